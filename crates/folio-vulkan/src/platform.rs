@@ -334,7 +334,9 @@ fn capabilities(
     let wide = f64 && v12.denorm_behavior_independence == all;
     let wide_rounds = f64 && v12.rounding_mode_independence == all;
     Capabilities {
-        hides: v12.driver_id == vk::DriverId::MESA_LLVMPIPE,
+        // It would make products with literal zeros right on lavapipe, whose compiler then takes
+        // minutes for some kernels (docs/drivers.md).
+        hides: false,
         base: emit::Capabilities {
             f64,
             atomics64: is(f12.shader_buffer_int64_atomics),

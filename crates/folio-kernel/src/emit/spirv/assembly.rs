@@ -36,7 +36,7 @@ pub struct Assembly {
     builtins: HashMap<u32, Word>,
     /// Literals of floats that are the negative zero.
     negative_zeros: BTreeSet<Word>,
-    /// What comes from memory, so that it is no literal.
+    /// What comes from memory of groups or of the device, so that no compiler knows it.
     varying: HashSet<Word>,
     /// The code that is being written.
     pub code: Vec<Instruction>,
@@ -267,7 +267,7 @@ impl Assembly {
 
     // Code.
 
-    /// It is computed from literals alone.
+    /// A compiler may find out what this is.
     pub fn may_be_known(&self, word: Word) -> bool {
         !self.varying.contains(&word)
     }
@@ -278,7 +278,7 @@ impl Assembly {
             Operand::IdRef(word) => !self.varying.contains(word),
             _ => true,
         };
-        if op == Op::Load || !operands.iter().all(known) {
+        if !operands.iter().all(known) {
             self.varying.insert(own);
         }
         self.code.push(Instruction::new(op, Some(ty), Some(own), operands));

@@ -253,7 +253,7 @@ impl Writer<'_> {
                 if let Some(known) = self.literals.get_mut(value.index()) {
                     *known = Some(*bits);
                 }
-                let own = self.literal(*scalar, *bits);
+                let own = self.asm.constant(*scalar, *bits);
                 self.is(value, own);
             }
             IrOp::Zero(ty) => {
@@ -367,13 +367,11 @@ impl Writer<'_> {
             }
             IrOp::Cast(a, to) => {
                 let (from, a) = (self.scalar(*a), self.value(*a));
-                let own = self.cast(from, a, *to);
-                self.hidden(*to, own)
+                self.cast(from, a, *to)
             }
             IrOp::Bits(a, to) => {
                 let (from, a) = (self.scalar(*a), self.value(*a));
-                let own = self.bits(from, a, *to);
-                self.hidden(*to, own)
+                self.bits(from, a, *to)
             }
             IrOp::Make(ty, parts) => {
                 let ty = self.type_of(*ty);

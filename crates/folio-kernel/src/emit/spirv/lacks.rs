@@ -21,9 +21,8 @@ pub struct Capabilities {
     pub exact: Exact,
     /// What is to be asked of its floats.
     pub controls: Controls,
-    /// The compiler takes products with a zero that it knows for zero, whatever the other factor
-    /// is, sums with one for the other number, and differences of equal numbers for zero. Zeros are
-    /// hidden from it. So does lavapipe.
+    /// The compiler takes products with zero for zero, whatever the other is, and differences of
+    /// equal numbers: what is computed with is hidden from it. So does lavapipe.
     pub hides: bool,
 }
 

@@ -197,9 +197,9 @@ impl Writer<'_> {
                     Binary::Div => Op::FDiv,
                     _ => Op::FAdd,
                 };
+                let (a, b) = (self.hidden(of, a), self.hidden(of, b));
                 let b = if a == b { self.apart(of, b) } else { b };
-                let own = self.same(op, of, &[a, b]);
-                self.hidden(of, own)
+                self.same(op, of, &[a, b])
             }
             _ => self.int_binary(op, of, a, b, amount),
         }

@@ -20,8 +20,6 @@ pub struct Writer<'k> {
     hides: bool,
     /// A zero that no compiler knows, as `u64`.
     hidden: Option<Word>,
-    /// Floats' zeros by their literals, where they are hidden.
-    zeros: Vec<(Word, Word)>,
     pub asm: Assembly,
     /// The type of each value; others than the kernel's while two are combined.
     pub values: Vec<Type>,
@@ -88,7 +86,6 @@ impl<'k> Writer<'k> {
             exact: caps.exact,
             hides: caps.hides,
             hidden: None,
-            zeros: vec![],
             asm: Assembly::default(),
             values: kernel.values.clone(),
             ids: vec![None; kernel.values.len()],
@@ -224,9 +221,6 @@ impl<'k> Writer<'k> {
 
     /// All zero bits.
     pub fn zero(&mut self, ty: Type) -> Word {
-        if let Some(of) = ty.scalar() {
-            return self.literal(of, 0);
-        }
         let ty = self.type_of(ty);
         self.asm.null(ty)
     }
@@ -306,57 +300,37 @@ impl<'k> Writer<'k> {
         own
     }
 
-    /// A number that the kernel names. A float's zero is hidden where that is better.
-    pub fn literal(&mut self, of: Scalar, bits: u64) -> Word {
-        let own = self.asm.constant(of, bits);
-        let is_zero = matches!(of, Scalar::F32 | Scalar::F64) && bits & (of.mask() >> 1) == 0;
-        if !self.hides || !is_zero {
-            return own;
-        }
-        if let Some((_, zero)) = self.zeros.iter().find(|(have, _)| *have == own) {
-            return *zero;
-        }
-        self.unknown_zero();
-        let zero = self.first(|w| w.veiled(of, own));
-        self.zeros.push((own, zero));
-        zero
-    }
-
-    /// A float that may have become zero while the compiler knew what it is: then it is hidden.
+    /// A float of which the compiler does not know what it is, if that is better.
     pub fn hidden(&mut self, of: Scalar, value: Word) -> Word {
-        if self.asm.may_be_known(value) { self.apart(of, value) } else { value }
+        let known = self.hides && self.asm.may_be_known(value);
+        if known { self.veiled(of, value) } else { value }
     }
 
-    /// The same number; of a float the compiler does not know that it is the same, if that is
-    /// better.
+    /// The same float, of which the compiler does not know that it is the same.
     pub fn apart(&mut self, of: Scalar, value: Word) -> Word {
-        let is_float = matches!(of, Scalar::F32 | Scalar::F64);
-        if self.hides && is_float { self.veiled(of, value) } else { value }
+        if self.hides { self.veiled(of, value) } else { value }
     }
 
     fn veiled(&mut self, of: Scalar, value: Word) -> Word {
         let raw = if of == Scalar::F64 { Scalar::U64 } else { Scalar::U32 };
-        let zero = self.unknown_zero();
+        let zero = match self.hidden {
+            Some(zero) => zero,
+            None => {
+                // Words are aligned.
+                let block = self.block();
+                let zero = self.first(|w| {
+                    let (ty, mask) = (w.asm.int(64), w.asm.u64(7));
+                    w.asm.of(Op::BitwiseAnd, ty, &[block, mask])
+                });
+                self.hidden = Some(zero);
+                zero
+            }
+        };
         let zero = self.cast(Scalar::U64, zero, raw);
         let ty = self.asm.scalar(raw);
         let bits = self.bits(of, value, raw);
         let same = self.asm.of(Op::BitwiseXor, ty, &[bits, zero]);
         self.bits(raw, same, of)
-    }
-
-    /// A zero of 64 bits of which no compiler knows that it is one.
-    fn unknown_zero(&mut self) -> Word {
-        if let Some(zero) = self.hidden {
-            return zero;
-        }
-        // Words are aligned.
-        let block = self.block();
-        let zero = self.first(|w| {
-            let (ty, mask) = (w.asm.int(64), w.asm.u64(7));
-            w.asm.of(Op::BitwiseAnd, ty, &[block, mask])
-        });
-        self.hidden = Some(zero);
-        zero
     }
 
     /// A word of the block by its place, of entries that have their own order.

@@ -38,6 +38,8 @@ pub(crate) struct Core {
     kernels: RwLock<(u64, HashMap<u64, Loaded>)>,
     /// The kernel that fills memory.
     pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
+    /// Timeline semaphores of lanes that are gone, for the next ones.
+    timelines: Mutex<Vec<vk::Semaphore>>,
     lost: OnceLock<Lost>,
     /// When it was opened, and what the device's clock said less the host's from then on.
     opened: Instant,
@@ -103,6 +105,7 @@ impl Core {
             imports,
             kernels: RwLock::default(),
             fill: OnceLock::new(),
+            timelines: Mutex::default(),
             lost: OnceLock::new(),
             opened: Instant::now(),
             ahead: OnceLock::new(),
@@ -130,6 +133,37 @@ impl Core {
 
     pub(crate) fn queue(&self) -> MutexGuard<'_, vk::Queue> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A timeline semaphore, and the value that it has.
+    pub(crate) fn timeline(&self) -> Result<(vk::Semaphore, u64), HalError> {
+        let kept = self.timelines.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        if let Some(semaphore) = kept.filter(|_| self.lost().is_ok()) {
+            // SAFETY: it is there.
+            let value = unsafe { self.device.get_semaphore_counter_value(semaphore) };
+            return match value {
+                Ok(value) => Ok((semaphore, value)),
+                Err(result) => {
+                    self.keep_timeline(semaphore);
+                    self.told(Err(driver("vkGetSemaphoreCounterValue", result)))
+                }
+            };
+        }
+        kept.into_iter().for_each(|semaphore| self.keep_timeline(semaphore));
+        let mut kind = vk::SemaphoreTypeCreateInfo::default()
+            .semaphore_type(vk::SemaphoreType::TIMELINE)
+            .initial_value(0);
+        let create = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
+        // SAFETY: the device is there, and the description complete.
+        let semaphore = unsafe { self.device.create_semaphore(&create, None) }
+            .map_err(|result| driver("vkCreateSemaphore", result))?;
+        Ok((semaphore, 0))
+    }
+
+    /// Takes a semaphore back, whose last submission has ended. Mesa's queue may look at it after
+    /// that, so it is destroyed with the device (docs/drivers.md).
+    pub(crate) fn keep_timeline(&self, semaphore: vk::Semaphore) {
+        self.timelines.lock().unwrap_or_else(PoisonError::into_inner).push(semaphore);
     }
 
     pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Loaded, HalError> {
@@ -249,12 +283,17 @@ impl Drop for Core {
         let (_, kernels) =
             std::mem::take(self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner));
         let fill = self.fill.take().and_then(Result::ok);
+        let timelines =
+            std::mem::take(self.timelines.get_mut().unwrap_or_else(PoisonError::into_inner));
         // SAFETY: lanes hold this, so none is left, and each has waited for what it submitted;
         // nothing of the device is used after that.
         unsafe {
             let _ = self.device.device_wait_idle();
             for function in kernels.into_values().chain(fill.map(Loaded::Function)) {
                 function.destroy(&self.device);
+            }
+            for semaphore in timelines {
+                self.device.destroy_semaphore(semaphore, None);
             }
             self.memory.destroy(&self.device);
             self.device.destroy_pipeline_layout(self.layout, None);

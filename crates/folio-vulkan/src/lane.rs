@@ -99,20 +99,13 @@ pub(crate) struct State {
 
 impl VulkanLane {
     pub(crate) fn new(core: Arc<Core>) -> Result<Arc<VulkanLane>, HalError> {
-        let mut kind = vk::SemaphoreTypeCreateInfo::default()
-            .semaphore_type(vk::SemaphoreType::TIMELINE)
-            .initial_value(0);
-        let create = vk::SemaphoreCreateInfo::default().push_next(&mut kind);
-        // SAFETY: the device is there, and the description complete.
-        let semaphore = unsafe { core.device.create_semaphore(&create, None) }
-            .map_err(|result| driver("vkCreateSemaphore", result))?;
+        let (semaphore, value) = core.timeline()?;
         let create = vk::CommandPoolCreateInfo::default()
             .queue_family_index(core.target.family)
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-        // SAFETY: as above.
+        // SAFETY: the device is there, and the description complete.
         let pool = unsafe { core.device.create_command_pool(&create, None) }.map_err(|result| {
-            // SAFETY: nothing uses it.
-            unsafe { core.device.destroy_semaphore(semaphore, None) };
+            core.keep_timeline(semaphore);
             driver("vkCreateCommandPool", result)
         })?;
         core.name(semaphore, "folio lane");
@@ -122,7 +115,7 @@ impl VulkanLane {
             flying: VecDeque::new(),
             finished: VecDeque::new(),
             busy: false,
-            value: 0,
+            value,
             issued: 0,
             pool,
             free: vec![],
@@ -318,7 +311,7 @@ impl Drop for VulkanLane {
             state.scratch.destroy(&core);
             state.queries.destroy(&core);
             core.device.destroy_command_pool(state.pool, None);
-            core.device.destroy_semaphore(self.semaphore, None);
         }
+        core.keep_timeline(self.semaphore);
     }
 }

@@ -64,7 +64,7 @@ pub fn saturating_sub<M: Mode, T: IntFunctions>(a: T, b: T) -> T {
 /// - [`run`](super::run) computes a block in the interior only where that count is 0. Anyone else
 ///   who runs a body in that mode needs `unsafe` for it: `Kernel` and its functions, and
 ///   [`Proof::new`](super::Proof::new), without which there is no body. That a user may implement
-///   [`Mode`](super::Mode) gives no such proof; device functions have no positions.
+///   [`Mode`] gives no such proof; device functions have no positions.
 #[inline(always)]
 pub unsafe fn cast<M: Mode, B: CastFrom<usize>>(at: usize) -> B {
     if M::INTERIOR {

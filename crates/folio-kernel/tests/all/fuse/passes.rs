@@ -1,8 +1,8 @@
 //! What the code becomes.
 
+use super::graph::{ADD, Chain, FIVE, MUL, SUM, UPDATE};
+use super::scopes::outcome;
 use crate::common::read;
-use crate::graph::{ADD, Chain, FIVE, MUL, SUM, UPDATE};
-use crate::scopes::outcome;
 use folio_kernel::fuse::registers;
 use folio_kernel::fuse::{
     AccessScope, Argument, Fate, FusedKernel, Mode, Obstacle, Options, OtherWork, Plan, Source,

@@ -1,8 +1,6 @@
 //! The text form: what is printed is read back, and names the content (KRN-01's IR).
 
-mod common;
-
-use common::{GROUPED, GUARDED, SAXPY, read};
+use crate::common::{GROUPED, GUARDED, SAXPY, read};
 use folio_kernel::parse::parse;
 use folio_kernel::{Access, Builder, Composite, Owner, Place, Scalar, Site};
 

@@ -1,8 +1,6 @@
 //! What analyses find out about kernels: bounds, boxes, halos, scopes (KRN-03, KRN-09).
 
-mod common;
-
-use common::{GROUPED, GUARDED, SAXPY, read};
+use crate::common::{GROUPED, GUARDED, SAXPY, read};
 use folio_kernel::access::{Scope, Summary, of_launch};
 use folio_kernel::interval::Interval;
 use folio_kernel::launch::Launch;

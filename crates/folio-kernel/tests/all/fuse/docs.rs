@@ -1,6 +1,6 @@
 //! The examples of `src/fuse/README.md` are what fusion does. `FOLIO_BLESS=1` writes them anew.
 
-use crate::graph::{ADD, Chain, DOUBLE, FIVE, MIRROR, MUL, SUM, UPDATE};
+use super::graph::{ADD, Chain, DOUBLE, FIVE, MIRROR, MUL, SUM, UPDATE};
 use folio_kernel::fuse::{Mode, Options, Plan};
 use std::fmt::Write;
 

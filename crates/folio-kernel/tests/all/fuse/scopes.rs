@@ -1,6 +1,6 @@
 //! Properties: both tables, row by row, and what they do.
 
-use crate::graph::{ADD, Chain, FIVE, GATHER, NEXT};
+use super::graph::{ADD, Chain, FIVE, GATHER, NEXT};
 use folio_kernel::fuse::AccessScope::{Group, Item};
 use folio_kernel::fuse::{
     AccessScope, Fate, FuseError, Incompatible, MemoryId, Mode, Obstacle, Outcome, Plan, Wishes,

@@ -1,8 +1,8 @@
 //! What is fused, what is not, and why.
 
+use super::graph::{ADD, Chain, DOUBLE, FIVE, GATHER, MIRROR, NEXT, SUM, UPDATE};
+use super::scopes::outcome;
 use crate::common::read;
-use crate::graph::{ADD, Chain, DOUBLE, FIVE, GATHER, MIRROR, NEXT, SUM, UPDATE};
-use crate::scopes::outcome;
 use folio_kernel::access::of_launch;
 use folio_kernel::fuse::{
     Argument, Between, Elements, Facts, Fate, FuseError, Geometry, Hazard, Mode, Obstacle, Options,

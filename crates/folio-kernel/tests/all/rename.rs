@@ -1,9 +1,7 @@
 //! Bodies under other names, and one kernel's parts added to another's.
 #![allow(clippy::unwrap_used, reason = "tests may panic")]
 
-mod common;
-
-use common::{GROUPED, GUARDED, SAXPY, read};
+use crate::common::{GROUPED, GUARDED, SAXPY, read};
 use folio_kernel::rename::{Renamer, append};
 use folio_kernel::{Kernel, Label, ParamId, Stmt, Type, verify::verify, walk};
 

@@ -1,8 +1,6 @@
 //! Contraction of kernels that ask for it.
 
-mod common;
-
-use common::{SAXPY, read};
+use crate::common::{SAXPY, read};
 use folio_kernel::contract::contract;
 use folio_kernel::verify::verify;
 

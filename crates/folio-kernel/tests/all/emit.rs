@@ -2,9 +2,7 @@
 //! mean.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-mod common;
-
-use common::{GROUPED, GUARDED, SAXPY, read};
+use crate::common::{GROUPED, GUARDED, SAXPY, read};
 use folio_kernel::device::ParamPtr;
 use folio_kernel::emit::{
     Capabilities, Cut, Dialect, Feature, Form, Grid, Module, Record, Texts, Threads, Word, emit,

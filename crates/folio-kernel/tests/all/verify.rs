@@ -1,8 +1,6 @@
 //! The verifier refuses what emitters and the interpreter rely on not to meet, and says where.
 
-mod common;
-
-use common::{GROUPED, SAXPY, read};
+use crate::common::{GROUPED, SAXPY, read};
 use folio_kernel::parse::parse;
 use folio_kernel::{outputs, verify::verify};
 

@@ -1,0 +1,11 @@
+//! The tests of the kernel's representation and of what is made of it.
+
+mod analysis;
+mod common;
+mod contract;
+mod emit;
+mod fuse;
+mod math;
+mod rename;
+mod text;
+mod verify;

@@ -1,0 +1,20 @@
+//! The tests of the API. Those that count the memory of all threads, or set variables, are
+//! binaries of their own beside this folder.
+
+mod attacks;
+mod borders;
+mod buffers;
+mod counts;
+mod devices;
+mod errors;
+mod groups;
+mod hidden_names;
+mod host;
+mod instructions;
+mod kernels;
+mod managed;
+mod memory;
+mod queues;
+mod safety;
+mod strips;
+mod untold;

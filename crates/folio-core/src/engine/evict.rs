@@ -72,7 +72,7 @@ impl StorageState {
         // Of a link, the device's side over the host's memory may go; not the memory itself.
         let linked = match self.link {
             Some(link) if domain.is_host() || link.device == domain => {
-                link.over_host && link.device == domain && link.active != Side::Device
+                link.over_host && link.device == domain && link.turn.active != Side::Device
             }
             _ => true,
         };
@@ -102,6 +102,10 @@ impl Ledger {
             let all = self.storages[id.0].residency.grid.all();
             self.heal(id, &all);
             let storage = &self.storages[id.0];
+            if storage.may_give(domain).is_none() {
+                // A switch has failed, and so the memory is in use by the other side.
+                continue;
+            }
             if storage.in_use > 0 {
                 busy = busy.or(Some(id));
                 continue;

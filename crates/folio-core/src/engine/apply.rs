@@ -191,7 +191,13 @@ impl Ledger {
     }
 
     /// Gives linked memory to another side.
-    fn switch(&mut self, id: StorageId, device: DomainId, to: Side, who: For<'_>) -> Stamp {
+    pub(super) fn switch(
+        &mut self,
+        id: StorageId,
+        device: DomainId,
+        to: Side,
+        who: For<'_>,
+    ) -> Stamp {
         let storage = &self.storages[id.0];
         let (label, bytes) = (storage.label.clone(), storage.bytes() as u64);
         let lane = self.topology.lane_of(device, who.lane);

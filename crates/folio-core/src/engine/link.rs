@@ -6,11 +6,12 @@
 //! after it.
 
 use super::Engine;
+use super::apply::For;
 use super::ledger::Ledger;
 use super::storage::{Owner, StorageId, StorageState};
 use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, HostPtr, MemBase, RawMemory, Side};
-use crate::order::hazards::Outcome;
+use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
 use crate::pages::DomainId;
 use std::fmt;
 
@@ -213,6 +214,31 @@ impl Ledger {
         }
     }
 
+    /// The program's memory, where it is linked, holds values when the program gets it back, also
+    /// without a writeback: what the host finds in memory that it has unmapped is open. Says what
+    /// must be done for that, and fails where a lost device had the values.
+    pub(super) fn hand_back(&mut self, id: StorageId) -> Deps {
+        let mut deps = Deps::new();
+        let all = self.storages[id.0].residency.grid.all();
+        self.heal(id, &all);
+        let storage = &self.storages[id.0];
+        if storage.torn {
+            return self.write_back(id, None).1;
+        }
+        let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
+        let away =
+            |link: &Link| link.over_host && link.turn.active == Side::Device && link.turn.written;
+        if let (Some(link), Some(to)) = (storage.link.filter(away), storage.side(DomainId::HOST))
+            && lent
+        {
+            let label = storage.label.clone();
+            let who = For { queue: None, label: &label, lane: None };
+            let stamp = self.switch(id, link.device, to, who);
+            add_dep(&mut deps, stamp, Flow::USES | Flow::TURN);
+        }
+        deps
+    }
+
     /// What the device's side of links held is gone with the device; what the host has mapped of
     /// its own memory is not. From then on it counts as what only a lost device has, unless others
     /// have it, too.
@@ -232,6 +258,7 @@ impl Ledger {
                 // The memory itself stays, as long as the storage does: an access of the host's may
                 // be under way that has it already.
                 storage.residency.lose_place(device);
+                storage.torn = true;
             }
         }
     }

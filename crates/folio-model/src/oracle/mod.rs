@@ -6,6 +6,7 @@ mod memory;
 mod outside;
 mod report;
 mod values;
+mod views;
 
 use crate::compute;
 use crate::place;
@@ -84,6 +85,7 @@ pub fn check_with(program: &Program, record: &Record, leeway: Leeway) -> Verdict
     }
     oracle.guards.clear();
     oracle.finals(record)?;
+    oracle.backs(record)?;
     oracle.totals(record)?;
     oracle.reports(record)?;
     oracle.sums(record)
@@ -151,11 +153,7 @@ impl<'a> Oracle<'a> {
                 self.storages[*buffer].closed = true;
                 Ok(())
             }
-            What::Drop { buffer } => {
-                self.storages[*buffer].dropped = true;
-                self.deallocate(*buffer);
-                Ok(())
-            }
+            What::Drop { buffer } => self.drop_buffer(*buffer, seen),
             What::WaitQueue { queue } => match &seen.call {
                 Outcome::Fine => Ok(()),
                 Outcome::Failed(_, label) => {
@@ -325,7 +323,9 @@ impl<'a> Oracle<'a> {
             let (elements, discards) = self.resolve(access);
             let domain = self.domain_of(access.view.buffer, place);
             let tally = tallies.entry(access.view.buffer).or_default();
-            tally.uncertain |= self.program.config.links;
+            // Nor is it known what has gone for others.
+            let goes = self.program.buffers[access.view.buffer].evict.is_some();
+            tally.uncertain |= self.program.config.links || goes;
             let pages = &mut self.storages[access.view.buffer].pages;
             if discards {
                 // After a copy that failed it may count as an update.

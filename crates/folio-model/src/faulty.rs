@@ -169,8 +169,6 @@ pub fn program(seed: u64, targets: &[Target]) -> Program {
     let mut program = generate::program(seed, menu);
     // To lose a device waits for it.
     program.steps.retain(|s| !matches!(s.what, What::Freeze { .. }));
-    // What follows a switch that fails, or a device that is lost between two, is not settled yet.
-    program.config.links = false;
     program
 }
 

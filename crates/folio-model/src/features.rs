@@ -4,7 +4,7 @@
 use crate::order::Order;
 use crate::program::{Action, Memory, Mode, Program, Step, View, What};
 use crate::run::{Outcome, Record, Seen};
-use folio_core::UsmKind;
+use folio_core::{Policy, UsmKind};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 
@@ -59,6 +59,12 @@ pub const ALL: &[Feature] = &[
     "a kernel function",
     "a kernel that a device loaded",
     "linked memory that changed sides",
+    "copies that gave way to other memory",
+    "a view that came back",
+    "a view that was written back",
+    "a view that was written back for a queue",
+    "a writeback that failed",
+    "a view that is left when the runtime goes",
 ];
 
 /// What the suite of faults must have seen.
@@ -78,6 +84,11 @@ pub const FAULTS: &[Feature] = &[
     "a budget that was exceeded",
     "a runtime dropped at once",
     "a kernel that a device loaded",
+    "linked memory that changed sides",
+    "copies that gave way to other memory",
+    "a view that was written back",
+    "a view that was written back for a queue",
+    "a writeback that failed",
 ];
 
 /// How often each has occurred.
@@ -122,6 +133,12 @@ pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
     if record.sums.as_ref().is_some_and(|(all, _)| all.maps > 0 && all.unmaps > 0) {
         looker.found.insert("linked memory that changed sides");
     }
+    if record.sums.as_ref().is_some_and(|(all, _)| all.evictions > 0) {
+        looker.found.insert("copies that gave way to other memory");
+    }
+    if program.config.abrupt && record.backs.iter().any(Option::is_some) {
+        looker.found.insert("a view that is left when the runtime goes");
+    }
     if program.config.abrupt {
         looker.found.insert("a runtime dropped at once");
     }
@@ -158,6 +175,7 @@ impl Looker<'_> {
                 self.found.insert("a host guard of USM");
             }
             What::Drop { buffer } => {
+                self.view(self.program.buffers[*buffer].policy, &seen.call);
                 let in_flight = !self.orders[step.thread].handle_needs(*buffer, true).is_empty();
                 if self.usm[*buffer] && in_flight {
                     self.found.insert("USM dropped while raw commands may use it");
@@ -196,6 +214,17 @@ impl Looker<'_> {
             _ => false,
         };
         self.orders[step.thread].note(step, seen);
+    }
+
+    fn view(&mut self, policy: Policy, call: &Outcome) {
+        let name = match (policy, call) {
+            _ if !policy.is_view() => return,
+            (_, Outcome::Failed(..)) if policy.writes_back() => "a writeback that failed",
+            (Policy::AsyncWritebackView, _) => "a view that was written back for a queue",
+            (Policy::SyncWritebackView, _) => "a view that was written back",
+            _ => "a view that came back",
+        };
+        self.found.insert(name);
     }
 
     fn command(&mut self, step: &Step, seen: &Seen, command: (usize, &Action, &[u32])) {

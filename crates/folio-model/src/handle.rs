@@ -3,14 +3,16 @@
 //! [`slice_mut()`] and [`pointer`](Handle::pointer).
 
 use crate::compute;
+use crate::lend::{self, Back, Words};
 use crate::program::{BufferSpec, Memory, Ty, View};
 use folio_core::geom::linear;
 use folio_core::pages::DenseTrackers;
 use folio_core::{
-    Buffer, BufferOptions, DeviceRef, DeviceType, Error, Moves, Result, Runtime, Shared, Slice,
-    SliceMut, Usm, UsmPtr, UsmRows,
+    Buffer, BufferOptions, DeviceRef, DeviceType, Error, Evict, Moves, Policy, Queue, Reclaim,
+    Result, Runtime, Shared, Slice, SliceMut, Usm, UsmPtr, UsmRows,
 };
 use std::any::Any;
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// An element.
@@ -21,6 +23,10 @@ pub trait Elem: DeviceType {
     fn narrow(value: u64) -> Self;
     /// A handle of such elements.
     fn handle(buffer: Shared<Self, 3>) -> Handle;
+    /// What gives memory of such elements back.
+    fn back(back: Reclaim<Words<Self>>) -> Back
+    where
+        Self: Sized;
     /// USM of such elements.
     fn usm(any: &mut AnyUsm) -> Option<&mut Usm<Self>>;
 }
@@ -34,6 +40,9 @@ impl Elem for u32 {
     }
     fn handle(buffer: Shared<u32, 3>) -> Handle {
         Handle::U32(buffer)
+    }
+    fn back(back: Reclaim<Words<u32>>) -> Back {
+        Back::U32(back)
     }
     fn usm(any: &mut AnyUsm) -> Option<&mut Usm<u32>> {
         if let AnyUsm::U32(usm) = any { Some(usm) } else { None }
@@ -49,6 +58,9 @@ impl Elem for u64 {
     }
     fn handle(buffer: Shared<u64, 3>) -> Handle {
         Handle::U64(buffer)
+    }
+    fn back(back: Reclaim<Words<u64>>) -> Back {
+        Back::U64(back)
     }
     fn usm(any: &mut AnyUsm) -> Option<&mut Usm<u64>> {
         if let AnyUsm::U64(usm) = any { Some(usm) } else { None }
@@ -144,16 +156,27 @@ pub unsafe fn store(address: usize, ty: Ty, index: usize, value: u64) {
 }
 
 /// What must live as long as a program's commands, whatever becomes of the handles.
-pub type Kept = Vec<Box<dyn Any + Send + Sync>>;
+#[derive(Default)]
+pub struct Kept {
+    memory: Vec<Box<dyn Any + Send + Sync>>,
+    /// What gives memory back, of the buffers that are views.
+    pub backs: Mutex<HashMap<usize, Back>>,
+}
 
-/// Makes what a program describes. Slices become buffers only in their scopes.
-pub fn make(rt: &Runtime, at: usize, spec: &BufferSpec, kept: &mut Kept) -> Result<Option<Handle>> {
+/// Makes what a program describes. Slices become buffers only in their scopes. The queue is that of
+/// writebacks.
+pub fn make(
+    (rt, queue): (&Runtime, &Queue),
+    at: usize,
+    spec: &BufferSpec,
+    kept: &mut Kept,
+) -> Result<Option<Handle>> {
     Ok(Some(match spec.memory {
         Memory::Borrowed => return Ok(None),
-        Memory::Own => own(rt, at, spec)?,
+        Memory::Own => own((rt, queue), at, spec, kept)?,
         Memory::Lent => {
             let lent = Arc::new(Lent::new(at, spec));
-            kept.push(Box::new(lent.clone()));
+            kept.memory.push(Box::new(lent.clone()));
             Handle::Lent(lent)
         }
         Memory::Usm(device, kind) => {
@@ -170,14 +193,14 @@ pub fn make(rt: &Runtime, at: usize, spec: &BufferSpec, kept: &mut Kept) -> Resu
     }))
 }
 
-fn own(rt: &Runtime, at: usize, spec: &BufferSpec) -> Result<Handle> {
+fn own(by: (&Runtime, &Queue), at: usize, spec: &BufferSpec, kept: &mut Kept) -> Result<Handle> {
     Ok(match (spec.ty, spec.rank) {
-        (Ty::U32, 1) => Handle::U32(buffer::<u32, 1>(rt, at, spec)?),
-        (Ty::U32, 2) => Handle::U32(buffer::<u32, 2>(rt, at, spec)?),
-        (Ty::U32, _) => Handle::U32(buffer::<u32, 3>(rt, at, spec)?),
-        (Ty::U64, 1) => Handle::U64(buffer::<u64, 1>(rt, at, spec)?),
-        (Ty::U64, 2) => Handle::U64(buffer::<u64, 2>(rt, at, spec)?),
-        (Ty::U64, _) => Handle::U64(buffer::<u64, 3>(rt, at, spec)?),
+        (Ty::U32, 1) => Handle::U32(buffer::<u32, 1>(by, at, spec, kept)?),
+        (Ty::U32, 2) => Handle::U32(buffer::<u32, 2>(by, at, spec, kept)?),
+        (Ty::U32, _) => Handle::U32(buffer::<u32, 3>(by, at, spec, kept)?),
+        (Ty::U64, 1) => Handle::U64(buffer::<u64, 1>(by, at, spec, kept)?),
+        (Ty::U64, 2) => Handle::U64(buffer::<u64, 2>(by, at, spec, kept)?),
+        (Ty::U64, _) => Handle::U64(buffer::<u64, 3>(by, at, spec, kept)?),
     })
 }
 
@@ -188,9 +211,10 @@ pub fn contents<T: Elem>(at: usize, spec: &BufferSpec) -> Vec<T> {
 }
 
 fn buffer<T: Elem, const D: usize>(
-    rt: &Runtime,
+    (rt, queue): (&Runtime, &Queue),
     at: usize,
     spec: &BufferSpec,
+    kept: &mut Kept,
 ) -> Result<Shared<T, 3>> {
     let mut options = BufferOptions::new().label(format!("buffer {at}"));
     if let Some(page) = spec.page {
@@ -199,8 +223,19 @@ fn buffer<T: Elem, const D: usize>(
     if spec.dense {
         options = options.tracker(Arc::new(DenseTrackers));
     }
+    if let Some((dirty, priority)) = spec.evict {
+        let how = if dirty { Evict::dirty() } else { Evict::clean() };
+        options = options.evict(how.priority(priority));
+    }
+    if spec.policy == Policy::SyncBuffer {
+        options = options.sync();
+    }
     let range = cut::<D>(spec.dims);
-    let buffer: Buffer<T, D> = if spec.initialised {
+    let buffer: Buffer<T, D> = if spec.policy.is_view() {
+        let (buffer, back) = lend::view(rt, queue, (at, spec), options)?;
+        kept.backs.get_mut().unwrap_or_else(PoisonError::into_inner).insert(at, back);
+        buffer
+    } else if spec.initialised {
         // Copied, so that it is aligned for whatever it is reinterpreted as.
         let contents = contents::<T>(at, spec);
         rt.buffer_from_with(&contents, range, options)?
@@ -230,12 +265,12 @@ fn over<T: Elem>(
                 filled.wait()?;
             }
             let pointer = usm.pointer();
-            kept.push(Box::new(usm));
+            kept.memory.push(Box::new(usm));
             pointer
         }
         _ => {
             let lent = Arc::new(Lent::new(at, spec));
-            kept.push(Box::new(lent.clone()));
+            kept.memory.push(Box::new(lent.clone()));
             rt.host_pointer(std::ptr::with_exposed_provenance_mut(lent.address()), lent.bytes())
         }
     };

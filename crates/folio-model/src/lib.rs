@@ -26,6 +26,7 @@ pub mod fusion;
 pub mod generate;
 pub mod handle;
 pub mod kernels;
+pub mod lend;
 pub mod live;
 pub mod machine;
 pub mod managed;

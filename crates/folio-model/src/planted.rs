@@ -4,7 +4,7 @@
 //! that lies, and look there as the same bug in the engine would: an edge that was forgotten is a
 //! wait that is not passed on. Those that show nowhere else are in the engine itself.
 
-use crate::program::Action;
+use crate::program::{Action, BufferSpec};
 use crate::world::Wrap;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::{
@@ -12,7 +12,7 @@ use folio_core::hal::{
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::planted::Planted as InEngine;
-use folio_core::{Event, RuntimeBuilder};
+use folio_core::{Event, Policy, RuntimeBuilder};
 use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -51,6 +51,14 @@ pub enum Bug {
     DroppedAfter,
     /// A scope ends before what was done in it.
     ScopeThatDoesNotWait,
+    /// A view that is to write back does not.
+    LostWriteback,
+    /// The only copies go for other memory, whatever the program said.
+    DirtyEviction,
+    /// Copies do not go that may.
+    NoEviction,
+    /// Linked memory does not change sides.
+    DroppedSwitch,
 }
 
 /// Plants a bug in every backend and runtime.
@@ -71,6 +79,22 @@ impl Wrap for Planted {
         // SAFETY: kernels of the programs make no reference to an element that outlasts an
         // expression, and what scopes have lent stays where it is (`leaves_scopes_early`).
         unsafe { builder.plant(bug) }
+    }
+
+    fn spec(&self, spec: BufferSpec) -> BufferSpec {
+        match (self.0, spec.policy) {
+            (Bug::LostWriteback, Policy::AsyncWritebackView) => {
+                BufferSpec { policy: Policy::AsyncView, ..spec }
+            }
+            (Bug::LostWriteback, Policy::SyncWritebackView) => {
+                BufferSpec { policy: Policy::SyncView, ..spec }
+            }
+            (Bug::DirtyEviction, _) => {
+                BufferSpec { evict: spec.evict.map(|(_, priority)| (true, priority)), ..spec }
+            }
+            (Bug::NoEviction, _) => BufferSpec { evict: None, ..spec },
+            _ => spec,
+        }
     }
 
     fn after(&self, action: &Action, events: &mut Vec<Event>) {
@@ -172,6 +196,9 @@ unsafe impl Hooks for Hook {
             Op::Fill(rects, _) => {
                 let uses = (Vec::new(), rects.iter().map(|r| r.dst.base).collect());
                 return self.issue(lane, head, uses, op);
+            }
+            Op::Switch(..) if self.bug == Bug::DroppedSwitch => {
+                return self.issue(lane, head, Uses::default(), Op::Join);
             }
             Op::Switch(mem, ..) => {
                 return self.issue(lane, head, (Vec::new(), vec![mem.base]), op);

@@ -5,9 +5,9 @@
 //! removed what they refer to) have no effect in either.
 
 use crate::machine::Machine;
-use folio_core::UsmKind;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::MemoryHome;
+use folio_core::{Policy, UsmKind};
 use std::collections::HashMap;
 
 /// Element types.
@@ -138,6 +138,10 @@ pub struct BufferSpec {
     pub thread: usize,
     /// All threads use it, each its own pages.
     pub shared: bool,
+    /// Of what is its own: whether it is a view, and what its drop does.
+    pub policy: Policy,
+    /// Its copies may go for others: also those that are the only ones, and in which order.
+    pub evict: Option<(bool, i32)>,
 }
 
 /// The runtime of a program.
@@ -580,6 +584,11 @@ pub struct Program {
 }
 
 impl Program {
+    /// The queue that covers the writeback of a buffer.
+    pub fn queue_of(&self, buffer: usize) -> usize {
+        buffer % self.config.queues.len()
+    }
+
     /// How many threads there are.
     pub fn threads(&self) -> usize {
         self.steps.iter().map(|s| s.thread + 1).max().unwrap_or(1)

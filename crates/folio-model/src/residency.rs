@@ -158,16 +158,17 @@ impl Residency {
         cells.flat_map(|cell| self.pages[self.at(cell)].failed.clone()).collect()
     }
 
-    /// The failures that a use of `elements` on `domain` may meet, besides: those of transfers into
-    /// that memory, as long as they are not known, and which bring several pages at a time.
-    pub fn taints(&self, elements: &Box3, domain: usize, discards: bool) -> Vec<String> {
+    /// The failures that a use of `elements` on `domain` (any, if there is none) may meet, besides:
+    /// those of transfers into that memory, as long as they are not known, and which bring several
+    /// pages at a time.
+    pub fn taints(&self, elements: &Box3, domain: Option<usize>, discards: bool) -> Vec<String> {
         let cells = self.grid.pages_of(elements).cells();
         let pages = cells.map(|cell| &self.pages[self.at(cell)]);
         let mut out = Vec::new();
         for page in pages {
             // A transfer that has failed may be the source of another one.
             let others = page.uncertain || !page.failed.is_empty();
-            let fits = |d: usize| others || d == domain;
+            let fits = |d: usize| others || domain.is_none_or(|domain| d == domain);
             let here = page.tainted.iter().filter(|(d, _)| fits(*d));
             out.extend(here.map(|(_, root)| root.clone()));
             // The writer before them counts, too.

@@ -69,8 +69,10 @@ fn simplifications(program: &Program) -> Vec<Change> {
     }
     for at in 0..program.buffers.len() {
         all.push(Box::new(move |p| p.buffers[at].dense = false));
-        all.push(Box::new(move |p| p.buffers[at].initialised = false));
+        all.push(Box::new(move |p| p.buffers[at].initialised = p.buffers[at].policy.is_view()));
         all.push(Box::new(move |p| p.buffers[at].page = None));
+        all.push(Box::new(move |p| p.buffers[at].policy = Default::default()));
+        all.push(Box::new(move |p| p.buffers[at].evict = None));
     }
     if program.config.sim.is_some() {
         let sims: [fn(&mut crate::program::Sim); 12] = [

@@ -2,7 +2,7 @@
 
 use crate::interp::Interpreter;
 use crate::live::Live;
-use crate::program::{Action, Choice, Config, Groups, QueueSpec, Sim};
+use crate::program::{Action, BufferSpec, Choice, Config, Groups, QueueSpec, Sim};
 use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
@@ -21,6 +21,10 @@ pub trait Wrap: Send + Sync {
     /// Changes the runtime.
     fn build(&self, builder: RuntimeBuilder) -> RuntimeBuilder {
         builder
+    }
+    /// Changes how a buffer is made, as a bug in the engine would.
+    fn spec(&self, spec: BufferSpec) -> BufferSpec {
+        spec
     }
     /// Changes what a command is said to come after, as a bug in the engine would.
     fn after(&self, _: &Action, _: &mut Vec<Event>) {}

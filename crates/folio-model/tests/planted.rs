@@ -122,6 +122,34 @@ fn planted_scope_that_does_not_wait_is_caught() {
     caught(Bug::ScopeThatDoesNotWait, Target::Sim, 0, wrong_value);
 }
 
+/// POL-03
+#[test]
+fn planted_lost_writeback_is_caught() {
+    caught(Bug::LostWriteback, Target::Sim, 0, |why| {
+        (why.contains("came back") || why.contains("step")) && wrong_value(why)
+    });
+}
+
+/// MEM-01
+#[test]
+fn planted_eviction_of_only_copies_is_caught() {
+    caught(Bug::DirtyEviction, Target::Sim, 0, |why| why.contains("Fine for Need"));
+}
+
+/// MEM-01
+#[test]
+fn planted_eviction_that_does_not_happen_is_caught() {
+    caught(Bug::NoEviction, Target::Sim, 0, |why| why.contains("OutOfMemory"));
+}
+
+/// LINK-04
+#[test]
+fn planted_dropped_switch_is_caught() {
+    caught(Bug::DroppedSwitch, Target::Sim, 0, |why| {
+        wrong_value(why) || why.contains("simulator: ")
+    });
+}
+
 /// ERR-01: whenever the failure of a fault has a wrong name of this kind, that is found, and
 /// nothing is found where it has none.
 fn is_named(name: Misnamed) {

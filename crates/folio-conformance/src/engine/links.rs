@@ -3,7 +3,9 @@
 use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
-use folio_core::{Apart, DeviceRef, Error, HostStorage, Linkage, Links, Queue, Runtime};
+use folio_core::{
+    Apart, DeviceRef, Error, HostStorage, Linkage, Links, Queue, Runtime, ViewPolicy,
+};
 
 tests![
     sides_change_without_a_copy,
@@ -17,6 +19,7 @@ tests![
     linked_memory_has_no_address,
     linked_memory_is_released,
     linked_views_come_back,
+    views_that_write_nothing_back_hold_values,
     failed_kernels_on_linked_memory,
 ];
 
@@ -261,6 +264,27 @@ fn linked_views_come_back(rig: &Rig) -> Outcome {
             }
             drop(x);
             ensure_eq!(back.take()?.storage.elements(), vec![1 + round % 4; N]);
+        }
+    }
+    Ok(())
+}
+
+/// LINK-03, POL-03: memory that was unmapped is mapped before the program gets it back.
+fn views_that_write_nothing_back_hold_values(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        for policy in [ViewPolicy::Async, ViewPolicy::Sync] {
+            let before = counts(&rt);
+            let (mut x, mut back) = rt.view(N, Pages::new(), policy).map_err(Error::from)?;
+            add(q, &mut x, 1)?;
+            ensure_eq!(x.get(5)?, 2);
+            add(q, &mut x, 1)?;
+            drop(x);
+            let came = back.take()?;
+            came.result?;
+            ensure!(came.storage.elements().iter().all(|x| (1..=3).contains(x)), "not its values");
+            let [maps, unmaps, copies] = counts(&rt);
+            ensure_eq!([maps - before[0], unmaps - before[1], copies - before[2]], [2, 1, 0]);
         }
     }
     Ok(())

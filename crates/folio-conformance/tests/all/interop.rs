@@ -6,6 +6,7 @@ use cl3::event::release_event;
 use folio::prelude::*;
 use folio::{Cause, Failure, HostArgs};
 use folio_core::hal::{Backend, HalErrorKind};
+use folio_core::{Linkage, Links};
 use folio_cpu::CpuBackend;
 use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
 use folio_opencl::{Native, OpenClBackend};
@@ -16,7 +17,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Runs a test in runtimes of an OpenCL device and the CPU, bare and watched, with shared virtual
-/// memory and without; not at all where there is no device.
+/// memory and without, with linked memory and without; not at all where there is no device.
 #[track_caller]
 fn each(test: fn(&Runtime)) {
     let builds: [fn() -> OpenClBackend; 2] =
@@ -30,9 +31,11 @@ fn each(test: fn(&Runtime)) {
         let report = validate.report();
         let watched: Arc<dyn Backend> = Arc::new(validate.over(build()));
         for backend in [Arc::new(build()) as Arc<dyn Backend>, watched] {
-            let cpu = CpuBackend::builder().threads(1).build().unwrap();
-            let rt = Runtime::builder().shared_backend(backend).backend(cpu).build().unwrap();
-            test(&rt);
+            for links in [Links::On, Links::Off] {
+                let cpu = CpuBackend::builder().threads(1).build().unwrap();
+                let builder = Runtime::builder().shared_backend(backend.clone()).backend(cpu);
+                test(&builder.links(links).build().unwrap());
+            }
         }
         assert!(report.is_silent(), "{report:?}");
     }
@@ -110,8 +113,12 @@ fn compile_interop_opencl_is_in_order() {
         }
         let counters = rt.counters();
         assert_eq!(counters.launches, 60);
-        // Of `x`, which the CPU has changed five times; `y` stays.
-        assert_eq!(counters.device_to_host.bytes, 5 * 4 * n as u64);
+        // The CPU has changed `x` five times; `y` stays. Linked memory is mapped instead of copied.
+        let times = match x.linkage(&rt.devices()[0]).unwrap() {
+            Linkage::Linked => [5, 0],
+            _ => [0, 5],
+        };
+        assert_eq!([counters.maps, counters.device_to_host.bytes / (4 * n as u64)], times);
         assert_eq!(x.to_vec().unwrap(), expected.0);
         assert_eq!(y.to_vec().unwrap(), expected.1);
     });

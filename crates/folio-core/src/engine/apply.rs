@@ -10,7 +10,7 @@ use super::trace::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
 use crate::hal::{CopyRect, FillRect, MemBase, Side};
-use crate::order::hazards::{Dep, Deps, add_dep, tidy};
+use crate::order::hazards::{Dep, Deps, Flow, add_dep, tidy};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, DomainSet};
 use smallvec::{SmallVec, smallvec};
@@ -95,11 +95,10 @@ impl Ledger {
     pub(crate) fn apply(&mut self, plan: Plan, who: For<'_>, deps: &mut Deps) {
         for step in plan.steps {
             let (id, on, pages) = (step.storage, step.on, step.pages);
-            let switch = self.storages[id.0].residency.switch();
             match step.what {
                 What::Bring { whole, copies } => {
                     let copy = |mut copies: Copies| {
-                        add_dep(&mut copies.after, switch, true);
+                        self.storages[id.0].residency.turn_deps(&mut copies.after);
                         self.copy_to(id, on, copies, who)
                     };
                     let stamps: SmallVec<[Stamp; 2]> = copies.into_iter().map(copy).collect();
@@ -108,14 +107,14 @@ impl Ledger {
                     residency.mark_current(pages.split_at(whole), on, &stamps);
                 }
                 What::Zero { spared, mut after } => {
-                    add_dep(&mut after, switch, true);
+                    self.storages[id.0].residency.turn_deps(&mut after);
                     let stamp = self.zero(id, (on, step.at), (&pages, &spared), after, who);
                     add_dep(deps, stamp, true);
                 }
                 What::Complete => self.storages[id.0].residency.mark_complete(&pages, on),
                 What::Switch { to } => {
                     let stamp = self.switch(id, step.at, to, who);
-                    add_dep(deps, stamp, true);
+                    add_dep(deps, stamp, Flow::USES | Flow::TURN);
                 }
                 What::Lost { from } => {
                     let stamp = self.lose_data(id, &pages, from);
@@ -192,7 +191,13 @@ impl Ledger {
     }
 
     /// Gives linked memory to another side.
-    fn switch(&mut self, id: StorageId, device: DomainId, to: Side, who: For<'_>) -> Stamp {
+    pub(super) fn switch(
+        &mut self,
+        id: StorageId,
+        device: DomainId,
+        to: Side,
+        who: For<'_>,
+    ) -> Stamp {
         let storage = &self.storages[id.0];
         let (label, bytes) = (storage.label.clone(), storage.bytes() as u64);
         let lane = self.topology.lane_of(device, who.lane);
@@ -219,10 +224,10 @@ impl Ledger {
             let note = Note::Switch { label, stamp, after, on: device, maps };
             self.outbox.notes.insert(before, note);
         }
-        let storage = &mut self.storages[id.0];
-        storage.residency.set_switch(stamp);
+        let (storage, timeline) = (&mut self.storages[id.0], &self.timeline);
         if let Some(link) = &mut storage.link {
-            link.switched(to);
+            let before = link.switched(to);
+            storage.residency.mark_switched(stamp, before, &|s| timeline.outcome(s));
         }
         stamp
     }
@@ -280,9 +285,7 @@ impl Ledger {
         self.count(Some(id), who.queue, |c| c.zero_fills += count);
         let timeline = &self.timeline;
         if let Some(storage) = self.storages.get_mut(id.0) {
-            if let Some(link) = &mut storage.link {
-                link.written |= link.device == at;
-            }
+            storage.note_side(at);
             storage.residency.mark_zeroed(pages, domain, stamp, &|s| timeline.outcome(s));
         }
         stamp

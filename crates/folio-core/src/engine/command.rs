@@ -392,7 +392,7 @@ impl Ledger {
             self.storages[a.storage.0].residency.mark_written(a, stamp, known);
         }
         for a in accesses.iter().filter(|a| a.mode.writes()) {
-            self.note_side(a.storage, a.domain);
+            self.storages[a.storage.0].note_side(a.domain);
         }
     }
 

@@ -10,7 +10,7 @@ use super::storage::{Garbage, Life, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::hal::Side;
 use crate::order::hazards::Outcome;
-use crate::order::stamp::Stamp;
+use crate::order::stamp::{LaneId, SlotId, Stamp};
 use crate::pages::DomainId;
 
 /// What may happen to a buffer's copies when memory is short.
@@ -72,7 +72,7 @@ impl StorageState {
         // Of a link, the device's side over the host's memory may go; not the memory itself.
         let linked = match self.link {
             Some(link) if domain.is_host() || link.device == domain => {
-                link.over_host && link.device == domain && link.active != Side::Device
+                link.over_host && link.device == domain && link.turn.active != Side::Device
             }
             _ => true,
         };
@@ -102,6 +102,10 @@ impl Ledger {
             let all = self.storages[id.0].residency.grid.all();
             self.heal(id, &all);
             let storage = &self.storages[id.0];
+            if storage.may_give(domain).is_none() {
+                // A switch has failed, and so the memory is in use by the other side.
+                continue;
+            }
             if storage.in_use > 0 {
                 busy = busy.or(Some(id));
                 continue;
@@ -124,15 +128,23 @@ impl Ledger {
                 let (_, deps) = self.write_back(id, None);
                 Step::Written(self.meet(deps))
             }
-            (None, Some(id)) => {
-                let mut deps = Default::default();
-                self.storages[id.0].residency.users(&mut deps);
-                let pending = |s: &Stamp| self.timeline.outcome(*s) == Outcome::Pending;
-                let first = deps.iter().map(|dep| dep.stamp).find(pending);
-                first.map_or(Step::Nothing, Step::Wait)
-            }
+            (None, Some(id)) => self.user_of(id).map_or(Step::Nothing, Step::Wait),
             (None, None) => Step::Nothing,
         }
+    }
+
+    /// An operation that uses a storage and has not ended, be it only by an empty part.
+    pub(super) fn user_of(&self, id: StorageId) -> Option<Stamp> {
+        let waiting = self.timeline.slots.iter().enumerate().filter(|(_, slot)| {
+            slot.live && slot.operation().is_some_and(|op| op.storages.contains(&id))
+        });
+        let waiting = waiting.map(|(at, s)| Stamp::unplaced(SlotId(at as u32), s.generation));
+        let lanes = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let ticks = (lane.retired + 1..).zip(&lane.records);
+            let uses = ticks.filter(|(_, record)| record.storages.contains(&id));
+            uses.map(move |(tick, _)| Stamp::placed(LaneId(at as u16), tick))
+        });
+        lanes.chain(waiting).find(|s| self.timeline.outcome(*s) == Outcome::Pending)
     }
 
     fn free_copy(&mut self, id: StorageId, domain: DomainId) {

@@ -281,7 +281,8 @@ impl Ledger {
             let stamp = self.timeline.resolve(dep.stamp);
             match (stamp.when(), own) {
                 (When::Placed(lane, tick), Some((own, key)))
-                    if lane == own || key.can_wait_for(self.topology.key(lane)) =>
+                    if !dep.flow.has(Flow::TURN)
+                        && (lane == own || key.can_wait_for(self.topology.key(lane))) =>
                 {
                     waits.add(lane, tick);
                 }
@@ -303,7 +304,7 @@ impl Ledger {
         let blockers = (op.deps.iter().chain(&self.timeline.wake))
             .filter(|d| self.timeline.outcome(d.stamp) == Outcome::Pending)
             .map(|d| (self.timeline.resolve(d.stamp), d.flow))
-            .filter(|(stamp, _)| failed.is_some() || !native(*stamp))
+            .filter(|(stamp, flow)| failed.is_some() || flow.has(Flow::TURN) || !native(*stamp))
             .collect();
         Sorted::Wait { blockers, failed }
     }

@@ -6,11 +6,12 @@
 //! after it.
 
 use super::Engine;
+use super::apply::For;
 use super::ledger::Ledger;
 use super::storage::{Owner, StorageId, StorageState};
 use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, HostPtr, MemBase, RawMemory, Side};
-use crate::order::hazards::Outcome;
+use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
 use crate::pages::DomainId;
 use std::fmt;
 
@@ -82,14 +83,19 @@ impl fmt::Display for Apart {
 pub(crate) struct Link {
     /// The other side; one is the host.
     pub(crate) device: DomainId,
-    /// Who uses the memory now, as far as that was submitted.
-    pub(crate) active: Side,
-    /// Who used it before, for a switch that fails.
-    before: Side,
-    /// The host's own memory may lack something: the device has written, or it was unmapped.
-    pub(crate) written: bool,
+    /// As far as that was submitted.
+    pub(crate) turn: Turn,
     /// The memory is the host's, and not the device's.
     pub(crate) over_host: bool,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Turn {
+    /// Who uses the memory.
+    pub(crate) active: Side,
+    /// The host's own memory may lack something: the device has written, or it was unmapped.
+    written: bool,
 }
 
 /// What decides whether a device's new allocation is linked.
@@ -152,6 +158,14 @@ impl StorageState {
         }
     }
 
+    /// Its memory on `domain` is written.
+    #[inline]
+    pub(crate) fn note_side(&mut self, domain: DomainId) {
+        if let Some(link) = &mut self.link {
+            link.turn.written |= link.device == domain;
+        }
+    }
+
     fn stay_apart(&mut self, domain: DomainId, why: Apart) {
         self.apart.retain(|(at, _)| *at != domain);
         self.apart.push((domain, why));
@@ -178,65 +192,73 @@ impl StorageState {
 impl Link {
     /// The device has the memory first.
     pub(super) fn new(device: DomainId, over_host: bool) -> Link {
-        Link { device, active: Side::Device, before: Side::Device, written: false, over_host }
+        Link { device, turn: Turn { active: Side::Device, written: false }, over_host }
     }
 
-    pub(crate) fn switched(&mut self, to: Side) {
-        (self.before, self.active) = (self.active, to);
+    /// Says how it was before.
+    pub(crate) fn switched(&mut self, to: Side) -> Turn {
         // What the host finds in memory that it has unmapped is open.
-        self.written = to == Side::Device;
+        let next = Turn { active: to, written: to == Side::Device };
+        std::mem::replace(&mut self.turn, next)
     }
 }
 
 impl Ledger {
-    /// A command writes to a storage on `domain`.
-    #[inline]
-    pub(super) fn note_side(&mut self, id: StorageId, domain: DomainId) {
-        if let Some(link) = &mut self.storages[id.0].link {
-            link.written |= link.device == domain;
+    /// Switches that have failed have changed nothing.
+    pub(super) fn heal_link(&mut self, id: StorageId) {
+        let (storage, timeline) = (&mut self.storages[id.0], &self.timeline);
+        if let Some(link) = &mut storage.link
+            && let Some(before) = storage.residency.take_failed_switches(&|s| timeline.outcome(s))
+        {
+            link.turn = before;
         }
     }
 
-    /// A switch that has failed has changed nothing.
-    pub(super) fn heal_link(&mut self, id: StorageId) {
-        let storage = &mut self.storages[id.0];
-        if let Some(link) = &mut storage.link
-            && self.timeline.outcome(storage.residency.switch()) == Outcome::Failed
-        {
-            link.active = link.before;
-            storage.residency.set_switch(Default::default());
+    /// The program's memory, where it is linked, holds values when the program gets it back, also
+    /// without a writeback: what the host finds in memory that it has unmapped is open. Says what
+    /// must be done for that, and fails where a lost device had the values.
+    pub(super) fn hand_back(&mut self, id: StorageId) -> Deps {
+        let mut deps = Deps::new();
+        let all = self.storages[id.0].residency.grid.all();
+        self.heal(id, &all);
+        let storage = &self.storages[id.0];
+        if storage.torn {
+            return self.write_back(id, None).1;
         }
+        let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
+        let away =
+            |link: &Link| link.over_host && link.turn.active == Side::Device && link.turn.written;
+        if let (Some(link), Some(to)) = (storage.link.filter(away), storage.side(DomainId::HOST))
+            && lent
+        {
+            let label = storage.label.clone();
+            let who = For { queue: None, label: &label, lane: None };
+            let stamp = self.switch(id, link.device, to, who);
+            add_dep(&mut deps, stamp, Flow::USES | Flow::TURN);
+        }
+        deps
     }
 
     /// What the device's side of links held is gone with the device; what the host has mapped of
-    /// its own memory is not.
+    /// its own memory is not. From then on it counts as what only a lost device has, unless others
+    /// have it, too.
     pub(super) fn lose_links(&mut self, device: DomainId) {
         let linked = |storage: &StorageState| storage.link.is_some_and(|l| l.device == device);
         let ids: Vec<u32> = self.storages.ids().filter(|id| linked(&self.storages[*id])).collect();
         for id in ids.into_iter().map(StorageId) {
+            self.heal_link(id);
             let storage = &mut self.storages[id.0];
             let Some(link) = storage.link.take() else { continue };
             // A change of sides that was under way may not have happened.
             let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
-            storage.residency.set_switch(Default::default());
-            let kept = link.over_host && sure && (link.active != Side::Device || !link.written);
-            if kept {
-                continue;
-            }
-            let mut gone = Vec::new();
-            let all = storage.residency.grid.all();
-            storage.residency.tracker().visit(&all, &mut |pages, set| {
-                if set.contains(DomainId::HOST)
-                    && set.minus(self.topology.lost).without(DomainId::HOST).is_empty()
-                {
-                    gone.push(pages);
-                }
-            });
-            // The memory itself stays, as long as the storage does: an access of the host's may be
-            // under way that has it already.
-            storage.residency.leave(DomainId::HOST);
-            if !gone.is_empty() {
-                self.lose_data(id, &gone, crate::pages::DomainSet::of(device));
+            let Turn { active, written } = link.turn;
+            if link.over_host && sure && (active != Side::Device || !written) {
+                storage.residency.forget_switches();
+            } else {
+                // The memory itself stays, as long as the storage does: an access of the host's may
+                // be under way that has it already.
+                storage.residency.lose_place(device);
+                storage.torn = true;
             }
         }
     }
@@ -315,7 +337,8 @@ impl Ledger {
         let same = host == prospect.host
             && storage.residency.changes() == prospect.changes
             && (host.is_none() || storage.is_idle())
-            && storage.link.is_none();
+            && storage.link.is_none()
+            && !self.topology.lost.contains(domain);
         if !same {
             storage.stay_apart(domain, Apart::InUse);
             return false;

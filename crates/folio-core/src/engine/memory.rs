@@ -74,7 +74,7 @@ impl Ledger {
                 return Err(Error::InUse { buffer: storage.label.clone() });
             }
             Some(link) if domain == link.device => {
-                let stays = link.over_host && link.active != Side::Device;
+                let stays = link.over_host && link.turn.active != Side::Device;
                 if !stays {
                     if storage.residency.rests_on(DomainId::HOST, lost) {
                         return Err(only(storage));

@@ -275,7 +275,7 @@ impl Ledger {
             What::Switch { to } if step.storage == id => Some(to),
             _ => None,
         };
-        if plan.steps.iter().rev().find_map(switched).unwrap_or(link.active) != to {
+        if plan.steps.iter().rev().find_map(switched).unwrap_or(link.turn.active) != to {
             let (on, at) = (DomainId::HOST, link.device);
             let (pages, what) = (SmallVec::new(), What::Switch { to });
             plan.steps.push(Step { storage: id, on, at, pages, what });

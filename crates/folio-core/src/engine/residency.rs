@@ -3,10 +3,11 @@
 
 use super::access::{Access, Mode};
 use super::failures::Failures;
+use super::link::Turn;
 use super::pieces::{Fragment, Pieces};
 use super::tracker::Tracker;
 use crate::geom::{Box3, Grid};
-use crate::order::hazards::{Deps, Hazards, Outcome, Settled, Writing, add_dep};
+use crate::order::hazards::{Deps, Flow, Hazards, Outcome, Settled, Writing, add_dep};
 use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use smallvec::SmallVec;
@@ -23,9 +24,9 @@ pub(crate) struct Residency {
     /// knowledge, on which memory safety rests whatever the tracker says.
     pub(super) defined: PageMap<DomainSet>,
     pub(super) hazards: Hazards,
-    /// The latest change of the active side of a link, which comes before all uses of the host's
-    /// place.
-    switch: Stamp,
+    /// Changes of the active side of a link, of which all but the first may be under way, with what
+    /// was true before each. The latest comes before all uses of the host's place.
+    switches: SmallVec<[(Stamp, Turn); 1]>,
     /// Changes with what is current or defined anywhere.
     changes: u64,
     /// A copy or fill has failed: who failed for it may be at work still, on memory that holds
@@ -44,7 +45,7 @@ impl Residency {
             tracker,
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
-            switch: Stamp::DONE,
+            switches: SmallVec::new(),
             changes: 0,
             broken: false,
             pieces: Pieces::new(grid.pages),
@@ -57,12 +58,62 @@ impl Residency {
     }
 
     /// See [`link`](super::link).
+    #[inline]
     pub(crate) fn switch(&self) -> Stamp {
-        self.switch
+        self.switches.last().map_or(Stamp::DONE, |(stamp, _)| *stamp)
     }
 
-    pub(crate) fn set_switch(&mut self, stamp: Stamp) {
-        self.switch = stamp;
+    /// The active side of a link changes; `before` is how it was.
+    pub(crate) fn mark_switched(&mut self, stamp: Stamp, before: Turn, known: Known<'_>) {
+        self.switches.retain(|(earlier, _)| known(*earlier) != Outcome::Fine);
+        self.switches.push((stamp, before));
+    }
+
+    /// Forgets the switches that have failed; tells how it was before them.
+    pub(crate) fn take_failed_switches(&mut self, known: Known<'_>) -> Option<Turn> {
+        let mut before = None;
+        while let Some(&(stamp, turn)) = self.switches.last()
+            && known(stamp) == Outcome::Failed
+        {
+            self.switches.pop();
+            before = Some(turn);
+        }
+        before
+    }
+
+    /// The host's place, which was that of a link, is gone with the link's other side: what was
+    /// current there was so on `device`, which is lost.
+    pub(crate) fn lose_place(&mut self, device: DomainId) {
+        let all = self.grid.all();
+        let there = |set: DomainSet| match set.contains(DomainId::HOST) {
+            true => set.without(DomainId::HOST).with(device),
+            false => set,
+        };
+        self.changes += 1;
+        self.broken = true;
+        let mut runs: SmallVec<[Box3; 2]> = SmallVec::new();
+        self.tracker.visit(&all, &mut |run, set| {
+            if set.contains(DomainId::HOST) {
+                runs.push(run);
+            }
+        });
+        for run in &runs {
+            self.tracker.insert(run, device);
+            self.tracker.remove(run, DomainId::HOST);
+        }
+        self.pieces.update(&all, &mut |fragment| {
+            fragment.domains = there(fragment.domains);
+            for (to, _) in fragment.arriving.iter_mut().filter(|(to, _)| to.is_host()) {
+                *to = device;
+            }
+        });
+        self.defined.update(&all, &mut |_, set: DomainSet| there(set));
+        self.switches.clear();
+    }
+
+    /// There is no link any more, and what the host has stays.
+    pub(crate) fn forget_switches(&mut self) {
+        self.switches.clear();
     }
 
     pub(crate) fn tracker(&self) -> &Tracker {
@@ -178,7 +229,7 @@ impl Residency {
     /// Every stamp along which a later command may get data, and failure.
     pub(crate) fn each_source(&self, f: &mut dyn FnMut(Stamp)) {
         self.hazards.each_source(f);
-        f(self.switch);
+        self.switches.iter().for_each(|(stamp, _)| f(*stamp));
         let arriving = self.pieces.all().flat_map(|fragment| &fragment.arriving);
         arriving.for_each(|(_, stamp)| f(*stamp));
     }
@@ -199,20 +250,26 @@ impl Residency {
 
     fn switch_deps(&self, place: DomainId, deps: &mut Deps) {
         if place.is_host() {
-            add_dep(deps, self.switch, true);
+            self.turn_deps(deps);
         }
+    }
+
+    /// Whoever uses linked memory comes after the latest change of its active side, and is handed
+    /// over when that has ended well.
+    pub(crate) fn turn_deps(&self, deps: &mut Deps) {
+        add_dep(deps, self.switch(), Flow::USES | Flow::TURN);
     }
 
     /// What a change of the active side comes after: everything that uses the storage.
     pub(crate) fn all_deps(&self, deps: &mut Deps) {
-        add_dep(deps, self.switch, true);
+        self.turn_deps(deps);
         self.hazards.order_all(&self.grid.all(), deps);
     }
 
     /// What everything that uses the storage is, to come after it.
     pub(crate) fn users(&self, deps: &mut Deps) {
         let all = self.grid.all();
-        add_dep(deps, self.switch, false);
+        add_dep(deps, self.switch(), false);
         self.hazards.write_deps(&all, DomainId::HOST, Writing::Update, deps);
     }
 

@@ -97,6 +97,7 @@ impl Ledger {
         };
         // Who has run on spoilt memory has spoilt its own.
         let mut spoilt = before.is_some() && self.spoilt_from(&record.sources);
+        let mut lost = None;
         let failure = match (before, own) {
             (Some(before), own) => {
                 self.outbox.leftovers.extend(own.map(Leftover::Error));
@@ -106,7 +107,9 @@ impl Ledger {
                 spoilt = record.defines;
                 if let HalErrorKind::Lost = error.kind {
                     // A call was refused for it, before its lane tells.
-                    return self.loss(self.topology.device_of(lane), &error.message);
+                    let device = self.topology.device_of(lane);
+                    lost = Some(self.topology.devices[device].domain);
+                    return self.note_loss(device, &error.message);
                 }
                 let names = self.topology.device_names.clone();
                 let device = names.get(self.topology.device_of(lane)).map_or("?", String::as_str);
@@ -119,6 +122,8 @@ impl Ledger {
             self.timeline.failures.insert(stamp, failed, record.epoch);
             self.note(record.queue, failure);
         }
+        // Now that this counts as failed: it may have been a change of sides.
+        lost.into_iter().for_each(|domain| self.lose_links(domain));
         self.trace_end(lane, tick, record, failure.is_some());
         self.release(&record.storages);
         self.outbox.staging.extend(record.staging.take());
@@ -207,8 +212,15 @@ impl Ledger {
         }
     }
 
-    /// The failure that is the loss of a device: one, whoever finds it first.
+    /// The failure that is the loss of a device: one, whoever finds it first. What only the device
+    /// has is lost.
     pub(crate) fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
+        let failure = self.note_loss(device, reason);
+        self.lose_links(self.topology.devices[device].domain);
+        failure
+    }
+
+    fn note_loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
         if let Some(failure) = &self.topology.device_lost[device] {
             return failure.clone();
         }
@@ -221,7 +233,6 @@ impl Ledger {
             self.topology.lost.insert(domain);
         }
         self.topology.device_lost[device] = Some(failure.clone());
-        self.lose_links(domain);
         failure
     }
 

@@ -285,8 +285,12 @@ impl Ledger {
                     }
                     _ => false,
                 };
-            // One that has failed must see the end of everything before it.
-            if native && self.timeline.slots[dependent.0 as usize].failed.is_none() {
+            // One that has failed must see the end of everything before it, and who waits for a
+            // turn that of the switch.
+            if native
+                && !flow.has(Flow::TURN)
+                && self.timeline.slots[dependent.0 as usize].failed.is_none()
+            {
                 self.unblock(dependent, None);
             } else {
                 stay.push((dependent, flow));

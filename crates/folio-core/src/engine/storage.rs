@@ -114,6 +114,9 @@ pub(crate) struct StorageState {
     pub(crate) only_read: bool,
     /// Two of them that are one memory.
     pub(crate) link: Option<Link>,
+    /// Its memory on the host was linked to a device that is lost, and may hold anything where
+    /// nothing was brought since.
+    pub(crate) torn: bool,
     /// Why others are not.
     pub(crate) apart: SmallVec<[(DomainId, Apart); 1]>,
     /// The only domain on which it exists: USM.
@@ -149,6 +152,7 @@ impl StorageState {
             pointed: false,
             only_read: false,
             link: None,
+            torn: false,
             apart: SmallVec::new(),
             home,
             guards: SmallVec::new(),

@@ -262,7 +262,7 @@ impl Engine {
             let label = storage.label.clone();
             let (access, mut deps) = match writes {
                 true => ledger.write_back(id, queue),
-                false => (None, Deps::new()),
+                false => (None, ledger.hand_back(id)),
             };
             ledger.storages[id.0].residency.users(&mut deps);
             tidy(&mut deps);

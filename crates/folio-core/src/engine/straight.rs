@@ -39,7 +39,9 @@ impl StorageState {
         if !fine {
             return None;
         }
-        if self.link.is_some_and(|link| self.side(a.domain).is_some_and(|side| side != link.active))
+        if self
+            .link
+            .is_some_and(|link| self.side(a.domain).is_some_and(|side| side != link.turn.active))
         {
             return None;
         }
@@ -138,8 +140,8 @@ impl Ledger {
             }
             let writes = a.mode.writes().then_some(storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);
-            if let Some(link) = storage.link.as_mut().filter(|_| writes.is_some()) {
-                link.written |= link.device == a.domain;
+            if writes.is_some() {
+                storage.note_side(a.domain);
             }
         }
         let record = Record {

@@ -37,6 +37,9 @@ impl Flow {
     pub(crate) const KEEPS: Flow = Flow(2);
     /// Where it wrote is written again: who does not run leaves it spoilt, if it was.
     pub(crate) const COVERS: Flow = Flow(4);
+    /// It gives the memory to the side that uses it: nobody is handed over behind it before it has
+    /// ended well. A lane runs what it has, whatever has failed before.
+    pub(crate) const TURN: Flow = Flow(8);
 
     /// True if it is one of these, too.
     pub(crate) fn has(self, any: Flow) -> bool {

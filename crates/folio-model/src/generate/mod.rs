@@ -1,6 +1,7 @@
 //! Random programs from seeds.
 
 mod kernel;
+mod policy;
 mod usm;
 
 use crate::machine::Machine;
@@ -11,6 +12,7 @@ use crate::program::{
     Sim, Skip, Step, Ty, View, What,
 };
 use crate::rng::Rng;
+use folio_core::Policy;
 use folio_core::geom::{Box3, Dims};
 
 /// Which runtimes programs are for.
@@ -67,6 +69,8 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     if threads == 1 && rng.chance(15) {
         config.budget = usm::budget(&mut rng, &config, &buffers);
     }
+    let mut buffers = buffers;
+    policy::assign(&mut Rng::new(seed ^ policy::SEED), &config, &mut buffers);
     let fails = rng.chance(menu.failures);
     // What is below a buffer over USM would keep the runtime.
     let over = buffers.iter().any(|b| matches!(b.memory, Memory::Over(Some(_))));
@@ -94,7 +98,11 @@ pub fn program(seed: u64, menu: Menu) -> Program {
             made.push(thread, What::Leave { buffer });
         }
     }
-    let Maker { mut rng, mut config, buffers, steps, .. } = made;
+    let Maker { mut rng, mut config, buffers, mut steps, .. } = made;
+    if buffers.iter().any(|buffer| buffer.evict.is_some()) {
+        // Who needs memory may wait for those that use it.
+        steps.retain(|step| !matches!(step.what, What::Freeze { .. }));
+    }
     let given = |what: &What| matches!(what, What::Release { .. } | What::Assume { .. });
     let named = steps.iter().any(|step| given(&step.what));
     // A guard maps all of linked memory, and not only its pages.
@@ -196,6 +204,8 @@ fn buffer(rng: &mut Rng, thread: usize, one_type: bool) -> BufferSpec {
         dense,
         thread,
         shared: false,
+        policy: Policy::default(),
+        evict: None,
     }
 }
 

@@ -4,8 +4,8 @@ use super::{Maker, part};
 use crate::order::Order;
 use crate::program::{Action, BufferSpec, Config, Memory, QueueSpec, Ty, View, What};
 use crate::rng::Rng;
-use folio_core::UsmKind;
 use folio_core::geom::{Box3, Dims};
+use folio_core::{Policy, UsmKind};
 
 const KINDS: [UsmKind; 3] = [UsmKind::Device, UsmKind::Host, UsmKind::Shared];
 
@@ -60,6 +60,8 @@ fn spec(rng: &mut Rng, memory: Memory, initialised: bool, thread: usize) -> Buff
         dense: false,
         thread,
         shared: false,
+        policy: Policy::default(),
+        evict: None,
     }
 }
 
@@ -282,7 +284,8 @@ pub(super) fn shared(rng: &mut Rng, threads: usize) -> BufferSpec {
     let (initialised, dense) = (rng.chance(50), rng.chance(20));
     let memory = Memory::Own;
     let (ty, page) = (rng.pick(&[Ty::U32, Ty::U64]), Some(page));
-    BufferSpec { memory, ty, rank, dims, page, initialised, dense, thread: 0, shared: true }
+    let (thread, shared, policy, evict) = (0, true, Policy::default(), None);
+    BufferSpec { memory, ty, rank, dims, page, initialised, dense, thread, shared, policy, evict }
 }
 
 /// Makes the memory of a device short.

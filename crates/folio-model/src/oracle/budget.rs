@@ -9,11 +9,9 @@ pub(super) struct Budget {
     domain: usize,
     device: String,
     limit: u64,
-    /// Taken by buffers that have handles, and for good.
-    live: u64,
     /// Taken by buffers without handles: given back when nobody uses them any more.
     gone: u64,
-    /// Who has memory there.
+    /// Who has memory there, unless it has gone for others.
     there: Vec<bool>,
 }
 
@@ -23,39 +21,51 @@ impl Budget {
         let domain = config.domains()[device];
         let there = vec![false; buffers];
         let device = config.device_name(device);
-        Some(Budget { domain, device, limit, live: 0, gone: 0, there })
+        Some(Budget { domain, device, limit, gone: 0, there })
     }
 
-    /// Takes what `needed` are going to have there; true if the call was refused, as it had to be
-    /// or might be.
+    /// Takes what a call needs there; true if it was refused, as it had to be or might be.
     ///
     /// With `leeway`, memory may have gone in ways that are not known here.
-    fn take(
-        &mut self,
-        needed: &[(usize, u64)],
-        call: &Outcome,
-        leeway: Leeway,
-    ) -> Result<bool, String> {
-        let new: Vec<(usize, u64)> =
-            needed.iter().copied().filter(|(at, _)| !self.there[*at]).collect();
-        let sum: u64 = self.live + new.iter().map(|(_, bytes)| bytes).sum::<u64>();
+    fn take(&mut self, need: &Need, call: &Outcome, leeway: Leeway) -> Result<bool, String> {
+        let sum: u64 = need.surely + need.new.iter().map(|(_, bytes)| bytes).sum::<u64>();
         if let Outcome::OutOfMemory { device, bytes, .. } = call {
             let [asked, in_use, limit] = *bytes;
             let named = *device == self.device && limit == self.limit;
-            let real = new.iter().any(|(_, bytes)| *bytes == asked) && in_use + asked > limit;
-            let might = sum + self.gone > self.limit;
+            let one = need.new.iter().chain(&need.again).any(|(_, bytes)| *bytes == asked);
+            let real = one && in_use + asked > limit;
+            let might = sum + need.maybe + self.gone > self.limit;
             return match named && real && might {
                 true => Ok(true),
-                false => Err(format!("{call:?} for {new:?}, {} in use", self.live)),
+                false => Err(format!("{call:?} for {need:?}, limit {}", self.limit)),
             };
         }
         if sum > self.limit && leeway != Leeway::Loss {
-            return Err(format!("{call:?} for {new:?}, {} of {} in use", self.live, self.limit));
+            return Err(format!("{call:?} for {need:?}, limit {}", self.limit));
         }
-        self.live = sum;
-        new.iter().for_each(|(at, _)| self.there[*at] = true);
+        need.new.iter().for_each(|(at, _)| self.there[*at] = true);
         Ok(false)
     }
+}
+
+/// What a call needs, and what others have meanwhile.
+#[derive(Default, Debug)]
+struct Need {
+    /// Buffers that it needs memory for, and how much.
+    new: Vec<(usize, u64)>,
+    /// Buffers that have theirs, or had: it may have gone.
+    again: Vec<(usize, u64)>,
+    /// What stays where it is, whoever needs memory.
+    surely: u64,
+    /// What may be there, and may be in the way.
+    maybe: u64,
+}
+
+/// Whether memory of a buffer goes when others need it.
+enum Goes {
+    Never,
+    Maybe,
+    Surely,
 }
 
 fn bytes(program: &Program, buffer: usize) -> u64 {
@@ -74,16 +84,15 @@ impl Oracle<'_> {
         let Some(domain) = self.budget.as_ref().map(|budget| budget.domain) else {
             return Ok(false);
         };
-        let mut needed: Vec<(usize, u64)> = Vec::new();
+        let mut needed: Vec<usize> = Vec::new();
         for access in accesses {
             let at = access.view.buffer;
             let here = self.domain_of(at, place) == domain && !access.view.part.is_empty();
-            if here && !needed.iter().any(|(other, _)| *other == at) {
-                needed.push((at, bytes(self.program, at)));
+            if here && !needed.contains(&at) {
+                needed.push(at);
             }
         }
-        let leeway = self.leeway;
-        self.budget.as_mut().map_or(Ok(false), |budget| budget.take(&needed, call, leeway))
+        self.take_memory(&needed, call)
     }
 
     /// Memory of USM, and of buffers over it.
@@ -92,22 +101,54 @@ impl Oracle<'_> {
             Memory::Usm(device, _) | Memory::Over(Some((device, _))) => device,
             _ => return Ok(false),
         };
-        let needed = [(at, bytes(self.program, at))];
-        match &mut self.budget {
-            Some(budget) if budget.domain == self.domains[device] => {
-                budget.take(&needed, call, self.leeway)
+        let here = |budget: &Budget| budget.domain == self.domains[device];
+        match self.budget.as_ref().is_some_and(here) {
+            true => self.take_memory(&[at], call),
+            false => Ok(false),
+        }
+    }
+
+    fn take_memory(&mut self, needed: &[usize], call: &Outcome) -> Result<bool, String> {
+        let Some(budget) = &self.budget else { return Ok(false) };
+        let mut need = Need::default();
+        for at in 0..self.program.buffers.len() {
+            let bytes = bytes(self.program, at);
+            match (needed.contains(&at), budget.there[at]) {
+                (true, false) => need.new.push((at, bytes)),
+                (true, true) => {
+                    need.surely += bytes;
+                    need.again.push((at, bytes));
+                }
+                (false, true) => match self.goes(at, budget.domain) {
+                    Goes::Never => need.surely += bytes,
+                    Goes::Maybe => need.maybe += bytes,
+                    Goes::Surely => {}
+                },
+                (false, false) => {}
             }
-            _ => Ok(false),
+        }
+        let leeway = self.leeway;
+        self.budget.as_mut().map_or(Ok(false), |budget| budget.take(&need, call, leeway))
+    }
+
+    /// Whether a buffer's memory in `domain` goes when others need it, as long as nobody uses it.
+    fn goes(&self, at: usize, domain: usize) -> Goes {
+        let Some((dirty, _)) = self.program.buffers[at].evict else { return Goes::Never };
+        let pages = &self.storages[at].pages;
+        let held = self.guards.iter().any(|guard| guard.buffer == at);
+        match pages.only_on(domain) {
+            // It may have gone before.
+            _ if held || pages.doubted() || self.leeway != Leeway::None => Goes::Maybe,
+            true if !dirty => Goes::Never,
+            _ => Goes::Surely,
         }
     }
 
     /// A buffer's memory in `domain` was given back, at once.
     pub(super) fn released(&mut self, at: usize, domain: usize) {
-        let bytes = bytes(self.program, at);
         let goes = |b: &&mut Budget| b.there[at] && b.domain == domain;
         if let Some(budget) = self.budget.as_mut().filter(goes) {
             budget.there[at] = false;
-            budget.live -= bytes;
         }
     }
 
@@ -122,7 +163,6 @@ impl Oracle<'_> {
         let goes = |b: &&mut Budget| b.there[at] && below != Some(b.domain);
         if let Some(budget) = self.budget.as_mut().filter(goes) {
             budget.there[at] = false;
-            budget.live -= bytes;
             budget.gone += bytes;
         }
     }

@@ -6,6 +6,7 @@ mod memory;
 mod outside;
 mod report;
 mod values;
+mod views;
 
 use crate::compute;
 use crate::place;
@@ -84,6 +85,7 @@ pub fn check_with(program: &Program, record: &Record, leeway: Leeway) -> Verdict
     }
     oracle.guards.clear();
     oracle.finals(record)?;
+    oracle.backs(record)?;
     oracle.totals(record)?;
     oracle.reports(record)?;
     oracle.sums(record)
@@ -151,11 +153,7 @@ impl<'a> Oracle<'a> {
                 self.storages[*buffer].closed = true;
                 Ok(())
             }
-            What::Drop { buffer } => {
-                self.storages[*buffer].dropped = true;
-                self.deallocate(*buffer);
-                Ok(())
-            }
+            What::Drop { buffer } => self.drop_buffer(*buffer, seen),
             What::WaitQueue { queue } => match &seen.call {
                 Outcome::Fine => Ok(()),
                 Outcome::Failed(_, label) => {
@@ -308,7 +306,9 @@ impl<'a> Oracle<'a> {
             let (elements, discards) = self.resolve(access);
             let domain = self.domain_of(access.view.buffer, place);
             let pages = &self.storages[access.view.buffer].pages;
-            may.extend(pages.taints(&elements, domain, discards));
+            // Linked memory is that of two domains.
+            let memory = (!self.program.config.links).then_some(domain);
+            may.extend(pages.taints(&elements, memory, discards));
             if !discards {
                 must.extend(pages.failures(&elements));
             }
@@ -323,7 +323,9 @@ impl<'a> Oracle<'a> {
             let (elements, discards) = self.resolve(access);
             let domain = self.domain_of(access.view.buffer, place);
             let tally = tallies.entry(access.view.buffer).or_default();
-            tally.uncertain |= self.program.config.links;
+            // Nor is it known what has gone for others.
+            let goes = self.program.buffers[access.view.buffer].evict.is_some();
+            tally.uncertain |= self.program.config.links || goes;
             let pages = &mut self.storages[access.view.buffer].pages;
             if discards {
                 // After a copy that failed it may count as an update.
@@ -364,10 +366,8 @@ impl<'a> Oracle<'a> {
                 let gone =
                     ["buffer ", "usm on ", "view"].iter().any(|what| label.starts_with(what));
                 let lost = self.leeway == Leeway::Loss && (label.is_empty() || gone);
-                // A switch fails all that it was made for, and all that comes after it meanwhile.
-                let switched = self.leeway == Leeway::Fault && self.program.config.links;
                 let by_itself = (planned && *label == own) || fault || lost;
-                if !must.contains(label) && !may.contains(label) && !by_itself && !switched {
+                if !must.contains(label) && !may.contains(label) && !by_itself {
                     return Err(format!("failed because of {label}, not of {must:?} {may:?}"));
                 }
                 self.roots[queue].iter_mut().for_each(|r| {
@@ -385,14 +385,18 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// A fault of a command may have been one of its transfers.
+    /// A fault of a command may have been one of its transfers, or a change of the side that uses
+    /// linked memory: that fails all that uses the buffer before it is known.
     fn excuse(&mut self, accesses: &[Access], place: usize, end: &Outcome) {
         let Outcome::Failed(_, label) = end else { return };
         if self.leeway == Leeway::None {
             return;
         }
         for access in accesses {
-            let (elements, _) = self.resolve(access);
+            let elements = match self.program.config.links {
+                true => Box3::whole(self.storages[access.view.buffer].spec.dims),
+                false => self.resolve(access).0,
+            };
             let domain = self.domain_of(access.view.buffer, place);
             let pages = &mut self.storages[access.view.buffer].pages;
             pages.taint(&elements, domain, label);

@@ -12,13 +12,17 @@ impl Oracle<'_> {
         let holds = |guard: &Guard| guard.buffer == buffer && !guard.pages.is_empty();
         let held = self.guards.iter().any(holds);
         let pages = &mut self.storages[buffer].pages;
+        let spec = &self.program.buffers[buffer];
         let expected = match pages.only_on(domain) {
+            _ if domain == 0 && spec.policy.is_view() => &[Outcome::InUse][..],
             // Where there is no memory, nobody can be in the way.
-            _ if held && !pages.some_on(domain) => &[Outcome::Fine, Outcome::InUse][..],
+            _ if held && !pages.some_on(domain) => &[Outcome::Fine, Outcome::InUse],
             _ if held && !pages.doubted() => &[Outcome::InUse],
             _ if pages.doubted() || self.leeway == Leeway::Loss => {
                 &[Outcome::Fine, Outcome::OnlyCopy, Outcome::InUse]
             }
+            // Another copy may have gone, or this one.
+            _ if spec.evict.is_some() => &[Outcome::Fine, Outcome::OnlyCopy],
             true => &[Outcome::OnlyCopy],
             false => &[Outcome::Fine],
         };

@@ -54,15 +54,7 @@ impl Oracle<'_> {
         for (at, found) in record.finals.iter().enumerate() {
             let Some((call, data)) = found else { continue };
             let view = self.whole(at);
-            let seen = Seen {
-                id: u32::MAX,
-                call: call.clone(),
-                end: Outcome::Fine,
-                device: 0,
-                data: data.clone(),
-                digest: 0,
-                moved: Vec::new(),
-            };
+            let seen = Seen::at_the_end(call.clone(), data.clone());
             // USM has become a buffer by then.
             self.storages[at].home = None;
             self.host(&view, Mode::Read, None, &seen)
@@ -96,9 +88,13 @@ impl Oracle<'_> {
         let mut told: Vec<&str> = record.told.iter().map(|t| t.label.as_str()).collect();
         let mut own: Vec<&str> = self.own.iter().map(String::as_str).collect();
         if self.leeway == Leeway::Fault {
-            let unmet =
-                |label: &str| self.assumed.iter().any(|b| self.program.buffer_label(*b) == label);
-            told.retain(|label| own.contains(label) || !unmet(label));
+            // The writeback of what is to go may have failed, and then that stays.
+            let goes = |b: &usize| self.program.buffers[*b].evict.is_some_and(|(dirty, _)| dirty);
+            let evicted = (0..self.program.buffers.len()).filter(goes);
+            let unmet: HashSet<String> = (self.assumed.iter().copied().chain(evicted))
+                .map(|b| self.program.buffer_label(b))
+                .collect();
+            told.retain(|label| own.contains(label) || !unmet.contains(*label));
         }
         told.sort_unstable();
         own.sort_unstable();

@@ -1,6 +1,6 @@
 //! The end of a run: everything is read, waited for and dropped, and what is left is noted.
 
-use super::{Doing, Outcome, Record, Runner, Seen, idle, lock};
+use super::{Doing, Outcome, Record, Runner, Seen, idle, lock, views};
 use crate::handle::Handle;
 use crate::live::Live;
 use crate::program::{Action, BufferSpec, Memory, View, What};
@@ -71,6 +71,7 @@ impl Runner<'_> {
         }
         let moved = |at| self.buffer(at).map(|handle| handle.moves());
         record.moved = (0..self.buffers.len()).map(moved).collect();
+        self.last_views(all, record);
         for queue in &self.world.queues {
             let mut told = Vec::new();
             while let Err(error) = queue.wait() {
@@ -112,7 +113,7 @@ impl Runner<'_> {
         // Each of them, whether or not another has failed.
         let needed = all.iter().filter(by_address).filter_map(|d| d.event.as_ref());
         let waited: Vec<Result<()>> = needed.map(Event::wait).collect();
-        let Runner { world, buffers, events, kept, program, wrap, .. } = self;
+        let Runner { world, buffers, events, kept, program, wrap, coming, .. } = self;
         let (last, over) = mpsc::channel::<()>();
         let submitted = world.queues[0].submit(|cg| {
             all.iter().filter_map(|d| d.event.as_ref()).for_each(|event| {
@@ -128,6 +129,7 @@ impl Runner<'_> {
             .map(|b| b.into_inner().unwrap_or_else(PoisonError::into_inner))
             .map(|handle| handle.filter(|h| matches!(h, Handle::Lent(_))))
             .collect();
+        let coming = coming.into_inner().unwrap_or_else(PoisonError::into_inner);
         let digests = all.into_iter().map(|Doing { seen, digest, .. }| (seen, digest));
         let steps: Vec<(Seen, Option<Digest>)> = digests.collect();
         drop(events);
@@ -141,8 +143,10 @@ impl Runner<'_> {
         }
         for (mut seen, digest) in steps {
             seen.digest = digest.map_or(0, |digest| digest.load(Ordering::SeqCst));
+            views::take_coming(&kept, &coming, &mut seen);
             record.steps.push(seen);
         }
+        record.backs = (0..program.buffers.len()).map(|at| views::take(&kept, at)).collect();
         for (at, handle) in lent.into_iter().enumerate() {
             let BufferSpec { ty, dims, .. } = program.buffers[at];
             let view = View { buffer: at, ty, dims, part: Box3::whole(dims) };

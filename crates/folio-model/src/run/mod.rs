@@ -4,6 +4,7 @@
 mod dispatch;
 mod finish;
 mod scope;
+mod views;
 
 use crate::functions;
 use crate::handle::{self, Handle, Kept};
@@ -123,6 +124,18 @@ pub struct Seen {
     pub moved: Vec<(usize, Moves)>,
 }
 
+impl Seen {
+    fn new(id: u32) -> Seen {
+        let (call, end) = (Outcome::Fine, Outcome::Fine);
+        Seen { id, call, end, device: 0, data: Vec::new(), digest: 0, moved: Vec::new() }
+    }
+
+    /// What was seen after all steps.
+    pub fn at_the_end(call: Outcome, data: Vec<u64>) -> Seen {
+        Seen { call, data, ..Seen::new(u32::MAX) }
+    }
+}
+
 /// What was seen of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
@@ -130,6 +143,8 @@ pub struct Record {
     pub made: Vec<Outcome>,
     /// Its steps, in the order of the program; without those that had no effect.
     pub steps: Vec<Seen>,
+    /// What views gave back at the end.
+    pub backs: Vec<Option<(Outcome, Vec<u64>)>>,
     /// The buffers at the end.
     pub finals: Vec<Option<(Outcome, Vec<u64>)>>,
     /// What was moved of the buffers, all in all.
@@ -153,16 +168,7 @@ struct Doing {
 
 impl Doing {
     fn new(id: u32) -> Doing {
-        let seen = Seen {
-            id,
-            call: Outcome::Fine,
-            end: Outcome::Fine,
-            device: 0,
-            data: Vec::new(),
-            digest: 0,
-            moved: Vec::new(),
-        };
-        Doing { seen, event: None, digest: None }
+        Doing { seen: Seen::new(id), event: None, digest: None }
     }
 }
 
@@ -183,6 +189,8 @@ struct Runner<'p> {
     /// Memory that must outlive everything that uses it.
     kept: Kept,
     events: Mutex<Vec<(u32, Event)>>,
+    /// Steps that have dropped views, and these views, whose memory is not taken back yet.
+    coming: Mutex<Vec<(u32, usize)>>,
 }
 
 /// What a thread knows of its own steps.
@@ -225,13 +233,16 @@ fn run_here(program: &Program, wrap: &dyn Wrap) -> Record {
     };
     let mut record = Record::default();
     let mut buffers = Vec::new();
-    let mut kept = Kept::new();
+    let mut kept = Kept::default();
     for (at, spec) in program.buffers.iter().enumerate() {
-        let made = handle::make(&world.rt, at, spec, &mut kept);
+        let queue = &world.queues[program.queue_of(at)];
+        let spec = wrap.spec(spec.clone());
+        let made = handle::make((&world.rt, queue), at, &spec, &mut kept);
         record.made.push(Outcome::of(&made));
         buffers.push(Mutex::new(made.ok().flatten()));
     }
-    let runner = Runner { program, wrap, world, buffers, kept, events: Mutex::default() };
+    let (events, coming) = (Mutex::default(), Mutex::default());
+    let runner = Runner { program, wrap, world, buffers, kept, events, coming };
     let mut all = runner.steps();
     match program.config.abrupt {
         true => runner.abandon(all, &mut record),
@@ -419,7 +430,14 @@ impl Runner<'_> {
                 doing.seen.call = Outcome::of(&adopted);
                 *place = adopted.ok();
             }
-            What::Drop { buffer } => drop(lock(self.buffers.get(*buffer)?).take()),
+            What::Drop { buffer } => {
+                // A guard would keep it.
+                let view = self.program.buffers.get(*buffer)?.policy.is_view();
+                if view && !held.is_empty() {
+                    return None;
+                }
+                self.let_go(*buffer, &mut doing.seen)?;
+            }
             What::WaitQueue { queue } => {
                 let queue = self.world.queues.get(*queue)?;
                 // Which failure it returns depends on time; `finish` takes the rest.

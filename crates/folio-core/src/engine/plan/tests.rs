@@ -26,7 +26,9 @@ use crate::engine::trace::Note;
 use crate::engine::tracker::Tracker;
 use crate::error::{Error, Label};
 use crate::geom::{Box3, Dims, Grid};
-use crate::hal::{Geometry, HalError, HostPtr, Link, Lost, MemBase, MemRef, Side, WaitGroup};
+use crate::hal::{
+    Geometry, HalError, HalErrorKind, HostPtr, Link, Lost, MemBase, MemRef, Side, WaitGroup,
+};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{SlotId, Stamp, When};
 use crate::pages::{BlockTracker, DomainId};
@@ -329,21 +331,26 @@ impl Rig {
 
     /// An operation ends, and has failed.
     fn fails(&mut self, name: &str) {
-        self.end(name, Some("it failed"));
+        self.end(name, Some(HalError::unsupported("it failed")));
     }
 
-    fn end(&mut self, name: &str, error: Option<&'static str>) {
+    /// An operation is refused: its device is lost.
+    fn finds_loss(&mut self, name: &str) {
+        self.end(name, Some(HalError::new(HalErrorKind::Lost, "gone")));
+    }
+
+    fn end(&mut self, name: &str, error: Option<HalError>) {
         let stamp = self.stamp(name);
         match self.ledger.timeline.resolve(stamp).when() {
             When::Done => {}
             When::Placed(lane, tick) => {
                 let told = &mut self.ledger.timeline.lanes[usize::from(lane.0)].told;
-                told.extend(error.map(|error| (tick, HalError::unsupported(error))));
+                told.extend(error.map(|error| (tick, error)));
                 self.ledger.retire(lane, tick);
                 self.ledger.settle();
             }
             When::Unplaced(slot, _) => {
-                let cause = error.map(|e| crate::error::Cause::Backend(HalError::unsupported(e)));
+                let cause = error.map(crate::error::Cause::Backend);
                 self.ledger.host_done(SlotId(slot.0), cause.map_or(Ok(()), Err));
             }
         }

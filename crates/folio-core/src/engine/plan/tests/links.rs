@@ -35,7 +35,7 @@ fn memory_that_is_only_read() {
     let x = linked(&mut t, "x", 8, 8);
     t.ledger.storages[x.id.0].only_read = true;
     check!(t.task("h", &[x.read(0..8)]), "map x@1", "h after map x");
-    assert_eq!(t.ledger.storages[x.id.0].link.map(|link| link.active), Some(Side::HostReads));
+    assert_eq!(t.ledger.storages[x.id.0].link.map(|link| link.turn.active), Some(Side::HostReads));
     check!(t.kernel("k", 1, &[x.read(0..8)]), "unmap x@1 after (h), map x", "k after unmap x");
 }
 
@@ -111,6 +111,93 @@ fn a_switch_that_failed_is_made_again() {
     t.fails("map x");
     assert!(t.has_failed("h"));
     check!(t.task("g", &[x.read(0..8)]), "map x@1 after (failed h)", "g after map x");
+}
+
+/// ERR-02, LINK-04: what comes after a switch is handed over when that has ended well, on its own
+/// lane, too; behind one that fails nothing runs.
+#[test]
+fn nothing_is_handed_over_behind_a_switch() {
+    let mut t = Rig::linked();
+    let x = linked(&mut t, "x", 8, 8);
+    check!(t.task("h", &[x.update(0..8)]), "map x@1", "h after map x");
+    t.ends("map x");
+    t.ends("h");
+    check!(t.kernel("k", 1, &[x.update(0..8)]), "unmap x@1", "k after unmap x");
+    check!(t.kernel("l", 1, &[x.read(0..8)]), "l after k, unmap x");
+    assert!(!t.is_deferred("unmap x") && t.is_deferred("k") && t.is_deferred("l"));
+    t.fails("unmap x");
+    assert!(t.has_failed("k") && t.has_failed("l"));
+    assert_eq!(t.ledger.timeline.lanes.iter().map(|lane| lane.issued).sum::<u64>(), 2);
+    // The host has it still, but what was to be written is missing.
+    check!(t.task("g", &[x.read(0..8)]), "g after failed k");
+    check!(
+        t.kernel("w", 1, &[x.write(0..8)]),
+        "unmap x@1 after (failed g), (failed k), (failed l)",
+        "w after (failed g), (failed k), (failed l), unmap x"
+    );
+    assert!(t.is_deferred("w"));
+    t.ends("unmap x");
+    assert!(!t.is_deferred("w") && !t.has_failed("w"));
+    t.ends("w");
+    check!(
+        t.kernel("r", 2, &[x.read(0..8)]),
+        "map x@1",
+        "copy x[0..8] 0->2 after map x",
+        "r after copy x 0->2, map x"
+    );
+    assert!(t.is_deferred("copy x 0->2"));
+    t.fails("map x");
+    assert!(t.has_failed("r"));
+}
+
+/// ERR-02: switches that fail one after the other leave the memory to who had it before the first.
+#[test]
+fn switches_that_fail_one_after_the_other() {
+    let mut t = Rig::new();
+    let x = linked(&mut t, "x", 8, 8);
+    check!(t.kernel("k", 1, &[x.update(0..8)]), "k");
+    check!(t.task("h", &[x.read(0..8)]), "map x@1 after (k)", "h after k, map x");
+    check!(
+        t.kernel("l", 1, &[x.read(0..8)]),
+        "unmap x@1 after (h), (k), map x",
+        "l after k, unmap x"
+    );
+    t.ends("k");
+    t.fails("map x");
+    assert!(t.has_failed("unmap x") && t.has_failed("l"));
+    check!(t.task("g", &[x.read(0..8)]), "map x@1 after (failed h), (failed l)", "g after map x");
+}
+
+/// ERR-04: a map that was refused since the device was lost has mapped nothing.
+#[test]
+fn a_map_that_finds_the_device_lost() {
+    let mut t = Rig::new();
+    let x = linked(&mut t, "x", 8, 8);
+    check!(t.kernel("k", 1, &[x.update(0..8)]), "k");
+    t.ends("k");
+    check!(t.task("h", &[x.read(0..8)]), "map x@1", "h after map x");
+    t.finds_loss("map x");
+    assert!(t.has_failed("h"));
+    check!(t.task("g", &[x.read(0..8)]), "g after failed loss of x");
+}
+
+/// ERR-04: a copy that the loss has stopped does not make the contents what never was.
+#[test]
+fn a_copy_under_way_when_the_device_is_lost() {
+    let mut t = Rig::linked();
+    let x = linked(&mut t, "x", 8, 8);
+    check!(t.kernel("k", 1, &[x.update(0..8)]), "k");
+    t.ends("k");
+    check!(
+        t.kernel("l", 2, &[x.read(0..8)]),
+        "map x@1",
+        "copy x[0..8] 0->2 after map x",
+        "l after copy x 0->2, map x"
+    );
+    t.lose(1);
+    assert!(t.has_failed("l"));
+    check!(t.task("g", &[x.read(0..8)]), "g after failed loss of x");
+    check!(t.kernel("m", 2, &[x.read(0..8)]), "m after failed loss of x");
 }
 
 /// ERR-04: with the device go the contents that it had to itself.

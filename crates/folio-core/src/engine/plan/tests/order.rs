@@ -212,3 +212,16 @@ fn a_diamond() {
         "join after (copy a 1->2), copy c 2->1, left, right, top"
     );
 }
+
+/// MEM-01: who uses only an empty part of what is to make room is waited for, too.
+#[test]
+fn users_of_an_empty_part() {
+    let mut t = Rig::new();
+    let x = t.filled("x", 8, 8);
+    check!(t.task("h", &[x.read(0..0)]), "h");
+    assert_eq!(t.ledger.user_of(x.id), Some(t.stamp("h")));
+    t.ends("h");
+    assert_eq!(t.ledger.user_of(x.id), None);
+    check!(t.kernel("k", 1, &[x.read(0..0)]), "k");
+    assert_eq!(t.ledger.user_of(x.id), Some(t.stamp("k")));
+}

@@ -7,6 +7,7 @@
 //! costs is the engine's work for each command without that of describing and checking it.
 
 mod batch;
+mod conditional;
 mod conflicts;
 mod node;
 mod parameter;
@@ -18,6 +19,7 @@ mod template;
 
 pub use batch::BatchReport;
 pub(crate) use batch::Batches;
+pub use conditional::Condition;
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
@@ -29,6 +31,7 @@ use crate::engine::access::Access;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
+use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::select::Selector;
 use crate::sync::Mutex;
@@ -213,6 +216,11 @@ impl Inner {
 
     fn node(&self, at: u32) -> Node {
         Node { graph: self.id, at }
+    }
+
+    /// Where its device's commands use memory.
+    fn domain(&self) -> DomainId {
+        self.core.engine.devices[usize::from(self.device)].domain
     }
 
     fn device_name(&self) -> String {

@@ -344,7 +344,8 @@ impl Rig {
             }
             When::Unplaced(slot, _) => {
                 let cause = error.map(|e| crate::error::Cause::Backend(HalError::unsupported(e)));
-                self.ledger.host_done(SlotId(slot.0), cause.map_or(Ok(()), Err));
+                self.ledger
+                    .host_done(SlotId(slot.0), cause.map_or(Ok(()), |cause| Err(cause.into())));
             }
         }
         assert_ne!(self.ledger.timeline.outcome(stamp), Outcome::Pending, "{name} has not ended");

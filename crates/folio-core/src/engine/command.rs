@@ -61,7 +61,8 @@ impl Command {
         }
     }
 
-    /// The same command once more, if what it does can be done more than once.
+    /// The same command once more, if what it does can be done more than once. It is
+    /// [armed](Self::arm) before it is submitted.
     pub(crate) fn again(&self) -> Option<Command> {
         Some(Command {
             queue: self.queue,
@@ -75,6 +76,13 @@ impl Command {
             pin: None,
             action: self.action.again()?,
         })
+    }
+
+    /// Makes a copy ready to be submitted: see [`Launch::arm`].
+    pub(crate) fn arm(&mut self) {
+        if let Action::Launch(Some(launch)) = &mut self.action {
+            launch.arm();
+        }
     }
 
     /// Where it uses something, for errors.

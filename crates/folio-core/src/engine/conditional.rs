@@ -60,8 +60,7 @@ impl Conditional {
     /// Runs the node, on a host thread when its turn has come.
     pub(crate) fn run(&self, queue: Option<u32>, label: &Label) -> Result<(), TaskError> {
         let Some(engine) = self.engine.upgrade() else {
-            let gone = HalError::new(HalErrorKind::Driver, "the runtime is gone");
-            return Err(Cause::Backend(gone).into());
+            return Err(broken("the runtime is gone"));
         };
         let lane = engine.lock().free_lane(self.device, None);
         let mut run = Run { engine: &engine, queue, lane, last: Stamp::DONE };
@@ -115,15 +114,18 @@ impl Run<'_> {
         for part in commands.chunk_by(|a, b| !inner(a) && !inner(b)) {
             match &part[0].action {
                 Action::Conditional(inner) => self.node(inner, &part[0].label)?,
-                _ => self.submit(part),
+                _ => self.submit(part)?,
             }
         }
         Ok(())
     }
 
-    fn submit(&mut self, commands: &[Command]) {
+    fn submit(&mut self, commands: &[Command]) -> Result<(), TaskError> {
         // Without the lock: what they call is the user's to clone.
-        let mut commands: Vec<Command> = commands.iter().filter_map(Command::again).collect();
+        let again = commands.iter().map(Command::again).collect::<Option<Vec<_>>>();
+        // The graph has checked that each of them can be done again and again.
+        let mut commands = again.ok_or_else(|| broken("a command of a body can run only once"))?;
+        commands.iter_mut().for_each(Command::arm);
         self.engine.enter(|ledger| {
             for command in &mut commands {
                 let Some(payload) = ledger.payload(command, self.queue) else { continue };
@@ -138,17 +140,14 @@ impl Run<'_> {
                 });
             }
         });
+        Ok(())
     }
 
     /// The value, after everything so far.
     fn value(&mut self, node: &Conditional, label: &Label) -> Result<u64, TaskError> {
         let Value { access, offset, bytes } = node.value;
-        let staging = Staging::of(&[0; 8]).map(Arc::new).ok_or_else(|| {
-            TaskError::from(Cause::Backend(HalError::new(
-                HalErrorKind::Driver,
-                "no memory on the host for the value of a condition",
-            )))
-        })?;
+        let no_memory = || broken("no memory on the host for the value of a condition");
+        let staging = Staging::of(&[0; 8]).map(Arc::new).ok_or_else(no_memory)?;
         let host = staging.ptr();
         let alloc = self.engine.enter(|ledger| {
             let alloc = ledger.storages[access.storage.0].alloc(access.domain).copied()?;
@@ -202,6 +201,11 @@ impl Run<'_> {
             Waited::Done | Waited::TimedOut => Ok(()),
         }
     }
+}
+
+/// A failure that is not the user's.
+fn broken(why: &'static str) -> TaskError {
+    Cause::Backend(HalError::new(HalErrorKind::Driver, why)).into()
 }
 
 fn after(stamp: Stamp) -> Deps {

@@ -241,6 +241,7 @@ impl Inner {
         let (id, in_order) = (queue.inner.id, queue.inner.in_order);
         for command in &mut *commands {
             command.queue = Some(id);
+            command.arm();
         }
         let run = Run { queue: id, in_order, device: self.device, after, latest };
         let (stamp, pin) = engine.replay(&run, commands, order)?;

@@ -503,6 +503,8 @@ pub enum Cause {
     Task(Arc<dyn std::error::Error + Send + Sync>),
     /// The only current copy of the data was on a device that is lost.
     DataLost,
+    /// Something went wrong in a run of a command graph.
+    Graph(Arc<GraphError>),
 }
 
 impl Error {
@@ -584,6 +586,7 @@ impl fmt::Display for Cause {
             Cause::Panic(payload) => write!(f, "panicked: {}", payload.message()),
             Cause::Task(error) => error.fmt(f),
             Cause::DataLost => f.write_str("the only current copy was on a lost device"),
+            Cause::Graph(error) => error.fmt(f),
         }
     }
 }

@@ -3,7 +3,7 @@
 use super::graphs::{adding, graph, numbers};
 use super::rig::*;
 use super::tests;
-use folio_core::{BatchReport, Error, Event, Parameter};
+use folio_core::{BatchReport, CommandGroup, Error, Event, Parameter, Shared};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 
@@ -12,6 +12,7 @@ tests![
     a_run_is_one_command_of_an_in_order_queue,
     parameters_are_exchanged_between_runs,
     nodes_are_exchanged_between_runs,
+    exchanged_arguments_are_checked_against_each_other,
     a_graph_within_a_graph_runs_in_its_place,
     a_failed_node_fails_its_run_only,
     a_graph_keeps_its_buffers,
@@ -177,6 +178,55 @@ fn nodes_are_exchanged_between_runs(rig: &Rig) -> Outcome {
     // The graph itself has not changed.
     q.run_graph(&graph.finalize()?)?;
     ensure_eq!((x[0].to_vec()?, x[1].to_vec()?), (vec![103; 8], vec![103; 8]));
+    Ok(())
+}
+
+/// DEP-05, GRAPH-03: as at first, by whatever way they are exchanged. What is refused changes
+/// nothing.
+fn exchanged_arguments_are_checked_against_each_other(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let x = numbers(rig, 3)?;
+    // Copies the first half to what begins here.
+    let copy = |x: &Shared<i32>, at: usize| {
+        let (x, twin) = (x.clone(), x.clone());
+        move |cg: &mut CommandGroup| -> Result<(), Error> {
+            cg.copy(x.slice([0], [4])?, twin.slice_mut([at], [4])?);
+            Ok(())
+        }
+    };
+    let node = graph.add(copy(&x[0], 4))?;
+    let at = Parameter::new(4);
+    let updatable = |x: &Shared<i32>| {
+        let (x, at) = (x.clone(), at.clone());
+        move |cg: &mut CommandGroup| {
+            let at = cg.parameter(&at);
+            cg.label("slides").run(4, adds_up(x.slice([0], [4])?, x.slice_mut([at], [4])?));
+            Ok(())
+        }
+    };
+    graph.add_updatable(&[], updatable(&x[1]))?;
+    let body = rig.rt.graph(&q.device())?;
+    body.add_updatable(&[], updatable(&x[2]))?;
+    let run = graph.finalize()?;
+    let chosen = rig.rt.graph(&q.device())?;
+    chosen.if_(&[], x[0].slice([0], [1])?, &body.finalize()?)?;
+    let chosen = chosen.finalize()?;
+
+    refused!(run.update(node, copy(&x[0], 3)), Error::Aliasing { .. });
+    at.set(3);
+    let refused = q.run_graph(&run).err().map(|error| error.to_string()).unwrap_or_default();
+    ensure!(refused.contains("slides"), "{refused}");
+    refused!(q.run_graph(&run), Error::Aliasing { .. });
+    refused!(q.run_graph(&chosen), Error::Aliasing { .. });
+    refused!(graph.add_graph(&[], &run), Error::Aliasing { .. });
+    ensure_eq!((run.runs(), chosen.runs(), graph.len()), (0, 0, 2));
+    ensure_eq!(x[1].to_vec()?, [1; 8]);
+    at.set(4);
+    q.fill(x[0].slice_mut([0], [4])?, 7)?;
+    q.run_graph(&run)?;
+    q.run_graph(&chosen)?;
+    let got: Vec<_> = x.iter().map(|x| x.get([7])).collect::<Result<_, _>>()?;
+    ensure_eq!(got, [7, 4, 4]);
     Ok(())
 }
 

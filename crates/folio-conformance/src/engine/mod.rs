@@ -11,6 +11,7 @@
 mod bounds;
 mod choice;
 mod events;
+mod graph_conditions;
 mod graph_runs;
 mod graphs;
 mod guards;
@@ -74,6 +75,7 @@ const TESTS: &[&[Test]] = &[
     usm::TESTS,
     graphs::TESTS,
     graph_runs::TESTS,
+    graph_conditions::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {

@@ -4,7 +4,7 @@
 use cl3::command_queue::{enqueue_copy_buffer, enqueue_svm_mem_cpy};
 use cl3::event::release_event;
 use folio::prelude::*;
-use folio::{Cause, Failure, HostArgs};
+use folio::{Cause, Failure, HostArgs, NodeKind, Shared};
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_core::{Linkage, Links};
 use folio_cpu::CpuBackend;
@@ -121,6 +121,47 @@ fn compile_interop_opencl_is_in_order() {
         assert_eq!([counters.maps, counters.device_to_host.bytes / (4 * n as u64)], times);
         assert_eq!(x.to_vec().unwrap(), expected.0);
         assert_eq!(y.to_vec().unwrap(), expected.1);
+    });
+}
+
+/// GRAPH-06, KRN-05: a task is a node of a graph. Each run calls it in its place among kernels,
+/// also in the body of a condition, and it can be exchanged.
+#[test]
+fn compile_interop_opencl_in_a_graph() {
+    each(|rt| {
+        let q = rt.queue_on(&rt.devices()[0]).unwrap();
+        let [x, y, z] = [1, 2, 3].map(|k| rt.buffer_from(&[k; 8]).unwrap().share());
+        let calls = Arc::new(AtomicUsize::new(0));
+        let copy = |g: &mut CommandGroup, from: &Shared<i32>, to: &Shared<i32>| {
+            let calls = calls.clone();
+            let task = move |cl: &Native| {
+                calls.fetch_add(1, Ordering::SeqCst);
+                copies(cl)
+            };
+            let accesses = (g.read(from), g.write(to));
+            // SAFETY: it does what its accesses say, on its queue.
+            unsafe { g.repeatable_interop(accesses, task) };
+        };
+        let (graph, body) = (rt.graph(&q.device()).unwrap(), rt.graph(&q.device()).unwrap());
+        graph.add(|g| g.run(8, grow(1, &x))).unwrap();
+        let node = graph.add(|g| copy(g, &x, &y)).unwrap();
+        graph.add(|g| g.run(8, grow(0, &y))).unwrap();
+        body.add(|g| copy(g, &y, &z)).unwrap();
+        let body = body.finalize().unwrap();
+        graph.if_(&[], x.slice([0], [1]).unwrap(), &body).unwrap();
+        assert_eq!(graph.kind(node).unwrap(), NodeKind::Interop);
+        let run = graph.finalize().unwrap();
+        let before = rt.counters().launches;
+        for _ in 0..3 {
+            q.run_graph(&run).unwrap();
+        }
+        let all = || [&x, &y, &z].map(|buffer| buffer.to_vec().unwrap());
+        assert_eq!(all(), [[40; 8], [120; 8], [120; 8]]);
+        run.update(node, |g| copy(g, &z, &y)).unwrap();
+        q.run_graph(&run).unwrap();
+        assert_eq!(all(), [[121; 8], [360; 8], [360; 8]]);
+        assert_eq!(calls.load(Ordering::SeqCst), 8);
+        assert_eq!(rt.counters().launches - before, 16);
     });
 }
 

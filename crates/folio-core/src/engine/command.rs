@@ -4,6 +4,7 @@
 use super::Missing;
 use super::access::{Access, Mode};
 use super::apply::For;
+use super::conditional::Conditional;
 use super::copies::CopyJob;
 use super::failures::EpochPin;
 use super::lanes::{Filling, Hinting, Payload};
@@ -60,7 +61,8 @@ impl Command {
         }
     }
 
-    /// The same command once more, if what it does can be done more than once.
+    /// The same command once more, if what it does can be done more than once. It is
+    /// [armed](Self::arm) before it is submitted.
     pub(crate) fn again(&self) -> Option<Command> {
         Some(Command {
             queue: self.queue,
@@ -74,6 +76,13 @@ impl Command {
             pin: None,
             action: self.action.again()?,
         })
+    }
+
+    /// Makes a copy ready to be submitted: see [`Launch::arm`].
+    pub(crate) fn arm(&mut self) {
+        if let Action::Launch(Some(launch)) = &mut self.action {
+            launch.arm();
+        }
     }
 
     /// Where it uses something, for errors.
@@ -187,6 +196,8 @@ pub(crate) enum Action {
     Hint { at: Place, hint: Hint },
     /// A closure on the host, over accesses by their positions, and their shapes.
     Task { body: HostBody, params: SmallVec<[(usize, Shape); 2]> },
+    /// Bodies of which a value chooses.
+    Conditional(Arc<Conditional>),
     /// Only that the data is there, or that everything before is done.
     Nothing,
 }
@@ -206,6 +217,7 @@ impl Action {
                 Action::Task { body: HostBody::Again(body.clone()), params: params.clone() }
             }
             Action::Task { body: HostBody::Once(_), .. } => return None,
+            Action::Conditional(node) => Action::Conditional(node.clone()),
             Action::Nothing => Action::Nothing,
         })
     }
@@ -217,16 +229,18 @@ impl Action {
             Action::Fill { .. } => "fill",
             Action::Hint { .. } => "hint",
             Action::Task { .. } => "host task",
+            Action::Conditional(_) => "conditional node",
             Action::Nothing => "barrier",
         }
     }
 
     /// The raw memory that it names.
-    fn raw(&self) -> impl Iterator<Item = &RawMem> {
+    pub(crate) fn raw(&self) -> impl Iterator<Item = &RawMem> {
         let (places, pointers) = match self {
             Action::Copy { from, to } => ([Some(from), Some(to)], &[][..]),
             Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
             Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
+            Action::Conditional(node) => ([None, None], &node.raw[..]),
             Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
         };
         let places = places.into_iter().flatten().filter_map(|place| match &place.end {
@@ -537,7 +551,11 @@ impl Ledger {
                     self.count(None, op.queue, |c| c.host_tasks += 1);
                     let params: SmallVec<[ParamPtr; 4]> =
                         params.iter().map(|(at, s)| self.host_param(&accesses[*at], s)).collect();
-                    op.body = Body::Host(Box::new(move || body.call(&params)));
+                    op.body = Body::Host(Box::new(move || Ok(body.call(&params)?)));
+                }
+                Action::Conditional(node) => {
+                    let (queue, label) = (op.queue, op.label.clone());
+                    op.body = Body::Host(Box::new(move || node.run(queue, &label)));
                 }
                 Action::Launch(_) | Action::Nothing => {}
             },
@@ -616,7 +634,11 @@ impl Ledger {
     }
 
     /// Where a place is.
-    fn memory_of(&self, accesses: &[Access], place: &Place) -> Option<(MemRef, DomainId)> {
+    pub(crate) fn memory_of(
+        &self,
+        accesses: &[Access],
+        place: &Place,
+    ) -> Option<(MemRef, DomainId)> {
         match &place.end {
             End::Access(at) => {
                 let a = &accesses[*at];

@@ -128,7 +128,8 @@ impl Ledger {
                 if rects.iter().all(copy_on_host) {
                     return Ok(());
                 }
-                Err(Cause::Backend(HalError::unsupported("a copy without a device that can")))
+                Err(Cause::Backend(HalError::unsupported("a copy without a device that can"))
+                    .into())
             })))),
         }
     }

@@ -76,7 +76,7 @@ impl Engine {
                 contain(|| drop(work));
                 let message = format!("no thread for a host task: {error}");
                 let cause = Cause::Backend(HalError::new(HalErrorKind::Driver, message));
-                engine.enter(|ledger| ledger.host_done(slot, Err(cause)));
+                engine.enter(|ledger| ledger.host_done(slot, Err(cause.into())));
             }
         }
     }
@@ -99,7 +99,7 @@ fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar, patience: Duration) {
         if let Some((engine, slot, work)) = job {
             let run = || catch_unwind(AssertUnwindSafe(work));
             let result = as_host_task(&engine, slot, run)
-                .unwrap_or_else(|payload| Err(Cause::Panic(PanicPayload::new(payload))));
+                .unwrap_or_else(|payload| Err(Cause::Panic(PanicPayload::new(payload)).into()));
             engine.enter(|ledger| ledger.host_done(slot, result));
             engine.look_if_closing();
         }

@@ -145,7 +145,8 @@ impl Launch {
     }
 
     /// The same launch once more. `None` if what it calls can be called only once: a kernel that is
-    /// not [shared](NativeKernel::shared), or such an interop task.
+    /// not [shared](NativeKernel::shared), or such an interop task. A function that has no kernel yet
+    /// has none in the copy, either: see [`arm`](Self::arm).
     pub(crate) fn again(&self) -> Option<Box<Launch>> {
         let kernel = match &self.kernel {
             Some(kernel) => Some(kernel.again()?),
@@ -162,10 +163,15 @@ impl Launch {
         launch.scalars.extend_from_slice(&self.scalars);
         launch.params.extend_from_slice(&self.params);
         launch.tokens.extend_from_slice(&self.tokens);
-        if let (Some(function), None, None) = (self.function, &self.loaded, &self.kernel) {
-            (function.native)(function.code, &mut launch);
-        }
         Some(launch)
+    }
+
+    /// Gives a function of the host its kernel, which can be called once. The device of any other
+    /// launch has its code already.
+    pub(crate) fn arm(&mut self) {
+        if let (Some(function), None, None) = (self.function, &self.loaded, &self.kernel) {
+            (function.native)(function.code, self);
+        }
     }
 
     /// The parameters, and the positions of their accesses.

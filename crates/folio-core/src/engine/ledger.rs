@@ -29,7 +29,21 @@ use std::sync::Arc;
 use std::task::Waker;
 
 /// What a host task gets to know and has to give back.
-pub(crate) type HostWork = Box<dyn FnOnce() -> Result<(), Cause> + Send>;
+pub(crate) type HostWork = Box<dyn FnOnce() -> Result<(), TaskError> + Send>;
+
+/// Why a host task failed.
+pub(crate) enum TaskError {
+    /// A failure of its own.
+    Own(Cause),
+    /// The failure of another operation, which the engine knows already.
+    Known(Arc<Failure>),
+}
+
+impl From<Cause> for TaskError {
+    fn from(cause: Cause) -> TaskError {
+        TaskError::Own(cause)
+    }
+}
 
 /// An operation that is to be placed.
 #[derive(Default)]

@@ -11,6 +11,7 @@
 pub(crate) mod access;
 pub(crate) mod apply;
 pub(crate) mod command;
+pub(crate) mod conditional;
 pub(crate) mod copies;
 pub(crate) mod courier;
 pub(crate) mod devices;
@@ -52,6 +53,7 @@ pub(crate) mod timeline;
 pub(crate) mod topology;
 pub(crate) mod trace;
 pub(crate) mod tracker;
+pub(crate) mod union;
 pub(crate) mod untold;
 pub(crate) mod wait;
 

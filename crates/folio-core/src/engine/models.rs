@@ -423,7 +423,7 @@ fn loom_failure_reaches_dependents_once() {
         let other = model.clone();
         let thread = thread::spawn(move || {
             let error = Cause::Backend(HalError::unsupported("this"));
-            other.engine.enter(|ledger| ledger.host_done(slot, Err(error)));
+            other.engine.enter(|ledger| ledger.host_done(slot, Err(error.into())));
         });
         let mut fails = on_lane(0, &[(task, true)]);
         fails.queue = Some(queue);

@@ -4,9 +4,9 @@
 
 use super::failures::Failed;
 use super::lanes::{Sources, WaitKey};
-use super::ledger::{Body, Ledger, Leftover, NewOp, Sorted};
+use super::ledger::{Body, Ledger, Leftover, NewOp, Sorted, TaskError};
 use super::trace::Note;
-use crate::error::{Cause, Failure};
+use crate::error::Failure;
 use crate::order::hazards::{Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use smallvec::SmallVec;
@@ -315,9 +315,12 @@ impl Ledger {
     }
 
     /// A host task has ended.
-    pub(crate) fn host_done(&mut self, id: SlotId, result: Result<(), Cause>) {
+    pub(crate) fn host_done(&mut self, id: SlotId, result: Result<(), TaskError>) {
         let Some(op) = self.slot(id).running.take() else { return };
-        let failure = result.err().map(|cause| self.fail(op.what, &op.label, "host", cause));
+        let failure = result.err().map(|error| match error {
+            TaskError::Own(cause) => self.fail(op.what, &op.label, "host", cause),
+            TaskError::Known(failure) => failure,
+        });
         if let Some(failure) = &failure {
             self.note(op.queue, failure);
         }

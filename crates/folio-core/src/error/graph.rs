@@ -76,6 +76,29 @@ pub enum GraphError {
         /// The node's command.
         command: Label,
     },
+    /// The value of a condition is one element.
+    #[error("the value of a condition is one element, and not {elements}")]
+    ConditionSize {
+        /// How many elements were passed.
+        elements: usize,
+    },
+    /// A command cannot be in the body of a conditional node.
+    #[error("{command} cannot be in the body of a condition: {why}")]
+    NotInBody {
+        /// The command.
+        command: Label,
+        /// What it is, or uses.
+        why: &'static str,
+    },
+    /// The condition of a `while` still held after as many iterations as it may have. The cause of
+    /// a [`Failure`](super::Failure).
+    #[error("the condition of {command} still holds after {limit} iterations, which is its limit")]
+    LimitReached {
+        /// The node's name.
+        command: Label,
+        /// How many iterations it may have.
+        limit: u64,
+    },
     /// What a node does was to be exchanged for something of another kind.
     #[error("node {node} {command} cannot be exchanged: {why}")]
     OtherShape {

@@ -309,6 +309,13 @@ fn all() -> Vec<(Error, &'static str)> {
             "graph `step`: an edge from node 3 to node 1 closes a cycle",
         ),
         (
+            failed(Cause::Graph(Arc::new(GraphError::LimitReached {
+                command: k.clone(),
+                limit: 3,
+            }))),
+            "kernel `k` on sim:0 failed: the condition of `k` still holds after 3 iterations, which is its limit",
+        ),
+        (
             failed(Cause::DataLost),
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),
@@ -349,6 +356,7 @@ fn number(error: &Error) -> usize {
             Cause::Task(_) => 27,
             Cause::DataLost => 28,
             Cause::Kernel(_) => 31,
+            Cause::Graph(_) => 39,
         },
         Error::Freed { .. } => 29,
         Error::Misaligned { .. } => 30,
@@ -391,14 +399,14 @@ fn names_do_not_act_on_messages() {
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 39];
+    let mut seen = [false; 40];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         // As `main` shows it.
         assert_eq!(format!("{error:?}"), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 39], "a variant without a message here");
+    assert_eq!(seen, [true; 40], "a variant without a message here");
 }
 
 /// ERR-01: by `{:#?}` an error shows its fields, and a failure its cause.

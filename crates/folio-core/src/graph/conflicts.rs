@@ -9,12 +9,23 @@ use std::collections::HashMap;
 
 /// The accesses so far that later ones may conflict with.
 #[derive(Default)]
-pub(super) struct Conflicts(HashMap<StorageId, Vec<Former>>);
+pub(super) struct Conflicts {
+    storages: HashMap<StorageId, Formers>,
+    /// How many pairs of accesses have been compared: the cost of making a graph.
+    compared: u64,
+}
+
+/// Those of one storage. Apart, since a read is compared with no other read: many commands may read
+/// what none of them writes.
+#[derive(Default)]
+struct Formers {
+    reads: Vec<Former>,
+    writes: Vec<Former>,
+}
 
 struct Former {
     at: u32,
     elements: Box3,
-    writes: bool,
 }
 
 impl Conflicts {
@@ -22,21 +33,35 @@ impl Conflicts {
     /// it conflicts with, maybe repeatedly, and whether it uses what they write.
     pub(super) fn add(&mut self, at: u32, accesses: &[Access], found: &mut dyn FnMut(u32, bool)) {
         for access in accesses.iter().filter(|access| !access.elements.is_empty()) {
-            let writes = access.mode.writes();
-            let formers = self.0.entry(access.storage).or_default();
-            formers.retain(|former| {
-                if former.at == at || !(writes || former.writes) {
-                    return true;
-                }
-                if !former.elements.overlaps(&access.elements) {
-                    return true;
-                }
-                found(former.at, former.writes && !access.mode.discards());
-                // What comes later conflicts with this one, too.
-                !(writes && access.elements.contains(&former.elements))
-            });
-            formers.push(Former { at, elements: access.elements, writes });
+            let Formers { reads, writes } = self.storages.entry(access.storage).or_default();
+            let (elements, uses) = (access.elements, !access.mode.discards());
+            let now = Former { at, elements };
+            self.compared += writes.len() as u64;
+            if !access.mode.writes() {
+                let conflicts = |former: &&Former| former.at != at && former.meets(&elements);
+                writes.iter().filter(conflicts).for_each(|former| found(former.at, uses));
+                reads.push(now);
+                continue;
+            }
+            self.compared += reads.len() as u64;
+            for (formers, uses) in [(reads, false), (&mut *writes, uses)] {
+                formers.retain(|former| {
+                    if former.at == at || !former.meets(&elements) {
+                        return true;
+                    }
+                    found(former.at, uses);
+                    // What comes later conflicts with this one, too.
+                    !elements.contains(&former.elements)
+                });
+            }
+            writes.push(now);
         }
+    }
+}
+
+impl Former {
+    fn meets(&self, elements: &Box3) -> bool {
+        self.elements.overlaps(elements)
     }
 }
 
@@ -68,5 +93,51 @@ pub(super) fn number_of(mode: Mode) -> u64 {
         Mode::Update => 1,
         Mode::Discard { whole: false } => 2,
         Mode::Discard { whole: true } => 3,
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::geom::Grid;
+    use crate::pages::DomainId;
+
+    /// How many comparisons and edges so many commands take, each of these accesses: storage, part
+    /// in tenths, mode.
+    fn cost(commands: u32, accesses: impl Fn(u32) -> Vec<(u32, usize, Mode)>) -> [u64; 2] {
+        let grid = Grid::new([1, 1, 10], [1, 1, 1]);
+        let (mut conflicts, mut edges) = (Conflicts::default(), 0);
+        for at in 0..commands {
+            let accesses = accesses(at).into_iter().map(|(storage, part, mode)| {
+                let elements = Box3 { min: [0, 0, part], max: [1, 1, part + 1] };
+                Access::new((StorageId(storage), &grid), elements, mode, DomainId(1))
+            });
+            let accesses: Vec<Access> = accesses.collect();
+            conflicts.add(at, &accesses, &mut |_, _| edges += 1);
+        }
+        [conflicts.compared, edges]
+    }
+
+    /// GRAPH-01: what adding nodes, recording and `finalize` do for each node is bounded by the
+    /// writers of parts that it meets, and not by the size of the graph.
+    #[test]
+    fn twice_the_commands_take_twice_the_comparisons() {
+        use Mode::{Read, Update};
+        const WHOLE: Mode = Mode::Discard { whole: true };
+        type Shape = fn(u32) -> Vec<(u32, usize, Mode)>;
+        let shapes: [(&str, Shape); 5] = [
+            ("a chain", |_| vec![(0, 0, Update)]),
+            ("two buffers in turn", |at| vec![(at % 2, 0, Read), (1 - at % 2, 0, WHOLE)]),
+            ("all read one buffer", |at| vec![(0, 0, Read), (1 + at, 0, WHOLE)]),
+            ("parts of one buffer", |at| vec![(0, at as usize % 10, Update)]),
+            ("readers, and a writer now and then", |at| {
+                vec![(0, 0, if at % 100 == 99 { Update } else { Read })]
+            }),
+        ];
+        for (name, shape) in shapes {
+            let [[once, edges], [twice, more]] = [1000, 2000].map(|commands| cost(commands, shape));
+            assert!(twice <= 2 * once + 20 && more <= 2 * edges + 20, "{name}: {once}, {twice}");
+            assert!(twice <= 20 * 2000, "{name}: {twice} comparisons");
+        }
     }
 }

@@ -7,6 +7,7 @@
 //! costs is the engine's work for each command without that of describing and checking it.
 
 mod batch;
+mod conditional;
 mod conflicts;
 mod node;
 mod parameter;
@@ -18,6 +19,7 @@ mod template;
 
 pub use batch::BatchReport;
 pub(crate) use batch::Batches;
+pub use conditional::Condition;
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
@@ -29,6 +31,7 @@ use crate::engine::access::Access;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
+use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::select::Selector;
 use crate::sync::Mutex;
@@ -96,6 +99,8 @@ struct NodeState {
     what: What,
     before: SmallVec<[Edge; 2]>,
     successors: SmallVec<[u32; 2]>,
+    /// The latest node to which an edge leads from here.
+    met: u32,
 }
 
 /// An edge, at the node where it ends.
@@ -145,28 +150,26 @@ impl State {
     /// Adds a node behind others.
     fn push(&mut self, what: What, after: &[(u32, bool)], once: bool) -> u32 {
         let at = self.nodes.len() as u32;
+        let State { nodes, conflicts, .. } = self;
         let mut before: SmallVec<[Edge; 2]> = SmallVec::new();
         for &(from, uses) in after {
-            // A barrier's are all different, and many.
-            let known = before.iter_mut().take(8).find(|edge| edge.from == from);
-            match known {
-                Some(edge) => edge.asked = Some(uses || edge.asked == Some(true)),
-                None => before.push(Edge { from, asked: Some(uses) }),
+            if std::mem::replace(&mut nodes[from as usize].met, at) != at {
+                before.push(Edge { from, asked: Some(uses) });
+            } else if let Some(edge) = before.iter_mut().find(|edge| edge.from == from) {
+                edge.asked = Some(uses || edge.asked == Some(true));
             }
         }
         if !once {
-            let asked = before.len().min(64);
-            self.conflicts.add(at, what.accesses(), &mut |from, _| {
-                let known = |edges: &[Edge]| edges.iter().any(|edge| edge.from == from);
-                if !known(&before[..asked]) && !known(&before[asked..]) {
+            conflicts.add(at, what.accesses(), &mut |from, _| {
+                if std::mem::replace(&mut nodes[from as usize].met, at) != at {
                     before.push(Edge { from, asked: None });
                 }
             });
             for edge in &before {
-                self.nodes[edge.from as usize].successors.push(at);
+                nodes[edge.from as usize].successors.push(at);
             }
         }
-        self.nodes.push(NodeState { what, before, successors: SmallVec::new() });
+        nodes.push(NodeState { what, before, successors: SmallVec::new(), met: at });
         at
     }
 
@@ -213,6 +216,11 @@ impl Inner {
 
     fn node(&self, at: u32) -> Node {
         Node { graph: self.id, at }
+    }
+
+    /// Where its device's commands use memory.
+    fn domain(&self) -> DomainId {
+        self.core.engine.devices[usize::from(self.device)].domain
     }
 
     fn device_name(&self) -> String {

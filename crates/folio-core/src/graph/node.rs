@@ -52,6 +52,12 @@ pub enum NodeKind {
     Interop,
     /// All of another graph.
     Graph,
+    /// One of two graphs, or none.
+    If,
+    /// A graph again and again.
+    While,
+    /// One of several graphs.
+    Switch,
 }
 
 impl fmt::Display for NodeKind {
@@ -67,6 +73,9 @@ impl fmt::Display for NodeKind {
             NodeKind::HostTask => "host task",
             NodeKind::Interop => "interop task",
             NodeKind::Graph => "graph",
+            NodeKind::If => "if",
+            NodeKind::While => "while",
+            NodeKind::Switch => "switch",
         })
     }
 }

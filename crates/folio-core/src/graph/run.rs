@@ -1,6 +1,6 @@
 //! Executables: graphs that run, and what can be exchanged between their runs.
 
-use super::steps::Steps;
+use super::steps::{Step, Steps};
 use super::template::{Template, Update};
 use super::{Described, Graph, Inner, Node, Sub, What};
 use crate::engine::command::Command;
@@ -40,12 +40,8 @@ struct Runs {
     count: u64,
 }
 
-/// A node that is to be described again.
-struct Due {
-    at: usize,
-    template: Arc<Template>,
-    update: Update,
-}
+/// What a step does from now on, by its position.
+pub(super) type Renewed = (usize, Arc<Template>, Option<Update>);
 
 impl Executable {
     pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Executable {
@@ -132,26 +128,10 @@ impl Executable {
 
     /// Describes the nodes again that have read parameters which have changed.
     fn refresh(&self) -> Result<()> {
-        let due: Vec<Due> = {
-            let state = self.inner.state.lock();
-            let steps = state.steps.all.iter().enumerate();
-            steps
-                .filter_map(|(at, step)| {
-                    let update = step.update.clone().filter(Update::is_due)?;
-                    Some(Due { at, template: step.template.clone(), update })
-                })
-                .collect()
-        };
         // Without the lock: it is the user's code.
-        let mut new = Vec::with_capacity(due.len());
-        for Due { at, template, update: Update { describe, .. } } in due {
-            let (made, told) = Template::described(&self.inner.graph, |cg| describe(cg))?;
-            if let Some(why) = made.differs(&template, false) {
-                let command = template.label.clone();
-                return Err(self.error(GraphError::OtherShape { node: at, command, why }));
-            }
-            new.push((at, Arc::new(made), Some(Update { describe, read: told.parameters })));
-        }
+        let steps = self.inner.state.lock().steps.clone();
+        let new = steps.renewed(&self.inner.graph)?;
+        drop(steps);
         if !new.is_empty() {
             let old = self.inner.state.lock().exchange(&new);
             drop(old);
@@ -169,21 +149,45 @@ impl Executable {
 
 impl Runs {
     /// Exchanges what steps do. Returns what they did, to be dropped without a lock.
-    fn exchange(
-        &mut self,
-        new: &[(usize, Arc<Template>, Option<Update>)],
-    ) -> Vec<(Arc<Template>, Option<Update>)> {
+    fn exchange(&mut self, new: &[Renewed]) -> Vec<(Arc<Template>, Option<Update>)> {
+        Arc::make_mut(&mut self.steps).exchange(new)
+    }
+}
+
+impl Steps {
+    /// What the steps do now that have read parameters which have changed.
+    pub(super) fn renewed(&self, graph: &Inner) -> Result<Vec<Renewed>> {
+        let mut new = Vec::new();
+        for (at, Step { template, update, .. }) in self.all.iter().enumerate() {
+            if let Some(bodies) = &template.bodies {
+                let made = bodies.renewed(graph)?;
+                new.extend(made.map(|made| (at, Arc::new(made), None)));
+                continue;
+            }
+            let Some(update) = update.as_ref().filter(|update| update.is_due()) else { continue };
+            let describe = update.describe.clone();
+            let (made, told) = Template::described(graph, |cg| describe(cg))?;
+            if let Some(why) = made.differs(template, false) {
+                let command = template.label.clone();
+                return Err(graph.error(GraphError::OtherShape { node: at, command, why }));
+            }
+            new.push((at, Arc::new(made), Some(Update { describe, read: told.parameters })));
+        }
+        Ok(new)
+    }
+
+    /// Exchanges what steps do. Returns what they did.
+    pub(super) fn exchange(&mut self, new: &[Renewed]) -> Vec<(Arc<Template>, Option<Update>)> {
         let mut old = Vec::with_capacity(new.len());
         let mut moved = false;
-        let steps = Arc::make_mut(&mut self.steps);
         for (at, template, update) in new {
-            let Some(step) = steps.all.get_mut(*at) else { continue };
+            let Some(step) = self.all.get_mut(*at) else { continue };
             moved |= !template.uses_as(&step.template);
             let template = std::mem::replace(&mut step.template, template.clone());
             old.push((template, std::mem::replace(&mut step.update, update.clone())));
         }
         if moved {
-            steps.sort_again();
+            self.sort_again();
         }
         old
     }
@@ -204,20 +208,24 @@ impl Template {
 impl Inner {
     /// An executable as a node.
     pub(super) fn as_node(&self, graph: &Executable) -> Result<What> {
+        let (steps, label) = self.steps_of(graph)?;
+        let all = steps.all.iter().flat_map(|step| &step.template.command.accesses);
+        let accesses = all.copied().collect();
+        Ok(What::Graph(Arc::new(Sub { steps, label, accesses })))
+    }
+
+    /// What an executable of this graph's device does now, and its name.
+    pub(super) fn steps_of(&self, graph: &Executable) -> Result<(Steps, Label)> {
         graph.refresh()?;
-        let other = &graph.inner.graph;
+        let (other, label) = (&graph.inner.graph, graph.inner.label.clone());
         if !other.core.same(&self.core) {
-            let label = graph.inner.label.clone();
             return Err(Error::WrongRuntime { what: "graph", label, by: None });
         }
         if other.device != self.device {
             let (device, other) = (self.device_name(), other.device_name());
             return Err(self.error(GraphError::OtherDevice { device, what: "graph", other }));
         }
-        let steps = Steps::clone(&graph.inner.state.lock().steps);
-        let all = steps.all.iter().flat_map(|step| &step.template.command.accesses);
-        let accesses = all.copied().collect();
-        Ok(What::Graph(Arc::new(Sub { steps, label: graph.inner.label.clone(), accesses })))
+        Ok((Steps::clone(&graph.inner.state.lock().steps), label))
     }
 
     /// Submits commands as a run on a queue.
@@ -233,6 +241,7 @@ impl Inner {
         let (id, in_order) = (queue.inner.id, queue.inner.in_order);
         for command in &mut *commands {
             command.queue = Some(id);
+            command.arm();
         }
         let run = Run { queue: id, in_order, device: self.device, after, latest };
         let (stamp, pin) = engine.replay(&run, commands, order)?;

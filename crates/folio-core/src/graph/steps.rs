@@ -140,6 +140,9 @@ impl Template {
             // Writing to a string does not fail.
             let _ = write!(text, " {:?}", access.mode);
         }
+        if let Some(bodies) = &self.bodies {
+            let _ = write!(text, " {:?}", bodies.shape());
+        }
         text
     }
 }

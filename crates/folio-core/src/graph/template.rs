@@ -1,5 +1,6 @@
 //! What a node does: a command that is checked, and can be submitted again and again.
 
+use super::conditional::Bodies;
 use super::{Inner, NodeKind};
 use crate::engine::command::{Action, Command, HostBody};
 use crate::engine::foreign::Body;
@@ -20,6 +21,8 @@ pub(crate) struct Template {
     pub(super) command: Command,
     pub(super) work: Work,
     pub(super) leases: Leases,
+    /// Those of a conditional node.
+    pub(super) bodies: Option<Arc<Bodies>>,
 }
 
 /// Which code a command runs.
@@ -82,7 +85,7 @@ impl Template {
             _ => Work::None,
         };
         let (kind, label) = (kind_of(&command), command.label.clone());
-        Ok(Template { kind, label, command, work, leases: group.leases() })
+        Ok(Template { kind, label, command, work, leases: group.leases(), bodies: None })
     }
 
     /// What `describe` says for a graph; and what else it told of graphs.
@@ -107,7 +110,16 @@ impl Template {
             command: Command::new(None, false),
             work: Work::None,
             leases: Leases::default(),
+            bodies: None,
         }
+    }
+
+    /// What errors call it.
+    pub(super) fn called(&self) -> Label {
+        if self.label.as_str().is_empty() {
+            return Label::from(self.kind.to_string());
+        }
+        self.label.clone()
     }
 
     /// The command, and what keeps its buffers.
@@ -161,6 +173,8 @@ fn kind_of(command: &Command) -> NodeKind {
         Action::Fill { .. } => NodeKind::Fill,
         Action::Hint { .. } => NodeKind::Hint,
         Action::Task { .. } => NodeKind::HostTask,
+        // Made with its kind.
+        Action::Conditional(_) => NodeKind::If,
         Action::Nothing if command.accesses.is_empty() => NodeKind::Empty,
         Action::Nothing => NodeKind::Update,
     }

@@ -23,7 +23,10 @@ fn said(name: &str, quiet: bool, scene: impl FnOnce()) -> Vec<String> {
         std::process::exit(0);
     }
     let mut command = Command::new(std::env::current_exe().unwrap());
-    command.args([&format!("untold::{name}"), "--exact", "--nocapture"]).env(SCENE, name).env_remove("FOLIO_QUIET");
+    command
+        .args([&format!("untold::{name}"), "--exact", "--nocapture"])
+        .env(SCENE, name)
+        .env_remove("FOLIO_QUIET");
     if quiet {
         command.env("FOLIO_QUIET", "1");
     }

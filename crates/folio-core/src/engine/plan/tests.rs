@@ -351,7 +351,8 @@ impl Rig {
             }
             When::Unplaced(slot, _) => {
                 let cause = error.map(crate::error::Cause::Backend);
-                self.ledger.host_done(SlotId(slot.0), cause.map_or(Ok(()), Err));
+                self.ledger
+                    .host_done(SlotId(slot.0), cause.map_or(Ok(()), |cause| Err(cause.into())));
             }
         }
         assert_ne!(self.ledger.timeline.outcome(stamp), Outcome::Pending, "{name} has not ended");

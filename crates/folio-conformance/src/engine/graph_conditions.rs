@@ -1,0 +1,321 @@
+//! Conditional nodes of command graphs.
+
+use super::graphs::{adding, graph, numbers, why};
+use super::rig::*;
+use super::tests;
+use folio_core::{
+    Cause, CommandGroup, Error, Executable, Graph, GraphError, Node, NodeKind, Parameter, Queue,
+    Shared,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+tests![
+    a_body_runs_if_its_value_is_not_zero,
+    a_loop_runs_while_its_value_is_not_zero,
+    a_loop_at_its_limit_fails,
+    a_switch_runs_the_body_of_its_number,
+    conditional_nodes_nest,
+    later_work_comes_after_a_conditional_node,
+    a_node_that_fails_in_a_body_fails_the_run,
+    bodies_read_parameters,
+    wrong_conditions_are_refused,
+    conditional_nodes_move_what_is_elsewhere_once,
+];
+
+/// A graph whose only node adds a value.
+fn adder(rig: &Rig, q: &Queue, x: &Shared<i32>, value: i32) -> Result<Executable, Stop> {
+    let body = rig.rt.graph(&q.device())?;
+    adding(&body, x, value)?;
+    Ok(body.finalize()?)
+}
+
+/// Adds a node that sets the first element.
+fn setting(graph: &Graph, x: &Shared<i32>, value: i32) -> Result<Node, Error> {
+    graph.add(|cg| {
+        cg.fill(x.slice_mut([0], [1])?, value);
+        Ok(())
+    })
+}
+
+/// GRAPH-05: also if/else; on every device, and by a value that a run before has written.
+fn a_body_runs_if_its_value_is_not_zero(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let graph = rig.rt.graph(&q.device())?;
+        let (flag, x) = (rig.rt.buffer::<u32>(1)?.share(), numbers(rig, 2)?);
+        let (one, ten) = (adder(rig, &q, &x[0], 1)?, adder(rig, &q, &x[0], 10)?);
+        let first = graph.if_(&[], &flag, &one)?;
+        let second = graph.if_else(&[first], &flag, &ten, &adder(rig, &q, &x[1], 100)?)?;
+        ensure_eq!((graph.kind(first)?, graph.kind(second)?), (NodeKind::If, NodeKind::If));
+        ensure_eq!(graph.predecessors(second)?, [first]);
+        let run = graph.finalize()?;
+        q.run_graph(&run)?;
+        ensure_eq!((x[0].to_vec()?, x[1].to_vec()?), (vec![1; 8], vec![101; 8]));
+        q.fill(&flag, 7)?;
+        q.run_graph(&run)?;
+        q.run_graph(&run)?;
+        ensure_eq!((x[0].to_vec()?, x[1].to_vec()?), (vec![23; 8], vec![101; 8]));
+        flag.write()?[0] = 0;
+        q.run_graph(&run)?;
+        ensure_eq!((x[0].to_vec()?, x[1].to_vec()?), (vec![23; 8], vec![201; 8]));
+        q.wait()?;
+    }
+    Ok(())
+}
+
+/// A graph with a loop that counts down what is in `left`, and adds 1 to `x` each time.
+fn counts_down(
+    rig: &Rig,
+    q: &Queue,
+    left: &Shared<i32>,
+    x: &Shared<i32>,
+    limit: u64,
+) -> Result<Graph, Stop> {
+    let body = rig.rt.graph(&q.device())?;
+    adding(&body, x, 1)?;
+    body.add(|cg| {
+        cg.label("count down").run(1, adds(-1, left.slice_mut([0], [1])?));
+        Ok(())
+    })?;
+    let graph = rig.rt.graph(&q.device())?;
+    body.label("loop");
+    graph.while_(&[], left.slice([0], [1])?, limit, &body.finalize()?)?;
+    Ok(graph)
+}
+
+/// GRAPH-05
+fn a_loop_runs_while_its_value_is_not_zero(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x = numbers(rig, 2)?;
+        let run = counts_down(rig, &q, &x[0], &x[1], 100)?.finalize()?;
+        let mut want = 1;
+        for n in [5, 0, 1, 20] {
+            q.fill(&x[0], n)?;
+            q.run_graph(&run)?;
+            want += n;
+            ensure_eq!((x[0].get([0])?, x[1].to_vec()?), (0, vec![want; 8]));
+        }
+        q.wait()?;
+    }
+    Ok(())
+}
+
+/// GRAPH-05: an error with a type, and the next run works.
+fn a_loop_at_its_limit_fails(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = numbers(rig, 3)?;
+    let graph = counts_down(rig, &q, &x[0], &x[1], 3)?;
+    adding(&graph, &x[2], 1)?;
+    let run = graph.finalize()?;
+    q.fill(&x[0], 4)?;
+    let failed = failure(q.run_graph(&run)?.wait())?;
+    let cause = match failed.cause() {
+        Cause::Graph(why) => GraphError::clone(why),
+        other => return Err(Stop::Failed(format!("another cause: {other}"))),
+    };
+    let is_limit = |command: &folio_core::Label, limit| command.as_str() == "loop" && limit == 3;
+    let reached = matches!(&cause, GraphError::LimitReached { command, limit, .. } if is_limit(command, *limit));
+    ensure!(reached, "{failed}");
+    // What the loop writes is not there; what it does not use is.
+    ensure_eq!(failure(x[1].to_vec())?.id(), failed.id());
+    ensure_eq!(failure(q.wait())?.id(), failed.id());
+    ensure_eq!(x[2].to_vec()?, [2; 8]);
+    q.fill(&x[0], 3)?;
+    q.fill(&x[1], 0)?;
+    q.run_graph(&run)?.wait()?;
+    ensure_eq!(x[1].to_vec()?, [3; 8]);
+    Ok(())
+}
+
+/// GRAPH-05: of a part of a buffer, and none for other values.
+fn a_switch_runs_the_body_of_its_number(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let (which, x) = (rig.rt.buffer::<i64>(3)?.share(), numbers(rig, 1)?);
+    let bodies = [1, 10, 100].map(|n| adder(rig, &q, &x[0], n));
+    let bodies = bodies.into_iter().collect::<Result<Vec<_>, _>>()?;
+    let node = graph.switch(&[], which.slice([1], [1])?, &bodies.iter().collect::<Vec<_>>())?;
+    ensure_eq!(graph.kind(node)?, NodeKind::Switch);
+    let run = graph.finalize()?;
+    for (n, want) in [(0, 2), (2, 102), (1, 112), (3, 112), (-1, 112), (i64::MIN, 112)] {
+        which.write()?[1] = n;
+        q.run_graph(&run)?;
+        ensure_eq!(x[0].to_vec()?, [want; 8]);
+    }
+    Ok(())
+}
+
+/// GRAPH-05: conditions within bodies, and graphs.
+fn conditional_nodes_nest(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = numbers(rig, 4)?;
+    // Three times: sets `x[0]` to 2, counts it down, and each time adds 1 to `x[1]`.
+    let inner = counts_down(rig, &q, &x[0], &x[1], 10)?.finalize()?;
+    let body = rig.rt.graph(&q.device())?;
+    setting(&body, &x[0], 2)?;
+    body.add_graph(&[], &inner)?;
+    body.if_(&[], x[3].slice([0], [1])?, &adder(rig, &q, &x[1], 100)?)?;
+    body.add(|cg| {
+        cg.run(1, adds(-1, x[2].slice_mut([0], [1])?));
+        Ok(())
+    })?;
+    let outer = rig.rt.graph(&q.device())?;
+    setting(&outer, &x[2], 3)?;
+    outer.while_(&[], x[2].slice([0], [1])?, 3, &body.finalize()?)?;
+    let run = outer.finalize()?;
+    q.run_graph(&run)?;
+    ensure_eq!((x[1].to_vec()?, x[2].get([0])?), (vec![307; 8], 0));
+    q.fill(&x[3], 0)?;
+    q.run_graph(&run)?;
+    ensure_eq!(x[1].to_vec()?, [313; 8]);
+    ensure!(!outer.has_shape_of(&counts_down(rig, &q, &x[2], &x[1], 3)?), "bodies make no shape");
+    Ok(())
+}
+
+/// GRAPH-05, DEP-02: without waiting for it; and it comes after earlier work.
+fn later_work_comes_after_a_conditional_node(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = numbers(rig, 3)?;
+    let run = counts_down(rig, &q, &x[0], &x[1], 1000)?.finalize()?;
+    let gate = Gate::new();
+    let door = gate.door();
+    let (count, sum) = (x[0].clone(), Arc::new(AtomicUsize::new(0)));
+    q.submit(|cg| {
+        let count = cg.write(&count);
+        cg.host_task(count, move |mut count| {
+            door.pass();
+            count[0] = 50;
+        });
+        Ok(())
+    })?;
+    let mut events = Vec::new();
+    for _ in 0..2 {
+        events.push(q.run_graph(&run)?);
+        q.copy(&x[1], &x[2])?;
+        let sum = sum.clone();
+        events.push(q.submit(|cg| {
+            let x = cg.read(&x[2]);
+            cg.host_task(x, move |x| {
+                sum.fetch_add(x[7] as usize, Ordering::SeqCst);
+            });
+            Ok(())
+        })?);
+        events.push(q.fill(&x[0], 7)?);
+    }
+    ensure!(events.iter().all(is_pending), "a run does not wait for its turn");
+    // What has nothing to do with it goes on.
+    let other = numbers(rig, 1)?;
+    q.run(8, adds(1, &other[0]))?.wait()?;
+    gate.open();
+    for event in events {
+        event.wait()?;
+    }
+    ensure_eq!((sum.load(Ordering::SeqCst), x[0].get([0])?), (51 + 58, 7));
+    Ok(())
+}
+
+/// GRAPH-05, ERR-02: one failure, by the name of the command that failed.
+fn a_node_that_fails_in_a_body_fails_the_run(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let x = numbers(rig, 4)?;
+    let at = Parameter::new(2);
+    let body = rig.rt.graph(&q.device())?;
+    let (bad, fails_at) = (x[0].clone(), at.clone());
+    body.add_updatable(&[], move |cg: &mut CommandGroup| {
+        let at = cg.parameter(&fails_at);
+        cg.label("the bad one").run(8, fails(at, &bad));
+        Ok(())
+    })?;
+    body.add(|cg| cg.run(8, adds_up(&x[0], &x[1])))?;
+    graph.if_(&[], x[2].slice([0], [1])?, &body.finalize()?)?;
+    graph.add(|cg| cg.run(8, adds_up(&x[1], &x[3])))?;
+    let run = graph.finalize()?;
+    let failed = failure(q.run_graph(&run)?.wait())?;
+    ensure_eq!((failed.what(), failed.label()), ("kernel", "the bad one"));
+    ensure_eq!(failure(x[3].to_vec())?.id(), failed.id());
+    ensure_eq!(failure(q.wait())?.id(), failed.id());
+    at.set(usize::MAX);
+    x.iter().try_for_each(|x| q.fill(x, 1).map(drop))?;
+    q.run_graph(&run)?.wait()?;
+    q.wait()?;
+    ensure_eq!((x[1].get([0])?, x[3].get([0])?), (4, 7));
+    Ok(())
+}
+
+/// GRAPH-03, GRAPH-05: parameters of nodes in bodies, and of bodies in bodies.
+fn bodies_read_parameters(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let x = numbers(rig, 2)?;
+    let value = Parameter::new(5);
+    let body = rig.rt.graph(&q.device())?;
+    let (to, by) = (x[0].clone(), value.clone());
+    body.add_updatable(&[], move |cg: &mut CommandGroup| {
+        let by = cg.parameter(&by);
+        cg.run(8, adds(by, &to));
+        Ok(())
+    })?;
+    let outer = rig.rt.graph(&q.device())?;
+    outer.if_(&[], x[1].slice([0], [1])?, &body.finalize()?)?;
+    graph.if_(&[], x[1].slice([0], [1])?, &outer.finalize()?)?;
+    let run = graph.finalize()?;
+    q.run_graph(&run)?;
+    value.set(100);
+    let last = q.run_graph(&run)?;
+    value.set(1000);
+    last.wait()?;
+    ensure_eq!(x[0].to_vec()?, [106; 8]);
+    q.run_graph(&run)?;
+    ensure_eq!(x[0].to_vec()?, [1106; 8]);
+    Ok(())
+}
+
+/// GRAPH-05, GRAPH-02: what cannot be a condition, or in a body.
+fn wrong_conditions_are_refused(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let x = numbers(rig, 2)?;
+    let body = adder(rig, &q, &x[0], 1)?;
+    ensure_eq!(why(graph.if_(&[], &x[1], &body))?, GraphError::ConditionSize { elements: 8 });
+    let none = x[1].slice([3], [0])?;
+    ensure_eq!(why(graph.if_(&[], none, &body))?, GraphError::ConditionSize { elements: 0 });
+    let task = rig.rt.graph(&q.device())?;
+    task.add(|cg| cg.label("tells").repeatable_task((), |()| {}))?;
+    let task = task.finalize()?;
+    let refused = why(graph.while_(&[], x[1].slice([0], [1])?, 1, &task))?;
+    ensure!(
+        matches!(&refused, GraphError::NotInBody { command, .. } if command.as_str() == "tells"),
+        "{refused}"
+    );
+    ensure!(refused.to_string().contains("host task"), "{refused}");
+    let other = rig.builder().build()?;
+    let alien = other.buffer_from(&[1i32])?;
+    refused!(graph.if_(&[], &alien, &body), Error::WrongRuntime { what: "buffer", .. });
+    let theirs = other.graph(&other.devices()[0])?.finalize()?;
+    let value = x[1].slice([0], [1])?;
+    refused!(graph.if_(&[], value, &theirs), Error::WrongRuntime { what: "graph", .. });
+    ensure!(graph.is_empty(), "what was refused has left something");
+    let node = graph.if_(&[], x[1].slice([0], [1])?, &body)?;
+    let run = graph.finalize()?;
+    let shape = why(run.update(node, |cg| cg.fill(&x[0], 1)))?;
+    ensure!(matches!(shape, GraphError::OtherShape { .. }), "{shape}");
+    let guard = x[0].write()?;
+    refused!(q.run_graph(&run), Error::HostAccessHeld { .. });
+    drop(guard);
+    q.run_graph(&run)?.wait()?;
+    Ok(())
+}
+
+/// GRAPH-05: the data of bodies are brought before the node, and stay.
+fn conditional_nodes_move_what_is_elsewhere_once(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let x = numbers(rig, 2)?;
+    let run = counts_down(rig, &q, &x[0], &x[1], 100)?.finalize()?;
+    q.fill(&x[0], 20)?;
+    for launches in [40, 40] {
+        q.run_graph(&run)?.wait()?;
+        let moves = q.counters();
+        ensure_eq!((moves.host_to_device.operations, moves.launches), (1, launches));
+    }
+    ensure_eq!(x[1].to_vec()?, [21; 8]);
+    Ok(())
+}

@@ -1,0 +1,256 @@
+//! Conditional nodes of graphs: which list of commands runs, and how often, depends on a value that
+//! is known only when the node's turn comes.
+//!
+//! For the ledger such a node is one operation, which uses on its device everything that its bodies
+//! use. So all data are there before it begins, and no other operation uses them until it ends.
+//! When its turn comes, a host thread reads the value and submits the commands of the chosen body
+//! to one lane, one behind the other. They look at no hazards: they stay within what the node has.
+//!
+//! The thread waits for lanes only. What is on a lane never waits for a node that is under way, so
+//! no two nodes wait for each other. An operation that fails ends its body, and the node fails with
+//! that same failure, when all that it has submitted has ended.
+
+use super::Engine;
+use super::access::Access;
+use super::command::{Action, Command};
+use super::copies::Route;
+use super::lanes::{Filling, Payload};
+use super::ledger::{Body, Ledger, NewOp, TaskError};
+use super::memory::RawMem;
+use super::staging::Staging;
+use super::wait::Waited;
+use crate::error::{Cause, GraphError, Label};
+use crate::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
+use crate::order::hazards::{Deps, add_dep};
+use crate::order::stamp::{LaneId, Stamp};
+use crate::pages::DomainId;
+use std::sync::{Arc, Weak};
+
+/// How a value chooses among bodies.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Choice {
+    /// The first body if it is not 0; otherwise the second, if there is one.
+    If,
+    /// The body again and again while it is not 0: at most so many times.
+    While { limit: u64 },
+    /// The body of this number, if there is one.
+    Switch,
+}
+
+/// What a conditional node does.
+pub(crate) struct Conditional {
+    pub(crate) engine: Weak<Engine>,
+    pub(crate) device: u16,
+    pub(crate) choice: Choice,
+    pub(crate) value: Value,
+    pub(crate) bodies: Vec<Arc<[Command]>>,
+    /// The raw memory that the bodies name.
+    pub(crate) raw: Vec<RawMem>,
+}
+
+/// Where the value is: so many bytes of an access, from a byte on.
+#[derive(Clone, Copy)]
+pub(crate) struct Value {
+    pub(crate) access: Access,
+    pub(crate) offset: u64,
+    pub(crate) bytes: usize,
+}
+
+impl Conditional {
+    /// Runs the node, on a host thread when its turn has come.
+    pub(crate) fn run(&self, queue: Option<u32>, label: &Label) -> Result<(), TaskError> {
+        let Some(engine) = self.engine.upgrade() else {
+            return Err(broken("the runtime is gone"));
+        };
+        let lane = engine.lock().free_lane(self.device, None);
+        let mut run = Run { engine: &engine, queue, lane, last: Stamp::DONE };
+        let result = run.node(self, label);
+        // The node has what it uses until nothing of it is under way.
+        let ended = run.wait();
+        result.and(ended)
+    }
+}
+
+/// A node under way.
+struct Run<'e> {
+    engine: &'e Engine,
+    queue: Option<u32>,
+    lane: LaneId,
+    /// The latest operation; it comes after all others.
+    last: Stamp,
+}
+
+impl Run<'_> {
+    fn node(&mut self, node: &Conditional, label: &Label) -> Result<(), TaskError> {
+        match node.choice {
+            Choice::If => {
+                let body = usize::from(self.value(node, label)? == 0);
+                self.body(node, body)
+            }
+            Choice::Switch => {
+                let body = usize::try_from(self.value(node, label)?).unwrap_or(usize::MAX);
+                self.body(node, body)
+            }
+            Choice::While { limit } => {
+                let mut times = 0;
+                while self.value(node, label)? != 0 {
+                    if times == limit {
+                        let command = label.clone();
+                        let reached = GraphError::LimitReached { command, limit };
+                        return Err(Cause::Graph(Arc::new(reached)).into());
+                    }
+                    times += 1;
+                    self.body(node, 0)?;
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Submits the commands of a body, if there is one of this number. Nodes within it run here.
+    fn body(&mut self, node: &Conditional, body: usize) -> Result<(), TaskError> {
+        let Some(commands) = node.bodies.get(body) else { return Ok(()) };
+        let inner = |command: &Command| matches!(command.action, Action::Conditional(_));
+        for part in commands.chunk_by(|a, b| !inner(a) && !inner(b)) {
+            match &part[0].action {
+                Action::Conditional(inner) => self.node(inner, &part[0].label)?,
+                _ => self.submit(part)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn submit(&mut self, commands: &[Command]) -> Result<(), TaskError> {
+        // Without the lock: what they call is the user's to clone.
+        let again = commands.iter().map(Command::again).collect::<Option<Vec<_>>>();
+        // The graph has checked that each of them can be done again and again.
+        let mut commands = again.ok_or_else(|| broken("a command of a body can run only once"))?;
+        commands.iter_mut().for_each(Command::arm);
+        self.engine.enter(|ledger| {
+            for command in &mut commands {
+                let Some(payload) = ledger.payload(command, self.queue) else { continue };
+                let (what, label) = (command.action.name(), std::mem::take(&mut command.label));
+                self.last = ledger.submit(NewOp {
+                    what,
+                    label,
+                    queue: self.queue,
+                    deps: after(self.last),
+                    body: Body::Lane(self.lane, payload),
+                    ..NewOp::default()
+                });
+            }
+        });
+        Ok(())
+    }
+
+    /// The value, after everything so far.
+    fn value(&mut self, node: &Conditional, label: &Label) -> Result<u64, TaskError> {
+        let Value { access, offset, bytes } = node.value;
+        let no_memory = || broken("no memory on the host for the value of a condition");
+        let staging = Staging::of(&[0; 8]).map(Arc::new).ok_or_else(no_memory)?;
+        let host = staging.ptr();
+        let alloc = self.engine.enter(|ledger| {
+            let alloc = ledger.storages[access.storage.0].alloc(access.domain).copied()?;
+            if access.domain == DomainId::HOST {
+                return Some(alloc);
+            }
+            let rect = CopyRect {
+                src: alloc.at(offset),
+                src_pitch: [bytes as u64; 2],
+                dst: MemRef { base: MemBase::Host(host), offset: 0 },
+                dst_pitch: [bytes as u64; 2],
+                extent: [1, 1, bytes as u64],
+            };
+            let lane = match ledger.route(access.domain, DomainId::HOST) {
+                Route::Direct(lane) => lane,
+                Route::Staged(..) | Route::Host => self.lane,
+            };
+            self.last = ledger.submit(NewOp {
+                what: "condition",
+                label: label.clone(),
+                queue: self.queue,
+                deps: after(self.last),
+                staging: Some(staging.clone()),
+                body: Body::Lane(lane, Payload::Copy(vec![rect])),
+                ..NewOp::default()
+            });
+            Some(alloc)
+        });
+        self.wait()?;
+        let from = match alloc.map(|alloc| alloc.at(offset)) {
+            Some(MemRef { base: MemBase::Host(HostPtr(base)), offset })
+                if access.domain == DomainId::HOST =>
+            {
+                base.wrapping_add(offset as usize)
+            }
+            _ => host.0,
+        };
+        let mut value = [0; 8];
+        let bytes = bytes.min(value.len());
+        // SAFETY: the node has the access, whose memory holds that many bytes there, and nothing of
+        // it is under way; the staging memory is this function's own, and the copy has ended.
+        unsafe { from.copy_to_nonoverlapping(value.as_mut_ptr(), bytes) };
+        let shift = if cfg!(target_endian = "big") { 8 * (8 - bytes as u32) } else { 0 };
+        Ok(u64::from_ne_bytes(value) >> shift)
+    }
+
+    /// Waits for everything so far.
+    fn wait(&self) -> Result<(), TaskError> {
+        match self.engine.wait_anywhere(self.last) {
+            Waited::Failed(failure) => Err(TaskError::Known(failure)),
+            Waited::Done | Waited::TimedOut => Ok(()),
+        }
+    }
+}
+
+/// A failure that is not the user's.
+fn broken(why: &'static str) -> TaskError {
+    Cause::Backend(HalError::new(HalErrorKind::Driver, why)).into()
+}
+
+fn after(stamp: Stamp) -> Deps {
+    let mut deps = Deps::new();
+    add_dep(&mut deps, stamp, true);
+    deps
+}
+
+impl Ledger {
+    /// What a lane does for a command all of whose memory is where it runs. None where there is
+    /// nothing to do.
+    pub(crate) fn payload(&mut self, command: &mut Command, queue: Option<u32>) -> Option<Payload> {
+        let Command { accesses, action, .. } = command;
+        match action {
+            Action::Launch(launch) => {
+                let mut launch = launch.take()?;
+                for (param, at) in launch.places() {
+                    param.mem = self.first_byte(&accesses[at]);
+                }
+                self.count_launch(queue);
+                Some(Payload::Launch(Some(launch)))
+            }
+            Action::Fill { to, pattern } => {
+                let (dst, _) = self.memory_of(accesses, to)?;
+                self.count(None, queue, |c| c.fills += 1);
+                let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
+                let pattern = std::mem::take(pattern);
+                Some(Payload::Fill(Box::new(Filling { rects: vec![rect], pattern })))
+            }
+            Action::Copy { from, to } => {
+                let (src, _) = self.memory_of(accesses, from)?;
+                let (dst, _) = self.memory_of(accesses, to)?;
+                self.count(None, queue, |c| c.copies += 1);
+                Some(Payload::Copy(vec![CopyRect {
+                    src,
+                    src_pitch: from.pitch,
+                    dst,
+                    dst_pitch: to.pitch,
+                    extent: from.extent,
+                }]))
+            }
+            Action::Hint { .. }
+            | Action::Task { .. }
+            | Action::Conditional(_)
+            | Action::Nothing => None,
+        }
+    }
+}

@@ -1,0 +1,248 @@
+//! Conditional nodes: whether, which, and how often graphs run within another one.
+
+use super::run::Renewed;
+use super::steps::Steps;
+use super::template::{Template, Work};
+use super::{Executable, Graph, Inner, Node, NodeKind, What};
+use crate::buffer::AsPart;
+use crate::element::DeviceType;
+use crate::engine::command::{Action, Command, End, Place};
+use crate::engine::conditional::{Choice, Conditional, Value};
+use crate::engine::memory::RawMem;
+use crate::engine::union::Union;
+use crate::error::{GraphError, Label, Result};
+use crate::group::Leases;
+use crate::pages::DomainId;
+use std::sync::Arc;
+
+/// What the value of a condition can be: an integer.
+pub trait Condition: DeviceType + sealed::Sealed {}
+
+mod sealed {
+    pub trait Sealed {}
+}
+
+macro_rules! conditions {
+    ($($t:ty)*) => {$(
+        impl sealed::Sealed for $t {}
+        impl Condition for $t {}
+    )*};
+}
+conditions!(u8 i8 u16 i16 u32 i32 u64 i64);
+
+/// What a conditional node is made of, to make it again when one of its bodies changes.
+pub(super) struct Bodies {
+    choice: Choice,
+    value: Value,
+    /// Of the value's buffer.
+    leases: Leases,
+    label: Label,
+    all: Vec<Steps>,
+}
+
+impl Graph {
+    /// Adds a node that is another graph, if a value is not 0 when the node's turn comes. The value
+    /// is one element, which as a rule an earlier node writes.
+    ///
+    /// The body is the graph as it is now. It holds kernels, copies, fills, interop tasks, graphs
+    /// and conditional nodes over memory of the graph's device, and runs in order. The node uses
+    /// what its bodies use, whether they run or not, and brings that to the device.
+    ///
+    /// ```
+    /// # use folio_core::{Result, Runtime};
+    /// fn example(rt: &Runtime) -> Result<()> {
+    ///     let (flag, x) = (rt.buffer::<u32>(1)?.share(), rt.buffer::<i32>(4)?.share());
+    ///     let body = rt.graph("cpu")?;
+    ///     body.add(|cg| cg.fill(&x, 7))?;
+    ///     let body = body.finalize()?;
+    ///     let graph = rt.graph("cpu")?;
+    ///     graph.add(|cg| cg.fill(&flag, 1))?;
+    ///     graph.if_(&[], &flag, &body)?;
+    ///     rt.queue_on("cpu")?.run_graph(&graph.finalize()?)?;
+    ///     assert_eq!(x.to_vec()?, [7; 4]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn if_<C: Condition>(
+        &self,
+        after: &[Node],
+        value: impl AsPart<C, 1>,
+        then: &Executable,
+    ) -> Result<Node> {
+        self.conditional(after, value, Choice::If, &[then])
+    }
+
+    /// As [`if_`](Self::if_), with another graph that runs if the value is 0.
+    pub fn if_else<C: Condition>(
+        &self,
+        after: &[Node],
+        value: impl AsPart<C, 1>,
+        then: &Executable,
+        otherwise: &Executable,
+    ) -> Result<Node> {
+        self.conditional(after, value, Choice::If, &[then, otherwise])
+    }
+
+    /// As [`if_`](Self::if_), with a graph that runs again and again while the value is not 0: the
+    /// value is read before each iteration. A node that would go on after `limit` iterations fails:
+    /// [`GraphError::LimitReached`] is the cause.
+    pub fn while_<C: Condition>(
+        &self,
+        after: &[Node],
+        value: impl AsPart<C, 1>,
+        limit: u64,
+        body: &Executable,
+    ) -> Result<Node> {
+        self.conditional(after, value, Choice::While { limit }, &[body])
+    }
+
+    /// As [`if_`](Self::if_), with a graph for each of the values 0, 1, 2, ..; other values run
+    /// none.
+    pub fn switch<C: Condition>(
+        &self,
+        after: &[Node],
+        value: impl AsPart<C, 1>,
+        bodies: &[&Executable],
+    ) -> Result<Node> {
+        self.conditional(after, value, Choice::Switch, bodies)
+    }
+
+    fn conditional<C: Condition>(
+        &self,
+        after: &[Node],
+        value: impl AsPart<C, 1>,
+        choice: Choice,
+        bodies: &[&Executable],
+    ) -> Result<Node> {
+        let inner = &self.inner;
+        // A hint names a place, and is checked as any use of it is.
+        let (named, _) = Template::described(inner, |cg| {
+            cg.prefetch(value);
+            Ok(())
+        })?;
+        let (command, leases) = named.into_parts();
+        let value = match (&command.action, command.accesses.first()) {
+            (Action::Hint { at, .. }, Some(access))
+                if at.extent == [1, 1, size_of::<C>() as u64] =>
+            {
+                Value { access: *access, offset: at.offset, bytes: size_of::<C>() }
+            }
+            (_, access) => {
+                let elements = access.map_or(0, |access| access.elements.volume());
+                return Err(inner.error(GraphError::ConditionSize { elements }));
+            }
+        };
+        let (mut all, mut label) = (Vec::with_capacity(bodies.len()), Label::NONE);
+        for body in bodies {
+            let (steps, name) = inner.steps_of(body)?;
+            all.push(steps);
+            if label == Label::NONE {
+                label = name;
+            }
+        }
+        let bodies = Bodies { choice, value, leases, label, all };
+        let template = bodies.into_template(inner)?;
+        self.push(What::One(Arc::new(template), None), after, &[])
+    }
+}
+
+impl Bodies {
+    /// The node.
+    fn into_template(self, graph: &Inner) -> Result<Template> {
+        let mut union = Union::default();
+        union.add(&self.value.access, true);
+        let mut leases = self.leases.clone();
+        let (mut bodies, mut raw) = (Vec::with_capacity(self.all.len()), Vec::new());
+        for steps in &self.all {
+            let mut commands: Vec<Command> = Vec::with_capacity(steps.all.len());
+            for template in steps.all.iter().map(|step| &step.template) {
+                let command = &template.command;
+                let domain = self.value.access.domain;
+                if let Some(why) = refused(command, graph.domain(), domain) {
+                    let command = template.called();
+                    return Err(graph.error(GraphError::NotInBody { command, why }));
+                }
+                if matches!(command.action, Action::Nothing | Action::Hint { .. }) {
+                    continue;
+                }
+                command.accesses.iter().for_each(|access| union.add(access, false));
+                raw.extend(command.action.raw().copied());
+                leases.0.extend(template.leases.0.iter().cloned());
+                leases.1.extend(template.leases.1.iter().cloned());
+                commands.extend(command.again());
+            }
+            bodies.push(commands.into());
+        }
+        leases.0.sort_unstable_by_key(|storage| storage.id);
+        leases.0.dedup_by_key(|storage| storage.id);
+        let mut command = Command::new(None, false);
+        command.device = Some(graph.device);
+        command.label = self.label.clone();
+        command.accesses.extend(union.into_accesses());
+        command.action = Action::Conditional(Arc::new(Conditional {
+            engine: graph.core.engine.me.clone(),
+            device: graph.device,
+            choice: self.choice,
+            value: self.value,
+            bodies,
+            raw,
+        }));
+        graph.core.engine.open(graph.device)?;
+        Ok(Template {
+            kind: self.kind(),
+            label: self.label.clone(),
+            command,
+            work: Work::None,
+            leases,
+            bodies: Some(Arc::new(self)),
+        })
+    }
+
+    fn kind(&self) -> NodeKind {
+        match self.choice {
+            Choice::If => NodeKind::If,
+            Choice::While { .. } => NodeKind::While,
+            Choice::Switch => NodeKind::Switch,
+        }
+    }
+
+    /// What makes two equal but for buffers, ranges and scalars.
+    pub(super) fn shape(&self) -> Vec<Vec<String>> {
+        self.all.iter().map(Steps::shape).collect()
+    }
+
+    /// The node with its bodies described again, if one of them has to be.
+    pub(super) fn renewed(&self, graph: &Inner) -> Result<Option<Template>> {
+        let mut all = self.all.clone();
+        let mut renewed = false;
+        for steps in &mut all {
+            let new: Vec<Renewed> = steps.renewed(graph)?;
+            renewed |= !new.is_empty();
+            steps.exchange(&new);
+        }
+        if !renewed {
+            return Ok(None);
+        }
+        let (leases, label) = (self.leases.clone(), self.label.clone());
+        let bodies = Bodies { choice: self.choice, value: self.value, leases, label, all };
+        bodies.into_template(graph).map(Some)
+    }
+}
+
+/// Why a command cannot be in a body, if it cannot.
+fn refused(command: &Command, device: DomainId, value: DomainId) -> Option<&'static str> {
+    const ELSEWHERE: &str = "it uses memory of another place";
+    if value != device {
+        return Some("the value of the condition is in another place");
+    }
+    let other = |domain: DomainId| domain != device;
+    let raw = |raw: &RawMem| raw.storage.is_some() && other(raw.domain);
+    let ends = |at: &Place| matches!(&at.end, End::Raw(end) if raw(end));
+    match &command.action {
+        Action::Task { .. } => return Some("it is a host task"),
+        Action::Copy { from, to } if ends(from) || ends(to) => return Some(ELSEWHERE),
+        _ => {}
+    }
+    let mut used = command.accesses.iter().filter(|access| !access.elements.is_empty());
+    used.any(|access| other(access.domain)).then_some(ELSEWHERE)
+}

@@ -6,6 +6,7 @@
 //! command in `plan`, `launch` and `complete`.
 
 use super::Engine;
+use super::command::{Action, Command};
 use super::ledger::Ledger;
 use crate::error::Label;
 use crate::geom::Box3;
@@ -79,6 +80,16 @@ impl Drop for Submitting {
     fn drop(&mut self) {
         contain(|| drop(self.0.take()));
     }
+}
+
+/// The run-time checks that are left in what a command launches, a line each.
+#[cold]
+pub(crate) fn tell_checks(command: &mut Command) {
+    let Action::Launch(Some(launch)) = &mut command.action else { return };
+    let Some(checks) = launch.checks.take() else { return };
+    let lines: Vec<_> = checks.iter().map(ToString::to_string).collect();
+    let (label, left, checks) = (&command.label, lines.len(), lines.join("\n"));
+    contain(|| tracing::trace!(target: "folio", %label, left, checks, "checks"));
 }
 
 fn stamps(deps: &Deps) -> Vec<Stamp> {

@@ -1,6 +1,7 @@
 //! What the errors say.
 
 use super::*;
+use folio_kernel::checks::CheckKind;
 use folio_kernel::{Site, ViolationKind};
 
 /// All variants; a new one does not compile until it is here.
@@ -284,6 +285,22 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k`: device function `f` calls itself; recursion is not possible on devices",
         ),
         (
+            Error::ChecksLeft {
+                kernel: Arc::from("k"),
+                checks: Arc::from([
+                    check(CheckKind::Index {
+                        param: Some("x".to_owned()),
+                        index: vec![(0, 10), (3, i64::MAX.into()), (2, 2)],
+                        extent: vec![10, 5, 3],
+                    }),
+                    check(CheckKind::Division),
+                ]),
+            },
+            "kernel `k` denies checks, and this launch has a.rs:3:5: an index of `x`, 0 to 10 and any number \
+             and 2, may be outside of its extent [10, 5, 3]; a.rs:3:5: a divisor is no constant, and may \
+             be zero",
+        ),
+        (
             Error::GroupSize {
                 kernel: Arc::from("k"),
                 launch: vec![10],
@@ -313,6 +330,10 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),
     ]
+}
+
+fn check(kind: CheckKind) -> Check {
+    Check::new(kind, Site { file: "a.rs".to_owned(), line: 3, column: 5, message: None })
 }
 
 /// Numbers the variants; without a wildcard, so that none is forgotten.
@@ -359,6 +380,7 @@ fn number(error: &Error) -> usize {
         Error::Stream { .. } => 36,
         Error::NoElement { .. } => 37,
         Error::Graph { .. } => 38,
+        Error::ChecksLeft { .. } => 39,
     }
 }
 
@@ -391,7 +413,7 @@ fn names_do_not_act_on_messages() {
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 39];
+    let mut seen = [false; 40];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         // As `main` shows it.

@@ -85,7 +85,10 @@ impl Walk {
                     false => {
                         let proved = self.proves(&index.expr, &index.index);
                         match proved {
-                            true => self.looked_at.push(place_of(index.span())),
+                            // What changes it is there, and what assigns to it at the index.
+                            true => self
+                                .looked_at
+                                .extend([index.span(), index.index.span()].map(place_of)),
                             false => self.unproved(&index.expr),
                         }
                         let at = Spot::of(index);

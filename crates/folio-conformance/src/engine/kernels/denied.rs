@@ -47,7 +47,7 @@ fn said(check: &Check) -> (String, Vec<(i128, i128)>) {
 fn refused(launch: Result<Event, Error>) -> Result<(String, Vec<Check>), Stop> {
     match launch {
         Err(Error::ChecksLeft { kernel, checks }) => Ok((kernel.to_string(), checks.to_vec())),
-        other => Err(wrong(format!("{other:?}"))),
+        other => Err(Stop::Failed(format!("{other:?}"))),
     }
 }
 

@@ -1,4 +1,5 @@
-//! `folio explain`: what a command in a trace moved, and what it waited for.
+//! `folio explain`: what a command in a trace moved and allocated, what it waited for, and which
+//! run-time checks it had.
 
 use crate::{Error, say, trace};
 use serde_json::{Value, json};
@@ -31,6 +32,18 @@ fn records(events: &[Value]) -> Vec<Value> {
             })
         });
         let moves: Vec<_> = moves.collect();
+        let allocated = events.iter().filter(|e| {
+            let is = |name: &str| name.split(' ').next() == Some("allocate");
+            e["ph"] == "i"
+                && e["name"].as_str().is_some_and(is)
+                && !submission.is_null()
+                && e["args"]["submission"] == *submission
+        });
+        let allocated = allocated.map(|e| {
+            let args = &e["args"];
+            json!({ "buffer": args["label"], "on": args["device"], "bytes": args["bytes"] })
+        });
+        let allocated: Vec<_> = allocated.collect();
         let after = args["after"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let after: Vec<_> = after
             .map(|stamp| names.get(stamp).map_or_else(|| json!(stamp), |name| (*name).clone()))
@@ -38,7 +51,8 @@ fn records(events: &[Value]) -> Vec<Value> {
         json!({
             "command": args["what"], "label": args["label"], "device": args["device"], "lane": args["lane"],
             "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
-            "failed": args["failed"], "waited_for": after, "moves": moves,
+            "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocated,
+            "checks": args["checks"],
         })
     };
     let planned = operations().filter(|e| e["args"]["kind"] == "plan");
@@ -105,5 +119,16 @@ fn show(record: &Value) {
     }
     if list("moves").is_empty() {
         say("  moved nothing");
+    }
+    for memory in list("allocations") {
+        let text = |name: &str| memory[name].as_str().unwrap_or("").to_owned();
+        let (bytes, buffer, on) = (&memory["bytes"], text("buffer"), text("on"));
+        say(format_args!("  allocated {bytes} bytes for `{buffer}` on {on}"));
+    }
+    if record["checks"] == json!([]) {
+        say("  has no run-time checks");
+    }
+    for check in list("checks") {
+        say(format_args!("  checks {}", check.as_str().unwrap_or("?")));
     }
 }

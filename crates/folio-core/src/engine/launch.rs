@@ -63,7 +63,7 @@ pub(crate) struct Launch {
     pub(crate) scalars: Scalars,
     /// See [`Args::proved`](crate::hal::Args::proved).
     pub(crate) proved: bool,
-    /// The run-time checks that are left in it, while somebody listens.
+    /// The run-time checks that are left in it, if a subscriber listened when it was described.
     pub(crate) checks: Option<Box<[Check]>>,
     pub(crate) geometry: Geometry,
     /// The accesses that are its parameters.
@@ -163,6 +163,7 @@ impl Launch {
         let mut launch = Launch::new(self.geometry);
         (launch.kernel, launch.foreign) = (kernel, foreign);
         (launch.loaded, launch.function, launch.proved) = (self.loaded, self.function, self.proved);
+        launch.checks.clone_from(&self.checks);
         launch.opaque.clone_from(&self.opaque);
         launch.scalars.extend_from_slice(&self.scalars);
         launch.params.extend_from_slice(&self.params);

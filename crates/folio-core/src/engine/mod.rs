@@ -222,9 +222,6 @@ impl Engine {
     pub(crate) fn submit(&self, command: &mut Command) -> Result<Stamp, Error> {
         let traced = trace::listening();
         let _span = traced.then(|| self.span(command));
-        if traced {
-            trace::tell_checks(command);
-        }
         let mut ledger = self.lock();
         let hold = Hold::begin();
         if ledger.traced != traced {

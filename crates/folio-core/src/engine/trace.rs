@@ -6,7 +6,6 @@
 //! command in `plan`, `launch` and `complete`.
 
 use super::Engine;
-use super::command::{Action, Command};
 use super::ledger::Ledger;
 use crate::error::Label;
 use crate::geom::Box3;
@@ -15,6 +14,7 @@ use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use crate::panics::contain;
 use crate::report::Moves;
+use folio_kernel::checks::Check;
 use smallvec::SmallVec;
 use tracing::span::EnteredSpan;
 
@@ -31,6 +31,8 @@ pub(crate) enum Note {
         accesses: usize,
         after: Deps,
         moves: Moves,
+        /// The run-time checks that are left in a launch of a `#[kernel]`.
+        checks: Option<Box<[Check]>>,
     },
     /// Memory was allocated.
     Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64 },
@@ -82,16 +84,6 @@ impl Drop for Submitting {
     }
 }
 
-/// The run-time checks that are left in what a command launches, a line each.
-#[cold]
-pub(crate) fn tell_checks(command: &mut Command) {
-    let Action::Launch(Some(launch)) = &mut command.action else { return };
-    let Some(checks) = launch.checks.take() else { return };
-    let lines: Vec<_> = checks.iter().map(ToString::to_string).collect();
-    let (label, left, checks) = (&command.label, lines.len(), lines.join("\n"));
-    contain(|| tracing::trace!(target: "folio", %label, left, checks, "checks"));
-}
-
 fn stamps(deps: &Deps) -> Vec<Stamp> {
     deps.iter().map(|dep| dep.stamp).collect()
 }
@@ -112,12 +104,17 @@ impl Engine {
             (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };
         match note {
-            Note::Plan { what, label, stamp, accesses, after, moves } => {
+            Note::Plan { what, label, stamp, accesses, after, moves, checks } => {
                 let Moves { operations, bytes, pages } = moves;
                 let (waits, after) = (after.len(), stamps(after));
+                let lines = |checks: &Box<[Check]>| {
+                    let lines: Vec<_> = checks.iter().map(ToString::to_string).collect();
+                    lines.join("\n")
+                };
+                let checks = checks.as_ref().map(lines);
                 tracing::trace!(
                     target: "folio", what, %label, ?stamp, accesses, waits, ?after, operations,
-                    bytes, pages, "plan"
+                    bytes, pages, checks, "plan"
                 );
             }
             Note::Allocate { what, label, on, bytes } => {

@@ -1,17 +1,19 @@
 //! `folio explain`: what a command in a trace moved and allocated, what it waited for, and which
-//! run-time checks it had.
+//! run-time checks it had; and a picture of what waited for what.
 
 use crate::{Error, say, trace};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
+/// The commands, and what was done for them.
+fn operations(events: &[Value]) -> impl Iterator<Item = &Value> {
+    events.iter().filter(|e| e["ph"] == "X" && e["cat"] != "call")
+}
+
 /// The record of each command, in the order in which they ended.
 fn records(events: &[Value]) -> Vec<Value> {
-    let operations = || {
-        let is_operation = |e: &&Value| e["ph"] == "X" && e["cat"] != "call";
-        events.iter().filter(is_operation)
-    };
+    let operations = || operations(events);
     let names: HashMap<_, _> = operations()
         .filter_map(|e| e["args"]["stamp"].as_str().map(|of| (of, &e["name"])))
         .collect();
@@ -84,6 +86,33 @@ pub fn run(file: &Path, label: Option<&str>, json: bool) -> Result<(), Error> {
     } else {
         all.iter().for_each(show);
     }
+    Ok(())
+}
+
+/// Commands and copies with what each waited for, for Graphviz.
+pub fn dot(file: &Path) -> Result<(), Error> {
+    let events = trace::read(file)?;
+    let all: Vec<_> = operations(&events).collect();
+    let mut numbers = HashMap::new();
+    for (number, operation) in all.iter().enumerate() {
+        numbers.insert(operation["args"]["stamp"].as_str().unwrap_or(""), number);
+    }
+    say("digraph \"trace\" {");
+    for (number, operation) in all.iter().enumerate() {
+        let args = &operation["args"];
+        let shape = if args["kind"] == "plan" { "box" } else { "ellipse" };
+        let places = [&args["device"], &args["from"], &args["to"]];
+        let places: Vec<_> = places.into_iter().filter_map(Value::as_str).collect();
+        let name = operation["name"].as_str().unwrap_or("?");
+        let name = format!("{name}\n{}", places.join(", "));
+        // As a string of JSON, which is one of DOT.
+        say(format_args!("  n{number} [shape={shape}, label={}];", json!(name)));
+        let before = args["after"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for from in before.filter_map(|stamp| numbers.get(stamp)) {
+            say(format_args!("  n{from} -> n{number};"));
+        }
+    }
+    say("}");
     Ok(())
 }
 

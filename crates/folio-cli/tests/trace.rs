@@ -134,8 +134,34 @@ fn a_program_is_traced_and_explained() {
     ] {
         assert!(text.contains(line), "{line}: {text}");
     }
+    let dot = String::from_utf8(folio(&["explain", out, "--dot"]).stdout).unwrap();
+    graph_has_the_chain(&dot);
     let none = folio(&["explain", out, "nothing"]);
     assert!(String::from_utf8_lossy(&none.stderr).contains("there are add, divide"), "{none:?}");
+}
+
+/// OBS-01: the task graph, in which a path leads from the first command to the last.
+fn graph_has_the_chain(dot: &str) {
+    assert!(dot.starts_with("digraph \"trace\" {\n") && dot.ends_with("}\n"), "{dot}");
+    let node = |label: &str| {
+        let is = |line: &&str| line.contains(&format!("label=\"{label}"));
+        let found: Vec<_> = dot.lines().filter(is).collect();
+        found.iter().map(|line| line.split_whitespace().next().unwrap()).collect::<Vec<_>>()
+    };
+    let edges: Vec<_> = dot
+        .lines()
+        .filter_map(|line| line.trim().trim_end_matches(';').split_once(" -> "))
+        .collect();
+    let (adds, last) = (node("kernel add\\n"), node("kernel divide\\ncpu:1"));
+    assert_eq!((adds.len(), last.len()), (3, 1), "{dot}");
+    assert!(node("transfer data\\n").len() >= 3, "{dot}");
+    let mut reached = vec![adds[0]];
+    while let Some((_, to)) =
+        edges.iter().find(|(from, to)| reached.contains(from) && !reached.contains(to))
+    {
+        reached.push(to);
+    }
+    assert!(reached.contains(&last[0]), "{dot}");
 }
 
 /// A file that goes.

@@ -1,5 +1,5 @@
-//! Kernels that deny run-time checks (KRN-10): a launch in which a check is left is refused, and the
-//! error says which; the report lists the checks of any kernel.
+//! Kernels that deny run-time checks (KRN-10): a launch in which a check is left is refused, and
+//! the error says which. The report lists the checks of any kernel.
 
 use crate::engine::rig::*;
 use folio::prelude::*;

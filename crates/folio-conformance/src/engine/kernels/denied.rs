@@ -18,6 +18,19 @@ fn guarded(i: Item<2>, x: In<i32, 2>, y: InOut<i32, 2>) {
     }
 }
 
+#[kernel(deny_checks)]
+fn leaves_early(i: Item, x: In<i32>, y: InOut<i32>) {
+    if i.index() + 1 >= x.len() {
+        return;
+    }
+    y[i] += x[i + 1];
+}
+
+#[kernel(deny_checks)]
+fn holds<const N: usize>(i: Item, x: In<i32>, y: Out<i32>) {
+    y[i] = x[(i.index() + 1).min(x.len() - 1)] / N as i32;
+}
+
 #[device_fn]
 fn share(of: i32, by: i32) -> i32 {
     of / by
@@ -80,6 +93,12 @@ pub(super) fn guards_prove_indices(rig: &Rig) -> Outcome {
         let mut y = rig.rt.buffer_from_with(&[0; 900], [30, 30], BufferOptions::new())?;
         q.run(y.range(), guarded(&x, &mut y))?;
         ensure_eq!(y.to_vec()?.iter().sum::<i32>(), 29 * 29);
+        let line = rig.rt.buffer_from(&(0..20).collect::<Vec<i32>>())?;
+        let mut sums = rig.rt.buffer_from(&[100; 30])?;
+        q.run(30, leaves_early(&line, &mut sums))?;
+        ensure_eq!(sums.to_vec()?[17..21], [118, 119, 100, 100]);
+        q.run(30, holds::<2>(&line, &mut sums))?;
+        ensure_eq!(sums.to_vec()?[15..21], [8, 8, 9, 9, 9, 9]);
         // One row less: the guard says nothing of that.
         let less = x.slice([0, 0], [28, 30])?;
         let (_, left) = refused(q.run(y.range(), guarded(less, &mut y)))?;
@@ -96,7 +115,7 @@ pub(super) fn checks_of_functions_are_found(rig: &Rig) -> Outcome {
         let mut y = rig.rt.buffer::<i32>(10)?;
         let (_, left) = refused(q.run(10, shares(2, &x, &mut y)))?;
         ensure_eq!(left.len(), 1);
-        ensure_eq!((&left[0].kind, left[0].site.line), (&CheckKind::Division, 23));
+        ensure_eq!((&left[0].kind, left[0].site.line), (&CheckKind::Division, 36));
     }
     Ok(())
 }

@@ -9,7 +9,7 @@ use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
-    CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE,
+    CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE, CL_CONTEXT_DEVICES, CL_DEVICE_NOT_AVAILABLE,
     CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS,
     CL_LINK_PROGRAM_FAILURE, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT,
     CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE,
@@ -156,6 +156,34 @@ impl Context {
         }?;
         check("clCreateContext", status)?;
         Ok(Context(made))
+    }
+
+    /// Another reference to it, which keeps it.
+    pub(crate) fn again(&self) -> Result<Context, HalError> {
+        // SAFETY: a live context, whose new reference is what is returned.
+        unsafe { Context::retained(self.0) }
+    }
+
+    /// A context of the program's, which this keeps.
+    ///
+    /// # Safety
+    /// It is one, and not yet released.
+    pub(crate) unsafe fn retained(context: cl_context) -> Result<Context, HalError> {
+        // SAFETY: the caller's promise.
+        unsafe { run!(clRetainContext(context)) }?;
+        Ok(Context(context))
+    }
+
+    /// Its devices.
+    pub(crate) fn devices(&self) -> Result<Vec<cl_device_id>, HalError> {
+        let (what, mut size) = (CL_CONTEXT_DEVICES, 0);
+        // SAFETY: only the size is asked for.
+        unsafe { run!(clGetContextInfo(self.0, what, 0, null_mut(), &raw mut size)) }?;
+        let mut devices: Vec<cl_device_id> = vec![null_mut(); size / size_of::<cl_device_id>()];
+        let to = devices.as_mut_ptr().cast::<c_void>();
+        // SAFETY: there is room for so many bytes.
+        unsafe { run!(clGetContextInfo(self.0, what, size, to, null_mut())) }?;
+        Ok(devices)
     }
 }
 

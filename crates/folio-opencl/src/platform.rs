@@ -6,7 +6,9 @@ use crate::memory::Memory;
 use crate::module::Target;
 use crate::native::Native;
 use folio_core::geom::Dims;
-use folio_core::hal::{Caps, DeviceInfo, DeviceKind, HalError, MemoryHome, Unavailable, WaitGroup};
+use folio_core::hal::{
+    Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
+};
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
     CL_DEVICE_HOST_UNIFIED_MEMORY, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE,
@@ -79,6 +81,11 @@ pub(crate) struct Found {
 }
 
 impl Platform {
+    fn id(&self) -> Result<cl_platform_id, HalError> {
+        let none = || HalError::new(HalErrorKind::Driver, "a platform without devices");
+        platform_of(*self.devices.first().ok_or_else(none)?)
+    }
+
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, HalError> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shared) = &*shared {
@@ -89,7 +96,7 @@ impl Platform {
         let (memory, downloads) = (Memory::new(), Downloads::default());
         let context = match &self.given {
             Some(context) => context.again()?,
-            None => Context::new(&ids)?,
+            None => Context::new(self.id()?, &ids)?,
         };
         let advance = Mutex::new(());
         let made = Arc::new(Shared { memory, context, cpus: self.cpus, downloads, advance });
@@ -142,9 +149,7 @@ pub(crate) fn find_in(context: &Context, most: Svm, all: bool) -> Result<Vec<Fou
     let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
     let describe = |id| {
         let id = DeviceId(id);
-        let platform = number(id, CL_DEVICE_PLATFORM)? as usize;
-        let version = version(std::ptr::with_exposed_provenance_mut(platform))?;
-        describe(id, &version)
+        describe(id, &version(platform_of(id)?)?)
     };
     let devices = context.devices()?.into_iter().map(describe).collect::<Result<Vec<_>, _>>()?;
     let mut found = Vec::new();
@@ -237,6 +242,11 @@ pub(crate) fn number(id: DeviceId, what: u32) -> Result<u64, HalError> {
     let len = found.len().min(8);
     word[..len].copy_from_slice(&found[..len]);
     Ok(u64::from_ne_bytes(word))
+}
+
+fn platform_of(id: DeviceId) -> Result<cl_platform_id, HalError> {
+    let platform = number(id, CL_DEVICE_PLATFORM)?;
+    Ok(std::ptr::with_exposed_provenance_mut(platform as usize))
 }
 
 /// Items of a group in each dimension, at most; the slowest first.

@@ -84,6 +84,11 @@ impl Drop for Submitting {
     }
 }
 
+fn lines(checks: &[Check]) -> String {
+    let lines: Vec<_> = checks.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
 fn stamps(deps: &Deps) -> Vec<Stamp> {
     deps.iter().map(|dep| dep.stamp).collect()
 }
@@ -107,11 +112,7 @@ impl Engine {
             Note::Plan { what, label, stamp, accesses, after, moves, checks } => {
                 let Moves { operations, bytes, pages } = moves;
                 let (waits, after) = (after.len(), stamps(after));
-                let lines = |checks: &Box<[Check]>| {
-                    let lines: Vec<_> = checks.iter().map(ToString::to_string).collect();
-                    lines.join("\n")
-                };
-                let checks = checks.as_ref().map(lines);
+                let checks = checks.as_deref().map(lines);
                 tracing::trace!(
                     target: "folio", what, %label, ?stamp, accesses, waits, ?after, operations,
                     bytes, pages, checks, "plan"

@@ -159,7 +159,10 @@ fn features(run: &Run) -> Result<Counts> {
             return Ok(one(false));
         }
     }
-    Ok(one(true))
+    // Not built by anything else here but an example outside of the workspace.
+    let words = ["clippy", "--package", "folio-opencl", "--lib", "--features", "ocl"];
+    let mut command = cargo(&run.root, &words);
+    Ok(one(process::show(command.args(["--", "-D", "warnings"]))?))
 }
 
 /// Packages under `examples`, which are outside of the workspace: formatting, lints, tests.

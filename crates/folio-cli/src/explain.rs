@@ -1,16 +1,19 @@
-//! `folio explain`: what a command in a trace moved, and what it waited for.
+//! `folio explain`: what a command in a trace moved and allocated, what it waited for, and which
+//! run-time checks it had; and a picture of what waited for what.
 
 use crate::{Error, say, trace};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
+/// The commands, and what was done for them.
+fn operations(events: &[Value]) -> impl Iterator<Item = &Value> {
+    events.iter().filter(|e| e["ph"] == "X" && e["cat"] != "call")
+}
+
 /// The record of each command, in the order in which they ended.
 fn records(events: &[Value]) -> Vec<Value> {
-    let operations = || {
-        let is_operation = |e: &&Value| e["ph"] == "X" && e["cat"] != "call";
-        events.iter().filter(is_operation)
-    };
+    let operations = || operations(events);
     let names: HashMap<_, _> = operations()
         .filter_map(|e| e["args"]["stamp"].as_str().map(|of| (of, &e["name"])))
         .collect();
@@ -31,6 +34,18 @@ fn records(events: &[Value]) -> Vec<Value> {
             })
         });
         let moves: Vec<_> = moves.collect();
+        let allocated = events.iter().filter(|e| {
+            let is = |name: &str| name.split(' ').next() == Some("allocate");
+            e["ph"] == "i"
+                && e["name"].as_str().is_some_and(is)
+                && !submission.is_null()
+                && e["args"]["submission"] == *submission
+        });
+        let allocated = allocated.map(|e| {
+            let args = &e["args"];
+            json!({ "buffer": args["label"], "on": args["device"], "bytes": args["bytes"] })
+        });
+        let allocated: Vec<_> = allocated.collect();
         let after = args["after"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let after: Vec<_> = after
             .map(|stamp| names.get(stamp).map_or_else(|| json!(stamp), |name| (*name).clone()))
@@ -38,7 +53,8 @@ fn records(events: &[Value]) -> Vec<Value> {
         json!({
             "command": args["what"], "label": args["label"], "device": args["device"], "lane": args["lane"],
             "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
-            "failed": args["failed"], "waited_for": after, "moves": moves,
+            "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocated,
+            "checks": args["checks"],
         })
     };
     let planned = operations().filter(|e| e["args"]["kind"] == "plan");
@@ -70,6 +86,33 @@ pub fn run(file: &Path, label: Option<&str>, json: bool) -> Result<(), Error> {
     } else {
         all.iter().for_each(show);
     }
+    Ok(())
+}
+
+/// Commands and copies with what each waited for, for Graphviz.
+pub fn dot(file: &Path) -> Result<(), Error> {
+    let events = trace::read(file)?;
+    let all: Vec<_> = operations(&events).collect();
+    let mut numbers = HashMap::new();
+    for (number, operation) in all.iter().enumerate() {
+        numbers.insert(operation["args"]["stamp"].as_str().unwrap_or(""), number);
+    }
+    say("digraph \"trace\" {");
+    for (number, operation) in all.iter().enumerate() {
+        let args = &operation["args"];
+        let shape = if args["kind"] == "plan" { "box" } else { "ellipse" };
+        let places = [&args["device"], &args["from"], &args["to"]];
+        let places: Vec<_> = places.into_iter().filter_map(Value::as_str).collect();
+        let name = operation["name"].as_str().unwrap_or("?");
+        let name = format!("{name}\n{}", places.join(", "));
+        // As a string of JSON, which is one of DOT.
+        say(format_args!("  n{number} [shape={shape}, label={}];", json!(name)));
+        let before = args["after"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        for from in before.filter_map(|stamp| numbers.get(stamp)) {
+            say(format_args!("  n{from} -> n{number};"));
+        }
+    }
+    say("}");
     Ok(())
 }
 
@@ -105,5 +148,16 @@ fn show(record: &Value) {
     }
     if list("moves").is_empty() {
         say("  moved nothing");
+    }
+    for memory in list("allocations") {
+        let text = |name: &str| memory[name].as_str().unwrap_or("").to_owned();
+        let (bytes, buffer, on) = (&memory["bytes"], text("buffer"), text("on"));
+        say(format_args!("  allocated {bytes} bytes for `{buffer}` on {on}"));
+    }
+    if record["checks"] == json!([]) {
+        say("  has no run-time checks");
+    }
+    for check in list("checks") {
+        say(format_args!("  checks {}", check.as_str().unwrap_or("?")));
     }
 }

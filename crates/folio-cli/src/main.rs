@@ -47,7 +47,7 @@ enum Command {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<OsString>,
     },
-    /// What commands in a trace moved and waited for.
+    /// What commands in a trace moved, allocated, checked and waited for.
     Explain {
         /// A file that `folio trace` wrote.
         file: PathBuf,
@@ -56,6 +56,9 @@ enum Command {
         /// As JSON.
         #[arg(long)]
         json: bool,
+        /// All of them as a graph for Graphviz: what each waited for.
+        #[arg(long, conflicts_with_all = ["json", "label"])]
+        dot: bool,
     },
     /// Packs compiled programs for machines without the compiler.
     Bundle {
@@ -102,7 +105,8 @@ fn main() -> ExitCode {
         }
         Command::Doctor { json } => doctor::run(json),
         Command::Trace { out, program } => trace::run(&out, &program),
-        Command::Explain { file, label, json } => {
+        Command::Explain { file, dot: true, .. } => explain::dot(&file).map(|()| ExitCode::SUCCESS),
+        Command::Explain { file, label, json, .. } => {
             explain::run(&file, label.as_deref(), json).map(|()| ExitCode::SUCCESS)
         }
         Command::Bundle { file, directories } => {

@@ -16,14 +16,21 @@ fn add(i: Item, n: u32, x: InOut<u32>) {
     x[i] += n;
 }
 
-/// Three commands on two devices, each after the one before.
+#[kernel]
+fn divide(i: Item, n: u32, x: InOut<u32>) {
+    assert!(n > 0, "no zeros");
+    x[i] /= n;
+}
+
+/// Four commands on two devices, each after the one before.
 fn program() -> folio::Result<()> {
     let rt = folio::runtime()?;
     let mut x = rt.buffer_from_with(&[1; N], [N], BufferOptions::new().label("data"))?;
     for device in ["cpu:0", "cpu:1", "cpu:0"] {
         rt.queue_on(device)?.run(N, add(1, &mut x))?;
     }
-    assert_eq!(x.to_vec()?, [4; N]);
+    rt.queue_on("cpu:1")?.run(N, divide(2, &mut x))?;
+    assert_eq!(x.to_vec()?, [2; N]);
     rt.wait()
 }
 
@@ -54,7 +61,8 @@ fn slices(events: &[Value]) -> HashMap<String, Vec<Value>> {
 }
 
 /// OBS-01: a program's trace has a track for each lane, its copies with their bytes, and arrows
-/// from what a command waited for. OBS-02: its commands can be explained.
+/// from what a command waited for. OBS-02: its commands can be explained. KRN-10: so can the
+/// checks that are left in them.
 #[test]
 fn a_program_is_traced_and_explained() {
     if std::env::var_os(PROGRAM).is_some() {
@@ -70,7 +78,7 @@ fn a_program_is_traced_and_explained() {
     let text = std::fs::read_to_string(&file.0).unwrap();
     let events: Vec<Value> = serde_json::from_str(&text).unwrap();
     let slices = slices(&events);
-    assert_eq!(slices["kernel"].len(), 3, "{slices:#?}");
+    assert_eq!(slices["kernel"].len(), 4, "{slices:#?}");
     let names = events.iter().filter(|e| e["name"] == "thread_name");
     let names: HashMap<_, _> = names.map(|e| (e["tid"].to_string(), &e["args"]["name"])).collect();
     for kernel in &slices["kernel"] {
@@ -79,10 +87,10 @@ fn a_program_is_traced_and_explained() {
         assert_eq!(names[&kernel["tid"].to_string()], &Value::from(lane));
     }
     assert!(names.len() > 2, "{names:?}");
-    // To the second device, and back: the first one has the host's memory.
+    // To the second device, back, and there again: the first one has the host's memory.
     let bytes = slices["transfer"].iter().map(|s| s["args"]["bytes"].as_u64().unwrap());
     assert!(
-        slices["transfer"].len() == 2 && bytes.clone().all(|b| b == 4 * N as u64),
+        slices["transfer"].len() >= 3 && bytes.clone().all(|b| b == 4 * N as u64),
         "{slices:#?}"
     );
 
@@ -113,10 +121,47 @@ fn a_program_is_traced_and_explained() {
     assert_eq!(records[1]["moves"][0]["bytes"], 4 * N, "{records:#?}");
     assert_eq!(records[1]["moves"][0]["buffer"], "data");
     assert!(!records[1]["waited_for"].as_array().unwrap().is_empty(), "{records:#?}");
+    assert_eq!(records[1]["allocations"][0]["on"], "cpu:1", "{records:#?}");
+    assert_eq!(records[2]["allocations"], Value::Array(vec![]), "{records:#?}");
+    assert!(records.iter().all(|record| record["checks"] == Value::Array(vec![])), "{records:#?}");
     let text = String::from_utf8(folio(&["explain", out]).stdout).unwrap();
-    assert!(text.contains("moved 4000 bytes"), "{text}");
+    for line in [
+        "moved 4000 bytes",
+        "allocated 4000 bytes for `data` on cpu:1",
+        "has no run-time checks",
+        "trace.rs:22:5: a divisor is no constant, and may be zero",
+        "trace.rs:21:5: an assertion: no zeros",
+    ] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    let dot = String::from_utf8(folio(&["explain", out, "--dot"]).stdout).unwrap();
+    graph_has_the_chain(&dot);
     let none = folio(&["explain", out, "nothing"]);
-    assert!(String::from_utf8_lossy(&none.stderr).contains("there are add"), "{none:?}");
+    assert!(String::from_utf8_lossy(&none.stderr).contains("there are add, divide"), "{none:?}");
+}
+
+/// OBS-01: the task graph, in which a path leads from the first command to the last.
+fn graph_has_the_chain(dot: &str) {
+    assert!(dot.starts_with("digraph \"trace\" {\n") && dot.ends_with("}\n"), "{dot}");
+    let node = |label: &str| {
+        let is = |line: &&str| line.contains(&format!("label=\"{label}"));
+        let found: Vec<_> = dot.lines().filter(is).collect();
+        found.iter().map(|line| line.split_whitespace().next().unwrap()).collect::<Vec<_>>()
+    };
+    let edges: Vec<_> = dot
+        .lines()
+        .filter_map(|line| line.trim().trim_end_matches(';').split_once(" -> "))
+        .collect();
+    let (adds, last) = (node("kernel add\\n"), node("kernel divide\\ncpu:1"));
+    assert_eq!((adds.len(), last.len()), (3, 1), "{dot}");
+    assert!(node("transfer data\\n").len() >= 3, "{dot}");
+    let mut reached = vec![adds[0]];
+    while let Some((_, to)) =
+        edges.iter().find(|(from, to)| reached.contains(from) && !reached.contains(to))
+    {
+        reached.push(to);
+    }
+    assert!(reached.contains(&last[0]), "{dot}");
 }
 
 /// A file that goes.

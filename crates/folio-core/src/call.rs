@@ -1,13 +1,17 @@
 //! Calls of kernel functions: a kernel with its arguments, as a value.
 
-use crate::buffer::{AsPart, AsPartMut, Part};
+use crate::buffer::{AsPart, AsPartMut, Part, widen, widen_at};
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::engine::launch::{Function, Launch, Scalars};
 use crate::engine::wait::InKernel;
+use crate::error::{Error, Result};
 use crate::geom::{Box3, Dims};
+use crate::group::run::grouped;
 use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
+use crate::items::Items;
 use folio_kernel::access::Reads;
+use folio_kernel::checks::Check;
 use folio_kernel::device::{
     Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, MOST_GROUP_BYTES, Out,
     OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
@@ -16,6 +20,7 @@ use folio_kernel::{Owner, ParamKind};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// What can be passed for a parameter of type `P`. For an `In<T, D>` whatever a command can read
 /// ([`AsPart`]), for `Out` and `InOut` what it can write ([`AsPartMut`]).
@@ -195,6 +200,42 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     }
 }
 
+impl<K: Kernel, const D: usize> KernelCall<K, D> {
+    /// The run-time checks that are left when a queue runs this for `items`: indices that may be
+    /// out of bounds, divisions by what may be zero, assertions. Those that only the CPU's form of
+    /// the kernel has say so ([`Check::only_on_hosts`]).
+    ///
+    /// Of a kernel with `#[kernel(deny_checks)]` a launch with others is [`Error::ChecksLeft`].
+    ///
+    /// ```
+    /// # use folio_core::{DeviceType, Result, RunsIn, KernelCall};
+    /// # use folio_kernel::device::Kernel;
+    /// # fn example<K: Kernel>(call: KernelCall<K, 1>) -> Result<()> {
+    /// for check in call.checks(1000)? {
+    ///     println!("{check}"); // src/main.rs:7:12: an index of `x`, any number, may be ..
+    /// }
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn checks(&self, items: impl Into<Items<D>>) -> Result<Vec<Check>> {
+        let items = items.into();
+        let code = K::code().as_ref().map_err(|cause| {
+            let (kernel, cause) = (Arc::from(K::FUNCTION.name), Arc::new(cause.clone()));
+            Error::Kernel { kernel, cause }
+        })?;
+        let group = grouped::<D>(K::FUNCTION, &code.ir, &items)?.map(widen);
+        let (offset, range) = (widen_at(items.offset), widen(items.range));
+        if range.contains(&0) {
+            return Ok(vec![]);
+        }
+        let places = Places { offset, range, group: group.unwrap_or([1; 3]) };
+        let plan = Plan::new(code, D, places, (&self.given, &self.scalars));
+        let [offset, range, group] = [offset, range, places.group].map(|dims| leading(dims, D));
+        let (shapes, scalars) = (&*plan.shapes(), &*self.scalars);
+        Ok(code.checks(&Reach { offset, range, group, shapes, scalars }))
+    }
+}
+
 impl<K: Kernel, const D: usize> std::fmt::Debug for KernelCall<K, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "KernelCall of {} with {} arguments", K::FUNCTION.name, self.params)
@@ -321,6 +362,43 @@ pub(crate) fn proves(
     params: &[hal::Param],
     scalars: &[u64],
 ) -> bool {
+    reaching(code, geometry, params, scalars, |reach| code.proves(reach))
+}
+
+/// The checks that are left in a launch on a device that runs the host's code, or another.
+pub(crate) fn checks(
+    code: &Code,
+    geometry: &Geometry,
+    params: &[hal::Param],
+    scalars: &[u64],
+    on_host: bool,
+) -> Vec<Check> {
+    let mut left = reaching(code, geometry, params, scalars, |reach| code.checks(reach));
+    left.retain(|check| on_host || !check.only_on_hosts());
+    left
+}
+
+/// Refuses a launch in which a check is left of a kernel that denies them (KRN-10).
+pub(crate) fn deny_checks(
+    code: &Code,
+    geometry: &Geometry,
+    params: &[hal::Param],
+    scalars: &[u64],
+) -> Result<()> {
+    if reaching(code, geometry, params, scalars, |reach| code.is_free_of_checks(reach)) {
+        return Ok(());
+    }
+    let checks = checks(code, geometry, params, scalars, false).into();
+    Err(Error::ChecksLeft { kernel: code.name.clone(), checks })
+}
+
+fn reaching<R>(
+    code: &Code,
+    geometry: &Geometry,
+    params: &[hal::Param],
+    scalars: &[u64],
+    ask: impl FnOnce(&Reach<'_>) -> R,
+) -> R {
     let mut shapes: SmallVec<[[u64; 3]; 8]> = SmallVec::new();
     let mut params = params.iter();
     for param in &code.ir.params {
@@ -336,7 +414,7 @@ pub(crate) fn proves(
     let rank = usize::from(geometry.rank);
     let [offset, range] = [geometry.offset, geometry.range].map(|dims| leading(dims, rank));
     let group = geometry.group.map_or([0; 3], |group| leading(group, rank));
-    code.proves(&Reach { offset, range, group, shapes: &shapes, scalars })
+    ask(&Reach { offset, range, group, shapes: &shapes, scalars })
 }
 
 /// Three dimensions as a kernel of this rank numbers them: its own first.

@@ -9,14 +9,15 @@
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::text::Plain;
 use folio_kernel::Violation;
+use folio_kernel::checks::Check;
 use folio_kernel::source::LowerError;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use text::{
-    access_name, access_to, buffer_name, by_way_of, in_groups, mismatch, of_kernel, of_limit,
-    one_buffer, used, used_buffer,
+    access_name, access_to, buffer_name, by_way_of, checks_left, in_groups, mismatch, of_kernel,
+    of_limit, one_buffer, used, used_buffer,
 };
 pub(crate) use text::{listed, operations};
 
@@ -305,6 +306,14 @@ pub enum Error {
         kernel: Arc<str>,
         /// What is wrong with it.
         cause: Arc<LowerError>,
+    },
+    /// A launch of a kernel with `#[kernel(deny_checks)]` in which run-time checks are left.
+    #[error("kernel `{}` denies checks, and this launch has {}", Plain(.kernel), checks_left(.checks))]
+    ChecksLeft {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// What is left, and where.
+        checks: Arc<[Check]>,
     },
     /// Two things that must be of one size are not.
     #[error("{what} {label}: {}", mismatch(.source_extent, .target, .needed))]

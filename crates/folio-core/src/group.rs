@@ -5,7 +5,7 @@ mod graphs;
 mod interop;
 mod opaque;
 mod raw;
-mod run;
+pub(crate) mod run;
 mod task;
 
 pub(crate) use graphs::{ForGraph, Leases};

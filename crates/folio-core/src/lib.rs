@@ -71,6 +71,7 @@ pub use folio_kernel::device::{
 pub mod combine {
     pub use folio_kernel::device::{Add, And, Max, Min, Mul, Or, Xor};
 }
+pub use folio_kernel::checks::{Check, CheckKind};
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use graph::{

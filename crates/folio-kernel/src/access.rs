@@ -66,7 +66,7 @@ pub fn of_launch(kernel: &Kernel, launch: &Launch) -> LaunchUse {
             Some(hull) => hull.iter().zip(&seen.indices).map(|(a, b)| a.join(*b)).collect(),
         });
     }
-    LaunchUse { params, arrays_proved: found.arrays.iter().all(|proved| *proved) }
+    LaunchUse { params, arrays_proved: found.arrays.iter().all(|array| array.proved) }
 }
 
 fn scope(kernel: &Kernel, launch: &Launch, seen: &flow::Seen) -> Scope {

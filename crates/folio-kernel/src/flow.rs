@@ -6,7 +6,7 @@
 
 use crate::interval::{self, Interval};
 use crate::ir::{
-    Body, Kernel, Label, Let, ParamId, ParamKind, Place, Root, Step, Stmt, Value, VarId,
+    Body, Kernel, Label, Let, ParamId, ParamKind, Place, Root, SiteId, Step, Stmt, Value, VarId,
 };
 use crate::launch::Launch;
 use crate::linear::{self, Linear, Symbol};
@@ -42,6 +42,17 @@ pub struct Seen {
     pub proved: bool,
     /// It was shown that no item gets here.
     pub never: bool,
+    /// Where it is written.
+    pub site: Option<SiteId>,
+}
+
+/// An access of a variable by an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct InVariable {
+    /// It is shown to be in bounds.
+    pub proved: bool,
+    /// Where it is written.
+    pub site: Option<SiteId>,
 }
 
 /// All accesses, in the order of statements; those to arrays in variables, too, are in `arrays`.
@@ -49,8 +60,8 @@ pub struct Seen {
 pub struct Found {
     /// Accesses of views and local memory.
     pub accesses: Vec<Seen>,
-    /// Whether each access of a variable by an index is shown to be in bounds.
-    pub arrays: Vec<bool>,
+    /// Accesses of variables by an index.
+    pub arrays: Vec<InVariable>,
 }
 
 /// Analyses a verified kernel.
@@ -159,8 +170,8 @@ impl<'k> Flow<'k> {
                 self.define(define, &mut here);
                 Some(here)
             }
-            Stmt::Store { place, value, .. } => {
-                self.place(place, Use::Write, Some(&here));
+            Stmt::Store { place, value, site } => {
+                self.place(place, (Use::Write, *site), Some(&here));
                 if let Root::Var(var) = place.root {
                     let known = here.values[value.index()];
                     let whole = place.path.is_empty();
@@ -366,7 +377,7 @@ impl<'k> Flow<'k> {
                 _ => all,
             },
             Op::Load(place) => {
-                self.place(place, Use::Read, Some(state));
+                self.place(place, (Use::Read, define.site), Some(state));
                 match (&place.root, place.path.is_empty()) {
                     (Root::Var(var), true) => {
                         self.loaded[define.value.index()] =
@@ -377,7 +388,7 @@ impl<'k> Flow<'k> {
                 }
             }
             Op::Atomic(_, place, _) => {
-                self.place(place, Use::Atomic, Some(state));
+                self.place(place, (Use::Atomic, define.site), Some(state));
                 all
             }
             _ => all,
@@ -453,17 +464,19 @@ impl<'k> Flow<'k> {
     /// Notes the accesses of a statement that nothing reaches.
     fn unreached(&mut self, stmt: &'k Stmt) {
         match stmt {
-            Stmt::Let(Let { op: Op::Load(place), .. }) => self.place(place, Use::Read, None),
-            Stmt::Let(Let { op: Op::Atomic(_, place, _), .. }) => {
-                self.place(place, Use::Atomic, None);
+            Stmt::Let(Let { op: Op::Load(place), site, .. }) => {
+                self.place(place, (Use::Read, *site), None);
             }
-            Stmt::Store { place, .. } => self.place(place, Use::Write, None),
+            Stmt::Let(Let { op: Op::Atomic(_, place, _), site, .. }) => {
+                self.place(place, (Use::Atomic, *site), None);
+            }
+            Stmt::Store { place, site, .. } => self.place(place, (Use::Write, *site), None),
             _ => stmt.bodies().into_iter().flatten().for_each(|inner| self.unreached(inner)),
         }
     }
 
-    /// Notes an access.
-    fn place(&mut self, place: &Place, does: Use, state: Option<&State>) {
+    /// Notes an access: what it does, and where it is written.
+    fn place(&mut self, place: &Place, (does, site): (Use, Option<SiteId>), state: Option<&State>) {
         if self.found.is_none() {
             return;
         }
@@ -472,7 +485,7 @@ impl<'k> Flow<'k> {
             Root::Var(_) => {
                 let indexed = place.path.iter().any(|step| matches!(step, Step::At(_)));
                 if let (true, Some(found)) = (indexed, &mut self.found) {
-                    found.arrays.push(arrays);
+                    found.arrays.push(InVariable { proved: arrays, site });
                 }
             }
             Root::Element(param, at) => {
@@ -506,6 +519,7 @@ impl<'k> Flow<'k> {
                     proved: state.is_none() || (inside && arrays),
                     never: state.is_none(),
                     indices,
+                    site,
                 };
                 if let Some(found) = &mut self.found {
                     found.accesses.push(seen);

@@ -43,6 +43,7 @@
 //! | which elements does a launch touch, and need any accesses checks? | [`access::of_launch`] |
 //! | what is a parameter's halo? which box does a launch read? | [`access::Summary`], computed once for a kernel |
 //! | own item, own group, anywhere? | [`access::Scope`], in the answer for a launch |
+//! | which run-time checks are left in a launch? | [`checks`] |
 //! | how does each single access index? | [`flow::analyse`], in the order of statements |
 //! | is it the same kernel? | [`Kernel::content_hash`] |
 //! | which kernels can be one, and what is that kernel? | [`fuse::plan()`] |
@@ -63,6 +64,7 @@ mod types;
 mod violation;
 
 pub mod access;
+pub mod checks;
 mod computed;
 pub mod contract;
 pub mod device;

@@ -47,7 +47,7 @@ impl Signature {
             names.insert(0, &proof);
             types.insert(0, quote!(::folio::ir::device::Proof<__M>));
         }
-        let described = self.described(name, tree, &probe);
+        let described = self.described(name, tree, &probe, &walk.looked_at);
         // Once for all: what a macro gives may differ from place to place.
         let sizes = &self.group;
         let sizes = self
@@ -144,9 +144,16 @@ impl Signature {
     }
 
     /// What is said of the function, as a constant; `probe` asks a Rust form for its types.
-    pub fn described(&self, name: &Ident, tree: Tree, probe: &TokenStream) -> TokenStream {
+    pub fn described(
+        &self,
+        name: &Ident,
+        tree: Tree,
+        probe: &TokenStream,
+        looked_at: &[(u32, u32)],
+    ) -> TokenStream {
         let (text, tree) = (name.unraw().to_string(), tree.text());
-        let contract = self.contract;
+        let (contract, deny_checks) = (self.contract, self.deny_checks);
+        let looked_at = looked_at.iter().map(|(line, column)| quote!((#line, #column)));
         let group = if self.grouped() { quote!(Self::__GROUP) } else { quote!(&[]) };
         let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
         quote! {{
@@ -157,6 +164,8 @@ impl Signature {
                 file: ::core::file!(),
                 group: #group,
                 contract: #contract,
+                deny_checks: #deny_checks,
+                looked_at: &[#(#looked_at),*],
                 params: &[#(#texts),*],
                 body: &__TREE,
                 table: || ::folio::ir::device::record(|| { #probe }),

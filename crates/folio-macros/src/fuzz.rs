@@ -76,7 +76,8 @@ const CORPUS: &[&str] = &[
 ];
 
 /// Arguments of the attribute.
-const ARGUMENTS: &[&str] = &["", "contract", "group = 64", "group = [8, 4], contract"];
+const ARGUMENTS: &[&str] =
+    &["", "contract", "group = 64", "group = [8, 4], contract", "deny_checks"];
 
 /// Structs and others to derive for.
 const STRUCTS: &[&str] = &[

@@ -21,6 +21,8 @@ pub struct Asked {
     group: Vec<Expr>,
     /// `contract`.
     contract: bool,
+    /// `deny_checks`.
+    pub deny_checks: bool,
 }
 
 impl Asked {
@@ -44,6 +46,9 @@ impl Asked {
                 Meta::Path(path) if path.is_ident("contract") && kind == Kind::Kernel => {
                     asked.contract = true;
                 }
+                Meta::Path(path) if path.is_ident("deny_checks") && kind == Kind::Kernel => {
+                    asked.deny_checks = true;
+                }
                 _ => {
                     walk.refuse(span, Asked::what(kind));
                     return Asked::default();
@@ -53,7 +58,7 @@ impl Asked {
         for size in &asked.group {
             names::refuse(size.to_token_stream(), &mut HashSet::new(), &mut walk.errors);
         }
-        if asked.group.is_empty() && !asked.contract {
+        if asked.group.is_empty() && !asked.contract && !asked.deny_checks {
             walk.refuse(span, Asked::what(kind));
         }
         asked
@@ -62,7 +67,8 @@ impl Asked {
     fn what(kind: Kind) -> &'static str {
         match kind {
             Kind::Kernel => {
-                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, and `contract`"
+                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, `contract` and \
+                 `deny_checks`"
             }
             Kind::Device | Kind::Method => "this attribute takes no arguments",
         }
@@ -76,13 +82,15 @@ pub struct Signature {
     pub group: Vec<Expr>,
     /// Whether it asks for contraction.
     pub contract: bool,
+    /// Whether it asks that no check is left.
+    pub deny_checks: bool,
 }
 
 impl Signature {
     pub fn read(
         signature: &syn::Signature,
         kind: Kind,
-        Asked { group, contract }: Asked,
+        Asked { group, contract, deny_checks }: Asked,
         walk: &mut Walk,
     ) -> Signature {
         refuse_modifiers(signature, walk);
@@ -106,7 +114,7 @@ impl Signature {
         }
         // The table has the parameters and the result first.
         walk.first = parameters.len() + 1;
-        Signature { parameters, group, contract }
+        Signature { parameters, group, contract, deny_checks }
     }
 
     pub fn has_views(&self) -> bool {

@@ -9,14 +9,14 @@ use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
-    CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE, CL_DEVICE_NOT_AVAILABLE,
-    CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_BINARY, CL_INVALID_BUILD_OPTIONS,
-    CL_LINK_PROGRAM_FAILURE, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT,
+    CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE, CL_CONTEXT_DEVICES, CL_CONTEXT_PLATFORM,
+    CL_DEVICE_NOT_AVAILABLE, CL_EVENT_COMMAND_EXECUTION_STATUS, CL_INVALID_BINARY,
+    CL_INVALID_BUILD_OPTIONS, CL_LINK_PROGRAM_FAILURE, CL_MEM_ASSOCIATED_MEMOBJECT, CL_MEM_CONTEXT,
     CL_MEM_OBJECT_ALLOCATION_FAILURE, CL_MEM_OBJECT_BUFFER, CL_MEM_READ_WRITE, CL_MEM_SIZE,
     CL_MEM_TYPE, CL_OUT_OF_HOST_MEMORY, CL_OUT_OF_RESOURCES, CL_PROFILING_COMMAND_END,
     CL_PROFILING_COMMAND_QUEUED, CL_PROFILING_COMMAND_START, CL_QUEUE_PROFILING_ENABLE, CL_SUCCESS,
     cl_buffer_region, cl_command_queue, cl_context, cl_device_id, cl_event, cl_int, cl_kernel,
-    cl_mem, cl_mem_flags, cl_program,
+    cl_mem, cl_mem_flags, cl_platform_id, cl_program,
 };
 use std::ffi::{CString, c_void};
 use std::ptr::{null, null_mut};
@@ -141,12 +141,17 @@ objects! {
 }
 
 impl Context {
-    pub(crate) fn new(devices: &[cl_device_id]) -> Result<Context, HalError> {
+    /// The platform is named, because libraries such as `ocl` ask contexts for it.
+    pub(crate) fn new(
+        platform: cl_platform_id,
+        devices: &[cl_device_id],
+    ) -> Result<Context, HalError> {
+        let properties = [CL_CONTEXT_PLATFORM, platform.expose_provenance() as isize, 0];
         let mut status = 0;
-        // SAFETY: devices of one platform, no properties, no callback.
+        // SAFETY: devices of this platform, a list that ends with zero, no callback.
         let made = unsafe {
             call!(clCreateContext(
-                null(),
+                properties.as_ptr(),
                 devices.len() as u32,
                 devices.as_ptr(),
                 None,
@@ -156,6 +161,34 @@ impl Context {
         }?;
         check("clCreateContext", status)?;
         Ok(Context(made))
+    }
+
+    /// Another reference to it, which keeps it.
+    pub(crate) fn again(&self) -> Result<Context, HalError> {
+        // SAFETY: a live context, whose new reference is what is returned.
+        unsafe { Context::retained(self.0) }
+    }
+
+    /// A context of the program's, which this keeps.
+    ///
+    /// # Safety
+    /// It is one, and not yet released.
+    pub(crate) unsafe fn retained(context: cl_context) -> Result<Context, HalError> {
+        // SAFETY: the caller's promise.
+        unsafe { run!(clRetainContext(context)) }?;
+        Ok(Context(context))
+    }
+
+    /// Its devices.
+    pub(crate) fn devices(&self) -> Result<Vec<cl_device_id>, HalError> {
+        let (what, mut size) = (CL_CONTEXT_DEVICES, 0);
+        // SAFETY: only the size is asked for.
+        unsafe { run!(clGetContextInfo(self.0, what, 0, null_mut(), &raw mut size)) }?;
+        let mut devices: Vec<cl_device_id> = vec![null_mut(); size / size_of::<cl_device_id>()];
+        let to = devices.as_mut_ptr().cast::<c_void>();
+        // SAFETY: there is room for so many bytes.
+        unsafe { run!(clGetContextInfo(self.0, what, size, to, null_mut())) }?;
+        Ok(devices)
     }
 }
 

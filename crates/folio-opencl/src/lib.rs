@@ -18,7 +18,8 @@
 //! * A launch has at most 2^31 groups, of the kernel's or of our choice, since drivers count them
 //!   in 32 bits: beyond that it fails. On devices that are CPUs the variables of a group's items
 //!   have 1 MiB together (semantics 2.4).
-//! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`].
+//! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`]. With
+//!   the Cargo feature `ocl` it has the same as objects of the crate `ocl` (`Native::ocl`).
 //! * Memory is a buffer; where the device has shared virtual memory, and a buffer over that is that
 //!   memory, over that, so that it has an address (on NVIDIA's devices only if you
 //!   [say so](OpenClBackend::with_all_svm)). Host and shared USM need the fine-grained kind.
@@ -50,6 +51,8 @@ mod program;
 mod reduce;
 mod threads;
 mod verdict;
+#[cfg(feature = "ocl")]
+mod with_ocl;
 mod words;
 mod work;
 
@@ -59,16 +62,20 @@ mod tests;
 pub use folio_cache::{Cache, Counts};
 pub use folio_core::ir::emit::Capabilities;
 pub use native::{Native, Place};
+#[cfg(feature = "ocl")]
+pub use with_ocl::Ocl;
 
+use cl::Context;
 use device::OpenClDevice;
 use folio_core::hal::{
     Backend, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Notify, Unavailable,
 };
 use folio_core::ir::emit::Cut;
-use platform::{Found, Svm, find};
+use opencl_sys::cl_context;
+use platform::{Found, Svm, find, find_in};
 use std::sync::{Arc, OnceLock};
 
-/// All OpenCL devices of the machine.
+/// All OpenCL devices of the machine, or those [of a context](OpenClBackend::of_context).
 #[derive(Debug)]
 pub struct OpenClBackend {
     /// At most.
@@ -78,6 +85,7 @@ pub struct OpenClBackend {
     apart: bool,
     limit: Option<Capabilities>,
     cache: Cache,
+    given: Option<Context>,
     found: OnceLock<Result<Vec<Found>, Unavailable>>,
 }
 
@@ -88,7 +96,23 @@ impl OpenClBackend {
         let cache = Cache::from_environment();
         let found = OnceLock::new();
         let (svm, limit) = (Svm::Fine, None);
-        OpenClBackend { svm, all_svm: false, as_gpus: false, apart: false, limit, cache, found }
+        let (all_svm, as_gpus, apart, given) = (false, false, false, None);
+        OpenClBackend { svm, all_svm, as_gpus, apart, limit, cache, given, found }
+    }
+
+    /// The devices of a context that the program has made, and this context in place of an own one:
+    /// the program's buffers, programs and queues of that context then work with Folio's. The
+    /// context is kept until the last runtime with this backend is gone.
+    ///
+    /// # Errors
+    /// The driver's, if it does not know the context.
+    ///
+    /// # Safety
+    /// It is a context of the process, and has not been released.
+    pub unsafe fn of_context(context: cl_context) -> Result<OpenClBackend, HalError> {
+        // SAFETY: the caller's promise.
+        let given = Some(unsafe { Context::retained(context) }?);
+        Ok(OpenClBackend { given, ..OpenClBackend::new() })
     }
 
     /// As if no device had shared virtual memory: then memory has no addresses, and the host does
@@ -140,7 +164,11 @@ impl OpenClBackend {
     }
 
     fn found(&self) -> Result<&[Found], Unavailable> {
-        let found = self.found.get_or_init(|| find(self.svm, self.all_svm, self.apart));
+        let found = self.found.get_or_init(|| match &self.given {
+            Some(context) => find_in(context, self.svm, self.all_svm)
+                .map_err(|error| Unavailable::new(error.message.to_string())),
+            None => find(self.svm, self.all_svm, self.apart),
+        });
         found.as_ref().map(Vec::as_slice).map_err(Clone::clone)
     }
 }

@@ -6,14 +6,17 @@ use crate::memory::Memory;
 use crate::module::Target;
 use crate::native::Native;
 use folio_core::geom::Dims;
-use folio_core::hal::{Caps, DeviceInfo, DeviceKind, HalError, MemoryHome, Unavailable, WaitGroup};
+use folio_core::hal::{
+    Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
+};
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
     CL_DEVICE_HOST_UNIFIED_MEMORY, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE,
-    CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_SVM_CAPABILITIES,
-    CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER, CL_DEVICE_TYPE,
-    CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU, CL_DEVICE_VENDOR,
-    CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, CL_PLATFORM_VERSION, cl_device_id, cl_platform_id,
+    CL_DEVICE_MAX_WORK_ITEM_SIZES, CL_DEVICE_NAME, CL_DEVICE_NOT_FOUND, CL_DEVICE_PLATFORM,
+    CL_DEVICE_SVM_CAPABILITIES, CL_DEVICE_SVM_COARSE_GRAIN_BUFFER, CL_DEVICE_SVM_FINE_GRAIN_BUFFER,
+    CL_DEVICE_TYPE, CL_DEVICE_TYPE_ACCELERATOR, CL_DEVICE_TYPE_CPU, CL_DEVICE_TYPE_GPU,
+    CL_DEVICE_VENDOR, CL_DEVICE_VENDOR_ID, CL_DRIVER_VERSION, CL_PLATFORM_VERSION, cl_device_id,
+    cl_platform_id,
 };
 use std::any::TypeId;
 use std::ffi::c_void;
@@ -29,6 +32,8 @@ pub(crate) struct Platform {
     devices: Vec<DeviceId>,
     /// All of them are CPUs with fine-grained memory, for which a context is asked as a whole.
     cpus: bool,
+    /// The program's, which is used in place of an own one.
+    given: Option<Context>,
     /// Made when the first of its devices is opened.
     shared: Mutex<Option<Arc<Shared>>>,
 }
@@ -76,6 +81,11 @@ pub(crate) struct Found {
 }
 
 impl Platform {
+    fn id(&self) -> Result<cl_platform_id, HalError> {
+        let none = || HalError::new(HalErrorKind::Driver, "a platform without devices");
+        platform_of(*self.devices.first().ok_or_else(none)?)
+    }
+
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, HalError> {
         let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(shared) = &*shared {
@@ -84,7 +94,11 @@ impl Platform {
         let ids: Vec<_> = self.devices.iter().map(|id| id.0).collect();
         let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let (memory, downloads) = (Memory::new(), Downloads::default());
-        let (context, advance) = (Context::new(&ids)?, Mutex::new(()));
+        let context = match &self.given {
+            Some(context) => context.again()?,
+            None => Context::new(self.id()?, &ids)?,
+        };
+        let advance = Mutex::new(());
         let made = Arc::new(Shared { memory, context, cpus: self.cpus, downloads, advance });
         crate::memory::add(&made);
         Ok(shared.insert(made).clone())
@@ -117,19 +131,7 @@ pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unav
     }
     let mut found = Vec::new();
     for (group, devices) in (0..).zip(contexts) {
-        let ids: Vec<_> = devices.iter().map(|device| device.id).collect();
-        let useless = is_nvidia(&ids) && (!all || ids.len() > 1);
-        let most = if useless { Svm::None } else { most };
-        let cpus = devices
-            .iter()
-            .all(|device| device.info.kind == DeviceKind::Cpu && device.svm.min(most) == Svm::Fine);
-        let platform = Arc::new(Platform { devices: ids, cpus, shared: Mutex::new(None) });
-        for Described { id, svm, target, mut info } in devices {
-            info.home = MemoryHome::Own(found.len() as u32);
-            info.caps.wait_group = Some(WaitGroup(group));
-            let (platform, svm) = (platform.clone(), svm.min(most));
-            found.push(Found { platform, id, svm, target, info });
-        }
+        add(&mut found, group, devices, (most, all, None));
     }
     if found.is_empty() {
         let none = || {
@@ -140,6 +142,41 @@ pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unav
         return Err(broken.map_or_else(none, why));
     }
     Ok(found)
+}
+
+/// The devices of a context of the program's.
+pub(crate) fn find_in(context: &Context, most: Svm, all: bool) -> Result<Vec<Found>, HalError> {
+    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let describe = |id| {
+        let id = DeviceId(id);
+        describe(id, &version(platform_of(id)?)?)
+    };
+    let devices = context.devices()?.into_iter().map(describe).collect::<Result<Vec<_>, _>>()?;
+    let mut found = Vec::new();
+    add(&mut found, 0, devices, (most, all, Some(context.again()?)));
+    Ok(found)
+}
+
+/// Adds the devices of a context that is there, or will be.
+fn add(
+    found: &mut Vec<Found>,
+    group: u32,
+    devices: Vec<Described>,
+    (most, all, given): (Svm, bool, Option<Context>),
+) {
+    let ids: Vec<_> = devices.iter().map(|device| device.id).collect();
+    let useless = is_nvidia(&ids) && (!all || ids.len() > 1);
+    let most = if useless { Svm::None } else { most };
+    let cpus = devices
+        .iter()
+        .all(|device| device.info.kind == DeviceKind::Cpu && device.svm.min(most) == Svm::Fine);
+    let platform = Arc::new(Platform { devices: ids, cpus, given, shared: Mutex::new(None) });
+    for Described { id, svm, target, mut info } in devices {
+        info.home = MemoryHome::Own(found.len() as u32);
+        info.caps.wait_group = Some(WaitGroup(group));
+        let (platform, svm) = (platform.clone(), svm.min(most));
+        found.push(Found { platform, id, svm, target, info });
+    }
 }
 
 /// What a loader says that has no platform (`cl_khr_icd`).
@@ -205,6 +242,11 @@ pub(crate) fn number(id: DeviceId, what: u32) -> Result<u64, HalError> {
     let len = found.len().min(8);
     word[..len].copy_from_slice(&found[..len]);
     Ok(u64::from_ne_bytes(word))
+}
+
+fn platform_of(id: DeviceId) -> Result<cl_platform_id, HalError> {
+    let platform = number(id, CL_DEVICE_PLATFORM)?;
+    Ok(std::ptr::with_exposed_provenance_mut(platform as usize))
 }
 
 /// Items of a group in each dimension, at most; the slowest first.

@@ -100,6 +100,14 @@ impl Fields {
         }
     }
 
+    /// Makes a list of a text's lines, if it is there.
+    pub(crate) fn split(&mut self, name: &str) {
+        if let Some(Value::Text(text)) = self.0.get(name) {
+            let lines = text.lines().map(str::to_owned).collect();
+            self.put(name, Value::List(lines));
+        }
+    }
+
     pub(crate) fn take(&mut self, name: &str) -> String {
         match self.0.remove(name) {
             Some(Value::Text(text)) => text,

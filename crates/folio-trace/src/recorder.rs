@@ -127,6 +127,7 @@ impl Recorder {
                 let operation = self.operations.entry(stamp).or_default();
                 operation.after = list.map(str::to_owned).collect();
                 fields.put("kind", Value::Text(what));
+                fields.split("checks");
                 operation.fields.0.extend(fields.0);
             }
             "launch" => {

@@ -318,13 +318,17 @@ impl Ledger {
         tidy(&mut deps);
         let plan = moved.map(|moved| {
             let moves = self.counters.transfers().since(moved);
-            (command.action.name(), command.label.clone(), deps.clone(), moves)
+            let checks = match &mut command.action {
+                Action::Launch(Some(launch)) => launch.checks.take(),
+                _ => None,
+            };
+            (command.action.name(), command.label.clone(), deps.clone(), moves, checks)
         });
         let before = self.outbox.notes.len();
         let stamp = self.act(command, lane, deps);
-        if let Some((what, label, after, moves)) = plan {
+        if let Some((what, label, after, moves, checks)) = plan {
             let accesses = command.accesses.len();
-            let plan = Note::Plan { what, label, stamp, accesses, after, moves };
+            let plan = Note::Plan { what, label, stamp, accesses, after, moves, checks };
             self.outbox.notes.insert(before, plan);
         }
         self.mark(&command.accesses, stamp);

@@ -83,6 +83,8 @@ impl<const GENERIC: bool> Adds<GENERIC> {
             file: file!(),
             group: &[],
             contract: false,
+            deny_checks: false,
+            looked_at: &[],
             params: &["i", "a", "x", "y"],
             body: &TEXT,
             table: || {

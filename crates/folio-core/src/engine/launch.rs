@@ -9,6 +9,7 @@ use crate::error::Label;
 use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
 use crate::token::Token;
 use folio_kernel::ParamKind;
+use folio_kernel::checks::Check;
 use folio_kernel::device::Code;
 use smallvec::SmallVec;
 use std::cell::RefCell;
@@ -62,6 +63,8 @@ pub(crate) struct Launch {
     pub(crate) scalars: Scalars,
     /// See [`Args::proved`](crate::hal::Args::proved).
     pub(crate) proved: bool,
+    /// The run-time checks that are left in it, if a subscriber listened when it was described.
+    pub(crate) checks: Option<Box<[Check]>>,
     pub(crate) geometry: Geometry,
     /// The accesses that are its parameters.
     pub(crate) tokens: SmallVec<[Token; 2]>,
@@ -123,6 +126,7 @@ impl Launch {
                 launch.loaded = None;
                 launch.function = None;
                 launch.proved = false;
+                launch.checks = None;
                 launch.geometry = geometry;
                 launch.scalars.clear();
                 launch.params.clear();
@@ -137,6 +141,7 @@ impl Launch {
                 foreign: None,
                 scalars: Scalars::new(),
                 proved: false,
+                checks: None,
                 geometry,
                 tokens: SmallVec::new(),
                 params: SmallVec::new(),
@@ -159,6 +164,7 @@ impl Launch {
         let mut launch = Launch::new(self.geometry);
         (launch.kernel, launch.foreign) = (kernel, foreign);
         (launch.loaded, launch.function, launch.proved) = (self.loaded, self.function, self.proved);
+        launch.checks.clone_from(&self.checks);
         launch.opaque.clone_from(&self.opaque);
         launch.scalars.extend_from_slice(&self.scalars);
         launch.params.extend_from_slice(&self.params);

@@ -14,6 +14,7 @@ use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use crate::panics::contain;
 use crate::report::Moves;
+use folio_kernel::checks::Check;
 use smallvec::SmallVec;
 use tracing::span::EnteredSpan;
 
@@ -30,6 +31,8 @@ pub(crate) enum Note {
         accesses: usize,
         after: Deps,
         moves: Moves,
+        /// The run-time checks that are left in a launch of a `#[kernel]`.
+        checks: Option<Box<[Check]>>,
     },
     /// Memory was allocated.
     Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64 },
@@ -81,6 +84,11 @@ impl Drop for Submitting {
     }
 }
 
+fn lines(checks: &[Check]) -> String {
+    let lines: Vec<_> = checks.iter().map(ToString::to_string).collect();
+    lines.join("\n")
+}
+
 fn stamps(deps: &Deps) -> Vec<Stamp> {
     deps.iter().map(|dep| dep.stamp).collect()
 }
@@ -101,12 +109,13 @@ impl Engine {
             (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };
         match note {
-            Note::Plan { what, label, stamp, accesses, after, moves } => {
+            Note::Plan { what, label, stamp, accesses, after, moves, checks } => {
                 let Moves { operations, bytes, pages } = moves;
                 let (waits, after) = (after.len(), stamps(after));
+                let checks = checks.as_deref().map(lines);
                 tracing::trace!(
                     target: "folio", what, %label, ?stamp, accesses, waits, ?after, operations,
-                    bytes, pages, "plan"
+                    bytes, pages, checks, "plan"
                 );
             }
             Note::Allocate { what, label, on, bytes } => {

@@ -42,6 +42,7 @@ impl Debug for Error {
             NoElement { command access parameter buffer }
             GroupSize { kernel launch group why }
             Kernel { kernel cause }
+            ChecksLeft { kernel checks }
             Mismatch { what label source_extent target needed }
             NotAccessible { label home device }
             Inaccessible { pointer wanted place }

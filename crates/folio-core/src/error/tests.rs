@@ -1,6 +1,7 @@
 //! What the errors say.
 
 use super::*;
+use folio_kernel::checks::CheckKind;
 use folio_kernel::{Site, ViolationKind};
 
 /// All variants; a new one does not compile until it is here.
@@ -284,6 +285,22 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k`: device function `f` calls itself; recursion is not possible on devices",
         ),
         (
+            Error::ChecksLeft {
+                kernel: Arc::from("k"),
+                checks: Arc::from([
+                    check(CheckKind::Index {
+                        param: Some("x".to_owned()),
+                        index: vec![(0, 10), (3, i64::MAX.into()), (2, 2)],
+                        extent: vec![10, 5, 3],
+                    }),
+                    check(CheckKind::Division),
+                ]),
+            },
+            "kernel `k` denies checks, and this launch has a.rs:3:5: an index of `x`, 0 to 10 and any number \
+             and 2, may be outside of its extent [10, 5, 3]; a.rs:3:5: a divisor is no constant, and may \
+             be zero",
+        ),
+        (
             Error::GroupSize {
                 kernel: Arc::from("k"),
                 launch: vec![10],
@@ -320,6 +337,10 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),
     ]
+}
+
+fn check(kind: CheckKind) -> Check {
+    Check::new(kind, Site { file: "a.rs".to_owned(), line: 3, column: 5, message: None })
 }
 
 /// Numbers the variants; without a wildcard, so that none is forgotten.
@@ -367,6 +388,7 @@ fn number(error: &Error) -> usize {
         Error::Stream { .. } => 36,
         Error::NoElement { .. } => 37,
         Error::Graph { .. } => 38,
+        Error::ChecksLeft { .. } => 39,
     }
 }
 

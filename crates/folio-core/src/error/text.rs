@@ -1,6 +1,7 @@
 //! Parts of messages.
 
 use super::{Label, Unfinished, Use};
+use folio_kernel::checks::Check;
 use folio_kernel::source::LowerError;
 
 /// What comes first in a message.
@@ -77,6 +78,12 @@ pub(super) fn of_kernel(cause: &LowerError) -> String {
         LowerError::Refused(error) => format!("{}: {}", error.at, error.fault),
         other => other.to_string(),
     }
+}
+
+/// The checks of a launch.
+pub(super) fn checks_left(checks: &[Check]) -> String {
+    let all: Vec<_> = checks.iter().map(ToString::to_string).collect();
+    all.join("; ")
 }
 
 /// So many operations, and what is said of one and of several.

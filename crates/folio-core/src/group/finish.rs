@@ -2,10 +2,11 @@
 
 use super::{CommandGroup, Doing, Made, Seen};
 use crate::buffer::{Part, View};
-use crate::call::{group_too_large, proves};
+use crate::call::{checks, deny_checks, group_too_large, proves};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place, Shape};
 use crate::engine::launch::{Function, Launch};
+use crate::engine::trace::listening;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
@@ -259,7 +260,17 @@ impl CommandGroup {
         // It stays there: errors name its parameters.
         let Some(Function { code, native }) = launch.function else { return Ok(()) };
         let engine = &self.core.engine;
-        if engine.devices[usize::from(self.device)].info.caps.closures {
+        let on_host = engine.devices[usize::from(self.device)].info.caps.closures;
+        if code.denies_checks() {
+            let Launch { geometry, params, scalars, .. } = &*launch;
+            deny_checks(code, geometry, params, scalars)?;
+            launch.proved = true;
+        }
+        if listening() {
+            let Launch { geometry, params, scalars, .. } = &*launch;
+            launch.checks = Some(checks(code, geometry, params, scalars, on_host).into());
+        }
+        if on_host {
             if let Some(group) = launch.geometry.group
                 && let Some(why) = group_too_large(code, group)
             {

@@ -1,13 +1,14 @@
 //! What is made of a kernel once, and looked at in each launch.
 
 use super::Kernel;
-use super::proofs::Proofs;
+use super::proofs::{Proofs, known};
 use super::tally::{Counted, counted};
 use crate::access::{self, Pattern, Reads, Summary};
+use crate::checks::{self, Check};
 use crate::contract::contract;
 use crate::flow::Use;
 use crate::interval::Interval;
-use crate::ir::{ParamId, ParamKind, Root, Step, Stmt, walk};
+use crate::ir::{ParamId, ParamKind, Root, Site, Step, Stmt, walk};
 use crate::linear::Symbol;
 use crate::op::{Op, Query};
 use crate::source::{Function, LowerError, lower};
@@ -44,6 +45,9 @@ pub struct Code {
     scalars: Vec<Option<(usize, Scalar)>>,
     /// Of launches that forms alone do not prove.
     proofs: Proofs,
+    /// Checks that are left in every launch.
+    lasting: Vec<Check>,
+    function: &'static Function,
 }
 
 /// The code, or why there is none.
@@ -94,6 +98,7 @@ impl Code {
         let item_bytes = item_bytes(&ir);
         let name = Arc::from(function.name);
         let (counted, proofs) = (counted(&ir), Proofs::default());
+        let lasting = checks::of_kernel(&ir);
         Ok(Code {
             name,
             ir,
@@ -106,6 +111,8 @@ impl Code {
             counted,
             scalars,
             proofs,
+            lasting,
+            function,
         })
     }
 
@@ -131,7 +138,29 @@ impl Code {
     /// No access of a launch can be out of bounds, as an analysis along the flow of control finds:
     /// for what forms alone do not prove, such as kernels of groups and indices behind conditions.
     pub fn proves(&self, launch: &Reach<'_>) -> bool {
-        self.proofs.hold(&self.ir, launch)
+        self.proofs.hold(&self.ir, launch, false)
+    }
+
+    /// Launches in which a check is left are refused (KRN-10).
+    pub fn denies_checks(&self) -> bool {
+        self.function.deny_checks
+    }
+
+    /// No check is left in a launch, but those that only hosts have of what cannot fail. Answers
+    /// are kept, as those of [`proves`](Self::proves).
+    pub fn is_free_of_checks(&self, launch: &Reach<'_>) -> bool {
+        self.lasting.is_empty() && self.proofs.hold(&self.ir, launch, true)
+    }
+
+    /// The checks that are left in a launch, in the order of the source: assertions and divisions
+    /// last. (KRN-10)
+    pub fn checks(&self, launch: &Reach<'_>) -> Vec<Check> {
+        let Function { file, looked_at, .. } = *self.function;
+        let tested =
+            |site: &Site| site.file != file || !looked_at.contains(&(site.line, site.column));
+        let mut left = checks::of_launch(&self.ir, &known(&self.ir, launch), &tested);
+        left.extend_from_slice(&self.lasting);
+        left
     }
 
     /// Bytes that the host's form of a kernel may take for a group of so many items; more than

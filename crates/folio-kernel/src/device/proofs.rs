@@ -68,8 +68,8 @@ impl Owned {
 
 impl Proofs {
     /// No access of this launch can be out of bounds. Of launches that do not come again, not all
-    /// are looked at.
-    pub(super) fn hold(&self, kernel: &Kernel, launch: &Reach<'_>) -> bool {
+    /// are looked at, unless `always`.
+    pub(super) fn hold(&self, kernel: &Kernel, launch: &Reach<'_>, always: bool) -> bool {
         let mut found = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let Found { launches, analyses, known, kept } = &mut *found;
         *launches += 1;
@@ -83,7 +83,8 @@ impl Proofs {
             }
             return kept.back().is_some_and(|(_, proved)| *proved);
         }
-        if *analyses >= AT_ONCE + *launches / ONE_IN || work(&kernel.body) > MOST_WORK {
+        let afforded = *analyses < AT_ONCE + *launches / ONE_IN && work(&kernel.body) <= MOST_WORK;
+        if !afforded && !always {
             return false;
         }
         *analyses += 1;
@@ -123,7 +124,7 @@ fn integers(kernel: &Kernel) -> impl Iterator<Item = Option<(usize, Scalar)>> + 
 }
 
 /// A launch as analyses know it.
-fn known(kernel: &Kernel, launch: &Reach<'_>) -> Launch {
+pub(super) fn known(kernel: &Kernel, launch: &Reach<'_>) -> Launch {
     let Reach { offset, range, group, shapes, scalars } = *launch;
     let value = |of: Option<(usize, Scalar)>| {
         let (at, scalar) = of?;

@@ -71,6 +71,11 @@ pub struct Function {
     pub group: &'static [usize],
     /// Whether it asks for contraction.
     pub contract: bool,
+    /// Whether launches in which a check is left are refused.
+    pub deny_checks: bool,
+    /// Lines and columns of the indices that hosts look at for blocks of items, and do not test one
+    /// by one.
+    pub looked_at: &'static [(u32, u32)],
     /// Names of its parameters.
     pub params: &'static [&'static str],
     /// Its body.

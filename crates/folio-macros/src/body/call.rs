@@ -360,6 +360,7 @@ impl Walk {
                     return self.refuse(span, "`assert!` needs a condition");
                 };
                 let shown = cond.to_token_stream().to_string();
+                self.deny_assertion(&name, span);
                 self.may_leave(span, "`assert!`");
                 let Some(text) = self.message(parts, &format!("assertion failed: {shown}")) else {
                     return (quote!(()), Tree::unit());
@@ -371,6 +372,7 @@ impl Walk {
                 (native, Tree::of("assert").part(&tree).said(&text).at(at))
             }
             "panic" | "unreachable" | "todo" | "unimplemented" => {
+                self.deny_assertion(&name, span);
                 self.may_leave(span, "`panic!`");
                 self.may_be_gone();
                 let Some(text) = self.message(parts, &name) else {

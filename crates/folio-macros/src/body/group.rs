@@ -257,6 +257,9 @@ impl Walk {
         }
         let (of, of_tree) = self.as_whole(&call.receiver);
         let mut args = call.args.iter();
+        if let Some(index) = call.args.first() {
+            self.deny_index(&call.receiver, index);
+        }
         let index = args.next().map(|index| self.index(&call.receiver, index));
         let rest = args.map(|arg| self.expr(arg)).collect::<Vec<_>>();
         let (natives, trees): (Vec<_>, Vec<_>) = index.into_iter().chain(rest).unzip();

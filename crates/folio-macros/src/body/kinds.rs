@@ -44,6 +44,10 @@ impl Kind {
         }
     }
 
+    pub(super) fn is_integer(&self) -> bool {
+        !self.is_float()
+    }
+
     /// Where this is wanted, rustc suggests nothing of use for the other. To cast an integer to a
     /// float it does.
     fn differs(&self, other: &Kind) -> bool {

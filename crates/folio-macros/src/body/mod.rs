@@ -6,6 +6,7 @@
 mod attributes;
 pub mod call;
 mod choice;
+mod denied;
 mod ends;
 mod flow;
 mod group;
@@ -82,6 +83,10 @@ pub struct Walk {
     pub first: usize,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
+    /// What is tested at run time is refused.
+    pub deny_checks: bool,
+    /// Where indices are written that are looked at for blocks.
+    pub looked_at: Vec<(u32, u32)>,
     /// There is an item or a group.
     pub placed: bool,
     /// The function is a kernel that is not refused for what it returns.
@@ -407,7 +412,9 @@ impl Walk {
                 let (base, base_tree) = self.as_whole(&index.expr);
                 let (native, tree) = self.index(&index.expr, &index.index);
                 let span = index.index.span();
+                self.deny_index(&index.expr, &index.index);
                 let native = if self.proves(&index.expr, &index.index) {
+                    self.looked_at.push(place_of(index.span()));
                     // Not within the `unsafe` of the read, but for names of values.
                     let plain = syn::parse2::<Ident>(native.clone()).ok();
                     let plain = plain.filter(|name| {

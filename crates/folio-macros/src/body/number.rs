@@ -97,6 +97,7 @@ impl Walk {
 
     pub(super) fn binary(&mut self, binary: &ExprBinary) -> Both {
         let op = binary.op.to_token_stream().to_string();
+        self.deny_division(binary);
         if is_assignment(&binary.op) {
             return self.assign_operation(binary, op.trim_end_matches('='));
         }

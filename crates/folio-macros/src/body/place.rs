@@ -72,6 +72,7 @@ impl Walk {
                 let inner = if chunk { access } else { Access::Change };
                 let (base, base_tree) = self.target(&index.expr, inner);
                 let (native, tree) = self.index(&index.expr, &index.index);
+                self.deny_index(&index.expr, &index.index);
                 let tree = Tree::of("index").part(&base_tree).part(&tree);
                 let tree = tree.at(place_of(index.span()));
                 let span = index.index.span();
@@ -83,8 +84,12 @@ impl Walk {
                     true => Target::Slot { element: base, slot: native, name },
                     false => {
                         let proved = self.proves(&index.expr, &index.index);
-                        if !proved {
-                            self.unproved(&index.expr);
+                        match proved {
+                            // What changes it is there, and what assigns to it at the index.
+                            true => self
+                                .looked_at
+                                .extend([index.span(), index.index.span()].map(place_of)),
+                            false => self.unproved(&index.expr),
                         }
                         let at = Spot::of(index);
                         Target::Index { base, index: native, name, proved, at }

@@ -4,6 +4,7 @@ mod agree;
 mod borders;
 mod code;
 mod computations;
+mod denied;
 mod edges;
 mod group_code;
 mod groups;
@@ -20,6 +21,7 @@ use agree::*;
 use borders::*;
 use code::*;
 use computations::*;
+use denied::*;
 use edges::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
@@ -119,6 +121,10 @@ tests![
     sixty_four_parameters_of_three_dimensions,
     groups_combine_beside_large_local_memory,
     functions_keep_their_limits,
+    launches_without_checks,
+    guards_prove_indices,
+    checks_of_functions_are_found,
+    checks_are_reported,
 ];
 
 /// Elements that a launch brings to device memory that had none of them.

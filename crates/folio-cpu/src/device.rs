@@ -1,12 +1,13 @@
 //! The backend and its devices.
 
 use crate::config::{Builder, ConfigError};
+use crate::graph::CpuGraph;
 use crate::lane::CpuLane;
 use crate::memory::{self, Memory};
 use crate::pool::Machine;
 use folio_core::hal::{
-    Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Lane, LaneKind, Link,
-    MemoryHome, Notify, Unavailable, UsmAllocator, WaitGroup,
+    Backend, Caps, Device, DeviceInfo, DeviceKind, Graph, HalError, HalErrorKind, Lane, LaneKind,
+    Link, MemoryHome, Node, Notify, Unavailable, UsmAllocator, WaitGroup,
 };
 use std::sync::Arc;
 
@@ -135,6 +136,10 @@ unsafe impl Device for CpuDevice {
 
     fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
         Ok(Arc::new(CpuLane::new(Arc::clone(&self.machine), self.notify.clone())))
+    }
+
+    fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        Ok(Arc::new(CpuGraph::new(nodes)?))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

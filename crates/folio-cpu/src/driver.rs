@@ -10,9 +10,10 @@
 //! operation's failure.
 
 use crate::cost::{Class, Verdict};
+use crate::graph::Nodes;
 use crate::lane::{Core, Queue, Revived, State};
 use crate::lock;
-use crate::op::{Bytes, Launch, Scratch, WaitFor, Work};
+use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work};
 use crate::pool;
 use crate::spread::Blocks;
 use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};
@@ -178,44 +179,68 @@ impl Visit {
 /// Runs the operation in `scratch` to its end: its closure dropped, its failure filed, its cost
 /// learnt. Tells its tick.
 fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
-    let Some(op) = &scratch.op else { return 0 };
-    let started = (verdict.measure || op.queued.is_some()).then(Instant::now);
-    let mut learn = None;
-    let mut result = match (&op.work, &scratch.kernel) {
-        (Work::Kernel(launch), Some(kernel)) => {
-            learn = Some((launch.key, launch.geometry.items()));
-            if verdict.ns.is_none() {
-                kernel.check_optimised();
-            }
-            run_kernel(lane, launch, kernel, verdict, &scratch.params)
-        }
-        (Work::Bytes(bytes), _) => Ok(run_bytes(lane, bytes, verdict.class, scratch)),
-        _ => Ok(1),
+    let Scratch { op: Some(op), held, .. } = scratch else { return 0 };
+    let started = op.queued.is_some().then(Instant::now);
+    let mut result = match &op.work {
+        Work::Replay(nodes) => replay(lane, nodes),
+        work => run_work(lane, work, verdict, held),
     };
-    // The drop is user code too: one panic is told, the run's before the drop's.
-    let kernel = &mut scratch.kernel;
-    if let Err(payload) = catch_unwind(AssertUnwindSafe(|| *kernel = None)) {
+    // The drop is user code too: one panic is told, the run's before the drop's. A replay may be
+    // the last that has its graph's closures.
+    let nodes = match &op.work {
+        Work::Replay(_) => Some(std::mem::replace(&mut op.work, Work::Nothing)),
+        _ => None,
+    };
+    let kernel = &mut held.kernel;
+    let dropped = AssertUnwindSafe(|| {
+        *kernel = None;
+        drop(nodes);
+    });
+    if let Err(payload) = catch_unwind(dropped) {
         match result {
             Ok(_) => result = Err(HalError::panic(payload)),
             Err(_) => discard(payload),
         }
     }
-    if let Some(started) = started {
-        let ended = Instant::now();
-        if let Some(queued) = op.queued {
-            let clock = |at| lane.machine.clock(at);
-            let timing = Timing { queued, started: clock(started), ended: clock(ended) };
-            lane.time(op.tick, timing);
-        }
-        if let (Some((key, items)), Ok(threads)) = (learn, &result) {
-            let ns = u64::try_from((ended - started).as_nanos()).unwrap_or(u64::MAX);
-            lane.machine.costs.record(key, items, ns.saturating_mul(*threads as u64));
-        }
+    if let (Some(queued), Some(started)) = (op.queued, started) {
+        let clock = |at| lane.machine.clock(at);
+        let timing = Timing { queued, started: clock(started), ended: clock(Instant::now()) };
+        lane.time(op.tick, timing);
     }
     if let Err(error) = result {
         lane.fail(op.tick, error);
     }
     op.tick
+}
+
+/// Runs the nodes of a graph, up to the first that fails.
+fn replay(lane: &Core, nodes: &Nodes) -> Result<(), HalError> {
+    for (at, node) in nodes.iter().enumerate() {
+        let verdict = node.work.judge(&lane.machine.costs, false);
+        run_work(lane, &node.work, verdict, &node.held).map_err(|error| error.at_node(at))?;
+    }
+    Ok(())
+}
+
+/// Runs one operation, and learns what it costs.
+fn run_work(lane: &Core, work: &Work, verdict: Verdict, held: &Held) -> Result<(), HalError> {
+    match (work, &held.kernel) {
+        (Work::Kernel(launch), Some(kernel)) => {
+            if verdict.ns.is_none() {
+                kernel.check_optimised();
+            }
+            let started = verdict.measure.then(Instant::now);
+            let threads = run_kernel(lane, launch, kernel, verdict, &held.params)?;
+            if let Some(started) = started {
+                let ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
+                let (key, items) = (launch.key, launch.geometry.items());
+                lane.machine.costs.record(key, items, ns.saturating_mul(threads as u64));
+            }
+        }
+        (Work::Bytes(bytes), _) => run_bytes(lane, bytes, verdict.class, held),
+        _ => {}
+    }
+    Ok(())
 }
 
 /// Runs a kernel's blocks; tells how many threads could take part, or the first failure.
@@ -264,17 +289,17 @@ pub(crate) fn discard<T>(payload: T) {
     }
 }
 
-/// Copies or fills; tells how many threads could take part.
-fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, scratch: &Scratch) -> usize {
-    let pattern = scratch.pattern.as_slice();
-    let rects = scratch.rects.as_slice();
+/// Copies or fills.
+fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, held: &Held) {
+    let pattern = held.pattern.as_slice();
+    let rects = held.rects.as_slice();
     if class != Class::Wide {
         for rect in rects {
             // SAFETY: the engine says that rectangles lie in live memory, do not overlap, and are
             // not otherwise in use until this operation's tick (contract of `hal`).
             unsafe { rect.run(pattern, None) };
         }
-        return 1;
+        return;
     }
     debug_assert_eq!((rects.len(), pattern.len()), (bytes.rects, bytes.pattern));
     for rect in rects {
@@ -284,7 +309,6 @@ fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, scratch: &Scratch) -> usi
             true
         });
     }
-    lane.machine.threads
 }
 
 #[cfg(test)]

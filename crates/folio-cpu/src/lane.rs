@@ -22,6 +22,7 @@
 use crate::bytes::Rect;
 use crate::cost::Costs;
 use crate::driver::{self, Driver};
+use crate::graph::CpuGraph;
 use crate::lock;
 use crate::op::{Bytes, Launch, Op, Ops, Scratch, WaitFor, Work};
 use crate::pool::Machine;
@@ -323,9 +324,14 @@ unsafe impl Lane for CpuLane {
             hal::Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
             // Both sides of linked memory are one.
             hal::Op::Join | hal::Op::Switch(..) => self.core.push(head, |_| Work::Nothing),
-            hal::Op::Hint(..) | hal::Op::Replay(_) => {
-                self.refuse(head, HalError::unsupported(op.name()))
-            }
+            hal::Op::Replay(graph) => match graph.downcast_ref::<CpuGraph>() {
+                Some(graph) => {
+                    let nodes = graph.nodes();
+                    self.core.push(head, |_| Work::Replay(nodes))
+                }
+                None => self.refuse(head, HalError::unsupported("a graph of another backend")),
+            },
+            hal::Op::Hint(..) => self.refuse(head, HalError::unsupported(op.name())),
         }
     }
 

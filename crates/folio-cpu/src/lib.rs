@@ -34,6 +34,7 @@ mod config;
 mod cost;
 mod device;
 mod driver;
+mod graph;
 mod lane;
 mod memory;
 mod op;

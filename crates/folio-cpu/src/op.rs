@@ -2,6 +2,7 @@
 
 use crate::bytes::Rect;
 use crate::cost::{Costs, Verdict};
+use crate::graph::Nodes;
 use crate::lane::Core;
 use folio_core::hal::{Geometry, NativeKernel, ParamPtr, Tick};
 use std::collections::VecDeque;
@@ -30,6 +31,8 @@ pub(crate) enum Work {
     Kernel(Launch),
     /// A copy, or with a pattern a fill.
     Bytes(Bytes),
+    /// All nodes of a graph, as they were when this was queued.
+    Replay(Arc<Nodes>),
     /// An operation that was refused: its tick is reached.
     Nothing,
 }
@@ -51,6 +54,14 @@ pub(crate) struct Bytes {
     pub rows: usize,
 }
 
+impl Bytes {
+    /// Of these rectangles.
+    pub(crate) fn of(rects: &[Rect], pattern: usize) -> Bytes {
+        let sum = |of: fn(&Rect) -> usize| rects.iter().map(of).sum();
+        Bytes { rects: rects.len(), pattern, bytes: sum(Rect::bytes), rows: sum(Rect::rows) }
+    }
+}
+
 impl Work {
     /// How to run it. Looks at no clock.
     pub(crate) fn judge(&self, costs: &Costs, sample: bool) -> Verdict {
@@ -60,6 +71,7 @@ impl Work {
                 let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
                 Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
             }
+            Work::Replay(nodes) => nodes.judge(costs),
             Work::Nothing => Verdict::of_ns(0, false),
         }
     }
@@ -82,14 +94,20 @@ pub(crate) struct Ops {
     pub patterns: VecDeque<u8>,
 }
 
-/// What belongs to the operation that is running. Whoever drives the lane has it.
+/// What belongs to an operation.
 #[derive(Default)]
-pub(crate) struct Scratch {
-    pub op: Option<Op>,
+pub(crate) struct Held {
     pub kernel: Option<NativeKernel>,
     pub params: Vec<ParamPtr>,
     pub rects: Vec<Rect>,
     pub pattern: Vec<u8>,
+}
+
+/// The operation that is running, and what belongs to it. Whoever drives the lane has it.
+#[derive(Default)]
+pub(crate) struct Scratch {
+    pub op: Option<Op>,
+    pub held: Held,
     /// Decides which runs are measured.
     random: u64,
 }
@@ -122,15 +140,16 @@ impl Ops {
     /// Moves the first operation, and what belongs to it, into `scratch`, which holds none.
     pub(crate) fn pop(&mut self, scratch: &mut Scratch) {
         scratch.op = self.queue.pop_front();
+        let held = &mut scratch.held;
         match scratch.op.as_ref().map(|op| &op.work) {
-            None | Some(Work::Nothing) => {}
+            None | Some(Work::Nothing | Work::Replay(_)) => {}
             Some(Work::Kernel(launch)) => {
-                scratch.kernel = self.kernels.pop_front();
-                take(&mut self.params, launch.params, &mut scratch.params);
+                held.kernel = self.kernels.pop_front();
+                take(&mut self.params, launch.params, &mut held.params);
             }
             Some(Work::Bytes(bytes)) => {
-                take(&mut self.rects, bytes.rects, &mut scratch.rects);
-                take(&mut self.patterns, bytes.pattern, &mut scratch.pattern);
+                take(&mut self.rects, bytes.rects, &mut held.rects);
+                take(&mut self.patterns, bytes.pattern, &mut held.pattern);
             }
         }
     }

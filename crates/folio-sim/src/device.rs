@@ -1,13 +1,14 @@
 //! A simulated device: what it claims to be, and its allocator.
 
+use crate::graph::SimGraph;
 use crate::ir::IrRunner;
 use crate::lane::SimLane;
 use crate::shared::Core;
 use crate::timeline::{LaneState, gone};
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Caps, Device, DeviceInfo, DeviceKind, Geometry, HalError,
-    KernelHandle, KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, PointerInfo,
-    UsmAllocator, WaitGroup,
+    AllocReq, Allocation, Argument, Caps, Device, DeviceInfo, DeviceKind, Geometry, Graph,
+    HalError, KernelHandle, KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, Node,
+    PointerInfo, UsmAllocator, WaitGroup,
 };
 use std::sync::Arc;
 
@@ -292,6 +293,13 @@ unsafe impl Device for SimDevice {
     ) -> Result<(), HalError> {
         let loaded = self.core.shared.change(|world| world.loaded(self.index, handle))?;
         loaded.check(geometry)
+    }
+
+    fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        let graph = SimGraph::new(nodes, self.info.caps.closures, &|handle| {
+            self.core.shared.change(|world| world.loaded(self.index, handle))
+        })?;
+        Ok(Arc::new(graph))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

@@ -1,5 +1,6 @@
 //! A simulated lane: checks what it is given, queues it, and looks at the timeline.
 
+use crate::graph::SimGraph;
 use crate::script::OpKind;
 use crate::shared::Core;
 use crate::timeline::{World, gone};
@@ -109,6 +110,7 @@ impl SimLane {
             Work::Hint(mem, bytes) | Work::Switch(mem, bytes, _) => {
                 self.check_memory(world, mem, Some(*bytes))
             }
+            Work::Replay(nodes) => nodes.iter().try_for_each(|node| self.check_work(world, node)),
             Work::Nothing => Ok(()),
         }
     }
@@ -192,7 +194,12 @@ unsafe impl Lane for SimLane {
             hal::Op::Hint(mem, bytes, _) => (OpKind::Hint, Work::Hint(mem, bytes)),
             hal::Op::Switch(mem, bytes, to) => (OpKind::Switch, Work::Switch(mem, bytes, to)),
             hal::Op::Join => (OpKind::Join, Work::Nothing),
-            hal::Op::Replay(_) => return self.refuse(head, HalError::unsupported(op.name())),
+            hal::Op::Replay(graph) => {
+                match graph.downcast_ref::<SimGraph>().map(SimGraph::replay) {
+                    Some(work) => (OpKind::Replay, work),
+                    None => return self.refuse(head, HalError::unsupported(op.name())),
+                }
+            }
         };
         self.issue(head, kind, &mut work)
     }

@@ -24,6 +24,7 @@
 //! ```
 
 mod device;
+mod graph;
 mod handle;
 mod ir;
 mod lane;

@@ -15,6 +15,8 @@ pub enum OpKind {
     Switch,
     /// [`folio_core::hal::Op::Join`].
     Join,
+    /// [`folio_core::hal::Op::Replay`]: all nodes together.
+    Replay,
 }
 
 /// How the simulated devices of one backend pass their logical time.
@@ -27,7 +29,7 @@ pub enum OpKind {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Script {
-    latency: [u64; 6],
+    latency: [u64; 7],
     jitter: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) overlap: bool,
@@ -37,7 +39,7 @@ pub struct Script {
 impl Script {
     /// Everything takes one step, in the order of submission, visible at once.
     pub fn new() -> Script {
-        Script { latency: [1; 6], jitter: 0, seed: None, overlap: false, visible_every: 1 }
+        Script { latency: [1; 7], jitter: 0, seed: None, overlap: false, visible_every: 1 }
     }
 
     /// Operations of this kind end `steps` after they could begin.
@@ -48,7 +50,7 @@ impl Script {
 
     /// All operations end `steps` after they could begin.
     pub fn late(mut self, steps: u64) -> Script {
-        self.latency = [steps; 6];
+        self.latency = [steps; 7];
         self
     }
 

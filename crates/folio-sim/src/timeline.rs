@@ -155,13 +155,7 @@ impl World {
     pub(crate) fn user_of(&self, device: u32, handle: u64) -> Option<(usize, Tick)> {
         let names = |base: &MemBase| *base == MemBase::Device { device, handle };
         self.lanes.iter().enumerate().find_map(|(lane, state)| {
-            let op = state.pending.iter().find(|op| match &op.work {
-                Work::Copy(rects) => rects.iter().any(|r| names(&r.src.base) || names(&r.dst.base)),
-                Work::Fill(rects, _) => rects.iter().any(|r| names(&r.dst.base)),
-                Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
-                Work::Hint(mem, _) | Work::Switch(mem, ..) => names(&mem.base),
-                Work::Nothing => false,
-            })?;
+            let op = state.pending.iter().find(|op| op.work.uses(&names))?;
             Some((lane, op.tick))
         })
     }
@@ -208,12 +202,12 @@ impl World {
 
     /// Something that ends now runs or drops a kernel.
     pub(crate) fn foreign_due(&self) -> bool {
-        self.litter.iter().any(|work| matches!(work, Work::Launch(_)))
+        self.litter.iter().any(Work::has_code)
             || self.due().any(|(due, lane, at)| {
                 let state = &self.lanes[lane];
                 let device = &self.devices[state.device as usize];
                 due <= self.now
-                    && (matches!(state.pending[at].work, Work::Launch(_))
+                    && (state.pending[at].work.has_code()
                         || device.spec.lose_at == Some(device.ended + 1))
             })
     }
@@ -246,9 +240,10 @@ impl World {
         Some(job)
     }
 
-    fn count(&mut self, lane: usize, work: &Work) {
+    /// Counts what is done. Returns how much it is, of what has an amount.
+    fn amount(&mut self, work: &Work) -> Option<u64> {
         let c = &mut self.counters;
-        let amount = match work {
+        Some(match work {
             Work::Copy(rects) => {
                 c.copies += 1;
                 c.rects += rects.len() as u64;
@@ -275,8 +270,13 @@ impl World {
                 *if *to == Side::Device { &mut c.unmaps } else { &mut c.maps } += 1;
                 *bytes
             }
-            Work::Nothing => return,
-        };
+            Work::Replay(nodes) => nodes.iter().filter_map(|node| self.amount(node)).sum(),
+            Work::Nothing => return None,
+        })
+    }
+
+    fn count(&mut self, lane: usize, work: &Work) {
+        let Some(amount) = self.amount(work) else { return };
         let state = &self.lanes[lane];
         let Some(op) = state.pending.iter().find(|op| op.phase == Phase::Running) else { return };
         if let Some(log) = &mut self.log {

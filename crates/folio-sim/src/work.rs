@@ -21,14 +21,60 @@ pub(crate) enum Work {
     Launch(Launch),
     Hint(MemRef, u64),
     Switch(MemRef, u64, Side),
+    /// What the nodes of a graph do, one after the other.
+    Replay(Vec<Work>),
     /// Only the tick: a join, or a call that was refused.
     Nothing,
+}
+
+impl Work {
+    /// The same once more, of a graph's node.
+    pub(crate) fn again(&self) -> Option<Work> {
+        Some(match self {
+            Work::Copy(rects) => Work::Copy(rects.clone()),
+            Work::Fill(rects, pattern) => Work::Fill(rects.clone(), pattern.clone()),
+            Work::Launch(launch) => Work::Launch(launch.again()?),
+            Work::Nothing => Work::Nothing,
+            Work::Hint(..) | Work::Switch(..) | Work::Replay(_) => return None,
+        })
+    }
+
+    /// Whether it names memory, by where that is.
+    pub(crate) fn uses(&self, names: &dyn Fn(&MemBase) -> bool) -> bool {
+        match self {
+            Work::Copy(rects) => rects.iter().any(|r| names(&r.src.base) || names(&r.dst.base)),
+            Work::Fill(rects, _) => rects.iter().any(|r| names(&r.dst.base)),
+            Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
+            Work::Hint(mem, _) | Work::Switch(mem, ..) => names(&mem.base),
+            Work::Replay(nodes) => nodes.iter().any(|node| node.uses(names)),
+            Work::Nothing => false,
+        }
+    }
+
+    /// Whether it runs, or drops, what is the user's.
+    pub(crate) fn has_code(&self) -> bool {
+        match self {
+            Work::Launch(_) => true,
+            Work::Replay(nodes) => nodes.iter().any(Work::has_code),
+            _ => false,
+        }
+    }
 }
 
 pub(crate) struct Launch {
     pub(crate) code: Code,
     pub(crate) geometry: Geometry,
     pub(crate) params: Vec<Param>,
+}
+
+impl Launch {
+    fn again(&self) -> Option<Launch> {
+        let code = match &self.code {
+            Code::Native(kernel) => Code::Native(kernel.again()?),
+            Code::Ir(kernel, blob, proved) => Code::Ir(kernel.clone(), blob.clone(), *proved),
+        };
+        Some(Launch { code, geometry: self.geometry, params: self.params.clone() })
+    }
 }
 
 /// What a launch runs.
@@ -86,7 +132,39 @@ enum Ready {
     Fill(Vec<(*mut u8, FillRect)>, Vec<u8>),
     Launch(Box<Launch>, Vec<ParamPtr>, Vec<Block>),
     Switch(Arc<Bytes>, Side),
+    Replay(Vec<Ready>),
     Fail(HalError),
+}
+
+impl Ready {
+    fn run(self) -> Result<(), HalError> {
+        match self {
+            Ready::Copy(moves) => {
+                for (src, dst, rect) in moves {
+                    copy_rect(src, dst, &rect);
+                }
+                Ok(())
+            }
+            Ready::Switch(block, to) => {
+                block.switch(to).map_err(|what| HalError::new(HalErrorKind::Driver, what))
+            }
+            Ready::Fill(places, pattern) => {
+                for (dst, rect) in places {
+                    fill_rect(dst, &rect, &pattern);
+                }
+                Ok(())
+            }
+            Ready::Launch(what, params, blocks) => launch(*what, &params, &blocks),
+            Ready::Replay(nodes) => {
+                let mut nodes = nodes.into_iter().enumerate();
+                let failed = nodes.find_map(|(at, node)| Some(node.run().err()?.at_node(at)));
+                // Nodes behind the one that failed do not run.
+                let dropped = drop_contained(nodes);
+                failed.map_or(dropped, Err)
+            }
+            Ready::Fail(error) => Err(error),
+        }
+    }
 }
 
 /// An operation with its addresses, ready to run.
@@ -129,26 +207,7 @@ impl Job {
     /// Does it. Panics of kernels become failures.
     pub(crate) fn run(self) -> Outcome {
         let Job { lane, tick, ready, pins } = self;
-        let failure = match ready {
-            Ready::Copy(moves) => {
-                for (src, dst, rect) in moves {
-                    copy_rect(src, dst, &rect);
-                }
-                None
-            }
-            Ready::Switch(block, to) => {
-                let wrong = |what: String| HalError::new(HalErrorKind::Driver, what);
-                block.switch(to).map_err(wrong).err()
-            }
-            Ready::Fill(places, pattern) => {
-                for (dst, rect) in places {
-                    fill_rect(dst, &rect, &pattern);
-                }
-                None
-            }
-            Ready::Launch(what, params, blocks) => launch(*what, &params, &blocks).err(),
-            Ready::Fail(error) => Some(error),
-        };
+        let failure = ready.run().err();
         drop(pins);
         Outcome { lane, tick, failure }
     }
@@ -205,6 +264,10 @@ fn resolve(
             };
             let block = memory.find(device, handle, mem.offset, bytes).map_err(wrong)?;
             Ready::Switch(block.clone(), to)
+        }
+        Work::Replay(nodes) => {
+            let ready = nodes.into_iter().map(|node| resolve(node, memory, random, pins));
+            Ready::Replay(ready.collect::<Result<_, _>>()?)
         }
         Work::Nothing => Ready::Copy(Vec::new()),
     })

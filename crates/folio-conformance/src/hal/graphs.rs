@@ -3,19 +3,28 @@
 
 use super::Test;
 use super::rig::{Memory, Outcome, Queue, Rig, Seat, Stop, ensure, host, line, noise, run};
-use folio_core::hal::{Graph, HalError, HalErrorKind, LaneKind, Node, Op};
+use folio_core::hal::{
+    Args, Block, BlockKernel, Geometry, Graph, HalError, HalErrorKind, KernelRef, LaneKind,
+    NativeKernel, Node, Op, ParamPtr, Verdict,
+};
+use std::cell::Cell;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 pub(super) const TESTS: &[Test] = &[
     ("replays_do_what_their_nodes_do", replays_do_what_their_nodes_do),
     ("replays_are_operations_of_their_lane", replays_are_operations_of_their_lane),
     ("lanes_wait_for_replays", lanes_wait_for_replays),
     ("updates_hold_from_the_next_replay_on", updates_hold_from_the_next_replay_on),
+    ("replays_run_kernels_and_name_what_fails", replays_run_kernels_and_name_what_fails),
     ("a_refused_replay_has_its_tick", a_refused_replay_has_its_tick),
 ];
 
-/// Long enough that a replay is under way when what follows is issued.
-const BYTES: u64 = 4 << 20;
+/// Long enough that a replay is under way when what follows is issued. Devices that run code of the
+/// host are slower, and simulated ones may have little memory.
+fn bytes(seat: &Seat<'_>) -> u64 {
+    if seat.device.info().caps.closures { 64 << 10 } else { 4 << 20 }
+}
 
 /// Each device that has graphs.
 fn each(rig: &Rig, test: impl Fn(Seat<'_>) -> Outcome) -> Outcome {
@@ -46,12 +55,13 @@ fn copies(seat: &Seat<'_>, from: &Memory<'_>, to: &Memory<'_>) -> Result<Arc<dyn
 
 fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
     each(rig, |seat| {
-        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
+        let bytes = bytes(&seat);
+        let [a, b, c] = [seat.memory(bytes)?, seat.memory(bytes)?, seat.memory(bytes)?];
         let mut queue = seat.queue(LaneKind::Compute)?;
-        let first = [run(a.at(0), BYTES)];
-        let second = [run(b.at(0), BYTES / 2)];
-        let half = [line(a.at(0), b.at(BYTES / 2), BYTES / 2)];
-        let all = [line(b.at(0), c.at(0), BYTES)];
+        let first = [run(a.at(0), bytes)];
+        let second = [run(b.at(0), bytes / 2)];
+        let half = [line(a.at(0), b.at(bytes / 2), bytes / 2)];
+        let all = [line(b.at(0), c.at(0), bytes)];
         let nodes = [
             Node { op: Op::Fill(&first, &[1, 2]), after: &[] },
             Node { op: Op::Fill(&second, &[3]), after: &[] },
@@ -60,11 +70,11 @@ fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
             Node { op: Op::Copy(&all), after: &[3] },
         ];
         let graph = seat.device.graph(&nodes)?;
-        let half = BYTES as usize / 2;
+        let half = bytes as usize / 2;
         let expected: Vec<u8> =
             (0..2 * half).map(|k| if k < half { 3 } else { 1 + (k % 2) as u8 }).collect();
         for _ in 0..3 {
-            queue.fill(&[run(b.at(0), BYTES), run(c.at(0), BYTES)], &[0])?;
+            queue.fill(&[run(b.at(0), bytes), run(c.at(0), bytes)], &[0])?;
             queue.replay(&[], &graph)?;
             ensure!(queue.read(&c)? == expected, "the nodes' effect is not there");
         }
@@ -77,13 +87,14 @@ fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
 /// replay or not.
 fn replays_are_operations_of_their_lane(rig: &Rig) -> Outcome {
     each(rig, |seat| {
-        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
+        let bytes = bytes(&seat);
+        let [a, b, c] = [seat.memory(bytes)?, seat.memory(bytes)?, seat.memory(bytes)?];
         let mut queue = seat.queue(LaneKind::Compute)?;
         let [there, on] = [copies(&seat, &a, &b)?, copies(&seat, &b, &c)?];
         for turn in 0..20 {
-            queue.fill(&[run(a.at(0), BYTES)], &[turn])?;
+            queue.fill(&[run(a.at(0), bytes)], &[turn])?;
             queue.replay(&[], &there)?;
-            queue.fill(&[run(a.at(0), BYTES)], &[99])?;
+            queue.fill(&[run(a.at(0), bytes)], &[99])?;
             queue.replay(&[], &on)?;
             queue.replay(&[], &there)?;
             ensure!(queue.read(&c)?.iter().all(|byte| *byte == turn), "turn {turn}: what is ahead");
@@ -95,14 +106,15 @@ fn replays_are_operations_of_their_lane(rig: &Rig) -> Outcome {
 
 fn lanes_wait_for_replays(rig: &Rig) -> Outcome {
     each(rig, |seat| {
-        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
+        let bytes = bytes(&seat);
+        let [a, b, c] = [seat.memory(bytes)?, seat.memory(bytes)?, seat.memory(bytes)?];
         if seat.device.info().caps.wait_group.is_none() {
             return Ok(());
         }
         let [mut one, mut other] = [seat.queue(LaneKind::Compute)?, seat.queue(LaneKind::Compute)?];
         let [there, on] = [copies(&seat, &a, &b)?, copies(&seat, &b, &c)?];
         for turn in 0..20 {
-            one.fill(&[run(a.at(0), BYTES)], &[turn])?;
+            one.fill(&[run(a.at(0), bytes)], &[turn])?;
             one.replay(&[], &there)?;
             let waits = [(&one, one.last)];
             other.replay(&waits, &on)?;
@@ -114,22 +126,84 @@ fn lanes_wait_for_replays(rig: &Rig) -> Outcome {
 
 fn updates_hold_from_the_next_replay_on(rig: &Rig) -> Outcome {
     each(rig, |seat| {
-        let [a, b, c] = [seat.memory(BYTES)?, seat.memory(BYTES)?, seat.memory(BYTES)?];
-        let (data, more) = (noise(BYTES, 1), noise(BYTES, 2));
+        let bytes = bytes(&seat);
+        let [a, b, c] = [seat.memory(bytes)?, seat.memory(bytes)?, seat.memory(bytes)?];
+        let (data, more) = (noise(bytes, 1), noise(bytes, 2));
         let mut queue = seat.queue(LaneKind::Compute)?;
         queue.write(&a, &data)?;
         let graph = copies(&seat, &a, &b)?;
         queue.replay(&[], &graph)?;
-        let other = [line(a.at(0), c.at(0), BYTES)];
+        let other = [line(a.at(0), c.at(0), bytes)];
         match graph.update(0, Op::Copy(&other)) {
             // Such a graph is made anew.
             Err(error) if matches!(error.kind, HalErrorKind::Unsupported) => return Ok(()),
             updated => updated?,
         }
-        queue.copy(&[], &[line(host(&more), a.at(0), BYTES)])?;
+        queue.copy(&[], &[line(host(&more), a.at(0), bytes)])?;
         queue.replay(&[], &graph)?;
         ensure!(queue.read(&b)? == data, "the replay that was under way");
         ensure!(queue.read(&c)? == more, "the next one");
+        Ok(())
+    })
+}
+
+/// Counts its items, or panics.
+struct Counts(Arc<AtomicUsize>, Arc<AtomicBool>);
+
+impl BlockKernel for Counts {
+    unsafe fn run(&self, _: &[ParamPtr], block: &Block) -> Verdict {
+        if self.1.load(Ordering::SeqCst) {
+            // Not `panic!`, which would print: this one is on purpose.
+            std::panic::resume_unwind(Box::new("on purpose"));
+        }
+        self.0.fetch_add(block.volume(), Ordering::SeqCst);
+        Ok(())
+    }
+}
+
+/// Where closures are kernels: a graph keeps them, runs them at each replay, and drops them. A node
+/// that fails fails its replay only, which says which node it was.
+fn replays_run_kernels_and_name_what_fails(rig: &Rig) -> Outcome {
+    each(rig, |seat| {
+        if !seat.device.info().caps.closures {
+            return Ok(());
+        }
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        let (items, fails) = (Arc::new(AtomicUsize::new(0)), Arc::new(AtomicBool::new(false)));
+        let kernel = |fails: &Arc<AtomicBool>| {
+            Cell::new(Some(NativeKernel::new(Counts(items.clone(), fails.clone()))))
+        };
+        let [first, second, other] = [kernel(&Arc::default()), kernel(&fails), kernel(&fails)];
+        let (geometry, args) = (Geometry::new(1, [1, 1, 100]), Args::new(&[]));
+        let launch = |kernel| Op::Launch(KernelRef::Native(kernel), &geometry, &args);
+        let nodes = [
+            Node { op: launch(&first), after: &[] },
+            Node { op: Op::Join, after: &[0] },
+            Node { op: launch(&second), after: &[1] },
+        ];
+        let graph = seat.device.graph(&nodes)?;
+        ensure!(first.take().is_none() && second.take().is_none(), "kernels are not taken");
+        for _ in 0..3 {
+            queue.replay(&[], &graph)?;
+        }
+        queue.finish()?;
+        ensure!(items.load(Ordering::SeqCst) == 600, "{items:?} items and not 600");
+        fails.store(true, Ordering::SeqCst);
+        queue.replay(&[], &graph)?;
+        let tick = queue.last;
+        queue.finish()?;
+        let told = queue.failures();
+        let named = matches!(&told[..], [(at, error)] if *at == tick && error.node == Some(2));
+        ensure!(named, "{told:?}");
+        fails.store(false, Ordering::SeqCst);
+        graph.update(2, launch(&other))?;
+        let before = items.load(Ordering::SeqCst);
+        queue.replay(&[], &graph)?;
+        queue.finish()?;
+        ensure!(queue.failures().is_empty(), "a failure stays");
+        ensure!(items.load(Ordering::SeqCst) - before == 200, "a replay after one that failed");
+        drop(graph);
+        ensure!(Arc::strong_count(&fails) == 1, "closures are not dropped with their graph");
         Ok(())
     })
 }

@@ -108,12 +108,20 @@ pub struct HalError {
     pub kind: HalErrorKind,
     /// In the driver's words.
     pub message: Arc<str>,
+    /// Of a [replay](super::Op::Replay): the node that failed, where the backend knows it.
+    pub node: Option<u32>,
 }
 
 impl HalError {
     /// A failure of this kind.
     pub fn new(kind: HalErrorKind, message: impl Into<Arc<str>>) -> HalError {
-        HalError { kind, message: message.into() }
+        HalError { kind, message: message.into(), node: None }
+    }
+
+    /// The same, of this node of a graph.
+    #[must_use]
+    pub fn at_node(self, node: usize) -> HalError {
+        HalError { node: u32::try_from(node).ok(), ..self }
     }
 
     /// The backend cannot do `what`.

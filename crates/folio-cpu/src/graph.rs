@@ -1,0 +1,129 @@
+//! Graphs: lists of operations that a lane runs as one of its own.
+//!
+//! The nodes run in their order, one after the other, each on as many threads as it is worth. So a
+//! replay takes the lane's lock once, looks at no edge, and allocates nothing. What it does is what
+//! the graph did when it was queued: an update makes another list.
+
+use crate::bytes::Rect;
+use crate::cost::{Class, Costs, TINY_NS, Verdict};
+use crate::driver::discard;
+use crate::lock;
+use crate::op::{Bytes, Held, Launch, Work};
+use folio_core::hal::{Args, Geometry, Graph, HalError, HalErrorKind, KernelRef, Node, Op};
+use std::ops::Deref;
+use std::sync::{Arc, Mutex};
+
+/// An operation of a graph, and what belongs to it.
+pub(crate) struct Prepared {
+    pub work: Work,
+    pub held: Held,
+}
+
+/// What a graph does, in order.
+#[derive(Clone)]
+pub(crate) struct Nodes(Vec<Arc<Prepared>>);
+
+impl Deref for Nodes {
+    type Target = [Arc<Prepared>];
+
+    fn deref(&self) -> &[Arc<Prepared>] {
+        &self.0
+    }
+}
+
+impl Nodes {
+    /// How to run all of them: on the thread that submits, if they are known to be tiny together.
+    pub(crate) fn judge(&self, costs: &Costs) -> Verdict {
+        let mut sum = 0;
+        for node in &self.0 {
+            match node.work.judge(costs, false).ns {
+                Some(ns) if sum + ns < TINY_NS => sum += ns,
+                ns => return Verdict { class: Class::Single, measure: false, ns },
+            }
+        }
+        Verdict::of_ns(sum, false)
+    }
+}
+
+/// A graph of this backend.
+pub(crate) struct CpuGraph(Mutex<Arc<Nodes>>);
+
+impl CpuGraph {
+    pub(crate) fn new(nodes: &[Node<'_>]) -> Result<CpuGraph, HalError> {
+        // Kernels are taken only where all can be had.
+        nodes.iter().try_for_each(|node| check(&node.op))?;
+        let prepared = nodes.iter().map(|node| prepare(node.op).map(Arc::new));
+        let nodes = Nodes(prepared.collect::<Result<_, _>>()?);
+        Ok(CpuGraph(Mutex::new(Arc::new(nodes))))
+    }
+
+    /// What it does by now.
+    pub(crate) fn nodes(&self) -> Arc<Nodes> {
+        lock(&self.0).clone()
+    }
+}
+
+// SAFETY: a replay is one operation of a lane, which keeps the contract (see `lane`); its list is
+// not changed by updates.
+unsafe impl Graph for CpuGraph {
+    fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
+        check(&op)?;
+        let new = Arc::new(prepare(op)?);
+        let mut held = lock(&self.0);
+        let nodes = Arc::make_mut(&mut *held);
+        let old = match nodes.0.get_mut(node) {
+            Some(at) => std::mem::replace(at, new),
+            None => new,
+        };
+        let is_there = node < nodes.0.len();
+        drop(held);
+        // Its closure is the user's.
+        discard(old);
+        if is_there { Ok(()) } else { Err(HalError::unsupported("a node that is not there")) }
+    }
+}
+
+impl Drop for CpuGraph {
+    /// Closures are the user's.
+    fn drop(&mut self) {
+        let nothing = Arc::new(Nodes(Vec::new()));
+        discard(std::mem::replace(&mut *lock(&self.0), nothing));
+    }
+}
+
+fn check(op: &Op<'_>) -> Result<(), HalError> {
+    match op {
+        Op::Copy(_) | Op::Fill(..) | Op::Join | Op::Launch(KernelRef::Native(_), ..) => Ok(()),
+        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Replay(_) => {
+            Err(HalError::unsupported(op.name()))
+        }
+    }
+}
+
+fn prepare(op: Op<'_>) -> Result<Prepared, HalError> {
+    match op {
+        Op::Copy(rects) => Ok(rectangles(rects.iter().map(Rect::copy), &[])),
+        Op::Fill(_, []) => Err(HalError::new(HalErrorKind::Driver, "a fill needs a pattern")),
+        Op::Fill(rects, pattern) => Ok(rectangles(rects.iter().map(Rect::fill), pattern)),
+        Op::Launch(KernelRef::Native(given), geometry, args) => {
+            let none = || HalError::new(HalErrorKind::Driver, "no kernel");
+            let kernel = given.take().ok_or_else(none)?.shared();
+            Ok(launch(kernel, geometry, args))
+        }
+        _ => Ok(Prepared { work: Work::Nothing, held: Held::default() }),
+    }
+}
+
+fn rectangles(rects: impl Iterator<Item = Rect>, pattern: &[u8]) -> Prepared {
+    let (rects, pattern): (Vec<Rect>, _) = (rects.collect(), pattern.to_vec());
+    let work = Work::Bytes(Bytes::of(&rects, pattern.len()));
+    Prepared { work, held: Held { rects, pattern, ..Held::default() } }
+}
+
+fn launch(kernel: folio_core::hal::NativeKernel, geometry: &Geometry, args: &Args<'_>) -> Prepared {
+    let at = |param: &folio_core::hal::Param| param.at(crate::memory::resolve(&param.mem).0);
+    let params: Vec<_> = args.params.iter().map(at).collect();
+    let key = Costs::key(kernel.id());
+    let work = Work::Kernel(Launch { key, geometry: *geometry, params: params.len() });
+    Prepared { work, held: Held { kernel: Some(kernel), params, ..Held::default() } }
+}

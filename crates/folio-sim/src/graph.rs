@@ -1,0 +1,88 @@
+//! Graphs: lists of operations, done one after the other as one of a lane.
+
+use crate::ir::IrKernel;
+use crate::work::{Code, Launch, Work, drop_contained};
+use folio_core::hal::{Graph, HalError, KernelHandle, KernelRef, Node, Op};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Finds a loaded kernel.
+type Find<'a> = &'a dyn Fn(KernelHandle) -> Result<Arc<dyn IrKernel>, HalError>;
+
+/// A graph of a simulated device.
+pub(crate) struct SimGraph {
+    closures: bool,
+    nodes: Mutex<Vec<Work>>,
+}
+
+impl SimGraph {
+    pub(crate) fn new(
+        nodes: &[Node<'_>],
+        closures: bool,
+        find: Find<'_>,
+    ) -> Result<SimGraph, HalError> {
+        // Kernels are taken only where all can be had.
+        nodes.iter().try_for_each(|node| check(&node.op, closures))?;
+        let works = nodes.iter().map(|node| work(node.op, find)).collect::<Result<_, _>>()?;
+        Ok(SimGraph { closures, nodes: Mutex::new(works) })
+    }
+
+    /// What a replay does that is issued now.
+    pub(crate) fn replay(&self) -> Work {
+        let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        Work::Replay(nodes.iter().filter_map(Work::again).collect())
+    }
+}
+
+// SAFETY: a replay has copies of the nodes, so that updates concern later ones; the rest is the
+// lane's.
+unsafe impl Graph for SimGraph {
+    fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
+        check(&op, self.closures)?;
+        let loaded = |_| Err(HalError::unsupported("exchanging loaded kernels"));
+        let new = work(op, &loaded)?;
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(at) = nodes.get_mut(node) else {
+            return Err(HalError::unsupported("a node that is not there"));
+        };
+        let old = std::mem::replace(at, new);
+        drop(nodes);
+        drop_contained(old)
+    }
+}
+
+impl Drop for SimGraph {
+    /// Closures are the user's.
+    fn drop(&mut self) {
+        let nodes = self.nodes.get_mut().unwrap_or_else(PoisonError::into_inner);
+        let _ = drop_contained(std::mem::take(nodes));
+    }
+}
+
+fn check(op: &Op<'_>, closures: bool) -> Result<(), HalError> {
+    match op {
+        Op::Copy(_) | Op::Fill(..) | Op::Join | Op::Launch(KernelRef::Loaded(_), ..) => Ok(()),
+        Op::Launch(KernelRef::Native(_), ..) if closures => Ok(()),
+        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Replay(_) => {
+            Err(HalError::unsupported(op.name()))
+        }
+    }
+}
+
+fn work(op: Op<'_>, find: Find<'_>) -> Result<Work, HalError> {
+    Ok(match op {
+        Op::Copy(rects) => Work::Copy(rects.to_vec()),
+        Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
+        Op::Launch(kernel, geometry, args) => {
+            let code = match kernel {
+                KernelRef::Loaded(handle) => Code::Ir(find(handle)?, args.blob.into(), args.proved),
+                KernelRef::Native(given) => {
+                    let none = || HalError::unsupported("a launch of nothing");
+                    Code::Native(given.take().ok_or_else(none)?.shared())
+                }
+                KernelRef::Foreign(_) => return Err(HalError::unsupported("an interop task")),
+            };
+            Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() })
+        }
+        Op::Hint(..) | Op::Switch(..) | Op::Replay(_) | Op::Join => Work::Nothing,
+    })
+}

@@ -3,7 +3,9 @@
 
 use crate::device::Core;
 use crate::memory::Block;
+use ash::vk;
 use folio_core::hal::{AllocKind, HalError};
+use folio_kernel::emit::Record;
 
 /// Bytes of a chunk.
 const CHUNK: u64 = 64 << 10;
@@ -27,6 +29,9 @@ struct Chunk {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Piece {
     pub(crate) address: u64,
+    pub(crate) buffer: vk::Buffer,
+    /// Where it begins in the buffer, in bytes.
+    pub(crate) offset: u64,
     at: *mut u64,
     words: usize,
 }
@@ -42,6 +47,20 @@ impl Piece {
             // which the device does not use yet (`Arena::take`).
             unsafe { self.at.add(at).write_volatile(*word) };
         }
+    }
+
+    /// One of the records that it is as long as.
+    pub(crate) fn part(&self, nth: usize) -> Option<Piece> {
+        let from = nth * Record::WORDS;
+        let words = self.words.checked_sub(from)?.min(Record::WORDS);
+        let bytes = 8 * from as u64;
+        Some(Piece {
+            address: self.address + bytes,
+            offset: self.offset + bytes,
+            at: self.at.wrapping_add(from),
+            words,
+            ..*self
+        })
     }
 
     /// What is there, once the device has ended.
@@ -79,7 +98,8 @@ impl Arena {
         let from = chunk.used;
         chunk.used += bytes;
         let at = host.0.wrapping_add(from as usize).cast();
-        Ok(Piece { address: chunk.block.address + from, at, words })
+        let Block { address, buffer, ahead, .. } = chunk.block;
+        Ok(Piece { address: address + from, buffer, offset: ahead + from, at, words })
     }
 
     fn fresh(&self, core: &Core, bytes: u64) -> Result<Block, HalError> {

@@ -1,5 +1,6 @@
 //! A device: its queue, its lanes and its allocator.
 
+use crate::graph::VulkanGraph;
 use crate::lane::VulkanLane;
 use crate::memory::Memory;
 use crate::module::{Function, Target};
@@ -8,8 +9,8 @@ use crate::platform::{Found, Shared, create, driver};
 use ash::vk;
 use folio_cache::Cache;
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
-    KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, PointerInfo, Source,
+    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, Graph, HalError, HalErrorKind,
+    KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node, PointerInfo, Source,
     UsmAllocator,
 };
 use std::collections::HashMap;
@@ -158,6 +159,16 @@ impl Core {
         let semaphore = unsafe { self.device.create_semaphore(&create, None) }
             .map_err(|result| driver("vkCreateSemaphore", result))?;
         Ok((semaphore, 0))
+    }
+
+    /// A pool of command buffers, which are recorded again and again.
+    pub(crate) fn command_pool(&self) -> Result<vk::CommandPool, HalError> {
+        let create = vk::CommandPoolCreateInfo::default()
+            .queue_family_index(self.target.family)
+            .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
+        // SAFETY: the device is there, and the description complete.
+        unsafe { self.device.create_command_pool(&create, None) }
+            .map_err(|result| driver("vkCreateCommandPool", result))
     }
 
     /// Takes a semaphore back, whose last submission has ended. Mesa's queue may look at it after
@@ -349,6 +360,11 @@ unsafe impl Device for VulkanDevice {
             // SAFETY: every operation that names it has ended (the engine's part of the contract).
             unsafe { function.destroy(&self.0.device) };
         }
+    }
+
+    fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        self.0.lost()?;
+        Ok(Arc::new(VulkanGraph::new(&self.0, nodes)?))
     }
 
     fn check(

@@ -25,13 +25,14 @@
 //! A thread holds the state of one lane at a time. What other lanes are asked is asked before.
 //! A wait leads to an earlier operation always, so those questions come to an end.
 
-mod batch;
+pub(crate) mod batch;
 mod foreign;
 pub(crate) mod jobs;
 mod progress;
 
 use crate::arena::Arena;
 use crate::device::Core;
+use crate::graph::VulkanGraph;
 use crate::platform::driver;
 use crate::reduce::Scratch;
 use ash::vk;
@@ -81,7 +82,7 @@ pub(crate) enum Known {
 
 pub(crate) struct State {
     pending: VecDeque<Job>,
-    open: Option<Batch>,
+    pub(crate) open: Option<Batch>,
     flying: VecDeque<Batch>,
     finished: VecDeque<(Tick, Vec<Awaited>)>,
     /// Whoever copies for the lane has taken a job.
@@ -97,19 +98,10 @@ pub(crate) struct State {
     timed: VecDeque<Timed>,
 }
 
-impl VulkanLane {
-    pub(crate) fn new(core: Arc<Core>) -> Result<Arc<VulkanLane>, HalError> {
-        let (semaphore, value) = core.timeline()?;
-        let create = vk::CommandPoolCreateInfo::default()
-            .queue_family_index(core.target.family)
-            .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
-        // SAFETY: the device is there, and the description complete.
-        let pool = unsafe { core.device.create_command_pool(&create, None) }.map_err(|result| {
-            core.keep_timeline(semaphore);
-            driver("vkCreateCommandPool", result)
-        })?;
-        core.name(semaphore, "folio lane");
-        let state = State {
+impl State {
+    /// Of a lane that has done nothing, whose semaphore has this value.
+    pub(crate) fn new(pool: vk::CommandPool, value: u64) -> State {
+        State {
             pending: VecDeque::new(),
             open: None,
             flying: VecDeque::new(),
@@ -123,12 +115,20 @@ impl VulkanLane {
             scratch: Scratch::default(),
             queries: batch::Queries::default(),
             timed: VecDeque::new(),
-        };
+        }
+    }
+}
+
+impl VulkanLane {
+    pub(crate) fn new(core: Arc<Core>) -> Result<Arc<VulkanLane>, HalError> {
+        let (semaphore, value) = core.timeline()?;
+        let pool = core.command_pool().inspect_err(|_| core.keep_timeline(semaphore))?;
+        core.name(semaphore, "folio lane");
         Ok(Arc::new_cyclic(|own| VulkanLane {
             core,
             own: own.clone(),
             semaphore,
-            state: Mutex::new(state),
+            state: Mutex::new(State::new(pool, value)),
             failed: Mutex::default(),
             copying: Mutex::new(()),
             done: AtomicU64::new(0),
@@ -196,9 +196,14 @@ unsafe impl Lane for VulkanLane {
             // It is mapped always, and what the device has written is seen when the tick is
             // reached.
             Op::Switch(..) => Work::Join,
-            Op::Launch(..) | Op::Hint(..) | Op::Replay(_) => {
-                Work::Refused(HalError::unsupported(op.name()))
-            }
+            Op::Replay(graph) => match graph.downcast_ref::<VulkanGraph>() {
+                Some(graph) => match self.core.told(graph.recording(self)) {
+                    Ok(recording) => Work::Replay(recording),
+                    Err(error) => Work::Refused(error),
+                },
+                None => Work::Refused(HalError::unsupported("a graph of another backend")),
+            },
+            Op::Launch(..) | Op::Hint(..) => Work::Refused(HalError::unsupported(op.name())),
         };
         let refused = match &work {
             Work::Refused(error) => Some(error.clone()),

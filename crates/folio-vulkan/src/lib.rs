@@ -33,6 +33,7 @@
 
 mod arena;
 mod device;
+mod graph;
 mod lane;
 mod memory;
 mod messages;

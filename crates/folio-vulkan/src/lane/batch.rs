@@ -3,6 +3,7 @@
 use super::{Awaited, Known, State, VulkanLane};
 use crate::arena::Piece;
 use crate::device::Core;
+use crate::graph::Recording;
 use crate::memory::Block;
 use crate::platform::driver;
 use ash::vk;
@@ -30,11 +31,22 @@ pub(crate) struct Batch {
     pub(crate) full: Vec<Block>,
     /// Memory that goes when it has ended.
     pub(crate) pieces: Vec<Block>,
-    /// What failed launches say, and what that means.
-    records: Vec<(Tick, Piece, Arc<Module>)>,
+    /// What failed launches say.
+    pub(crate) records: Vec<Said>,
+    /// What its replays execute.
+    pub(crate) recordings: Vec<Arc<Recording>>,
     /// What has been accessed since the last barrier, and whether it was written.
     accesses: SmallVec<[(vk::Buffer, bool); 8]>,
     timed: Vec<(Tick, u64, u32)>,
+}
+
+/// Where a launch says what it has done wrong, and what that means.
+pub(crate) struct Said {
+    pub(crate) tick: Tick,
+    /// Of a replay: the node.
+    pub(crate) node: Option<usize>,
+    pub(crate) piece: Piece,
+    pub(crate) of: Arc<Module>,
 }
 
 /// When a tick's operation ran.
@@ -62,6 +74,25 @@ impl Queries {
 }
 
 impl Batch {
+    /// Nothing but a command buffer.
+    pub(crate) fn new(commands: vk::CommandBuffer, first: Tick) -> Batch {
+        Batch {
+            commands,
+            first,
+            last: first,
+            value: 0,
+            operations: 0,
+            waits: vec![],
+            values: vec![],
+            full: vec![],
+            pieces: vec![],
+            records: vec![],
+            recordings: vec![],
+            accesses: SmallVec::new(),
+            timed: vec![],
+        }
+    }
+
     /// A barrier, if something that was accessed since the last one is, so that one of the two
     /// writes it. Each is a buffer, and whether it is written.
     pub(crate) fn accesses(&mut self, core: &Core, all: &[(vk::Buffer, bool)]) {
@@ -87,7 +118,7 @@ impl Batch {
     }
 
     pub(crate) fn record_of(&mut self, tick: Tick, piece: Piece, of: Arc<Module>) {
-        self.records.push((tick, piece, of));
+        self.records.push(Said { tick, node: None, piece, of });
     }
 }
 
@@ -116,20 +147,7 @@ impl VulkanLane {
     ) -> Result<&'s mut Batch, HalError> {
         if state.open.is_none() {
             let commands = self.command_buffer(state)?;
-            state.open = Some(Batch {
-                commands,
-                first: tick,
-                last: tick,
-                value: 0,
-                operations: 0,
-                waits: vec![],
-                values: vec![],
-                full: vec![],
-                pieces: vec![],
-                records: vec![],
-                accesses: SmallVec::new(),
-                timed: vec![],
-            });
+            state.open = Some(Batch::new(commands, tick));
             // What other batches of the queue have written is seen here.
             if let Some(batch) = &mut state.open {
                 batch.barrier(&self.core);
@@ -277,10 +295,19 @@ impl VulkanLane {
 
     /// What a batch that has ended has left: failures, times, and memory to be used again.
     pub(crate) fn retire(&self, state: &mut State, batch: Batch) {
-        for (tick, piece, module) in &batch.records {
+        let mut replay = None;
+        for Said { tick, node, piece, of } in &batch.records {
             let record = Record(piece.read());
-            if let Some(violation) = module.points.violation(&record) {
-                self.fail(*tick, HalError::violation(Box::new(violation)));
+            let Some(violation) = of.points.violation(&record) else { continue };
+            let error = HalError::violation(Box::new(violation));
+            match node {
+                // A replay fails with the first of its nodes.
+                Some(_) if replay == Some(*tick) => {}
+                Some(node) => {
+                    replay = Some(*tick);
+                    self.fail(*tick, error.at_node(*node));
+                }
+                None => self.fail(*tick, error),
             }
         }
         for (tick, queued, own) in &batch.timed {

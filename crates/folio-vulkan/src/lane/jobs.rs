@@ -3,11 +3,12 @@
 use super::batch::Timed;
 use super::{Awaited, Known, LONGEST, State, VulkanLane};
 use crate::device::Loaded;
+use crate::graph::Recording;
 use crate::work::HostCopy;
 use folio_core::hal::{
     Args, Argument, CopyRect, FillRect, Geometry, HalError, MemBase, Param, Tick, Timing,
 };
-use std::sync::{MutexGuard, PoisonError};
+use std::sync::{Arc, MutexGuard, PoisonError};
 
 /// An operation.
 pub(crate) struct Job {
@@ -26,6 +27,7 @@ pub(crate) enum Work {
     HostCopy(HostCopy),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Box<Launch>),
+    Replay(Arc<Recording>),
     Join,
     /// The call has said why.
     Refused(HalError),
@@ -151,19 +153,30 @@ impl VulkanLane {
     fn record(&self, state: &mut State, job: &Job) -> Result<(), HalError> {
         self.open(state, job.tick)?;
         let time = if job.timed { self.begin_time(state) } else { None };
-        let done = match &job.work {
-            Work::Copy(rects) => rects.iter().try_for_each(|rect| self.copy(state, rect)),
-            Work::Fill(rects, pattern) => self.fill(state, job.tick, rects, pattern),
-            Work::Launch(launch) => match &launch.code {
-                Loaded::Function(function) => self.launch(state, job.tick, (function, launch), &[]),
-                Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
-            },
-            Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
-        };
+        let done = self.record_work(state, job.tick, &job.work);
         if let Some(own) = time {
             self.end_time(state, (job.tick, job.queued), own);
         }
         done
+    }
+
+    /// Records commands into what is open.
+    pub(crate) fn record_work(
+        &self,
+        state: &mut State,
+        tick: Tick,
+        work: &Work,
+    ) -> Result<(), HalError> {
+        match work {
+            Work::Copy(rects) => rects.iter().try_for_each(|rect| self.copy(state, rect)),
+            Work::Fill(rects, pattern) => self.fill(state, tick, rects, pattern),
+            Work::Launch(launch) => match &launch.code {
+                Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),
+                Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
+            },
+            Work::Replay(recording) => self.replay(state, tick, recording),
+            Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
+        }
     }
 
     /// A copy of the host's: done by this thread, when everything ahead has ended.

@@ -76,6 +76,7 @@ pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use graph::{
     BatchReport, Condition, Described, Executable, Graph, Node, NodeKind, Parameter, Recording,
+    WholeReport,
 };
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Image, RawMemory, Source, Timing};

@@ -13,6 +13,7 @@ mod choice;
 mod events;
 mod graph_conditions;
 mod graph_runs;
+mod graph_wholes;
 mod graphs;
 mod guards;
 mod input;
@@ -76,6 +77,7 @@ const TESTS: &[&[Test]] = &[
     graphs::TESTS,
     graph_runs::TESTS,
     graph_conditions::TESTS,
+    graph_wholes::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {

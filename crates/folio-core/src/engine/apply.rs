@@ -276,6 +276,7 @@ impl Ledger {
             storages: smallvec![id],
             staging: None,
             defines: true,
+            nodes: None,
             body,
         });
         if let Some((label, after)) = traced {

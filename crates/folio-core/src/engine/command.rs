@@ -14,6 +14,7 @@ use super::memory::RawMem;
 use super::staging::Staging;
 use super::storage::{Life, StorageId};
 use super::trace::Note;
+use super::whole::Whole;
 use crate::error::{Cause, Error, Label, Use};
 use crate::geom::{Box3, Dims, linear};
 use crate::hal::{
@@ -198,6 +199,8 @@ pub(crate) enum Action {
     Task { body: HostBody, params: SmallVec<[(usize, Shape); 2]> },
     /// Bodies of which a value chooses.
     Conditional(Arc<Conditional>),
+    /// All commands of a graph, by the device's own graph.
+    Replay(Arc<Whole>),
     /// Only that the data is there, or that everything before is done.
     Nothing,
 }
@@ -218,6 +221,7 @@ impl Action {
             }
             Action::Task { body: HostBody::Once(_), .. } => return None,
             Action::Conditional(node) => Action::Conditional(node.clone()),
+            Action::Replay(whole) => Action::Replay(whole.clone()),
             Action::Nothing => Action::Nothing,
         })
     }
@@ -230,6 +234,7 @@ impl Action {
             Action::Hint { .. } => "hint",
             Action::Task { .. } => "host task",
             Action::Conditional(_) => "conditional node",
+            Action::Replay(_) => "graph",
             Action::Nothing => "barrier",
         }
     }
@@ -241,6 +246,7 @@ impl Action {
             Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
             Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
             Action::Conditional(node) => ([None, None], &node.raw[..]),
+            Action::Replay(whole) => ([None, None], &whole.raw[..]),
             Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
         };
         let places = places.into_iter().flatten().filter_map(|place| match &place.end {
@@ -560,6 +566,14 @@ impl Ledger {
                 Action::Conditional(node) => {
                     let (queue, label) = (op.queue, op.label.clone());
                     op.body = Body::Host(Box::new(move || node.run(queue, &label)));
+                }
+                Action::Replay(whole) => {
+                    let Some(lane) = lane else {
+                        return self.nowhere(op.what, &op.label, [1; 3]);
+                    };
+                    self.count_whole(op.queue, &whole);
+                    op.nodes = Some(whole.clone());
+                    op.body = Body::Lane(lane, Payload::Replay(Some(whole)));
                 }
                 Action::Launch(_) | Action::Nothing => {}
             },

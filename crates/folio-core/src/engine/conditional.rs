@@ -128,7 +128,8 @@ impl Run<'_> {
         commands.iter_mut().for_each(Command::arm);
         self.engine.enter(|ledger| {
             for command in &mut commands {
-                let Some(payload) = ledger.payload(command, self.queue) else { continue };
+                let Some(payload) = ledger.payload(command) else { continue };
+                ledger.count_payload(&payload, self.queue);
                 let (what, label) = (command.action.name(), std::mem::take(&mut command.label));
                 self.last = ledger.submit(NewOp {
                     what,
@@ -217,7 +218,7 @@ fn after(stamp: Stamp) -> Deps {
 impl Ledger {
     /// What a lane does for a command all of whose memory is where it runs. None where there is
     /// nothing to do.
-    pub(crate) fn payload(&mut self, command: &mut Command, queue: Option<u32>) -> Option<Payload> {
+    pub(crate) fn payload(&self, command: &mut Command) -> Option<Payload> {
         let Command { accesses, action, .. } = command;
         match action {
             Action::Launch(launch) => {
@@ -225,12 +226,10 @@ impl Ledger {
                 for (param, at) in launch.places() {
                     param.mem = self.first_byte(&accesses[at]);
                 }
-                self.count_launch(queue);
                 Some(Payload::Launch(Some(launch)))
             }
             Action::Fill { to, pattern } => {
                 let (dst, _) = self.memory_of(accesses, to)?;
-                self.count(None, queue, |c| c.fills += 1);
                 let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
                 let pattern = std::mem::take(pattern);
                 Some(Payload::Fill(Box::new(Filling { rects: vec![rect], pattern })))
@@ -238,7 +237,6 @@ impl Ledger {
             Action::Copy { from, to } => {
                 let (src, _) = self.memory_of(accesses, from)?;
                 let (dst, _) = self.memory_of(accesses, to)?;
-                self.count(None, queue, |c| c.copies += 1);
                 Some(Payload::Copy(vec![CopyRect {
                     src,
                     src_pitch: from.pitch,
@@ -250,7 +248,17 @@ impl Ledger {
             Action::Hint { .. }
             | Action::Task { .. }
             | Action::Conditional(_)
+            | Action::Replay(_)
             | Action::Nothing => None,
+        }
+    }
+
+    fn count_payload(&mut self, payload: &Payload, queue: Option<u32>) {
+        match payload {
+            Payload::Launch(_) => self.count_launch(queue),
+            Payload::Fill(_) => self.count(None, queue, |c| c.fills += 1),
+            Payload::Copy(_) => self.count(None, queue, |c| c.copies += 1),
+            Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_) => {}
         }
     }
 }

@@ -53,6 +53,7 @@ impl CopyJob<'_> {
             storages: self.storages,
             staging: self.staging,
             defines: self.defines,
+            nodes: None,
             body,
         }
     }

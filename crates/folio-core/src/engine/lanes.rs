@@ -12,6 +12,7 @@ use super::foreign;
 use super::launch::Launch;
 use super::mailbox::Mailbox;
 use super::storage::StorageId;
+use super::whole::Whole;
 use crate::element::bytes_of;
 use crate::error::Label;
 use crate::hal::{
@@ -41,6 +42,8 @@ pub(crate) enum Payload {
     Hint(Box<Hinting>),
     /// All of linked memory, its bytes, and who is to use it.
     Switch(Box<(MemRef, u64, Side)>),
+    /// All nodes of a graph; there until it is handed over.
+    Replay(Option<Arc<Whole>>),
 }
 
 /// A fill. Apart, like hints, so that operations on their way stay small: they pass through memory
@@ -115,6 +118,8 @@ pub(crate) struct Record {
     pub(crate) staging: Option<Arc<super::staging::Staging>>,
     /// Should it fail by itself, its memory is spoilt.
     pub(crate) defines: bool,
+    /// Of a replay: what has its nodes, and their names.
+    pub(crate) nodes: Option<Arc<Whole>>,
 }
 
 /// From whom failure may reach an operation.
@@ -372,7 +377,7 @@ impl LaneShared {
             }
         }
         // No lock is held: what the user's captures do when they go is up to them.
-        left.into_iter().for_each(|launch| contain(|| launch.recycle()));
+        left.into_iter().for_each(|remains| contain(|| remains.end()));
         self.native.drive();
         Some(stalls)
     }
@@ -496,7 +501,7 @@ impl LaneShared {
                 let result = self.native.enqueue(&head, Op::Launch(kernel, geometry, &args));
                 launch.foreign = foreign.take();
                 if launch.kernel.is_some() || launch.foreign.is_some() {
-                    left.push(launch);
+                    left.push(Remains::Launch(launch));
                 } else {
                     launch.recycle();
                 }
@@ -508,6 +513,13 @@ impl LaneShared {
             Payload::Switch(switch) => {
                 let (mem, bytes, to) = **switch;
                 self.native.enqueue(&head, Op::Switch(mem, bytes, to))
+            }
+            Payload::Replay(whole) => {
+                let none = || HalError::new(HalErrorKind::Driver, "a replay without its graph");
+                let whole = whole.take().ok_or_else(none)?;
+                let result = self.native.enqueue(&head, Op::Replay(&whole.graph));
+                left.push(Remains::Graph(whole));
+                result
             }
         }
     }
@@ -526,7 +538,23 @@ impl LaneShared {
 }
 
 /// What the user's captures are in.
-type Left = Vec<Box<Launch>>;
+enum Remains {
+    /// What the native lane has refused.
+    Launch(Box<Launch>),
+    /// What was replayed.
+    Graph(Arc<Whole>),
+}
+
+impl Remains {
+    fn end(self) {
+        match self {
+            Remains::Launch(launch) => launch.recycle(),
+            Remains::Graph(whole) => drop(whole),
+        }
+    }
+}
+
+type Left = Vec<Remains>;
 
 enum Drained {
     Empty,

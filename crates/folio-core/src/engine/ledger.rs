@@ -17,6 +17,7 @@ use super::timeline::Timeline;
 use super::topology::Topology;
 use super::trace::Note;
 use super::untold::Untold;
+use super::whole::Whole;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, Link, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
@@ -57,6 +58,7 @@ pub(crate) struct NewOp {
     pub(crate) staging: Option<Arc<Staging>>,
     /// Should it fail by itself, what it should have written all of may hold anything.
     pub(crate) defines: bool,
+    pub(crate) nodes: Option<Arc<Whole>>,
     pub(crate) body: Body,
 }
 
@@ -107,6 +109,8 @@ pub(crate) enum Leftover {
     Failure(Arc<Failure>),
     /// Of an operation that had failed before.
     Error(HalError),
+    /// Of a replay that has ended.
+    Graph(Arc<Whole>),
 }
 
 /// What is to be done when the ledger is free again.
@@ -353,6 +357,7 @@ impl Ledger {
             epoch,
             staging: op.staging.take(),
             defines: op.defines,
+            nodes: op.nodes.take(),
         };
         if !self.outbox.drain.contains(&lane) {
             self.outbox.drain.push(lane);

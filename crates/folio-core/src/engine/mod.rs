@@ -56,6 +56,7 @@ pub(crate) mod tracker;
 pub(crate) mod union;
 pub(crate) mod untold;
 pub(crate) mod wait;
+pub(crate) mod whole;
 
 use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick};

@@ -113,7 +113,11 @@ impl Ledger {
                 }
                 let names = self.topology.device_names.clone();
                 let device = names.get(self.topology.device_of(lane)).map_or("?", String::as_str);
-                self.fail(record.what, &record.label, device, Cause::from(error))
+                // A node of a graph fails by its own name.
+                let node = record.nodes.as_ref().zip(error.node);
+                let node = node.and_then(|(nodes, node)| nodes.name(node));
+                let (what, label) = node.map_or((record.what, &record.label), |(w, l)| (*w, l));
+                self.fail(what, label, device, Cause::from(error))
             }),
         };
         if let Some(failure) = &failure {
@@ -127,6 +131,7 @@ impl Ledger {
         self.trace_end(lane, tick, record, failure.is_some());
         self.release(&record.storages);
         self.outbox.staging.extend(record.staging.take());
+        self.outbox.leftovers.extend(record.nodes.take().map(Leftover::Graph));
         if let Some(slot) = record.slot {
             self.finish_slot(slot, failure.map(|failure| Failed { failure, spoilt }));
         }
@@ -289,6 +294,7 @@ impl Ledger {
             self.trace_end(lane, self.timeline.lanes[at].retired, &record, true);
             self.release(&record.storages);
             self.outbox.staging.extend(record.staging);
+            self.outbox.leftovers.extend(record.nodes.map(Leftover::Graph));
             if let Some(slot) = record.slot {
                 self.finish_slot(slot, Some(failed));
             }

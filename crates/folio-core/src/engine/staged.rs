@@ -77,6 +77,7 @@ impl CopyJob<'_> {
             storages: self.storages.clone(),
             staging: Some(staging.clone()),
             defines: self.defines,
+            nodes: None,
             body: Body::Lane(lane, Payload::Copy(vec![rect])),
         }
     }

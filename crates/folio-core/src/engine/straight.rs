@@ -154,6 +154,7 @@ impl Ledger {
             epoch: self.timeline.failures.epoch(),
             staging: None,
             defines: false,
+            nodes: None,
         };
         let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);

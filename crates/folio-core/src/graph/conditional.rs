@@ -230,7 +230,11 @@ impl Bodies {
 }
 
 /// Why a command cannot be in a body, if it cannot.
-fn refused(command: &Command, device: DomainId, value: DomainId) -> Option<&'static str> {
+pub(super) fn refused(
+    command: &Command,
+    device: DomainId,
+    value: DomainId,
+) -> Option<&'static str> {
     const ELSEWHERE: &str = "it uses memory of another place";
     if value != device {
         return Some("the value of the condition is in another place");

@@ -16,6 +16,7 @@ mod record;
 mod run;
 mod steps;
 mod template;
+mod whole;
 
 pub use batch::BatchReport;
 pub(crate) use batch::Batches;
@@ -26,6 +27,7 @@ pub use parameter::Parameter;
 pub use record::Recording;
 pub(crate) use record::{Recorded, Recorder};
 pub use run::Executable;
+pub use whole::WholeReport;
 
 use crate::engine::access::Access;
 use crate::error::{Error, GraphError, Label, Result};

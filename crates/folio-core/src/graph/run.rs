@@ -2,6 +2,7 @@
 
 use super::steps::{Step, Steps};
 use super::template::{Template, Update};
+use super::whole::Wholes;
 use super::{Described, Graph, Inner, Node, Sub, What};
 use crate::engine::command::Command;
 use crate::engine::replay::{Order, Run};
@@ -33,6 +34,7 @@ struct Runnable {
     state: Mutex<Runs>,
     /// When the latest run ends.
     latest: Mutex<Stamp>,
+    wholes: Mutex<Wholes>,
 }
 
 struct Runs {
@@ -47,11 +49,16 @@ impl Executable {
     pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Executable {
         let (state, latest) =
             (Mutex::new(Runs { steps: Arc::new(steps), count: 0 }), Mutex::new(Stamp::DONE));
-        Executable { inner: Arc::new(Runnable { graph: graph.clone(), label, state, latest }) }
+        let (graph, wholes) = (graph.clone(), Mutex::default());
+        Executable { inner: Arc::new(Runnable { graph, label, state, latest, wholes }) }
     }
 
     fn error(&self, why: GraphError) -> Error {
         Error::Graph { graph: self.inner.label.clone(), why: Box::new(why) }
+    }
+
+    pub(super) fn wholes(&self) -> &Mutex<Wholes> {
+        &self.inner.wholes
     }
 
     /// Its device.
@@ -279,6 +286,11 @@ impl Queue {
         graph.refresh()?;
         // It keeps the buffers until the ledger does.
         let steps = graph.steps();
+        let (wholes, label) = (graph.wholes(), &graph.inner.label);
+        let when = (&stamps[..], &graph.inner.latest);
+        if let Some(event) = of.run_whole(self, (wholes, label), &steps, when)? {
+            return Ok(event);
+        }
         let all = steps.all.iter().map(|step| step.template.command.again());
         // All have been checked for this.
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };

@@ -174,7 +174,7 @@ fn kind_of(command: &Command) -> NodeKind {
         Action::Hint { .. } => NodeKind::Hint,
         Action::Task { .. } => NodeKind::HostTask,
         // Made with its kind.
-        Action::Conditional(_) => NodeKind::If,
+        Action::Conditional(_) | Action::Replay(_) => NodeKind::If,
         Action::Nothing if command.accesses.is_empty() => NodeKind::Empty,
         Action::Nothing => NodeKind::Update,
     }

@@ -18,8 +18,8 @@
 //! * A launch has at most 2^31 groups, of the kernel's or of our choice, since drivers count them
 //!   in 32 bits: beyond that it fails. On devices that are CPUs the variables of a group's items
 //!   have 1 MiB together (semantics 2.4).
-//! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`]. With
-//!   the Cargo feature `ocl` it has the same as objects of the crate `ocl` (`Native::ocl`).
+//! * Kernels that the user wrote in OpenCL C are in `opaque`. An interop task gets a [`Native`].
+//!   With the Cargo feature `ocl` it has objects of the crate `ocl` (`Native::ocl`).
 //! * Memory is a buffer; where the device has shared virtual memory, and a buffer over that is that
 //!   memory, over that, so that it has an address (on NVIDIA's devices only if you
 //!   [say so](OpenClBackend::with_all_svm)). Host and shared USM need the fine-grained kind.

@@ -93,6 +93,15 @@ pub trait Native: Send + Sync {
         from: (End, Rows),
         extent: [usize; 2],
     ) -> Result<()>;
+    /// Lets the host use so many bytes of device memory once the first lane has ended, until
+    /// [`unmap`](Self::unmap).
+    fn map(&self, _: Place, _: usize) -> Result<*mut u8> {
+        Err(Error::NotHere(format!("by hand: {} does not map memory of devices", self.api())))
+    }
+    /// Enqueues that the device has mapped memory again.
+    fn unmap(&self, _: Place, _: *mut u8) -> Result<()> {
+        Ok(())
+    }
     /// An event behind everything in a lane so far. It lives until [`forget`](Self::forget).
     fn record(&self, lane: usize) -> Result<usize>;
     /// Lets a lane wait for an event.

@@ -299,6 +299,37 @@ impl Native for OpenCl {
         Ok(at.cast())
     }
 
+    fn map(&self, place: Place, bytes: usize) -> Result<*mut u8> {
+        let (mut at, flags) = (null_mut(), memory::CL_MAP_READ | memory::CL_MAP_WRITE);
+        let (queue, none) = (self.queue(0), null());
+        // SAFETY: so many bytes of a live buffer; the call blocks.
+        let mapped = unsafe {
+            command_queue::enqueue_map_buffer(
+                queue,
+                ptr(place.at),
+                1,
+                flags,
+                0,
+                bytes,
+                &mut at,
+                0,
+                none,
+            )
+        };
+        self.forget(told("clEnqueueMapBuffer", mapped)?.expose_provenance());
+        Ok(at.cast())
+    }
+
+    fn unmap(&self, place: Place, at: *mut u8) -> Result<()> {
+        let (queue, none) = (self.queue(0), null());
+        // SAFETY: what `map` has given.
+        let done = unsafe {
+            command_queue::enqueue_unmap_mem_object(queue, ptr(place.at), at.cast(), 0, none)
+        };
+        self.forget(told("clEnqueueUnmapMemObject", done)?.expose_provenance());
+        Ok(())
+    }
+
     fn kernel(&self, text: &str, name: &str) -> Result<usize> {
         let program = self.program(text)?;
         let name = CString::new(name).map_err(|why| failed("clCreateKernel", why))?;

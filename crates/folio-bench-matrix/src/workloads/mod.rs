@@ -1,19 +1,22 @@
 //! The workloads. To add one: write its file here, and add it to [`ALL`].
 //!
-//! A file has the kernels three times: Folio's, loops for rayon, and C for drivers. Planned rows
-//! (write-back policies, replay of graphs, fusion) join in the same way.
+//! A file has the kernels three times: Folio's, loops for rayon, and C for drivers. Planned rows,
+//! those of fusion, join in the same way.
 
 use crate::bench::Workload;
 
 mod algorithms;
 mod control;
 mod functions;
+mod graphs;
 mod indices;
 mod launch;
+mod links;
 mod matmul;
 mod nbody;
 mod overlap;
 mod pages;
+mod policies;
 mod stencil;
 mod stream;
 mod tasks;
@@ -25,6 +28,7 @@ pub const ALL: &[&dyn Workload] = &[
     &control::Control,
     &launch::Launch,
     &tasks::Tasks,
+    &graphs::Graphs,
     &threads::Threads,
     &stream::Stream,
     &stencil::Stencil,
@@ -35,5 +39,7 @@ pub const ALL: &[&dyn Workload] = &[
     &algorithms::Algorithms,
     &transfer::Transfer,
     &pages::Pages,
+    &policies::Policies,
+    &links::Links,
     &overlap::Overlap,
 ];

@@ -67,7 +67,7 @@ fn refused(launch: Result<Event, Error>) -> Result<(String, Vec<Check>), Stop> {
 pub(super) fn launches_without_checks(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let x = rig.rt.buffer_from(&(0..20).collect::<Vec<i32>>())?;
+        let x = rig.rt.buffer_from((0..20).collect::<Vec<i32>>())?;
         let mut y = rig.rt.buffer::<i32>(20)?;
         q.run(10, averages(4, &x, &mut y))?;
         q.run(10..18, averages(2, &x, &mut y))?;
@@ -93,7 +93,7 @@ pub(super) fn guards_prove_indices(rig: &Rig) -> Outcome {
         let mut y = rig.rt.buffer_from_with(&[0; 900], [30, 30], BufferOptions::new())?;
         q.run(y.range(), guarded(&x, &mut y))?;
         ensure_eq!(y.to_vec()?.iter().sum::<i32>(), 29 * 29);
-        let line = rig.rt.buffer_from(&(0..20).collect::<Vec<i32>>())?;
+        let line = rig.rt.buffer_from((0..20).collect::<Vec<i32>>())?;
         let mut sums = rig.rt.buffer_from(&[100; 30])?;
         q.run(30, leaves_early(&line, &mut sums))?;
         ensure_eq!(sums.to_vec()?[17..21], [118, 119, 100, 100]);

@@ -1,0 +1,161 @@
+//! What policies cost: a program's own memory goes through a kernel, and comes back.
+//!
+//! By hand, the device's memory is there before, and the program copies to it and from it.
+
+use crate::bench::{Bench, Case, Pair, Side, Site, Workload, side};
+use crate::error::{Error, Result};
+use crate::hand::host::{CHUNK, loops, owned};
+use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
+use crate::record::Work;
+use folio::prelude::*;
+use rayon::prelude::*;
+use std::sync::Arc;
+
+/// The workload.
+pub struct Policies;
+
+#[kernel]
+fn next(i: Item, a: InOut<f32>) {
+    a[i] = 0.5 * a[i] + 1.0;
+}
+
+loops! {
+    fn next_loop(a: &mut [f32]) {
+        a.iter_mut().for_each(|a| *a = 0.5 * *a + 1.0);
+    }
+}
+
+const TEXT: &str = "
+KERNEL next(uint n, GLOBAL float *a) { WITHIN(X, n); a[X] = 0.5f * a[X] + 1.0f; }
+";
+
+impl Workload for Policies {
+    fn name(&self) -> &'static str {
+        "policies"
+    }
+
+    fn about(&self) -> &'static str {
+        "memory of the program goes through a kernel and comes back, by each way to pass it"
+    }
+
+    fn unit(&self) -> &'static str {
+        "f32"
+    }
+
+    fn modes(&self) -> &'static [&'static str] {
+        &["async_writeback_view", "sync_writeback_view", "scope", "buffer"]
+    }
+
+    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
+        site.powers(&[18, 10, 22], &[20, 10, 24], 1, 2)
+    }
+
+    fn prepare(&self, bench: &Bench, case: Case) -> Result<Pair> {
+        let bytes = 4.0 * case.size as f64;
+        let mut work = Work { bytes: 2.0 * bytes, launches: 1.0, ..Work::default() };
+        work.working_set = bytes;
+        if bench.is_gpu() {
+            (work.upload, work.download) = (bytes, bytes);
+        }
+        let start = bench.floats(case.size, 1);
+        let ours = ours(bench, case.mode, start.clone());
+        let theirs = match &bench.hand {
+            Hand::Host => host(start),
+            Hand::Native(native) => driver(native, start)?,
+        };
+        Ok(bench.pair(work, ours, theirs))
+    }
+}
+
+/// The memory goes through the kernel once, and comes back.
+fn through(bench: &(Runtime, Queue), mode: &str, mut data: Vec<f32>) -> Result<Vec<f32>> {
+    let ((rt, q), n) = (bench, data.len());
+    match mode {
+        "async_writeback_view" => {
+            let (mut x, mut back) =
+                rt.async_writeback_view(n, data, q).map_err(folio::Error::from)?;
+            q.run(n, next(&mut x))?;
+            drop(x);
+            q.wait()?;
+            taken(back.take()?)
+        }
+        "sync_writeback_view" => {
+            let (mut x, mut back) = rt.sync_writeback_view(n, data).map_err(folio::Error::from)?;
+            q.run(n, next(&mut x))?;
+            drop(x);
+            taken(back.take()?)
+        }
+        "scope" => {
+            rt.scope(|scope| -> folio::Result<()> {
+                let mut x = scope.view_mut(&mut data)?;
+                q.run(n, next(&mut x))?;
+                x.close()
+            })??;
+            Ok(data)
+        }
+        _ => {
+            let mut x = rt.buffer_from(data)?;
+            q.run(n, next(&mut x))?;
+            Ok(x.to_vec()?)
+        }
+    }
+}
+
+fn taken(back: folio::Reclaimed<Vec<f32>>) -> Result<Vec<f32>> {
+    back.result?;
+    Ok(back.storage)
+}
+
+fn ours(bench: &Bench, mode: &'static str, start: Vec<f32>) -> Side {
+    let (at, all) = ((bench.rt.clone(), bench.q.clone()), owned(start));
+    let tell = all.clone();
+    let run = move |times| {
+        for _ in 0..times {
+            let data = std::mem::take(&mut *all.lock());
+            *all.lock() = through(&at, mode, data)?;
+        }
+        Ok(())
+    };
+    let told = move || match &tell.lock()[..] {
+        [] => Err(Error::NotHere("the memory has not come back".to_owned())),
+        values => Ok(values.to_vec().into()),
+    };
+    side(run, Box::new(told))
+}
+
+/// On a processor the kernel runs where the memory is.
+fn host(start: Vec<f32>) -> Side {
+    let all = owned(start);
+    let tell = all.clone();
+    let run = move |times| {
+        let all = &mut all.lock()[..];
+        rayon::scope(|_| {
+            (0..times).for_each(|_| all.par_chunks_mut(CHUNK).for_each(next_loop));
+        });
+        Ok(())
+    };
+    side(run, Box::new(move || Ok(tell.lock().clone().into())))
+}
+
+fn driver(native: &Arc<dyn Native>, start: Vec<f32>) -> Result<Side> {
+    let n = start.len();
+    let device = Arc::new(Memory::of(native, &start)?);
+    let call = Call::new(native, (TEXT, "next"), [n], [n.into(), Arg::from(&device)])?;
+    let (native, all) = (native.clone(), owned(start));
+    let tell = all.clone();
+    let run = move |times| {
+        let mut all = all.lock();
+        let rows = Rows { offset: 0, pitch: 4 * n };
+        let (host, there) = (End::Host(all.as_mut_ptr().cast()), End::Device(device.place));
+        for _ in 0..times {
+            // SAFETY: so many bytes on both sides, and we wait before anything else uses them.
+            unsafe { native.copy(0, (there, rows), (host, rows), [1, 4 * n]) }?;
+            native.launch(0, &call)?;
+            // SAFETY: as above.
+            unsafe { native.copy(0, (host, rows), (there, rows), [1, 4 * n]) }?;
+            native.finish(0)?;
+        }
+        Ok(())
+    };
+    Ok(side(run, Box::new(move || Ok(tell.lock().clone().into()))))
+}

@@ -58,6 +58,8 @@ pub enum Apart {
     Misaligned(u64),
     /// The backend refused.
     Refused,
+    /// The host's memory is a device's own: page-locked, or USM of the host's kind.
+    PageLocked,
 }
 
 impl fmt::Display for Apart {
@@ -74,6 +76,7 @@ impl fmt::Display for Apart {
                 write!(f, "the host's memory is not aligned to {align} bytes")
             }
             Apart::Refused => f.write_str("the backend refused"),
+            Apart::PageLocked => f.write_str("the host's memory is page-locked"),
         }
     }
 }
@@ -109,6 +112,7 @@ pub(crate) struct LinkFacts {
     /// The storage has a link.
     pub(crate) linked: bool,
     pub(crate) usm: bool,
+    pub(crate) page_locked: bool,
     /// The address of the memory on the host, if there is any, and whether it is in use.
     pub(crate) host: Option<(u64, bool)>,
 }
@@ -123,6 +127,7 @@ pub(crate) fn decide(facts: &LinkFacts) -> Result<(), Apart> {
     }
     match facts.host {
         _ if facts.usm => Err(Apart::Usm),
+        _ if facts.page_locked => Err(Apart::PageLocked),
         _ if facts.linked => Err(Apart::LinkedToAnother),
         Some((_, true)) => Err(Apart::InUse),
         Some((address, _)) if address % align != 0 => Err(Apart::Misaligned(align)),
@@ -177,8 +182,10 @@ impl StorageState {
     }
 
     fn facts(&self, wanted: Links, (unified, align): (bool, Option<u64>)) -> LinkFacts {
-        let host = self.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
+        let alloc = self.alloc(DomainId::HOST);
+        let host = alloc.and_then(|alloc| alloc.host);
         LinkFacts {
+            page_locked: alloc.is_some_and(|alloc| matches!(alloc.owner, Owner::Device(..))),
             wanted,
             unified,
             align,
@@ -364,6 +371,7 @@ mod tests {
     use super::*;
 
     const FITS: LinkFacts = LinkFacts {
+        page_locked: false,
         wanted: Links::Auto,
         unified: true,
         align: Some(64),
@@ -383,6 +391,7 @@ mod tests {
             (LinkFacts { unified: false, wanted: Links::On, ..FITS }, Ok(())),
             (LinkFacts { align: None, wanted: Links::On, ..FITS }, Err(Apart::NotShared)),
             (LinkFacts { linked: true, ..FITS }, Err(Apart::LinkedToAnother)),
+            (LinkFacts { page_locked: true, ..FITS }, Err(Apart::PageLocked)),
             (LinkFacts { usm: true, ..FITS }, Err(Apart::Usm)),
             (LinkFacts { host: Some((128, true)), ..FITS }, Err(Apart::InUse)),
             (LinkFacts { host: Some((96, false)), ..FITS }, Err(Apart::Misaligned(64))),

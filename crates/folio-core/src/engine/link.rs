@@ -232,6 +232,10 @@ impl Ledger {
         if storage.torn {
             return self.write_back(id, None).1;
         }
+        if storage.only_read {
+            // Nothing was written anywhere.
+            return deps;
+        }
         let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
         let away =
             |link: &Link| link.over_host && link.turn.active == Side::Device && link.turn.written;
@@ -259,7 +263,8 @@ impl Ledger {
             // A change of sides that was under way may not have happened.
             let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
             let Turn { active, written } = link.turn;
-            if link.over_host && sure && (active != Side::Device || !written) {
+            let current = sure && (active != Side::Device || !written);
+            if link.over_host && (current || storage.only_read) {
                 storage.residency.forget_switches();
             } else {
                 // The memory itself stays, as long as the storage does: an access of the host's may

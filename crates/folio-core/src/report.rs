@@ -63,6 +63,8 @@ pub struct Counters {
     pub allocations: u64,
     /// Bytes of the allocations made.
     pub allocated_bytes: u64,
+    /// Of those, bytes of page-locked memory on the host.
+    pub page_locked_bytes: u64,
     /// Copies that gave way to memory that was asked for.
     pub evictions: u64,
     /// Bytes of those.

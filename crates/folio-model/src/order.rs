@@ -6,7 +6,9 @@
 //! a refused call has taken away. One `Order` knows the steps of one thread.
 
 use crate::place;
-use crate::program::{Action, BufferSpec, Memory, Mode, Program, QueueSpec, Step, View, What};
+use crate::program::{
+    Access, Action, BufferSpec, Memory, Mode, Program, QueueSpec, Step, View, What,
+};
 use crate::run::{Outcome, Seen};
 use folio_core::geom::Box3;
 use std::collections::HashMap;
@@ -233,11 +235,11 @@ impl Order {
         let line = &mut self.lines[queue];
         line.last = Some(step);
         line.all.insert(step);
-        if let Action::Upload { to } | Action::Fill { to } | Action::Copy { to, .. } = action
-            && to.part == Box3::whole(to.dims)
-            && matches!(self.specs[to.buffer].memory, Memory::Usm(..))
-        {
-            self.ready[to.buffer] = Ready::After(step);
+        for (Access { view, mode }, _) in action.accesses() {
+            let usm = matches!(self.specs[view.buffer].memory, Memory::Usm(..));
+            if usm && mode == Mode::Discard && view.part == Box3::whole(view.dims) {
+                self.ready[view.buffer] = Ready::After(step);
+            }
         }
     }
 

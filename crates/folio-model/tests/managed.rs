@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{Backend, Link, MemoryHome};
-use folio_core::{Runtime, RuntimeBuilder};
+use folio_core::{Links, Runtime, RuntimeBuilder};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use folio_model::managed::{case, mistaken};
@@ -17,9 +17,10 @@ fn cpu(domains: usize) -> CpuBackend {
     CpuBackend::builder().domains(domains).threads(2).build().unwrap()
 }
 
-/// Devices with and without direct paths, in the host's memory and in one of their own.
+/// Devices with and without direct paths, in the host's memory and in one of their own, and linked
+/// with it wherever that can be.
 fn devices(seed: u64) -> RuntimeBuilder {
-    let builder = Runtime::builder();
+    let builder = Runtime::builder().links(links(seed));
     let script = Script::new().seed(seed).jitter(seed / 6 % 5).overlap(seed.is_multiple_of(2));
     let sim = SimBackend::builder().script(script);
     let at_home = DeviceSpec::new().home(MemoryHome::Host);
@@ -31,6 +32,10 @@ fn devices(seed: u64) -> RuntimeBuilder {
         4 => builder.backend(cpu(3)),
         _ => builder.backend(cpu(1)),
     }
+}
+
+fn links(seed: u64) -> Links {
+    if seed / 12 % 2 == 1 { Links::On } else { Links::Off }
 }
 
 fn suite(name: &str, case: impl Fn(u64) -> Result<(), String> + Sync) {
@@ -62,7 +67,7 @@ fn on(name: &str, backend: Arc<dyn Backend>) {
         Err(why) => return println!("skipped: {name}: {}", why.reason),
     }
     suite(name, |seed| {
-        let builder = Runtime::builder().shared_backend(backend.clone());
+        let builder = Runtime::builder().shared_backend(backend.clone()).links(links(seed));
         case(seed, if seed.is_multiple_of(2) { builder } else { builder.backend(cpu(2)) })
     });
 }

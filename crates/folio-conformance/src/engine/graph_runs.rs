@@ -16,6 +16,7 @@ tests![
     a_graph_within_a_graph_runs_in_its_place,
     a_failed_node_fails_its_run_only,
     a_graph_keeps_its_buffers,
+    memory_that_a_run_uses_is_not_released,
     a_run_moves_what_is_elsewhere_and_no_more,
     a_batch_is_found_again,
     a_batch_with_an_error_submits_nothing,
@@ -297,6 +298,28 @@ fn a_failed_node_fails_its_run_only(rig: &Rig) -> Outcome {
     q.run_graph(&run)?.wait()?;
     ensure_eq!((x[1].to_vec()?, x[2].to_vec()?), (vec![4; 8], vec![3; 8]));
     ensure_eq!(failure(q.wait())?.id(), failed.id());
+    Ok(())
+}
+
+/// POL-06, GRAPH-02: neither released nor taken out, as long as the run goes on.
+fn memory_that_a_run_uses_is_not_released(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let device = q.device();
+    let mut x = rig.rt.buffer_from(&[1; 8])?;
+    let gate = Gate::new();
+    let door = gate.door();
+    graph.add(|cg| {
+        let x = cg.read(&x);
+        cg.repeatable_task(x, move |_| door.pass());
+        Ok(())
+    })?;
+    graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
+    let run = graph.finalize()?;
+    let event = q.run_graph(&run)?;
+    refused!(x.release(&device), Error::InUse { .. });
+    gate.open();
+    event.wait()?;
+    ensure_eq!(x.to_vec()?, [2; 8]);
     Ok(())
 }
 

@@ -23,19 +23,19 @@ tests![
 ];
 
 /// Tells when the engine of a runtime is gone.
-struct Life(Arc<()>);
+pub(super) struct Life(Arc<()>);
 
 impl Life {
     fn over(&self) -> bool {
         Arc::strong_count(&self.0) == 1
     }
 
-    fn ends(&self) -> Outcome {
+    pub(super) fn ends(&self) -> Outcome {
         eventually("the engine ends", || self.over())
     }
 }
 
-fn mortal(rig: &Rig) -> Result<(Runtime, Life), Stop> {
+pub(super) fn mortal(rig: &Rig) -> Result<(Runtime, Life), Stop> {
     let life = Arc::new(());
     let own = life.clone();
     // The engine owns the handler.

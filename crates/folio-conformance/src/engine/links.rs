@@ -286,6 +286,20 @@ fn views_that_write_nothing_back_hold_values(rig: &Rig) -> Outcome {
             let [maps, unmaps, copies] = counts(&rt);
             ensure_eq!([maps - before[0], unmaps - before[1], copies - before[2]], [2, 1, 0]);
         }
+        // Also at the end of a scope, whose view is leaked.
+        let mut pages = Pages::new();
+        // SAFETY: the elements of the pages, which are borrowed.
+        let slice = unsafe { std::slice::from_raw_parts_mut(pages.as_mut_ptr(), N) };
+        rt.scope(|scope| -> Outcome {
+            let mut x = scope.view_mut_with(N, slice, ViewPolicy::Async)?;
+            add(q, &mut x, 1)?;
+            ensure_eq!(x.get(5)?, 2);
+            add(q, &mut x, 1)?;
+            ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+            std::mem::forget(x);
+            Ok(())
+        })??;
+        ensure!(pages.elements().iter().all(|x| (1..=3).contains(x)), "not its values");
     }
     Ok(())
 }

@@ -1,5 +1,6 @@
 //! Policies: what a buffer does with the program's memory, and what its drop does.
 
+use super::lifetime::mortal;
 use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
@@ -22,6 +23,7 @@ tests![
     closing_returns_the_error,
     storage_comes_back_after_the_runtime,
     storage_comes_back_as_a_future,
+    handles_of_a_view_go_in_any_order,
     raw_views,
     scoped_views_follow_their_policy,
     a_leaked_view_of_a_scope_is_written_back,
@@ -311,6 +313,41 @@ fn storage_comes_back_after_the_runtime(rig: &Rig) -> Outcome {
         ensure_eq!(back.take()?.storage, vec![if kept { 2 } else { 1 }; 8], "{policy}");
     }
     Ok(())
+}
+
+/// POL-05: the view, what gives its storage back, its command's event, its queue and its runtime.
+fn handles_of_a_view_go_in_any_order(rig: &Rig) -> Outcome {
+    for (nth, order) in orders(vec![0, 1, 2, 3, 4]).into_iter().enumerate().step_by(5) {
+        let (rt, life) = mortal(rig)?;
+        let q = on(&rt, nth % rt.devices().len())?;
+        let (mut x, back) = lend(&q, OWNED[nth / 5 % 4], vec![1; 8])?;
+        let event = add(&q, &mut x, 1)?;
+        let mut handles: [Option<Box<dyn std::any::Any>>; 5] = [
+            Some(Box::new(x)),
+            Some(Box::new(back)),
+            Some(Box::new(event)),
+            Some(Box::new(q)),
+            Some(Box::new(rt)),
+        ];
+        order.iter().for_each(|at| handles[*at] = None);
+        life.ends()?;
+    }
+    Ok(())
+}
+
+fn orders(of: Vec<usize>) -> Vec<Vec<usize>> {
+    if of.is_empty() {
+        return vec![of];
+    }
+    let first = |at: &usize| {
+        let rest = orders(of.iter().copied().filter(|other| other != at).collect());
+        let at = *at;
+        rest.into_iter().map(move |mut order| {
+            order.insert(0, at);
+            order
+        })
+    };
+    of.iter().flat_map(first).collect()
 }
 
 /// POL-05

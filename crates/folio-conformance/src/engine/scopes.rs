@@ -15,6 +15,7 @@ tests![
     a_scope_waits_for_what_is_deferred,
     handles_in_other_threads_end_with_the_scope,
     failures_come_out_of_the_scope,
+    a_panic_in_a_scope_waits_for_its_commands,
     a_views_own_memory_is_not_released,
     lent_memory_is_as_aligned_as_it_is,
     scopes_in_host_tasks,
@@ -215,6 +216,32 @@ fn a_views_own_memory_is_not_released(rig: &Rig) -> Outcome {
         Ok(())
     })??;
     ensure_eq!(data, [3; 8]);
+    Ok(())
+}
+
+/// POL-05, ERR-02: the slice is nobody's but the program's when the panic leaves the scope.
+fn a_panic_in_a_scope_waits_for_its_commands(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        for leaks in [false, true] {
+            let mut data = [1; 8];
+            let inside = std::panic::AssertUnwindSafe(|| {
+                rig.rt.scope(|scope| {
+                    let x = scope.view_mut(&mut data).map(Buffer::share);
+                    if let Ok(x) = &x {
+                        (0..3).for_each(|_| drop(increment(&q, x)));
+                    }
+                    if leaks {
+                        std::mem::forget(x);
+                    }
+                    std::panic::resume_unwind(Box::new("on purpose"));
+                })
+            });
+            let payload = std::panic::catch_unwind(inside).map(|_: Result<(), _>| ()).err();
+            let payload = payload.and_then(|payload| payload.downcast_ref::<&str>().copied());
+            ensure_eq!((payload, data), (Some("on purpose"), [4; 8]), "device {at}");
+        }
+    }
     Ok(())
 }
 

@@ -2,8 +2,8 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::hal::MemoryHome;
-use folio_core::{Buffer, BufferOptions, Queue};
+use folio_core::hal::{DeviceKind, MemoryHome};
+use folio_core::{Buffer, BufferOptions, Error, Linkage, Links, Queue};
 
 tests![
     eight_pages_come_back_as_four,
@@ -29,6 +29,7 @@ tests![
     launches_of_zero_touch_nothing,
     empty_accesses_beside_others,
     pointers_stay,
+    page_locked_memory_is_the_hosts,
 ];
 
 /// BUF-05, PAGE-02, PAGE-03, XFER-01, XFER-03, XFER-04, XFER-06
@@ -563,5 +564,46 @@ fn pointers_stay(rig: &Rig) -> Outcome {
         ensure!(seen.iter().all(|p| *p == seen[0] && *p != 0), "{seen:?}");
     }
     ensure_eq!(x.to_vec()?[..2], [3 * count as u64, 2]);
+    Ok(())
+}
+
+/// LINK-02, MEM-01, USM-01: a buffer that asks for it has page-locked memory on the host, within the
+/// device's budget; what is moved is the same. A device that has none says so.
+fn page_locked_memory_is_the_hosts(rig: &Rig) -> Outcome {
+    let name = rig.separate(1)?.remove(0).device().name().to_owned();
+    let rt = rig.builder().links(Links::On).build()?;
+    let (q, n) = (rt.queue_on(name.as_str())?, 1000);
+    let (device, bytes) = (q.device(), 4 * n as u64);
+    let in_use = || device.budget().1;
+    let options = BufferOptions::new().label("x").page_locked(&device);
+    let before = in_use();
+    let made = rt.buffer_from_with(vec![1; n], n, options.clone());
+    if let (Err(Error::Unsupported { .. }), true) =
+        (&made, device.info().kind != DeviceKind::Simulated)
+    {
+        ensure_eq!((rt.counters().page_locked_bytes, in_use()), (0, before));
+        return Ok(());
+    }
+    let mut x = made?;
+    ensure_eq!((rt.counters().page_locked_bytes, in_use() - before), (bytes, bytes));
+    ensure_eq!(x.allocations().len(), 1);
+    add(&q, &mut x, 1)?;
+    ensure!(matches!(x.linkage(&device)?, Linkage::Apart(_)), "it is no link");
+    ensure_eq!(x.to_vec()?, vec![2; n]);
+    let moved = x.counters();
+    ensure_eq!((moved.host_to_device.bytes, moved.device_to_host.bytes), (bytes, bytes));
+    drop(x);
+    let mut y = rt.buffer_with::<i32, 1>(n, options.clone())?;
+    ensure_eq!(y.to_vec()?, vec![0; n]);
+    y.write()?.fill(5);
+    add(&q, &mut y, 1)?;
+    ensure_eq!(y.to_vec()?, vec![6; n]);
+    drop(y);
+    rt.wait()?;
+    ensure_eq!(in_use(), before, "all of it is given back");
+    device.set_budget(bytes - 1);
+    refused!(rt.buffer_with::<i32, 1>(n, options.clone()), Error::OutOfMemory { .. });
+    let view = rt.view_with(n, vec![1; n], folio_core::ViewPolicy::Async, options);
+    refused!(view.map_err(Error::from), Error::Configuration { .. });
     Ok(())
 }

@@ -3,7 +3,7 @@
 use super::{Buffer, BufferOptions, widen};
 use crate::coords::Coords;
 use crate::element::{DeviceType, bytes_of};
-use crate::error::{Error, Result};
+use crate::error::{Error, Label, Result};
 use crate::geom::checked_volume;
 use crate::hal::HostPtr;
 use crate::pages::DomainId;
@@ -138,7 +138,15 @@ impl Runtime {
         shape: impl Coords<D>,
         options: BufferOptions,
     ) -> Result<Buffer<T, D>> {
+        let device = options.page_locked.clone();
         let view = self.storage::<T>(widen(shape.coords()), D, options, None)?;
+        if let Some(device) = device {
+            if !device.core.same(&self.core) {
+                let label = Label::from(device.name());
+                return Err(Error::WrongRuntime { what: "device", label, by: None });
+            }
+            self.core.engine.page_lock(view.storage.id, device.at)?;
+        }
         Ok(Buffer::from_view(view))
     }
 
@@ -167,10 +175,12 @@ impl Runtime {
                 needed: None,
             });
         }
+        let locked = options.page_locked.is_some();
         let buffer = self.buffer_with(shape, options)?;
         match data {
             _ if data.is_empty() => {}
             Cow::Borrowed(data) => self.copy_in(&buffer, data)?,
+            Cow::Owned(data) if locked => self.copy_in(&buffer, &data)?,
             Cow::Owned(data) => self.move_in(&buffer, data)?,
         }
         Ok(buffer)

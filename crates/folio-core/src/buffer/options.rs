@@ -3,6 +3,7 @@
 use crate::Evict;
 use crate::error::Label;
 use crate::pages::PageTrackerFactory;
+use crate::runtime::DeviceRef;
 use std::sync::Arc;
 
 /// What can be chosen for a buffer.
@@ -14,6 +15,7 @@ pub struct BufferOptions {
     /// The drop waits.
     pub(crate) sync: bool,
     pub(crate) evict: Option<Evict>,
+    pub(crate) page_locked: Option<DeviceRef>,
     /// No tracker of a user's, whatever the runtime has.
     pub(crate) own_tracker: bool,
 }
@@ -48,6 +50,19 @@ impl BufferOptions {
     #[must_use]
     pub fn evict(mut self, how: Evict) -> BufferOptions {
         self.evict = Some(how);
+        self
+    }
+
+    /// The buffer's memory on the host is page-locked by the driver of `device`, from the beginning
+    /// on. That makes transfers with devices of that driver faster, and costs memory that the
+    /// system cannot page out. It counts against the device's budget, and is never linked.
+    ///
+    /// Contents are copied into it, also those of a `Vec` by value. Where the device has no such
+    /// memory, making the buffer is [`Error::Unsupported`](crate::Error::Unsupported). A view has
+    /// the program's memory, for which this is [`Error::Configuration`](crate::Error::Configuration).
+    #[must_use]
+    pub fn page_locked(mut self, device: &DeviceRef) -> BufferOptions {
+        self.page_locked = Some(device.clone());
         self
     }
 

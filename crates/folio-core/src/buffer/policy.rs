@@ -262,6 +262,10 @@ pub(crate) unsafe fn view_over<T: DeviceType>(
     options: BufferOptions,
     end: Option<End>,
 ) -> Result<View> {
+    if options.page_locked.is_some() {
+        let why = format!("view {}: it has the program's memory", options.label);
+        return Err(Error::Configuration { what: "page-locked memory", why });
+    }
     let mut view = rt.storage::<T>(dims, rank, options, None)?;
     if let Some(storage) = Arc::get_mut(&mut view.storage) {
         storage.end = end.map(Box::new);

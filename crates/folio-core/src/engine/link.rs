@@ -58,6 +58,8 @@ pub enum Apart {
     Misaligned(u64),
     /// The backend refused.
     Refused,
+    /// The host's memory is a device's own: page-locked, or USM of the host's kind.
+    PageLocked,
 }
 
 impl fmt::Display for Apart {
@@ -74,6 +76,7 @@ impl fmt::Display for Apart {
                 write!(f, "the host's memory is not aligned to {align} bytes")
             }
             Apart::Refused => f.write_str("the backend refused"),
+            Apart::PageLocked => f.write_str("the host's memory is page-locked"),
         }
     }
 }
@@ -109,6 +112,7 @@ pub(crate) struct LinkFacts {
     /// The storage has a link.
     pub(crate) linked: bool,
     pub(crate) usm: bool,
+    pub(crate) page_locked: bool,
     /// The address of the memory on the host, if there is any, and whether it is in use.
     pub(crate) host: Option<(u64, bool)>,
 }
@@ -123,6 +127,7 @@ pub(crate) fn decide(facts: &LinkFacts) -> Result<(), Apart> {
     }
     match facts.host {
         _ if facts.usm => Err(Apart::Usm),
+        _ if facts.page_locked => Err(Apart::PageLocked),
         _ if facts.linked => Err(Apart::LinkedToAnother),
         Some((_, true)) => Err(Apart::InUse),
         Some((address, _)) if address % align != 0 => Err(Apart::Misaligned(align)),
@@ -177,8 +182,10 @@ impl StorageState {
     }
 
     fn facts(&self, wanted: Links, (unified, align): (bool, Option<u64>)) -> LinkFacts {
-        let host = self.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
+        let alloc = self.alloc(DomainId::HOST);
+        let host = alloc.and_then(|alloc| alloc.host);
         LinkFacts {
+            page_locked: alloc.is_some_and(|alloc| matches!(alloc.owner, Owner::Device(..))),
             wanted,
             unified,
             align,
@@ -225,6 +232,10 @@ impl Ledger {
         if storage.torn {
             return self.write_back(id, None).1;
         }
+        if storage.only_read {
+            // Nothing was written anywhere.
+            return deps;
+        }
         let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
         let away =
             |link: &Link| link.over_host && link.turn.active == Side::Device && link.turn.written;
@@ -252,7 +263,8 @@ impl Ledger {
             // A change of sides that was under way may not have happened.
             let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
             let Turn { active, written } = link.turn;
-            if link.over_host && sure && (active != Side::Device || !written) {
+            let current = sure && (active != Side::Device || !written);
+            if link.over_host && (current || storage.only_read) {
                 storage.residency.forget_switches();
             } else {
                 // The memory itself stays, as long as the storage does: an access of the host's may
@@ -364,6 +376,7 @@ mod tests {
     use super::*;
 
     const FITS: LinkFacts = LinkFacts {
+        page_locked: false,
         wanted: Links::Auto,
         unified: true,
         align: Some(64),
@@ -383,6 +396,7 @@ mod tests {
             (LinkFacts { unified: false, wanted: Links::On, ..FITS }, Ok(())),
             (LinkFacts { align: None, wanted: Links::On, ..FITS }, Err(Apart::NotShared)),
             (LinkFacts { linked: true, ..FITS }, Err(Apart::LinkedToAnother)),
+            (LinkFacts { page_locked: true, ..FITS }, Err(Apart::PageLocked)),
             (LinkFacts { usm: true, ..FITS }, Err(Apart::Usm)),
             (LinkFacts { host: Some((128, true)), ..FITS }, Err(Apart::InUse)),
             (LinkFacts { host: Some((96, false)), ..FITS }, Err(Apart::Misaligned(64))),

@@ -34,6 +34,7 @@ pub(crate) mod memory;
 pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 mod null;
+pub(crate) mod page_lock;
 pub(crate) mod pieces;
 pub(crate) mod plan;
 pub(crate) mod port;

@@ -238,10 +238,13 @@ impl Engine {
         self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.life = storage.life.max(Life::Closed);
-            if !writes {
+            let deps = match writes {
+                true => ledger.write_back(id, None).1,
+                false => ledger.hand_back(id),
+            };
+            if deps.is_empty() {
                 return (Stamp::DONE, None);
             }
-            let (_, deps) = ledger.write_back(id, None);
             (ledger.meet(deps), ledger.timeline.failures.pin())
         })
     }

@@ -84,15 +84,12 @@ impl Oracle<'_> {
         let Some(domain) = self.budget.as_ref().map(|budget| budget.domain) else {
             return Ok(false);
         };
-        let mut needed: Vec<usize> = Vec::new();
-        for access in accesses {
-            let at = access.view.buffer;
-            let here = self.domain_of(at, place) == domain && !access.view.part.is_empty();
-            if here && !needed.contains(&at) {
-                needed.push(at);
-            }
-        }
-        self.take_memory(&needed, call)
+        let named = |a: &&Access| self.domain_of(a.view.buffer, place) == domain;
+        let named = accesses.iter().filter(named);
+        // A command keeps what it names, but needs no memory for nothing.
+        let (empty, needed): (Vec<&Access>, _) = named.partition(|a| a.view.part.is_empty());
+        let buffers = |some: Vec<&Access>| some.iter().map(|a| a.view.buffer).collect::<Vec<_>>();
+        self.take_memory(&buffers(needed), &buffers(empty), call)
     }
 
     /// Memory of USM, and of buffers over it.
@@ -103,12 +100,17 @@ impl Oracle<'_> {
         };
         let here = |budget: &Budget| budget.domain == self.domains[device];
         match self.budget.as_ref().is_some_and(here) {
-            true => self.take_memory(&[at], call),
+            true => self.take_memory(&[at], &[], call),
             false => Ok(false),
         }
     }
 
-    fn take_memory(&mut self, needed: &[usize], call: &Outcome) -> Result<bool, String> {
+    fn take_memory(
+        &mut self,
+        needed: &[usize],
+        kept: &[usize],
+        call: &Outcome,
+    ) -> Result<bool, String> {
         let Some(budget) = &self.budget else { return Ok(false) };
         let mut need = Need::default();
         for at in 0..self.program.buffers.len() {
@@ -121,6 +123,7 @@ impl Oracle<'_> {
                 }
                 (false, true) => match self.goes(at, budget.domain) {
                     Goes::Never => need.surely += bytes,
+                    _ if kept.contains(&at) => need.maybe += bytes,
                     Goes::Maybe => need.maybe += bytes,
                     Goes::Surely => {}
                 },

@@ -42,6 +42,12 @@ impl Oracle<'_> {
         if !right {
             return Err(format!("it ended with {:?}, not with {must:?} {may:?}", seen.call));
         }
+        if let Outcome::Failed(_, label) = &seen.call
+            && !must.contains(label)
+            && !may.contains(label)
+        {
+            self.own.push(label.clone());
+        }
         if self.leeway != Leeway::None && seen.call != Outcome::Fine {
             // What a device has failed to write holds anything.
             return Ok(());

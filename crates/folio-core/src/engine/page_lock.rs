@@ -1,0 +1,55 @@
+//! Page-locked memory on the host, for buffers that ask for it.
+//!
+//! It is made when the buffer is, by a device's backend, and is the buffer's memory on the host like
+//! any other: backends know it by its address. It is no link: transfers stay transfers, and are
+//! faster. Once it is given back ([`release`](crate::Buffer::release), or eviction), the host's
+//! memory is ordinary.
+
+use super::Engine;
+use super::storage::{Alloc, Garbage, StorageId};
+use super::trace::Note;
+use crate::error::Error;
+use crate::hal::{AllocKind, AllocReq, MemBase, MemRef};
+use crate::pages::DomainId;
+
+impl Engine {
+    /// Gives a new storage memory on the host that device `at` has page-locked. It counts against
+    /// that device's budget, as USM of the host's kind does.
+    pub(crate) fn page_lock(&self, id: StorageId, at: u16) -> Result<(), Error> {
+        let (bytes, label) = {
+            let ledger = self.lock();
+            let storage = &ledger.storages[id.0];
+            (storage.bytes() as u64, storage.label.clone())
+        };
+        let request = AllocReq {
+            kind: AllocKind::Host,
+            size: bytes,
+            align: super::devices::DEVICE_ALIGN,
+            import: None,
+            zeroed: true,
+            linked: false,
+            label: label.as_str(),
+        };
+        let made = self.device_alloc(at, request, "buffer", &label)?;
+        let Some(host) = made.host else {
+            self.free(Garbage { alloc: made, bytes: bytes as usize, domain: DomainId::HOST });
+            let device = self.devices[usize::from(at)].name.clone();
+            let what = format!("page-locked memory for buffer {label}: the host does not reach it");
+            return Err(Error::Unsupported { device, what });
+        };
+        let mem = MemRef { base: MemBase::Host(host), offset: 0 };
+        let alloc = Alloc { mem, address: Some(host.0 as u64), ..made };
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            storage.set_alloc(DomainId::HOST, alloc);
+            storage.residency.holds(DomainId::HOST);
+            ledger.trace(|| Note::Allocate { what: "buffer", label, on: DomainId::HOST, bytes });
+            ledger.count(Some(id), None, |c| {
+                c.allocations += 1;
+                c.allocated_bytes += bytes;
+                c.page_locked_bytes += bytes;
+            });
+        });
+        Ok(())
+    }
+}

@@ -8,6 +8,7 @@
 
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::text::Plain;
+use crate::engine::fused::blamed;
 use folio_kernel::Violation;
 use folio_kernel::source::LowerError;
 use std::fmt;
@@ -594,7 +595,7 @@ impl From<HalError> for Cause {
     fn from(error: HalError) -> Cause {
         match error.kind {
             HalErrorKind::Panic(payload) => Cause::Panic(payload),
-            HalErrorKind::Violation(violation) => Cause::Kernel(violation),
+            HalErrorKind::Violation(violation) => Cause::Kernel(blamed(violation)),
             HalErrorKind::Task(error) => Cause::Task(error),
             _ => Cause::Backend(error),
         }

@@ -73,7 +73,11 @@ pub mod combine {
 }
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
-pub use graph::{BatchReport, Described, Executable, Graph, Node, NodeKind, Parameter, Recording};
+pub use folio_kernel::fuse::Explanation as FusionReport;
+pub use graph::{
+    BatchReport, Described, Executable, FinalizeOptions, FusionCounters, Graph, Node, NodeKind,
+    Parameter, Recording,
+};
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Image, RawMemory, Source, Timing};
 pub use half::{bf16, f16};

@@ -8,6 +8,7 @@
 
 mod batch;
 mod conflicts;
+mod fuse;
 mod node;
 mod parameter;
 mod picture;
@@ -15,9 +16,11 @@ mod record;
 mod run;
 mod steps;
 mod template;
+mod temporaries;
 
 pub use batch::BatchReport;
 pub(crate) use batch::Batches;
+pub use fuse::{FinalizeOptions, FusionCounters};
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
@@ -26,6 +29,7 @@ pub(crate) use record::{Recorded, Recorder};
 pub use run::Executable;
 
 use crate::engine::access::Access;
+use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -35,6 +39,7 @@ use crate::sync::Mutex;
 use conflicts::Conflicts;
 use record::Joined;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -90,6 +95,8 @@ struct State {
     /// Of recordings: the number of the next, and how many there are.
     next: u64,
     recordings: usize,
+    /// Storages that nothing outside of the graph can name.
+    temporaries: BTreeSet<StorageId>,
 }
 
 struct NodeState {
@@ -434,10 +441,31 @@ impl Graph {
     /// What can run: the graph as it is now. The graph stays as it is, and can be changed and
     /// finalized again.
     pub fn finalize(&self) -> Result<Executable> {
-        let state = self.inner.state.lock();
-        let (label, steps) = (state.label.clone(), Steps::of(&state, self.inner.id));
+        self.finalize_with(FinalizeOptions::new())
+    }
+
+    /// As [`finalize`](Self::finalize), with options: kernels that can be one launch may become
+    /// one.
+    ///
+    /// ```
+    /// # use folio_core::{FinalizeOptions, Result, Runtime};
+    /// fn squares(rt: &Runtime) -> Result<()> {
+    ///     let (mut x, graph) = (rt.buffer::<i32>(4)?, rt.graph("cpu")?);
+    ///     graph.add(|cg| cg.fill(&mut x, 3))?;
+    ///     let executable = graph.finalize_with(FinalizeOptions::new().enable_fusion())?;
+    ///     if let Some(report) = executable.fusion_report()? {
+    ///         println!("{report}"); // 0 launches became 0
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn finalize_with(&self, options: FinalizeOptions) -> Result<Executable> {
+        let mut state = self.inner.state.lock();
+        let (label, mut steps) = (state.label.clone(), Steps::of(&state, self.inner.id));
+        self.inner.find_temporaries(&mut state, &mut steps);
         drop(state);
-        Ok(Executable::new(&self.inner, label, steps))
+        steps.wish(options);
+        Executable::new(&self.inner, label, steps)
     }
 }
 

@@ -1,5 +1,6 @@
 //! Executables: graphs that run, and what can be exchanged between their runs.
 
+use super::fuse::Ready;
 use super::steps::Steps;
 use super::template::{Template, Update};
 use super::{Described, Graph, Inner, Node, Sub, What};
@@ -12,7 +13,9 @@ use crate::order::stamp::Stamp;
 use crate::queue::Queue;
 use crate::runtime::DeviceRef;
 use crate::sync::Mutex;
+use folio_kernel::fuse::Explanation as FusionReport;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -36,7 +39,12 @@ struct Runnable {
 }
 
 struct Runs {
+    /// As they were described.
     steps: Arc<Steps>,
+    /// What runs in their place, if they stay as they are; see [`Inner::prepare`].
+    ready: Option<Arc<Ready>>,
+    /// The steps that have been exchanged.
+    exchanged: BTreeSet<usize>,
     count: u64,
 }
 
@@ -48,10 +56,49 @@ struct Due {
 }
 
 impl Executable {
-    pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Executable {
-        let (state, latest) =
-            (Mutex::new(Runs { steps: Arc::new(steps), count: 0 }), Mutex::new(Stamp::DONE));
-        Executable { inner: Arc::new(Runnable { graph: graph.clone(), label, state, latest }) }
+    pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Result<Executable> {
+        let (steps, exchanged) = (Arc::new(steps), BTreeSet::new());
+        let state = Mutex::new(Runs { steps, ready: None, exchanged, count: 0 });
+        let (graph, latest) = (graph.clone(), Mutex::new(Stamp::DONE));
+        let made = Executable { inner: Arc::new(Runnable { graph, label, state, latest }) };
+        made.ready()?;
+        Ok(made)
+    }
+
+    /// What runs, and the commands as they were described, which keep the buffers.
+    fn ready(&self) -> Result<(Arc<Ready>, Arc<Steps>)> {
+        loop {
+            let (steps, exchanged) = {
+                let state = self.inner.state.lock();
+                if let Some(ready) = &state.ready {
+                    return Ok((ready.clone(), state.steps.clone()));
+                }
+                (state.steps.clone(), state.exchanged.clone())
+            };
+            // Without the lock: it may compile.
+            let ready = self.inner.graph.prepare(&steps, &exchanged);
+            let ready = Arc::new(ready.map_err(|why| self.error(why))?);
+            let mut state = self.inner.state.lock();
+            if Arc::ptr_eq(&state.steps, &steps) {
+                state.ready = Some(ready.clone());
+                return Ok((ready, steps));
+            }
+        }
+    }
+
+    /// What fusion has done, and not done, and why: prints as text, and as JSON by
+    /// [`FusionReport::json`]. None if it was not asked for.
+    pub fn fusion_report(&self) -> Result<Option<FusionReport>> {
+        self.refresh()?;
+        Ok(self.ready()?.0.report.clone())
+    }
+
+    /// What runs, for Graphviz: the commands as they were described, and a box around those that
+    /// are one launch. Lines are edges that were asked for, dashes those of data.
+    pub fn dot(&self) -> Result<String> {
+        self.refresh()?;
+        let (ready, steps) = self.ready()?;
+        Ok(ready.dot(&self.inner.label, &steps))
     }
 
     fn error(&self, why: GraphError) -> Error {
@@ -159,12 +206,6 @@ impl Executable {
         Ok(())
     }
 
-    /// What a run does.
-    fn steps(&self) -> Arc<Steps> {
-        let mut state = self.inner.state.lock();
-        state.count += 1;
-        state.steps.clone()
-    }
 }
 
 impl Runs {
@@ -175,6 +216,8 @@ impl Runs {
     ) -> Vec<(Arc<Template>, Option<Update>)> {
         let mut old = Vec::with_capacity(new.len());
         let mut moved = false;
+        self.ready = None;
+        self.exchanged.extend(new.iter().map(|(at, ..)| *at));
         let steps = Arc::make_mut(&mut self.steps);
         for (at, template, update) in new {
             let Some(step) = steps.all.get_mut(*at) else { continue };
@@ -269,12 +312,14 @@ impl Queue {
         }
         graph.refresh()?;
         // It keeps the buffers until the ledger does.
-        let steps = graph.steps();
-        let all = steps.all.iter().map(|step| step.template.command.again());
+        let (ready, _steps) = graph.ready()?;
+        let all = ready.steps.all.iter().map(|step| step.template.command.again());
         // All have been checked for this.
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
         let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
-        of.run(self, &mut commands, &steps.order, (&stamps, Some(&graph.inner.latest)))
+        graph.inner.state.lock().count += 1;
+        let order = &ready.steps.order;
+        of.run(self, &mut commands, order, (&stamps, Some(&graph.inner.latest)))
     }
 }
 

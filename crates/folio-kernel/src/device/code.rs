@@ -24,7 +24,7 @@ pub struct Code {
     /// Its name.
     pub name: Arc<str>,
     /// Its IR, verified.
-    pub ir: crate::Kernel,
+    pub ir: Arc<crate::Kernel>,
     /// How views are accessed.
     summary: Summary,
     /// By parameter: whether items access the element at their own position and no other.
@@ -96,7 +96,7 @@ impl Code {
         let (counted, proofs) = (counted(&ir), Proofs::default());
         Ok(Code {
             name,
-            ir,
+            ir: Arc::new(ir),
             summary,
             own,
             reads_own,

@@ -6,9 +6,9 @@
 //! runtime is told once. A failure that no call has returned is returned by the runtime's `wait`;
 //! without a handler it is written to standard error when the runtime's last handle goes.
 
+use crate::engine::fused::blamed;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::text::Plain;
-use crate::engine::fused::blamed;
 use folio_kernel::Violation;
 use folio_kernel::source::LowerError;
 use std::fmt;

@@ -71,9 +71,9 @@ pub use folio_kernel::device::{
 pub mod combine {
     pub use folio_kernel::device::{Add, And, Max, Min, Mul, Or, Xor};
 }
+pub use folio_kernel::fuse::Explanation as FusionReport;
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
-pub use folio_kernel::fuse::Explanation as FusionReport;
 pub use graph::{
     BatchReport, Described, Executable, FinalizeOptions, FusionCounters, Graph, Node, NodeKind,
     Parameter, Recording,

@@ -18,7 +18,7 @@ tests![
 ];
 
 /// The graph error in a result.
-fn why<T>(result: Result<T, Error>) -> Result<GraphError, Stop> {
+pub(super) fn why<T>(result: Result<T, Error>) -> Result<GraphError, Stop> {
     match result {
         Err(Error::Graph { why, .. }) => Ok(*why),
         Err(other) => Err(Stop::Failed(format!("not an error of a graph: {other}"))),

@@ -11,6 +11,7 @@
 mod bounds;
 mod choice;
 mod events;
+mod fusion;
 mod graph_runs;
 mod graphs;
 mod guards;
@@ -74,6 +75,7 @@ const TESTS: &[&[Test]] = &[
     usm::TESTS,
     graphs::TESTS,
     graph_runs::TESTS,
+    fusion::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {
@@ -88,6 +90,11 @@ pub fn names() -> Vec<&'static str> {
 /// The names of those of kernel functions.
 pub fn kernel_names() -> Vec<&'static str> {
     kernels::TESTS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The names of those of fused graphs.
+pub fn fusion_names() -> Vec<&'static str> {
+    fusion::TESTS.iter().map(|(name, _)| *name).collect()
 }
 
 /// Runs the suite. `expected` names tests that fail on this backend, each with the reason.

@@ -182,7 +182,9 @@ impl Running {
                 continue;
             }
             let given = stage.params.iter().map(|(param, place)| match *place {
-                At::Param(nth) => param.at(params.get(nth).map_or(std::ptr::null_mut(), |p| p.base)),
+                At::Param(nth) => {
+                    param.at(params.get(nth).map_or(std::ptr::null_mut(), |p| p.base))
+                }
                 At::Scratch(nth) => chain.scratch[nth].param(param, at(nth), piece),
             });
             let given: SmallVec<[ParamPtr; 8]> = given.collect();

@@ -330,17 +330,6 @@ fn whole(id: StorageId, storage: &StorageState, mode: Mode, domain: DomainId) ->
 }
 
 impl Ledger {
-    /// Nothing has written a storage, and no memory is its own yet.
-    pub(crate) fn is_pristine(&self, id: StorageId) -> bool {
-        self.storages.get(id.0).is_some_and(|storage| {
-            storage.life == Life::Open
-                && storage.home.is_none()
-                && storage.keeper.is_none()
-                && storage.guards.is_empty()
-                && storage.allocs.iter().all(Option::is_none)
-        })
-    }
-
     /// Brings what is current to the host, and says what must be done for that.
     pub(super) fn write_back(
         &mut self,

@@ -95,8 +95,8 @@ struct State {
     /// Of recordings: the number of the next, and how many there are.
     next: u64,
     recordings: usize,
-    /// Storages that nothing outside of the graph can name.
-    temporaries: BTreeSet<StorageId>,
+    /// Buffers that nothing outside of the graph can name.
+    owned: BTreeSet<StorageId>,
 }
 
 struct NodeState {
@@ -462,7 +462,9 @@ impl Graph {
     pub fn finalize_with(&self, options: FinalizeOptions) -> Result<Executable> {
         let mut state = self.inner.state.lock();
         let (label, mut steps) = (state.label.clone(), Steps::of(&state, self.inner.id));
-        self.inner.find_temporaries(&mut state, &mut steps);
+        let owned = temporaries::owned(&steps);
+        state.owned.extend(&owned);
+        steps.owned.extend(owned);
         drop(state);
         steps.wish(options);
         Executable::new(&self.inner, label, steps)

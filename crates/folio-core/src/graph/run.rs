@@ -205,7 +205,6 @@ impl Executable {
         }
         Ok(())
     }
-
 }
 
 impl Runs {

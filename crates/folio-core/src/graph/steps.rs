@@ -30,8 +30,8 @@ pub(super) struct Steps {
     pub(super) order: Arc<Order>,
     /// The graph itself, and the graphs within it: how each is to be fused, if it is.
     pub(super) parts: Vec<Option<Wanted>>,
-    /// Storages that belong to the graph: each run begins without contents of theirs.
-    pub(super) temporaries: BTreeSet<StorageId>,
+    /// Buffers that belong to the graph: no handle outside of it is left.
+    pub(super) owned: BTreeSet<StorageId>,
 }
 
 impl Steps {
@@ -41,7 +41,7 @@ impl Steps {
             all: Vec::new(),
             after: After::new(),
             parts: vec![None],
-            temporaries: state.temporaries.clone(),
+            owned: state.owned.clone(),
         };
         // Where the nodes so far end in the list.
         let mut ends = vec![0; state.nodes.len()];
@@ -63,16 +63,16 @@ impl Steps {
                 What::Graph(sub) => list.push_graph(&sub.steps, after, name),
             };
         }
-        let List { all, after, parts, temporaries } = list;
+        let List { all, after, parts, owned } = list;
         let order = Arc::new(order_by(&all, after));
-        Steps { all, order, parts, temporaries }
+        Steps { all, order, parts, owned }
     }
 
     /// Commands with these edges, in place of these.
     pub(super) fn with(&self, all: Vec<Step>, after: After) -> Steps {
         let order = Arc::new(order_by(&all, after));
-        let (parts, temporaries) = (self.parts.clone(), self.temporaries.clone());
-        Steps { all, order, parts, temporaries }
+        let (parts, owned) = (self.parts.clone(), self.owned.clone());
+        Steps { all, order, parts, owned }
     }
 
     /// Says how the graph is to be fused, and graphs within it of which nothing is said.
@@ -127,7 +127,7 @@ struct List {
     all: Vec<Step>,
     after: After,
     parts: Vec<Option<Wanted>>,
-    temporaries: BTreeSet<StorageId>,
+    owned: BTreeSet<StorageId>,
 }
 
 impl List {
@@ -149,7 +149,7 @@ impl List {
         let base = self.all.len() as u32;
         let first = self.parts.len() as u32;
         self.parts.extend_from_slice(&steps.parts);
-        self.temporaries.extend(&steps.temporaries);
+        self.owned.extend(&steps.owned);
         for (step, after) in steps.all.iter().zip(&steps.order.after) {
             let mut after: SmallVec<[(u32, bool); 2]> =
                 after.iter().map(|(from, uses)| (base + from, *uses)).collect();

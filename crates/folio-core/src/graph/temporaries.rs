@@ -1,50 +1,80 @@
-//! Temporaries: buffers that only a graph can name, since the last handle outside of it is gone, and
-//! which nothing had written before. They are uninitialised at the beginning of each run.
+//! Temporaries: buffers that only a graph can name, as the last handle outside of it is gone, and
+//! of which each run writes every element before it reads it. So nothing outside of a run can read
+//! what the run leaves there, and no run reads what an earlier one has left.
 
 use super::steps::Steps;
-use super::{Inner, State};
 use crate::buffer::StorageHandle;
+use crate::engine::access::Access;
 use crate::engine::storage::StorageId;
+use crate::geom::Box3;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-impl Inner {
-    /// Adds the storages that are temporaries from now on to those of the graph.
-    pub(super) fn find_temporaries(&self, state: &mut State, steps: &mut Steps) {
-        let found = self.temporaries_of(steps);
-        state.temporaries.extend(&found);
-        steps.temporaries.extend(found);
+/// The buffers of commands that only these commands hold.
+pub(super) fn owned(steps: &Steps) -> BTreeSet<StorageId> {
+    let mut seen = BTreeSet::new();
+    let mut held: HashMap<StorageId, (&Arc<StorageHandle>, usize)> = HashMap::new();
+    for step in &steps.all {
+        // A graph that is a node twice has each command once.
+        if !seen.insert(Arc::as_ptr(&step.template)) {
+            continue;
+        }
+        for handle in &step.template.leases.0 {
+            held.entry(handle.id).or_insert((handle, 0)).1 += 1;
+        }
     }
+    let own = held.into_iter().filter(|(_, (handle, count))| {
+        // A count that is read too large, as a handle is being dropped, finds one temporary less.
+        Arc::strong_count(handle) == *count && handle.is_plain()
+    });
+    own.map(|(id, _)| id).collect()
+}
 
-    /// The storages of commands that only these commands hold, and that nothing has written.
-    pub(super) fn temporaries_of(&self, steps: &Steps) -> BTreeSet<StorageId> {
-        let mut seen = BTreeSet::new();
-        let mut held: HashMap<StorageId, (&Arc<StorageHandle>, usize)> = HashMap::new();
-        for step in &steps.all {
-            // A graph that is a node twice has each command once.
-            if !seen.insert(Arc::as_ptr(&step.template)) {
-                continue;
+impl Steps {
+    /// The temporaries among the storages that belong to the graph. An exchanged command may use
+    /// them in another way, so it is asked for what runs, and not kept.
+    pub(super) fn temporaries(&self) -> BTreeSet<StorageId> {
+        let mut found = self.owned.clone();
+        if found.is_empty() {
+            return found;
+        }
+        let mut written: HashMap<StorageId, Vec<Box3>> = HashMap::new();
+        for step in &self.all {
+            let accesses = &step.template.command.accesses;
+            let mine = || accesses.iter().filter(|access| self.owned.contains(&access.storage));
+            for access in mine().filter(|access| !access.mode.discards()) {
+                let known = written.get(&access.storage).map_or(&[][..], Vec::as_slice);
+                if !is_covered(access, known) {
+                    found.remove(&access.storage);
+                }
             }
-            for handle in &step.template.leases.0 {
-                held.entry(handle.id).or_insert((handle, 0)).1 += 1;
+            for access in mine().filter(|access| access.mode.writes()) {
+                written.entry(access.storage).or_default().push(access.elements);
             }
         }
-        let own = held.into_iter().filter(|(id, (handle, count))| {
-            Arc::strong_count(handle) == *count
-                && handle.is_plain()
-                && !steps.temporaries.contains(id)
-        });
-        let own: Vec<StorageId> = own.map(|(id, _)| id).collect();
-        if own.is_empty() {
-            return BTreeSet::new();
-        }
-        let pristine = |ledger: &mut crate::engine::ledger::Ledger| {
-            own.iter().copied().filter(|id| ledger.is_pristine(*id)).collect()
-        };
-        self.core.engine.enter(pristine)
+        found
     }
 }
+
+/// All elements of an access are in these boxes.
+fn is_covered(access: &Access, written: &[Box3]) -> bool {
+    let mut left = vec![access.elements];
+    left.retain(|part| !part.is_empty());
+    for known in written {
+        let mut rest = Vec::new();
+        left.iter().for_each(|part| part.subtract(known, |part| rest.push(part)));
+        left = rest;
+        // Many parts are one case in many.
+        if left.is_empty() || left.len() > MOST_PARTS {
+            break;
+        }
+    }
+    left.is_empty()
+}
+
+/// Parts of an access that are looked for; a buffer that is written in more pieces is no temporary.
+const MOST_PARTS: usize = 64;
 
 impl StorageHandle {
     /// It is a buffer's, over memory of the engine's alone.

@@ -16,7 +16,9 @@ use crate::graph::template::Work;
 use crate::group::Leases;
 use crate::hal::{Geometry, Param};
 use crate::token::{GroupId, Token};
-use folio_kernel::fuse::{Fate, FusedKernel, Geometry as Over, Home, Memory, MemoryId, Outcome, Source};
+use folio_kernel::fuse::{
+    Fate, FusedKernel, Geometry as Over, Home, Memory, MemoryId, Outcome, Source,
+};
 use folio_kernel::{Access as Does, Owner, ParamId, ParamKind};
 use std::sync::Arc;
 
@@ -55,9 +57,8 @@ impl<'d> Member<'d> {
     fn given(&self) -> impl Iterator<Item = (usize, Given<'d>)> {
         let Member { step, launch } = *self;
         let params = launch.function.iter().flat_map(|function| &function.code.ir.params);
-        let memory = |kind: &ParamKind| {
-            matches!(kind, ParamKind::View { .. } | ParamKind::Reduce { .. })
-        };
+        let memory =
+            |kind: &ParamKind| matches!(kind, ParamKind::View { .. } | ParamKind::Reduce { .. });
         let params = params.enumerate().filter(move |(_, param)| memory(&param.kind));
         params.zip(launch.params.iter().zip(&launch.tokens)).filter_map(
             move |((number, _), (param, token))| {
@@ -141,8 +142,8 @@ impl Used {
         let max = std::array::from_fn(|dim| begin[dim] + self.param.shape[dim]);
         self.set_box(Box3 { min: begin, max });
         let grid = &self.handle.grid;
-        let own = self.param.dims == grid.dims
-            && self.param.size as usize == self.handle.element_bytes;
+        let own =
+            self.param.dims == grid.dims && self.param.size as usize == self.handle.element_bytes;
         self.elements = if own { accessed(&self.param) } else { Box3::whole(grid.dims) };
     }
 
@@ -209,7 +210,11 @@ fn internal(fused: &FusedKernel, memory: MemoryId) -> Option<&Outcome> {
 
 impl Draft<'_> {
     /// The command of a fused kernel; or why the device does not run it.
-    pub(super) fn make(&self, question: &Question, fused: &FusedKernel) -> Result<Template, String> {
+    pub(super) fn make(
+        &self,
+        question: &Question,
+        fused: &FusedKernel,
+    ) -> Result<Template, String> {
         let members = fused.nodes.iter().map(|at| Member::of(self, *at));
         let members: Vec<Member<'_>> = members.collect::<Option<_>>().ok_or("it has no IR")?;
         let (device, engine) = (self.graph.device, &self.graph.core.engine);
@@ -348,7 +353,7 @@ impl Draft<'_> {
         if launch.geometry.group.is_some() {
             let opened = engine.open(device).map_err(|error| error.to_string())?;
             let checked = opened.check(handle, &launch.geometry, &[]);
-            checked.map_err(|error| error.message)?;
+            checked.map_err(|error| error.message.to_string())?;
         }
         launch.loaded = Some(handle);
         launch.fused = Some(Arc::new(Fused { names: std::mem::take(names), chain: None }));
@@ -385,8 +390,8 @@ fn first_use(
     let whole = widened(fused.geometry.range, fused.kernel.shape.rank, 1) == geometry.range;
     let writes_all = access == Does::Out && own && whole;
     let known = |memory: &Memory| memory.temporary || memory.wishes.no_init;
-    let fresh = known(question.graph.memories.get(memory.index())?)
-        || question.says_no_init(fused, memory);
+    let fresh =
+        known(question.graph.memories.get(memory.index())?) || question.says_no_init(fused, memory);
     (fresh || writes_all).then_some(FirstUse { home, writes_all, fresh })
 }
 

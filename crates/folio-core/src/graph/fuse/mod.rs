@@ -9,15 +9,16 @@ mod options;
 mod question;
 mod report;
 
+pub(in crate::graph) use options::Wanted;
 pub use options::{FinalizeOptions, FusionCounters};
-pub(in crate::graph) 
+
 use super::steps::{Step, Steps};
 use super::template::Template;
 use super::{Inner, conflicts};
+use crate::engine::storage::StorageId;
 use crate::error::{GraphError, Label};
 use crate::graph::conflicts::Conflicts;
 use folio_kernel::fuse::{self, Explanation, FuseError, FusedKernel, Mode};
-use options::Wanted;
 use smallvec::SmallVec;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,6 +52,7 @@ pub(super) struct Unit {
 struct Draft<'s> {
     graph: &'s Inner,
     steps: &'s Steps,
+    temporaries: BTreeSet<StorageId>,
     units: Vec<Unit>,
     /// By unit: those that it comes after, those by its data included.
     after: Vec<Vec<usize>>,
@@ -76,7 +78,9 @@ impl Inner {
         let mut members = Vec::with_capacity(units.len());
         let mut all = Vec::with_capacity(units.len());
         for unit in units {
-            let Some(step) = unit.members.first().and_then(|at| steps.all.get(*at)) else { continue };
+            let Some(step) = unit.members.first().and_then(|at| steps.all.get(*at)) else {
+                continue;
+            };
             all.push(match unit.template {
                 None => step.clone(),
                 Some(template) => Step { node: None, template, update: None, part: step.part },
@@ -119,7 +123,7 @@ impl<'s> Draft<'s> {
         }
         let unit = |at| Unit { members: SmallVec::from_slice(&[at]), template: None };
         let units = (0..steps.all.len()).map(unit).collect();
-        Draft { graph, steps, units, after }
+        Draft { graph, steps, temporaries: steps.temporaries(), units, after }
     }
 
     /// The step of a unit that has only one.
@@ -149,9 +153,9 @@ impl<'s> Draft<'s> {
         let facts = core.engine.fusion_facts(self.graph.device);
         let options = wanted.options(facts.bakes);
         let question = self.question(part, is_fixed);
-        let plan = core.engine.timed_plan(self.graph.device, || {
-            fuse::plan(&question.graph, &facts.of_plan, options)
-        });
+        let plan = core
+            .engine
+            .timed_plan(self.graph.device, || fuse::plan(&question.graph, &facts.of_plan, options));
         let plan = plan.map_err(|why| self.refused(why))?;
         let mut report = plan.explain(&question.graph);
         if !facts.of_plan.fuses {

@@ -10,7 +10,8 @@ use crate::graph::template::Template;
 use crate::hal::{Geometry, Param};
 use folio_kernel::ParamKind;
 use folio_kernel::fuse::{
-    Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Wishes, Work,
+    Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Wishes,
+    Work,
 };
 use std::collections::{BTreeSet, HashMap};
 use std::sync::atomic::Ordering;
@@ -96,7 +97,7 @@ impl Draft<'_> {
     /// The question of one part of the graph. Other parts' kernels are no kernels here.
     pub(super) fn question(&self, part: u32, is_fixed: &dyn Fn(usize) -> bool) -> Question {
         let (ids, storages, all) = (HashMap::new(), vec![], vec![]);
-        let mut memories = Memories { temporaries: &self.steps.temporaries, ids, storages, all };
+        let mut memories = Memories { temporaries: &self.temporaries, ids, storages, all };
         let apart = self.strange();
         let nodes = self.units.iter().enumerate().map(|(at, unit)| {
             let label = self.label(at).as_str().to_owned();

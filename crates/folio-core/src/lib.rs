@@ -22,6 +22,7 @@ mod group;
 mod host;
 mod items;
 pub mod managed;
+mod marks;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
@@ -71,7 +72,7 @@ pub use folio_kernel::device::{
 pub mod combine {
     pub use folio_kernel::device::{Add, And, Max, Min, Mul, Or, Xor};
 }
-pub use folio_kernel::fuse::Explanation as FusionReport;
+pub use folio_kernel::fuse::{AccessScope, Explanation as FusionReport};
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use graph::{
@@ -86,6 +87,7 @@ pub use host::HostCall;
 pub use host::{HostArgument, Lent};
 pub use items::{Edge, Items, Margin};
 pub use managed::{Executor, HostExecutor, ManagedArray, ManagedFuture, ManagedPtr, ManagedVec};
+pub use marks::{Marked, Marks};
 pub use opaque::{OpaqueArg, OpaqueKernel};
 pub use queue::Queue;
 pub use report::{Counters, Moves};

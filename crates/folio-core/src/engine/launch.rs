@@ -151,9 +151,12 @@ impl Launch {
     /// The same launch once more. `None` if what it calls can be called only once: a kernel that is
     /// not [shared](NativeKernel::shared), or such an interop task.
     pub(crate) fn again(&self) -> Option<Box<Launch>> {
-        let kernel = match &self.kernel {
-            Some(kernel) => Some(kernel.again()?),
-            None => None,
+        // As with functions, each launch has a kernel of its own: it has the state of reductions.
+        let chain = self.fused.as_ref().and_then(|fused| fused.chain.as_ref());
+        let kernel = match (chain, &self.kernel) {
+            (Some(chain), _) => Some(chain.native()?),
+            (None, Some(kernel)) => Some(kernel.again()?),
+            (None, None) => None,
         };
         let foreign = match &self.foreign {
             Some(task) => Some(Box::new(task.again()?)),
@@ -167,13 +170,15 @@ impl Launch {
         launch.scalars.extend_from_slice(&self.scalars);
         launch.params.extend_from_slice(&self.params);
         launch.tokens.extend_from_slice(&self.tokens);
-        if let (Some(function), None, None) = (self.function, &self.loaded, &self.kernel) {
-            (function.native)(function.code, &mut launch);
-        }
-        if let Some(chain) = self.fused.as_ref().and_then(|fused| fused.chain.as_ref()) {
-            launch.kernel = Some(chain.native()?);
-        }
+        launch.make_form();
         Some(launch)
+    }
+
+    /// Makes the host's form of a kernel function that has no form yet.
+    pub(crate) fn make_form(&mut self) {
+        if let (Some(function), None, None) = (self.function, &self.loaded, &self.kernel) {
+            (function.native)(function.code, self);
+        }
     }
 
     /// The parameters, and the positions of their accesses.

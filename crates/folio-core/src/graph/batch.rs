@@ -5,7 +5,7 @@ use super::fuse::{FinalizeOptions, Unit};
 use super::steps::Steps;
 use super::template::{Template, Work};
 use super::{Inner, NodeKind, Recording, temporaries};
-use crate::engine::command::Command;
+use crate::engine::command::{Action, Command};
 use crate::engine::replay::Order;
 use crate::engine::storage::StorageId;
 use crate::error::{GraphError, Result};
@@ -151,7 +151,10 @@ impl Taken {
         self.works.push(template.work);
         match Arc::try_unwrap(template) {
             Ok(template) => {
-                let (command, leases) = template.into_parts();
+                let (mut command, leases) = template.into_parts();
+                if let Action::Launch(Some(launch)) = &mut command.action {
+                    launch.make_form();
+                }
                 self.commands.push(command);
                 self._leases.push(leases);
             }

@@ -8,6 +8,7 @@ use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
 use crate::group::{CommandGroup, ForGraph, Leases};
 use crate::hal::{KernelHandle, KernelId};
+use crate::marks::Marks;
 use crate::token::GroupId;
 use smallvec::SmallVec;
 use std::any::TypeId;
@@ -20,6 +21,8 @@ pub(crate) struct Template {
     pub(super) command: Command,
     pub(super) work: Work,
     pub(super) leases: Leases,
+    /// By argument that is memory: its marks, where it has some.
+    pub(super) marks: Vec<(usize, Marks)>,
 }
 
 /// Which code a command runs.
@@ -71,7 +74,7 @@ impl Update {
 impl Template {
     /// What a group describes. In a `repeated` one, all that is called can be called again.
     pub(super) fn of(group: &mut CommandGroup, repeated: bool) -> Result<Template> {
-        group.graph().repeated = repeated;
+        (group.graph().repeated, group.graph().is_node) = (repeated, true);
         let mut command = Command::new(None, false);
         group.finish(&mut command)?;
         if let Some(device) = command.device {
@@ -82,7 +85,8 @@ impl Template {
             _ => Work::None,
         };
         let (kind, label) = (kind_of(&command), command.label.clone());
-        Ok(Template { kind, label, command, work, leases: group.leases() })
+        let marks = std::mem::take(&mut group.graph().marks);
+        Ok(Template { kind, label, command, work, leases: group.leases(), marks })
     }
 
     /// What `describe` says for a graph; and what else it told of graphs.
@@ -107,6 +111,7 @@ impl Template {
             command: Command::new(None, false),
             work: Work::None,
             leases: Leases::default(),
+            marks: vec![],
         }
     }
 

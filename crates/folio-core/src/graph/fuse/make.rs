@@ -237,7 +237,7 @@ impl Draft<'_> {
         }
         command.action = Action::Launch(Some(launch));
         let (kind, label) = (NodeKind::Kernel, command.label.clone());
-        Ok(Template { kind, label, command, work, leases: Leases::default() })
+        Ok(Template { kind, label, command, work, leases: Leases::default(), marks: vec![] })
     }
 
     /// The kernels one after the other, on a device that runs the host's code.
@@ -288,11 +288,11 @@ impl Draft<'_> {
         let number = self.graph.core.engine.count_chain(self.graph.device, fused);
         let group = launching.launch.geometry.group;
         let chain = Arc::new(Chain::new(stages, scratch, (group, &bytes), number));
-        // A run makes its own; this one is also a check that each has a form for the host.
         let kernel = chain.native().ok_or("it has no form for the host")?;
-        let names = std::mem::take(&mut launching.names);
+        let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
+        launching.launch.kernel = Some(kernel);
         launching.launch.fused = Some(Arc::new(Fused { names, chain: Some(chain) }));
-        Ok(Work::Closure(kernel.id()))
+        Ok(Work::Closure(id))
     }
 
     /// One kernel, which the device loads.

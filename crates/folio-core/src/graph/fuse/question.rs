@@ -45,7 +45,8 @@ impl Memories<'_> {
             let label = handle.map_or(String::new(), |handle| handle.label.as_str().to_owned());
             self.storages.push(storage);
             let temporary = self.temporaries.contains(&storage);
-            self.all.push(Memory { label, temporary, wishes: Wishes::default() });
+            let wishes = handle.map_or(Wishes::default(), |handle| handle.marks.lock().0);
+            self.all.push(Memory { label, temporary, wishes });
             MemoryId(self.storages.len() as u32 - 1)
         })
     }
@@ -175,9 +176,11 @@ fn call_of(step: &Step, fixed: bool, memories: &mut Memories<'_>) -> Option<Call
             }
             ParamKind::View { rank, .. } => {
                 let (param, memory) = memory(memories, nth)?;
+                let mut marks = step.template.marks.iter();
+                let wishes = marks.find(|(at, _)| *at == nth).map(|(_, marks)| marks.0);
                 nth += 1;
                 let region = region(memory, param, rank);
-                Argument::View { region, wishes: Wishes::default() }
+                Argument::View { region, wishes: wishes.unwrap_or_default() }
             }
             ParamKind::Reduce { .. } => {
                 let (_, memory) = memory(memories, nth)?;

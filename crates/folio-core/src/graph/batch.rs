@@ -180,7 +180,7 @@ impl Inner {
         steps.wish(options);
         let fused = match steps.parts.iter().any(Option::is_some) {
             true => {
-                steps.owned.extend(temporaries::owned(&steps));
+                steps.owned.extend(temporaries::owned(&steps, self.core.engine.plant));
                 // The next block may have other scalars, so none becomes a constant.
                 Some(self.fuse(&steps, &|_| false)?)
             }

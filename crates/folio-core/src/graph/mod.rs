@@ -462,7 +462,7 @@ impl Graph {
     pub fn finalize_with(&self, options: FinalizeOptions) -> Result<Executable> {
         let mut state = self.inner.state.lock();
         let (label, mut steps) = (state.label.clone(), Steps::of(&state, self.inner.id));
-        let owned = temporaries::owned(&steps);
+        let owned = temporaries::owned(&steps, self.inner.core.engine.plant);
         state.owned.extend(&owned);
         steps.owned.extend(owned);
         drop(state);

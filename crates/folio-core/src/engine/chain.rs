@@ -1,9 +1,9 @@
-//! Fused kernels as devices run them that run the host's code: piece by piece of the items, each of
-//! the kernels in turn, so that what one leaves for the next is still in the cache. Memories that
-//! only these kernels use are scratch of a piece, and have no memory of their own.
+//! Fused kernels on devices that run the host's code. A thread takes a piece of the items and runs
+//! each of the kernels on it, in turn. What a kernel leaves for the next one is still in the cache.
+//! A memory that only these kernels use is scratch of the thread, and is not allocated.
 //!
-//! Whether that gives the results of the kernels one after the other has been shown by
-//! [`folio_kernel::fuse`]: an item, or a group, meets only itself at what one of the kernels writes.
+//! [`folio_kernel::fuse`] has shown that the results are those of the kernels one after the other:
+//! at each element that one of them writes, an item or a group meets only itself.
 
 use super::launch::{Function, Launch, Scalars};
 use crate::error::Label;
@@ -16,9 +16,9 @@ use std::sync::Arc;
 /// Bytes of all memories that a piece uses: they fit into a first-level cache of 48 KiB or, with
 /// less than all of their lines, of 32 KiB.
 const PIECE_BYTES: usize = 32 << 10;
-/// Fewer items cost more in calls than the cache gains: a call of a kernel is some 30 ns.
+/// With fewer items, calls cost more than the cache gains: a call of a kernel is some 30 ns.
 const FEWEST_ITEMS: usize = 256;
-/// More are no gain where an item uses few bytes.
+/// More items gain nothing, however few bytes each of them uses.
 const MOST_ITEMS: usize = 8192;
 
 /// What a fused launch is.

@@ -25,9 +25,9 @@ impl FinalizeOptions {
     }
 
     /// An order: all kernels of the graph become one launch, those of each graph within it another
-    /// one. Where the device cannot fuse this is
-    /// [`GraphError::FeatureNotSupported`](crate::GraphError::FeatureNotSupported), where these
-    /// kernels cannot be fused [`GraphError::KernelNotSupported`](crate::GraphError::KernelNotSupported).
+    /// one. Errors are [`FeatureNotSupported`](crate::GraphError::FeatureNotSupported) by a device
+    /// that does not fuse, and [`KernelNotSupported`](crate::GraphError::KernelNotSupported) where
+    /// these kernels cannot be one launch.
     pub fn require_fusion(self) -> FinalizeOptions {
         FinalizeOptions { require: true, ..self }
     }

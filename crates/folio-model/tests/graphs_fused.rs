@@ -2,7 +2,7 @@
 //! temporaries, over whole buffers and parts, with exchanges between runs. The fused graph and the
 //! same commands one after the other leave the same bits in every buffer that the program can read
 //! (FUSE-11, FUSE-12). Bugs on purpose are found.
-#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
 use folio_core::planted::Planted;

@@ -42,7 +42,7 @@ fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
     let q = rt.queue()?;
     let data = |factor: i32| (0..SIZE as i32).map(|k| k * factor).collect::<Vec<_>>();
-    let ins = [rt.buffer_from(&data(1))?, rt.buffer_from(&data(2))?, rt.buffer_from(&data(3))?];
+    let ins = [rt.buffer_from(data(1))?, rt.buffer_from(data(2))?, rt.buffer_from(data(3))?];
     let mut out = rt.buffer(SIZE)?;
 
     let fused = recorded(&q, &ins, &mut out)?;

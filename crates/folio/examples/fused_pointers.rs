@@ -22,8 +22,8 @@ fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
     let q = rt.queue()?;
     let data = |factor: i32| (0..SIZE as i32).map(|k| k * factor).collect::<Vec<_>>();
-    let (in1, in2) = (rt.buffer_from(&data(1))?, rt.buffer_from(&data(2))?);
-    let (in3, mut out) = (rt.buffer_from(&data(3))?, rt.buffer(SIZE)?);
+    let (in1, in2) = (rt.buffer_from(data(1))?, rt.buffer_from(data(2))?);
+    let (in3, mut out) = (rt.buffer_from(data(3))?, rt.buffer(SIZE)?);
 
     let device = || rt.usm::<i32>(&q.device(), UsmKind::Device, SIZE);
     let (mut d_in1, mut d_in2, mut d_in3) = (device()?, device()?, device()?);

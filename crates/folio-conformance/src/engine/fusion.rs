@@ -6,8 +6,8 @@ use super::rig::*;
 use super::tests;
 use folio::prelude::*;
 use folio_core::{
-    AccessScope, Cause, DeviceRef, Executable, FinalizeOptions, FusionReport, Graph, GraphError,
-    Marks, Parameter, Result, UsmKind,
+    Cause, DeviceRef, Executable, FinalizeOptions, FusionReport, Graph, GraphError, Parameter,
+    Result,
 };
 
 tests![
@@ -26,34 +26,31 @@ tests![
     violations_name_the_original_kernel,
     what_outlives_a_run_is_no_temporary,
     fused_graphs_have_pictures,
-    marked_memory_is_internal,
-    marks_are_checked,
-    marked_pointers_are_internal,
 ];
 
 #[kernel]
-fn sums(i: Item, a: In<i32>, b: In<i32>, c: Out<i32>) {
+pub(super) fn sums(i: Item, a: In<i32>, b: In<i32>, c: Out<i32>) {
     c[i] = a[i] + b[i];
 }
 
 #[kernel]
-fn products(i: Item, a: In<i32>, b: In<i32>, c: Out<i32>) {
+pub(super) fn products(i: Item, a: In<i32>, b: In<i32>, c: Out<i32>) {
     c[i] = a[i] * b[i];
 }
 
 #[kernel]
-fn scales(i: Item, by: i32, a: In<i32>, c: Out<i32>) {
+pub(super) fn scales(i: Item, by: i32, a: In<i32>, c: Out<i32>) {
     c[i] = a[i] * by;
 }
 
 #[kernel]
-fn smooths_row(i: Item, a: In<f32>, c: Out<f32>) {
+pub(super) fn smooths_row(i: Item, a: In<f32>, c: Out<f32>) {
     let (k, n) = (i.index(), a.len());
     c[i] = if k == 0 || k + 1 == n { a[i] } else { (a[k - 1] + a[k + 1]) * 0.5 };
 }
 
 #[kernel]
-fn multiplies(i: Item, a: In<f32>, b: In<f32>, c: Out<f32>) {
+pub(super) fn multiplies(i: Item, a: In<f32>, b: In<f32>, c: Out<f32>) {
     c[i] = a[i] * b[i];
 }
 
@@ -86,52 +83,42 @@ fn looks_up(i: Item, at: In<u32>, table: In<i32>, c: Out<i32>) {
     c[i] = table[at[i]];
 }
 
-#[kernel(group = 64)]
-fn sums_by_groups(g: Group, a: In<i32>, b: In<i32>, c: Out<i32>) {
-    g.each(|i| c[i] = a[i] + b[i]);
-}
-
-#[kernel(group = 64)]
-fn products_by_groups(g: Group, a: In<i32>, b: In<i32>, c: Out<i32>) {
-    g.each(|i| c[i] = a[i] * b[i]);
-}
-
 /// 1000 items: more than a piece of a CPU's block, and no multiple of anything.
-const N: usize = 1000;
+pub(super) const N: usize = 1000;
 
-fn data(n: usize, factor: i32) -> Vec<i32> {
+pub(super) fn data(n: usize, factor: i32) -> Vec<i32> {
     (0..n as i32).map(|k| k.wrapping_mul(factor) % 1009 - 300).collect()
 }
 
 /// Finalizes with fusion required.
-fn require(graph: &Graph) -> Result<Executable> {
+pub(super) fn require(graph: &Graph) -> Result<Executable> {
     graph.finalize_with(FinalizeOptions::new().require_fusion())
 }
 
 /// Finalizes with fusion enabled.
-fn enable(graph: &Graph) -> Result<Executable> {
+pub(super) fn enable(graph: &Graph) -> Result<Executable> {
     graph.finalize_with(FinalizeOptions::new().enable_fusion())
 }
 
-fn report(run: &Executable) -> Result<FusionReport, Stop> {
+pub(super) fn report(run: &Executable) -> Result<FusionReport, Stop> {
     run.fusion_report()?.ok_or_else(|| Stop::Failed("no report".into()))
 }
 
 /// Launches of one run, which has ended.
-fn launches(rig: &Rig, q: &Queue, run: &Executable) -> Result<u64, Stop> {
+pub(super) fn launches(rig: &Rig, q: &Queue, run: &Executable) -> Result<u64, Stop> {
     let before = rig.rt.counters().launches;
     q.run_graph(run)?.wait()?;
     Ok(rig.rt.counters().launches - before)
 }
 
 /// The four kernels of the seed's first program, on buffers of which three are temporaries.
-struct Program {
-    inputs: [Vec<i32>; 3],
-    wanted: Vec<i32>,
+pub(super) struct Program {
+    pub(super) inputs: [Vec<i32>; 3],
+    pub(super) wanted: Vec<i32>,
 }
 
 impl Program {
-    fn new(n: usize) -> Program {
+    pub(super) fn new(n: usize) -> Program {
         let inputs = [data(n, 7), data(n, 11), data(n, 13)];
         let wanted = (0..n).map(|k| {
             let sum = inputs[0][k] + inputs[1][k];
@@ -156,7 +143,7 @@ impl Program {
         q.run(n, sums(&*product, &*scaled, out)).map(drop)
     }
 
-    fn buffers(&self, rt: &Runtime) -> Result<(Vec<Buffer<i32>>, Shared<i32>)> {
+    pub(super) fn buffers(&self, rt: &Runtime) -> Result<(Vec<Buffer<i32>>, Shared<i32>)> {
         let ins = self.inputs.iter().map(|data| rt.buffer_from(data));
         Ok((ins.collect::<Result<_>>()?, rt.buffer(self.wanted.len())?.share()))
     }
@@ -269,7 +256,7 @@ fn reductions_end_a_fused_launch(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     for n in [1, 100, N, 70_001] {
         let values = |by: f32| (0..n).map(|k| (k as f32 * by).sin()).collect::<Vec<_>>();
-        let (a, b) = (rig.rt.buffer_from(&values(0.37))?, rig.rt.buffer_from(&values(1.1))?);
+        let (a, b) = (rig.rt.buffer_from(values(0.37))?, rig.rt.buffer_from(values(1.1))?);
         let sum = rig.rt.buffer::<f32>(1)?.share();
         let graph = rig.rt.graph(&q.device())?;
         let recording = graph.record(std::slice::from_ref(&q))?;
@@ -361,7 +348,7 @@ fn parts_and_dimensions_stay_apart(rig: &Rig) -> Outcome {
     }
     ensure_eq!(out.to_vec()?, wanted);
     // An offset of one of them.
-    let (a, y) = (rig.rt.buffer_from(&data(N, 3))?, rig.rt.buffer(N)?.share());
+    let (a, y) = (rig.rt.buffer_from(data(N, 3))?, rig.rt.buffer(N)?.share());
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| cg.run(N, scales(2, &a, &y)))?;
     graph.add(|cg| cg.run(5..N, scales(4, &a, &y)))?;
@@ -378,7 +365,7 @@ fn parts_and_dimensions_stay_apart(rig: &Rig) -> Outcome {
 fn neighbours_are_not_fused(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let values: Vec<f32> = (0..N).map(|k| (k as f32).sqrt()).collect();
-    let (a, b) = (rig.rt.buffer_from(&values)?, rig.rt.buffer_from(&vec![2f32; N])?);
+    let (a, b) = (rig.rt.buffer_from(&values)?, rig.rt.buffer_from(vec![2f32; N])?);
     let out = rig.rt.buffer::<f32>(N)?.share();
     let graph = rig.rt.graph(&q.device())?;
     let recording = graph.record(std::slice::from_ref(&q))?;
@@ -405,7 +392,7 @@ fn neighbours_are_not_fused(rig: &Rig) -> Outcome {
 /// FUSE-01, FUSE-04: a host task between two kernels.
 fn what_stands_between_kernels_is_named(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let a = rig.rt.buffer_from(&data(64, 3))?;
+    let a = rig.rt.buffer_from(data(64, 3))?;
     let (y, z) = (rig.rt.buffer(64)?.share(), rig.rt.buffer(64)?.share());
     graph.add(|cg| cg.run(64, scales(2, &a, &y)))?;
     graph.add(|cg| {
@@ -454,7 +441,7 @@ fn copies_stand_before_and_after(rig: &Rig) -> Outcome {
 /// FUSE-01: sub-graphs are how a device-wide barrier is had.
 fn graphs_within_graphs_are_fused_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let a = rig.rt.buffer_from(&data(N, 3))?;
+    let a = rig.rt.buffer_from(data(N, 3))?;
     let all = (0..4).map(|_| Ok(rig.rt.buffer(N)?.share())).collect::<Result<Vec<_>>>()?;
     let inner =
         |from: &Shared<i32>, middle: &Shared<i32>, to: &Shared<i32>| -> Result<Executable> {
@@ -478,7 +465,7 @@ fn graphs_within_graphs_are_fused_apart(rig: &Rig) -> Outcome {
 /// GRAPH-03, FUSE-08: other scalars, buffers and ranges, by parameters and by node.
 fn exchanged_nodes_are_fused_anew(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let a = rig.rt.buffer_from(&data(N, 3))?.share();
+    let a = rig.rt.buffer_from(data(N, 3))?.share();
     let all = (0..3).map(|_| Ok(rig.rt.buffer(N)?.share())).collect::<Result<Vec<_>>>()?;
     let (by, n) = (Parameter::new(2), Parameter::new(N));
     let read = (by.clone(), n.clone(), a.clone(), all[0].clone());
@@ -499,7 +486,8 @@ fn exchanged_nodes_are_fused_anew(rig: &Rig) -> Outcome {
     ensure_eq!((all[0].to_vec()?, all[1].to_vec()?), (scaled(10), scaled(11)));
     ensure_eq!(q.device().fusion_counters().compiled, compiled);
     // Fewer items than the other kernel has.
-    (by.set(1), n.set(10));
+    by.set(1);
+    n.set(10);
     ensure_eq!(launches(rig, &q, &run)?, report(&run)?.launches_left as u64);
     ensure_eq!(all[1].to_vec()?[..10], scaled(2)[..10]);
     ensure_eq!(all[1].to_vec()?[10..], scaled(11)[10..]);
@@ -516,7 +504,7 @@ fn violations_name_the_original_kernel(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let mut at: Vec<u32> = (0..64).collect();
     at[40] = 64;
-    let (at, table) = (rig.rt.buffer_from(&at)?, rig.rt.buffer_from(&data(64, 3))?);
+    let (at, table) = (rig.rt.buffer_from(&at)?, rig.rt.buffer_from(data(64, 3))?);
     let (y, z) = (rig.rt.buffer(64)?.share(), rig.rt.buffer(64)?.share());
     graph.add(|cg| cg.run(64, scales(2, &table, &y)))?;
     graph.add(|cg| cg.run(64, looks_up(&at, &table, &z)))?;
@@ -560,7 +548,7 @@ fn what_outlives_a_run_is_no_temporary(rig: &Rig) -> Outcome {
 /// FUSE-10
 fn fused_graphs_have_pictures(rig: &Rig) -> Outcome {
     let (_q, graph) = graph(rig)?;
-    let a = rig.rt.buffer_from(&data(64, 3))?;
+    let a = rig.rt.buffer_from(data(64, 3))?;
     let (y, z) = (rig.rt.buffer(64)?.share(), rig.rt.buffer(64)?.share());
     graph.label("picture");
     graph.add(|cg| cg.fill(&y, 0))?;
@@ -575,103 +563,5 @@ fn fused_graphs_have_pictures(rig: &Rig) -> Outcome {
     for want in wants {
         ensure!(dot.contains(want), "{dot} has no {want}");
     }
-    Ok(())
-}
-
-/// FUSE-05, FUSE-06: memory of which the program has handles, by marks of buffers and of arguments.
-fn marked_memory_is_internal(rig: &Rig) -> Outcome {
-    let q = rig.queue()?;
-    let program = Program::new(N);
-    let marks = Marks::new().access_scope(AccessScope::Item).internal_memory().no_init();
-    let (ins, out) = program.buffers(&rig.rt)?;
-    let mut all = (0..3).map(|_| rig.rt.buffer(N)).collect::<Result<Vec<Buffer<i32>>>>()?;
-    all[1].mark(marks);
-    all[2].mark(marks);
-    let [sum, product, scaled] = &mut all[..] else { unreachable!() };
-    let graph = rig.rt.graph(&q.device())?;
-    graph.add(|cg| cg.run(N, sums(&ins[0], &ins[1], marks.on(&mut *sum))))?;
-    graph.add(|cg| cg.run(N, products(marks.on(&*sum), &ins[2], &mut *product)))?;
-    graph.add(|cg| cg.run(N, scales(5, marks.on(&*sum), &mut *scaled)))?;
-    graph.add(|cg| cg.run(N, sums(&*product, &*scaled, &out)))?;
-    let run = require(&graph)?;
-    ensure_eq!(launches(rig, &q, &run)?, 1);
-    ensure_eq!(out.to_vec()?, program.wanted);
-    let fates: Vec<_> = report(&run)?.clusters[0].memories.iter().map(|m| m.fate).collect();
-    ensure_eq!(fates, ["register"; 3]);
-    for buffer in &all {
-        ensure_eq!(buffer.counters().allocations, 0);
-    }
-    // One argument without the mark: what is there is needed.
-    let [sum, ..] = &mut all[..] else { unreachable!() };
-    let graph = rig.rt.graph(&q.device())?;
-    graph.add(|cg| cg.run(N, sums(&ins[0], &ins[1], marks.on(&mut *sum))))?;
-    graph.add(|cg| cg.run(N, sums(&*sum, &ins[2], &out)))?;
-    let run = require(&graph)?;
-    ensure_eq!(launches(rig, &q, &run)?, 1);
-    ensure!(report(&run)?.clusters[0].memories[0].fate != "register", "{}", report(&run)?);
-    let wanted = (0..N).map(|k| program.inputs[0][k] + program.inputs[1][k]);
-    ensure_eq!(sum.to_vec()?, wanted.collect::<Vec<_>>());
-    Ok(())
-}
-
-/// FUSE-05, FUSE-11: marks that contradict each other, and marks that are wrong.
-fn marks_are_checked(rig: &Rig) -> Outcome {
-    let q = rig.queue()?;
-    let (item, group) = (AccessScope::Item, AccessScope::Group);
-    let a = rig.rt.buffer_from(&data(64, 3))?;
-    let (mut y, z) = (rig.rt.buffer(64)?, rig.rt.buffer(64)?.share());
-    for (of_buffer, of_argument) in [(item, group), (group, item)] {
-        y.mark(Marks::new().access_scope(of_buffer));
-        let graph = rig.rt.graph(&q.device())?;
-        let marks = Marks::new().access_scope(of_argument);
-        graph.add(|cg| cg.run(64, scales(2, &a, marks.on(&mut y))))?;
-        graph.add(|cg| cg.run(64, scales(2, &y, &z)))?;
-        for refused in [require(&graph), enable(&graph)] {
-            let refused = why(refused)?;
-            ensure!(matches!(refused, GraphError::WrongMark { .. }), "{refused}");
-        }
-        q.run_graph(&graph.finalize()?)?.wait()?;
-    }
-    // Items read elements of their neighbours.
-    let mut y = rig.rt.buffer_from(&[1f32; 64])?;
-    y.mark(Marks::new().access_scope(item));
-    let z = rig.rt.buffer::<f32>(64)?.share();
-    let graph = rig.rt.graph(&q.device())?;
-    graph.add(|cg| cg.run(64, multiplies(&z, &z, &mut y)))?;
-    graph.add(|cg| cg.run(64, smooths_row(&y, &z)))?;
-    let refused = why(require(&graph))?;
-    ensure!(matches!(refused, GraphError::WrongMark { .. }), "{refused}");
-    let run = enable(&graph)?;
-    ensure_eq!(launches(rig, &q, &run)?, 2);
-    ensure!(!report(&run)?.refuted.is_empty(), "{}", report(&run)?);
-    Ok(())
-}
-
-/// FUSE-05, FUSE-09: the seed's second program: device memory by pointers, work-group scope.
-fn marked_pointers_are_internal(rig: &Rig) -> Outcome {
-    let q = rig.queue()?;
-    let n = 512;
-    let inputs = [data(n, 3), data(n, 5), data(n, 9)];
-    let hosts = inputs.iter().map(|data| rig.rt.buffer_from(data)).collect::<Result<Vec<_>>>()?;
-    let device = || rig.rt.usm::<i32>(&q.device(), UsmKind::Device, n);
-    let (mut ins, mut between) = ([device()?, device()?, device()?], device()?);
-    let (mut out, mut end) = (device()?, rig.rt.buffer(n)?);
-    between.mark(Marks::new().access_scope(AccessScope::Group).internal_memory().no_init());
-    let graph = rig.rt.graph(&q.device())?;
-    let [in1, in2, in3] = &mut ins;
-    let first = graph.add(|cg| cg.copy(&hosts[0], &mut *in1))?;
-    let second = graph.add(|cg| cg.copy(&hosts[1], &mut *in2))?;
-    let sum = |cg: &mut CommandGroup| cg.run(n, sums_by_groups(&*in1, &*in2, &mut between));
-    let kernel = graph.add_after(&[first, second], sum)?;
-    let third = graph.add(|cg| cg.copy(&hosts[2], &mut *in3))?;
-    let product = |cg: &mut CommandGroup| cg.run(n, products_by_groups(&between, &*in3, &mut out));
-    let kernel = graph.add_after(&[third, kernel], product)?;
-    graph.add_after(&[kernel], |cg| cg.copy(&out, &mut end))?;
-    let run = require(&graph)?;
-    ensure_eq!(launches(rig, &q, &run)?, 1);
-    let wanted = (0..n).map(|k| (inputs[0][k] + inputs[1][k]) * inputs[2][k]);
-    ensure_eq!(end.to_vec()?, wanted.collect::<Vec<_>>());
-    let report = report(&run)?;
-    ensure!(report.clusters[0].memories.iter().any(|m| m.fate == "register"), "{report}");
     Ok(())
 }

@@ -20,6 +20,7 @@ mod kernels;
 mod lifetime;
 mod links;
 mod managed;
+mod marks;
 mod order;
 mod policies;
 mod pressure;
@@ -76,6 +77,7 @@ const TESTS: &[&[Test]] = &[
     graphs::TESTS,
     graph_runs::TESTS,
     fusion::TESTS,
+    marks::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {
@@ -94,7 +96,7 @@ pub fn kernel_names() -> Vec<&'static str> {
 
 /// The names of those of fused graphs.
 pub fn fusion_names() -> Vec<&'static str> {
-    fusion::TESTS.iter().map(|(name, _)| *name).collect()
+    fusion::TESTS.iter().chain(marks::TESTS).map(|(name, _)| *name).collect()
 }
 
 /// Runs the suite. `expected` names tests that fail on this backend, each with the reason.

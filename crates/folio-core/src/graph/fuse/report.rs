@@ -35,7 +35,7 @@ pub(super) fn not_made(report: &mut Explanation, fused: &FusedKernel, graph: &Gr
     report.launches_left += fused.nodes.len().saturating_sub(1);
     report.unfused.push(PairReport {
         first: labels().next().cloned().unwrap_or_default(),
-        second: labels().last().cloned().unwrap_or_default(),
+        second: labels().next_back().cloned().unwrap_or_default(),
         why: why.to_owned(),
     });
 }

@@ -86,6 +86,24 @@ pub const SUITES: &[Suite] = &[
         soak: 200_000,
         soak_step: 10_000,
     },
+    // Graphs, fused and not.
+    Suite {
+        name: "GRAPHS_FUSED",
+        quick: share(2, 1),
+        normal: share(10, 100),
+        ci: share(60, 2_000),
+        soak: 100_000,
+        soak_step: 5_000,
+    },
+    // The same on the devices of drivers: nearly each case compiles kernels.
+    Suite {
+        name: "GRAPHS_FUSED_DRIVERS",
+        quick: share(5, 1),
+        normal: share(15, 5),
+        ci: share(40, 20),
+        soak: 2_000,
+        soak_step: 100,
+    },
     // Programs and faults on OpenCL's devices, of which each process compiles a few kernels.
     Suite {
         name: "PROGRAMS_OPENCL",

@@ -6,6 +6,7 @@
 //! runtime is told once. A failure that no call has returned is returned by the runtime's `wait`;
 //! without a handler it is written to standard error when the runtime's last handle goes.
 
+use crate::engine::fused::blamed;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::text::Plain;
 use folio_kernel::Violation;
@@ -606,7 +607,7 @@ impl From<HalError> for Cause {
     fn from(error: HalError) -> Cause {
         match error.kind {
             HalErrorKind::Panic(payload) => Cause::Panic(payload),
-            HalErrorKind::Violation(violation) => Cause::Kernel(violation),
+            HalErrorKind::Violation(violation) => Cause::Kernel(blamed(violation)),
             HalErrorKind::Task(error) => Cause::Task(error),
             _ => Cause::Backend(error),
         }

@@ -22,6 +22,7 @@ mod group;
 mod host;
 mod items;
 pub mod managed;
+mod marks;
 #[cfg(feature = "metrics")]
 pub mod metrics;
 #[cfg(not(feature = "metrics"))]
@@ -72,11 +73,12 @@ pub mod combine {
     pub use folio_kernel::device::{Add, And, Max, Min, Mul, Or, Xor};
 }
 pub use folio_kernel::checks::{Check, CheckKind};
+pub use folio_kernel::fuse::{AccessScope, Explanation as FusionReport};
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use graph::{
-    BatchReport, Condition, Described, Executable, Graph, Node, NodeKind, Parameter, Recording,
-    WholeReport,
+    BatchReport, Condition, Described, Executable, FinalizeOptions, FusionCounters, Graph, Node,
+    NodeKind, Parameter, Recording, WholeReport,
 };
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Image, RawMemory, Source, Timing};
@@ -86,6 +88,7 @@ pub use host::HostCall;
 pub use host::{HostArgument, Lent};
 pub use items::{Edge, Items, Margin};
 pub use managed::{Executor, HostExecutor, ManagedArray, ManagedFuture, ManagedPtr, ManagedVec};
+pub use marks::{Marked, Marks};
 pub use opaque::{OpaqueArg, OpaqueKernel};
 pub use queue::Queue;
 pub use report::{Counters, Moves};

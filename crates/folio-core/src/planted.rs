@@ -9,6 +9,15 @@ pub enum Planted {
     AliasCheck,
     /// To wait at the end of a scope.
     ScopeWait,
+    /// To keep what a graph leaves in buffers of which the program has handles.
+    HeldBuffer,
+    /// To keep what the next run of a graph reads.
+    LastRun,
+    /// To plan fusion anew when a node has been exchanged.
+    NewPlan,
+    /// Something that a plan of fusion does.
+    #[cfg(feature = "planted")]
+    Fusion(folio_kernel::fuse::Planted),
 }
 
 /// The bug of a runtime.
@@ -26,5 +35,14 @@ impl Plant {
         return self.bug == Some(_bug);
         #[cfg(not(feature = "planted"))]
         false
+    }
+
+    /// The bug of plans of fusion.
+    pub(crate) fn of_fusion(self) -> folio_kernel::fuse::Planted {
+        #[cfg(feature = "planted")]
+        if let Some(Planted::Fusion(bug)) = self.bug {
+            return bug;
+        }
+        folio_kernel::fuse::Planted::default()
     }
 }

@@ -16,6 +16,7 @@ use crate::engine::tracker::{Foreign, Tracker};
 use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
+use crate::graph::FusionCounters;
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
 use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
@@ -101,6 +102,16 @@ impl DeviceRef {
     /// Its name in this runtime: backend and number, such as `cpu:0`.
     pub fn name(&self) -> &str {
         &self.entry().name
+    }
+
+    /// Kernels of a graph can become one launch on it.
+    pub fn fuses(&self) -> bool {
+        self.core.engine.fusion_facts(self.at).of_plan.fuses
+    }
+
+    /// What the fusion of graphs has cost on it.
+    pub fn fusion_counters(&self) -> FusionCounters {
+        self.core.engine.fusion_counters(self.at)
     }
 
     /// What is known of it.

@@ -30,7 +30,7 @@ pub use crate::hal::{Advice, AllocKind as UsmKind};
 /// and writes `Host` and `Shared` allocations in place, and `Device` ones of devices that
 /// compute in the host's memory. Dropping it never blocks.
 pub struct Usm<T: DeviceType> {
-    view: View,
+    pub(crate) view: View,
     kind: UsmKind,
     device: DeviceRef,
     pointer: UsmPtr,

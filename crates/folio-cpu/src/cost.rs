@@ -108,7 +108,7 @@ impl Costs {
 
     /// The key of a kernel; never 0.
     pub(crate) fn key(id: KernelId) -> u64 {
-        let mut hasher = TakeLast(0);
+        let mut hasher = TakeHashes(0);
         id.hash(&mut hasher);
         hasher.finish().max(1)
     }
@@ -173,10 +173,10 @@ impl Slot {
     }
 }
 
-/// A `TypeId` is a hash already.
-struct TakeLast(u64);
+/// A `TypeId` is a hash already, and a number beside it tells chains of kernels apart.
+struct TakeHashes(u64);
 
-impl Hasher for TakeLast {
+impl Hasher for TakeHashes {
     fn finish(&self) -> u64 {
         self.0
     }
@@ -188,7 +188,7 @@ impl Hasher for TakeLast {
     }
 
     fn write_u64(&mut self, n: u64) {
-        self.0 = n;
+        self.0 = self.0.rotate_left(1) ^ n;
     }
 }
 

@@ -229,6 +229,8 @@ mod documents {
     mod managed {}
     #[doc = include_str!("../../../docs/guide/graphs.md")]
     mod graphs {}
+    #[doc = include_str!("../../../docs/guide/fusion.md")]
+    mod fusion {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }

@@ -12,6 +12,7 @@ mod bounds;
 mod choice;
 mod events;
 mod graph_conditions;
+mod fusion;
 mod graph_runs;
 mod graph_wholes;
 mod graphs;
@@ -21,6 +22,7 @@ mod kernels;
 mod lifetime;
 mod links;
 mod managed;
+mod marks;
 mod order;
 mod policies;
 mod pressure;
@@ -78,6 +80,8 @@ const TESTS: &[&[Test]] = &[
     graph_runs::TESTS,
     graph_conditions::TESTS,
     graph_wholes::TESTS,
+    fusion::TESTS,
+    marks::TESTS,
 ];
 
 fn all() -> impl Iterator<Item = Test> {
@@ -92,6 +96,11 @@ pub fn names() -> Vec<&'static str> {
 /// The names of those of kernel functions.
 pub fn kernel_names() -> Vec<&'static str> {
     kernels::TESTS.iter().map(|(name, _)| *name).collect()
+}
+
+/// The names of those of fused graphs.
+pub fn fusion_names() -> Vec<&'static str> {
+    fusion::TESTS.iter().chain(marks::TESTS).map(|(name, _)| *name).collect()
 }
 
 /// Runs the suite. `expected` names tests that fail on this backend, each with the reason.

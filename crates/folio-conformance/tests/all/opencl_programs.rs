@@ -34,7 +34,13 @@ fn total(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
     sum.give(x[i]);
 }
 
-/// Runs each of the kernels in a runtime of its own, and gives what the last one says.
+#[kernel]
+fn halves(i: Item, x: In<f32>, y: Out<f32>) {
+    y[i] = 0.5 * x[i];
+}
+
+/// Runs each of the kernels in a runtime of its own, two of them fused, and gives what the last
+/// one says.
 fn run(cache: Cache) -> f32 {
     let rt = Runtime::builder().backend(OpenClBackend::new().cache(cache)).build().unwrap();
     let q = rt.queue().unwrap();
@@ -44,6 +50,15 @@ fn run(cache: Cache) -> f32 {
     let at = rt.buffer_from((0..n as u32).rev().collect::<Vec<_>>()).unwrap();
     q.run(n, scale(2.0, &mut x)).unwrap();
     q.run(n, picks(&at, &x, &mut y)).unwrap();
+    q.run(n, total(&y, &mut sum)).unwrap();
+    let fused = q.batch_fused(|q| {
+        let mut half = rt.buffer(n)?;
+        q.run(n, halves(&y, &mut half))?;
+        q.run(n, total(&half, &mut sum))
+    });
+    fused.unwrap();
+    assert_eq!((q.batch_report().kernels, q.batch_report().launches), (2, 1));
+    assert_eq!(sum.to_vec().unwrap()[0], 10_000.0);
     q.run(n, total(&y, &mut sum)).unwrap();
     sum.to_vec().unwrap()[0]
 }
@@ -76,7 +91,7 @@ fn again(test: &str, variables: &[(&str, &str)]) {
 
 const SECOND: &str = "FOLIO_TEST_SECOND";
 
-/// CACHE-01
+/// CACHE-01, FUSE-08
 #[test]
 fn the_second_process_compiles_nothing() {
     if let Some(directory) = std::env::var_os(SECOND) {

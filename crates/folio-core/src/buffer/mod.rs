@@ -29,9 +29,11 @@ use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
 use crate::items::{Edge, Items, Margin};
 use crate::managed::whereabouts::Whereabouts;
+use crate::marks::Marks;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::Core;
+use crate::sync::Mutex;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -55,6 +57,8 @@ pub(crate) struct StorageHandle {
     pub(crate) end: Option<Box<End>>,
     /// It is a managed pointer's: where that is accessible.
     pub(crate) managed: OnceLock<Box<Whereabouts>>,
+    /// For the fusion of kernels that use it.
+    pub(crate) marks: Mutex<Marks>,
 }
 
 /// No domain: a buffer.
@@ -83,6 +87,7 @@ impl StorageHandle {
             imported,
             end: None,
             managed: OnceLock::new(),
+            marks: Mutex::default(),
         }
     }
 

@@ -9,6 +9,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
 use crate::items::{Edge, Items, Margin};
+use crate::marks::Marks;
 use std::marker::PhantomData;
 
 /// A box of a buffer's elements, as commands take it.
@@ -18,11 +19,18 @@ pub struct Part {
     pub(crate) part: Box3,
     /// It is known to be all of the storage, and not empty.
     pub(crate) whole: bool,
+    /// Those of this argument alone.
+    pub(crate) marks: Marks,
 }
 
 impl Part {
     fn new(view: &View, offset: Dims, extent: Dims) -> Result<Part> {
-        Ok(Part { view: view.clone(), part: view.part(offset, extent)?, whole: false })
+        Ok(Part {
+            view: view.clone(),
+            part: view.part(offset, extent)?,
+            whole: false,
+            marks: Marks::new(),
+        })
     }
 
     /// The same elements in one dimension, if they are contiguous in memory.
@@ -30,7 +38,7 @@ impl Part {
         let Part { view, part, .. } = self;
         let (first, len) = run_of(view, part).ok_or_else(|| self.not_contiguous())?;
         let part = Box3 { min: [0, 0, first], max: [1, 1, first + len] };
-        Ok(Part { view: view.flat(), part, whole: false })
+        Ok(Part { view: view.flat(), part, whole: false, marks: self.marks })
     }
 
     pub(super) fn not_contiguous(&self) -> Error {
@@ -136,7 +144,7 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
             return Err(outside());
         }
         let part = Box3::cell(widen_at(at)).shifted(part.min);
-        let one = Part { view: view.clone(), part, whole: false };
+        let one = Part { view: view.clone(), part, whole: false, marks: self.part.marks };
         let one = Slice::<T, D> { part: one, _borrow: PhantomData };
         one.to_vec()?.first().copied().ok_or_else(outside)
     }

@@ -3,6 +3,7 @@
 use super::{Part, StorageHandle};
 use crate::error::{Error, Result};
 use crate::geom::{Box3, Dims};
+use crate::marks::Marks;
 use std::sync::Arc;
 
 /// A storage in the shape in which somebody sees it.
@@ -30,7 +31,7 @@ impl View {
     #[inline]
     pub(crate) fn whole(&self) -> Part {
         let part = Box3::whole(self.dims);
-        Part { view: self.clone(), part, whole: self.own && !part.is_empty() }
+        Part { view: self.clone(), part, whole: self.own && !part.is_empty(), marks: Marks::new() }
     }
 
     /// The same elements in one dimension.

@@ -2,6 +2,7 @@
 //! table only grows, and goes with the device.
 
 use super::Engine;
+use super::fused::FusedKernels;
 use crate::error::Error;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
 use crate::panics::contain;
@@ -19,6 +20,7 @@ pub(crate) struct Kernels {
     lists: [Link; LISTS],
     loading: Mutex<()>,
     opaque: Mutex<HashMap<OpaqueCode, KernelHandle>>,
+    pub(crate) fused: FusedKernels,
 }
 
 /// What an opaque kernel is made of: language, code, entry and options.
@@ -37,7 +39,8 @@ struct Loaded {
 impl Kernels {
     pub(crate) fn new() -> Kernels {
         let lists = [const { OnceLock::new() }; LISTS];
-        Kernels { lists, loading: Mutex::new(()), opaque: Mutex::default() }
+        let (opaque, fused) = (Mutex::default(), FusedKernels::default());
+        Kernels { lists, loading: Mutex::new(()), opaque, fused }
     }
 
     /// The handle of a code, or where it belongs. Code lives as long as the program, so its address

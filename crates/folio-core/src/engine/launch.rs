@@ -3,6 +3,7 @@
 //! handed it over, which as a rule is the one that will submit the next; where it is a courier, it
 //! comes back by way of a depot.
 
+use super::chain::Fused;
 use super::foreign::Task;
 use super::memory::RawMem;
 use crate::error::Label;
@@ -57,6 +58,8 @@ pub(crate) struct Launch {
     /// A `#[kernel]`, of which the device runs one form or the other.
     pub(crate) function: Option<Function>,
     pub(crate) opaque: Option<Box<Opaque>>,
+    /// Several kernel functions that have become one.
+    pub(crate) fused: Option<Arc<Fused>>,
     /// In place of a kernel.
     pub(crate) foreign: Option<Box<Task>>,
     /// Those of a function, unless its Rust form has them.
@@ -138,6 +141,7 @@ impl Launch {
                 loaded: None,
                 function: None,
                 opaque: None,
+                fused: None,
                 foreign: None,
                 scalars: Scalars::new(),
                 proved: false,
@@ -153,9 +157,12 @@ impl Launch {
     /// not [shared](NativeKernel::shared), or such an interop task. A function that has no kernel yet
     /// has none in the copy, either: see [`arm`](Self::arm).
     pub(crate) fn again(&self) -> Option<Box<Launch>> {
-        let kernel = match &self.kernel {
-            Some(kernel) => Some(kernel.again()?),
-            None => None,
+        // As with functions, each launch has a kernel of its own: it has the state of reductions.
+        let chain = self.fused.as_ref().and_then(|fused| fused.chain.as_ref());
+        let kernel = match (chain, &self.kernel) {
+            (Some(chain), _) => Some(chain.native()?),
+            (None, Some(kernel)) => Some(kernel.again()?),
+            (None, None) => None,
         };
         let foreign = match &self.foreign {
             Some(task) => Some(Box::new(task.again()?)),
@@ -166,6 +173,7 @@ impl Launch {
         (launch.loaded, launch.function, launch.proved) = (self.loaded, self.function, self.proved);
         launch.checks.clone_from(&self.checks);
         launch.opaque.clone_from(&self.opaque);
+        launch.fused.clone_from(&self.fused);
         launch.scalars.extend_from_slice(&self.scalars);
         launch.params.extend_from_slice(&self.params);
         launch.tokens.extend_from_slice(&self.tokens);
@@ -189,6 +197,9 @@ impl Launch {
     #[cold]
     pub(crate) fn parameter(&self, at: usize) -> Label {
         let nth = self.tokens.iter().position(|token| token.at == at);
+        if let Some(fused) = &self.fused {
+            return nth.and_then(|nth| fused.names.get(nth).cloned()).unwrap_or(Label::NONE);
+        }
         let named = self.function.zip(nth).map(|(function, nth)| function.parameter(nth));
         named.unwrap_or(Label::NONE)
     }
@@ -204,6 +215,7 @@ impl Launch {
         if self.kernel.is_some() || self.opaque.is_some() || self.foreign.is_some() {
             (self.kernel, self.opaque, self.foreign) = (None, None, None);
         }
+        self.fused = None;
         if self.params.capacity() > MOST_PARAMS {
             return;
         }

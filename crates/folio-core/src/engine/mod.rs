@@ -10,6 +10,7 @@
 
 pub(crate) mod access;
 pub(crate) mod apply;
+pub(crate) mod chain;
 pub(crate) mod command;
 pub(crate) mod conditional;
 pub(crate) mod copies;
@@ -19,6 +20,7 @@ pub(crate) mod evict;
 pub(crate) mod failures;
 pub(crate) mod foreign;
 mod fragments;
+pub(crate) mod fused;
 pub(crate) mod guard;
 pub(crate) mod host;
 #[cfg(all(test, not(loom), not(miri)))]

@@ -1,6 +1,7 @@
 //! What can be wrong with a command graph.
 
 use super::Label;
+use folio_kernel::fuse::FuseError;
 
 /// Why a graph, or a part of it, cannot be made, changed or run. Nodes are numbered in the order in
 /// which they were added.
@@ -98,6 +99,36 @@ pub enum GraphError {
         command: Label,
         /// How many iterations it may have.
         limit: u64,
+    },
+    /// Fusion was required of a device that does not fuse kernels.
+    #[error("{device} does not fuse kernels, and fusion is required")]
+    FeatureNotSupported {
+        /// The device.
+        device: String,
+    },
+    /// Fusion was required of kernels that cannot be one launch.
+    #[error("fusion is required, but {why}")]
+    KernelNotSupported {
+        /// Which kernels, and why.
+        why: FuseError,
+    },
+    /// Fusion was required of kernels that the device does not run as one.
+    #[error("fusion is required, but {device} does not run `{first}` to `{second}` as one: {why}")]
+    FusedKernelRefused {
+        /// The device.
+        device: String,
+        /// The first of the kernels.
+        first: String,
+        /// The last one.
+        second: String,
+        /// What the device says.
+        why: String,
+    },
+    /// Marks of a buffer, an access or a pointer contradict each other or what a kernel does.
+    #[error("wrong marks: {why}")]
+    WrongMark {
+        /// How.
+        why: FuseError,
     },
     /// What a node does was to be exchanged for something of another kind.
     #[error("node {node} {command} cannot be exchanged: {why}")]

@@ -1,9 +1,10 @@
 //! Batches: a block of ordinary submissions that becomes one run.
 
 use super::conflicts::{After, number_of, order_of};
+use super::fuse::{FinalizeOptions, Unit};
 use super::steps::Steps;
-use super::template::Work;
-use super::{Inner, Recording};
+use super::template::{Template, Work};
+use super::{Inner, NodeKind, Recording, temporaries};
 use crate::engine::command::Command;
 use crate::engine::replay::Order;
 use crate::engine::storage::StorageId;
@@ -44,8 +45,12 @@ pub struct BatchReport {
     pub made: u64,
     /// Orders that were given up because 16 others were used later.
     pub evicted: u64,
-    /// Commands of the latest block.
+    /// Commands of the latest block; several fused kernels are one.
     pub commands: usize,
+    /// Kernels that the latest block has described.
+    pub kernels: usize,
+    /// Launches of the latest block: fewer than kernels, where [`Queue::batch_fused`] has fused.
+    pub launches: usize,
 }
 
 impl Queue {
@@ -72,6 +77,39 @@ impl Queue {
     /// }
     /// ```
     pub fn batch<R>(&self, block: impl FnOnce(&Queue) -> Result<R>) -> Result<(R, Event)> {
+        self.batch_as(FinalizeOptions::new(), block)
+    }
+
+    /// As [`batch`](Self::batch), and kernels that gain by it become one launch, as by
+    /// [`FinalizeOptions::enable_fusion`]. A buffer that the block makes, writes and drops is a
+    /// temporary: between kernels of one launch it needs no memory.
+    ///
+    /// Each block is planned anew. The code of a fused kernel is found again by its content, so
+    /// equal blocks compile nothing. [`BatchReport::kernels`] and [`BatchReport::launches`] tell
+    /// what the latest block became.
+    ///
+    /// ```
+    /// # use folio_core::{Queue, Result, Runtime};
+    /// fn step(q: &Queue, rt: &Runtime) -> Result<()> {
+    ///     let mut y = rt.buffer::<i32>(4)?;
+    ///     q.batch_fused(|q| {
+    ///         let mut x = rt.buffer::<i32>(4)?;
+    ///         q.fill(&mut x, 3)?;
+    ///         q.copy(&x, &mut y)
+    ///     })?;
+    ///     assert_eq!(y.to_vec()?, [3; 4]);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn batch_fused<R>(&self, block: impl FnOnce(&Queue) -> Result<R>) -> Result<(R, Event)> {
+        self.batch_as(FinalizeOptions::new().enable_fusion(), block)
+    }
+
+    fn batch_as<R>(
+        &self,
+        options: FinalizeOptions,
+        block: impl FnOnce(&Queue) -> Result<R>,
+    ) -> Result<(R, Event)> {
         let inner = &self.inner;
         let device = inner.devices[0];
         let graph = Inner::new(inner.core.clone(), device, true);
@@ -84,8 +122,9 @@ impl Queue {
         let result = block(&queue);
         drop(recording);
         let result = result?;
-        let Taken { mut commands, after, _leases, works } = graph.take();
-        let order = inner.batches.order(&commands, &works, after);
+        let taken = graph.take(options).map_err(|why| graph.error(why))?;
+        let Taken { mut commands, after, _leases, works, launches } = taken;
+        let order = inner.batches.order(&commands, &works, (after, launches));
         let event = graph.run(self, &mut commands, &order, (&[], None))?;
         Ok((result, event))
     }
@@ -103,52 +142,96 @@ struct Taken {
     after: After,
     /// Until the ledger keeps the buffers.
     _leases: Vec<Leases>,
+    /// Kernels that were described, and the launches that they are.
+    launches: (usize, usize),
+}
+
+impl Taken {
+    fn add(&mut self, template: Arc<Template>) {
+        self.works.push(template.work);
+        match Arc::try_unwrap(template) {
+            Ok(template) => {
+                let (command, leases) = template.into_parts();
+                self.commands.push(command);
+                self._leases.push(leases);
+            }
+            Err(shared) => {
+                let nothing = || Command::new(None, false);
+                self.commands.push(shared.command.again().unwrap_or_else(nothing));
+                self._leases.push(shared.leases.clone());
+            }
+        }
+    }
 }
 
 impl Inner {
-    /// Takes all commands out of the graph. Graphs that the block runs are taken apart.
-    fn take(&self) -> Taken {
+    /// Takes all commands out of the graph, fused if that is wished. Graphs that the block runs are
+    /// taken apart.
+    fn take(&self, options: FinalizeOptions) -> Result<Taken, GraphError> {
         let mut state = self.state.lock();
-        let steps = Steps::of(&state, self.id);
+        let mut steps = Steps::of(&state, self.id);
         let nodes = std::mem::take(&mut state.nodes);
         drop(state);
         // The steps are the only owners now, but of what other graphs have, which can be repeated.
         drop(nodes);
-        let Steps { all, order } = steps;
-        let mut taken = Taken {
-            commands: Vec::with_capacity(all.len()),
-            works: Vec::with_capacity(all.len()),
-            after: Arc::unwrap_or_clone(order).after,
-            _leases: Vec::with_capacity(all.len()),
+        steps.wish(options);
+        let fused = match steps.parts.iter().any(Option::is_some) {
+            true => {
+                steps.owned.extend(temporaries::owned(&steps, self.core.engine.plant));
+                // The next block may have other scalars, so none becomes a constant.
+                Some(self.fuse(&steps, &|_| false)?)
+            }
+            false => None,
         };
-        for step in all {
-            taken.works.push(step.template.work);
-            match Arc::try_unwrap(step.template) {
-                Ok(template) => {
-                    let (command, leases) = template.into_parts();
-                    taken.commands.push(command);
-                    taken._leases.push(leases);
-                }
-                Err(shared) => {
-                    let nothing = || Command::new(None, false);
-                    taken.commands.push(shared.command.again().unwrap_or_else(nothing));
-                    taken._leases.push(shared.leases.clone());
+        let kernels = |steps: &Steps| {
+            steps.all.iter().filter(|step| step.template.kind == NodeKind::Kernel).count()
+        };
+        let launches = kernels(&steps);
+        let mut taken = Taken {
+            commands: Vec::with_capacity(steps.all.len()),
+            works: Vec::with_capacity(steps.all.len()),
+            after: After::new(),
+            _leases: Vec::with_capacity(steps.all.len()),
+            launches: (launches, launches),
+        };
+        let Steps { all, order, .. } = steps;
+        let Some(fused) = fused else {
+            taken.after = Arc::unwrap_or_clone(order).after;
+            all.into_iter().for_each(|step| taken.add(step.template));
+            return Ok(taken);
+        };
+        taken.after = fused.after;
+        let mut all: Vec<_> = all.into_iter().map(|step| Some(step.template)).collect();
+        for Unit { members, template } in fused.units {
+            let own = members.iter().filter_map(|at| all.get_mut(*at)?.take());
+            match template {
+                None => own.for_each(|template| taken.add(template)),
+                Some(template) => {
+                    taken._leases.extend(own.map(|template| template.leases.clone()));
+                    taken.launches.1 -= members.len() - 1;
+                    taken.add(template);
                 }
             }
         }
-        taken
+        Ok(taken)
     }
 }
 
 impl Batches {
     /// The order of commands: that of an earlier block, if it was the same but for its buffers and
     /// values.
-    fn order(&self, commands: &[Command], works: &[Work], after: After) -> Arc<Order> {
+    fn order(
+        &self,
+        commands: &[Command],
+        works: &[Work],
+        (after, launches): (After, (usize, usize)),
+    ) -> Arc<Order> {
         let key = key_of(commands, works, &after);
         let mut kept = self.0.lock();
         let Kept { shapes, report } = &mut *kept;
         report.batches += 1;
         report.commands = commands.len();
+        (report.kernels, report.launches) = launches;
         if let Some(at) = shapes.iter().position(|(other, _)| *other == key) {
             report.found += 1;
             shapes[..=at].rotate_right(1);

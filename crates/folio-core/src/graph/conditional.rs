@@ -195,6 +195,7 @@ impl Bodies {
             work: Work::None,
             leases,
             bodies: Some(Arc::new(self)),
+            marks: vec![],
         })
     }
 

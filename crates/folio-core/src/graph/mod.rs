@@ -9,6 +9,7 @@
 mod batch;
 mod conditional;
 mod conflicts;
+mod fuse;
 mod node;
 mod parameter;
 mod picture;
@@ -16,11 +17,13 @@ mod record;
 mod run;
 mod steps;
 mod template;
+mod temporaries;
 mod whole;
 
 pub use batch::BatchReport;
 pub(crate) use batch::Batches;
 pub use conditional::Condition;
+pub use fuse::{FinalizeOptions, FusionCounters};
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
@@ -30,6 +33,7 @@ pub use run::Executable;
 pub use whole::WholeReport;
 
 use crate::engine::access::Access;
+use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -40,6 +44,7 @@ use crate::sync::Mutex;
 use conflicts::Conflicts;
 use record::Joined;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -95,6 +100,8 @@ struct State {
     /// Of recordings: the number of the next, and how many there are.
     next: u64,
     recordings: usize,
+    /// Buffers that nothing outside of the graph can name.
+    owned: BTreeSet<StorageId>,
 }
 
 struct NodeState {
@@ -444,10 +451,33 @@ impl Graph {
     /// What can run: the graph as it is now. The graph stays as it is, and can be changed and
     /// finalized again.
     pub fn finalize(&self) -> Result<Executable> {
-        let state = self.inner.state.lock();
-        let (label, steps) = (state.label.clone(), Steps::of(&state, self.inner.id));
+        self.finalize_with(FinalizeOptions::new())
+    }
+
+    /// As [`finalize`](Self::finalize), with options: kernels that can be one launch may become
+    /// one.
+    ///
+    /// ```
+    /// # use folio_core::{FinalizeOptions, Result, Runtime};
+    /// fn squares(rt: &Runtime) -> Result<()> {
+    ///     let (mut x, graph) = (rt.buffer::<i32>(4)?, rt.graph("cpu")?);
+    ///     graph.add(|cg| cg.fill(&mut x, 3))?;
+    ///     let executable = graph.finalize_with(FinalizeOptions::new().enable_fusion())?;
+    ///     if let Some(report) = executable.fusion_report()? {
+    ///         println!("{report}"); // 0 launches became 0
+    ///     }
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn finalize_with(&self, options: FinalizeOptions) -> Result<Executable> {
+        let mut state = self.inner.state.lock();
+        let (label, mut steps) = (state.label.clone(), Steps::of(&state, self.inner.id));
+        let owned = temporaries::owned(&steps, self.inner.core.engine.plant);
+        state.owned.extend(&owned);
+        steps.owned.extend(owned);
         drop(state);
-        Ok(Executable::new(&self.inner, label, steps))
+        steps.wish(options);
+        Executable::new(&self.inner, label, steps)
     }
 }
 

@@ -38,7 +38,7 @@ impl Graph {
 }
 
 /// A string of DOT or JSON.
-struct Quoted<'t>(&'t str);
+pub(super) struct Quoted<'t>(pub(super) &'t str);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -1,5 +1,6 @@
 //! Executables: graphs that run, and what can be exchanged between their runs.
 
+use super::fuse::Ready;
 use super::steps::{Step, Steps};
 use super::template::{Template, Update};
 use super::whole::Wholes;
@@ -10,10 +11,13 @@ use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
 use crate::order::stamp::Stamp;
+use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::DeviceRef;
 use crate::sync::Mutex;
+use folio_kernel::fuse::Explanation as FusionReport;
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 
@@ -38,7 +42,12 @@ struct Runnable {
 }
 
 struct Runs {
+    /// As they were described.
     steps: Arc<Steps>,
+    /// What runs in their place, if they stay as they are; see [`Inner::prepare`].
+    ready: Option<Arc<Ready>>,
+    /// The steps that have been exchanged.
+    exchanged: BTreeSet<usize>,
     count: u64,
 }
 
@@ -46,11 +55,54 @@ struct Runs {
 pub(super) type Renewed = (usize, Arc<Template>, Option<Update>);
 
 impl Executable {
-    pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Executable {
-        let (state, latest) =
-            (Mutex::new(Runs { steps: Arc::new(steps), count: 0 }), Mutex::new(Stamp::DONE));
-        let (graph, wholes) = (graph.clone(), Mutex::default());
-        Executable { inner: Arc::new(Runnable { graph, label, state, latest, wholes }) }
+    pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Result<Executable> {
+        let (steps, exchanged) = (Arc::new(steps), BTreeSet::new());
+        let state = Mutex::new(Runs { steps, ready: None, exchanged, count: 0 });
+        let (graph, latest) = (graph.clone(), Mutex::new(Stamp::DONE));
+        let wholes = Mutex::default();
+        let made = Executable { inner: Arc::new(Runnable { graph, label, state, latest, wholes }) };
+        made.ready()?;
+        Ok(made)
+    }
+
+    /// What runs, and the commands as they were described, which keep the buffers.
+    fn ready(&self) -> Result<(Arc<Ready>, Arc<Steps>)> {
+        loop {
+            let (steps, exchanged) = {
+                let state = self.inner.state.lock();
+                if let Some(ready) = &state.ready {
+                    return Ok((ready.clone(), state.steps.clone()));
+                }
+                (state.steps.clone(), state.exchanged.clone())
+            };
+            // Without the lock: it may compile.
+            let ready = self.inner.graph.prepare(&steps, &exchanged);
+            let ready = Arc::new(ready.map_err(|why| self.error(why))?);
+            let mut state = self.inner.state.lock();
+            if Arc::ptr_eq(&state.steps, &steps) {
+                state.ready = Some(ready.clone());
+                return Ok((ready, steps));
+            }
+        }
+    }
+
+    /// What fusion has done, and not done, and why: prints as text, and as JSON by
+    /// [`FusionReport::json`]. None if it was not asked for.
+    pub fn fusion_report(&self) -> Result<Option<FusionReport>> {
+        self.refresh()?;
+        Ok(self.ready()?.0.report.clone())
+    }
+
+    /// What runs, for Graphviz: the commands as they were described, and a box around those that
+    /// are one launch. Lines are edges that were asked for, dashes those of data.
+    pub fn dot(&self) -> Result<String> {
+        self.refresh()?;
+        let (ready, steps) = self.ready()?;
+        Ok(ready.dot(&self.inner.label, &steps))
+    }
+
+    fn plant(&self) -> Plant {
+        self.inner.graph.core.engine.plant
     }
 
     fn error(&self, why: GraphError) -> Error {
@@ -88,7 +140,7 @@ impl Executable {
             None => GraphError::ForeignNode { node: node.at as usize },
             Some(at) => match made.differs(&steps[at].template, true) {
                 None => {
-                    let old = state.exchange(&[(at, Arc::new(made), None)]);
+                    let old = state.exchange(self.plant(), &[(at, Arc::new(made), None)]);
                     drop(state);
                     drop(old);
                     return Ok(());
@@ -127,7 +179,7 @@ impl Executable {
         }
         let all = new.all.into_iter().enumerate();
         let all: Vec<_> = all.map(|(at, step)| (at, step.template, step.update)).collect();
-        let old = state.exchange(&all);
+        let old = state.exchange(self.plant(), &all);
         drop(state);
         drop(old);
         Ok(())
@@ -140,23 +192,20 @@ impl Executable {
         let new = steps.renewed(&self.inner.graph)?;
         drop(steps);
         if !new.is_empty() {
-            let old = self.inner.state.lock().exchange(&new);
+            let old = self.inner.state.lock().exchange(self.plant(), &new);
             drop(old);
         }
         Ok(())
-    }
-
-    /// What a run does.
-    fn steps(&self) -> Arc<Steps> {
-        let mut state = self.inner.state.lock();
-        state.count += 1;
-        state.steps.clone()
     }
 }
 
 impl Runs {
     /// Exchanges what steps do. Returns what they did, to be dropped without a lock.
-    fn exchange(&mut self, new: &[Renewed]) -> Vec<(Arc<Template>, Option<Update>)> {
+    fn exchange(&mut self, plant: Plant, new: &[Renewed]) -> Vec<(Arc<Template>, Option<Update>)> {
+        if !plant.is(Planted::NewPlan) {
+            self.ready = None;
+        }
+        self.exchanged.extend(new.iter().map(|(at, ..)| *at));
         Arc::make_mut(&mut self.steps).exchange(new)
     }
 }
@@ -285,10 +334,12 @@ impl Queue {
         }
         graph.refresh()?;
         // It keeps the buffers until the ledger does.
-        let steps = graph.steps();
+        let (ready, _steps) = graph.ready()?;
+        graph.inner.state.lock().count += 1;
+        let steps = &ready.steps;
         let (wholes, label) = (graph.wholes(), &graph.inner.label);
         let when = (&stamps[..], &graph.inner.latest);
-        if let Some(event) = of.run_whole(self, (wholes, label), &steps, when)? {
+        if let Some(event) = of.run_whole(self, (wholes, label), steps, when)? {
             return Ok(event);
         }
         let all = steps.all.iter().map(|step| step.template.command.again());

@@ -2,12 +2,14 @@
 //! comes after those to which its edges lead.
 
 use super::conflicts::{After, order_of};
+use super::fuse::{FinalizeOptions, Wanted};
 use super::template::{Template, Update};
 use super::{Node, NodeKind, NodeState, State, What};
 use crate::engine::replay::Order;
+use crate::engine::storage::StorageId;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
+use std::collections::{BTreeSet, BinaryHeap};
 use std::sync::Arc;
 
 /// One command.
@@ -17,6 +19,8 @@ pub(super) struct Step {
     pub(super) node: Option<Node>,
     pub(super) template: Arc<Template>,
     pub(super) update: Option<Update>,
+    /// Which of [`Steps::parts`] it is of.
+    pub(super) part: u32,
 }
 
 /// All commands, in an order that fits their edges.
@@ -24,12 +28,21 @@ pub(super) struct Step {
 pub(super) struct Steps {
     pub(super) all: Vec<Step>,
     pub(super) order: Arc<Order>,
+    /// The graph itself, and the graphs within it: how each is to be fused, if it is.
+    pub(super) parts: Vec<Option<Wanted>>,
+    /// Buffers that belong to the graph: no handle outside of it is left.
+    pub(super) owned: BTreeSet<StorageId>,
 }
 
 impl Steps {
     /// The commands of a graph as it is.
     pub(super) fn of(state: &State, graph: u64) -> Steps {
-        let mut list = List { all: Vec::new(), after: After::new() };
+        let mut list = List {
+            all: Vec::new(),
+            after: After::new(),
+            parts: vec![None],
+            owned: state.owned.clone(),
+        };
         // Where the nodes so far end in the list.
         let mut ends = vec![0; state.nodes.len()];
         for at in sorted(state) {
@@ -39,15 +52,34 @@ impl Steps {
             let name = Node { graph, at };
             ends[at as usize] = match &node.what {
                 What::One(template, update) => list.push(
-                    Step { node: Some(name), template: template.clone(), update: update.clone() },
+                    Step {
+                        node: Some(name),
+                        template: template.clone(),
+                        update: update.clone(),
+                        part: 0,
+                    },
                     after,
                 ),
                 What::Graph(sub) => list.push_graph(&sub.steps, after, name),
             };
         }
-        let List { all, after } = list;
+        let List { all, after, parts, owned } = list;
         let order = Arc::new(order_by(&all, after));
-        Steps { all, order }
+        Steps { all, order, parts, owned }
+    }
+
+    /// Commands with these edges, in place of these.
+    pub(super) fn with(&self, all: Vec<Step>, after: After) -> Steps {
+        let order = Arc::new(order_by(&all, after));
+        let (parts, owned) = (self.parts.clone(), self.owned.clone());
+        Steps { all, order, parts, owned }
+    }
+
+    /// Says how the graph is to be fused, and graphs within it of which nothing is said.
+    pub(super) fn wish(&mut self, options: FinalizeOptions) {
+        for part in &mut self.parts {
+            *part = part.or(options.wanted());
+        }
     }
 
     /// The order again, after accesses have changed.
@@ -94,6 +126,8 @@ fn sorted(state: &State) -> Vec<u32> {
 struct List {
     all: Vec<Step>,
     after: After,
+    parts: Vec<Option<Wanted>>,
+    owned: BTreeSet<StorageId>,
 }
 
 impl List {
@@ -106,13 +140,16 @@ impl List {
     /// A point where several meet.
     fn meet(&mut self, node: Option<Node>, after: SmallVec<[(u32, bool); 2]>) -> u32 {
         let template = Arc::new(Template::nothing(NodeKind::Empty));
-        self.push(Step { node, template, update: None }, after)
+        self.push(Step { node, template, update: None, part: 0 }, after)
     }
 
     /// All commands of another list, between two points. Returns where they end.
     fn push_graph(&mut self, steps: &Steps, after: SmallVec<[(u32, bool); 2]>, name: Node) -> u32 {
         let entry = (!after.is_empty()).then(|| self.meet(None, after));
         let base = self.all.len() as u32;
+        let first = self.parts.len() as u32;
+        self.parts.extend_from_slice(&steps.parts);
+        self.owned.extend(&steps.owned);
         for (step, after) in steps.all.iter().zip(&steps.order.after) {
             let mut after: SmallVec<[(u32, bool); 2]> =
                 after.iter().map(|(from, uses)| (base + from, *uses)).collect();
@@ -120,7 +157,7 @@ impl List {
             if steps.order.first.binary_search(&at).is_ok() {
                 after.extend(entry.map(|entry| (entry, true)));
             }
-            self.push(step.clone(), after);
+            self.push(Step { part: first + step.part, ..step.clone() }, after);
         }
         let mut ends: SmallVec<[(u32, bool); 2]> =
             steps.order.last.iter().map(|at| (base + at, true)).collect();

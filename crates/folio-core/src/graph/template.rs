@@ -9,6 +9,7 @@ use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
 use crate::group::{CommandGroup, ForGraph, Leases};
 use crate::hal::{KernelHandle, KernelId};
+use crate::marks::Marks;
 use crate::token::GroupId;
 use smallvec::SmallVec;
 use std::any::TypeId;
@@ -23,6 +24,8 @@ pub(crate) struct Template {
     pub(super) leases: Leases,
     /// Those of a conditional node.
     pub(super) bodies: Option<Arc<Bodies>>,
+    /// By argument that is memory: its marks, where it has some.
+    pub(super) marks: Vec<(usize, Marks)>,
 }
 
 /// Which code a command runs.
@@ -74,7 +77,7 @@ impl Update {
 impl Template {
     /// What a group describes. In a `repeated` one, all that is called can be called again.
     pub(super) fn of(group: &mut CommandGroup, repeated: bool) -> Result<Template> {
-        group.graph().repeated = repeated;
+        (group.graph().repeated, group.graph().is_node) = (repeated, true);
         let mut command = Command::new(None, false);
         group.finish(&mut command)?;
         if let Some(device) = command.device {
@@ -85,7 +88,9 @@ impl Template {
             _ => Work::None,
         };
         let (kind, label) = (kind_of(&command), command.label.clone());
-        Ok(Template { kind, label, command, work, leases: group.leases(), bodies: None })
+        let marks = std::mem::take(&mut group.graph().marks);
+        let leases = group.leases();
+        Ok(Template { kind, label, command, work, leases, bodies: None, marks })
     }
 
     /// What `describe` says for a graph; and what else it told of graphs.
@@ -111,6 +116,7 @@ impl Template {
             work: Work::None,
             leases: Leases::default(),
             bodies: None,
+            marks: vec![],
         }
     }
 

@@ -277,7 +277,7 @@ impl CommandGroup {
                 let cause = HalError::new(HalErrorKind::Unsupported, why);
                 return Err(self.refused(self.device, &code.name, cause));
             }
-            if !self.is_repeated() {
+            if !self.is_node() {
                 native(code, launch);
             }
         } else {

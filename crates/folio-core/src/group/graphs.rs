@@ -4,6 +4,7 @@ use super::CommandGroup;
 use crate::buffer::StorageHandle;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::graph::{Changes, Parameter, Recorded};
+use crate::marks::Marks;
 use std::sync::Arc;
 
 /// What a group knows of graphs.
@@ -11,10 +12,14 @@ use std::sync::Arc;
 pub(crate) struct ForGraph {
     /// The command is done several times.
     pub(crate) repeated: bool,
+    /// It is a node: the graph makes the host's form of a kernel function when it runs.
+    pub(crate) is_node: bool,
     /// The events of recorded commands that it comes after.
     pub(crate) follows: Vec<Arc<Recorded>>,
     /// The parameters that were read to describe it, and which of their values.
     pub(crate) parameters: Vec<(Arc<dyn Changes>, u64)>,
+    /// By argument that is memory: its marks, where it has some.
+    pub(crate) marks: Vec<(usize, Marks)>,
 }
 
 /// What a node keeps: its buffers, and failures that are not to be forgotten.
@@ -37,6 +42,10 @@ impl CommandGroup {
     /// The command that it describes is done several times.
     pub(crate) fn is_repeated(&self) -> bool {
         self.for_graph.as_ref().is_some_and(|graph| graph.repeated)
+    }
+
+    pub(crate) fn is_node(&self) -> bool {
+        self.for_graph.as_ref().is_some_and(|graph| graph.is_node)
     }
 
     /// It comes after recorded commands.

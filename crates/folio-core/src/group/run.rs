@@ -136,6 +136,9 @@ impl CommandGroup {
         for (nth, (Passed { mut part, mode, .. }, param)) in
             given.drain(..).zip(&launch.params).enumerate()
         {
+            if !part.marks.is_none() {
+                self.graph().marks.push((nth, part.marks));
+            }
             part.whole &= param.extent == part.part.extent();
             let max = std::array::from_fn(|dim| param.origin[dim] + param.extent[dim]);
             part.part = Box3 { min: param.origin, max };

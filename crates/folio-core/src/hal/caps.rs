@@ -87,6 +87,8 @@ pub struct Caps {
     pub links: Option<u64>,
     /// The largest single allocation, in bytes.
     pub max_alloc: u64,
+    /// Bytes of local memory that a group of any kernel can have.
+    pub local_memory: u64,
     /// Most parameters of one kernel.
     pub max_params: usize,
     /// Most operations that the engine hands to one lane before some end.
@@ -126,6 +128,8 @@ impl Default for Caps {
             exact_div_sqrt: false,
             links: None,
             max_alloc: u64::MAX,
+            // The least that OpenCL and Vulkan devices have.
+            local_memory: 16 << 10,
             max_params: 64,
             max_in_flight: 4096,
             courier: None,

@@ -164,18 +164,23 @@ pub trait BlockKernel: Send + Sync + 'static {
     fn grain(&self) -> usize {
         1
     }
+
+    /// Tells kernels of one type apart that take different time.
+    fn number(&self) -> u64 {
+        0
+    }
 }
 
 /// Which code a native kernel is: equal for all launches of one closure or function.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct KernelId(TypeId);
+pub struct KernelId(TypeId, u64);
 
 /// Room for a kernel's captures without an allocation.
 const INLINE: usize = 128;
 type Store = MaybeUninit<[u64; INLINE / 8]>;
 
 struct VTable {
-    id: fn() -> TypeId,
+    id: unsafe fn(*const u8) -> KernelId,
     run: unsafe fn(*const u8, &[ParamPtr], &Block) -> Verdict,
     grain: unsafe fn(*const u8) -> usize,
     unoptimised: fn() -> bool,
@@ -199,11 +204,16 @@ unsafe impl Sync for NativeKernel {}
 
 struct Make<K>(std::marker::PhantomData<K>);
 
+fn id<K: BlockKernel>(kernel: &K) -> KernelId {
+    KernelId(TypeId::of::<K>(), kernel.number())
+}
+
 impl<K: BlockKernel> Make<K> {
     const IN_PLACE: bool = size_of::<K>() <= INLINE && align_of::<K>() <= align_of::<u64>();
 
     const IN_PLACE_VTABLE: VTable = VTable {
-        id: TypeId::of::<K>,
+        // SAFETY: the store holds a `K`.
+        id: |store| unsafe { id(&*store.cast::<K>()) },
         // SAFETY: the store holds a `K` (see `NativeKernel::new`); the rest is `run`'s contract.
         run: |store, params, block| unsafe { (*store.cast::<K>()).run(params, block) },
         // SAFETY: the store holds a `K`.
@@ -217,7 +227,8 @@ impl<K: BlockKernel> Make<K> {
     };
 
     const BOXED_VTABLE: VTable = VTable {
-        id: TypeId::of::<K>,
+        // SAFETY: the store holds a `Box<K>`.
+        id: |store| unsafe { id(&**store.cast::<Box<K>>()) },
         // SAFETY: the store holds a `Box<K>`; the rest is `run`'s contract.
         run: |store, params, block| unsafe { (**store.cast::<Box<K>>()).run(params, block) },
         // SAFETY: the store holds a `Box<K>`.
@@ -231,7 +242,8 @@ impl<K: BlockKernel> Make<K> {
     };
 
     const SHARED_VTABLE: VTable = VTable {
-        id: TypeId::of::<K>,
+        // SAFETY: the store holds an `Arc<K>`.
+        id: |store| unsafe { id(&**store.cast::<Arc<K>>()) },
         // SAFETY: the store holds an `Arc<K>`; the rest is `run`'s contract.
         run: |store, params, block| unsafe { (**store.cast::<Arc<K>>()).run(params, block) },
         // SAFETY: the store holds an `Arc<K>`.
@@ -287,7 +299,8 @@ impl NativeKernel {
 
     /// Which code this is.
     pub fn id(&self) -> KernelId {
-        KernelId((self.vtable.id)())
+        // SAFETY: the vtable was made for what the store holds.
+        unsafe { (self.vtable.id)(self.store.as_ptr().cast()) }
     }
 
     /// Computes the items in `block`.

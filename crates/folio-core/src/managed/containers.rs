@@ -10,6 +10,7 @@ use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::error::Result;
 use crate::geom::Box3;
+use crate::marks::Marks;
 use crate::runtime::Runtime;
 
 /// A managed pointer to `N` elements.
@@ -90,7 +91,7 @@ impl<T: DeviceType> ManagedVec<T> {
             return self.pointer.part();
         }
         let part = Box3 { min: [0; 3], max: [1, 1, self.len] };
-        Part { view: self.pointer.view.clone(), part, whole: false }
+        Part { view: self.pointer.view.clone(), part, whole: false, marks: Marks::new() }
     }
 
     /// How many elements it can have without a new allocation.

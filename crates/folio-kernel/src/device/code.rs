@@ -25,7 +25,7 @@ pub struct Code {
     /// Its name.
     pub name: Arc<str>,
     /// Its IR, verified.
-    pub ir: crate::Kernel,
+    pub ir: Arc<crate::Kernel>,
     /// How views are accessed.
     summary: Summary,
     /// By parameter: whether items access the element at their own position and no other.
@@ -101,7 +101,7 @@ impl Code {
         let lasting = checks::of_kernel(&ir);
         Ok(Code {
             name,
-            ir,
+            ir: Arc::new(ir),
             summary,
             own,
             reads_own,

@@ -41,6 +41,15 @@ pub enum Fate {
     Memory,
 }
 
+/// Which element of a memory an item, or a group, accesses in all kernels of a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Home {
+    /// Those at the positions of the items, or of items of the own group.
+    Positions,
+    /// The one at the group's own index.
+    Groups,
+}
+
 /// What became of a memory that a cluster writes and that passes data between its kernels, or that
 /// is said or known to be internal.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -49,6 +58,8 @@ pub struct Outcome {
     pub memory: MemoryId,
     /// Where it is.
     pub fate: Fate,
+    /// Which elements are accessed by whom, where that is as simple as this.
+    pub home: Option<Home>,
     /// Why it is not in registers or local memory alone.
     pub kept: Option<Obstacle>,
     /// Bytes of memory traffic that one run saves.
@@ -106,7 +117,7 @@ impl<'c> Interning<'c> {
     }
 
     fn kept(&self, memory: MemoryId, why: Obstacle) -> Outcome {
-        Outcome { memory, fate: Fate::Memory, kept: Some(why), bytes_saved: 0 }
+        Outcome { memory, fate: Fate::Memory, home: None, kept: Some(why), bytes_saved: 0 }
     }
 
     /// The view, if one of the kernels writes it.
@@ -200,7 +211,7 @@ impl<'c> Interning<'c> {
                 let kept = alone.err();
                 let fate = Fate::Local { bytes, stored };
                 let bytes_saved = self.traffic(of, &joined.kernel, !stored);
-                Outcome { memory: of.memory, fate, kept, bytes_saved }
+                Outcome { memory: of.memory, fate, home: self.home(of), kept, bytes_saved }
             }
             Err(why) => self.kept(of.memory, why),
         }
@@ -220,6 +231,23 @@ impl<'c> Interning<'c> {
         of.touches
             .iter()
             .all(|(_, touch)| element(touch) && meeting(touch, first, &space) == Meeting::Item)
+    }
+
+    /// Whose elements they are, if each index is a position or a group's index.
+    fn home(&self, of: &Candidate<'_>) -> Option<Home> {
+        let rank = usize::from(self.joint.rank);
+        let indices = || of.touches.iter().flat_map(|(_, touch)| touch.at.iter().enumerate());
+        if !of.touches.iter().all(|(_, touch)| touch.at.len() == rank) {
+            return None;
+        }
+        let own = |dim: usize| super::touch::Affine {
+            factors: std::array::from_fn(|axis| i64::from(axis == dim)),
+            constant: 0,
+        };
+        if indices().all(|(_, index)| index.within) {
+            return Some(Home::Positions);
+        }
+        indices().all(|(dim, index)| index.group == Some(own(dim))).then_some(Home::Groups)
     }
 
     /// Each group has elements of its own; by dimension of the view, whether those are at the
@@ -305,7 +333,7 @@ impl<'c> Interning<'c> {
             Fate::Register => bytes_saved.max(size.saturating_mul(items)),
             _ => bytes_saved,
         };
-        Outcome { memory: of.memory, fate, kept: alone.err(), bytes_saved }
+        Outcome { memory: of.memory, fate, home: self.home(of), kept: alone.err(), bytes_saved }
     }
 
     /// The item's element, as sums of positions; statements at the beginning that load what it had

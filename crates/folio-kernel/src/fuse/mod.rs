@@ -82,7 +82,7 @@ pub use input::{
     Argument, Call, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options, OtherWork,
     Planted, Region, Work,
 };
-pub use intern::{Fate, Outcome};
+pub use intern::{Fate, Home, Outcome};
 pub use join::{Parameter, Source};
 pub use plan::{FusedKernel, Plan, Step, plan, planted};
 pub use pressure::registers;

@@ -1,0 +1,118 @@
+//! Marks: what a program says of memory that passes data between fused kernels.
+
+use super::fusion::*;
+use super::graphs::why;
+use super::rig::*;
+use super::tests;
+use folio::prelude::*;
+use folio_core::{AccessScope, GraphError, Marks, Result, UsmKind};
+
+tests![marked_memory_is_internal, marks_are_checked, marked_pointers_are_internal];
+
+#[kernel(group = 64)]
+fn sums_by_groups(g: Group, a: In<i32>, b: In<i32>, c: Out<i32>) {
+    g.each(|i| c[i] = a[i] + b[i]);
+}
+
+#[kernel(group = 64)]
+fn products_by_groups(g: Group, a: In<i32>, b: In<i32>, c: Out<i32>) {
+    g.each(|i| c[i] = a[i] * b[i]);
+}
+
+/// FUSE-05, FUSE-06: memory of which the program has handles, by marks of buffers and of arguments.
+fn marked_memory_is_internal(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let program = Program::new(N);
+    let marks = Marks::new().access_scope(AccessScope::Item).internal_memory().no_init();
+    let (ins, out) = program.buffers(&rig.rt)?;
+    let mut all = (0..3).map(|_| rig.rt.buffer(N)).collect::<Result<Vec<Buffer<i32>>>>()?;
+    all[1].mark(marks);
+    all[2].mark(marks);
+    let [sum, product, scaled] = &mut all[..] else { unreachable!() };
+    let graph = rig.rt.graph(&q.device())?;
+    graph.add(|cg| cg.run(N, sums(&ins[0], &ins[1], marks.on(&mut *sum))))?;
+    graph.add(|cg| cg.run(N, products(marks.on(&*sum), &ins[2], &mut *product)))?;
+    graph.add(|cg| cg.run(N, scales(5, marks.on(&*sum), &mut *scaled)))?;
+    graph.add(|cg| cg.run(N, sums(&*product, &*scaled, &out)))?;
+    let run = require(&graph)?;
+    ensure_eq!(launches(rig, &q, &run)?, 1);
+    ensure_eq!(out.to_vec()?, program.wanted);
+    let fates: Vec<_> = report(&run)?.clusters[0].memories.iter().map(|m| m.fate).collect();
+    ensure_eq!(fates, ["register"; 3]);
+    for buffer in &all {
+        ensure_eq!(buffer.counters().allocations, 0);
+    }
+    // One argument without the mark: what is there is needed.
+    let [sum, ..] = &mut all[..] else { unreachable!() };
+    let graph = rig.rt.graph(&q.device())?;
+    graph.add(|cg| cg.run(N, sums(&ins[0], &ins[1], marks.on(&mut *sum))))?;
+    graph.add(|cg| cg.run(N, sums(&*sum, &ins[2], &out)))?;
+    let run = require(&graph)?;
+    ensure_eq!(launches(rig, &q, &run)?, 1);
+    ensure!(report(&run)?.clusters[0].memories[0].fate != "register", "{}", report(&run)?);
+    let wanted = (0..N).map(|k| program.inputs[0][k] + program.inputs[1][k]);
+    ensure_eq!(sum.to_vec()?, wanted.collect::<Vec<_>>());
+    Ok(())
+}
+
+/// FUSE-05, FUSE-11: marks that contradict each other, and marks that are wrong.
+fn marks_are_checked(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let (item, group) = (AccessScope::Item, AccessScope::Group);
+    let a = rig.rt.buffer_from(data(64, 3))?;
+    let (mut y, z) = (rig.rt.buffer(64)?, rig.rt.buffer(64)?.share());
+    for (of_buffer, of_argument) in [(item, group), (group, item)] {
+        y.mark(Marks::new().access_scope(of_buffer));
+        let graph = rig.rt.graph(&q.device())?;
+        let marks = Marks::new().access_scope(of_argument);
+        graph.add(|cg| cg.run(64, scales(2, &a, marks.on(&mut y))))?;
+        graph.add(|cg| cg.run(64, scales(2, &y, &z)))?;
+        for refused in [require(&graph), enable(&graph)] {
+            let refused = why(refused)?;
+            ensure!(matches!(refused, GraphError::WrongMark { .. }), "{refused}");
+        }
+        q.run_graph(&graph.finalize()?)?.wait()?;
+    }
+    // Items read elements of their neighbours.
+    let mut y = rig.rt.buffer_from(&[1f32; 64])?;
+    y.mark(Marks::new().access_scope(item));
+    let z = rig.rt.buffer::<f32>(64)?.share();
+    let graph = rig.rt.graph(&q.device())?;
+    graph.add(|cg| cg.run(64, multiplies(&z, &z, &mut y)))?;
+    graph.add(|cg| cg.run(64, smooths_row(&y, &z)))?;
+    let refused = why(require(&graph))?;
+    ensure!(matches!(refused, GraphError::WrongMark { .. }), "{refused}");
+    let run = enable(&graph)?;
+    ensure_eq!(launches(rig, &q, &run)?, 2);
+    ensure!(!report(&run)?.refuted.is_empty(), "{}", report(&run)?);
+    Ok(())
+}
+
+/// FUSE-05, FUSE-09: the seed's second program: device memory by pointers, work-group scope.
+fn marked_pointers_are_internal(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let n = 512;
+    let inputs = [data(n, 3), data(n, 5), data(n, 9)];
+    let hosts = inputs.iter().map(|data| rig.rt.buffer_from(data)).collect::<Result<Vec<_>>>()?;
+    let device = || rig.rt.usm::<i32>(&q.device(), UsmKind::Device, n);
+    let (mut ins, mut between) = ([device()?, device()?, device()?], device()?);
+    let (mut out, mut end) = (device()?, rig.rt.buffer(n)?);
+    between.mark(Marks::new().access_scope(AccessScope::Group).internal_memory().no_init());
+    let graph = rig.rt.graph(&q.device())?;
+    let [in1, in2, in3] = &mut ins;
+    let first = graph.add(|cg| cg.copy(&hosts[0], &mut *in1))?;
+    let second = graph.add(|cg| cg.copy(&hosts[1], &mut *in2))?;
+    let sum = |cg: &mut CommandGroup| cg.run(n, sums_by_groups(&*in1, &*in2, &mut between));
+    let kernel = graph.add_after(&[first, second], sum)?;
+    let third = graph.add(|cg| cg.copy(&hosts[2], &mut *in3))?;
+    let product = |cg: &mut CommandGroup| cg.run(n, products_by_groups(&between, &*in3, &mut out));
+    let kernel = graph.add_after(&[third, kernel], product)?;
+    graph.add_after(&[kernel], |cg| cg.copy(&out, &mut end))?;
+    let run = require(&graph)?;
+    ensure_eq!(launches(rig, &q, &run)?, 1);
+    let wanted = (0..n).map(|k| (inputs[0][k] + inputs[1][k]) * inputs[2][k]);
+    ensure_eq!(end.to_vec()?, wanted.collect::<Vec<_>>());
+    let report = report(&run)?;
+    ensure!(report.clusters[0].memories.iter().any(|m| m.fate == "register"), "{report}");
+    Ok(())
+}

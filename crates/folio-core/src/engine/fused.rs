@@ -1,0 +1,149 @@
+//! What devices know of fused kernels: those that they have loaded, by content, and what making
+//! them has cost. Violations of a fused kernel become those of the kernels that it is made of.
+
+use super::Engine;
+use crate::error::Error;
+use crate::graph::FusionCounters;
+use crate::hal::{KernelHandle, KernelSource};
+use crate::sync::Mutex;
+use folio_kernel::fuse::{Facts, FusedKernel};
+use folio_kernel::{ContentHash, Violation, ViolationKind};
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+use std::time::Instant;
+
+/// The fused kernels of a device.
+#[derive(Default)]
+pub(crate) struct FusedKernels {
+    /// Held while one is compiled, so that it is compiled once.
+    loaded: Mutex<HashMap<ContentHash, KernelHandle>>,
+    counters: Mutex<(FusionCounters, HashSet<ContentHash>)>,
+}
+
+/// What a plan may count on.
+pub(crate) struct FusionFacts {
+    pub(crate) of_plan: Facts,
+    /// Code gets better by constants in it.
+    pub(crate) bakes: bool,
+}
+
+/// Of which kernels a fused kernel is made. Its places begin with the number of the kernel.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Blame {
+    /// Their names.
+    pub(crate) kernels: Vec<Arc<str>>,
+    /// Names of the fused kernel's parameters, with the number of a kernel and its parameter's
+    /// name.
+    pub(crate) params: Vec<(String, usize, String)>,
+}
+
+/// By the name of a fused kernel as it was loaded. There are as many as kernels are loaded.
+static BLAME: std::sync::Mutex<Option<HashMap<String, Blame>>> = std::sync::Mutex::new(None);
+
+/// A violation of a fused kernel as the one of its kernel; others as they are.
+pub(crate) fn blamed(violation: Arc<Violation>) -> Arc<Violation> {
+    let all = BLAME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let known = all.as_ref().and_then(|all| all.get(&violation.kernel));
+    match known.and_then(|blame| blame.of(&violation)) {
+        Some(found) => Arc::new(found),
+        None => violation,
+    }
+}
+
+impl Blame {
+    fn of(&self, violation: &Violation) -> Option<Violation> {
+        let mut found = violation.clone();
+        let (at, file) = violation.site.file.split_once(':')?;
+        let at: usize = at.parse().ok()?;
+        found.kernel = self.kernels.get(at)?.to_string();
+        file.clone_into(&mut found.site.file);
+        if let ViolationKind::OutOfBounds { param: Some(name), .. } = &mut found.kind {
+            let mut all = self.params.iter();
+            if let Some((.., own)) = all.find(|(of, kernel, _)| of == name && *kernel == at) {
+                name.clone_from(own);
+            }
+        }
+        Some(found)
+    }
+}
+
+impl Engine {
+    /// What fusion may count on at a device.
+    pub(crate) fn fusion_facts(&self, at: u16) -> FusionFacts {
+        let caps = &self.devices[usize::from(at)].info.caps;
+        let fuses = caps.closures || caps.ir;
+        let of_plan = Facts { fuses, views: caps.max_params, ..Facts::GPU };
+        let local_memory = if caps.closures { of_plan.local_memory } else { caps.local_memory };
+        FusionFacts { of_plan: Facts { local_memory, ..of_plan }, bakes: !caps.closures }
+    }
+
+    /// Plans, and counts that.
+    pub(crate) fn timed_plan<R>(&self, at: u16, plan: impl FnOnce() -> R) -> R {
+        let start = Instant::now();
+        let result = plan();
+        let mut counted = self.fused(at).counters.lock();
+        counted.0.plans += 1;
+        counted.0.planning += start.elapsed();
+        drop(counted);
+        result
+    }
+
+    fn fused(&self, at: u16) -> &FusedKernels {
+        &self.devices[usize::from(at)].kernels.fused
+    }
+
+    /// What fusion has cost on a device.
+    pub(crate) fn fusion_counters(&self, at: u16) -> FusionCounters {
+        self.fused(at).counters.lock().0
+    }
+
+    /// A fused kernel runs as the host's code. Returns a number of what it is.
+    pub(crate) fn count_chain(&self, at: u16, fused: &FusedKernel) -> u64 {
+        let key = fused.key();
+        let mut counted = self.fused(at).counters.lock();
+        let is_new = counted.1.insert(key);
+        counted.0.kernels += 1;
+        counted.0.found += u64::from(!is_new);
+        key.0 as u64
+    }
+
+    /// The handle of a fused kernel, which is compiled if its content is new to the device.
+    pub(crate) fn load_fused(
+        &self,
+        at: u16,
+        fused: &FusedKernel,
+        blame: Blame,
+    ) -> Result<KernelHandle, Error> {
+        // Its violations name the kernels that it is made of, so these are of its content, too.
+        let key = ContentHash::of(format!("{}{blame:?}", fused.kernel).as_bytes());
+        let entry = &self.devices[usize::from(at)];
+        let device = self.open(at)?;
+        let mut loaded = entry.kernels.fused.loaded.lock();
+        let known = loaded.get(&key).copied();
+        let count = |compiling: Option<Instant>| {
+            let mut counted = entry.kernels.fused.counters.lock();
+            counted.0.kernels += 1;
+            counted.0.found += u64::from(compiling.is_none());
+            counted.0.compiled += u64::from(compiling.is_some());
+            counted.0.compiling += compiling.map(|start| start.elapsed()).unwrap_or_default();
+        };
+        if let Some(handle) = known {
+            count(None);
+            return Ok(handle);
+        }
+        let mut kernel = (*fused.kernel).clone();
+        kernel.name = format!("{} #{:016x}", kernel.name, key.0 as u64);
+        let start = Instant::now();
+        let made = device.load(&KernelSource::Ir(&kernel)).map_err(|cause| {
+            let doing = format!("load fused kernel `{}`", fused.kernel.name);
+            Error::Device { device: entry.name.clone(), doing, cause }
+        });
+        let handle = self.noting_loss(made)?;
+        count(Some(start));
+        loaded.insert(key, handle);
+        drop(loaded);
+        let mut all = BLAME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        all.get_or_insert_default().insert(kernel.name, blame);
+        Ok(handle)
+    }
+}

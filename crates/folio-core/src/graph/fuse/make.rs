@@ -1,0 +1,444 @@
+//! The command of a fused kernel: its launch, and what that accesses.
+
+use super::question::{Question, function_of};
+use super::{Draft, Template};
+use crate::buffer::StorageHandle;
+use crate::engine::access::{Access, Mode};
+use crate::engine::chain::{At, Chain, Fused, Scratch, Stage};
+use crate::engine::command::{Action, Command};
+use crate::engine::fused::Blame;
+use crate::engine::launch::{Launch, Scalars};
+use crate::error::Label;
+use crate::geom::{Box3, Dims};
+use crate::graph::NodeKind;
+use crate::graph::steps::Step;
+use crate::graph::template::Work;
+use crate::group::Leases;
+use crate::hal::{Geometry, Param};
+use crate::token::{GroupId, Token};
+use folio_kernel::fuse::{
+    Fate, FusedKernel, Geometry as Over, Home, Memory, MemoryId, Outcome, Source,
+};
+use folio_kernel::{Access as Does, Owner, ParamId, ParamKind};
+use std::sync::Arc;
+
+/// Memory that a fused launch uses, by one view.
+struct Used {
+    param: Param,
+    handle: Arc<StorageHandle>,
+    first: Access,
+    /// What all of its kernels access.
+    elements: Box3,
+    written: bool,
+    name: Label,
+}
+
+/// The launch of one of the kernels.
+struct Member<'d> {
+    step: &'d Step,
+    launch: &'d Launch,
+}
+
+/// A kernel's argument that is memory.
+struct Given<'d> {
+    param: &'d Param,
+    access: &'d Access,
+    handle: &'d Arc<StorageHandle>,
+}
+
+impl<'d> Member<'d> {
+    fn of(draft: &Draft<'d>, unit: usize) -> Option<Member<'d>> {
+        let step = draft.step(unit)?;
+        let (launch, _) = function_of(step)?;
+        Some(Member { step, launch })
+    }
+
+    /// The arguments of its parameters that are memory, with the numbers of the parameters.
+    fn given(&self) -> impl Iterator<Item = (usize, Given<'d>)> {
+        let Member { step, launch } = *self;
+        let params = launch.function.iter().flat_map(|function| &function.code.ir.params);
+        let memory =
+            |kind: &ParamKind| matches!(kind, ParamKind::View { .. } | ParamKind::Reduce { .. });
+        let params = params.enumerate().filter(move |(_, param)| memory(&param.kind));
+        params.zip(launch.params.iter().zip(&launch.tokens)).filter_map(
+            move |((number, _), (param, token))| {
+                let access = step.template.command.accesses.get(token.at)?;
+                let handle = step.template.leases.0.get(token.at)?;
+                Some((number, Given { param, access, handle }))
+            },
+        )
+    }
+
+    fn argument(&self, param: ParamId) -> Option<Given<'d>> {
+        self.given().find(|(number, _)| *number == param.index()).map(|(_, given)| given)
+    }
+
+    /// The words of a scalar.
+    fn scalar(&self, param: ParamId) -> Option<&'d [u64]> {
+        let ir = &self.launch.function.as_ref()?.code.ir;
+        let words = |kind: &ParamKind| match kind {
+            ParamKind::Scalar(ty) => ir.types.layout(*ty).0.div_ceil(8) as usize,
+            _ => 0,
+        };
+        let first = ir.params.iter().take(param.index()).map(|param| words(&param.kind)).sum();
+        let count = words(&ir.params.get(param.index())?.kind);
+        self.launch.scalars.get(first..first + count)
+    }
+
+    fn name_of(&self, param: usize) -> Label {
+        let ir = self.launch.function.as_ref().map(|function| &function.code.ir);
+        let param = ir.and_then(|ir| ir.params.get(param));
+        param.map_or(Label::NONE, |param| Label::from(param.name.as_str()))
+    }
+}
+
+/// Where an argument begins in its memory.
+fn origin(param: &Param) -> Dims {
+    std::array::from_fn(|dim| param.origin[dim].wrapping_sub(param.index[dim]))
+}
+
+fn accessed(param: &Param) -> Box3 {
+    let max = std::array::from_fn(|dim| param.origin[dim] + param.extent[dim]);
+    Box3 { min: param.origin, max }
+}
+
+impl Used {
+    fn new(given: &Given<'_>, name: Label) -> Used {
+        Used {
+            param: *given.param,
+            handle: given.handle.clone(),
+            first: *given.access,
+            elements: given.access.elements,
+            written: given.access.mode.writes(),
+            name,
+        }
+    }
+
+    /// Both are the same view of one memory.
+    fn is(&self, given: &Given<'_>) -> bool {
+        let same = |a: &Param, b: &Param| {
+            (a.dims, a.size, a.shape, origin(a)) == (b.dims, b.size, b.shape, origin(b))
+        };
+        self.first.storage == given.access.storage && same(&self.param, given.param)
+    }
+
+    fn set_box(&mut self, accessed: Box3) {
+        let begin = origin(&self.param);
+        self.param.origin = accessed.min;
+        self.param.extent = accessed.extent();
+        self.param.index = std::array::from_fn(|dim| accessed.min[dim].wrapping_sub(begin[dim]));
+    }
+
+    /// One more kernel uses it.
+    fn add(&mut self, given: &Given<'_>) {
+        self.set_box(accessed(&self.param).hull(&accessed(given.param)));
+        self.elements = self.elements.hull(&given.access.elements);
+        self.written |= given.access.mode.writes();
+    }
+
+    /// All of the view may be read, whatever the kernels access.
+    fn read_all(&mut self) {
+        let begin = origin(&self.param);
+        let max = std::array::from_fn(|dim| begin[dim] + self.param.shape[dim]);
+        self.set_box(Box3 { min: begin, max });
+        let grid = &self.handle.grid;
+        let own =
+            self.param.dims == grid.dims && self.param.size as usize == self.handle.element_bytes;
+        self.elements = if own { accessed(&self.param) } else { Box3::whole(grid.dims) };
+    }
+
+    fn access(&self, reads_first: bool) -> Access {
+        let covers = self.first.elements == self.elements && !reads_first;
+        let mode = match (self.written, self.first.mode.discards() && covers) {
+            (false, _) => Mode::Read,
+            (true, true) => Mode::Discard { whole: false },
+            (true, false) => Mode::Update,
+        };
+        let which = (self.first.storage, &self.handle.grid);
+        Access::new(which, self.elements, mode, self.first.domain)
+    }
+}
+
+/// A launch in the making: what it accesses.
+struct Launching {
+    launch: Box<Launch>,
+    accesses: Vec<Access>,
+    names: Vec<Label>,
+    group: GroupId,
+}
+
+impl Launching {
+    fn new(geometry: Geometry) -> Launching {
+        let (launch, group) = (Launch::new(geometry), GroupId::next());
+        Launching { launch, accesses: vec![], names: vec![], group }
+    }
+
+    fn uses(&mut self, used: &Used, reads_first: bool) {
+        let access = used.access(reads_first);
+        self.launch.params.push(Param { write: access.mode.writes(), ..used.param });
+        self.launch.tokens.push(Token { group: self.group, at: self.accesses.len() });
+        self.accesses.push(access);
+        self.names.push(used.name.clone());
+    }
+}
+
+/// A kernel's dimensions as the engine has them.
+fn widened(size: [u64; 3], rank: u8, beyond: usize) -> Dims {
+    let mut dims = [beyond; 3];
+    let first = 3 - usize::from(rank);
+    for (dim, size) in dims[first..].iter_mut().zip(size) {
+        *dim = size as usize;
+    }
+    dims
+}
+
+fn geometry(over: &Over, rank: u8, groups: bool) -> Geometry {
+    Geometry {
+        rank,
+        offset: widened(over.offset, rank, 0),
+        range: widened(over.range, rank, 1),
+        group: over.group.filter(|_| groups).map(|group| widened(group, rank, 1)),
+    }
+}
+
+/// What became of a memory, if it is not used.
+fn internal(fused: &FusedKernel, memory: MemoryId) -> Option<&Outcome> {
+    let outcome = fused.outcomes.iter().find(|outcome| outcome.memory == memory)?;
+    let gone = matches!(outcome.fate, Fate::Register | Fate::Local { stored: false, .. });
+    gone.then_some(outcome)
+}
+
+impl Draft<'_> {
+    /// The command of a fused kernel; or why the device does not run it.
+    pub(super) fn make(
+        &self,
+        question: &Question,
+        fused: &FusedKernel,
+    ) -> Result<Template, String> {
+        let members = fused.nodes.iter().map(|at| Member::of(self, *at));
+        let members: Vec<Member<'_>> = members.collect::<Option<_>>().ok_or("it has no IR")?;
+        let (device, engine) = (self.graph.device, &self.graph.core.engine);
+        let shape = fused.kernel.shape;
+        let geometry = geometry(&fused.geometry, shape.rank, shape.groups);
+        let mut launching = Launching::new(geometry);
+        let work = match engine.devices[usize::from(device)].info.caps.closures {
+            true => self.chain(question, fused, &members, &mut launching)?,
+            false => self.loaded(question, fused, &members, &mut launching)?,
+        };
+        let Launching { launch, accesses, .. } = launching;
+        let mut command = Command::new(None, false);
+        command.device = Some(device);
+        command.label = Label::from(fused.kernel.name.as_str());
+        command.accesses.extend(accesses);
+        for Member { step, .. } in &members {
+            let one = &step.template.command;
+            command.timed |= one.timed;
+            command.after.extend_from_slice(&one.after);
+        }
+        command.action = Action::Launch(Some(launch));
+        let (kind, label) = (NodeKind::Kernel, command.label.clone());
+        let leases = Leases::default();
+        Ok(Template { kind, label, command, work, leases, bodies: None, marks: vec![] })
+    }
+
+    /// The kernels one after the other, on a device that runs the host's code.
+    fn chain(
+        &self,
+        question: &Question,
+        fused: &FusedKernel,
+        members: &[Member<'_>],
+        launching: &mut Launching,
+    ) -> Result<Work, String> {
+        let mut used: Vec<Used> = vec![];
+        let mut scratch: Vec<(MemoryId, Scratch)> = vec![];
+        let mut stages = vec![];
+        for member in members {
+            let Member { launch, .. } = *member;
+            let function = launch.function.ok_or("it has no IR")?;
+            let mut params = vec![];
+            for (number, given) in member.given() {
+                let memory = question.memory(given.access);
+                let is_it = |known: &(MemoryId, Scratch)| Some(known.0) == memory;
+                let known = scratch.iter().position(is_it).or_else(|| {
+                    let memory = memory?;
+                    let first = first_use(question, fused, memory, member, number)?;
+                    scratch.push((memory, first.scratch(given.param)));
+                    Some(scratch.len() - 1)
+                });
+                let place = match known {
+                    Some(at) => At::Scratch(at),
+                    None => At::Param(match used.iter().position(|used| used.is(&given)) {
+                        Some(at) => {
+                            used[at].add(&given);
+                            at
+                        }
+                        None => {
+                            used.push(Used::new(&given, member.name_of(number)));
+                            used.len() - 1
+                        }
+                    }),
+                };
+                params.push((*given.param, place));
+            }
+            let (geometry, scalars) = (launch.geometry, launch.scalars.clone());
+            stages.push(Stage { function, geometry, scalars, params });
+        }
+        used.iter().for_each(|used| launching.uses(used, false));
+        let bytes: Vec<usize> = used.iter().map(|used| used.param.size as usize).collect();
+        let scratch = scratch.into_iter().map(|(_, scratch)| scratch).collect();
+        let number = self.graph.core.engine.count_chain(self.graph.device, fused);
+        let group = launching.launch.geometry.group;
+        let chain = Arc::new(Chain::new(stages, scratch, (group, &bytes), number));
+        let kernel = chain.native().ok_or("it has no form for the host")?;
+        let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
+        launching.launch.kernel = Some(kernel);
+        launching.launch.fused = Some(Arc::new(Fused { names, chain: Some(chain) }));
+        Ok(Work::Closure(id))
+    }
+
+    /// One kernel, which the device loads.
+    fn loaded(
+        &self,
+        question: &Question,
+        fused: &FusedKernel,
+        members: &[Member<'_>],
+        launching: &mut Launching,
+    ) -> Result<Work, String> {
+        let member = |node: usize| {
+            let at = fused.nodes.iter().position(|known| *known == node)?;
+            members.get(at)
+        };
+        let unfit = || "its parameters do not fit".to_owned();
+        let mut scalars = Scalars::new();
+        for (param, parameter) in fused.kernel.params.iter().zip(&fused.parameters) {
+            match (&param.kind, parameter.source) {
+                (ParamKind::Local { .. }, _) => {}
+                (ParamKind::Scalar(_), Source::Argument { node, param }) => {
+                    let words = member(node).and_then(|member| member.scalar(param));
+                    scalars.extend_from_slice(words.ok_or_else(unfit)?);
+                }
+                (ParamKind::Scalar(_), _) => {
+                    let number = fused.number(&question.graph, parameter);
+                    scalars.push(number.ok_or_else(unfit)?);
+                }
+                (kind, _) => {
+                    let mut used: Option<Used> = None;
+                    for (node, param) in &parameter.stands_for {
+                        let member = member(*node).ok_or_else(unfit)?;
+                        let given = member.argument(*param).ok_or_else(unfit)?;
+                        match &mut used {
+                            Some(used) => used.add(&given),
+                            None => used = Some(Used::new(&given, member.name_of(param.index()))),
+                        }
+                    }
+                    let mut used = used.ok_or_else(unfit)?;
+                    let memory = question.memory(&used.first);
+                    // Only its earlier contents are read.
+                    let before = memory.is_some_and(|memory| internal(fused, memory).is_some());
+                    if before {
+                        used.read_all();
+                    }
+                    if let ParamKind::View { access: Does::In, .. } = kind {
+                        used.written = false;
+                    }
+                    launching.uses(&used, before);
+                }
+            }
+        }
+        let Launching { launch, names, .. } = launching;
+        launch.scalars = scalars;
+        launch.proved = members.iter().all(|member| member.launch.proved);
+        let (engine, device) = (&self.graph.core.engine, self.graph.device);
+        let handle = engine.load_fused(device, fused, blame(fused, members));
+        let handle = handle.map_err(|error| error.to_string())?;
+        if launch.geometry.group.is_some() {
+            let opened = engine.open(device).map_err(|error| error.to_string())?;
+            let checked = opened.check(handle, &launch.geometry, &[]);
+            checked.map_err(|error| error.message.to_string())?;
+        }
+        launch.loaded = Some(handle);
+        launch.fused = Some(Arc::new(Fused { names: std::mem::take(names), chain: None }));
+        Ok(Work::Loaded(handle))
+    }
+}
+
+/// The first use of a memory that is none, by the kernels in their order.
+struct FirstUse {
+    home: Home,
+    /// It writes all elements of a piece.
+    writes_all: bool,
+    fresh: bool,
+}
+
+/// How a memory is first used that can be scratch of a piece; none if it cannot.
+fn first_use(
+    question: &Question,
+    fused: &FusedKernel,
+    memory: MemoryId,
+    member: &Member<'_>,
+    number: usize,
+) -> Option<FirstUse> {
+    let home = internal(fused, memory)?.home?;
+    let function = member.launch.function.as_ref()?;
+    let ParamKind::View { access, owner, .. } = function.code.ir.params.get(number)?.kind else {
+        return None;
+    };
+    let own = match home {
+        Home::Positions => owner == Owner::Item,
+        Home::Groups => owner == Owner::Group,
+    };
+    let geometry = &member.launch.geometry;
+    let whole = widened(fused.geometry.range, fused.kernel.shape.rank, 1) == geometry.range;
+    let writes_all = access == Does::Out && own && whole;
+    let known = |memory: &Memory| memory.temporary || memory.wishes.no_init;
+    let fresh =
+        known(question.graph.memories.get(memory.index())?) || question.says_no_init(fused, memory);
+    (fresh || writes_all).then_some(FirstUse { home, writes_all, fresh })
+}
+
+impl FirstUse {
+    fn scratch(&self, param: &Param) -> Scratch {
+        Scratch {
+            element_bytes: param.size as usize,
+            of_groups: self.home == Home::Groups,
+            zeroed: self.fresh && !self.writes_all,
+        }
+    }
+}
+
+/// Whose violations those of a fused kernel are.
+fn blame(fused: &FusedKernel, members: &[Member<'_>]) -> Blame {
+    let kernels = members.iter().map(|member| {
+        let name = member.launch.function.as_ref().map(|function| function.code.name.clone());
+        name.unwrap_or_else(|| Arc::from(""))
+    });
+    let mut params = vec![];
+    for (param, parameter) in fused.kernel.params.iter().zip(&fused.parameters) {
+        for (node, own) in &parameter.stands_for {
+            if let Some(at) = fused.nodes.iter().position(|known| known == node) {
+                let own = members[at].name_of(own.index());
+                params.push((param.name.clone(), at, own.as_str().to_owned()));
+            }
+        }
+    }
+    Blame { kernels: kernels.collect(), params }
+}
+
+impl Question {
+    fn memory(&self, access: &Access) -> Option<MemoryId> {
+        let at = self.storages.iter().position(|storage| *storage == access.storage)?;
+        Some(MemoryId(at as u32))
+    }
+
+    /// All accesses of a memory by these kernels say that earlier contents are not used.
+    fn says_no_init(&self, fused: &FusedKernel, memory: MemoryId) -> bool {
+        use folio_kernel::fuse::Argument;
+        let calls = fused.nodes.iter().filter_map(|at| self.graph.nodes.get(*at)?.call());
+        let arguments = calls.flat_map(|call| &call.arguments);
+        let mut mine = arguments.filter(|argument| argument.memory() == Some(memory));
+        mine.all(|argument| match argument {
+            Argument::View { wishes, .. } => wishes.no_init,
+            _ => false,
+        })
+    }
+}

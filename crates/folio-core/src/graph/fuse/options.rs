@@ -1,0 +1,80 @@
+//! What is said of fusion when a graph is finalized, and what was counted.
+
+use folio_kernel::fuse::{Mode, Options};
+use std::time::Duration;
+
+/// How a graph is made into what runs: [`Graph::finalize_with`](crate::Graph::finalize_with).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[must_use]
+pub struct FinalizeOptions {
+    enable: bool,
+    require: bool,
+    barriers: bool,
+}
+
+impl FinalizeOptions {
+    /// Kernels stay as they are.
+    pub fn new() -> FinalizeOptions {
+        FinalizeOptions::default()
+    }
+
+    /// A wish: kernels that gain by it become one launch. It is never an error; what was not fused,
+    /// and why, is in the [report](crate::Executable::fusion_report).
+    pub fn enable_fusion(self) -> FinalizeOptions {
+        FinalizeOptions { enable: true, ..self }
+    }
+
+    /// An order: all kernels of the graph become one launch, those of each graph within it another
+    /// one. Errors are [`FeatureNotSupported`](crate::GraphError::FeatureNotSupported) by a device
+    /// that does not fuse, and [`KernelNotSupported`](crate::GraphError::KernelNotSupported) where
+    /// these kernels cannot be one launch.
+    pub fn require_fusion(self) -> FinalizeOptions {
+        FinalizeOptions { require: true, ..self }
+    }
+
+    /// Barriers of the work-group between fused kernels, so that an item may use what other items
+    /// of its group have left. Without one of the two above it has no effect.
+    pub fn insert_barriers(self) -> FinalizeOptions {
+        FinalizeOptions { barriers: true, ..self }
+    }
+
+    pub(in crate::graph) fn wanted(self) -> Option<Wanted> {
+        let mode = match (self.require, self.enable) {
+            (true, _) => Mode::Require,
+            (false, true) => Mode::Enable,
+            (false, false) => return None,
+        };
+        Some(Wanted { mode, barriers: self.barriers })
+    }
+}
+
+/// Fusion that was asked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::graph) struct Wanted {
+    mode: Mode,
+    barriers: bool,
+}
+
+impl Wanted {
+    pub(super) fn options(self, bake: bool) -> Options {
+        Options { mode: self.mode, insert_barriers: self.barriers, bake }
+    }
+}
+
+/// What the fusion of a device's graphs has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FusionCounters {
+    /// Graphs, and parts of graphs, that were planned.
+    pub plans: u64,
+    /// How long that took.
+    pub planning: Duration,
+    /// Fused kernels that plans had.
+    pub kernels: u64,
+    /// Those of them whose code was there.
+    pub found: u64,
+    /// Those that the device has compiled. One that runs the host's code compiles none.
+    pub compiled: u64,
+    /// How long that took.
+    pub compiling: Duration,
+}

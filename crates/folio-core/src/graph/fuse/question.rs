@@ -1,0 +1,194 @@
+//! A graph's commands as the question that fusion is asked.
+
+use super::Draft;
+use crate::engine::command::Action;
+use crate::engine::launch::{Function, Launch};
+use crate::engine::storage::StorageId;
+use crate::graph::NodeKind;
+use crate::graph::steps::Step;
+use crate::graph::template::Template;
+use crate::hal::{Geometry, Param};
+use folio_kernel::ParamKind;
+use folio_kernel::fuse::{
+    Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Wishes,
+    Work,
+};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::atomic::Ordering;
+
+/// The question, and what its numbers mean.
+pub(super) struct Question {
+    pub(super) graph: Graph,
+    /// By memory.
+    pub(super) storages: Vec<StorageId>,
+}
+
+/// The launch of a kernel function.
+pub(super) fn function_of(step: &Step) -> Option<(&Launch, &Function)> {
+    let Action::Launch(Some(launch)) = &step.template.command.action else { return None };
+    Some((launch, launch.function.as_ref()?))
+}
+
+/// The memories of a question.
+struct Memories<'s> {
+    temporaries: &'s BTreeSet<StorageId>,
+    ids: HashMap<StorageId, MemoryId>,
+    storages: Vec<StorageId>,
+    all: Vec<Memory>,
+}
+
+impl Memories<'_> {
+    fn of(&mut self, template: &Template, access: usize) -> MemoryId {
+        let storage = template.command.accesses[access].storage;
+        *self.ids.entry(storage).or_insert_with(|| {
+            let handle = template.leases.0.get(access);
+            let label = handle.map_or(String::new(), |handle| handle.label.as_str().to_owned());
+            self.storages.push(storage);
+            let temporary = self.temporaries.contains(&storage);
+            let wishes = handle.map_or(Wishes::default(), |handle| handle.marks.lock().0);
+            self.all.push(Memory { label, temporary, wishes });
+            MemoryId(self.storages.len() as u32 - 1)
+        })
+    }
+}
+
+/// Three dimensions as a kernel of this rank numbers them.
+fn leading(dims: [usize; 3], rank: u8, beyond: u64) -> [u64; 3] {
+    let first = 3 - usize::from(rank);
+    std::array::from_fn(|dim| dims.get(first + dim).map_or(beyond, |n| *n as u64))
+}
+
+fn geometry(geometry: &Geometry) -> Over {
+    let Geometry { rank, offset, range, group } = *geometry;
+    Over {
+        range: leading(range, rank, 1),
+        offset: leading(offset, rank, 0),
+        group: group.map(|group| leading(group, rank, 1)),
+    }
+}
+
+/// The box of a memory that an argument shows, of which a launch may access a part.
+fn region(memory: MemoryId, param: &Param, rank: u8) -> Region {
+    let origin = std::array::from_fn(|dim| param.origin[dim].wrapping_sub(param.index[dim]));
+    Region {
+        memory,
+        shape: leading(param.dims, rank, 1),
+        origin: leading(origin, rank, 0),
+        extent: leading(param.shape, rank, 1),
+    }
+}
+
+/// The bytes of a scalar whose words these begin with.
+fn bytes(words: &[u64], size: usize) -> Vec<u8> {
+    words.iter().flat_map(|word| word.to_ne_bytes()).take(size).collect()
+}
+
+fn other(template: &Template) -> OtherWork {
+    match template.kind {
+        NodeKind::Copy => OtherWork::Copy,
+        NodeKind::Fill => OtherWork::Fill,
+        NodeKind::HostTask => OtherWork::HostTask,
+        NodeKind::Interop => OtherWork::Library,
+        NodeKind::Kernel => OtherWork::OpaqueKernel,
+        _ => OtherWork::Marker,
+    }
+}
+
+impl Draft<'_> {
+    /// The question of one part of the graph. Other parts' kernels are no kernels here.
+    pub(super) fn question(&self, part: u32, is_fixed: &dyn Fn(usize) -> bool) -> Question {
+        let (ids, storages, all) = (HashMap::new(), vec![], vec![]);
+        let mut memories = Memories { temporaries: &self.temporaries, ids, storages, all };
+        let apart = self.strange();
+        let nodes = self.units.iter().enumerate().map(|(at, unit)| {
+            let label = self.label(at).as_str().to_owned();
+            let fixed = unit.members.first().is_some_and(|member| is_fixed(*member));
+            let call = self.step(at).filter(|step| step.part == part && !apart(step));
+            let call = call.and_then(|step| call_of(step, fixed, &mut memories));
+            let work = match call {
+                Some(call) => Work::Kernel(call),
+                None => self.other(at, part, &mut memories),
+            };
+            Node { label, work, after: self.after[at].clone() }
+        });
+        let nodes = nodes.collect();
+        let Memories { storages, all, .. } = memories;
+        Question { graph: Graph { nodes, memories: all }, storages }
+    }
+
+    fn other(&self, unit: usize, part: u32, memories: &mut Memories<'_>) -> Work {
+        let of = &self.units[unit];
+        let members = of.members.iter().filter_map(|member| self.steps.all.get(*member));
+        let mut all: Vec<MemoryId> = vec![];
+        for step in members {
+            let template = &*step.template;
+            all.extend((0..template.command.accesses.len()).map(|at| memories.of(template, at)));
+        }
+        all.sort_unstable();
+        all.dedup();
+        let what = match self.step(unit) {
+            Some(step) if step.part == part => other(&step.template),
+            // A launch of its own, which is nothing to this part.
+            _ => OtherWork::Marker,
+        };
+        Work::Other(what, all)
+    }
+
+    /// Which commands use memory of which more would have to be known: that of another storage as
+    /// well, or one in elements of several sizes.
+    fn strange(&self) -> impl Fn(&Step) -> bool {
+        let mut sizes: HashMap<StorageId, u32> = HashMap::new();
+        let mut several: Vec<StorageId> = vec![];
+        for step in &self.steps.all {
+            let Some((launch, _)) = function_of(step) else { continue };
+            for (param, token) in launch.params.iter().zip(&launch.tokens) {
+                let storage = step.template.command.accesses[token.at].storage;
+                if *sizes.entry(storage).or_insert(param.size) != param.size {
+                    several.push(storage);
+                }
+            }
+        }
+        move |step| {
+            let template = &step.template;
+            template.leases.0.iter().any(|handle| handle.imported.load(Ordering::Relaxed))
+                || template.command.accesses.iter().any(|a| several.contains(&a.storage))
+        }
+    }
+}
+
+/// The launch of a step; none where it is not one that could be fused.
+fn call_of(step: &Step, fixed: bool, memories: &mut Memories<'_>) -> Option<Call> {
+    let (launch, function) = function_of(step)?;
+    let kernel = &function.code.ir;
+    let (mut word, mut nth) = (0, 0);
+    let mut arguments = Vec::with_capacity(kernel.params.len());
+    for param in &kernel.params {
+        let memory = |memories: &mut Memories<'_>, nth: usize| {
+            let (param, token) = (launch.params.get(nth)?, launch.tokens.get(nth)?);
+            Some((param, memories.of(&step.template, token.at)))
+        };
+        arguments.push(match param.kind {
+            ParamKind::Scalar(ty) => {
+                let size = kernel.types.layout(ty).0 as usize;
+                let bytes = bytes(launch.scalars.get(word..)?, size);
+                word += size.div_ceil(8);
+                Argument::Scalar { bytes, fixed }
+            }
+            ParamKind::View { rank, .. } => {
+                let (param, memory) = memory(memories, nth)?;
+                let mut marks = step.template.marks.iter();
+                let wishes = marks.find(|(at, _)| *at == nth).map(|(_, marks)| marks.0);
+                nth += 1;
+                let region = region(memory, param, rank);
+                Argument::View { region, wishes: wishes.unwrap_or_default() }
+            }
+            ParamKind::Reduce { .. } => {
+                let (_, memory) = memory(memories, nth)?;
+                nth += 1;
+                Argument::Reduce(memory)
+            }
+            ParamKind::Local { .. } => Argument::Local,
+        });
+    }
+    Some(Call { kernel: kernel.clone(), geometry: geometry(&launch.geometry), arguments })
+}

@@ -1,0 +1,90 @@
+//! Temporaries: buffers that only a graph can name, as the last handle outside of it is gone, and
+//! of which each run writes every element before it reads it. So nothing outside of a run can read
+//! what the run leaves there, and no run reads what an earlier one has left.
+
+use super::steps::Steps;
+use crate::buffer::StorageHandle;
+use crate::engine::access::Access;
+use crate::engine::storage::StorageId;
+use crate::geom::Box3;
+use crate::planted::{Plant, Planted};
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+/// The buffers of commands that only these commands hold.
+pub(super) fn owned(steps: &Steps, plant: Plant) -> BTreeSet<StorageId> {
+    let mut seen = BTreeSet::new();
+    let mut held: HashMap<StorageId, (&Arc<StorageHandle>, usize)> = HashMap::new();
+    for step in &steps.all {
+        // A graph that is a node twice has each command once.
+        if !seen.insert(Arc::as_ptr(&step.template)) {
+            continue;
+        }
+        for handle in &step.template.leases.0 {
+            held.entry(handle.id).or_insert((handle, 0)).1 += 1;
+        }
+    }
+    let own = held.into_iter().filter(|(_, (handle, count))| {
+        // A count that is read too large, as a handle is being dropped, finds one temporary less.
+        let alone = Arc::strong_count(handle) == *count || plant.is(Planted::HeldBuffer);
+        alone && handle.is_plain()
+    });
+    own.map(|(id, _)| id).collect()
+}
+
+impl Steps {
+    /// The temporaries among the storages that belong to the graph. An exchanged command may use
+    /// them in another way, so it is asked for what runs, and not kept.
+    pub(super) fn temporaries(&self, plant: Plant) -> BTreeSet<StorageId> {
+        let mut found = self.owned.clone();
+        if found.is_empty() || plant.is(Planted::LastRun) {
+            return found;
+        }
+        let mut written: HashMap<StorageId, Vec<Box3>> = HashMap::new();
+        for step in &self.all {
+            let accesses = &step.template.command.accesses;
+            let mine = || accesses.iter().filter(|access| self.owned.contains(&access.storage));
+            for access in mine().filter(|access| !access.mode.discards()) {
+                let known = written.get(&access.storage).map_or(&[][..], Vec::as_slice);
+                if !is_covered(access, known) {
+                    found.remove(&access.storage);
+                }
+            }
+            for access in mine().filter(|access| access.mode.writes()) {
+                written.entry(access.storage).or_default().push(access.elements);
+            }
+        }
+        found
+    }
+}
+
+/// All elements of an access are in these boxes.
+fn is_covered(access: &Access, written: &[Box3]) -> bool {
+    let mut left = vec![access.elements];
+    left.retain(|part| !part.is_empty());
+    for known in written {
+        let mut rest = Vec::new();
+        left.iter().for_each(|part| part.subtract(known, |part| rest.push(part)));
+        left = rest;
+        // Many parts are one case in many.
+        if left.is_empty() || left.len() > MOST_PARTS {
+            break;
+        }
+    }
+    left.is_empty()
+}
+
+/// Parts of an access that are looked for; a buffer that is written in more pieces is no temporary.
+const MOST_PARTS: usize = 64;
+
+impl StorageHandle {
+    /// It is a buffer's, over memory of the engine's alone.
+    fn is_plain(&self) -> bool {
+        self.home().is_none()
+            && self.end.is_none()
+            && self.managed.get().is_none()
+            && !self.borrowed.load(Ordering::Relaxed)
+            && !self.imported.load(Ordering::Relaxed)
+    }
+}

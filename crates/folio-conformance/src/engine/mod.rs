@@ -11,8 +11,8 @@
 mod bounds;
 mod choice;
 mod events;
-mod graph_conditions;
 mod fusion;
+mod graph_conditions;
 mod graph_runs;
 mod graph_wholes;
 mod graphs;

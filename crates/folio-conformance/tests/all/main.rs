@@ -9,6 +9,7 @@ mod bundle;
 mod emitted;
 mod engine_drivers;
 mod engine_foreign;
+mod engine_fusion;
 mod engine_given_back;
 mod engine_held;
 mod engine_ir;

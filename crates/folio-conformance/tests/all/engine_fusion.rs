@@ -1,10 +1,9 @@
 //! Fused graphs on every kind of device that is here.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-#[path = "support/vulkan.rs"]
-mod layer;
-mod support;
-
+use crate::support;
+use crate::support::there::is_there;
+use crate::support::vulkan as layer;
 use folio_conformance::engine::fusion_names;
 use folio_core::hal::Backend;
 use folio_core::{Error, FinalizeOptions, GraphError, Runtime};
@@ -14,7 +13,6 @@ use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use support::there::is_there;
 
 #[track_caller]
 fn passes<B: Backend>(build: impl Fn() -> B + Clone + Send + Sync + 'static) {

@@ -16,14 +16,15 @@ tests![
     whole_runs_keep_their_graph_until_they_end,
 ];
 
-/// Runs that are whole where the device has graphs, and whether they were.
+/// A graph whose runs are whole, where the device has graphs.
 fn whole(graph: &Graph) -> Result<Executable, Error> {
     let run = graph.finalize()?;
     run.run_whole(true);
     Ok(run)
 }
 
-/// That so many runs were whole, by so many graphs of the device's; or none were, since it has none.
+/// That so many runs were whole, by so many graphs of the device's; or none were, since the device
+/// has none.
 fn ran_whole(run: &Executable, runs: u64, made: u64) -> Outcome {
     let (report, device) = (run.whole_report(), run.device());
     match &report.why_not {

@@ -154,8 +154,8 @@ impl Launch {
     }
 
     /// The same launch once more. `None` if what it calls can be called only once: a kernel that is
-    /// not [shared](NativeKernel::shared), or such an interop task. A function that has no kernel yet
-    /// has none in the copy, either: see [`arm`](Self::arm).
+    /// not [shared](NativeKernel::shared), or such an interop task. A function that has no kernel
+    /// yet has none in the copy, either: see [`arm`](Self::arm).
     pub(crate) fn again(&self) -> Option<Box<Launch>> {
         // As with functions, each launch has a kernel of its own: it has the state of reductions.
         let chain = self.fused.as_ref().and_then(|fused| fused.chain.as_ref());

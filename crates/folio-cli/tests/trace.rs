@@ -34,9 +34,45 @@ fn program() -> folio::Result<()> {
     rt.wait()
 }
 
+/// Rows of a domain of the stencil, and floats of a row, which is a page.
+const BAND: usize = 16;
+const COLUMNS: usize = 64;
+const STEPS: usize = 5;
+
+#[kernel]
+fn heat(i: Item<2>, old: In<f32, 2>, new: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    new[i] = 0.5 * old[(r + 1, c)] + 0.25 * (old[(r, c)] + old[(r + 2, c)]);
+}
+
+/// Steps over bands of rows on four domains, between which only rows at the borders move.
+fn stencil() -> folio::Result<()> {
+    let rt = folio::runtime()?;
+    let shape = [4 * BAND + 2, COLUMNS];
+    let plate = |label| {
+        let options = BufferOptions::new().label(label).page([1, COLUMNS]);
+        rt.buffer_from_with(vec![1.0f32; shape[0] * shape[1]], shape, options)
+    };
+    let (mut old, mut new) = (plate("a")?, plate("b")?);
+    for _ in 0..STEPS {
+        for (band, device) in ["cpu:0", "cpu:1", "cpu:2", "cpu:3"].into_iter().enumerate() {
+            let from = old.slice([band * BAND, 0], [BAND + 2, COLUMNS])?;
+            let to = new.slice_mut([1 + band * BAND, 0], [BAND, COLUMNS])?;
+            rt.queue_on(device)?.run([BAND, COLUMNS], heat(from, to))?;
+        }
+        std::mem::swap(&mut old, &mut new);
+    }
+    assert_eq!(old.to_vec()?, [1.0; (4 * BAND + 2) * COLUMNS]);
+    rt.wait()
+}
+
 fn folio(words: &[&str]) -> Output {
+    folio_on("2", words)
+}
+
+fn folio_on(domains: &str, words: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_folio"));
-    command.args(words).env("FOLIO_CPU_DOMAINS", "2").env(PROGRAM, "1").output().unwrap()
+    command.args(words).env("FOLIO_CPU_DOMAINS", domains).env(PROGRAM, "1").output().unwrap()
 }
 
 fn number(of: &Value) -> f64 {
@@ -138,6 +174,39 @@ fn a_program_is_traced_and_explained() {
     graph_has_the_chain(&dot);
     let none = folio(&["explain", out, "nothing"]);
     assert!(String::from_utf8_lossy(&none.stderr).contains("there are add, divide"), "{none:?}");
+}
+
+/// OBS-01: the halo copies of a stencil are on tracks of their own beside its kernels, a row each.
+#[test]
+fn halo_copies_of_a_stencil_are_beside_its_kernels() {
+    if std::env::var_os(PROGRAM).is_some() {
+        return stencil().unwrap();
+    }
+    let file = std::env::temp_dir().join(format!("folio-stencil-{}.json", std::process::id()));
+    let file = Gone(file);
+    let (out, this) = (file.0.to_str().unwrap(), std::env::current_exe().unwrap());
+    let again = ["halo_copies_of_a_stencil_are_beside_its_kernels", "--exact"];
+    let words = [&["trace", "-o", out, this.to_str().unwrap()], &again[..]].concat();
+    let traced = folio_on("4", &words);
+    assert!(traced.status.success(), "{traced:?}");
+
+    let text = std::fs::read_to_string(&file.0).unwrap();
+    let slices = slices(&serde_json::from_str::<Vec<Value>>(&text).unwrap());
+    let (kernels, copies) = (&slices["kernel"], &slices["transfer"]);
+    assert_eq!(kernels.len(), 4 * STEPS);
+    let beside = |copy: &Value| kernels.iter().all(|kernel| kernel["tid"] != copy["tid"]);
+    assert!(copies.iter().all(beside), "{slices:#?}");
+    let place =
+        |of: &Value| if *of == "the host" { 0 } else { of.as_str().unwrap()[4..].parse().unwrap() };
+    for (from, to) in [(0, 1), (1, 0), (1, 2), (2, 1), (2, 3), (3, 2i32)] {
+        let is_halo = |copy: &&Value| {
+            let args = &copy["args"];
+            (place(&args["from"]), place(&args["to"])) == (from, to)
+                && args["bytes"] == COLUMNS * size_of::<f32>()
+        };
+        // What the first step needs comes from the host with all the rest.
+        assert!(copies.iter().filter(is_halo).count() >= STEPS - 1, "{from} to {to}: {copies:#?}");
+    }
 }
 
 /// OBS-01: the task graph, in which a path leads from the first command to the last.

@@ -45,6 +45,7 @@ impl Workload for Graphs {
     }
 
     fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
+        // Multiples of the buffers.
         site.some(&[128, 16, 1024], 1, 2)
     }
 
@@ -100,21 +101,17 @@ fn ours(bench: &Bench, case: Case, start: &[f32]) -> Result<Side> {
     Ok(side(run, tell))
 }
 
-/// A task of rayon's for each chain, from a thread of its pool.
+/// A task of rayon's for each, level by level, from a thread of its pool.
 fn host(count: usize, start: Vec<f32>) -> Side {
     let all = owned(start);
     let tell = all.clone();
     let run = move |times| {
         let all = &mut all.lock()[..];
         rayon::scope(|_| {
-            for _ in 0..times {
+            for _ in 0..times * count / BUFFERS {
                 rayon::scope(|scope| {
-                    for (first, part) in all.chunks_mut(ITEMS).enumerate() {
-                        scope.spawn(move |_| {
-                            for _ in (first..count).step_by(BUFFERS) {
-                                part.iter_mut().for_each(|a| *a = 0.5 * *a + 1.0);
-                            }
-                        });
+                    for part in all.chunks_mut(ITEMS) {
+                        scope.spawn(|_| part.iter_mut().for_each(|a| *a = 0.5 * *a + 1.0));
                     }
                 });
             }

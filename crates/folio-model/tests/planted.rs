@@ -19,7 +19,8 @@ fn caught(bug: Bug, target: Target, failures: usize, shows: impl Fn(&str) -> boo
     // Some are planted in place of a closure.
     let menu = Menu { failures, threads: 0, functions: 0, ..Menu::of(target) };
     // A hang costs its patience; all else is over in milliseconds.
-    let patience = Duration::from_secs(if bug == Bug::LostWakeUp { 3 } else { 20 });
+    let hangs = matches!(bug, Bug::LostWakeUp | Bug::FreedEarly);
+    let patience = Duration::from_secs(if hangs { 3 } else { 20 });
     let mut others = Vec::new();
     let caught = (1..=3000).any(|seed| {
         let why = verdict(&generate::program(seed, menu), &planted, patience);

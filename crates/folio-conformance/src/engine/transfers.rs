@@ -567,8 +567,8 @@ fn pointers_stay(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// LINK-02, MEM-01, USM-01: a buffer that asks for it has page-locked memory on the host, within the
-/// device's budget; what is moved is the same. A device that has none says so.
+/// LINK-02, MEM-01, USM-01: a buffer that asks for it has page-locked memory on the host, within
+/// the device's budget; what is moved is the same. A device that has none says so.
 fn page_locked_memory_is_the_hosts(rig: &Rig) -> Outcome {
     let name = rig.separate(1)?.remove(0).device().name().to_owned();
     let rt = rig.builder().links(Links::On).build()?;

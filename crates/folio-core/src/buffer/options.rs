@@ -59,7 +59,8 @@ impl BufferOptions {
     ///
     /// Contents are copied into it, also those of a `Vec` by value. Where the device has no such
     /// memory, making the buffer is [`Error::Unsupported`](crate::Error::Unsupported). A view has
-    /// the program's memory, for which this is [`Error::Configuration`](crate::Error::Configuration).
+    /// the program's memory, for which this is
+    /// [`Error::Configuration`](crate::Error::Configuration).
     #[must_use]
     pub fn page_locked(mut self, device: &DeviceRef) -> BufferOptions {
         self.page_locked = Some(device.clone());

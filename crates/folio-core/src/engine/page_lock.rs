@@ -1,8 +1,8 @@
 //! Page-locked memory on the host, for buffers that ask for it.
 //!
-//! It is made when the buffer is, by a device's backend, and is the buffer's memory on the host like
-//! any other: backends know it by its address. It is no link: transfers stay transfers, and are
-//! faster. Once it is given back ([`release`](crate::Buffer::release), or eviction), the host's
+//! It is made when the buffer is, by a device's backend, and is the buffer's memory on the host
+//! like any other: backends know it by its address. It is no link: transfers stay transfers, and
+//! are faster. Once it is given back ([`release`](crate::Buffer::release), or eviction), the host's
 //! memory is ordinary.
 
 use super::Engine;

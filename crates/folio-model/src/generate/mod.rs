@@ -100,7 +100,7 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     }
     let Maker { mut rng, mut config, buffers, mut steps, .. } = made;
     if buffers.iter().any(|buffer| buffer.evict.is_some()) {
-        // Who needs memory may wait for those that use it.
+        // A command that needs memory waits for commands that use what goes.
         steps.retain(|step| !matches!(step.what, What::Freeze { .. }));
     }
     let given = |what: &What| matches!(what, What::Release { .. } | What::Assume { .. });

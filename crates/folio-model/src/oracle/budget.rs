@@ -11,7 +11,7 @@ pub(super) struct Budget {
     limit: u64,
     /// Taken by buffers without handles: given back when nobody uses them any more.
     gone: u64,
-    /// Who has memory there, unless it has gone for others.
+    /// Buffers that have memory there, unless it has gone for others.
     there: Vec<bool>,
 }
 
@@ -55,7 +55,7 @@ struct Need {
     new: Vec<(usize, u64)>,
     /// Buffers that have theirs, or had: it may have gone.
     again: Vec<(usize, u64)>,
-    /// What stays where it is, whoever needs memory.
+    /// Memory that does not go for others.
     surely: u64,
     /// What may be there, and may be in the way.
     maybe: u64,
@@ -134,7 +134,7 @@ impl Oracle<'_> {
         self.budget.as_mut().map_or(Ok(false), |budget| budget.take(&need, call, leeway))
     }
 
-    /// Whether a buffer's memory in `domain` goes when others need it, as long as nobody uses it.
+    /// Whether a buffer's memory in `domain` goes when others need it.
     fn goes(&self, at: usize, domain: usize) -> Goes {
         let Some((dirty, _)) = self.program.buffers[at].evict else { return Goes::Never };
         let pages = &self.storages[at].pages;

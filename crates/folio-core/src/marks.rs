@@ -76,12 +76,14 @@ pub struct Marked<A> {
 
 impl<A> Sealed for Marked<A> {}
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceType, const D: usize, A: AsPart<T, D>> AsPart<T, D> for Marked<A> {
     fn as_part(&self) -> Part {
         Part { marks: self.marks, ..self.argument.as_part() }
     }
 }
 
+#[diagnostic::do_not_recommend]
 impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> AsPartMut<T, D> for Marked<A> {
     fn as_part_mut(&mut self) -> Part {
         Part { marks: self.marks, ..self.argument.as_part_mut() }

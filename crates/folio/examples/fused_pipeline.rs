@@ -1,6 +1,6 @@
-//! Fusion of a longer program: nine steps of an image pipeline, written as nine kernels. Two of them
-//! read neighbours, so the nine become three launches, and the report says why. The pixels are
-//! those of the nine launches, bit for bit.
+//! Fusion of a longer program: an image pipeline of nine kernels. Two of them read neighbours, so
+//! the nine become three launches, and the report says why. The pixels are those of nine launches,
+//! bit for bit.
 #![forbid(unsafe_code)]
 
 use folio::prelude::*;

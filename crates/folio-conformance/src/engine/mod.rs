@@ -98,11 +98,6 @@ pub fn kernel_names() -> Vec<&'static str> {
     kernels::TESTS.iter().map(|(name, _)| *name).collect()
 }
 
-/// The names of those of fused graphs.
-pub fn fusion_names() -> Vec<&'static str> {
-    fusion::TESTS.iter().chain(marks::TESTS).map(|(name, _)| *name).collect()
-}
-
 /// Runs the suite. `expected` names tests that fail on this backend, each with the reason.
 ///
 /// ```

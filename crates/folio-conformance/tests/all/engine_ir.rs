@@ -5,7 +5,7 @@
 use crate::support;
 use folio::prelude::*;
 use folio_core::hal::{HalError, HalErrorKind, Link, MemoryHome};
-use folio_core::{Cause, ir};
+use folio_core::{Cause, Error, FinalizeOptions, GraphError, ir};
 use folio_cpu::CpuBackend;
 use folio_layers::{Fault, Faults, Site};
 use folio_model::interp::Interpreter;
@@ -287,4 +287,24 @@ fn a_device_is_lost_with_what_it_has_loaded() {
     let mut z = rt.buffer_from(&[3; 4]).unwrap();
     assert!(a.run(4, picks(&rt.buffer_from(&[1u32; 4]).unwrap(), &mut z)).is_err());
     assert_eq!(z.to_vec().unwrap(), [3; 4]);
+}
+
+/// FUSE-01: a device that runs no kernels fuses none.
+#[test]
+fn fusion_on_a_device_without_it_is_a_typed_error() {
+    let spec = DeviceSpec::new().closures(false);
+    let sim = SimBackend::builder().devices(1, spec).build();
+    let rt = Runtime::builder().backend(sim).build().unwrap();
+    let q = rt.queue().unwrap();
+    assert!(!q.device().fuses());
+    let (graph, x) = (rt.graph(&q.device()).unwrap(), rt.buffer::<i32>(4).unwrap().share());
+    graph.add(|cg| cg.fill(&x, 3)).unwrap();
+    let refused = graph.finalize_with(FinalizeOptions::new().require_fusion());
+    let Err(Error::Graph { why, .. }) = refused else { panic!("{refused:?}") };
+    assert!(matches!(*why, GraphError::FeatureNotSupported { .. }), "{why}");
+    let run = graph.finalize_with(FinalizeOptions::new().enable_fusion()).unwrap();
+    let report = run.fusion_report().unwrap().unwrap();
+    assert!(report.to_string().contains("does not fuse"), "{report}");
+    q.run_graph(&run).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [3; 4]);
 }

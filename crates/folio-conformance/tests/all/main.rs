@@ -9,7 +9,6 @@ mod bundle;
 mod emitted;
 mod engine_drivers;
 mod engine_foreign;
-mod engine_fusion;
 mod engine_given_back;
 mod engine_held;
 mod engine_ir;

@@ -45,7 +45,7 @@ pub enum Fate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Home {
     /// Those at the positions of the items, or of items of the own group.
-    Positions,
+    Items,
     /// The one at the group's own index.
     Groups,
 }
@@ -245,7 +245,7 @@ impl<'c> Interning<'c> {
             constant: 0,
         };
         if indices().all(|(_, index)| index.within) {
-            return Some(Home::Positions);
+            return Some(Home::Items);
         }
         indices().all(|(dim, index)| index.group == Some(own(dim))).then_some(Home::Groups)
     }

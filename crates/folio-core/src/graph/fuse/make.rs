@@ -384,7 +384,7 @@ fn first_use(
         return None;
     };
     let own = match home {
-        Home::Positions => owner == Owner::Item,
+        Home::Items => owner == Owner::Item,
         Home::Groups => owner == Owner::Group,
     };
     let geometry = &member.launch.geometry;

@@ -2,9 +2,9 @@
 //! executes among the commands of its lane.
 //!
 //! The words of launches, the memory in which they combine, and the records of what they do wrong
-//! belong to the recording. Replays do not overlap (the HAL's contract), but the next may run before
-//! the host has looked at the last: each clears the records, and copies them to where its own batch
-//! finds them. An update makes another recording; batches hold the one that they execute.
+//! belong to the recording. Replays do not overlap (the HAL's contract). But the next one may run
+//! before the host has looked at the last: each clears the records, and copies them to memory of
+//! its own batch. An update makes another recording; batches hold the one that they execute.
 
 use crate::arena::Arena;
 use crate::device::Core;

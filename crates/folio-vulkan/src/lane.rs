@@ -65,7 +65,7 @@ pub(crate) struct VulkanLane {
     pub(crate) semaphore: vk::Semaphore,
     state: Mutex<State>,
     failed: Mutex<VecDeque<(Tick, HalError)>>,
-    /// Held by whoever copies for the lane.
+    /// Held by the thread that copies for the lane.
     copying: Mutex<()>,
     done: AtomicU64,
 }
@@ -85,7 +85,7 @@ pub(crate) struct State {
     pub(crate) open: Option<Batch>,
     flying: VecDeque<Batch>,
     finished: VecDeque<(Tick, Vec<Awaited>)>,
-    /// Whoever copies for the lane has taken a job.
+    /// A thread that copies for the lane has taken a job.
     busy: bool,
     /// The last value that a submission signals.
     value: u64,

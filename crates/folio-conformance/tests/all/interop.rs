@@ -31,19 +31,11 @@ fn each(test: fn(&Runtime)) {
         let report = validate.report();
         let watched: Arc<dyn Backend> = Arc::new(validate.over(build()));
         for backend in [Arc::new(build()) as Arc<dyn Backend>, watched] {
-<<<<<<< HEAD:crates/folio-conformance/tests/all/interop.rs
             for links in [Links::On, Links::Off] {
                 let cpu = CpuBackend::builder().threads(1).build().unwrap();
                 let builder = Runtime::builder().shared_backend(backend.clone()).backend(cpu);
                 test(&builder.links(links).build().unwrap());
             }
-=======
-            let cpu = CpuBackend::builder().threads(1).build().unwrap();
-            // They count copies.
-            let rt = Runtime::builder().shared_backend(backend).backend(cpu);
-            let rt = rt.links(folio_core::Links::Off).build().unwrap();
-            test(&rt);
->>>>>>> graphs:crates/folio-conformance/tests/interop.rs
         }
         assert!(report.is_silent(), "{report:?}");
     }

@@ -1,4 +1,4 @@
-//! How far a lane is: the value of its semaphore, of which only whoever looks knows. A tick is
+//! How far a lane is: the value of its semaphore, which a thread has to ask for. A tick is
 //! reported when what it waited for is reported, on whatever lane: failures are told from there.
 
 use super::{Awaited, SHORT, State, VulkanLane};
@@ -72,7 +72,7 @@ impl VulkanLane {
             (last, waits, state.busy)
         };
         if busy {
-            // Whoever copies holds this.
+            // The thread that copies holds this.
             drop(self.copying.lock().unwrap_or_else(PoisonError::into_inner));
             return;
         }

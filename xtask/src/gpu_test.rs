@@ -336,7 +336,7 @@ mod tests {
     #[test]
     fn binaries_have_groups() {
         assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_passes"), "conformance");
-        assert_eq!(group("folio-conformance::all", "engine_drivers::cuda::cuda_and"), "beside");
+        assert_eq!(group("folio-conformance::all", "engine_drivers::cuda::cuda_and_cpu"), "beside");
         assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_and_cpu"), "beside");
         assert_eq!(group("folio-conformance::engine_drivers", "twins::cuda_and_x"), "twins");
         assert_eq!(group("folio-conformance::opaque", "compile_opaque_cuda"), "kernels");

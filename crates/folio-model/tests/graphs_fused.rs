@@ -7,8 +7,8 @@
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
-    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Links, Node, Result,
-    RuntimeBuilder, Slice,
+    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Node, Result, RuntimeBuilder,
+    Slice,
 };
 use folio_cpu::CpuBackend;
 use folio_interp::interp::Interpreter;
@@ -443,14 +443,13 @@ fn suite_graphs_fused() {
     });
 }
 
-/// The same on the devices of drivers that are here: each case compiles kernels. Without links,
-/// whose suite is that of programs.
+/// The same on the devices of drivers that are here: each case compiles kernels.
 #[test]
 fn suite_graphs_fused_drivers() {
     static ALL: OnceLock<Vec<Runtime>> = OnceLock::new();
     let all = ALL.get_or_init(|| {
-        let opencl = Runtime::builder().backend(OpenClBackend::new()).links(Links::Off).build();
-        let vulkan = Runtime::builder().backend(VulkanBackend::new()).links(Links::Off).build();
+        let opencl = Runtime::builder().backend(OpenClBackend::new()).build();
+        let vulkan = Runtime::builder().backend(VulkanBackend::new()).build();
         let found = [("opencl", opencl), ("vulkan", vulkan)];
         let found = found.into_iter().filter_map(|(name, built)| {
             built.map_err(|why| println!("skipped: {name}: {why}")).ok()

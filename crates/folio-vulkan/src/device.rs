@@ -20,7 +20,7 @@ use std::time::Instant;
 
 /// What a device and its lanes share.
 pub(crate) struct Core {
-    /// The instance goes after its devices.
+    /// Its messenger goes after its devices.
     _shared: Arc<Shared>,
     pub(crate) device: ash::Device,
     pub(crate) physical: vk::PhysicalDevice,

@@ -7,7 +7,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Messages that are kept, at most: a program that is wrong may say the same for ever.
 const MOST: usize = 256;
 
-/// What the validation layer has said of a backend's calls.
+/// What the validation layer has said of a backend's calls, and of those of other backends with the
+/// layer while this one is there: a process has one instance with it.
 #[derive(Clone, Debug, Default)]
 pub struct Messages(Arc<Mutex<Vec<String>>>);
 

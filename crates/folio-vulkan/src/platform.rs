@@ -12,15 +12,30 @@ use folio_kernel::emit::spirv::{Capabilities, Control, Controls};
 use folio_kernel::soft::Exact;
 use std::any::TypeId;
 use std::ffi::{CStr, c_char};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The layer that looks at every call.
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// The loader's library and an instance, which devices share.
+/// The loader's library and an instance: one of each kind in a process, which stays until that ends.
+/// NVIDIA's driver cannot be loaded any more after some twenty instances, and layers that are
+/// unloaded while a process ends crash (docs/drivers.md).
+#[derive(Clone)]
+struct Loaded {
+    entry: ash::Entry,
+    instance: ash::Instance,
+    /// Whether objects can be named.
+    names: bool,
+    /// What the making of it said.
+    _messages: Messages,
+}
+
+/// The bare one, and the one with the validation layer.
+static LOADED: Mutex<[Option<Loaded>; 2]> = Mutex::new([const { None }; 2]);
+
+/// An instance as a backend and its devices have it.
 pub(crate) struct Shared {
     pub(crate) instance: ash::Instance,
-    entry: ash::Entry,
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     /// Whether objects can be named.
     pub(crate) names: bool,
@@ -46,9 +61,19 @@ pub(crate) fn driver(what: &str, result: vk::Result) -> HalError {
     HalError::new(kind, format!("{what}: {result}"))
 }
 
-impl Shared {
+impl Loaded {
+    fn get(validated: bool, messages: &Messages) -> Result<Loaded, Unavailable> {
+        let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let own = &mut all[usize::from(validated)];
+        if let Some(loaded) = own {
+            return Ok(loaded.clone());
+        }
+        let loaded = Loaded::new(validated, messages)?;
+        Ok(own.insert(loaded).clone())
+    }
+
     /// Loads the loader, and makes an instance.
-    fn new(validated: bool, messages: Messages) -> Result<Shared, Unavailable> {
+    fn new(validated: bool, messages: &Messages) -> Result<Loaded, Unavailable> {
         // SAFETY: the loader is a library whose initialisers do nothing that this process relies
         // on.
         let entry = unsafe { ash::Entry::load() }
@@ -94,17 +119,26 @@ impl Shared {
         if validated {
             create = create.push_next(&mut said);
         }
-        // SAFETY: all that the description points to is there during the call; the messages outlive
-        // the instance (`Drop`).
+        // SAFETY: all that the description points to is there during the call; the messages stay
+        // as long as the instance.
         let instance = unsafe { entry.create_instance(&create, None) }
             .map_err(|result| failed("vkCreateInstance", result))?;
-        let mut shared = Shared { instance, entry, messenger: None, names, messages };
+        Ok(Loaded { entry, instance, names, _messages: messages.clone() })
+    }
+}
+
+impl Shared {
+    fn new(validated: bool, messages: Messages) -> Result<Shared, Unavailable> {
+        let Loaded { entry, instance, names, .. } = Loaded::get(validated, &messages)?;
+        let mut shared = Shared { instance, messenger: None, names, messages };
         if validated {
-            let utils = ash::ext::debug_utils::Instance::new(&shared.entry, &shared.instance);
+            let utils = ash::ext::debug_utils::Instance::new(&entry, &shared.instance);
             let create = shared.messages.create_info();
             // SAFETY: the messages outlive the messenger (`Drop`).
-            let own = unsafe { utils.create_debug_utils_messenger(&create, None) }
-                .map_err(|result| failed("vkCreateDebugUtilsMessengerEXT", result))?;
+            let own = unsafe { utils.create_debug_utils_messenger(&create, None) };
+            let own = own.map_err(|result| {
+                Unavailable::new(format!("vkCreateDebugUtilsMessengerEXT: {result}"))
+            })?;
             shared.messenger = Some((utils, own));
         }
         Ok(shared)
@@ -113,12 +147,9 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        // SAFETY: devices hold this, so none is left; nothing of the instance is used after that.
-        unsafe {
-            if let Some((utils, messenger)) = self.messenger.take() {
-                utils.destroy_debug_utils_messenger(messenger, None);
-            }
-            self.instance.destroy_instance(None);
+        if let Some((utils, messenger)) = self.messenger.take() {
+            // SAFETY: it is this value's, which devices hold.
+            unsafe { utils.destroy_debug_utils_messenger(messenger, None) };
         }
     }
 }

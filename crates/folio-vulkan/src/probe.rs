@@ -15,6 +15,7 @@ use folio_core::hal::{
     AllocKind, AllocReq, Args, Device, Geometry, HalError, Head, KernelRef, KernelSource, LaneKind,
     MemBase, MemRef, Op, Order, Param,
 };
+use folio_kernel::soft::Exact;
 use folio_kernel::{Access, Binary, Builder, Kernel, Op as IrOp, Owner, Scalar, Unary};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -36,6 +37,8 @@ struct Floats {
 
 /// Measures, and publishes what was found.
 pub(crate) fn measure(found: &mut Found) {
+    // It is the device that computes, not the kernel digit by digit.
+    found.target.capabilities.exact = Exact { f32: true, f64: true, doubles: true };
     let single = floats(found, Scalar::F32).unwrap_or_default();
     let target = &mut found.target;
     let has_doubles = target.capabilities.base.f64;

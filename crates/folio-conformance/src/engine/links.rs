@@ -10,6 +10,7 @@ use folio_core::{
 tests![
     sides_change_without_a_copy,
     fresh_memory_is_one,
+    fresh_memory_of_a_run_is_one,
     links_are_over_the_programs_memory,
     a_discard_as_first_access_links_too,
     misaligned_memory_stays_apart,
@@ -76,6 +77,28 @@ fn fresh_memory_is_one(rig: &Rig) -> Outcome {
         x.write()?.fill(1);
         add(q, &mut x, 1)?;
         ensure_eq!(x.to_vec()?, [2; 500]);
+    }
+    ensure_eq!(rt.counters().transfers().operations, 0);
+    Ok(())
+}
+
+/// LINK-03: so it is where one run uses both sides first, whose memory is made at once.
+fn fresh_memory_of_a_run_is_one(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let before = rt.counters().allocations;
+        let (graph, mut x) = (rt.graph(&q.device())?, rt.buffer::<i32>(8)?);
+        graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
+        graph.add(|cg| {
+            let x = cg.read_write(&mut x);
+            cg.repeatable_task(x, |mut x| x.iter_mut().for_each(|x| *x += 40));
+            Ok(())
+        })?;
+        graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
+        q.run_graph(&graph.finalize()?)?;
+        ensure_eq!(x.to_vec()?, [42; 8]);
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+        ensure_eq!(rt.counters().allocations - before, 1, "one for both sides");
     }
     ensure_eq!(rt.counters().transfers().operations, 0);
     Ok(())

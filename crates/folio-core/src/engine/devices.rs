@@ -209,7 +209,14 @@ impl Engine {
         let one_at_a_time = self.allocating.lock();
         let mut made: SmallVec<[(StorageId, Garbage, Option<Prospect>); 4]> = SmallVec::new();
         let mut result = Ok(());
-        for &(id, domain) in missing {
+        // With linked memory of a device comes the host's.
+        let devices = missing.iter().filter(|(_, domain)| !domain.is_host());
+        let hosts = missing.iter().filter(|(_, domain)| domain.is_host());
+        for &(id, domain) in devices.chain(hosts) {
+            if domain.is_host() && made.iter().any(|(own, _, link)| *own == id && link.is_some()) {
+                // If it does not come, the caller asks again.
+                continue;
+            }
             let (bytes, label) = {
                 let ledger = self.lock();
                 let storage = &ledger.storages[id.0];

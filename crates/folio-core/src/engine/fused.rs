@@ -3,14 +3,31 @@
 
 use super::Engine;
 use crate::error::Error;
-use crate::graph::FusionCounters;
 use crate::hal::{KernelHandle, KernelSource};
 use crate::sync::Mutex;
 use folio_kernel::fuse::{Facts, FusedKernel};
 use folio_kernel::{ContentHash, Violation, ViolationKind};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// What the fusion of a device's graphs has cost.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FusionCounters {
+    /// Graphs, and parts of graphs, that were planned.
+    pub plans: u64,
+    /// How long that took.
+    pub planning: Duration,
+    /// Fused kernels that plans had.
+    pub kernels: u64,
+    /// Those of them whose code was there.
+    pub found: u64,
+    /// Those that the device has compiled. One that runs the host's code compiles none.
+    pub compiled: u64,
+    /// How long that took.
+    pub compiling: Duration,
+}
 
 /// The fused kernels of a device.
 #[derive(Default)]

@@ -190,7 +190,8 @@ impl Ledger {
         for a in accesses.iter().filter(|a| a.mode.discards()) {
             self.plan_access(a, &mut plan, with);
         }
-        for a in accesses {
+        // Who uses nothing needs no turn.
+        for a in accesses.iter().filter(|a| !a.elements.is_empty()) {
             self.plan_side(a.storage, a.domain, &mut plan);
         }
         for &(id, domain) in raw {

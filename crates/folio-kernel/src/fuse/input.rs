@@ -208,6 +208,14 @@ pub struct Graph {
 }
 
 impl Graph {
+    /// None of the other nodes that may run before these uses a memory: what is said of its contents
+    /// at the beginning holds when these begin.
+    pub fn is_unused_before(&self, memory: MemoryId, nodes: &[usize]) -> bool {
+        let end = nodes.iter().max().map_or(0, |last| last + 1);
+        let others = (0..end).filter(|at| !nodes.contains(at));
+        !others.filter_map(|at| self.nodes.get(at)).any(|node| node.touches(memory))
+    }
+
     /// A memory's name in reports.
     pub(crate) fn memory_label(&self, memory: MemoryId) -> String {
         let known = self.memories.get(memory.index()).map(|memory| memory.label.as_str());

@@ -169,6 +169,12 @@ impl<'c> Interning<'c> {
         self.graph.memories.get(of.memory.index()).is_some_and(|memory| memory.temporary)
     }
 
+    /// Its earlier contents are of no use.
+    fn is_fresh(&self, of: &Candidate<'_>) -> bool {
+        (self.is_temporary(of) || of.wishes.iter().all(|wishes| wishes.no_init))
+            && self.graph.is_unused_before(of.memory, self.nodes)
+    }
+
     /// The scope that the accesses' properties have together: none where nobody says anything.
     fn requested(&self, of: &Candidate<'_>) -> Option<Option<AccessScope>> {
         let any = of.wishes.iter().any(|wishes| wishes.scope.is_some());
@@ -315,7 +321,7 @@ impl<'c> Interning<'c> {
             }
             _ => 0,
         };
-        let fresh = self.is_temporary(of) || of.wishes.iter().all(|wishes| wishes.no_init);
+        let fresh = self.is_fresh(of);
         if in_place && missed && !fresh {
             let first = self.earlier(kernel, of, var);
             body.splice(0..0, first);
@@ -426,7 +432,7 @@ impl<'c> Interning<'c> {
         let (Some(count), true) = (count, bytes <= available) else {
             return Err(Obstacle::LocalMemory { needed: bytes, available });
         };
-        let fresh = self.is_temporary(of) || of.wishes.iter().all(|wishes| wishes.no_init);
+        let fresh = self.is_fresh(of);
         // Earlier contents are loaded by the items at whose positions they are.
         let reloads = !fresh && !self.written_first(of);
         if reloads

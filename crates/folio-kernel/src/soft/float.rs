@@ -306,12 +306,23 @@ pub fn nearest_even<'c>(x: N<'c>) -> N<'c> {
 
 pub fn floor<'c>(x: N<'c>) -> N<'c> {
     let near = nearest_even(x);
-    near.gt(x).pick(near - 1.0, near).copysign(x)
+    let (below, above) = beside(near, x);
+    let up = x.is_negative();
+    ((up & below) | (!up & above)).pick(near - 1.0, near).copysign(x)
 }
 
 pub fn ceil<'c>(x: N<'c>) -> N<'c> {
     let near = nearest_even(x);
-    near.lt(x).pick(near + 1.0, near).copysign(x)
+    let (below, above) = beside(near, x);
+    let up = x.is_negative();
+    ((up & above) | (!up & below)).pick(near + 1.0, near).copysign(x)
+}
+
+/// Whether a float is less or more than another one of the same sign, without the signs. As
+/// integers: devices may take a denormal for zero where they compare.
+fn beside<'c>(near: N<'c>, x: N<'c>) -> (N<'c>, N<'c>) {
+    let (near, size) = (near.abs().raw(), x.abs().raw());
+    (near.lt(size), near.gt(size))
 }
 
 pub fn trunc<'c>(x: N<'c>) -> N<'c> {

@@ -391,8 +391,9 @@ fn first_use(
     let whole = widened(fused.geometry.range, fused.kernel.shape.rank, 1) == geometry.range;
     let writes_all = access == Does::Out && own && whole;
     let known = |memory: &Memory| memory.temporary || memory.wishes.no_init;
-    let fresh =
+    let said =
         known(question.graph.memories.get(memory.index())?) || question.says_no_init(fused, memory);
+    let fresh = said && question.graph.is_unused_before(memory, &fused.nodes);
     (fresh || writes_all).then_some(FirstUse { home, writes_all, fresh })
 }
 

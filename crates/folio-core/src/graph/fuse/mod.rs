@@ -9,8 +9,9 @@ mod options;
 mod question;
 mod report;
 
+pub use crate::engine::fused::FusionCounters;
+pub use options::FinalizeOptions;
 pub(in crate::graph) use options::Wanted;
-pub use options::{FinalizeOptions, FusionCounters};
 
 use super::steps::{Step, Steps};
 use super::template::Template;

@@ -1,7 +1,6 @@
 //! What is said of fusion when a graph is finalized, and what was counted.
 
 use folio_kernel::fuse::{Mode, Options};
-use std::time::Duration;
 
 /// How a graph is made into what runs: [`Graph::finalize_with`](crate::Graph::finalize_with).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,22 +58,4 @@ impl Wanted {
     pub(super) fn options(self, bake: bool) -> Options {
         Options { mode: self.mode, insert_barriers: self.barriers, bake }
     }
-}
-
-/// What the fusion of a device's graphs has cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct FusionCounters {
-    /// Graphs, and parts of graphs, that were planned.
-    pub plans: u64,
-    /// How long that took.
-    pub planning: Duration,
-    /// Fused kernels that plans had.
-    pub kernels: u64,
-    /// Those of them whose code was there.
-    pub found: u64,
-    /// Those that the device has compiled. One that runs the host's code compiles none.
-    pub compiled: u64,
-    /// How long that took.
-    pub compiling: Duration,
 }

@@ -213,3 +213,15 @@ fn a_lost_device_takes_its_side() {
     check!(t.task("g", &[y.read(0..8)]), "g");
     check!(t.task("f", &[x.read(0..8)]), "f after failed loss of x");
 }
+
+/// An access of nothing asks for no turn, and so meets no failure of one.
+#[test]
+fn nothing_needs_no_turn() {
+    let mut t = Rig::linked();
+    let x = linked(&mut t, "x", 8, 8);
+    check!(t.kernel("k", 1, &[x.update(0..8)]), "k");
+    check!(t.task("h", &[x.read(3..3)]), "h");
+    check!(t.task("g", &[x.read(0..8)]), "map x@1 after (k)", "g after k, map x");
+    t.fails("map x");
+    check!(t.kernel("l", 1, &[x.update(3..3)]), "l");
+}

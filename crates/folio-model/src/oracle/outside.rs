@@ -16,7 +16,9 @@ impl Oracle<'_> {
         let expected = match pages.only_on(domain) {
             _ if domain == 0 && spec.policy.is_view() => &[Outcome::InUse][..],
             // Where there is no memory, nobody can be in the way.
-            _ if held && !pages.some_on(domain) => &[Outcome::Fine, Outcome::InUse],
+            _ if held && (!pages.some_on(domain) || spec.evict.is_some()) => {
+                &[Outcome::Fine, Outcome::InUse]
+            }
             _ if held && !pages.doubted() => &[Outcome::InUse],
             _ if pages.doubted() || self.leeway == Leeway::Loss => {
                 &[Outcome::Fine, Outcome::OnlyCopy, Outcome::InUse]

@@ -11,7 +11,7 @@ fn averages(i: Item, by: usize, x: In<i32>, y: Out<i32>) {
 }
 
 #[kernel(deny_checks)]
-fn guarded(i: Item<2>, x: In<i32, 2>, y: InOut<i32, 2>) {
+fn behind_guards(i: Item<2>, x: In<i32, 2>, y: InOut<i32, 2>) {
     let (r, c) = i.pos();
     if r > 0 && c + 1 < x.shape()[1] {
         y[i] += x[(r - 1, c + 1)];
@@ -91,7 +91,7 @@ pub(super) fn guards_prove_indices(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from_with(&[1; 900], [30, 30], BufferOptions::new())?;
         let mut y = rig.rt.buffer_from_with(&[0; 900], [30, 30], BufferOptions::new())?;
-        q.run(y.range(), guarded(&x, &mut y))?;
+        q.run(y.range(), behind_guards(&x, &mut y))?;
         ensure_eq!(y.to_vec()?.iter().sum::<i32>(), 29 * 29);
         let line = rig.rt.buffer_from((0..20).collect::<Vec<i32>>())?;
         let mut sums = rig.rt.buffer_from(&[100; 30])?;
@@ -101,7 +101,7 @@ pub(super) fn guards_prove_indices(rig: &Rig) -> Outcome {
         ensure_eq!(sums.to_vec()?[15..21], [8, 8, 9, 9, 9, 9]);
         // One row less: the guard says nothing of that.
         let less = x.slice([0, 0], [28, 30])?;
-        let (_, left) = refused(q.run(y.range(), guarded(less, &mut y)))?;
+        let (_, left) = refused(q.run(y.range(), behind_guards(less, &mut y)))?;
         ensure_eq!(left.len(), 1);
         ensure_eq!(said(&left[0]), ("x".to_owned(), vec![(0, 28), (1, 29)]));
     }

@@ -76,7 +76,14 @@ impl<'a> Part<'a> {
             }
             Some(Payload::Copy(rects)) => Part::Copy(rects),
             Some(Payload::Fill(fill)) => Part::Fill(&fill.rects, &fill.pattern),
-            _ => Part::Join,
+            // Advice is left out. The others are in no whole run (`why_not_whole`).
+            Some(
+                Payload::Launch(None)
+                | Payload::Hint(_)
+                | Payload::Switch(_)
+                | Payload::Replay(_),
+            )
+            | None => Part::Join,
         }
     }
 

@@ -24,7 +24,7 @@ JSON, plots and a page. docs/guide/bench-matrix.md explains them.
   --compare OLD.json  show what changed beyond the noise
   --gate PERCENT      with --compare: fail if a row became slower by more than this
   --seed N            of the data
-  --features LIST     build with these of cpu, opencl and cuda only
+  --features LIST     build with these of cpu, opencl, cuda and vulkan only
 
 Exit codes: 1 for a wrong result or a failed gate, 2 for what is not possible.";
 

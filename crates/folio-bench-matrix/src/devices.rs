@@ -24,6 +24,7 @@ pub fn backends() -> Vec<String> {
         ("cpu", cfg!(feature = "cpu")),
         ("opencl", cfg!(feature = "opencl")),
         ("cuda", cfg!(feature = "cuda")),
+        ("vulkan", cfg!(feature = "vulkan")),
     ];
     all.iter().filter(|(_, there)| *there).map(|(name, _)| (*name).to_owned()).collect()
 }
@@ -78,7 +79,7 @@ pub fn open(
     let cache = match &bench.hand {
         Hand::Host => machine.cache,
         // A driver knows less of a processor's caches than the system does.
-        Hand::Native(native) if native.is_cpu() => machine.cache.max(native.cache_bytes()),
+        Hand::Native(native) if !bench.is_gpu() => machine.cache.max(native.cache_bytes()),
         Hand::Native(native) => native.cache_bytes(),
     };
     let info = device.info();
@@ -100,14 +101,21 @@ pub fn open(
 #[allow(unused_variables, reason = "without features of drivers nothing is looked up")]
 fn by_hand(rt: &Runtime, device: &DeviceRef) -> Result<Hand> {
     let (name, of) = (device.name(), device.info().name.trim());
+    #[cfg(any(feature = "opencl", feature = "vulkan"))]
+    let nth = || {
+        let same = rt.devices().into_iter().filter(|other| {
+            backend(other.name()) == backend(name) && other.info().name.trim() == of
+        });
+        same.take_while(|other| other.name() != name).count()
+    };
     #[cfg(feature = "opencl")]
     if backend(name) == "opencl" {
-        let same = rt
-            .devices()
-            .into_iter()
-            .filter(|other| backend(other.name()) == "opencl" && other.info().name.trim() == of);
-        let nth = same.take_while(|other| other.name() != name).count();
-        let native = crate::hand::opencl::OpenCl::open(of, nth)?;
+        let native = crate::hand::opencl::OpenCl::open(of, nth())?;
+        return Ok(Hand::Native(std::sync::Arc::new(native)));
+    }
+    #[cfg(feature = "vulkan")]
+    if backend(name) == "vulkan" {
+        let native = crate::hand::vulkan::Vulkan::open(of, nth())?;
         return Ok(Hand::Native(std::sync::Arc::new(native)));
     }
     #[cfg(feature = "cuda")]

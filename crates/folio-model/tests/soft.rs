@@ -87,7 +87,7 @@ fn same(of: Scalar, a: u64, b: u64) -> bool {
 const COUNT: usize = 4000;
 
 /// With nothing that the device rounds correctly but sums and products.
-const NOTHING: Exact = Exact { f32: false, f64: false, doubles: false };
+const NOTHING: Exact = Exact { f32: false, f64: false, doubles: false, conversions: false };
 
 /// KRN-04: quotients, roots, remainders, fused products, rounding and conversions are those of the
 /// interpreter.
@@ -114,8 +114,9 @@ fn exact_operations_are_exact() {
         let columns = columns(7, of, COUNT);
         for (name, make) in &all {
             let wanted = run(of, of, make, &columns, None);
-            for doubles in [false, true] {
-                let found = run(of, of, make, &columns, Some(Exact { doubles, ..NOTHING }));
+            for (doubles, conversions) in [(false, false), (true, false), (true, true)] {
+                let exact = Exact { doubles, conversions, ..NOTHING };
+                let found = run(of, of, make, &columns, Some(exact));
                 for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
                     let operands = [0, 1, 2].map(|column| columns[column][at]);
                     assert!(
@@ -158,6 +159,27 @@ fn conversions_of_halves_are_exact() {
     }
 }
 
+/// KRN-04: `f32` as `f64` and back, of all sizes, denormals among them.
+#[test]
+fn conversions_of_singles_are_exact() {
+    for (from, to) in [(Scalar::F32, Scalar::F64), (Scalar::F64, Scalar::F32)] {
+        let mut columns = columns(5, from, COUNT);
+        // What becomes denormal, or nearly so.
+        let small = (0..600).map(|at| match from {
+            Scalar::F32 => 1 << (at % 24),
+            _ => ((1023 - 155 + at as u64 / 16) << 52) | (0x9e37_79b9_7f4a_7c15 >> (at % 64 + 12)),
+        });
+        columns[0].splice(..600, small);
+        let make = |[a, ..]: [Value; 3]| Op::Cast(a, to);
+        let wanted = run(from, to, &make, &columns, None);
+        let found = run(from, to, &make, &columns, Some(NOTHING));
+        for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
+            let a = columns[0][at];
+            assert!(same(to, *wanted, *found), "{from} {a:x} as {to}: {found:x}, not {wanted:x}");
+        }
+    }
+}
+
 /// KRN-04: functions are those of the CPU, to the bit.
 #[test]
 fn functions_are_those_of_the_cpu() {
@@ -188,7 +210,7 @@ fn functions_are_those_of_the_cpu() {
         (Binary::Atan2, single::atan2, double::atan2),
         (Binary::Hypot, single::hypot, double::hypot),
     ];
-    let exact = Exact { f32: true, f64: true, doubles: true };
+    let exact = Exact { f32: true, f64: true, doubles: true, conversions: true };
     for of in [Scalar::F32, Scalar::F64] {
         let columns = columns(11, of, COUNT);
         let check = |name: &str, make: &dyn Fn([Value; 3]) -> Op, is: &dyn Fn(u64, u64) -> u64| {

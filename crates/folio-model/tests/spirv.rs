@@ -42,7 +42,7 @@ fn suite_spirv_is_valid() {
     if let Err(why) = validator() {
         return println!("skipped: vulkan: {why}");
     }
-    let inexact = Exact { f32: false, f64: false, doubles: false };
+    let inexact = Exact { f32: false, f64: false, doubles: false, conversions: false };
     let all = [Capabilities::ALL, Capabilities { exact: inexact, ..Capabilities::ALL }];
     let floats = AtomicUsize::new(0);
     let case = |seed: u64| {

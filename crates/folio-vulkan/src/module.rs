@@ -329,5 +329,6 @@ impl Target {
         has.exact.f32 &= limit.exact.f32;
         has.exact.f64 &= limit.exact.f64;
         has.exact.doubles &= limit.exact.doubles && has.base.f64;
+        has.exact.conversions &= limit.exact.conversions;
     }
 }

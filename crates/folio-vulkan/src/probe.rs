@@ -22,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// Pairs of numbers.
 const PAIRS: usize = 4096;
+/// A factor that makes `f32` denormal of what is near to one.
+const TO_DENORMALS: f64 = f64::from_bits((1023 - 136) << 52);
 /// What a kernel of some instructions takes at most on a device that answers.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -33,12 +35,15 @@ struct Floats {
     denormals: bool,
     /// Conversions to `f32` are.
     narrows: bool,
+    /// Those to `f32` that is denormal, and back, are.
+    converts: bool,
 }
 
 /// Measures, and publishes what was found.
 pub(crate) fn measure(found: &mut Found) {
     // It is the device that computes, not the kernel digit by digit.
-    found.target.capabilities.exact = Exact { f32: true, f64: true, doubles: true };
+    found.target.capabilities.exact =
+        Exact { f32: true, f64: true, doubles: true, conversions: true };
     let single = floats(found, Scalar::F32).unwrap_or_default();
     let target = &mut found.target;
     let has_doubles = target.capabilities.base.f64;
@@ -53,6 +58,8 @@ pub(crate) fn measure(found: &mut Found) {
     capabilities.base.f64 &= double.denormals;
     capabilities.exact.f64 = double.exact;
     capabilities.exact.doubles = capabilities.base.f64 && double.narrows;
+    // Where sums lose denormals, conversions may.
+    capabilities.exact.conversions = double.converts || !single.denormals;
     found.info.caps.denormals = single.denormals;
     // By the device, or digit by digit.
     found.info.caps.exact_div_sqrt = true;
@@ -89,6 +96,8 @@ fn kernel(of: Scalar) -> Result<Kernel, HalError> {
     let names = ["quotient", "root", "sum", "product"];
     let outs = names.map(|name| b.view(name, of, 1, Access::Out, Owner::Item));
     let narrow = b.view("narrow", Scalar::F32, 1, Access::Out, Owner::Item);
+    let small = b.view("small", Scalar::F32, 1, Access::Out, Owner::Item);
+    let wide = b.view("wide", of, 1, Access::Out, Owner::Item);
     let i = b.position(0);
     let (x, y) = (b.load_at(x, [i]), b.load_at(y, [i]));
     let results = [
@@ -102,6 +111,17 @@ fn kernel(of: Scalar) -> Result<Kernel, HalError> {
     }
     let single = if of == Scalar::F32 { results[2] } else { b.cast(results[2], Scalar::F32) };
     b.store_at(narrow, [i], single);
+    let (least, back) = match of {
+        Scalar::F32 => (x, x),
+        _ => {
+            let scale = b.f64(TO_DENORMALS);
+            let product = b.binary(Binary::Mul, x, scale);
+            let least = b.cast(product, Scalar::F32);
+            (least, b.cast(least, of))
+        }
+    };
+    b.store_at(small, [i], least);
+    b.store_at(wide, [i], back);
     b.finish().map_err(|error| HalError::unsupported(&error.to_string()))
 }
 
@@ -115,19 +135,19 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     };
     let mut columns = vec![column(0), column(1)];
     columns.extend([(); 4].map(|()| vec![0; size * PAIRS]));
-    columns.push(vec![0; 4 * PAIRS]);
+    columns.extend([vec![0; 4 * PAIRS], vec![0; 4 * PAIRS], vec![0; size * PAIRS]]);
     run(found, &kernel, &mut columns)?;
     let word = |column: usize, at: usize| {
         let size = columns[column].len() / PAIRS;
         let bytes = &columns[column][at * size..(at + 1) * size];
         bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte))
     };
-    let mut answer = Floats { exact: true, denormals: true, narrows: true };
+    let mut answer = Floats { exact: true, denormals: true, narrows: true, converts: true };
     for (at, [x, y]) in pairs.iter().enumerate() {
         let wanted = wanted(of, *x, *y);
-        let found: [u64; 5] = std::array::from_fn(|column| word(2 + column, at));
+        let found: [u64; 7] = std::array::from_fn(|column| word(2 + column, at));
         let same = |column: usize| {
-            let narrow = of == Scalar::F32 || column == 4;
+            let narrow = of == Scalar::F32 || [4, 5].contains(&column);
             let nan = |bits| is_nan(if narrow { Scalar::F32 } else { of }, bits);
             wanted[column] == found[column] || (nan(wanted[column]) && nan(found[column]))
         };
@@ -137,6 +157,8 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         answer.denormals &= [2, 3].into_iter().all(|column| !meets(column) || same(column));
         answer.exact &= [0, 1].into_iter().all(|column| meets(column) || same(column));
         answer.narrows &= is_denormal(Scalar::F32, wanted[4]) || meets(2) || same(4);
+        // Products of denormal doubles are looked at above.
+        answer.converts &= is_denormal(of, *x) || (same(5) && same(6));
     }
     Ok(answer)
 }
@@ -155,16 +177,18 @@ fn is_denormal(of: Scalar, bits: u64) -> bool {
     }
 }
 
-/// What the host computes: quotient, root, sum, product, and the sum as `f32`.
-fn wanted(of: Scalar, x: u64, y: u64) -> [u64; 5] {
+/// What the host computes: quotient, root, sum, product, the sum as `f32`, something smaller as
+/// `f32`, and that back again.
+fn wanted(of: Scalar, x: u64, y: u64) -> [u64; 7] {
     if of == Scalar::F64 {
         let (x, y) = (f64::from_bits(x), f64::from_bits(y));
         let narrow = u64::from(((x + y) as f32).to_bits());
         let [q, r, s, p] = [x / y, x.sqrt(), x + y, x * y].map(f64::to_bits);
-        return [q, r, s, p, narrow];
+        let small = (x * TO_DENORMALS) as f32;
+        return [q, r, s, p, narrow, u64::from(small.to_bits()), f64::from(small).to_bits()];
     }
     let (x, y) = (f32::from_bits(x as u32), f32::from_bits(y as u32));
-    let all = [x / y, x.sqrt(), x + y, x * y, x + y];
+    let all = [x / y, x.sqrt(), x + y, x * y, x + y, x, x];
     all.map(|float| u64::from(float.to_bits()))
 }
 

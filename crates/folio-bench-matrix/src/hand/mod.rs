@@ -2,7 +2,7 @@
 //!
 //! [`Native`] is as thin as it can be: each method is one call of the driver, or a few. Kernels are
 //! C for OpenCL and CUDA alike; the words that differ are macros, which each driver's prelude
-//! defines ([`opencl`], [`cuda`]). Nothing is tracked, and nothing is allocated while time runs.
+//! defines ([`opencl`], [`cuda`]); for Vulkan it is turned into GLSL (`glsl`). Nothing is tracked, and nothing is allocated while time runs.
 //!
 //! | macro | means |
 //! | --- | --- |
@@ -16,9 +16,13 @@
 
 #[cfg(feature = "cuda")]
 pub mod cuda;
+#[cfg(feature = "vulkan")]
+pub mod glsl;
 pub mod host;
 #[cfg(feature = "opencl")]
 pub mod opencl;
+#[cfg(feature = "vulkan")]
+pub mod vulkan;
 
 use crate::error::{Error, Result};
 use std::sync::Arc;

@@ -78,10 +78,7 @@ impl<'a> Part<'a> {
             Some(Payload::Fill(fill)) => Part::Fill(&fill.rects, &fill.pattern),
             // Advice is left out. The others are in no whole run (`why_not_whole`).
             Some(
-                Payload::Launch(None)
-                | Payload::Hint(_)
-                | Payload::Switch(_)
-                | Payload::Replay(_),
+                Payload::Launch(None) | Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_),
             )
             | None => Part::Join,
         }

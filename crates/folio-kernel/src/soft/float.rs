@@ -251,9 +251,11 @@ pub fn fused<'c>(a: N<'c>, b: N<'c>, c: N<'c>) -> N<'c> {
 }
 
 /// `a * b + c` of `f32`, rounded once, by `f64`: the product is exact there, and the sum is rounded
-/// to odd, so that rounding it once more is as if once.
-pub fn fused_by_double<'c>(a: N<'c>, b: N<'c>, c: N<'c>) -> N<'c> {
-    let double = |x: N<'c>| x.cast(Scalar::F64);
+/// to odd, so that rounding it once more is as if once. Conversions are the device's own if those
+/// lose no denormals.
+pub fn fused_by_double<'c>(a: N<'c>, b: N<'c>, c: N<'c>, conversions: bool) -> N<'c> {
+    let double = |x: N<'c>| if conversions { x.cast(Scalar::F64) } else { widened(x) };
+    let single = |x: N<'c>| if conversions { x.cast(Scalar::F32) } else { narrowed(x) };
     let (product, addend) = (double(a) * double(b), double(c));
     let sum = product + addend;
     let part = sum - product;
@@ -262,7 +264,36 @@ pub fn fused_by_double<'c>(a: N<'c>, b: N<'c>, c: N<'c>) -> N<'c> {
     let inexact = error.ne(0.0) & (bits & 1u64).eq(0u64) & sum.abs().lt(f64::INFINITY);
     let outwards = error.gt(0.0).eq(sum.gt(0.0));
     let odd = outwards.pick(bits + 1u64, bits - 1u64);
-    inexact.pick(odd, bits).as_bits(Scalar::F64).cast(Scalar::F32)
+    single(inexact.pick(odd, bits).as_bits(Scalar::F64))
+}
+
+/// An `f32` as `f64`.
+pub fn widened<'c>(x: N<'c>) -> N<'c> {
+    let (from, to) = (Format::of(Scalar::F32), Format::of(Scalar::F64));
+    let own = parts(x);
+    let up = to.fraction - from.fraction;
+    let rest = (own.significand & ((1 << from.fraction) - 1)) << up;
+    let size = ((own.exponent + (to.bias - from.bias)) << to.fraction) + rest;
+    let of = word(x.abs());
+    let size = of.eq(0u64).pick(of, size);
+    let end = size.of_bits(to.infinity());
+    let size = of.ge(from.infinity()).pick(end | rest, size);
+    packed(to, own.sign, size)
+}
+
+/// An `f64` as `f32`, rounded to nearest, ties to even.
+pub fn narrowed<'c>(x: N<'c>) -> N<'c> {
+    let (from, to) = (Format::of(Scalar::F64), Format::of(Scalar::F32));
+    let own = parts(x);
+    let down = from.fraction - to.fraction - 3;
+    let lost = (own.significand & ((1 << down) - 1)).ne(0u64);
+    let significand = (own.significand >> down) | bit(lost);
+    let result = rounded(to, own.sign, own.exponent - (from.bias - to.bias), significand);
+    let (of, zero) = (word(x.abs()), x.code.word(0));
+    let end = x.code.word(to.infinity());
+    let result = of.eq(0u64).pick(packed(to, own.sign, zero), result);
+    let result = of.ge(from.infinity()).pick(packed(to, own.sign, end), result);
+    of.gt(from.infinity()).pick(result.nan(), result)
 }
 
 /// The exact remainder of the truncated quotient.

@@ -35,13 +35,16 @@ pub struct Exact {
     pub f64: bool,
     /// There are `f64`: then `f32` is fused by them.
     pub doubles: bool,
+    /// Conversions between `f32` and `f64` lose no denormals.
+    pub conversions: bool,
 }
 
 /// The kernel in fewer kinds of operations.
 pub fn softened(kernel: &Kernel, exact: Exact) -> Kernel {
     let once = pass(kernel, exact);
     // Functions divide, too.
-    if exact.f32 && (exact.f64 || !exact.doubles) { once } else { pass(&once, exact) }
+    let is_done = exact.f32 && (exact.f64 || !exact.doubles) && exact.conversions;
+    if is_done { once } else { pass(&once, exact) }
 }
 
 fn pass(kernel: &Kernel, exact: Exact) -> Kernel {
@@ -175,7 +178,7 @@ impl<'k> Softener<'k> {
             return half::narrowed(self.fma(x, y, z), a.ty);
         }
         match self.exact.doubles && a.ty == Scalar::F32 {
-            true => float::fused_by_double(a, b, c),
+            true => float::fused_by_double(a, b, c, self.exact.conversions),
             false => float::fused(a, b, c),
         }
     }
@@ -192,7 +195,12 @@ impl<'k> Softener<'k> {
                 Scalar::F64 => half::narrowed(half::odd_single(a), to),
                 _ => half::of_integer(a, to),
             }),
-            (false, false) => None,
+            (false, false) if self.exact.conversions => None,
+            (false, false) => match (a.ty, to) {
+                (Scalar::F32, Scalar::F64) => Some(float::widened(a)),
+                (Scalar::F64, Scalar::F32) => Some(float::narrowed(a)),
+                _ => None,
+            },
         }
     }
 

@@ -118,6 +118,12 @@ impl Writer<'_> {
                     let literal = self.literals.get(index.index()).copied().flatten();
                     let at = self.value(*index);
                     self.check_slot(&mut spot, param, (at, literal), len, site);
+                    if len == 1 {
+                        // NVIDIA's driver leaves out stores to the only element at an index
+                        // that it finds to be zero (docs/drivers.md).
+                        spot = self.part(spot, 0);
+                        continue;
+                    }
                     let element = self.kernel.types.part(spot.ty, 0).unwrap_or(spot.ty);
                     spot.at = self.slot(spot.at, element, at);
                     spot.ty = element;

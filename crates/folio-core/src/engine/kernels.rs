@@ -8,7 +8,7 @@ use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
 use crate::panics::contain;
 use crate::sync::Mutex;
 use crate::text::Plain;
-use folio_kernel::device::Code;
+use folio_kernel::code::Code;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 

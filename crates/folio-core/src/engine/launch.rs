@@ -11,7 +11,7 @@ use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
 use crate::token::Token;
 use folio_kernel::ParamKind;
 use folio_kernel::checks::Check;
-use folio_kernel::device::Code;
+use folio_kernel::code::Code;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};

@@ -1,7 +1,7 @@
 //! Launches of emitted kernels over OpenCL, with arguments as the interpreter has them: what a
 //! backend does, for tests.
 
-use folio_kernel::device::ParamPtr;
+use folio_kernel::code::ParamPtr;
 use folio_kernel::emit::{Capabilities, Dialect, Form, Grid, Module, Record, Threads, emit};
 use folio_kernel::launch::Launch;
 use folio_kernel::{Kernel, ParamKind, Violation};

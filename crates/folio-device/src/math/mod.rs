@@ -22,7 +22,7 @@
 //! # Errors
 //!
 //! In units of the last place. The limits, and what was measured, are in `docs/semantics.md`,
-//! section 5.8. The tests `folio-model/tests/math.rs` measure them against exact values;
+//! section 5.8. `folio-model/tests/all/math.rs` measures them against exact values;
 //! `tests/math.rs` here compares instruction sets, and looks for vectors in the compiler's output.
 //! `benches/math.rs` measures them beside the system's.
 

@@ -48,7 +48,7 @@ fn the_printed_seed_shows_the_failure_again() {
         let (_, settings) = told.split_once("again: the same test with ").unwrap();
         let settings = settings.split_whitespace().map(|word| word.split_once('=').unwrap());
         let again = Command::new(std::env::current_exe().unwrap())
-            .args(["the_printed_seed_shows_the_failure_again", "--exact", "--nocapture"])
+            .args(["seeds::the_printed_seed_shows_the_failure_again", "--exact", "--nocapture"])
             .env(AGAIN, "1")
             .envs(settings)
             .output()

@@ -89,8 +89,7 @@ impl Machine {
             };
             let (hold, mem) = self.memory(made.bytes.len())?;
             let size = kernel.types.layout(element).0 as u32;
-            let folio_kernel::code::ParamPtr { dims, origin, extent, index, shape, .. } =
-                made.ptr;
+            let folio_kernel::code::ParamPtr { dims, origin, extent, index, shape, .. } = made.ptr;
             params.push(Param { mem, size, write, dims, origin, extent, index, shape });
             framed.push(made);
             held.push(hold);

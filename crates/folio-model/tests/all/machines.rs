@@ -3,7 +3,7 @@
 //!
 //! Where there is a GPU:
 //! `FOLIO_BUDGET_PROGRAMS_CUDA_SECS=60 FOLIO_BUDGET_FAULTS_CUDA_SECS=60
-//! cargo test -p folio-model --test machines cuda -- --nocapture`.
+//! cargo test -p folio-model --test all cuda -- --nocapture`.
 
 use folio_core::hal::Backend;
 use folio_cuda::CudaBackend;

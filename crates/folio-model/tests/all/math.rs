@@ -1,7 +1,7 @@
 //! The functions that kernels call, against their exact values (semantics 5.7 and 5.8, KRN-04).
 
-use folio_device::ops;
 use folio_device::math::{double, single};
+use folio_device::ops;
 use folio_kernel::{Binary, Scalar, Unary};
 use folio_model::exact::{self, Exact};
 use folio_model::rng::Rng;

@@ -4,14 +4,10 @@
 //! same way.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-#[path = "emit/backend.rs"]
 mod backend;
-#[path = "emit/compare.rs"]
-mod compare;
-#[path = "emit/constants.rs"]
+pub mod compare;
 mod constants;
-#[path = "emit/launch.rs"]
-mod launch;
+pub mod launch;
 
 use backend::Machine;
 use compare::exact;

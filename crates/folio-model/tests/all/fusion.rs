@@ -1,13 +1,7 @@
 //! Fused kernels against the same kernels one after the other.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-#[path = "emit/compare.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod compare;
-#[path = "emit/launch.rs"]
-#[allow(dead_code, reason = "another test uses the rest")]
-mod launch;
-
+use crate::emit::{compare, launch};
 use folio_kernel::emit::{Dialect, Form};
 use folio_kernel::fuse::{Fate, Graph, OtherWork, Planted, Reason, Work, plan, planted};
 use folio_model::compilers::opencl::OpenCl;

@@ -2,8 +2,8 @@
 //! functions of semantics 5.8, against `folio_device::math`, bit by bit (KRN-04).
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use folio_kernel::launch::Launch;
 use folio_device::math::{double, single};
+use folio_kernel::launch::Launch;
 use folio_kernel::soft::{Exact, softened};
 use folio_kernel::{Access, Binary, Builder, Kernel, Op, Owner, Scalar, Unary, Value, verify};
 use folio_model::interp::{self, Arg, Order, float};

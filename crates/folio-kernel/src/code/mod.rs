@@ -5,6 +5,7 @@
 mod counted;
 mod param;
 mod proofs;
+mod table;
 
 pub use counted::Counted;
 pub use param::ParamPtr;
@@ -13,8 +14,9 @@ use crate::access::{self, Pattern, Reads, Summary};
 use crate::checks::{self, Check};
 use crate::contract::contract;
 use crate::flow::Use;
+use crate::hash::ContentHash;
 use crate::interval::Interval;
-use crate::ir::{ParamId, ParamKind, Root, Site, Step, Stmt, walk};
+use crate::ir::{Kernel, ParamId, ParamKind, Root, Site, Step, Stmt, walk};
 use crate::linear::Symbol;
 use crate::op::{Op, Query};
 use crate::source::{Function, LowerError, lower};
@@ -23,13 +25,13 @@ use counted::counted;
 use proofs::{Proofs, known};
 use std::sync::{Arc, OnceLock};
 
-/// A kernel's IR, and what launches need to know of it.
+/// A kernel's IR, and what launches need to know of it. Kernels of equal content share it.
 #[derive(Debug)]
 pub struct Code {
     /// Its name.
     pub name: Arc<str>,
     /// Its IR, verified.
-    pub ir: Arc<crate::Kernel>,
+    pub ir: Arc<Kernel>,
     /// How views are accessed.
     summary: Summary,
     /// By parameter: whether items access the element at their own position and no other.
@@ -52,10 +54,12 @@ pub struct Code {
     /// Checks that are left in every launch.
     lasting: Vec<Check>,
     function: &'static Function,
+    /// The hash of its IR, and of what its function says of checks.
+    content: ContentHash,
 }
 
 /// The code, or why there is none.
-pub type Built = Result<Code, LowerError>;
+pub type Built = Result<Arc<Code>, LowerError>;
 
 /// A launch, as far as reads depend on it. Dimensions are the kernel's, the slowest first.
 #[derive(Clone, Copy, Debug)]
@@ -73,12 +77,19 @@ pub struct Reach<'l> {
 }
 
 impl Code {
-    /// Makes it.
+    /// That of a function: made, if there is none of equal content.
     pub fn of(function: &'static Function) -> Built {
         let mut ir = lower(function)?;
         if function.contract {
             ir = contract(ir);
         }
+        let Function { file, looked_at, deny_checks, .. } = *function;
+        let content = format!("{ir}\n{file} {looked_at:?} {deny_checks}");
+        let content = ContentHash::of(content.as_bytes());
+        Ok(table::shared(content, || Code::new(function, ir, content)))
+    }
+
+    fn new(function: &'static Function, ir: Kernel, content: ContentHash) -> Code {
         let summary = Summary::of(&ir);
         let only_own = |(param, list): (&crate::Param, &Vec<Pattern>)| {
             let whole = matches!(param.kind, ParamKind::View { rank, .. } if rank == ir.shape.rank);
@@ -103,7 +114,7 @@ impl Code {
         let name = Arc::from(function.name);
         let (counted, proofs) = (counted(&ir), Proofs::default());
         let lasting = checks::of_kernel(&ir);
-        Ok(Code {
+        Code {
             name,
             ir: Arc::new(ir),
             summary,
@@ -117,7 +128,8 @@ impl Code {
             proofs,
             lasting,
             function,
-        })
+            content,
+        }
     }
 
     /// What a launch reads of a view; see [`Summary::read_box`].
@@ -197,8 +209,14 @@ impl Code {
     }
 }
 
+impl Drop for Code {
+    fn drop(&mut self) {
+        table::forget(self.content);
+    }
+}
+
 /// Of a group's items: what they keep between phases is among their variables.
-fn item_bytes(ir: &crate::Kernel) -> u64 {
+fn item_bytes(ir: &Kernel) -> u64 {
     let size = |ty| ir.types.layout(ty).0;
     let variables = ir.vars.iter().filter(|var| !var.uniform).map(|var| size(var.ty));
     let reduced = ir.params.iter().filter_map(|param| match param.kind {
@@ -214,7 +232,7 @@ fn item_bytes(ir: &crate::Kernel) -> u64 {
     sum
 }
 
-fn indexes_arrays(ir: &crate::Kernel) -> bool {
+fn indexes_arrays(ir: &Kernel) -> bool {
     let mut found = false;
     walk(&ir.body, &mut |stmt| {
         let place = match stmt {

@@ -2,10 +2,10 @@
 //! The code of kernel functions is in [`kernels`](super::kernels) and stays until the device goes,
 //! as there are no more of it than the program has.
 //!
-//! Graphs, handles of opaque kernels, and operations under way own a [`LoadedKernel`]; when its last
+//! Graphs, handles of opaque kernels and operations under way own a [`LoadedKernel`]. When its last
 //! owner lets go of it, the device unloads it. A [`LoadedTable`] finds it by what it is made of. It
-//! owns the latest ones, too, so that a program which makes the same graph again and again compiles
-//! it once.
+//! owns the latest ones, too. So a program that makes the same graph again and again compiles it
+//! once.
 
 use super::fused::Blamed;
 use crate::hal::{Device, KernelHandle};

@@ -1,5 +1,5 @@
-//! The functions of semantics 5.8: those of `math` in `folio-device`, line by line, as code of the IR. What
-//! is said there of errors holds here, since each operation is the same.
+//! The functions of semantics 5.8: those of `math` in `folio-device`, line by line, as code of the
+//! IR. What is said there of errors holds here, since each operation is the same.
 
 /// `c0 + c1 x + c2 x^2 + ..`
 macro_rules! poly {

@@ -349,10 +349,10 @@ mod tests {
         assert_eq!(group("folio-conformance::bundle", "cuda_runs"), "bundle");
         assert_eq!(group("folio-conformance::several", "cuda_gpus"), "multi");
         assert_eq!(group("folio-cuda", "device::tests::cuda_peers_x"), "multi");
-        assert_eq!(group("folio-model::emit", "cuda_runs"), "random");
-        assert_eq!(group("folio-model::emit", "suite_emit_opencl"), "opencl");
-        assert_eq!(group("folio-model::machines", "cuda_and_opencl_run"), "model");
-        assert_eq!(group("folio-model::machines", "suite_programs_opencl"), "opencl");
+        assert_eq!(group("folio-model::all", "emit::cuda_runs"), "random");
+        assert_eq!(group("folio-model::all", "emit::suite_emit_opencl"), "opencl");
+        assert_eq!(group("folio-model::all", "machines::cuda_and_opencl_run"), "model");
+        assert_eq!(group("folio-model::all", "machines::suite_programs_opencl"), "opencl");
         assert_eq!(group("folio-conformance::hal_drivers", "opencl_keeps_it"), "opencl");
         assert_eq!(group("folio-conformance::hal_drivers", "cuda_keeps_it"), "conformance");
         assert_eq!(group("folio-conformance::raw_memory", "raw_addresses_of_opencl"), "opencl");
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(group("folio-conformance::engine_drivers", "opencl::unrolls"), "opencl");
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");
         assert_eq!(group("folio-vulkan", "tests::times_are_told"), "vulkan");
-        assert_eq!(group("folio-model::machines", "suite_faults_vulkan"), "vulkan");
+        assert_eq!(group("folio-model::all", "machines::suite_faults_vulkan"), "vulkan");
         assert_eq!(group("folio-conformance::engine_drivers", "vulkan::x"), "vulkan");
         assert_ne!(group("folio-opencl", "pool::tests::as_little_goes"), "opencl");
     }

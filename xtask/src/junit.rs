@@ -48,8 +48,8 @@ mod tests {
     use super::*;
 
     const FILE: &str = r#"<testsuites name="nextest-run" tests="3" failures="2" errors="0">
-    <testsuite name="folio-model::programs" tests="3">
-        <testcase name="suite_programs" classname="folio-model::programs" timestamp="x" time="2.5">
+    <testsuite name="folio-model::all" tests="3">
+        <testcase name="suite_programs" classname="folio-model::all" timestamp="x" time="2.5">
             <system-out>
 running 1 test
 suite programs: 12 cases in 2.0 s, 0 divergences (seed &lt;1&gt;)
@@ -73,7 +73,7 @@ suite programs: 12 cases in 2.0 s, 0 divergences (seed &lt;1&gt;)
         let statuses: Vec<_> = cases.iter().map(|c| c.status).collect();
         use Status::{Failed, Passed, TimedOut};
         assert_eq!(statuses, [Passed, Failed, TimedOut, Passed]);
-        assert_eq!(cases[0].name(), "folio-model::programs suite_programs");
+        assert_eq!(cases[0].name(), "folio-model::all suite_programs");
         assert_eq!(cases[0].secs, 2.5);
         assert!(cases[0].output.contains("(seed <1>)"));
         assert!(cases[1].output.contains("said & done"));

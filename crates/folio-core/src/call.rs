@@ -10,12 +10,12 @@ use crate::geom::{Box3, Dims};
 use crate::group::run::grouped;
 use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
 use crate::items::Items;
-use folio_kernel::access::Reads;
-use folio_kernel::checks::Check;
-use folio_kernel::device::{
+use folio_device::{
     Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, MOST_GROUP_BYTES, Out,
     OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
 };
+use folio_kernel::access::Reads;
+use folio_kernel::checks::Check;
 use folio_kernel::{Owner, ParamKind};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
@@ -209,7 +209,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     ///
     /// ```
     /// # use folio_core::{DeviceType, Result, RunsIn, KernelCall};
-    /// # use folio_kernel::device::Kernel;
+    /// # use folio_device::Kernel;
     /// # fn example<K: Kernel>(call: KernelCall<K, 1>) -> Result<()> {
     /// for check in call.checks(1000)? {
     ///     println!("{check}"); // src/main.rs:7:12: an index of `x`, any number, may be ..

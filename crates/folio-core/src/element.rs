@@ -1,6 +1,6 @@
 //! What a buffer can hold.
 
-use folio_kernel::device::Shared;
+use folio_device::Shared;
 use folio_kernel::{Type, Types};
 
 /// A type whose values can live in any device's memory.

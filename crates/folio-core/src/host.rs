@@ -12,7 +12,7 @@ use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, reduces_within};
 use crate::hal::ParamPtr;
 use crate::items::Items;
-use folio_kernel::device::{
+use folio_device::{
     Atomic, Checked, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
     OutRow, Positions, Racy, Reduce, Shared, put_scalar, watch,
 };

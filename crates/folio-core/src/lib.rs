@@ -63,14 +63,21 @@ pub use engine::evict::Evict;
 pub use engine::link::{Apart, Linkage, Links};
 pub use error::{Cause, Error, Failure, GraphError, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
-pub use folio_kernel as ir;
-pub use folio_kernel::device::{
+/// What kernels are: the IR (`folio-kernel`), and in [`device`](ir::device) the Rust form
+/// (`folio-device`).
+pub mod ir {
+    pub use folio_device as device;
+    #[doc(hidden)]
+    pub use folio_device::host_function;
+    pub use folio_kernel::*;
+}
+pub use folio_device::{
     Atomic, Group, GroupItem, In, InOut, InOutGroup, InOutRow, Item, Local, LocalAtomic, Out,
     OutChunk, OutGroup, OutRow, Private, Racy, Reduce,
 };
 /// What reductions and scans combine with.
 pub mod combine {
-    pub use folio_kernel::device::{Add, And, Max, Min, Mul, Or, Xor};
+    pub use folio_device::{Add, And, Max, Min, Mul, Or, Xor};
 }
 pub use folio_kernel::checks::{Check, CheckKind};
 pub use folio_kernel::fuse::{AccessScope, Explanation as FusionReport};

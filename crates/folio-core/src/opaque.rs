@@ -2,11 +2,12 @@
 //! command states.
 
 use crate::element::{DeviceType, bytes_of};
+use crate::engine::loaded::LoadedKernel;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;
 use crate::group::{Read, ReadWrite, Write};
-use crate::hal::{KernelHandle, Source};
+use crate::hal::Source;
 use crate::runtime::{Core, DeviceRef};
 use crate::text::Plain;
 use crate::token::Token;
@@ -20,7 +21,7 @@ use std::sync::Arc;
 pub struct OpaqueKernel {
     pub(crate) core: Arc<Core>,
     pub(crate) device: u16,
-    pub(crate) handle: KernelHandle,
+    pub(crate) loaded: Arc<LoadedKernel>,
     pub(crate) name: Arc<str>,
 }
 
@@ -46,7 +47,8 @@ impl DeviceRef {
     /// Loads a kernel in a language of the device's driver: entry `name` of `source`.
     ///
     /// What is compiled is kept on disk, as that of kernel functions. Asked for the same again, the
-    /// device has it; what it has loaded, it keeps as long as the runtime lives.
+    /// device has it: it keeps what it has loaded for as long as an [`OpaqueKernel`], a graph or a
+    /// command under way uses it, and the latest 64 of the others.
     ///
     /// A language of another backend is [`Error::Unsupported`]. Code that does not compile, and an
     /// entry that is not there, are [`Error::Device`], with the compiler's log.
@@ -65,9 +67,9 @@ impl DeviceRef {
         name: &str,
         options: &[&str],
     ) -> Result<OpaqueKernel> {
-        let handle = self.core.engine.load_opaque(self.at, source, name, options)?;
+        let loaded = self.core.engine.load_opaque(self.at, source, name, options)?;
         let (core, name) = (self.core.clone(), Arc::from(name));
-        Ok(OpaqueKernel { core, device: self.at, handle, name })
+        Ok(OpaqueKernel { core, device: self.at, loaded, name })
     }
 }
 

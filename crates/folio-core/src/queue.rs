@@ -15,7 +15,7 @@ use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::sched::{Candidate, Scheduler, Task};
 use crate::token::GroupId;
-use folio_kernel::device::Kernel;
+use folio_device::Kernel;
 use smallvec::SmallVec;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -51,48 +51,51 @@
 //!
 //! # From Rust
 //!
-//! `#[kernel]` of `folio-macros` writes a function's body twice: as Rust over [`device`], which
-//! rustc types and compiles, and as a tree of [`source`], which [`source::lower`] makes IR of.
+//! `#[kernel]` of `folio-macros` writes a function's body twice: as Rust over `folio-device`, which
+//! rustc types and compiles, and as a tree of [`source`], which [`source::lower`] makes IR of. That
+//! crate knows this one, and not the other way round.
+//!
+//! # Rooms
+//!
+//! Each folder is a room, whose first comment says what it is for. A room imports those in its row,
+//! and no others; the test `rooms_import_what_they_may` reads that table.
+//!
+//! | room | has | imports |
+//! | --- | --- | --- |
+//! | `ir` | kernels, operations, types, the text form, typing rules, the verifier | |
+//! | `analysis` | what a kernel does: ranges, accesses, checks, outputs | `ir` |
+//! | `pass` | kernels of kernels: renaming, contraction, tiles, soft arithmetic, fusion | `ir`, `analysis` |
+//! | `front` | what makes kernels: the builder, the parser, the macro's trees | `ir`, `analysis` |
+//! | `code` | a kernel with all that launches ask of it | `ir`, `analysis`, `pass`, `front` |
+//! | `emit` | C and SPIR-V | `ir`, `pass`, `code` |
+//!
+//! The names of modules are the crate's own, whichever room they are in: `folio_kernel::access`.
 
-mod build;
-mod fault;
-mod hash;
-mod ir;
-mod names;
-mod op;
-mod types;
-mod violation;
-
-pub mod access;
-pub mod checks;
-mod computed;
-pub mod contract;
-pub mod device;
+mod analysis;
+pub mod code;
 pub mod emit;
-pub mod flow;
-pub mod fuse;
-pub mod infer;
-pub mod interval;
-pub mod launch;
-pub mod linear;
-#[macro_use]
-pub mod math;
-pub mod outputs;
-pub mod parse;
-pub mod print;
-pub mod rename;
-pub mod soft;
-pub mod source;
-pub mod tile;
-pub mod verify;
+mod front;
+mod ir;
+mod pass;
 
-pub use build::Builder;
-pub use fault::{Fault, VerifyError};
-pub use hash::ContentHash;
+pub use analysis::{access, checks, flow, interval, launch, linear, outputs};
+pub use front::{build::Builder, parse, source};
 pub use ir::{
     Access, Body, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place, Root, Shape, Site,
-    SiteId, Step, Stmt, Value, VarDecl, VarId, walk,
+    SiteId, Step, Stmt, Value, VarDecl, VarId,
+    fault::{Fault, VerifyError},
+    hash::ContentHash,
+    infer,
+    op::{Atomic, Binary, Combine, Compare, Fold, Op, Query, Subgroup, Unary},
+    print,
+    types::{Composite, Field, Scalar, Struct, Type, Types},
+    verify,
+    violation::{Violation, ViolationKind},
+    walk,
 };
-pub use op::{Atomic, Binary, Combine, Compare, Fold, Op, Query, Subgroup, Unary};
-pub use types::{Composite, Field, Scalar, Struct, Type, Types};
-pub use violation::{Violation, ViolationKind};
+pub use pass::{contract, fuse, rename, soft, tile};
+
+// So that rooms name each other's modules as programs do.
+use analysis::computed;
+use front::build;
+use ir::{fault, hash, names, op, types, violation};

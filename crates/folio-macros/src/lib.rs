@@ -1,7 +1,7 @@
 //! `#[kernel]`, `#[device_fn]`, `derive(DeviceType)`.
 //!
 //! A function's body becomes two things in one walk over its syntax (`body`): Rust, with
-//! arithmetic and indexing turned into calls of `folio_kernel::device`, and a static tree of
+//! arithmetic and indexing turned into calls of `folio_device`, and a static tree of
 //! `folio_kernel::source`, from which the IR is made. They cannot disagree about syntax; types are
 //! inferred by rustc, in the Rust form, and told to the tree by slots. So a type error is reported
 //! once, in the user's code.

@@ -81,6 +81,8 @@ pub struct Counters {
     pub trims: u64,
     /// Kernels loaded.
     pub loads: u64,
+    /// Kernels unloaded.
+    pub unloads: u64,
 }
 
 impl Counters {

@@ -136,8 +136,14 @@ impl World {
 
     /// Drops a kernel: a launch of it is a violation from now on.
     pub(crate) fn unload(&mut self, device: u32, handle: KernelHandle) {
-        if self.devices[device as usize].loaded.remove(&handle.0).is_none() {
+        self.counters.unloads += 1;
+        let Some(kernel) = self.devices[device as usize].loaded.remove(&handle.0) else {
             self.violate("what is unloaded was loaded", format!("{handle:?}"));
+            return;
+        };
+        let mut under_way = self.lanes.iter().flat_map(|lane| &lane.pending);
+        if under_way.any(|op| op.work.runs(&kernel)) {
+            self.violate("what is launched stays loaded until it has ended", format!("{handle:?}"));
         }
     }
 

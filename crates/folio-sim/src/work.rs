@@ -51,6 +51,15 @@ impl Work {
         }
     }
 
+    /// Whether it runs this kernel.
+    pub(crate) fn runs(&self, kernel: &Arc<dyn IrKernel>) -> bool {
+        match self {
+            Work::Launch(Launch { code: Code::Ir(own, ..), .. }) => Arc::ptr_eq(own, kernel),
+            Work::Replay(nodes) => nodes.iter().any(|node| node.runs(kernel)),
+            _ => false,
+        }
+    }
+
     /// Whether it runs, or drops, what is the user's.
     pub(crate) fn has_code(&self) -> bool {
         match self {

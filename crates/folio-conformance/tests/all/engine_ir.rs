@@ -4,8 +4,8 @@
 
 use crate::support;
 use folio::prelude::*;
-use folio_core::hal::{HalError, HalErrorKind, Link, MemoryHome};
-use folio_core::{Cause, Error, FinalizeOptions, GraphError, ir};
+use folio_core::hal::{HalError, HalErrorKind, LaneKind, Link, MemoryHome};
+use folio_core::{Cause, Error, Executable, FinalizeOptions, GraphError, ir};
 use folio_cpu::CpuBackend;
 use folio_layers::{Fault, Faults, Site};
 use folio_model::interp::Interpreter;
@@ -307,4 +307,68 @@ fn fusion_on_a_device_without_it_is_a_typed_error() {
     assert!(report.to_string().contains("does not fuse"), "{report}");
     q.run_graph(&run).unwrap();
     assert_eq!(x.to_vec().unwrap(), [3; 4]);
+}
+
+/// One kernel of seven, of which a number says which: there are 128, no two of them alike.
+fn one_of_seven(q: &Queue, n: u32, x: &Buffer<i32>, y: &mut Buffer<i32>) -> Executable {
+    let graph = q.runtime().graph(&q.device()).unwrap();
+    let recording = graph.record([q]).unwrap();
+    for bit in 0..7 {
+        match n >> bit & 1 {
+            0 => q.run(8, twice(&mut *y)).unwrap(),
+            _ => q.run(8, step(1, x, &mut *y)).unwrap(),
+        };
+    }
+    drop(recording);
+    graph.finalize_with(FinalizeOptions::new().require_fusion()).unwrap()
+}
+
+fn computed(n: u32, x: i32, y: i32) -> i32 {
+    (0..7).fold(y, |y: i32, bit| match n >> bit & 1 {
+        0 => y.wrapping_add(y),
+        _ => y.wrapping_mul(3).wrapping_add(x - 1),
+    })
+}
+
+/// FUSE-08: the code of fused kernels stays on a device for as long as graphs and runs use it; of
+/// code that nothing uses it keeps the latest 64.
+#[test]
+fn fused_kernels_are_unloaded_when_nothing_uses_them() {
+    const UNUSED: u32 = 64;
+    const OLD: u32 = 5;
+    for whole in [false, true] {
+        let sim = SimBackend::builder().device(spec()).build();
+        let handle = sim.handle();
+        let rt = Runtime::builder().backend(sim).build().unwrap();
+        let q = on(&rt, "sim:0");
+        let (x, mut y) = (rt.buffer_from(&[3; 8]).unwrap(), rt.buffer_from(&[1; 8]).unwrap());
+        let used = one_of_seven(&q, 0, &x, &mut y);
+        let run = one_of_seven(&q, 1, &x, &mut y);
+        run.run_whole(whole);
+        q.run_graph(&run).unwrap().wait().unwrap();
+        let functions = 2;
+        assert_eq!(handle.counters().loads, functions + 2);
+        handle.hold(0, LaneKind::Compute);
+        let under_way = q.run_graph(&run).unwrap();
+        drop(run);
+        let last = 1 + UNUSED + OLD;
+        (2..=last).for_each(|n| drop(one_of_seven(&q, n, &x, &mut y)));
+        let counts = || (handle.counters().loads - functions, handle.counters().unloads);
+        let all = u64::from(last) + 1;
+        assert_eq!(counts(), (all, u64::from(OLD)), "one is used, and one under way");
+        handle.release(0, LaneKind::Compute);
+        under_way.wait().unwrap();
+        // The thread that has seen its end unloads it, after those who waited were told.
+        while handle.counters().unloads == u64::from(OLD) {
+            std::thread::yield_now();
+        }
+        drop((one_of_seven(&q, 0, &x, &mut y), one_of_seven(&q, last, &x, &mut y)));
+        assert_eq!(counts().0, all, "both are there");
+        q.run_graph(&used).unwrap();
+        let wanted = computed(0, 3, computed(1, 3, computed(1, 3, 1)));
+        assert_eq!(y.to_vec().unwrap(), [wanted; 8]);
+        drop(one_of_seven(&q, 2, &x, &mut y));
+        assert_eq!(counts().0, all + 1, "it is loaded anew");
+        assert_eq!(handle.violations(), []);
+    }
 }

@@ -6,6 +6,7 @@
 //! at each element that one of them writes, an item or a group meets only itself.
 
 use super::launch::{Function, Launch, Scalars};
+use super::loaded::LoadedKernel;
 use crate::error::Label;
 use crate::geom::{Box3, Dims};
 use crate::hal::{BlockKernel, Geometry, NativeKernel, Param, ParamPtr, Verdict};
@@ -25,8 +26,10 @@ const MOST_ITEMS: usize = 8192;
 pub(crate) struct Fused {
     /// The names of its parameters that are memory, in their order.
     pub(crate) names: Vec<Label>,
-    /// For devices that run the host's code; others have loaded it.
+    /// For devices that run the host's code.
     pub(crate) chain: Option<Arc<Chain>>,
+    /// On other devices.
+    pub(crate) loaded: Option<Arc<LoadedKernel>>,
 }
 
 /// Kernel functions that run one after the other on each piece of the items.

@@ -2,8 +2,9 @@
 //! them has cost. Violations of a fused kernel become those of the kernels that it is made of.
 
 use super::Engine;
+use super::loaded::{LoadedKernel, LoadedTable};
 use crate::error::Error;
-use crate::hal::{KernelHandle, KernelSource};
+use crate::hal::KernelSource;
 use crate::sync::Mutex;
 use folio_kernel::fuse::{Facts, FusedKernel};
 use folio_kernel::{ContentHash, Violation, ViolationKind};
@@ -33,7 +34,7 @@ pub struct FusionCounters {
 #[derive(Default)]
 pub(crate) struct FusedKernels {
     /// Held while one is compiled, so that it is compiled once.
-    loaded: Mutex<HashMap<ContentHash, KernelHandle>>,
+    loaded: Mutex<LoadedTable<ContentHash>>,
     counters: Mutex<(FusionCounters, HashSet<ContentHash>)>,
 }
 
@@ -54,14 +55,45 @@ pub(crate) struct Blame {
     pub(crate) params: Vec<(String, usize, String)>,
 }
 
-/// By the name of a fused kernel as it was loaded. There are as many as kernels are loaded.
-static BLAME: std::sync::Mutex<Option<HashMap<String, Blame>>> = std::sync::Mutex::new(None);
+/// By the name of a fused kernel as it was loaded: whom to blame, and how many devices have loaded
+/// it.
+static BLAME: std::sync::Mutex<Option<HashMap<String, (Blame, usize)>>> =
+    std::sync::Mutex::new(None);
+
+fn all_blame() -> std::sync::MutexGuard<'static, Option<HashMap<String, (Blame, usize)>>> {
+    BLAME.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// An entry of [`BLAME`], for as long as a device has the kernel loaded.
+pub(crate) struct Blamed(String);
+
+impl Blamed {
+    fn new(kernel: String, blame: Blame) -> Blamed {
+        let mut all = all_blame();
+        let entry = all.get_or_insert_default().entry(kernel.clone()).or_insert((blame, 0));
+        entry.1 += 1;
+        Blamed(kernel)
+    }
+}
+
+impl Drop for Blamed {
+    fn drop(&mut self) {
+        let mut all = all_blame();
+        let Some(all) = all.as_mut() else { return };
+        if let Some((_, devices)) = all.get_mut(&self.0) {
+            *devices -= 1;
+            if *devices == 0 {
+                all.remove(&self.0);
+            }
+        }
+    }
+}
 
 /// A violation of a fused kernel as the one of its kernel; others as they are.
 pub(crate) fn blamed(violation: Arc<Violation>) -> Arc<Violation> {
-    let all = BLAME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let all = all_blame();
     let known = all.as_ref().and_then(|all| all.get(&violation.kernel));
-    match known.and_then(|blame| blame.of(&violation)) {
+    match known.and_then(|(blame, _)| blame.of(&violation)) {
         Some(found) => Arc::new(found),
         None => violation,
     }
@@ -124,19 +156,19 @@ impl Engine {
         key.0 as u64
     }
 
-    /// The handle of a fused kernel, which is compiled if its content is new to the device.
+    /// A fused kernel of a device, which compiles it if its content is new there.
     pub(crate) fn load_fused(
         &self,
         at: u16,
         fused: &FusedKernel,
         blame: Blame,
-    ) -> Result<KernelHandle, Error> {
+    ) -> Result<Arc<LoadedKernel>, Error> {
         // Its violations name the kernels that it is made of, so these are of its content, too.
         let key = ContentHash::of(format!("{}{blame:?}", fused.kernel).as_bytes());
         let entry = &self.devices[usize::from(at)];
         let device = self.open(at)?;
         let mut loaded = entry.kernels.fused.loaded.lock();
-        let known = loaded.get(&key).copied();
+        let known = loaded.find(&key);
         let count = |compiling: Option<Instant>| {
             let mut counted = entry.kernels.fused.counters.lock();
             counted.0.kernels += 1;
@@ -144,9 +176,9 @@ impl Engine {
             counted.0.compiled += u64::from(compiling.is_some());
             counted.0.compiling += compiling.map(|start| start.elapsed()).unwrap_or_default();
         };
-        if let Some(handle) = known {
+        if let Some(known) = known {
             count(None);
-            return Ok(handle);
+            return Ok(known);
         }
         let mut kernel = (*fused.kernel).clone();
         kernel.name = format!("{} #{:016x}", kernel.name, key.0 as u64);
@@ -157,10 +189,9 @@ impl Engine {
         });
         let handle = self.noting_loss(made)?;
         count(Some(start));
-        loaded.insert(key, handle);
-        drop(loaded);
-        let mut all = BLAME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        all.get_or_insert_default().insert(kernel.name, blame);
-        Ok(handle)
+        let blamed = Some(Blamed::new(kernel.name, blame));
+        let kernel = Arc::new(LoadedKernel::new(device, handle, blamed));
+        loaded.add(key, &kernel);
+        Ok(kernel)
     }
 }

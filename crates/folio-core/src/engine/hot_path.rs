@@ -4,7 +4,7 @@
 use super::null::Null;
 use crate::sync::LOCKS;
 use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
-use folio_kernel::device::{
+use folio_device::{
     Built, Code, Kernel, Launched, Mode, ParamPtr, Positions, Shared, ViewParam, code_of,
 };
 use folio_kernel::source::{Entry, Function, Text};

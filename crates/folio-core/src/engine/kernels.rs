@@ -1,16 +1,17 @@
-//! Kernels that a device has loaded, each once. A launch looks its handle up without a lock: the
-//! table only grows, and goes with the device.
+//! Kernels that a device has loaded, each once. A launch of a kernel function looks its handle up
+//! without a lock: the table only grows, and goes with the device. For kernels that a program makes
+//! while it runs there is [`loaded`](super::loaded).
 
 use super::Engine;
 use super::fused::FusedKernels;
+use super::loaded::{LoadedKernel, LoadedTable};
 use crate::error::Error;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
 use crate::panics::contain;
 use crate::sync::Mutex;
 use crate::text::Plain;
-use folio_kernel::device::Code;
-use std::collections::HashMap;
-use std::sync::OnceLock;
+use folio_kernel::code::Code;
+use std::sync::{Arc, OnceLock};
 
 /// Lists, one for each value of a hash.
 const LISTS: usize = 64;
@@ -19,7 +20,8 @@ const LISTS: usize = 64;
 pub(crate) struct Kernels {
     lists: [Link; LISTS],
     loading: Mutex<()>,
-    opaque: Mutex<HashMap<OpaqueCode, KernelHandle>>,
+    /// Held while one is compiled, so that it is compiled once.
+    opaque: Mutex<LoadedTable<OpaqueCode>>,
     pub(crate) fused: FusedKernels,
 }
 
@@ -88,14 +90,14 @@ impl Engine {
         Ok(handle)
     }
 
-    /// The handle of an opaque kernel on a device, which loads it if it has not yet.
+    /// An opaque kernel of a device, which loads it if it has not yet.
     pub(crate) fn load_opaque(
         &self,
         at: u16,
         source: Source<'_>,
         name: &str,
         options: &[&str],
-    ) -> Result<KernelHandle, Error> {
+    ) -> Result<Arc<LoadedKernel>, Error> {
         self.noting_loss(self.load_opaque_now(at, source, name, options))
     }
 
@@ -105,14 +107,14 @@ impl Engine {
         source: Source<'_>,
         name: &str,
         options: &[&str],
-    ) -> Result<KernelHandle, Error> {
+    ) -> Result<Arc<LoadedKernel>, Error> {
         let entry = &self.devices[usize::from(at)];
         let device = self.open(at)?;
         let owned = options.iter().map(|option| (*option).to_owned()).collect();
         let code = OpaqueCode(source.language(), source.code().into(), name.into(), owned);
         let mut loaded = entry.kernels.opaque.lock();
-        if let Some(handle) = loaded.get(&code) {
-            return Ok(*handle);
+        if let Some(known) = loaded.find(&code) {
+            return Ok(known);
         }
         let made = device.load(&KernelSource::Opaque { name, source, options });
         let handle = made.map_err(|cause| {
@@ -129,9 +131,10 @@ impl Engine {
                 }
             }
         })?;
-        loaded.insert(code, handle);
+        let kernel = Arc::new(LoadedKernel::new(device, handle, None));
+        loaded.add(code, &kernel);
         drop(loaded);
         contain(|| tracing::debug!(target: "folio", device = entry.name, kernel = name, "loaded"));
-        Ok(handle)
+        Ok(kernel)
     }
 }

@@ -10,6 +10,7 @@
 
 use super::foreign;
 use super::launch::Launch;
+use super::loaded::LoadedKernel;
 use super::mailbox::Mailbox;
 use super::storage::StorageId;
 use super::whole::Whole;
@@ -44,6 +45,16 @@ pub(crate) enum Payload {
     Switch(Box<(MemRef, u64, Side)>),
     /// All nodes of a graph; there until it is handed over.
     Replay(Option<Arc<Whole>>),
+}
+
+impl Payload {
+    /// The code that is loaded for as long as something uses it, if this does.
+    pub(crate) fn uses(&self) -> Option<&Arc<LoadedKernel>> {
+        match self {
+            Payload::Launch(Some(launch)) => launch.uses(),
+            _ => None,
+        }
+    }
 }
 
 /// A fill. Apart, like hints, so that operations on their way stay small: they pass through memory
@@ -120,6 +131,8 @@ pub(crate) struct Record {
     pub(crate) defines: bool,
     /// Of a replay: what has its nodes, and their names.
     pub(crate) nodes: Option<Arc<Whole>>,
+    /// Of a launch: the code that must stay loaded meanwhile.
+    pub(crate) code: Option<Arc<LoadedKernel>>,
 }
 
 /// From whom failure may reach an operation.

@@ -5,13 +5,14 @@
 
 use super::chain::Fused;
 use super::foreign::Task;
+use super::loaded::LoadedKernel;
 use super::memory::RawMem;
 use crate::error::Label;
 use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
 use crate::token::Token;
 use folio_kernel::ParamKind;
 use folio_kernel::checks::Check;
-use folio_kernel::device::Code;
+use folio_kernel::code::Code;
 use smallvec::SmallVec;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
@@ -43,6 +44,7 @@ impl Function {
 pub(crate) struct Opaque {
     /// The device that has it, and its name there.
     pub(crate) device: u16,
+    pub(crate) loaded: Arc<LoadedKernel>,
     pub(crate) name: Arc<str>,
     pub(crate) arguments: SmallVec<[Argument; 8]>,
     /// Memory for which the caller answers.
@@ -207,6 +209,16 @@ impl Launch {
     /// The memory that it names by pointers.
     pub(crate) fn pointers(&self) -> &[RawMem] {
         self.opaque.as_ref().map_or(&[], |opaque| &opaque.pointers)
+    }
+
+    /// The code that is loaded for as long as something uses it, if this launch does.
+    #[inline]
+    pub(crate) fn uses(&self) -> Option<&Arc<LoadedKernel>> {
+        match (&self.fused, &self.opaque) {
+            (Some(fused), _) => fused.loaded.as_ref(),
+            (None, Some(opaque)) => Some(&opaque.loaded),
+            (None, None) => None,
+        }
     }
 
     /// Keeps the memory for another one, whose submitter clears it: that thread writes it anyway.

@@ -7,6 +7,7 @@
 use super::devices::Budget;
 use super::failures::Failed;
 use super::lanes::{Payload, Record, Sources, WaitKey};
+use super::loaded::LoadedKernel;
 use super::plan::Planning;
 use super::port::LaneTable;
 use super::residency::Residency;
@@ -111,6 +112,8 @@ pub(crate) enum Leftover {
     Error(HalError),
     /// Of a replay that has ended.
     Graph(Arc<Whole>),
+    /// Of a launch that has ended, and nothing else uses it: its drop calls the driver.
+    Code(LoadedKernel),
 }
 
 /// What is to be done when the ledger is free again.
@@ -358,6 +361,7 @@ impl Ledger {
             staging: op.staging.take(),
             defines: op.defines,
             nodes: op.nodes.take(),
+            code: payload.uses().cloned(),
         };
         if !self.outbox.drain.contains(&lane) {
             self.outbox.drain.push(lane);

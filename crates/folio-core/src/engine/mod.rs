@@ -6,7 +6,7 @@
 //! * [`replay`], [`whole`], [`conditional`]: runs of graphs. [`evict`], [`link`]: memory that gives
 //!   way, or is shared.
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
-//! * [`devices`], [`kernels`]: opening devices, allocating; what is loaded on them.
+//! * [`devices`], [`kernels`], [`loaded`]: opening devices, allocating; what is loaded on them.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
 //!   nobody waits for, and run host tasks.
 
@@ -32,6 +32,7 @@ pub(crate) mod lanes;
 pub(crate) mod launch;
 pub(crate) mod ledger;
 pub(crate) mod link;
+pub(crate) mod loaded;
 pub(crate) mod mailbox;
 pub(crate) mod memory;
 #[cfg(all(test, loom))]

@@ -18,6 +18,8 @@ thread_local! {
     pub(super) static FLUSHES: Cell<u64> = const { Cell::new(0) };
     /// Ticks of which such lanes have heard on this thread that they are waited for.
     pub(super) static AWAITED: RefCell<Vec<Tick>> = const { RefCell::new(Vec::new()) };
+    /// Kernels that this thread has unloaded from such devices.
+    pub(super) static UNLOADED: RefCell<Vec<u64>> = const { RefCell::new(Vec::new()) };
 }
 
 /// A backend of such devices, each with memory of its own.
@@ -119,6 +121,9 @@ unsafe impl Device for NullDevice {
     }
     fn load(&self, _: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         Ok(KernelHandle(self.next.fetch_add(1, Ordering::Relaxed)))
+    }
+    fn unload(&self, KernelHandle(handle): KernelHandle) {
+        UNLOADED.with_borrow_mut(|all| all.push(handle));
     }
 }
 

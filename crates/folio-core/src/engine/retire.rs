@@ -132,6 +132,8 @@ impl Ledger {
         self.release(&record.storages);
         self.outbox.staging.extend(record.staging.take());
         self.outbox.leftovers.extend(record.nodes.take().map(Leftover::Graph));
+        let unused = record.code.take().and_then(Arc::into_inner);
+        self.outbox.leftovers.extend(unused.map(Leftover::Code));
         if let Some(slot) = record.slot {
             self.finish_slot(slot, failure.map(|failure| Failed { failure, spoilt }));
         }
@@ -295,6 +297,8 @@ impl Ledger {
             self.release(&record.storages);
             self.outbox.staging.extend(record.staging);
             self.outbox.leftovers.extend(record.nodes.map(Leftover::Graph));
+            let unused = record.code.and_then(Arc::into_inner);
+            self.outbox.leftovers.extend(unused.map(Leftover::Code));
             if let Some(slot) = record.slot {
                 self.finish_slot(slot, Some(failed));
             }

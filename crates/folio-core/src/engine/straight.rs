@@ -155,6 +155,7 @@ impl Ledger {
             staging: None,
             defines: false,
             nodes: None,
+            code: launch.uses().cloned(),
         };
         let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);

@@ -9,6 +9,7 @@ use super::access::Access;
 use super::command::{Action, Command};
 use super::lanes::Payload;
 use super::ledger::Ledger;
+use super::loaded::LoadedKernel;
 use super::memory::RawMem;
 use super::replay::Run;
 use super::storage::StorageId;
@@ -33,6 +34,8 @@ pub(crate) struct Whole {
     accesses: SmallVec<[Access; 4]>,
     /// Where the memory of the accesses was.
     memory: Vec<Option<Place>>,
+    /// The code that its launches name.
+    _code: Vec<Arc<LoadedKernel>>,
     /// What its commands name by pointers.
     pub(crate) raw: Vec<RawMem>,
     /// What its nodes are called in failures.
@@ -130,6 +133,8 @@ impl Engine {
             let nodes = parts.iter().zip(after).map(|(part, after)| Node { op: part.op(), after });
             native.graph(&nodes.collect::<Vec<_>>())
         };
+        let code =
+            payloads.iter().flatten().filter_map(|payload| payload.uses().cloned()).collect();
         // What the device has not taken is the user's.
         contain(|| drop(payloads));
         let names = commands.iter_mut();
@@ -138,6 +143,7 @@ impl Engine {
             graph,
             accesses,
             memory,
+            _code: code,
             raw,
             names,
             launches,

@@ -130,9 +130,10 @@ impl CommandGroup {
             index: [0; 3],
             shape: [1, 1, pointer.bytes_left()],
         }));
-        launch.loaded = Some(kernel.handle);
+        launch.loaded = Some(kernel.loaded.handle);
         launch.opaque = Some(Box::new(Opaque {
             device: kernel.device,
+            loaded: kernel.loaded.clone(),
             name: kernel.name.clone(),
             arguments,
             pointers: pointers.iter().map(|pointer| pointer.at).collect(),

@@ -11,7 +11,7 @@ use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::hal::{Geometry, Param};
 use crate::items::Items;
-use folio_kernel::device::{Code, Kernel, MOST_REDUCED};
+use folio_device::{Code, Kernel, MOST_REDUCED};
 use folio_kernel::{Kernel as Ir, ParamKind, source};
 use smallvec::SmallVec;
 use std::sync::Arc;

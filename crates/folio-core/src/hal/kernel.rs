@@ -3,7 +3,7 @@
 use super::{Argument, Foreign, MemRef, Source};
 use crate::geom::{Box3, Dims, linear};
 use crate::notice;
-pub use folio_kernel::device::{ParamPtr, Verdict};
+pub use folio_device::{ParamPtr, Verdict};
 use std::any::TypeId;
 use std::cell::Cell;
 use std::hint::black_box;

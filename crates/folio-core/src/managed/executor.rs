@@ -12,7 +12,7 @@ use crate::queue::Queue;
 use crate::runtime::{DeviceRef, Runtime};
 use crate::select::Selector;
 use crate::views::HostArgs;
-use folio_kernel::device::Kernel;
+use folio_device::Kernel;
 use std::marker::PhantomData;
 
 /// Runs kernels over managed pointers on one device. Cheap to clone.

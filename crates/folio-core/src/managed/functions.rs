@@ -8,7 +8,7 @@ use crate::call::KernelCall;
 use crate::group::TaskResult;
 use crate::items::Items;
 use crate::views::HostArgs;
-use folio_kernel::device::Kernel;
+use folio_device::Kernel;
 
 /// Moves pointers to an executor: see [`Executor::put`].
 pub fn put(executor: &impl AnyExecutor, pointers: impl Pointers) -> ManagedFuture {

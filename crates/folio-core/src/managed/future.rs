@@ -9,7 +9,7 @@ use crate::event::Event;
 use crate::group::TaskResult;
 use crate::items::Items;
 use crate::views::HostArgs;
-use folio_kernel::device::Kernel;
+use folio_device::Kernel;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};

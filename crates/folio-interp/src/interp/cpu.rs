@@ -3,7 +3,7 @@
 //! is shown elsewhere.
 
 use super::scalar::floats;
-use folio_kernel::device::ops;
+use folio_device::ops;
 use folio_kernel::{Binary, Scalar, Unary};
 
 /// A function of one; none where all devices compute the same.

@@ -18,7 +18,7 @@
 //! fewer, as everywhere in launches. The fastest dimension is the device's axis 0 (`x`).
 
 use super::lacks::Capabilities;
-use crate::device::ParamPtr;
+use crate::code::ParamPtr;
 use crate::ir::{Kernel, ParamId, ParamKind, Site, SiteId};
 use crate::violation::{Violation, ViolationKind};
 

@@ -1,5 +1,11 @@
-//! The C emitter: kernels as text of OpenCL C 1.2 or CUDA C++. Pure: IR in, text out; equal kernels
-//! give equal text.
+//! The emitters. Of C: kernels as text of OpenCL C 1.2 or CUDA C++. Pure: IR in, text out; equal
+//! kernels give equal text.
+//!
+//! What all targets share is here: how an entry is called (`abi`), what a device can do (`lacks`),
+//! which variables are live (`live`), what phases touch (`phases`), and which text a launch takes
+//! (`texts`). C is in `c`, and SPIR-V in `spirv`, with the feature of that name.
+//!
+//! Imports `ir` and `pass`, and of `code` what a launch's arguments are.
 //!
 //! [`emit`] makes a [`Module`] of a verified kernel: its text, how its entry is called ([`abi`]),
 //! and what the record of a failed launch means ([`Points`]). What a device lacks is a typed error
@@ -65,26 +71,15 @@ pub mod abi;
 #[cfg(feature = "spirv")]
 pub mod spirv;
 
-mod atomic;
-mod body;
-mod dialect;
-mod entry;
-mod group;
-mod helpers;
+mod c;
 mod lacks;
 mod live;
-mod memory;
 mod names;
-mod query;
-mod reduce;
-mod rows;
-mod scalar;
+mod phases;
 mod texts;
-mod types;
-mod writer;
 
 pub use abi::{COMBINED, Grid, LANES, Layout, Points, Record, Threads, Word};
-pub use dialect::Dialect;
+pub use c::Dialect;
 pub use lacks::{Capabilities, Feature, Lacks};
 pub use texts::{Cut, Texts, narrowed};
 
@@ -149,7 +144,7 @@ pub struct Module {
 
 /// The text of a verified kernel for devices with these capabilities.
 pub fn emit(kernel: &Kernel, form: Form, capabilities: &Capabilities) -> Result<Module, Lacks> {
-    entry::emit(kernel, form, capabilities)
+    c::emit(kernel, form, capabilities)
 }
 
 /// The same of rows ([`Form::rows`]) without tests, of so many items at a time (2 to 16) whether
@@ -160,5 +155,5 @@ pub fn emit_abreast(
     form: Form,
     capabilities: &Capabilities,
 ) -> Result<Option<Module>, Lacks> {
-    entry::emit_abreast(kernel, items, form, capabilities)
+    c::emit_abreast(kernel, items, form, capabilities)
 }

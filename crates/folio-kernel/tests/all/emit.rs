@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::common::{GROUPED, GUARDED, SAXPY, read};
-use folio_kernel::device::ParamPtr;
+use folio_kernel::code::ParamPtr;
 use folio_kernel::emit::{
     Capabilities, Cut, Dialect, Feature, Form, Grid, Module, Record, Texts, Threads, Word, emit,
     emit_abreast,

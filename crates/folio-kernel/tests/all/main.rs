@@ -5,7 +5,7 @@ mod common;
 mod contract;
 mod emit;
 mod fuse;
-mod math;
 mod rename;
+mod rooms;
 mod text;
 mod verify;

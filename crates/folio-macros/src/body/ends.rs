@@ -1,5 +1,5 @@
 //! Indices that are looked at for a whole block: `x[i - 1]`, `m[(r, k)]`. What does not change but
-//! for positions and loop variables has [`Ends`](folio_kernel::device::Ends), written here; where
+//! for positions and loop variables has [`Ends`](folio_device::Ends), written here; where
 //! those of an index are inside, the body does not check it.
 //!
 //! Safety rests on this: an expression here means what it means in the body. So only names have

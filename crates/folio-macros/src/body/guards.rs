@@ -97,7 +97,7 @@ impl Walk {
     }
 
     /// A position that is made a narrower number: whether that is looked at from now on. The
-    /// `unsafe` of [`cast`](folio_kernel::device::interior::cast) rests on it.
+    /// `unsafe` of [`cast`](folio_device::interior::cast) rests on it.
     pub(super) fn narrowed(&mut self, cast: &ExprCast) -> bool {
         let narrow = |ty: &Type| matches!(ty, Type::Path(ty) if ["i32", "u32"].iter().any(|of| ty.path.is_ident(of)));
         // Of nothing else than the position: LLVM is told that it is small.

@@ -1,5 +1,5 @@
 //! A second Rust form of kernels with loops whose ends are the same for all items: those loops run
-//! once for a strip of items ([`Strip`](folio_kernel::device)), and what is between them for each
+//! once for a strip of items ([`Strip`](folio_device)), and what is between them for each
 //! lane of it. Written of the same pieces as the first form, each in its order.
 //!
 //! The body is taken apart at its *spine*: the body's block, and those of such loops directly in

@@ -9,7 +9,7 @@ use folio_core::{
     Violation,
 };
 use folio_cpu::CpuBackend;
-use folio_kernel::device::{Built, Instructions, Kernel};
+use folio_device::{Built, Instructions, Kernel};
 use folio_kernel::launch::Launch;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::cell::RefCell;

@@ -292,7 +292,7 @@ impl Draft<'_> {
         let kernel = chain.native().ok_or("it has no form for the host")?;
         let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
         launching.launch.kernel = Some(kernel);
-        launching.launch.fused = Some(Arc::new(Fused { names, chain: Some(chain) }));
+        launching.launch.fused = Some(Arc::new(Fused { names, chain: Some(chain), loaded: None }));
         Ok(Work::Closure(id))
     }
 
@@ -349,15 +349,17 @@ impl Draft<'_> {
         launch.scalars = scalars;
         launch.proved = members.iter().all(|member| member.launch.proved);
         let (engine, device) = (&self.graph.core.engine, self.graph.device);
-        let handle = engine.load_fused(device, fused, blame(fused, members));
-        let handle = handle.map_err(|error| error.to_string())?;
+        let loaded = engine.load_fused(device, fused, blame(fused, members));
+        let loaded = loaded.map_err(|error| error.to_string())?;
+        let handle = loaded.handle;
         if launch.geometry.group.is_some() {
             let opened = engine.open(device).map_err(|error| error.to_string())?;
             let checked = opened.check(handle, &launch.geometry, &[]);
             checked.map_err(|error| error.message.to_string())?;
         }
         launch.loaded = Some(handle);
-        launch.fused = Some(Arc::new(Fused { names: std::mem::take(names), chain: None }));
+        let (names, loaded) = (std::mem::take(names), Some(loaded));
+        launch.fused = Some(Arc::new(Fused { names, chain: None, loaded }));
         Ok(Work::Loaded(handle))
     }
 }

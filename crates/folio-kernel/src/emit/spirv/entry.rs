@@ -1,9 +1,9 @@
 //! Whole modules.
 
 use super::super::abi::{Layout, Points, Threads};
-use super::super::group::reductions;
 use super::super::lacks::{Lacks, Needs};
 use super::super::names;
+use super::super::phases::reductions;
 use super::body::returns;
 use super::flat::flattened;
 use super::writer::Writer;

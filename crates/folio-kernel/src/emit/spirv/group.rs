@@ -1,7 +1,7 @@
 //! Group kernels: uniform code, phases and the barriers between them (semantics 1.3 to 1.5), local
 //! memory, and what groups combine (8.1 to 8.3). Uniform code runs in every thread alike.
 
-use super::super::group::{is_private, looks, looks_within};
+use super::super::phases::{is_private, looks, looks_within};
 use super::body::returns;
 use super::memory::At;
 use super::writer::Writer;

@@ -4,7 +4,7 @@
 
 use super::super::Reduction;
 use super::super::abi::{COMBINED, LANES, Word as ArgumentWord};
-use super::super::group::reductions;
+use super::super::phases::reductions;
 use super::body::returns;
 use super::memory::At;
 use super::writer::Writer;

@@ -4,7 +4,7 @@ use super::graph::{ADD, Chain, DOUBLE, FIVE, MIRROR, MUL, SUM, UPDATE};
 use folio_kernel::fuse::{Mode, Options, Plan};
 use std::fmt::Write;
 
-const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/fuse/README.md");
+const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/pass/fuse/README.md");
 
 /// A graph, and its plan.
 type Example = (Chain, Plan);

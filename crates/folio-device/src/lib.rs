@@ -1,0 +1,292 @@
+//! What the Rust form of a kernel is made of: arithmetic as `docs/semantics.md` defines it, views
+//! of memory, and the slots that learn types. Programs find it as `folio::ir::device`.
+//!
+//! The other form of a kernel is IR, of `folio_kernel`. From there this crate takes the words in
+//! which a body asks for types ([`source`](folio_kernel::source)), and what was found out about a
+//! kernel ([`Code`]). Nothing here makes IR or looks at it, and nothing there knows this crate.
+//!
+//! The macro's output names these; people do not, and neither what is hidden here nor what is in
+//! its modules is an API. All the same, nothing here reaches memory from safe code that the macro
+//! has not written:
+//!
+//! - Items, groups, and what points into memory live for one turn of what runs them, by their
+//!   lifetimes. A function that a kernel finds in place of a `#[device_fn]` may get them, and
+//!   cannot keep them.
+//! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which
+//!   no kernel's body runs.
+//! - A trait on whose answers memory rests is an `unsafe` one.
+//!
+//! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
+
+mod arena;
+pub mod asks;
+pub mod atomic;
+mod block;
+mod cast;
+mod change;
+mod combine;
+mod ends;
+mod functions;
+mod group;
+mod group_strip;
+mod half;
+pub mod host;
+mod instance;
+pub mod interior;
+mod launched;
+mod local;
+#[macro_use]
+pub mod math;
+mod operators;
+pub mod ops;
+mod owned;
+mod param;
+mod reduce;
+mod scan;
+mod shared;
+mod slot;
+mod spot;
+mod strip;
+mod subgroup;
+mod tally;
+mod verdict;
+mod versions;
+mod view;
+
+pub use block::run;
+pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
+pub use folio_kernel::code::{Built, Code, ParamPtr, Reach, built};
+pub use group::{Group, GroupItem, Private};
+pub use instance::code_of;
+pub use launched::{Launched, MOST_GROUP_BYTES, MOST_REDUCED};
+pub use local::{Array, LocalParam};
+pub use ops::{Arith, Float, Functions, Int, Number};
+pub use param::{Positions, put_scalar, scalar, words};
+pub use reduce::{Folding, Give, Gives, ReduceParam, Row, Takes};
+pub use shared::Shared;
+pub use verdict::{Verdict, assert_failed, end_item, watch};
+pub use versions::{Instructions, best};
+pub use view::{Elements, View, ViewParam};
+
+#[doc(hidden)]
+pub use folio_kernel::code::Counted;
+
+// What bodies are written with.
+#[doc(hidden)]
+pub use self::{
+    cast::{Cast, CastFrom, cast},
+    change::{Change, changed},
+    ends::{Ends, InGroups},
+    group::Room,
+    owned::{PutSlot, Slots},
+    shared::NoDeref,
+    slot::{
+        Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,
+        zeroed,
+    },
+    spot::Spot,
+    strip::{Block, Lane, Lanes, Strip, Strips},
+    tally::Tallied,
+    view::{At, Put, at, at_proved, put, put_proved},
+};
+
+/// Rust's library, by a name that a program cannot give to another one.
+#[doc(hidden)]
+pub use ::core as rust;
+
+use std::marker::PhantomData;
+
+/// How a kernel's Rust form is used.
+pub trait Mode: Copy + 'static {
+    /// Only asked for its types; no statement of the body is run.
+    const PROBE: bool = false;
+    /// Indices that [`Kernel::unproved`] has looked at are not checked again.
+    const PROVED: bool = false;
+    /// Guards that [`Kernel::undecided`] has looked at are taken to be as they are in the interior.
+    const INTERIOR: bool = false;
+}
+
+/// The body is run, and each index checked.
+#[derive(Clone, Copy, Debug)]
+pub struct Checked;
+impl Mode for Checked {}
+
+/// The body is run for items of which nothing is unproved, and in the interior nothing undecided.
+/// There is a mode for each set of instructions, so that all of a body, with the closures in it, is
+/// compiled for that one alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Proved<const SET: u8, const INTERIOR: bool>;
+impl<const SET: u8, const INTERIOR: bool> Mode for Proved<SET, INTERIOR> {
+    const PROVED: bool = true;
+    const INTERIOR: bool = INTERIOR;
+}
+
+/// The body is asked for its types.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe;
+impl Mode for Probe {
+    const PROBE: bool = true;
+}
+
+/// That a body may run in a mode. Bodies take one, so that nothing but a launch runs them.
+#[derive(Clone, Copy, Debug)]
+pub struct Proof<M>(PhantomData<M>);
+
+impl<M: Mode> Proof<M> {
+    /// In this mode.
+    ///
+    /// # Safety
+    /// In the mode [`Proved`], nothing is unproved ([`Kernel::unproved`]) for the items or groups
+    /// that the body is given, and in its interior nothing undecided ([`Kernel::undecided`]).
+    #[inline(always)]
+    pub unsafe fn new() -> Proof<M> {
+        Proof(PhantomData)
+    }
+}
+
+/// A parameter that is read, anywhere.
+#[derive(Debug)]
+pub struct In<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each item writes its own element.
+#[derive(Debug)]
+pub struct Out<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each item reads and writes its own element.
+#[derive(Debug)]
+pub struct InOut<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each item writes its own row: of rank 2, in a launch of rank 1.
+#[derive(Debug)]
+pub struct OutRow<T>(PhantomData<T>);
+/// A parameter of which each item reads and writes its own row: of rank 2, in a launch of rank 1.
+#[derive(Debug)]
+pub struct InOutRow<T>(PhantomData<T>);
+/// A parameter of which each item writes its own element, an array, slot by slot.
+#[derive(Debug)]
+pub struct OutChunk<T, const N: usize, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each work-group writes the element at its index.
+#[derive(Debug)]
+pub struct OutGroup<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each work-group reads and writes the element at its index.
+#[derive(Debug)]
+pub struct InOutGroup<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter that all items use, with atomic operations only.
+#[derive(Debug)]
+pub struct Atomic<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter that all items read and write anywhere. Who passes it promises, in unsafe code, that
+/// no two items use one element while one of them writes it.
+#[derive(Debug)]
+pub struct Racy<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of one element, which becomes what all items' values come to.
+#[derive(Debug)]
+pub struct Reduce<T, O>(PhantomData<(T, O)>);
+/// An array of each work-group, zero when it begins. It is no argument.
+#[derive(Debug)]
+pub struct Local<T, const N: usize>(PhantomData<T>);
+/// An array of each work-group, zero when it begins, that its items use with atomic operations
+/// only. It is no argument.
+#[derive(Debug)]
+pub struct LocalAtomic<T, const N: usize>(PhantomData<T>);
+
+/// The item that a kernel computes. It lives as long as its turn, so nothing keeps it for another:
+/// who has an item may write its elements. Parameters are written without its lifetime: `i: Item`,
+/// `i: Item<2>`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Item<'i, const D: usize = 1> {
+    at: [usize; D],
+    _turn: PhantomData<&'i ()>,
+}
+
+impl<const D: usize> Item<'_, D> {
+    /// At this position. Those who make items say that each is made once: see [`Positions::each`].
+    #[inline(always)]
+    fn new(at: [usize; D]) -> Self {
+        Item { at, _turn: PhantomData }
+    }
+}
+
+impl Item<'_, 1> {
+    /// Its position.
+    #[inline(always)]
+    pub fn index(self) -> usize {
+        self.at[0]
+    }
+}
+
+impl Item<'_, 2> {
+    /// Its position.
+    #[inline(always)]
+    pub fn pos(self) -> (usize, usize) {
+        (self.at[0], self.at[1])
+    }
+}
+
+impl Item<'_, 3> {
+    /// Its position.
+    #[inline(always)]
+    pub fn pos(self) -> (usize, usize, usize) {
+        (self.at[0], self.at[1], self.at[2])
+    }
+}
+
+/// A kernel as a type: its IR, and its Rust form.
+///
+/// # Safety
+/// `items` does what the IR says, and touches no memory but what its views allow; `unproved` counts
+/// each index that it may leave unchecked, and `undecided` each guard that it takes to be as in the
+/// interior.
+pub unsafe trait Kernel: Sized + 'static {
+    /// What the macro says of it.
+    const FUNCTION: &'static folio_kernel::source::Function;
+
+    /// What has been made of it, at the first call.
+    fn code() -> &'static Built;
+
+    /// How many of the indices that the body does not check in the mode [`Proved`] may be outside
+    /// of what is accessed, for some item of the block.
+    ///
+    /// # Safety
+    /// That of [`run`].
+    unsafe fn unproved(
+        scalars: &[u64],
+        memory: &[ParamPtr],
+        block: &Positions,
+        launch: &Launched,
+    ) -> usize;
+
+    /// How many guards are not for each item of the block what they are in the interior:
+    /// comparisons of positions with what is the same for all items, and limits that such are held
+    /// to. None if there are no guards.
+    ///
+    /// # Safety
+    /// That of [`run`].
+    unsafe fn undecided(
+        _scalars: &[u64],
+        _memory: &[ParamPtr],
+        _block: &Positions,
+        _launch: &Launched,
+    ) -> Option<usize> {
+        None
+    }
+
+    /// Computes the items of a block of which nothing is unproved or undecided, with the best
+    /// instructions.
+    ///
+    /// # Safety
+    /// That of [`run`]; nothing is unproved or undecided for this block.
+    unsafe fn interior(scalars: &[u64], memory: &[ParamPtr], block: &Positions, launch: &Launched) {
+        // SAFETY: the caller's promise. Without guards, nothing more is known than that.
+        unsafe { best::<Self, false>(scalars, memory, block, launch) }
+    }
+
+    /// Computes the items or groups of a block, in a loop that is inlined into a version for each
+    /// instruction set.
+    ///
+    /// # Safety
+    /// That of [`run`]; in the mode [`Proved`], nothing is unproved for this block, and in its
+    /// interior undecided.
+    unsafe fn items<M: Mode>(
+        scalars: &[u64],
+        memory: &[ParamPtr],
+        block: &Positions,
+        launch: &Launched,
+    );
+}

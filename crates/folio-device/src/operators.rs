@@ -1,0 +1,236 @@
+//! The operators that structs can have, too: each is a trait, with the result of the left operand's
+//! type, so that inference of literals goes both ways. Slots can compute as well as tell what they
+//! are of: where both are in the same place, rustc says once what is wrong there.
+
+use super::{Mode, Slot};
+use folio_kernel::source::Entry;
+
+macro_rules! operators {
+    ($($name:ident $method:ident $function:ident $text:literal, $message:literal;)*) => {$(
+        #[doc = concat!("What `", $text, "` needs on the left.")]
+        #[diagnostic::on_unimplemented(
+            message = $message,
+            label = "not of one type, or of one without this operator",
+            note = "convert numbers with `as`; for own types, write #[device_fn] on the operator's `impl`"
+        )]
+        pub trait $name<B = Self>: Copy {
+            #[doc = concat!("`self ", $text, " b`")]
+            #[must_use]
+            fn $method<M: Mode>(self, b: B) -> Self;
+
+            /// What the table says of it: the function that it is, for structs.
+            fn entry() -> Entry {
+                Entry::Unit
+            }
+        }
+
+        // What is missing is the method's to ask for: rustc says it as it does of the operation,
+        // and so once.
+        impl<T, B> Slot<(T, B)> {
+            #[doc = concat!("The entry of `", $text, "` between these types.")]
+            pub const fn $function(self) -> fn() -> Entry
+            where
+                T: $name<B>,
+            {
+                T::entry
+            }
+        }
+    )*};
+}
+operators! {
+    Plus plus add "+", "`{Self}` and `{B}` cannot be added in a kernel";
+    Minus minus sub "-", "`{Self}` and `{B}` cannot be subtracted in a kernel";
+    Times times mul "*", "`{Self}` and `{B}` cannot be multiplied in a kernel";
+    Over over div "/", "`{Self}` and `{B}` cannot be divided in a kernel";
+    Modulo modulo rem "%", "`{Self}` and `{B}` cannot be divided in a kernel";
+}
+
+/// Operators that cannot fail, computed by slots. Written out, as what else states a bound of which
+/// rustc shows the source.
+impl<T: Plus<B>, B> Slot<(T, B)> {
+    /// `a + b`
+    #[inline(always)]
+    pub fn plus<M: Mode>(self, a: T, b: B) -> T {
+        a.plus::<M>(b)
+    }
+}
+
+impl<T: Minus<B>, B> Slot<(T, B)> {
+    /// `a - b`
+    #[inline(always)]
+    pub fn minus<M: Mode>(self, a: T, b: B) -> T {
+        a.minus::<M>(b)
+    }
+}
+
+impl<T: Times<B>, B> Slot<(T, B)> {
+    /// `a * b`
+    #[inline(always)]
+    pub fn times<M: Mode>(self, a: T, b: B) -> T {
+        a.times::<M>(b)
+    }
+}
+
+/// `a / b`, at the place of the call: it can fail.
+#[inline(always)]
+#[track_caller]
+pub fn div<M: Mode, T: Over<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
+    a.over::<M>(b)
+}
+
+/// `a % b`, at the place of the call: it can fail.
+#[inline(always)]
+#[track_caller]
+pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
+    a.modulo::<M>(b)
+}
+
+/// What `-` before it needs.
+#[diagnostic::on_unimplemented(
+    message = "`-` cannot be applied to `{Self}` in a kernel",
+    label = "no number",
+    note = "for own types, write #[device_fn] on the operator's `impl`"
+)]
+pub trait Negated: Copy {
+    /// `-self`
+    #[must_use]
+    fn negated<M: Mode>(self) -> Self;
+
+    /// What the table says of it: the function that it is, for structs.
+    fn entry() -> Entry {
+        Entry::Unit
+    }
+}
+
+impl<T> Slot<T> {
+    /// The entry of `-` before this type.
+    pub const fn neg(self) -> fn() -> Entry
+    where
+        T: Negated,
+    {
+        T::entry
+    }
+}
+
+impl<T: Negated> Slot<T> {
+    /// `-a`
+    #[inline(always)]
+    pub fn negated<M: Mode>(self, a: T) -> T {
+        a.negated::<M>()
+    }
+}
+
+/// What comparisons are of.
+///
+/// # Safety
+/// Devices compare it as Rust does.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be compared in a kernel",
+    label = "no number and no `bool`",
+    note = "compare its parts: `a.x == b.x && a.y == b.y`"
+)]
+pub unsafe trait Compared: Copy + PartialOrd {}
+
+macro_rules! compared {
+    ($($ty:ty)*) => {$(
+        // SAFETY: a scalar (semantics 3.5, 5.1).
+        #[diagnostic::do_not_recommend]
+        unsafe impl Compared for $ty {}
+    )*};
+}
+compared! { bool i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 half::f16 half::bf16 }
+
+/// `a == b`
+#[inline(always)]
+pub fn eq<T: Compared>(a: T, b: T) -> bool {
+    a == b
+}
+
+/// `a != b`
+#[inline(always)]
+pub fn ne<T: Compared>(a: T, b: T) -> bool {
+    a != b
+}
+
+/// `a < b`
+#[inline(always)]
+pub fn lt<T: Compared>(a: T, b: T) -> bool {
+    a < b
+}
+
+/// `a <= b`
+#[inline(always)]
+pub fn le<T: Compared>(a: T, b: T) -> bool {
+    a <= b
+}
+
+/// `a > b`
+#[inline(always)]
+pub fn gt<T: Compared>(a: T, b: T) -> bool {
+    a > b
+}
+
+/// `a >= b`
+#[inline(always)]
+pub fn ge<T: Compared>(a: T, b: T) -> bool {
+    a >= b
+}
+
+/// What is the type `A`. The macro asks so where the source tells that two types meet, for a
+/// message of ours.
+///
+/// # Safety
+/// It is `A`, and gives itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` where `{A}` is needed",
+    label = "this is `{Self}`; cast it: `.. as {A}`",
+    note = "kernels convert numbers with `as` alone: `k as usize`, `(n as f32 * 1.5) as i32`; `2` is an integer, `2.0` a float"
+)]
+pub unsafe trait Is<A> {
+    /// The same value.
+    fn same(self) -> A;
+}
+
+// SAFETY: the same type.
+#[diagnostic::do_not_recommend]
+unsafe impl<A> Is<A> for A {
+    #[inline(always)]
+    fn same(self) -> A {
+        self
+    }
+}
+
+/// `b`, which is an `A`.
+#[inline(always)]
+pub fn is<A, B: Is<A>>(b: B) -> A {
+    b.same()
+}
+
+/// What decides: a `bool`. The macro asks so where the source tells that it is a number.
+///
+/// # Safety
+/// It is `bool`, and gives itself.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is no condition",
+    label = "this is `{Self}`; compare it: `.. != 0`",
+    note = "conditions are `bool`: `n > 0`, `x != 0.0`"
+)]
+pub unsafe trait Condition {
+    /// Whether it holds.
+    fn holds(self) -> bool;
+}
+
+// SAFETY: it is.
+#[diagnostic::do_not_recommend]
+unsafe impl Condition for bool {
+    #[inline(always)]
+    fn holds(self) -> bool {
+        self
+    }
+}
+
+/// `a`, which is a `bool`.
+#[inline(always)]
+pub fn holds<T: Condition>(a: T) -> bool {
+    a.holds()
+}

@@ -1,0 +1,210 @@
+//! Slots: zero-sized values in a kernel's Rust form whose types rustc infers.
+
+use super::{Mode, Number, Shared};
+use folio_kernel::source::{Entry, Function};
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::ops::{Range, RangeInclusive};
+
+/// Learns a type from what it is compared with. Its methods take it by value: so they come before
+/// those of any trait of the user's.
+#[derive(Debug)]
+pub struct Slot<T>(PhantomData<fn() -> T>);
+
+impl<T> Clone for Slot<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> Copy for Slot<T> {}
+
+impl<T> Slot<T> {
+    /// Nothing is known yet.
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "made by the macro only")]
+    pub const fn new() -> Slot<T> {
+        Slot(PhantomData)
+    }
+
+    /// The slot has this value's type.
+    #[inline(always)]
+    pub fn is(self, _: T)
+    where
+        T: Copy,
+    {
+    }
+
+    /// A range of this type.
+    #[inline(always)]
+    pub fn range<R: Iterator<Item = T>>(self, range: R) -> R {
+        range
+    }
+
+    /// An inclusive range of this type.
+    #[inline(always)]
+    pub fn closed<M: Mode>(self, range: RangeInclusive<T>) -> Closed<T>
+    where
+        T: Number,
+        RangeInclusive<T>: Iterator<Item = T>,
+    {
+        let (first, last) = range.into_inner();
+        match last < T::MAX {
+            true => Closed { range: first..last.plus::<M>(T::ONE), last: None },
+            false => Closed { range: first..last, last: Some(last) },
+        }
+    }
+
+    /// What the table says of the slot.
+    #[inline(always)]
+    pub const fn entry(self) -> fn() -> Entry
+    where
+        T: Slotted,
+    {
+        T::entry
+    }
+}
+
+/// `first..=last`, as a range to one past its last where there is such a number: LLVM unrolls that,
+/// and makes vectors of it, where it does not of Rust's.
+#[derive(Debug)]
+pub struct Closed<T> {
+    range: Range<T>,
+    last: Option<T>,
+}
+
+impl<T> Iterator for Closed<T>
+where
+    Range<T>: Iterator<Item = T>,
+{
+    type Item = T;
+
+    #[inline(always)]
+    fn next(&mut self) -> Option<T> {
+        match self.range.next() {
+            None => self.last.take(),
+            next => next,
+        }
+    }
+
+    #[inline(always)]
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let (least, most) = self.range.size_hint();
+        let more = usize::from(self.last.is_some());
+        (least.saturating_add(more), most.and_then(|most| most.checked_add(more)))
+    }
+}
+
+/// Every `by`th of a range; nothing if that is 0.
+#[inline(always)]
+pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item> {
+    range.step_by(by.max(1)).take(if by == 0 { 0 } else { usize::MAX })
+}
+
+/// What a slot can be of: a type, or a called function.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be used in a kernel",
+    label = "no device type",
+    note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
+)]
+pub trait Slotted {
+    /// Its entry in the table.
+    fn entry() -> Entry;
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Slotted for T {
+    fn entry() -> Entry {
+        Entry::Type(T::describe)
+    }
+}
+
+/// A called device function. It is no [`Shared`], so it has a wrapper.
+#[derive(Debug)]
+pub struct Callee<F>(PhantomData<F>);
+
+/// A device function as a type.
+pub trait Inlined: 'static {
+    /// What the macro says of it.
+    const FUNCTION: &'static Function;
+}
+
+/// What is called by a path: a device function, or what a reduction combines with.
+pub trait Called: 'static {
+    /// Its entry in the table.
+    fn called() -> Entry;
+}
+
+#[diagnostic::do_not_recommend]
+impl<F: Inlined> Called for F {
+    fn called() -> Entry {
+        Entry::Function(F::FUNCTION)
+    }
+}
+
+impl<F: Called> Slot<Callee<F>> {
+    /// What the table says of the slot.
+    #[inline(always)]
+    pub const fn callee(self) -> fn() -> Entry {
+        F::called
+    }
+}
+
+/// The entry of a constant.
+pub fn constant<T: Shared>(value: T) -> Entry {
+    let mut bits = vec![];
+    value.bits(&mut bits);
+    Entry::Const(T::describe, bits)
+}
+
+thread_local! {
+    static TABLE: RefCell<Vec<Entry>> = const { RefCell::new(vec![]) };
+}
+
+/// What a body can give.
+pub trait Given {
+    /// A value that is not looked at.
+    fn nothing() -> Self;
+}
+
+#[diagnostic::do_not_recommend]
+impl Given for () {
+    #[inline(always)]
+    fn nothing() {}
+}
+
+#[diagnostic::do_not_recommend]
+impl<T: Shared> Given for T {
+    #[inline(always)]
+    fn nothing() -> T {
+        zeroed()
+    }
+}
+
+/// Zeros.
+#[inline(always)]
+pub fn zeroed<T: Shared>() -> T {
+    // SAFETY: zero bytes are a value of every device type (`Shared`).
+    unsafe { std::mem::zeroed() }
+}
+
+/// Where nothing of use can be given: in probing, and after a failed assertion.
+#[inline(always)]
+pub fn nothing<T: Given>() -> T {
+    T::nothing()
+}
+
+/// Tells the types of a body.
+#[cold]
+#[inline(never)]
+pub fn probe(entries: &[fn() -> Entry]) {
+    TABLE.with_borrow_mut(|table| {
+        table.clear();
+        table.extend(entries.iter().map(|entry| entry()));
+    });
+}
+
+/// The types that a body tells.
+pub fn record(body: impl FnOnce()) -> Vec<Entry> {
+    body();
+    TABLE.take()
+}

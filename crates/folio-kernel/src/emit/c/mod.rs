@@ -1,0 +1,20 @@
+//! C: the texts of OpenCL C and CUDA C++. What all targets share is a floor above, in `emit`.
+
+mod atomic;
+mod body;
+mod dialect;
+mod entry;
+mod group;
+mod helpers;
+mod memory;
+mod query;
+mod reduce;
+mod rows;
+mod scalar;
+mod types;
+mod writer;
+
+pub use dialect::Dialect;
+pub(super) use entry::{emit, emit_abreast};
+
+use super::{Form, Module, Reduction, abi, lacks, live, names, phases};

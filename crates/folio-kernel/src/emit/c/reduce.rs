@@ -1,0 +1,221 @@
+//! Launch-wide reductions (semantics 8.4). An item kernel with any is computed in blocks of 4096
+//! items in row-major order, each of which leaves one value; a group kernel leaves one value for
+//! each group. A second entry for each reduction makes one value of each 4096, as often as it
+//! takes.
+
+use super::Reduction;
+use super::abi::{COMBINED, LANES, Word};
+use super::names;
+use super::writer::Writer;
+use crate::ir::ParamId;
+use crate::op::{Combine, Query};
+use crate::types::Scalar;
+
+impl Writer<'_> {
+    /// What an item contributes to each, beginning with the identity.
+    pub(super) fn own_values(&mut self, reduces: &[(ParamId, Scalar, Combine)]) {
+        for (param, of, combine) in reduces {
+            let identity = self.literal(*of, combine.identity(*of).unwrap_or_default());
+            let name = names::param(self.kernel, *param);
+            self.line(format!("{of} {name}_own = {identity};"));
+        }
+    }
+
+    /// At the end of a group: its results.
+    pub(super) fn group_results(&mut self, reduces: &[(ParamId, Scalar, Combine)]) {
+        let group = self.linear_group();
+        for (param, of, combine) in reduces {
+            self.params.insert(*param);
+            let name = names::param(self.kernel, *param);
+            self.open("{");
+            self.all(of.name());
+            self.line(format!("all[thread] = {name}_own;"));
+            self.line("BARRIER;");
+            self.tree(*combine, *of);
+            self.line(format!("if (thread == 0u) {name}[{group}] = all[0];"));
+            self.line("BARRIER;");
+            self.close("}");
+        }
+    }
+
+    /// The group's number in row-major order.
+    fn linear_group(&mut self) -> String {
+        let mut index = self.query(Query::GroupId, 0, 0);
+        for dim in 1..self.kernel.shape.rank {
+            let count = self.query(Query::GroupCount, dim, 0);
+            let group = self.query(Query::GroupId, dim, 0);
+            index = format!("({index} * {count} + {group})");
+        }
+        index
+    }
+
+    /// An item kernel in blocks of items.
+    pub(super) fn linear_kernel(&mut self) -> String {
+        let reduces = super::phases::reductions(self.kernel);
+        let kernel = self.kernel;
+        self.exit = Some("item");
+        self.thread = true;
+        self.threads = true;
+        let (body, ()) = self.apart(|w| {
+            let (body, _) = w.apart(|w| w.body(&kernel.body));
+            let (before, ()) = w.apart(|w| {
+                w.linear_positions();
+                w.variables();
+                w.own_values(&reduces);
+            });
+            w.lines(&before);
+            w.line("  {");
+            w.lines(&body);
+            w.line("  }");
+            if w.left {
+                w.line("  item: ;");
+            }
+        });
+        let first = self.word(Word::First(2), "first_block".to_owned());
+        let block = self.form.dialect.block(0);
+        for (param, of, _) in &reduces {
+            self.params.insert(*param);
+            let name = names::param(kernel, *param);
+            self.line(format!("SHARED {of} {name}_lanes[{LANES}];"));
+        }
+        let ranges: Vec<_> =
+            (0..kernel.shape.rank).map(|dim| self.query(Query::Range, dim, 0)).collect();
+        self.line(format!("const u64 items = {};", ranges.join(" * ")));
+        self.line(format!("const u64 number = {first} + {block};"));
+        self.line(format!("const u64 from = number * {COMBINED};"));
+        self.line("const u64 count = items - from;");
+        self.counts();
+        self.end_of_block();
+        self.each_lane();
+        // With the identity, of which an item's value is one already: so it stays what it is, to
+        // the bit.
+        for (param, of, combine) in &reduces {
+            let identity = self.literal(*of, combine.identity(*of).unwrap_or_default());
+            let name = names::param(kernel, *param);
+            self.line(format!("{of} {name}_lane = {identity};"));
+        }
+        self.open(format!("for (u32 turn = lane; turn < end; turn += {LANES}u) {{"));
+        // Written with the right depth: two loops further in.
+        self.lines(&body);
+        for (param, of, combine) in &reduces {
+            let name = names::param(kernel, *param);
+            let (lane, own) = (format!("{name}_lane"), format!("{name}_own"));
+            let both = self.scalars().combine(*combine, *of, &lane, &own);
+            self.line(format!("{lane} = {both};"));
+        }
+        self.close("}");
+        for (param, ..) in &reduces {
+            let name = names::param(kernel, *param);
+            self.line(format!("{name}_lanes[lane] = {name}_lane;"));
+        }
+        self.close("}");
+        for (param, of, combine) in &reduces {
+            let name = names::param(kernel, *param);
+            self.lanes(&format!("{name}_lanes"), *of, *combine);
+            self.line(format!("if (thread == 0u) {name}[number] = {name}_lanes[0];"));
+        }
+        self.take()
+    }
+
+    /// The position of an item by its number.
+    fn linear_positions(&mut self) {
+        let rank = self.kernel.shape.rank;
+        self.line("u64 rest = from + turn;");
+        for dim in (0..rank).rev() {
+            let offset = self.query(Query::Offset, dim, 0);
+            let asked = self.queries.iter().any(|(q, d, _)| (*q, *d) == (Query::Position, dim));
+            if dim == 0 {
+                if asked {
+                    self.line(format!("const u64 pos0 = {offset} + rest;"));
+                }
+                continue;
+            }
+            let range = self.query(Query::Range, dim, 0);
+            if asked {
+                self.line(format!("const u64 pos{dim} = {offset} + rest % {range};"));
+            }
+            self.line(format!("rest /= {range};"));
+        }
+    }
+
+    /// How many values a block has. One end for its loops, which compilers can then unroll.
+    fn end_of_block(&mut self) {
+        self.line(format!("const u32 end = count < {COMBINED} ? (u32)count : {COMBINED}u;"));
+    }
+
+    /// A loop over the lanes that have values, each of one thread.
+    fn each_lane(&mut self) {
+        self.open(format!(
+            "for (u32 lane = thread; lane < {LANES}u && lane < end; lane += threads) {{"
+        ));
+    }
+
+    /// The tree over the lanes that have values, of which there are `end` at most.
+    fn lanes(&mut self, lanes: &str, of: Scalar, combine: Combine) {
+        self.line("BARRIER;");
+        let (a, b) = (format!("{lanes}[lane]"), format!("{lanes}[lane + gap]"));
+        let both = self.scalars().combine(combine, of, &a, &b);
+        let first = format!("{}u", LANES / 2);
+        if self.form.rows {
+            return self.tree_of_one(&first, "end", &format!("{a} = {both};"));
+        }
+        self.open(format!("for (u32 gap = {first}; gap > 0u; gap >>= 1) {{"));
+        self.open("for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {");
+        self.line(format!("{a} = {both};"));
+        self.close("}");
+        self.line("BARRIER;");
+        self.close("}");
+    }
+
+    /// The tree over `count` values, by the first thread: where threads are a loop and a barrier
+    /// ends it, this is a loop of vectors.
+    pub(super) fn tree_of_one(&mut self, first: &str, count: &str, step: &str) {
+        self.open("if (thread == 0u) {");
+        self.open(format!("for (u32 gap = {first}; gap > 0u; gap >>= 1) {{"));
+        self.line(format!("const u32 others = {count} > gap ? {count} - gap : 0u;"));
+        self.line("const u32 pairs = others < gap ? others : gap;");
+        self.line(format!("for (u32 lane = 0u; lane < pairs; lane++) {step}"));
+        self.close("}");
+        self.close("}");
+    }
+}
+
+/// For each reduction an entry that makes one value of each 4096, the first at a place in `out`.
+pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, String)> {
+    let before = w.take();
+    let entries = super::phases::reductions(w.kernel).into_iter().map(|(param, of, combine)| {
+        let entry = format!("{name}_finish_p{}", param.0);
+        let (block, thread, count) =
+            (w.form.dialect.block(0), w.form.dialect.thread(0), w.form.dialect.threads(0));
+        w.line(format!("SHARED {of} lanes[{LANES}];"));
+        w.line(format!("const u64 from = (u64){block} * {COMBINED};"));
+        w.line("const u64 count = values - from;");
+        w.line(format!("const u32 thread = (u32){thread};"));
+        w.line(format!("const u32 threads = (u32){count};"));
+        w.end_of_block();
+        w.each_lane();
+        w.line(format!("{of} sum = in[from + lane];"));
+        w.open(format!("for (u32 turn = lane + {LANES}u; turn < end; turn += {LANES}u) {{"));
+        let both = w.scalars().combine(combine, of, "sum", "in[from + turn]");
+        w.line(format!("sum = {both};"));
+        w.close("}");
+        w.line("lanes[lane] = sum;");
+        w.close("}");
+        w.lanes("lanes", of, combine);
+        w.line(format!("if (thread == 0u) out[place + (u64){block}] = lanes[0];"));
+        let code = w.take();
+        let text = format!(
+            "ENTRY({threads}) {entry}(
+    GLOBAL const {of} *RESTRICT in,
+    GLOBAL {of} *RESTRICT out,
+    const u64 values,
+    const u64 place) {{
+{code}}}
+"
+        );
+        (Reduction { param, bytes: of.size() as u32, entry }, text)
+    });
+    let entries = entries.collect();
+    w.lines(&before);
+    entries
+}

@@ -1,0 +1,9 @@
+//! Passes: verified kernels in, verified kernels out, which compute the same.
+//!
+//! Imports `ir` and `analysis`.
+
+pub mod contract;
+pub mod fuse;
+pub mod rename;
+pub mod soft;
+pub mod tile;

@@ -1,0 +1,214 @@
+//! Arithmetic by simpler operations: for devices whose own is not what the semantics ask for.
+//!
+//! [`softened`] makes of a kernel one that computes the same with fewer kinds of operations, which
+//! every device does alike: integers, `+ - *` of `f32` and `f64`, comparisons, selects, moves of
+//! bits, and conversions between floats and integers that are in range. What becomes of the others:
+//!
+//! | operation | by |
+//! | --- | --- |
+//! | `f16`, `bf16` | `f32`, and conversions of bits |
+//! | functions (semantics 5.8) | the straight lines of `math` in `folio-device` |
+//! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that |
+//! | `/`, square root | digit by digit, where the device does not round them correctly |
+//! | `%` | digit by digit |
+//! | rounding, minimum, maximum, signs | comparisons and bits |
+//!
+//! The result is a verified kernel with the same parameters, so everything else that is known of
+//! kernels holds for it, and the interpreter can run it: tests compare it bit by bit.
+
+mod code;
+mod float;
+mod half;
+mod math;
+
+use crate::ir::{Body, Kernel, Let, Stmt, Value};
+use crate::op::{Binary, Op, Unary};
+use crate::types::Scalar;
+use code::{Code, N};
+
+/// What a device computes as the semantics ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Exact {
+    /// Division and square root of `f32` are correctly rounded.
+    pub f32: bool,
+    /// The same of `f64`.
+    pub f64: bool,
+    /// There are `f64`: then `f32` is fused by them.
+    pub doubles: bool,
+    /// Conversions between `f32` and `f64` lose no denormals.
+    pub conversions: bool,
+}
+
+/// The kernel in fewer kinds of operations.
+pub fn softened(kernel: &Kernel, exact: Exact) -> Kernel {
+    let once = pass(kernel, exact);
+    // Functions divide, too.
+    let is_done = exact.f32 && (exact.f64 || !exact.doubles) && exact.conversions;
+    if is_done { once } else { pass(&once, exact) }
+}
+
+fn pass(kernel: &Kernel, exact: Exact) -> Kernel {
+    let code = Code::new(kernel.values.clone(), kernel.vars.clone(), kernel.labels);
+    let softener = Softener { kernel, exact, code: &code };
+    let body = softener.body(&kernel.body, kernel.shape.groups);
+    let (values, vars, labels) = code.lists();
+    Kernel { values, vars, labels, body, ..kernel.clone() }
+}
+
+/// The kernel computes in `f64` where its source has only `f32`: the operation's name.
+pub fn widens(kernel: &Kernel, op: &Op) -> Option<&'static str> {
+    let of = |value: &Value| kernel.type_of(*value).and_then(crate::Type::scalar);
+    match op {
+        Op::Unary(op, a) if math::unary_widens(*op) && of(a) != Some(Scalar::F64) => {
+            Some(op.name())
+        }
+        Op::Binary(op, a, _) if math::binary_widens(*op) && of(a) != Some(Scalar::F64) => {
+            Some(op.name())
+        }
+        _ => None,
+    }
+}
+
+struct Softener<'k> {
+    kernel: &'k Kernel,
+    exact: Exact,
+    code: &'k Code,
+}
+
+impl<'k> Softener<'k> {
+    fn body(&self, body: &Body, uniform: bool) -> Body {
+        self.code.within(|code| {
+            for stmt in body {
+                let before = code.set_uniform(uniform);
+                self.stmt(stmt, uniform);
+                code.set_uniform(before);
+            }
+        })
+    }
+
+    fn stmt(&self, stmt: &Stmt, uniform: bool) {
+        if let Stmt::Let(define) = stmt
+            && let Some(soft) = self.soft(&define.op)
+        {
+            return self.code.push(Stmt::Let(Let {
+                value: define.value,
+                // The same bits, under the name that others have for it.
+                op: Op::Bits(soft.value, soft.ty),
+                site: define.site,
+            }));
+        }
+        let mut own = stmt.clone();
+        let items = matches!(stmt, Stmt::Phase { .. } | Stmt::Collect { .. });
+        for body in own.bodies_mut() {
+            *body = self.body(body, uniform && !items);
+        }
+        self.code.push(own);
+    }
+
+    fn n(&self, value: &Value) -> N<'k> {
+        let ty = self.kernel.type_of(*value).and_then(crate::Type::scalar);
+        self.code.value(*value, ty.unwrap_or(Scalar::U64))
+    }
+
+    /// What an operation computes in other ways; none if it stays.
+    fn soft(&self, op: &Op) -> Option<N<'k>> {
+        match op {
+            Op::Unary(op, a) => self.unary(*op, self.n(a)),
+            Op::Binary(op, a, b) => self.binary(*op, self.n(a), self.n(b)),
+            Op::Compare(op, a, b) if is_half(self.n(a).ty) => {
+                let (a, b) = (half::widened(self.n(a)), half::widened(self.n(b)));
+                Some(self.code.op(Op::Compare(*op, a.value, b.value), Scalar::Bool))
+            }
+            Op::Fma(a, b, c) => Some(self.fma(self.n(a), self.n(b), self.n(c))),
+            Op::Cast(a, to) => self.cast(self.n(a), *to),
+            _ => None,
+        }
+    }
+
+    fn unary(&self, op: Unary, a: N<'k>) -> Option<N<'k>> {
+        if !a.ty.is_float() {
+            return None;
+        }
+        match op {
+            Unary::Neg => return Some(a.negated()),
+            Unary::Abs => return Some(a.abs()),
+            _ => {}
+        }
+        if is_half(a.ty) {
+            let wide = half::widened(a);
+            let result = self.unary(op, wide).unwrap_or_else(|| wide.unary(op));
+            return Some(half::narrowed(result, a.ty));
+        }
+        match op {
+            Unary::Floor => Some(float::floor(a)),
+            Unary::Ceil => Some(float::ceil(a)),
+            Unary::Trunc => Some(float::trunc(a)),
+            Unary::Round => Some(float::round(a)),
+            Unary::RoundEven => Some(float::nearest_even(a)),
+            Unary::Sqrt if self.is_exact(a.ty) => None,
+            Unary::Sqrt => Some(float::root(a)),
+            _ => math::unary(op, a),
+        }
+    }
+
+    fn binary(&self, op: Binary, a: N<'k>, b: N<'k>) -> Option<N<'k>> {
+        if !a.ty.is_float() {
+            return None;
+        }
+        if op == Binary::CopySign {
+            return Some(a.copysign(b));
+        }
+        if is_half(a.ty) {
+            let (x, y) = (half::widened(a), half::widened(b));
+            let result = self.binary(op, x, y).unwrap_or_else(|| x.binary(op, y));
+            return Some(half::narrowed(result, a.ty));
+        }
+        match op {
+            Binary::Min => Some(float::extreme(a, b, true)),
+            Binary::Max => Some(float::extreme(a, b, false)),
+            Binary::Rem => Some(float::remainder(a, b)),
+            Binary::Div if !self.is_exact(a.ty) => Some(float::divide(a, b)),
+            _ => math::binary(op, a, b),
+        }
+    }
+
+    fn fma(&self, a: N<'k>, b: N<'k>, c: N<'k>) -> N<'k> {
+        if is_half(a.ty) {
+            let [x, y, z] = [a, b, c].map(half::widened);
+            return half::narrowed(self.fma(x, y, z), a.ty);
+        }
+        match self.exact.doubles && a.ty == Scalar::F32 {
+            true => float::fused_by_double(a, b, c, self.exact.conversions),
+            false => float::fused(a, b, c),
+        }
+    }
+
+    fn cast(&self, a: N<'k>, to: Scalar) -> Option<N<'k>> {
+        if a.ty == to {
+            return None;
+        }
+        match (is_half(a.ty), is_half(to)) {
+            (true, true) => Some(half::narrowed(half::widened(a), to)),
+            (true, false) => Some(half::widened(a).cast(to)),
+            (false, true) => Some(match a.ty {
+                Scalar::F32 => half::narrowed(a, to),
+                Scalar::F64 => half::narrowed(half::odd_single(a), to),
+                _ => half::of_integer(a, to),
+            }),
+            (false, false) if self.exact.conversions => None,
+            (false, false) => match (a.ty, to) {
+                (Scalar::F32, Scalar::F64) => Some(float::widened(a)),
+                (Scalar::F64, Scalar::F32) => Some(float::narrowed(a)),
+                _ => None,
+            },
+        }
+    }
+
+    fn is_exact(&self, ty: Scalar) -> bool {
+        if ty == Scalar::F64 { self.exact.f64 } else { self.exact.f32 }
+    }
+}
+
+fn is_half(ty: Scalar) -> bool {
+    matches!(ty, Scalar::F16 | Scalar::Bf16)
+}

@@ -1,0 +1,24 @@
+//! Random programs and random kernels against their oracles, and what the oracles can be relied on
+//! for. One binary: most of what a test is made of is the same for all.
+//!
+//! Apart from it is `leaks`, which counts what its process has allocated. `source/program.rs` and
+//! `vectors/kernels.rs` are programs that tests compile.
+
+mod emit;
+mod faults;
+mod fusion;
+mod graphs;
+mod graphs_fused;
+mod kernels;
+mod machines;
+mod managed;
+mod math;
+mod names;
+mod order;
+mod planted;
+mod programs;
+mod seeds;
+mod soft;
+mod source;
+mod spirv;
+mod vectors;

@@ -1,0 +1,244 @@
+//! Arithmetic by simpler operations ([`folio_kernel::soft`]) against the interpreter and, for the
+//! functions of semantics 5.8, against `folio_device::math`, bit by bit (KRN-04).
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use folio_device::math::{double, single};
+use folio_kernel::launch::Launch;
+use folio_kernel::soft::{Exact, softened};
+use folio_kernel::{Access, Binary, Builder, Kernel, Op, Owner, Scalar, Unary, Value, verify};
+use folio_model::interp::{self, Arg, Order, float};
+use folio_model::rng::Rng;
+
+/// Bits of a float of any size, often near a power of two, in the middle, or at an end.
+fn some_bits(rng: &mut Rng, of: Scalar) -> u64 {
+    let fraction = if of == Scalar::F64 { 52u32 } else { 23 };
+    let any = rng.next() & of.mask();
+    match rng.below(8) {
+        0 => any & !of.mask() >> 1 | any >> (of.bits() - 1) << (of.bits() - 1),
+        1 => {
+            let ends =
+                [0, 1, (1 << fraction) - 1, 1 << fraction, of.mask() >> 1 & !((1 << fraction) - 1)];
+            ends[rng.below(5)] | any & !(of.mask() >> 1)
+        }
+        // Few bits, and an exponent near to that of one.
+        2..=4 => {
+            let bias = if of == Scalar::F64 { 1023 } else { 127 };
+            let near = (bias - 12u64 + rng.below(24) as u64) << fraction;
+            let rest = any & ((1 << fraction) - 1);
+            near | rest >> (rng.below(2) * rng.below(fraction as usize)) | any & !(of.mask() >> 1)
+        }
+        5 => any & !(((1 << fraction) - 1) >> rng.below(8)),
+        _ => any,
+    }
+}
+
+/// `out = op(a, b, c)`, and the arguments.
+fn run(
+    of: Scalar,
+    to: Scalar,
+    op: &dyn Fn([Value; 3]) -> Op,
+    columns: &[Vec<u64>; 3],
+    soft: Option<Exact>,
+) -> Vec<u64> {
+    let mut b = Builder::items("soft", 1);
+    let inputs = ["a", "b", "c"].map(|name| b.view(name, of, 1, Access::In, Owner::Item));
+    let out = b.view("out", to, 1, Access::Out, Owner::Item);
+    let i = b.position(0);
+    let values = inputs.map(|input| b.load_at(input, [i]));
+    let result = b.op(op(values));
+    b.store_at(out, [i], result);
+    let mut kernel: Kernel = b.finish().unwrap();
+    if let Some(exact) = soft {
+        kernel = softened(&kernel, exact);
+        verify::verify(&kernel).unwrap();
+    }
+    let count = columns[0].len();
+    let view = |of: Scalar, column: &[u64]| {
+        let size = of.size() as usize;
+        let bytes = column.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec());
+        Arg::View { extent: vec![count as u64], bytes: bytes.collect() }
+    };
+    let mut args: Vec<_> = columns.iter().map(|column| view(of, column)).collect();
+    args.push(view(to, &vec![0; count]));
+    let launch = Launch {
+        range: [count as u64, 1, 1],
+        group: [1; 3],
+        extents: vec![[count as u64, 1, 1]; 4],
+        scalars: vec![None; 4],
+        ..Launch::default()
+    };
+    let ran = interp::run(&kernel, &launch, &mut args, Order::Forward, 1 << 40).ok().unwrap();
+    assert!(ran.failure.is_none(), "{:?}", ran.failure);
+    let Some(Arg::View { bytes, .. }) = args.pop() else { unreachable!() };
+    let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
+    bytes.chunks(to.size() as usize).map(bits).collect()
+}
+
+fn columns(seed: u64, of: Scalar, count: usize) -> [Vec<u64>; 3] {
+    let mut rng = Rng::new(seed);
+    [(); 3].map(|()| (0..count).map(|_| some_bits(&mut rng, of)).collect())
+}
+
+fn same(of: Scalar, a: u64, b: u64) -> bool {
+    let nan = |bits| of.is_float() && float::value(of, bits).is_nan();
+    a == b || (nan(a) && nan(b))
+}
+
+const COUNT: usize = 4000;
+
+/// With nothing that the device rounds correctly but sums and products.
+const NOTHING: Exact = Exact { f32: false, f64: false, doubles: false, conversions: false };
+
+/// KRN-04: quotients, roots, remainders, fused products, rounding and conversions are those of the
+/// interpreter.
+#[test]
+fn exact_operations_are_exact() {
+    type Make = fn([Value; 3]) -> Op;
+    let all: [(&str, Make); 14] = [
+        ("/", |[a, b, _]| Op::Binary(Binary::Div, a, b)),
+        ("sqrt", |[a, ..]| Op::Unary(Unary::Sqrt, a)),
+        ("%", |[a, b, _]| Op::Binary(Binary::Rem, a, b)),
+        ("fma", |[a, b, c]| Op::Fma(a, b, c)),
+        ("floor", |[a, ..]| Op::Unary(Unary::Floor, a)),
+        ("ceil", |[a, ..]| Op::Unary(Unary::Ceil, a)),
+        ("trunc", |[a, ..]| Op::Unary(Unary::Trunc, a)),
+        ("round", |[a, ..]| Op::Unary(Unary::Round, a)),
+        ("round_even", |[a, ..]| Op::Unary(Unary::RoundEven, a)),
+        ("min", |[a, b, _]| Op::Binary(Binary::Min, a, b)),
+        ("max", |[a, b, _]| Op::Binary(Binary::Max, a, b)),
+        ("neg", |[a, ..]| Op::Unary(Unary::Neg, a)),
+        ("abs", |[a, ..]| Op::Unary(Unary::Abs, a)),
+        ("copysign", |[a, b, _]| Op::Binary(Binary::CopySign, a, b)),
+    ];
+    for of in [Scalar::F32, Scalar::F64, Scalar::F16, Scalar::Bf16] {
+        let columns = columns(7, of, COUNT);
+        for (name, make) in &all {
+            let wanted = run(of, of, make, &columns, None);
+            for (doubles, conversions) in [(false, false), (true, false), (true, true)] {
+                let exact = Exact { doubles, conversions, ..NOTHING };
+                let found = run(of, of, make, &columns, Some(exact));
+                for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
+                    let operands = [0, 1, 2].map(|column| columns[column][at]);
+                    assert!(
+                        same(of, *wanted, *found),
+                        "{of} {name} {operands:x?}: {found:x}, not {wanted:x}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// KRN-04: all halves to wider formats and back, and wider ones to halves.
+#[test]
+fn conversions_of_halves_are_exact() {
+    for half in [Scalar::F16, Scalar::Bf16] {
+        let all: Vec<u64> = (0..=u64::from(u16::MAX)).collect();
+        let halves = [all.clone(), all.clone(), all];
+        for other in Scalar::ALL.iter().copied().filter(|other| *other != Scalar::Bool) {
+            let mut rng = Rng::new(3);
+            let some = |_| match other.is_float() {
+                true => some_bits(&mut rng, other),
+                false => (rng.next() & other.mask()) >> (rng.below(other.bits() as usize)),
+            };
+            let column: Vec<u64> = (0..COUNT).map(some).collect();
+            let others = [column.clone(), column.clone(), column];
+            for (from, to, columns) in [(half, other, &halves), (other, half, &others)] {
+                let make = |[a, ..]: [Value; 3]| Op::Cast(a, to);
+                let wanted = run(from, to, &make, columns, None);
+                let found = run(from, to, &make, columns, Some(NOTHING));
+                for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
+                    let a = columns[0][at];
+                    assert!(
+                        same(to, *wanted, *found),
+                        "{from} {a:x} as {to}: {found:x}, not {wanted:x}"
+                    );
+                }
+            }
+        }
+    }
+}
+
+/// KRN-04: `f32` as `f64` and back, of all sizes, denormals among them.
+#[test]
+fn conversions_of_singles_are_exact() {
+    for (from, to) in [(Scalar::F32, Scalar::F64), (Scalar::F64, Scalar::F32)] {
+        let mut columns = columns(5, from, COUNT);
+        // What becomes denormal, or nearly so.
+        let small = (0..600).map(|at| match from {
+            Scalar::F32 => 1 << (at % 24),
+            _ => ((1023 - 155 + at as u64 / 16) << 52) | (0x9e37_79b9_7f4a_7c15 >> (at % 64 + 12)),
+        });
+        columns[0].splice(..600, small);
+        let make = |[a, ..]: [Value; 3]| Op::Cast(a, to);
+        let wanted = run(from, to, &make, &columns, None);
+        let found = run(from, to, &make, &columns, Some(NOTHING));
+        for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
+            let a = columns[0][at];
+            assert!(same(to, *wanted, *found), "{from} {a:x} as {to}: {found:x}, not {wanted:x}");
+        }
+    }
+}
+
+/// KRN-04: functions are those of the CPU, to the bit.
+#[test]
+fn functions_are_those_of_the_cpu() {
+    type One = (Unary, fn(f32) -> f32, fn(f64) -> f64);
+    let ones: [One; 18] = [
+        (Unary::Rsqrt, single::rsqrt, double::rsqrt),
+        (Unary::Cbrt, single::cbrt, double::cbrt),
+        (Unary::Exp, single::exp, double::exp),
+        (Unary::Exp2, single::exp2, double::exp2),
+        (Unary::ExpM1, single::exp_m1, double::exp_m1),
+        (Unary::Ln, single::ln, double::ln),
+        (Unary::Log2, single::log2, double::log2),
+        (Unary::Log10, single::log10, double::log10),
+        (Unary::Ln1p, single::ln_1p, double::ln_1p),
+        (Unary::Sin, single::sin, double::sin),
+        (Unary::Cos, single::cos, double::cos),
+        (Unary::Tan, single::tan, double::tan),
+        (Unary::Asin, single::asin, double::asin),
+        (Unary::Acos, single::acos, double::acos),
+        (Unary::Atan, single::atan, double::atan),
+        (Unary::Sinh, single::sinh, double::sinh),
+        (Unary::Cosh, single::cosh, double::cosh),
+        (Unary::Tanh, single::tanh, double::tanh),
+    ];
+    type Two = (Binary, fn(f32, f32) -> f32, fn(f64, f64) -> f64);
+    let twos: [Two; 3] = [
+        (Binary::Pow, single::powf, double::powf),
+        (Binary::Atan2, single::atan2, double::atan2),
+        (Binary::Hypot, single::hypot, double::hypot),
+    ];
+    let exact = Exact { f32: true, f64: true, doubles: true, conversions: true };
+    for of in [Scalar::F32, Scalar::F64] {
+        let columns = columns(11, of, COUNT);
+        let check = |name: &str, make: &dyn Fn([Value; 3]) -> Op, is: &dyn Fn(u64, u64) -> u64| {
+            for exact in [exact, NOTHING].into_iter().take(if of == Scalar::F32 { 2 } else { 1 }) {
+                let found = run(of, of, make, &columns, Some(exact));
+                for (at, found) in found.iter().enumerate() {
+                    let (a, b) = (columns[0][at], columns[1][at]);
+                    let wanted = is(a, b);
+                    assert!(
+                        same(of, wanted, *found),
+                        "{of} {name} {a:x} {b:x}: {found:x}, not {wanted:x}"
+                    );
+                }
+            }
+        };
+        for (op, narrow, wide) in ones {
+            check(op.name(), &|[a, ..]| Op::Unary(op, a), &|a, _| match of {
+                Scalar::F32 => narrow(f32::from_bits(a as u32)).to_bits().into(),
+                _ => wide(f64::from_bits(a)).to_bits(),
+            });
+        }
+        for (op, narrow, wide) in twos {
+            check(op.name(), &|[a, b, _]| Op::Binary(op, a, b), &|a, b| match of {
+                Scalar::F32 => {
+                    narrow(f32::from_bits(a as u32), f32::from_bits(b as u32)).to_bits().into()
+                }
+                _ => wide(f64::from_bits(a), f64::from_bits(b)).to_bits(),
+            });
+        }
+    }
+}

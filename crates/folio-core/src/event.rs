@@ -133,26 +133,26 @@ impl Event {
 
     /// How it has ended, with its failure if it has one.
     fn end(&self) -> Option<Option<Arc<Failure>>> {
-        let (end, lane) = self.look();
-        // Whoever asks is interested: a backend may hold work back until it is told.
-        match lane.and_then(|lane| self.core.engine.table.shared(lane)) {
-            Some(shared) => {
-                shared.native.flush();
-                self.look().0
-            }
-            None => end,
+        let mut asked = None;
+        loop {
+            let (end, lane) = self.look();
+            // Whoever asks is interested: a backend may hold work back until it is told. Another
+            // lane may hold back what that has ended.
+            let shared = lane.filter(|lane| asked != Some(*lane));
+            let Some(shared) = shared.and_then(|lane| self.core.engine.table.shared(lane)) else {
+                return end;
+            };
+            asked = lane;
+            shared.native.flush();
         }
     }
 
     /// How it has ended, and the lane that must make progress if it has not.
     fn look(&self) -> (Option<Option<Arc<Failure>>>, Option<LaneId>) {
         self.core.engine.enter(|ledger| {
-            let lane = ledger.waits_for_tick(self.stamp).map(|(lane, _)| lane);
-            if let Some(lane) = lane {
-                ledger.poll(lane);
-            }
+            ledger.poll_for(self.stamp);
             match ledger.timeline.outcome(self.stamp) {
-                Outcome::Pending => (None, lane),
+                Outcome::Pending => (None, ledger.waits_for_tick(self.stamp).map(|(lane, _)| lane)),
                 Outcome::Fine => (Some(None), None),
                 Outcome::Failed => (Some(ledger.timeline.failure(self.stamp).cloned()), None),
             }
@@ -221,9 +221,7 @@ impl Future for Event {
         }
         let mut waker = Some(cx.waker().clone());
         let failure = self.core.engine.enter(|ledger| {
-            if let Some((lane, _)) = ledger.waits_for_tick(self.stamp) {
-                ledger.poll(lane);
-            }
+            ledger.poll_for(self.stamp);
             if ledger.wake_when_done(self.stamp, &mut waker) {
                 return Poll::Pending;
             }

@@ -62,10 +62,6 @@ impl CudaLane {
         Way::Stream(self.stream)
     }
 
-    pub(crate) fn marks(&self) -> &Marks {
-        &self.marks
-    }
-
     /// Puts an operation behind what it waits for. Whether that goes well or not, its tick is over
     /// when what comes before has ended.
     #[inline]
@@ -96,9 +92,6 @@ impl CudaLane {
             };
             if std::ptr::eq(other, self) {
                 continue;
-            }
-            if other.marks.done() < wait.tick {
-                self.marks.waits_for(head.tick, wait.lane, wait.tick);
             }
             let waited = self.wait_in_stream(other, wait.tick);
             self.context().enter()?;

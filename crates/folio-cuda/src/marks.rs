@@ -1,21 +1,16 @@
 //! How far a stream is. An event for each operation would cost more than the operation, so few
 //! ticks are *marked*, by an event behind them: each [`EVERY`] operations, and whenever somebody
 //! is interested in what is not marked yet.
-//!
-//! Whoever sees that a tick has ended must also see that those have which it waited for, on
-//! whatever lane: failures are told from there. So lanes advance one at a time, and each takes
-//! those along that it has waited for ([`Marks::publish`]).
 
 use crate::driver::{Context, Relaxed, call};
-use crate::lane::CudaLane;
 use crate::lock;
 use crate::verdicts::Verdicts;
 use cudarc::driver::sys::{self, CUresult};
-use folio_core::hal::{HalError, Lane, Lost, Tick};
+use folio_core::hal::{HalError, Lost, Tick};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, Weak};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// A mark for so many operations.
@@ -52,6 +47,8 @@ pub(crate) struct Marks {
     /// What launches say, which is read before they count as ended.
     pub(crate) verdicts: Verdicts,
     state: Mutex<State>,
+    /// Held by the thread that asks how far the stream is. `done` changes under it.
+    asking: Mutex<()>,
 }
 
 // SAFETY: streams and events may be used by any thread.
@@ -66,12 +63,7 @@ struct State {
     spare: Vec<sys::CUevent>,
     /// The last mark that the stream has passed.
     passed: Tick,
-    /// Ticks that waited for those of other lanes, oldest first.
-    waits: VecDeque<(Tick, Weak<dyn Lane>, Tick)>,
 }
-
-/// Held by whoever advances lanes. A lane's `done` changes under this only.
-static ADVANCE: Mutex<()> = Mutex::new(());
 
 /// A new event without a time.
 pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
@@ -88,8 +80,20 @@ impl Marks {
         let [issued, done, marked, looked, wanted, each] =
             std::array::from_fn(|_| AtomicU64::new(0));
         let verdicts = Verdicts::new(context.clone());
-        let state = Mutex::default();
-        Marks { context, stream, issued, done, marked, looked, wanted, each, verdicts, state }
+        let (state, asking) = (Mutex::default(), Mutex::default());
+        Marks {
+            context,
+            stream,
+            issued,
+            done,
+            marked,
+            looked,
+            wanted,
+            each,
+            verdicts,
+            state,
+            asking,
+        }
     }
 
     /// The stream has got the operation of this tick. The context is current.
@@ -112,11 +116,6 @@ impl Marks {
         self.mark(&mut lock(&self.state))
     }
 
-    /// The operation of tick `own`, which is about to be issued, waits for a tick of another lane.
-    pub(crate) fn waits_for(&self, own: Tick, lane: &Arc<dyn Lane>, tick: Tick) {
-        lock(&self.state).waits.push_back((own, Arc::downgrade(lane), tick));
-    }
-
     /// Up to here all has ended, as far as known.
     pub(crate) fn done(&self) -> Tick {
         self.done.load(Ordering::Acquire)
@@ -131,24 +130,33 @@ impl Marks {
     /// Looks again, for who was interested before.
     pub(crate) fn look_again(&self) -> Result<(), HalError> {
         // Whoever else is at it does this, too, or soon comes back.
-        match ADVANCE.try_lock() {
-            Ok(_advance) => self.advance(),
+        match self.asking.try_lock() {
+            Ok(_asking) => self.ask(),
             Err(_) => Ok(()),
         }
     }
 
-    /// Marks what is issued, and looks how far the stream is. The context is current; afterwards
-    /// another one may be.
+    /// Marks what is issued, and looks how far the stream is. The context is current.
     pub(crate) fn look(&self) -> Result<(), HalError> {
         self.wanted.store(self.issued.load(Ordering::Acquire), Ordering::Relaxed);
         self.mark_last()?;
-        let _advance = lock(&ADVANCE);
-        self.advance()
+        let _asking = lock(&self.asking);
+        self.ask()
     }
 
-    fn advance(&self) -> Result<(), HalError> {
+    /// The same for a tick, which may have a mark.
+    fn look_for(&self, tick: Tick) -> Result<(), HalError> {
+        if self.marked.load(Ordering::Relaxed) < tick {
+            return self.look();
+        }
+        self.wanted.fetch_max(tick, Ordering::Relaxed);
+        let _asking = lock(&self.asking);
+        self.ask()
+    }
+
+    fn ask(&self) -> Result<(), HalError> {
         let passed = self.sweep()?;
-        self.publish(passed);
+        self.ended(passed);
         Ok(())
     }
 
@@ -200,44 +208,14 @@ impl Marks {
         Ok(*passed)
     }
 
-    /// Lets everybody see that what the stream has passed has ended, up to `tick`: tick by tick,
-    /// each after what it waited for. Those waited for their part for earlier ticks, which are seen
-    /// by then, so this ends.
-    fn publish(&self, tick: Tick) {
-        while self.done() < tick {
-            let wait = lock(&self.state).waits.pop_front_if(|(own, ..)| *own <= tick);
-            let Some((own, lane, theirs)) = wait else { break };
-            self.ended(own - 1);
-            let alive = lane.upgrade();
-            let other = alive.as_ref().and_then(|lane| lane.downcast_ref::<CudaLane>());
-            if other.is_some_and(|other| !other.marks().reach(theirs)) {
-                // Whoever looks next tries again.
-                lock(&self.state).waits.push_front((own, lane, theirs));
-                return;
-            }
-        }
-        self.ended(tick);
-    }
-
     /// Waits in the driver for what the stream has.
     #[cold]
     fn insist(&self) {
         let issued = self.issued.load(Ordering::Acquire);
         if self.context.insist(self.stream) {
-            let _advance = lock(&ADVANCE);
-            self.publish(issued);
+            let _asking = lock(&self.asking);
+            self.ended(issued);
         }
-    }
-
-    /// Somebody waited for this tick and goes on: the stream has passed its mark. False if the
-    /// driver refused to say so; of a device that is lost, its lanes tell.
-    fn reach(&self, tick: Tick) -> bool {
-        if self.done() < tick
-            && let Ok(passed) = self.sweep()
-        {
-            self.publish(passed.min(tick));
-        }
-        self.done() >= tick || self.context.alive().is_err()
     }
 
     /// Failures first, then the tick.
@@ -277,7 +255,7 @@ impl Marks {
         let begun = Instant::now();
         let mut refused = None;
         loop {
-            let looked = self.context.enter().and_then(|()| self.look());
+            let looked = self.context.enter().and_then(|()| self.look_for(tick));
             // That the driver says nothing does not mean that the stream has ended: only a device
             // that is lost has.
             if looked.is_err() {

@@ -260,10 +260,19 @@ struct Lies {
     misaligned: AtomicU64,
     twice: bool,
     lost_once: AtomicU64,
+    /// It refuses what waits for another lane, and does not wait.
+    forgets: bool,
 }
 
 // SAFETY: it only lies, and calls nothing.
 unsafe impl Hooks for Lies {
+    fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
+        if !self.forgets || head.inner.waits.is_empty() {
+            return lane.inner.enqueue(&head.inner, op);
+        }
+        lane.inner.refuse(&Head { waits: &[], ..head.inner }, HalError::unsupported("a lie"))
+    }
+
     fn completed(&self, lane: &LaneRef) -> Result<Tick, Lost> {
         if self.lost_once.swap(0, Ordering::Relaxed) != 0 {
             return Err(Lost::new("a lie"));
@@ -322,6 +331,19 @@ fn a_lane_that_is_behind_what_another_has_shown_is_legal() {
     found(&report, &[]);
     rig.free(mem);
     found(&report, &[]);
+}
+
+#[test]
+fn a_backend_whose_refused_operations_do_not_wait() {
+    let sim = SimBackend::builder().devices(2, DeviceSpec::new()).build();
+    sim.handle().hold(0, LaneKind::Compute);
+    let (rig, report) = over(Layer::new(Lies { forgets: true, ..Lies::default() }, Arc::new(sim)));
+    let (a, b, mem) = (rig.lane(0), rig.lane(1), [rig.alloc(0, 16), rig.alloc(1, 16)]);
+    fill(&a, 1, &[], mem[0]).unwrap();
+    assert!(fill(&b, 1, &[Wait { lane: &a, tick: 1 }], mem[1]).is_err());
+    found(&report, &[]);
+    assert_eq!(b.wait(1, None), Ok(true));
+    found(&report, &[Rule::BackendCompleted]);
 }
 
 #[test]

@@ -61,6 +61,8 @@ pub struct Sim {
     pub overlap: bool,
     /// Batching of completion.
     pub visible_every: u64,
+    /// How much later lanes show what has ended, in turn.
+    pub lags: [u64; 3],
     /// Batching of submission.
     pub batch: u64,
     /// Most operations in flight.

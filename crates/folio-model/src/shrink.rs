@@ -75,12 +75,13 @@ fn simplifications(program: &Program) -> Vec<Change> {
         all.push(Box::new(move |p| p.buffers[at].evict = None));
     }
     if program.config.sim.is_some() {
-        let sims: [fn(&mut crate::program::Sim); 12] = [
+        let sims: [fn(&mut crate::program::Sim); 13] = [
             |s| s.notifies = false,
             |s| s.jitter = 0,
             |s| s.late = [1, 1],
             |s| s.overlap = false,
             |s| s.visible_every = 1,
+            |s| s.lags = [0; 3],
             |s| s.batch = 1,
             |s| s.max_in_flight = 4096,
             |s| s.courier = false,

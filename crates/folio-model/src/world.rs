@@ -102,6 +102,9 @@ pub struct World {
     pub simulated: usize,
 }
 
+/// Each of three lags on so many lanes: more lanes than three devices have.
+const LANES: usize = 8;
+
 /// The lanes that a freeze means.
 pub fn frozen(copies: bool) -> &'static [LaneKind] {
     if copies {
@@ -147,6 +150,7 @@ fn sim_backend(sim: &Sim) -> SimBackend {
         .jitter(sim.jitter)
         .overlap(sim.overlap)
         .visible_every(sim.visible_every)
+        .lags(&sim.lags.repeat(LANES))
         .seed(sim.seed);
     builder.script(script).build()
 }

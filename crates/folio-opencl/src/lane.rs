@@ -27,7 +27,7 @@ use opencl_sys::cl_command_queue;
 use std::collections::VecDeque;
 use std::mem::take;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Operations after which the tail is marked, so that what they use is given back. An event takes
@@ -54,9 +54,6 @@ struct Mark {
     /// What its event brings.
     told: Option<Told>,
 }
-
-/// A tick of this lane, and what of another's it waited for.
-type Waited = (Tick, Weak<dyn Lane>, Tick);
 
 /// The first and last command of a timed operation.
 struct Timed {
@@ -99,11 +96,6 @@ pub(crate) struct OpenClLane {
     state: Mutex<State>,
     /// Everything up to here has ended, as far as seen.
     done: AtomicU64,
-    /// The last mark that the queue has been seen to have passed. It changes under the state's
-    /// lock.
-    passed: AtomicU64,
-    /// Ticks that waited for those of other lanes, rising. Nothing else is taken within it.
-    waits: Mutex<VecDeque<Waited>>,
     /// Somebody is interested in what was issued up to here.
     wanted: AtomicU64,
     /// Rising. Apart from the state, which whoever enqueues holds during the driver's calls, while
@@ -132,17 +124,13 @@ impl OpenClLane {
             flushed: 0,
             timed: VecDeque::new(),
         };
-        let [done, passed, wanted] = std::array::from_fn(|_| AtomicU64::new(0));
-        let (state, waits, failures) = (Mutex::new(state), Mutex::default(), Mutex::default());
-        Ok(OpenClLane { core, state, done, passed, waits, wanted, failures })
+        let [done, wanted] = std::array::from_fn(|_| AtomicU64::new(0));
+        let (state, failures) = (Mutex::new(state), Mutex::default());
+        Ok(OpenClLane { core, state, done, wanted, failures })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn waited(&self) -> MutexGuard<'_, VecDeque<Waited>> {
-        self.waits.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn failed(&self) -> MutexGuard<'_, VecDeque<(Tick, HalError)>> {
@@ -179,7 +167,7 @@ impl OpenClLane {
 
     /// An event for a tick, or for one after it; none if the queue has been seen to have passed it.
     fn event(&self, state: &mut State, tick: Tick) -> Result<Option<Arc<Event>>, HalError> {
-        if self.passed() >= tick {
+        if self.done() >= tick {
             return Ok(None);
         }
         if let Some(mark) = state.marks.iter().find(|mark| mark.tick >= tick) {
@@ -209,9 +197,6 @@ impl OpenClLane {
             // This lane is in order.
             if !std::ptr::eq(other, self) {
                 events.extend(self.event_of(other, wait.tick));
-                if other.done() < wait.tick {
-                    self.waited().push_back((head.tick, Arc::downgrade(wait.lane), wait.tick));
-                }
             }
         }
         Ok(events)

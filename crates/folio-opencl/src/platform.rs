@@ -47,8 +47,6 @@ pub(crate) struct Shared {
     /// All devices are CPUs whose memory is the host's.
     pub(crate) cpus: bool,
     pub(crate) downloads: Downloads,
-    /// Held by whoever advances the lanes of these devices.
-    pub(crate) advance: Mutex<()>,
 }
 
 /// A device's name in OpenCL; valid as long as the process.
@@ -98,8 +96,7 @@ impl Platform {
             Some(context) => context.again()?,
             None => Context::new(self.id()?, &ids)?,
         };
-        let advance = Mutex::new(());
-        let made = Arc::new(Shared { memory, context, cpus: self.cpus, downloads, advance });
+        let made = Arc::new(Shared { memory, context, cpus: self.cpus, downloads });
         crate::memory::add(&made);
         Ok(shared.insert(made).clone())
     }

@@ -34,12 +34,14 @@ pub struct Script {
     pub(crate) seed: Option<u64>,
     pub(crate) overlap: bool,
     pub(crate) visible_every: u64,
+    lags: Vec<u64>,
 }
 
 impl Script {
     /// Everything takes one step, in the order of submission, visible at once.
     pub fn new() -> Script {
-        Script { latency: [1; 7], jitter: 0, seed: None, overlap: false, visible_every: 1 }
+        let (jitter, seed, overlap, visible_every, lags) = (0, None, false, 1, Vec::new());
+        Script { latency: [1; 7], jitter, seed, overlap, visible_every, lags }
     }
 
     /// Operations of this kind end `steps` after they could begin.
@@ -77,6 +79,20 @@ impl Script {
     pub fn visible_every(mut self, steps: u64) -> Script {
         self.visible_every = steps.max(1);
         self
+    }
+
+    /// What ended becomes visible through `completed` so many steps later: `steps[n]` on lane `n`,
+    /// by the order in which lanes are made, and at once on lanes beyond. So a lane may show an
+    /// operation before another lane shows what that waited for. A wait for the lane sees it at
+    /// once.
+    pub fn lags(mut self, steps: &[u64]) -> Script {
+        self.lags = steps.to_vec();
+        self
+    }
+
+    /// How much later a lane shows what has ended.
+    pub(crate) fn lag(&self, lane: usize) -> u64 {
+        self.lags.get(lane).copied().unwrap_or(0)
     }
 
     /// How long one operation takes.

@@ -118,6 +118,7 @@ impl Shared {
             if let Some(lost) = world.lost(lane) {
                 return Err(lost.clone());
             }
+            world.show(lane);
             if world.lanes[lane].visible >= tick {
                 return Ok(true);
             }

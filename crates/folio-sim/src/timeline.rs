@@ -35,6 +35,8 @@ pub(crate) struct LaneState {
     /// Everything up to here has ended, and everything up to here is visible.
     pub(crate) ended: Tick,
     pub(crate) visible: Tick,
+    /// Ticks after `visible` that have ended, and from when on each may be seen.
+    unseen: VecDeque<(Tick, u64)>,
     /// Operations after `ended`, in tick order.
     pub(crate) pending: VecDeque<Op>,
     pub(crate) failures: BTreeMap<Tick, HalError>,
@@ -320,7 +322,11 @@ impl World {
             self.counters.failures += 1;
             state.failures.insert(tick, error);
         }
+        let before = state.ended;
         state.retire();
+        if before < state.ended {
+            state.unseen.push_back((state.ended, now + self.script.lag(lane)));
+        }
         let entry = self.log.as_mut().and_then(|log| log.last_mut());
         if let Some(entry) = entry.filter(|e| e.lane == lane && e.tick == tick) {
             entry.failed = failed;
@@ -333,18 +339,28 @@ impl World {
             return;
         }
         for state in &mut self.lanes {
-            if state.visible < state.ended {
-                state.visible = state.ended;
+            while let Some((tick, _)) = state.unseen.pop_front_if(|(_, from)| *from <= self.now) {
+                state.visible = tick;
                 self.devices[state.device as usize].progressed = true;
             }
+        }
+    }
+
+    /// A thread waits for the lane: what lags there is seen.
+    pub(crate) fn show(&mut self, lane: usize) {
+        let (state, now) = (&mut self.lanes[lane], self.now);
+        if state.unseen.back().is_some_and(|(_, from)| *from > now) {
+            state.unseen.iter_mut().for_each(|(_, from)| *from = now.min(*from));
+            self.publish();
         }
     }
 
     /// When something happens next without anybody's doing; `None`: never.
     pub(crate) fn next_event(&mut self) -> Option<u64> {
         self.start_ready();
-        let show = self.now.next_multiple_of(self.script.visible_every);
-        let shown = self.lanes.iter().any(|l| l.visible < l.ended).then_some(show);
+        let first = self.lanes.iter().filter_map(|lane| lane.unseen.front()).map(|(_, from)| from);
+        let shown =
+            first.min().map(|from| self.now.max(*from).next_multiple_of(self.script.visible_every));
         let due = self.due().map(|(due, ..)| due.max(self.now)).min();
         due.into_iter().chain(shown).min()
     }
@@ -388,6 +404,7 @@ impl LaneState {
             given: 0,
             ended: 0,
             visible: 0,
+            unseen: VecDeque::new(),
             pending: VecDeque::new(),
             failures: BTreeMap::new(),
             timings: VecDeque::new(),

@@ -13,8 +13,7 @@
 //! | handed over | `pending`: the host has work ahead of it, or another lane has not submitted |
 //! | recorded | `open` |
 //! | submitted | `flying` |
-//! | over | `finished`: the device has ended, and failures are known |
-//! | reported | `done`: what it waited for is reported as well |
+//! | over | `done`: the device has ended, and failures are known |
 //!
 //! A job that waits for another lane begins a batch that waits for that lane's semaphore. It is
 //! recorded only when that lane has submitted what is waited for. So the one queue of the device is
@@ -72,7 +71,7 @@ pub(crate) struct VulkanLane {
 
 /// What is known of a tick.
 pub(crate) enum Known {
-    /// It has been reported, or has ended.
+    /// It has ended.
     Over,
     /// It ends with this value of the semaphore.
     Flying(u64),
@@ -84,7 +83,6 @@ pub(crate) struct State {
     pending: VecDeque<Job>,
     pub(crate) open: Option<Batch>,
     flying: VecDeque<Batch>,
-    finished: VecDeque<(Tick, Vec<Awaited>)>,
     /// A thread that copies for the lane has taken a job.
     busy: bool,
     /// The last value that a submission signals.
@@ -105,7 +103,6 @@ impl State {
             pending: VecDeque::new(),
             open: None,
             flying: VecDeque::new(),
-            finished: VecDeque::new(),
             busy: false,
             value,
             issued: 0,

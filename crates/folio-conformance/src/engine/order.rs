@@ -13,6 +13,7 @@ tests![
     commands_start_after_events,
     a_host_task_between_two_kernels_blocks_nobody_else,
     a_failed_task_fails_its_dependents_only,
+    a_failure_is_known_on_other_lanes,
     poison_is_overwritten,
     progress_needs_nobody_to_wait,
     chains_over_devices_and_the_host,
@@ -210,6 +211,26 @@ fn a_failed_task_fails_its_dependents_only(rig: &Rig) -> Outcome {
         ensure_eq!(failure(other.wait())?.id(), root.id());
         q.wait()?;
         other.wait()?;
+    }
+    Ok(())
+}
+
+/// ERR-02: readers on lanes of their own of what should have been written, and of what they write.
+/// Only the last is waited for.
+fn a_failure_is_known_on_other_lanes(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        for turn in 0..10 {
+            let (mut x, mut a) = (rig.rt.buffer::<i32>(8)?, rig.rt.buffer::<i32>(8)?);
+            let (mut b, mut c) = (rig.rt.buffer::<i32>(8)?, rig.rt.buffer::<i32>(8)?);
+            let first = q.run(8, fails(turn % 8, &mut x))?;
+            let beside = read_into(&q, &x, &mut a)?;
+            read_into(&q, &x, &mut b)?;
+            let last = read_into(&q, &b, &mut c)?;
+            let root = failure(last.wait())?;
+            ensure_eq!(root.id(), failure(first.wait())?.id());
+            ensure_eq!(root.id(), failure(beside.wait())?.id());
+        }
     }
     Ok(())
 }

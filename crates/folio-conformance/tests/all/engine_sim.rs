@@ -68,6 +68,14 @@ fn chaos() {
 }
 
 #[test]
+fn lanes_that_show_late() {
+    for lags in [[0, 0, 30], [30, 0, 0], [5, 60, 0]] {
+        let script = Script::new().seed(2).jitter(4).lags(&lags.repeat(16));
+        passes(&four(DeviceSpec::new()).peers(Link::default()).script(script));
+    }
+}
+
+#[test]
 fn slow_copies() {
     passes(&four(DeviceSpec::new()).script(Script::new().latency(OpKind::Copy, 50)));
 }

@@ -72,6 +72,13 @@ fn late_and_rarely_visible() {
 }
 
 #[test]
+fn lanes_that_show_late() {
+    let late = two(DeviceSpec::new()).script(Script::new().lags(&[0, 30, 7, 0, 11].repeat(40)));
+    passes(late.clone(), &[QUIET]);
+    passes(late.notifies(true), &[]);
+}
+
+#[test]
 fn batching() {
     passes(two(DeviceSpec::new().batch(5)), &[QUIET]);
 }

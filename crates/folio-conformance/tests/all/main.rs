@@ -12,6 +12,7 @@ mod engine_foreign;
 mod engine_given_back;
 mod engine_held;
 mod engine_ir;
+mod engine_late;
 mod engine_lost;
 mod engine_sim;
 mod engine_spoilt;

@@ -5,8 +5,8 @@
 //! waited for often is given its operations by the submitters themselves, without the way from
 //! thread to thread.
 //!
-//! An awake courier takes a processor. So there are couriers for half of the processors at most,
-//! one for each device while they suffice, and otherwise devices share them in turn ([`engage`]).
+//! An awake courier takes a processor. So at most as many devices have one as half of the
+//! processors ([`engage`]). Submitters to the others hand over themselves.
 //!
 //! A courier is *awake*, and then looks for operations again and again, or asleep. What was put
 //! into a mailbox before a submitter saw it awake is seen by it before it sleeps: each of the two
@@ -34,8 +34,6 @@ const PAUSES: u64 = 4;
 /// With so many there, submitters wait until they are fewer; and hand over themselves if the
 /// courier is held up.
 const TOO_MANY: u64 = 1024;
-/// With so many there, they do so at once where another device may hold up the courier.
-const TOO_MANY_SHARED: u64 = 2 * BACKLOG;
 /// What a courier hands over of a lane, at most, before it offers the backend its thread and turns
 /// to the next lane: also what comes in the meantime.
 const TURN: u64 = 256;
@@ -47,12 +45,12 @@ const COURIERS: u32 = if cfg!(loom) { 1 } else { 1000 };
 /// How often a courier looks for operations before it sleeps: some 50 microseconds.
 const LOOKS: u32 = if cfg!(loom) { 1 } else { 1000 };
 
-/// A courier, of one device or of several.
+/// The courier of a device.
 #[repr(align(128))]
 pub(crate) struct Courier {
     /// Written by it alone.
     awake: AtomicBool,
-    /// Somebody waits for its only device: it should sleep as soon as nothing is left to hand over.
+    /// A thread waits for the device: it should sleep as soon as nothing is left to hand over.
     rest: AtomicBool,
     state: Mutex<State>,
     wake: Condvar,
@@ -90,17 +88,15 @@ impl Courier {
     }
 }
 
-/// How many couriers there are where so many devices ask for one.
-fn enough(asking: usize, processors: usize) -> usize {
-    asking.min((processors / 2).max(1))
+/// How many couriers there may be.
+fn most_couriers(processors: usize) -> usize {
+    (processors / 2).max(1)
 }
 
 /// What a device has of its courier.
 #[repr(align(128))]
 pub(crate) struct Engaged {
-    pub(crate) courier: Arc<Courier>,
-    /// It is no other device's.
-    alone: bool,
+    pub(crate) courier: Courier,
     /// How often submitters have handed over themselves since somebody waited or the courier was
     /// called.
     ahead: AtomicU64,
@@ -127,10 +123,9 @@ impl Engaged {
         if !lane.is_due(BACKLOG / 4) || lane.backlog() < BACKLOG {
             return true;
         }
-        let too_many = if self.alone { TOO_MANY } else { TOO_MANY_SHARED };
         // The courier may be calling this task.
         if foreign::inside() {
-            return lane.backlog() < too_many;
+            return lane.backlog() < TOO_MANY;
         }
         for _ in 0..(BACKLOG / 4).div_ceil(PAUSES) {
             (0..PAUSES).for_each(|_| pause());
@@ -141,31 +136,25 @@ impl Engaged {
         // A lane that is held back for want of room is not the courier's.
         let is_served = || self.is_awake() && !lane.stalled.load(Ordering::Acquire);
         let enqueued = || is_served().then(&enqueued);
-        lane.backlog() < too_many || self.alone && become_fewer(lane, too_many, enqueued)
+        become_fewer(lane, TOO_MANY, enqueued)
     }
 
     /// One whose thread is started by the model itself.
     #[cfg(all(test, loom))]
     pub(crate) fn running() -> Engaged {
         let state = Mutex::new(State { running: true, called: false });
-        let courier = Arc::new(Courier { state, ..Courier::new() });
-        Engaged { courier, alone: true, ahead: AtomicU64::new(0), most: 1 }
+        let courier = Courier { state, ..Courier::new() };
+        Engaged { courier, ahead: AtomicU64::new(0), most: 1 }
     }
 }
 
-/// Gives the devices that ask for them their couriers.
+/// Gives the first devices that ask for them their couriers.
 pub(crate) fn engage(devices: &mut [DeviceEntry]) {
-    let asking = devices.iter_mut().filter_map(|device| Some((device.info.caps.courier?, device)));
-    let asking: Vec<_> = asking.collect();
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let (all, n) = (asking.len(), enough(asking.len(), processors));
-    let couriers: Vec<_> = (0..n).map(|_| Arc::new(Courier::new())).collect();
-    for (at, ((most, device), courier)) in
-        asking.into_iter().zip(couriers.iter().cycle()).enumerate()
-    {
-        let (courier, alone) = (courier.clone(), at % n + n >= all);
+    let asking = devices.iter_mut().filter_map(|device| Some((device.info.caps.courier?, device)));
+    for (most, device) in asking.take(most_couriers(processors)) {
         let (ahead, most) = (AtomicU64::new(0), u64::from(most));
-        device.courier = Some(Engaged { courier, alone, ahead, most });
+        device.courier = Some(Engaged { courier: Courier::new(), ahead, most });
     }
 }
 
@@ -220,6 +209,11 @@ fn look_again() {
     crate::sync::yield_now();
 }
 
+fn lanes_of(device: usize) -> impl Iterator<Item = LaneId> {
+    let first = device as u16 * LANES_PER_DEVICE;
+    (first..first + LANES_PER_DEVICE).map(LaneId)
+}
+
 impl Engine {
     /// Sees to it that a lane's operations are handed over, by this thread or by the device's
     /// courier.
@@ -262,8 +256,7 @@ impl Engine {
         let device = &self.devices[at];
         if let Some(engaged) = &device.courier {
             engaged.ahead.store(0, Ordering::Relaxed);
-            // What other devices have of theirs is no business of who waits for this one.
-            if engaged.alone && engaged.is_awake() {
+            if engaged.is_awake() {
                 engaged.courier.rest.store(true, Ordering::Relaxed);
             }
         }
@@ -271,8 +264,6 @@ impl Engine {
         // So does a courier that is at another lane of the device.
         let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
         let is_carried = || courier.is_some_and(Engaged::is_awake) && shared.is_waiting();
-        // Another device may hold it up.
-        let looks = if courier.is_some_and(|courier| courier.alone) { COURIERS } else { OTHERS };
         let mut patience = Patience::default();
         let mut told = false;
         loop {
@@ -293,7 +284,7 @@ impl Engine {
                 return;
             }
             let over = match carried {
-                true => patience.is_over(self.enqueued(at), looks),
+                true => patience.is_over(self.enqueued(at), COURIERS),
                 // Whoever else is at it does not keep this thread waiting.
                 false => patience.is_over(patience.enqueued, OTHERS),
             };
@@ -314,8 +305,7 @@ impl Engine {
 
     /// How many operations the native lanes of a device have been given, all together.
     fn enqueued(&self, device: usize) -> Tick {
-        let lanes = (0..LANES_PER_DEVICE).map(|nth| LaneId(device as u16 * LANES_PER_DEVICE + nth));
-        lanes
+        lanes_of(device)
             .filter_map(|lane| Some(self.table.shared(lane)?.enqueued()))
             .fold(0, Tick::wrapping_add)
     }
@@ -337,17 +327,10 @@ impl Engine {
         }
     }
 
-    /// What the courier of a device does, for that and the others that it has, until the engine
-    /// closes.
+    /// What the courier of a device does until the engine closes.
     pub(crate) fn carry(self: Arc<Self>, at: usize) {
         let Some(Engaged { courier, .. }) = &self.devices[at].courier else { return };
-        let its = |device: &DeviceEntry| {
-            device.courier.as_ref().is_some_and(|other| Arc::ptr_eq(&other.courier, courier))
-        };
-        let its = (0u16..).zip(&self.devices).filter(|(_, device)| its(device));
-        let of = |(at, _)| (at * LANES_PER_DEVICE..(at + 1) * LANES_PER_DEVICE).map(LaneId);
-        let all: Vec<LaneId> = its.flat_map(of).collect();
-        let lanes = || all.iter().copied();
+        let lanes = || lanes_of(at);
         let waits = |lane: LaneId| self.table.shared(lane).is_some_and(LaneShared::is_waiting);
         loop {
             courier.sleep();
@@ -389,7 +372,6 @@ mod tests {
     use crate::error::Cause;
     use crate::{Buffer, Error, Event, Queue, Result, Runtime};
     use std::cell::Cell;
-    use std::collections::HashSet;
 
     fn submit(q: &Queue, x: &mut Buffer<u32>, label: &str) -> Result<Event> {
         q.submit(|cg| {
@@ -418,13 +400,12 @@ mod tests {
         }
     }
 
-    /// A courier takes what is submitted, unless it is asleep, or the lane is full and not its own,
-    /// or full and nobody gets on; a task that it may be calling does not wait for it.
+    /// A courier takes what is submitted, unless it is asleep, or the lane is full and the courier
+    /// does not get on. A task that it may be calling does not wait for it.
     #[test]
     fn couriers_take_what_they_can() {
-        let courier = Arc::new(Courier::new());
-        let (ahead, most) = (AtomicU64::new(0), 1);
-        let mut engaged = Engaged { courier, alone: true, ahead, most };
+        let (courier, ahead, most) = (Courier::new(), AtomicU64::new(0), 1);
+        let engaged = Engaged { courier, ahead, most };
         let takes = |engaged: &Engaged, ticks, stalled| {
             let lane = filled(Arc::default(), ticks);
             lane.stalled.store(stalled, Ordering::Relaxed);
@@ -441,9 +422,6 @@ mod tests {
         assert_eq!(takes(&engaged, TOO_MANY, true), (false, 0));
         let (taken, asked) = takes(&engaged, TOO_MANY, false);
         assert!(!taken && asked > COURIERS);
-        engaged.alone = false;
-        assert_eq!(takes(&engaged, TOO_MANY_SHARED, false), (false, 0));
-        engaged.alone = true;
         let task = |ticks| foreign::within(|| takes(&engaged, ticks, false));
         assert_eq!([TOO_MANY - 1, TOO_MANY].map(task), [(true, 0), (false, 0)]);
     }
@@ -498,37 +476,24 @@ mod tests {
 
     #[test]
     fn couriers_leave_processors_to_submitters() {
-        let all = [(1, 16), (8, 16), (8, 8), (8, 4), (2, 1), (1, 2), (0, 16)];
-        assert_eq!(
-            all.map(|(asking, processors)| enough(asking, processors)),
-            [1, 8, 4, 2, 1, 1, 0]
-        );
+        assert_eq!([16, 4, 2, 1, 0].map(most_couriers), [8, 2, 1, 1, 1]);
     }
 
-    /// However many devices there are: each has a courier that serves it, and those are few.
+    /// However many devices there are: few have couriers, and all get what they are given.
     #[test]
-    fn devices_share_couriers() {
+    fn devices_beyond_half_of_the_processors_have_no_courier() {
         const DEVICES: usize = 40;
-        let courier = Some(1);
-        let backend = Null { courier, ..Null::new(DEVICES as u32) };
+        let backend = Null { courier: Some(1), ..Null::new(DEVICES as u32) };
         let rt = Runtime::builder().backend(backend).build().unwrap();
-        let engine = &rt.core.engine;
-        let couriers =
-            || engine.devices.iter().map(|device| &device.courier.as_ref().unwrap().courier);
+        let couriers = || rt.core.engine.devices.iter().filter_map(|d| d.courier.as_ref());
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let different: HashSet<_> = couriers().map(Arc::as_ptr).collect();
-        assert_eq!(different.len(), enough(DEVICES, processors));
-        for device in &engine.devices {
-            let engaged = device.courier.as_ref().unwrap();
-            let users = couriers().filter(|other| Arc::ptr_eq(other, &engaged.courier)).count();
-            assert_eq!(engaged.alone, users == 1);
-        }
+        assert_eq!(couriers().count(), most_couriers(processors).min(DEVICES));
         for at in 0..DEVICES {
             let q = rt.queue_on(&format!("null:{at}")[..]).unwrap();
             let mut x = rt.buffer::<u32>(4).unwrap();
             (0..100).for_each(|_| drop(submit(&q, &mut x, "").unwrap()));
             q.wait().unwrap();
         }
-        assert!(couriers().all(|courier| courier.state.lock().running));
+        assert!(couriers().all(|engaged| engaged.courier.state.lock().running));
     }
 }

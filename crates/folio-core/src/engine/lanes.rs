@@ -121,6 +121,8 @@ pub(crate) struct Record {
     /// What it keeps alive.
     pub(crate) storages: SmallVec<[StorageId; 4]>,
     pub(crate) sources: Sources,
+    /// Ticks of other lanes that it waited for there.
+    pub(crate) after: SmallVec<[Stamp; 4]>,
     /// The slot in which it waited, whose stamp others may know.
     pub(crate) slot: Option<SlotId>,
     /// When it was submitted, in epochs of failures.
@@ -176,6 +178,8 @@ pub(crate) struct LaneState {
     pub(crate) wakers: BTreeMap<Tick, Vec<Waker>>,
     /// Failures that the backend told and that are not accounted for yet, in tick order.
     pub(crate) told: VecDeque<(Tick, HalError)>,
+    /// A tick of another lane. The next operation here has ended, and is retired after that tick.
+    pub(crate) held: Option<(LaneId, Tick)>,
 }
 
 impl LaneState {
@@ -187,6 +191,7 @@ impl LaneState {
             watches: BinaryHeap::new(),
             wakers: BTreeMap::new(),
             told: VecDeque::new(),
+            held: None,
         }
     }
 

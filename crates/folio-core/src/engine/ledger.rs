@@ -356,6 +356,7 @@ impl Ledger {
             queue: op.queue,
             storages: std::mem::take(&mut op.storages),
             sources,
+            after: SmallVec::new(),
             slot,
             epoch,
             staging: op.staging.take(),
@@ -375,11 +376,12 @@ impl Ledger {
     pub(crate) fn issue(
         &mut self,
         lane: LaneId,
-        record: Record,
+        mut record: Record,
         waits: Waits,
         timed: bool,
         payload: Payload,
     ) -> Stamp {
+        record.after = waits.of_others(lane).collect();
         let (what, label, slot) = (record.what, record.label.clone(), record.slot);
         let state = &mut self.timeline.lanes[usize::from(lane.0)];
         state.issued += 1;

@@ -412,6 +412,32 @@ fn loom_a_dependent_meets_the_end_of_a_tick() {
     });
 }
 
+/// A lane shows an operation before the lane of what that waited for shows this: a waiter and
+/// another thread that polls both see it after that, and the waiter comes to its end.
+#[test]
+fn loom_a_lane_that_shows_late_holds_what_waited_for_it() {
+    check(None, || {
+        let model = Arc::new(Rig { waits: true, at_once: [false, true], ..RIG }.engine());
+        let first = model.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
+        let second = model.engine.enter(|ledger| ledger.submit(on_lane(1, &[(first, true)])));
+        let other = model.clone();
+        let driver = thread::spawn(move || {
+            other.natives[0].finish(1);
+            other.engine.enter(|ledger| ledger.poll(LANES[1]));
+        });
+        let outcomes = |model: &Model| {
+            model.engine.enter(|ledger| {
+                ledger.poll(LANES[1]);
+                [second, first].map(|stamp| ledger.timeline.outcome(stamp))
+            })
+        };
+        assert_ne!(outcomes(&model), [Outcome::Fine, Outcome::Pending]);
+        assert!(matches!(model.engine.wait(second, None), Ok(Waited::Done)));
+        assert_eq!(outcomes(&model), [Outcome::Fine; 2]);
+        driver.join().unwrap();
+    });
+}
+
 /// A host task fails while dependents are submitted: who depends on its data fails, who only comes
 /// after it runs, the failure is reported once.
 #[test]

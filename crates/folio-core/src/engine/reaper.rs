@@ -245,6 +245,7 @@ impl Engine {
                 if !state.watches.is_empty() || !state.wakers.is_empty() {
                     look.watched = true;
                     awaited.push(lane);
+                    awaited.extend(state.held.map(|(holder, _)| holder));
                 }
                 look.in_flight |= !state.idle();
             }

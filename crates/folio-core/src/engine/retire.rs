@@ -7,7 +7,7 @@ use super::trace::Note;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::order::hazards::{Flow, Outcome, add_dep};
-use crate::order::stamp::{LaneId, SlotId, Stamp, When};
+use crate::order::stamp::{LaneId, SlotId, Stamp};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
@@ -23,6 +23,13 @@ impl Ledger {
     /// Accounts for everything that has completed on a lane. True when there was something.
     pub(crate) fn poll(&mut self, lane: LaneId) -> bool {
         self.poll_up_to(lane, Tick::MAX)
+    }
+
+    /// Polls the lane on which a stamp is, or on which something is that it waits for.
+    pub(crate) fn poll_for(&mut self, stamp: Stamp) {
+        if let Some((lane, _)) = self.tick_before(stamp) {
+            self.poll(lane);
+        }
     }
 
     fn poll_up_to(&mut self, lane: LaneId, most: Tick) -> bool {
@@ -41,29 +48,25 @@ impl Ledger {
             return false;
         }
         self.table.failures(lane, &mut self.timeline.lanes[at].told);
-        self.retire(lane, end);
+        let progress = self.retire(lane, end);
         self.settle();
-        true
+        progress
     }
 
-    /// Accounts for the operations of a lane up to `end`, which have all completed.
-    pub(super) fn retire(&mut self, lane: LaneId, end: Tick) {
+    /// Accounts for the operations of a lane up to `end`, which have all ended. One that waited for
+    /// another lane is held back until that lane is accounted for so far. True when something was
+    /// accounted for.
+    pub(super) fn retire(&mut self, lane: LaneId, end: Tick) -> bool {
         let at = usize::from(lane.0);
+        let mut progress = false;
         while self.timeline.lanes[at].retired < end {
-            let tick = self.timeline.lanes[at].retired + 1;
-            let Some(first) = self.timeline.lanes[at].records.front_mut() else { break };
-            if first.sources.iter().any(|stamp| stamp.lane() != Some(lane)) {
-                let sources = std::mem::take(&mut first.sources);
-                self.settle_sources(&sources);
-                if self.timeline.lanes[at].retired >= tick {
-                    // One of those lanes told that the device is lost, and so this is over.
-                    break;
-                }
-                if let Some(first) = self.timeline.lanes[at].records.front_mut() {
-                    first.sources = sources;
-                }
+            progress |= self.poll_waits(lane);
+            if self.timeline.lanes[at].held.is_some() {
+                break;
             }
+            // One of those lanes may have told that the device is lost: then none is left.
             let Some(mut record) = self.timeline.lanes[at].records.pop_front() else { break };
+            let tick = self.timeline.lanes[at].retired + 1;
             // A tick that failed in several ways failed once.
             let mut own = None;
             while let Some(told) = self.timeline.lanes[at].told.pop_front_if(|(t, _)| *t <= tick) {
@@ -71,20 +74,25 @@ impl Ledger {
             }
             self.timeline.lanes[at].retired = tick;
             self.retire_one(lane, tick, &mut record, own.map(|(_, error)| error));
+            progress = true;
         }
         self.wake_watches(lane);
         self.timeline.lanes[at].shrink();
+        progress
     }
 
-    /// What an operation depends on has completed before it, but its lane may not have been asked
-    /// yet. Lanes are looked at no further than needed, so this recurses no deeper than there are
-    /// lanes.
-    fn settle_sources(&mut self, sources: &Sources) {
-        for stamp in sources.iter() {
-            if let When::Placed(lane, tick) = stamp.when()
-                && self.timeline.lanes[usize::from(lane.0)].retired < tick
-            {
-                self.poll_up_to(lane, tick);
+    /// Polls the lanes for which the next operation of a lane waited, no further than needed. One
+    /// that does not show that tick holds the operation back. A wait leads to an operation that was
+    /// placed earlier, so this recurses no deeper than there are lanes.
+    fn poll_waits(&mut self, lane: LaneId) -> bool {
+        let mut progress = false;
+        loop {
+            let wait = self.timeline.next_wait(lane);
+            self.timeline.lanes[usize::from(lane.0)].held = wait;
+            let Some((other, tick)) = wait else { return progress };
+            progress |= self.poll_up_to(other, tick);
+            if self.timeline.lanes[usize::from(other.0)].retired < tick {
+                return progress;
             }
         }
     }
@@ -285,6 +293,7 @@ impl Ledger {
 
     fn lose_lane(&mut self, lane: LaneId, failure: &Arc<Failure>) {
         let at = usize::from(lane.0);
+        self.timeline.lanes[at].held = None;
         let records: SmallVec<[Record; 4]> = self.timeline.lanes[at].records.drain(..).collect();
         for record in records {
             self.timeline.lanes[at].retired += 1;
@@ -310,8 +319,8 @@ impl Ledger {
 
 #[cfg(all(test, not(loom), not(miri)))]
 mod tests {
-    use crate::Runtime;
     use crate::engine::null::Null;
+    use crate::{Error, Runtime, Shared};
     use std::sync::Arc;
     use std::sync::atomic::Ordering;
 
@@ -340,5 +349,48 @@ mod tests {
         assert_eq!(given(&lane), 2, "the same lane is idle");
         lane.ended.store(2, Ordering::Release);
         fine.wait().unwrap();
+    }
+
+    /// ERR-02: a lane shows the end of an operation before the lane of what it read shows that
+    /// one's. It is not reported before the other's failure is known, and then fails with it.
+    #[test]
+    fn an_operation_is_held_back_until_what_it_waited_for_is_retired() {
+        let null = Null { held: Some(Arc::default()), ..Null::new(1) };
+        let rt = Runtime::builder().backend(null.clone()).build().unwrap();
+        let q = rt.queue_on("null:0").unwrap();
+        let [x, y, z] = [0; 3].map(|_| rt.buffer::<u32>(4).unwrap().share());
+        let copy = |from: &Shared<u32>, to: &Shared<u32>| {
+            q.submit(|cg| {
+                let both = (cg.read(from), cg.discard(to));
+                cg.host_kernel([1], both, |_, _| {});
+                Ok(())
+            })
+            .unwrap()
+        };
+        let first = q
+            .submit(|cg| {
+                let x = cg.discard(&x);
+                cg.host_kernel([1], x, |_, _| {});
+                Ok(())
+            })
+            .unwrap();
+        // The first of these goes behind what it reads, and the next one to a lane of its own.
+        let (beside, consumer) = (copy(&x, &y), copy(&x, &z));
+        let given = |lane: &crate::engine::null::State| lane.given.load(Ordering::Acquire);
+        let lanes = null.lanes();
+        let source = lanes.iter().find(|lane| given(lane) == 2).unwrap();
+        let other = lanes.iter().find(|lane| given(lane) == 1).unwrap();
+        other.ended.store(1, Ordering::Release);
+        assert!(!consumer.is_done(), "what it read may have failed");
+        source.failing.lock().unwrap().push(1);
+        source.ended.store(1, Ordering::Release);
+        assert!(consumer.is_done(), "nothing holds it back");
+        let ids = [first, consumer].map(|event| match event.wait() {
+            Err(Error::Failed(failure)) => failure.id(),
+            other => panic!("{other:?}"),
+        });
+        assert_eq!(ids[0], ids[1]);
+        source.ended.store(2, Ordering::Release);
+        assert!(beside.wait().is_err());
     }
 }

@@ -130,8 +130,13 @@ impl Ledger {
         }
     }
 
-    /// A tick that must be reached before `stamp` can be, if there is one.
+    /// A tick that a native lane must show as reached before `stamp` can be, if there is one.
     pub(crate) fn waits_for_tick(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
+        self.tick_before(stamp).map(|at| self.timeline.holder(at))
+    }
+
+    /// The tick of a stamp, or of something that it waits for.
+    pub(super) fn tick_before(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
         let mut stamp = self.timeline.resolve(stamp);
         loop {
             match stamp.when() {

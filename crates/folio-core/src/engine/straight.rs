@@ -150,6 +150,7 @@ impl Ledger {
             queue: command.queue,
             storages,
             sources: before.sources,
+            after: SmallVec::new(),
             slot: None,
             epoch: self.timeline.failures.epoch(),
             staging: None,

@@ -4,8 +4,9 @@ use super::failures::Failures;
 use super::lanes::LaneState;
 use super::slots::Slot;
 use crate::error::Failure;
+use crate::hal::Tick;
 use crate::order::hazards::{Deps, Outcome};
-use crate::order::stamp::{SlotId, Stamp, When};
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -73,8 +74,30 @@ impl Timeline {
         }
     }
 
+    /// A tick of another lane that is not retired, and for which the next operation of a lane waited.
+    pub(crate) fn next_wait(&self, lane: LaneId) -> Option<(LaneId, Tick)> {
+        let first = self.lanes[usize::from(lane.0)].records.front()?;
+        first.after.iter().find_map(|stamp| match stamp.when() {
+            When::Placed(other, tick) => {
+                (self.lanes[usize::from(other.0)].retired < tick).then_some((other, tick))
+            }
+            _ => None,
+        })
+    }
+
+    /// The tick that must be retired before one of a lane can be: its own, or one that holds the
+    /// lane back, which was placed earlier.
+    pub(crate) fn holder(&self, mut at: (LaneId, Tick)) -> (LaneId, Tick) {
+        let pending =
+            |(lane, tick): &(LaneId, Tick)| self.lanes[usize::from(lane.0)].retired < *tick;
+        while let Some(held) = self.lanes[usize::from(at.0.0)].held.filter(pending) {
+            at = held;
+        }
+        at
+    }
+
     /// What the next operation of a lane will be known by.
-    pub(crate) fn next_stamp(&self, lane: crate::order::stamp::LaneId) -> Stamp {
+    pub(crate) fn next_stamp(&self, lane: LaneId) -> Stamp {
         Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
     }
 }

@@ -108,7 +108,7 @@ impl Engine {
             match ledger.waits_for_tick(stamp) {
                 Some((lane, tick)) => {
                     drop(ledger);
-                    self.wait_on_lane(lane, tick, until);
+                    self.wait_on_lane(stamp, (lane, tick), until);
                 }
                 // A host task must end first.
                 None => {
@@ -153,8 +153,8 @@ impl Engine {
         }
     }
 
-    /// Waits for a tick and accounts for it.
-    fn wait_on_lane(&self, lane: LaneId, tick: Tick, until: Option<Instant>) {
+    /// Waits for a tick, on behalf of a stamp, and accounts for both.
+    fn wait_on_lane(&self, stamp: Stamp, (lane, tick): (LaneId, Tick), until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
         self.hand_over_before_waiting(lane, tick, until);
         // It flushes itself when it waits; lanes that it waits for may hold operations back.
@@ -171,9 +171,7 @@ impl Engine {
             shared.native.wait(reachable, until)
         };
         self.enter(|ledger| match asked {
-            Ok(_) => {
-                ledger.poll(lane);
-            }
+            Ok(_) => ledger.poll_for(stamp),
             // Others may have accounted for all that was on the lane before it was lost: then
             // nobody would ask it again.
             Err(lost) => ledger.lose(ledger.topology.device_of(lane), &lost),

@@ -96,8 +96,8 @@ pub struct Caps {
     /// Once so many operations have been handed over and nobody has waited for any, a thread of the
     /// engine's, the device's courier, makes these calls, and submitting takes no longer than the
     /// engine's own work. For devices where each is microseconds in a driver
-    /// ([`Caps::spare_courier`]); `None`: no such thread. Devices share couriers where there would
-    /// be more than half as many as processors.
+    /// ([`Caps::spare_courier`]); `None`: no such thread. No more devices have one than half as
+    /// many as there are processors, the first that ask.
     pub courier: Option<u32>,
     /// Calls for two lanes of the device by two threads take longer than one after the other.
     /// Whoever waits then leaves what is to be handed over to the courier, while that gets on.

@@ -106,6 +106,12 @@ impl Waits {
         self.0.len() < before
     }
 
+    /// Those of other lanes than `lane`.
+    #[inline]
+    pub(crate) fn of_others(&self, lane: LaneId) -> impl Iterator<Item = Stamp> {
+        self.0.iter().copied().filter(move |s| s.lane() != Some(lane))
+    }
+
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = (LaneId, Tick)> {
         self.0.iter().filter_map(|s| match s.when() {

@@ -40,9 +40,21 @@ struct State {
     loaded: HashSet<(u32, KernelHandle)>,
     /// Operations whose call returned an error, by lane, with what they wait for.
     refused: HashMap<u32, VecDeque<(Tick, Waits)>>,
+    /// What such operations waited for, of those that have ended; by their lane.
+    due: Vec<(u32, Waits)>,
 }
 
 type Waits = Vec<(Arc<dyn Lane>, Tick)>;
+
+impl State {
+    /// A lane shows the end of a tick.
+    fn end_refused(&mut self, lane: u32, completed: Tick) {
+        let Some(refused) = self.refused.get_mut(&lane) else { return };
+        while let Some((_, waits)) = refused.pop_front_if(|(tick, _)| *tick <= completed) {
+            self.due.push((lane, waits));
+        }
+    }
+}
 
 /// A layer that checks the contract.
 #[derive(Default)]
@@ -88,18 +100,15 @@ impl Validate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// An operation that was refused counts as finished after what it waits for all the same.
-    fn check_refused(&self, lane: &LaneRef, completed: Tick) {
-        let mut due = Vec::new();
-        if let Some(refused) = self.lock().refused.get_mut(&lane.id) {
-            while let Some((_, waits)) = refused.pop_front_if(|(tick, _)| *tick <= completed) {
-                due.extend(waits);
-            }
-        }
-        for (other, tick) in due {
-            if other.completed().is_ok_and(|completed| completed < tick) {
-                let what = format!("a refused tick of lane {} did not wait for {tick}", lane.id);
-                self.report.add(Rule::BackendCompleted, what);
+    /// Has all been reached that refused operations waited for, of those that have ended? A lane may
+    /// show its ends late, so it is waited for, and that only by calls that hold no lock.
+    fn check_refused(&self) {
+        for (lane, waits) in std::mem::take(&mut self.lock().due) {
+            for (other, tick) in waits {
+                if other.wait(tick, Some(Instant::now())) == Ok(false) {
+                    let what = format!("a refused tick of lane {lane} did not wait for {tick}");
+                    self.report.add(Rule::BackendCompleted, what);
+                }
             }
         }
     }
@@ -423,8 +432,8 @@ unsafe impl Hooks for Validate {
         let (floor, lost) = self.before(lane);
         let tick = lane.inner.completed().inspect_err(|_| self.lose(lane))?;
         self.check_not_lost(lane, lost);
-        self.check_refused(lane, tick);
         let mut state = self.lock();
+        state.end_refused(lane.id, tick);
         let issued = state.lanes.get(lane.id).map_or(0, |l| l.issued);
         if tick < floor || tick > issued {
             let what = format!("lane {}: {tick}, not in {floor}..={issued}", lane.id);
@@ -444,9 +453,22 @@ unsafe impl Hooks for Validate {
         let reached = lane.inner.wait(tick, until).inspect_err(|_| self.lose(lane))?;
         self.check_not_lost(lane, lost);
         if reached {
-            self.lock().lanes.seen(lane.id, tick.min(issued));
+            let mut state = self.lock();
+            state.end_refused(lane.id, tick);
+            state.lanes.seen(lane.id, tick.min(issued));
         }
+        self.check_refused();
         Ok(reached)
+    }
+
+    fn flush(&self, lane: &LaneRef) {
+        lane.inner.flush();
+        self.check_refused();
+    }
+
+    fn drive(&self, lane: &LaneRef) {
+        lane.inner.drive();
+        self.check_refused();
     }
 
     fn failures(&self, lane: &LaneRef, sink: &mut dyn FnMut(Tick, HalError)) {

@@ -146,6 +146,7 @@ fn sim(rng: &mut Rng, menu: Menu) -> Sim {
         courier: !menu.steady && rng.chance(15),
         notifies: !menu.steady && rng.chance(15),
         ir: rng.chance(menu.functions / 2),
+        lags: rng.pick(&[[0; 3], [0; 3], [0, 0, 9], [9, 0, 0], [3, 40, 0]]),
         seed: rng.next(),
     }
 }

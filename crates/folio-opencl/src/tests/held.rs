@@ -122,6 +122,7 @@ fn what_is_awaited_has_an_event_of_its_own() {
         assert!(!calls.contains_key("clEnqueueMarkerWithWaitList"), "{calls:?}");
     }
     other.finish();
+    assert_eq!(bench.lane.wait(tick, None), Ok(true));
     assert_eq!(bench.lane.completed(), Ok(tick));
     gate.open();
     bench.holds(3);

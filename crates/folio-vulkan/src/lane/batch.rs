@@ -24,9 +24,9 @@ pub(crate) struct Batch {
     /// The value of the semaphore that it signals.
     pub(crate) value: u64,
     pub(crate) operations: u32,
-    /// What it waits for: ticks, and values of their lanes' semaphores.
-    pub(crate) waits: Vec<Awaited>,
+    /// What it waits for: values of semaphores, and the lanes that these are of.
     values: Vec<(vk::Semaphore, u64)>,
+    _waits: Vec<Awaited>,
     /// Chunks of the arena that are used up.
     pub(crate) full: Vec<Block>,
     /// Memory that goes when it has ended.
@@ -82,8 +82,8 @@ impl Batch {
             last: first,
             value: 0,
             operations: 0,
-            waits: vec![],
             values: vec![],
+            _waits: vec![],
             full: vec![],
             pieces: vec![],
             records: vec![],
@@ -166,7 +166,7 @@ impl VulkanLane {
     ) -> Result<(), HalError> {
         self.submit(state);
         let batch = self.open(state, tick)?;
-        (batch.waits, batch.values) = (waits, values);
+        (batch._waits, batch.values) = (waits, values);
         Ok(())
     }
 
@@ -330,7 +330,7 @@ impl VulkanLane {
         }
         state.arena.recycle(&self.core, batch.full);
         state.free.push(batch.commands);
-        state.finished.push_back((batch.last, batch.waits));
+        self.ended(batch.last);
     }
 
     /// A wait as a batch has it.

@@ -29,12 +29,12 @@ impl VulkanLane {
             false => self.open_behind(&mut state, head.tick, waits, values),
         };
         if let Err(error) = opened {
-            state.end_with_last(head.tick);
+            self.end_with_last(&mut state, head.tick);
             return Err(error);
         }
         let time = if head.timed { self.begin_time(&mut state) } else { None };
         let Some(mut batch) = state.open.take() else {
-            state.end_with_last(head.tick);
+            self.end_with_last(&mut state, head.tick);
             return Err(HalError::unsupported("commands"));
         };
         batch.barrier(&self.core);

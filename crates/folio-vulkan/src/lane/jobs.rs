@@ -144,7 +144,7 @@ impl VulkanLane {
             }
         } else {
             // Not even a command buffer could be had: the tick ends with what is ahead.
-            state.end_with_last(job.tick);
+            self.end_with_last(&mut state, job.tick);
         }
         Step::Taken
     }
@@ -219,7 +219,7 @@ impl VulkanLane {
             let timing = Timing { queued: job.queued.min(started), started, ended };
             state.note_time(Timed { tick: job.tick, timing });
         }
-        state.finished.push_back((job.tick, job.waits));
+        self.ended(job.tick);
         Step::Taken
     }
 
@@ -228,14 +228,12 @@ impl VulkanLane {
         self.sweep(state);
         state.flying.is_empty()
     }
-}
 
-impl State {
     /// A tick ends with what was submitted last.
-    pub(super) fn end_with_last(&mut self, tick: Tick) {
-        match self.flying.back_mut() {
+    pub(super) fn end_with_last(&self, state: &mut State, tick: Tick) {
+        match state.flying.back_mut() {
             Some(batch) => batch.last = tick,
-            None => self.finished.push_back((tick, vec![])),
+            None => self.ended(tick),
         }
     }
 }

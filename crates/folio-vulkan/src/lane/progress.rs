@@ -1,5 +1,4 @@
-//! How far a lane is: the value of its semaphore, which a thread has to ask for. A tick is
-//! reported when what it waited for is reported, on whatever lane: failures are told from there.
+//! How far a lane is: the value of its semaphore, which a thread has to ask for.
 
 use super::{Awaited, SHORT, State, VulkanLane};
 use crate::platform::driver;
@@ -26,40 +25,12 @@ impl VulkanLane {
 
     /// Looks how far the lane is.
     pub(super) fn look(&self) {
-        self.look_to(Tick::MAX);
+        self.sweep(&mut self.lock());
     }
 
-    /// The same, to report up to a tick.
-    fn look_to(&self, tick: Tick) {
-        {
-            let mut state = self.lock();
-            self.sweep(&mut state);
-        }
-        self.report_to(tick);
-    }
-
-    /// Reports what has ended, in order, until a tick is. Each tick asks for earlier ones of other
-    /// lanes only, so this ends.
-    fn report_to(&self, wanted: Tick) {
-        while self.done() < wanted {
-            let (tick, waits): (Tick, Vec<Awaited>) = {
-                let state = self.lock();
-                match state.finished.front() {
-                    Some((tick, waits)) => (*tick, waits.clone()),
-                    None => return,
-                }
-            };
-            for (lane, theirs) in &waits {
-                if lane.done() < *theirs {
-                    lane.look_to(*theirs);
-                }
-            }
-            let mut state = self.lock();
-            if state.finished.front().is_some_and(|(front, _)| *front == tick) {
-                state.finished.pop_front();
-                self.done.fetch_max(tick, Ordering::Release);
-            }
-        }
+    /// Everything up to a tick has ended, and its failures are known.
+    pub(super) fn ended(&self, tick: Tick) {
+        self.done.fetch_max(tick, Ordering::Release);
     }
 
     /// Waits for so long at most until something may have changed for a tick.

@@ -21,9 +21,7 @@ fn block_on(model: &Model, stamp: Stamp) -> Outcome {
     loop {
         let mut waker = Some(waker.clone());
         let (pending, outcome) = model.engine.enter(|ledger| {
-            if let Some((lane, _)) = ledger.waits_for_tick(stamp) {
-                ledger.poll(lane);
-            }
+            ledger.poll_for(stamp);
             (ledger.wake_when_done(stamp, &mut waker), ledger.timeline.outcome(stamp))
         });
         if !pending {
@@ -67,6 +65,25 @@ fn loom_the_reaper_wakes_futures() {
         let other = model.clone();
         let driver = thread::spawn(move || other.natives[0].finish(1));
         assert_eq!(block_on(&model, stamp), Outcome::Fine);
+        driver.join().unwrap();
+        model.engine.close();
+        reaper.join().unwrap();
+    });
+}
+
+/// The same for a tick whose lane shows it before the lane of the tick that it waited for.
+#[test]
+fn loom_the_reaper_wakes_futures_that_a_late_lane_holds() {
+    check(Some(2), || {
+        let rig = Rig { waits: true, at_once: [false, true], reaper: true, ..RIG };
+        let model = Arc::new(rig.engine());
+        let engine = model.engine.clone();
+        let reaper = thread::spawn(move || engine.reap(0));
+        let first = model.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
+        let second = model.engine.enter(|ledger| ledger.submit(on_lane(1, &[(first, true)])));
+        let other = model.clone();
+        let driver = thread::spawn(move || other.natives[0].finish(1));
+        assert_eq!(block_on(&model, second), Outcome::Fine);
         driver.join().unwrap();
         model.engine.close();
         reaper.join().unwrap();

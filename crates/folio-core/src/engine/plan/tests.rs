@@ -27,10 +27,10 @@ use crate::engine::tracker::Tracker;
 use crate::error::{Error, Label};
 use crate::geom::{Box3, Dims, Grid};
 use crate::hal::{
-    Geometry, HalError, HalErrorKind, HostPtr, Link, Lost, MemBase, MemRef, Side, WaitGroup,
+    Geometry, HalError, HalErrorKind, HostPtr, Link, Lost, MemBase, MemRef, Side, Tick, WaitGroup,
 };
 use crate::order::hazards::{Deps, Flow, Outcome};
-use crate::order::stamp::{SlotId, Stamp, When};
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use crate::pages::{BlockTracker, DomainId};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -346,7 +346,7 @@ impl Rig {
             When::Placed(lane, tick) => {
                 let told = &mut self.ledger.timeline.lanes[usize::from(lane.0)].told;
                 told.extend(error.map(|error| (tick, error)));
-                self.ledger.retire(lane, tick);
+                self.retire(lane, tick);
                 self.ledger.settle();
             }
             When::Unplaced(slot, _) => {
@@ -361,9 +361,18 @@ impl Rig {
     fn all_ends(&mut self) {
         for lane in 0..self.ledger.timeline.lanes.len() {
             let issued = self.ledger.timeline.lanes[lane].issued;
-            self.ledger.retire(crate::order::stamp::LaneId(lane as u16), issued);
+            self.retire(LaneId(lane as u16), issued);
         }
         self.ledger.settle();
+    }
+
+    /// A lane ends up to a tick, after what its operations use on other lanes.
+    fn retire(&mut self, lane: LaneId, tick: Tick) {
+        self.ledger.retire(lane, tick);
+        while let Some((source, own)) = self.ledger.timeline.lanes[usize::from(lane.0)].held {
+            self.retire(source, own);
+            self.ledger.retire(lane, tick);
+        }
     }
 
     fn is_deferred(&self, name: &str) -> bool {

@@ -54,7 +54,8 @@ impl UsmPtr {
         UsmPtr { at, runtime: view.storage.core.id, address: alloc.address, bytes }
     }
 
-    /// The address on the device, where it has one.
+    /// The address on the device, where it has one; of host and shared memory, the host's. Kernels
+    /// take pointers as arguments, and so work where the two differ, as by Vulkan.
     pub fn address(&self) -> Option<u64> {
         self.address
     }

@@ -41,6 +41,19 @@ pub(crate) struct Block {
     backing: Backing,
 }
 
+impl Block {
+    /// The address that programs know it by: the host's of what is the host's. Drivers may map that
+    /// elsewhere for the device.
+    fn known_by(&self) -> u64 {
+        match (self.kind, self.host) {
+            (AllocKind::Host | AllocKind::Shared, Some(HostPtr(at))) => {
+                at.expose_provenance() as u64
+            }
+            _ => self.address,
+        }
+    }
+}
+
 /// Where a buffer's memory is from.
 #[derive(Debug)]
 enum Backing {
@@ -240,14 +253,14 @@ impl Memory {
 
     fn add(&self, block: Block) -> Allocation {
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
-        let (address, host) = (Some(block.address), block.host);
+        let (address, host) = (block.known_by(), block.host);
         self.in_use.fetch_add(block.counted(), Ordering::Relaxed);
         let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        addresses.insert(block.address, handle);
+        addresses.insert(address, handle);
         drop(addresses);
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
         blocks.insert(handle, Arc::new(block));
-        Allocation { handle, address, host, zeroed: false }
+        Allocation { handle, address: Some(address), host, zeroed: false }
     }
 
     /// How many allocations there are, and their bytes: none when all has been given back.
@@ -416,7 +429,7 @@ impl Core {
         let Some(block) = blocks.remove(&handle) else { return };
         drop(blocks);
         let mut addresses = self.memory.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        addresses.remove(&block.address);
+        addresses.remove(&block.known_by());
         drop(addresses);
         self.memory.in_use.fetch_sub(block.counted(), Ordering::Relaxed);
         // Who looks at a block right now lets go of it soon.

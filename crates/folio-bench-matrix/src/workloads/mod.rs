@@ -12,11 +12,13 @@ mod graphs;
 mod indices;
 mod launch;
 mod links;
+mod managed;
 mod matmul;
 mod nbody;
 mod overlap;
 mod pages;
 mod policies;
+mod pressure;
 mod stencil;
 mod stream;
 mod tasks;
@@ -40,6 +42,8 @@ pub const ALL: &[&dyn Workload] = &[
     &transfer::Transfer,
     &pages::Pages,
     &policies::Policies,
+    &pressure::Pressure,
+    &managed::Managed,
     &links::Links,
     &overlap::Overlap,
 ];

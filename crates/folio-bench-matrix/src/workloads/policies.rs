@@ -9,10 +9,15 @@ use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
 use crate::record::Work;
 use folio::prelude::*;
 use rayon::prelude::*;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 
 /// The workload.
 pub struct Policies;
+
+/// Views of a row with several.
+const VIEWS: usize = 3;
 
 #[kernel]
 fn next(i: Item, a: InOut<f32>) {
@@ -43,7 +48,14 @@ impl Workload for Policies {
     }
 
     fn modes(&self) -> &'static [&'static str] {
-        &["async_writeback_view", "sync_writeback_view", "scope", "buffer"]
+        &[
+            "async_writeback_view",
+            "sync_writeback_view",
+            "scope",
+            "buffer",
+            "three views, async",
+            "three views, sync",
+        ]
     }
 
     fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
@@ -58,6 +70,17 @@ impl Workload for Policies {
             (work.upload, work.download) = (bytes, bytes);
         }
         let start = bench.floats(case.size, 1);
+        if let Some(how) = case.mode.strip_prefix("three views, ") {
+            for part in [&mut work.bytes, &mut work.launches, &mut work.upload, &mut work.download]
+            {
+                *part *= VIEWS as f64;
+            }
+            let theirs = match &bench.hand {
+                Hand::Host => host_of_three(start.clone()),
+                Hand::Native(native) => driver_of_three(native, &start)?,
+            };
+            return Ok(bench.pair(work, three(bench, how == "async", &start), theirs));
+        }
         let ours = ours(bench, case.mode, start.clone());
         let theirs = match &bench.hand {
             Hand::Host => host(start),
@@ -121,6 +144,83 @@ fn ours(bench: &Bench, mode: &'static str, start: Vec<f32>) -> Side {
         values => Ok(values.to_vec().into()),
     };
     side(run, Box::new(told))
+}
+
+/// Three views at once, dropped together. Asynchronous ones come back beside each other.
+fn three(bench: &Bench, is_async: bool, start: &[f32]) -> Side {
+    let (rt, q, n) = (bench.rt.clone(), bench.q.clone(), start.len());
+    let all = Rc::new(RefCell::new(vec![start.to_vec(); VIEWS]));
+    let tell = all.clone();
+    let run = move |times| {
+        for _ in 0..times {
+            let (mut views, mut backs) = (Vec::new(), Vec::new());
+            for data in all.borrow_mut().drain(..) {
+                let (mut x, back) = match is_async {
+                    true => rt.async_writeback_view(n, data, &q).map_err(folio::Error::from)?,
+                    false => rt.sync_writeback_view(n, data).map_err(folio::Error::from)?,
+                };
+                q.run(n, next(&mut x))?;
+                views.push(x);
+                backs.push(back);
+            }
+            drop(views);
+            q.wait()?;
+            for mut back in backs {
+                all.borrow_mut().push(taken(back.take()?)?);
+            }
+        }
+        Ok(())
+    };
+    let told = move || match tell.borrow().first() {
+        Some(values) => Ok(values.clone().into()),
+        None => Err(Error::NotHere("the memory has not come back".to_owned())),
+    };
+    side(run, Box::new(told))
+}
+
+fn host_of_three(start: Vec<f32>) -> Side {
+    let n = start.len();
+    let all = owned(start.repeat(VIEWS));
+    let tell = all.clone();
+    let run = move |times| {
+        let all = &mut all.lock()[..];
+        rayon::scope(|_| {
+            (0..times).for_each(|_| all.par_chunks_mut(CHUNK).for_each(next_loop));
+        });
+        Ok(())
+    };
+    side(run, Box::new(move || Ok(tell.lock()[..n].to_vec().into())))
+}
+
+/// Each on a lane of its own.
+fn driver_of_three(native: &Arc<dyn Native>, start: &[f32]) -> Result<Side> {
+    let n = start.len();
+    let make = |_| {
+        let device = Arc::new(Memory::of(native, start)?);
+        let call = Call::new(native, (TEXT, "next"), [n], [n.into(), Arg::from(&device)])?;
+        Ok((device, call))
+    };
+    let devices = (0..VIEWS).map(make).collect::<Result<Vec<(Arc<Memory>, Call)>>>()?;
+    let all = Rc::new(RefCell::new(vec![start.to_vec(); VIEWS]));
+    let (native, tell) = (native.clone(), all.clone());
+    let run = move |times| {
+        let mut all = all.borrow_mut();
+        let rows = Rows { offset: 0, pitch: 4 * n };
+        for _ in 0..times {
+            for (lane, (data, (device, call))) in all.iter_mut().zip(&devices).enumerate() {
+                let (host, there) =
+                    (End::Host(data.as_mut_ptr().cast()), End::Device(device.place));
+                // SAFETY: so many bytes on both sides, and we wait before anything else uses them.
+                unsafe { native.copy(lane, (there, rows), (host, rows), [1, 4 * n]) }?;
+                native.launch(lane, call)?;
+                // SAFETY: as above.
+                unsafe { native.copy(lane, (host, rows), (there, rows), [1, 4 * n]) }?;
+            }
+            (0..VIEWS).try_for_each(|lane| native.finish(lane))?;
+        }
+        Ok(())
+    };
+    Ok(side(run, Box::new(move || Ok(tell.borrow()[0].clone().into()))))
 }
 
 /// On a processor the kernel runs where the memory is.

@@ -166,6 +166,9 @@ fn every_kind_is_usm(rig: &Rig) -> Outcome {
                 ensure!(kind == AllocKind::Device, "the host does not reach {kind:?}");
                 continue;
             };
+            let known = memory.given.address.filter(|_| kind != AllocKind::Device);
+            let is_hosts = known.is_none_or(|address| address == host.0 as u64);
+            ensure!(is_hosts, "{kind:?} is known by {known:?}, and the host has it at {host:?}");
             // SAFETY: the allocation has 256 bytes there, and nothing writes them now.
             let seen = unsafe { std::slice::from_raw_parts(host.0, 256) };
             ensure!(seen == expect, "the host sees other bytes in {kind:?}");

@@ -175,7 +175,8 @@ pub struct AllocReq<'a> {
 pub struct Allocation {
     /// Names it in [`MemBase::Device`] and [`super::UsmAllocator::free`].
     pub handle: u64,
-    /// Its address on the device, where it has one.
+    /// The address that programs know it by, where it has one: on the device, or on the host of
+    /// [`AllocKind::Host`] and [`AllocKind::Shared`], where these differ.
     pub address: Option<u64>,
     /// Its address on the host, where the host can reach it; of linked memory, where it is mapped.
     pub host: Option<HostPtr>,

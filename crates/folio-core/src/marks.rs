@@ -1,6 +1,6 @@
 //! Marks: what a program says of memory that passes data between kernels, for their fusion.
 
-use crate::buffer::{AsPart, AsPartMut, Buffer, Part, Sealed};
+use crate::buffer::{AsPart, AsPartMut, Buffer, Part, Sealed, SealedMut};
 use crate::element::DeviceType;
 use crate::usm::Usm;
 use folio_kernel::fuse::{AccessScope, Wishes};
@@ -74,7 +74,9 @@ pub struct Marked<A> {
     marks: Marks,
 }
 
-impl<A> Sealed for Marked<A> {}
+impl<T, const D: usize, A: Sealed<T, D>> Sealed<T, D> for Marked<A> {}
+#[diagnostic::do_not_recommend]
+impl<T, const D: usize, A: SealedMut<T, D>> SealedMut<T, D> for Marked<A> {}
 
 #[diagnostic::do_not_recommend]
 impl<T: DeviceType, const D: usize, A: AsPart<T, D>> AsPart<T, D> for Marked<A> {

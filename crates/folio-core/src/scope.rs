@@ -184,7 +184,7 @@ impl<T: DeviceType> ReadView<T> {
     }
 }
 
-impl<T: DeviceType> crate::buffer::Sealed for ReadView<T> {}
+impl<T: DeviceType> crate::buffer::Sealed<T, 1> for &ReadView<T> {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceType> AsPart<T, 1> for &ReadView<T> {
     fn as_part(&self) -> Part {

@@ -425,7 +425,8 @@ impl<T: DeviceType> Usm<T> {
     }
 }
 
-impl<T: DeviceType> crate::buffer::Sealed for Usm<T> {}
+impl<T: DeviceType> crate::buffer::Sealed<T, 1> for &Usm<T> {}
+impl<T: DeviceType> crate::buffer::SealedMut<T, 1> for &mut Usm<T> {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceType> AsPart<T, 1> for &Usm<T> {
     fn as_part(&self) -> Part {

@@ -92,7 +92,7 @@ pub use self::{
 
 /// Rust's library, by a name that a program cannot give to another one.
 #[doc(hidden)]
-pub use ::core as rust;
+pub use ::std as rust;
 
 use std::marker::PhantomData;
 

@@ -41,7 +41,7 @@ fn stub(input: &DeriveInput) -> TokenStream {
             fn describe(_: &mut ::folio::ir::Types) -> ::folio::ir::Type {
                 loop {}
             }
-            fn bits(self, _: &mut ::std::vec::Vec<::core::primitive::u64>) {}
+            fn bits(self, _: &mut ::folio::ir::device::rust::vec::Vec<::folio::ir::device::rust::primitive::u64>) {}
         }
     }
 }
@@ -113,7 +113,8 @@ impl Asked {
         };
         let name = &input.ident;
         if input.generics.params.is_empty() {
-            let copied = quote_spanned!(name.span() => #name: ::core::marker::Copy);
+            let copied =
+                quote_spanned!(name.span() => #name: ::folio::ir::device::rust::marker::Copy);
             let copied: WherePredicate = syn::parse2(copied)?;
             for generics in [&mut asked.shared, &mut asked.in_memory] {
                 generics.make_where_clause().predicates.push(copied.clone());
@@ -213,7 +214,7 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
                 #(let #idents = #of_shared::describe(#table);)*
                 #table.structure(#text, &[#((#names, #idents)),*])
             }
-            fn bits(self, #all: &mut ::std::vec::Vec<::core::primitive::u64>) {
+            fn bits(self, #all: &mut ::folio::ir::device::rust::vec::Vec<::folio::ir::device::rust::primitive::u64>) {
                 let Self { #(#idents: #own),* } = self;
                 #(#of_shared::bits(#own, #all);)*
             }

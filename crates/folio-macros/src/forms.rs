@@ -52,7 +52,7 @@ impl Signature {
         let sizes = &self.group;
         let sizes = self
             .grouped()
-            .then(|| quote!(const __GROUP: &'static [::core::primitive::usize] = &[#(#sizes),*];));
+            .then(|| quote!(const __GROUP: &'static [::folio::ir::device::rust::primitive::usize] = &[#(#sizes),*];));
         let made = match kind {
             Kind::Kernel => self.kernel(function, walk, strips.is_some()),
             Kind::Device | Kind::Method => self.plain(function),
@@ -82,7 +82,7 @@ impl Signature {
             #[doc(hidden)]
             #[allow(non_camel_case_types, missing_docs, missing_debug_implementations, private_bounds,
                 reason = "it has the function's name, and is hidden")]
-            #vis struct #name #params #conditions { __of: ::core::marker::PhantomData<(#(#markers,)*)> }
+            #vis struct #name #params #conditions { __of: ::folio::ir::device::rust::marker::PhantomData<(#(#markers,)*)> }
             #attributes
             impl #params #name #arguments #conditions {
                 #[inline(always)]
@@ -161,7 +161,7 @@ impl Signature {
             static __TREE: __s::Text = __s::Text(#tree);
             __s::Function {
                 name: #text,
-                file: ::core::file!(),
+                file: ::folio::ir::device::rust::file!(),
                 group: #group,
                 contract: #contract,
                 deny_checks: #deny_checks,
@@ -186,8 +186,8 @@ impl Signature {
         let each = entry::each(self, strips);
         let code = match function.sig.generics.params.is_empty() {
             true => quote! {
-                static CODE: ::std::sync::OnceLock<::folio::ir::device::Built> =
-                    ::std::sync::OnceLock::new();
+                static CODE: ::folio::ir::device::rust::sync::OnceLock<::folio::ir::device::Built> =
+                    ::folio::ir::device::rust::sync::OnceLock::new();
                 ::folio::ir::device::built(&CODE, &Self::__FUNCTION)
             },
             false => quote!(::folio::ir::device::code_of::<Self>()),
@@ -203,11 +203,11 @@ impl Signature {
                 }
                 #[allow(unused_variables, clippy::all, reason = "written by a macro")]
                 unsafe fn unproved(
-                    __scalars: &[::core::primitive::u64],
+                    __scalars: &[::folio::ir::device::rust::primitive::u64],
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
                     __launch: &::folio::ir::device::Launched,
-                ) -> ::core::primitive::usize {
+                ) -> ::folio::ir::device::rust::primitive::usize {
                     use ::folio::ir::device::Ends as __Ends;
                     #(#made)*
                     let __at = __Ends::positions::<#rank>(__block);
@@ -218,7 +218,7 @@ impl Signature {
                 #[allow(unused_variables, clippy::indexing_slicing, reason = "written by a macro")]
                 #[inline(always)]
                 unsafe fn items<__M: ::folio::ir::device::Mode>(
-                    __scalars: &[::core::primitive::u64],
+                    __scalars: &[::folio::ir::device::rust::primitive::u64],
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
                     __launch: &::folio::ir::device::Launched,
@@ -240,18 +240,18 @@ impl Signature {
         quote! {
             #[allow(unused_variables, clippy::all, reason = "written by a macro")]
             unsafe fn undecided(
-                __scalars: &[::core::primitive::u64],
+                __scalars: &[::folio::ir::device::rust::primitive::u64],
                 __memory: &[::folio::ir::device::ParamPtr],
                 __block: &::folio::ir::device::Positions,
                 __launch: &::folio::ir::device::Launched,
-            ) -> ::core::option::Option<::core::primitive::usize> {
+            ) -> ::folio::ir::device::rust::option::Option<::folio::ir::device::rust::primitive::usize> {
                 use ::folio::ir::device::Ends as __Ends;
                 #(#made)*
                 let __at = __Ends::positions::<#rank>(__block);
-                ::core::option::Option::Some(0 #(+ #undecided)*)
+                ::folio::ir::device::rust::option::Option::Some(0 #(+ #undecided)*)
             }
             unsafe fn interior(
-                __scalars: &[::core::primitive::u64],
+                __scalars: &[::folio::ir::device::rust::primitive::u64],
                 __memory: &[::folio::ir::device::ParamPtr],
                 __block: &::folio::ir::device::Positions,
                 __launch: &::folio::ir::device::Launched,
@@ -318,7 +318,7 @@ impl Signature {
                 /// Runs it on slices, here and now: for tests, and debuggers.
                 #[allow(dead_code, clippy::too_many_arguments, reason = "for who wants it")]
                 #vis fn host(
-                    __items: impl ::core::convert::Into<::folio::Items<#rank>> #(, #names: #lent)*
+                    __items: impl ::folio::ir::device::rust::convert::Into<::folio::Items<#rank>> #(, #names: #lent)*
                 ) -> ::folio::Result<()> {
                     // SAFETY: as for a call; what is lent is borrowed until this returns.
                     let __call = unsafe {

@@ -96,7 +96,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
             #[inline(always)]
             #[allow(missing_docs, reason = "hidden")]
             #vis fn #bound<__M: ::folio::ir::device::Mode>(self, #slot)
-                -> impl ::core::ops::Fn(#(#types),*) #output
+                -> impl ::folio::ir::device::rust::ops::Fn(#(#types),*) #output
             {
                 move |#(#names),*| Self::#rust::<__M>(self #(, #names)*)
             }
@@ -230,7 +230,7 @@ fn marker(item: &ItemImpl, name: &Ident, described: &TokenStream) -> Marker {
     let tokens = quote! {
         #[allow(non_camel_case_types, missing_debug_implementations, unreachable_pub,
             reason = "named after the function, and hidden")]
-        pub struct #of #params #conditions { __of: ::core::marker::PhantomData<(#(#markers,)*)> }
+        pub struct #of #params #conditions { __of: ::folio::ir::device::rust::marker::PhantomData<(#(#markers,)*)> }
         #attributes
         impl #params ::folio::ir::device::Inlined for #of #arguments #conditions {
             const FUNCTION: &'static ::folio::ir::source::Function = #described;

@@ -184,7 +184,7 @@ impl Parameter {
                 quote_spanned! {at=>
                     // SAFETY: zero bytes are an item or a group, and it computes nothing. That it
                     // is one is what rustc finds where it is given to the body.
-                    unsafe { ::core::mem::zeroed::<#ty>() }
+                    unsafe { ::folio::ir::device::rust::mem::zeroed::<#ty>() }
                 }
             }
             Role::Value => quote!(::folio::ir::device::zeroed()),

@@ -17,7 +17,7 @@ fn attributes() -> TokenStream {
 /// The errors, as a type: where an array has no length, rustc asks no more of its elements.
 fn error_type(error: &syn::Error, element: &TokenStream) -> TokenStream {
     let errors = error.to_compile_error();
-    quote!(<[#element; { #errors }] as ::core::iter::IntoIterator>::Item)
+    quote!(<[#element; { #errors }] as ::folio::ir::device::rust::iter::IntoIterator>::Item)
 }
 
 /// The stub of a function that takes so many arguments. Without parameters of its own it takes any.

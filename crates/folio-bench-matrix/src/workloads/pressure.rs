@@ -56,12 +56,8 @@ impl Workload for Pressure {
             return Err(Error::NotHere("the device computes in the host's memory".to_owned()));
         };
         let bytes = (4 * case.size * CHUNKS) as f64;
-        let work = Work {
-            upload: bytes,
-            bytes: 3.0 * bytes,
-            launches: CHUNKS as f64,
-            ..Work::default()
-        };
+        let work =
+            Work { upload: bytes, bytes: 3.0 * bytes, launches: CHUNKS as f64, ..Work::default() };
         let chunks: Vec<Vec<f32>> =
             (0..CHUNKS).map(|at| bench.floats(case.size, at as u64)).collect();
         let theirs = driver(native, &chunks)?;
@@ -89,7 +85,16 @@ fn ours(bench: &Bench, chunks: &[Vec<f32>]) -> Result<Side> {
         Ok(q.wait()?)
     };
     // The runtime lives as long as the row.
-    Ok(side(run, Box::new(move || Ok({ let _ = &rt; told.to_vec()? }.into()))))
+    Ok(side(
+        run,
+        Box::new(move || {
+            Ok({
+                let _ = &rt;
+                told.to_vec()?
+            }
+            .into())
+        }),
+    ))
 }
 
 fn driver(native: &Arc<dyn Native>, chunks: &[Vec<f32>]) -> Result<Side> {

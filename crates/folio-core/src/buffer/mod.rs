@@ -13,7 +13,7 @@ pub(crate) use guard::{vec_from_anywhere, vec_of, widened};
 pub use make::Contents;
 pub use options::BufferOptions;
 pub(crate) use options::default_page;
-pub(crate) use part::sealed::Sealed;
+pub(crate) use part::sealed::{Sealed, SealedMut};
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 pub(crate) use policy::{End, view_over};
 pub use policy::{HostStorage, Lend, Policy, ViewPolicy};

@@ -228,7 +228,7 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     label = "not of these elements and dimensions",
     note = "it can from `&buffer`, `&shared` and `slice`, whose elements and dimensions are these; `x.flat()` gives the elements of any buffer in one dimension"
 )]
-pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
+pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
     #[doc(hidden)]
     fn as_part(&self) -> Part;
 
@@ -280,7 +280,7 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed {
     label = "not of these elements and dimensions",
     note = "it can to `&mut buffer`, `&shared` and `slice_mut`, whose elements and dimensions are these; `x.flat_mut()` gives the elements of any buffer in one dimension"
 )]
-pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {
+pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::SealedMut<T, D> {
     #[doc(hidden)]
     fn as_part_mut(&mut self) -> Part;
 
@@ -290,16 +290,19 @@ pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::Sealed {
     }
 }
 
-/// Keeps the traits to this crate's types.
+/// Keeps the traits to this crate's implementations: a part is memory without a type, and who gives
+/// it says of which elements it is, and whether it may be written. So a seal names the elements,
+/// too: a type of this crate is no part of a program's own elements.
 pub(crate) mod sealed {
-    pub trait Sealed {}
-    impl<P: Sealed> Sealed for &P {}
-    impl<P: Sealed> Sealed for &mut P {}
+    pub trait Sealed<T, const D: usize> {}
+    pub trait SealedMut<T, const D: usize> {}
 }
 
 /// References to references stand for what they refer to.
 macro_rules! readable {
     ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: DeviceType, const D: usize> sealed::Sealed<T, D> for $part {}
         #[diagnostic::do_not_recommend]
         impl<T: DeviceType, const D: usize> AsPart<T, D> for $part {
             fn as_part(&self) -> Part {
@@ -313,6 +316,8 @@ macro_rules! readable {
 /// As [`readable`].
 macro_rules! writable {
     ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<T: DeviceType, const D: usize> sealed::SealedMut<T, D> for $part {}
         #[diagnostic::do_not_recommend]
         impl<T: DeviceType, const D: usize> AsPartMut<T, D> for $part {
             fn as_part_mut(&mut self) -> Part {
@@ -330,8 +335,3 @@ writable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| it.view.whole
 readable!(Slice<'_, T, D>, &Slice<'_, T, D> => |it| it.part.clone());
 readable!(SliceMut<'_, T, D>, &SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
 writable!(SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
-
-impl<T: DeviceType, const D: usize> sealed::Sealed for Buffer<T, D> {}
-impl<T: DeviceType, const D: usize> sealed::Sealed for Shared<T, D> {}
-impl<T: DeviceType, const D: usize> sealed::Sealed for Slice<'_, T, D> {}
-impl<T: DeviceType, const D: usize> sealed::Sealed for SliceMut<'_, T, D> {}

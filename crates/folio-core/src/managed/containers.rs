@@ -4,7 +4,7 @@ use super::future::ManagedFuture;
 use super::moves::AnyExecutor;
 use super::pointer::ManagedPtr;
 use crate::buffer::{
-    AsPart, AsPartMut, BufferOptions, Part, ReadGuard, Sealed, SliceMut, WriteGuard,
+    AsPart, AsPartMut, BufferOptions, Part, ReadGuard, Sealed, SealedMut, SliceMut, WriteGuard,
 };
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
@@ -188,7 +188,9 @@ macro_rules! common {
         }
 
         #[diagnostic::do_not_recommend]
-        impl<T: DeviceType, $($g)*> Sealed for $of {}
+        impl<T: DeviceType, $($g)*> Sealed<T, 1> for &$of {}
+        #[diagnostic::do_not_recommend]
+        impl<T: DeviceType, $($g)*> SealedMut<T, 1> for &$of {}
         #[diagnostic::do_not_recommend]
         impl<T: DeviceType, $($g)*> AsPart<T, 1> for &$of {
             fn as_part(&self) -> Part {

@@ -4,7 +4,9 @@ use super::executor::Allocator;
 use super::future::ManagedFuture;
 use super::moves::{Agent, AnyExecutor, refuse_in_task};
 use super::whereabouts::Whereabouts;
-use crate::buffer::{AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadGuard, Sealed, View};
+use crate::buffer::{
+    AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadGuard, Sealed, SealedMut, View,
+};
 use crate::buffer::{WriteGuard, vec_of};
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
@@ -267,7 +269,9 @@ impl<T: DeviceType, U: Use> std::fmt::Debug for ManagedPtr<T, U> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DeviceType, U: Use> Sealed for ManagedPtr<T, U> {}
+impl<T: DeviceType, U: Use> Sealed<T, 1> for &ManagedPtr<T, U> {}
+#[diagnostic::do_not_recommend]
+impl<T: DeviceType> SealedMut<T, 1> for &ManagedPtr<T> {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceType, U: Use> AsPart<T, 1> for &ManagedPtr<T, U> {
     fn as_part(&self) -> Part {

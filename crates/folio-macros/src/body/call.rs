@@ -331,7 +331,9 @@ impl Walk {
         let (at, of) = (name.span(), name.to_string());
         let function = match of.as_str() {
             "lit" => quote_spanned!(at => <#ty as ::folio::ir::device::Number>::#name),
-            "from" if is_number => quote_spanned!(at => <#ty as ::core::convert::From<_>>::#name),
+            "from" if is_number => {
+                quote_spanned!(at => <#ty as ::folio::ir::device::rust::convert::From<_>>::#name)
+            }
             "from_bits" | "from_f32" | "from_f64" if is_number => {
                 quote_spanned!(at => ::folio::ir::device::ops::#name::<#ty>)
             }

@@ -254,7 +254,7 @@ impl Walk {
         let limits = &range.limits;
         // Not as a method: a trait of the user's may have one of this name.
         let turned = |range: TokenStream| match reversed {
-            true => quote!(::core::iter::Iterator::rev(#range)),
+            true => quote!(::folio::ir::device::rust::iter::Iterator::rev(#range)),
             false => range,
         };
         let Some(step) = step else {

@@ -312,7 +312,7 @@ impl Walk {
                     match unsafe {
                         ::folio::ir::device::Group::strips(#group, #many, #fixed, &#rooms)
                     } {
-                        ::core::option::Option::Some(#all)
+                        ::folio::ir::device::rust::option::Option::Some(#all)
                             if <__M as ::folio::ir::device::Mode>::PROVED =>
                         {
                             #(#copies)*
@@ -392,7 +392,7 @@ impl Walk {
             return nothing();
         };
         let method = &call.method;
-        let native = quote_spanned!(method.span() => #array.#method(|#slot: ::core::primitive::usize| { #(#copies)* #body }));
+        let native = quote_spanned!(method.span() => #array.#method(|#slot: ::folio::ir::device::rust::primitive::usize| { #(#copies)* #body }));
         (native, Tree::of("fill").part(&of).word(number).part(&tree))
     }
 

@@ -33,7 +33,7 @@ impl Kind {
 
     /// `usize`, whatever has its name here.
     pub(super) fn position() -> Kind {
-        Kind::Named("usize".to_owned(), quote!(::core::primitive::usize))
+        Kind::Named("usize".to_owned(), quote!(::folio::ir::device::rust::primitive::usize))
     }
 
     fn is_float(&self) -> bool {

@@ -135,7 +135,7 @@ impl Walk {
     /// Refuses something.
     pub fn refuse(&mut self, at: Span, text: impl std::fmt::Display) -> Both {
         self.errors.add(at, text);
-        (quote!(::core::panic!()), Tree::unit())
+        (quote!(::folio::ir::device::rust::panic!()), Tree::unit())
     }
 
     /// A new slot.
@@ -453,7 +453,7 @@ impl Walk {
                 let (native, tree) = self.expr(&repeat.expr);
                 let len = &repeat.len;
                 // Of this type, as Rust has it: literals follow.
-                let len_of = quote!({ const { ::core::convert::identity::<::core::primitive::usize>(#len) } });
+                let len_of = quote!({ const { ::folio::ir::device::rust::convert::identity::<::folio::ir::device::rust::primitive::usize>(#len) } });
                 let entry = self.const_entry(&len_of);
                 (quote!([#native; #len]), Tree::of("repeat").part(&tree).word(entry))
             }

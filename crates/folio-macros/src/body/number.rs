@@ -29,7 +29,8 @@ impl Walk {
         if !suffix.is_empty() {
             let ty = Ident::new(&suffix, span);
             // A suffix names the language's type, whatever has its name here.
-            let entry = self.type_entry(&quote_spanned!(span => ::core::primitive::#ty));
+            let entry =
+                self.type_entry(&quote_spanned!(span => ::folio::ir::device::rust::primitive::#ty));
             return (quote!((#minus #lit)), Tree::number(&digits, entry));
         }
         let (slot, entry) = self.slot(span);

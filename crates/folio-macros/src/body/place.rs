@@ -183,7 +183,7 @@ impl Walk {
         let (digits, span) = (number.base10_digits(), number.span());
         let entry = match self.usize_entry {
             Some(entry) => entry,
-            None => self.type_entry(&quote!(::core::primitive::usize)),
+            None => self.type_entry(&quote!(::folio::ir::device::rust::primitive::usize)),
         };
         self.usize_entry = Some(entry);
         let typed = LitInt::new(&format!("{digits}usize"), span);

@@ -357,7 +357,7 @@ impl Walk {
             _ => None,
         })?;
         let mut strips = Strips {
-            turns: quote!({ #(#before)* ::core::iter::Iterator::size_hint(&#over).0 }),
+            turns: quote!({ #(#before)* ::folio::ir::device::rust::iter::Iterator::size_hint(&#over).0 }),
             fixed: plan.fixed,
             item: quote!(let #item = #of.item(#lane);),
             row,

@@ -487,6 +487,12 @@ impl<K: Kernel> BlockKernel for Native<K> {
         watch(K::FUNCTION, &mut run)
     }
 
+    fn begin(&self) {
+        if let Some(launch) = &self.launch {
+            launch.begin();
+        }
+    }
+
     fn grain(&self) -> usize {
         self.launch.as_ref().map_or(1, |launch| launch.grain())
     }

@@ -217,6 +217,9 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
 fn replay(lane: &Core, nodes: &Nodes) -> Result<(), HalError> {
     for (at, node) in nodes.iter().enumerate() {
         let verdict = node.work.judge(&lane.machine.costs, false);
+        if let Some(kernel) = &node.held.kernel {
+            kernel.begin();
+        }
         run_work(lane, &node.work, verdict, &node.held).map_err(|error| error.at_node(at))?;
     }
     Ok(())

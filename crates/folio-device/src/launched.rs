@@ -68,6 +68,12 @@ impl Launched {
         self.range.iter().fold(1, |items, size| items.saturating_mul(*size))
     }
 
+    /// The same launch begins once more, though an earlier one may have stopped half-way.
+    pub fn begin(&self) {
+        self.reductions.iter().for_each(Reduction::begin);
+        self.tallies.begin();
+    }
+
     /// The arrays that have copies.
     pub(super) fn tallies(&self) -> &Tallies {
         &self.tallies

@@ -61,6 +61,12 @@ impl Reduction {
         }
     }
 
+    /// No value is known.
+    pub(super) fn begin(&self) {
+        self.missing.store(self.results.len(), Ordering::Relaxed);
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+
     /// Values of a chunk: fewer in the last one.
     fn len(&self, chunk: usize) -> usize {
         CHUNK.min(self.values.saturating_sub(chunk * CHUNK))

@@ -68,6 +68,12 @@ impl Tallies {
         Tallies { all: all.collect(), done: AtomicUsize::new(0) }
     }
 
+    /// No item is computed, and no copy says anything.
+    pub(super) fn begin(&self) {
+        self.done.store(0, Ordering::Relaxed);
+        self.all.iter().for_each(|tally| tally.copies().clear());
+    }
+
     pub(super) fn is_empty(&self) -> bool {
         self.all.is_empty()
     }

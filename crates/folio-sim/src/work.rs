@@ -328,11 +328,15 @@ fn fill_rect(dst: *mut u8, rect: &FillRect, pattern: &[u8]) {
 fn launch(what: Launch, params: &[ParamPtr], blocks: &[Block]) -> Result<(), HalError> {
     let Launch { code, geometry, .. } = what;
     let ran = catch_unwind(AssertUnwindSafe(|| match &code {
-        Code::Native(kernel) => blocks.iter().try_for_each(|block| {
-            // SAFETY: the parameters' shapes lie inside blocks that the job keeps alive; the
-            // timeline runs one job at a time, and the blocks partition the launch range.
-            unsafe { kernel.run(params, block) }.map_err(HalError::violation)
-        }),
+        Code::Native(kernel) => {
+            // A graph's node runs more than once.
+            kernel.begin();
+            blocks.iter().try_for_each(|block| {
+                // SAFETY: the parameters' shapes lie inside blocks that the job keeps alive; the
+                // timeline runs one job at a time, and the blocks partition the launch range.
+                unsafe { kernel.run(params, block) }.map_err(HalError::violation)
+            })
+        }
         Code::Ir(kernel, blob, proved) => {
             // SAFETY: as above; the engine gives the memory of the kernel's parameters in their
             // order.

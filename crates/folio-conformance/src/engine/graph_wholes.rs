@@ -14,7 +14,37 @@ tests![
     memory_that_has_moved_is_found_by_whole_runs,
     what_cannot_run_as_a_whole_runs_by_commands,
     whole_runs_keep_their_graph_until_they_end,
+    reductions_of_whole_runs_begin_anew,
 ];
+
+#[kernel]
+fn total(i: Item, x: In<u32>, sum: Reduce<u32, Add>) {
+    assert!(x[i] < 50_000);
+    sum.give(x[i]);
+}
+
+/// GRAPH-03: what a launch combines is not that of an earlier run, also after one that failed
+/// half-way.
+fn reductions_of_whole_runs_begin_anew(rig: &Rig) -> Outcome {
+    for (at, n) in (0..rig.rt.devices().len()).flat_map(|at| [(at, 4), (at, 10_000)]) {
+        let q = rig.on(at)?;
+        let graph = rig.rt.graph(&q.device())?;
+        let mut x = rig.rt.buffer_from(vec![1u32; n])?;
+        let sum = rig.rt.buffer::<u32>(1)?.share();
+        graph.add(|cg| cg.run(n, total(&x, &sum)))?;
+        let run = whole(&graph)?;
+        for turn in 1..=3 {
+            q.run_graph(&run)?;
+            ensure_eq!((turn, sum.get(0)?), (turn, n as u32));
+            q.fill(x.slice_mut([n - 1], [1])?, 60_000)?;
+            let failed = q.run_graph(&run)?.wait();
+            ensure!(failed.is_err(), "an assertion that does not hold is no failure");
+            let _ = q.wait();
+            q.fill(x.slice_mut([n - 1], [1])?, 1)?;
+        }
+    }
+    Ok(())
+}
 
 /// A graph whose runs are whole, where the device has graphs.
 fn whole(graph: &Graph) -> Result<Executable, Error> {

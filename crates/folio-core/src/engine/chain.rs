@@ -224,6 +224,10 @@ impl BlockKernel for Running {
         Ok(())
     }
 
+    fn begin(&self) {
+        self.kernels.iter().for_each(NativeKernel::begin);
+    }
+
     fn grain(&self) -> usize {
         self.grain
     }

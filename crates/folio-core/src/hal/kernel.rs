@@ -160,6 +160,10 @@ pub trait BlockKernel: Send + Sync + 'static {
     /// than this kernel's own other blocks.
     unsafe fn run(&self, params: &[ParamPtr], block: &Block) -> Verdict;
 
+    /// A launch begins that is not the kernel's first: a graph keeps it. No block of an earlier one
+    /// runs any more, though that may have failed half-way.
+    fn begin(&self) {}
+
     /// Where a launch has one dimension, blocks that begin at multiples of this are the quickest.
     fn grain(&self) -> usize {
         1
@@ -182,6 +186,7 @@ type Store = MaybeUninit<[u64; INLINE / 8]>;
 struct VTable {
     id: unsafe fn(*const u8) -> KernelId,
     run: unsafe fn(*const u8, &[ParamPtr], &Block) -> Verdict,
+    begin: unsafe fn(*const u8),
     grain: unsafe fn(*const u8) -> usize,
     unoptimised: fn() -> bool,
     drop: unsafe fn(*mut u8),
@@ -217,6 +222,8 @@ impl<K: BlockKernel> Make<K> {
         // SAFETY: the store holds a `K` (see `NativeKernel::new`); the rest is `run`'s contract.
         run: |store, params, block| unsafe { (*store.cast::<K>()).run(params, block) },
         // SAFETY: the store holds a `K`.
+        begin: |store| unsafe { (*store.cast::<K>()).begin() },
+        // SAFETY: the store holds a `K`.
         grain: |store| unsafe { (*store.cast::<K>()).grain() },
         unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `K`, dropped once, by `NativeKernel::drop`.
@@ -232,6 +239,8 @@ impl<K: BlockKernel> Make<K> {
         // SAFETY: the store holds a `Box<K>`; the rest is `run`'s contract.
         run: |store, params, block| unsafe { (**store.cast::<Box<K>>()).run(params, block) },
         // SAFETY: the store holds a `Box<K>`.
+        begin: |store| unsafe { (**store.cast::<Box<K>>()).begin() },
+        // SAFETY: the store holds a `Box<K>`.
         grain: |store| unsafe { (**store.cast::<Box<K>>()).grain() },
         unoptimised: unoptimised::<K>,
         // SAFETY: the store holds a `Box<K>`, dropped once, by `NativeKernel::drop`.
@@ -246,6 +255,8 @@ impl<K: BlockKernel> Make<K> {
         id: |store| unsafe { id(&**store.cast::<Arc<K>>()) },
         // SAFETY: the store holds an `Arc<K>`; the rest is `run`'s contract.
         run: |store, params, block| unsafe { (**store.cast::<Arc<K>>()).run(params, block) },
+        // SAFETY: the store holds an `Arc<K>`.
+        begin: |store| unsafe { (**store.cast::<Arc<K>>()).begin() },
         // SAFETY: the store holds an `Arc<K>`.
         grain: |store| unsafe { (**store.cast::<Arc<K>>()).grain() },
         unoptimised: unoptimised::<K>,
@@ -310,6 +321,12 @@ impl NativeKernel {
     pub unsafe fn run(&self, params: &[ParamPtr], block: &Block) -> Verdict {
         // SAFETY: the vtable was made for what the store holds; the caller keeps `run`'s contract.
         unsafe { (self.vtable.run)(self.store.as_ptr().cast(), params, block) }
+    }
+
+    /// See [`BlockKernel::begin`]: whoever runs a kernel more than once calls it before each run.
+    pub fn begin(&self) {
+        // SAFETY: the vtable was made for what the store holds.
+        unsafe { (self.vtable.begin)(self.store.as_ptr().cast()) }
     }
 
     /// See [`BlockKernel::grain`].

@@ -3,8 +3,9 @@
 use super::graphs::{adding, graph, numbers};
 use super::rig::*;
 use super::tests;
+use folio::prelude::*;
 use folio_core::{
-    CommandGroup, Error, Event, Executable, Graph, NodeKind, Parameter, Queue, Shared,
+    CommandGroup, Error, Executable, Graph, NodeKind, Parameter,
 };
 
 tests![

@@ -37,8 +37,12 @@ impl Marks {
         Marks(Wishes { scope: Some(scope), ..self.0 })
     }
 
-    /// The program does not use what the graph's kernels leave there. After a run the contents are
-    /// unspecified, fused or not.
+    /// The program does not use what a run of the graph leaves there. If the run writes it, fused or
+    /// not, it counts as never written from then on: a read finds zeros.
+    ///
+    /// On an argument it is about all of a memory, and only if all of the graph's arguments of that
+    /// memory have it. It says nothing of an argument that is a part, nor of memory that the program
+    /// has lent.
     pub fn internal_memory(self) -> Marks {
         Marks(Wishes { internal: true, ..self.0 })
     }

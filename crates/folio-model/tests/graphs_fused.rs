@@ -7,8 +7,8 @@
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
-    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Node, Result, RuntimeBuilder,
-    Slice,
+    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Marks, Node, Result,
+    RuntimeBuilder, Slice,
 };
 use folio_cpu::CpuBackend;
 use folio_interp::interp::Interpreter;
@@ -136,6 +136,10 @@ impl Step {
         Step { what, from, to, at, n, term: rng.below(1000) as i32 - 500 }
     }
 
+    fn writes(&self, at: usize) -> bool {
+        self.what != What::Reduces && self.to == at
+    }
+
     /// It uses a buffer that the block makes.
     fn is_of_block(&self) -> bool {
         self.from.iter().chain([&self.to]).any(|at| *at >= KEPT)
@@ -180,8 +184,16 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(rt: &Runtime, data: &[Vec<i32>]) -> Result<Buffers> {
-        let of = data.iter().map(|data| Ok(rt.buffer_from(data)?.share()));
+    /// `internal`: the number of one of which the program says that it does not use what runs leave
+    /// there.
+    fn new(rt: &Runtime, data: &[Vec<i32>], internal: Option<usize>) -> Result<Buffers> {
+        let of = data.iter().enumerate().map(|(at, data)| {
+            let mut buffer = rt.buffer_from(data)?;
+            if internal == Some(at) {
+                buffer.mark(Marks::new().internal_memory());
+            }
+            Ok(buffer.share())
+        });
         Ok(Buffers { of: of.collect::<Result<_>>()?, sum: rt.buffer(1)?.share() })
     }
 
@@ -223,6 +235,8 @@ struct Case<'c> {
     fused: Buffers,
     plain: Buffers,
     options: FinalizeOptions,
+    /// The buffer that counts as never written after a run of a graph that writes it.
+    internal: Option<usize>,
     seen: &'c Seen,
 }
 
@@ -337,6 +351,10 @@ impl Case<'_> {
             for step in &*steps {
                 q.submit(|cg| step.describe(&plain, cg))?;
             }
+            if let Some(at) = self.internal.filter(|at| steps.iter().any(|s| s.writes(*at))) {
+                q.fill(&self.plain.of[at], 0)?;
+                note(self.seen, "internal", 1);
+            }
             let mut same = (0..=KEPT).map(|at| self.compare(at)).collect::<Result<Vec<_>>>()?;
             if let Some((at, held)) = made.as_ref().and_then(|made| made.held.as_ref()) {
                 let is_same = held.to_vec()? == plain.of[*at].to_vec()?;
@@ -375,12 +393,14 @@ fn case(rt: &Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
     let on = rt.devices()[rng.below(rt.devices().len())].clone();
     let options = FinalizeOptions::new();
     let options = if rng.chance(30) { options.insert_barriers() } else { options };
+    let internal = rng.chance(40).then(|| rng.below(KEPT));
     let case = Case {
         rt,
         on,
-        fused: Buffers::new(rt, &data).map_err(told)?,
-        plain: Buffers::new(rt, &data).map_err(told)?,
+        fused: Buffers::new(rt, &data, internal).map_err(told)?,
+        plain: Buffers::new(rt, &data, None).map_err(told)?,
         options,
+        internal,
         seen,
     };
     for _ in 0..rng.within(1, 3) {
@@ -430,7 +450,8 @@ fn suite(
     }
 }
 
-const ALL: &[&str] = &["required", "register", "local", "forwarded", "memory", "exchanges"];
+const ALL: &[&str] =
+    &["required", "register", "local", "forwarded", "memory", "exchanges", "internal"];
 
 /// FUSE-11, FUSE-12
 #[test]

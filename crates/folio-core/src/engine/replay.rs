@@ -3,12 +3,15 @@
 //! moved for it is found as for any command, so a run is right wherever the data are.
 
 use super::command::Command;
+use super::ledger::Ledger;
 use super::storage::StorageId;
 use super::{Engine, Missing, trace};
 use crate::error::Error;
+use crate::geom::Box3;
 use crate::metrics::Hold;
 use crate::order::hazards::{Deps, Flow, add_dep};
 use crate::order::stamp::Stamp;
+use crate::pages::DomainId;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
 
@@ -33,6 +36,8 @@ pub(crate) struct Run<'a> {
     pub(crate) after: &'a [Stamp],
     /// The end of the latest run: runs of a graph do not overlap.
     pub(crate) latest: Option<&'a Mutex<Stamp>>,
+    /// What counts as never written after the run.
+    pub(crate) internal: &'a [StorageId],
 }
 
 impl Engine {
@@ -113,6 +118,7 @@ impl Engine {
             _ => ledger.meet(ends),
         };
         ledger.note_in_queue(Some(run.queue), end, run.in_order);
+        ledger.forget(run.internal);
         if let Some(latest) = &mut latest {
             **latest = end;
         }
@@ -121,5 +127,20 @@ impl Engine {
         hold.end();
         self.leave(ledger);
         Ok((end, pin))
+    }
+}
+
+impl Ledger {
+    /// What these memories hold is gone. They count as never written, but for pages that a host
+    /// guard shows.
+    pub(super) fn forget(&mut self, all: &[StorageId]) {
+        let timeline = &self.timeline;
+        let known = &|stamp| timeline.outcome(stamp);
+        for id in all {
+            let Some(storage) = self.storages.get_mut(id.0) else { continue };
+            let mut free: SmallVec<[Box3; 2]> = SmallVec::new();
+            storage.unheld(&storage.residency.grid.all(), DomainId::HOST, &mut |part| free.push(part));
+            free.iter().for_each(|pages| storage.residency.forget(pages, known));
+        }
     }
 }

@@ -181,6 +181,7 @@ impl Engine {
         command.after.extend_from_slice(run.after);
         command.behind.extend(latest.as_deref().copied());
         let end = ledger.run(&mut command);
+        ledger.forget(run.internal);
         if let Some(latest) = &mut latest {
             **latest = end;
         }

@@ -123,9 +123,9 @@ impl Queue {
         drop(recording);
         let result = result?;
         let taken = graph.take(options).map_err(|why| graph.error(why))?;
-        let Taken { mut commands, after, _leases, works, launches } = taken;
+        let Taken { mut commands, after, _leases, works, launches, internal } = taken;
         let order = inner.batches.order(&commands, &works, (after, launches));
-        let event = graph.run(self, &mut commands, &order, (&[], None))?;
+        let event = graph.run(self, &mut commands, &order, (&[], None), &internal)?;
         Ok((result, event))
     }
 
@@ -144,6 +144,8 @@ struct Taken {
     _leases: Vec<Leases>,
     /// Kernels that were described, and the launches that they are.
     launches: (usize, usize),
+    /// What counts as never written after the run.
+    internal: Vec<StorageId>,
 }
 
 impl Taken {
@@ -193,6 +195,7 @@ impl Inner {
             after: After::new(),
             _leases: Vec::with_capacity(steps.all.len()),
             launches: (launches, launches),
+            internal: steps.internal(),
         };
         let Steps { all, order, .. } = steps;
         let Some(fused) = fused else {

@@ -12,6 +12,7 @@ mod report;
 pub use crate::engine::fused::FusionCounters;
 pub use options::FinalizeOptions;
 pub(in crate::graph) use options::Wanted;
+pub(in crate::graph) use question::function_of;
 
 use super::steps::{Step, Steps};
 use super::template::Template;
@@ -31,6 +32,8 @@ pub(super) struct Ready {
     members: Vec<SmallVec<[usize; 4]>>,
     /// If fusion was asked for.
     pub(super) report: Option<Explanation>,
+    /// What counts as never written after a run.
+    pub(super) internal: Vec<StorageId>,
 }
 
 /// A graph's commands after fusion.
@@ -67,9 +70,10 @@ impl Inner {
         steps: &Arc<Steps>,
         exchanged: &BTreeSet<usize>,
     ) -> Result<Ready, GraphError> {
+        let internal = steps.internal();
         if steps.parts.iter().all(Option::is_none) {
             let members = (0..steps.all.len()).map(|at| SmallVec::from_slice(&[at])).collect();
-            return Ok(Ready { steps: steps.clone(), members, report: None });
+            return Ok(Ready { steps: steps.clone(), members, report: None, internal });
         }
         let is_fixed = |at: usize| {
             let step = steps.all.get(at);
@@ -89,7 +93,7 @@ impl Inner {
             members.push(unit.members);
         }
         let steps = Arc::new(steps.with(all, after));
-        Ok(Ready { steps, members, report: Some(report) })
+        Ok(Ready { steps, members, report: Some(report), internal })
     }
 
     /// Fuses commands. `is_fixed` tells of which ones the scalars stay as they are.

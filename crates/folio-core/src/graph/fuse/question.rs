@@ -24,7 +24,7 @@ pub(super) struct Question {
 }
 
 /// The launch of a kernel function.
-pub(super) fn function_of(step: &Step) -> Option<(&Launch, &Function)> {
+pub(in crate::graph) fn function_of(step: &Step) -> Option<(&Launch, &Function)> {
     let Action::Launch(Some(launch)) = &step.template.command.action else { return None };
     Some((launch, launch.function.as_ref()?))
 }
@@ -45,7 +45,7 @@ impl Memories<'_> {
             let label = handle.map_or(String::new(), |handle| handle.label.as_str().to_owned());
             self.storages.push(storage);
             let temporary = self.temporaries.contains(&storage);
-            let wishes = handle.map_or(Wishes::default(), |handle| handle.marks.lock().0);
+            let wishes = handle.map_or(Wishes::default(), |handle| handle.marked().0);
             self.all.push(Memory { label, temporary, wishes });
             MemoryId(self.storages.len() as u32 - 1)
         })
@@ -176,11 +176,9 @@ fn call_of(step: &Step, fixed: bool, memories: &mut Memories<'_>) -> Option<Call
             }
             ParamKind::View { rank, .. } => {
                 let (param, memory) = memory(memories, nth)?;
-                let mut marks = step.template.marks.iter();
-                let wishes = marks.find(|(at, _)| *at == nth).map(|(_, marks)| marks.0);
+                let wishes = step.marks_of(nth).0;
                 nth += 1;
-                let region = region(memory, param, rank);
-                Argument::View { region, wishes: wishes.unwrap_or_default() }
+                Argument::View { region: region(memory, param, rank), wishes }
             }
             ParamKind::Reduce { .. } => {
                 let (_, memory) = memory(memories, nth)?;

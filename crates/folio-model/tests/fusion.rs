@@ -74,7 +74,8 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
                 Reason::Barrier { .. } => "barrier",
                 Reason::Atomics { .. } => "atomics",
                 Reason::Result { .. } => "result",
-                Reason::NoGain => "no gain",
+                Reason::NoGain(balance) if balance.lost_ns > 0 => "too many registers",
+                Reason::NoGain(_) => "no gain",
                 _ => "other",
             });
         }

@@ -1,9 +1,11 @@
 //! The report: what was fused, what became of temporaries, what was not fused and why (FUSE-10).
 
+use super::cost::{Balance, Load};
 use super::input::{Graph, Work};
 use super::intern::Fate;
 use super::plan::{Plan, Step};
 use super::pressure::registers;
+use super::reason::Reason;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// A memory in a report.
@@ -36,6 +38,8 @@ pub struct ClusterReport {
     pub registers: u32,
     /// The same for that of its kernels which needs most.
     pub registers_before: u32,
+    /// What the cost model says of it, about.
+    pub balance: Balance,
     /// What became of the memories that it writes.
     pub memories: Vec<MemoryReport>,
 }
@@ -49,6 +53,8 @@ pub struct PairReport {
     pub second: String,
     /// Why.
     pub why: String,
+    /// The numbers behind it, if the cost model has decided.
+    pub balance: Option<Balance>,
 }
 
 /// What a plan does, for people: prints as text, and as JSON by [`Explanation::json`].
@@ -97,15 +103,16 @@ impl Plan {
             report.bytes_saved = saved.fold(report.bytes_saved, u64::saturating_add);
             let more = |n: usize| n.saturating_sub(1);
             let calls = fused.nodes.iter().filter_map(|node| graph.nodes.get(*node)?.call());
-            let before = calls.map(|call| registers(&call.kernel)).max();
+            let before = calls.map(|call| registers(&call.kernel)).max().unwrap_or(0);
             report.clusters.push(ClusterReport {
                 kernel: fused.kernel.name.clone(),
                 key: fused.key().to_string(),
                 nodes: fused.nodes.iter().map(|node| graph.node_label(*node)).collect(),
                 merged: fused.parameters.iter().map(|p| more(p.stands_for.len())).sum(),
                 baked: fused.baked,
-                registers: registers(&fused.kernel),
-                registers_before: before.unwrap_or(0),
+                registers: fused.balance.load.registers,
+                registers_before: before,
+                balance: fused.balance,
                 memories,
             });
         }
@@ -116,6 +123,10 @@ impl Plan {
                 first: graph.node_label(pair.first),
                 second: graph.node_label(pair.second),
                 why: pair.reason.to_string(),
+                balance: match pair.reason {
+                    Reason::NoGain(balance) => Some(balance),
+                    _ => None,
+                },
             })
             .collect();
         report.refuted = self.refuted.iter().map(ToString::to_string).collect();
@@ -143,6 +154,7 @@ impl Display for Explanation {
             let nodes = cluster.nodes.join(", ");
             let (now, before) = (cluster.registers, cluster.registers_before);
             writeln!(f, "fused `{}`: {nodes}; {now} registers, {before} before", cluster.kernel)?;
+            writeln!(f, "  {}", cluster.balance)?;
             for memory in &cluster.memories {
                 write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
                 match (&memory.why, memory.bytes_saved) {
@@ -176,6 +188,17 @@ impl Display for Text<'_> {
     }
 }
 
+fn balance(of: &Balance) -> String {
+    let Balance { load, cached, gained_ns, lost_ns, unfused_ns } = of;
+    let Load { launches, traffic, saved, working_set, registers, registers_alone } = load;
+    format!(
+        "{{\"gained_ns\":{gained_ns},\"lost_ns\":{lost_ns},\"unfused_ns\":{unfused_ns},\
+         \"launches\":{launches},\"traffic\":{traffic},\"saved\":{saved},\
+         \"working_set\":{working_set},\"cached\":{cached},\
+         \"registers\":{registers},\"registers_alone\":{registers_alone}}}"
+    )
+}
+
 fn list<T>(all: &[T], of: impl Fn(&T) -> String) -> String {
     format!("[{}]", all.iter().map(of).collect::<Vec<_>>().join(","))
 }
@@ -193,7 +216,7 @@ impl Explanation {
         let cluster = |cluster: &ClusterReport| {
             format!(
                 "{{\"kernel\":{},\"key\":{},\"nodes\":{},\"merged\":{},\"baked\":{},\
-                 \"registers\":{},\"registers_before\":{},\"memories\":{}}}",
+                 \"registers\":{},\"registers_before\":{},\"balance\":{},\"memories\":{}}}",
                 Text(&cluster.kernel),
                 Text(&cluster.key),
                 list(&cluster.nodes, text),
@@ -201,12 +224,16 @@ impl Explanation {
                 cluster.baked,
                 cluster.registers,
                 cluster.registers_before,
+                balance(&cluster.balance),
                 list(&cluster.memories, memory),
             )
         };
         let pair = |pair: &PairReport| {
+            let balance = pair.balance.as_ref().map_or("null".to_owned(), balance);
             let (first, second, why) = (Text(&pair.first), Text(&pair.second), Text(&pair.why));
-            format!("{{\"first\":{first},\"second\":{second},\"why\":{why}}}")
+            format!(
+                "{{\"first\":{first},\"second\":{second},\"why\":{why},\"balance\":{balance}}}"
+            )
         };
         format!(
             "{{\"launches\":{},\"launches_left\":{},\"bytes_saved\":{},\"clusters\":{},\

@@ -20,7 +20,7 @@ pub(super) fn add(report: &mut Explanation, more: Explanation) {
 /// Nothing was fused, for this reason.
 pub(super) fn add_reason(report: &mut Explanation, device: &str, why: &str) {
     let why = format!("device {device}: {why}");
-    report.unfused.push(PairReport { first: String::new(), second: String::new(), why });
+    report.unfused.push(PairReport { first: String::new(), second: String::new(), why, balance: None });
 }
 
 /// A fused kernel could not be made, so that its kernels are launches of their own.
@@ -37,6 +37,7 @@ pub(super) fn not_made(report: &mut Explanation, fused: &FusedKernel, graph: &Gr
         first: labels().next().cloned().unwrap_or_default(),
         second: labels().next_back().cloned().unwrap_or_default(),
         why: why.to_owned(),
+        balance: None,
     });
 }
 

@@ -14,6 +14,7 @@ use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The order of the commands of a run, which are numbered as they are submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -38,6 +39,8 @@ pub(crate) struct Run<'a> {
     pub(crate) latest: Option<&'a Mutex<Stamp>>,
     /// What counts as never written after the run.
     pub(crate) internal: &'a [StorageId],
+    /// By command, for a subscriber that listens: see [`Command::fusion`].
+    pub(crate) fusion: &'a [Option<Arc<str>>],
 }
 
 impl Engine {
@@ -76,6 +79,11 @@ impl Engine {
             }
         };
         ledger.traced = traced;
+        if traced {
+            for (command, fusion) in commands.iter_mut().zip(run.fusion) {
+                command.fusion.clone_from(fusion);
+            }
+        }
         let state = ledger.queues.get_mut(run.queue);
         let before =
             state.map_or(Stamp::DONE, |queue| if run.in_order { queue.last } else { queue.fence });

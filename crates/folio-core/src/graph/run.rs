@@ -292,7 +292,7 @@ impl Inner {
         commands: &mut [Command],
         order: &Order,
         (after, latest): (&[Stamp], Option<&Mutex<Stamp>>),
-        internal: &[StorageId],
+        (internal, fusion): (&[StorageId], &[Option<Arc<str>>]),
     ) -> Result<Event> {
         let engine = &self.core.engine;
         engine.open(self.device)?;
@@ -301,7 +301,7 @@ impl Inner {
             command.queue = Some(id);
             command.arm();
         }
-        let run = Run { queue: id, in_order, device: self.device, after, latest, internal };
+        let run = Run { queue: id, in_order, device: self.device, after, latest, internal, fusion };
         let (stamp, pin) = engine.replay(&run, commands, order)?;
         Ok(Event::new(queue.inner.core.clone(), stamp, pin))
     }
@@ -349,7 +349,7 @@ impl Queue {
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
         let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
         let when = (&stamps[..], Some(&graph.inner.latest));
-        of.run(self, &mut commands, &steps.order, when, &ready.internal)
+        of.run(self, &mut commands, &steps.order, when, (&ready.internal, &ready.fusion))
     }
 }
 

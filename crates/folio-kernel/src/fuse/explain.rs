@@ -3,7 +3,7 @@
 use super::cost::{Balance, Load};
 use super::input::{Graph, Work};
 use super::intern::Fate;
-use super::plan::{Plan, Step};
+use super::plan::{FusedKernel, Plan, Step};
 use super::pressure::registers;
 use super::reason::Reason;
 use std::fmt::{self, Display, Formatter, Write};
@@ -92,29 +92,10 @@ impl Plan {
             }
         }
         for fused in self.fused() {
-            let memories = fused.outcomes.iter().map(|outcome| MemoryReport {
-                memory: graph.memory_label(outcome.memory),
-                fate: outcome.fate.name(),
-                why: outcome.kept.as_ref().map(ToString::to_string),
-                bytes_saved: outcome.bytes_saved,
-            });
-            let memories: Vec<_> = memories.collect();
-            let saved = memories.iter().map(|memory| memory.bytes_saved);
+            let cluster = fused.explain(graph);
+            let saved = cluster.memories.iter().map(|memory| memory.bytes_saved);
             report.bytes_saved = saved.fold(report.bytes_saved, u64::saturating_add);
-            let more = |n: usize| n.saturating_sub(1);
-            let calls = fused.nodes.iter().filter_map(|node| graph.nodes.get(*node)?.call());
-            let before = calls.map(|call| registers(&call.kernel)).max().unwrap_or(0);
-            report.clusters.push(ClusterReport {
-                kernel: fused.kernel.name.clone(),
-                key: fused.key().to_string(),
-                nodes: fused.nodes.iter().map(|node| graph.node_label(*node)).collect(),
-                merged: fused.parameters.iter().map(|p| more(p.stands_for.len())).sum(),
-                baked: fused.baked,
-                registers: fused.balance.load.registers,
-                registers_before: before,
-                balance: fused.balance,
-                memories,
-            });
+            report.clusters.push(cluster);
         }
         report.unfused = self
             .unfused
@@ -134,6 +115,33 @@ impl Plan {
     }
 }
 
+impl FusedKernel {
+    /// Its report.
+    pub fn explain(&self, graph: &Graph) -> ClusterReport {
+        let fused = self;
+        let memories = fused.outcomes.iter().map(|outcome| MemoryReport {
+            memory: graph.memory_label(outcome.memory),
+            fate: outcome.fate.name(),
+            why: outcome.kept.as_ref().map(ToString::to_string),
+            bytes_saved: outcome.bytes_saved,
+        });
+        let more = |n: usize| n.saturating_sub(1);
+        let calls = fused.nodes.iter().filter_map(|node| graph.nodes.get(*node)?.call());
+        let before = calls.map(|call| registers(&call.kernel)).max();
+        ClusterReport {
+            kernel: fused.kernel.name.clone(),
+            key: fused.key().to_string(),
+            nodes: fused.nodes.iter().map(|node| graph.node_label(*node)).collect(),
+            merged: fused.parameters.iter().map(|p| more(p.stands_for.len())).sum(),
+            baked: fused.baked,
+            registers: fused.balance.load.registers,
+            registers_before: before.unwrap_or(0),
+            balance: fused.balance,
+            memories: memories.collect(),
+        }
+    }
+}
+
 impl Fate {
     /// One word.
     pub fn name(&self) -> &'static str {
@@ -146,24 +154,28 @@ impl Fate {
     }
 }
 
+impl Display for ClusterReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (nodes, now, before) = (self.nodes.join(", "), self.registers, self.registers_before);
+        writeln!(f, "fused `{}`: {nodes}; {now} registers, {before} before", self.kernel)?;
+        writeln!(f, "  {}", self.balance)?;
+        for memory in &self.memories {
+            write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
+            match (&memory.why, memory.bytes_saved) {
+                (Some(why), 0) => writeln!(f, ", because {why}")?,
+                (Some(why), saved) => writeln!(f, ", {saved} bytes saved; {why}")?,
+                (None, saved) => writeln!(f, ", {saved} bytes saved")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Explanation { launches, launches_left, bytes_saved, .. } = self;
         writeln!(f, "{launches} launches became {launches_left}; {bytes_saved} bytes saved a run")?;
-        for cluster in &self.clusters {
-            let nodes = cluster.nodes.join(", ");
-            let (now, before) = (cluster.registers, cluster.registers_before);
-            writeln!(f, "fused `{}`: {nodes}; {now} registers, {before} before", cluster.kernel)?;
-            writeln!(f, "  {}", cluster.balance)?;
-            for memory in &cluster.memories {
-                write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
-                match (&memory.why, memory.bytes_saved) {
-                    (Some(why), 0) => writeln!(f, ", because {why}")?,
-                    (Some(why), saved) => writeln!(f, ", {saved} bytes saved; {why}")?,
-                    (None, saved) => writeln!(f, ", {saved} bytes saved")?,
-                }
-            }
-        }
+        self.clusters.iter().try_for_each(|cluster| write!(f, "{cluster}"))?;
         for pair in &self.unfused {
             writeln!(f, "not fused: `{}` and `{}`: {}", pair.first, pair.second, pair.why)?;
         }

@@ -541,3 +541,14 @@ fn planted_missing_guard_in_a_fused_graph_is_caught() {
     let bug = folio_kernel::fuse::Planted { no_guards: true, ..Default::default() };
     caught(plan(bug), |_| interpreted());
 }
+
+#[test]
+fn planted_forwarding_across_items_in_a_fused_graph_is_caught() {
+    let bug = folio_kernel::fuse::Planted { forwards_across_items: true, ..Default::default() };
+    caught(plan(bug), |_| interpreted());
+}
+
+#[test]
+fn planted_reordered_host_task_is_caught() {
+    caught(Planted::TaskOrder, builder);
+}

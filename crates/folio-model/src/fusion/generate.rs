@@ -52,11 +52,11 @@ pub(super) enum Role {
 const SCALARS: [Scalar; 6] =
     [Scalar::F32, Scalar::I32, Scalar::U64, Scalar::U8, Scalar::F64, Scalar::I16];
 
-/// Devices on which kernels that share nothing gain by one launch, on which they do not, and on
-/// which registers are rare.
+/// A device on which kernels that share nothing gain by one launch, one on which they do not, and
+/// one on which registers are rare, too.
 const COSTS: [Costs; 3] = [
     Costs::GPU,
-    Costs { launch_ns: 0, ..Costs::GPU },
+    Costs { launch_ns: 0, cache_rate: 1, registers: u32::MAX, ..Costs::GPU },
     Costs { launch_ns: 0, cache_rate: 1, registers: 3, ..Costs::GPU },
 ];
 

@@ -18,6 +18,7 @@ use super::steps::{Step, Steps};
 use super::template::Template;
 use super::{Inner, conflicts};
 use crate::engine::storage::StorageId;
+use crate::engine::trace;
 use crate::error::{GraphError, Label};
 use crate::graph::conflicts::Conflicts;
 use folio_kernel::fuse::{self, Explanation, FuseError, FusedKernel, Mode};
@@ -184,8 +185,12 @@ impl<'s> Draft<'s> {
         let mut units: Vec<Unit> = Vec::with_capacity(plan.steps.len());
         // By old unit: the new one.
         let mut now = vec![0; self.units.len()];
-        let told = report::Told { plan: &plan, graph: &question.graph, draft: self, part };
-        let told: Vec<Option<Arc<str>>> = plan.steps.iter().map(|step| told.of(step)).collect();
+        let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
+        let told = report::Told { plan: &plan, graph, draft: self, part, fuses };
+        // A batch runs only now, so what nobody listens for is told to nobody.
+        let listens = !self.graph.once || trace::listening();
+        let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
+        let told: Vec<Option<Arc<str>>> = told.collect();
         for (step, told) in plan.steps.iter().zip(told) {
             let fused = match step {
                 fuse::Step::Node(at) => {

@@ -8,6 +8,7 @@ use crate::graph::NodeKind;
 use crate::graph::steps::Step;
 use crate::graph::template::Template;
 use crate::hal::{Geometry, Param};
+use crate::planted::Planted;
 use folio_kernel::ParamKind;
 use folio_kernel::fuse::{
     Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Wishes,
@@ -111,7 +112,14 @@ impl Draft<'_> {
             };
             Node { label, work, after: self.after[at].clone() }
         });
-        let nodes = nodes.collect();
+        let mut nodes: Vec<Node> = nodes.collect();
+        if self.graph.core.engine.plant.is(Planted::TaskOrder) {
+            let is_task = |node: &Node| matches!(node.work, Work::Other(OtherWork::HostTask, _));
+            let tasks: Vec<bool> = nodes.iter().map(is_task).collect();
+            for (at, node) in nodes.iter_mut().enumerate() {
+                node.after.retain(|before| !tasks[at] && !tasks[*before]);
+            }
+        }
         let Memories { storages, all, .. } = memories;
         Question { graph: Graph { nodes, memories: all }, storages }
     }

@@ -51,6 +51,8 @@ pub(super) struct Told<'t> {
     pub(super) graph: &'t Graph,
     pub(super) draft: &'t Draft<'t>,
     pub(super) part: u32,
+    /// The device fuses.
+    pub(super) fuses: bool,
 }
 
 impl Told<'_> {
@@ -80,6 +82,7 @@ impl Told<'_> {
         if lines.is_empty() {
             let why = match &self.graph.nodes.get(*nodes.first()?)?.work {
                 Work::Other(what, _) => format!("it is {what}"),
+                Work::Kernel(_) if !self.fuses => "the device does not fuse kernels".to_owned(),
                 Work::Kernel(_) => "no kernel of the graph can share a launch with it".to_owned(),
             };
             lines.push(format!("not fused: {why}"));

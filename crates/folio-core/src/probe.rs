@@ -199,7 +199,10 @@ mod tests {
     fn costs_are_read_back_and_damage_is_seen() {
         let bytes = to_bytes(&Costs::GPU);
         assert_eq!(from_bytes(&bytes), Some(Costs::GPU));
-        assert_eq!((from_bytes(&bytes[..39]), from_bytes(&[&bytes[..], &[0; 8]].concat())), (None, None));
+        assert_eq!(
+            (from_bytes(&bytes[..39]), from_bytes(&[&bytes[..], &[0; 8]].concat())),
+            (None, None)
+        );
     }
 
     /// FUSE-14: the cache is as large as the largest working set that is nearly as fast as the best.

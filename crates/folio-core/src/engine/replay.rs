@@ -147,7 +147,8 @@ impl Ledger {
         for id in all {
             let Some(storage) = self.storages.get_mut(id.0) else { continue };
             let mut free: SmallVec<[Box3; 2]> = SmallVec::new();
-            storage.unheld(&storage.residency.grid.all(), DomainId::HOST, &mut |part| free.push(part));
+            storage
+                .unheld(&storage.residency.grid.all(), DomainId::HOST, &mut |part| free.push(part));
             free.iter().for_each(|pages| storage.residency.forget(pages, known));
         }
     }

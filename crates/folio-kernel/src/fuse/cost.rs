@@ -9,7 +9,6 @@
 use super::pair::View;
 use super::touch::{PreparedCall, Touch};
 use crate::flow::Use;
-use crate::ir::ParamKind;
 use std::fmt;
 
 /// What a device takes for what fusion saves.

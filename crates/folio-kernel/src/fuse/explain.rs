@@ -243,9 +243,7 @@ impl Explanation {
         let pair = |pair: &PairReport| {
             let balance = pair.balance.as_ref().map_or("null".to_owned(), balance);
             let (first, second, why) = (Text(&pair.first), Text(&pair.second), Text(&pair.why));
-            format!(
-                "{{\"first\":{first},\"second\":{second},\"why\":{why},\"balance\":{balance}}}"
-            )
+            format!("{{\"first\":{first},\"second\":{second},\"why\":{why},\"balance\":{balance}}}")
         };
         format!(
             "{{\"launches\":{},\"launches_left\":{},\"bytes_saved\":{},\"clusters\":{},\

@@ -4,8 +4,8 @@
 use super::write::{Bound, Pool, kernel};
 use crate::rng::Rng;
 use folio_kernel::fuse::{
-    AccessScope, Argument, Call, Costs, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
-    OtherWork, Wishes, Work,
+    AccessScope, Argument, Call, Costs, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node,
+    Options, OtherWork, Wishes, Work,
 };
 use folio_kernel::{Scalar, VerifyError};
 use std::sync::Arc;

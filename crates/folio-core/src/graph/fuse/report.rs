@@ -6,9 +6,7 @@ use crate::graph::NodeKind;
 use crate::graph::conflicts::Conflicts;
 use crate::graph::picture::Quoted;
 use crate::graph::steps::Steps;
-use folio_kernel::fuse::{
-    Explanation, FusedKernel, Graph, PairReport, Plan, Refusal, Step, Work,
-};
+use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport, Plan, Refusal, Step, Work};
 use std::sync::Arc;
 
 /// One report of two.
@@ -24,7 +22,12 @@ pub(super) fn add(report: &mut Explanation, more: Explanation) {
 /// Nothing was fused, for this reason.
 pub(super) fn add_reason(report: &mut Explanation, device: &str, why: &str) {
     let why = format!("device {device}: {why}");
-    report.unfused.push(PairReport { first: String::new(), second: String::new(), why, balance: None });
+    report.unfused.push(PairReport {
+        first: String::new(),
+        second: String::new(),
+        why,
+        balance: None,
+    });
 }
 
 /// A fused kernel could not be made, so that its kernels are launches of their own.

@@ -105,7 +105,11 @@ fn plans_follow_the_constants_that_they_are_given() {
     let report = plenty.explain(&chain.graph);
     let line = "4194304 bytes of memory, 0 ns more for 4 registers instead of 4";
     assert!(report.to_string().contains(line), "{report}");
-    assert!(report.json().contains("\"saved\":4194304,\"working_set\":20971520"), "{}", report.json());
+    assert!(
+        report.json().contains("\"saved\":4194304,\"working_set\":20971520"),
+        "{}",
+        report.json()
+    );
 
     let rare = Costs { launch_ns: 0, registers: 4, ..COSTS };
     let few = planned(&chain, rare, Mode::Enable);

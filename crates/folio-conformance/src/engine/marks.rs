@@ -194,7 +194,8 @@ fn marks_of_parts_leave_the_memory_as_it_is(rig: &Rig) -> Outcome {
         let graph = rig.rt.graph(&q.device())?;
         let part = internal.on(x.slice_mut([N], [N])?);
         graph.add(|cg| cg.run(N, accumulates(&input, part)))?;
-        graph.add(|cg| cg.run(N, scales(5, internal.on(x.slice([N], [N])?), &outs[0])))?;
+        let part = internal.on(x.slice([N], [N])?);
+        graph.add(|cg| cg.run(N, scales(5, part, &outs[0])))?;
         graph.add(|cg| cg.run(N, accumulates(&input, internal.on(&mut y))))?;
         graph.add(|cg| cg.run(N, scales(5, &y, &outs[1])))?;
         let run = graph.finalize_with(options)?;

@@ -7,8 +7,8 @@
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
-    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Marks, Node, Result,
-    RuntimeBuilder, Slice,
+    DeviceRef, Error, Executable, FinalizeOptions, FusionCosts, Graph, GraphError, Marks, Node,
+    Result, RuntimeBuilder, Slice,
 };
 use folio_cpu::CpuBackend;
 use folio_interp::interp::Interpreter;
@@ -393,6 +393,9 @@ fn case(rt: &Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
     let on = rt.devices()[rng.below(rt.devices().len())].clone();
     let options = FinalizeOptions::new();
     let options = if rng.chance(30) { options.insert_barriers() } else { options };
+    // Where launches cost nothing, and registers do, fewer kernels share one.
+    let rare = FusionCosts { launch_ns: 0, cache_rate: 1, registers: 4, ..FusionCosts::GPU };
+    let options = if rng.chance(20) { options.costs(rare) } else { options };
     let internal = rng.chance(40).then(|| rng.below(KEPT));
     let case = Case {
         rt,
@@ -467,8 +470,19 @@ fn suite_graphs_fused() {
 /// The same on the devices of drivers that are here: each case compiles kernels.
 #[test]
 fn suite_graphs_fused_drivers() {
+    let all = drivers();
+    if all.is_empty() {
+        return;
+    }
+    suite("GRAPHS_FUSED_DRIVERS", &[], &|seed, seen| {
+        case(&all[seed as usize % all.len()], seed, seen)
+    });
+}
+
+/// Runtimes of the drivers that are here.
+fn drivers() -> &'static [Runtime] {
     static ALL: OnceLock<Vec<Runtime>> = OnceLock::new();
-    let all = ALL.get_or_init(|| {
+    ALL.get_or_init(|| {
         let opencl = Runtime::builder().backend(OpenClBackend::new()).build();
         let vulkan = Runtime::builder().backend(VulkanBackend::new()).build();
         let found = [("opencl", opencl), ("vulkan", vulkan)];
@@ -476,13 +490,23 @@ fn suite_graphs_fused_drivers() {
             built.map_err(|why| println!("skipped: {name}: {why}")).ok()
         });
         found.filter(|rt| !rt.devices().is_empty()).collect()
-    });
-    if all.is_empty() {
-        return;
+    })
+}
+
+/// FUSE-10: constants are measured on each device, and then graphs are fused by them. Asked again,
+/// they are the same: what was measured is remembered.
+#[test]
+fn measured_costs_are_those_that_decide() {
+    let cpu = builder(1).build().unwrap();
+    let devices = drivers().iter().chain([&cpu]).flat_map(Runtime::devices);
+    for device in devices {
+        let usual = device.fusion_costs();
+        let costs = device.measure_fusion_costs().unwrap();
+        println!("{}: {costs:?}", device.name());
+        assert!(costs.launch_ns > 0 && costs.memory_rate > 0, "{costs:?}");
+        assert!(costs.cache_rate >= costs.memory_rate, "{costs:?}");
+        assert_eq!((costs.registers, device.fusion_costs()), (usual.registers, costs));
     }
-    suite("GRAPHS_FUSED_DRIVERS", &[], &|seed, seen| {
-        case(&all[seed as usize % all.len()], seed, seen)
-    });
 }
 
 /// Runs cases with the bug until one shows it.

@@ -537,6 +537,12 @@ fn planted_temporary_that_the_next_run_reads_is_caught() {
     caught(Planted::LastRun, builder);
 }
 
+/// FUSE-06
+#[test]
+fn planted_contents_of_internal_memory_after_a_run_are_caught() {
+    caught(Planted::InternalMemory, builder);
+}
+
 #[test]
 fn planted_plan_of_earlier_arguments_is_caught() {
     caught(Planted::NewPlan, builder);

@@ -197,7 +197,7 @@ impl Inner {
             after: After::new(),
             _leases: Vec::with_capacity(steps.all.len()),
             launches: (launches, launches),
-            internal: steps.internal(),
+            internal: steps.internal(self.core.engine.plant),
             fusion: Vec::new(),
         };
         let Steps { all, order, .. } = steps;

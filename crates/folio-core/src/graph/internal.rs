@@ -7,6 +7,7 @@ use super::steps::{Step, Steps};
 use crate::buffer::StorageHandle;
 use crate::engine::storage::StorageId;
 use crate::marks::Marks;
+use crate::planted::{Plant, Planted};
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
 
@@ -58,7 +59,10 @@ impl Step {
 impl Steps {
     /// The memories that a run writes and that are internal: by their own marks, or by those of
     /// all arguments that use them.
-    pub(super) fn internal(&self) -> Vec<StorageId> {
+    pub(super) fn internal(&self, plant: Plant) -> Vec<StorageId> {
+        if plant.is(Planted::InternalMemory) {
+            return Vec::new();
+        }
         // By memory: all accesses so far are internal, and one of them writes.
         let mut found: BTreeMap<StorageId, (bool, bool)> = BTreeMap::new();
         for step in &self.all {

@@ -75,7 +75,7 @@ impl Inner {
         steps: &Arc<Steps>,
         exchanged: &BTreeSet<usize>,
     ) -> Result<Ready, GraphError> {
-        let internal = steps.internal();
+        let internal = steps.internal(self.core.engine.plant);
         if steps.parts.iter().all(Option::is_none) {
             let members = (0..steps.all.len()).map(|at| SmallVec::from_slice(&[at])).collect();
             let (steps, fusion) = (steps.clone(), vec![]);

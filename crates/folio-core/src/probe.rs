@@ -1,6 +1,6 @@
-//! The probe of a device for the cost model of fusion: what a launch takes, and how fast memory and
-//! caches are. It runs when a program asks for it, and never by itself. What it found is on disk for
-//! later processes.
+//! The probe of a device for the cost model of fusion: what a launch takes, and how fast memory
+//! and caches are. It runs when a program asks for it, and never by itself. What it found is on
+//! disk for later processes.
 
 use crate::engine::fused::default_costs;
 use crate::error::Result;
@@ -32,8 +32,8 @@ impl DeviceRef {
     }
 
     /// Measures those constants, in less than 100 ms, or takes what an earlier call has found on
-    /// this machine: that is in the cache of compiled programs. Graphs that are finalized after this
-    /// are fused by them. If the device has too little memory for it, usual constants stay.
+    /// this machine: that is in the cache of compiled programs. Graphs that are finalized after
+    /// this are fused by them. If the device has too little memory for it, usual constants stay.
     ///
     /// ```
     /// # use folio_core::{DeviceRef, Result};
@@ -205,7 +205,8 @@ mod tests {
         );
     }
 
-    /// FUSE-14: the cache is as large as the largest working set that is nearly as fast as the best.
+    /// FUSE-14: the cache is as large as the largest working set that is nearly as fast as the
+    /// best.
     #[test]
     fn cache_ends_where_working_sets_become_slow() {
         let costs = |cached: &[(u64, u64)]| {

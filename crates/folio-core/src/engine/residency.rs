@@ -401,8 +401,8 @@ impl Residency {
         pages.iter().for_each(|pages| self.hazards.poison(pages, stamp));
     }
 
-    /// What `pages` hold is gone, and they count as never written. Who uses them now may go on: what
-    /// writes them later comes after that.
+    /// What `pages` hold is gone, and they count as never written. Operations that use them now go
+    /// on, and what writes them later comes after those.
     pub(crate) fn forget(&mut self, pages: &Box3, known: Known<'_>) {
         self.changes += 1;
         self.broken = true;

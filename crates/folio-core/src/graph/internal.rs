@@ -19,8 +19,8 @@ impl StorageHandle {
         marks
     }
 
-    /// The engine alone knows who looks at its memory. That is not so of memory that the program
-    /// has lent, that comes from another library, or that managed pointers reach.
+    /// The engine sees all uses of its memory. That is not so of memory that the program has lent,
+    /// that comes from another library, or that managed pointers reach.
     fn may_be_internal(&self) -> bool {
         let lent = self.borrowed.load(Ordering::Relaxed) || self.imported.load(Ordering::Relaxed);
         let ends = self.home().is_none() && self.end.is_some();

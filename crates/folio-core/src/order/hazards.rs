@@ -509,8 +509,8 @@ impl Hazards {
         self.update(range, &mut |state| state.writers.push(writer));
     }
 
-    /// What `range` held is not used any more: who wrote it has only to be done before the next
-    /// write, and its failure is nobody's.
+    /// What `range` held is not used any more. The next write comes after its writers, and takes
+    /// over no failure of theirs.
     pub(crate) fn forget(&mut self, range: &Box3, outcome: &mut dyn FnMut(Stamp) -> Outcome) {
         self.update(range, &mut |state| {
             let writers = std::mem::take(&mut state.writers);

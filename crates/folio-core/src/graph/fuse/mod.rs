@@ -187,7 +187,7 @@ impl<'s> Draft<'s> {
         let mut now = vec![0; self.units.len()];
         let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
         let told = report::Told { plan: &plan, graph, draft: self, part, fuses };
-        // A batch runs only now, so what nobody listens for is told to nobody.
+        // A batch runs once, at once: without a subscriber its lines are not read.
         let listens = !self.graph.once || trace::listening();
         let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
         let told: Vec<Option<Arc<str>>> = told.collect();

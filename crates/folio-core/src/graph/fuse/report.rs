@@ -48,7 +48,7 @@ pub(super) fn not_made(report: &mut Explanation, fused: &FusedKernel, graph: &Gr
     });
 }
 
-/// What is told of a step of a plan to who asks for its command (OBS-02).
+/// What traces tell of the command of a plan's step (OBS-02).
 pub(super) struct Told<'t> {
     pub(super) plan: &'t Plan,
     pub(super) graph: &'t Graph,

@@ -226,7 +226,7 @@ fn a_whole_write_collapses_to_one_state() {
     assert_eq!(deps.as_slice(), [Dep { stamp: by, flow: Flow::USES }]);
 }
 
-/// FUSE-06: forgotten contents are nobody's source, and the next write comes after who wrote them.
+/// FUSE-06: forgotten contents are no source, and the next write comes after their writers.
 #[test]
 fn forgotten_writers_only_order() {
     let mut hazards = Hazards::new([1, 1, 2]);

@@ -1,5 +1,5 @@
-//! `folio explain`: what a command in a trace moved and allocated, what it waited for, and which
-//! run-time checks it had; and a picture of what waited for what.
+//! `folio explain`: what a command in a trace moved and allocated, what it waited for, which
+//! run-time checks it had, and which fusion it took part in; and a picture of what waited for what.
 
 use crate::{Error, say, trace};
 use serde_json::{Value, json};
@@ -54,7 +54,7 @@ fn records(events: &[Value]) -> Vec<Value> {
             "command": args["what"], "label": args["label"], "device": args["device"], "lane": args["lane"],
             "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
             "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocated,
-            "checks": args["checks"],
+            "checks": args["checks"], "fusion": args["fusion"],
         })
     };
     let planned = operations().filter(|e| e["args"]["kind"] == "plan");
@@ -159,5 +159,8 @@ fn show(record: &Value) {
     }
     for check in list("checks") {
         say(format_args!("  checks {}", check.as_str().unwrap_or("?")));
+    }
+    for line in list("fusion") {
+        say(format_args!("  {}", line.as_str().unwrap_or("?")));
     }
 }

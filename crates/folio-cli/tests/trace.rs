@@ -34,6 +34,34 @@ fn program() -> folio::Result<()> {
     rt.wait()
 }
 
+#[kernel]
+fn scale(i: Item, by: u32, x: In<u32>, y: Out<u32>) {
+    y[i] = by * x[i];
+}
+
+#[kernel]
+fn look_left(i: Item, x: In<u32>, y: Out<u32>) {
+    let k = i.index();
+    y[i] = if k > 0 { x[k - 1] } else { 0 };
+}
+
+/// Two kernels that become one launch, and a third that reads its neighbours' results.
+fn fusion() -> folio::Result<()> {
+    let rt = folio::runtime()?;
+    let q = rt.queue_on("cpu:0")?;
+    let (x, mut y) = (rt.buffer_from(&[1; N])?, rt.buffer(N)?);
+    q.batch_fused(|q| {
+        let between = BufferOptions::new().label("between");
+        let mut first = rt.buffer_with::<u32, 1>([N], between)?;
+        let mut second = rt.buffer_with::<u32, 1>([N], BufferOptions::new().label("second"))?;
+        q.run(N, scale(2, &x, &mut first))?;
+        q.run(N, scale(3, &first, &mut second))?;
+        q.run(N, look_left(&second, &mut y))
+    })?;
+    assert_eq!(y.to_vec()?[..3], [0, 6, 6]);
+    rt.wait()
+}
+
 /// Rows of a domain of the stencil, and floats of a row, which is a page.
 const BAND: usize = 16;
 const COLUMNS: usize = 64;
@@ -174,6 +202,39 @@ fn a_program_is_traced_and_explained() {
     graph_has_the_chain(&dot);
     let none = folio(&["explain", out, "nothing"]);
     assert!(String::from_utf8_lossy(&none.stderr).contains("there are add, divide"), "{none:?}");
+}
+
+/// OBS-02: a command tells which fusion it took part in, or why it did not, as text and as JSON.
+#[test]
+fn commands_tell_of_their_fusion() {
+    if std::env::var_os(PROGRAM).is_some() {
+        return fusion().unwrap();
+    }
+    let file = std::env::temp_dir().join(format!("folio-fusion-{}.json", std::process::id()));
+    let file = Gone(file);
+    let (out, this) = (file.0.to_str().unwrap(), std::env::current_exe().unwrap());
+    let again = ["commands_tell_of_their_fusion", "--exact"];
+    let traced = folio(&[&["trace", "-o", out, this.to_str().unwrap()], &again[..]].concat());
+    assert!(traced.status.success(), "{traced:?}");
+
+    let explained = folio(&["explain", out, "--json"]);
+    let records: Value = serde_json::from_slice(&explained.stdout).unwrap();
+    let of = |label: &str| {
+        let all = records.as_array().unwrap();
+        let record = all.iter().find(|record| record["label"] == label).unwrap();
+        let lines = record["fusion"].as_array().cloned().unwrap_or_default();
+        lines.iter().map(|line| line.as_str().unwrap().to_owned()).collect::<Vec<_>>()
+    };
+    let fused = of("scale+scale");
+    assert!(fused[0].starts_with("fused `scale+scale`: scale, scale"), "{fused:?}");
+    assert!(fused.iter().any(|line| line.starts_with("`between`: register, ")), "{fused:?}");
+    let why = "`second`: the second reads what the first writes, at an item's neighbour (-1)";
+    let alone = of("look_left");
+    assert_eq!(alone, [format!("not fused with `scale`: {why}")]);
+    let text = String::from_utf8(folio(&["explain", out]).stdout).unwrap();
+    for line in fused.iter().chain(&alone) {
+        assert!(text.contains(line.as_str()), "{line}: {text}");
+    }
 }
 
 /// OBS-01: the halo copies of a stencil are on tracks of their own beside its kernels, a row each.

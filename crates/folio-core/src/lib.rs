@@ -35,6 +35,7 @@ mod panics;
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
+mod probe;
 mod queue;
 mod report;
 mod runtime;
@@ -80,7 +81,7 @@ pub mod combine {
     pub use folio_device::{Add, And, Max, Min, Mul, Or, Xor};
 }
 pub use folio_kernel::checks::{Check, CheckKind};
-pub use folio_kernel::fuse::{AccessScope, Explanation as FusionReport};
+pub use folio_kernel::fuse::{AccessScope, Costs as FusionCosts, Explanation as FusionReport};
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use graph::{

@@ -37,8 +37,11 @@ impl Marks {
         Marks(Wishes { scope: Some(scope), ..self.0 })
     }
 
-    /// The program does not use what the graph's kernels leave there. After a run the contents are
-    /// unspecified, fused or not.
+    /// The program does not use what a run of the graph leaves there. If the run writes it, fused
+    /// or not, it counts as never written from then on: a read finds zeros.
+    ///
+    /// On an argument it counts only if all of the graph's arguments of that memory have it, and
+    /// each is all of the memory. It says nothing of memory that the program has lent.
     pub fn internal_memory(self) -> Marks {
         Marks(Wishes { internal: true, ..self.0 })
     }

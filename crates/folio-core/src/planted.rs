@@ -15,6 +15,10 @@ pub enum Planted {
     LastRun,
     /// To plan fusion anew when a node has been exchanged.
     NewPlan,
+    /// To count internal memory as never written after a run.
+    InternalMemory,
+    /// To keep host tasks where they are among kernels that fusion joins.
+    TaskOrder,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

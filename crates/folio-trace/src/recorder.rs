@@ -128,6 +128,7 @@ impl Recorder {
                 operation.after = list.map(str::to_owned).collect();
                 fields.put("kind", Value::Text(what));
                 fields.split("checks");
+                fields.split("fusion");
                 operation.fields.0.extend(fields.0);
             }
             "launch" => {

@@ -1,13 +1,13 @@
 //! The workloads. To add one: write its file here, and add it to [`ALL`].
 //!
-//! A file has the kernels three times: Folio's, loops for rayon, and C for drivers. Planned rows,
-//! those of fusion, join in the same way.
+//! A file has the kernels three times: Folio's, loops for rayon, and C for drivers.
 
 use crate::bench::Workload;
 
 mod algorithms;
 mod control;
 mod functions;
+mod fusion;
 mod graphs;
 mod indices;
 mod launch;
@@ -39,6 +39,7 @@ pub const ALL: &[&dyn Workload] = &[
     &functions::Functions,
     &indices::Indices,
     &algorithms::Algorithms,
+    &fusion::Fusion,
     &transfer::Transfer,
     &pages::Pages,
     &policies::Policies,

@@ -5,9 +5,20 @@ use super::graphs::why;
 use super::rig::*;
 use super::tests;
 use folio::prelude::*;
-use folio_core::{AccessScope, GraphError, Marks, Result, UsmKind};
+use folio_core::{AccessScope, FinalizeOptions, GraphError, Marks, Result, UsmKind};
 
-tests![marked_memory_is_internal, marks_are_checked, marked_pointers_are_internal];
+tests![
+    marked_memory_is_internal,
+    marks_are_checked,
+    marked_pointers_are_internal,
+    internal_memory_is_as_never_written_after_a_run,
+    marks_of_parts_leave_the_memory_as_it_is,
+];
+
+#[kernel]
+fn accumulates(i: Item, a: In<i32>, x: InOut<i32>) {
+    x[i] += a[i];
+}
 
 #[kernel(group = 64)]
 fn sums_by_groups(g: Group, a: In<i32>, b: In<i32>, c: Out<i32>) {
@@ -114,5 +125,84 @@ fn marked_pointers_are_internal(rig: &Rig) -> Outcome {
     ensure_eq!(end.to_vec()?, wanted.collect::<Vec<_>>());
     let report = report(&run)?;
     ensure!(report.clusters[0].memories.iter().any(|m| m.fate == "register"), "{report}");
+    Ok(())
+}
+
+/// FUSE-06, BUF-07: fused or not, by runs, whole runs and batches. The first run finds what the
+/// program has written, and later ones find zeros. So does the program.
+fn internal_memory_is_as_never_written_after_a_run(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let a = data(N, 7);
+    let input = rig.rt.buffer_from(&a)?;
+    let wanted = |before: i32| a.iter().map(|a| 5 * (before + a)).collect::<Vec<_>>();
+    let plain = FinalizeOptions::new();
+    for options in [plain, plain.enable_fusion(), plain.require_fusion()] {
+        for (by_argument, whole) in [(false, false), (true, false), (false, true)] {
+            let internal = Marks::new().internal_memory();
+            let marks = if by_argument { internal } else { Marks::new() };
+            let mut x = rig.rt.buffer_from(&[7; N])?;
+            if !by_argument {
+                x.mark(internal);
+            }
+            let out = rig.rt.buffer(N)?.share();
+            let graph = rig.rt.graph(&q.device())?;
+            graph.add(|cg| cg.run(N, accumulates(&input, marks.on(&mut x))))?;
+            graph.add(|cg| cg.run(N, scales(5, marks.on(&x), &out)))?;
+            let run = graph.finalize_with(options)?;
+            run.run_whole(whole);
+            for before in [7, 0, 0] {
+                q.run_graph(&run)?;
+                ensure_eq!(out.to_vec()?, wanted(before));
+                ensure_eq!(x.to_vec()?, [0; N]);
+            }
+            q.run_graph(&run)?;
+            q.run_graph(&run)?.wait()?;
+            ensure_eq!(out.to_vec()?, wanted(0));
+            let copied = rig.rt.buffer(N)?.share();
+            q.copy(&x, &copied)?;
+            ensure_eq!(copied.to_vec()?, [0; N]);
+        }
+    }
+    let mut x = rig.rt.buffer_from(&[7; N])?;
+    x.mark(Marks::new().internal_memory());
+    let out = rig.rt.buffer(N)?.share();
+    for before in [7, 0] {
+        q.batch(|q| {
+            q.run(N, accumulates(&input, &mut x))?;
+            q.run(N, scales(5, &x, &out))
+        })?;
+        ensure_eq!(out.to_vec()?, wanted(before));
+        q.batch_fused(|q| {
+            q.run(N, accumulates(&input, &mut x))?;
+            q.run(N, scales(5, &x, &out))
+        })?;
+        ensure_eq!(out.to_vec()?, wanted(0));
+        ensure_eq!(x.to_vec()?, [0; N]);
+    }
+    Ok(())
+}
+
+/// FUSE-06: the mark of an argument that is a part says nothing of what is beside it, so the memory
+/// is not internal; neither is it if one argument has no mark.
+fn marks_of_parts_leave_the_memory_as_it_is(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let (a, internal) = (data(N, 7), Marks::new().internal_memory());
+    let input = rig.rt.buffer_from(&a)?;
+    for options in [FinalizeOptions::new(), FinalizeOptions::new().require_fusion()] {
+        let (mut x, mut y) = (rig.rt.buffer_from(&[7; 2 * N])?, rig.rt.buffer_from(&[7; N])?);
+        let outs = [rig.rt.buffer(N)?.share(), rig.rt.buffer(N)?.share()];
+        let graph = rig.rt.graph(&q.device())?;
+        let part = internal.on(x.slice_mut([N], [N])?);
+        graph.add(|cg| cg.run(N, accumulates(&input, part)))?;
+        let part = internal.on(x.slice([N], [N])?);
+        graph.add(|cg| cg.run(N, scales(5, part, &outs[0])))?;
+        graph.add(|cg| cg.run(N, accumulates(&input, internal.on(&mut y))))?;
+        graph.add(|cg| cg.run(N, scales(5, &y, &outs[1])))?;
+        let run = graph.finalize_with(options)?;
+        q.run_graph(&run)?;
+        let sums: Vec<i32> = a.iter().map(|a| 7 + a).collect();
+        ensure_eq!(x.to_vec()?, [vec![7; N], sums.clone()].concat());
+        ensure_eq!(y.to_vec()?, sums);
+    }
     Ok(())
 }

@@ -42,6 +42,8 @@ pub(crate) struct Command {
     pub(crate) behind: SmallVec<[Stamp; 2]>,
     /// For whoever keeps the stamp, once it is submitted.
     pub(crate) pin: EpochPin,
+    /// Which fusion it took part in or why it did not, for a subscriber that listens.
+    pub(crate) fusion: Option<Arc<str>>,
     pub(crate) action: Action,
 }
 
@@ -58,6 +60,7 @@ impl Command {
             after: SmallVec::new(),
             behind: SmallVec::new(),
             pin: None,
+            fusion: None,
             action: Action::Nothing,
         }
     }
@@ -75,6 +78,7 @@ impl Command {
             after: self.after.clone(),
             behind: self.behind.clone(),
             pin: None,
+            fusion: None,
             action: self.action.again()?,
         })
     }
@@ -328,13 +332,14 @@ impl Ledger {
                 Action::Launch(Some(launch)) => launch.checks.take(),
                 _ => None,
             };
-            (command.action.name(), command.label.clone(), deps.clone(), moves, checks)
+            let (what, label, after) = (command.action.name(), command.label.clone(), deps.clone());
+            (what, label, after, moves, checks, command.fusion.take())
         });
         let before = self.outbox.notes.len();
         let stamp = self.act(command, lane, deps);
-        if let Some((what, label, after, moves, checks)) = plan {
+        if let Some((what, label, after, moves, checks, fusion)) = plan {
             let accesses = command.accesses.len();
-            let plan = Note::Plan { what, label, stamp, accesses, after, moves, checks };
+            let plan = Note::Plan { what, label, stamp, accesses, after, moves, checks, fusion };
             self.outbox.notes.insert(before, plan);
         }
         self.mark(&command.accesses, stamp);

@@ -4,9 +4,9 @@
 use super::Engine;
 use super::loaded::{LoadedKernel, LoadedTable};
 use crate::error::Error;
-use crate::hal::KernelSource;
+use crate::hal::{DeviceInfo, DeviceKind, KernelSource};
 use crate::sync::Mutex;
-use folio_kernel::fuse::{Facts, FusedKernel};
+use folio_kernel::fuse::{Costs, Facts, FusedKernel};
 use folio_kernel::{ContentHash, Violation, ViolationKind};
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
@@ -36,6 +36,16 @@ pub(crate) struct FusedKernels {
     /// Held while one is compiled, so that it is compiled once.
     loaded: Mutex<LoadedTable<ContentHash>>,
     counters: Mutex<(FusionCounters, HashSet<ContentHash>)>,
+    /// What the device was measured to cost, if it was.
+    costs: Mutex<Option<Costs>>,
+}
+
+/// The costs of a device of this kind.
+pub(crate) fn default_costs(info: &DeviceInfo) -> Costs {
+    match info.caps.closures || info.kind == DeviceKind::Cpu {
+        true => Costs::CPU,
+        false => Costs::GPU,
+    }
 }
 
 /// What a plan may count on.
@@ -119,11 +129,18 @@ impl Blame {
 impl Engine {
     /// What fusion may count on at a device.
     pub(crate) fn fusion_facts(&self, at: u16) -> FusionFacts {
-        let caps = &self.devices[usize::from(at)].info.caps;
+        let info = &self.devices[usize::from(at)].info;
+        let caps = &info.caps;
         let fuses = caps.closures || caps.ir;
-        let of_plan = Facts { fuses, views: caps.max_params, ..Facts::GPU };
+        let costs = self.fused(at).costs.lock().unwrap_or_else(|| default_costs(info));
+        let of_plan = Facts { fuses, views: caps.max_params, costs, ..Facts::GPU };
         let local_memory = if caps.closures { of_plan.local_memory } else { caps.local_memory };
         FusionFacts { of_plan: Facts { local_memory, ..of_plan }, bakes: !caps.closures }
+    }
+
+    /// Later plans go by these.
+    pub(crate) fn set_fusion_costs(&self, at: u16, costs: Costs) {
+        *self.fused(at).costs.lock() = Some(costs);
     }
 
     /// Plans, and counts that.

@@ -38,7 +38,7 @@ pub(crate) mod memory;
 #[cfg(all(test, loom))]
 pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
-mod null;
+pub(crate) mod null;
 pub(crate) mod page_lock;
 pub(crate) mod pieces;
 pub(crate) mod plan;

@@ -24,7 +24,7 @@ thread_local! {
 
 /// A backend of such devices, each with memory of its own.
 #[derive(Clone)]
-pub(super) struct Null {
+pub(crate) struct Null {
     /// How many.
     pub(super) devices: u32,
     /// They run the host's code, or else load kernels in IR.
@@ -40,7 +40,7 @@ pub(super) struct Null {
 }
 
 impl Null {
-    pub(super) fn new(devices: u32) -> Null {
+    pub(crate) fn new(devices: u32) -> Null {
         let (courier, one_at_a_time, batches) = (None, false, false);
         Null { devices, closures: true, held: None, courier, one_at_a_time, batches }
     }

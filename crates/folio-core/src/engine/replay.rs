@@ -3,14 +3,18 @@
 //! moved for it is found as for any command, so a run is right wherever the data are.
 
 use super::command::Command;
+use super::ledger::Ledger;
 use super::storage::StorageId;
 use super::{Engine, Missing, trace};
 use crate::error::Error;
+use crate::geom::Box3;
 use crate::metrics::Hold;
 use crate::order::hazards::{Deps, Flow, add_dep};
 use crate::order::stamp::Stamp;
+use crate::pages::DomainId;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// The order of the commands of a run, which are numbered as they are submitted.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,6 +37,10 @@ pub(crate) struct Run<'a> {
     pub(crate) after: &'a [Stamp],
     /// The end of the latest run: runs of a graph do not overlap.
     pub(crate) latest: Option<&'a Mutex<Stamp>>,
+    /// What counts as never written after the run.
+    pub(crate) internal: &'a [StorageId],
+    /// By command, for a subscriber that listens: see [`Command::fusion`].
+    pub(crate) fusion: &'a [Option<Arc<str>>],
 }
 
 impl Engine {
@@ -71,6 +79,11 @@ impl Engine {
             }
         };
         ledger.traced = traced;
+        if traced {
+            for (command, fusion) in commands.iter_mut().zip(run.fusion) {
+                command.fusion.clone_from(fusion);
+            }
+        }
         let state = ledger.queues.get_mut(run.queue);
         let before =
             state.map_or(Stamp::DONE, |queue| if run.in_order { queue.last } else { queue.fence });
@@ -113,6 +126,7 @@ impl Engine {
             _ => ledger.meet(ends),
         };
         ledger.note_in_queue(Some(run.queue), end, run.in_order);
+        ledger.forget(run.internal);
         if let Some(latest) = &mut latest {
             **latest = end;
         }
@@ -121,5 +135,21 @@ impl Engine {
         hold.end();
         self.leave(ledger);
         Ok((end, pin))
+    }
+}
+
+impl Ledger {
+    /// What these memories hold is gone. They count as never written, but for pages that a host
+    /// guard shows.
+    pub(super) fn forget(&mut self, all: &[StorageId]) {
+        let timeline = &self.timeline;
+        let known = &|stamp| timeline.outcome(stamp);
+        for id in all {
+            let Some(storage) = self.storages.get_mut(id.0) else { continue };
+            let mut free: SmallVec<[Box3; 2]> = SmallVec::new();
+            storage
+                .unheld(&storage.residency.grid.all(), DomainId::HOST, &mut |part| free.push(part));
+            free.iter().for_each(|pages| storage.residency.forget(pages, known));
+        }
     }
 }

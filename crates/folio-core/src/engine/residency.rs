@@ -29,8 +29,8 @@ pub(crate) struct Residency {
     switches: SmallVec<[(Stamp, Turn); 1]>,
     /// Changes with what is current or defined anywhere.
     changes: u64,
-    /// A copy or fill has failed: who failed for it may be at work still, on memory that holds
-    /// nothing any more.
+    /// Operations may be at work still on memory that holds nothing any more: a copy or fill has
+    /// failed, and they for it; or the contents were [forgotten](Self::forget) behind them.
     pub(super) broken: bool,
     /// Pages that discards of parts have split between domains; also those that copies make whole
     /// again, as long as they are not written.
@@ -399,6 +399,17 @@ impl Residency {
     pub(crate) fn poison(&mut self, pages: &[Box3], stamp: Stamp) {
         self.changes += 1;
         pages.iter().for_each(|pages| self.hazards.poison(pages, stamp));
+    }
+
+    /// What `pages` hold is gone, and they count as never written. Operations that use them now go
+    /// on, and what writes them later comes after those.
+    pub(crate) fn forget(&mut self, pages: &Box3, known: Known<'_>) {
+        self.changes += 1;
+        self.broken = true;
+        self.tracker.set(pages, DomainSet::EMPTY);
+        self.pieces.clear(pages);
+        self.defined.update(pages, &mut |_, _| DomainSet::EMPTY);
+        self.hazards.forget(pages, &mut |s| known(s));
     }
 
     /// What copies and fills that are known to have failed should have brought to `pages` is not

@@ -16,6 +16,7 @@ use crate::panics::contain;
 use crate::report::Moves;
 use folio_kernel::checks::Check;
 use smallvec::SmallVec;
+use std::sync::Arc;
 use tracing::span::EnteredSpan;
 
 /// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
@@ -33,6 +34,8 @@ pub(crate) enum Note {
         moves: Moves,
         /// The run-time checks that are left in a launch of a `#[kernel]`.
         checks: Option<Box<[Check]>>,
+        /// Which fusion it took part in, or why it did not.
+        fusion: Option<Arc<str>>,
     },
     /// Memory was allocated.
     Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64 },
@@ -109,13 +112,13 @@ impl Engine {
             (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };
         match note {
-            Note::Plan { what, label, stamp, accesses, after, moves, checks } => {
+            Note::Plan { what, label, stamp, accesses, after, moves, checks, fusion } => {
                 let Moves { operations, bytes, pages } = moves;
                 let (waits, after) = (after.len(), stamps(after));
-                let checks = checks.as_deref().map(lines);
+                let (checks, fusion) = (checks.as_deref().map(lines), fusion.as_deref());
                 tracing::trace!(
                     target: "folio", what, %label, ?stamp, accesses, waits, ?after, operations,
-                    bytes, pages, checks, "plan"
+                    bytes, pages, checks, fusion, "plan"
                 );
             }
             Note::Allocate { what, label, on, bytes } => {

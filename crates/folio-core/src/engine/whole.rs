@@ -187,10 +187,15 @@ impl Engine {
             return Ok(None);
         }
         ledger.traced = traced;
+        if traced {
+            let all: Vec<&str> = run.fusion.iter().flatten().map(|text| &**text).collect();
+            command.fusion = (!all.is_empty()).then(|| all.join("\n").into());
+        }
         let mut latest = run.latest.map(Mutex::lock);
         command.after.extend_from_slice(run.after);
         command.behind.extend(latest.as_deref().copied());
         let end = ledger.run(&mut command);
+        ledger.forget(run.internal);
         if let Some(latest) = &mut latest {
             **latest = end;
         }

@@ -123,9 +123,9 @@ impl Queue {
         drop(recording);
         let result = result?;
         let taken = graph.take(options).map_err(|why| graph.error(why))?;
-        let Taken { mut commands, after, _leases, works, launches } = taken;
+        let Taken { mut commands, after, _leases, works, launches, internal, fusion } = taken;
         let order = inner.batches.order(&commands, &works, (after, launches));
-        let event = graph.run(self, &mut commands, &order, (&[], None))?;
+        let event = graph.run(self, &mut commands, &order, (&[], None), (&internal, &fusion))?;
         Ok((result, event))
     }
 
@@ -144,6 +144,10 @@ struct Taken {
     _leases: Vec<Leases>,
     /// Kernels that were described, and the launches that they are.
     launches: (usize, usize),
+    /// What counts as never written after the run.
+    internal: Vec<StorageId>,
+    /// By command, if a subscriber listens.
+    fusion: Vec<Option<Arc<str>>>,
 }
 
 impl Taken {
@@ -193,6 +197,8 @@ impl Inner {
             after: After::new(),
             _leases: Vec::with_capacity(steps.all.len()),
             launches: (launches, launches),
+            internal: steps.internal(self.core.engine.plant),
+            fusion: Vec::new(),
         };
         let Steps { all, order, .. } = steps;
         let Some(fused) = fused else {
@@ -202,7 +208,8 @@ impl Inner {
         };
         taken.after = fused.after;
         let mut all: Vec<_> = all.into_iter().map(|step| Some(step.template)).collect();
-        for Unit { members, template } in fused.units {
+        for Unit { members, template, fusion } in fused.units {
+            taken.fusion.push(fusion);
             let own = members.iter().filter_map(|at| all.get_mut(*at)?.take());
             match template {
                 None => own.for_each(|template| taken.add(template)),

@@ -10,6 +10,7 @@ mod batch;
 mod conditional;
 mod conflicts;
 mod fuse;
+mod internal;
 mod node;
 mod parameter;
 mod picture;

@@ -7,6 +7,7 @@ use super::whole::Wholes;
 use super::{Described, Graph, Inner, Node, Sub, What};
 use crate::engine::command::Command;
 use crate::engine::replay::{Order, Run};
+use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -291,6 +292,7 @@ impl Inner {
         commands: &mut [Command],
         order: &Order,
         (after, latest): (&[Stamp], Option<&Mutex<Stamp>>),
+        (internal, fusion): (&[StorageId], &[Option<Arc<str>>]),
     ) -> Result<Event> {
         let engine = &self.core.engine;
         engine.open(self.device)?;
@@ -299,7 +301,7 @@ impl Inner {
             command.queue = Some(id);
             command.arm();
         }
-        let run = Run { queue: id, in_order, device: self.device, after, latest };
+        let run = Run { queue: id, in_order, device: self.device, after, latest, internal, fusion };
         let (stamp, pin) = engine.replay(&run, commands, order)?;
         Ok(Event::new(queue.inner.core.clone(), stamp, pin))
     }
@@ -339,14 +341,15 @@ impl Queue {
         let steps = &ready.steps;
         let (wholes, label) = (graph.wholes(), &graph.inner.label);
         let when = (&stamps[..], &graph.inner.latest);
-        if let Some(event) = of.run_whole(self, (wholes, label), steps, when)? {
+        if let Some(event) = of.run_whole(self, (wholes, label), &ready, when)? {
             return Ok(event);
         }
         let all = steps.all.iter().map(|step| step.template.command.again());
         // All have been checked for this.
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
         let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
-        of.run(self, &mut commands, &steps.order, (&stamps, Some(&graph.inner.latest)))
+        let when = (&stamps[..], Some(&graph.inner.latest));
+        of.run(self, &mut commands, &steps.order, when, (&ready.internal, &ready.fusion))
     }
 }
 

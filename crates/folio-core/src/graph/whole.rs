@@ -2,6 +2,7 @@
 
 use super::conditional::refused;
 use super::conflicts::Conflicts;
+use super::fuse::Ready;
 use super::steps::Steps;
 use super::{Executable, Inner};
 use crate::engine::command::{Action, Command, End};
@@ -88,7 +89,7 @@ impl Inner {
         &self,
         queue: &Queue,
         (wholes, label): (&Mutex<Wholes>, &Label),
-        steps: &Arc<Steps>,
+        Ready { steps, internal, fusion, .. }: &Ready,
         (after, latest): (&[Stamp], &Mutex<Stamp>),
     ) -> Result<Option<Event>> {
         if !wholes.lock().wanted {
@@ -98,7 +99,7 @@ impl Inner {
         engine.open(self.device)?;
         let (id, in_order) = (queue.inner.id, queue.inner.in_order);
         let latest = Some(latest);
-        let run = Run { queue: id, in_order, device: self.device, after, latest };
+        let run = Run { queue: id, in_order, device: self.device, after, latest, internal, fusion };
         for _ in 0..TRIES {
             let Some(whole) = self.whole_of(wholes, steps)? else { return Ok(None) };
             if let Some((stamp, pin)) = engine.replay_whole(&run, &whole, label)? {

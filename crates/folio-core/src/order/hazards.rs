@@ -509,6 +509,22 @@ impl Hazards {
         self.update(range, &mut |state| state.writers.push(writer));
     }
 
+    /// What `range` held is not used any more. The next write comes after its writers, and takes
+    /// over no failure of theirs.
+    pub(crate) fn forget(&mut self, range: &Box3, outcome: &mut dyn FnMut(Stamp) -> Outcome) {
+        self.update(range, &mut |state| {
+            let writers = std::mem::take(&mut state.writers);
+            let older = std::mem::take(&mut state.older);
+            let arrivals = std::mem::take(&mut state.arrivals);
+            let stamps = writers.iter().chain(&older).map(|writer| writer.stamp);
+            for stamp in stamps.chain(arrivals.iter().map(|arrival| arrival.stamp)) {
+                if outcome(stamp) == Outcome::Pending {
+                    state.read(stamp, outcome);
+                }
+            }
+        });
+    }
+
     /// Changes the state of every page in `range`; pages outside keep theirs.
     fn update(&mut self, range: &Box3, change: &mut dyn FnMut(&mut State)) {
         if range.is_empty() {

@@ -4,8 +4,8 @@
 use super::write::{Bound, Pool, kernel};
 use crate::rng::Rng;
 use folio_kernel::fuse::{
-    AccessScope, Argument, Call, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
-    OtherWork, Wishes, Work,
+    AccessScope, Argument, Call, Costs, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node,
+    Options, OtherWork, Wishes, Work,
 };
 use folio_kernel::{Scalar, VerifyError};
 use std::sync::Arc;
@@ -52,6 +52,14 @@ pub(super) enum Role {
 const SCALARS: [Scalar; 6] =
     [Scalar::F32, Scalar::I32, Scalar::U64, Scalar::U8, Scalar::F64, Scalar::I16];
 
+/// A device on which kernels that share nothing gain by one launch, one on which they do not, and
+/// one on which registers are rare, too.
+const COSTS: [Costs; 3] = [
+    Costs::GPU,
+    Costs { launch_ns: 0, cache_rate: 1, registers: u32::MAX, ..Costs::GPU },
+    Costs { launch_ns: 0, cache_rate: 1, registers: 3, ..Costs::GPU },
+];
+
 /// Makes the case with this seed; an error is a mistake of the generator.
 pub fn generate(seed: u64) -> Result<Case, VerifyError> {
     let mut rng = Rng::new(seed);
@@ -68,7 +76,7 @@ pub fn generate(seed: u64) -> Result<Case, VerifyError> {
     let mut case = Case {
         graph: Graph::default(),
         contents: vec![],
-        facts: Facts { few_items: rng.pick(&[0, 1 << 16]), ..Facts::GPU },
+        facts: Facts { costs: rng.pick(&COSTS), ..Facts::GPU },
         options: Options {
             mode: Mode::Enable,
             insert_barriers: rng.chance(50),

@@ -68,7 +68,8 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
                 Reason::Barrier { .. } => "barrier",
                 Reason::Atomics { .. } => "atomics",
                 Reason::Result { .. } => "result",
-                Reason::NoGain => "no gain",
+                Reason::NoGain(balance) if balance.lost_ns > 0 => "too many registers",
+                Reason::NoGain(_) => "no gain",
                 _ => "other",
             });
         }
@@ -94,6 +95,7 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
         ("atomics", 10),
         ("result", 10),
         ("no gain", 20),
+        ("too many registers", 20),
     ] {
         assert!(seen.get(what).is_some_and(|n| *n >= least), "{what}: {seen:?}");
     }

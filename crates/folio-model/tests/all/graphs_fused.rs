@@ -7,8 +7,8 @@
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
-    DeviceRef, Error, Executable, FinalizeOptions, Graph, GraphError, Node, Result, RuntimeBuilder,
-    Slice,
+    DeviceRef, Error, Executable, FinalizeOptions, FusionCosts, Graph, GraphError, Marks, Node,
+    Result, RuntimeBuilder, Slice,
 };
 use folio_cpu::CpuBackend;
 use folio_interp::interp::Interpreter;
@@ -136,6 +136,10 @@ impl Step {
         Step { what, from, to, at, n, term: rng.below(1000) as i32 - 500 }
     }
 
+    fn writes(&self, at: usize) -> bool {
+        self.what != What::Reduces && self.to == at
+    }
+
     /// It uses a buffer that the block makes.
     fn is_of_block(&self) -> bool {
         self.from.iter().chain([&self.to]).any(|at| *at >= KEPT)
@@ -180,8 +184,16 @@ struct Buffers {
 }
 
 impl Buffers {
-    fn new(rt: &Runtime, data: &[Vec<i32>]) -> Result<Buffers> {
-        let of = data.iter().map(|data| Ok(rt.buffer_from(data)?.share()));
+    /// `internal`: the number of one of which the program says that it does not use what runs leave
+    /// there.
+    fn new(rt: &Runtime, data: &[Vec<i32>], internal: Option<usize>) -> Result<Buffers> {
+        let of = data.iter().enumerate().map(|(at, data)| {
+            let mut buffer = rt.buffer_from(data)?;
+            if internal == Some(at) {
+                buffer.mark(Marks::new().internal_memory());
+            }
+            Ok(buffer.share())
+        });
         Ok(Buffers { of: of.collect::<Result<_>>()?, sum: rt.buffer(1)?.share() })
     }
 
@@ -223,6 +235,8 @@ struct Case<'c> {
     fused: Buffers,
     plain: Buffers,
     options: FinalizeOptions,
+    /// The buffer that counts as never written after a run of a graph that writes it.
+    internal: Option<usize>,
     seen: &'c Seen,
 }
 
@@ -337,6 +351,10 @@ impl Case<'_> {
             for step in &*steps {
                 q.submit(|cg| step.describe(&plain, cg))?;
             }
+            if let Some(at) = self.internal.filter(|at| steps.iter().any(|s| s.writes(*at))) {
+                q.fill(&self.plain.of[at], 0)?;
+                note(self.seen, "internal", 1);
+            }
             let mut same = (0..=KEPT).map(|at| self.compare(at)).collect::<Result<Vec<_>>>()?;
             if let Some((at, held)) = made.as_ref().and_then(|made| made.held.as_ref()) {
                 let is_same = held.to_vec()? == plain.of[*at].to_vec()?;
@@ -375,12 +393,17 @@ fn case(rt: &Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
     let on = rt.devices()[rng.below(rt.devices().len())].clone();
     let options = FinalizeOptions::new();
     let options = if rng.chance(30) { options.insert_barriers() } else { options };
+    // Where launches cost nothing, and registers do, fewer kernels share one.
+    let rare = FusionCosts { launch_ns: 0, cache_rate: 1, registers: 4, ..FusionCosts::GPU };
+    let options = if rng.chance(20) { options.costs(rare) } else { options };
+    let internal = rng.chance(40).then(|| rng.below(KEPT));
     let case = Case {
         rt,
         on,
-        fused: Buffers::new(rt, &data).map_err(told)?,
-        plain: Buffers::new(rt, &data).map_err(told)?,
+        fused: Buffers::new(rt, &data, internal).map_err(told)?,
+        plain: Buffers::new(rt, &data, None).map_err(told)?,
         options,
+        internal,
         seen,
     };
     for _ in 0..rng.within(1, 3) {
@@ -430,7 +453,8 @@ fn suite(
     }
 }
 
-const ALL: &[&str] = &["required", "register", "local", "forwarded", "memory", "exchanges"];
+const ALL: &[&str] =
+    &["required", "register", "local", "forwarded", "memory", "exchanges", "internal"];
 
 /// FUSE-11, FUSE-12
 #[test]
@@ -446,8 +470,19 @@ fn suite_graphs_fused() {
 /// The same on the devices of drivers that are here: each case compiles kernels.
 #[test]
 fn suite_graphs_fused_drivers() {
+    let all = drivers();
+    if all.is_empty() {
+        return;
+    }
+    suite("GRAPHS_FUSED_DRIVERS", &[], &|seed, seen| {
+        case(&all[seed as usize % all.len()], seed, seen)
+    });
+}
+
+/// Runtimes of the drivers that are here.
+fn drivers() -> &'static [Runtime] {
     static ALL: OnceLock<Vec<Runtime>> = OnceLock::new();
-    let all = ALL.get_or_init(|| {
+    ALL.get_or_init(|| {
         let opencl = Runtime::builder().backend(OpenClBackend::new()).build();
         let vulkan = Runtime::builder().backend(VulkanBackend::new()).build();
         let found = [("opencl", opencl), ("vulkan", vulkan)];
@@ -455,13 +490,23 @@ fn suite_graphs_fused_drivers() {
             built.map_err(|why| println!("skipped: {name}: {why}")).ok()
         });
         found.filter(|rt| !rt.devices().is_empty()).collect()
-    });
-    if all.is_empty() {
-        return;
+    })
+}
+
+/// FUSE-10: constants are measured on each device, and then graphs are fused by them. Asked again,
+/// they are the same: what was measured is remembered.
+#[test]
+fn measured_costs_are_those_that_decide() {
+    let cpu = builder(1).build().unwrap();
+    let devices = drivers().iter().chain([&cpu]).flat_map(Runtime::devices);
+    for device in devices {
+        let usual = device.fusion_costs();
+        let costs = device.measure_fusion_costs().unwrap();
+        println!("{}: {costs:?}", device.name());
+        assert!(costs.launch_ns > 0 && costs.memory_rate > 0, "{costs:?}");
+        assert!(costs.cache_rate >= costs.memory_rate, "{costs:?}");
+        assert_eq!((costs.registers, device.fusion_costs()), (usual.registers, costs));
     }
-    suite("GRAPHS_FUSED_DRIVERS", &[], &|seed, seen| {
-        case(&all[seed as usize % all.len()], seed, seen)
-    });
 }
 
 /// Runs cases with the bug until one shows it.
@@ -492,6 +537,12 @@ fn planted_temporary_that_the_next_run_reads_is_caught() {
     caught(Planted::LastRun, builder);
 }
 
+/// FUSE-06
+#[test]
+fn planted_contents_of_internal_memory_after_a_run_are_caught() {
+    caught(Planted::InternalMemory, builder);
+}
+
 #[test]
 fn planted_plan_of_earlier_arguments_is_caught() {
     caught(Planted::NewPlan, builder);
@@ -519,4 +570,15 @@ fn planted_internal_memory_that_is_needed_is_caught() {
 fn planted_missing_guard_in_a_fused_graph_is_caught() {
     let bug = folio_kernel::fuse::Planted { no_guards: true, ..Default::default() };
     caught(plan(bug), |_| interpreted());
+}
+
+#[test]
+fn planted_forwarding_across_items_in_a_fused_graph_is_caught() {
+    let bug = folio_kernel::fuse::Planted { forwards_across_items: true, ..Default::default() };
+    caught(plan(bug), |_| interpreted());
+}
+
+#[test]
+fn planted_reordered_host_task_is_caught() {
+    caught(Planted::TaskOrder, builder);
 }

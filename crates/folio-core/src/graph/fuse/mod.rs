@@ -12,11 +12,13 @@ mod report;
 pub use crate::engine::fused::FusionCounters;
 pub use options::FinalizeOptions;
 pub(in crate::graph) use options::Wanted;
+pub(in crate::graph) use question::function_of;
 
 use super::steps::{Step, Steps};
 use super::template::Template;
 use super::{Inner, conflicts};
 use crate::engine::storage::StorageId;
+use crate::engine::trace;
 use crate::error::{GraphError, Label};
 use crate::graph::conflicts::Conflicts;
 use folio_kernel::fuse::{self, Explanation, FuseError, FusedKernel, Mode};
@@ -31,6 +33,10 @@ pub(super) struct Ready {
     members: Vec<SmallVec<[usize; 4]>>,
     /// If fusion was asked for.
     pub(super) report: Option<Explanation>,
+    /// What counts as never written after a run.
+    pub(super) internal: Vec<StorageId>,
+    /// By command: which fusion it took part in or why it did not, if fusion was asked for.
+    pub(super) fusion: Vec<Option<Arc<str>>>,
 }
 
 /// A graph's commands after fusion.
@@ -47,6 +53,8 @@ pub(super) struct Unit {
     pub(super) members: SmallVec<[usize; 4]>,
     /// In their place, if they are several.
     pub(super) template: Option<Arc<Template>>,
+    /// Of kernels: which fusion they took part in, or why they did not.
+    pub(super) fusion: Option<Arc<str>>,
 }
 
 /// A graph's commands while they are being fused.
@@ -67,9 +75,11 @@ impl Inner {
         steps: &Arc<Steps>,
         exchanged: &BTreeSet<usize>,
     ) -> Result<Ready, GraphError> {
+        let internal = steps.internal(self.core.engine.plant);
         if steps.parts.iter().all(Option::is_none) {
             let members = (0..steps.all.len()).map(|at| SmallVec::from_slice(&[at])).collect();
-            return Ok(Ready { steps: steps.clone(), members, report: None });
+            let (steps, fusion) = (steps.clone(), vec![]);
+            return Ok(Ready { steps, members, report: None, internal, fusion });
         }
         let is_fixed = |at: usize| {
             let step = steps.all.get(at);
@@ -78,6 +88,7 @@ impl Inner {
         let Fused { units, after, report } = self.fuse(steps, &is_fixed)?;
         let mut members = Vec::with_capacity(units.len());
         let mut all = Vec::with_capacity(units.len());
+        let mut fusion = Vec::with_capacity(units.len());
         for unit in units {
             let Some(step) = unit.members.first().and_then(|at| steps.all.get(*at)) else {
                 continue;
@@ -87,9 +98,10 @@ impl Inner {
                 Some(template) => Step { node: None, template, update: None, part: step.part },
             });
             members.push(unit.members);
+            fusion.push(unit.fusion);
         }
         let steps = Arc::new(steps.with(all, after));
-        Ok(Ready { steps, members, report: Some(report) })
+        Ok(Ready { steps, members, report: Some(report), internal, fusion })
     }
 
     /// Fuses commands. `is_fixed` tells of which ones the scalars stay as they are.
@@ -123,7 +135,7 @@ impl<'s> Draft<'s> {
             before.dedup();
             after.push(before);
         }
-        let unit = |at| Unit { members: SmallVec::from_slice(&[at]), template: None };
+        let unit = |at| Unit { members: SmallVec::from_slice(&[at]), template: None, fusion: None };
         let units = (0..steps.all.len()).map(unit).collect();
         Draft {
             graph,
@@ -137,7 +149,7 @@ impl<'s> Draft<'s> {
     /// The step of a unit that has only one.
     fn step(&self, unit: usize) -> Option<&'s Step> {
         match &self.units[unit] {
-            Unit { members, template: None } => self.steps.all.get(*members.first()?),
+            Unit { members, template: None, .. } => self.steps.all.get(*members.first()?),
             _ => None,
         }
     }
@@ -158,7 +170,8 @@ impl<'s> Draft<'s> {
         is_fixed: &dyn Fn(usize) -> bool,
     ) -> Result<Explanation, GraphError> {
         let core = &self.graph.core;
-        let facts = core.engine.fusion_facts(self.graph.device);
+        let mut facts = core.engine.fusion_facts(self.graph.device);
+        facts.of_plan.costs = wanted.costs.unwrap_or(facts.of_plan.costs);
         let options = wanted.options(facts.bakes);
         let question = self.question(part, is_fixed);
         let plan = core.engine.timed_plan(self.graph.device, || {
@@ -172,11 +185,18 @@ impl<'s> Draft<'s> {
         let mut units: Vec<Unit> = Vec::with_capacity(plan.steps.len());
         // By old unit: the new one.
         let mut now = vec![0; self.units.len()];
-        for step in &plan.steps {
+        let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
+        let told = report::Told { plan: &plan, graph, draft: self, part, fuses };
+        // A batch runs once, at once: without a subscriber its lines are not read.
+        let listens = !self.graph.once || trace::listening();
+        let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
+        let told: Vec<Option<Arc<str>>> = told.collect();
+        for (step, told) in plan.steps.iter().zip(told) {
             let fused = match step {
                 fuse::Step::Node(at) => {
                     now[*at] = units.len();
-                    units.push(self.take(*at));
+                    let unit = self.take(*at);
+                    units.push(Unit { fusion: told.or(unit.fusion), ..unit });
                     continue;
                 }
                 fuse::Step::Fused(fused) => fused,
@@ -188,16 +208,17 @@ impl<'s> Draft<'s> {
                         now[*at] = units.len();
                         members.extend(self.take(*at).members);
                     }
-                    units.push(Unit { members, template: Some(Arc::new(template)) });
+                    units.push(Unit { members, template: Some(Arc::new(template)), fusion: told });
                 }
                 Err(why) if options.mode == Mode::Require => {
                     return Err(self.not_made(fused, &question.graph, &why));
                 }
                 Err(why) => {
                     report::not_made(&mut report, fused, &question.graph, &why);
+                    let told: Arc<str> = format!("not fused: {why}").into();
                     for at in &fused.nodes {
                         now[*at] = units.len();
-                        units.push(self.take(*at));
+                        units.push(Unit { fusion: Some(told.clone()), ..self.take(*at) });
                     }
                 }
             }
@@ -216,8 +237,9 @@ impl<'s> Draft<'s> {
     }
 
     fn take(&mut self, at: usize) -> Unit {
-        let Unit { members, template } = &mut self.units[at];
-        Unit { members: std::mem::take(members), template: template.take() }
+        let Unit { members, template, fusion } = &mut self.units[at];
+        let members = std::mem::take(members);
+        Unit { members, template: template.take(), fusion: fusion.take() }
     }
 
     fn refused(&self, why: FuseError) -> GraphError {

@@ -1,6 +1,6 @@
 //! What is said of fusion when a graph is finalized, and what was counted.
 
-use folio_kernel::fuse::{Mode, Options};
+use folio_kernel::fuse::{Costs, Mode, Options};
 
 /// How a graph is made into what runs: [`Graph::finalize_with`](crate::Graph::finalize_with).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -9,6 +9,7 @@ pub struct FinalizeOptions {
     enable: bool,
     require: bool,
     barriers: bool,
+    costs: Option<Costs>,
 }
 
 impl FinalizeOptions {
@@ -37,13 +38,27 @@ impl FinalizeOptions {
         FinalizeOptions { barriers: true, ..self }
     }
 
+    /// `enable_fusion` decides by these constants, and not by [those of the
+    /// device](crate::DeviceRef::fusion_costs).
+    ///
+    /// ```
+    /// use folio_core::{FinalizeOptions, FusionCosts};
+    ///
+    /// // Launches cost nothing, so kernels that pass no data on stay apart.
+    /// let costs = FusionCosts { launch_ns: 0, ..FusionCosts::GPU };
+    /// let options = FinalizeOptions::new().enable_fusion().costs(costs);
+    /// ```
+    pub fn costs(self, costs: Costs) -> FinalizeOptions {
+        FinalizeOptions { costs: Some(costs), ..self }
+    }
+
     pub(in crate::graph) fn wanted(self) -> Option<Wanted> {
         let mode = match (self.require, self.enable) {
             (true, _) => Mode::Require,
             (false, true) => Mode::Enable,
             (false, false) => return None,
         };
-        Some(Wanted { mode, barriers: self.barriers })
+        Some(Wanted { mode, barriers: self.barriers, costs: self.costs })
     }
 }
 
@@ -52,6 +67,8 @@ impl FinalizeOptions {
 pub(in crate::graph) struct Wanted {
     mode: Mode,
     barriers: bool,
+    /// In place of the device's.
+    pub(super) costs: Option<Costs>,
 }
 
 impl Wanted {

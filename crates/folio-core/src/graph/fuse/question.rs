@@ -8,6 +8,7 @@ use crate::graph::NodeKind;
 use crate::graph::steps::Step;
 use crate::graph::template::Template;
 use crate::hal::{Geometry, Param};
+use crate::planted::Planted;
 use folio_kernel::ParamKind;
 use folio_kernel::fuse::{
     Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Wishes,
@@ -24,7 +25,7 @@ pub(super) struct Question {
 }
 
 /// The launch of a kernel function.
-pub(super) fn function_of(step: &Step) -> Option<(&Launch, &Function)> {
+pub(in crate::graph) fn function_of(step: &Step) -> Option<(&Launch, &Function)> {
     let Action::Launch(Some(launch)) = &step.template.command.action else { return None };
     Some((launch, launch.function.as_ref()?))
 }
@@ -45,7 +46,7 @@ impl Memories<'_> {
             let label = handle.map_or(String::new(), |handle| handle.label.as_str().to_owned());
             self.storages.push(storage);
             let temporary = self.temporaries.contains(&storage);
-            let wishes = handle.map_or(Wishes::default(), |handle| handle.marks.lock().0);
+            let wishes = handle.map_or(Wishes::default(), |handle| handle.marked().0);
             self.all.push(Memory { label, temporary, wishes });
             MemoryId(self.storages.len() as u32 - 1)
         })
@@ -111,7 +112,14 @@ impl Draft<'_> {
             };
             Node { label, work, after: self.after[at].clone() }
         });
-        let nodes = nodes.collect();
+        let mut nodes: Vec<Node> = nodes.collect();
+        if self.graph.core.engine.plant.is(Planted::TaskOrder) {
+            let is_task = |node: &Node| matches!(node.work, Work::Other(OtherWork::HostTask, _));
+            let tasks: Vec<bool> = nodes.iter().map(is_task).collect();
+            for (at, node) in nodes.iter_mut().enumerate() {
+                node.after.retain(|before| !tasks[at] && !tasks[*before]);
+            }
+        }
         let Memories { storages, all, .. } = memories;
         Question { graph: Graph { nodes, memories: all }, storages }
     }
@@ -176,11 +184,9 @@ fn call_of(step: &Step, fixed: bool, memories: &mut Memories<'_>) -> Option<Call
             }
             ParamKind::View { rank, .. } => {
                 let (param, memory) = memory(memories, nth)?;
-                let mut marks = step.template.marks.iter();
-                let wishes = marks.find(|(at, _)| *at == nth).map(|(_, marks)| marks.0);
+                let wishes = step.marks_of(nth).0;
                 nth += 1;
-                let region = region(memory, param, rank);
-                Argument::View { region, wishes: wishes.unwrap_or_default() }
+                Argument::View { region: region(memory, param, rank), wishes }
             }
             ParamKind::Reduce { .. } => {
                 let (_, memory) = memory(memories, nth)?;

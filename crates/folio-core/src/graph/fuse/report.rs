@@ -1,11 +1,13 @@
 //! What is told of a graph's fusion, and the graph with it as a picture.
 
-use super::Ready;
+use super::{Draft, Ready};
 use crate::error::Label;
+use crate::graph::NodeKind;
 use crate::graph::conflicts::Conflicts;
 use crate::graph::picture::Quoted;
 use crate::graph::steps::Steps;
-use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport};
+use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport, Plan, Refusal, Step, Work};
+use std::sync::Arc;
 
 /// One report of two.
 pub(super) fn add(report: &mut Explanation, more: Explanation) {
@@ -20,7 +22,12 @@ pub(super) fn add(report: &mut Explanation, more: Explanation) {
 /// Nothing was fused, for this reason.
 pub(super) fn add_reason(report: &mut Explanation, device: &str, why: &str) {
     let why = format!("device {device}: {why}");
-    report.unfused.push(PairReport { first: String::new(), second: String::new(), why });
+    report.unfused.push(PairReport {
+        first: String::new(),
+        second: String::new(),
+        why,
+        balance: None,
+    });
 }
 
 /// A fused kernel could not be made, so that its kernels are launches of their own.
@@ -37,7 +44,54 @@ pub(super) fn not_made(report: &mut Explanation, fused: &FusedKernel, graph: &Gr
         first: labels().next().cloned().unwrap_or_default(),
         second: labels().next_back().cloned().unwrap_or_default(),
         why: why.to_owned(),
+        balance: None,
     });
+}
+
+/// What traces tell of the command of a plan's step (OBS-02).
+pub(super) struct Told<'t> {
+    pub(super) plan: &'t Plan,
+    pub(super) graph: &'t Graph,
+    pub(super) draft: &'t Draft<'t>,
+    pub(super) part: u32,
+    /// The device fuses.
+    pub(super) fuses: bool,
+}
+
+impl Told<'_> {
+    /// Lines: the fused kernel, and each kernel that is apart from it, with the reason. None for
+    /// what is no kernel of this part.
+    pub(super) fn of(&self, step: &Step) -> Option<Arc<str>> {
+        let (nodes, mut lines) = match step {
+            Step::Node(at) => {
+                let known = self.draft.step(*at).filter(|step| step.part == self.part)?;
+                (known.template.kind == NodeKind::Kernel).then_some(())?;
+                (std::slice::from_ref(at), vec![])
+            }
+            Step::Fused(fused) => {
+                let text = fused.explain(self.graph).to_string();
+                (&fused.nodes[..], text.lines().map(|line| line.trim().to_owned()).collect())
+            }
+        };
+        for Refusal { first, second, reason } in &self.plan.unfused {
+            let other = match (nodes.contains(first), nodes.contains(second)) {
+                (true, false) => second,
+                (false, true) => first,
+                _ => continue,
+            };
+            let other = self.graph.nodes.get(*other).map_or("", |node| &node.label);
+            lines.push(format!("not fused with `{other}`: {reason}"));
+        }
+        if lines.is_empty() {
+            let why = match &self.graph.nodes.get(*nodes.first()?)?.work {
+                Work::Other(what, _) => format!("it is {what}"),
+                Work::Kernel(_) if !self.fuses => "the device does not fuse kernels".to_owned(),
+                Work::Kernel(_) => "no kernel of the graph can share a launch with it".to_owned(),
+            };
+            lines.push(format!("not fused: {why}"));
+        }
+        Some(lines.join("\n").into())
+    }
 }
 
 impl Ready {

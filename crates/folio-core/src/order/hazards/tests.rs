@@ -143,7 +143,7 @@ fn history(seed: u64, grid: Dims, steps: u64) {
         let how = [Writing::Update, Writing::Discard, Writing::Replace][rng.below(3) as usize];
         let (mut deps, expect);
         deps = Deps::new();
-        let action = rng.below(4);
+        let action = rng.below(5);
         if action == 0 || action == 3 {
             hazards.read_deps(&range, domain, &mut deps);
             expect = model.reads(&range, domain);
@@ -170,12 +170,20 @@ fn history(seed: u64, grid: Dims, steps: u64) {
                 hazards.mark_written(&range, domain, by, (how, keep, false), &mut known);
                 model.written(&range, domain, by, keep, how);
             }
-            _ => {
+            3 => {
                 hazards.mark_arrival(&range, domain, by, (true, true), &mut known);
                 model.each(&range, |page| {
                     page.arrivals.retain(|(d, ..)| *d != domain);
                     page.arrivals.push((domain, by));
                     page.older.retain(|(d, _)| *d != domain);
+                });
+            }
+            _ => {
+                hazards.forget(&range, &mut known);
+                model.each(&range, |page| {
+                    let Page { writers, older, readers, arrivals } = page;
+                    let all = writers.drain(..).chain(older.drain(..)).chain(arrivals.drain(..));
+                    readers.extend(all.map(|(_, stamp)| stamp));
                 });
             }
         }
@@ -216,6 +224,25 @@ fn a_whole_write_collapses_to_one_state() {
     let mut deps = Deps::new();
     hazards.read_deps(&all, DomainId::HOST, &mut deps);
     assert_eq!(deps.as_slice(), [Dep { stamp: by, flow: Flow::USES }]);
+}
+
+/// FUSE-06: forgotten contents are no source, and the next write comes after their writers.
+#[test]
+fn forgotten_writers_only_order() {
+    let mut hazards = Hazards::new([1, 1, 2]);
+    let mut pending = |_| Outcome::Pending;
+    let (all, device) = (Box3::whole([1, 1, 2]), DomainId(1));
+    let (writer, copy) = (stamp(0, 1), stamp(1, 1));
+    let how = (Writing::Update, false, false);
+    hazards.mark_written(&all, device, writer, how, &mut pending);
+    hazards.mark_arrival(&all, DomainId::HOST, copy, (true, true), &mut pending);
+    hazards.forget(&all, &mut pending);
+    let mut deps = Deps::new();
+    hazards.read_deps(&all, device, &mut deps);
+    assert!(deps.is_empty(), "{deps:?}");
+    hazards.write_deps(&all, device, Writing::Update, &mut deps);
+    let order = |stamp| Dep { stamp, flow: Flow::ORDER };
+    assert_eq!(deps.as_slice(), [order(writer), order(copy)]);
 }
 
 #[test]

@@ -5,8 +5,10 @@
 //! which it may run, unless something that has to run between them is elsewhere. Copies, fills and
 //! host tasks so run before or after a cluster as their dependencies say (FUSE-04).
 
+use super::cost::{Load, joined, load_of};
 use super::input::{Call, Facts, Graph, MemoryId, Mode, Options, Planted, Work};
 use super::pair::{self, Joint};
+use super::pressure::registers;
 use super::reason::{Between, FuseError, Reason};
 use super::touch::{PreparedCall, prepare};
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,6 +23,16 @@ pub(crate) struct Unit<'g> {
     /// The kernels, if all of them are kernels that can be fused.
     pub calls: Vec<PreparedCall<'g>>,
     pub joint: Option<Joint>,
+    /// What these do.
+    pub load: Load,
+}
+
+/// A place for a kernel in a unit.
+struct Fit {
+    joint: Joint,
+    /// Bytes that they share.
+    bytes: u64,
+    load: Load,
 }
 
 /// Two kernels that do not share a launch, and why.
@@ -100,19 +112,21 @@ impl<'g> Clusters<'g> {
     fn place(&mut self, node: usize) {
         let call = self.graph.nodes[node].call().and_then(|call| prepare(node, call));
         let Some(call) = call else {
-            self.units.push(Unit { nodes: vec![node], calls: vec![], joint: None });
+            let load = Load::default();
+            self.units.push(Unit { nodes: vec![node], calls: vec![], joint: None, load });
             self.unit_of[node] = self.units.len() - 1;
             return;
         };
         let before = self.before(node);
-        let mut best: Option<(u64, usize, Joint)> = None;
+        let alone = load_of(&call, registers(&call.call.kernel));
+        let mut best: Option<(usize, Fit)> = None;
         let mut refused = vec![];
         for at in self.candidates(&call) {
             let Some(last) = self.units[at].nodes.last() else { continue };
-            match self.fits(at, &call, &before) {
-                Ok((bytes, joint)) => {
-                    if best.is_none_or(|(most, ..)| bytes >= most) {
-                        best = Some((bytes, at, joint));
+            match self.fits(at, (&call, &alone), &before) {
+                Ok(fit) => {
+                    if best.as_ref().is_none_or(|(_, best)| fit.bytes >= best.bytes) {
+                        best = Some((at, fit));
                     }
                 }
                 Err((first, reason)) => {
@@ -123,16 +137,17 @@ impl<'g> Clusters<'g> {
         }
         self.unfused.extend(refused);
         let at = match best {
-            Some((_, at, joint)) => {
+            Some((at, fit)) => {
                 let unit = &mut self.units[at];
                 unit.nodes.push(node);
                 unit.calls.push(call);
-                unit.joint = Some(joint);
+                (unit.joint, unit.load) = (Some(fit.joint), fit.load);
                 at
             }
             None => {
                 let joint = Some(Joint::of(&call));
-                self.units.push(Unit { nodes: vec![node], calls: vec![call], joint });
+                let (nodes, calls) = (vec![node], vec![call]);
+                self.units.push(Unit { nodes, calls, joint, load: alone });
                 self.units.len() - 1
             }
         };
@@ -174,14 +189,13 @@ impl<'g> Clusters<'g> {
         through
     }
 
-    /// Whether a kernel may join a unit; what they share, and where they then run. Else the member
-    /// that prevents it, if one does, and why.
+    /// A kernel's place in a unit. Else the member that prevents it, if one does, and why.
     fn fits(
         &self,
         at: usize,
-        call: &PreparedCall<'g>,
+        (call, alone): (&PreparedCall<'g>, &Load),
         before: &[Option<usize>],
-    ) -> Result<(u64, Joint), (Option<usize>, Reason)> {
+    ) -> Result<Fit, (Option<usize>, Reason)> {
         let unit = &self.units[at];
         let members: Vec<&PreparedCall<'g>> = unit.calls.iter().collect();
         if let Some(between) = before[at] {
@@ -198,18 +212,14 @@ impl<'g> Clusters<'g> {
             pair::order(self.graph, member, call, &joint.space(), (barriers, self.planted))
                 .map_err(|reason| (Some(member.node), reason))?;
         }
-        let bytes = members.iter().map(|member| pair::shared_bytes(member, call)).max();
-        let bytes = bytes.unwrap_or(0);
-        let items = |range: &[u64; 3]| range.iter().fold(1u64, |all, n| all.saturating_mul(*n));
-        // One element that all items read is no reason to share a launch.
-        let gains = bytes >= items(&call.call.geometry.range).max(1)
-            || items(&joint.range) <= self.facts.few_items;
-        if self.options.mode == Mode::Enable && !gains {
-            return Err((None, Reason::NoGain));
+        let (step, load) = joined((&members, &unit.load), (call, alone));
+        let balance = self.facts.costs.weigh(&step);
+        if self.options.mode == Mode::Enable && !balance.is_gain() {
+            return Err((None, Reason::NoGain(balance)));
         }
         let all: Vec<&PreparedCall<'g>> = members.iter().copied().chain([call]).collect();
         pair::limits(&all, self.facts).map_err(|reason| (None, reason))?;
-        Ok((bytes, joint))
+        Ok(Fit { joint, bytes: step.saved, load })
     }
 
     /// The pairs that are in different units at the end.

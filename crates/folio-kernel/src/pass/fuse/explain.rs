@@ -1,9 +1,11 @@
 //! The report: what was fused, what became of temporaries, what was not fused and why (FUSE-10).
 
+use super::cost::{Balance, Load};
 use super::input::{Graph, Work};
 use super::intern::Fate;
-use super::plan::{Plan, Step};
+use super::plan::{FusedKernel, Plan, Step};
 use super::pressure::registers;
+use super::reason::Reason;
 use std::fmt::{self, Display, Formatter, Write};
 
 /// A memory in a report.
@@ -36,6 +38,8 @@ pub struct ClusterReport {
     pub registers: u32,
     /// The same for that of its kernels which needs most.
     pub registers_before: u32,
+    /// What the cost model says of it, about.
+    pub balance: Balance,
     /// What became of the memories that it writes.
     pub memories: Vec<MemoryReport>,
 }
@@ -49,6 +53,8 @@ pub struct PairReport {
     pub second: String,
     /// Why.
     pub why: String,
+    /// The numbers behind it, if the cost model has decided.
+    pub balance: Option<Balance>,
 }
 
 /// What a plan does, for people: prints as text, and as JSON by [`Explanation::json`].
@@ -86,28 +92,10 @@ impl Plan {
             }
         }
         for fused in self.fused() {
-            let memories = fused.outcomes.iter().map(|outcome| MemoryReport {
-                memory: graph.memory_label(outcome.memory),
-                fate: outcome.fate.name(),
-                why: outcome.kept.as_ref().map(ToString::to_string),
-                bytes_saved: outcome.bytes_saved,
-            });
-            let memories: Vec<_> = memories.collect();
-            let saved = memories.iter().map(|memory| memory.bytes_saved);
+            let cluster = fused.explain(graph);
+            let saved = cluster.memories.iter().map(|memory| memory.bytes_saved);
             report.bytes_saved = saved.fold(report.bytes_saved, u64::saturating_add);
-            let more = |n: usize| n.saturating_sub(1);
-            let calls = fused.nodes.iter().filter_map(|node| graph.nodes.get(*node)?.call());
-            let before = calls.map(|call| registers(&call.kernel)).max();
-            report.clusters.push(ClusterReport {
-                kernel: fused.kernel.name.clone(),
-                key: fused.key().to_string(),
-                nodes: fused.nodes.iter().map(|node| graph.node_label(*node)).collect(),
-                merged: fused.parameters.iter().map(|p| more(p.stands_for.len())).sum(),
-                baked: fused.baked,
-                registers: registers(&fused.kernel),
-                registers_before: before.unwrap_or(0),
-                memories,
-            });
+            report.clusters.push(cluster);
         }
         report.unfused = self
             .unfused
@@ -116,10 +104,41 @@ impl Plan {
                 first: graph.node_label(pair.first),
                 second: graph.node_label(pair.second),
                 why: pair.reason.to_string(),
+                balance: match pair.reason {
+                    Reason::NoGain(balance) => Some(balance),
+                    _ => None,
+                },
             })
             .collect();
         report.refuted = self.refuted.iter().map(ToString::to_string).collect();
         report
+    }
+}
+
+impl FusedKernel {
+    /// Its report.
+    pub fn explain(&self, graph: &Graph) -> ClusterReport {
+        let fused = self;
+        let memories = fused.outcomes.iter().map(|outcome| MemoryReport {
+            memory: graph.memory_label(outcome.memory),
+            fate: outcome.fate.name(),
+            why: outcome.kept.as_ref().map(ToString::to_string),
+            bytes_saved: outcome.bytes_saved,
+        });
+        let more = |n: usize| n.saturating_sub(1);
+        let calls = fused.nodes.iter().filter_map(|node| graph.nodes.get(*node)?.call());
+        let before = calls.map(|call| registers(&call.kernel)).max();
+        ClusterReport {
+            kernel: fused.kernel.name.clone(),
+            key: fused.key().to_string(),
+            nodes: fused.nodes.iter().map(|node| graph.node_label(*node)).collect(),
+            merged: fused.parameters.iter().map(|p| more(p.stands_for.len())).sum(),
+            baked: fused.baked,
+            registers: fused.balance.load.registers,
+            registers_before: before.unwrap_or(0),
+            balance: fused.balance,
+            memories: memories.collect(),
+        }
     }
 }
 
@@ -135,23 +154,28 @@ impl Fate {
     }
 }
 
+impl Display for ClusterReport {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let (nodes, now, before) = (self.nodes.join(", "), self.registers, self.registers_before);
+        writeln!(f, "fused `{}`: {nodes}; {now} registers, {before} before", self.kernel)?;
+        writeln!(f, "  {}", self.balance)?;
+        for memory in &self.memories {
+            write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
+            match (&memory.why, memory.bytes_saved) {
+                (Some(why), 0) => writeln!(f, ", because {why}")?,
+                (Some(why), saved) => writeln!(f, ", {saved} bytes saved; {why}")?,
+                (None, saved) => writeln!(f, ", {saved} bytes saved")?,
+            }
+        }
+        Ok(())
+    }
+}
+
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Explanation { launches, launches_left, bytes_saved, .. } = self;
         writeln!(f, "{launches} launches became {launches_left}; {bytes_saved} bytes saved a run")?;
-        for cluster in &self.clusters {
-            let nodes = cluster.nodes.join(", ");
-            let (now, before) = (cluster.registers, cluster.registers_before);
-            writeln!(f, "fused `{}`: {nodes}; {now} registers, {before} before", cluster.kernel)?;
-            for memory in &cluster.memories {
-                write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
-                match (&memory.why, memory.bytes_saved) {
-                    (Some(why), 0) => writeln!(f, ", because {why}")?,
-                    (Some(why), saved) => writeln!(f, ", {saved} bytes saved; {why}")?,
-                    (None, saved) => writeln!(f, ", {saved} bytes saved")?,
-                }
-            }
-        }
+        self.clusters.iter().try_for_each(|cluster| write!(f, "{cluster}"))?;
         for pair in &self.unfused {
             writeln!(f, "not fused: `{}` and `{}`: {}", pair.first, pair.second, pair.why)?;
         }
@@ -176,6 +200,17 @@ impl Display for Text<'_> {
     }
 }
 
+fn balance(of: &Balance) -> String {
+    let Balance { load, cached, gained_ns, lost_ns, unfused_ns } = of;
+    let Load { launches, traffic, saved, working_set, registers, registers_alone } = load;
+    format!(
+        "{{\"gained_ns\":{gained_ns},\"lost_ns\":{lost_ns},\"unfused_ns\":{unfused_ns},\
+         \"launches\":{launches},\"traffic\":{traffic},\"saved\":{saved},\
+         \"working_set\":{working_set},\"cached\":{cached},\
+         \"registers\":{registers},\"registers_alone\":{registers_alone}}}"
+    )
+}
+
 fn list<T>(all: &[T], of: impl Fn(&T) -> String) -> String {
     format!("[{}]", all.iter().map(of).collect::<Vec<_>>().join(","))
 }
@@ -193,7 +228,7 @@ impl Explanation {
         let cluster = |cluster: &ClusterReport| {
             format!(
                 "{{\"kernel\":{},\"key\":{},\"nodes\":{},\"merged\":{},\"baked\":{},\
-                 \"registers\":{},\"registers_before\":{},\"memories\":{}}}",
+                 \"registers\":{},\"registers_before\":{},\"balance\":{},\"memories\":{}}}",
                 Text(&cluster.kernel),
                 Text(&cluster.key),
                 list(&cluster.nodes, text),
@@ -201,12 +236,14 @@ impl Explanation {
                 cluster.baked,
                 cluster.registers,
                 cluster.registers_before,
+                balance(&cluster.balance),
                 list(&cluster.memories, memory),
             )
         };
         let pair = |pair: &PairReport| {
+            let balance = pair.balance.as_ref().map_or("null".to_owned(), balance);
             let (first, second, why) = (Text(&pair.first), Text(&pair.second), Text(&pair.why));
-            format!("{{\"first\":{first},\"second\":{second},\"why\":{why}}}")
+            format!("{{\"first\":{first},\"second\":{second},\"why\":{why},\"balance\":{balance}}}")
         };
         format!(
             "{{\"launches\":{},\"launches_left\":{},\"bytes_saved\":{},\"clusters\":{},\

@@ -2,6 +2,7 @@
 //!
 //! These are values that a graph fills in. Nothing here refers to buffers, handles or devices.
 
+use super::cost::Costs;
 use super::scope::Wishes;
 use crate::ir::Kernel;
 use std::sync::Arc;
@@ -243,20 +244,19 @@ pub struct Facts {
     /// Statements that a fused kernel can have: compilers take more than twice the time for twice
     /// the code.
     pub statements: usize,
-    /// Kernels of at most this many items share a launch even where they share no memory.
-    pub few_items: u64,
+    /// What it takes for what fusion saves.
+    pub costs: Costs,
 }
 
 impl Facts {
     /// What CUDA devices have: 48 KiB of local memory in every kernel; 4096 bytes of arguments are
-    /// more than 64 views; 2^16 items do not fill a GPU of 132 processors of 2048 threads. 4096
-    /// statements are 128 kernels of 32.
+    /// more than 64 views. 4096 statements are 128 kernels of 32.
     pub const GPU: Facts = Facts {
         fuses: true,
         local_memory: 48 << 10,
         views: 64,
         statements: 4096,
-        few_items: 1 << 16,
+        costs: Costs::GPU,
     };
 }
 

@@ -58,10 +58,12 @@
 //! | `intern`, `assign`, `local` | temporaries in registers and in local memory; forwarding |
 //! | `tidy` | what nothing uses is gone |
 //! | `plan`, `explain`, `reason` | the answer, for programs and for people |
+//! | `cost` | whether kernels gain by sharing a launch |
 //! | `pressure` | about how many registers a kernel needs |
 
 mod assign;
 mod cluster;
+mod cost;
 mod edit;
 mod explain;
 mod input;
@@ -77,6 +79,7 @@ mod tidy;
 mod touch;
 
 pub use cluster::Refusal;
+pub use cost::{Balance, Costs, Load};
 pub use explain::{ClusterReport, Explanation, MemoryReport, PairReport};
 pub use input::{
     Argument, Call, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options, OtherWork,

@@ -150,8 +150,22 @@ impl<'g> View<'g> {
         }
     }
 
+    /// Bytes of an element.
+    pub fn element_bytes(&self) -> u64 {
+        match self.param.kind {
+            ParamKind::View { element, .. } => self.types.layout(element).0,
+            _ => 0,
+        }
+    }
+
+    /// Bytes of all of it.
+    pub fn bytes(&self) -> u64 {
+        let count = self.region.extent.iter().fold(1u64, |all, n| all.saturating_mul(*n));
+        count.saturating_mul(self.element_bytes())
+    }
+
     /// Elements of both may be in the same place.
-    fn may_overlap(&self, other: &View<'_>) -> bool {
+    pub fn may_overlap(&self, other: &View<'_>) -> bool {
         let apart = self.alike(other) && self.region.is_apart(&other.region);
         self.region.memory == other.region.memory && !apart
     }
@@ -252,18 +266,6 @@ fn results(graph: &Graph, one: &PreparedCall<'_>, other: &PreparedCall<'_>) -> R
         }
     }
     Ok(())
-}
-
-/// Bytes that two calls both use: the more, the better they go together.
-pub(crate) fn shared_bytes(a: &PreparedCall<'_>, b: &PreparedCall<'_>) -> u64 {
-    let bytes = |view: &View<'_>| {
-        let ParamKind::View { element, .. } = view.param.kind else { return 0 };
-        let count = view.region.extent.iter().fold(1u64, |all, n| all.saturating_mul(*n));
-        count.saturating_mul(view.types.layout(element).0)
-    };
-    let common = |view: &View<'_>| View::all(b).any(|other| view.may_overlap(&other));
-    let all = View::all(a).filter(common).map(|view| bytes(&view));
-    all.fold(0, u64::saturating_add)
 }
 
 /// What the device cannot hold.

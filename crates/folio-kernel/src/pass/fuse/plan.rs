@@ -1,6 +1,7 @@
 //! The plan: what runs in which order, and the fused kernels.
 
 use super::cluster::{Clusters, Refusal, Unit, clusters, linearise};
+use super::cost::{Balance, Load};
 use super::input::{
     Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Work,
 };
@@ -8,6 +9,7 @@ use super::intern::{Interning, Outcome, internalise, narrow_access};
 use super::join::{JoinedKernel, Parameter, Source, bake, join};
 use super::pair;
 use super::pair::View;
+use super::pressure::registers;
 use super::reason::{FuseError, Reason, Refutation};
 use super::scope::{AccessScope, of_access};
 use super::tidy::{pass_on, share, tidy};
@@ -35,6 +37,8 @@ pub struct FusedKernel {
     pub outcomes: Vec<Outcome>,
     /// Scalars that are constants in the code. With others, the code is another one.
     pub baked: u32,
+    /// What the cost model says of it, about.
+    pub balance: Balance,
 }
 
 /// What runs next.
@@ -148,7 +152,7 @@ fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
     }
     match clusters.apart().next() {
         Some(pair) => Err(kernels(graph, pair.first, pair.second, pair.reason.clone())),
-        None => Err(kernels(graph, first, second, Reason::NoGain)),
+        None => Err(kernels(graph, first, second, Reason::Unrelated)),
     }
 }
 
@@ -251,8 +255,9 @@ fn fuse(
         return Some(Err(Reason::NotWellFormed(Box::new(error))));
     }
     let geometry = Geometry { range: joint.range, offset: joint.offset, group: joint.group };
+    let balance = facts.costs.weigh(&Load { registers: registers(&kernel), ..unit.load });
     let (nodes, kernel) = (unit.nodes.clone(), Arc::new(kernel));
-    Some(Ok(FusedKernel { nodes, kernel, geometry, parameters, outcomes, baked }))
+    Some(Ok(FusedKernel { nodes, kernel, geometry, parameters, outcomes, baked, balance }))
 }
 
 /// Declares what the joined code does with its outputs, where that is more than their owners may:

@@ -1,5 +1,6 @@
 //! Why something is not fused, or not internalised: values that print as sentences.
 
+use super::cost::Balance;
 use super::input::OtherWork;
 use super::scope::AccessScope;
 use crate::fault::VerifyError;
@@ -193,9 +194,12 @@ pub enum Reason {
         /// How many there may be.
         most: usize,
     },
-    /// They share less than a byte for each item, and are not small.
-    #[error("they share next to no memory, and are not small")]
-    NoGain,
+    /// The cost model says that one launch takes as long as several, or longer.
+    #[error("no gain: {0}")]
+    NoGain(Balance),
+    /// They were not compared, since nothing connects them.
+    #[error("they share no memory")]
+    Unrelated,
     /// A call's arguments do not fit its kernel: the graph was filled in wrongly.
     #[error("the arguments of `{node}` do not fit its kernel")]
     Arguments {

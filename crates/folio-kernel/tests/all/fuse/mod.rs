@@ -1,6 +1,7 @@
 //! Fusion as a pure function: legality and its reasons, properties, what the code becomes.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+mod costs;
 mod docs;
 mod graph;
 mod passes;

@@ -249,9 +249,10 @@ fn independent_kernels_share_a_launch_where_they_are_small() {
         chain
     };
     assert_eq!(chain(1 << 10).plan(Mode::Enable).unwrap().steps.len(), 1);
-    let large = chain(1 << 20).plan(Mode::Enable).unwrap();
-    assert_eq!((large.steps.len(), &large.unfused[0].reason), (2, &Reason::NoGain));
-    assert_eq!(chain(1 << 20).plan(Mode::Require).unwrap().steps.len(), 1);
+    let large = chain(1 << 26).plan(Mode::Enable).unwrap();
+    assert_eq!(large.steps.len(), 2);
+    assert!(matches!(large.unfused[0].reason, Reason::NoGain(_)), "{large:?}");
+    assert_eq!(chain(1 << 26).plan(Mode::Require).unwrap().steps.len(), 1);
 }
 
 /// FUSE-03, FUSE-04: copies and fills run before or after the kernels where they may.

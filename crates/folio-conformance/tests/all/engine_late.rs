@@ -43,9 +43,10 @@ const WAYS: [fn(Event) -> Result<(), Error>; 3] = [
         event.wait()
     },
     |event| {
-        let (mut event, waker) = (pin!(event), Arc::new(Awake(std::thread::current())).into());
+        let waker = Waker::from(Arc::new(Awake(std::thread::current())));
+        let mut event = pin!(event);
         loop {
-            match event.as_mut().poll(&mut Context::from_waker::<'_>(&waker)) {
+            match event.as_mut().poll(&mut Context::from_waker(&waker)) {
                 Poll::Ready(result) => return result,
                 Poll::Pending => std::thread::park(),
             }

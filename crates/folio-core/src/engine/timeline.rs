@@ -74,7 +74,7 @@ impl Timeline {
         }
     }
 
-    /// A tick of another lane that is not retired, and for which the next operation of a lane waited.
+    /// A tick of another lane that is not retired, and for which a lane's next operation waited.
     pub(crate) fn next_wait(&self, lane: LaneId) -> Option<(LaneId, Tick)> {
         let first = self.lanes[usize::from(lane.0)].records.front()?;
         first.after.iter().find_map(|stamp| match stamp.when() {

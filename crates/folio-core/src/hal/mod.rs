@@ -47,9 +47,10 @@
 //!
 //! **Completion.** `completed() >= t` means: every operation up to `t` has ended, what it wrote is
 //! visible to the host and to any lane that starts later, its closure and parameters are dropped,
-//! and each failure among them is already available from `failures`. It says nothing of other lanes:
-//! an operation may show as ended before the lane of a tick that it waited for shows that tick. The
-//! engine reports an operation after every tick that it waited for, whatever lane shows first.
+//! and each failure among them is already available from `failures`. It says nothing of other
+//! lanes: an operation may show as ended before the lane of a tick that it waited for shows that
+//! tick. The engine reports an operation after every tick that it waited for, whatever lane shows
+//! first.
 //!
 //! **Order.** An operation with [`Order::AfterPrevious`] starts after all earlier operations of its
 //! lane; with [`Order::Free`] it may overlap them (never the ones named in its waits). An

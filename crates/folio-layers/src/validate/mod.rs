@@ -100,8 +100,8 @@ impl Validate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Has all been reached that refused operations waited for, of those that have ended? A lane may
-    /// show its ends late, so it is waited for, and that only by calls that hold no lock.
+    /// Checks that what refused operations waited for has been reached, of those that have ended. A
+    /// lane may show its ends late, so it is waited for, and only where the engine holds no lock.
     fn check_refused(&self) {
         for (lane, waits) in std::mem::take(&mut self.lock().due) {
             for (other, tick) in waits {

@@ -3,7 +3,10 @@
 
 use folio_core::geom::Box3;
 use folio_core::hal::*;
-use folio_sim::{Builder, DeviceSpec, FRESH, OpKind, Script, SimBackend, SimHandle};
+use folio_core::ir::{Kernel, parse::parse};
+use folio_sim::{
+    Builder, DeviceSpec, FRESH, IrKernel, IrRunner, OpKind, Script, SimBackend, SimHandle,
+};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -394,4 +397,47 @@ fn devices_that_there_are_not_are_neither_lost_nor_held() {
     assert_eq!(lane.wait(1, None), Ok(true));
     rig.devices[0].usm().free(memory);
     assert!(rig.rules().is_empty());
+}
+
+/// Kernels that do nothing.
+#[derive(Debug)]
+struct Idle;
+
+impl IrRunner for Idle {
+    fn load(&self, _: &Kernel) -> Result<Arc<dyn IrKernel>, HalError> {
+        Ok(Arc::new(Idle))
+    }
+}
+
+impl IrKernel for Idle {
+    unsafe fn run(&self, _: &Geometry, _: &[u8], _: &[ParamPtr], _: bool) -> Result<(), HalError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn unloading_what_is_under_way_is_a_violation() {
+    let spec = DeviceSpec::new().closures(false).ir(Arc::new(Idle));
+    let rig = rig(SimBackend::builder().device(spec));
+    let (lane, device) = (rig.lane(LaneKind::Compute), &rig.devices[0]);
+    let kernel = parse("kernel \"idle\" items 1 tile 1\nbody {\n}").unwrap();
+    let load = || device.load(&KernelSource::Ir(&kernel)).unwrap();
+    let launch = |tick, handle| {
+        let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
+        let op = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+        lane.enqueue(&head(tick, &[]), op).unwrap();
+    };
+    let (first, second) = (load(), load());
+    launch(1, first);
+    assert!(lane.wait(1, None).unwrap());
+    device.unload(first);
+    assert_eq!(rig.rules(), [""; 0]);
+    rig.sim.hold(0, LaneKind::Compute);
+    launch(2, second);
+    device.unload(second);
+    assert_eq!(rig.rules(), ["what is launched stays loaded until it has ended"]);
+    assert_eq!((rig.sim.counters().loads, rig.sim.counters().unloads), (2, 2));
+    rig.sim.release(0, LaneKind::Compute);
+    device.unload(second);
+    assert_eq!(rig.rules()[1..], ["what is unloaded was loaded"]);
 }

@@ -37,6 +37,7 @@ pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 mod null;
 pub(crate) mod page_lock;
+pub(crate) mod part;
 pub(crate) mod pieces;
 pub(crate) mod plan;
 pub(crate) mod port;
@@ -68,7 +69,7 @@ use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, PageTrackerFactory};
 use crate::panics::contain;
 use crate::planted::Plant;
-use crate::sync::atomic::AtomicBool;
+use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use command::Command;
 use devices::DeviceEntry;
@@ -112,6 +113,8 @@ pub(crate) struct Engine {
     pub(crate) closing: AtomicBool,
     pub(crate) opening: Mutex<()>,
     pub(crate) allocating: Mutex<()>,
+    /// Buffers and USM allocations that were ever made.
+    pub(crate) storages_made: AtomicU64,
     pub(crate) plant: Plant,
     pub(crate) me: Weak<Engine>,
 }

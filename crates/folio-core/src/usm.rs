@@ -446,7 +446,8 @@ impl<T: DeviceType> std::fmt::Debug for Usm<T> {
 }
 
 impl<T: DeviceType, const D: usize> Buffer<T, D> {
-    /// Where the buffer is, or will be, on a device: the same for as long as the buffer lives.
+    /// Where the buffer is, or will be, on a device: the same for as long as the allocation is the
+    /// buffer's.
     /// Operations on the pointer are not ordered against the buffer: see
     /// [`CommandGroup::after`](crate::CommandGroup::after), [`Buffer::written`] and
     /// [`Buffer::assume_written`].

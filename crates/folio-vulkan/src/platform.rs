@@ -17,9 +17,9 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// The layer that looks at every call.
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
 
-/// The loader's library and an instance: one of each kind in a process, which stays until that ends.
-/// NVIDIA's driver cannot be loaded any more after some twenty instances, and layers that are
-/// unloaded while a process ends crash (docs/drivers.md).
+/// The loader's library and an instance: one of each kind in a process, which stays until that
+/// ends. NVIDIA's driver cannot be loaded any more after some twenty instances, and layers that
+/// are unloaded while a process ends crash (docs/drivers.md).
 #[derive(Clone)]
 struct Loaded {
     entry: ash::Entry,

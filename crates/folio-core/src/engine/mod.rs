@@ -1,8 +1,10 @@
-//! The one driver of everything else: submits, places, enqueues, completes, fails. All locks and
-//! threads live here.
+//! The one driver of everything else: submits, places, enqueues, completes, fails. The ledger's
+//! lock, the lanes' locks and all threads live here.
 //!
-//! * [`ledger`]: what is known, under one lock; [`command`], [`transfer`], [`slots`] and [`retire`]
-//!   are its verbs (submit, move, defer, end).
+//! * [`ledger`]: what is known, under one lock; [`command`], [`slots`] and [`retire`] are its verbs
+//!   (run, defer, end). [`plan`] and [`apply`] bring what a command needs.
+//! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`evict`], [`link`]: memory that gives
+//!   way, or is shared.
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`]: opening devices, allocating; what is loaded on them.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
@@ -101,10 +103,11 @@ pub(crate) struct Engine {
     pub(crate) reapers: Vec<Arc<Reaper>>,
     pub(crate) host: HostThreads,
     pub(crate) handler: Option<Handler>,
-    /// A user's page trackers, for all buffers that do not choose.
+    /// When the engine links allocations.
     pub(crate) links: Links,
     /// For buffers that do not say.
     pub(crate) evict: Option<evict::Evict>,
+    /// A user's page trackers, for all buffers that do not choose.
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
     pub(crate) host_budget: Arc<devices::Budget>,
     /// Why backends have no devices, or fewer.

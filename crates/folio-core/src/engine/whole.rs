@@ -103,7 +103,14 @@ impl<'a> Part<'a> {
             }
             Some(Payload::Copy(rects)) => Part::Copy(rects),
             Some(Payload::Fill(fill)) => Part::Fill(&fill.rects, &fill.pattern),
-            _ => Part::Join,
+            // Advice is left out. The others are in no replay (`why_not`).
+            Some(
+                Payload::Launch(None)
+                | Payload::Hint(_)
+                | Payload::Switch(_)
+                | Payload::Replay(_),
+            )
+            | None => Part::Join,
         }
     }
 

@@ -208,8 +208,8 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// None of the other nodes that may run before these uses a memory: what is said of its contents
-    /// at the beginning holds when these begin.
+    /// None of the other nodes that may run before these uses a memory: what is said of its
+    /// contents at the beginning holds when these begin.
     pub fn is_unused_before(&self, memory: MemoryId, nodes: &[usize]) -> bool {
         let end = nodes.iter().max().map_or(0, |last| last + 1);
         let others = (0..end).filter(|at| !nodes.contains(at));

@@ -66,10 +66,7 @@ pub(super) fn chains(before: &Before, fits: &[Fit]) -> Vec<Vec<u32>> {
             let (first, last) = (chains[chain].first(), chains[chain].last());
             let (Some(first), Some(last)) = (first, last) else { return false };
             let within = |from: u32| of[from as usize] == Some(chain);
-            let as_first = |edge: &(u32, bool)| {
-                let known = before[*first as usize].iter().find(|(from, _)| *from == edge.0);
-                known.is_some_and(|known| known.1 >= edge.1)
-            };
+            let as_first = |edge: &(u32, bool)| leads(before, edge.0, *first, edge.1);
             before[at].iter().all(|edge| within(edge.0) || as_first(edge))
                 && before[at].iter().any(|(from, uses)| *uses && within(*from))
                 && all_follow(before, &after[*last as usize], own)
@@ -92,6 +89,23 @@ pub(super) fn chains(before: &Before, fits: &[Fit]) -> Vec<Vec<u32>> {
 
 /// How many earlier commands are looked at to find that a command comes after another one.
 const LOOKED_AT: usize = 256;
+
+/// One command comes before another one, by whatever way; with `uses`, by one along which failure
+/// travels.
+fn leads(before: &Before, one: u32, to: u32, uses: bool) -> bool {
+    let (mut left, mut seen) = (vec![to], HashSet::new());
+    while let Some(at) = left.pop().filter(|_| seen.len() < LOOKED_AT) {
+        for (from, _) in before[at as usize].iter().filter(|edge| edge.1 || !uses) {
+            if *from == one {
+                return true;
+            }
+            if *from > one && seen.insert(*from) {
+                left.push(*from);
+            }
+        }
+    }
+    false
+}
 
 /// All of these commands, which are in order, are one or come after it, by whatever way.
 fn all_follow(before: &Before, commands: &[u32], one: u32) -> bool {
@@ -153,6 +167,10 @@ mod tests {
         check(&["-", "0", "0 1"], &[&[1, 2]]);
         check(&["-", "0!", "0 1"], &[]);
         check(&["-", "0", "0! 1"], &[&[1, 2]]);
+        // By whatever way.
+        check(&["-", "- 0", "1", "0! 2"], &[&[2, 3]]);
+        check(&["-", "- 0", "1", "0 2"], &[&[2, 3]]);
+        check(&["-", "- 0!", "1", "0 2"], &[]);
         // A command that does not fail with the one before it.
         check(&["", "0!", "1"], &[&[1, 2]]);
         // Something else uses what is in the middle: now and later.

@@ -378,6 +378,19 @@ pub(crate) fn checks(
     left
 }
 
+/// One of the checks by which a launch may fail, if there is one.
+pub(crate) fn checks_left(
+    code: &Code,
+    geometry: &Geometry,
+    params: &[hal::Param],
+    scalars: &[u64],
+) -> Option<Check> {
+    if reaching(code, geometry, params, scalars, |reach| code.is_free_of_checks(reach)) {
+        return None;
+    }
+    checks(code, geometry, params, scalars, false).into_iter().next()
+}
+
 /// Refuses a launch in which a check is left of a kernel that denies them (KRN-10).
 pub(crate) fn deny_checks(
     code: &Code,

@@ -85,8 +85,8 @@ pub use folio_kernel::fuse::{AccessScope, Costs as FusionCosts, Explanation as F
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use graph::{
-    BatchReport, Condition, Described, Executable, FinalizeOptions, FusionCounters, Graph, Node,
-    NodeKind, Parameter, Recording, WholeReport,
+    BatchReport, Condition, Described, Executable, FinalizeOptions, FusionCounters, Graph,
+    GraphMemory, Node, NodeKind, Parameter, Recording, Replay, ReplayPart, ReplayReport,
 };
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Image, RawMemory, Source, Timing};

@@ -19,6 +19,18 @@ pub enum Planted {
     InternalMemory,
     /// To keep host tasks where they are among kernels that fusion joins.
     TaskOrder,
+    /// To have the commands of a run come after those to which its graph's edges lead.
+    LostEdge,
+    /// To have a part of a run wait for what other commands of it wait for than the first.
+    FirstOnly,
+    /// To look, before a part of a run, at where its data are.
+    StaleEntry,
+    /// To make a device's graph again when a node has been exchanged.
+    OldPart,
+    /// To give a temporary memory that no other one uses meanwhile.
+    SharedAlive,
+    /// To compare the structure of a block with that of the block whose order it takes.
+    OtherStructure,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

@@ -57,6 +57,9 @@ pub struct Counters {
     pub hints: u64,
     /// Kernels handed to a backend.
     pub launches: u64,
+    /// Replays of a device's own graphs, each of which is one operation. What their nodes do is
+    /// counted as if it had been handed over one by one.
+    pub replays: u64,
     /// Host tasks.
     pub host_tasks: u64,
     /// Allocations made, those for packing included.

@@ -415,6 +415,7 @@ fn new_engine(
         tracker,
         host_budget,
         absent,
+        storages_made: crate::sync::atomic::AtomicU64::new(0),
         closing: crate::sync::atomic::AtomicBool::new(false),
         opening: Mutex::new(()),
         allocating: Mutex::new(()),

@@ -152,6 +152,7 @@ fn info(
     caps.copy_lanes = of(Attribute::CU_DEVICE_ATTRIBUTE_ASYNC_ENGINE_COUNT) > 0;
     caps.ir = true;
     caps.native = Some(TypeId::of::<Native>());
+    caps.captures = true;
     caps.timing = optional.timing;
     // As NVRTC is told.
     (caps.denormals, caps.exact_div_sqrt) = (true, true);

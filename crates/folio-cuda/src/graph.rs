@@ -2,9 +2,11 @@
 //! can be exchanged.
 //!
 //! An operation is one node or several: a copy has one for each rectangle that the driver takes, a
-//! fill one or those that double what is there, a launch those of its grids. [`Nodes`] adds them,
-//! and exchanges them later, from the same code that enqueues operations ([`Way`]).
+//! fill one or those that double what is there, a launch those of its grids, an interop task a
+//! graph of what it has enqueued ([`capture`](crate::capture)). [`Nodes`] adds them, and exchanges
+//! them later, from the same code that enqueues operations ([`Way`]).
 
+use crate::capture::Captured;
 use crate::code::Loaded;
 use crate::copy;
 use crate::device::Opened;
@@ -15,7 +17,7 @@ use crate::lock;
 use crate::said::{Said, Sheet};
 use crate::way::{Set, Start, Way};
 use cudarc::driver::sys::{self, CUresult};
-use folio_core::hal::{Graph, HalError, HalErrorKind, KernelRef, Node, Op};
+use folio_core::hal::{Foreign, Graph, HalError, HalErrorKind, KernelRef, Node, Op, Param};
 use folio_kernel::emit::Points;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
@@ -235,8 +237,9 @@ impl<'n> Nodes<'n> {
                 let loaded = unsafe { Loaded::of(handle) };
                 loaded.launch(to, geometry, args, |points| self.record(points))
             }
+            Op::Launch(KernelRef::Foreign(task), _, args) => self.capture(task, args.params),
             Op::Join => Ok(()),
-            Op::Launch(KernelRef::Native(_) | KernelRef::Foreign(_), ..)
+            Op::Launch(KernelRef::Native(_), ..)
             | Op::Hint(..)
             | Op::Switch(..)
             | Op::Replay(_) => Err(HalError::unsupported("this node")),
@@ -314,6 +317,26 @@ impl<'n> Nodes<'n> {
                 })
             }
         }
+    }
+
+    /// What an interop task enqueues, as one node.
+    fn capture(&self, task: Foreign<'_>, params: &[Param]) -> Result<(), HalError> {
+        if let Step::Exchange = self.step {
+            return Err(HalError::unsupported("exchanging what an interop task has enqueued"));
+        }
+        let captured = Captured::of(&self.of.device.context, task, params)?;
+        if captured.is_empty()? {
+            return Ok(());
+        }
+        let graph = self.of.graph;
+        self.command(
+            "cuGraphAddChildGraphNode",
+            // SAFETY: a place for the answer; nodes of this graph, which copies what was captured.
+            |node, after, n| unsafe {
+                sys::cuGraphAddChildGraphNode(node, graph, after, n, captured.graph)
+            },
+            |_| CUresult::CUDA_SUCCESS,
+        )
     }
 
     /// A node that does nothing.

@@ -22,6 +22,7 @@
 
 mod allocations;
 mod backend;
+mod capture;
 mod code;
 mod compiler;
 mod copy;

@@ -97,6 +97,8 @@ impl Reduction {
         if count == 0 || self.missing.fetch_sub(count, Ordering::AcqRel) > count {
             return None;
         }
+        // A graph runs the launch again.
+        self.missing.store(self.results.len(), Ordering::Relaxed);
         let results = self.results.iter().map(|word| value_of(word.load(Ordering::Relaxed)));
         let mut values: Vec<T> = results.collect();
         while values.len() > 1 {

@@ -5,7 +5,8 @@ use super::rig::*;
 use super::tests;
 use folio::prelude::*;
 use folio_core::{
-    CommandGroup, Error, Executable, Graph, NodeKind, Parameter,
+    CommandGroup, DeviceRef, Error, Event, Executable, Graph, NodeKind, Parameter, Queue, Replay,
+    Shared,
 };
 
 tests![
@@ -50,20 +51,24 @@ fn reductions_of_whole_runs_begin_anew(rig: &Rig) -> Outcome {
 /// A graph whose runs are whole, where the device has graphs.
 fn whole(graph: &Graph) -> Result<Executable, Error> {
     let run = graph.finalize()?;
-    run.run_whole(true);
+    run.replay_as(Replay::Whole);
     Ok(run)
+}
+
+/// Whether a device has graphs of its own, which then have to be used.
+pub(super) fn has_graphs(device: &DeviceRef) -> bool {
+    ["cpu", "cuda", "sim", "vulkan"].iter().any(|name| device.name().starts_with(name))
 }
 
 /// That so many runs were whole, by so many graphs of the device's; or none were, since the device
 /// has none.
 fn ran_whole(run: &Executable, runs: u64, made: u64) -> Outcome {
-    let (report, device) = (run.whole_report(), run.device());
-    match &report.why_not {
-        None => ensure_eq!((report.runs, report.made), (runs, made)),
+    let report = run.replay_report();
+    match report.why_not() {
+        None => ensure_eq!((report.replays, report.made), (runs, made)),
         Some(why) => {
-            let has_graphs = ["cpu", "sim"].iter().any(|name| device.name().starts_with(name));
-            ensure!(!has_graphs && why.contains("graphs"), "{why}");
-            ensure_eq!((report.runs, report.made), (0, 0));
+            ensure!(!has_graphs(&run.device()) && why.contains("graphs"), "{why}");
+            ensure_eq!((report.replays, report.made), (0, 0));
         }
     }
     Ok(())
@@ -104,10 +109,11 @@ fn whole_runs_do_what_their_commands_do(rig: &Rig) -> Outcome {
         last.wait()?;
         ensure_eq!((x[0].get([3])?, x[1].get([3])?, x[2].get([0])?), (110, 120, 1005));
         ran_whole(&run, 4, 2)?;
-        run.run_whole(false);
+        let before = run.replay_report().replays;
+        run.replay_as(Replay::Commands);
         q.run_graph(&run)?;
         ensure_eq!((x[0].get([3])?, x[2].get([7])?), (117, 2004));
-        ran_whole(&run, 4, 2)?;
+        ensure_eq!(run.replay_report().replays, before);
     }
     Ok(())
 }
@@ -152,7 +158,7 @@ fn a_whole_run_fails_by_the_name_of_its_node(rig: &Rig) -> Outcome {
     let failed = failure(q.run_graph(&run)?.wait())?;
     ensure_eq!((failed.what(), failed.label()), ("kernel", "the bad one"));
     ensure_eq!(failure(x[1].to_vec())?.id(), failed.id());
-    if run.whole_report().why_not.is_none() {
+    if run.replay_report().why_not().is_none() {
         ensure_eq!(failure(x[2].to_vec())?.id(), failed.id());
     }
     ensure_eq!(failure(q.wait())?.id(), failed.id());
@@ -185,8 +191,8 @@ fn memory_that_has_moved_is_found_by_whole_runs(rig: &Rig) -> Outcome {
     })?;
     q.run_graph(&run)?.wait()?;
     ensure_eq!(y.to_vec()?, [1; 8]);
-    if run.whole_report().why_not.is_none() {
-        ensure_eq!(run.whole_report().runs, 3);
+    if run.replay_report().why_not().is_none() {
+        ensure_eq!(run.replay_report().replays, 3);
     }
     Ok(())
 }
@@ -202,10 +208,10 @@ fn what_cannot_run_as_a_whole_runs_by_commands(rig: &Rig) -> Outcome {
     q.run_graph(&run)?;
     q.run_graph(&run)?;
     ensure_eq!(x[0].to_vec()?, [3; 8]);
-    let report = run.whole_report();
-    let why = report.why_not.unwrap_or_default();
+    let report = run.replay_report();
+    let why = report.why_not().unwrap_or_default();
     ensure!(why.contains("tells") && why.contains("host task"), "{why}");
-    ensure_eq!((report.runs, report.made, run.runs()), (0, 0, 2));
+    ensure_eq!((report.replays, report.made, run.runs()), (0, 0, 2));
     // Errors are those of any run, and submit nothing.
     let other = rig.rt.graph(&q.device())?;
     adding(&other, &x[0], 1)?;
@@ -248,7 +254,7 @@ fn whole_runs_keep_their_graph_until_they_end(rig: &Rig) -> Outcome {
 }
 
 /// A host task that sets all to 50 when the gate opens.
-fn held(q: &Queue, x: &Shared<i32>, gate: &Gate) -> Result<(), Error> {
+pub(super) fn held(q: &Queue, x: &Shared<i32>, gate: &Gate) -> Result<(), Error> {
     let door = gate.door();
     q.submit(|cg| {
         let x = cg.write(x);

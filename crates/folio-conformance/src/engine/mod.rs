@@ -13,6 +13,7 @@ mod choice;
 mod events;
 mod fusion;
 mod graph_conditions;
+mod graph_parts;
 mod graph_runs;
 mod graph_wholes;
 mod graphs;
@@ -80,6 +81,7 @@ const TESTS: &[&[Test]] = &[
     graph_runs::TESTS,
     graph_conditions::TESTS,
     graph_wholes::TESTS,
+    graph_parts::TESTS,
     fusion::TESTS,
     marks::TESTS,
 ];

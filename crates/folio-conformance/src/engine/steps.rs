@@ -52,6 +52,11 @@ pub(super) fn adds_up(i: Item, x: In<i32>, y: InOut<i32>) {
 }
 
 #[kernel]
+pub(super) fn sums_up(i: Item, x: In<i32>, sum: Reduce<i32, Add>) {
+    sum.give(x[i]);
+}
+
+#[kernel]
 pub(super) fn adds_ten_times(i: Item, x: In<i32>, y: InOut<i32>) {
     y[i] += 10 * x[i];
 }

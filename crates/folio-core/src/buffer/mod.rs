@@ -72,6 +72,7 @@ impl StorageHandle {
         (grid, element_bytes): (Grid, usize),
         home: Option<DomainId>,
     ) -> StorageHandle {
+        core.engine.storages_made.fetch_add(1, Ordering::Relaxed);
         let home = AtomicU8::new(home.map_or(UNBOUND, |d| d.0));
         let host_reachable = AtomicBool::new(false);
         let [borrowed, imported] = [false; 2].map(AtomicBool::new);

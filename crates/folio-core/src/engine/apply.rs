@@ -36,11 +36,7 @@ impl Ledger {
         deps: &mut Deps,
     ) {
         if !self.timeline.failures.is_empty() {
-            accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
-            for &(id, _) in raw {
-                // Later this would take what a raw command writes for what a failed one has left.
-                self.heal(id, &self.storages[id.0].residency.grid.all());
-            }
+            self.heal_all(accesses, raw);
             let mut before = deps.clone();
             self.hazard_deps(accesses, &mut before);
             let failed = |d: &Dep| self.timeline.failures.along(d.stamp, d.flow).is_some();
@@ -49,18 +45,49 @@ impl Ledger {
                 return;
             }
         }
-        let mut plan = self.plan_with(deps, |ledger, with| {
-            if !raw.is_empty() || accesses.iter().any(|a| ledger.is_usm(a.storage)) {
-                ledger.hazard_deps(accesses, &mut with.before);
-            }
-            ledger.plan(accesses, raw, with)
-        });
+        let mut plan = self.plan_of(accesses, raw, deps);
         deps.append(&mut plan.deps);
         self.apply(plan, who, deps);
         self.hazard_deps(accesses, deps);
         for &(id, domain) in raw {
             self.storages[id.0].residency.arrivals(domain, deps);
         }
+    }
+
+    /// True if there is nothing to bring, to zero or to switch before a command of these accesses.
+    pub(crate) fn is_ready(
+        &mut self,
+        accesses: &[Access],
+        raw: &[(StorageId, DomainId)],
+        before: &Deps,
+    ) -> bool {
+        if !self.timeline.failures.is_empty() {
+            self.heal_all(accesses, raw);
+        }
+        let plan = self.plan_of(accesses, raw, before);
+        plan.steps.is_empty() && plan.deps.is_empty()
+    }
+
+    fn heal_all(&mut self, accesses: &[Access], raw: &[(StorageId, DomainId)]) {
+        accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
+        for &(id, _) in raw {
+            // Later this would take what a raw command writes for what a failed one has left.
+            self.heal(id, &self.storages[id.0].residency.grid.all());
+        }
+    }
+
+    fn plan_of(
+        &mut self,
+        accesses: &[Access],
+        raw: &[(StorageId, DomainId)],
+        before: &Deps,
+    ) -> Plan {
+        self.plan_with(before, |ledger, with| {
+            if !raw.is_empty() || accesses.iter().any(|a| ledger.is_usm(a.storage)) {
+                ledger.hazard_deps(accesses, &mut with.before);
+            }
+            ledger.plan(accesses, raw, with)
+        })
     }
 
     /// Plans in memory that is kept for that.

@@ -261,6 +261,9 @@ impl Action {
     }
 }
 
+/// USM that a command uses by pointers, and where.
+pub(crate) type RawUsm = SmallVec<[(StorageId, DomainId); 2]>;
+
 impl Ledger {
     /// What speaks against a command. Changes nothing.
     pub(crate) fn check(&self, command: &Command) -> Result<(), Error> {
@@ -303,26 +306,11 @@ impl Ledger {
 
     /// Takes a command that [`Ledger::check`] has passed and whose memory is there.
     pub(crate) fn run(&mut self, command: &mut Command) -> Stamp {
-        for a in &mut command.accesses {
-            a.place = self.storages[a.storage.0].place(a.domain);
-        }
-        let queue = command.queue;
-        let in_order = command.in_order;
-        let state = queue.and_then(|q| self.queues.get_mut(q));
-        let (last, fence) = state.map_or_else(Default::default, |q| (q.last, q.fence));
-        let mut deps: Deps = SmallVec::new();
-        add_dep(&mut deps, fence, false);
-        let last = if in_order { last } else { Stamp::DONE };
-        add_dep(&mut deps, last, false);
-        command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
-        command.behind.iter().for_each(|s| add_dep(&mut deps, *s, false));
-        let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
+        let (mut deps, lane) = self.begin(command);
+        let (queue, in_order) = (command.queue, command.in_order);
         let moved = self.traced.then(|| self.counters.transfers());
         let who = For { queue, label: &command.label, lane };
-        let hints = matches!(command.action, Action::Hint { .. });
-        let used = command.action.raw().filter(|_| !hints);
-        let raw: SmallVec<[(StorageId, DomainId); 2]> =
-            used.filter_map(|at| self.usm_of(at)).collect();
+        let raw = self.raw_usm(command);
         self.prepare(&command.accesses, &raw, who, &mut deps);
         self.tracker_panics(&command.accesses, &command.label, &mut deps);
         tidy(&mut deps);
@@ -342,12 +330,41 @@ impl Ledger {
             let plan = Note::Plan { what, label, stamp, accesses, after, moves, checks, fusion };
             self.outbox.notes.insert(before, plan);
         }
-        self.mark(&command.accesses, stamp);
-        for (id, _) in raw {
-            self.note_raw(id, stamp);
-        }
+        self.end(command, &raw, stamp);
         self.note_in_queue(queue, stamp, in_order);
         stamp
+    }
+
+    /// What a command comes after by its queue and by what it names, and its lane.
+    pub(crate) fn begin(&mut self, command: &mut Command) -> (Deps, Option<LaneId>) {
+        for a in &mut command.accesses {
+            a.place = self.storages[a.storage.0].place(a.domain);
+        }
+        let state = command.queue.and_then(|q| self.queues.get_mut(q));
+        let (last, fence) = state.map_or_else(Default::default, |q| (q.last, q.fence));
+        let mut deps: Deps = SmallVec::new();
+        add_dep(&mut deps, fence, false);
+        let last = if command.in_order { last } else { Stamp::DONE };
+        add_dep(&mut deps, last, false);
+        command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
+        command.behind.iter().for_each(|s| add_dep(&mut deps, *s, false));
+        let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
+        (deps, lane)
+    }
+
+    /// What storages are from now on that a command uses.
+    pub(crate) fn end(&mut self, command: &Command, raw: &RawUsm, stamp: Stamp) {
+        self.mark(&command.accesses, stamp);
+        for (id, _) in raw {
+            self.note_raw(*id, stamp);
+        }
+    }
+
+    /// The USM that a command uses by pointers.
+    pub(crate) fn raw_usm(&self, command: &Command) -> RawUsm {
+        let hints = matches!(command.action, Action::Hint { .. });
+        let used = command.action.raw().filter(|_| !hints);
+        used.filter_map(|at| self.usm_of(at)).collect()
     }
 
     /// The storage behind raw memory, if that is USM.
@@ -498,7 +515,7 @@ impl Ledger {
         })
     }
 
-    fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
+    pub(crate) fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
         let defines = self.defines(&command.accesses, &deps);
         let accesses = &command.accesses;
         let mut op = NewOp {

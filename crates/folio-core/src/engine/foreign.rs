@@ -17,6 +17,8 @@ pub(crate) struct Task {
     pub(crate) native: TypeId,
     pub(crate) name: &'static str,
     pub(crate) body: Body,
+    /// A graph may call it once, and repeat what it has enqueued.
+    pub(crate) captures: bool,
 }
 
 /// What a task calls.
@@ -66,7 +68,8 @@ impl Task {
     /// The same task once more, if its closure can be called more than once.
     pub(crate) fn again(&self) -> Option<Task> {
         let Body::Again(body) = &self.body else { return None };
-        Some(Task { native: self.native, name: self.name, body: Body::Again(body.clone()) })
+        let body = Body::Again(body.clone());
+        Some(Task { native: self.native, name: self.name, body, captures: self.captures })
     }
 
     /// Calls it. What it has captured is gone then.

@@ -3,7 +3,7 @@
 //!
 //! * [`ledger`]: what is known, under one lock; [`command`], [`slots`] and [`retire`] are its verbs
 //!   (run, defer, end). [`plan`] and [`apply`] bring what a command needs.
-//! * [`replay`], [`whole`], [`conditional`]: runs of graphs. [`evict`], [`link`]: memory that gives
+//! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`evict`], [`link`]: memory that gives
 //!   way, or is shared.
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`], [`loaded`]: opening devices, allocating; what is loaded on them.
@@ -40,6 +40,7 @@ pub(crate) mod models;
 #[cfg(all(test, not(loom), not(miri)))]
 pub(crate) mod null;
 pub(crate) mod page_lock;
+pub(crate) mod part;
 pub(crate) mod pieces;
 pub(crate) mod plan;
 pub(crate) mod port;
@@ -71,7 +72,7 @@ use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, PageTrackerFactory};
 use crate::panics::contain;
 use crate::planted::Plant;
-use crate::sync::atomic::AtomicBool;
+use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use command::Command;
 use devices::DeviceEntry;
@@ -116,6 +117,8 @@ pub(crate) struct Engine {
     pub(crate) closing: AtomicBool,
     pub(crate) opening: Mutex<()>,
     pub(crate) allocating: Mutex<()>,
+    /// Buffers and USM allocations that were ever made.
+    pub(crate) storages_made: AtomicU64,
     pub(crate) plant: Plant,
     pub(crate) me: Weak<Engine>,
 }

@@ -210,6 +210,7 @@ impl Rig {
             closing: AtomicBool::new(false),
             opening: Mutex::new(()),
             allocating: Mutex::new(()),
+            storages_made: AtomicU64::new(0),
             plant: crate::planted::Plant::default(),
             me: Weak::new(),
         });

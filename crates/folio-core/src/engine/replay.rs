@@ -1,10 +1,16 @@
 //! Runs of command graphs: all commands of a run are planned and placed under one hold of the
 //! ledger, so no other command comes between them. What each of them waits for and what has to be
 //! moved for it is found as for any command, so a run is right wherever the data are.
+//!
+//! Commands of a run may have become one, by a graph of the device's own: see [`whole`](
+//! super::whole) and [`part`](super::part).
 
-use super::command::Command;
+use super::command::{Action, Command};
+use super::failures::EpochPin;
 use super::ledger::Ledger;
+use super::part::{self, Apart, Joined};
 use super::storage::StorageId;
+use super::whole::Whole;
 use super::{Engine, Missing, trace};
 use crate::error::Error;
 use crate::geom::Box3;
@@ -12,6 +18,7 @@ use crate::metrics::Hold;
 use crate::order::hazards::{Deps, Flow, add_dep};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
+use crate::planted::{Plant, Planted};
 use crate::sync::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -35,23 +42,44 @@ pub(crate) struct Run<'a> {
     pub(crate) device: u16,
     /// What the run comes after, and fails with.
     pub(crate) after: &'a [Stamp],
-    /// The end of the latest run: runs of a graph do not overlap.
-    pub(crate) latest: Option<&'a Mutex<Stamp>>,
+    /// Runs of a graph do not overlap.
+    pub(crate) latest: Option<&'a Mutex<Latest>>,
     /// What counts as never written after the run.
     pub(crate) internal: &'a [StorageId],
     /// By command, for a subscriber that listens: see [`Command::fusion`].
     pub(crate) fusion: &'a [Option<Arc<str>>],
 }
 
+/// The latest run of a graph.
+#[derive(Default)]
+pub(crate) struct Latest {
+    /// When it ends.
+    end: Stamp,
+    sure: Sure,
+}
+
+/// Parts that only the device can fail.
+pub(crate) type Sure = SmallVec<[Stamp; 2]>;
+
+/// A run that was submitted.
+pub(crate) struct Ran {
+    /// Done when all commands are.
+    pub(crate) stamp: Stamp,
+    pub(crate) pin: EpochPin,
+    /// By replay: why its commands were submitted one by one, if they were.
+    pub(crate) parts: Vec<Option<Apart>>,
+}
+
 impl Engine {
-    /// Submits the commands of a run; nothing, if one of them is refused. Returns a stamp that is
-    /// done when all are.
+    /// Submits the commands of a run; nothing, if one of them is refused. A replay stands where its
+    /// first command would. `None`, and nothing is submitted, if the memory of one is elsewhere by
+    /// now.
     pub(crate) fn replay(
         &self,
         run: &Run<'_>,
         commands: &mut [Command],
         order: &Order,
-    ) -> Result<(Stamp, super::failures::EpochPin), Error> {
+    ) -> Result<Option<Ran>, Error> {
         let traced = trace::listening();
         let mut ledger = self.lock();
         let hold = Hold::begin();
@@ -61,7 +89,7 @@ impl Engine {
         let reserved = self.reserve(ledger, &keep, |ledger| {
             let mut missing = Missing::new();
             for command in &*commands {
-                ledger.check(command)?;
+                ledger.check_in_run(command)?;
                 for need in ledger.missing(&command.accesses) {
                     if !missing.contains(&need) {
                         missing.push(need);
@@ -78,63 +106,165 @@ impl Engine {
                 return Err(error);
             }
         };
+        if commands.iter().any(|command| ledger.has_moved(command)) {
+            hold.end();
+            self.leave(ledger);
+            return Ok(None);
+        }
         ledger.traced = traced;
-        if traced {
-            for (command, fusion) in commands.iter_mut().zip(run.fusion) {
-                command.fusion.clone_from(fusion);
-            }
-        }
-        let state = ledger.queues.get_mut(run.queue);
-        let before =
-            state.map_or(Stamp::DONE, |queue| if run.in_order { queue.last } else { queue.fence });
         let mut latest = run.latest.map(Mutex::lock);
-        let before = [before, latest.as_deref().copied().unwrap_or(Stamp::DONE)];
-        for at in &order.first {
-            let Some(command) = commands.get_mut(*at as usize) else { continue };
-            command.after.extend_from_slice(run.after);
-            command.behind.extend(before.into_iter().filter(|stamp| *stamp != Stamp::DONE));
+        let which = (run, order, self.plant);
+        let mut running = Running::new(which, latest.as_deref(), &mut ledger);
+        commands.iter_mut().for_each(|command| running.submit(command, &mut ledger));
+        let end = running.end(&mut ledger);
+        let Running { parts, sure, .. } = running;
+        if let Some(latest) = &mut latest {
+            **latest = Latest { end, sure };
         }
-        let mut stamps: Vec<Stamp> = Vec::with_capacity(commands.len());
-        for (command, after) in commands.iter_mut().zip(&order.after) {
-            for (before, uses) in after {
-                let Some(stamp) = stamps.get(*before as usize) else { continue };
-                if *uses { command.after.push(*stamp) } else { command.behind.push(*stamp) }
+        drop(latest);
+        let pin = ledger.timeline.failures.pin();
+        hold.end();
+        self.leave(ledger);
+        Ok(Some(Ran { stamp: end, pin, parts }))
+    }
+}
+
+/// A run that is being submitted.
+struct Running<'r> {
+    run: &'r Run<'r>,
+    order: &'r Order,
+    plant: Plant,
+    /// What the first commands come after: by the queue, and the latest run.
+    before: [Stamp; 2],
+    /// By command, of those so far.
+    stamps: Vec<Option<Stamp>>,
+    /// The next command that has no stamp.
+    next: usize,
+    parts: Vec<Option<Apart>>,
+    /// Those of the latest run, while this one is submitted, and its own.
+    known: Sure,
+    sure: Sure,
+}
+
+impl<'r> Running<'r> {
+    fn new(
+        (run, order, plant): (&'r Run<'r>, &'r Order, Plant),
+        latest: Option<&Latest>,
+        ledger: &mut Ledger,
+    ) -> Running<'r> {
+        let state = ledger.queues.get_mut(run.queue);
+        let queue =
+            state.map_or(Stamp::DONE, |queue| if run.in_order { queue.last } else { queue.fence });
+        let before = [queue, latest.map_or(Stamp::DONE, |latest| latest.end)];
+        let known = latest.map(|latest| latest.sure.clone()).unwrap_or_default();
+        let stamps = vec![None; order.after.len()];
+        let (parts, sure) = (Vec::new(), Sure::new());
+        Running { run, order, plant, before, stamps, next: 0, parts, known, sure }
+    }
+
+    /// Submits the next command, or those that a replay stands for.
+    fn submit(&mut self, command: &mut Command, ledger: &mut Ledger) {
+        while self.stamps.get(self.next).is_some_and(Option::is_some) {
+            self.next += 1;
+        }
+        let at = self.next as u32;
+        let Action::Replay(whole) = &command.action else {
+            return self.submit_one(at, command, ledger);
+        };
+        let whole = whole.clone();
+        self.link(at, command);
+        if whole.members.is_empty() {
+            if ledger.traced {
+                let all: Vec<&str> = self.run.fusion.iter().flatten().map(|text| &**text).collect();
+                command.fusion = (!all.is_empty()).then(|| all.join("\n").into());
             }
-            let stamp = match ledger.straight(command) {
-                Some((stamp, lane)) => {
-                    if !ledger.outbox.drain.contains(&lane) {
-                        ledger.outbox.drain.push(lane);
-                    }
-                    stamp
+            let stamp = ledger.run(command);
+            self.parts.push(None);
+            return self.note_all(&whole, stamp);
+        }
+        match ledger.join(command, &whole, &self.known, self.plant) {
+            Ok(Joined { stamp, sure }) => {
+                if sure {
+                    self.known.push(stamp);
+                    self.sure.push(stamp);
                 }
-                None => ledger.run(command),
+                self.parts.push(None);
+                self.note_all(&whole, stamp);
+            }
+            Err(why) => {
+                self.parts.push(Some(why));
+                for (at, mut command) in part::again(&whole) {
+                    command.queue = Some(self.run.queue);
+                    self.submit_one(at, &mut command, ledger);
+                }
+            }
+        }
+    }
+
+    fn submit_one(&mut self, at: u32, command: &mut Command, ledger: &mut Ledger) {
+        self.link(at, command);
+        if ledger.traced {
+            command.fusion = self.run.fusion.get(at as usize).cloned().flatten();
+        }
+        let stamp = match ledger.straight(command) {
+            Some((stamp, lane)) => {
+                if !ledger.outbox.drain.contains(&lane) {
+                    ledger.outbox.drain.push(lane);
+                }
+                stamp
+            }
+            None => ledger.run(command),
+        };
+        self.note(at, stamp);
+    }
+
+    /// Says what the command of a number comes after, but for its data.
+    fn link(&self, at: u32, command: &mut Command) {
+        if self.order.first.binary_search(&at).is_ok() {
+            command.after.extend_from_slice(self.run.after);
+            command.behind.extend(self.before.into_iter().filter(|s| *s != Stamp::DONE));
+        }
+        if self.plant.is(Planted::LostEdge) {
+            return;
+        }
+        let edges = self.order.after.get(at as usize).into_iter().flatten();
+        for (before, uses) in edges {
+            let Some(stamp) = self.stamps.get(*before as usize).copied().flatten() else {
+                continue;
             };
-            stamps.push(stamp);
+            if *uses { command.after.push(stamp) } else { command.behind.push(stamp) }
         }
+    }
+
+    fn note_all(&mut self, whole: &Arc<Whole>, stamp: Stamp) {
+        whole.at.iter().for_each(|at| self.note(*at, stamp));
+    }
+
+    fn note(&mut self, at: u32, stamp: Stamp) {
+        if let Some(known) = self.stamps.get_mut(at as usize) {
+            *known = Some(stamp);
+        }
+    }
+
+    /// The stamp that is done when all commands are.
+    fn end(&self, ledger: &mut Ledger) -> Stamp {
         let mut ends = Deps::new();
-        for at in &order.last {
-            let stamp = stamps.get(*at as usize).copied().unwrap_or(Stamp::DONE);
-            add_dep(&mut ends, stamp, Flow::USES);
+        for at in &self.order.last {
+            let stamp = self.stamps.get(*at as usize).copied().flatten();
+            add_dep(&mut ends, stamp.unwrap_or(Stamp::DONE), Flow::USES);
         }
-        if commands.is_empty() {
-            run.after.iter().for_each(|stamp| add_dep(&mut ends, *stamp, Flow::USES));
-            before.iter().for_each(|stamp| add_dep(&mut ends, *stamp, Flow::ORDER));
+        if self.stamps.is_empty() {
+            self.run.after.iter().for_each(|stamp| add_dep(&mut ends, *stamp, Flow::USES));
+            self.before.iter().for_each(|stamp| add_dep(&mut ends, *stamp, Flow::ORDER));
         }
         let end = match &ends[..] {
             [] => Stamp::DONE,
             [one] if one.flow == Flow::USES => one.stamp,
             _ => ledger.meet(ends),
         };
-        ledger.note_in_queue(Some(run.queue), end, run.in_order);
-        ledger.forget(run.internal);
-        if let Some(latest) = &mut latest {
-            **latest = end;
-        }
-        drop(latest);
-        let pin = ledger.timeline.failures.pin();
-        hold.end();
-        self.leave(ledger);
-        Ok((end, pin))
+        ledger.note_in_queue(Some(self.run.queue), end, self.run.in_order);
+        ledger.forget(self.run.internal);
+        end
     }
 }
 

@@ -1,34 +1,32 @@
-//! Runs of command graphs as one operation of a lane, by the backend's own graphs.
+//! Commands of a graph as one operation of a lane, by the backend's own graph of them.
 //!
-//! For the ledger such a run is one command, which uses what all commands of the graph use. So what
+//! For the ledger such an operation is one command, which uses what all of its members use. So what
 //! it waits for, and what has to be moved before it, is found as for any command. The backend's
 //! graph names memory. It holds while all allocations are those for which it was made, which each
 //! run compares under the ledger's lock: otherwise it is made again.
 
+use super::Engine;
 use super::access::Access;
 use super::command::{Action, Command};
 use super::lanes::Payload;
 use super::ledger::Ledger;
 use super::loaded::LoadedKernel;
 use super::memory::RawMem;
-use super::replay::Run;
 use super::storage::StorageId;
 use super::union::Union;
-use super::{Engine, Missing, trace};
 use crate::element::bytes_of;
 use crate::error::{Error, Label};
 use crate::hal::{
-    Args, CopyRect, FillRect, Geometry, Graph, HalError, HostPtr, KernelRef, MemRef, Node, Op,
+    Args, CopyRect, FillRect, Foreign, Geometry, Graph, HalError, HalErrorKind, HostPtr, KernelRef,
+    MemRef, Node, Op,
 };
-use crate::metrics::Hold;
-use crate::order::stamp::Stamp;
 use crate::panics::contain;
-use crate::sync::Mutex;
 use smallvec::SmallVec;
+use std::any::Any;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// The commands of a graph as one of the backend's.
+/// Commands of a graph as one of the backend's.
 pub(crate) struct Whole {
     pub(crate) graph: Arc<dyn Graph>,
     accesses: SmallVec<[Access; 4]>,
@@ -38,11 +36,26 @@ pub(crate) struct Whole {
     _code: Vec<Arc<LoadedKernel>>,
     /// What its commands name by pointers.
     pub(crate) raw: Vec<RawMem>,
+    /// The commands' numbers in the run, of which the first is before all others.
+    pub(crate) at: Vec<u32>,
+    /// The commands of a [part](super::part), to submit them one by one. None of a whole run.
+    pub(crate) members: Vec<Command>,
     /// What its nodes are called in failures.
     names: Vec<(&'static str, Label)>,
     pub(crate) launches: u64,
     pub(crate) copies: u64,
     pub(crate) fills: u64,
+}
+
+/// Commands of which a graph of the device's is to be made.
+pub(crate) struct Members {
+    pub(crate) commands: Vec<Command>,
+    /// By command: the earlier ones that it comes after.
+    pub(crate) after: Vec<Vec<usize>>,
+    /// Their numbers in the run.
+    pub(crate) at: Vec<u32>,
+    /// They fail as one. Otherwise they are a [part](super::part).
+    pub(crate) as_one: bool,
 }
 
 /// An allocation: how the device, its kernels and the host name it.
@@ -63,14 +76,28 @@ enum Part<'a> {
     Join,
 }
 
+/// What calls an interop task once.
+type Call = Box<dyn Fn(&dyn Any) -> Result<(), HalError>>;
+
+/// The interop task of a payload.
+fn call_of(payload: &mut Option<Payload>) -> Option<Call> {
+    let Some(Payload::Launch(Some(launch))) = payload else { return None };
+    let task = Cell::new(Some(launch.foreign.take()?));
+    Some(Box::new(move |native| {
+        let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
+        task.take().ok_or_else(twice)?.call(native)
+    }))
+}
+
 impl<'a> Part<'a> {
-    fn of(payload: &'a mut Option<Payload>) -> Part<'a> {
+    fn of(payload: &'a mut Option<Payload>, call: Option<&'a Call>) -> Part<'a> {
         match payload {
             Some(Payload::Launch(Some(launch))) => {
                 let launch = &mut **launch;
-                let kernel = match launch.loaded {
-                    Some(handle) => KernelRef::Loaded(handle),
-                    None => KernelRef::Native(Cell::from_mut(&mut launch.kernel)),
+                let kernel = match (call, launch.loaded) {
+                    (Some(call), _) => KernelRef::Foreign(Foreign::new(&**call)),
+                    (None, Some(handle)) => KernelRef::Loaded(handle),
+                    (None, None) => KernelRef::Native(Cell::from_mut(&mut launch.kernel)),
                 };
                 let arguments = launch.opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
                 let (blob, params, proved) =
@@ -79,7 +106,7 @@ impl<'a> Part<'a> {
             }
             Some(Payload::Copy(rects)) => Part::Copy(rects),
             Some(Payload::Fill(fill)) => Part::Fill(&fill.rects, &fill.pattern),
-            // Advice is left out. The others are in no whole run (`why_not_whole`).
+            // Advice is left out. The others are in no replay (`why_not`).
             Some(
                 Payload::Launch(None) | Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_),
             )
@@ -98,15 +125,19 @@ impl<'a> Part<'a> {
 }
 
 impl Engine {
-    /// Makes a graph of the device's of commands all of whose memory is there. The inner error is
-    /// the device's, which cannot have such a graph.
+    /// Makes a graph of the device's, of commands all of whose memory is there. The inner error is
+    /// the device's, which cannot have such a graph, or that of a command which runs only once.
     pub(crate) fn whole(
         &self,
         device: u16,
-        mut commands: Vec<Command>,
-        after: &[Vec<usize>],
+        members: Members,
     ) -> Result<Result<Whole, HalError>, Error> {
         let native = self.open(device)?.clone();
+        let again = members.commands.iter().map(Command::again);
+        let Some(mut commands) = again.collect::<Option<Vec<Command>>>() else {
+            return Ok(Err(HalError::unsupported("a command that can run only once")));
+        };
+        commands.iter_mut().for_each(Command::arm);
         let (mut union, mut raw) = (Union::default(), Vec::new());
         for command in &commands {
             command.accesses.iter().for_each(|access| union.add(access, true));
@@ -128,23 +159,31 @@ impl Engine {
         let launches = count(|payload| matches!(payload, Payload::Launch(_)));
         let copies = count(|payload| matches!(payload, Payload::Copy(_)));
         let fills = count(|payload| matches!(payload, Payload::Fill(_)));
+        let calls: Vec<Option<Call>> = payloads.iter_mut().map(call_of).collect();
         let graph = {
-            let parts: Vec<Part<'_>> = payloads.iter_mut().map(Part::of).collect();
-            let nodes = parts.iter().zip(after).map(|(part, after)| Node { op: part.op(), after });
+            let parts = payloads.iter_mut().zip(&calls);
+            let parts = parts.map(|(payload, call)| Part::of(payload, call.as_ref()));
+            let parts: Vec<Part<'_>> = parts.collect();
+            let nodes = parts.iter().zip(&members.after);
+            let nodes = nodes.map(|(part, after)| Node { op: part.op(), after });
             native.graph(&nodes.collect::<Vec<_>>())
         };
         let code =
             payloads.iter().flatten().filter_map(|payload| payload.uses().cloned()).collect();
         // What the device has not taken is the user's.
-        contain(|| drop(payloads));
+        contain(|| drop((payloads, calls)));
         let names = commands.iter_mut();
         let names = names.map(|c| (c.action.name(), std::mem::take(&mut c.label))).collect();
+        let Members { commands: members, at, as_one, .. } = members;
+        let members = if as_one { Vec::new() } else { members };
         let made = graph.map(|graph| Whole {
             graph,
             accesses,
             memory,
             _code: code,
             raw,
+            at,
+            members,
             names,
             launches,
             copies,
@@ -152,62 +191,39 @@ impl Engine {
         });
         Ok(made)
     }
+}
 
-    /// Submits a run; nothing, if it is refused. `None` if its memory is elsewhere by now.
-    pub(crate) fn replay_whole(
-        &self,
-        run: &Run<'_>,
-        whole: &Arc<Whole>,
-        label: &Label,
-    ) -> Result<Option<(Stamp, super::failures::EpochPin)>, Error> {
-        let traced = trace::listening();
-        let mut command = Command::new(Some(run.queue), run.in_order);
-        command.device = Some(run.device);
+impl Whole {
+    /// The command that replays it.
+    pub(crate) fn command(self: &Arc<Whole>, device: u16, label: &Label) -> Command {
+        let mut command = Command::new(None, false);
+        command.device = Some(device);
         command.label = label.clone();
-        command.accesses.clone_from(&whole.accesses);
-        command.action = Action::Replay(whole.clone());
-        let mut ledger = self.lock();
-        let hold = Hold::begin();
-        ledger.look_at(run.device);
-        let keep: Vec<StorageId> = whole.accesses.iter().map(|access| access.storage).collect();
-        let reserved = self.reserve(ledger, &keep, |ledger| {
-            ledger.check(&command)?;
-            Ok::<Missing, Error>(ledger.missing(&command.accesses))
-        });
-        let mut ledger = match reserved {
-            Ok(ledger) => ledger,
-            Err(error) => {
-                // Looking at the lanes may have left something to do.
-                self.enter(|_| ());
-                return Err(error);
-            }
-        };
-        if ledger.places(&whole.accesses) != whole.memory {
-            self.leave(ledger);
-            return Ok(None);
-        }
-        ledger.traced = traced;
-        if traced {
-            let all: Vec<&str> = run.fusion.iter().flatten().map(|text| &**text).collect();
-            command.fusion = (!all.is_empty()).then(|| all.join("\n").into());
-        }
-        let mut latest = run.latest.map(Mutex::lock);
-        command.after.extend_from_slice(run.after);
-        command.behind.extend(latest.as_deref().copied());
-        let end = ledger.run(&mut command);
-        ledger.forget(run.internal);
-        if let Some(latest) = &mut latest {
-            **latest = end;
-        }
-        drop(latest);
-        let pin = ledger.timeline.failures.pin();
-        hold.end();
-        self.leave(ledger);
-        Ok(Some((end, pin)))
+        command.accesses.clone_from(&self.accesses);
+        command.action = Action::Replay(self.clone());
+        command
     }
 }
 
 impl Ledger {
+    /// The memory of a replay is elsewhere than when its graph was made.
+    pub(crate) fn has_moved(&self, command: &Command) -> bool {
+        match &command.action {
+            Action::Replay(whole) => self.places(&whole.accesses) != whole.memory,
+            _ => false,
+        }
+    }
+
+    /// What speaks against a command of a run. Changes nothing.
+    pub(crate) fn check_in_run(&self, command: &Command) -> Result<(), Error> {
+        let checked = self.check(command);
+        if let (Action::Replay(whole), Err(_)) = (&command.action, &checked) {
+            // Which of them it is.
+            whole.members.iter().try_for_each(|member| self.check(member))?;
+        }
+        checked
+    }
+
     fn places(&self, accesses: &[Access]) -> Vec<Option<Place>> {
         let place = |access: &Access| {
             let alloc = self.storages[access.storage.0].alloc(access.domain)?;
@@ -221,6 +237,7 @@ impl Ledger {
         self.count(None, queue, |c| {
             c.copies += whole.copies;
             c.fills += whole.fills;
+            c.replays += 1;
         });
         // As for each launch: in one place.
         match queue.and_then(|id| self.queues.get_mut(id)) {

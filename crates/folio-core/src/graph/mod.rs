@@ -7,6 +7,7 @@
 //! costs is the engine's work for each command without that of describing and checking it.
 
 mod batch;
+mod chains;
 mod conditional;
 mod conflicts;
 mod fuse;
@@ -14,12 +15,13 @@ mod internal;
 mod node;
 mod parameter;
 mod picture;
+mod pool;
 mod record;
+mod replay;
 mod run;
 mod steps;
 mod template;
 mod temporaries;
-mod whole;
 
 pub use batch::BatchReport;
 pub(crate) use batch::Batches;
@@ -28,10 +30,11 @@ pub use fuse::{FinalizeOptions, FusionCounters};
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
+pub use pool::GraphMemory;
 pub use record::Recording;
 pub(crate) use record::{Recorded, Recorder};
+pub use replay::{Replay, ReplayPart, ReplayReport};
 pub use run::Executable;
-pub use whole::WholeReport;
 
 use crate::engine::access::Access;
 use crate::engine::storage::StorageId;

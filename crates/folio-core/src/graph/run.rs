@@ -1,12 +1,14 @@
 //! Executables: graphs that run, and what can be exchanged between their runs.
 
 use super::fuse::Ready;
+use super::pool::{Places, Temporaries};
+use super::replay::{Commands, Replays};
 use super::steps::{Step, Steps};
 use super::template::{Template, Update};
-use super::whole::Wholes;
 use super::{Described, Graph, Inner, Node, Sub, What};
+use crate::engine::Engine;
 use crate::engine::command::Command;
-use crate::engine::replay::{Order, Run};
+use crate::engine::replay::{Latest, Order, Ran, Run};
 use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
@@ -37,19 +39,25 @@ struct Runnable {
     graph: Arc<Inner>,
     label: Label,
     state: Mutex<Runs>,
-    /// When the latest run ends.
-    latest: Mutex<Stamp>,
-    wholes: Mutex<Wholes>,
+    latest: Mutex<Latest>,
+    replays: Mutex<Replays>,
 }
 
 struct Runs {
     /// As they were described.
     steps: Arc<Steps>,
     /// What runs in their place, if they stay as they are; see [`Inner::prepare`].
-    ready: Option<Arc<Ready>>,
+    ready: Option<Arc<Prepared>>,
     /// The steps that have been exchanged.
     exchanged: BTreeSet<usize>,
     count: u64,
+}
+
+/// What runs.
+struct Prepared {
+    ready: Ready,
+    temporaries: Temporaries,
+    places: Places,
 }
 
 /// What a step does from now on, by its position.
@@ -59,15 +67,15 @@ impl Executable {
     pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Result<Executable> {
         let (steps, exchanged) = (Arc::new(steps), BTreeSet::new());
         let state = Mutex::new(Runs { steps, ready: None, exchanged, count: 0 });
-        let (graph, latest) = (graph.clone(), Mutex::new(Stamp::DONE));
-        let wholes = Mutex::default();
-        let made = Executable { inner: Arc::new(Runnable { graph, label, state, latest, wholes }) };
+        let (graph, latest, replays) = (graph.clone(), Mutex::default(), Mutex::default());
+        let made =
+            Executable { inner: Arc::new(Runnable { graph, label, state, latest, replays }) };
         made.ready()?;
         Ok(made)
     }
 
     /// What runs, and the commands as they were described, which keep the buffers.
-    fn ready(&self) -> Result<(Arc<Ready>, Arc<Steps>)> {
+    fn ready(&self) -> Result<(Arc<Prepared>, Arc<Steps>)> {
         loop {
             let (steps, exchanged) = {
                 let state = self.inner.state.lock();
@@ -77,8 +85,14 @@ impl Executable {
                 (state.steps.clone(), state.exchanged.clone())
             };
             // Without the lock: it may compile.
-            let ready = self.inner.graph.prepare(&steps, &exchanged);
-            let ready = Arc::new(ready.map_err(|why| self.error(why))?);
+            let graph = &self.inner.graph;
+            let ready = graph.prepare(&steps, &exchanged);
+            let mut ready = ready.map_err(|why| self.error(why))?;
+            // Those of the commands as they were described: they keep the buffers.
+            let temporaries = graph.temporaries(&steps);
+            let (pooled, places) = graph.pooled(&ready.steps, &temporaries);
+            ready.steps = pooled;
+            let ready = Arc::new(Prepared { ready, temporaries, places });
             let mut state = self.inner.state.lock();
             if Arc::ptr_eq(&state.steps, &steps) {
                 state.ready = Some(ready.clone());
@@ -91,7 +105,7 @@ impl Executable {
     /// [`FusionReport::json`]. None if it was not asked for.
     pub fn fusion_report(&self) -> Result<Option<FusionReport>> {
         self.refresh()?;
-        Ok(self.ready()?.0.report.clone())
+        Ok(self.ready()?.0.ready.report.clone())
     }
 
     /// What runs, for Graphviz: the commands as they were described, and a box around those that
@@ -99,19 +113,30 @@ impl Executable {
     pub fn dot(&self) -> Result<String> {
         self.refresh()?;
         let (ready, steps) = self.ready()?;
-        Ok(ready.dot(&self.inner.label, &steps))
+        Ok(ready.ready.dot(&self.inner.label, &steps))
+    }
+
+    /// Its temporaries, and which memory each has that commands use.
+    pub(super) fn places(&self) -> Result<(Temporaries, Places)> {
+        self.refresh()?;
+        let (ready, _) = self.ready()?;
+        Ok((ready.temporaries.clone(), ready.places.clone()))
+    }
+
+    pub(super) fn engine(&self) -> &Engine {
+        &self.inner.graph.core.engine
     }
 
     fn plant(&self) -> Plant {
-        self.inner.graph.core.engine.plant
+        self.engine().plant
     }
 
     fn error(&self, why: GraphError) -> Error {
         Error::Graph { graph: self.inner.label.clone(), why: Box::new(why) }
     }
 
-    pub(super) fn wholes(&self) -> &Mutex<Wholes> {
-        &self.inner.wholes
+    pub(super) fn replays(&self) -> &Mutex<Replays> {
+        &self.inner.replays
     }
 
     /// Its device.
@@ -285,15 +310,16 @@ impl Inner {
         Ok((Steps::clone(&graph.inner.state.lock().steps), label))
     }
 
-    /// Submits commands as a run on a queue.
+    /// Submits commands as a run on a queue. None, and nothing is submitted, if the memory of a
+    /// replay is elsewhere by now.
     pub(super) fn run(
         &self,
         queue: &Queue,
         commands: &mut [Command],
         order: &Order,
-        (after, latest): (&[Stamp], Option<&Mutex<Stamp>>),
+        (after, latest): (&[Stamp], Option<&Mutex<Latest>>),
         (internal, fusion): (&[StorageId], &[Option<Arc<str>>]),
-    ) -> Result<Event> {
+    ) -> Result<Option<(Event, Ran)>> {
         let engine = &self.core.engine;
         engine.open(self.device)?;
         let (id, in_order) = (queue.inner.id, queue.inner.in_order);
@@ -302,10 +328,13 @@ impl Inner {
             command.arm();
         }
         let run = Run { queue: id, in_order, device: self.device, after, latest, internal, fusion };
-        let (stamp, pin) = engine.replay(&run, commands, order)?;
-        Ok(Event::new(queue.inner.core.clone(), stamp, pin))
+        let ran = engine.replay(&run, commands, order)?;
+        Ok(ran.map(|ran| (Event::new(queue.inner.core.clone(), ran.stamp, ran.pin.clone()), ran)))
     }
 }
+
+/// How often a run tries to have graphs made that another thread's work outdates at once.
+const TRIES: usize = 4;
 
 impl Queue {
     /// Runs a graph of this queue's device: all of its commands, as one command of the queue. The
@@ -338,18 +367,25 @@ impl Queue {
         // It keeps the buffers until the ledger does.
         let (ready, _steps) = graph.ready()?;
         graph.inner.state.lock().count += 1;
-        let steps = &ready.steps;
-        let (wholes, label) = (graph.wholes(), &graph.inner.label);
-        let when = (&stamps[..], &graph.inner.latest);
-        if let Some(event) = of.run_whole(self, (wholes, label), &ready, when)? {
-            return Ok(event);
-        }
-        let all = steps.all.iter().map(|step| step.template.command.again());
+        let (steps, replays) = (&ready.ready.steps, graph.replays());
+        let kept = (&ready.ready.internal[..], &ready.ready.fusion[..]);
         // All have been checked for this.
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
+        for _ in 0..TRIES {
+            let run = of.commands(replays, steps, &graph.inner.label)?;
+            let mut run: Commands = run.ok_or_else(once)?;
+            let when = (&stamps[..], Some(&graph.inner.latest));
+            if let Some((event, ran)) = of.run(self, &mut run.all, &steps.order, when, kept)? {
+                of.tell(replays, &run, &ran.parts);
+                return Ok(event);
+            }
+            of.forget(replays);
+        }
+        let all = steps.all.iter().map(|step| step.template.command.again());
         let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
         let when = (&stamps[..], Some(&graph.inner.latest));
-        of.run(self, &mut commands, &steps.order, when, (&ready.internal, &ready.fusion))
+        let ran = of.run(self, &mut commands, &steps.order, when, kept)?;
+        ran.map(|(event, _)| event).ok_or_else(once)
     }
 }
 

@@ -37,7 +37,7 @@ impl CommandGroup {
         task: impl FnOnce(&N) -> R + Send + 'static,
     ) {
         let body = Body::once(move |native| task(called_with(native)?).into_cause().map_err(told));
-        self.call_with::<N>(args, body);
+        self.call_with::<N>(args, body, false);
     }
 
     /// As [`interop`](Self::interop), with a task that a [graph](crate::Graph) calls at each run.
@@ -50,11 +50,30 @@ impl CommandGroup {
         task: impl Fn(&N) -> R + Send + Sync + 'static,
     ) {
         let call = move |native: &dyn Any| task(called_with(native)?).into_cause().map_err(told);
-        self.call_with::<N>(args, Body::Again(Arc::new(call)));
+        self.call_with::<N>(args, Body::Again(Arc::new(call)), false);
+    }
+
+    /// As [`repeatable_interop`](Self::repeatable_interop), with a task that enqueues the same
+    /// whenever it is called. A graph of the device's own ([`Replay`](crate::Replay)) may call it
+    /// once and repeat what it has enqueued, where the driver captures that: CUDA does. There it
+    /// does not wait for the stream, nor for anything else.
+    ///
+    /// Where it cannot be captured, a run is split at the task, which is called at each run.
+    ///
+    /// # Safety
+    /// As for [`interop`](Self::interop), for each call and each repetition. What it has enqueued,
+    /// and what that uses, can be repeated as long as the graph may run.
+    pub unsafe fn capturable_interop<N: 'static, A: HostArgs, R: TaskResult>(
+        &mut self,
+        args: A,
+        task: impl Fn(&N) -> R + Send + Sync + 'static,
+    ) {
+        let call = move |native: &dyn Any| task(called_with(native)?).into_cause().map_err(told);
+        self.call_with::<N>(args, Body::Again(Arc::new(call)), true);
     }
 
     /// Calls `body` with the driver's handles `N`.
-    fn call_with<N: 'static>(&mut self, args: impl HostArgs, body: Body) {
+    fn call_with<N: 'static>(&mut self, args: impl HostArgs, body: Body, captures: bool) {
         let mut tokens = SmallVec::new();
         args.tokens(&mut tokens);
         let mut launch = Launch::new(Geometry::new(1, [1; 3]));
@@ -63,7 +82,7 @@ impl CommandGroup {
             return self.refuse(error);
         }
         let (native, name) = (TypeId::of::<N>(), std::any::type_name::<N>());
-        launch.foreign = Some(Box::new(Task { native, name, body }));
+        launch.foreign = Some(Box::new(Task { native, name, body, captures }));
         self.act(Doing::Kernel(Some(launch)));
     }
 

@@ -69,6 +69,9 @@ pub struct Caps {
     pub ir: bool,
     /// The type of what [`super::KernelRef::Foreign`] is called with, if it can be.
     pub native: Option<TypeId>,
+    /// Graphs take a [`super::KernelRef::Foreign`]: it is called while the graph is made, and what
+    /// it enqueues is enqueued at each replay.
+    pub captures: bool,
     /// Calls [`super::Notify::progress`]; otherwise the engine polls.
     pub notifies: bool,
     /// Has lanes for uploads and downloads that run beside compute; otherwise copies share the
@@ -120,6 +123,7 @@ impl Default for Caps {
             closures: false,
             ir: false,
             native: None,
+            captures: false,
             notifies: false,
             copy_lanes: false,
             timing: false,

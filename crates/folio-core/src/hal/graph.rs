@@ -7,7 +7,8 @@ use std::any::Any;
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
     /// What it does. A [native kernel](super::KernelRef::Native) is taken by the graph, which runs
-    /// it at each replay; closures that enqueue commands, and graphs, are no nodes.
+    /// it at each replay. A closure that enqueues commands is called once, where
+    /// [`Caps::captures`](super::Caps::captures) is set, and is no node elsewhere; graphs are none.
     pub op: Op<'a>,
     /// The numbers of the nodes that it comes after, each less than its own.
     pub after: &'a [usize],

@@ -1,21 +1,29 @@
 //! Random programs of which parts are graphs: built by hand or by recording, within other graphs,
 //! and as batches; run several times between ordinary commands and guards, with updates between
-//! runs. Compared with the same commands in turn (GRAPH-01, GRAPH-03, GRAPH-08).
+//! runs, command by command, by parts and as a whole. Compared with the same commands in turn
+//! (GRAPH-01, GRAPH-03, GRAPH-07, GRAPH-08). Bugs on purpose are found.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio_core::{DeviceRef, Executable, Graph, Node, Parameter, Result};
+use folio_core::planted::Planted;
+use folio_core::{
+    DeviceRef, Executable, Graph, Node, Parameter, Replay, ReplayReport, Result, RuntimeBuilder,
+};
 use folio_cpu::CpuBackend;
 use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};
 use folio_sim::{DeviceSpec, SimBackend};
-use std::sync::Arc;
-use std::time::Instant;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
 
 /// Elements of a buffer, and of a page; and how many buffers.
 const N: usize = 24;
 const PAGE: usize = 5;
 const BUFFERS: usize = 5;
+/// Buffers that a block makes, beside those.
+const MADE: usize = 3;
 
 const MODULUS: i64 = 1_000_003;
 
@@ -57,7 +65,12 @@ struct Step {
     after: Option<usize>,
     /// It can be described again; others are exchanged.
     updatable: bool,
+    /// It uses what the block makes, and stays as it is.
+    fixed: bool,
 }
+
+/// The tasks of a block, by their numbers, as they have run.
+type Log = Arc<Mutex<Vec<usize>>>;
 
 impl Step {
     fn random(rng: &mut Rng, nth: usize) -> Step {
@@ -75,11 +88,52 @@ impl Step {
         };
         let after = (nth > 0 && rng.chance(20)).then(|| rng.below(nth));
         let term = rng.below(1000) as i64;
-        Step { what, from, to, at, n, term, after, updatable: rng.chance(50) }
+        Step { what, from, to, at, n, term, after, updatable: rng.chance(50), fixed: false }
+    }
+
+    /// Steps of a block. Some pass what the block makes from one to the next.
+    fn block(rng: &mut Rng) -> Vec<Step> {
+        let (mut steps, mut late): (Vec<Step>, Vec<Step>) = (Vec::new(), Vec::new());
+        let count = rng.within(1, 12);
+        while steps.len() < count {
+            let nth = steps.len();
+            let mut step = Step::random(rng, nth);
+            if let What::Task = step.what
+                && let Some(other) = steps.iter().rposition(|s| matches!(s.what, What::Task))
+                && rng.chance(70)
+            {
+                step.after = Some(other);
+            }
+            if rng.chance(85) {
+                steps.push(step);
+                continue;
+            }
+            let made = BUFFERS + rng.below(MADE);
+            let all = Step { at: 0, n: N, after: None, updatable: false, fixed: true, ..step };
+            let what = if rng.chance(50) { What::Puts } else { What::Fill };
+            steps.push(Step { what, to: made, ..all });
+            let mut last = made;
+            for _ in 0..rng.below(4) {
+                let next = BUFFERS + (last - BUFFERS + rng.within(1, MADE - 1)) % MADE;
+                steps.push(Step { what: What::Copy, from: last, to: next, ..all });
+                steps.push(Step { what: What::Turns(7), from: last, to: next, ..all });
+                last = next;
+            }
+            let joined = Step { what: What::Joins, to: rng.below(BUFFERS), ..all };
+            steps.push(Step { from: last, ..joined });
+            if rng.chance(50) {
+                late.push(Step { from: made, ..joined });
+            }
+        }
+        steps.append(&mut late);
+        steps
     }
 
     /// With other values; half of the time with other places, too.
     fn exchange(&mut self, rng: &mut Rng) {
+        if self.fixed {
+            return;
+        }
         let other = Step::random(rng, 0);
         self.term = other.term;
         if rng.chance(50) {
@@ -102,7 +156,11 @@ impl Step {
         }
     }
 
-    fn describe(&self, all: &[Shared<i64>], cg: &mut CommandGroup) -> Result<()> {
+    fn describe(
+        &self,
+        (own, all, log): (usize, &[Shared<i64>], &Log),
+        cg: &mut CommandGroup,
+    ) -> Result<()> {
         let Step { at, n, term, .. } = *self;
         let from = all[self.from].slice([at], [n])?;
         let mut to = all[self.to].slice_mut([at], [n])?;
@@ -113,8 +171,9 @@ impl Step {
             What::Fill => cg.fill(to, term),
             What::Copy => cg.copy(&from, to),
             What::Task => {
-                let (from, to) = (cg.read(&from), cg.read_write(&mut to));
+                let (from, to, log) = (cg.read(&from), cg.read_write(&mut to), log.clone());
                 cg.repeatable_task((from, to), move |(from, mut to)| {
+                    log.lock().unwrap().push(own);
                     for i in 0..n {
                         to[i] = (to[i] + 2 * from[i] + term) % MODULUS;
                     }
@@ -147,6 +206,7 @@ struct World {
     rt: Runtime,
     all: Arc<[Shared<i64>]>,
     data: Vec<Vec<i64>>,
+    log: Log,
 }
 
 impl World {
@@ -158,7 +218,35 @@ impl World {
         let options = || BufferOptions::new().page([PAGE]);
         let all = data.iter().map(|data| Ok(rt.buffer_from_with(data, [N], options())?.share()));
         let all = all.collect::<Result<Vec<_>>>()?.into();
-        Ok(World { rt, all, data })
+        data.resize(BUFFERS + MADE, vec![0; N]);
+        Ok(World { rt, all, data, log: Log::default() })
+    }
+
+    /// All buffers that a block uses: those that it makes are new.
+    fn with_made(&self) -> Result<Vec<Shared<i64>>> {
+        let mut all = self.all.to_vec();
+        for _ in 0..MADE {
+            let options = BufferOptions::new().page([PAGE]);
+            all.push(self.rt.buffer_with::<i64, 1>([N], options)?.share());
+        }
+        Ok(all)
+    }
+
+    /// Tasks have run in the order that was asked for. Runs of a block are behind one another.
+    fn check_order(&self, steps: &[Step]) -> Result<(), String> {
+        self.rt.wait().map_err(|error| error.to_string())?;
+        let log = std::mem::take(&mut *self.log.lock().unwrap());
+        let times =
+            |own: usize| -> Vec<usize> { (0..log.len()).filter(|at| log[*at] == own).collect() };
+        let is_task = |at: usize| matches!(steps[at].what, What::Task);
+        for (at, step) in steps.iter().enumerate().filter(|(at, _)| is_task(*at)) {
+            let Some(before) = step.after.filter(|before| is_task(*before)) else { continue };
+            let (first, then) = (times(before), times(at));
+            if first.len() != then.len() || first.iter().zip(&then).any(|(a, b)| a > b) {
+                return Err(format!("task {at} ran before {before}: {log:?}\n{steps:#?}"));
+            }
+        }
+        Ok(())
     }
 
     fn check(&self, rng: &mut Rng) -> Result<(), String> {
@@ -174,7 +262,7 @@ impl World {
     fn by_hand(
         &self,
         graph: &Graph,
-        steps: &[Step],
+        (steps, used): (&[Step], &[Shared<i64>]),
         nodes: &mut Vec<Option<Node>>,
         values: &mut Vec<Option<Parameter<Step>>>,
     ) -> Result<()> {
@@ -185,15 +273,16 @@ impl World {
                 step.after.filter(|at| *at >= base).and_then(|at| nodes[at]).into_iter().collect();
             if step.updatable {
                 let (value, all) = (Parameter::new(*step), self.all.clone());
-                let read = value.clone();
+                let (read, log, own) = (value.clone(), self.log.clone(), nodes.len());
                 let describe = move |cg: &mut CommandGroup| {
                     let step = cg.parameter(&read);
-                    step.describe(&all, cg)
+                    step.describe((own, &all, &log), cg)
                 };
                 nodes.push(Some(graph.add_updatable(&after, describe)?));
                 values.push(Some(value));
             } else {
-                nodes.push(Some(graph.add_after(&after, |cg| step.describe(&self.all, cg))?));
+                let with = (nodes.len(), used, &self.log);
+                nodes.push(Some(graph.add_after(&after, |cg| step.describe(with, cg))?));
                 values.push(None);
             }
         }
@@ -203,15 +292,16 @@ impl World {
     fn make(&self, on: &DeviceRef, way: Way, steps: &[Step], rng: &mut Rng) -> Result<Made> {
         let graph = self.rt.graph(on)?;
         let (mut nodes, mut values) = (Vec::new(), Vec::new());
+        let all = self.with_made()?;
         match way {
             Way::Ordinary => return Ok(Made::Direct),
             Way::Batch => return Ok(Made::Batch),
-            Way::ByHand => self.by_hand(&graph, steps, &mut nodes, &mut values)?,
+            Way::ByHand => self.by_hand(&graph, (steps, &all), &mut nodes, &mut values)?,
             Way::Nested => {
                 let half = rng.below(steps.len() + 1);
                 let parts = [self.rt.graph(on)?, self.rt.graph(on)?];
                 for (part, steps) in parts.iter().zip([&steps[..half], &steps[half..]]) {
-                    self.by_hand(part, steps, &mut nodes, &mut values)?;
+                    self.by_hand(part, (steps, &all), &mut nodes, &mut values)?;
                 }
                 let first = graph.add_graph(&[], &parts[0].finalize()?)?;
                 graph.add_graph(&[first], &parts[1].finalize()?)?;
@@ -221,7 +311,7 @@ impl World {
                 let named = if rng.chance(50) { &queues[..] } else { &queues[rng.below(2)..][..1] };
                 let recording = graph.record(named)?;
                 let mut events: Vec<Event> = Vec::new();
-                for step in steps {
+                for (own, step) in steps.iter().enumerate() {
                     if rng.chance(5) {
                         named[0].barrier()?;
                     }
@@ -229,7 +319,7 @@ impl World {
                         step.after.iter().for_each(|at| {
                             cg.after(&events[*at]);
                         });
-                        step.describe(&self.all, cg)
+                        step.describe((own, &all, &self.log), cg)
                     })?;
                     nodes.push(graph.node_of(&event));
                     values.push(None);
@@ -238,19 +328,21 @@ impl World {
                 drop(recording);
             }
         }
-        Ok(Made::Graph { run: graph.finalize()?, nodes, values })
+        drop(all);
+        let run = graph.finalize()?;
+        Ok(Made::Graph { run, nodes, values })
     }
 
     /// One run of a block.
     fn run(&self, q: &Queue, made: &Made, steps: &[Step]) -> Result<()> {
         let submit = |q: &Queue| {
-            let mut events: Vec<Event> = Vec::new();
-            for step in steps {
+            let (mut events, all): (Vec<Event>, _) = (Vec::new(), self.with_made()?);
+            for (own, step) in steps.iter().enumerate() {
                 events.push(q.submit(|cg| {
                     step.after.iter().for_each(|at| {
                         cg.after(&events[*at]);
                     });
-                    step.describe(&self.all, cg)
+                    step.describe((own, &all, &self.log), cg)
                 })?);
             }
             Ok(())
@@ -264,39 +356,59 @@ impl World {
 }
 
 /// A runtime by a seed.
-fn runtime(seed: u64) -> Result<Runtime> {
+fn builder(seed: u64) -> RuntimeBuilder {
     let builder = Runtime::builder();
     match seed % 4 {
         0 | 1 => builder.backend(SimBackend::builder().devices(2, DeviceSpec::default()).build()),
         2 => builder.backend(CpuBackend::builder().threads(2).build().unwrap()),
         _ => builder.backend(CpuBackend::builder().domains(2).threads(2).build().unwrap()),
     }
-    .build()
 }
 
-fn case(seed: u64) -> Result<(), String> {
+/// What has occurred, and how often.
+type Seen = Mutex<BTreeMap<&'static str, u64>>;
+
+fn see(seen: &Seen, what: &'static str, times: u64) {
+    if times > 0 {
+        *seen.lock().unwrap().entry(what).or_default() += times;
+    }
+}
+
+fn see_replays(seen: &Seen, how: Replay, report: &ReplayReport) {
+    match how {
+        Replay::Whole => see(seen, "whole runs", report.replays),
+        _ => see(seen, "parts", report.replays),
+    }
+    for part in &report.parts {
+        let why = part.why_not.as_deref().unwrap_or_default();
+        see(seen, "parts that wait", why.contains("waits for").into());
+        see(seen, "parts that move data", why.contains("brought").into());
+    }
+}
+
+fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
     let told = |error: Error| format!("{error}");
     let mut rng = Rng::new(seed);
-    let mut world = World::new(runtime(seed).map_err(told)?, &mut rng).map_err(told)?;
+    let mut world = World::new(rt, &mut rng).map_err(told)?;
     let devices = world.rt.devices();
+    let queues =
+        devices.iter().flat_map(|on| [world.rt.queue_on(on), world.rt.in_order_queue_on(on)]);
+    let queues = queues.collect::<Result<Vec<_>>>().map_err(told)?;
     for block in 0..rng.within(1, 4) {
         let way = [Way::Ordinary, Way::ByHand, Way::Recorded, Way::Nested, Way::Batch];
         let way = rng.pick(&way);
-        let mut steps: Vec<Step> = Vec::new();
-        for nth in 0..rng.within(1, 12) {
-            steps.push(Step::random(&mut rng, nth));
-        }
-        let on = &devices[rng.below(devices.len())];
-        let queue = match rng.chance(50) {
-            true => world.rt.queue_on(on),
-            false => world.rt.in_order_queue_on(on),
-        };
-        let queue = queue.map_err(told)?;
+        let mut steps = Step::block(&mut rng);
+        let at = rng.below(devices.len());
+        let (on, queue) = (&devices[at], &queues[2 * at + rng.below(2)]);
         let made = world.make(on, way, &steps, &mut rng).map_err(told)?;
-        for run in 0..rng.within(1, 6) {
+        let how = if rng.chance(50) { Replay::Parts } else { Replay::Whole };
+        if let Made::Graph { run, .. } = &made {
+            run.replay_as(if rng.chance(20) { Replay::Commands } else { how });
+        }
+        for run in 0..rng.within(1, 8) {
             let doing =
                 |why: String| format!("block {block}, {way:?}, run {run}: {why}\n{steps:#?}");
-            world.run(&queue, &made, &steps).map_err(told).map_err(doing)?;
+            world.run(queue, &made, &steps).map_err(told).map_err(doing)?;
             steps.iter().for_each(|step| step.run(&mut world.data));
             if rng.chance(30) {
                 world.check(&mut rng).map_err(doing)?;
@@ -304,7 +416,8 @@ fn case(seed: u64) -> Result<(), String> {
             if rng.chance(30) {
                 let (step, at) = (Step::random(&mut rng, 0), rng.below(devices.len()));
                 let other = world.rt.queue_on(&devices[at]).map_err(told)?;
-                other.submit(|cg| step.describe(&world.all, cg)).map_err(told)?;
+                let log = Log::default();
+                other.submit(|cg| step.describe((0, &world.all, &log), cg)).map_err(told)?;
                 step.run(&mut world.data);
             }
             if rng.chance(15) {
@@ -312,8 +425,30 @@ fn case(seed: u64) -> Result<(), String> {
                 world.all[at].write().map_err(told)?[i] = value;
                 world.data[at][i] = value;
             }
-            exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
+            if rng.chance(35) {
+                exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
+            }
+            if let Made::Direct | Made::Batch = made
+                && rng.chance(30)
+            {
+                let order = world.check_order(&steps);
+                order.map_err(|why| format!("block {block}, {way:?}, run {run}: {why}"))?;
+                reorder(&mut steps, &mut rng);
+            }
+            if let Made::Graph { run, .. } = &made
+                && rng.chance(10)
+            {
+                run.replay_as(rng.pick(&[Replay::Parts, Replay::Whole, Replay::Commands]));
+            }
         }
+        world.check_order(&steps).map_err(|why| format!("block {block}, {way:?}: {why}"))?;
+        if let Made::Graph { run, .. } = &made {
+            see_replays(seen, how, &run.replay_report());
+            let memory = run.memory().map_err(told)?;
+            see(seen, "temporaries", memory.temporaries as u64);
+            see(seen, "shared memory", (memory.temporaries - memory.memories) as u64);
+        }
+        see(seen, "temporaries of batches", queue.batch_report().temporaries as u64);
         if let Made::Graph { run, .. } = &made
             && run.device().name() != on.name()
         {
@@ -324,6 +459,18 @@ fn case(seed: u64) -> Result<(), String> {
         world.check(&mut rng)?;
     }
     world.rt.wait().map_err(told)
+}
+
+/// Has steps come after others.
+fn reorder(steps: &mut [Step], rng: &mut Rng) {
+    for at in 1..steps.len() {
+        if steps[at].after.is_some() {
+            let tasks = (0..at).filter(|at| matches!(steps[*at].what, What::Task));
+            let tasks: Vec<usize> = tasks.collect();
+            let one = if tasks.is_empty() { rng.below(at) } else { rng.pick(&tasks) };
+            steps[at].after = Some(one);
+        }
+    }
 }
 
 /// Exchanges what some steps do, by parameters or node by node.
@@ -339,7 +486,11 @@ fn exchange(made: &Made, steps: &mut [Step], world: &World, rng: &mut Rng) -> Re
         step.exchange(rng);
         match (&values[at], nodes[at]) {
             (Some(value), _) => value.set(*step),
-            (None, Some(node)) => run.update(node, |cg| step.describe(&world.all, cg))?,
+            (None, Some(_)) if step.fixed => {}
+            (None, Some(node)) => {
+                let with = (at, &world.all[..], &world.log);
+                run.update(node, |cg| step.describe(with, cg))?;
+            }
             (None, None) => {}
         }
     }
@@ -349,11 +500,116 @@ fn exchange(made: &Made, steps: &mut [Step], world: &World, rng: &mut Rng) -> Re
 #[test]
 fn suite_graphs() {
     let budget = Budget::of("GRAPHS");
-    let start = Instant::now();
-    let with_seed = |seed| case(seed).map_err(|why| format!("seed {seed}: {why}"));
+    let (start, seen) = (Instant::now(), Seen::default());
+    let with_seed = |seed| {
+        let rt = builder(seed).build().map_err(|error| error.to_string())?;
+        case(rt, seed, &seen).map_err(|why| format!("seed {seed}: {why}"))
+    };
     let (done, wrong) = cases(budget, 2, &with_seed);
     println!("{}", line("graphs", done, start.elapsed(), wrong.len(), budget.seed));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let least = budget.cases.unwrap_or(budget.least);
     assert!(done >= least, "{done} cases, at least {least} asked");
+    let seen = seen.lock().unwrap();
+    println!("{seen:?}");
+    let all = [
+        "whole runs",
+        "parts",
+        "parts that wait",
+        "parts that move data",
+        "temporaries",
+        "shared memory",
+        "temporaries of batches",
+    ];
+    let absent: Vec<_> = all.iter().filter(|what| !seen.contains_key(*what)).collect();
+    assert!(done < 500 || absent.is_empty(), "no case of {absent:?}");
+}
+
+/// Runs cases with the bug until one shows it.
+fn caught(bug: Planted) {
+    let seen = Seen::default();
+    let caught = (1..=1000).any(|seed| {
+        // SAFETY: the bug leaves wrong numbers in buffers, within their bounds.
+        let rt = unsafe { builder(seed).plant(bug) }.build().unwrap();
+        case(rt, seed, &seen).is_err()
+    });
+    assert!(caught, "{bug:?} was not caught: {:?}", seen.lock().unwrap());
+}
+
+#[test]
+fn planted_lost_edge_of_a_graph_is_caught() {
+    caught(Planted::LostEdge);
+}
+
+#[test]
+fn planted_part_that_waits_for_its_first_command_only_is_caught() {
+    caught(Planted::FirstOnly);
+}
+
+#[test]
+fn planted_stale_data_at_the_entry_of_a_part_is_caught() {
+    caught(Planted::StaleEntry);
+}
+
+#[test]
+fn planted_part_of_earlier_commands_is_caught() {
+    caught(Planted::OldPart);
+}
+
+#[test]
+fn planted_temporary_that_shares_memory_while_alive_is_caught() {
+    caught(Planted::SharedAlive);
+}
+
+/// A block of three tasks, of which one comes after the first. The first one looks for a while
+/// whether the second runs beside it. Returns whether it did.
+fn second_runs_beside_the_first(rt: &Runtime, q: &Queue, second_is_free: bool) -> bool {
+    let (ran, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (look, found, runs) = (ran.clone(), seen.clone(), ran.clone());
+    let first = move |()| {
+        let start = Instant::now();
+        while !look.load(Ordering::SeqCst) && start.elapsed() < Duration::from_secs(2) {
+            std::thread::yield_now();
+        }
+        found.store(look.load(Ordering::SeqCst), Ordering::SeqCst);
+    };
+    q.batch(|q| {
+        let first = q.submit(|cg| {
+            cg.host_task((), first);
+            Ok(())
+        })?;
+        q.submit(|cg| {
+            if !second_is_free {
+                cg.after(&first);
+            }
+            cg.host_task((), move |()| runs.store(true, Ordering::SeqCst));
+            Ok(())
+        })?;
+        q.submit(|cg| {
+            if second_is_free {
+                cg.after(&first);
+            }
+            cg.host_task((), |()| {});
+            Ok(())
+        })
+    })
+    .unwrap();
+    rt.wait().unwrap();
+    seen.load(Ordering::SeqCst)
+}
+
+#[test]
+fn planted_order_of_another_block_is_caught() {
+    for planted in [false, true] {
+        let builder = Runtime::builder().backend(SimBackend::builder().build());
+        let builder = match planted {
+            // SAFETY: the bug leaves tasks in another order.
+            true => unsafe { builder.plant(Planted::OtherStructure) },
+            false => builder,
+        };
+        let rt = builder.build().unwrap();
+        let q = rt.queue().unwrap();
+        assert!(second_runs_beside_the_first(&rt, &q, true));
+        assert_eq!(second_runs_beside_the_first(&rt, &q, false), planted);
+    }
 }

@@ -108,7 +108,12 @@ fn loom_what_an_interop_task_submits_is_not_left() {
                 own.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
                 Ok(())
             };
-            let task = Task { native: TypeId::of::<()>(), name: "()", body: Body::once(body) };
+            let task = Task {
+                native: TypeId::of::<()>(),
+                name: "()",
+                body: Body::once(body),
+                captures: false,
+            };
             assert!(task.call(&()).is_ok());
         });
         task.join().unwrap();

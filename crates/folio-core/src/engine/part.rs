@@ -1,0 +1,130 @@
+//! Parts of a run: chains of commands that cannot fail by themselves, as one operation.
+//!
+//! Such an operation waits for all that its commands wait for, and fails as one. That must not be
+//! seen: each command has to wait, and to fail, as if it had been submitted by itself. None of them
+//! has a check left, and each later one uses what the first has led to. So they all fail if the
+//! first does, and only the failure of something before the part could tell them apart. A part is
+//! one operation if nothing has to be brought for it, and if all that it waits for is one of
+//!
+//! - what its first command waits for, and fails with in the same way;
+//! - an earlier part of the same graph of which the same is true, so that only the device can fail
+//!   it.
+//!
+//! Otherwise its commands are submitted one by one. Should the device fail a part by itself, all of
+//! its commands have failed, and so have the parts that come after it.
+
+use super::access::Access;
+use super::command::Command;
+use super::ledger::Ledger;
+use super::replay::Sure;
+use super::whole::Whole;
+use crate::order::hazards::{Dep, Deps, Outcome};
+use crate::order::stamp::Stamp;
+use crate::planted::{Plant, Planted};
+use std::sync::Arc;
+
+/// Why a part is not one operation this time.
+pub(crate) type Apart = &'static str;
+
+const TRACED: Apart = "a trace subscriber sees each command";
+const TRACKER: Apart = "a page tracker of the program's knows where data are";
+const MOVES: Apart = "data must be brought to the device before it";
+const WAITS: Apart = "another command than the first waits for something that has not ended";
+const FAILED: Apart = "something has failed that one of its commands uses";
+
+/// A part that is one operation.
+pub(crate) struct Joined {
+    pub(crate) stamp: Stamp,
+    /// Only the device can fail it.
+    pub(crate) sure: bool,
+}
+
+impl Ledger {
+    /// Submits a part as one operation. If its commands have to be submitted one by one, nothing
+    /// has changed.
+    pub(crate) fn join(
+        &mut self,
+        command: &mut Command,
+        whole: &Arc<Whole>,
+        known: &Sure,
+        plant: Plant,
+    ) -> Result<Joined, Apart> {
+        if self.traced {
+            return Err(TRACED);
+        }
+        let foreign = |at: &Access| self.storages[at.storage.0].residency.tracker().is_foreign();
+        if command.accesses.iter().any(foreign) {
+            return Err(TRACKER);
+        }
+        let (mut deps, lane) = self.begin(command);
+        let raw = self.raw_usm(command);
+        if !self.is_ready(&command.accesses, &raw, &deps) && !plant.is(Planted::StaleEntry) {
+            return Err(MOVES);
+        }
+        let mut first = deps.clone();
+        self.first_deps(whole, &mut first);
+        match plant.is(Planted::FirstOnly) {
+            true => deps.clone_from(&first),
+            false => self.hazard_deps(&command.accesses, &mut deps),
+        }
+        for &(id, domain) in &raw {
+            self.storages[id.0].residency.arrivals(domain, &mut deps);
+        }
+        let sure = self.is_even(&deps, &first, known)?;
+        let stamp = self.act(command, lane, deps);
+        self.end(command, &raw, stamp);
+        self.note_in_queue(command.queue, stamp, command.in_order);
+        Ok(Joined { stamp, sure })
+    }
+
+    /// What the first command of a part waits for besides.
+    fn first_deps(&self, whole: &Whole, deps: &mut Deps) {
+        let Some(first) = whole.members.first() else { return };
+        for access in &first.accesses {
+            let mut access = *access;
+            access.place = self.storages[access.storage.0].place(access.domain);
+            self.storages[access.storage.0].residency.deps(&access, deps);
+        }
+        for (id, domain) in self.raw_usm(first) {
+            self.storages[id.0].residency.arrivals(domain, deps);
+        }
+    }
+
+    /// Whether only the device can fail a part with these dependencies, of which its first command
+    /// has those. An error if what comes before it could fail one of its commands and not another.
+    fn is_even(&self, deps: &Deps, first: &Deps, known: &Sure) -> Result<bool, Apart> {
+        let timeline = &self.timeline;
+        let mut sure = true;
+        for dep in deps {
+            match timeline.outcome(dep.stamp) {
+                Outcome::Fine => continue,
+                Outcome::Failed if timeline.failures.along(dep.stamp, dep.flow).is_some() => {
+                    return Err(FAILED);
+                }
+                Outcome::Failed => continue,
+                Outcome::Pending if known.contains(&dep.stamp) => continue,
+                Outcome::Pending => {}
+            }
+            let carries = |dep: &Dep| [false, true].map(|spoilt| dep.flow.carries(spoilt));
+            let of_first = first.iter().filter(|of| of.stamp == dep.stamp).map(carries);
+            let of_first = of_first.reduce(|a, b| [a[0] | b[0], a[1] | b[1]]);
+            let own = carries(dep);
+            if of_first.is_none_or(|of| own[0] && !of[0] || own[1] && !of[1]) {
+                return Err(WAITS);
+            }
+            sure &= !own[1];
+        }
+        Ok(sure)
+    }
+}
+
+/// The commands of a part, with their numbers, to be submitted one by one. What they call is the
+/// engine's own code.
+pub(crate) fn again(whole: &Whole) -> impl Iterator<Item = (u32, Command)> {
+    let members = whole.at.iter().copied().zip(&whole.members);
+    members.filter_map(|(at, member)| {
+        let mut command = member.again()?;
+        command.arm();
+        Some((at, command))
+    })
+}

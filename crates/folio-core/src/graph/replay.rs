@@ -1,0 +1,444 @@
+//! Runs by the device's own graphs: which commands of a run are one operation, and what was made of
+//! them.
+
+use super::chains::{Before, Fit, before, chains};
+use super::conditional::refused;
+use super::steps::{Step, Steps};
+use super::{Executable, Inner};
+use crate::call::checks_left;
+use crate::engine::command::{Action, Command, End};
+use crate::engine::launch::Launch;
+use crate::engine::part::Apart;
+use crate::engine::whole::{Members, Whole};
+use crate::error::{Label, Result};
+use crate::planted::Planted;
+use crate::sync::Mutex;
+use std::sync::Arc;
+
+/// What is handed to the device as one operation, by a graph of the device's own, when an
+/// [`Executable`] runs.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Replay {
+    /// Parts of a run, where nobody can tell: chains of commands that cannot fail by themselves.
+    /// These are copies and fills of the device's memory, and kernel functions in whose launches no
+    /// check is left ([`KernelCall::checks`](crate::KernelCall::checks)).
+    #[default]
+    Parts,
+    /// The run, where that is possible. All that it uses is brought before it begins. It also
+    /// *fails* as a whole: if one node does, all that the graph writes counts as not written. The
+    /// failure still names the node.
+    Whole,
+    /// Nothing: each command is submitted by itself.
+    Commands,
+}
+
+/// What an executable's runs were: see [`Executable::replay_as`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplayReport {
+    /// Operations of the device that were replays: of runs, or of parts of them.
+    pub replays: u64,
+    /// Graphs of the device's that were made: for the first run that can have them, after nodes
+    /// were exchanged, and after memory was allocated anew.
+    pub made: u64,
+    /// The parts of the latest run.
+    pub parts: Vec<ReplayPart>,
+}
+
+/// A part of a run: see [`ReplayReport`].
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct ReplayPart {
+    /// The name of its first command.
+    pub first: Label,
+    /// How many it has.
+    pub commands: usize,
+    /// Why they were submitted one by one. None if they were one operation.
+    pub why_not: Option<String>,
+}
+
+impl ReplayReport {
+    /// Why the latest run was not one operation of the device; none if it was.
+    pub fn why_not(&self) -> Option<&str> {
+        match &self.parts[..] {
+            [one] => one.why_not.as_deref(),
+            [] => Some("it has not run"),
+            parts => parts.iter().find_map(|part| part.why_not.as_deref()).or(Some("it has parts")),
+        }
+    }
+}
+
+/// What an executable knows of its replays.
+#[derive(Default)]
+pub(super) struct Replays {
+    how: Replay,
+    of: Option<Arc<Made>>,
+    report: ReplayReport,
+}
+
+/// The graphs of the device's for these commands.
+struct Made {
+    steps: Arc<Steps>,
+    parts: Vec<Part>,
+    /// What a run submits, in order.
+    plan: Vec<Item>,
+    /// They have not been asked of the device: most commands run once only.
+    later: bool,
+}
+
+/// What a run submits.
+enum Item {
+    /// The command of this number.
+    Command(u32),
+    /// All commands of a part.
+    Replay(Arc<Whole>),
+}
+
+/// Commands that are one operation, or are not.
+struct Part {
+    at: Vec<u32>,
+    /// A graph of the device's was to be made.
+    asked: bool,
+    made: Result<Arc<Whole>, String>,
+}
+
+impl Executable {
+    /// What runs from now on hand to the device as one operation. At first that are
+    /// [`Replay::Parts`].
+    ///
+    /// A run that the device does as one costs the engine as much as one command, however many it
+    /// has. Commands that run once only, and those of the first run after an exchange, are
+    /// submitted by themselves, unless the run is to be [whole](Replay::Whole). So are those of a
+    /// part for which data has to be brought, or which waits for something that its first command
+    /// does not wait for: otherwise a failure before the run would spread to commands that do not
+    /// depend on it. [`replay_report`](Self::replay_report) tells what was done and why.
+    ///
+    /// ```
+    /// # use folio_core::{Replay, Result, Runtime};
+    /// fn copies(rt: &Runtime) -> Result<()> {
+    ///     let (mut x, mut y) = (rt.buffer::<i32>(4)?, rt.buffer::<i32>(4)?);
+    ///     let (graph, q) = (rt.graph("cpu")?, rt.queue_on("cpu")?);
+    ///     graph.add(|cg| cg.fill(&mut x, 3))?;
+    ///     graph.add(|cg| cg.copy(&x, &mut y))?;
+    ///     let run = graph.finalize()?;
+    ///     for _ in 0..10 {
+    ///         q.run_graph(&run)?.wait()?;
+    ///     }
+    ///     assert_eq!((run.replay_report().replays, run.replay_report().made), (9, 1));
+    ///     run.replay_as(Replay::Commands);
+    ///     q.run_graph(&run)?;
+    ///     assert_eq!(run.replay_report().replays, 9);
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn replay_as(&self, how: Replay) {
+        let mut replays = self.replays().lock();
+        if std::mem::replace(&mut replays.how, how) != how {
+            let old = replays.of.take();
+            drop(replays);
+            // Its closures are the user's.
+            drop(old);
+        }
+    }
+
+    /// What runs have handed to the device, and why not all of it was one operation.
+    pub fn replay_report(&self) -> ReplayReport {
+        self.replays().lock().report.clone()
+    }
+}
+
+/// The commands of one run.
+pub(super) struct Commands {
+    pub(super) all: Vec<Command>,
+    made: Arc<Made>,
+}
+
+impl Inner {
+    /// The commands of a run, and replays in the place of those that the device does as one. None
+    /// if a command can run only once.
+    pub(super) fn commands(
+        &self,
+        replays: &Mutex<Replays>,
+        steps: &Arc<Steps>,
+        label: &Label,
+    ) -> Result<Option<Commands>> {
+        let made = self.made(replays, steps)?;
+        let mut all = Vec::with_capacity(made.plan.len());
+        for item in &made.plan {
+            let command = match item {
+                Item::Replay(whole) => Some(whole.command(self.device, label)),
+                Item::Command(at) => steps.all[*at as usize].template.command.again(),
+            };
+            match command {
+                Some(command) => all.push(command),
+                None => return Ok(None),
+            }
+        }
+        Ok(Some(Commands { all, made }))
+    }
+
+    /// What these commands are for the device.
+    fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
+        let (how, known) = {
+            let held = replays.lock();
+            (held.how, held.of.clone())
+        };
+        let kept = self.core.engine.plant.is(Planted::OldPart);
+        let known = known.filter(|made| Arc::ptr_eq(&made.steps, steps) || kept);
+        let is_first = known.is_none();
+        if let Some(made) = known.filter(|made| !made.later) {
+            return Ok(made);
+        }
+        let all: Vec<u32> = (0..steps.all.len() as u32).collect();
+        let (parts, later) = match how {
+            Replay::Commands => (vec![Part::not(all, "that was asked for")], false),
+            _ if steps.all.is_empty() => (vec![], false),
+            Replay::Parts if is_first => (vec![Part::not(all, "it is the first run")], true),
+            Replay::Parts => (self.parts(steps)?, false),
+            Replay::Whole => (vec![self.whole(steps, all)?], false),
+        };
+        let plan = plan(&parts, steps.all.len());
+        let made = Arc::new(Made { steps: steps.clone(), parts, plan, later });
+        let mut held = replays.lock();
+        held.report.made += made.parts.iter().filter(|part| part.made.is_ok()).count() as u64;
+        held.report.parts = made.parts.iter().map(|part| part.told(steps)).collect();
+        let old = held.of.replace(made.clone());
+        drop(held);
+        // Its closures are the user's.
+        drop(old);
+        Ok(made)
+    }
+
+    /// The parts of a run.
+    fn parts(&self, steps: &Steps) -> Result<Vec<Part>> {
+        let parts = self.parts_but(steps, None)?;
+        let captures = |part: &Part| {
+            let mut all = part.at.iter().map(|at| &steps.all[*at as usize].template.command);
+            all.any(is_captured)
+        };
+        let refused = parts.iter().filter(|part| part.asked && captures(part));
+        match refused.filter_map(|part| part.made.as_ref().err()).next() {
+            // The others do without what the driver does not capture.
+            Some(why) if self.captures() => self.parts_but(steps, Some(why)),
+            _ => Ok(parts),
+        }
+    }
+
+    /// The device's graphs take what interop tasks enqueue.
+    fn captures(&self) -> bool {
+        self.core.engine.devices[usize::from(self.device)].info.caps.captures
+    }
+
+    /// The parts of a run, without interop tasks if they cannot be captured.
+    fn parts_but(&self, steps: &Steps, refused: Option<&String>) -> Result<Vec<Part>> {
+        let before = before(steps);
+        let why_not = |step: &Step| {
+            let command = &step.template.command;
+            match refused.filter(|_| is_captured(command)) {
+                Some(why) => Some(format!("it cannot be captured: {why}")),
+                None => self.why_not(command, true),
+            }
+        };
+        let whys: Vec<Option<String>> = steps.all.iter().map(why_not).collect();
+        let fits: Vec<Fit> = (steps.all.iter().zip(&whys))
+            .map(|(step, why)| match (&step.template.command.action, why) {
+                (_, Some(_)) => Fit::No,
+                (Action::Nothing | Action::Hint { .. }, None) => Fit::Idle,
+                (_, None) => Fit::Any,
+            })
+            .collect();
+        let mut of: Vec<Option<usize>> = vec![None; steps.all.len()];
+        let chains = chains(&before, &fits);
+        for (nth, chain) in chains.iter().enumerate() {
+            chain.iter().for_each(|at| of[*at as usize] = Some(nth));
+        }
+        let mut parts: Vec<Part> = Vec::new();
+        let mut chains: Vec<Option<Vec<u32>>> = chains.into_iter().map(Some).collect();
+        for (at, chain) in of.into_iter().enumerate() {
+            let Some(chain) = chain else {
+                add_single(
+                    &mut parts,
+                    at as u32,
+                    whys[at].as_ref().map(|why| named(steps, at, why)),
+                );
+                continue;
+            };
+            let Some(chain) = chains.get_mut(chain).and_then(Option::take) else { continue };
+            let made = self.make(steps, &before, &chain, false)?;
+            parts.push(Part { at: chain, asked: true, made });
+        }
+        Ok(parts)
+    }
+
+    /// All of a run.
+    fn whole(&self, steps: &Steps, all: Vec<u32>) -> Result<Part> {
+        let why = steps.all.iter().enumerate().find_map(|(at, step)| {
+            let why = self.why_not(&step.template.command, false)?;
+            Some(named(steps, at, &why))
+        });
+        let made = match why {
+            Some(why) => Err(why),
+            None => self.make(steps, &before(steps), &all, true)?,
+        };
+        Ok(Part { at: all, asked: true, made })
+    }
+
+    /// Has the device make a graph of commands. The inner error says why it cannot.
+    fn make(
+        &self,
+        steps: &Steps,
+        before: &Before,
+        at: &[u32],
+        as_one: bool,
+    ) -> Result<Result<Arc<Whole>, String>> {
+        let again = at.iter().map(|at| steps.all[*at as usize].template.command.again());
+        let Some(commands) = again.collect::<Option<Vec<Command>>>() else {
+            return Ok(Err("a command can run only once".to_owned()));
+        };
+        let within = |before: &[(u32, bool)]| -> Vec<usize> {
+            before.iter().filter_map(|(from, _)| at.binary_search(from).ok()).collect()
+        };
+        let after = at.iter().map(|at| within(&before[*at as usize])).collect();
+        let members = Members { commands, after, at: at.to_vec(), as_one };
+        let made = self.core.engine.whole(self.device, members)?;
+        Ok(made.map(Arc::new).map_err(|error| error.to_string()))
+    }
+
+    /// Why a command cannot be of an operation of several; or of one whose commands cannot fail.
+    fn why_not(&self, command: &Command, surely: bool) -> Option<String> {
+        let why = match &command.action {
+            _ if command.timed => Some("it is timed"),
+            Action::Conditional(_) => Some("it is a condition"),
+            Action::Launch(Some(launch))
+                if launch.foreign.is_some() && !(self.captures() && is_captured(command)) =>
+            {
+                Some("it calls a driver")
+            }
+            Action::Copy { from, to }
+                if matches!(from.end, End::Host(_)) || matches!(to.end, End::Host(_)) =>
+            {
+                Some("it copies from the program's memory")
+            }
+            Action::Task { .. } => Some("it is a host task"),
+            _ => refused(command, self.domain(), self.domain()),
+        };
+        match &command.action {
+            _ if why.is_some() => why.map(str::to_owned),
+            Action::Launch(Some(launch)) if surely => can_fail(launch),
+            Action::Launch(Some(launch)) if keeps_values(launch) => {
+                can_fail(launch).map(|why| format!("it combines values, and may fail: {why}"))
+            }
+            _ => None,
+        }
+    }
+
+    /// Says what has become of a run.
+    pub(super) fn tell(&self, replays: &Mutex<Replays>, run: &Commands, parts: &[Option<Apart>]) {
+        let made = &run.made;
+        let mut held = replays.lock();
+        let Replays { report, of, .. } = &mut *held;
+        report.replays += parts.iter().filter(|why| why.is_none()).count() as u64;
+        if !of.as_ref().is_some_and(|of| Arc::ptr_eq(of, made)) {
+            return;
+        }
+        let replayed = made.parts.iter().zip(&mut report.parts);
+        let replayed = replayed.filter(|(part, _)| part.made.is_ok()).map(|(_, told)| told);
+        for (told, why) in replayed.zip(parts) {
+            if told.why_not.as_deref() != *why {
+                told.why_not = why.map(str::to_owned);
+            }
+        }
+    }
+
+    /// Gives up the device's graphs: the memory of one is elsewhere by now.
+    pub(super) fn forget(&self, replays: &Mutex<Replays>) {
+        let mut held = replays.lock();
+        let old = held.of.take();
+        drop(held);
+        drop(old);
+    }
+}
+
+impl Part {
+    fn not(at: Vec<u32>, why: &str) -> Part {
+        Part { at, asked: false, made: Err(why.to_owned()) }
+    }
+
+    fn told(&self, steps: &Steps) -> ReplayPart {
+        let first = self.at.first().and_then(|at| steps.all.get(*at as usize));
+        ReplayPart {
+            first: first.map(|step| step.template.called()).unwrap_or_default(),
+            commands: self.at.len(),
+            why_not: self.made.as_ref().err().cloned(),
+        }
+    }
+}
+
+/// What a run of so many commands submits: a replay stands where its first command does.
+fn plan(parts: &[Part], commands: usize) -> Vec<Item> {
+    let mut plan: Vec<Option<Item>> = (0..commands as u32).map(Item::Command).map(Some).collect();
+    for part in parts {
+        let Ok(whole) = &part.made else { continue };
+        part.at.iter().for_each(|at| plan[*at as usize] = None);
+        if let Some(first) = part.at.first() {
+            plan[*first as usize] = Some(Item::Replay(whole.clone()));
+        }
+    }
+    plan.into_iter().flatten().collect()
+}
+
+/// A command that is of no chain, and why.
+fn add_single(parts: &mut Vec<Part>, at: u32, why: Option<String>) {
+    match parts.last_mut() {
+        Some(Part { at: all, asked: false, made: Err(known) })
+            if all.last() == at.checked_sub(1).as_ref() =>
+        {
+            all.push(at);
+            if let Some(why) = why.filter(|_| known == NO_CHAIN) {
+                *known = why;
+            }
+        }
+        _ => {
+            let why = why.unwrap_or_else(|| NO_CHAIN.to_owned());
+            parts.push(Part { at: vec![at], asked: false, made: Err(why) });
+        }
+    }
+}
+
+const NO_CHAIN: &str = "no other command comes after it alone";
+
+/// A kernel of the host that keeps what its blocks have combined until all have: if one fails, the
+/// next run of the same kernel would find that.
+fn keeps_values(launch: &Launch) -> bool {
+    let function = launch.function.filter(|_| launch.loaded.is_none());
+    function
+        .is_some_and(|function| function.code.reductions > 0 || !function.code.counted.is_empty())
+}
+
+/// It is an interop task that may be called once for many runs.
+fn is_captured(command: &Command) -> bool {
+    let Action::Launch(Some(launch)) = &command.action else { return false };
+    launch.foreign.as_ref().is_some_and(|task| task.captures)
+}
+
+fn named(steps: &Steps, at: usize, why: &str) -> String {
+    format!("{}: {why}", steps.all[at].template.called())
+}
+
+/// Why a kernel may fail by itself, if it may.
+fn can_fail(launch: &Launch) -> Option<String> {
+    if launch.foreign.is_some() {
+        // What it has enqueued does not call it again.
+        return None;
+    }
+    if launch.opaque.is_some() {
+        return Some("what it does is not known".to_owned());
+    }
+    if launch.fused.is_some() {
+        return Some("it is fused".to_owned());
+    }
+    let Some(function) = &launch.function else { return Some("a closure may panic".to_owned()) };
+    let check = checks_left(function.code, &launch.geometry, &launch.params, &launch.scalars)?;
+    Some(format!("a check is left: {check}"))
+}

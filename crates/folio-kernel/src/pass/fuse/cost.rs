@@ -16,10 +16,22 @@ use std::fmt;
 /// ```
 /// use folio_kernel::fuse::{Costs, Load};
 ///
-/// let costs = Costs { launch_ns: 2000, memory_rate: 1000, cache_rate: 4000, cache_bytes: 1 << 20,
-///     registers: 64 };
-/// let load = Load { launches: 1, traffic: 16_000_000, saved: 4_000_000, working_set: 12_000_000,
-///     registers: 10, registers_alone: 8 };
+/// // Memory moves a byte in a nanosecond.
+/// let costs = Costs {
+///     launch_ns: 2000,
+///     memory_rate: 1000,
+///     cache_rate: 4000,
+///     cache_bytes: 1 << 10,
+///     registers: 64,
+/// };
+/// let load = Load {
+///     launches: 1,
+///     traffic: 16_000,
+///     saved: 4_000,
+///     working_set: 12_000,
+///     registers: 10,
+///     registers_alone: 8,
+/// };
 /// let balance = costs.weigh(&load);
 /// assert_eq!((balance.gained_ns, balance.lost_ns, balance.unfused_ns), (6000, 0, 20_000));
 /// assert!(balance.is_gain());

@@ -8,7 +8,9 @@ use folio::prelude::*;
 /// What loops would run over if the macros believed this crate.
 pub mod iter {
     #[allow(non_snake_case, reason = "named like the trait")]
+    /// Not the trait.
     pub mod Iterator {
+        /// Another range.
         pub fn rev<R>(_: R) -> std::ops::Range<usize> {
             60..61
         }

@@ -139,7 +139,8 @@ impl Queue {
         // Only a block that has made buffers has temporaries.
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed) != made;
         let taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
-        let Taken { mut commands, after, _leases, works, launches, internal, fusion, temporaries } = taken;
+        let Taken { mut commands, after, _leases, works, launches, internal, fusion, temporaries } =
+            taken;
         let plant = graph.core.engine.plant;
         let old = inner.batches.place(&mut commands, &after, (temporaries, &_leases), plant);
         drop(old);

@@ -183,3 +183,43 @@ pub(super) fn bad_pointers_of_buffers(rig: &Rig) -> Outcome {
     ensure_eq!(x.to_vec()?, [1, 2, 3]);
     Ok(())
 }
+
+/// A graph whose task writes USM that the host reaches; and the USM.
+fn with_task(rig: &Rig, q: &Queue, kind: UsmKind) -> Result<Option<(Executable, Usm<u32>)>, Stop> {
+    let mut usm = rig.rt.usm::<u32>(&q.device(), kind, 8)?;
+    let graph = rig.rt.graph(&q.device())?;
+    let described = graph.add(|cg| {
+        let x = cg.write(&mut usm);
+        cg.repeatable_task(x, |mut x| x[0] = 5);
+        Ok(())
+    });
+    match described {
+        Err(Error::NotAccessible { .. }) => return Ok(None),
+        other => other?,
+    };
+    let run = graph.finalize()?;
+    q.run_graph(&run)?.wait()?;
+    Ok(Some((run, usm)))
+}
+
+/// USM-01, GRAPH-03, ERR-01: a graph's task does not get memory that the host does not reach.
+pub(super) fn tasks_over_usm_that_has_moved_on(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    for kind in kinds(rig, &q.device())? {
+        let Some((run, usm)) = with_task(rig, &q, kind)? else { continue };
+        let mut x = rig.rt.buffer::<u32>(8)?;
+        x.give_allocation(usm).map_err(|(error, _)| error)?;
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+        ensure_eq!(x.to_vec()?, [0; 8], "what it held does not count");
+        let Some((run, usm)) = with_task(rig, &q, kind)? else { continue };
+        let mut x = usm.into_buffer();
+        ensure_eq!(x.to_vec()?[0], 5);
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+        x.release(&q.device())?;
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+        ensure_eq!(x.to_vec()?[0], 5);
+        let _again = x.take_allocation(&q.device())?;
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+    }
+    Ok(())
+}

@@ -33,6 +33,12 @@ pub(crate) struct Alloc {
 }
 
 impl Alloc {
+    /// Its address that is not aligned so, if it has one.
+    pub(crate) fn misaligned(&self, align: u64) -> Option<u64> {
+        let host = self.host.map(|host| host.0 as u64);
+        [self.address, host].into_iter().flatten().find(|address| !address.is_multiple_of(align))
+    }
+
     /// The place `offset` bytes into it.
     pub(crate) fn at(&self, offset: u64) -> MemRef {
         MemRef { base: self.mem.base, offset: self.mem.offset + offset }
@@ -102,6 +108,8 @@ pub(crate) enum Life {
 pub(crate) struct StorageState {
     pub(crate) label: Label,
     pub(crate) element_bytes: usize,
+    /// The largest alignment of the element types that the program has seen it by.
+    pub(crate) align: u64,
     pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
     /// Its copies may go when memory is short.
@@ -145,6 +153,7 @@ impl StorageState {
         StorageState {
             label,
             element_bytes,
+            align: 1,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
             evict: None,

@@ -39,6 +39,7 @@ tests![
     memory_of_two_owners_in_one_command,
     bad_usm_requests,
     tasks_over_usm_that_has_moved_on,
+    misaligned_memory_is_not_given,
     bad_raw_commands,
     bad_buffers_over_pointers,
     bad_pointers_of_buffers,

@@ -223,3 +223,47 @@ pub(super) fn tasks_over_usm_that_has_moved_on(rig: &Rig) -> Outcome {
     }
     Ok(())
 }
+
+/// BUF-03, ERR-01: a graph has a view of the buffer by a type that needs more than its present one.
+pub(super) fn misaligned_memory_is_not_given(rig: &Rig) -> Outcome {
+    let (q, other) = (rig.queue()?, rig.separate(1)?.remove(0));
+    if q.device().info().home != MemoryHome::Host {
+        return unsupported("a device in the host's memory");
+    }
+    // Memory of vectors is aligned as the allocator likes.
+    let vectors: Vec<Vec<u8>> = (0..64).map(|_| vec![3; 256]).collect();
+    let odd = vectors.into_iter().find(|v| !v.as_ptr().addr().is_multiple_of(64));
+    let Some(odd) = odd else { return unsupported("vectors that are not aligned to 64 bytes") };
+    let mut given = rig.rt.buffer_from(odd)?;
+    other.submit(|cg| {
+        cg.update(&given);
+        Ok(())
+    })?;
+    other.wait()?;
+    let usm = given.take_allocation(&q.device())?;
+    let mut x = rig.rt.buffer::<Wide>(4)?;
+    let graph = rig.rt.graph(&q.device())?;
+    graph.add(|cg| {
+        let x = cg.write(&mut x);
+        cg.repeatable_task(x, |mut x| x[0] = Wide { values: [1; 8] });
+        Ok(())
+    })?;
+    let run = graph.finalize()?;
+    let mut bytes: Buffer<u8> = x.reinterpret(256)?;
+    let Err((error, usm)) = bytes.give_allocation(usm) else {
+        return Err(Stop::Failed("misaligned memory was given".into()));
+    };
+    refused!(Err::<(), _>(error), Error::Misaligned { align: 64, .. });
+    q.run_graph(&run)?.wait()?;
+    ensure_eq!(bytes.to_vec()?[0], 1);
+    // A buffer of bytes takes it.
+    let mut bytes = rig.rt.buffer::<u8>(256)?;
+    bytes.give_allocation(usm).map_err(|(error, _)| error)?;
+    Ok(())
+}
+
+#[derive(Clone, Copy, folio::DeviceType)]
+#[repr(C, align(64))]
+struct Wide {
+    values: [u64; 8],
+}

@@ -88,6 +88,8 @@ pub(crate) struct Garbage {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guard {
     pub(crate) id: u64,
+    /// Whose memory it shows.
+    pub(crate) domain: DomainId,
     pub(crate) pages: Box3,
     pub(crate) writes: bool,
 }
@@ -243,11 +245,12 @@ impl StorageState {
         self.guards.iter().any(|g| (writes || g.writes) && g.pages.overlaps(pages))
     }
 
-    /// The pages of `range` into which something may be copied: on the host not those that a guard
-    /// shows, whatever a user's tracker says of them.
+    /// The pages of `range` into which something may be copied on `domain`: whatever a user's tracker
+    /// says of them, not those that a guard shows there.
     pub(crate) fn unheld(&self, range: &Box3, domain: DomainId, out: &mut dyn FnMut(Box3)) {
         let mut parts: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[*range]);
-        for guard in self.guards.iter().filter(|_| domain.is_host()) {
+        let foreign = self.residency.tracker().is_foreign();
+        for guard in self.guards.iter().filter(|guard| foreign && guard.domain == domain) {
             let mut left = SmallVec::new();
             parts.iter().for_each(|part| part.subtract(&guard.pages, |rest| left.push(rest)));
             parts = left;

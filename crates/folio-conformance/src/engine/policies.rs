@@ -21,6 +21,7 @@ tests![
     a_failed_kernel_gives_back_storage_and_error,
     a_leaked_view_keeps_its_storage,
     closing_returns_the_error,
+    storage_is_in_use_while_a_handle_is_left,
     storage_comes_back_after_the_runtime,
     storage_comes_back_as_a_future,
     handles_of_a_view_go_in_any_order,
@@ -495,6 +496,38 @@ fn storage_outlives_what_is_deferred(rig: &Rig) -> Outcome {
         ensure!(!back.is_back(), "it is in use");
         gate.open();
         ensure_eq!(y.to_vec()?, [2; 8], "device {at}");
+        back.take()?.result?;
+    }
+    Ok(())
+}
+
+/// POL-05, ERR-01: a guard or an executable of this very thread is not waited for.
+fn storage_is_in_use_while_a_handle_is_left(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    for policy in OWNED {
+        let (x, mut back) = lend(&q, policy, vec![1; 8])?;
+        let guard = x.read()?;
+        x.close()?;
+        refused!(back.take(), Error::InUse { .. });
+        ensure_eq!(guard.to_vec(), [1; 8]);
+        drop(guard);
+        let back = back.take()?;
+        back.result?;
+        ensure_eq!(back.storage, [1; 8]);
+        if policy.writes_back() {
+            // No graph keeps such a view.
+            continue;
+        }
+        let (x, mut back) = lend(&q, policy, vec![1; 8])?;
+        let graph = rig.rt.graph(&q.device())?;
+        graph.add(|cg| {
+            cg.update(&x);
+            Ok(())
+        })?;
+        let run = graph.finalize()?;
+        x.close()?;
+        refused!(back.take(), Error::InUse { .. });
+        drop((run, graph));
         back.take()?.result?;
     }
     Ok(())

@@ -181,6 +181,9 @@ impl StorageHandle {
 
 impl Drop for StorageHandle {
     fn drop(&mut self) {
+        if let Some(told) = self.end.as_ref().and_then(|end| end.told.as_ref()) {
+            told.has_no_handle();
+        }
         let event = self.end.as_ref().and_then(|end| self.finish(end));
         let blocks = self.policy().drop_blocks();
         self.core.engine.drop_storage(self.id, blocks);

@@ -226,10 +226,12 @@ pub(super) fn tasks_over_usm_that_has_moved_on(rig: &Rig) -> Outcome {
 
 /// BUF-03, ERR-01: a graph has a view of the buffer by a type that needs more than its present one.
 pub(super) fn misaligned_memory_is_not_given(rig: &Rig) -> Outcome {
-    let (q, other) = (rig.queue()?, rig.separate(1)?.remove(0));
-    if q.device().info().home != MemoryHome::Host {
+    let other = rig.separate(1)?.remove(0);
+    let on_host = |device: &DeviceRef| device.info().home == MemoryHome::Host;
+    let Some(device) = rig.rt.devices().into_iter().find(on_host) else {
         return unsupported("a device in the host's memory");
-    }
+    };
+    let q = rig.rt.queue_on(&device)?;
     // Memory of vectors is aligned as the allocator likes.
     let vectors: Vec<Vec<u8>> = (0..64).map(|_| vec![3; 256]).collect();
     let odd = vectors.into_iter().find(|v| !v.as_ptr().addr().is_multiple_of(64));

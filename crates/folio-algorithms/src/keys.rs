@@ -51,9 +51,42 @@ fn decode_integers<T: Number + CastFrom<B>, B: Bits>(i: Item, flip: B, x: In<B>,
     y[i] = (x[i] ^ flip) as T;
 }
 
+/// Keeps implementations of [`Key`] in this crate.
+pub trait Sealed {}
+
 /// Something that can be sorted by: integers by their value, floats in IEEE 754's total order, as
 /// [`f32::total_cmp`] has it.
-pub trait Key: DeviceType {
+///
+/// The sort relies on what `encode` does: a program's own types are no keys.
+///
+/// ```compile_fail,E0277
+/// use folio::algorithms::{self, Direction, Key};
+///
+/// #[derive(Clone, Copy, folio::DeviceType)]
+/// #[repr(C)]
+/// struct Mine(u32);
+/// impl Key for Mine {
+///     type Bits = u32;
+///     const BITS: u32 = 32;
+///     fn encode(
+///         q: &folio::Queue,
+///         _: Direction,
+///         x: &folio::Slice<'_, Mine>,
+///         y: &mut folio::Buffer<u32>,
+///     ) -> folio::Result<()> {
+///         Ok(())
+///     }
+///     fn decode(
+///         q: &folio::Queue,
+///         _: Direction,
+///         x: &folio::Buffer<u32>,
+///         y: &mut folio::SliceMut<'_, Mine>,
+///     ) -> folio::Result<()> {
+///         Ok(())
+///     }
+/// }
+/// ```
+pub trait Key: DeviceType + Sealed {
     /// As what they are sorted.
     #[doc(hidden)]
     type Bits: Bits;
@@ -87,6 +120,7 @@ fn turned<B: Bits>(direction: Direction, bits: u32) -> B {
 
 macro_rules! integers {
     ($($ty:ident $bits:ident, $sign:expr;)*) => {$(
+        impl Sealed for $ty {}
         impl Key for $ty {
             type Bits = $bits;
             const BITS: u32 = $ty::BITS;
@@ -138,6 +172,7 @@ macro_rules! floats {
             y[i] = $ty::from_bits(bits);
         }
 
+        impl Sealed for $ty {}
         impl Key for $ty {
             type Bits = $bits;
             const BITS: u32 = $bits::BITS;

@@ -47,6 +47,9 @@ pub(crate) struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
+        if crate::engine::tracker::leaks_inside() {
+            return;
+        }
         let id = self.id;
         self.core.engine.enter(|ledger| ledger.drop_queue(id));
     }

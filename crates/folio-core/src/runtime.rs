@@ -545,6 +545,7 @@ impl Runtime {
             Some(factory) => Tracker::Foreign(Foreign::new(factory.make(grid.pages))),
         };
         let mut state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
+        state.align = align_of::<T>() as u64;
         state.evict = options.evict.or(self.core.engine.evict);
         let core = self.core.clone();
         let id = core.engine.new_storage(state);

@@ -561,7 +561,9 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// choice on several devices.
     ///
     /// [`Error::InUse`] while commands use the USM, or if the buffer has memory there already;
-    /// [`Error::Mismatch`] for another size. The error returns the USM.
+    /// [`Error::Mismatch`] for another size; [`Error::Misaligned`] if the memory is not aligned for
+    /// a type that the buffer had, before a [`reinterpret`](Self::reinterpret). The error returns
+    /// the USM.
     #[expect(clippy::result_large_err, reason = "the memory comes back by value")]
     pub fn give_allocation(&mut self, usm: Usm<T>) -> Result<(), (Error, Usm<T>)> {
         let storage = &self.view.storage;

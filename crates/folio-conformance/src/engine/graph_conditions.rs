@@ -20,6 +20,7 @@ tests![
     a_node_that_fails_in_a_body_fails_the_run,
     bodies_read_parameters,
     wrong_conditions_are_refused,
+    conditions_are_nested_so_deep,
     conditional_nodes_move_what_is_elsewhere_once,
 ];
 
@@ -317,5 +318,23 @@ fn conditional_nodes_move_what_is_elsewhere_once(rig: &Rig) -> Outcome {
         ensure_eq!((moves.host_to_device.operations, moves.launches), (1, launches));
     }
     ensure_eq!(x[1].to_vec()?, [21; 8]);
+    Ok(())
+}
+
+/// GRAPH-05, ERR-01
+fn conditions_are_nested_so_deep(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let x = numbers(rig, 2)?;
+    let mut run = adder(rig, &q, &x[0], 1)?;
+    for _ in 0..64 {
+        let outer = rig.rt.graph(&q.device())?;
+        outer.if_(&[], x[1].slice([0], [1])?, &run)?;
+        run = outer.finalize()?;
+    }
+    let deeper = why(graph.if_(&[], x[1].slice([0], [1])?, &run))?;
+    ensure!(matches!(&deeper, GraphError::NotInBody { .. }), "{deeper}");
+    ensure!(deeper.to_string().contains("64 deep"), "{deeper}");
+    q.run_graph(&run)?.wait()?;
+    ensure_eq!(x[0].to_vec()?, [2; 8]);
     Ok(())
 }

@@ -4,13 +4,14 @@ use super::graphs::{adding, graph, numbers};
 use super::rig::*;
 use super::tests;
 use folio_core::{BatchReport, CommandGroup, Error, Event, Parameter, Shared};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 
 tests![
     runs_of_a_graph_do_not_overlap,
     a_run_is_one_command_of_an_in_order_queue,
     parameters_are_exchanged_between_runs,
+    a_parameter_may_be_set_while_it_is_cloned,
     nodes_are_exchanged_between_runs,
     exchanged_arguments_are_checked_against_each_other,
     a_graph_within_a_graph_runs_in_its_place,
@@ -490,5 +491,30 @@ fn pictures_show_nodes_and_edges(rig: &Rig) -> Outcome {
     for want in wants {
         ensure!(json.contains(want), "{json} has no {want}");
     }
+    Ok(())
+}
+
+/// Sets the parameter of which it is the value, when it is cloned.
+struct Setter {
+    parameter: Arc<OnceLock<Parameter<Setter>>>,
+    clones: usize,
+}
+
+impl Clone for Setter {
+    fn clone(&self) -> Setter {
+        let (parameter, clones) = (self.parameter.clone(), self.clones + 1);
+        if let Some(itself) = parameter.get() {
+            itself.set(Setter { parameter: parameter.clone(), clones });
+        }
+        Setter { parameter, clones }
+    }
+}
+
+/// GRAPH-03: the clone of a value is the program's code, and runs without a lock.
+fn a_parameter_may_be_set_while_it_is_cloned(_: &Rig) -> Outcome {
+    let cell = Arc::new(OnceLock::new());
+    let parameter = Parameter::new(Setter { parameter: cell.clone(), clones: 0 });
+    ensure!(cell.set(parameter.clone()).is_ok(), "set before");
+    ensure_eq!((parameter.get().clones, parameter.get().clones), (1, 2));
     Ok(())
 }

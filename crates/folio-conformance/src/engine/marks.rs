@@ -5,7 +5,7 @@ use super::graphs::why;
 use super::rig::*;
 use super::tests;
 use folio::prelude::*;
-use folio_core::{AccessScope, FinalizeOptions, GraphError, Marks, Result, UsmKind};
+use folio_core::{AccessScope, FinalizeOptions, GraphError, Marks, Replay, Result, UsmKind};
 
 tests![
     marked_memory_is_internal,
@@ -149,7 +149,7 @@ fn internal_memory_is_as_never_written_after_a_run(rig: &Rig) -> Outcome {
             graph.add(|cg| cg.run(N, accumulates(&input, marks.on(&mut x))))?;
             graph.add(|cg| cg.run(N, scales(5, marks.on(&x), &out)))?;
             let run = graph.finalize_with(options)?;
-            run.run_whole(whole);
+            run.replay_as(if whole { Replay::Whole } else { Replay::Parts });
             for before in [7, 0, 0] {
                 q.run_graph(&run)?;
                 ensure_eq!(out.to_vec()?, wanted(before));

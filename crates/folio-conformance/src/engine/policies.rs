@@ -21,6 +21,8 @@ tests![
     a_failed_kernel_gives_back_storage_and_error,
     a_leaked_view_keeps_its_storage,
     closing_returns_the_error,
+    storage_is_in_use_while_a_handle_is_left,
+    a_queue_of_another_runtime_writes_nothing_back,
     storage_comes_back_after_the_runtime,
     storage_comes_back_as_a_future,
     handles_of_a_view_go_in_any_order,
@@ -498,4 +500,52 @@ fn storage_outlives_what_is_deferred(rig: &Rig) -> Outcome {
         back.take()?.result?;
     }
     Ok(())
+}
+
+/// POL-05, ERR-01: a guard or an executable of this very thread is not waited for.
+fn storage_is_in_use_while_a_handle_is_left(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    for policy in OWNED {
+        let (x, mut back) = lend(&q, policy, vec![1; 8])?;
+        let guard = x.read()?;
+        x.close()?;
+        refused!(back.take(), Error::InUse { .. });
+        ensure_eq!(guard.to_vec(), [1; 8]);
+        drop(guard);
+        let back = back.take()?;
+        back.result?;
+        ensure_eq!(back.storage, [1; 8]);
+        if policy.writes_back() {
+            // No graph keeps such a view.
+            continue;
+        }
+        let (x, mut back) = lend(&q, policy, vec![1; 8])?;
+        let graph = rig.rt.graph(&q.device())?;
+        graph.add(|cg| {
+            cg.update(&x);
+            Ok(())
+        })?;
+        let run = graph.finalize()?;
+        x.close()?;
+        refused!(back.take(), Error::InUse { .. });
+        drop((run, graph));
+        back.take()?.result?;
+    }
+    Ok(())
+}
+
+/// POL-01, ERR-01
+fn a_queue_of_another_runtime_writes_nothing_back(rig: &Rig) -> Outcome {
+    let theirs = on(&rig.builder().build()?, 0)?;
+    let Err(back) = rig.rt.async_writeback_view(8, vec![1; 8], &theirs) else {
+        return Err(Stop::Failed("a queue of another runtime was taken".into()));
+    };
+    ensure_eq!(back.storage, [1; 8]);
+    refused!(Err::<(), _>(back.error), Error::WrongRuntime { .. });
+    let mut data = vec![1; 8];
+    rig.rt.scope(|scope| -> Outcome {
+        let policy = ViewPolicy::AsyncWriteback(&theirs);
+        refused!(scope.view_mut_with(8, &mut data, policy), Error::WrongRuntime { .. });
+        Ok(())
+    })?
 }

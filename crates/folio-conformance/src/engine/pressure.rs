@@ -2,7 +2,10 @@
 
 use super::rig::*;
 use super::tests;
+use folio_core::geom::{Box3, Dims};
+use folio_core::pages::{DenseTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::{Buffer, BufferOptions, Error, Evict, Queue, Runtime};
+use std::sync::Arc;
 
 tests![
     a_working_set_larger_than_the_budget,
@@ -12,6 +15,7 @@ tests![
     what_may_not_go_stays,
     a_command_keeps_what_it_needs,
     copies_in_use_are_waited_for,
+    a_tracker_that_lies_does_not_keep_eviction_going,
 ];
 
 /// Elements of a buffer, and its bytes.
@@ -168,5 +172,47 @@ fn copies_in_use_are_waited_for(rig: &Rig) -> Outcome {
     }
     let expected = (0..8).fold(0, |sum, x| sum * 3 + x);
     ensure_eq!((sum.to_vec()?, rt.counters().evictions), (vec![expected; N], 7));
+    Ok(())
+}
+
+/// Says that the host has nothing.
+struct NeverOnHost(Box<dyn PageTracker>);
+
+struct NeverOnHosts;
+
+impl PageTrackerFactory for NeverOnHosts {
+    fn make(&self, pages: Dims) -> Box<dyn PageTracker> {
+        Box::new(NeverOnHost(DenseTrackers.make(pages)))
+    }
+}
+
+impl PageTracker for NeverOnHost {
+    fn visit(&self, range: &Box3, out: &mut dyn FnMut(Box3, DomainSet)) {
+        let devices = |set: DomainSet| (1..64).map(DomainId).filter(move |d| set.contains(*d));
+        self.0.visit(range, &mut |run, set| out(run, devices(set).collect()));
+    }
+    fn set(&mut self, range: &Box3, current: DomainSet) {
+        self.0.set(range, current);
+    }
+    fn insert(&mut self, range: &Box3, domain: DomainId) {
+        self.0.insert(range, domain);
+    }
+    fn remove(&mut self, range: &Box3, domain: DomainId) {
+        self.0.remove(range, domain);
+    }
+    fn name(&self) -> &'static str {
+        "never on the host"
+    }
+}
+
+/// MEM-01, PAGE-05: what it says to be only on a device is written to the host once.
+fn a_tracker_that_lies_does_not_keep_eviction_going(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 1)?;
+    let options = BufferOptions::new().evict(Evict::dirty()).tracker(Arc::new(NeverOnHosts));
+    let mut x = rt.buffer_with(N, options)?;
+    q.run(N, puts(7, &mut x))?.wait()?;
+    let mut y = buffer(&rt, 1, None)?;
+    refused!(add(&q, &mut y, 1), Error::OutOfMemory { .. });
+    ensure_eq!(rt.counters().evictions, 0);
     Ok(())
 }

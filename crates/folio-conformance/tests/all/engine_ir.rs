@@ -5,7 +5,7 @@
 use crate::support;
 use folio::prelude::*;
 use folio_core::hal::{HalError, HalErrorKind, LaneKind, Link, MemoryHome};
-use folio_core::{Cause, Error, Executable, FinalizeOptions, GraphError, ir};
+use folio_core::{Cause, Error, Executable, FinalizeOptions, GraphError, Replay, ir};
 use folio_cpu::CpuBackend;
 use folio_layers::{Fault, Faults, Site};
 use folio_model::interp::Interpreter;
@@ -344,7 +344,7 @@ fn fused_kernels_are_unloaded_when_nothing_uses_them() {
         let (x, mut y) = (rt.buffer_from(&[3; 8]).unwrap(), rt.buffer_from(&[1; 8]).unwrap());
         let used = one_of_seven(&q, 0, &x, &mut y);
         let run = one_of_seven(&q, 1, &x, &mut y);
-        run.run_whole(whole);
+        run.replay_as(if whole { Replay::Whole } else { Replay::Commands });
         q.run_graph(&run).unwrap().wait().unwrap();
         let functions = 2;
         assert_eq!(handle.counters().loads, functions + 2);

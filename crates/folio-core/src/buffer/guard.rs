@@ -7,6 +7,7 @@ use super::part::Part;
 use crate::element::DeviceType;
 use crate::engine::access::Mode;
 use crate::engine::guard::Taken;
+use crate::engine::tracker::leaks_inside;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::{Box3, linear};
@@ -118,6 +119,9 @@ pub(crate) fn widened(mode: Mode) -> Mode {
 
 impl Drop for Held {
     fn drop(&mut self) {
+        if leaks_inside() {
+            return;
+        }
         self.view.storage.core.engine.give_guard(self.view.storage.id, self.taken.id);
     }
 }

@@ -400,7 +400,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     }
     // What the engine allocates is aligned for any element; memory of the program may not be.
     let (id, align) = (view.storage.id, align_of::<U>() as u64);
-    if !view.storage.core.engine.is_aligned(id, align) {
+    if !view.storage.core.engine.align(id, align) {
         return Err(refused(format!("its memory is not aligned to {align} bytes")));
     }
     Ok(View::new(view.storage.clone(), (dims, E), element_bytes))

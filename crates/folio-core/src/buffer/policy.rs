@@ -6,7 +6,8 @@ use super::{Buffer, BufferOptions, StorageHandle, View, widen};
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::storage::{Alloc, Owner};
-use crate::error::{Error, Result};
+use crate::engine::tracker::leaks_inside;
+use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::checked_volume;
 use crate::hal::{HostPtr, MemBase, MemRef};
@@ -181,6 +182,12 @@ impl StorageHandle {
 
 impl Drop for StorageHandle {
     fn drop(&mut self) {
+        if leaks_inside() {
+            return;
+        }
+        if let Some(told) = self.end.as_ref().and_then(|end| end.told.as_ref()) {
+            told.has_no_handle();
+        }
         let event = self.end.as_ref().and_then(|end| self.finish(end));
         let blocks = self.policy().drop_blocks();
         self.core.engine.drop_storage(self.id, blocks);
@@ -265,6 +272,12 @@ pub(crate) unsafe fn view_over<T: DeviceType>(
     if options.page_locked.is_some() {
         let why = format!("view {}: it has the program's memory", options.label);
         return Err(Error::Configuration { what: "page-locked memory", why });
+    }
+    if let Some(queue) = end.as_ref().and_then(|end| end.queue.as_ref())
+        && !queue.inner.core.same(&rt.core)
+    {
+        let label = Label::NONE;
+        return Err(Error::WrongRuntime { what: "queue of a writeback view", label, by: None });
     }
     let mut view = rt.storage::<T>(dims, rank, options, None)?;
     if let Some(storage) = Arc::get_mut(&mut view.storage) {

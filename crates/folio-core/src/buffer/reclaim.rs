@@ -58,6 +58,9 @@ impl<O> std::error::Error for Refused<O> {}
 /// Is told how a view ends.
 pub(crate) trait Told: Send + Sync {
     fn ends_with(&self, event: Event);
+
+    /// The view's last handle goes.
+    fn has_no_handle(&self);
 }
 
 struct Shared<O> {
@@ -71,14 +74,16 @@ struct State<O> {
     storage: Option<O>,
     /// It is on its way, or has been taken.
     last: Last,
+    /// A guard, an executable or another handle has the view, which may have been finished.
+    held: bool,
     waker: Option<Waker>,
 }
 
-/// What became of the view's last handle.
+/// What became of the view.
 enum Last {
-    /// It is there.
+    /// It is in use.
     Held,
-    /// It is gone, and this is how the view ends.
+    /// It has been finished, or its last handle is gone; and this is how it ends.
     Gone(Event),
     /// The storage has been taken.
     Taken,
@@ -93,6 +98,10 @@ impl<O> Shared<O> {
 impl<O: Send> Told for Shared<O> {
     fn ends_with(&self, event: Event) {
         self.lock().last = Last::Gone(event);
+    }
+
+    fn has_no_handle(&self) {
+        self.lock().held = false;
     }
 }
 
@@ -121,7 +130,7 @@ impl<O> Drop for Keeper<O> {
 impl<O: Send + 'static> Reclaim<O> {
     /// Of the storage of a view that is being made.
     pub(crate) fn new(label: Label) -> Reclaim<O> {
-        let state = Mutex::new(State { storage: None, last: Last::Held, waker: None });
+        let state = Mutex::new(State { storage: None, last: Last::Held, held: true, waker: None });
         Reclaim { shared: Arc::new(Shared { label, state, changed: Condvar::new() }) }
     }
 
@@ -139,7 +148,8 @@ impl<O> Reclaim<O> {
     /// Waits for the storage, and takes it.
     ///
     /// [`Error::InUse`] while the view has a handle: that is to be dropped or
-    /// [closed](crate::Buffer::close) first. [`Error::WaitInKernel`] and [`Error::WaitsForItself`]
+    /// [closed](crate::Buffer::close) first. Guards and executables that use the view are handles,
+    /// too, and are to be dropped even after a `close`. [`Error::WaitInKernel`] and [`Error::WaitsForItself`]
     /// where an event's `wait` would give them. Then this can be called again. Once the storage is
     /// taken, [`Error::Freed`].
     pub fn take(&mut self) -> Result<Reclaimed<O>> {
@@ -154,12 +164,16 @@ impl<O> Reclaim<O> {
             result => result,
         };
         // The operation that the event is of may be the last that uses the storage; the thread that
-        // ends it gives the storage back once it has released the engine's lock.
+        // ends it gives the storage back once it has released the engine's lock. A handle may be
+        // this thread's own: that is not waited for.
         let mut state = self.shared.lock();
         loop {
             if let Some(storage) = state.storage.take() {
                 state.last = Last::Taken;
                 return Ok(Reclaimed { storage, result });
+            }
+            if state.held {
+                return Err(Error::InUse { buffer: label() });
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }

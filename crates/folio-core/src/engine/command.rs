@@ -286,7 +286,28 @@ impl Ledger {
         if command.action.raw().any(|raw| !self.is_live(raw)) {
             return Err(Error::Freed { what: "command", label: command.label.clone() });
         }
+        if let Action::Task { params, .. } = &command.action {
+            params.iter().try_for_each(|(at, _)| self.check_reach(&command.accesses[*at]))?;
+        }
         Ok(())
+    }
+
+    /// A host task finds the memory of an access at an address of the host. USM that a graph has
+    /// named may have become a buffer's memory since.
+    fn check_reach(&self, access: &Access) -> Result<(), Error> {
+        let storage = &self.storages[access.storage.0];
+        if access.domain.is_host() || access.elements.is_empty() {
+            return Ok(());
+        }
+        let mapped = storage.alloc(access.domain).is_some_and(|alloc| alloc.host.is_some());
+        if mapped && storage.home == Some(access.domain) {
+            return Ok(());
+        }
+        Err(Error::NotAccessible {
+            label: storage.label.clone(),
+            home: self.topology.domain_name(access.domain),
+            device: "the host".to_owned(),
+        })
     }
 
     /// The allocations that a command needs and that are not there.

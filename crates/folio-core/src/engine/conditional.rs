@@ -44,6 +44,8 @@ pub(crate) struct Conditional {
     pub(crate) choice: Choice,
     pub(crate) value: Value,
     pub(crate) bodies: Vec<Arc<[Command]>>,
+    /// How deep conditional nodes are nested in it: with none in its bodies, 1.
+    pub(crate) depth: usize,
     /// The raw memory that the bodies name.
     pub(crate) raw: Vec<RawMem>,
 }

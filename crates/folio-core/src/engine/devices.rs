@@ -189,7 +189,10 @@ impl Engine {
             let domains: SmallVec<[DomainId; 4]> = missing.iter().map(|(_, at)| *at).collect();
             let needed = missing.iter().map(|(id, _)| *id).chain(keep.iter().copied());
             let keep: SmallVec<[StorageId; 4]> = needed.collect();
-            while matches!(result, Err(Error::OutOfMemory { .. })) && self.evict(&domains, &keep) {
+            let mut written = Vec::new();
+            while matches!(result, Err(Error::OutOfMemory { .. }))
+                && self.evict(&domains, &keep, &mut written)
+            {
                 result = self.try_allocate(missing);
             }
         }

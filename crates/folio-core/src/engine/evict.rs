@@ -46,8 +46,8 @@ enum Step {
     Freed,
     /// One can be freed when this command has ended.
     Wait(Stamp),
-    /// One can be freed when it is written to the host.
-    Written(Stamp),
+    /// This one can be freed when it is written to the host.
+    Written(StorageId, Stamp),
     /// One can be freed when its contents are on the host, where the buffer has no memory yet.
     NeedsHost(StorageId),
     /// Nothing can be freed.
@@ -95,7 +95,7 @@ impl Ledger {
         found.into_iter().map(|(_, _, id)| id).collect()
     }
 
-    fn evict_one(&mut self, domain: DomainId, keep: &[StorageId]) -> Step {
+    fn evict_one(&mut self, domain: DomainId, keep: &[StorageId], written: &[StorageId]) -> Step {
         self.poll_all();
         let (mut busy, mut dirty) = (None, None);
         for id in self.candidates(domain, keep) {
@@ -112,7 +112,10 @@ impl Ledger {
             }
             let side = storage.link.is_some_and(|link| link.device == domain);
             if !side && storage.residency.rests_on(domain, self.topology.lost) {
-                if storage.evict.is_some_and(|evict| evict.dirty) && !domain.is_host() {
+                let dirtied = storage.evict.is_some_and(|evict| evict.dirty) && !domain.is_host();
+                // A user's tracker may say for ever that the host has nothing.
+                let lies = storage.residency.tracker().is_foreign() && written.contains(&id);
+                if dirtied && !lies {
                     dirty = dirty.or(Some(id));
                 }
                 continue;
@@ -126,7 +129,7 @@ impl Ledger {
             }
             (Some(id), _) => {
                 let (_, deps) = self.write_back(id, None);
-                Step::Written(self.meet(deps))
+                Step::Written(id, self.meet(deps))
             }
             (None, Some(id)) => self.user_of(id).map_or(Step::Nothing, Step::Wait),
             (None, None) => Step::Nothing,
@@ -169,9 +172,15 @@ impl Ledger {
 impl Engine {
     /// Frees a copy on one of these domains, or waits until that gets on. `false`: nothing can be
     /// freed. The storages of `keep` keep theirs: a command that is being submitted needs them.
-    pub(super) fn evict(&self, domains: &[DomainId], keep: &[StorageId]) -> bool {
+    /// `written`: those that were written to the host for the same allocation.
+    pub(super) fn evict(
+        &self,
+        domains: &[DomainId],
+        keep: &[StorageId],
+        written: &mut Vec<StorageId>,
+    ) -> bool {
         for domain in domains {
-            match self.enter(|ledger| ledger.evict_one(*domain, keep)) {
+            match self.enter(|ledger| ledger.evict_one(*domain, keep, written)) {
                 Step::Freed => return true,
                 // Refused in a kernel, and in a task that is in the way itself.
                 Step::Wait(stamp) => {
@@ -179,7 +188,8 @@ impl Engine {
                         return true;
                     }
                 }
-                Step::Written(stamp) => {
+                Step::Written(id, stamp) => {
+                    written.push(id);
                     if let Ok(Waited::Done) = self.wait(stamp, None) {
                         return true;
                     }

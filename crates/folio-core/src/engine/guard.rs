@@ -139,7 +139,12 @@ impl Engine {
         ledger.next_guard += 1;
         let id = ledger.next_guard;
         if !matches!(body, Body::Here) {
-            ledger.storages[storage.0].guards.push(Guard { id, pages, writes: mode.writes() });
+            ledger.storages[storage.0].guards.push(Guard {
+                id,
+                domain,
+                pages,
+                writes: mode.writes(),
+            });
         }
         let (what, storages) = ("host access", smallvec![storage]);
         let stamp = ledger.submit(NewOp { what, deps, storages, body, ..NewOp::default() });

@@ -11,6 +11,7 @@
 
 use super::access::{Access, Mode};
 use super::ledger::Ledger;
+use super::pieces::Fragment;
 use super::storage::{StorageId, StorageState};
 use crate::geom::Box3;
 use crate::hal::Side;
@@ -150,7 +151,7 @@ impl StorageState {
         });
         // Of pages in pieces only what is missing is written, even if some domain has all of it:
         // should the copies that brought it there fail, nothing is lost.
-        residency.pieces.visit(pages, &mut |run, fragments| {
+        let mut add_fragments = |run: Box3, fragments: &[Fragment]| {
             let before = needs.len();
             for fragment in fragments {
                 let all = fragment.on();
@@ -169,6 +170,9 @@ impl StorageState {
             if needs.len() > before {
                 parts.push(run);
             }
+        };
+        residency.pieces.visit(pages, &mut |run, fragments| {
+            self.unheld(&run, domain, &mut |run| add_fragments(run, fragments));
         });
     }
 }

@@ -33,6 +33,12 @@ pub(crate) struct Alloc {
 }
 
 impl Alloc {
+    /// Its address that is not aligned so, if it has one.
+    pub(crate) fn misaligned(&self, align: u64) -> Option<u64> {
+        let host = self.host.map(|host| host.0 as u64);
+        [self.address, host].into_iter().flatten().find(|address| !address.is_multiple_of(align))
+    }
+
     /// The place `offset` bytes into it.
     pub(crate) fn at(&self, offset: u64) -> MemRef {
         MemRef { base: self.mem.base, offset: self.mem.offset + offset }
@@ -82,6 +88,8 @@ pub(crate) struct Garbage {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Guard {
     pub(crate) id: u64,
+    /// Whose memory it shows.
+    pub(crate) domain: DomainId,
     pub(crate) pages: Box3,
     pub(crate) writes: bool,
 }
@@ -102,6 +110,8 @@ pub(crate) enum Life {
 pub(crate) struct StorageState {
     pub(crate) label: Label,
     pub(crate) element_bytes: usize,
+    /// The largest alignment of the element types that the program has seen it by.
+    pub(crate) align: u64,
     pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
     /// Its copies may go when memory is short.
@@ -145,6 +155,7 @@ impl StorageState {
         StorageState {
             label,
             element_bytes,
+            align: 1,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
             evict: None,
@@ -234,11 +245,12 @@ impl StorageState {
         self.guards.iter().any(|g| (writes || g.writes) && g.pages.overlaps(pages))
     }
 
-    /// The pages of `range` into which something may be copied: on the host not those that a guard
-    /// shows, whatever a user's tracker says of them.
+    /// The pages of `range` into which something may be copied on `domain`: whatever a user's tracker
+    /// says of them, not those that a guard shows there.
     pub(crate) fn unheld(&self, range: &Box3, domain: DomainId, out: &mut dyn FnMut(Box3)) {
         let mut parts: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[*range]);
-        for guard in self.guards.iter().filter(|_| domain.is_host()) {
+        let foreign = self.residency.tracker().is_foreign();
+        for guard in self.guards.iter().filter(|guard| foreign && guard.domain == domain) {
             let mut left = SmallVec::new();
             parts.iter().for_each(|part| part.subtract(&guard.pages, |rest| left.push(rest)));
             parts = left;

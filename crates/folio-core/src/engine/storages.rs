@@ -187,6 +187,11 @@ impl Engine {
             if buffer.alloc(domain).is_some() || buffer.side(domain).is_some() {
                 return Err(Error::InUse { buffer: buffer.label.clone() });
             }
+            // A view of another type may be in a graph, or in the group that is being described.
+            if let Some(at) = alloc.misaligned(buffer.align) {
+                let (label, align) = (buffer.label.clone(), buffer.align as usize);
+                return Err(Error::Misaligned { what: "allocation for buffer", label, at, align });
+            }
             ledger.storages[from.0].remove_alloc(domain);
             let buffer = &mut ledger.storages[to.0];
             buffer.set_alloc(domain, alloc);
@@ -211,10 +216,17 @@ impl Engine {
         })
     }
 
-    /// True if no allocation of it has an address that is not aligned so.
-    pub(crate) fn is_aligned(&self, id: StorageId, align: u64) -> bool {
-        let fits = |alloc: &Alloc| alloc.address.is_none_or(|address| address % align == 0);
-        self.enter(|ledger| ledger.storages[id.0].allocs().all(|(_, alloc)| fits(alloc)))
+    /// The program will see it by elements that are aligned so, too. `false`: it cannot, since an
+    /// allocation is not.
+    pub(crate) fn align(&self, id: StorageId, align: u64) -> bool {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            let fits = storage.allocs().all(|(_, alloc)| alloc.misaligned(align).is_none());
+            if fits {
+                storage.align = storage.align.max(align);
+            }
+            fits
+        })
     }
 
     /// Copies `data` to a new storage's memory on the host, which is there.

@@ -47,6 +47,13 @@ impl Topology {
         }
     }
 
+    /// The first device of a domain, by its name.
+    pub(crate) fn domain_name(&self, domain: DomainId) -> String {
+        let at = self.devices.iter().position(|device| device.domain == domain);
+        let name = at.and_then(|at| self.device_names.get(at));
+        name.map_or_else(|| "?".to_owned(), Clone::clone)
+    }
+
     /// The device of a lane.
     pub(crate) fn device_of(&self, lane: LaneId) -> usize {
         usize::from(lane.0 / LANES_PER_DEVICE)

@@ -68,13 +68,28 @@ impl Foreign {
 thread_local! {
     /// This thread is in a user's tracker, and has a ledger locked.
     static INSIDE: Cell<bool> = const { Cell::new(false) };
+    /// A handle was dropped there.
+    static LEAKED: Cell<bool> = const { Cell::new(false) };
 }
 
 fn called(f: impl FnOnce()) -> std::thread::Result<()> {
     let before = INSIDE.replace(true);
     let result = catch_unwind(AssertUnwindSafe(f));
     INSIDE.set(before);
+    if LEAKED.take() && result.is_ok() {
+        return Err(Box::new("a page tracker dropped a handle of the runtime"));
+    }
     result
+}
+
+/// For the drop of a handle, which must not panic. In a user's tracker it has to leave alone what
+/// is behind the handle, which is leaked; the tracker's call fails as one that panics.
+pub(crate) fn leaks_inside() -> bool {
+    let inside = INSIDE.get();
+    if inside {
+        LEAKED.set(true);
+    }
+    inside
 }
 
 /// Where a thread finds the ledger locked: a tracker that calls the runtime, which its contract

@@ -30,6 +30,9 @@ macro_rules! conditions {
 }
 conditions!(u8 i8 u16 i16 u32 i32 u64 i64);
 
+/// How deep conditional nodes may be nested: a thread that runs one calls itself for each level.
+const MAX_DEPTH: usize = 64;
+
 /// What a conditional node is made of, to make it again when one of its bodies changes.
 pub(super) struct Bodies {
     choice: Choice,
@@ -43,6 +46,8 @@ pub(super) struct Bodies {
 impl Graph {
     /// Adds a node that is another graph, if a value is not 0 when the node's turn comes. The value
     /// is one element, which as a rule an earlier node writes.
+    ///
+    /// Conditional nodes are nested at most 64 deep: [`GraphError::NotInBody`] otherwise.
     ///
     /// The body is the graph as it is now. It holds kernels, copies, fills, interop tasks, graphs
     /// and conditional nodes over memory of the graph's device, and runs in order. The node uses
@@ -153,6 +158,7 @@ impl Bodies {
         union.add(&self.value.access, true);
         let mut leases = self.leases.clone();
         let (mut bodies, mut raw) = (Vec::with_capacity(self.all.len()), Vec::new());
+        let mut depth = 1;
         for steps in &self.all {
             let mut commands: Vec<Command> = Vec::with_capacity(steps.all.len());
             for template in steps.all.iter().map(|step| &step.template) {
@@ -164,6 +170,13 @@ impl Bodies {
                 }
                 if matches!(command.action, Action::Nothing | Action::Hint { .. }) {
                     continue;
+                }
+                if let Action::Conditional(inner) = &command.action {
+                    depth = depth.max(inner.depth + 1);
+                }
+                if depth > MAX_DEPTH {
+                    let (command, why) = (template.called(), "it is nested more than 64 deep");
+                    return Err(graph.error(GraphError::NotInBody { command, why }));
                 }
                 command.accesses.iter().for_each(|access| union.add(access, false));
                 raw.extend(command.action.raw().copied());
@@ -185,6 +198,7 @@ impl Bodies {
             choice: self.choice,
             value: self.value,
             bodies,
+            depth,
             raw,
         }));
         graph.core.engine.open(graph.device)?;

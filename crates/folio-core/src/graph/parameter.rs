@@ -29,7 +29,7 @@ use std::sync::Arc;
 pub struct Parameter<T>(Arc<Value<T>>);
 
 /// A value, and how often it has been exchanged.
-struct Value<T>(Mutex<(T, u64)>);
+struct Value<T>(Mutex<(Arc<T>, u64)>);
 
 /// What may have changed since it was read.
 pub(crate) trait Changes: Send + Sync {
@@ -37,7 +37,7 @@ pub(crate) trait Changes: Send + Sync {
     fn version(&self) -> u64;
 }
 
-impl<T: Send> Changes for Value<T> {
+impl<T: Send + Sync> Changes for Value<T> {
     fn version(&self) -> u64 {
         self.0.lock().1
     }
@@ -49,10 +49,10 @@ impl<T> Clone for Parameter<T> {
     }
 }
 
-impl<T: Clone + Send + 'static> Parameter<T> {
+impl<T: Clone + Send + Sync + 'static> Parameter<T> {
     /// A parameter with this value.
     pub fn new(value: T) -> Parameter<T> {
-        Parameter(Arc::new(Value(Mutex::new((value, 0)))))
+        Parameter(Arc::new(Value(Mutex::new((Arc::new(value), 0)))))
     }
 
     /// Exchanges the value, for runs that are submitted from now on.
@@ -60,7 +60,7 @@ impl<T: Clone + Send + 'static> Parameter<T> {
         let old = {
             let mut held = self.0.0.lock();
             held.1 += 1;
-            std::mem::replace(&mut held.0, value)
+            std::mem::replace(&mut held.0, Arc::new(value))
         };
         // Without the lock: its drop is the user's.
         drop(old);
@@ -68,7 +68,7 @@ impl<T: Clone + Send + 'static> Parameter<T> {
 
     /// The value.
     pub fn get(&self) -> T {
-        self.0.0.lock().0.clone()
+        self.read().0
     }
 
     /// The value, and how to see whether it has changed.
@@ -77,11 +77,12 @@ impl<T: Clone + Send + 'static> Parameter<T> {
             let held = self.0.0.lock();
             (held.0.clone(), held.1)
         };
-        (value, (self.0.clone(), version))
+        // Without the lock: its clone and its drop are the user's.
+        (T::clone(&value), (self.0.clone(), version))
     }
 }
 
-impl<T: Clone + Send + std::fmt::Debug + 'static> std::fmt::Debug for Parameter<T> {
+impl<T: Clone + Send + Sync + std::fmt::Debug + 'static> std::fmt::Debug for Parameter<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_tuple("Parameter").field(&self.get()).finish()
     }

@@ -33,7 +33,7 @@ impl CommandGroup {
     /// The value of a parameter, for a command that is described with it. A graph describes the
     /// node again when the value has changed: see
     /// [`Graph::add_updatable`](crate::Graph::add_updatable).
-    pub fn parameter<T: Clone + Send + 'static>(&mut self, parameter: &Parameter<T>) -> T {
+    pub fn parameter<T: Clone + Send + Sync + 'static>(&mut self, parameter: &Parameter<T>) -> T {
         let (value, read) = parameter.read();
         self.graph().parameters.push(read);
         value

@@ -9,7 +9,8 @@ use super::tests;
 use buffers::*;
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Advice, Buffer, BufferOptions, DeviceRef, Error, Event, Queue, Usm, UsmKind, UsmPtr, UsmRows,
+    Advice, Buffer, BufferOptions, DeviceRef, Error, Event, Executable, Queue, Usm, UsmKind,
+    UsmPtr, UsmRows,
 };
 use raw::*;
 use refused::*;
@@ -37,6 +38,8 @@ tests![
     buffers_over_pointers,
     memory_of_two_owners_in_one_command,
     bad_usm_requests,
+    tasks_over_usm_that_has_moved_on,
+    misaligned_memory_is_not_given,
     bad_raw_commands,
     bad_buffers_over_pointers,
     bad_pointers_of_buffers,

@@ -183,3 +183,89 @@ pub(super) fn bad_pointers_of_buffers(rig: &Rig) -> Outcome {
     ensure_eq!(x.to_vec()?, [1, 2, 3]);
     Ok(())
 }
+
+/// A graph whose task writes USM that the host reaches; and the USM.
+fn with_task(rig: &Rig, q: &Queue, kind: UsmKind) -> Result<Option<(Executable, Usm<u32>)>, Stop> {
+    let mut usm = rig.rt.usm::<u32>(&q.device(), kind, 8)?;
+    let graph = rig.rt.graph(&q.device())?;
+    let described = graph.add(|cg| {
+        let x = cg.write(&mut usm);
+        cg.repeatable_task(x, |mut x| x[0] = 5);
+        Ok(())
+    });
+    match described {
+        Err(Error::NotAccessible { .. }) => return Ok(None),
+        other => other?,
+    };
+    let run = graph.finalize()?;
+    q.run_graph(&run)?.wait()?;
+    Ok(Some((run, usm)))
+}
+
+/// USM-01, GRAPH-03, ERR-01: a graph's task does not get memory that the host does not reach.
+pub(super) fn tasks_over_usm_that_has_moved_on(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    for kind in kinds(rig, &q.device())? {
+        let Some((run, usm)) = with_task(rig, &q, kind)? else { continue };
+        let mut x = rig.rt.buffer::<u32>(8)?;
+        x.give_allocation(usm).map_err(|(error, _)| error)?;
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+        ensure_eq!(x.to_vec()?, [0; 8], "what it held does not count");
+        let Some((run, usm)) = with_task(rig, &q, kind)? else { continue };
+        let mut x = usm.into_buffer();
+        ensure_eq!(x.to_vec()?[0], 5);
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+        x.release(&q.device())?;
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+        ensure_eq!(x.to_vec()?[0], 5);
+        let _again = x.take_allocation(&q.device())?;
+        refused!(q.run_graph(&run), Error::NotAccessible { .. });
+    }
+    Ok(())
+}
+
+/// BUF-03, ERR-01: a graph has a view of the buffer by a type that needs more than its present one.
+pub(super) fn misaligned_memory_is_not_given(rig: &Rig) -> Outcome {
+    let other = rig.separate(1)?.remove(0);
+    let on_host = |device: &DeviceRef| device.info().home == MemoryHome::Host;
+    let Some(device) = rig.rt.devices().into_iter().find(on_host) else {
+        return unsupported("a device in the host's memory");
+    };
+    let q = rig.rt.queue_on(&device)?;
+    // Memory of vectors is aligned as the allocator likes.
+    let vectors: Vec<Vec<u8>> = (0..64).map(|_| vec![3; 256]).collect();
+    let odd = vectors.into_iter().find(|v| !v.as_ptr().addr().is_multiple_of(64));
+    let Some(odd) = odd else { return unsupported("vectors that are not aligned to 64 bytes") };
+    let mut given = rig.rt.buffer_from(odd)?;
+    other.submit(|cg| {
+        cg.update(&given);
+        Ok(())
+    })?;
+    other.wait()?;
+    let usm = given.take_allocation(&q.device())?;
+    let mut x = rig.rt.buffer::<Wide>(4)?;
+    let graph = rig.rt.graph(&q.device())?;
+    graph.add(|cg| {
+        let x = cg.write(&mut x);
+        cg.repeatable_task(x, |mut x| x[0] = Wide { values: [1; 8] });
+        Ok(())
+    })?;
+    let run = graph.finalize()?;
+    let mut bytes: Buffer<u8> = x.reinterpret(256)?;
+    let Err((error, usm)) = bytes.give_allocation(usm) else {
+        return Err(Stop::Failed("misaligned memory was given".into()));
+    };
+    refused!(Err::<(), _>(error), Error::Misaligned { align: 64, .. });
+    q.run_graph(&run)?.wait()?;
+    ensure_eq!(bytes.to_vec()?[0], 1);
+    // A buffer of bytes takes it.
+    let mut bytes = rig.rt.buffer::<u8>(256)?;
+    bytes.give_allocation(usm).map_err(|(error, _)| error)?;
+    Ok(())
+}
+
+#[derive(Clone, Copy, folio::DeviceType)]
+#[repr(C, align(64))]
+struct Wide {
+    values: [u64; 8],
+}

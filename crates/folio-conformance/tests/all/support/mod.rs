@@ -64,11 +64,15 @@ pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static
         |d: &folio_core::hal::DeviceInfo| d.caps.links.is_some() && d.home != MemoryHome::Host;
     let own: HashSet<_> = homes().filter(|home| *home != MemoryHome::Host).collect();
     let reasons = [
+<<<<<<< HEAD
         ("1 devices with memory of their own", 42, own.is_empty()),
+=======
+        ("1 devices with memory of their own", 46, own.is_empty()),
+>>>>>>> sound
         ("2 devices with memory of their own", 3, own.len() < 2),
         ("3 devices with memory of their own", 2, own.len() < 3),
         ("several devices", 2, devices.len() < 2),
-        ("a device in the host's memory", 2, !homes().any(|home| home == MemoryHome::Host)),
+        ("a device in the host's memory", 3, !homes().any(|home| home == MemoryHome::Host)),
         ("devices with a UUID", 1, devices.iter().any(|device| device.uuid.is_none())),
         ("devices that link", 14, !devices.iter().any(&links)),
         ("2 devices that link", 1, devices.iter().filter(|d| links(d)).count() == 1),

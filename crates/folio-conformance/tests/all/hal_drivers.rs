@@ -113,8 +113,7 @@ fn vulkan_keeps_the_contract() {
 /// The same where the host does not reach the device's memory.
 #[test]
 fn vulkan_keeps_the_contract_as_discrete() {
-    let lacks =
-        ["closures", "notifications", "hints", "links between devices", "linked memory"];
+    let lacks = ["closures", "notifications", "hints", "links between devices", "linked memory"];
     passes(|| vulkan::validated().as_discrete(), &[], &lacks);
     vulkan::is_silent();
 }

@@ -105,10 +105,7 @@ impl<'a> Part<'a> {
             Some(Payload::Fill(fill)) => Part::Fill(&fill.rects, &fill.pattern),
             // Advice is left out. The others are in no replay (`why_not`).
             Some(
-                Payload::Launch(None)
-                | Payload::Hint(_)
-                | Payload::Switch(_)
-                | Payload::Replay(_),
+                Payload::Launch(None) | Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_),
             )
             | None => Part::Join,
         }

@@ -4,7 +4,7 @@ use super::lifetime::mortal;
 use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
-use folio_core::{Buffer, BufferOptions, Error, Policy, Queue, Reclaim, ViewPolicy};
+use folio_core::{Buffer, BufferOptions, Error, Event, Policy, Queue, Reclaim, ViewPolicy};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -27,6 +27,7 @@ tests![
     storage_comes_back_as_a_future,
     handles_of_a_view_go_in_any_order,
     raw_views,
+    a_raw_view_does_not_end_while_something_has_it,
     scoped_views_follow_their_policy,
     a_leaked_view_of_a_scope_is_written_back,
     refused_views_return_their_storage,
@@ -548,4 +549,45 @@ fn a_queue_of_another_runtime_writes_nothing_back(rig: &Rig) -> Outcome {
         refused!(scope.view_mut_with(8, &mut data, policy), Error::WrongRuntime { .. });
         Ok(())
     })?
+}
+
+/// POL-05, ERR-01
+fn a_raw_view_does_not_end_while_something_has_it(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let in_use = |event: Event| -> Outcome {
+        let failed = failure(event.wait())?;
+        ensure!(failed.to_string().contains("in use"), "{failed}");
+        let _ = rig.rt.wait();
+        Ok(())
+    };
+    let mut data = [1; 8];
+    let at = data.as_mut_ptr();
+    // SAFETY: `data` lives on, and is not touched before all views are gone.
+    let view = || unsafe { rig.rt.view_raw::<i32, 1>(8, at, ViewPolicy::Async) };
+    let x = view()?;
+    let guard = x.read()?;
+    in_use(x.finish())?;
+    drop(guard);
+    let x = view()?;
+    let graph = rig.rt.graph(&q.device())?;
+    graph.add(|cg| {
+        cg.update(&x);
+        Ok(())
+    })?;
+    let run = graph.finalize()?;
+    in_use(x.finish())?;
+    q.run_graph(&run)?.wait()?;
+    drop((run, graph));
+    let x = view()?;
+    let graph = rig.rt.graph(&q.device())?;
+    graph.add(|cg| {
+        cg.update(&x);
+        Ok(())
+    })?;
+    let run = graph.finalize()?;
+    q.run_graph(&run)?.wait()?;
+    drop((run, graph, x.read()?));
+    x.finish().wait()?;
+    ensure_eq!(data, [1; 8]);
+    Ok(())
 }

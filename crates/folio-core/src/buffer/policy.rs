@@ -154,6 +154,8 @@ pub(crate) struct End {
     pub(crate) policy: Policy,
     queue: Option<Queue>,
     told: Option<Arc<dyn Told>>,
+    /// Nothing but the caller's promise keeps the memory.
+    raw: bool,
     /// That is done.
     ended: AtomicBool,
 }
@@ -213,7 +215,9 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// the program's memory, and no command uses the buffer any more. Does not wait, whatever the
     /// policy.
     ///
-    /// The event has the error that a drop cannot return.
+    /// The event has the error that a drop cannot return. Of a [raw view](Runtime::view_raw) that
+    /// something else still has, such as a guard or an executable, it has [`Error::InUse`] in a
+    /// [`Cause::Task`](crate::Cause::Task): the memory is not the program's again.
     pub fn finish(self) -> Event {
         let storage = &self.view.storage;
         let plain = || End::new(Policy::AsyncBuffer, None, None);
@@ -221,6 +225,11 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             Some(end) => storage.finish(end),
             None => storage.finish(&plain()),
         };
+        let raw = storage.end.as_ref().is_some_and(|end| end.raw);
+        if raw && Arc::strong_count(storage) > 1 {
+            let (stamp, pin) = storage.core.engine.refuse_end(&storage.label);
+            return Event::new(storage.core.clone(), stamp, pin);
+        }
         event.unwrap_or_else(|| Event::done(storage.core.clone()))
     }
 
@@ -253,7 +262,7 @@ impl End {
     }
 
     pub(crate) fn new(policy: Policy, queue: Option<Queue>, told: Option<Arc<dyn Told>>) -> End {
-        End { policy, queue, told, ended: AtomicBool::new(false) }
+        End { policy, queue, told, raw: false, ended: AtomicBool::new(false) }
     }
 }
 
@@ -435,7 +444,9 @@ impl Runtime {
     /// `ptr` is the start of as many initialised, aligned elements as the shape has. Nothing else
     /// uses them until the buffer and everything that was made of it are gone and all commands that
     /// use it have ended: until the drop returns, if the policy is a sync one and the drop is not
-    /// in a kernel or host task; or until the event of [`finish`](Buffer::finish) is done.
+    /// in a kernel or host task; or until the event of [`finish`](Buffer::finish) is done, and does
+    /// not say [`Error::InUse`]. What is made of the buffer, and keeps it, are guards, graphs,
+    /// executables, and the handles of a [`share`](Buffer::share).
     pub unsafe fn view_raw<T: DeviceType, const D: usize>(
         &self,
         shape: impl Coords<D>,
@@ -451,7 +462,7 @@ impl Runtime {
                 align: align_of::<T>(),
             });
         }
-        let (options, end) = (BufferOptions::new(), End::of(policy));
+        let (options, end) = (BufferOptions::new(), End { raw: true, ..End::of(policy) });
         // SAFETY: the caller's promise.
         let view = unsafe { view_over(self, (widen(shape), D), ptr, options, Some(end)) };
         Ok(Buffer::from_view(view?))

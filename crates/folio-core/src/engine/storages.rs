@@ -9,7 +9,7 @@ use super::ledger::{Ledger, NewOp};
 use super::link::Linkage;
 use super::storage::{Alloc, Life, Owner, StorageId, StorageState};
 use super::wait::Waited;
-use crate::error::Error;
+use crate::error::{Cause, Error, Label};
 use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind};
 use crate::order::hazards::{Deps, Outcome, tidy};
@@ -17,6 +17,7 @@ use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::smallvec;
+use std::sync::Arc;
 
 impl Engine {
     /// Takes a new storage.
@@ -287,6 +288,15 @@ impl Engine {
             ledger.mark(access.as_slice(), stamp);
             ledger.note_in_queue(queue, stamp, false);
             (stamp, ledger.timeline.failures.pin())
+        })
+    }
+
+    /// The stamp of an end that is none: the program still has the buffer elsewhere.
+    pub(crate) fn refuse_end(&self, label: &Label) -> (Stamp, EpochPin) {
+        self.enter(|ledger| {
+            let cause = Cause::Task(Arc::new(Error::InUse { buffer: label.clone() }));
+            let failure = ledger.fail("end of buffer", label, "host", cause);
+            (ledger.stamp_of(failure), ledger.timeline.failures.pin())
         })
     }
 

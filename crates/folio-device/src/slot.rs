@@ -123,7 +123,11 @@ impl<T: Shared> Slotted for T {
 pub struct Callee<F>(PhantomData<F>);
 
 /// A device function as a type.
-pub trait Inlined: 'static {
+///
+/// # Safety
+/// Its Rust form, the associated function `__at`, accesses what `FUNCTION` says, and no more: which
+/// kernels are fused on the host rests on that.
+pub unsafe trait Inlined: 'static {
     /// What the macro says of it.
     const FUNCTION: &'static Function;
 }

@@ -72,7 +72,8 @@ impl Signature {
                     }
                 },
                 quote! {
-                    impl #params ::folio::ir::device::Inlined for #name #arguments #conditions {
+                    // SAFETY: both forms are of one body.
+                    unsafe impl #params ::folio::ir::device::Inlined for #name #arguments #conditions {
                         const FUNCTION: &'static ::folio::ir::source::Function = &Self::__FUNCTION;
                     }
                 },

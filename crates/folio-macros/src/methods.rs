@@ -232,7 +232,8 @@ fn marker(item: &ItemImpl, name: &Ident, described: &TokenStream) -> Marker {
             reason = "named after the function, and hidden")]
         pub struct #of #params #conditions { __of: ::folio::ir::device::rust::marker::PhantomData<(#(#markers,)*)> }
         #attributes
-        impl #params ::folio::ir::device::Inlined for #of #arguments #conditions {
+        // SAFETY: both forms are of one body.
+        unsafe impl #params ::folio::ir::device::Inlined for #of #arguments #conditions {
             const FUNCTION: &'static ::folio::ir::source::Function = #described;
         }
     };

@@ -2,7 +2,8 @@
 //!
 //! [`Native`] is as thin as it can be: each method is one call of the driver, or a few. Kernels are
 //! C for OpenCL and CUDA alike; the words that differ are macros, which each driver's prelude
-//! defines ([`opencl`], [`cuda`]); for Vulkan it is turned into GLSL (`glsl`). Nothing is tracked, and nothing is allocated while time runs.
+//! defines ([`opencl`], [`cuda`]); for Vulkan it is turned into GLSL (`glsl`). Nothing is tracked,
+//! and nothing is allocated while time runs.
 //!
 //! | macro | means |
 //! | --- | --- |

@@ -149,8 +149,9 @@ impl<O> Reclaim<O> {
     ///
     /// [`Error::InUse`] while the view has a handle: that is to be dropped or
     /// [closed](crate::Buffer::close) first. Guards and executables that use the view are handles,
-    /// too, and are to be dropped even after a `close`. [`Error::WaitInKernel`] and [`Error::WaitsForItself`]
-    /// where an event's `wait` would give them. Then this can be called again. Once the storage is
+    /// too, and are to be dropped even after a `close`. [`Error::WaitInKernel`] and
+    /// [`Error::WaitsForItself`] where an event's `wait` would give them. Then this can be called
+    /// again. Once the storage is
     /// taken, [`Error::Freed`].
     pub fn take(&mut self) -> Result<Reclaimed<O>> {
         let label = || self.shared.label.clone();

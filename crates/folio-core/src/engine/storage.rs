@@ -245,8 +245,8 @@ impl StorageState {
         self.guards.iter().any(|g| (writes || g.writes) && g.pages.overlaps(pages))
     }
 
-    /// The pages of `range` into which something may be copied on `domain`: whatever a user's tracker
-    /// says of them, not those that a guard shows there.
+    /// The pages of `range` into which something may be copied on `domain`: whatever a user's
+    /// tracker says of them, not those that a guard shows there.
     pub(crate) fn unheld(&self, range: &Box3, domain: DomainId, out: &mut dyn FnMut(Box3)) {
         let mut parts: SmallVec<[Box3; 4]> = SmallVec::from_slice(&[*range]);
         let foreign = self.residency.tracker().is_foreign();

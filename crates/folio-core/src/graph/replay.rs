@@ -20,7 +20,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
-    /// Parts of a run, where nobody can tell: chains of commands that cannot fail by themselves.
+    /// Parts of a run, where no program can tell: chains of commands that cannot fail by
+    /// themselves.
     /// These are copies and fills of the device's memory, and kernel functions in whose launches no
     /// check is left ([`KernelCall::checks`](crate::KernelCall::checks)).
     #[default]

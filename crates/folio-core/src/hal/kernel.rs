@@ -323,7 +323,7 @@ impl NativeKernel {
         unsafe { (self.vtable.run)(self.store.as_ptr().cast(), params, block) }
     }
 
-    /// See [`BlockKernel::begin`]: whoever runs a kernel more than once calls it before each run.
+    /// See [`BlockKernel::begin`]: a device that runs a kernel again calls it before each run.
     pub fn begin(&self) {
         // SAFETY: the vtable was made for what the store holds.
         unsafe { (self.vtable.begin)(self.store.as_ptr().cast()) }

@@ -103,7 +103,8 @@ impl CudaGraph {
         // The driver wants to be told once.
         after.sort_unstable();
         after.dedup();
-        let nodes = Nodes::new(self, Step::Add(&after), &mut state, Operation::default(), most);
+        let which = (state.operations.len(), most);
+        let nodes = Nodes::new(self, Step::Add(&after), &mut state, Operation::default(), which);
         let mut added = nodes.all(&node.op);
         let commands = nodes.count.get();
         if added.is_ok() && commands == 0 {
@@ -139,7 +140,7 @@ unsafe impl Graph for CudaGraph {
         };
         let operation = std::mem::take(operation);
         let before = operation.commands;
-        let nodes = Nodes::new(self, Step::Exchange, &mut state, operation, most);
+        let nodes = Nodes::new(self, Step::Exchange, &mut state, operation, (node, most));
         let done = nodes.all(&op);
         let count = nodes.count.get();
         state.operations[node] = nodes.give_back(&mut state);
@@ -188,6 +189,8 @@ pub(crate) struct Nodes<'n> {
     of: &'n CudaGraph,
     step: Step<'n>,
     both: RefCell<(Owned, Operation)>,
+    /// The operation's number.
+    number: usize,
     /// Operations of the graph.
     most: usize,
     /// Commands that have come, and pieces of memory that were asked for.
@@ -203,11 +206,11 @@ impl<'n> Nodes<'n> {
         step: Step<'n>,
         state: &mut State,
         operation: Operation,
-        most: usize,
+        (number, most): (usize, usize),
     ) -> Nodes<'n> {
         let both = RefCell::new((std::mem::take(&mut state.owned), operation));
         let [count, pieces] = [0, 0].map(Cell::new);
-        Nodes { of, step, both, most, count, pieces, last: Cell::new(None) }
+        Nodes { of, step, both, number, most, count, pieces, last: Cell::new(None) }
     }
 
     /// Ends: what the graph owns goes back, and the operation is returned.
@@ -261,7 +264,7 @@ impl<'n> Nodes<'n> {
                 owned.sheet.insert(Arc::new(sheet))
             }
         };
-        let (at, address) = sheet.record(operation.record, points)?;
+        let (at, address) = sheet.record(operation.record, (points, self.number))?;
         operation.record = Some(at);
         Ok(address)
     }

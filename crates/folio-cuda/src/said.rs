@@ -41,8 +41,8 @@ pub(crate) struct Sheet {
     context: Arc<Context>,
     /// What the kernels write.
     records: Page,
-    /// By record.
-    points: Mutex<Arc<Vec<Arc<Points>>>>,
+    /// By record: what it says, and of which operation of the graph.
+    points: Mutex<Arc<Vec<(Arc<Points>, usize)>>>,
     most: usize,
     /// What replays that have been read took theirs down on.
     spare: Mutex<Vec<Page>>,
@@ -62,15 +62,15 @@ impl Sheet {
     pub(crate) fn record(
         &self,
         had: Option<usize>,
-        points: &Arc<Points>,
+        (points, node): (&Arc<Points>, usize),
     ) -> Result<(usize, u64), HalError> {
         let mut all = lock(&self.points);
         // A replay that is under way keeps those that it began with.
         let all = Arc::make_mut(&mut all);
         let at = had.unwrap_or(all.len());
         match all.get_mut(at) {
-            Some(known) => *known = points.clone(),
-            None if at < self.most => all.push(points.clone()),
+            Some(known) => *known = (points.clone(), node),
+            None if at < self.most => all.push((points.clone(), node)),
             None => return Err(HalError::unsupported("more launches in a graph than operations")),
         }
         Ok((at, self.records.address() + (at * STRIDE) as u64))
@@ -107,7 +107,7 @@ impl Drop for Sheet {
 /// What was said in one replay.
 pub(crate) struct Said {
     page: Option<Page>,
-    points: Arc<Vec<Arc<Points>>>,
+    points: Arc<Vec<(Arc<Points>, usize)>>,
     sheet: Arc<Sheet>,
 }
 
@@ -130,13 +130,14 @@ impl Said {
         }
     }
 
-    /// The first failure in the order of the graph's launches. The replay has ended.
-    pub(crate) fn read(&self) -> Option<Violation> {
+    /// The first failure in the order of the graph's launches, and the number of its operation. The
+    /// replay has ended.
+    pub(crate) fn read(&self) -> Option<(Violation, usize)> {
         let page = self.page.as_ref()?;
-        self.points.iter().enumerate().find_map(|(at, points)| {
+        self.points.iter().enumerate().find_map(|(at, (points, node))| {
             let record = page.0.cast::<u8>().wrapping_add(at * STRIDE).cast::<Record>();
             // SAFETY: one of the records, aligned to its stride; the copy has ended.
-            points.violation(unsafe { &*record })
+            Some((points.violation(unsafe { &*record })?, *node))
         })
     }
 }

@@ -167,7 +167,7 @@ fn conversions_of_singles_are_exact() {
         // What becomes denormal, or nearly so.
         let small = (0..600).map(|at| match from {
             Scalar::F32 => 1 << (at % 24),
-            _ => ((1023 - 155 + at as u64 / 16) << 52) | (0x9e37_79b9_7f4a_7c15 >> (at % 64 + 12)),
+            _ => ((1023 - 155 + at as u64 / 16) << 52) | (0x9e37_79b9_7f4a_7c15 >> (at % 52 + 12)),
         });
         columns[0].splice(..600, small);
         let make = |[a, ..]: [Value; 3]| Op::Cast(a, to);

@@ -410,6 +410,11 @@ impl Rig {
 
     fn hold(&mut self, buf: Buf, part: impl Elements, writes: bool) {
         let pages = buf.grid.pages_of(&part.elements());
-        self.ledger.storages[buf.id.0].guards.push(Guard { id: 1, pages, writes });
+        self.ledger.storages[buf.id.0].guards.push(Guard {
+            id: 1,
+            domain: DomainId::HOST,
+            pages,
+            writes,
+        });
     }
 }

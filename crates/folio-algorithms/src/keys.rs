@@ -64,7 +64,9 @@ pub trait Sealed {}
 ///
 /// #[derive(Clone, Copy, folio::DeviceType)]
 /// #[repr(C)]
-/// struct Mine(u32);
+/// struct Mine {
+///     key: u32,
+/// }
 /// impl Key for Mine {
 ///     type Bits = u32;
 ///     const BITS: u32 = 32;

@@ -36,13 +36,16 @@ impl Page {
     }
 }
 
+/// What a record says, and the number of the operation.
+type OfNode = (Arc<Points>, usize);
+
 /// The records of a graph, one for each launch that can fail.
 pub(crate) struct Sheet {
     context: Arc<Context>,
     /// What the kernels write.
     records: Page,
     /// By record: what it says, and of which operation of the graph.
-    points: Mutex<Arc<Vec<(Arc<Points>, usize)>>>,
+    points: Mutex<Arc<Vec<OfNode>>>,
     most: usize,
     /// What replays that have been read took theirs down on.
     spare: Mutex<Vec<Page>>,
@@ -107,7 +110,7 @@ impl Drop for Sheet {
 /// What was said in one replay.
 pub(crate) struct Said {
     page: Option<Page>,
-    points: Arc<Vec<(Arc<Points>, usize)>>,
+    points: Arc<Vec<OfNode>>,
     sheet: Arc<Sheet>,
 }
 

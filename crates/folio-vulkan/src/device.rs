@@ -14,8 +14,8 @@ use folio_core::hal::{
     UsmAllocator,
 };
 use std::collections::HashMap;
-use std::ffi::CString;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::ffi::{CString, c_int};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 /// What a device and its lanes share.
@@ -117,6 +117,7 @@ impl Core {
         // SAFETY: the device is there, and the description complete.
         core.layout = unsafe { core.device.create_pipeline_layout(&layout, None) }
             .map_err(|result| driver("vkCreatePipelineLayout", result))?;
+        notice_the_end();
         Ok(core)
     }
 
@@ -289,8 +290,38 @@ impl Core {
     }
 }
 
+/// The process ends: what libraries registered for that runs in turn, the last one first. The last
+/// handle of a device may go on any thread meanwhile, and NVIDIA's driver crashes if a device is
+/// closed when it has taken itself down (docs/drivers.md). So none is closed any more from here on,
+/// and one that is being closed is waited for.
+static ENDING: Mutex<bool> = Mutex::new(false);
+
+fn ending() -> MutexGuard<'static, bool> {
+    ENDING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Has that noticed. To be called once the driver is there, so that it comes before the driver's.
+fn notice_the_end() {
+    static ONCE: Once = Once::new();
+    unsafe extern "C" {
+        fn atexit(call: extern "C" fn()) -> c_int;
+    }
+    extern "C" fn end() {
+        *ending() = true;
+    }
+    ONCE.call_once(|| {
+        // SAFETY: C's own function, which keeps the address of a function that stays. Refused, the
+        // end goes unnoticed.
+        let _ = unsafe { atexit(end) };
+    });
+}
+
 impl Drop for Core {
     fn drop(&mut self) {
+        let ending = ending();
+        if *ending {
+            return;
+        }
         let (_, kernels) =
             std::mem::take(self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner));
         let fill = self.fill.take().and_then(Result::ok);

@@ -2,7 +2,7 @@
 //! become `shared`, and `naga` makes SPIR-V of it. It takes what the texts here have, and no more.
 
 use super::failed;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use naga::back::spv;
 use naga::front::glsl;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
@@ -17,8 +17,6 @@ const PRELUDE: &str = "#version 450
 #define BARRIER barrier()
 #define FMA(a, b, c) fma(a, b, c)
 #define WITHIN(i, n) if ((i) >= (n)) return
-#define INCREMENT(p) atomicAdd(p, 1u)
-#define ADD(p, n) atomicAdd(p, n)
 ";
 /// Words of C that GLSL spells otherwise, or keeps for itself.
 const WORDS: [(&str, &str); 6] = [
@@ -40,8 +38,12 @@ pub struct Shader {
 
 /// The kernel of this name, for groups of this size.
 pub fn compile(text: &str, name: &str, group: [usize; 3]) -> Result<Shader> {
-    let Source { text, is_memory } = translate(text, name, group)
+    let Source { text, is_memory, is_atomic } = translate(text, name, group)
         .ok_or_else(|| failed("GLSL of a kernel", format!("'{name}' is not as expected")))?;
+    if is_atomic {
+        let what = format!("by hand: naga takes no atomic operations from GLSL ('{name}')");
+        return Err(Error::NotHere(what));
+    }
     let module = glsl::Frontend::default()
         .parse(&glsl::Options::from(naga::ShaderStage::Compute), &text)
         .map_err(|why| failed("naga's GLSL", format!("{why}\n{text}")))?;
@@ -66,6 +68,8 @@ pub fn compile(text: &str, name: &str, group: [usize; 3]) -> Result<Shader> {
 struct Source {
     text: String,
     is_memory: Vec<bool>,
+    /// It has operations that naga does not take from GLSL.
+    is_atomic: bool,
 }
 
 fn translate(text: &str, name: &str, group: [usize; 3]) -> Option<Source> {
@@ -83,6 +87,7 @@ fn translate(text: &str, name: &str, group: [usize; 3]) -> Option<Source> {
     }
     outside.push_str(rest);
     let (params, body) = found?;
+    let is_atomic = ["INCREMENT(", "ADD("].iter().any(|word| body.contains(word));
     let (mut memory, mut scalars, mut is_memory) = (String::new(), String::new(), Vec::new());
     for param in params.split(',') {
         let words: Vec<&str> = param.split_whitespace().flat_map(|w| w.split('*')).collect();
@@ -109,9 +114,7 @@ fn translate(text: &str, name: &str, group: [usize; 3]) -> Option<Source> {
     let layout =
         format!("layout(local_size_x = {x}, local_size_y = {y}, local_size_z = {z}) in;\n");
     let all = format!("{layout}{memory}{scalars}{outside}{shared}void main() {body}\n");
-    // GLSL has no addresses.
-    let all = all.replace("INCREMENT(&", "INCREMENT(").replace("ADD(&", "ADD(");
-    Some(Source { text: format!("{PRELUDE}{}", renamed(&all)), is_memory })
+    Some(Source { text: format!("{PRELUDE}{}", renamed(&all)), is_memory, is_atomic })
 }
 
 /// The place of the bracket that closes the one there.
@@ -187,8 +190,8 @@ KERNEL GROUP(4, 1) turned(uint n, GLOBAL const uint *RESTRICT x, GLOBAL uint *RE
     all[LX] = x[X];
     BARRIER;
     out[X] = all[3 - LX];
-    ADD(&out[0], all[LX]);
 }
+KERNEL counts(GLOBAL uint *x) { ADD(&x[0], 1u); }
 ";
         for (name, group, is_memory) in [
             ("one", [256, 1, 1], vec![false, true]),
@@ -199,6 +202,8 @@ KERNEL GROUP(4, 1) turned(uint n, GLOBAL const uint *RESTRICT x, GLOBAL uint *RE
             assert_eq!(shader.words[0], 0x0723_0203, "{name}");
             assert_eq!(shader.is_memory, is_memory, "{name}");
         }
+        let atomic = compile(text, "counts", [256, 1, 1]).err();
+        assert!(atomic.is_some_and(|why| why.is_skip()));
         let unknown = compile(text, "none", [1; 3]).err().map(|why| why.to_string());
         assert!(unknown.is_some_and(|why| why.contains("'none'")));
     }

@@ -483,6 +483,8 @@ impl Native for Vulkan {
     }
 
     fn kernel(&self, text: &str, name: &str) -> Result<usize> {
+        // What cannot be had is told here; pipelines are made when groups are known.
+        glsl::compile(text, name, [1; 3])?;
         let mut texts = held(&self.texts);
         let known = texts.iter().position(|own| own.0 == text && own.1 == name);
         Ok(known.unwrap_or_else(|| {

@@ -144,6 +144,12 @@ fn opencl_workloads_agree_with_hand_written_code() {
     all_agree("opencl");
 }
 
+/// BENCH-01
+#[test]
+fn vulkan_workloads_agree_with_hand_written_code() {
+    all_agree("vulkan");
+}
+
 /// BENCH-01: on a machine with a GPU.
 #[test]
 fn cuda_workloads_agree_with_hand_written_code() {

@@ -6,8 +6,8 @@ use crate::bench::{Bench, Case, Pair, Side, Site, Workload, read, side};
 use crate::error::{Error, Result};
 use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
 use crate::record::Work;
-use folio::Evict;
 use folio::prelude::*;
+use folio::{Evict, Links};
 use std::sync::Arc;
 
 /// The workload.
@@ -69,7 +69,9 @@ impl Workload for Pressure {
 fn ours(bench: &Bench, chunks: &[Vec<f32>]) -> Result<Side> {
     let n = chunks[0].len();
     let name = bench.device.name();
-    let rt = folio::builder()?.budget(name, (ROOM + 1) * 4 * n as u64).build()?;
+    // A link's memory is the host's, too: nothing would be copied.
+    let builder = folio::builder()?.links(Links::Off);
+    let rt = builder.budget(name, (ROOM + 1) * 4 * n as u64).build()?;
     let q = rt.queue_on(name)?;
     let options = || BufferOptions::new().evict(Evict::clean());
     let of = |values: &Vec<f32>| rt.buffer_from_with(values.as_slice(), n, options());

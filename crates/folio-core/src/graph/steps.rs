@@ -10,6 +10,7 @@ use crate::engine::storage::StorageId;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// One command.
@@ -28,10 +29,24 @@ pub(super) struct Step {
 pub(super) struct Steps {
     pub(super) all: Vec<Step>,
     pub(super) order: Arc<Order>,
+    /// The edges that were asked for, and the graphs within the graph, the inner ones first.
+    edges: Arc<After>,
+    nests: Vec<Nest>,
     /// The graph itself, and the graphs within it: how each is to be fused, if it is.
     pub(super) parts: Vec<Option<Wanted>>,
     /// Buffers that belong to the graph: no handle outside of it is left.
     pub(super) owned: BTreeSet<StorageId>,
+}
+
+/// A graph within a graph: a part of the list between two points. Which of its commands come first
+/// and last depends on what they access, and so may change with an exchange.
+#[derive(Clone)]
+struct Nest {
+    /// Where it begins, if it comes after something.
+    entry: Option<u32>,
+    commands: Range<u32>,
+    /// Where it ends.
+    meet: u32,
 }
 
 impl Steps {
@@ -40,6 +55,7 @@ impl Steps {
         let mut list = List {
             all: Vec::new(),
             after: After::new(),
+            nests: Vec::new(),
             parts: vec![None],
             owned: state.owned.clone(),
         };
@@ -63,16 +79,16 @@ impl Steps {
                 What::Graph(sub) => list.push_graph(&sub.steps, after, name),
             };
         }
-        let List { all, after, parts, owned } = list;
-        let order = Arc::new(order_by(&all, after));
-        Steps { all, order, parts, owned }
+        let List { all, after, nests, parts, owned } = list;
+        let order = Arc::new(order_by(&all, &after, &nests));
+        Steps { all, order, edges: Arc::new(after), nests, parts, owned }
     }
 
     /// Commands with these edges, in place of these.
     pub(super) fn with(&self, all: Vec<Step>, after: After) -> Steps {
-        let order = Arc::new(order_by(&all, after));
+        let order = Arc::new(order_by(&all, &after, &[]));
         let (parts, owned) = (self.parts.clone(), self.owned.clone());
-        Steps { all, order, parts, owned }
+        Steps { all, order, edges: Arc::new(after), nests: Vec::new(), parts, owned }
     }
 
     /// Says how the graph is to be fused, and graphs within it of which nothing is said.
@@ -84,7 +100,7 @@ impl Steps {
 
     /// The order again, after accesses have changed.
     pub(super) fn sort_again(&mut self) {
-        self.order = Arc::new(order_by(&self.all, self.order.after.clone()));
+        self.order = Arc::new(order_by(&self.all, &self.edges, &self.nests));
     }
 
     /// What makes two equal: what is run, and in which order.
@@ -94,8 +110,27 @@ impl Steps {
     }
 }
 
-fn order_by(all: &[Step], after: After) -> Order {
-    order_of(after, all.iter().map(|step| &step.template.command.accesses[..]))
+fn order_by(all: &[Step], edges: &After, nests: &[Nest]) -> Order {
+    let order = |after: After, steps: &[Step]| {
+        order_of(after, steps.iter().map(|step| &step.template.command.accesses[..]))
+    };
+    let mut after = edges.clone();
+    for Nest { entry, commands, meet } in nests {
+        let (base, end) = (commands.start, commands.end);
+        let within = base as usize..end as usize;
+        let own = after[within.clone()].iter().map(|edges| {
+            let edges = edges.iter().filter(|(from, _)| *from >= base);
+            edges.map(|(from, uses)| (from - base, *uses)).collect()
+        });
+        let Order { first, last, .. } = order(own.collect(), &all[within]);
+        if let Some(entry) = *entry {
+            first.iter().for_each(|at| after[(base + at) as usize].push((entry, true)));
+        }
+        let ends = &mut after[*meet as usize];
+        ends.extend(last.iter().map(|at| (base + at, true)));
+        ends.extend(entry.filter(|_| base == end).map(|entry| (entry, true)));
+    }
+    order(after, all)
 }
 
 /// Nodes, each after its predecessors; otherwise in the order in which they were added.
@@ -126,6 +161,7 @@ fn sorted(state: &State) -> Vec<u32> {
 struct List {
     all: Vec<Step>,
     after: After,
+    nests: Vec<Nest>,
     parts: Vec<Option<Wanted>>,
     owned: BTreeSet<StorageId>,
 }
@@ -150,21 +186,19 @@ impl List {
         let first = self.parts.len() as u32;
         self.parts.extend_from_slice(&steps.parts);
         self.owned.extend(&steps.owned);
-        for (step, after) in steps.all.iter().zip(&steps.order.after) {
-            let mut after: SmallVec<[(u32, bool); 2]> =
-                after.iter().map(|(from, uses)| (base + from, *uses)).collect();
-            let at = self.all.len() as u32 - base;
-            if steps.order.first.binary_search(&at).is_ok() {
-                after.extend(entry.map(|entry| (entry, true)));
-            }
+        for (step, after) in steps.all.iter().zip(&*steps.edges) {
+            let after = after.iter().map(|(from, uses)| (base + from, *uses)).collect();
             self.push(Step { part: first + step.part, ..step.clone() }, after);
         }
-        let mut ends: SmallVec<[(u32, bool); 2]> =
-            steps.order.last.iter().map(|at| (base + at, true)).collect();
-        if steps.all.is_empty() {
-            ends.extend(entry.map(|entry| (entry, true)));
-        }
-        self.meet(Some(name), ends)
+        self.nests.extend(steps.nests.iter().map(|nest| Nest {
+            entry: nest.entry.map(|entry| base + entry),
+            commands: base + nest.commands.start..base + nest.commands.end,
+            meet: base + nest.meet,
+        }));
+        let commands = base..self.all.len() as u32;
+        let meet = self.meet(Some(name), SmallVec::new());
+        self.nests.push(Nest { entry, commands, meet });
+        meet
     }
 }
 

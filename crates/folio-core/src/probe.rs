@@ -31,9 +31,9 @@ impl DeviceRef {
         self.core.engine.fusion_facts(self.at).of_plan.costs
     }
 
-    /// Measures those constants, in less than 100 ms, or takes what an earlier call has found on
-    /// this machine: that is in the cache of compiled programs. Graphs that are finalized after
-    /// this are fused by them. If the device has too little memory for it, usual constants stay.
+    /// Measures those constants, or takes what an earlier call has found on this machine: that is
+    /// in the cache of compiled programs. It begins no new round once 50 ms are over. Graphs that
+    /// are finalized after this are fused by them. If the device has too little memory for it, usual constants stay.
     ///
     /// ```
     /// # use folio_core::{DeviceRef, Result};

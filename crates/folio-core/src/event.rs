@@ -136,8 +136,8 @@ impl Event {
         let mut asked = None;
         loop {
             let (end, lane) = self.look();
-            // A thread that asks is interested: a backend may hold work back until it is told. Another
-            // lane may hold back what that has ended.
+            // A thread that asks is interested: a backend may hold work back until it is told.
+            // Another lane may hold back what that has ended.
             let shared = lane.filter(|lane| asked != Some(*lane));
             let Some(shared) = shared.and_then(|lane| self.core.engine.table.shared(lane)) else {
                 return end;

@@ -33,7 +33,8 @@ impl DeviceRef {
 
     /// Measures those constants, or takes what an earlier call has found on this machine: that is
     /// in the cache of compiled programs. It begins no new round once 50 ms are over. Graphs that
-    /// are finalized after this are fused by them. If the device has too little memory for it, usual constants stay.
+    /// are finalized after this are fused by them. If the device has too little memory for it,
+    /// usual constants stay.
     ///
     /// ```
     /// # use folio_core::{DeviceRef, Result};

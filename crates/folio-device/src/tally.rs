@@ -3,8 +3,8 @@
 //! copy that no other block uses meanwhile, and the thread that ends the last block combines the
 //! copies with what was in the array.
 //!
-//! No program can see that: what was there before is asked by no item ([`Counted`]), operations on one
-//! location may have any order (semantics 9.2), and of integers they give the same in each. A
+//! No program can see that: what was there before is asked by no item ([`Counted`]), operations
+//! on one location may have any order (semantics 9.2), and of integers they give the same in each. A
 //! launch that fails leaves the array as it likes (semantics 10.3); then its copies are dropped.
 
 use super::combine::{Add, And, Combine, Max, Min, Or, Xor};

@@ -4,8 +4,8 @@
 //! copies with what was in the array.
 //!
 //! No program can see that: what was there before is asked by no item ([`Counted`]), operations
-//! on one location may have any order (semantics 9.2), and of integers they give the same in each. A
-//! launch that fails leaves the array as it likes (semantics 10.3); then its copies are dropped.
+//! on one location may have any order (semantics 9.2), and of integers they give the same in each.
+//! A launch that fails leaves the array as it likes (semantics 10.3); then its copies are dropped.
 
 use super::combine::{Add, And, Combine, Max, Min, Or, Xor};
 use super::{Launched, ParamPtr, Positions, Shared, View};

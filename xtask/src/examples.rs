@@ -1,4 +1,4 @@
-//! Builds the examples as users do, and runs each of them.
+//! Builds the examples, the first as users do, and runs each of them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,21 +15,18 @@ const LIMIT: Duration = Duration::from_secs(120);
 /// The program that the README starts with: a package of its own, without what tests need.
 const FIRST: &str = "quickstart";
 
-/// Builds all examples in release, then runs each, the first program first.
+/// Builds the examples, then runs each. The first program is built with the README's words, in
+/// release; the others beside the tests, with what those have compiled.
 pub fn run(root: &Path) -> Result<Report> {
-    // The benchmarks' is what one of them compiles.
-    let mut command = cargo(root, &["build", "--release", "--examples"]);
-    command.args(TESTED).arg("--message-format=json-render-diagnostics");
-    let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
-    if !built {
-        return Err("the examples do not build".to_owned());
-    }
-    let built = messages.lines().filter_map(|line| executable(line, "example"));
-    let mut examples: Vec<_> = built.collect();
-    examples.sort_by_key(|(name, _)| name != FIRST);
-    if examples.first().is_none_or(|(name, _)| name != FIRST) {
+    let first = ["build", "--release", "--example", FIRST];
+    let mut examples = built(cargo(root, &first))?;
+    if examples.len() != 1 {
         return Err(format!("there is no program '{FIRST}'"));
     }
+    let mut others = cargo(root, &["build", "--profile", "test", "--examples"]);
+    // The benchmarks' is what one of them compiles.
+    others.args(TESTED);
+    examples.extend(built(others)?.into_iter().filter(|(name, _)| name != FIRST));
     let logs = target_dir(root).join("xtask");
     std::fs::create_dir_all(&logs).map_err(|e| format!("{}: {e}", logs.display()))?;
     let mut report = Report::default();
@@ -50,6 +47,16 @@ pub fn run(root: &Path) -> Result<Report> {
         report.outcomes.push(outcome);
     }
     Ok(report)
+}
+
+/// Names and files of the examples that a command builds.
+fn built(mut command: Command) -> Result<Vec<(String, PathBuf)>> {
+    command.arg("--message-format=json-render-diagnostics");
+    let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
+    if !built {
+        return Err("the examples do not build".to_owned());
+    }
+    Ok(messages.lines().filter_map(|line| executable(line, "example")).collect())
 }
 
 /// The manifests of the packages under `examples`, which are no members of the workspace: as what

@@ -123,7 +123,7 @@ fn all_agree(name: &str) {
             match result {
                 Ok(_) => checked += 1,
                 Err(why) if why.is_skip() => {
-                    println!("skipped: {name} {}, {mode}: {why}", workload.name());
+                    println!("left out on {name}: {}, {mode}: {why}", workload.name());
                 }
                 Err(why) => panic!("{}, {mode}, {size} on {name}: {why}", workload.name()),
             }

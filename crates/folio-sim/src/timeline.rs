@@ -346,12 +346,14 @@ impl World {
         }
     }
 
-    /// A thread waits for the lane: what lags there is seen.
+    /// A thread waits for the lane: all that has ended there is seen, also what another thread that
+    /// is at work has not published yet.
     pub(crate) fn show(&mut self, lane: usize) {
-        let (state, now) = (&mut self.lanes[lane], self.now);
-        if state.unseen.back().is_some_and(|(_, from)| *from > now) {
-            state.unseen.iter_mut().for_each(|(_, from)| *from = now.min(*from));
-            self.publish();
+        let state = &mut self.lanes[lane];
+        if let Some((tick, _)) = state.unseen.pop_back() {
+            state.unseen.clear();
+            state.visible = tick;
+            self.devices[state.device as usize].progressed = true;
         }
     }
 

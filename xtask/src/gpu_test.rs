@@ -297,8 +297,9 @@ fn variables() -> String {
         let secs = (format!("FOLIO_BUDGET_{name}_SECS"), seconds.to_string());
         [secs, (format!("FOLIO_MIN_{name}"), least.to_string())]
     });
-    let is_for_gpus = (ON_GPUS.to_owned(), "1".to_owned());
-    let all = budgets.into_iter().chain(random).chain([is_for_gpus]);
+    // What runs out of time says where.
+    let always = [ON_GPUS, "FOLIO_TESTS_TELL"].map(|name| (name.to_owned(), "1".to_owned()));
+    let all = budgets.into_iter().chain(random).chain(always);
     all.map(|(name, value)| format!("export {name}={value}\n")).collect()
 }
 

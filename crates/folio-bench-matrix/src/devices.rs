@@ -18,6 +18,11 @@ pub struct Subject {
     pub site: Site,
 }
 
+/// Every device of every backend, also one that another backend has: they are compared.
+pub fn runtime() -> Result<Runtime> {
+    Ok(folio::builder()?.keep_twins().build()?)
+}
+
 /// Backends that are compiled in.
 pub fn backends() -> Vec<String> {
     let all = [

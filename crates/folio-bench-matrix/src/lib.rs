@@ -68,7 +68,7 @@ fn list(options: &Options, registry: &[&dyn Workload]) -> Result<String> {
         let modes = workload.modes().iter().filter(|mode| !mode.is_empty());
         text.extend(modes.map(|mode| format!("  {:<12}   {mode}\n", "")));
     }
-    let rt = folio::runtime()?;
+    let rt = devices::runtime()?;
     let (found, left_out) = devices::find(&rt, options)?;
     text += "devices:\n";
     text.extend(found.iter().map(|d| format!("  {:<12} {}\n", d.name(), d.info().name.trim())));

@@ -68,7 +68,7 @@ pub fn run(
 ) -> Result<Matrix> {
     let (started, now) = (Instant::now(), machine::now());
     let workloads = options.workloads(registry)?;
-    let rt = folio::runtime()?;
+    let rt = devices::runtime()?;
     let host = machine::machine();
     let (found, mut left_out) = devices::find(&rt, options)?;
     let mut subjects = Vec::new();

@@ -132,6 +132,9 @@ pub mod prelude {
 /// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`; with the feature `trace`, `FOLIO_TRACE`). Of the
 /// others it tells which Cargo feature has them.
 ///
+/// A GPU that several backends drive is there once: by CUDA, else by OpenCL, else by Vulkan.
+/// [`RuntimeBuilder::keep_twins`] shows it by each.
+///
 /// ```
 /// let rt = folio::builder()?.budget("host", 1 << 20).build()?;
 /// assert!(rt.buffer_from(&[0u8; 1 << 21]).is_err());
@@ -143,10 +146,11 @@ pub fn builder() -> Result<RuntimeBuilder> {
     let builder = Runtime::builder();
     #[cfg(feature = "cpu")]
     let builder = builder.backend(cpu_from_env()?);
-    #[cfg(feature = "opencl")]
-    let builder = builder.backend(opencl::OpenClBackend::new());
+    // Of a GPU that several of them drive, the first is used.
     #[cfg(feature = "cuda")]
     let builder = builder.backend(cuda::CudaBackend::new());
+    #[cfg(feature = "opencl")]
+    let builder = builder.backend(opencl::OpenClBackend::new());
     #[cfg(feature = "vulkan")]
     let builder = builder.backend(vulkan::VulkanBackend::new());
     let compiled = [

@@ -104,7 +104,7 @@ fn a_wrong_row_is_listed_and_has_no_figure() {
 fn all_agree(name: &str) {
     let _alone = super::alone();
     let options = Options::parse_from(["x", "--full"]);
-    let rt = folio::runtime().unwrap();
+    let rt = crate::devices::runtime().unwrap();
     let (devices, _) = find(&rt, &options).unwrap();
     let of_backend = devices.iter().filter(|device| backend(device.name()) == name);
     let device = match of_backend.clone().next() {

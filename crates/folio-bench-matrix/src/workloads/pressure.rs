@@ -70,7 +70,7 @@ fn ours(bench: &Bench, chunks: &[Vec<f32>]) -> Result<Side> {
     let n = chunks[0].len();
     let name = bench.device.name();
     // A link's memory is the host's, too: nothing would be copied.
-    let builder = folio::builder()?.links(Links::Off);
+    let builder = folio::builder()?.keep_twins().links(Links::Off);
     let rt = builder.budget(name, (ROOM + 1) * 4 * n as u64).build()?;
     let q = rt.queue_on(name)?;
     let options = || BufferOptions::new().evict(Evict::clean());

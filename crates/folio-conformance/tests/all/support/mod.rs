@@ -16,6 +16,7 @@ use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, MemoryHome, Noti
 use folio_layers::{Report, Validate};
 use std::collections::{BTreeMap, HashSet};
 use std::sync::{Arc, Mutex};
+use std::time::Instant;
 
 /// So many cases need what there is not, by its name.
 pub type LeftOut = (&'static str, usize);
@@ -147,7 +148,15 @@ fn passes_by(
     wanted: &dyn Fn(&str) -> bool,
     left_out: &BTreeMap<&'static str, usize>,
 ) {
-    let summary = run_engine_where(factory, &[], wanted);
+    // For who waits: which case has begun, and when.
+    let (tells, begun) = (std::env::var_os("FOLIO_TESTS_TELL").is_some(), Instant::now());
+    let told = |name: &str| {
+        if tells && wanted(name) {
+            eprintln!("{:7.1} s {name}", begun.elapsed().as_secs_f64());
+        }
+        wanted(name)
+    };
+    let summary = run_engine_where(factory, &[], &told);
     println!("{summary}");
     assert!(summary.is_ok(), "{summary}");
     let mut reasons = BTreeMap::new();

@@ -49,7 +49,7 @@ mod views;
 
 pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Lend, Part, Policy,
-    ReadFuture, ReadGuard, ReadRows, Reclaim, Reclaimed, Refused, Shared, Slice, SliceMut,
+    ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Refused, Shared, Slice, SliceMut,
     ViewPolicy, WriteGuard, WriteRows,
 };
 pub use call::{Argument, Given, KernelCall, RunsIn, Shares};

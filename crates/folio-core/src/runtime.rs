@@ -16,7 +16,7 @@ use crate::engine::tracker::{Foreign, Tracker};
 use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
-use crate::graph::FusionCounters;
+use crate::graph::{FusionCounters, Recordings};
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
 use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
@@ -43,6 +43,7 @@ pub(crate) struct Core {
     pub(crate) engine: Arc<Engine>,
     /// Tells runtimes apart.
     pub(crate) id: u64,
+    pub(crate) recordings: Arc<Recordings>,
     /// Never looked at: it is its drop that counts.
     _open: Arc<Open>,
 }
@@ -60,7 +61,7 @@ impl Drop for Open {
 impl Core {
     fn new(engine: Arc<Engine>, id: u64) -> Arc<Core> {
         let open = Arc::new(Open(engine.clone()));
-        Arc::new(Core { engine, id, _open: open })
+        Arc::new(Core { engine, id, recordings: Arc::default(), _open: open })
     }
 
     /// Another one, of the same runtime.

@@ -41,6 +41,23 @@ pub enum GraphError {
     /// An event of a recorded command was to be waited for, or asked. It has not been submitted.
     #[error("the command of this event was only recorded: wait for the event of a run")]
     OnlyRecorded,
+    /// The host was to read or write elements that a command uses which has been recorded by the
+    /// same thread, and has not run: it would have seen what was there before.
+    #[error(
+        "{buffer} cannot be {doing} here: {command} is to {uses} it, and has only been recorded; {instead}"
+    )]
+    NotRunYet {
+        /// The buffer.
+        buffer: Label,
+        /// `read` or `written`, by the host.
+        doing: &'static str,
+        /// The command's name, or what it is.
+        command: Label,
+        /// `read` or `write`.
+        uses: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
     /// A queue was to be waited for while it is recorded.
     #[error("the queue is being recorded, and runs nothing that could be waited for")]
     WaitWhileRecording,

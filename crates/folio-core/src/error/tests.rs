@@ -326,6 +326,20 @@ fn all() -> Vec<(Error, &'static str)> {
             "graph `step`: an edge from node 3 to node 1 closes a cycle",
         ),
         (
+            Error::Graph {
+                graph: Label::of(&"batch"),
+                why: Box::new(GraphError::NotRunYet {
+                    buffer: x.clone(),
+                    doing: "read",
+                    command: Label::of(&"fill"),
+                    uses: "write",
+                    instead: "do it after the block",
+                }),
+            },
+            "graph `batch`: `x` cannot be read here: `fill` is to write it, and has only been recorded; do it after \
+             the block",
+        ),
+        (
             failed(Cause::Graph(Arc::new(GraphError::LimitReached {
                 command: k.clone(),
                 limit: 3,

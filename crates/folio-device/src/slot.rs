@@ -201,10 +201,8 @@ pub fn nothing<T: Given>() -> T {
 #[cold]
 #[inline(never)]
 pub fn probe(entries: &[fn() -> Entry]) {
-    TABLE.with_borrow_mut(|table| {
-        table.clear();
-        table.extend(entries.iter().map(|entry| entry()));
-    });
+    // An entry may be the program's, and probe another kernel: nothing is borrowed meanwhile.
+    TABLE.set(entries.iter().map(|entry| entry()).collect());
 }
 
 /// The types that a body tells.

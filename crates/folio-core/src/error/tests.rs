@@ -281,8 +281,11 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` on sim:0 failed: a.rs:3:5: an integer is divided by zero",
         ),
         (
-            Error::Kernel { kernel: Arc::from("k"), cause: Arc::new(LowerError::Recursion("f")) },
-            "kernel `k`: device function `f` calls itself; recursion is not possible on devices",
+            Error::Kernel {
+                kernel: Arc::from("k"),
+                cause: Arc::new(LowerError::Recursion("f", vec!["g"])),
+            },
+            "kernel `k`: device function `f` calls itself by way of `g`; recursion is not possible on devices: write a loop",
         ),
         (
             Error::ChecksLeft {

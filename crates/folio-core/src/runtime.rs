@@ -289,14 +289,16 @@ impl RuntimeBuilder {
 const LINKS_VARIABLE: &str = "FOLIO_LINKS";
 
 fn links_of_environment() -> Result<Links> {
-    match std::env::var(LINKS_VARIABLE).as_deref() {
-        Err(std::env::VarError::NotPresent) | Ok("" | "auto") => Ok(Links::Auto),
-        Ok("on") => Ok(Links::On),
-        Ok("off") => Ok(Links::Off),
-        _ => {
-            let why = "`auto`, `on` or `off` is possible".to_owned();
-            Err(Error::Configuration { what: LINKS_VARIABLE, why })
-        }
+    let value = std::env::var_os(LINKS_VARIABLE).unwrap_or_default();
+    match value.to_string_lossy().as_ref() {
+        "" | "auto" => Ok(Links::Auto),
+        "on" => Ok(Links::On),
+        "off" => Ok(Links::Off),
+        value => Err(Error::Environment {
+            variable: LINKS_VARIABLE.to_owned(),
+            value: value.to_owned(),
+            allowed: "`auto`, `on` or `off` is possible".to_owned(),
+        }),
     }
 }
 

@@ -3,6 +3,7 @@
 mod guard;
 mod make;
 mod options;
+mod outside;
 mod part;
 mod policy;
 mod reclaim;

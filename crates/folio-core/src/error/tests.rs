@@ -54,7 +54,7 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::WrongRuntime { what: "event", label: Label::NONE, by: None },
-            "event (unnamed) belongs to another runtime",
+            "event without a name belongs to another runtime",
         ),
         (
             Error::ForeignAccess { command: k.clone() },
@@ -89,7 +89,10 @@ fn all() -> Vec<(Error, &'static str)> {
             "command `k`, parameter `y`: its buffer is held by a host guard (of `read`, `write` or the like): \
              drop that first",
         ),
-        (Error::InUse { buffer: x.clone() }, "buffer `x` is in use"),
+        (
+            Error::InUse { buffer: x.clone() },
+            "buffer `x` is in use: drop, or `close`, what has it (handles, guards, executables) and wait for its commands",
+        ),
         (
             Error::OnlyCopy { buffer: x.clone() },
             "buffer `x`: that allocation holds the only current copy of some pages",
@@ -160,7 +163,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 target: vec![3],
                 needed: None,
             },
-            "command `k`: extents [2] and [3] do not match",
+            "command `k`: from an extent of [2] to one of [3]",
         ),
         (
             Error::Mismatch {
@@ -339,15 +342,17 @@ fn all() -> Vec<(Error, &'static str)> {
                     instead: "do it after the block",
                 }),
             },
-            "graph `batch`: `x` cannot be read here: `fill` is to write it, and has only been recorded; do it after \
+            "graph `batch`: buffer `x` cannot be read here: `fill` is to write it, and has only been recorded; do it after \
              the block",
         ),
         (
             failed(Cause::Graph(Arc::new(GraphError::LimitReached {
                 command: k.clone(),
+                buffer: x.clone(),
                 limit: 3,
             }))),
-            "kernel `k` on sim:0 failed: the condition of `k` still holds after 3 iterations, which is its limit",
+            "kernel `k` on sim:0 failed: `while` node `k` would go on after 3 iterations, the `limit` of its `while_`: \
+             its value, in buffer `x`, is not 0",
         ),
         (
             failed(Cause::DataLost),

@@ -16,7 +16,6 @@ pub trait IndexOutside<V> {
 
 macro_rules! outside {
     ($([$($g:tt)*] $name:ty;)*) => {$(
-        #[diagnostic::do_not_recommend]
         impl<T, I: IndexOutside<Self>, $($g)*> Index<I> for $name {
             type Output = T;
             fn index(&self, index: I) -> &T {
@@ -24,7 +23,6 @@ macro_rules! outside {
             }
         }
 
-        #[diagnostic::do_not_recommend]
         impl<T, I: IndexOutside<Self>, $($g)*> IndexMut<I> for $name {
             fn index_mut(&mut self, index: I) -> &mut T {
                 index.never()

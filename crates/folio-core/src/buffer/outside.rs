@@ -30,11 +30,13 @@ pub trait Iterated {}
     note = "for several owners of one buffer: `let x = x.share();`, whose handles are cloned; for another buffer with the \
         same data: `q.copy(&x, &mut y)?`, or `rt.buffer_from(x.to_vec()?)?`"
 )]
-pub trait Cloned {}
+pub trait Cloned {
+    #[doc(hidden)]
+    fn never<R>(&self) -> R;
+}
 
 macro_rules! outside {
     ($($of:ident)*) => {$(
-        #[diagnostic::do_not_recommend]
         impl<T: DeviceType, I: IndexOfBuffer<Self>, const D: usize> Index<I> for $of<T, D> {
             type Output = T;
             fn index(&self, index: I) -> &T {
@@ -42,7 +44,6 @@ macro_rules! outside {
             }
         }
 
-        #[diagnostic::do_not_recommend]
         impl<T: DeviceType, I: IndexOfBuffer<Self>, const D: usize> IndexMut<I> for $of<T, D> {
             fn index_mut(&mut self, index: I) -> &mut T {
                 index.never()
@@ -52,18 +53,20 @@ macro_rules! outside {
         impl<T: DeviceType, const D: usize> $of<T, D> {
             /// There is none: read it first.
             #[doc(hidden)]
-            pub fn iter(&self)
+            pub fn iter(&self) -> std::slice::Iter<'_, T>
             where
                 Self: Iterated,
             {
+                [].iter()
             }
 
             /// There is none: read it first.
             #[doc(hidden)]
-            pub fn iter_mut(&mut self)
+            pub fn iter_mut(&mut self) -> std::slice::IterMut<'_, T>
             where
                 Self: Iterated,
             {
+                [].iter_mut()
             }
         }
     )*};
@@ -73,9 +76,11 @@ outside!(Buffer Shared);
 impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// There is none: [share](Buffer::share) it, or copy it.
     #[doc(hidden)]
-    pub fn clone(&self)
+    #[allow(clippy::should_implement_trait, reason = "so that its bound is what is missing")]
+    pub fn clone(&self) -> Self
     where
         Self: Cloned,
     {
+        Cloned::never(self)
     }
 }

@@ -278,7 +278,7 @@ fn optimised_kernels_are_no_news() {
         let mut x = rt.buffer::<u32>(100).unwrap();
         q.submit(|cg| {
             let x = cg.discard(&mut x);
-            cg.host_kernel([100], x, |i, mut x| x.put(i, 1));
+            cg.host_kernel(100, x, |i, mut x| x.put(i, 1));
             Ok(())
         })
         .unwrap();

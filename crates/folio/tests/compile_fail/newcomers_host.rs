@@ -1,6 +1,5 @@
 //! KRN-06: what new users write on the host as if buffers were slices, and views memory.
 use folio::prelude::*;
-use folio::{KernelCall, OutRow};
 
 #[kernel]
 fn fill_with(i: Item, v: f32, y: Out<f32>) {
@@ -36,6 +35,11 @@ fn items(q: &Queue, y: &mut Buffer<f32>) -> folio::Result<()> {
     q.run(100i32, fill_with(1.0, &mut *y))?;
     q.run(0..=99, fill_with(1.0, &mut *y))?;
     q.run(100, ())?;
+    Ok(())
+}
+
+fn parts(y: &Buffer<f32>) -> folio::Result<()> {
+    y.slice(10..20, 10)?;
     Ok(())
 }
 

@@ -317,7 +317,7 @@ pub enum Error {
         checks: Arc<[Check]>,
     },
     /// Two things that must be of one size are not.
-    #[error("{what} {label}: {}", mismatch(.source_extent, .target, .needed))]
+    #[error("{what} {label}: {}", mismatch(.what, .source_extent, .target, .needed))]
     Mismatch {
         /// `command`, or what was to be made.
         what: &'static str,

@@ -29,6 +29,15 @@ fn all() -> Vec<(Error, &'static str)> {
             "buffer `x`: offset [3] + extent [2] is outside [4]",
         ),
         (
+            Error::OutOfRange {
+                buffer: x.clone(),
+                offset: vec![100],
+                extent: vec![1],
+                range: vec![100],
+            },
+            "buffer `x`: position [100] is outside [100]",
+        ),
+        (
             Error::TooLarge { what: "buffer", label: x.clone(), extent: vec![9], element_bytes: 4 },
             "buffer `x`: [9] elements of 4 bytes are too large",
         ),
@@ -163,7 +172,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 target: vec![3],
                 needed: None,
             },
-            "command `k`: from an extent of [2] to one of [3]",
+            "command `k`: extents do not match: from [2] to [3]",
         ),
         (
             Error::Mismatch {

@@ -59,12 +59,20 @@ pub(super) fn place(offset: &[usize], extent: &[usize]) -> String {
     }
 }
 
-pub(super) fn mismatch(source: &[usize], target: &[usize], needed: &Option<Vec<usize>>) -> String {
+pub(super) fn mismatch(
+    what: &str,
+    source: &[usize],
+    target: &[usize],
+    needed: &Option<Vec<usize>>,
+) -> String {
     match needed {
         Some(needed) => {
             format!("the source is {source:?}, so the target must be {needed:?}; it is {target:?}")
         }
-        None => format!("from an extent of {source:?} to one of {target:?}"),
+        None if what == "command" => {
+            format!("extents do not match: from {source:?} to {target:?}")
+        }
+        None => format!("extents {source:?} and {target:?} do not match"),
     }
 }
 

@@ -38,7 +38,7 @@ pub(crate) fn grouped<const D: usize>(
         (true, Some(size)) if size.contains(&0) => refuse("a group has at least one item"),
         (true, Some(size)) if (0..D).any(|dim| !items.range[dim].is_multiple_of(size[dim])) => {
             refuse(
-                "the size does not divide the number of items; launch more, `n.next_multiple_of(64)`, \
+                "the size does not divide the number of items; launch more, `n.next_multiple_of(size)`, \
                  and let the kernel leave out those from `n` on",
             )
         }

@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::geom::{Box3, Dims};
 use crate::group::run::grouped;
 use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
-use crate::items::Items;
+use crate::items::IntoItems;
 use folio_device::{
     Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, MOST_GROUP_BYTES, Out,
     OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
@@ -130,7 +130,8 @@ pub struct KernelCall<K, const D: usize> {
     message = "the kernel's item has another number of dimensions than the {D} of the launch",
     label = "this is a `{Self}`, and the launch has {D} dimension(s)",
     note = "a kernel with `i: Item` runs for `n` or `0..n`, one with `i: Item<2>` for `[rows, columns]`; `y.range()` has the \
-        dimensions of `y`"
+        dimensions of `y`",
+    note = "what is launched is what a function with `#[kernel]` returns: `q.run(n, f(..))`"
 )]
 pub trait RunsIn<const D: usize> {
     #[doc(hidden)]
@@ -217,8 +218,8 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn checks(&self, items: impl Into<Items<D>>) -> Result<Vec<Check>> {
-        let items = items.into();
+    pub fn checks(&self, items: impl IntoItems<D>) -> Result<Vec<Check>> {
+        let items = items.into_items();
         let code = K::code().as_ref().map_err(|cause| {
             let (kernel, cause) = (Arc::from(K::FUNCTION.name), Arc::new(cause.clone()));
             Error::Kernel { kernel, cause }

@@ -18,7 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use text::{
     access_name, access_to, buffer_name, by_way_of, checks_left, in_groups, mismatch, of_kernel,
-    of_limit, one_buffer, used, used_buffer,
+    of_limit, one_buffer, place, used, used_buffer,
 };
 pub(crate) use text::{listed, operations};
 
@@ -84,7 +84,7 @@ impl fmt::Display for Label {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.name() {
             Some(name) => write!(f, "`{}`", Plain(name)),
-            None => f.write_str("(unnamed)"),
+            None => f.write_str("without a name"),
         }
     }
 }
@@ -103,7 +103,7 @@ impl fmt::Debug for Label {
 #[non_exhaustive]
 pub enum Error {
     /// A range reaches past the end of its buffer, or its end overflows.
-    #[error("{}: offset {offset:?} + extent {extent:?} is outside {range:?}", buffer_name(.buffer))]
+    #[error("{}: {} is outside {range:?}", buffer_name(.buffer), place(.offset, .extent))]
     OutOfRange {
         /// The buffer.
         buffer: Label,
@@ -206,13 +206,13 @@ pub enum Error {
         by: Option<Use>,
     },
     /// Memory cannot be given back while operations or guards use it.
-    #[error("buffer {buffer} is in use")]
+    #[error("{} is in use: drop, or `close`, what has it (handles, guards, executables) and wait for its commands", buffer_name(.buffer))]
     InUse {
         /// The buffer.
         buffer: Label,
     },
     /// Memory cannot be given back while it is the only one to hold some data.
-    #[error("buffer {buffer}: that allocation holds the only current copy of some pages")]
+    #[error("{}: that allocation holds the only current copy of some pages", buffer_name(.buffer))]
     OnlyCopy {
         /// The buffer.
         buffer: Label,
@@ -317,7 +317,7 @@ pub enum Error {
         checks: Arc<[Check]>,
     },
     /// Two things that must be of one size are not.
-    #[error("{what} {label}: {}", mismatch(.source_extent, .target, .needed))]
+    #[error("{what} {label}: {}", mismatch(.what, .source_extent, .target, .needed))]
     Mismatch {
         /// `command`, or what was to be made.
         what: &'static str,

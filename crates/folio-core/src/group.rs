@@ -14,6 +14,7 @@ pub use task::TaskResult;
 pub(crate) use task::TaskTiming;
 
 use crate::buffer::{AsPart, AsPartMut, Part, StorageHandle};
+use crate::coords::Coords;
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, HostBody};
@@ -301,12 +302,12 @@ impl CommandGroup {
     ///
     /// It cannot wait for the runtime, nor can what it captured when that is dropped:
     /// [`Error::WaitInKernel`].
-    pub fn host_kernel<const D: usize, A, F>(&mut self, range: [usize; D], args: A, kernel: F)
+    pub fn host_kernel<const D: usize, A, F>(&mut self, range: impl Coords<D>, args: A, kernel: F)
     where
         A: KernelArgs<D>,
         F: for<'v> Fn(ClosureItem<'v, D>, A::Views<'v>) + Send + Sync + 'static,
     {
-        let range: Dims = crate::buffer::widen(range);
+        let range: Dims = crate::buffer::widen(range.coords());
         let geometry = Geometry::new(D as u8, range);
         let kernel = NativeKernel::new(ClosureKernel::<F, A, D>::new(kernel));
         let mut launch = Launch::new(geometry);

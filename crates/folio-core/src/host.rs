@@ -11,7 +11,7 @@ use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, reduces_within};
 use crate::hal::ParamPtr;
-use crate::items::Items;
+use crate::items::IntoItems;
 use folio_device::{
     Atomic, Checked, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
     OutRow, Positions, Racy, Reduce, Shared, put_scalar, watch,
@@ -182,13 +182,13 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
     }
 
     /// Runs it.
-    pub fn run(self, items: impl Into<Items<D>>) -> Result<()> {
+    pub fn run(self, items: impl IntoItems<D>) -> Result<()> {
         let name = K::FUNCTION.name;
         let code = K::code().as_ref().map_err(|cause| Error::Kernel {
             kernel: Arc::from(name),
             cause: Arc::new(cause.clone()),
         })?;
-        let places = items.into();
+        let places = items.into_items();
         let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
         if group_too_large(code, group).is_some() {
             return Err(Error::GroupSize {

@@ -67,6 +67,26 @@ impl<const D: usize> Items<D> {
     }
 }
 
+/// What says the [`Items`] of a launch: all that becomes them by `Into`.
+#[diagnostic::on_unimplemented(
+    message = "a launch is for items, and `{Self}` says none",
+    label = "expected `n`, `a..b`, `[rows, columns]`, or `y.range()`",
+    note = "first the items, then the kernel: `q.run(n, f(..))?`",
+    note = "items are counted by `usize`: `n as usize`; without the last one: `0..n` for `0..=n - 1`"
+)]
+pub trait IntoItems<const D: usize> {
+    #[doc(hidden)]
+    fn into_items(self) -> Items<D>;
+}
+
+#[diagnostic::do_not_recommend]
+impl<const D: usize, I: Into<Items<D>>> IntoItems<D> for I {
+    #[inline(always)]
+    fn into_items(self) -> Items<D> {
+        self.into()
+    }
+}
+
 impl<const D: usize> From<[usize; D]> for Items<D> {
     fn from(range: [usize; D]) -> Items<D> {
         Items { offset: [0; D], range, group: None }

@@ -49,7 +49,7 @@ mod views;
 
 pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Lend, Part, Policy,
-    ReadFuture, ReadGuard, ReadRows, Reclaim, Reclaimed, Refused, Shared, Slice, SliceMut,
+    ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Refused, Shared, Slice, SliceMut,
     ViewPolicy, WriteGuard, WriteRows,
 };
 pub use call::{Argument, Given, KernelCall, RunsIn, Shares};
@@ -94,9 +94,11 @@ pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use host::HostCall;
 pub use host::{HostArgument, Lent};
-pub use items::{Edge, Items, Margin};
+pub use items::{Edge, IntoItems, Items, Margin};
 pub use managed::{Executor, HostExecutor, ManagedArray, ManagedFuture, ManagedPtr, ManagedVec};
 pub use marks::{Marked, Marks};
+#[doc(hidden)]
+pub use notice::hint;
 pub use opaque::{OpaqueArg, OpaqueKernel};
 pub use queue::Queue;
 pub use report::{Counters, Moves};

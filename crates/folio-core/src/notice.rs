@@ -14,8 +14,10 @@ fn quiet() -> bool {
     std::env::var_os(QUIET).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
-/// Says something that is no error: to a `tracing` subscriber, or else to standard error.
-pub(crate) fn hint(text: &str) {
+/// Says something that is no error: to a `tracing` subscriber, or else to standard error. For the
+/// facade.
+#[doc(hidden)]
+pub fn hint(text: &str) {
     if quiet() {
         return;
     }

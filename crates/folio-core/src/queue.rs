@@ -9,7 +9,7 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::{Batches, Recorder};
 use crate::group::CommandGroup;
-use crate::items::Items;
+use crate::items::{IntoItems, Items};
 use crate::order::stamp::Stamp;
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef, Runtime};
@@ -198,10 +198,10 @@ impl Queue {
     /// [`CommandGroup::run`](CommandGroup::run).
     pub fn run<const D: usize>(
         &self,
-        items: impl Into<Items<D>>,
+        items: impl IntoItems<D>,
         call: impl RunsIn<D>,
     ) -> Result<Event> {
-        let (items, mut call) = (items.into(), call.call());
+        let (items, mut call) = (items.into_items(), call.call());
         self.act(&mut |cg| cg.run_here(items, &mut call))
     }
 

@@ -16,7 +16,7 @@ use crate::engine::tracker::{Foreign, Tracker};
 use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
-use crate::graph::FusionCounters;
+use crate::graph::{FusionCounters, Recordings};
 use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
 use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
@@ -43,6 +43,7 @@ pub(crate) struct Core {
     pub(crate) engine: Arc<Engine>,
     /// Tells runtimes apart.
     pub(crate) id: u64,
+    pub(crate) recordings: Arc<Recordings>,
     /// Never looked at: it is its drop that counts.
     _open: Arc<Open>,
 }
@@ -60,7 +61,7 @@ impl Drop for Open {
 impl Core {
     fn new(engine: Arc<Engine>, id: u64) -> Arc<Core> {
         let open = Arc::new(Open(engine.clone()));
-        Arc::new(Core { engine, id, _open: open })
+        Arc::new(Core { engine, id, recordings: Arc::default(), _open: open })
     }
 
     /// Another one, of the same runtime.
@@ -288,14 +289,16 @@ impl RuntimeBuilder {
 const LINKS_VARIABLE: &str = "FOLIO_LINKS";
 
 fn links_of_environment() -> Result<Links> {
-    match std::env::var(LINKS_VARIABLE).as_deref() {
-        Err(std::env::VarError::NotPresent) | Ok("" | "auto") => Ok(Links::Auto),
-        Ok("on") => Ok(Links::On),
-        Ok("off") => Ok(Links::Off),
-        _ => {
-            let why = "`auto`, `on` or `off` is possible".to_owned();
-            Err(Error::Configuration { what: LINKS_VARIABLE, why })
-        }
+    let value = std::env::var_os(LINKS_VARIABLE).unwrap_or_default();
+    match value.to_string_lossy().as_ref() {
+        "" | "auto" => Ok(Links::Auto),
+        "on" => Ok(Links::On),
+        "off" => Ok(Links::Off),
+        value => Err(Error::Environment {
+            variable: LINKS_VARIABLE.to_owned(),
+            value: value.to_owned(),
+            allowed: "`auto`, `on` or `off` is possible".to_owned(),
+        }),
     }
 }
 

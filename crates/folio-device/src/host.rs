@@ -12,6 +12,7 @@ use std::marker::PhantomData;
     message = "a kernel calls what is no `#[device_fn]`",
     label = "not for devices",
     note = "a function of your own: write `#[device_fn]` above it; a method: above its `impl`",
+    note = "a kernel calls no other kernel: what both do is a `#[device_fn]`",
     note = "of the standard library kernels have numbers with their methods, `a.max(b)`, and nothing else"
 )]
 pub trait Callable {

@@ -45,10 +45,14 @@ pub fn code_of<K: Kernel>() -> &'static Built {
     if let Ok(Some(code)) = known {
         return code;
     }
-    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    // One for each instance: as many as the program has, so leaking them is keeping them.
-    let code = *all.entry(id).or_insert_with(|| Box::leak(Box::new(Code::of(K::FUNCTION))));
-    drop(all);
+    let all = || ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let made = all().get(&id).copied();
+    let code = made.unwrap_or_else(|| {
+        // Without the lock: entries of its table may be the program's, and call kernels.
+        let code = Code::of(K::FUNCTION);
+        // One for each instance: as many as the program has, so leaking them is keeping them.
+        *all().entry(id).or_insert_with(|| Box::leak(Box::new(code)))
+    });
     // A thread that is ending keeps nothing.
     let _ = KNOWN.try_with(|known| known.borrow_mut().insert(id, code));
     code

@@ -39,6 +39,7 @@ mod local;
 pub mod math;
 mod operators;
 pub mod ops;
+mod outside;
 mod owned;
 mod param;
 mod reduce;

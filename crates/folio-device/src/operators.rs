@@ -184,7 +184,8 @@ pub fn ge<T: Compared>(a: T, b: T) -> bool {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` where `{A}` is needed",
     label = "this is `{Self}`; cast it: `.. as {A}`",
-    note = "kernels convert numbers with `as` alone: `k as usize`, `(n as f32 * 1.5) as i32`; `2` is an integer, `2.0` a float"
+    note = "kernels convert numbers with `as` alone, of two sides either: `n + k as usize`, `n as u32 + k`; `2` is an integer, \
+        `2.0` a float"
 )]
 pub unsafe trait Is<A> {
     /// The same value.

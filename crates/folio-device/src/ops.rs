@@ -42,7 +42,8 @@ pub trait Number: Arith + Cast {
 /// An integer.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer in a kernel",
-    label = "no integer"
+    label = "no integer",
+    note = "of floats: `x.powi(2)` or `x.powf(0.5)` for `pow`, and `x.to_bits()` has the bits"
 )]
 pub trait Int: Arith {
     /// `self << by`, by the low bits of `by`.

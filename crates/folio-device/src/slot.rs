@@ -104,7 +104,8 @@ pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in a kernel",
     label = "no device type",
-    note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
+    note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
+    note = "for an enum pass a number, `mode as u32`, and compare it with a `const`"
 )]
 pub trait Slotted {
     /// Its entry in the table.
@@ -201,10 +202,8 @@ pub fn nothing<T: Given>() -> T {
 #[cold]
 #[inline(never)]
 pub fn probe(entries: &[fn() -> Entry]) {
-    TABLE.with_borrow_mut(|table| {
-        table.clear();
-        table.extend(entries.iter().map(|entry| entry()));
-    });
+    // An entry may be the program's, and probe another kernel: nothing is borrowed meanwhile.
+    TABLE.set(entries.iter().map(|entry| entry()).collect());
 }
 
 /// The types that a body tells.

@@ -319,7 +319,7 @@ impl Signature {
                 /// Runs it on slices, here and now: for tests, and debuggers.
                 #[allow(dead_code, clippy::too_many_arguments, reason = "for who wants it")]
                 #vis fn host(
-                    __items: impl ::folio::ir::device::rust::convert::Into<::folio::Items<#rank>> #(, #names: #lent)*
+                    __items: impl ::folio::IntoItems<#rank> #(, #names: #lent)*
                 ) -> ::folio::Result<()> {
                     // SAFETY: as for a call; what is lent is borrowed until this returns.
                     let __call = unsafe {

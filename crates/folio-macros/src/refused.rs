@@ -64,6 +64,12 @@ pub fn refuse_rank(ty: &Type, walk: &mut Walk) {
         }
         return;
     };
+    if ["OutRow", "InOutRow"].contains(&name.as_str()) {
+        let text = format!(
+            "an `{name}` is of two dimensions by itself, rows and columns, and the item of one: write `{name}<T>`"
+        );
+        walk.refuse(ty.span(), text);
+    }
     if OF_RANK.contains(&name.as_str()) && !(1..=3).contains(&rank) {
         walk.refuse(ty.span(), "there are one, two or three dimensions");
     }

@@ -3,7 +3,8 @@
 use crate::handle::{self, Elem};
 use crate::program::BufferSpec;
 use folio_core::{
-    Buffer, BufferOptions, HostStorage, Policy, Queue, Reclaim, Result, Runtime, ViewPolicy,
+    Buffer, BufferOptions, HostStorage, Policy, Queue, Reclaim, ReclaimError, Result, Runtime,
+    ViewPolicy,
 };
 use std::marker::PhantomData;
 
@@ -63,8 +64,11 @@ pub enum Back {
 pub type Came = (Vec<u64>, Result<()>);
 
 fn take<T: Elem>(back: &mut Reclaim<Words<T>>) -> Result<Came> {
-    let came = back.take()?;
-    Ok((came.storage.values(), came.result))
+    match back.take() {
+        Ok(words) => Ok((words.values(), Ok(()))),
+        Err(ReclaimError { error, storage: Some(words) }) => Ok((words.values(), Err(error))),
+        Err(refused) => Err(refused.into()),
+    }
 }
 
 impl Back {

@@ -116,7 +116,7 @@ pub mod prelude {
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
         InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk, OutGroup, OutRow,
-        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, combine,
+        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, bf16, combine, f16,
     };
     pub use folio_macros::{DeviceType, device_fn, kernel};
 
@@ -143,6 +143,12 @@ pub mod prelude {
 pub fn builder() -> Result<RuntimeBuilder> {
     #[cfg(feature = "trace")]
     trace_from_env()?;
+    #[cfg(not(feature = "trace"))]
+    if std::env::var_os("FOLIO_TRACE").is_some_and(|file| !file.is_empty()) {
+        hint(
+            "FOLIO_TRACE is set, and the program is built without Folio's feature `trace`: there is no trace",
+        );
+    }
     let builder = Runtime::builder();
     #[cfg(feature = "cpu")]
     let builder = builder.backend(cpu_from_env()?);

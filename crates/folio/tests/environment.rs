@@ -44,6 +44,9 @@ fn bad_settings_are_errors() {
         }
         unset(name);
     }
+    set("FOLIO_LINKS", "perhaps");
+    refused(folio::runtime(), "FOLIO_LINKS", "perhaps", "`on` or `off`");
+    unset("FOLIO_LINKS");
     set("FOLIO_CPU_DOMAINS", "3");
     set("FOLIO_CPU_THREADS", "3");
     let rt = folio::runtime().unwrap();

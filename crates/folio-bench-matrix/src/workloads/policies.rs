@@ -100,13 +100,13 @@ fn through(bench: &(Runtime, Queue), mode: &str, mut data: Vec<f32>) -> Result<V
             q.run(n, next(&mut x))?;
             drop(x);
             q.wait()?;
-            taken(back.take()?)
+            Ok(back.take().map_err(folio::Error::from)?)
         }
         "sync_writeback_view" => {
             let (mut x, mut back) = rt.sync_writeback_view(n, data).map_err(folio::Error::from)?;
             q.run(n, next(&mut x))?;
             drop(x);
-            taken(back.take()?)
+            Ok(back.take().map_err(folio::Error::from)?)
         }
         "scope" => {
             rt.scope(|scope| -> folio::Result<()> {
@@ -122,11 +122,6 @@ fn through(bench: &(Runtime, Queue), mode: &str, mut data: Vec<f32>) -> Result<V
             Ok(x.to_vec()?)
         }
     }
-}
-
-fn taken(back: folio::Reclaimed<Vec<f32>>) -> Result<Vec<f32>> {
-    back.result?;
-    Ok(back.storage)
 }
 
 fn ours(bench: &Bench, mode: &'static str, start: Vec<f32>) -> Side {
@@ -166,7 +161,7 @@ fn three(bench: &Bench, is_async: bool, start: &[f32]) -> Side {
             drop(views);
             q.wait()?;
             for mut back in backs {
-                all.borrow_mut().push(taken(back.take()?)?);
+                all.borrow_mut().push(back.take().map_err(folio::Error::from)?);
             }
         }
         Ok(())

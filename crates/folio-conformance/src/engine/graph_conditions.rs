@@ -4,8 +4,8 @@ use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
 use folio_core::{
-    Cause, CommandGroup, Error, Executable, Graph, GraphError, Node, NodeKind, Parameter, Queue,
-    Shared,
+    BufferOptions, Cause, CommandGroup, Error, Executable, Graph, GraphError, Node, NodeKind,
+    Parameter, Queue, Shared,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -106,7 +106,9 @@ fn a_loop_runs_while_its_value_is_not_zero(rig: &Rig) -> Outcome {
 /// GRAPH-05: an error with a type, and the next run works.
 fn a_loop_at_its_limit_fails(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let x = numbers(rig, 3)?;
+    let mut x = numbers(rig, 3)?;
+    let options = BufferOptions::new().label("value");
+    x[0] = rig.rt.buffer_from_with(&[1; 8], [8], options)?.share();
     let graph = counts_down(rig, &q, &x[0], &x[1], 3)?;
     adding(&graph, &x[2], 1)?;
     let run = graph.finalize()?;
@@ -116,9 +118,10 @@ fn a_loop_at_its_limit_fails(rig: &Rig) -> Outcome {
         Cause::Graph(why) => GraphError::clone(why),
         other => return Err(Stop::Failed(format!("another cause: {other}"))),
     };
-    let is_limit = |command: &folio_core::Label, limit| command.as_str() == "loop" && limit == 3;
-    let reached = matches!(&cause, GraphError::LimitReached { command, limit, .. } if is_limit(command, *limit));
-    ensure!(reached, "{failed}");
+    let GraphError::LimitReached { command, buffer, limit } = &cause else {
+        return Err(Stop::Failed(format!("another cause: {cause}")));
+    };
+    ensure_eq!((command.as_str(), buffer.as_str(), *limit), ("loop", "value", 3));
     // What the loop writes is not there; what it does not use is.
     ensure_eq!(failure(x[1].to_vec())?.id(), failed.id());
     ensure_eq!(failure(q.wait())?.id(), failed.id());

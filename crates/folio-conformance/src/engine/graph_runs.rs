@@ -3,7 +3,9 @@
 use super::graphs::{adding, graph, numbers};
 use super::rig::*;
 use super::tests;
-use folio_core::{BatchReport, CommandGroup, Error, Event, Parameter, Shared};
+use folio_core::{
+    BatchReport, BufferOptions, CommandGroup, Error, Event, GraphError, Parameter, Shared,
+};
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -21,6 +23,7 @@ tests![
     a_run_moves_what_is_elsewhere_and_no_more,
     a_batch_is_found_again,
     a_batch_with_an_error_submits_nothing,
+    the_host_does_not_see_what_is_only_recorded,
     one_graph_runs_from_many_threads,
     pictures_show_nodes_and_edges,
 ];
@@ -402,6 +405,73 @@ fn a_batch_is_found_again(rig: &Rig) -> Outcome {
         ensure_eq!(q.batch_report().evicted, 5);
         q.wait()?;
     }
+    Ok(())
+}
+
+/// Fails unless `result` is refused since `command` is to `uses` the buffer `x`.
+fn not_run<T>(result: Result<T, Error>, [command, uses]: [&str; 2]) -> Outcome {
+    let Err(Error::Graph { why, .. }) = &result else {
+        return Err(Stop::Failed(format!("not refused, or so: {:?}", result.err())));
+    };
+    match &**why {
+        GraphError::NotRunYet { buffer, command: by, uses: how, .. } => {
+            ensure_eq!((buffer.as_str(), by.as_str(), *how), ("x", command, uses));
+        }
+        other => return Err(Stop::Failed(format!("refused otherwise: {other}"))),
+    }
+    Ok(())
+}
+
+/// GRAPH-01, GRAPH-08, ERR-01: in a block, and as long as a thread records, it neither reads what
+/// has been recorded as written, nor writes what has been recorded as used. Nothing changes.
+fn the_host_does_not_see_what_is_only_recorded(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = rig.rt.buffer_from_with(&[1; 8], [8], BufferOptions::new().label("x"))?.share();
+    let mut y = rig.rt.buffer_from(&[2; 8])?;
+    let refusals = |x: &Shared<i32>, [writer, reader]: [&str; 2]| -> Outcome {
+        // The first half is written, the second one is read.
+        not_run(x.read(), [writer, "write"])?;
+        not_run(x.to_vec(), [writer, "write"])?;
+        not_run(x.get([1]), [writer, "write"])?;
+        not_run(x.slice([0], [2])?.read(), [writer, "write"])?;
+        not_run(x.slice_mut([4], [2])?.write(), [reader, "read"])?;
+        ensure_eq!((x.get([5])?, x.slice([4], [4])?.read()?.to_vec()), (1, vec![1; 4]));
+        // Another thread sees what is there.
+        let other = x.clone();
+        let seen = std::thread::spawn(move || other.to_vec()).join();
+        ensure_eq!(seen.map_err(|_| Stop::Failed("a panic".into()))??, vec![1; 8]);
+        Ok(())
+    };
+    let ((), event) = q.batch(|q| {
+        q.fill(x.slice_mut([0], [4])?, 5)?;
+        q.run(4, copies(x.slice([4], [4])?, y.slice_mut([0], [4])?))?;
+        Ok(())
+    })?;
+    event.wait()?;
+    ensure_eq!((x.get([0])?, y.get([0])?), (5, 1));
+    q.fill(&x, 1)?;
+    let mut checked = Ok(());
+    q.batch(|q| {
+        q.fill(x.slice_mut([0], [4])?, 5)?;
+        q.run(4, copies(x.slice([4], [4])?, y.slice_mut([0], [4])?))?;
+        checked = refusals(&x, ["fill", "copies"]);
+        Ok(())
+    })?;
+    checked?;
+    ensure_eq!(x.to_vec()?, [5, 5, 5, 5, 1, 1, 1, 1]);
+    q.fill(&x, 1)?;
+    let graph = rig.rt.graph(&q.device())?;
+    let recording = graph.record([&q])?;
+    q.submit(|cg| {
+        cg.label("five").fill(x.slice_mut([0], [4])?, 5);
+        Ok(())
+    })?;
+    q.run(4, copies(x.slice([4], [4])?, y.slice_mut([0], [4])?))?;
+    refusals(&x, ["five", "copies"])?;
+    drop(recording);
+    x.write()?[4] = 3;
+    q.run_graph(&graph.finalize()?)?;
+    ensure_eq!((x.to_vec()?, y.get([0])?), (vec![5, 5, 5, 5, 3, 1, 1, 1], 3));
     Ok(())
 }
 

@@ -148,7 +148,7 @@ fn links_are_over_the_programs_memory(rig: &Rig) -> Outcome {
         add(q, &mut x, 1)?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
         drop(x);
-        let data = back.take()?.storage;
+        let data = back.take()?;
         ensure_eq!((data.0.as_ptr() as usize, data.elements()), (address, vec![2; N]));
         ensure_eq!(counts(&rt)[2], before, "copies");
     }
@@ -163,7 +163,7 @@ fn a_discard_as_first_access_links_too(rig: &Rig) -> Outcome {
         q.run(N, puts(5, &mut x))?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
         drop(x);
-        ensure_eq!(back.take()?.storage.elements(), vec![5; N]);
+        ensure_eq!(back.take()?.elements(), vec![5; N]);
     }
     ensure_eq!(counts(&rt)[2], 0);
     Ok(())
@@ -286,7 +286,7 @@ fn linked_views_come_back(rig: &Rig) -> Outcome {
                 add(q, &mut x, 1)?;
             }
             drop(x);
-            ensure_eq!(back.take()?.storage.elements(), vec![1 + round % 4; N]);
+            ensure_eq!(back.take()?.elements(), vec![1 + round % 4; N]);
         }
     }
     Ok(())
@@ -304,8 +304,7 @@ fn views_that_write_nothing_back_hold_values(rig: &Rig) -> Outcome {
             add(q, &mut x, 1)?;
             drop(x);
             let came = back.take()?;
-            came.result?;
-            ensure!(came.storage.elements().iter().all(|x| (1..=3).contains(x)), "not its values");
+            ensure!(came.elements().iter().all(|x| (1..=3).contains(x)), "not its values");
             let [maps, unmaps, copies] = counts(&rt);
             ensure_eq!([maps - before[0], unmaps - before[1], copies - before[2]], [2, 1, 0]);
         }
@@ -334,9 +333,8 @@ fn failed_kernels_on_linked_memory(rig: &Rig) -> Outcome {
         let (mut x, mut back) = rt.sync_writeback_view(100, vec![1; 100]).map_err(Error::from)?;
         q.run(100, fails(3, &mut x))?;
         drop(x);
-        let back = back.take()?;
-        failure(back.result)?;
-        ensure!(back.storage.iter().all(|v| (1..=2).contains(v)), "{:?}", back.storage);
+        let came = failed_storage(back.take())?.0;
+        ensure!(came.iter().all(|v| (1..=2).contains(v)), "{came:?}");
         let _ = q.wait();
     }
     Ok(())

@@ -87,7 +87,7 @@ fn policies_have_names(rig: &Rig) -> Outcome {
             "{name}"
         );
         drop(x);
-        ensure_eq!(back.take()?.storage, data());
+        ensure_eq!(back.take()?, data());
     }
     Ok(())
 }
@@ -99,13 +99,12 @@ fn views_give_their_storage_back(rig: &Rig) -> Outcome {
         for policy in OWNED {
             let (mut x, mut back) = lend(&q, policy, vec![1; 8])?;
             add(&q, &mut x, 2)?;
-            refused!(back.take(), Error::InUse { .. });
+            refused!(back.take().map_err(Error::from), Error::InUse { .. });
             drop(x);
-            let back_again = back.take()?;
-            back_again.result?;
+            let came = back.take()?;
             let kept = policy.writes_back() || on_host(&q);
-            ensure_eq!(back_again.storage, vec![if kept { 3 } else { 1 }; 8], "{policy}");
-            refused!(back.take(), Error::Freed { .. });
+            ensure_eq!(came, vec![if kept { 3 } else { 1 }; 8], "{policy}");
+            refused!(back.take().map_err(Error::from), Error::Freed { .. });
         }
     }
     Ok(())
@@ -150,7 +149,7 @@ fn async_writebacks_are_under_way_together(rig: &Rig) -> Outcome {
         gate.open();
         q.wait()?;
         for (value, mut back) in (0..).zip(backs) {
-            ensure_eq!(back.take()?.storage, vec![value + 1; 64], "device {at}");
+            ensure_eq!(back.take()?, vec![value + 1; 64], "device {at}");
         }
     }
     Ok(())
@@ -207,7 +206,7 @@ fn a_writeback_copies_what_the_host_lacks(rig: &Rig) -> Outcome {
         let moved = [after.operations - before.operations, after.pages - before.pages];
         ensure_eq!(moved, [count; 2]);
         ensure!(after.bytes - before.bytes <= 16, "more than a page");
-        let storage = back.take()?.storage;
+        let storage = back.take()?;
         let expected = |at: usize| if written == Some(at) { 9 } else { 1 };
         ensure_eq!(storage, (0..32).map(expected).collect::<Vec<_>>());
     }
@@ -236,7 +235,7 @@ fn a_view_works_in_place_on_the_host(rig: &Rig) -> Outcome {
         })?;
         ensure_eq!(told.recv().ok(), Some(1000));
         drop(x);
-        let storage = back.take()?.storage;
+        let storage = back.take()?;
         ensure_eq!(storage.as_ptr() as usize, address);
         let after = rig.rt.counters();
         ensure_eq!(after.transfers(), before.transfers(), "device {at}");
@@ -254,10 +253,9 @@ fn a_failed_kernel_gives_back_storage_and_error(rig: &Rig) -> Outcome {
             let (mut x, mut back) = lend(&q, policy, vec![1; 8])?;
             q.run(8, fails(3, &mut x))?;
             drop(x);
-            let back = back.take()?;
-            let root = failure(back.result)?;
+            let (came, root) = failed_storage(back.take())?;
             ensure_eq!(panic_message(&root).as_deref(), Some("on purpose"), "{policy}");
-            ensure!(back.storage.iter().all(|v| (1..=2).contains(v)), "{:?}", back.storage);
+            ensure!(came.iter().all(|v| (1..=2).contains(v)), "{came:?}");
             let _ = q.wait();
         }
     }
@@ -271,9 +269,9 @@ fn a_leaked_view_keeps_its_storage(rig: &Rig) -> Outcome {
         let (mut x, mut back) = lend(&q, policy, vec![1; 8])?;
         add(&q, &mut x, 1)?;
         std::mem::forget(x);
-        refused!(back.take(), Error::InUse { .. });
+        refused!(back.take().map_err(Error::from), Error::InUse { .. });
         q.wait()?;
-        refused!(back.take(), Error::InUse { .. });
+        refused!(back.take().map_err(Error::from), Error::InUse { .. });
     }
     let (x, back) = lend(&q, Policy::AsyncView, vec![1; 8])?;
     std::mem::forget(back);
@@ -289,7 +287,7 @@ fn closing_returns_the_error(rig: &Rig) -> Outcome {
             let (mut x, mut back) = lend(&q, policy, vec![1; 8])?;
             add(&q, &mut x, 1)?;
             x.close()?;
-            back.take()?.result?;
+            back.take()?;
             let (mut x, _back) = lend(&q, policy, vec![1; 8])?;
             q.run(8, fails(3, &mut x))?;
             failure(x.close())?;
@@ -313,7 +311,7 @@ fn storage_comes_back_after_the_runtime(rig: &Rig) -> Outcome {
         add(&q, &mut x, 1)?;
         drop((q, rt, x));
         let kept = policy.writes_back() || on_host(&rig.queue()?);
-        ensure_eq!(back.take()?.storage, vec![if kept { 2 } else { 1 }; 8], "{policy}");
+        ensure_eq!(back.take()?, vec![if kept { 2 } else { 1 }; 8], "{policy}");
     }
     Ok(())
 }
@@ -370,7 +368,7 @@ fn storage_comes_back_as_a_future(rig: &Rig) -> Outcome {
             }
             storage.is_some()
         })?;
-        ensure_eq!(storage.map(|back| back.storage), Some(vec![2; 8]), "device {at}");
+        ensure_eq!(storage.transpose()?, Some(vec![2; 8]), "device {at}");
     }
     Ok(())
 }
@@ -498,7 +496,7 @@ fn storage_outlives_what_is_deferred(rig: &Rig) -> Outcome {
         ensure!(!back.is_back(), "it is in use");
         gate.open();
         ensure_eq!(y.to_vec()?, [2; 8], "device {at}");
-        back.take()?.result?;
+        back.take()?;
     }
     Ok(())
 }
@@ -510,12 +508,10 @@ fn storage_is_in_use_while_a_handle_is_left(rig: &Rig) -> Outcome {
         let (x, mut back) = lend(&q, policy, vec![1; 8])?;
         let guard = x.read()?;
         x.close()?;
-        refused!(back.take(), Error::InUse { .. });
+        refused!(back.take().map_err(Error::from), Error::InUse { .. });
         ensure_eq!(guard.to_vec(), [1; 8]);
         drop(guard);
-        let back = back.take()?;
-        back.result?;
-        ensure_eq!(back.storage, [1; 8]);
+        ensure_eq!(back.take()?, [1; 8]);
         if policy.writes_back() {
             // No graph keeps such a view.
             continue;
@@ -528,9 +524,9 @@ fn storage_is_in_use_while_a_handle_is_left(rig: &Rig) -> Outcome {
         })?;
         let run = graph.finalize()?;
         x.close()?;
-        refused!(back.take(), Error::InUse { .. });
+        refused!(back.take().map_err(Error::from), Error::InUse { .. });
         drop((run, graph));
-        back.take()?.result?;
+        back.take()?;
     }
     Ok(())
 }

@@ -7,7 +7,7 @@ pub(super) use crate::suite::{Outcome, Stop, ensure, ensure_eq, unsupported};
 use folio_core::hal::MemoryHome;
 use folio_core::{
     Buffer, BufferOptions, Cause, DeviceRef, DeviceType, Error, Event, Failure, Links, Queue,
-    Runtime, RuntimeBuilder, Status,
+    ReclaimError, Runtime, RuntimeBuilder, Status,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -19,6 +19,12 @@ pub(super) const PATIENCE: Duration = Duration::from_secs(50);
 
 impl From<Error> for Stop {
     fn from(error: Error) -> Stop {
+        Stop::Failed(error.to_string())
+    }
+}
+
+impl<O> From<ReclaimError<O>> for Stop {
+    fn from(error: ReclaimError<O>) -> Stop {
         Stop::Failed(error.to_string())
     }
 }
@@ -172,6 +178,19 @@ pub(super) fn eventually(what: &str, mut done: impl FnMut() -> bool) -> Outcome 
         std::thread::sleep(Duration::from_micros(100));
     }
     Ok(())
+}
+
+/// The storage that came back with a failure, and the failure.
+pub(super) fn failed_storage<O>(
+    result: Result<O, ReclaimError<O>>,
+) -> Result<(O, Arc<Failure>), Stop> {
+    match result {
+        Err(ReclaimError { error, storage: Some(storage) }) => {
+            Ok((storage, failure(Err::<(), _>(error))?))
+        }
+        Err(refused) => Err(refused.into()),
+        Ok(_) => Err(Stop::Failed("it should have failed".into())),
+    }
 }
 
 /// The failure in a result.

@@ -38,6 +38,7 @@ impl Held {
         let mode = if exact { mode } else { widened(mode) };
         let storage = &part.view.storage;
         let managed = HostAccess::begin(storage)?;
+        storage.core.recordings.check(storage, &elements, mode)?;
         let taken = storage.core.engine.take_guard(
             storage.id,
             elements,
@@ -79,6 +80,7 @@ pub(crate) fn vec_from_anywhere<T: DeviceType>(part: &Part) -> Result<Vec<T>> {
     let Part { view, part, .. } = part;
     let (storage, (elements, _)) = (&view.storage, view.in_storage(part));
     let (engine, len) = (&storage.core.engine, part.volume());
+    storage.core.recordings.check(storage, &elements, Mode::Read)?;
     let mut all = Vec::new();
     all.try_reserve_exact(len).map_err(|_| Error::OutOfMemory {
         device: "host".to_owned(),

@@ -3,6 +3,7 @@
 mod guard;
 mod make;
 mod options;
+mod outside;
 mod part;
 mod policy;
 mod reclaim;
@@ -17,7 +18,7 @@ pub(crate) use part::sealed::{Sealed, SealedMut};
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 pub(crate) use policy::{End, view_over};
 pub use policy::{HostStorage, Lend, Policy, ViewPolicy};
-pub use reclaim::{Reclaim, Reclaimed, Refused};
+pub use reclaim::{Reclaim, ReclaimError, Refused};
 pub(crate) use view::View;
 
 use crate::coords::Coords;

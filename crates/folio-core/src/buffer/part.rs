@@ -225,8 +225,9 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
 /// by reference or, for slices, by value.
 #[diagnostic::on_unimplemented(
     message = "a command cannot read elements of type `{T}` in {D} dimension(s) from `{Self}`",
-    label = "not of these elements and dimensions",
-    note = "it can from `&buffer`, `&shared` and `slice`, whose elements and dimensions are these; `x.flat()` gives the elements of any buffer in one dimension"
+    label = "this is read: pass `&x`, a buffer of these elements and dimensions",
+    note = "it can from `&buffer`, `&shared` and `slice`; `x.flat()` gives the elements of any buffer in one dimension",
+    note = "of the host's own data: `cg.copy_from_slice(&values, &mut x)` in a `q.submit`, `rt.buffer_from(&values)?`, `x.to_vec()?`"
 )]
 pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
     #[doc(hidden)]
@@ -277,8 +278,8 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
 /// ```
 #[diagnostic::on_unimplemented(
     message = "a command cannot write elements of type `{T}` in {D} dimension(s) to `{Self}`",
-    label = "not of these elements and dimensions",
-    note = "it can to `&mut buffer`, `&shared` and `slice_mut`, whose elements and dimensions are these; `x.flat_mut()` gives the elements of any buffer in one dimension"
+    label = "this is written: pass `&mut x`, a buffer of these elements and dimensions",
+    note = "it can to `&mut buffer`, `&shared` and `slice_mut`; `x.flat_mut()` gives the elements of any buffer in one dimension"
 )]
 pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::SealedMut<T, D> {
     #[doc(hidden)]

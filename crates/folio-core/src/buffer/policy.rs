@@ -242,7 +242,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// let data = vec![1.0f32; 100];
     /// let (x, mut back) = rt.sync_writeback_view(100, data)?;
     /// x.close()?;
-    /// assert_eq!(back.take()?.storage.len(), 100);
+    /// assert_eq!(back.take()?.len(), 100);
     /// # Ok(())
     /// # }
     /// ```
@@ -383,8 +383,8 @@ impl Runtime {
         /// q.fill(&mut y, 1.0)?;
         /// drop((x, y)); // does not wait
         /// q.wait()?;
-        /// assert_eq!(x_back.take()?.storage, [0.0; 8]);
-        /// assert_eq!(y_back.take()?.storage, [1.0; 8]);
+        /// assert_eq!(x_back.take()?, [0.0; 8]);
+        /// assert_eq!(y_back.take()?, [1.0; 8]);
         /// # Ok(())
         /// # }
         /// ```

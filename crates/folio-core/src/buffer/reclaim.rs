@@ -18,13 +18,19 @@ pub struct Reclaim<O> {
     shared: Arc<Shared<O>>,
 }
 
-/// A storage that has come back.
-#[derive(Debug)]
-pub struct Reclaimed<O> {
-    /// With the contents that reached it.
-    pub storage: O,
-    /// The error of what should have been written to it, or written back.
-    pub result: Result<()>,
+/// Why a [`Reclaim`] does not give the storage back, or gives it back without all of its contents.
+/// With `?` it becomes the [`Error`].
+pub struct ReclaimError<O> {
+    /// Why; of a storage that came back, the failure of what should have been written to it.
+    pub error: Error,
+    /// With the contents that reached it. `None` while a view is in it, and once it was taken.
+    pub storage: Option<O>,
+}
+
+impl<O> ReclaimError<O> {
+    fn without_storage(error: Error) -> ReclaimError<O> {
+        ReclaimError { error, storage: None }
+    }
 }
 
 /// A view could not be made; the storage is as it was.
@@ -35,25 +41,31 @@ pub struct Refused<O> {
     pub storage: O,
 }
 
-impl<O> From<Refused<O>> for Error {
-    fn from(refused: Refused<O>) -> Error {
-        refused.error
-    }
-}
+/// Errors beside a storage: they read as the error alone, and become it.
+macro_rules! reads_as_its_error {
+    ($($name:ident)*) => {$(
+        impl<O> From<$name<O>> for Error {
+            fn from(refused: $name<O>) -> Error {
+                refused.error
+            }
+        }
 
-impl<O> fmt::Debug for Refused<O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Debug::fmt(&self.error, f)
-    }
-}
+        impl<O> fmt::Debug for $name<O> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Debug::fmt(&self.error, f)
+            }
+        }
 
-impl<O> fmt::Display for Refused<O> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        fmt::Display::fmt(&self.error, f)
-    }
-}
+        impl<O> fmt::Display for $name<O> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.error, f)
+            }
+        }
 
-impl<O> std::error::Error for Refused<O> {}
+        impl<O> std::error::Error for $name<O> {}
+    )*};
+}
+reads_as_its_error!(Refused ReclaimError);
 
 /// Is told how a view ends.
 pub(crate) trait Told: Send + Sync {
@@ -145,23 +157,26 @@ impl<O: Send + 'static> Reclaim<O> {
 }
 
 impl<O> Reclaim<O> {
-    /// Waits for the storage, and takes it.
+    /// Waits for the storage, and takes it. If what should have been written to it failed, the
+    /// storage comes back within the [`ReclaimError`].
     ///
     /// [`Error::InUse`] while the view has a handle: that is to be dropped or
     /// [closed](crate::Buffer::close) first. Guards and executables that use the view are handles,
     /// too, and are to be dropped even after a `close`. [`Error::WaitInKernel`] and
     /// [`Error::WaitsForItself`] where an event's `wait` would give them. Then this can be called
-    /// again. Once the storage is
-    /// taken, [`Error::Freed`].
-    pub fn take(&mut self) -> Result<Reclaimed<O>> {
+    /// again. Once the storage is taken, [`Error::Freed`].
+    pub fn take(&mut self) -> Result<O, ReclaimError<O>> {
         let label = || self.shared.label.clone();
+        let refused = |error| Err(ReclaimError::without_storage(error));
         let event = match &self.shared.lock().last {
-            Last::Held => return Err(Error::InUse { buffer: label() }),
-            Last::Taken => return Err(Error::Freed { what: "storage of", label: label() }),
+            Last::Held => return refused(Error::InUse { buffer: label() }),
+            Last::Taken => return refused(Error::Freed { what: "storage of", label: label() }),
             Last::Gone(event) => event.clone(),
         };
         let result = match event.wait() {
-            Err(error @ (Error::WaitInKernel | Error::WaitsForItself { .. })) => return Err(error),
+            Err(error @ (Error::WaitInKernel | Error::WaitsForItself { .. })) => {
+                return refused(error);
+            }
             result => result,
         };
         // The operation that the event is of may be the last that uses the storage; the thread that
@@ -171,10 +186,10 @@ impl<O> Reclaim<O> {
         loop {
             if let Some(storage) = state.storage.take() {
                 state.last = Last::Taken;
-                return Ok(Reclaimed { storage, result });
+                return came_back(storage, result);
             }
             if state.held {
-                return Err(Error::InUse { buffer: label() });
+                return refused(Error::InUse { buffer: label() });
             }
             state = self.shared.changed.wait(state).unwrap_or_else(PoisonError::into_inner);
         }
@@ -186,11 +201,19 @@ impl<O> Reclaim<O> {
     }
 }
 
+/// The storage, or the failure with the storage: who takes the one cannot lose the other.
+fn came_back<O>(storage: O, result: Result<()>) -> Result<O, ReclaimError<O>> {
+    match result {
+        Ok(()) => Ok(storage),
+        Err(error) => Err(ReclaimError { error, storage: Some(storage) }),
+    }
+}
+
 impl<O> Future for Reclaim<O> {
-    type Output = Reclaimed<O>;
+    type Output = Result<O, ReclaimError<O>>;
 
     /// Once the storage has been taken, it is pending for ever.
-    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Reclaimed<O>> {
+    fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut state = self.shared.lock();
         let Some(storage) = state.storage.take() else {
             let waker = state.waker.replace(context.waker().clone());
@@ -202,6 +225,6 @@ impl<O> Future for Reclaim<O> {
             Last::Gone(event) => event.wait(),
             Last::Held | Last::Taken => Ok(()),
         };
-        Poll::Ready(Reclaimed { storage, result })
+        Poll::Ready(came_back(storage, result))
     }
 }

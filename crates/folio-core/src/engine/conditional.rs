@@ -98,7 +98,11 @@ impl Run<'_> {
                 while self.value(node, label)? != 0 {
                     if times == limit {
                         let command = label.clone();
-                        let reached = GraphError::LimitReached { command, limit };
+                        let storage = node.value.access.storage;
+                        let state =
+                            self.engine.lock().storages.get(storage.0).map(|s| s.label.clone());
+                        let buffer = state.unwrap_or_default();
+                        let reached = GraphError::LimitReached { command, buffer, limit };
                         return Err(Cause::Graph(Arc::new(reached)).into());
                     }
                     times += 1;

@@ -1,6 +1,7 @@
 //! What can be wrong with a command graph.
 
 use super::Label;
+use super::text::buffer_name;
 use folio_kernel::fuse::FuseError;
 
 /// Why a graph, or a part of it, cannot be made, changed or run. Nodes are numbered in the order in
@@ -41,6 +42,24 @@ pub enum GraphError {
     /// An event of a recorded command was to be waited for, or asked. It has not been submitted.
     #[error("the command of this event was only recorded: wait for the event of a run")]
     OnlyRecorded,
+    /// The host was to read or write elements that a command uses which has been recorded by the
+    /// same thread, and has not run: it would have seen what was there before.
+    #[error(
+        "{} cannot be {doing} here: {command} is to {uses} it, and has only been recorded; {instead}",
+        buffer_name(.buffer)
+    )]
+    NotRunYet {
+        /// The buffer.
+        buffer: Label,
+        /// `read` or `written`, by the host.
+        doing: &'static str,
+        /// The command's name, or what it is.
+        command: Label,
+        /// `read` or `write`.
+        uses: &'static str,
+        /// What to do.
+        instead: &'static str,
+    },
     /// A queue was to be waited for while it is recorded.
     #[error("the queue is being recorded, and runs nothing that could be waited for")]
     WaitWhileRecording,
@@ -93,10 +112,15 @@ pub enum GraphError {
     },
     /// The condition of a `while` still held after as many iterations as it may have. The cause of
     /// a [`Failure`](super::Failure).
-    #[error("the condition of {command} still holds after {limit} iterations, which is its limit")]
+    #[error(
+        "`while` node {command} would go on after {limit} iterations, the `limit` of its `while_`: its value, in {}, is not 0",
+        buffer_name(.buffer)
+    )]
     LimitReached {
-        /// The node's name.
+        /// The node's name, or what it is.
         command: Label,
+        /// What has the value.
+        buffer: Label,
         /// How many iterations it may have.
         limit: u64,
     },

@@ -29,6 +29,15 @@ fn all() -> Vec<(Error, &'static str)> {
             "buffer `x`: offset [3] + extent [2] is outside [4]",
         ),
         (
+            Error::OutOfRange {
+                buffer: x.clone(),
+                offset: vec![100],
+                extent: vec![1],
+                range: vec![100],
+            },
+            "buffer `x`: position [100] is outside [100]",
+        ),
+        (
             Error::TooLarge { what: "buffer", label: x.clone(), extent: vec![9], element_bytes: 4 },
             "buffer `x`: [9] elements of 4 bytes are too large",
         ),
@@ -54,7 +63,7 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::WrongRuntime { what: "event", label: Label::NONE, by: None },
-            "event (unnamed) belongs to another runtime",
+            "event without a name belongs to another runtime",
         ),
         (
             Error::ForeignAccess { command: k.clone() },
@@ -89,7 +98,10 @@ fn all() -> Vec<(Error, &'static str)> {
             "command `k`, parameter `y`: its buffer is held by a host guard (of `read`, `write` or the like): \
              drop that first",
         ),
-        (Error::InUse { buffer: x.clone() }, "buffer `x` is in use"),
+        (
+            Error::InUse { buffer: x.clone() },
+            "buffer `x` is in use: drop, or `close`, what has it (handles, guards, executables) and wait for its commands",
+        ),
         (
             Error::OnlyCopy { buffer: x.clone() },
             "buffer `x`: that allocation holds the only current copy of some pages",
@@ -160,7 +172,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 target: vec![3],
                 needed: None,
             },
-            "command `k`: extents [2] and [3] do not match",
+            "command `k`: extents do not match: from [2] to [3]",
         ),
         (
             Error::Mismatch {
@@ -281,8 +293,11 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` on sim:0 failed: a.rs:3:5: an integer is divided by zero",
         ),
         (
-            Error::Kernel { kernel: Arc::from("k"), cause: Arc::new(LowerError::Recursion("f")) },
-            "kernel `k`: device function `f` calls itself; recursion is not possible on devices",
+            Error::Kernel {
+                kernel: Arc::from("k"),
+                cause: Arc::new(LowerError::Recursion("f", vec!["g"])),
+            },
+            "kernel `k`: device function `f` calls itself by way of `g`; recursion is not possible on devices: write a loop",
         ),
         (
             Error::ChecksLeft {
@@ -326,11 +341,27 @@ fn all() -> Vec<(Error, &'static str)> {
             "graph `step`: an edge from node 3 to node 1 closes a cycle",
         ),
         (
+            Error::Graph {
+                graph: Label::of(&"batch"),
+                why: Box::new(GraphError::NotRunYet {
+                    buffer: x.clone(),
+                    doing: "read",
+                    command: Label::of(&"fill"),
+                    uses: "write",
+                    instead: "do it after the block",
+                }),
+            },
+            "graph `batch`: buffer `x` cannot be read here: `fill` is to write it, and has only been recorded; do it after \
+             the block",
+        ),
+        (
             failed(Cause::Graph(Arc::new(GraphError::LimitReached {
                 command: k.clone(),
+                buffer: x.clone(),
                 limit: 3,
             }))),
-            "kernel `k` on sim:0 failed: the condition of `k` still holds after 3 iterations, which is its limit",
+            "kernel `k` on sim:0 failed: `while` node `k` would go on after 3 iterations, the `limit` of its `while_`: \
+             its value, in buffer `x`, is not 0",
         ),
         (
             failed(Cause::DataLost),

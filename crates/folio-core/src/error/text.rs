@@ -51,10 +51,26 @@ pub(super) fn used_buffer(label: &Label, by: &Option<Use>) -> String {
     }
 }
 
-pub(super) fn mismatch(source: &[usize], target: &[usize], needed: &Option<Vec<usize>>) -> String {
+/// One element by its position, a part by where it begins and how far it reaches.
+pub(super) fn place(offset: &[usize], extent: &[usize]) -> String {
+    match extent.iter().all(|extent| *extent == 1) {
+        true => format!("position {offset:?}"),
+        false => format!("offset {offset:?} + extent {extent:?}"),
+    }
+}
+
+pub(super) fn mismatch(
+    what: &str,
+    source: &[usize],
+    target: &[usize],
+    needed: &Option<Vec<usize>>,
+) -> String {
     match needed {
         Some(needed) => {
             format!("the source is {source:?}, so the target must be {needed:?}; it is {target:?}")
+        }
+        None if what == "command" => {
+            format!("extents do not match: from {source:?} to {target:?}")
         }
         None => format!("extents {source:?} and {target:?} do not match"),
     }

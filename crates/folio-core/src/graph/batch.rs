@@ -72,7 +72,9 @@ impl Queue {
     /// is. Returns what the block returns, and the event of the run.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
-    /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it.
+    /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it: what
+    /// the block has written cannot be read there
+    /// ([`GraphError::NotRunYet`](crate::GraphError::NotRunYet)).
     ///
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
@@ -126,6 +128,7 @@ impl Queue {
         let inner = &self.inner;
         let device = inner.devices[0];
         let graph = Inner::new(inner.core.clone(), device, true);
+        graph.state.lock().label = Label::of(&"batch");
         graph.check_queue(self)?;
         if inner.recorder.graph().is_some() {
             return Err(graph.error(GraphError::AlreadyRecording));

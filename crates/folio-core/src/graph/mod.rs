@@ -17,6 +17,7 @@ mod parameter;
 mod picture;
 mod pool;
 mod record;
+mod recordings;
 mod replay;
 mod run;
 mod steps;
@@ -33,6 +34,7 @@ pub use parameter::Parameter;
 pub use pool::GraphMemory;
 pub use record::Recording;
 pub(crate) use record::{Recorded, Recorder};
+pub(crate) use recordings::Recordings;
 pub use replay::{Replay, ReplayPart, ReplayReport};
 pub use run::Executable;
 
@@ -155,6 +157,15 @@ impl What {
         match self {
             What::One(template, _) => &template.label,
             What::Graph(sub) => &sub.label,
+        }
+    }
+
+    /// What errors call it.
+    fn called(&self) -> Label {
+        match self {
+            What::One(template, _) => template.called(),
+            What::Graph(sub) if sub.label.as_str().is_empty() => Label::of(&"graph"),
+            What::Graph(sub) => sub.label.clone(),
         }
     }
 }

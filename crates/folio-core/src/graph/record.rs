@@ -123,7 +123,8 @@ impl Graph {
     /// Commands of an in-order queue are in order in the graph, too, and barriers come between
     /// commands of their queue. Events of recorded commands can be used by
     /// [`CommandGroup::after`], also in other queues of the device, which are recorded from then on
-    /// to the end. They cannot be waited for.
+    /// to the end. They cannot be waited for, and the thread that called this cannot read what they
+    /// write, or write what they use, until the recording has ended.
     ///
     /// ```
     /// # use folio_core::{Result, Runtime};
@@ -149,14 +150,15 @@ impl Recording {
         graph: &Arc<Inner>,
         queues: &mut dyn Iterator<Item = &Queue>,
     ) -> Result<Recording> {
-        let number = {
+        let (number, first) = {
             let mut state = graph.state.lock();
             state.recordings += 1;
             state.next += 1;
-            state.next
+            (state.next, state.nodes.len())
         };
         // Its drop ends what has begun.
         let recording = Recording { graph: graph.clone(), number };
+        graph.core.recordings.begin(graph, number, first);
         for queue in queues {
             graph.join(queue, Some(number))?;
         }
@@ -166,6 +168,7 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
+        self.graph.core.recordings.end(&self.graph, self.number);
         let ended: Vec<Joined> = {
             let mut state = self.graph.state.lock();
             state.recordings -= 1;

@@ -6,7 +6,7 @@ use crate::engine::launch::{Launch, Opaque};
 use crate::error::{Error, Label, Result};
 use crate::geom::Dims;
 use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};
-use crate::items::Items;
+use crate::items::{IntoItems, Items};
 use crate::opaque::{Given, OpaqueArg, OpaqueKernel};
 use crate::pages::DomainId;
 use crate::text::Plain;
@@ -46,7 +46,7 @@ impl CommandGroup {
     /// [graph](crate::Graph) this holds for each run.
     pub unsafe fn run_opaque<const D: usize>(
         &mut self,
-        items: impl Into<Items<D>>,
+        items: impl IntoItems<D>,
         kernel: &OpaqueKernel,
         args: impl IntoIterator<Item = OpaqueArg>,
     ) {
@@ -58,7 +58,7 @@ impl CommandGroup {
         if self.label == Label::NONE {
             self.label = Label::from(kernel.name.clone());
         }
-        let geometry = match geometry(&kernel.name, &items.into()) {
+        let geometry = match geometry(&kernel.name, &items.into_items()) {
             Ok(geometry) => geometry,
             Err(error) => return self.refuse(error),
         };

@@ -10,7 +10,7 @@ use crate::error::Cause;
 use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::hal::{Geometry, Param};
-use crate::items::Items;
+use crate::items::{IntoItems, Items};
 use folio_device::{Code, Kernel, MOST_REDUCED};
 use folio_kernel::{Kernel as Ir, ParamKind, source};
 use smallvec::SmallVec;
@@ -37,7 +37,10 @@ pub(crate) fn grouped<const D: usize>(
         }
         (true, Some(size)) if size.contains(&0) => refuse("a group has at least one item"),
         (true, Some(size)) if (0..D).any(|dim| !items.range[dim].is_multiple_of(size[dim])) => {
-            refuse("the size does not divide the number of items")
+            refuse(
+                "the size does not divide the number of items; launch more, `n.next_multiple_of(size)`, \
+                 and let the kernel leave out those from `n` on",
+            )
         }
         (true, size) => Ok(size),
     }
@@ -66,8 +69,8 @@ impl CommandGroup {
     /// An index out of bounds, an integer divided by zero, a failed `assert!` or a `panic!` fail
     /// the command with [`Cause::Kernel`]. Without a [`label`](Self::label) the command has the
     /// kernel's name.
-    pub fn run<const D: usize>(&mut self, items: impl Into<Items<D>>, call: impl RunsIn<D>) {
-        self.run_here(items.into(), &mut call.call());
+    pub fn run<const D: usize>(&mut self, items: impl IntoItems<D>, call: impl RunsIn<D>) {
+        self.run_here(items.into_items(), &mut call.call());
     }
 
     /// The same where the call lies, since it is large; it is left without arguments.

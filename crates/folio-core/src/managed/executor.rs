@@ -6,7 +6,7 @@ use super::policy::{ByAccess, Implicit, Movement, Ordering};
 use crate::call::KernelCall;
 use crate::error::Result;
 use crate::group::{CommandGroup, TaskResult};
-use crate::items::Items;
+use crate::items::{IntoItems, Items};
 use crate::pages::DomainId;
 use crate::queue::Queue;
 use crate::runtime::{DeviceRef, Runtime};
@@ -167,20 +167,20 @@ impl<M: Movement, O: Ordering> Executor<M, O> {
     /// ```
     pub fn run<K: Kernel, const D: usize>(
         &self,
-        items: impl Into<Items<D>>,
+        items: impl IntoItems<D>,
         call: KernelCall<K, D>,
     ) -> ManagedFuture {
-        self.launch(None, items.into(), call)
+        self.launch(None, items.into_items(), call)
     }
 
     /// As [`run`](Self::run), after a future; with its failure, if it fails.
     pub fn then_async<K: Kernel, const D: usize>(
         &self,
         after: &ManagedFuture,
-        items: impl Into<Items<D>>,
+        items: impl IntoItems<D>,
         call: KernelCall<K, D>,
     ) -> ManagedFuture {
-        self.launch(Some(after), items.into(), call)
+        self.launch(Some(after), items.into_items(), call)
     }
 
     fn launch<K: Kernel, const D: usize>(

@@ -6,7 +6,7 @@ use super::moves::{AnyExecutor, Pointers, TaskArgs};
 use super::policy::{Movement, Ordering};
 use crate::call::KernelCall;
 use crate::group::TaskResult;
-use crate::items::Items;
+use crate::items::IntoItems;
 use crate::views::HostArgs;
 use folio_device::Kernel;
 
@@ -41,7 +41,7 @@ pub fn then_get(
 /// Runs a kernel call, the paper's `async`: see [`Executor::run`].
 pub fn run<M: Movement, O: Ordering, K: Kernel, const D: usize>(
     executor: &Executor<M, O>,
-    items: impl Into<Items<D>>,
+    items: impl IntoItems<D>,
     call: KernelCall<K, D>,
 ) -> ManagedFuture {
     executor.run(items, call)
@@ -51,7 +51,7 @@ pub fn run<M: Movement, O: Ordering, K: Kernel, const D: usize>(
 pub fn then_async<M: Movement, O: Ordering, K: Kernel, const D: usize>(
     after: &ManagedFuture,
     executor: &Executor<M, O>,
-    items: impl Into<Items<D>>,
+    items: impl IntoItems<D>,
     call: KernelCall<K, D>,
 ) -> ManagedFuture {
     executor.then_async(after, items, call)

@@ -7,7 +7,7 @@ use crate::call::KernelCall;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::group::TaskResult;
-use crate::items::Items;
+use crate::items::IntoItems;
 use crate::views::HostArgs;
 use folio_device::Kernel;
 use std::future::Future;
@@ -65,7 +65,7 @@ impl ManagedFuture {
     pub fn then_async<M: Movement, O: Ordering, K: Kernel, const D: usize>(
         self,
         executor: &Executor<M, O>,
-        items: impl Into<Items<D>>,
+        items: impl IntoItems<D>,
         call: KernelCall<K, D>,
     ) -> ManagedFuture {
         executor.then_async(&self, items, call)

@@ -27,7 +27,7 @@ pub fn check(kernel: &Kernel) -> Result<(), VerifyError> {
         let ParamKind::View { access: Access::Out, owner, .. } = &param.kind else { continue };
         let whole = written.as_ref().is_none_or(|written| written[at] == WHOLE);
         if *owner != Owner::Anyone && !whole {
-            let fault = Fault::NotWritten { name: param.name.clone() };
+            let fault = Fault::NotWritten { name: param.name.clone(), owner: *owner };
             let at = "outputs".to_owned();
             return Err(VerifyError { kernel: kernel.name.clone(), at, fault });
         }

@@ -144,10 +144,12 @@ pub enum Fault {
         what: &'static str,
     },
     /// An `Out` of which not every element is shown to be written (KRN-02).
-    #[error("`{name}` is `Out`, but not every path writes all of its element; make it `InOut`")]
+    #[error("{}", not_written(.name, *.owner))]
     NotWritten {
         /// The parameter's name.
         name: String,
+        /// Who has an element.
+        owner: crate::ir::Owner,
     },
     /// A store that may touch what is not the item's own (KRN-02).
     #[error("`{name}` is written at an index that is not shown to be the {owner}'s own")]
@@ -169,4 +171,16 @@ pub struct VerifyError {
     pub at: String,
     /// What is wrong.
     pub fault: Fault,
+}
+
+fn not_written(name: &str, owner: crate::ir::Owner) -> String {
+    match owner {
+        crate::ir::Owner::Row => format!(
+            "`{name}` is `OutRow`, but not every path writes all of the item's row: write it in a loop over the row, \
+             `for k in 0..{name}.shape()[1] {{ {name}[(i, k)] = ..; }}`, or make it `InOutRow`"
+        ),
+        _ => format!(
+            "`{name}` is `Out`, but not every path writes all of its element; make it `InOut`"
+        ),
+    }
 }

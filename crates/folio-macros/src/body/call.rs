@@ -310,7 +310,13 @@ impl Walk {
         if FLOATS_AND_INTEGERS.contains(&owner) {
             return Some("functions of numbers are methods here: `x.max(y)` for `f32::max(x, y)`");
         }
-        name.to_string().starts_with(char::is_uppercase).then_some(
+        let name = name.to_string();
+        if ["Some", "Ok", "Err"].contains(&name.as_str()) {
+            return Some(
+                "`Option` and `Result` are of the host; keep the value, and a flag: `let (v, has) = (x[i], true);`",
+            );
+        }
+        name.starts_with(char::is_uppercase).then_some(
             "variants and tuple structs are not supported; write a struct with named fields",
         )
     }
@@ -349,6 +355,9 @@ impl Walk {
         self.plan.give_up();
         let name = mac.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let parsed = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
+        if let Some(text) = of_the_host(&name) {
+            return self.refuse(mac.path.span(), text);
+        }
         let Ok(parts) = parsed else {
             let text = format!("`{name}!` takes expressions and a literal text here");
             return self.refuse(mac.span(), text);
@@ -382,17 +391,7 @@ impl Walk {
                 };
                 (self.failed(&text, span), Tree::of("panic").said(&text).at(at))
             }
-            "assert_eq" | "debug_assert_eq" => self.refuse(span, "write `assert!(a == b)`"),
-            "assert_ne" | "debug_assert_ne" => self.refuse(span, "write `assert!(a != b)`"),
-            "println" | "print" | "eprintln" | "eprint" | "dbg" => {
-                let text = format!("`{name}!` cannot run on a device; write to a buffer instead");
-                self.refuse(span, text)
-            }
-            "vec" | "format" => {
-                let text = format!("`{name}!` allocates, which devices cannot; use an array");
-                self.refuse(span, text)
-            }
-            _ => self.refuse(span, format!("macro `{name}!` cannot run on a device; remove it")),
+            _ => self.refuse(span, "this macro is not for devices"),
         }
     }
 
@@ -460,6 +459,24 @@ fn of_range(call: &ExprMethodCall, name: &str) -> Option<String> {
             )
         }
         _ => format!("devices have no iterators; write a loop: `for k in {text} {{ .. }}`"),
+    })
+}
+
+/// Why a macro of this name is none for devices, whatever it is given.
+fn of_the_host(name: &str) -> Option<String> {
+    Some(match name {
+        "assert" | "debug_assert" | "panic" | "unreachable" | "todo" | "unimplemented" => {
+            return None;
+        }
+        "assert_eq" | "debug_assert_eq" => "write `assert!(a == b)`".to_owned(),
+        "assert_ne" | "debug_assert_ne" => "write `assert!(a != b)`".to_owned(),
+        "println" | "print" | "eprintln" | "eprint" | "dbg" => {
+            format!("`{name}!` cannot run on a device; write to a buffer instead")
+        }
+        "vec" => "`vec!` allocates, which devices cannot; use an array, whose length is a constant: `[0.0; 16]`".to_owned(),
+        "format" => "`format!` allocates, which devices cannot, and there are no strings".to_owned(),
+        "matches" => "write `match`, or compare with `==`".to_owned(),
+        _ => format!("what `{name}!` stands for is not seen here; write a `#[device_fn]` of it, and call that"),
     })
 }
 

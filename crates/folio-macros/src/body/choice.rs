@@ -243,7 +243,7 @@ impl Walk {
     }
 }
 
-const NO_ENUMS: &str = "kernels have no enums, and so no `Option` and no `Result`; compare numbers: `if k < x.len() { .. }`";
+const NO_ENUMS: &str = "kernels have no enums, and so no `Option` and no `Result`; compare numbers: `if k < x.len() { .. }`, `match mode { FAST => .. }` with a `const FAST: u32`";
 
 /// What to write instead of `if let` with this pattern.
 pub(super) fn instead_of_let(pat: &Pat) -> &'static str {

@@ -66,6 +66,11 @@ impl Walk {
         self.zone = Zone::Uniform;
     }
 
+    /// What is walked is the group's code, and not its items'.
+    pub(super) fn is_uniform_code(&self) -> bool {
+        self.zone == Zone::Uniform
+    }
+
     pub(super) fn number(&self, expr: &Expr) -> Option<u16> {
         match expr {
             Expr::Path(path) => path.path.get_ident().and_then(|name| self.scopes.find(name)),

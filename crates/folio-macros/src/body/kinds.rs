@@ -8,8 +8,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::collections::HashMap;
 use syn::spanned::Spanned;
 use syn::{
-    BinOp, Expr, ExprArray, ExprMethodCall, ExprTuple, GenericArgument, Lit, Pat, PatSlice,
-    PatTuple, PathArguments, Type, UnOp,
+    BinOp, Expr, ExprArray, ExprBinary, ExprMethodCall, ExprTuple, GenericArgument, Lit, Pat,
+    PatSlice, PatTuple, PathArguments, Type, UnOp,
 };
 
 /// What the source tells of a number's type.
@@ -331,6 +331,34 @@ impl Walk {
             Pat::Type(typed) => Kind::of(&typed.ty),
             _ => None,
         }
+    }
+
+    /// What may be less than 0, beside a number that may not. Rustc would say that `usize` has no
+    /// `-`, where the range of the loop is.
+    pub(super) fn below_zero(&self, binary: &ExprBinary, op: &str) -> Option<(Span, String)> {
+        let (left, right) = (&*binary.left, &*binary.right);
+        let (wide, other, text) = match (self.kind(left)?, self.kind(right)?) {
+            (Kind::Named(wide, _), Kind::Negative) => (wide, right, true),
+            (Kind::Negative, Kind::Named(wide, _)) => (wide, left, false),
+            _ => return None,
+        };
+        let signed = format!("i{}", wide.strip_prefix('u')?);
+        let [a, b] =
+            [left, right].map(|side| side.to_token_stream().to_string().replace(" . ", "."));
+        let [a, b] =
+            [a, b].map(|side| side.replace(" (", "(").replace("( ", "(").replace(" )", ")"));
+        let sum = match text {
+            true => format!("{a} as {signed} {op} {b}"),
+            false => format!("{a} {op} {b} as {signed}"),
+        };
+        let instead = match op {
+            "+" | "-" | "*" | "/" | "%" => format!("({sum}) as {wide}"),
+            "==" | "!=" | "<" | "<=" | ">" | ">=" => format!("({a}) as {signed} {op} {b}"),
+            _ => return None,
+        };
+        let by = other.to_token_stream().to_string().replace("- ", "-");
+        let text = format!("`{by}` may be less than 0, and a `{wide}` is not; write `{instead}`");
+        Some((other.span(), text))
     }
 
     /// Why this is no distance from an item.

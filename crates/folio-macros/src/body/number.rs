@@ -107,7 +107,9 @@ impl Walk {
         {
             return self.refuse(at, text);
         }
-        if let Some((at, text)) = self.no_literals(binary, &op) {
+        if let Some((at, text)) =
+            self.no_literals(binary, &op).or_else(|| self.below_zero(binary, &op))
+        {
             return self.refuse(at, text);
         }
         let (a, tree_a) = self.expr(&binary.left);

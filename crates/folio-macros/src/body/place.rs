@@ -120,9 +120,12 @@ impl Walk {
         }
         if let Expr::Range(range) = &*index.index {
             let of = index.expr.to_token_stream();
+            let mut turns = range_text(range);
+            if range.end.is_none() {
+                turns = format!("{turns}{of}.len()");
+            }
             let text = format!(
-                "devices have no slices; loop over it: `for k in {} {{ .. {of}[k] .. }}`",
-                range_text(range)
+                "devices have no slices; loop over it: `for k in {turns} {{ .. {of}[k] .. }}`"
             );
             return Some(self.refuse(range.span(), text));
         }
@@ -283,7 +286,10 @@ pub(super) enum Target {
 /// A range as its user would write it.
 pub(super) fn range_text(range: &ExprRange) -> String {
     let text = range.to_token_stream().to_string();
-    text.replace(" ..= ", "..=").replace(" .. ", "..").replace(".. ", "..").replace(" ..", "..")
+    let text = text.replace(" ..= ", "..=").replace("..= ", "..=");
+    let text = text.replace(" .. ", "..").replace(".. ", "..").replace(" ..", "..");
+    // A loop begins somewhere.
+    if range.start.is_none() { format!("0{text}") } else { text }
 }
 
 /// The index of what is written to.

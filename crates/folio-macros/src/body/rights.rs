@@ -193,6 +193,10 @@ impl Walk {
             None => "i".to_owned(),
         };
         let text = match (rights.owner, access) {
+            (Owner::Item, _) if self.is_uniform_code() => format!(
+                "items have the elements of `{of}`, and this is the group's code; write them in a phase, `g.each(|i| .. {of}[i] ..)`, or \
+                 declare `OutGroup`, of which a group has one element, `{of}[g]`"
+            ),
             (Owner::Group, _) => {
                 format!("a group has its own element of `{of}` alone; write the group, `{of}[g]`")
             }

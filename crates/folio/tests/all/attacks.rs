@@ -93,6 +93,83 @@ impl Plus for Nests {
     }
 }
 
+/// An operator by hand whose entry calls kernels, as the macro probes the one that it is used in.
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Probes {
+    n: u32,
+}
+
+#[device_fn]
+fn sum(a: Probes, b: Probes) -> Probes {
+    Probes { n: a.n + b.n }
+}
+
+#[kernel]
+fn inner_of<T: Number>(i: Item, x: In<T>, y: Out<T>) {
+    y[i] = x[i];
+}
+
+impl Plus for Probes {
+    fn plus<M: Mode>(self, other: Probes) -> Probes {
+        sum(self, other)
+    }
+    fn entry() -> Entry {
+        assert_eq!(outside(inner::host(1, &[1], &mut [0])), [10]);
+        let rt =
+            Runtime::builder().backend(folio::cpu::CpuBackend::new().unwrap()).build().unwrap();
+        let (q, x) = (rt.queue().unwrap(), rt.buffer_from(&[5u32; 3]).unwrap());
+        let mut y = rt.buffer::<u32>(3).unwrap();
+        q.run(3, inner_of(&x, &mut y)).unwrap();
+        assert_eq!(y.to_vec().unwrap(), [5; 3]);
+        Entry::Function(<sum as Inlined>::FUNCTION)
+    }
+}
+
+#[kernel]
+fn outer_of<T: Number>(i: Item, x: In<T>, n: In<u32>, y: Out<u32>, z: Out<T>) {
+    let sum = Probes { n: n[i] } + Probes { n: 1 };
+    y[i] = sum.n;
+    z[i] = x[i];
+}
+
+/// ERR-04, KRN-06: what probes a kernel may launch others, generic ones too.
+#[test]
+fn an_entry_may_call_kernels() {
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    let x = rt.buffer_from(&[7u32; 4]).unwrap();
+    let (mut y, mut z) = (rt.buffer::<u32>(4).unwrap(), rt.buffer::<u32>(4).unwrap());
+    q.run(4, outer_of(&x, &x, &mut y, &mut z)).unwrap().wait().unwrap();
+    assert_eq!((y.to_vec().unwrap(), z.to_vec().unwrap()), (vec![8; 4], vec![7; 4]));
+}
+
+#[device_fn]
+fn is_even(n: u32) -> bool {
+    if n == 0 { true } else { is_odd(n - 1) }
+}
+
+#[device_fn]
+fn is_odd(n: u32) -> bool {
+    if n == 0 { false } else { is_even(n - 1) }
+}
+
+#[kernel]
+fn evens(i: Item, y: Out<u32>) {
+    y[i] = if is_even(i.index() as u32) { 1 } else { 0 };
+}
+
+/// ERR-01, KRN-06: functions that call each other are named when a kernel with them is launched.
+#[test]
+fn functions_that_call_each_other_are_refused_by_the_launch() {
+    let rt = folio::runtime().unwrap();
+    let mut y = rt.buffer::<u32>(4).unwrap();
+    let refused = rt.queue().unwrap().run(4, evens(&mut y)).unwrap_err();
+    let text = "kernel `evens`: device function `is_even` calls itself by way of `is_odd`; recursion is not \
+                possible on devices: write a loop";
+    assert_eq!(refused.to_string(), text);
+}
+
 #[kernel]
 fn outer(i: Item, x: In<u32>, y: Out<u32>) {
     let far = x[i + 1000];

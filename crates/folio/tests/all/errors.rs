@@ -102,3 +102,40 @@ fn a_launch_that_is_too_large_names_the_parameter() {
     let text = q.run(5, adds(1, &mut sums)).unwrap_err().to_string();
     assert!(text.contains("beyond parameter `x` to buffer `sums`, which covers [4]"), "{text}");
 }
+
+#[kernel]
+fn begins_rows(i: Item, y: OutRow<i32>) {
+    y[(i, 0)] = 1;
+}
+
+#[kernel(group = 32)]
+fn in_groups(g: Group, y: Out<i32>) {
+    g.each(|i| y[i] = 1);
+}
+
+/// ERR-01, KRN-02: a row of which not all is written, a launch that no group divides, a position
+/// outside, and copies of other extents: each says what to write, or which is which.
+#[test]
+fn launches_and_parts_say_what_to_write() {
+    let rt = runtime();
+    let q = rt.queue().unwrap();
+    let mut m = rt.zeros::<i32, 2>([4, 4]).unwrap();
+    let rows = q.run(4, begins_rows(&mut m)).unwrap_err().to_string();
+    let instead = "`for k in 0..y.shape()[1] { y[(i, k)] = ..; }`, or make it `InOutRow`";
+    assert!(rows.starts_with("kernel `begins_rows`: ") && rows.ends_with(instead), "{rows}");
+    let mut y = rt.buffer::<i32>(100).unwrap();
+    let groups = q.run(100, in_groups(&mut y)).unwrap_err().to_string();
+    assert!(groups.contains("`n.next_multiple_of(size)`"), "{groups}");
+    let outside = y.get(100).unwrap_err().to_string();
+    assert!(outside.ends_with(": position [100] is outside [100]"), "{outside}");
+    let mut z = rt.buffer::<i32>(99).unwrap();
+    let copy = q.copy(&y, &mut z).unwrap_err().to_string();
+    assert!(copy.ends_with("extents do not match: from [100] to [99]"), "{copy}");
+}
+
+/// Half floats are in the prelude.
+#[test]
+fn half_floats_are_known() {
+    let (a, b) = (f16::from_f32(1.5), bf16::from_f32(1.5));
+    assert_eq!((a.to_f32(), b.to_f32()), (1.5, 1.5));
+}

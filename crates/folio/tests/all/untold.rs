@@ -256,6 +256,19 @@ fn hints_go_to_the_subscriber() {
     assert_eq!(lines, ["folio: host task `late` on host failed: too late"]);
 }
 
+/// ERR-01: a program that cannot write the trace that the environment asks for says so.
+#[cfg(not(feature = "trace"))]
+#[test]
+fn a_trace_without_the_feature_is_a_hint() {
+    let lines = said("a_trace_without_the_feature_is_a_hint", false, || {
+        // SAFETY: a process of its own, in which no other thread reads the environment meanwhile.
+        unsafe { std::env::set_var("FOLIO_TRACE", "t.json") };
+        drop(folio::builder().unwrap());
+    });
+    let hint = "folio: FOLIO_TRACE is set, and the program is built without Folio's feature `trace`: there is no trace";
+    assert_eq!(lines, [hint]);
+}
+
 /// ERR-01: the tests of this workspace are optimised, and so nothing is said of the first kernel.
 #[test]
 fn optimised_kernels_are_no_news() {
@@ -265,7 +278,7 @@ fn optimised_kernels_are_no_news() {
         let mut x = rt.buffer::<u32>(100).unwrap();
         q.submit(|cg| {
             let x = cg.discard(&mut x);
-            cg.host_kernel([100], x, |i, mut x| x.put(i, 1));
+            cg.host_kernel(100, x, |i, mut x| x.put(i, 1));
             Ok(())
         })
         .unwrap();

@@ -270,7 +270,7 @@ fn own(kernel: &mut Kernel) {
         };
         let (at, written) = match &error.fault {
             Fault::NotOwn { name, .. } => (named(name, kernel), true),
-            Fault::NotWritten { name } => (named(name, kernel), false),
+            Fault::NotWritten { name, .. } => (named(name, kernel), false),
             _ => return,
         };
         let Some(ParamKind::View { access, owner, .. }) = at.map(|at| &mut kernel.params[at].kind)

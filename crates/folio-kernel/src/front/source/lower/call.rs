@@ -38,7 +38,10 @@ impl Lower {
             .filter(same)
             .any(|call| call.table as usize == function.table as usize);
         if again || depth > 16 {
-            return Err(LowerError::Recursion(function.name));
+            let within = self.calls.iter().rposition(|call| std::ptr::eq(call.body, function.body));
+            let through = self.calls.iter().skip(within.map_or(0, |at| at + 1));
+            let (name, through) = (function.name, through.map(|call| call.name).collect());
+            return Err(LowerError::Recursion(name, through));
         }
         self.inlined += 1;
         if self.inlined > MOST_CALLS {

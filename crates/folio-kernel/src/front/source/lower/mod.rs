@@ -24,9 +24,9 @@ use std::rc::Rc;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum LowerError {
-    /// A device function that calls itself, directly or not.
-    #[error("device function `{0}` calls itself; recursion is not possible on devices")]
-    Recursion(&'static str),
+    /// A device function that calls itself, directly or by way of others.
+    #[error("device function `{0}` calls itself{way}; recursion is not possible on devices: write a loop", way = by_way_of(.1))]
+    Recursion(&'static str, Vec<&'static str>),
     /// More calls than a kernel can have, as all are inlined.
     #[error("more than {MOST_CALLS} calls are inlined; split the kernel or make loops")]
     Calls,
@@ -55,6 +55,13 @@ pub enum LowerError {
 }
 
 type Result<T> = std::result::Result<T, LowerError>;
+
+fn by_way_of(functions: &[&str]) -> String {
+    match functions {
+        [] => String::new(),
+        some => format!(" by way of `{}`", some.join("` and `")),
+    }
+}
 
 /// The IR of a kernel.
 pub fn lower(function: &'static Function) -> Result<Kernel> {

@@ -294,19 +294,21 @@ impl CpuLane {
         let KernelRef::Native(given) = kernel else {
             return self.refuse(head, HalError::unsupported("a loaded kernel"));
         };
-        let Some(kernel) = given.take() else {
-            return self.refuse(head, HalError::new(HalErrorKind::Driver, "no kernel"));
-        };
-        let (key, mut kernel) = (Costs::key(kernel.id()), Some(kernel));
-        let pushed = self.core.push(head, |ops| {
+        // It is large: it moves once, to its place.
+        let mut is_there = true;
+        self.core.push(head, |ops| {
+            let Some(kernel) = given.take() else {
+                is_there = false;
+                return Work::Nothing;
+            };
+            let key = Costs::key(kernel.id());
             for param in args.params {
                 ops.params.push_back(param.at(crate::memory::resolve(&param.mem).0));
             }
-            ops.kernels.extend(kernel.take());
+            ops.kernels.push_back(kernel);
             Work::Kernel(Launch { key, geometry: *geometry, params: args.params.len() })
-        });
-        given.set(kernel);
-        pushed
+        })?;
+        if is_there { Ok(()) } else { Err(HalError::new(HalErrorKind::Driver, "no kernel")) }
     }
 }
 

@@ -233,7 +233,9 @@ impl Bodies {
         for steps in &mut all {
             let new: Vec<Renewed> = steps.renewed(graph)?;
             renewed |= !new.is_empty();
-            steps.exchange(&new);
+            if steps.exchange(&new).1 {
+                steps.sort_again();
+            }
         }
         if !renewed {
             return Ok(None);

@@ -271,15 +271,16 @@ fn edges(steps: &Steps, units: &[Unit]) -> conflicts::After {
         unit.members.iter().for_each(|member| unit_of[*member] = at as u32);
     }
     let edges = units.iter().enumerate().map(|(at, unit)| {
-        let mut after: SmallVec<[(u32, bool); 2]> = SmallVec::new();
-        for (from, uses) in unit.members.iter().flat_map(|member| &steps.order.after[*member]) {
-            let from = unit_of[*from as usize];
-            match after.iter_mut().find(|(known, _)| *known == from) {
-                Some((_, known)) => *known |= uses,
-                None if from as usize == at => {}
-                None => after.push((from, *uses)),
-            }
-        }
+        let before = unit.members.iter().flat_map(|member| &steps.order.after[*member]);
+        let before = before.map(|(from, uses)| (unit_of[*from as usize], *uses));
+        let mut after: SmallVec<[(u32, bool); 2]> =
+            before.filter(|(from, _)| *from as usize != at).collect();
+        after.sort_unstable();
+        after.dedup_by(|again, first| {
+            let same = again.0 == first.0;
+            first.1 |= same && again.1;
+            same
+        });
         after
     });
     edges.collect()

@@ -143,7 +143,7 @@ mod tests {
         for (name, shape) in shapes {
             let [[once, edges], [twice, more]] = [1000, 2000].map(|commands| cost(commands, shape));
             assert!(10 * twice <= 21 * once + 20_000, "{name}: {once}, {twice} comparisons");
-            assert!(more <= 2 * edges + 100, "{name}: {edges}, {more} edges");
+            assert!(10 * more <= 22 * edges + 1000, "{name}: {edges}, {more} edges");
             assert!(twice <= 50 * 2000, "{name}: {twice} comparisons");
         }
     }

@@ -306,7 +306,7 @@ fn loops(seat: &Seat<'_>, queue: &mut Queue) -> Outcome {
     };
     let ([away, back], [there, home]) = (on(&flags), on(&counts));
     let mark = [run(counts.at(15), 1)];
-    for (limit, turns) in [(5, 0), (5, 3), (3, 3), (2, 3), (0, 0), (0, 1)] {
+    for (limit, turns) in [(5, 0u8), (5, 3), (3, 3), (2, 3), (0, 0), (0, 1)] {
         let copy = |rect| Step::Op(Op::Copy(rect));
         let marks = Branch {
             choice: Choice::If,

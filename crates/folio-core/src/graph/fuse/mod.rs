@@ -186,7 +186,8 @@ impl<'s> Draft<'s> {
         // By old unit: the new one.
         let mut now = vec![0; self.units.len()];
         let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
-        let told = report::Told { plan: &plan, graph, draft: self, part, fuses };
+        let refusals = report::by_node(&plan);
+        let told = report::Told { plan: &plan, graph, draft: self, refusals, part, fuses };
         // A batch runs once, at once: without a subscriber its lines are not read.
         let listens = !self.graph.once || trace::listening();
         let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });

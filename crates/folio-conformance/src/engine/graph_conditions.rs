@@ -365,6 +365,7 @@ fn a_loop_is_one_operation_of_a_device_that_has_conditions(rig: &Rig) -> Outcome
             let replays = u64::from(is_native(&run));
             ensure_eq!(q.counters().replays - before, replays);
         }
+        ensure_eq!(is_native(&run), q.device().info().caps.conditions);
         if !is_native(&run) {
             let report = run.replay_report();
             let why = report.why_not().unwrap_or_default();

@@ -3,6 +3,7 @@
 use folio_benches::baseline::{
     fifo_chain, fifo_outstanding, fifo_threads, page_array, rayon_chain,
 };
+use folio_benches::graphs::Tasks;
 use folio_benches::pages::{Pages, Pattern, one_page};
 use folio_benches::submit::{
     CHAIN, Shape, kernel_chain, outstanding, outstanding_in_one_page, stream, threads, usm_chain,
@@ -28,6 +29,7 @@ const GROUPS: &[Group] = &[
     ("held", held),
     ("outstanding", many),
     ("pages", pages),
+    ("graphs", graphs),
 ];
 
 fn submit() {
@@ -133,6 +135,25 @@ fn pages() {
         let against = compare(ROUNDS, 1, || pages.plan().0, || plain.plan_plain().0);
         let what = format!("plan 100x100 pages, {pattern:?}: {got} copies");
         line(&what, against, &format!("loop over rows: {rows} copies"));
+    }
+}
+
+fn graphs() {
+    for count in [26, 100, 929, 2_000, 100_000] {
+        let mut tasks = ok(Tasks::new(count));
+        let again = ok(Tasks::new(count));
+        let against = compare(ROUNDS, count, || ok(tasks.record()), || ok(again.finalize()));
+        line(&format!("record {count} tiny tasks, each"), against, "finalize them");
+    }
+    for count in [10, 100, 1000] {
+        let tasks = ok(Tasks::new(count));
+        let against = compare(ROUNDS, count, || ok(tasks.replay()), || ok(tasks.one_by_one()));
+        line(&format!("replay of {count} tiny tasks, each"), against, "one by one");
+    }
+    for count in [2, 3, 10, 100] {
+        let tasks = ok(Tasks::new(count));
+        let against = compare(ROUNDS, count, || ok(tasks.batch()), || ok(tasks.one_by_one()));
+        line(&format!("batch of {count} tiny tasks, each"), against, "one by one");
     }
 }
 

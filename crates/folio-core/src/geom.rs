@@ -176,7 +176,7 @@ pub fn checked_volume(dims: Dims) -> Option<usize> {
 }
 
 /// A shape cut into pages of equal size; the last page of a dimension may be partial.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Grid {
     /// The shape, in elements.
     pub dims: Dims,

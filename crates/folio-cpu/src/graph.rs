@@ -94,7 +94,7 @@ impl Drop for CpuGraph {
 fn check(op: &Op<'_>) -> Result<(), HalError> {
     match op {
         Op::Copy(_) | Op::Fill(..) | Op::Join | Op::Launch(KernelRef::Native(_), ..) => Ok(()),
-        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Replay(_) => {
+        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Branch(_) | Op::Replay(_) => {
             Err(HalError::unsupported(op.name()))
         }
     }

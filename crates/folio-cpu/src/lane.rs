@@ -326,6 +326,7 @@ unsafe impl Lane for CpuLane {
             hal::Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
             // Both sides of linked memory are one.
             hal::Op::Join | hal::Op::Switch(..) => self.core.push(head, |_| Work::Nothing),
+            hal::Op::Branch(_) => self.refuse(head, HalError::unsupported(op.name())),
             hal::Op::Replay(graph) => match graph.downcast_ref::<CpuGraph>() {
                 Some(graph) => {
                     let nodes = graph.nodes();

@@ -153,6 +153,7 @@ fn info(
     caps.ir = true;
     caps.native = Some(TypeId::of::<Native>());
     caps.captures = true;
+    caps.conditions = optional.conditions;
     caps.timing = optional.timing;
     // As NVRTC is told.
     (caps.denormals, caps.exact_div_sqrt) = (true, true);

@@ -112,7 +112,7 @@ impl Module {
     }
 
     /// From an image: PTX with its zero, or a whole cubin or fat binary.
-    fn load(context: &Context, image: &[u8]) -> Result<Module, HalError> {
+    pub(crate) fn load(context: &Context, image: &[u8]) -> Result<Module, HalError> {
         // The driver is told no length, so that what is nothing of the kind is not for it.
         if !is_binary(image) && image.last() != Some(&0) {
             return Err(build("the code is neither a cubin nor a fat binary"));

@@ -3,6 +3,7 @@
 use crate::backend::attribute;
 use crate::code::{Chip, Loaded};
 use crate::compiler::{Compiler, Kept};
+use crate::condition::Setter;
 use crate::driver::{Context, Optional, Relaxed};
 use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
@@ -27,6 +28,7 @@ pub(crate) struct CudaDevice(Arc<Opened>);
 /// What lanes share with their device. Fields are dropped in this order.
 pub(crate) struct Opened {
     pub(crate) clock: Option<Clock>,
+    pub(crate) setter: Setter,
     pub(crate) memory: Memory,
     pub(crate) context: Arc<Context>,
     pub(crate) ranges: Option<&'static Ranges>,
@@ -52,6 +54,7 @@ impl CudaDevice {
         let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
         Ok(CudaDevice(Arc::new(Opened {
             clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
+            setter: Setter::default(),
             memory: Memory::new(context.clone(), info.memory)?,
             context,
             ranges,

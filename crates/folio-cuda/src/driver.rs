@@ -20,6 +20,9 @@ pub(crate) struct Optional {
     pub(crate) arguments: bool,
     /// Graphs of kernels of any context.
     pub(crate) graphs: bool,
+    /// Conditional nodes of graphs, whose bodies may copy and fill; those with several bodies.
+    pub(crate) conditions: bool,
+    pub(crate) choices: bool,
     /// Copies of many rows.
     pub(crate) batches: bool,
 }
@@ -54,8 +57,13 @@ fn look() -> Result<Optional, Unavailable> {
     let hints = has("cuMemPrefetchAsync_v2") && has("cuMemAdvise_v2");
     let arguments = has("cuFuncGetParamInfo");
     let graphs = has("cuGraphAddKernelNode_v2") && has("cuGraphExecKernelNodeSetParams_v2");
+    let conditions = graphs
+        && version >= 12_040
+        && has("cuGraphConditionalHandleCreate")
+        && has("cuGraphAddNode_v2");
+    let choices = conditions && version >= 12_080;
     let (timing, batches) = (has("cuEventElapsedTime_v2"), has("cuMemcpyBatchAsync_v2"));
-    Ok(Optional { version, timing, hints, arguments, graphs, batches })
+    Ok(Optional { version, timing, hints, arguments, graphs, conditions, choices, batches })
 }
 
 /// Name and meaning of a result, in the driver's words.

@@ -3,7 +3,8 @@
 //!
 //! An operation is one node or several: a copy has one for each rectangle that the driver takes, a
 //! fill one or those that double what is there, a launch those of its grids, an interop task a
-//! graph of what it has enqueued ([`capture`](crate::capture)). [`Nodes`] adds them, and exchanges
+//! graph of what it has enqueued ([`capture`](crate::capture)), a conditional node a kernel and the
+//! driver's node ([`condition`](crate::condition)). [`Nodes`] adds them, and exchanges
 //! them later, from the same code that enqueues operations ([`Way`]).
 
 use crate::capture::Captured;
@@ -14,22 +15,23 @@ use crate::driver::Context;
 use crate::fill;
 use crate::function::Target;
 use crate::lock;
-use crate::said::{Said, Sheet};
+use crate::said::{Said, Says, Sheet};
 use crate::way::{Set, Start, Way};
 use cudarc::driver::sys::{self, CUresult};
-use folio_core::hal::{Foreign, Graph, HalError, HalErrorKind, KernelRef, Node, Op, Param};
-use folio_kernel::emit::Points;
+use folio_core::hal::{
+    self, Branch, Foreign, Graph, HalError, HalErrorKind, KernelRef, Node, Op, Param,
+};
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
-type Ids = SmallVec<[sys::CUgraphNode; 2]>;
+pub(crate) type Ids = SmallVec<[sys::CUgraphNode; 2]>;
 
 /// A graph that can be replayed.
 pub(crate) struct CudaGraph {
-    device: Arc<Opened>,
+    pub(crate) device: Arc<Opened>,
     graph: sys::CUgraph,
     exec: sys::CUgraphExec,
     /// Also held in calls with either of those, which the driver wants one at a time.
@@ -44,6 +46,8 @@ unsafe impl Sync for CudaGraph {}
 #[derive(Default)]
 struct State {
     operations: Vec<Operation>,
+    /// How many records there can be.
+    most: usize,
     owned: Owned,
 }
 
@@ -82,9 +86,8 @@ impl CudaGraph {
         context.check("cuGraphCreate", unsafe { sys::cuGraphCreate(&raw mut graph, 0) })?;
         // From here on what fails gives the graph back.
         let mut made = CudaGraph { device, graph, exec, state: Mutex::default() };
-        for node in nodes {
-            made.add(node, nodes.len())?;
-        }
+        lock(&made.state).most = nodes.iter().map(|node| records(&node.op)).sum();
+        nodes.iter().try_for_each(|node| made.add(node))?;
         // SAFETY: the graph is live; a place for the answer.
         let result = unsafe { sys::cuGraphInstantiateWithFlags(&raw mut made.exec, made.graph, 0) };
         context.check("cuGraphInstantiate", result)?;
@@ -92,7 +95,7 @@ impl CudaGraph {
     }
 
     /// Adds an operation's nodes.
-    fn add(&self, node: &Node<'_>, most: usize) -> Result<(), HalError> {
+    fn add(&self, node: &Node<'_>) -> Result<(), HalError> {
         let mut state = lock(&self.state);
         let mut after = Ids::new();
         for &at in node.after {
@@ -103,7 +106,7 @@ impl CudaGraph {
         // The driver wants to be told once.
         after.sort_unstable();
         after.dedup();
-        let which = (state.operations.len(), most);
+        let which = (state.operations.len(), state.most);
         let nodes = Nodes::new(self, Step::Add(&after), &mut state, Operation::default(), which);
         let mut added = nodes.all(&node.op);
         let commands = nodes.count.get();
@@ -134,7 +137,7 @@ unsafe impl Graph for CudaGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         self.device.context.enter()?;
         let mut state = lock(&self.state);
-        let most = state.operations.len();
+        let most = state.most;
         let Some(operation) = state.operations.get_mut(node) else {
             return Err(HalError::unsupported("a node that the graph does not have"));
         };
@@ -149,6 +152,21 @@ unsafe impl Graph for CudaGraph {
             true => Ok(()),
             false => Err(other_commands(before, count)),
         }
+    }
+}
+
+/// How many records an operation can have: one for each launch, and for each loop.
+fn records(op: &Op<'_>) -> usize {
+    fn within(branch: &Branch<'_>) -> usize {
+        let steps = branch.bodies.iter().flatten().map(|step| match step {
+            hal::Step::Op(_) => 1,
+            hal::Step::Branch(branch) => within(branch),
+        });
+        1 + steps.sum::<usize>()
+    }
+    match op {
+        Op::Branch(branch) => within(branch),
+        _ => 1,
     }
 }
 
@@ -186,7 +204,9 @@ enum Step<'n> {
 
 /// An operation's nodes, as its commands come.
 pub(crate) struct Nodes<'n> {
-    of: &'n CudaGraph,
+    pub(crate) of: &'n CudaGraph,
+    /// To which they are added: the graph's own, or that of a conditional node's body.
+    pub(crate) graph: sys::CUgraph,
     step: Step<'n>,
     both: RefCell<(Owned, Operation)>,
     /// The operation's number.
@@ -210,7 +230,8 @@ impl<'n> Nodes<'n> {
     ) -> Nodes<'n> {
         let both = RefCell::new((std::mem::take(&mut state.owned), operation));
         let [count, pieces] = [0, 0].map(Cell::new);
-        Nodes { of, step, both, number, most, count, pieces, last: Cell::new(None) }
+        let (graph, last) = (of.graph, Cell::new(None));
+        Nodes { of, graph, step, both, number, most, count, pieces, last }
     }
 
     /// Ends: what the graph owns goes back, and the operation is returned.
@@ -220,8 +241,32 @@ impl<'n> Nodes<'n> {
         operation
     }
 
+    /// Adds what `add` does to the graph of a body, behind these nodes. Returns the last ones.
+    pub(crate) fn within(
+        &self,
+        graph: sys::CUgraph,
+        after: &Ids,
+        add: impl FnOnce(&Nodes<'_>) -> Result<(), HalError>,
+    ) -> Result<Ids, HalError> {
+        let owned = std::mem::take(&mut self.both.borrow_mut().0);
+        let both = RefCell::new((owned, Operation::default()));
+        let ([count, pieces], last) = ([0, 0].map(Cell::new), Cell::new(None));
+        let (of, number, most, step) = (self.of, self.number, self.most, Step::Add(after));
+        let nodes = Nodes { of, graph, step, both, number, most, count, pieces, last };
+        let added = add(&nodes);
+        nodes.branch();
+        let (owned, operation) = nodes.both.into_inner();
+        self.both.borrow_mut().0 = owned;
+        added.map(|()| if operation.nodes.is_empty() { after.clone() } else { operation.ends })
+    }
+
+    /// They are added, and not exchanged.
+    pub(crate) fn adds(&self) -> bool {
+        matches!(self.step, Step::Add(_))
+    }
+
     /// All commands of an operation.
-    fn all(&self, op: &Op<'_>) -> Result<(), HalError> {
+    pub(crate) fn all(&self, op: &Op<'_>) -> Result<(), HalError> {
         let (context, way) = (&*self.of.device.context, Way::Graph(self));
         match *op {
             Op::Copy(rects) => rects.iter().try_for_each(|rect| {
@@ -238,9 +283,11 @@ impl<'n> Nodes<'n> {
                 let to = Target { context, memory: &self.of.device.memory, way };
                 // SAFETY: it is loaded (the caller's part of the contract).
                 let loaded = unsafe { Loaded::of(handle) };
-                loaded.launch(to, geometry, args, |points| self.record(points))
+                let record = |points: &_| self.record(Says::Points(Arc::clone(points)));
+                loaded.launch(to, geometry, args, record)
             }
             Op::Launch(KernelRef::Foreign(task), _, args) => self.capture(task, args.params),
+            Op::Branch(branch) => self.condition(branch),
             Op::Join => Ok(()),
             Op::Launch(KernelRef::Native(_), ..)
             | Op::Hint(..)
@@ -254,8 +301,8 @@ impl<'n> Nodes<'n> {
         self.both.borrow_mut().1.ends.extend(self.last.take());
     }
 
-    /// The address of a record for a launch.
-    fn record(&self, points: &Arc<Points>) -> Result<u64, HalError> {
+    /// The address of a record, and what it says.
+    pub(crate) fn record(&self, says: Says) -> Result<u64, HalError> {
         let (owned, operation) = &mut *self.both.borrow_mut();
         let sheet = match &owned.sheet {
             Some(sheet) => sheet,
@@ -264,7 +311,7 @@ impl<'n> Nodes<'n> {
                 owned.sheet.insert(Arc::new(sheet))
             }
         };
-        let (at, address) = sheet.record(operation.record, (points, self.number))?;
+        let (at, address) = sheet.record(operation.record, (says, self.number))?;
         operation.record = Some(at);
         Ok(address)
     }
@@ -289,7 +336,7 @@ impl<'n> Nodes<'n> {
     }
 
     /// A command: a node that is added, or the next one that is there and gets other parameters.
-    fn command(
+    pub(crate) fn command(
         &self,
         call: &str,
         add: impl FnOnce(*mut sys::CUgraphNode, *const sys::CUgraphNode, usize) -> CUresult,
@@ -331,7 +378,7 @@ impl<'n> Nodes<'n> {
         if captured.is_empty()? {
             return Ok(());
         }
-        let graph = self.of.graph;
+        let graph = self.graph;
         self.command(
             "cuGraphAddChildGraphNode",
             // SAFETY: a place for the answer; nodes of this graph, which copies what was captured.
@@ -344,7 +391,7 @@ impl<'n> Nodes<'n> {
 
     /// A node that does nothing.
     fn nothing(&self) -> Result<(), HalError> {
-        let graph = self.of.graph;
+        let graph = self.graph;
         self.command(
             "cuGraphAddEmptyNode",
             // SAFETY: a place for the answer; nodes of this graph.
@@ -377,7 +424,7 @@ impl<'n> Nodes<'n> {
             kern: null_mut(),
             ctx: context.raw,
         };
-        let (graph, exec, params) = (self.of.graph, self.of.exec, &raw const params);
+        let (graph, exec, params) = (self.graph, self.of.exec, &raw const params);
         self.command(
             "cuGraph..KernelNode",
             // SAFETY: the caller's promise; a place for the answer; nodes of this graph.
@@ -396,7 +443,7 @@ impl<'n> Nodes<'n> {
         context: &Context,
         copy: &sys::CUDA_MEMCPY3D,
     ) -> Result<(), HalError> {
-        let (graph, exec, context) = (self.of.graph, self.of.exec, context.raw);
+        let (graph, exec, context) = (self.graph, self.of.exec, context.raw);
         self.command(
             "cuGraph..MemcpyNode",
             // SAFETY: the caller's promise; a place for the answer; nodes of this graph.
@@ -422,7 +469,7 @@ impl<'n> Nodes<'n> {
             width,
             height: rows,
         };
-        let (graph, exec, context) = (self.of.graph, self.of.exec, context.raw);
+        let (graph, exec, context) = (self.graph, self.of.exec, context.raw);
         let params = &raw const params;
         self.command(
             "cuGraph..MemsetNode",

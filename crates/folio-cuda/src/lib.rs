@@ -25,6 +25,7 @@ mod backend;
 mod capture;
 mod code;
 mod compiler;
+mod condition;
 mod copy;
 mod device;
 mod driver;

@@ -7,7 +7,6 @@ use crate::lock;
 use crate::verdicts::STRIDE;
 use cudarc::driver::sys;
 use folio_core::hal::HalError;
-use folio_kernel::Violation;
 use folio_kernel::emit::{Points, Record};
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -36,10 +35,28 @@ impl Page {
     }
 }
 
-/// What a record says, and the number of the operation.
-type OfNode = (Arc<Points>, usize);
+/// What a record says that is not clear.
+#[derive(Clone)]
+pub(crate) enum Says {
+    /// A launch has failed, at one of these points.
+    Points(Arc<Points>),
+    /// The loop of this number has reached its limit.
+    Limit(u32),
+}
 
-/// The records of a graph, one for each launch that can fail.
+impl Says {
+    fn failure(&self, record: &Record) -> Option<HalError> {
+        match self {
+            Says::Points(points) => Some(HalError::violation(Box::new(points.violation(record)?))),
+            Says::Limit(number) => (record.0[0] as u32 != 0).then(|| HalError::limit(*number)),
+        }
+    }
+}
+
+/// What a record says, and the number of the operation.
+type OfNode = (Says, usize);
+
+/// The records of a graph, one for each launch that can fail, and for each loop.
 pub(crate) struct Sheet {
     context: Arc<Context>,
     /// What the kernels write.
@@ -65,15 +82,15 @@ impl Sheet {
     pub(crate) fn record(
         &self,
         had: Option<usize>,
-        (points, node): (&Arc<Points>, usize),
+        (says, node): OfNode,
     ) -> Result<(usize, u64), HalError> {
         let mut all = lock(&self.points);
         // A replay that is under way keeps those that it began with.
         let all = Arc::make_mut(&mut all);
         let at = had.unwrap_or(all.len());
         match all.get_mut(at) {
-            Some(known) => *known = (points.clone(), node),
-            None if at < self.most => all.push((points.clone(), node)),
+            Some(known) => *known = (says, node),
+            None if at < self.most => all.push((says, node)),
             None => return Err(HalError::unsupported("more launches in a graph than operations")),
         }
         Ok((at, self.records.address() + (at * STRIDE) as u64))
@@ -133,14 +150,13 @@ impl Said {
         }
     }
 
-    /// The first failure in the order of the graph's launches, and the number of its operation. The
-    /// replay has ended.
-    pub(crate) fn read(&self) -> Option<(Violation, usize)> {
+    /// The first failure in the order of the graph's launches. The replay has ended.
+    pub(crate) fn read(&self) -> Option<HalError> {
         let page = self.page.as_ref()?;
-        self.points.iter().enumerate().find_map(|(at, (points, node))| {
+        self.points.iter().enumerate().find_map(|(at, (says, node))| {
             let record = page.0.cast::<u8>().wrapping_add(at * STRIDE).cast::<Record>();
             // SAFETY: one of the records, aligned to its stride; the copy has ended.
-            Some((points.violation(unsafe { &*record })?, *node))
+            Some(says.failure(unsafe { &*record })?.at_node(*node))
         })
     }
 }

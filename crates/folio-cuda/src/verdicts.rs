@@ -102,11 +102,8 @@ impl Verdicts {
         }
         let ended: Vec<Replay> = state.replays.drain(..ended).collect();
         for Replay { tick, said, graph: _held } in &ended {
-            let violation = said.as_ref().and_then(Said::read);
-            let error = violation.map(|(violation, node)| {
-                (*tick, HalError::violation(Box::new(violation)).at_node(node))
-            });
-            state.failed.extend(error);
+            let error = said.as_ref().and_then(Said::read);
+            state.failed.extend(error.map(|error| (*tick, error)));
         }
         state.failed.sort_by_key(|(tick, _)| *tick);
         drop(state);

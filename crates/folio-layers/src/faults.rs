@@ -87,7 +87,7 @@ impl Site {
             Op::Hint(..) => Site::Hint,
             Op::Switch(..) => Site::Switch,
             Op::Replay(_) => Site::Replay,
-            Op::Join => Site::Join,
+            Op::Join | Op::Branch(_) => Site::Join,
         }
     }
 

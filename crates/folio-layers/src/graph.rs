@@ -2,7 +2,8 @@
 
 use crate::layer::{DeviceRef, Hooks};
 use folio_core::hal::{
-    CopyRect, FillRect, Geometry, Graph, HalError, KernelHandle, KernelRef, Node, Op, Param,
+    CopyRect, FillRect, Geometry, Graph, HalError, KernelHandle, KernelRef, MemRef, Node, Op,
+    Param, Step,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -44,6 +45,8 @@ pub enum Noted {
     Fill(Vec<FillRect>, Vec<u8>),
     /// [`Op::Launch`], with its memory.
     Launch(Launched, Geometry, Vec<Param>),
+    /// [`Op::Branch`]: where its value is, the bytes of that, and what all bodies may do.
+    Branch(MemRef, u64, Vec<Noted>),
     /// [`Op::Join`].
     Join,
 }
@@ -55,6 +58,14 @@ impl Noted {
             Op::Fill(rects, pattern) => Noted::Fill(rects.to_vec(), pattern.to_vec()),
             Op::Launch(kernel, geometry, args) => {
                 Noted::Launch(Launched::of(kernel), *geometry, args.params.to_vec())
+            }
+            Op::Branch(branch) => {
+                let step = |step: &Step<'_>| match step {
+                    Step::Op(op) => Noted::of(*op),
+                    Step::Branch(branch) => Noted::of(Op::Branch(branch)),
+                };
+                let steps = branch.bodies.iter().flatten().map(step).collect();
+                Noted::Branch(branch.value, branch.bytes as u64, steps)
             }
             Op::Hint(..) | Op::Switch(..) | Op::Replay(_) | Op::Join => Noted::Join,
         }

@@ -185,7 +185,8 @@ impl Counts {
             Op::Switch(_, _, Side::Device) => self.unmaps += 1,
             Op::Switch(..) => self.maps += 1,
             Op::Replay(_) => self.replays += 1,
-            Op::Join => {}
+            // Only a node of a graph.
+            Op::Join | Op::Branch(_) => {}
         }
     }
 }
@@ -359,7 +360,7 @@ unsafe impl Hooks for Trace {
                     let nodes = head.nodes.iter().map(|node| node.does.clone());
                     Event::Replay(issued, nodes.collect())
                 }
-                Op::Join => Event::Join(issued),
+                Op::Join | Op::Branch(_) => Event::Join(issued),
             }
         };
         self.record(|counts| counts.add(head, op), event);

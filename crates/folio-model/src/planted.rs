@@ -204,7 +204,7 @@ unsafe impl Hooks for Hook {
                 return self.issue(lane, head, (Vec::new(), vec![mem.base]), op);
             }
             Op::Launch(_, _, args) => args,
-            Op::Hint(..) | Op::Replay(_) | Op::Join => {
+            Op::Hint(..) | Op::Replay(_) | Op::Branch(_) | Op::Join => {
                 return self.issue(lane, head, Uses::default(), op);
             }
         };

@@ -468,7 +468,9 @@ unsafe impl Lane for OpenClLane {
             Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
             Op::Switch(mem, _, to) => self.issue(head, |commands| commands.switch(&mem, to)),
             Op::Join => self.issue(head, |_| Ok(())),
-            Op::Hint(..) | Op::Replay(_) => self.refuse(head, HalError::unsupported(op.name())),
+            Op::Hint(..) | Op::Branch(_) | Op::Replay(_) => {
+                self.refuse(head, HalError::unsupported(op.name()))
+            }
         }
     }
 

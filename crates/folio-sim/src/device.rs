@@ -199,6 +199,7 @@ impl DeviceSpec {
         caps.unified = self.host_visible();
         caps.closures = self.closures;
         caps.ir = self.ir.is_some();
+        caps.conditions = true;
         caps.notifies = notifies;
         caps.copy_lanes = self.copy_lanes;
         caps.timing = self.timing;

@@ -1,8 +1,8 @@
 //! Graphs: lists of operations, done one after the other as one of a lane.
 
 use crate::ir::IrKernel;
-use crate::work::{Code, Launch, Work, drop_contained};
-use folio_core::hal::{Graph, HalError, KernelHandle, KernelRef, Node, Op};
+use crate::work::{Branched, Code, Launch, Work, drop_contained};
+use folio_core::hal::{Branch, Graph, HalError, KernelHandle, KernelRef, Node, Op, Step};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Finds a loaded kernel.
@@ -21,7 +21,7 @@ impl SimGraph {
         find: Find<'_>,
     ) -> Result<SimGraph, HalError> {
         // Kernels are taken only where all can be had.
-        nodes.iter().try_for_each(|node| check(&node.op, closures))?;
+        nodes.iter().try_for_each(|node| check_node(&node.op, closures))?;
         let works = nodes.iter().map(|node| work(node.op, find)).collect::<Result<_, _>>()?;
         Ok(SimGraph { closures, nodes: Mutex::new(works) })
     }
@@ -58,11 +58,20 @@ impl Drop for SimGraph {
     }
 }
 
+/// Conditional nodes are made with their graph, and not exchanged.
+fn check_node(op: &Op<'_>, closures: bool) -> Result<(), HalError> {
+    let Op::Branch(branch) = op else { return check(op, closures) };
+    branch.bodies.iter().flatten().try_for_each(|step| match step {
+        Step::Op(op) => check(op, closures),
+        Step::Branch(branch) => check_node(&Op::Branch(branch), closures),
+    })
+}
+
 fn check(op: &Op<'_>, closures: bool) -> Result<(), HalError> {
     match op {
         Op::Copy(_) | Op::Fill(..) | Op::Join | Op::Launch(KernelRef::Loaded(_), ..) => Ok(()),
         Op::Launch(KernelRef::Native(_), ..) if closures => Ok(()),
-        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Replay(_) => {
+        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Branch(_) | Op::Replay(_) => {
             Err(HalError::unsupported(op.name()))
         }
     }
@@ -83,6 +92,18 @@ fn work(op: Op<'_>, find: Find<'_>) -> Result<Work, HalError> {
             };
             Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() })
         }
+        Op::Branch(branch) => Work::Branch(branched(branch, find)?),
         Op::Hint(..) | Op::Switch(..) | Op::Replay(_) | Op::Join => Work::Nothing,
     })
+}
+
+fn branched(branch: &Branch<'_>, find: Find<'_>) -> Result<Branched<Work>, HalError> {
+    let step = |step: &Step<'_>| match step {
+        Step::Op(op) => work(*op, find),
+        Step::Branch(branch) => Ok(Work::Branch(branched(branch, find)?)),
+    };
+    let bodies = branch.bodies.iter().map(|body| body.iter().map(step).collect());
+    let bodies = bodies.collect::<Result<_, _>>()?;
+    let Branch { choice, value, bytes, number, .. } = *branch;
+    Ok(Branched { choice, value, bytes, number, bodies })
 }

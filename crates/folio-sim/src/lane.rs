@@ -111,6 +111,10 @@ impl SimLane {
                 self.check_memory(world, mem, Some(*bytes))
             }
             Work::Replay(nodes) => nodes.iter().try_for_each(|node| self.check_work(world, node)),
+            Work::Branch(branch) => {
+                self.check_memory(world, &branch.value, Some(branch.bytes as u64))?;
+                branch.steps().try_for_each(|step| self.check_work(world, step))
+            }
             Work::Nothing => Ok(()),
         }
     }
@@ -193,6 +197,7 @@ unsafe impl Lane for SimLane {
             }
             hal::Op::Hint(mem, bytes, _) => (OpKind::Hint, Work::Hint(mem, bytes)),
             hal::Op::Switch(mem, bytes, to) => (OpKind::Switch, Work::Switch(mem, bytes, to)),
+            hal::Op::Branch(_) => return self.refuse(head, HalError::unsupported(op.name())),
             hal::Op::Join => (OpKind::Join, Work::Nothing),
             hal::Op::Replay(graph) => {
                 match graph.downcast_ref::<SimGraph>().map(SimGraph::replay) {

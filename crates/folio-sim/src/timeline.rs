@@ -279,6 +279,8 @@ impl World {
                 *bytes
             }
             Work::Replay(nodes) => nodes.iter().filter_map(|node| self.amount(node)).sum(),
+            // What it will do is not known before.
+            Work::Branch(_) => 0,
             Work::Nothing => return None,
         })
     }

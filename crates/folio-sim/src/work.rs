@@ -8,8 +8,8 @@ use crate::memory::{Block as Bytes, Memory, address};
 use crate::script::{OpKind, Random};
 use folio_core::geom::Box3;
 use folio_core::hal::{
-    Block, CopyRect, FillRect, Geometry, HalError, HalErrorKind, MemBase, MemRef, NativeKernel,
-    Order, Param, ParamPtr, Side, Tick,
+    Block, Choice, CopyRect, FillRect, Geometry, HalError, HalErrorKind, MemBase, MemRef,
+    NativeKernel, Order, Param, ParamPtr, Side, Tick,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub(crate) enum Work {
     Switch(MemRef, u64, Side),
     /// What the nodes of a graph do, one after the other.
     Replay(Vec<Work>),
+    /// What a value chooses.
+    Branch(Branched<Work>),
     /// Only the tick: a join, or a call that was refused.
     Nothing,
 }
@@ -34,6 +36,7 @@ impl Work {
             Work::Copy(rects) => Work::Copy(rects.clone()),
             Work::Fill(rects, pattern) => Work::Fill(rects.clone(), pattern.clone()),
             Work::Launch(launch) => Work::Launch(launch.again()?),
+            Work::Branch(branch) => Work::Branch(branch.again(Work::again)?),
             Work::Nothing => Work::Nothing,
             Work::Hint(..) | Work::Switch(..) | Work::Replay(_) => return None,
         })
@@ -47,6 +50,9 @@ impl Work {
             Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
             Work::Hint(mem, _) | Work::Switch(mem, ..) => names(&mem.base),
             Work::Replay(nodes) => nodes.iter().any(|node| node.uses(names)),
+            Work::Branch(branch) => {
+                names(&branch.value.base) || branch.steps().any(|step| step.uses(names))
+            }
             Work::Nothing => false,
         }
     }
@@ -56,6 +62,7 @@ impl Work {
         match self {
             Work::Launch(Launch { code: Code::Ir(own, ..), .. }) => Arc::ptr_eq(own, kernel),
             Work::Replay(nodes) => nodes.iter().any(|node| node.runs(kernel)),
+            Work::Branch(branch) => branch.steps().any(|step| step.runs(kernel)),
             _ => false,
         }
     }
@@ -65,7 +72,71 @@ impl Work {
         match self {
             Work::Launch(_) => true,
             Work::Replay(nodes) => nodes.iter().any(Work::has_code),
+            Work::Branch(branch) => branch.steps().any(Work::has_code),
             _ => false,
+        }
+    }
+}
+
+/// A conditional node of a graph.
+pub(crate) struct Branched<T> {
+    pub(crate) choice: Choice,
+    pub(crate) value: MemRef,
+    pub(crate) bytes: usize,
+    pub(crate) number: u32,
+    pub(crate) bodies: Vec<Vec<T>>,
+}
+
+impl<T> Branched<T> {
+    pub(crate) fn steps(&self) -> impl Iterator<Item = &T> {
+        self.bodies.iter().flatten()
+    }
+
+    /// The same with other steps.
+    fn map<U, E>(self, mut step: impl FnMut(T) -> Result<U, E>) -> Result<Branched<U>, E> {
+        let Branched { choice, value, bytes, number, bodies } = self;
+        let bodies = bodies.into_iter().map(|body| body.into_iter().map(&mut step).collect());
+        Ok(Branched { choice, value, bytes, number, bodies: bodies.collect::<Result<_, _>>()? })
+    }
+
+    fn again(&self, step: impl Fn(&T) -> Option<T>) -> Option<Branched<T>> {
+        let Branched { choice, value, bytes, number, .. } = *self;
+        let bodies = self.bodies.iter().map(|body| body.iter().map(&step).collect());
+        let bodies = bodies.collect::<Option<_>>()?;
+        Some(Branched { choice, value, bytes, number, bodies })
+    }
+}
+
+impl Branched<Ready> {
+    /// Does what the value at this place chooses.
+    fn run(&self, value: *const u8) -> Result<(), HalError> {
+        let read = || {
+            let mut word = [0u8; 8];
+            let bytes = self.bytes.min(word.len());
+            // SAFETY: as in `copy_rect`; the value has so many bytes.
+            unsafe { value.copy_to_nonoverlapping(word.as_mut_ptr(), bytes) };
+            let shift = if cfg!(target_endian = "big") { 8 * (8 - bytes as u32) } else { 0 };
+            u64::from_ne_bytes(word) >> shift
+        };
+        let body = |number: usize| {
+            let steps = self.bodies.get(number).map_or(&[][..], Vec::as_slice);
+            let gone = || HalError::unsupported("a step that runs once");
+            steps.iter().try_for_each(|step| step.again().ok_or_else(gone)?.run())
+        };
+        match self.choice {
+            Choice::If => body(usize::from(read() == 0)),
+            Choice::Switch => body(usize::try_from(read()).unwrap_or(usize::MAX)),
+            Choice::While { limit } => {
+                let mut turns = 0;
+                while read() != 0 {
+                    if turns == limit {
+                        return Err(HalError::limit(self.number));
+                    }
+                    turns += 1;
+                    body(0)?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -142,10 +213,25 @@ enum Ready {
     Launch(Box<Launch>, Vec<ParamPtr>, Vec<Block>),
     Switch(Arc<Bytes>, Side),
     Replay(Vec<Ready>),
+    Branch(*mut u8, Branched<Ready>),
     Fail(HalError),
 }
 
 impl Ready {
+    /// The same once more, of a step of a body.
+    fn again(&self) -> Option<Ready> {
+        Some(match self {
+            Ready::Copy(moves) => Ready::Copy(moves.clone()),
+            Ready::Fill(places, pattern) => Ready::Fill(places.clone(), pattern.clone()),
+            Ready::Launch(launch, params, blocks) => {
+                Ready::Launch(Box::new(launch.again()?), params.clone(), blocks.clone())
+            }
+            Ready::Branch(value, branch) => Ready::Branch(*value, branch.again(Ready::again)?),
+            Ready::Fail(error) => Ready::Fail(error.clone()),
+            Ready::Switch(..) | Ready::Replay(_) => return None,
+        })
+    }
+
     fn run(self) -> Result<(), HalError> {
         match self {
             Ready::Copy(moves) => {
@@ -170,6 +256,10 @@ impl Ready {
                 // Nodes behind the one that failed do not run.
                 let dropped = drop_contained(nodes);
                 failed.map_or(dropped, Err)
+            }
+            Ready::Branch(value, branch) => {
+                let ran = branch.run(value);
+                ran.and(drop_contained(branch))
             }
             Ready::Fail(error) => Err(error),
         }
@@ -277,6 +367,10 @@ fn resolve(
         Work::Replay(nodes) => {
             let ready = nodes.into_iter().map(|node| resolve(node, memory, random, pins));
             Ready::Replay(ready.collect::<Result<_, _>>()?)
+        }
+        Work::Branch(branch) => {
+            let value = address(memory, &branch.value, branch.bytes as u64, pins)?;
+            Ready::Branch(value, branch.map(|step| resolve(step, memory, random, pins))?)
         }
         Work::Nothing => Ready::Copy(Vec::new()),
     })

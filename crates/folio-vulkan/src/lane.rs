@@ -193,6 +193,7 @@ unsafe impl Lane for VulkanLane {
             // It is mapped always, and what the device has written is seen when the tick is
             // reached.
             Op::Switch(..) => Work::Join,
+            Op::Branch(_) => Work::Refused(HalError::unsupported(op.name())),
             Op::Replay(graph) => match graph.downcast_ref::<VulkanGraph>() {
                 Some(graph) => match self.core.told(graph.recording(self)) {
                     Ok(recording) => Work::Replay(recording),

@@ -5,7 +5,7 @@ use super::rig::*;
 use super::tests;
 use folio_core::{
     BufferOptions, Cause, CommandGroup, Error, Executable, Graph, GraphError, Node, NodeKind,
-    Parameter, Queue, Shared,
+    Parameter, Queue, Replay, Shared,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,6 +22,10 @@ tests![
     wrong_conditions_are_refused,
     conditions_are_nested_so_deep,
     conditional_nodes_move_what_is_elsewhere_once,
+    a_loop_is_one_operation_of_a_device_that_has_conditions,
+    conditions_of_the_device_choose_as_the_engine_does,
+    a_loop_of_the_device_fails_at_its_limit,
+    conditions_that_the_device_cannot_have_are_split,
 ];
 
 /// A graph whose only node adds a value.
@@ -314,6 +318,8 @@ fn conditional_nodes_move_what_is_elsewhere_once(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let x = numbers(rig, 2)?;
     let run = counts_down(rig, &q, &x[0], &x[1], 100)?.finalize()?;
+    // A device that decides by itself does not tell how many launches that were.
+    run.replay_as(Replay::Commands);
     q.fill(&x[0], 20)?;
     for launches in [40, 40] {
         q.run_graph(&run)?.wait()?;
@@ -339,5 +345,162 @@ fn conditions_are_nested_so_deep(rig: &Rig) -> Outcome {
     ensure!(deeper.to_string().contains("64 deep"), "{deeper}");
     q.run_graph(&run)?.wait()?;
     ensure_eq!(x[0].to_vec()?, [2; 8]);
+    Ok(())
+}
+
+/// Whether the device has decided in the latest run, which was the graph's only node.
+fn is_native(run: &Executable) -> bool {
+    run.replay_report().why_not().is_none()
+}
+
+/// GRAPH-05, GRAPH-03: a loop of ten turns is one operation, from the second run on, and of a whole
+/// run at once. What comes before and behind it stays what it is. Elsewhere the report says why.
+fn a_loop_is_one_operation_of_a_device_that_has_conditions(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let x = numbers(rig, 2)?;
+        let run = counts_down(rig, &q, &x[0], &x[1], 10)?.finalize()?;
+        for turn in 1..=4 {
+            q.fill(&x[0], 10)?;
+            let before = q.counters().replays;
+            q.run_graph(&run)?.wait()?;
+            ensure_eq!((x[0].get([0])?, x[1].to_vec()?), (0, vec![1 + 10 * turn; 8]));
+            let replays = u64::from(is_native(&run));
+            ensure_eq!(q.counters().replays - before, replays);
+        }
+        ensure_eq!(is_native(&run), q.device().info().caps.conditions);
+        if !is_native(&run) {
+            let report = run.replay_report();
+            let why = report.why_not().unwrap_or_default();
+            ensure!(why.contains("condition") || why.contains("graphs"), "{why}");
+            continue;
+        }
+        ensure_eq!((run.replay_report().replays, run.replay_report().made), (3, 1));
+        // Within a run that is one operation.
+        let graph = counts_down(rig, &q, &x[0], &x[1], 10)?;
+        adding(&graph, &x[1], 100)?;
+        let run = graph.finalize()?;
+        run.replay_as(Replay::Whole);
+        q.fill(&x[0], 10)?;
+        let before = q.counters().replays;
+        q.run_graph(&run)?.wait()?;
+        ensure_eq!((x[1].to_vec()?, q.counters().replays - before), (vec![151; 8], 1));
+    }
+    Ok(())
+}
+
+/// GRAPH-05: with copies and fills in bodies, two bodies, numbers, values of all sizes, and nodes in
+/// bodies; and after an exchange.
+fn conditions_of_the_device_choose_as_the_engine_does(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = numbers(rig, 5)?;
+    let small = rig.rt.buffer::<u8>(3)?.share();
+    let wide = rig.rt.buffer::<i64>(2)?.share();
+    let by = Parameter::new(1);
+    let [one, ten, hundred] = [1, 10, 100].map(|n| adder(rig, &q, &x[0], n));
+    let [one, ten, hundred] = [one?, ten?, hundred?];
+    let body = rig.rt.graph(&q.device())?;
+    let (to, read) = (x[1].clone(), by.clone());
+    body.add_updatable(&[], move |cg: &mut CommandGroup| {
+        let by = cg.parameter(&read);
+        cg.run(8, adds(by, &to));
+        Ok(())
+    })?;
+    body.if_else(&[], small.slice([1], [1])?, &one, &ten)?;
+    body.switch(&[], wide.slice([1], [1])?, &[&one, &ten, &hundred])?;
+    body.add(|cg| cg.copy(&x[1], &x[2]))?;
+    body.add(|cg| cg.fill(&x[4], 9))?;
+    body.add(|cg| {
+        cg.run(1, adds(-1, x[3].slice_mut([0], [1])?));
+        Ok(())
+    })?;
+    let graph = rig.rt.graph(&q.device())?;
+    graph.while_(&[], x[3].slice([0], [1])?, 20, &body.finalize()?)?;
+    let run = graph.finalize()?;
+    let (mut sums, mut own) = (1, 1);
+    for (turn, (flag, number)) in
+        [(0, 0), (1, 1), (128, 2), (0, 3), (255, -1), (1, i64::MIN)].into_iter().enumerate()
+    {
+        small.write()?[1] = flag;
+        wide.write()?[1] = number;
+        x[3].write()?[0] = turn as i32;
+        by.set(1 + turn as i32 / 3);
+        q.run_graph(&run)?.wait()?;
+        let chosen = [1, 10, 100].get(number as usize).copied().unwrap_or(0);
+        sums += turn as i32 * (chosen + if flag == 0 { 10 } else { 1 });
+        own += turn as i32 * (1 + turn as i32 / 3);
+        ensure_eq!((x[0].to_vec()?, x[1].to_vec()?), (vec![sums; 8], vec![own; 8]));
+        if turn > 0 {
+            ensure_eq!((x[2].to_vec()?, x[4].to_vec()?), (vec![own; 8], vec![9; 8]));
+        }
+    }
+    Ok(())
+}
+
+/// GRAPH-05, ERR-02: by its name, also within another loop; and the next run works.
+fn a_loop_of_the_device_fails_at_its_limit(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = numbers(rig, 3)?;
+    let inner = counts_down(rig, &q, &x[0], &x[1], 3)?.finalize()?;
+    let body = rig.rt.graph(&q.device())?;
+    body.add_graph(&[], &inner)?;
+    body.add(|cg| {
+        cg.run(1, adds(-1, x[2].slice_mut([0], [1])?));
+        Ok(())
+    })?;
+    body.label("outer");
+    let graph = rig.rt.graph(&q.device())?;
+    graph.while_(&[], x[2].slice([0], [1])?, 2, &body.finalize()?)?;
+    let run = graph.finalize()?;
+    let limit_of = |left: i32, times: i32| -> Result<Option<(String, u64)>, Stop> {
+        for x in &x {
+            q.fill(x, 0)?;
+        }
+        q.fill(&x[0], left)?;
+        q.fill(&x[2], times)?;
+        let Err(failed) = q.run_graph(&run)?.wait() else { return Ok(None) };
+        let failed = failure(Err::<(), _>(failed))?;
+        ensure_eq!((failed.what(), failed.label()), ("conditional node", "outer"));
+        ensure_eq!(failure(q.wait())?.id(), failed.id());
+        ensure_eq!(failure(x[1].to_vec())?.id(), failed.id());
+        match failed.cause() {
+            Cause::Graph(why) => match &**why {
+                GraphError::LimitReached { command, limit, .. } => {
+                    Ok(Some((command.to_string(), *limit)))
+                }
+                other => Err(Stop::Failed(format!("{other}"))),
+            },
+            other => Err(Stop::Failed(format!("another cause: {other}"))),
+        }
+    };
+    for _ in 0..3 {
+        ensure_eq!(limit_of(3, 2)?, None);
+        ensure_eq!(x[1].to_vec()?, [3; 8]);
+        let name = |limit: Option<(String, u64)>| limit.map(|(name, n)| (name.contains("loop"), n));
+        ensure_eq!(name(limit_of(4, 1)?), Some((true, 3)));
+        ensure_eq!(name(limit_of(2, 3)?), Some((false, 2)));
+    }
+    Ok(())
+}
+
+/// GRAPH-05: a body in which a command may fail ends there, so the engine decides.
+fn conditions_that_the_device_cannot_have_are_split(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let x = numbers(rig, 2)?;
+    let body = rig.rt.graph(&q.device())?;
+    body.add(|cg| cg.label("may fail").run(8, fails(usize::MAX, &x[0])))?;
+    let graph = rig.rt.graph(&q.device())?;
+    graph.if_(&[], x[1].slice([0], [1])?, &body.finalize()?)?;
+    let run = graph.finalize()?;
+    for how in [Replay::Parts, Replay::Parts, Replay::Whole] {
+        run.replay_as(how);
+        q.run_graph(&run)?.wait()?;
+    }
+    let report = run.replay_report();
+    ensure_eq!(report.replays, 0);
+    let why = report.why_not().unwrap_or_default();
+    let has_conditions = why.contains("of its body");
+    ensure!(!has_conditions || why.contains("may fail"), "{why}");
+    ensure!(why.contains("condition") || why.contains("graphs"), "{why}");
     Ok(())
 }

@@ -4,8 +4,8 @@
 use super::Test;
 use super::rig::{Memory, Outcome, Queue, Rig, Seat, Stop, ensure, host, line, noise, run};
 use folio_core::hal::{
-    Args, Block, BlockKernel, Geometry, Graph, HalError, HalErrorKind, KernelRef, LaneKind,
-    NativeKernel, Node, Op, ParamPtr, Verdict,
+    Args, Block, BlockKernel, Branch, Choice, Geometry, Graph, HalError, HalErrorKind, KernelRef,
+    LaneKind, NativeKernel, Node, Op, ParamPtr, Step, Verdict,
 };
 use std::cell::Cell;
 use std::sync::Arc;
@@ -18,6 +18,7 @@ pub(super) const TESTS: &[Test] = &[
     ("updates_hold_from_the_next_replay_on", updates_hold_from_the_next_replay_on),
     ("replays_run_kernels_and_name_what_fails", replays_run_kernels_and_name_what_fails),
     ("a_refused_replay_has_its_tick", a_refused_replay_has_its_tick),
+    ("conditional_nodes_choose_and_repeat", conditional_nodes_choose_and_repeat),
 ];
 
 /// Long enough that a replay is under way when what follows is issued. Devices that run code of the
@@ -238,4 +239,118 @@ fn a_refused_replay_has_its_tick(rig: &Rig) -> Outcome {
         ensure!(read == [[2; 32], [1; 32]].concat(), "{read:?}");
         Ok(())
     })
+}
+
+/// A node that fills a byte of `to` by what a value chooses.
+fn choosing(
+    seat: &Seat<'_>,
+    choice: Choice,
+    (value, bytes): (&Memory<'_>, usize),
+    to: &Memory<'_>,
+    bodies: u8,
+) -> Result<Option<Arc<dyn Graph>>, Stop> {
+    let rect = [run(to.at(0), 1)];
+    let patterns: Vec<[u8; 1]> = (1..=bodies).map(|k| [k]).collect();
+    let bodies = patterns.iter().map(|pattern| vec![Step::Op(Op::Fill(&rect, pattern))]);
+    let value = value.at(8);
+    let branch = Branch { choice, value, bytes, number: 0, bodies: bodies.collect() };
+    match seat.device.graph(&[Node { op: Op::Branch(&branch), after: &[] }]) {
+        Ok(graph) => Ok(Some(graph)),
+        // The driver's conditional nodes have no such bodies.
+        Err(error) if matches!(error.kind, HalErrorKind::Unsupported) => Ok(None),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// Of values of each size; loops, their limits, and nodes within bodies. Where a device has none, it
+/// says so.
+fn conditional_nodes_choose_and_repeat(rig: &Rig) -> Outcome {
+    each(rig, |seat| {
+        let [value, to] = [seat.memory(16)?, seat.memory(16)?];
+        let mut queue = seat.queue(LaneKind::Compute)?;
+        let has = seat.device.info().caps.conditions;
+        for bytes in [1, 2, 4, 8] {
+            for (choice, bodies) in [(Choice::If, 1), (Choice::If, 2), (Choice::Switch, 3)] {
+                let made = choosing(&seat, choice, (&value, bytes), &to, bodies)?;
+                ensure!(has || made.is_none(), "a condition that the device does not tell of");
+                let needed = has && choice == Choice::If && bodies == 1;
+                ensure!(made.is_some() || !needed, "no condition of {bytes} bytes");
+                let Some(graph) = made else { continue };
+                let high = 0x80 << (8 * (bytes - 1));
+                for number in [0, 1, 2, 3, high] {
+                    let mut words = noise(16, bytes as u8);
+                    words[8..8 + bytes].copy_from_slice(&u64::to_le_bytes(number)[..bytes]);
+                    queue.write(&value, &words)?;
+                    queue.fill(&[run(to.at(0), 16)], &[0])?;
+                    queue.replay(&[], &graph)?;
+                    let chosen = match choice {
+                        Choice::Switch => number.saturating_add(1),
+                        _ => 1 + u64::from(number == 0),
+                    };
+                    let want = if chosen <= u64::from(bodies) { chosen } else { 0 };
+                    let got = queue.read(&to)?[0];
+                    ensure!(u64::from(got) == want, "{choice:?} of {number}: {got}, not {want}");
+                }
+            }
+        }
+        if has { loops(&seat, &mut queue) } else { Ok(()) }
+    })
+}
+
+/// A body that moves two lists on by one, until the first of one list is 0: so the first of the
+/// other is how often that was. Within it, a node of its own.
+fn loops(seat: &Seat<'_>, queue: &mut Queue) -> Outcome {
+    let [flags, counts, spare] = [seat.memory(16)?, seat.memory(16)?, seat.memory(16)?];
+    let on = |list: &Memory<'_>| {
+        [[line(list.at(1), spare.at(0), 15)], [line(spare.at(0), list.at(0), 15)]]
+    };
+    let ([away, back], [there, home]) = (on(&flags), on(&counts));
+    let mark = [run(counts.at(15), 1)];
+    for (limit, turns) in [(5, 0u8), (5, 3), (3, 3), (2, 3), (0, 0), (0, 1)] {
+        let copy = |rect| Step::Op(Op::Copy(rect));
+        let marks = Branch {
+            choice: Choice::If,
+            value: flags.at(1),
+            bytes: 1,
+            number: 1,
+            bodies: vec![vec![Step::Op(Op::Fill(&mark, &[77]))]],
+        };
+        let body = vec![
+            Step::Branch(marks),
+            copy(&away),
+            copy(&back),
+            Step::Op(Op::Join),
+            copy(&there),
+            copy(&home),
+        ];
+        let (choice, bodies) = (Choice::While { limit }, vec![body]);
+        let branch = Branch { choice, value: flags.at(0), bytes: 1, number: 4, bodies };
+        let nodes =
+            [Node { op: Op::Join, after: &[] }, Node { op: Op::Branch(&branch), after: &[0] }];
+        let graph = seat.device.graph(&nodes)?;
+        for _ in 0..2 {
+            let list: Vec<u8> = (0..16).map(|k| u8::from(k < turns)).collect();
+            queue.write(&flags, &list)?;
+            queue.write(&counts, &(0..16).collect::<Vec<u8>>())?;
+            queue.replay(&[], &graph)?;
+            let tick = queue.last;
+            let (counts, told) = (queue.read(&counts)?, queue.failures());
+            let done = u64::from(turns).min(limit);
+            ensure!(u64::from(counts[0]) == done, "{limit}, {turns}: {} turns", counts[0]);
+            // The node within saw another turn to come, of all but the last.
+            let marked = if turns > 1 && done > 0 { 77 } else { 15 };
+            ensure!(done == 0 || counts[15] == marked, "{limit}, {turns}: {}", counts[15]);
+            let reached = |error: &HalError| {
+                matches!(error.kind, HalErrorKind::Limit(4)) && error.node == Some(1)
+            };
+            match &told[..] {
+                [] => ensure!(u64::from(turns) <= limit, "the limit {limit} was not told"),
+                [(at, error)] => {
+                    ensure!(*at == tick && reached(error) && u64::from(turns) > limit, "{told:?}");
+                }
+                _ => return Err(Stop::Failed(format!("{told:?}"))),
+            }
+        }
+    }
+    Ok(())
 }

@@ -6,6 +6,9 @@
 //! When its turn comes, a host thread reads the value and submits the commands of the chosen body
 //! to one lane, one behind the other. They look at no hazards: they stay within what the node has.
 //!
+//! Where the device's own graphs take conditional nodes ([`branch`](super::branch)), the device
+//! reads the value, and no thread waits.
+//!
 //! The thread waits for lanes only. What is on a lane never waits for a node that is under way, so
 //! no two nodes wait for each other. An operation that fails ends its body, and the node fails with
 //! that same failure, when all that it has submitted has ended.
@@ -20,22 +23,11 @@ use super::memory::RawMem;
 use super::staging::Staging;
 use super::wait::Waited;
 use crate::error::{Cause, GraphError, Label};
-use crate::hal::{CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
+use crate::hal::{Choice, CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
 use crate::order::hazards::{Deps, add_dep};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use std::sync::{Arc, Weak};
-
-/// How a value chooses among bodies.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Choice {
-    /// The first body if it is not 0; otherwise the second, if there is one.
-    If,
-    /// The body again and again while it is not 0: at most so many times.
-    While { limit: u64 },
-    /// The body of this number, if there is one.
-    Switch,
-}
 
 /// What a conditional node does.
 pub(crate) struct Conditional {

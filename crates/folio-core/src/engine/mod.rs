@@ -12,6 +12,7 @@
 
 pub(crate) mod access;
 pub(crate) mod apply;
+mod branch;
 pub(crate) mod chain;
 pub(crate) mod command;
 pub(crate) mod conditional;

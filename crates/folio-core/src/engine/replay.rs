@@ -90,12 +90,10 @@ impl Engine {
             let mut missing = Missing::new();
             for command in &*commands {
                 ledger.check_in_run(command)?;
-                for need in ledger.missing(&command.accesses) {
-                    if !missing.contains(&need) {
-                        missing.push(need);
-                    }
-                }
+                missing.extend(ledger.missing(&command.accesses));
             }
+            missing.sort_unstable();
+            missing.dedup();
             Ok(missing)
         });
         let mut ledger = match reserved {

@@ -125,7 +125,11 @@ impl Ledger {
                 let node = record.nodes.as_ref().zip(error.node);
                 let node = node.and_then(|(nodes, node)| nodes.name(node));
                 let (what, label) = node.map_or((record.what, &record.label), |(w, l)| (*w, l));
-                self.fail(what, label, device, Cause::from(error))
+                let cause = match &record.nodes {
+                    Some(nodes) => nodes.branches.cause(error),
+                    None => Cause::from(error),
+                };
+                self.fail(what, label, device, cause)
             }),
         };
         if let Some(failure) = &failure {

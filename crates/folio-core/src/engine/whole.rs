@@ -7,6 +7,7 @@
 
 use super::Engine;
 use super::access::Access;
+use super::branch::{Branches, Draft};
 use super::command::{Action, Command};
 use super::lanes::Payload;
 use super::ledger::Ledger;
@@ -17,8 +18,8 @@ use super::union::Union;
 use crate::element::bytes_of;
 use crate::error::{Error, Label};
 use crate::hal::{
-    Args, CopyRect, FillRect, Foreign, Geometry, Graph, HalError, HalErrorKind, HostPtr, KernelRef,
-    MemRef, Node, Op,
+    Args, Branch, Choice, CopyRect, FillRect, Foreign, Geometry, Graph, HalError, HalErrorKind,
+    HostPtr, KernelRef, MemRef, Node, Op, Step,
 };
 use crate::panics::contain;
 use smallvec::SmallVec;
@@ -42,6 +43,8 @@ pub(crate) struct Whole {
     pub(crate) members: Vec<Command>,
     /// What its nodes are called in failures.
     names: Vec<(&'static str, Label)>,
+    /// What its conditional nodes are, also those in bodies.
+    pub(crate) branches: Branches,
     pub(crate) launches: u64,
     pub(crate) copies: u64,
     pub(crate) fills: u64,
@@ -73,8 +76,11 @@ enum Part<'a> {
     Launch(KernelRef<'a>, &'a Geometry, Args<'a>),
     Copy(&'a [CopyRect]),
     Fill(&'a [FillRect], &'a [u8]),
+    Branch { choice: Choice, value: MemRef, bytes: usize, number: u32, bodies: Bodies<'a> },
     Join,
 }
+
+type Bodies<'a> = Vec<Vec<Part<'a>>>;
 
 /// What calls an interop task once.
 type Call = Box<dyn Fn(&dyn Any) -> Result<(), HalError>>;
@@ -114,13 +120,33 @@ impl<'a> Part<'a> {
         }
     }
 
-    fn op(&self) -> Op<'_> {
-        match self {
+    fn branch(draft: &'a mut Draft) -> Part<'a> {
+        let Draft { choice, bytes, number, value, .. } = *draft;
+        // Without memory for the value it has no body either.
+        let Some(value) = value else { return Part::Join };
+        let bodies = draft.bodies.iter_mut().map(|members| {
+            let parts = members.iter_mut().map(|member| match &mut member.branch {
+                Some(branch) => Part::branch(branch),
+                None => Part::of(&mut member.payload, None),
+            });
+            parts.collect()
+        });
+        Part::Branch { choice, value, bytes, number, bodies: bodies.collect() }
+    }
+
+    fn step(&self) -> Step<'_> {
+        Step::Op(match self {
             Part::Launch(kernel, geometry, args) => Op::Launch(*kernel, geometry, args),
             Part::Copy(rects) => Op::Copy(rects),
             Part::Fill(rects, pattern) => Op::Fill(rects, pattern),
+            Part::Branch { choice, value, bytes, number, bodies } => {
+                let (choice, value, bytes, number) = (*choice, *value, *bytes, *number);
+                let bodies = bodies.iter().map(|parts| parts.iter().map(Part::step).collect());
+                let bodies = bodies.collect();
+                return Step::Branch(Branch { choice, value, bytes, number, bodies });
+            }
             Part::Join => Op::Join,
-        }
+        })
     }
 }
 
@@ -138,6 +164,17 @@ impl Engine {
             return Ok(Err(HalError::unsupported("a command that can run only once")));
         };
         commands.iter_mut().for_each(Command::arm);
+        let mut branches = Branches::default();
+        let mut drafts: Vec<Option<Draft>> = Vec::with_capacity(commands.len());
+        for command in &commands {
+            drafts.push(match &command.action {
+                Action::Conditional(node) => match Draft::of(node, &command.label, &mut branches) {
+                    Some(draft) => Some(draft),
+                    None => return Ok(Err(HalError::unsupported("a body that can run only once"))),
+                },
+                _ => None,
+            });
+        }
         let (mut union, mut raw) = (Union::default(), Vec::new());
         for command in &commands {
             command.accesses.iter().for_each(|access| union.add(access, true));
@@ -152,6 +189,7 @@ impl Engine {
         let ledger = reserved?;
         let memory = ledger.places(&accesses);
         let mut payloads: Vec<_> = commands.iter_mut().map(|c| ledger.payload(c)).collect();
+        drafts.iter_mut().flatten().for_each(|draft| draft.locate(&ledger, &mut branches));
         self.leave(ledger);
         let count = |is: fn(&Payload) -> bool| {
             payloads.iter().flatten().filter(|payload| is(payload)).count() as u64
@@ -161,17 +199,24 @@ impl Engine {
         let fills = count(|payload| matches!(payload, Payload::Fill(_)));
         let calls: Vec<Option<Call>> = payloads.iter_mut().map(call_of).collect();
         let graph = {
-            let parts = payloads.iter_mut().zip(&calls);
-            let parts = parts.map(|(payload, call)| Part::of(payload, call.as_ref()));
+            let parts = payloads.iter_mut().zip(&calls).zip(&mut drafts);
+            let parts = parts.map(|((payload, call), draft)| match draft {
+                Some(draft) => Part::branch(draft),
+                None => Part::of(payload, call.as_ref()),
+            });
             let parts: Vec<Part<'_>> = parts.collect();
-            let nodes = parts.iter().zip(&members.after);
-            let nodes = nodes.map(|(part, after)| Node { op: part.op(), after });
+            let steps: Vec<Step<'_>> = parts.iter().map(Part::step).collect();
+            let nodes = steps.iter().zip(&members.after).map(|(step, after)| match step {
+                Step::Op(op) => Node { op: *op, after },
+                Step::Branch(branch) => Node { op: Op::Branch(branch), after },
+            });
             native.graph(&nodes.collect::<Vec<_>>())
         };
-        let code =
+        let mut code: Vec<Arc<LoadedKernel>> =
             payloads.iter().flatten().filter_map(|payload| payload.uses().cloned()).collect();
+        drafts.iter().flatten().for_each(|draft| draft.code(&mut code));
         // What the device has not taken is the user's.
-        contain(|| drop((payloads, calls)));
+        contain(|| drop((payloads, calls, drafts)));
         let names = commands.iter_mut();
         let names = names.map(|c| (c.action.name(), std::mem::take(&mut c.label))).collect();
         let Members { commands: members, at, as_one, .. } = members;
@@ -185,6 +230,7 @@ impl Engine {
             at,
             members,
             names,
+            branches,
             launches,
             copies,
             fills,

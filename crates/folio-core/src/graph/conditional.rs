@@ -7,11 +7,12 @@ use super::{Executable, Graph, Inner, Node, NodeKind, What};
 use crate::buffer::AsPart;
 use crate::element::DeviceType;
 use crate::engine::command::{Action, Command, End, Place};
-use crate::engine::conditional::{Choice, Conditional, Value};
+use crate::engine::conditional::{Conditional, Value};
 use crate::engine::memory::RawMem;
 use crate::engine::union::Union;
 use crate::error::{GraphError, Label, Result};
 use crate::group::Leases;
+use crate::hal::Choice;
 use crate::pages::DomainId;
 use std::sync::Arc;
 
@@ -233,7 +234,9 @@ impl Bodies {
         for steps in &mut all {
             let new: Vec<Renewed> = steps.renewed(graph)?;
             renewed |= !new.is_empty();
-            steps.exchange(&new);
+            if steps.exchange(&new).1 {
+                steps.sort_again();
+            }
         }
         if !renewed {
             return Ok(None);

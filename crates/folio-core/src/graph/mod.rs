@@ -7,6 +7,7 @@
 //! costs is the engine's work for each command without that of describing and checking it.
 
 mod batch;
+mod boxes;
 mod chains;
 mod conditional;
 mod conflicts;
@@ -20,6 +21,7 @@ mod record;
 mod recordings;
 mod replay;
 mod run;
+mod state;
 mod steps;
 mod template;
 mod temporaries;
@@ -38,8 +40,6 @@ pub(crate) use recordings::Recordings;
 pub use replay::{Replay, ReplayPart, ReplayReport};
 pub use run::Executable;
 
-use crate::engine::access::Access;
-use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -47,10 +47,8 @@ use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::select::Selector;
 use crate::sync::Mutex;
-use conflicts::Conflicts;
-use record::Joined;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use state::{NodeState, State, Sub, What};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -93,129 +91,6 @@ pub(crate) struct Inner {
     /// Its commands run only once: what is called needs not be `Fn`.
     once: bool,
     state: Mutex<State>,
-}
-
-#[derive(Default)]
-struct State {
-    label: Label,
-    nodes: Vec<NodeState>,
-    conflicts: Conflicts,
-    /// An edge leads to a node that was added before the one where it begins.
-    backward: bool,
-    queues: Vec<Joined>,
-    /// Of recordings: the number of the next, and how many there are.
-    next: u64,
-    recordings: usize,
-    /// Buffers that nothing outside of the graph can name.
-    owned: BTreeSet<StorageId>,
-}
-
-struct NodeState {
-    what: What,
-    before: SmallVec<[Edge; 2]>,
-    successors: SmallVec<[u32; 2]>,
-    /// The latest node to which an edge leads from here.
-    met: u32,
-}
-
-/// An edge, at the node where it ends.
-#[derive(Clone, Copy)]
-struct Edge {
-    from: u32,
-    /// It was asked for, and whether the later node fails with the earlier. Others are of data.
-    asked: Option<bool>,
-}
-
-enum What {
-    One(Arc<Template>, Option<Update>),
-    Graph(Arc<Sub>),
-}
-
-/// A graph as a node.
-struct Sub {
-    steps: Steps,
-    label: Label,
-    accesses: Vec<Access>,
-}
-
-impl What {
-    fn accesses(&self) -> &[Access] {
-        match self {
-            What::One(template, _) => &template.command.accesses,
-            What::Graph(sub) => &sub.accesses,
-        }
-    }
-
-    fn kind(&self) -> NodeKind {
-        match self {
-            What::One(template, _) => template.kind,
-            What::Graph(_) => NodeKind::Graph,
-        }
-    }
-
-    fn label(&self) -> &Label {
-        match self {
-            What::One(template, _) => &template.label,
-            What::Graph(sub) => &sub.label,
-        }
-    }
-
-    /// What errors call it.
-    fn called(&self) -> Label {
-        match self {
-            What::One(template, _) => template.called(),
-            What::Graph(sub) if sub.label.as_str().is_empty() => Label::of(&"graph"),
-            What::Graph(sub) => sub.label.clone(),
-        }
-    }
-}
-
-impl State {
-    /// Adds a node behind others.
-    fn push(&mut self, what: What, after: &[(u32, bool)], once: bool) -> u32 {
-        let at = self.nodes.len() as u32;
-        let State { nodes, conflicts, .. } = self;
-        let mut before: SmallVec<[Edge; 2]> = SmallVec::new();
-        for &(from, uses) in after {
-            if std::mem::replace(&mut nodes[from as usize].met, at) != at {
-                before.push(Edge { from, asked: Some(uses) });
-            } else if let Some(edge) = before.iter_mut().find(|edge| edge.from == from) {
-                edge.asked = Some(uses || edge.asked == Some(true));
-            }
-        }
-        if !once {
-            conflicts.add(at, what.accesses(), &mut |from, _| {
-                if std::mem::replace(&mut nodes[from as usize].met, at) != at {
-                    before.push(Edge { from, asked: None });
-                }
-            });
-            for edge in &before {
-                nodes[edge.from as usize].successors.push(at);
-            }
-        }
-        nodes.push(NodeState { what, before, successors: SmallVec::new(), met: at });
-        at
-    }
-
-    /// True if there is a way from one node to another.
-    fn leads(&self, from: u32, to: u32) -> bool {
-        let mut seen = vec![false; self.nodes.len()];
-        let mut left = vec![from];
-        while let Some(at) = left.pop() {
-            if at == to {
-                return true;
-            }
-            if !std::mem::replace(&mut seen[at as usize], true) {
-                left.extend(&self.nodes[at as usize].successors);
-            }
-        }
-        false
-    }
-
-    fn leaves(&self) -> impl Iterator<Item = u32> {
-        let all = self.nodes.iter().enumerate();
-        all.filter(|(_, node)| node.successors.is_empty()).map(|(at, _)| at as u32)
-    }
 }
 
 impl Inner {
@@ -356,14 +231,7 @@ impl Graph {
                 return Err(GraphError::Cycle { from: from as usize, to: to as usize });
             }
             state.backward |= from > to;
-            let before = &mut state.nodes[to as usize].before;
-            match before.iter_mut().find(|edge| edge.from == from) {
-                Some(edge) => edge.asked = Some(true),
-                None => {
-                    before.push(Edge { from, asked: Some(true) });
-                    state.nodes[from as usize].successors.push(to);
-                }
-            }
+            state.ask(from, to);
             Ok(())
         })();
         drop(state);
@@ -394,8 +262,8 @@ impl Graph {
 
     /// The nodes without successors.
     pub fn leaves(&self) -> Vec<Node> {
-        let state = self.inner.state.lock();
-        state.leaves().map(|at| self.inner.node(at)).collect()
+        let mut state = self.inner.state.lock();
+        state.leaves().iter().map(|at| self.inner.node(*at)).collect()
     }
 
     fn of_node<R>(&self, node: Node, f: impl FnOnce(&NodeState) -> R) -> Result<R> {

@@ -16,18 +16,22 @@ use crate::engine::storage::StorageId;
 use crate::error::Result;
 use crate::geom::Grid;
 use crate::planted::{Plant, Planted};
-use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// How many earlier commands are looked at to find that a temporary comes after another one.
 const LOOKED_AT: usize = 1024;
+
+/// How many memories of its shape are asked whether a temporary can have them: those that were
+/// used last.
+const ASKED: usize = 64;
 
 /// How many memories a queue's batches keep, and after how many batches with temporaries one goes
 /// that none of them has used.
 const KEPT: usize = 16;
 
 /// What a memory has to be for a temporary.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Shape {
     grid: Grid,
     element_bytes: usize,
@@ -191,7 +195,6 @@ impl StorageHandle {
 /// A memory, and what has used it so far.
 struct Memory {
     id: StorageId,
-    shape: Shape,
     users: Vec<u32>,
 }
 
@@ -215,11 +218,19 @@ pub(super) fn share<'a>(
     }
     let mut users: Vec<(StorageId, Vec<u32>)> = users.into_iter().collect();
     users.sort_by_key(|(_, users)| users.first().copied());
-    let free = |(id, shape): &(StorageId, Shape)| Memory { id: *id, shape: *shape, users: vec![] };
-    let mut memories: Vec<Memory> = kept.iter().map(free).collect();
+    // Of each shape, those that nothing has used; and the others, the latest used last.
+    let mut unused: HashMap<Shape, Vec<StorageId>> = HashMap::new();
+    kept.iter().rev().for_each(|(id, shape)| unused.entry(*shape).or_default().push(*id));
+    let mut memories: HashMap<Shape, Vec<Memory>> = HashMap::new();
     let mut places = Places::new();
     for (id, users) in users {
         let Some(shape) = temporaries.get(&id).copied() else { continue };
+        let memories = memories.entry(shape).or_default();
+        if let Some(kept) = unused.get_mut(&shape).and_then(Vec::pop) {
+            places.insert(id, kept);
+            memories.push(Memory { id: kept, users });
+            continue;
+        }
         let earlier = all_before(before, &users);
         let planted = plant.is(Planted::SharedAlive);
         let is_over = |memory: &Memory| {
@@ -227,18 +238,20 @@ pub(super) fn share<'a>(
             // No command has one memory twice.
             over || planted && memory.users.iter().all(|user| !users.contains(user))
         };
-        let mut free = memories.iter_mut().filter(|memory| memory.shape == shape);
-        match free.find(|memory| is_over(memory)) {
-            Some(memory) => {
-                places.insert(id, memory.id);
+        let first = memories.len().saturating_sub(ASKED);
+        match memories[first..].iter().position(is_over) {
+            Some(at) => {
+                let Memory { id: place, users: mut known } = memories.remove(first + at);
+                places.insert(id, place);
                 if !planted {
-                    memory.users.clear();
+                    known.clear();
                 }
-                memory.users.extend(users);
+                known.extend(users);
+                memories.push(Memory { id: place, users: known });
             }
             None => {
                 places.insert(id, id);
-                memories.push(Memory { id, shape, users });
+                memories.push(Memory { id, users });
             }
         }
     }

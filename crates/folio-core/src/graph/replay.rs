@@ -7,10 +7,12 @@ use super::steps::{Step, Steps};
 use super::{Executable, Inner};
 use crate::call::checks_left;
 use crate::engine::command::{Action, Command, End};
+use crate::engine::conditional::Conditional;
 use crate::engine::launch::Launch;
 use crate::engine::part::Apart;
 use crate::engine::whole::{Members, Whole};
 use crate::error::{Label, Result};
+use crate::hal::Caps;
 use crate::planted::Planted;
 use crate::sync::Mutex;
 use std::sync::Arc;
@@ -226,9 +228,13 @@ impl Inner {
         }
     }
 
+    fn caps(&self) -> &Caps {
+        &self.core.engine.devices[usize::from(self.device)].info.caps
+    }
+
     /// The device's graphs take what interop tasks enqueue.
     fn captures(&self) -> bool {
-        self.core.engine.devices[usize::from(self.device)].info.caps.captures
+        self.caps().captures
     }
 
     /// The parts of a run, without interop tasks if they cannot be captured.
@@ -244,7 +250,7 @@ impl Inner {
         let whys: Vec<Option<String>> = steps.all.iter().map(why_not).collect();
         let fits: Vec<Fit> = (steps.all.iter().zip(&whys))
             .map(|(step, why)| match (&step.template.command.action, why) {
-                (_, Some(_)) => Fit::No,
+                (_, Some(_)) | (Action::Conditional(_), _) => Fit::No,
                 (Action::Nothing | Action::Hint { .. }, None) => Fit::Idle,
                 (_, None) => Fit::Any,
             })
@@ -258,6 +264,16 @@ impl Inner {
         let mut chains: Vec<Option<Vec<u32>>> = chains.into_iter().map(Some).collect();
         for (at, chain) in of.into_iter().enumerate() {
             let Some(chain) = chain else {
+                if let (Action::Conditional(_), None) =
+                    (&steps.all[at].template.command.action, &whys[at])
+                {
+                    // A loop may fail, by its limit: it is an operation of its own, as without a
+                    // graph of the device's.
+                    let at = vec![at as u32];
+                    let made = self.make(steps, &before, &at, true)?;
+                    parts.push(Part { at, asked: true, made });
+                    continue;
+                }
                 add_single(
                     &mut parts,
                     at as u32,
@@ -310,7 +326,7 @@ impl Inner {
     fn why_not(&self, command: &Command, surely: bool) -> Option<String> {
         let why = match &command.action {
             _ if command.timed => Some("it is timed"),
-            Action::Conditional(_) => Some("it is a condition"),
+            Action::Conditional(node) => return self.why_no_branch(node),
             Action::Launch(Some(launch))
                 if launch.foreign.is_some() && !(self.captures() && is_captured(command)) =>
             {
@@ -332,6 +348,22 @@ impl Inner {
             }
             _ => None,
         }
+    }
+
+    /// Why a conditional node cannot be one operation of the device. A body in which something may
+    /// fail ends there, which only the engine sees in time.
+    fn why_no_branch(&self, node: &Conditional) -> Option<String> {
+        if !self.caps().conditions {
+            return Some("it is a condition".to_owned());
+        }
+        node.bodies.iter().flat_map(|commands| commands.iter()).find_map(|command| {
+            let calls = matches!(&command.action, Action::Launch(Some(of)) if of.foreign.is_some());
+            let why = calls.then(|| "it calls a driver".to_owned());
+            let why = why.or_else(|| self.why_not(command, true))?;
+            let label = command.label.as_str();
+            let name = if label.is_empty() { command.action.name() } else { label };
+            Some(format!("it is a condition, and of its body {name}: {why}"))
+        })
     }
 
     /// Says what has become of a run.

@@ -20,7 +20,7 @@ use crate::runtime::DeviceRef;
 use crate::sync::Mutex;
 use folio_kernel::fuse::Explanation as FusionReport;
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
 
@@ -48,8 +48,11 @@ struct Runs {
     steps: Arc<Steps>,
     /// What runs in their place, if they stay as they are; see [`Inner::prepare`].
     ready: Option<Arc<Prepared>>,
-    /// The steps that have been exchanged.
+    /// The steps that have been exchanged, and use other elements than the order was made for.
     exchanged: BTreeSet<usize>,
+    moved: bool,
+    /// By node: its step. Made for the first node that is exchanged.
+    named: Option<HashMap<Node, usize>>,
     count: u64,
 }
 
@@ -66,7 +69,8 @@ pub(super) type Renewed = (usize, Arc<Template>, Option<Update>);
 impl Executable {
     pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Result<Executable> {
         let (steps, exchanged) = (Arc::new(steps), BTreeSet::new());
-        let state = Mutex::new(Runs { steps, ready: None, exchanged, count: 0 });
+        let (ready, moved, named, count) = (None, false, None, 0);
+        let state = Mutex::new(Runs { steps, ready, exchanged, moved, named, count });
         let (graph, latest, replays) = (graph.clone(), Mutex::default(), Mutex::default());
         let made =
             Executable { inner: Arc::new(Runnable { graph, label, state, latest, replays }) };
@@ -78,11 +82,11 @@ impl Executable {
     fn ready(&self) -> Result<(Arc<Prepared>, Arc<Steps>)> {
         loop {
             let (steps, exchanged) = {
-                let state = self.inner.state.lock();
+                let mut state = self.inner.state.lock();
                 if let Some(ready) = &state.ready {
                     return Ok((ready.clone(), state.steps.clone()));
                 }
-                (state.steps.clone(), state.exchanged.clone())
+                (state.sorted().clone(), state.exchanged.clone())
             };
             // Without the lock: it may compile.
             let graph = &self.inner.graph;
@@ -160,8 +164,8 @@ impl Executable {
     ) -> Result<()> {
         let (made, _) = Template::described(&self.inner.graph, |cg| build(cg).into_result())?;
         let mut state = self.inner.state.lock();
+        let at = state.step_of(node);
         let steps = &state.steps.all;
-        let at = steps.iter().position(|step| step.node == Some(node));
         let why = match at {
             None => GraphError::ForeignNode { node: node.at as usize },
             Some(at) => match made.differs(&steps[at].template, true) {
@@ -193,7 +197,7 @@ impl Executable {
         }
         let new = Steps::of(&graph.inner.state.lock(), graph.inner.id);
         let mut state = self.inner.state.lock();
-        let (own, others) = (state.steps.shape(), new.shape());
+        let (own, others) = (state.sorted().shape(), new.shape());
         if own != others {
             let same = own.iter().zip(&others).take_while(|(a, b)| a == b).count();
             let command = state.steps.all.get(same).map(|step| step.template.label.clone());
@@ -232,7 +236,26 @@ impl Runs {
             self.ready = None;
         }
         self.exchanged.extend(new.iter().map(|(at, ..)| *at));
-        Arc::make_mut(&mut self.steps).exchange(new)
+        let (old, moved) = Arc::make_mut(&mut self.steps).exchange(new);
+        self.moved |= moved;
+        old
+    }
+
+    /// The steps, in the order that their accesses have by now.
+    fn sorted(&mut self) -> &Arc<Steps> {
+        if std::mem::take(&mut self.moved) {
+            Arc::make_mut(&mut self.steps).sort_again();
+        }
+        &self.steps
+    }
+
+    /// The first step of a node.
+    fn step_of(&mut self, node: Node) -> Option<usize> {
+        let named = self.named.get_or_insert_with(|| {
+            let all = self.steps.all.iter().enumerate().rev();
+            all.filter_map(|(at, step)| Some((step.node?, at))).collect()
+        });
+        named.get(&node).copied()
     }
 }
 
@@ -258,8 +281,12 @@ impl Steps {
         Ok(new)
     }
 
-    /// Exchanges what steps do. Returns what they did.
-    pub(super) fn exchange(&mut self, new: &[Renewed]) -> Vec<(Arc<Template>, Option<Update>)> {
+    /// Exchanges what steps do. Returns what they did, and whether they are to be
+    /// [sorted](Self::sort_again): they use other elements.
+    pub(super) fn exchange(
+        &mut self,
+        new: &[Renewed],
+    ) -> (Vec<(Arc<Template>, Option<Update>)>, bool) {
         let mut old = Vec::with_capacity(new.len());
         let mut moved = false;
         for (at, template, update) in new {
@@ -268,10 +295,7 @@ impl Steps {
             let template = std::mem::replace(&mut step.template, template.clone());
             old.push((template, std::mem::replace(&mut step.update, update.clone())));
         }
-        if moved {
-            self.sort_again();
-        }
-        old
+        (old, moved)
     }
 }
 
@@ -307,7 +331,7 @@ impl Inner {
             let (device, other) = (self.device_name(), other.device_name());
             return Err(self.error(GraphError::OtherDevice { device, what: "graph", other }));
         }
-        Ok((Steps::clone(&graph.inner.state.lock().steps), label))
+        Ok((Steps::clone(graph.inner.state.lock().sorted()), label))
     }
 
     /// Submits commands as a run on a queue. None, and nothing is submitted, if the memory of a

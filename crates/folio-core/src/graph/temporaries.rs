@@ -2,11 +2,11 @@
 //! of which each run writes every element before it reads it. So nothing outside of a run can read
 //! what the run leaves there, and no run reads what an earlier one has left.
 
+use super::boxes::Boxes;
 use super::steps::Steps;
 use crate::buffer::StorageHandle;
 use crate::engine::access::Access;
 use crate::engine::storage::StorageId;
-use crate::geom::Box3;
 use crate::planted::{Plant, Planted};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
@@ -41,18 +41,22 @@ impl Steps {
         if found.is_empty() || plant.is(Planted::LastRun) {
             return found;
         }
-        let mut written: HashMap<StorageId, Vec<Box3>> = HashMap::new();
+        let mut written: HashMap<StorageId, Boxes<()>> = HashMap::new();
         for step in &self.all {
             let accesses = &step.template.command.accesses;
             let mine = || accesses.iter().filter(|access| self.owned.contains(&access.storage));
             for access in mine().filter(|access| !access.mode.discards()) {
-                let known = written.get(&access.storage).map_or(&[][..], Vec::as_slice);
-                if !is_covered(access, known) {
+                if found.contains(&access.storage)
+                    && !is_covered(access, written.entry(access.storage).or_default())
+                {
                     found.remove(&access.storage);
                 }
             }
             for access in mine().filter(|access| access.mode.writes()) {
-                written.entry(access.storage).or_default().push(access.elements);
+                let written = written.entry(access.storage).or_default();
+                if found.contains(&access.storage) && !is_covered(access, written) {
+                    written.insert(access.elements, ());
+                }
             }
         }
         found
@@ -60,18 +64,16 @@ impl Steps {
 }
 
 /// All elements of an access are in these boxes.
-fn is_covered(access: &Access, written: &[Box3]) -> bool {
+fn is_covered(access: &Access, written: &mut Boxes<()>) -> bool {
     let mut left = vec![access.elements];
     left.retain(|part| !part.is_empty());
-    for known in written {
+    written.find(&access.elements, |known, ()| {
         let mut rest = Vec::new();
         left.iter().for_each(|part| part.subtract(known, |part| rest.push(part)));
         left = rest;
         // Many parts are one case in many.
-        if left.is_empty() || left.len() > MOST_PARTS {
-            break;
-        }
-    }
+        !left.is_empty() && left.len() <= MOST_PARTS
+    });
     left.is_empty()
 }
 

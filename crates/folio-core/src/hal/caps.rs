@@ -72,6 +72,9 @@ pub struct Caps {
     /// Graphs take a [`super::KernelRef::Foreign`]: it is called while the graph is made, and what
     /// it enqueues is enqueued at each replay.
     pub captures: bool,
+    /// Graphs take an [`Op::Branch`](super::Op::Branch). One that the driver cannot have is
+    /// [unsupported](super::HalErrorKind::Unsupported).
+    pub conditions: bool,
     /// Calls [`super::Notify::progress`]; otherwise the engine polls.
     pub notifies: bool,
     /// Has lanes for uploads and downloads that run beside compute; otherwise copies share the
@@ -124,6 +127,7 @@ impl Default for Caps {
             ir: false,
             native: None,
             captures: false,
+            conditions: false,
             notifies: false,
             copy_lanes: false,
             timing: false,

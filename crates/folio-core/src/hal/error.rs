@@ -97,6 +97,8 @@ pub enum HalErrorKind {
     Panic(PanicPayload),
     /// A kernel did what it must not.
     Violation(Arc<Violation>),
+    /// A loop of a [`Branch`](super::Branch) would have gone on after its last turn: its number.
+    Limit(u32),
     /// The driver refused or failed an operation.
     Driver,
 }
@@ -122,6 +124,11 @@ impl HalError {
     #[must_use]
     pub fn at_node(self, node: usize) -> HalError {
         HalError { node: u32::try_from(node).ok(), ..self }
+    }
+
+    /// The loop of this number has reached its limit.
+    pub fn limit(number: u32) -> HalError {
+        HalError::new(HalErrorKind::Limit(number), "a loop has reached its limit")
     }
 
     /// The backend cannot do `what`.
@@ -166,6 +173,7 @@ impl fmt::Display for HalError {
             HalErrorKind::Unsupported
             | HalErrorKind::Arguments
             | HalErrorKind::Task(_)
+            | HalErrorKind::Limit(_)
             | HalErrorKind::Violation(_) => f.write_str(&self.message),
             HalErrorKind::Build => write!(f, "build failed: {}", self.message),
             HalErrorKind::Panic(_) => write!(f, "panicked: {}", self.message),

@@ -1,6 +1,6 @@
 //! Graphs: operations that a device is told once, and does again and again.
 
-use super::{HalError, Op};
+use super::{HalError, MemRef, Op};
 use std::any::Any;
 
 /// One operation of a graph.
@@ -12,6 +12,45 @@ pub struct Node<'a> {
     pub op: Op<'a>,
     /// The numbers of the nodes that it comes after, each less than its own.
     pub after: &'a [usize],
+}
+
+/// How a value chooses among the bodies of a [`Branch`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Choice {
+    /// The first body if it is not 0; otherwise the second, if there is one.
+    If,
+    /// The body again and again while it is not 0.
+    While {
+        /// At most so many times: a loop that would go on fails.
+        limit: u64,
+    },
+    /// The body of this number, if there is one.
+    Switch,
+}
+
+/// A conditional node: lists of operations among which a value chooses when the node's turn comes.
+#[derive(Clone, Debug)]
+pub struct Branch<'a> {
+    /// How it chooses.
+    pub choice: Choice,
+    /// Where the value is: an unsigned integer, aligned to its size. A loop reads it before each
+    /// turn.
+    pub value: MemRef,
+    /// The size of the value in bytes: 1, 2, 4 or 8.
+    pub bytes: usize,
+    /// The number by which [`HalErrorKind::Limit`](super::HalErrorKind::Limit) names it.
+    pub number: u32,
+    /// The lists. The steps of one run one after the other, and do not fail by themselves.
+    pub bodies: Vec<Vec<Step<'a>>>,
+}
+
+/// A step of a [`Branch`]'s body.
+#[derive(Clone, Debug)]
+pub enum Step<'a> {
+    /// An operation: a copy, a fill, a launch of the device's own code, or a join.
+    Op(Op<'a>),
+    /// A conditional node within it.
+    Branch(Branch<'a>),
 }
 
 /// A graph of one device, made by [`Device::graph`](super::Device::graph), which lanes of that

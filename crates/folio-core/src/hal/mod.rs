@@ -89,7 +89,7 @@ mod opaque;
 
 pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
-pub use graph::{Graph, Node};
+pub use graph::{Branch, Choice, Graph, Node, Step};
 pub use kernel::{
     Args, Block, BlockKernel, Geometry, KernelHandle, KernelId, KernelRef, KernelSource,
     NativeKernel, Param, ParamPtr, Verdict,

@@ -1,6 +1,6 @@
 //! What an operation of a lane, or a node of a graph, does.
 
-use super::{Args, CopyRect, FillRect, Geometry, Graph, Hint, KernelRef, MemRef, Side};
+use super::{Args, Branch, CopyRect, FillRect, Geometry, Graph, Hint, KernelRef, MemRef, Side};
 use std::sync::Arc;
 
 /// What one operation does: the same for [`Lane::enqueue`](super::Lane::enqueue) and for the
@@ -35,6 +35,9 @@ pub enum Op<'a> {
     /// Does what the nodes of a graph do, as one operation. The graph is this device's; the lane
     /// holds it until the operation has ended.
     Replay(&'a Arc<dyn Graph>),
+    /// Does what a value chooses. Only as a node of a graph, where
+    /// [`Caps::conditions`](super::Caps::conditions) says so.
+    Branch(&'a Branch<'a>),
     /// Nothing: it ends when what it comes after has ended.
     Join,
 }
@@ -49,6 +52,7 @@ impl Op<'_> {
             Op::Hint(..) => "hint",
             Op::Switch(..) => "switch",
             Op::Replay(_) => "replay",
+            Op::Branch(_) => "condition",
             Op::Join => "join",
         }
     }
@@ -63,6 +67,7 @@ impl std::fmt::Debug for Op<'_> {
             Op::Launch(kernel, geometry, args) => out.field(kernel).field(geometry).field(args),
             Op::Hint(mem, bytes, hint) => out.field(mem).field(bytes).field(hint),
             Op::Switch(mem, bytes, to) => out.field(mem).field(bytes).field(to),
+            Op::Branch(branch) => out.field(branch),
             Op::Replay(_) | Op::Join => &mut out,
         };
         out.finish()

@@ -129,6 +129,10 @@ impl Validate {
             return;
         }
         let accesses = self.locate(&state, lane, operands);
+        // The steps of a conditional node run one after the other.
+        let in_turn = |node: usize| {
+            nodes.get(node).is_some_and(|node| matches!(node.does, Noted::Branch(..)))
+        };
         for (i, (node, a)) in accesses.iter().enumerate() {
             let clash = accesses[..i].iter().find(|(other, b)| {
                 let ordered = nodes.get(*node).is_some_and(|node| node.comes_after(*other));
@@ -139,7 +143,9 @@ impl Validate {
             if let Some((other, _)) = clash.filter(|(other, _)| other != node) {
                 let what = format!("{what}, of node {node}, and node {other}, unordered");
                 self.report.add(Rule::Race, what);
-            } else if clash.is_some() || (a.how == How::Writes && a.region.overlaps_itself()) {
+            } else if clash.is_some() && !in_turn(*node)
+                || (a.how == How::Writes && a.region.overlaps_itself())
+            {
                 self.report.add(Rule::Alias, what);
             }
         }
@@ -212,13 +218,8 @@ impl Validate {
     fn check_op(&self, lane: &LaneRef, op: Op<'_>, nodes: &[NodeRef]) {
         match op {
             Op::Copy(_) | Op::Join => {}
-            Op::Replay(_) => nodes.iter().for_each(|node| match &node.does {
-                Noted::Copy(_) | Noted::Join => {}
-                Noted::Fill(rects, pattern) => self.check_op(lane, Op::Fill(rects, pattern), &[]),
-                Noted::Launch(kernel, geometry, params) => {
-                    self.check_launch(lane, *kernel, geometry, &Args::new(params));
-                }
-            }),
+            Op::Replay(_) => nodes.iter().for_each(|node| self.check_noted(lane, &node.does)),
+            Op::Branch(_) => self.report.add(Rule::Caps, "a condition on a lane".to_owned()),
             Op::Fill(rects, pattern) => {
                 let whole = |r: &FillRect| r.extent[2].checked_rem(pattern.len() as u64) == Some(0);
                 if !rects.iter().all(whole) {
@@ -239,6 +240,25 @@ impl Validate {
                 if lane.device.inner.info().caps.links.is_none() {
                     self.report.add(Rule::Caps, format!("{to:?} on device {}", lane.device.index));
                 }
+            }
+        }
+    }
+
+    /// What a node of a graph must be.
+    fn check_noted(&self, lane: &LaneRef, noted: &Noted) {
+        match noted {
+            Noted::Copy(_) | Noted::Join => {}
+            Noted::Fill(rects, pattern) => self.check_op(lane, Op::Fill(rects, pattern), &[]),
+            Noted::Launch(kernel, geometry, params) => {
+                self.check_launch(lane, *kernel, geometry, &Args::new(params));
+            }
+            Noted::Branch(_, bytes, steps) => {
+                let caps = &lane.device.inner.info().caps;
+                if !caps.conditions || ![1, 2, 4, 8].contains(bytes) {
+                    let what = format!("a condition of {bytes} bytes");
+                    self.report.add(Rule::Caps, what);
+                }
+                steps.iter().for_each(|step| self.check_noted(lane, step));
             }
         }
     }
@@ -305,19 +325,27 @@ fn operands_of(op: Op<'_>, nodes: &[NodeRef]) -> Vec<Operand> {
         Op::Switch(mem, bytes, _) => {
             vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Writes)]
         }
-        Op::Join => Vec::new(),
+        Op::Join | Op::Branch(_) => Vec::new(),
         Op::Replay(_) => {
             let all = nodes.iter().enumerate().flat_map(|(at, node)| {
-                let operands = match &node.does {
-                    Noted::Copy(rects) => operands_of(Op::Copy(rects), &[]),
-                    Noted::Fill(rects, pattern) => operands_of(Op::Fill(rects, pattern), &[]),
-                    Noted::Launch(_, _, params) => params.iter().map(operand_of).collect(),
-                    Noted::Join => Vec::new(),
-                };
+                let operands = operands_noted(&node.does);
                 operands.into_iter().map(move |operand| Operand { node: at, ..operand })
             });
             all.collect()
         }
+    }
+}
+
+fn operands_noted(noted: &Noted) -> Vec<Operand> {
+    match noted {
+        Noted::Copy(rects) => operands_of(Op::Copy(rects), &[]),
+        Noted::Fill(rects, pattern) => operands_of(Op::Fill(rects, pattern), &[]),
+        Noted::Launch(_, _, params) => params.iter().map(operand_of).collect(),
+        Noted::Branch(value, bytes, steps) => {
+            let value = Operand::rect(*value, [*bytes; 2], [1, 1, *bytes], How::Reads);
+            std::iter::once(value).chain(steps.iter().flat_map(operands_noted)).collect()
+        }
+        Noted::Join => Vec::new(),
     }
 }
 

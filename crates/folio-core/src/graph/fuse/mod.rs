@@ -186,7 +186,8 @@ impl<'s> Draft<'s> {
         // By old unit: the new one.
         let mut now = vec![0; self.units.len()];
         let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
-        let told = report::Told { plan: &plan, graph, draft: self, part, fuses };
+        let refusals = report::by_node(&plan);
+        let told = report::Told { plan: &plan, graph, draft: self, refusals, part, fuses };
         // A batch runs once, at once: without a subscriber its lines are not read.
         let listens = !self.graph.once || trace::listening();
         let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
@@ -271,15 +272,16 @@ fn edges(steps: &Steps, units: &[Unit]) -> conflicts::After {
         unit.members.iter().for_each(|member| unit_of[*member] = at as u32);
     }
     let edges = units.iter().enumerate().map(|(at, unit)| {
-        let mut after: SmallVec<[(u32, bool); 2]> = SmallVec::new();
-        for (from, uses) in unit.members.iter().flat_map(|member| &steps.order.after[*member]) {
-            let from = unit_of[*from as usize];
-            match after.iter_mut().find(|(known, _)| *known == from) {
-                Some((_, known)) => *known |= uses,
-                None if from as usize == at => {}
-                None => after.push((from, *uses)),
-            }
-        }
+        let before = unit.members.iter().flat_map(|member| &steps.order.after[*member]);
+        let before = before.map(|(from, uses)| (unit_of[*from as usize], *uses));
+        let mut after: SmallVec<[(u32, bool); 2]> =
+            before.filter(|(from, _)| *from as usize != at).collect();
+        after.sort_unstable();
+        after.dedup_by(|again, first| {
+            let same = again.0 == first.0;
+            first.1 |= same && again.1;
+            same
+        });
         after
     });
     edges.collect()

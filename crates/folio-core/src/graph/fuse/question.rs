@@ -14,7 +14,7 @@ use folio_kernel::fuse::{
     Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Wishes,
     Work,
 };
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
 /// The question, and what its numbers mean.
@@ -146,13 +146,13 @@ impl Draft<'_> {
     /// well, or one in elements of several sizes.
     fn strange(&self) -> impl Fn(&Step) -> bool {
         let mut sizes: HashMap<StorageId, u32> = HashMap::new();
-        let mut several: Vec<StorageId> = vec![];
+        let mut several: HashSet<StorageId> = HashSet::new();
         for step in &self.steps.all {
             let Some((launch, _)) = function_of(step) else { continue };
             for (param, token) in launch.params.iter().zip(&launch.tokens) {
                 let storage = step.template.command.accesses[token.at].storage;
                 if *sizes.entry(storage).or_insert(param.size) != param.size {
-                    several.push(storage);
+                    several.insert(storage);
                 }
             }
         }

@@ -7,6 +7,7 @@ use crate::graph::conflicts::Conflicts;
 use crate::graph::picture::Quoted;
 use crate::graph::steps::Steps;
 use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport, Plan, Refusal, Step, Work};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 /// One report of two.
@@ -53,9 +54,21 @@ pub(super) struct Told<'t> {
     pub(super) plan: &'t Plan,
     pub(super) graph: &'t Graph,
     pub(super) draft: &'t Draft<'t>,
+    /// By node: the refusals that name it.
+    pub(super) refusals: HashMap<usize, Vec<usize>>,
     pub(super) part: u32,
     /// The device fuses.
     pub(super) fuses: bool,
+}
+
+/// By node: the refusals of a plan that name it.
+pub(super) fn by_node(plan: &Plan) -> HashMap<usize, Vec<usize>> {
+    let mut all: HashMap<usize, Vec<usize>> = HashMap::new();
+    for (at, refusal) in plan.unfused.iter().enumerate() {
+        all.entry(refusal.first).or_default().push(at);
+        all.entry(refusal.second).or_default().push(at);
+    }
+    all
 }
 
 impl Told<'_> {
@@ -73,7 +86,11 @@ impl Told<'_> {
                 (&fused.nodes[..], text.lines().map(|line| line.trim().to_owned()).collect())
             }
         };
-        for Refusal { first, second, reason } in &self.plan.unfused {
+        let named = nodes.iter().filter_map(|node| self.refusals.get(node)).flatten().copied();
+        let named: BTreeSet<usize> = named.collect();
+        for Refusal { first, second, reason } in
+            named.into_iter().filter_map(|at| self.plan.unfused.get(at))
+        {
             let other = match (nodes.contains(first), nodes.contains(second)) {
                 (true, false) => second,
                 (false, true) => first,

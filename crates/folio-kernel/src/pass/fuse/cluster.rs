@@ -11,10 +11,20 @@ use super::pair::{self, Joint};
 use super::pressure::registers;
 use super::reason::{Between, FuseError, Reason};
 use super::touch::{PreparedCall, prepare};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// Units with which a kernel is compared though it shares no memory with them.
 const LATEST: usize = 8;
+
+/// Units with which a kernel is compared of those that share a memory with it: the latest.
+const SHARING: usize = 16;
+
+/// How many kernels find no room in a launch before it counts as full: a smaller one may fit.
+const FULL: u32 = 4;
+
+/// Only so many of the latest launches may get more kernels, unless all are to become one. Older
+/// ones stay as they are, so that a kernel costs the same in a graph of any size.
+const OPEN: usize = 64;
 
 /// What runs as one: a node, or kernels that share a launch.
 pub(crate) struct Unit<'g> {
@@ -25,6 +35,21 @@ pub(crate) struct Unit<'g> {
     pub joint: Option<Joint>,
     /// What these do.
     pub load: Load,
+    /// For how many kernels it had no room. After the first one, only kernels are compared with it
+    /// that share a memory; after [`FULL`], none.
+    full: u32,
+    /// No unit before it, by whatever way, may get more kernels.
+    settled: bool,
+    /// The latest node for which [`Clusters::before`] has seen it.
+    seen: usize,
+}
+
+impl<'g> Unit<'g> {
+    fn new(node: usize, call: Option<PreparedCall<'g>>, load: Load) -> Unit<'g> {
+        let joint = call.as_ref().map(Joint::of);
+        let (nodes, calls) = (vec![node], call.into_iter().collect());
+        Unit { nodes, calls, joint, load, full: 0, settled: false, seen: usize::MAX }
+    }
 }
 
 /// A place for a kernel in a unit.
@@ -89,6 +114,10 @@ pub(crate) struct Clusters<'g> {
     /// By memory: the units whose kernels use it.
     users: BTreeMap<MemoryId, BTreeSet<usize>>,
     pub unfused: Vec<Refusal>,
+    /// The units that have kernels.
+    launches: Vec<usize>,
+    /// How many units have been looked at: the cost of it all.
+    pub looked_at: usize,
 }
 
 /// Clusters of the nodes.
@@ -100,8 +129,18 @@ pub(crate) fn clusters<'g>(
     planted: Planted,
 ) -> Clusters<'g> {
     let unit_of = vec![usize::MAX; graph.nodes.len()];
-    let (units, users, unfused) = (vec![], BTreeMap::new(), vec![]);
-    let mut clusters = Clusters { graph, facts, options, planted, units, unit_of, users, unfused };
+    let mut clusters = Clusters {
+        graph,
+        facts,
+        options,
+        planted,
+        units: vec![],
+        unit_of,
+        users: BTreeMap::new(),
+        unfused: vec![],
+        launches: vec![],
+        looked_at: 0,
+    };
     for node in order {
         clusters.place(*node);
     }
@@ -112,8 +151,7 @@ impl<'g> Clusters<'g> {
     fn place(&mut self, node: usize) {
         let call = self.graph.nodes[node].call().and_then(|call| prepare(node, call));
         let Some(call) = call else {
-            let load = Load::default();
-            self.units.push(Unit { nodes: vec![node], calls: vec![], joint: None, load });
+            self.units.push(Unit::new(node, None, Load::default()));
             self.unit_of[node] = self.units.len() - 1;
             return;
         };
@@ -122,7 +160,8 @@ impl<'g> Clusters<'g> {
         let mut best: Option<(usize, Fit)> = None;
         let mut refused = vec![];
         for at in self.candidates(&call) {
-            let Some(last) = self.units[at].nodes.last() else { continue };
+            self.looked_at += 1;
+            let Some(last) = self.units[at].nodes.last().copied() else { continue };
             match self.fits(at, (&call, &alone), &before) {
                 Ok(fit) => {
                     if best.as_ref().is_none_or(|(_, best)| fit.bytes >= best.bytes) {
@@ -130,7 +169,8 @@ impl<'g> Clusters<'g> {
                     }
                 }
                 Err((first, reason)) => {
-                    let first = first.unwrap_or(*last);
+                    self.units[at].full += u32::from(reason.is_limit());
+                    let first = first.unwrap_or(last);
                     refused.push(Refusal { first, second: node, reason });
                 }
             }
@@ -145,9 +185,8 @@ impl<'g> Clusters<'g> {
                 at
             }
             None => {
-                let joint = Some(Joint::of(&call));
-                let (nodes, calls) = (vec![node], vec![call]);
-                self.units.push(Unit { nodes, calls, joint, load: alone });
+                self.units.push(Unit::new(node, Some(call), alone));
+                self.launches.push(self.units.len() - 1);
                 self.units.len() - 1
             }
         };
@@ -157,34 +196,57 @@ impl<'g> Clusters<'g> {
         self.unit_of[node] = at;
     }
 
-    /// The units that a kernel may join: those with which it shares a memory, and the latest.
-    fn candidates(&self, call: &PreparedCall<'g>) -> BTreeSet<usize> {
-        let users = call.call.memories().filter_map(|memory| self.users.get(&memory));
-        let kernels = (0..self.units.len()).rev().filter(|at| self.units[*at].joint.is_some());
-        users.flatten().copied().chain(kernels.take(LATEST)).collect()
+    /// The first unit that may get more kernels.
+    fn first_open(&self) -> usize {
+        let launches = self.launches.len();
+        let old = launches.checked_sub(OPEN).filter(|_| self.options.mode == Mode::Enable);
+        old.and_then(|at| self.launches.get(at)).copied().unwrap_or(0)
     }
 
-    /// By unit: a node of another unit that is on a way from it to this node, if there is one.
-    fn before(&self, node: usize) -> Vec<Option<usize>> {
-        // By unit: a node of it, from which a way leads here.
-        let mut through: Vec<Option<usize>> = vec![None; self.units.len()];
-        let mut open: Vec<(usize, usize)> = vec![];
-        let direct = &self.graph.nodes[node].after;
-        open.extend(direct.iter().map(|before| (self.unit_of[*before], *before)));
-        let mut seen = vec![false; self.units.len()];
+    /// The units that a kernel may join: those with which it shares a memory, and the latest.
+    fn candidates(&self, call: &PreparedCall<'g>) -> BTreeSet<usize> {
+        let first = self.first_open();
+        let users = call.call.memories().filter_map(|memory| self.users.get(&memory));
+        let users = users.flat_map(|users| users.range(first..).rev().take(SHARING)).copied();
+        let users = users.filter(|at| self.units[*at].full < FULL);
+        let latest = self.launches.iter().rev().take(LATEST).copied();
+        users.chain(latest.filter(|at| *at >= first && self.units[*at].full == 0)).collect()
+    }
+
+    /// By unit that may get more kernels: a node of another unit that is on a way from it to this
+    /// node, if there is one.
+    fn before(&mut self, node: usize) -> HashMap<usize, usize> {
+        let first = self.first_open();
+        let Clusters { graph, units, unit_of, looked_at, .. } = self;
+        let mut through: HashMap<usize, usize> = HashMap::new();
+        let direct = graph.nodes[node].after.iter();
+        let mut open: Vec<(usize, usize)> = direct.map(|at| (unit_of[*at], *at)).collect();
+        // Those that get no more kernels, and may come after some that do.
+        let mut unsettled: Vec<usize> = vec![];
+        let before = |units: &[Unit<'_>], unit: usize| -> Vec<(usize, usize)> {
+            let nodes = units[unit].nodes.iter().flat_map(|member| &graph.nodes[*member].after);
+            let all = nodes.map(|before| (unit_of[*before], *before));
+            all.filter(|(further, _)| *further != unit).collect()
+        };
         while let Some((unit, via)) = open.pop() {
-            if std::mem::replace(&mut seen[unit], true) {
+            if units[unit].settled || std::mem::replace(&mut units[unit].seen, node) == node {
                 continue;
             }
-            for member in &self.units[unit].nodes {
-                for before in &self.graph.nodes[*member].after {
-                    let further = self.unit_of[*before];
-                    if further != unit {
-                        through[further].get_or_insert(via);
-                        open.push((further, *before));
-                    }
-                }
+            *looked_at += 1;
+            if unit < first {
+                unsettled.push(unit);
             }
+            for (further, at) in before(units, unit) {
+                if further >= first {
+                    through.entry(further).or_insert(via);
+                }
+                open.push((further, at));
+            }
+        }
+        unsettled.sort_unstable();
+        for unit in unsettled {
+            units[unit].settled =
+                before(units, unit).iter().all(|(further, _)| units[*further].settled);
         }
         through
     }
@@ -194,11 +256,11 @@ impl<'g> Clusters<'g> {
         &self,
         at: usize,
         (call, alone): (&PreparedCall<'g>, &Load),
-        before: &[Option<usize>],
+        before: &HashMap<usize, usize>,
     ) -> Result<Fit, (Option<usize>, Reason)> {
         let unit = &self.units[at];
         let members: Vec<&PreparedCall<'g>> = unit.calls.iter().collect();
-        if let Some(between) = before[at] {
+        if let Some(&between) = before.get(&at) {
             let what = match &self.graph.nodes[between].work {
                 Work::Other(what, _) => Between::Other(*what),
                 Work::Kernel(_) => Between::Kernel,
@@ -253,5 +315,72 @@ impl<'g> Clusters<'g> {
             }
         }
         order
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fuse::{Argument, Geometry, Memory, Node, Region, Wishes};
+    use crate::parse::parse;
+    use std::sync::Arc;
+
+    const ADDS: &str = r#"kernel "adds" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 out item
+body {
+  %0 u64 = query position 0 0
+  %1 f32 = load p0[%0]
+  %2 f32 = add %1, %1
+  store p1[%0] = %2
+}
+"#;
+
+    /// How many units are looked at for so many kernels, each of which reads and writes these
+    /// memories and comes after that node.
+    fn cost(kernels: usize, of: impl Fn(usize) -> ([u32; 2], Option<usize>)) -> usize {
+        let kernel = Arc::new(parse(ADDS).unwrap());
+        let mut graph = Graph::default();
+        for at in 0..kernels {
+            let (memories, after) = of(at);
+            let view = |memory: u32| {
+                let (memory, shape) = (MemoryId(memory), [64, 1, 1]);
+                let region = Region { memory, shape, origin: [0; 3], extent: shape };
+                Argument::View { region, wishes: Wishes::default() }
+            };
+            let geometry = Geometry { range: [64, 1, 1], offset: [0; 3], group: None };
+            let arguments = memories.map(view).to_vec();
+            let call = Call { kernel: kernel.clone(), geometry, arguments };
+            let (label, after) = (format!("{at}"), after.into_iter().collect());
+            graph.nodes.push(Node { label, work: Work::Kernel(call), after });
+            let most = *memories.iter().max().unwrap() as usize + 1;
+            let known = graph.memories.len();
+            let memory = |at| Memory {
+                label: format!("m{at}"),
+                temporary: false,
+                wishes: Wishes::default(),
+            };
+            graph.memories.extend((known..most.max(known)).map(memory));
+        }
+        let order = linearise(&graph).unwrap();
+        let facts = Facts { views: 12, ..Facts::GPU };
+        let options = Options::new(Mode::Enable);
+        clusters(&graph, &order, &facts, options, Planted::default()).looked_at
+    }
+
+    /// FUSE-01, GRAPH-01: what fusion compares for a kernel is bounded, whatever the graph's size.
+    #[test]
+    fn twice_the_kernels_take_twice_the_looks() {
+        type Shape = fn(usize) -> ([u32; 2], Option<usize>);
+        let shapes: [(&str, Shape); 4] = [
+            ("a chain", |at| ([at as u32, at as u32 + 1], at.checked_sub(1))),
+            ("kernels of their own", |at| ([2 * at as u32, 2 * at as u32 + 1], None)),
+            ("all read one memory", |at| ([0, at as u32 + 1], None)),
+            ("two chains in turn", |at| ([at as u32, at as u32 + 2], at.checked_sub(2))),
+        ];
+        for (name, shape) in shapes {
+            let [once, twice] = [4000, 8000].map(|kernels| cost(kernels, shape));
+            assert!(10 * twice <= 22 * once && twice <= 100 * 8000, "{name}: {once}, {twice}");
+        }
     }
 }

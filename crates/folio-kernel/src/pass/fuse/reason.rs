@@ -211,6 +211,16 @@ pub enum Reason {
     NotWellFormed(Box<VerifyError>),
 }
 
+impl Reason {
+    /// The launch has as much as it can have.
+    pub(crate) fn is_limit(&self) -> bool {
+        matches!(
+            self,
+            Reason::TooManyViews { .. } | Reason::LocalMemory { .. } | Reason::TooLong { .. }
+        )
+    }
+}
+
 /// What stands between two kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Between {

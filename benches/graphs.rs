@@ -1,0 +1,84 @@
+//! What graphs of tiny tasks cost, on the CPU backend with one domain: making them, and running
+//! them.
+
+use crate::kernels::increments;
+use crate::submit::runtime;
+use folio_core::{Executable, Graph, Queue, Result, Runtime, Shared};
+use std::time::{Duration, Instant};
+
+/// Buffers, which tasks take in turn: as many chains.
+const BUFFERS: usize = 8;
+/// Runs of a turn.
+const RUNS: usize = 1000;
+
+/// Tasks of one item, each an increment.
+pub struct Tasks {
+    rt: Runtime,
+    q: Queue,
+    graph: Graph,
+    all: Vec<Shared<u64>>,
+    count: usize,
+}
+
+impl Tasks {
+    /// A program of so many.
+    pub fn new(count: usize) -> Result<Tasks> {
+        let rt = runtime()?;
+        let (q, graph) = (rt.queue_on("cpu:0")?, rt.graph("cpu:0")?);
+        let all = (0..BUFFERS).map(|_| Ok(rt.buffer::<u64>(1)?.share()));
+        let all = all.collect::<Result<Vec<_>>>()?;
+        let mut tasks = Tasks { rt, q, graph, all, count };
+        tasks.record()?;
+        Ok(tasks)
+    }
+
+    fn each(&self, q: &Queue) -> Result<()> {
+        (0..self.count).try_for_each(|at| q.run(1, increments(&self.all[at % BUFFERS])).map(drop))
+    }
+
+    /// How long recording a graph of them takes.
+    pub fn record(&mut self) -> Result<Duration> {
+        let graph = self.rt.graph("cpu:0")?;
+        let started = Instant::now();
+        let recording = graph.record([&self.q])?;
+        self.each(&self.q)?;
+        drop(recording);
+        let time = started.elapsed();
+        self.graph = graph;
+        Ok(time)
+    }
+
+    /// How long finalizing their graph takes.
+    pub fn finalize(&self) -> Result<Duration> {
+        let started = Instant::now();
+        let made = self.graph.finalize()?;
+        let time = started.elapsed();
+        drop(made);
+        Ok(time)
+    }
+
+    fn timed(&self, run: impl Fn(&Queue) -> Result<()>) -> Result<Duration> {
+        (0..RUNS / 10).try_for_each(|_| run(&self.q))?;
+        self.q.wait()?;
+        let started = Instant::now();
+        (0..RUNS).try_for_each(|_| run(&self.q))?;
+        self.q.wait()?;
+        Ok(started.elapsed() / RUNS as u32)
+    }
+
+    /// How long a replay takes, of many that follow each other.
+    pub fn replay(&self) -> Result<Duration> {
+        let made: Executable = self.graph.finalize()?;
+        self.timed(|q| q.run_graph(&made).map(drop))
+    }
+
+    /// How long a batch of them takes.
+    pub fn batch(&self) -> Result<Duration> {
+        self.timed(|q| q.batch(|q| self.each(q)).map(drop))
+    }
+
+    /// How long they take by themselves.
+    pub fn one_by_one(&self) -> Result<Duration> {
+        self.timed(|q| self.each(q))
+    }
+}

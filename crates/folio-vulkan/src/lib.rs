@@ -4,7 +4,8 @@
 //! (copies and fills), `module` (kernels; `threads`, how launches are cut; `reduce`, where
 //! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what
 //! devices say of themselves). Apart from those: `arena` (words of launches), `probe` (what is
-//! measured of floats), `messages` (what the validation layer says). The loader is looked for when
+//! measured of floats), `messages` (what the validation layer says), `imports`
+//! (memory of the host), `external` (memory that other drivers open). The loader is looked for when
 //! devices are; without one, without a driver or a device of Vulkan 1.3 there are no devices, and a
 //! reason.
 //!
@@ -33,7 +34,10 @@
 
 mod arena;
 mod device;
+#[cfg(unix)]
+mod external;
 mod graph;
+mod imports;
 mod lane;
 mod memory;
 mod messages;

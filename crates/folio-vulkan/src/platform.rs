@@ -295,6 +295,7 @@ fn describe(
     // Pages of the host: beyond the end of what is linked, nothing of the page is touched.
     let links = import.filter(|align| info.caps.unified && *align <= PAGE);
     info.caps.links = links.map(|align| if kind == DeviceKind::Cpu { LINE } else { align });
+    info.caps.exports = exports(instance, physical);
     let target = Target {
         import,
         capabilities: capabilities(&features, &v12, &limits),
@@ -313,11 +314,23 @@ const LINE: u64 = 64;
 /// A page of the host's memory, at least.
 pub(crate) const PAGE: u64 = 4096;
 
-fn has_extension(instance: &ash::Instance, physical: vk::PhysicalDevice, name: &CStr) -> bool {
+pub(crate) fn has_extension(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    name: &CStr,
+) -> bool {
     // SAFETY: the device is of this instance.
     let all = unsafe { instance.enumerate_device_extension_properties(physical) };
     let named = |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(name);
     all.is_ok_and(|all| all.iter().any(named))
+}
+
+#[cfg(unix)]
+use crate::external::is_offered as exports;
+
+#[cfg(not(unix))]
+fn exports(_: &ash::Instance, _: vk::PhysicalDevice) -> bool {
+    false
 }
 
 /// To how many bytes memory of the host is aligned that the device takes as its own.
@@ -418,10 +431,14 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .shader_shared_int64_atomics(there.v12.shader_shared_int64_atomics == vk::TRUE);
     let mut v13 =
         vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).maintenance4(true);
-    let host = [ash::ext::external_memory_host::NAME.as_ptr()];
-    let extensions = if target.import.is_some() { &host[..] } else { &[] };
+    let optional = [
+        (target.import.is_some(), ash::ext::external_memory_host::NAME),
+        (found.info.caps.exports, ash::khr::external_memory_fd::NAME),
+    ];
+    let wanted = optional.iter().filter(|(has, _)| *has);
+    let extensions: Vec<_> = wanted.map(|(_, name)| name.as_ptr()).collect();
     let create = vk::DeviceCreateInfo::default()
-        .enabled_extension_names(extensions)
+        .enabled_extension_names(&extensions)
         .queue_create_infos(&queues)
         .enabled_features(&core)
         .push_next(&mut v11)

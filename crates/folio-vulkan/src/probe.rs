@@ -206,6 +206,7 @@ fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), Ha
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label: "folio probe",
         })?;
         let none = || HalError::unsupported("memory that the host reaches");

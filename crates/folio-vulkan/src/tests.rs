@@ -13,6 +13,9 @@ use folio_kernel::emit::spirv::Controls;
 use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar, Unary};
 use std::sync::Arc;
 
+#[cfg(unix)]
+mod external;
+
 /// The first device, with the validation layer; none where there is none, which is told.
 fn found() -> Option<(Found, Messages)> {
     let backend = VulkanBackend::new().validated();
@@ -37,6 +40,7 @@ fn alloc(device: &VulkanDevice, kind: AllocKind, size: u64) -> Allocation {
         import: None,
         zeroed: true,
         linked: false,
+        exported: false,
         label: "test",
     };
     device.alloc(&request).unwrap()

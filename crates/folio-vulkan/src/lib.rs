@@ -36,6 +36,7 @@ mod arena;
 mod device;
 #[cfg(unix)]
 mod external;
+mod fma;
 mod graph;
 mod imports;
 mod lane;

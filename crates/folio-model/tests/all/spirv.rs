@@ -2,10 +2,10 @@
 //! contracted (KRN-01, KRN-04). On devices they run by way of the backend.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use folio_kernel::Kernel;
 use folio_kernel::emit::spirv::{Capabilities, Form, emit};
 use folio_kernel::soft::{Exact, Fused};
 use folio_kernel::tile::tile;
+use folio_kernel::{Access, Builder, Kernel, Op, Owner, Scalar};
 use folio_model::compilers::spirv::{
     contractible, instructions, other_functions, validate, validator,
 };
@@ -69,14 +69,16 @@ fn fused_products_are_asked_of_devices_that_have_them() {
     const CAPABILITY: u32 = 17;
     const EXTENSION: u32 = 10;
     const FUSED: u32 = 4427;
-    let kernel = |of: &str| {
-        let text = format!(
-            "kernel k items 1 {{\nview p0 \"x\" {of} 1 inout item\n%0 = position 0\n\
-             %1 = load p0[%0]\n%2 = fma %1 %1 %1\nstore p0[%0] %2\n}}"
-        );
-        folio_kernel::parse::parse(&text).unwrap()
+    let kernel = |of: Scalar| {
+        let mut b = Builder::items("k", 1);
+        let x = b.view("x", of, 1, Access::InOut, Owner::Item);
+        let i = b.position(0);
+        let value = b.load_at(x, [i]);
+        let fused = b.op(Op::Fma(value, value, value));
+        b.store_at(x, [i], fused);
+        b.finish().unwrap()
     };
-    let used = |of: &str, fused: Fused| {
+    let used = |of: Scalar, fused: Fused| {
         let exact = Exact { fused, ..Capabilities::ALL.exact };
         let caps = Capabilities { exact, ..Capabilities::ALL };
         let words = emit(&kernel(of), Form { checked: true }, &caps).unwrap().words;
@@ -98,7 +100,8 @@ fn fused_products_are_asked_of_devices_that_have_them() {
     let (none, f32, f64) =
         (Fused::NONE, Fused { f32: true, f64: false }, Fused { f32: false, f64: true });
     // Halves are fused as `f32`.
-    for (of, fused) in [("f32", f32), ("f16", f32), ("bf16", f32), ("f64", f64)] {
+    let all = [(Scalar::F32, f32), (Scalar::F16, f32), (Scalar::Bf16, f32), (Scalar::F64, f64)];
+    for (of, fused) in all {
         assert_eq!(used(of, fused), [1, 1, 1], "{of}");
         assert_eq!(used(of, none), [0, 0, 0], "{of}");
         let other = Fused { f32: fused.f64, f64: fused.f32 };

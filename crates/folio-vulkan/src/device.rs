@@ -124,6 +124,8 @@ impl Core {
         // SAFETY: the device is there, and the description complete.
         core.layout = unsafe { core.device.create_pipeline_layout(&layout, None) }
             .map_err(|result| driver("vkCreatePipelineLayout", result))?;
+        core.name(core.layout, "folio arguments");
+        core.name(queue, "folio queue");
         notice_the_end();
         Ok(core)
     }
@@ -175,8 +177,10 @@ impl Core {
             .queue_family_index(self.target.family)
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
         // SAFETY: the device is there, and the description complete.
-        unsafe { self.device.create_command_pool(&create, None) }
-            .map_err(|result| driver("vkCreateCommandPool", result))
+        let pool = unsafe { self.device.create_command_pool(&create, None) }
+            .map_err(|result| driver("vkCreateCommandPool", result))?;
+        self.name(pool, "folio commands");
+        Ok(pool)
     }
 
     /// Takes a semaphore back, whose last submission has ended. Mesa's queue may look at it after

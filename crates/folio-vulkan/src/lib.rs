@@ -71,6 +71,7 @@ use std::sync::{Arc, OnceLock};
 pub struct VulkanBackend {
     validated: bool,
     discrete: bool,
+    checked: bool,
     limit: Option<Capabilities>,
     cache: Cache,
     messages: Messages,
@@ -97,6 +98,15 @@ impl VulkanBackend {
         VulkanBackend { validated: true, ..self }
     }
 
+    /// Believes no proof: each launch tests each index that its kernel computes. An index beyond its
+    /// argument then fails the launch even if what said that there is none was wrong. For debugging:
+    /// kernels become slower. [`Validate`](https://docs.rs/folio-layers) tests the memory of
+    /// operations.
+    #[must_use]
+    pub fn checked(self) -> VulkanBackend {
+        VulkanBackend { checked: true, ..self }
+    }
+
     /// As if no device shared its memory with the host: copies go by way of memory that both reach.
     #[must_use]
     pub fn as_discrete(self) -> VulkanBackend {
@@ -118,8 +128,19 @@ impl VulkanBackend {
     fn found(&self) -> Result<&[Found], Unavailable> {
         let found = self.found.get_or_init(|| {
             let mut all = find(self.validated, &self.messages)?;
+            let mut unusable = vec![];
+            all.retain_mut(|device| match probe::measure(device) {
+                Ok(()) => true,
+                Err(why) => {
+                    unusable.push(why);
+                    false
+                }
+            });
+            if all.is_empty() {
+                return Err(Unavailable::new(unusable.join("; ")));
+            }
             for device in &mut all {
-                probe::measure(device);
+                device.target.checked = self.checked;
                 if self.discrete {
                     (device.info.caps.unified, device.info.caps.links) = (false, None);
                 }

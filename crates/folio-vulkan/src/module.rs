@@ -19,6 +19,8 @@ pub(crate) struct Target {
     pub(crate) capabilities: Capabilities,
     /// `f32` that are denormal are kept.
     pub(crate) denormals: bool,
+    /// No proof is believed.
+    pub(crate) checked: bool,
     /// The family of the queue.
     pub(crate) family: u32,
     /// Blocks of a dispatch along each axis of the device.

@@ -302,6 +302,7 @@ fn describe(
         capabilities: capabilities(&features, &v12, &limits, fused(instance, physical)),
         // Until a probe has measured them.
         denormals: false,
+        checked: false,
         family: family as u32,
         most_blocks: limits.max_compute_work_group_count.map(u64::from),
         most_threads: limits.max_compute_work_group_size,

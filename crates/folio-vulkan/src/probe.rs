@@ -5,8 +5,8 @@
 //! roots, sums and conversions, among them such as are near to the middle of two floats, and the
 //! host compares them to its own. What is not exact is computed digit by digit in kernels
 //! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
-//! not offered, since the semantics keep them. A device that does not run the kernel is taken to be
-//! exact in nothing.
+//! not offered, since the semantics keep them. A device that loses the signs of zeros is not used. A
+//! device that does not run the kernel is taken to be exact in nothing.
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
@@ -37,12 +37,14 @@ struct Floats {
     narrows: bool,
     /// Those to `f32` that is denormal, and back, are.
     converts: bool,
+    /// Sums and products that are zero have another sign.
+    loses_signs: bool,
     /// Products and sums in one operation are, where the device has such.
     fuses: bool,
 }
 
-/// Measures, and publishes what was found.
-pub(crate) fn measure(found: &mut Found) {
+/// Measures, and publishes what was found; or why the device cannot be used.
+pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // It is the device that computes, not the kernel digit by digit.
     let fused = found.target.capabilities.exact.fused;
     found.target.capabilities.exact =
@@ -58,7 +60,7 @@ pub(crate) fn measure(found: &mut Found) {
         Floats::default()
     };
     let capabilities = &mut found.target.capabilities;
-    capabilities.base.f64 &= double.denormals;
+    capabilities.base.f64 &= double.denormals && !double.loses_signs;
     capabilities.exact.f64 = double.exact;
     capabilities.exact.doubles = capabilities.base.f64 && double.narrows;
     // Where sums lose denormals, conversions may.
@@ -68,6 +70,10 @@ pub(crate) fn measure(found: &mut Found) {
     found.info.caps.denormals = single.denormals;
     // By the device, or digit by digit.
     found.info.caps.exact_div_sqrt = true;
+    match single.loses_signs {
+        true => Err(format!("{} loses the signs of zeros", found.info.name)),
+        false => Ok(()),
+    }
 }
 
 /// Numbers by their bits: of all sizes, with few bits, and denormal.
@@ -92,7 +98,14 @@ fn numbers(of: Scalar) -> Vec<[u64; 2]> {
             _ => rest >> (any >> 58),
         }
     };
-    (0..PAIRS).map(|at| [number(at), number(at / 4)]).collect()
+    // Zeros and ones of both signs come first.
+    let minus = of.mask() ^ of.mask() >> 1;
+    let plain = [0, minus, bias << fraction, bias << fraction | minus];
+    let mut pair = |at: usize| match plain.get(at / plain.len()) {
+        Some(first) => [*first, plain[at % plain.len()]],
+        None => [number(at), number(at / 4)],
+    };
+    (0..PAIRS).map(&mut pair).collect()
 }
 
 fn kernel(of: Scalar, fuses: bool) -> Result<Kernel, HalError> {
@@ -159,8 +172,14 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         let bytes = &columns[column][at * size..(at + 1) * size];
         bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte))
     };
-    let mut answer =
-        Floats { exact: true, denormals: true, narrows: true, converts: true, fuses: true };
+    let mut answer = Floats {
+        exact: true,
+        denormals: true,
+        narrows: true,
+        converts: true,
+        loses_signs: false,
+        fuses: true,
+    };
     for (at, [x, y]) in pairs.iter().enumerate() {
         let wanted = wanted(of, *x, *y, fuses);
         let found: [u64; 8] = std::array::from_fn(|column| word(2 + column, at));
@@ -173,6 +192,8 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         let meets =
             |column: usize| [*x, *y, wanted[column]].into_iter().any(|bits| is_denormal(of, bits));
         answer.denormals &= [2, 3].into_iter().all(|column| !meets(column) || same(column));
+        let is_zero = |column: usize| wanted[column] & of.mask() >> 1 == 0;
+        answer.loses_signs |= [2, 3].into_iter().any(|column| is_zero(column) && !same(column));
         answer.exact &= [0, 1].into_iter().all(|column| meets(column) || same(column));
         answer.narrows &= is_denormal(Scalar::F32, wanted[4]) || meets(2) || same(4);
         // Products of denormal doubles are looked at above.

@@ -105,7 +105,7 @@ impl VulkanLane {
             }
         }
         self.open_now(state)?.accesses(core, &accesses);
-        let chosen = function.chosen(core, &launch.geometry, launch.proved);
+        let chosen = function.chosen(core, &launch.geometry, launch.proved && !core.target.checked);
         let mut from = 0;
         if let Some((tiled, columns)) = chosen.tiled {
             self.part(state, tick, (launch, tiled), 0..columns, &mut passed)?;

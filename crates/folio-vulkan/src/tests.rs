@@ -410,7 +410,7 @@ fn planted_overrun_of_vulkan_is_found_when_no_proof_is_believed() {
     }
     let mut b = Builder::items("picks", 1);
     let at = b.view("at", Scalar::U32, 1, Access::In, Owner::Item);
-    let x = b.view("x", Scalar::U32, 1, Access::In, Owner::Anyone);
+    let x = b.view("x", Scalar::U32, 1, Access::In, Owner::Item);
     let y = b.view("y", Scalar::U32, 1, Access::Out, Owner::Item);
     let i = b.position(0);
     let index = b.load_at(at, [i]);

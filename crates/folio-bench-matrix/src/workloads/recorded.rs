@@ -21,12 +21,12 @@ const BUFFERS: usize = 8;
 const ADDENDS: [f32; 2] = [1.0, 1.5];
 
 #[kernel]
-fn step(i: Item, s: f32, a: InOut<f32>) {
+fn turn(i: Item, s: f32, a: InOut<f32>) {
     a[i] = 0.5 * a[i] + s;
 }
 
 const TEXT: &str = "
-KERNEL step(uint n, float s, GLOBAL float *a) { WITHIN(X, n); a[X] = 0.5f * a[X] + s; }
+KERNEL turn(uint n, float s, GLOBAL float *a) { WITHIN(X, n); a[X] = 0.5f * a[X] + s; }
 ";
 
 impl Workload for Recorded {
@@ -113,15 +113,15 @@ fn ours(bench: &Bench, how: How, start: &[f32]) -> Result<Side> {
     let mut nodes = Vec::new();
     for task in 0..how.count {
         let buffer = &all[task % BUFFERS];
-        nodes.push(graph.add(|group| group.run(ITEMS, step(first, buffer)))?);
+        nodes.push(graph.add(|group| group.run(ITEMS, turn(first, buffer)))?);
     }
     let replay = graph.finalize()?;
-    let mut turn = 0;
+    let mut runs = 0;
     let submit = move || {
         if how.exchanges {
-            turn += 1;
-            let addend = if turn % 2 == 0 { first } else { second };
-            replay.update(nodes[0], |group| group.run(ITEMS, step(addend, &all[0])))?;
+            runs += 1;
+            let addend = if runs % 2 == 0 { first } else { second };
+            replay.update(nodes[0], |group| group.run(ITEMS, turn(addend, &all[0])))?;
         }
         q.run_graph(&replay)?;
         // A wait of no time has the driver given all there is.
@@ -141,17 +141,17 @@ fn driver(native: &Arc<dyn Native>, how: How, start: &[f32]) -> Result<Side> {
     let [first, second] = ADDENDS;
     let call = |part: &Arc<Memory>| {
         let args = [ITEMS.into(), first.into(), Arg::from(part)];
-        Call::new(native, (TEXT, "step"), [ITEMS], args)
+        Call::new(native, (TEXT, "turn"), [ITEMS], args)
     };
     let chains = all.iter().map(call).collect::<Result<Vec<Call>>>()?;
     let mut calls: Vec<Call> = chains.iter().cycle().take(how.count).cloned().collect();
     let kept = native.keep(&calls, None)?;
     let (owner, waits, exchanged) = (native.clone(), native.clone(), all[0].clone());
-    let mut turn = 0;
+    let mut runs = 0;
     let submit = move || {
         if how.exchanges {
-            turn += 1;
-            let addend = if turn % 2 == 0 { first } else { second };
+            runs += 1;
+            let addend = if runs % 2 == 0 { first } else { second };
             calls[0] = calls[0].with([ITEMS.into(), addend.into(), Arg::from(&exchanged)]);
             owner.keep(&calls, Some(kept))?;
         }

@@ -141,7 +141,7 @@ enum Source {
     Own,
     /// Its own, which others may open.
     Exported,
-    /// Somebody else's.
+    /// The program's, from a driver.
     Raw(RawMemory),
 }
 

@@ -40,8 +40,8 @@ unsafe impl Send for External {}
 impl External {
     /// Lets go of it. The context is current, and nothing is mapped from it.
     pub(crate) fn destroy(self) {
-        // SAFETY: imported once, and destroyed once: by who has just imported it, or with the last
-        // user of its entry. An answer other than success means that the device is lost.
+        // SAFETY: imported once, and destroyed once: where mapping it failed, or with the last user
+        // of its entry. An answer other than success means that the device is lost.
         let _ = unsafe { sys::cuDestroyExternalMemory(self.0) };
     }
 }

@@ -1,9 +1,10 @@
 //! Memory for several drivers of one device: exported as a file descriptor, and opened from one
 //! (`VK_KHR_external_memory_fd`).
 //!
-//! Each allocation is a `VkDeviceMemory` of its own, of which the buffer is at the start. Who opens
-//! one must choose the type of memory that the exporter has chosen: `made` is the only place that
-//! chooses, for both. No dedicated allocations: whoever opens one would have to know.
+//! Each allocation is a `VkDeviceMemory` of its own, of which the buffer is at the start. The
+//! device that opens it must choose the type of memory that the exporter has chosen. So
+//! `memory_of_files` chooses for both. Allocations are not dedicated: the other driver would have
+//! to be told.
 
 use crate::device::Core;
 use crate::memory::{Backing, Block, USES};

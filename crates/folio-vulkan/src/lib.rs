@@ -98,10 +98,9 @@ impl VulkanBackend {
         VulkanBackend { validated: true, ..self }
     }
 
-    /// Believes no proof: each launch tests each index that its kernel computes. An index beyond its
-    /// argument then fails the launch even if what said that there is none was wrong. For debugging:
-    /// kernels become slower. [`Validate`](https://docs.rs/folio-layers) tests the memory of
-    /// operations.
+    /// Believes no proof: each launch tests each index that its kernel computes. So an index beyond
+    /// its argument fails the launch, even where a proof was wrong. For debugging, since kernels
+    /// become slower. `Validate` of `folio-layers` tests the memory that operations name.
     #[must_use]
     pub fn checked(self) -> VulkanBackend {
         VulkanBackend { checked: true, ..self }

@@ -313,7 +313,7 @@ impl Memory {
 }
 
 impl Block {
-    /// What tells apart memory that does not overlap: of what others have, too, nobody knows.
+    /// What tells apart memory that does not overlap. All that others have, too, may overlap.
     pub(crate) fn key(&self) -> vk::Buffer {
         match self.backing {
             Backing::Managed(_) => self.buffer,

@@ -5,8 +5,8 @@
 //! roots, sums and conversions, among them such as are near to the middle of two floats, and the
 //! host compares them to its own. What is not exact is computed digit by digit in kernels
 //! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
-//! not offered, since the semantics keep them. A device that loses the signs of zeros is not used. A
-//! device that does not run the kernel is taken to be exact in nothing.
+//! not offered, since the semantics keep them. A device that loses the signs of zeros is not used.
+//! A device that does not run the kernel is taken to be exact in nothing.
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;

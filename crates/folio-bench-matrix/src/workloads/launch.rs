@@ -232,7 +232,7 @@ fn driver(native: &Arc<dyn Native>, how: How) -> Result<Side> {
             for call in calls.iter().cycle().take(how.launches) {
                 native.launch(0, call)?;
                 if how.singly {
-                    // Vulkan's events are values of semaphores, which nobody gives back.
+                    // Vulkan's events are values of semaphores: none is given back.
                     native.record(0)?;
                 }
                 if how.wait_each {

@@ -162,13 +162,13 @@ pub type ExportedFile = std::os::fd::OwnedFd;
 #[cfg(not(unix))]
 pub type ExportedFile = std::convert::Infallible;
 
-/// A device's memory for other drivers of the same device. The memory is there for as long as
-/// anything of this, of what was exported, or of what has been opened.
+/// A device's memory for other drivers of the same device. Each opened file and each allocation
+/// keeps the memory.
 #[derive(Debug)]
 pub struct Exported {
     /// What the driver calls an opaque file descriptor (`VK_KHR_external_memory_fd`).
     pub file: ExportedFile,
-    /// Bytes that whoever opens it must say; the allocation is the first of them.
+    /// Bytes that a driver which opens it must be told. The allocation is at their start.
     pub bytes: u64,
 }
 

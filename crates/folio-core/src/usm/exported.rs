@@ -61,7 +61,7 @@ impl<T: DeviceType> Usm<T> {
             align_of::<T>(),
             from,
         )?;
-        // Drivers count who has the memory; CUDA's does not say so.
+        // Vulkan counts the users of such memory. CUDA does not say that it does.
         core.engine.keep(opened.view.storage.id, Box::new(self.view.storage.clone()));
         Ok(opened)
     }

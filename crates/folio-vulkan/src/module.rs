@@ -115,6 +115,11 @@ impl Function {
         Chosen { tiled, rest }
     }
 
+    /// Its launches combine what their blocks have computed.
+    pub(crate) fn reduces(&self) -> bool {
+        !self.texts.text(true).module.reductions.is_empty()
+    }
+
     /// Whether the device runs groups of this size.
     pub(crate) fn check(&self, core: &Core, geometry: &Geometry) -> Result<(), HalError> {
         let Some(group) = geometry.group else { return Ok(()) };

@@ -15,6 +15,7 @@ use std::sync::Arc;
 
 #[cfg(unix)]
 mod external;
+mod graph;
 
 /// The first device, with the validation layer; none where there is none, which is told.
 fn found() -> Option<(Found, Messages)> {

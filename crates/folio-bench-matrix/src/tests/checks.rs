@@ -147,7 +147,7 @@ fn opencl_workloads_agree_with_hand_written_code() {
 
 /// BENCH-01
 #[test]
-fn vulkan_workloads_agree_with_hand_written_code() {
+fn compile_vulkan_workloads_agree_with_hand_written_code() {
     all_agree("vulkan");
 }
 

@@ -47,7 +47,8 @@ impl Workload for Recorded {
             "independent, by hand a submission each",
             "replay",
             "replay, the calls",
-            "an exchange and replay, the calls",
+            "a scalar exchanged, replay, the calls",
+            "a buffer exchanged, replay, the calls",
         ]
     }
 
@@ -66,7 +67,8 @@ impl Workload for Recorded {
         let how = How {
             count: case.size,
             calls: case.mode.ends_with("calls"),
-            exchanges: case.mode.starts_with("an exchange"),
+            scalar: case.mode.starts_with("a scalar"),
+            buffer: case.mode.starts_with("a buffer"),
         };
         let start = bench.floats(BUFFERS * ITEMS, 1);
         let theirs = driver(native, how, &start)?;
@@ -82,8 +84,20 @@ struct How {
     count: usize,
     /// Only the calls that submit count, not the wait.
     calls: bool,
-    /// An argument of the first launch is exchanged, so that all is recorded anew.
-    exchanges: bool,
+    /// A scalar of the first launch is exchanged. By hand all is recorded anew.
+    scalar: bool,
+    /// Its buffer is: then Folio records all anew, too.
+    buffer: bool,
+}
+
+impl How {
+    /// What the first launch of a run is given, if that changes: the addend, and which buffer.
+    fn exchange(self, run: usize) -> Option<(f32, usize)> {
+        let turn = run % 2;
+        (self.scalar || self.buffer).then(|| {
+            (ADDENDS[if self.scalar { turn } else { 0 }], if self.buffer { turn } else { 0 })
+        })
+    }
 }
 
 /// A side that submits and waits, in turn.
@@ -109,7 +123,7 @@ fn ours(bench: &Bench, how: How, start: &[f32]) -> Result<Side> {
     let parts = start.chunks(ITEMS).map(|part| bench.buffer([ITEMS], part));
     let all = parts.collect::<Result<Vec<Shared<f32>>>>()?;
     let (q, waits, told) = (bench.q.clone(), bench.q.clone(), all.clone());
-    let (graph, [first, second]) = (bench.rt.graph(&bench.device)?, ADDENDS);
+    let (graph, [first, _]) = (bench.rt.graph(&bench.device)?, ADDENDS);
     let mut nodes = Vec::new();
     for task in 0..how.count {
         let buffer = &all[task % BUFFERS];
@@ -118,10 +132,9 @@ fn ours(bench: &Bench, how: How, start: &[f32]) -> Result<Side> {
     let replay = graph.finalize()?;
     let mut runs = 0;
     let submit = move || {
-        if how.exchanges {
-            runs += 1;
-            let addend = if runs % 2 == 0 { first } else { second };
-            replay.update(nodes[0], |group| group.run(ITEMS, turn(addend, &all[0])))?;
+        runs += 1;
+        if let Some((addend, at)) = how.exchange(runs) {
+            replay.update(nodes[0], |group| group.run(ITEMS, turn(addend, &all[at])))?;
         }
         q.run_graph(&replay)?;
         // A wait of no time has the driver given all there is.
@@ -138,7 +151,7 @@ fn ours(bench: &Bench, how: How, start: &[f32]) -> Result<Side> {
 fn driver(native: &Arc<dyn Native>, how: How, start: &[f32]) -> Result<Side> {
     let parts = start.chunks(ITEMS).map(|part| Memory::of(native, part).map(Arc::new));
     let all = parts.collect::<Result<Vec<_>>>()?;
-    let [first, second] = ADDENDS;
+    let [first, _] = ADDENDS;
     let call = |part: &Arc<Memory>| {
         let args = [ITEMS.into(), first.into(), Arg::from(part)];
         Call::new(native, (TEXT, "turn"), [ITEMS], args)
@@ -146,13 +159,12 @@ fn driver(native: &Arc<dyn Native>, how: How, start: &[f32]) -> Result<Side> {
     let chains = all.iter().map(call).collect::<Result<Vec<Call>>>()?;
     let mut calls: Vec<Call> = chains.iter().cycle().take(how.count).cloned().collect();
     let kept = native.keep(&calls, None)?;
-    let (owner, waits, exchanged) = (native.clone(), native.clone(), all[0].clone());
+    let (owner, waits, exchanged) = (native.clone(), native.clone(), all.clone());
     let mut runs = 0;
     let submit = move || {
-        if how.exchanges {
-            runs += 1;
-            let addend = if runs % 2 == 0 { first } else { second };
-            calls[0] = calls[0].with([ITEMS.into(), addend.into(), Arg::from(&exchanged)]);
+        runs += 1;
+        if let Some((addend, at)) = how.exchange(runs) {
+            calls[0] = calls[0].with([ITEMS.into(), addend.into(), Arg::from(&exchanged[at])]);
             owner.keep(&calls, Some(kept))?;
         }
         owner.replay(0, kept)

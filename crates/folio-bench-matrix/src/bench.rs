@@ -5,7 +5,10 @@ use crate::hand::{Call, Hand, Native};
 use crate::record::Work;
 use folio::prelude::*;
 use folio::{DeviceRef, UsmKind};
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// How much is measured.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -87,6 +90,39 @@ pub struct Side {
     pub run: Run,
     /// What it has computed.
     pub results: Tell,
+    /// What counts of its time, where that is not all of it. The side adds to it.
+    pub counted: Option<Counted>,
+}
+
+/// A part of a side's time.
+#[derive(Clone, Default)]
+pub struct Counted(Rc<Cell<Duration>>);
+
+impl Counted {
+    /// Does what counts.
+    pub fn count<T>(&self, work: impl FnOnce() -> T) -> T {
+        let started = Instant::now();
+        let done = work();
+        self.add(started.elapsed());
+        done
+    }
+
+    /// So much more counts.
+    pub fn add(&self, time: Duration) {
+        self.0.set(self.0.get() + time);
+    }
+
+    /// How long that took since the last time this was asked.
+    pub fn take(&self) -> Duration {
+        self.0.take()
+    }
+}
+
+impl Side {
+    /// Only this counts of its time.
+    pub fn counting(self, counted: &Counted) -> Side {
+        Side { counted: Some(counted.clone()), ..self }
+    }
 }
 
 /// Both sides of a row. They begin with equal data, run equally often, and must end with equal
@@ -226,6 +262,7 @@ impl Bench {
                 Ok(q.wait()?)
             }),
             results: Box::new(move || Ok(results.to_vec()?.into())),
+            counted: None,
         }
     }
 
@@ -255,7 +292,7 @@ impl Bench {
 
 /// Clones of Folio's handles and the like are cheap; results are told by a closure.
 pub fn side(run: impl FnMut(usize) -> Result<()> + 'static, results: Tell) -> Side {
-    Side { run: Box::new(run), results }
+    Side { run: Box::new(run), results, counted: None }
 }
 
 /// The hand-written side on the host: a function that is called so many times, by a thread of

@@ -1,6 +1,6 @@
 //! Times both sides of a row, round by round, and checks their results before and after.
 
-use crate::bench::{Pair, Side};
+use crate::bench::{Counted, Pair, Side};
 use crate::error::{Error, Result};
 use std::time::{Duration, Instant};
 
@@ -29,7 +29,8 @@ pub struct Samples {
 fn timed(side: &mut Side, times: usize) -> Result<Duration> {
     let started = Instant::now();
     (side.run)(times)?;
-    Ok(started.elapsed())
+    let all = started.elapsed();
+    Ok(side.counted.as_ref().map_or(all, Counted::take))
 }
 
 /// Both sides begin together and run equally often, so their results stay comparable.

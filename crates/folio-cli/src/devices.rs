@@ -17,6 +17,7 @@ pub fn features(info: &DeviceInfo) -> Vec<&'static str> {
         ("timing", caps.timing),
         ("hints", caps.hints),
         ("linked memory", caps.links.is_some()),
+        ("exported memory", caps.exports),
         ("denormals", caps.denormals),
         ("exact division", caps.exact_div_sqrt),
     ];

@@ -89,7 +89,7 @@ pub use graph::{
     GraphMemory, Node, NodeKind, Parameter, Recording, Replay, ReplayPart, ReplayReport,
 };
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
-pub use hal::{Image, RawMemory, Source, Timing};
+pub use hal::{Exported, Image, RawMemory, Source, Timing};
 pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use host::HostCall;

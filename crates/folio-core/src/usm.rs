@@ -21,6 +21,9 @@ use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use std::marker::PhantomData;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+mod exported;
 
 pub use crate::hal::{Advice, AllocKind as UsmKind};
 
@@ -132,6 +135,16 @@ pub struct Allocated {
     pub pages: usize,
 }
 
+/// Where the memory of USM is from.
+#[derive(Clone, Copy)]
+enum Source {
+    Own,
+    /// Its own, which others may open.
+    Exported,
+    /// The program's, from a driver.
+    Raw(RawMemory),
+}
+
 impl Runtime {
     /// Allocates `len` elements on a device, at once. A kind that the device does not have is
     /// [`Error::Unsupported`].
@@ -156,7 +169,7 @@ impl Runtime {
             let why = format!("{align} is not a power of two");
             return Err(Error::Configuration { what: "alignment", why });
         }
-        self.usm_over(device, kind, len, align, None)
+        self.usm_over(device, kind, len, align, Source::Own)
     }
 
     /// Memory of a device that somebody else has allocated, as USM of kind
@@ -185,7 +198,7 @@ impl Runtime {
         {
             return Err(Error::Misaligned { what: "USM", label: Label::NONE, at, align });
         }
-        self.usm_over(device, UsmKind::Device, len, align, Some(memory))
+        self.usm_over(device, UsmKind::Device, len, align, Source::Raw(memory))
     }
 
     fn usm_over<T: DeviceType>(
@@ -194,7 +207,7 @@ impl Runtime {
         kind: UsmKind,
         len: usize,
         align: usize,
-        import: Option<RawMemory>,
+        source: Source,
     ) -> Result<Usm<T>> {
         if !device.core.same(&self.core) {
             let label = Label::from(device.name());
@@ -209,9 +222,14 @@ impl Runtime {
         let bytes = len * size_of::<T>();
         let align = align.max(align_of::<T>()) as u64;
         // By way of its address it can be used before any command has a chance to zero it.
-        let (size, zeroed) = (bytes as u64, import.is_none());
+        let import = match source {
+            Source::Raw(memory) => Some(memory),
+            Source::Own | Source::Exported => None,
+        };
+        let (linked, exported) = (false, matches!(source, Source::Exported));
+        let (size, zeroed, label_text) = (bytes as u64, import.is_none(), label.as_str());
         let req =
-            AllocReq { kind, size, align, import, zeroed, linked: false, label: label.as_str() };
+            AllocReq { kind, size, align, import, zeroed, linked, exported, label: label_text };
         let make = || engine.device_alloc(device.at, req, "USM allocation", &label);
         let mut made = make();
         if matches!(made, Err(Error::OutOfMemory { .. })) {
@@ -219,10 +237,10 @@ impl Runtime {
             made = make();
         }
         let mut alloc = engine.noting_loss(made)?;
-        view.storage.imported.store(import.is_some(), std::sync::atomic::Ordering::Relaxed);
+        view.storage.imported.store(import.is_some() || exported, Ordering::Relaxed);
         alloc.clean |= import.is_some();
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
-        view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
+        view.storage.host_reachable.store(reachable, Ordering::Relaxed);
         engine.enter(|ledger| {
             // What is written unseen counts, also when this has become a buffer.
             ledger.adopt(id, domain, alloc);
@@ -288,7 +306,7 @@ impl Runtime {
             return Err(Error::Misaligned { what: WHAT, label: Label::NONE, at, align });
         }
         let view = self.storage::<T>([1, 1, len], 1, crate::BufferOptions::new(), None)?;
-        view.storage.imported.store(true, std::sync::atomic::Ordering::Relaxed);
+        view.storage.imported.store(true, Ordering::Relaxed);
         // The storage has checked that this does not overflow.
         if len * size_of::<T>() > pointer.bytes {
             let element = size_of::<T>();
@@ -550,7 +568,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let view = rt.storage::<T>([1, 1, len], 1, options, Some(domain))?;
         let alloc = engine.take_allocation(storage.id, view.storage.id, domain, device.name())?;
         let reachable = alloc.host.is_some() && domain.is_host();
-        view.storage.host_reachable.store(reachable, std::sync::atomic::Ordering::Relaxed);
+        view.storage.host_reachable.store(reachable, Ordering::Relaxed);
         let pointer = UsmPtr::new(&view, &alloc, domain, len * size_of::<T>());
         let (kind, device) = (UsmKind::Device, device.clone());
         Ok(Usm { view, kind, device, pointer, _elements: PhantomData })

@@ -13,7 +13,16 @@ use folio_cpu::{Builder, CpuBackend};
 use std::sync::Arc;
 
 fn request(kind: AllocKind, size: u64) -> AllocReq<'static> {
-    AllocReq { kind, size, align: 8, import: None, zeroed: false, linked: false, label: "test" }
+    AllocReq {
+        kind,
+        size,
+        align: 8,
+        import: None,
+        zeroed: false,
+        linked: false,
+        exported: false,
+        label: "test",
+    }
 }
 
 fn alloc(device: &Arc<dyn Device>, size: u64) -> (Allocation, MemRef) {

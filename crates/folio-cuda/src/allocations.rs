@@ -1,5 +1,6 @@
 //! Which memory of a device is in use, by its addresses.
 
+use cudarc::driver::sys;
 use folio_core::hal::{AllocKind, PointerInfo};
 use std::collections::BTreeMap;
 
@@ -25,11 +26,29 @@ pub(crate) struct Entry {
     /// What the driver knows it by.
     pub(crate) base: u64,
     pub(crate) imported: bool,
+    /// What `base` is mapped from, if that is another driver's: given back with it.
+    pub(crate) external: Option<External>,
+}
+
+/// Another driver's memory.
+#[derive(Clone, Copy)]
+pub(crate) struct External(pub(crate) sys::CUexternalMemory);
+
+// SAFETY: the driver's objects may be used by any thread.
+unsafe impl Send for External {}
+
+impl External {
+    /// Lets go of it. The context is current, and nothing is mapped from it.
+    pub(crate) fn destroy(self) {
+        // SAFETY: imported once, and destroyed once: where mapping it failed, or with the last user
+        // of its entry. An answer other than success means that the device is lost.
+        let _ = unsafe { sys::cuDestroyExternalMemory(self.0) };
+    }
 }
 
 impl Entry {
     fn charged(&self) -> u64 {
-        if self.imported { 0 } else { self.size }
+        if self.imported || self.external.is_some() { 0 } else { self.size }
     }
 
     fn charged_to_host(&self) -> u64 {
@@ -100,7 +119,7 @@ mod tests {
     use super::*;
 
     fn entry(size: u64, imported: bool) -> Entry {
-        Entry { kind: AllocKind::Device, size, base: 16, imported }
+        Entry { kind: AllocKind::Device, size, base: 16, imported, external: None }
     }
 
     /// What is ours is given back, whoever came first and whoever goes last, and counts with its

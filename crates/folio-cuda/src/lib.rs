@@ -6,8 +6,9 @@
 //! - [`CudaBackend`] and its devices: `backend`, `device`; the driver's answers and contexts:
 //!   `driver`.
 //! - A lane is a stream (`lane`); how far it is, is known by few events (`marks`).
-//! - Memory is the driver's stream-ordered pool's (`memory`). Copies of rectangles are in `copy`,
-//!   many rows in one call, those of memory that is not page-locked in `pageable`, fills in `fill`.
+//! - Memory is the driver's stream-ordered pool's (`memory`), or imported (`imports`). Copies of
+//!   rectangles are in `copy`, many rows in one call, those of memory that is not page-locked in
+//!   `pageable`, fills in `fill`.
 //! - Code is PTX, a cubin, or CUDA C (`code`), which NVRTC compiles where it is installed
 //!   (`compiler`); what it has compiled is kept on disk ([`Cache`]), or goes along with a program
 //!   ([`Bundle`]). Kernels in IR become CUDA C (`function`); what they say of their launches is in
@@ -33,6 +34,7 @@ mod fill;
 mod function;
 mod graph;
 mod host;
+mod imports;
 mod lane;
 mod marks;
 mod memory;

@@ -92,14 +92,14 @@ pub(crate) fn with_room<T>(
 }
 
 pub(crate) struct Memory {
-    context: Arc<Context>,
+    pub(crate) context: Arc<Context>,
     total: u64,
     /// The host may touch managed memory while kernels run.
     is_concurrent: bool,
     pool: sys::CUmemoryPool,
     /// Orders the pool's allocations; nothing else runs there.
     stream: sys::CUstream,
-    live: Mutex<Allocations>,
+    pub(crate) live: Mutex<Allocations>,
 }
 
 // SAFETY: the driver's objects may be used by any thread.
@@ -206,7 +206,7 @@ impl Memory {
         let _ = unsafe { sys::cuMemFreeAsync(first, stream) };
     }
 
-    fn out_of_memory(&self, asked: u64) -> HalError {
+    pub(crate) fn out_of_memory(&self, asked: u64) -> HalError {
         HalError::out_of_memory(asked, lock(&self.live).in_use(), self.total)
     }
 
@@ -264,79 +264,6 @@ impl Memory {
         Ok(at)
     }
 
-    /// Memory of this device that somebody else has from the driver.
-    fn import_device(&self, req: &AllocReq<'_>, at: u64) -> Result<Allocation, HalError> {
-        use sys::CUpointer_attribute as Ask;
-        if req.kind != AllocKind::Device {
-            return Err(HalError::unsupported("host and shared memory of somebody else"));
-        }
-        let (mut kind, mut device, mut context) = (0u32, -1i32, null_mut::<c_void>());
-        let (mut start, mut size) = (0u64, 0usize);
-        let questions = [
-            (Ask::CU_POINTER_ATTRIBUTE_MEMORY_TYPE, (&raw mut kind).cast::<c_void>()),
-            (Ask::CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL, (&raw mut device).cast()),
-            (Ask::CU_POINTER_ATTRIBUTE_CONTEXT, (&raw mut context).cast()),
-            (Ask::CU_POINTER_ATTRIBUTE_RANGE_START_ADDR, (&raw mut start).cast()),
-            (Ask::CU_POINTER_ATTRIBUTE_RANGE_SIZE, (&raw mut size).cast()),
-        ];
-        for (question, answer) in questions {
-            // SAFETY: each place has the size of its answer; of what is no address the driver says
-            // so.
-            let result = unsafe { sys::cuPointerGetAttribute(answer, question, at) };
-            if let Err(error) = self.context.check("cuPointerGetAttribute", result) {
-                self.context.alive()?;
-                return Err(HalError::unsupported(&format!("this address ({})", error.message)));
-            }
-        }
-        // What comes from a pool is of no context.
-        let foreign = !context.is_null() && context != self.context.raw.cast();
-        if kind != sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32 {
-            return Err(HalError::unsupported("memory that is no device's"));
-        }
-        if device != self.context.device {
-            return Err(HalError::unsupported("another device's memory"));
-        }
-        if foreign {
-            return Err(HalError::unsupported("memory of another context"));
-        }
-        let there = (start + size as u64).saturating_sub(at);
-        if there < req.size {
-            let what = format!("{} bytes where {there} are", req.size);
-            return Err(HalError::unsupported(&what));
-        }
-        let entry = Entry { kind: req.kind, size: req.size, base: at, imported: true };
-        lock(&self.live).add(at, entry);
-        Ok(Allocation { handle: at, address: Some(at), host: None, zeroed: false })
-    }
-
-    fn import(&self, req: &AllocReq<'_>, at: HostPtr) -> Result<Allocation, HalError> {
-        if req.kind != AllocKind::Host {
-            return Err(HalError::unsupported("device memory over host memory"));
-        }
-        let size = usize::try_from(req.size).map_err(|_| self.out_of_memory(req.size))?;
-        let (pointer, mut address) = (at.0.cast::<c_void>(), 0);
-        // SAFETY: the caller's promise: `size` bytes of the host's memory, live until freed.
-        unsafe {
-            let registered = sys::cuMemHostRegister_v2(pointer, size, PORTABLE_AND_MAPPED);
-            if let Err(error) = self.context.check("cuMemHostRegister", registered) {
-                self.context.alive()?;
-                return Err(HalError::unsupported(&format!(
-                    "this host memory ({})",
-                    error.message
-                )));
-            }
-            let found = sys::cuMemHostGetDevicePointer_v2(&raw mut address, pointer, 0);
-            if let Err(error) = self.context.check("cuMemHostGetDevicePointer", found) {
-                let _ = sys::cuMemHostUnregister(pointer);
-                return Err(error);
-            }
-        }
-        let base = at.0.expose_provenance() as u64;
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: true };
-        lock(&self.live).add(address, entry);
-        Ok(Allocation { handle: address, address: Some(address), host: Some(at), zeroed: false })
-    }
-
     /// Gives memory back that nobody uses any more. The context is current.
     fn release(&self, entry: &Entry) {
         let (base, stream) = (entry.base, self.stream);
@@ -345,6 +272,13 @@ impl Memory {
         // other than success means that the device is lost, with its memory.
         match (entry.kind, entry.imported) {
             (AllocKind::Device, true) => {}
+            (AllocKind::Device, false) if let Some(external) = entry.external => {
+                self.aside(move || {
+                    // SAFETY: see above.
+                    let _ = unsafe { sys::cuMemFree_v2(base) };
+                    external.destroy();
+                });
+            }
             (AllocKind::Device, false) => {
                 // SAFETY: see above.
                 let _ = unsafe { sys::cuMemFreeAsync(base, stream) };
@@ -388,7 +322,7 @@ impl Memory {
 /// `CU_STREAM_NON_BLOCKING`: not ordered with the default stream.
 pub(crate) const NON_BLOCKING: u32 = 1;
 /// `CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP`, and the same for registering.
-const PORTABLE_AND_MAPPED: u32 = 1 | 2;
+pub(crate) const PORTABLE_AND_MAPPED: u32 = 1 | 2;
 /// `CU_MEM_ATTACH_GLOBAL`.
 const ATTACH_GLOBAL: u32 = 1;
 
@@ -409,6 +343,8 @@ unsafe impl UsmAllocator for Memory {
         match req.import {
             Some(RawMemory::Host(at)) => return self.import(req, at),
             Some(RawMemory::Address(at)) => return self.import_device(req, at),
+            #[cfg(unix)]
+            Some(RawMemory::File { file, bytes }) => return self.open_file(req, file, bytes),
             Some(_) => return Err(HalError::unsupported("memory of this kind")),
             None => {}
         }
@@ -431,7 +367,7 @@ unsafe impl UsmAllocator for Memory {
             // SAFETY: the host reaches all of it, and nobody uses it yet.
             unsafe { at.write_bytes(0, req.size as usize) };
         }
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: false };
+        let entry = Entry { kind: req.kind, size: req.size, base, imported: false, external: None };
         lock(&self.live).add(address, entry);
         let zeroed = req.zeroed;
         Ok(Allocation { handle: address, address: Some(address), host, zeroed })

@@ -148,6 +148,7 @@ mod tests {
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label,
         };
         let made = device.usm().alloc(&wanted).unwrap();

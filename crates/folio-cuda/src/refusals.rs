@@ -88,6 +88,7 @@ fn alloc(device: &dyn Device, kind: AllocKind) -> Result<u64, folio_core::hal::H
         import: None,
         zeroed: false,
         linked: false,
+        exported: false,
         label,
     };
     device.usm().alloc(&req).map(|made| made.handle)

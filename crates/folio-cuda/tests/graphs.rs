@@ -71,7 +71,16 @@ impl Rig {
 
     fn words(&self, kind: AllocKind, n: usize) -> Words {
         let (size, import, zeroed) = (4 * n as u64, None, true);
-        let req = AllocReq { kind, size, align: 8, import, zeroed, linked: false, label: "" };
+        let req = AllocReq {
+            kind,
+            size,
+            align: 8,
+            import,
+            zeroed,
+            linked: false,
+            exported: false,
+            label: "",
+        };
         Words { made: self.device.usm().alloc(&req).unwrap(), n }
     }
 

@@ -69,6 +69,7 @@ fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
         import: None,
         zeroed: false,
         linked: false,
+        exported: false,
         label: "",
     };
     let memory = device.usm().alloc(&req).unwrap();

@@ -5,9 +5,9 @@
 
 use crate::graph::{GraphRef, LayerGraph, NodeRef};
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Backend, Device, DeviceInfo, Geometry, Graph, HalError, Head,
-    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, Node, Notify, Op,
-    PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
+    AllocReq, Allocation, Argument, Backend, Device, DeviceInfo, Exported, Geometry, Graph,
+    HalError, Head, KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, Node,
+    Notify, Op, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
 };
 use std::ffi::c_void;
 use std::sync::Arc;
@@ -267,6 +267,10 @@ unsafe impl<H: Hooks> UsmAllocator for LayerDevice<H> {
 
     fn object(&self, handle: u64) -> Option<*mut c_void> {
         self.device.inner.usm().object(handle)
+    }
+
+    fn export(&self, handle: u64) -> Result<Exported, HalError> {
+        self.device.inner.usm().export(handle)
     }
 
     fn query(&self, address: u64) -> Option<PointerInfo> {

@@ -250,7 +250,8 @@ fn what_the_device_does_not_claim() {
     let (rig, report) =
         over(SimBackend::builder().device(DeviceSpec::new().closures(false)).build());
     let _ = launch(&rig.lane(0), 1, &[], &[]);
-    found(&report, &[Rule::Caps]);
+    let _ = rig.devices[0].usm().alloc(&AllocReq { exported: true, ..request(16) });
+    found(&report, &[Rule::Caps, Rule::Caps]);
 }
 
 /// A backend that lies: `completed` and allocations and failures pass through these.

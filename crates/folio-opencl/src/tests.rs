@@ -121,7 +121,16 @@ body {
 
 fn request(size: u64) -> AllocReq<'static> {
     let kind = AllocKind::Device;
-    AllocReq { kind, size, align: 64, import: None, zeroed: false, linked: false, label: "x" }
+    AllocReq {
+        kind,
+        size,
+        align: 64,
+        import: None,
+        zeroed: false,
+        linked: false,
+        exported: false,
+        label: "x",
+    }
 }
 
 /// A device with a lane, memory for so many `f32`, and the kernel.

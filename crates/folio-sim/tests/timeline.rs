@@ -38,6 +38,7 @@ impl Rig {
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label: "test",
         };
         self.devices[0].usm().alloc(&req).unwrap().handle
@@ -243,6 +244,7 @@ fn memory_has_a_limit_and_is_never_zero() {
         import: None,
         zeroed: false,
         linked: false,
+        exported: false,
         label: "",
     };
     let error = usm.alloc(&req).unwrap_err();
@@ -375,6 +377,7 @@ fn writes_to_freed_memory_are_found() {
         import: None,
         zeroed: false,
         linked: false,
+        exported: false,
         label: "",
     };
     let usm = rig.devices[0].usm();

@@ -36,6 +36,8 @@ pub(crate) struct Core {
     names: Option<ash::ext::debug_utils::Device>,
     /// How memory of the host is imported, if it can be.
     pub(crate) imports: Option<ash::ext::external_memory_host::Device>,
+    /// How memory is exported, if it can be.
+    pub(crate) files: Option<ash::khr::external_memory_fd::Device>,
     kernels: RwLock<(u64, HashMap<u64, Loaded>)>,
     /// The kernel that fills memory.
     pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
@@ -90,6 +92,10 @@ impl Core {
             found.target.import.is_some().then(|| {
                 ash::ext::external_memory_host::Device::new(&found.shared.instance, &device)
             });
+        let files =
+            found.info.caps.exports.then(|| {
+                ash::khr::external_memory_fd::Device::new(&found.shared.instance, &device)
+            });
         // SAFETY: the device was created with one queue of this family.
         let queue = unsafe { device.get_device_queue(found.target.family, 0) };
         let mut core = Core {
@@ -104,6 +110,7 @@ impl Core {
             layout: vk::PipelineLayout::null(),
             names,
             imports,
+            files,
             kernels: RwLock::default(),
             fill: OnceLock::new(),
             timelines: Mutex::default(),
@@ -117,6 +124,8 @@ impl Core {
         // SAFETY: the device is there, and the description complete.
         core.layout = unsafe { core.device.create_pipeline_layout(&layout, None) }
             .map_err(|result| driver("vkCreatePipelineLayout", result))?;
+        core.name(core.layout, "folio arguments");
+        core.name(queue, "folio queue");
         notice_the_end();
         Ok(core)
     }
@@ -168,8 +177,10 @@ impl Core {
             .queue_family_index(self.target.family)
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
         // SAFETY: the device is there, and the description complete.
-        unsafe { self.device.create_command_pool(&create, None) }
-            .map_err(|result| driver("vkCreateCommandPool", result))
+        let pool = unsafe { self.device.create_command_pool(&create, None) }
+            .map_err(|result| driver("vkCreateCommandPool", result))?;
+        self.name(pool, "folio commands");
+        Ok(pool)
     }
 
     /// Takes a semaphore back, whose last submission has ended. Mesa's queue may look at it after
@@ -425,6 +436,13 @@ unsafe impl UsmAllocator for VulkanDevice {
 
     fn memory(&self) -> MemoryInfo {
         self.0.memory_info()
+    }
+
+    #[cfg(unix)]
+    fn export(&self, handle: u64) -> Result<folio_core::hal::Exported, HalError> {
+        self.0.lost()?;
+        let made = self.0.export(handle);
+        self.0.told(made)
     }
 
     fn query(&self, address: u64) -> Option<PointerInfo> {

@@ -4,20 +4,24 @@
 //! The words of launches, the memory in which they combine, and the records of what they do wrong
 //! belong to the recording. Replays do not overlap (the HAL's contract). But the next one may run
 //! before the host has looked at the last: each clears the records, and copies them to memory of
-//! its own batch. An update makes another recording; batches hold the one that they execute.
+//! its own batch. Where only scalars of a launch are exchanged, the next replay's batch writes them
+//! over the old ones first, in the order of the lane. Another update makes another recording;
+//! batches hold the one that they execute.
 
 use crate::arena::Arena;
-use crate::device::Core;
+use crate::device::{Core, Loaded};
 use crate::lane::batch::{Batch, Said};
 use crate::lane::jobs::Work;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use crate::platform::driver;
 use crate::reduce::Scratch;
+use crate::threads::{Patch, Words};
 use ash::vk;
 use folio_core::hal::{Graph, HalError, KernelRef, Node, Op, Tick};
 use folio_kernel::emit::Record;
 use folio_kernel::emit::spirv::Module;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A graph of this backend.
@@ -30,6 +34,8 @@ struct Nodes {
     all: Vec<Work>,
     /// They as commands, from the first replay after a change on.
     recorded: Option<Arc<Recording>>,
+    /// Launches whose scalars have changed since the last replay.
+    changed: Vec<usize>,
 }
 
 /// A command buffer, and what its commands use.
@@ -41,6 +47,10 @@ pub(crate) struct Recording {
     scratch: Scratch,
     blocks: Vec<Block>,
     records: Vec<Spot>,
+    /// What dispatches read, node by node.
+    words: Vec<Words>,
+    /// Its words are not those of its nodes: a replay that was to write them has failed.
+    is_stale: AtomicBool,
 }
 
 /// Where a node's launch says what it has done wrong, and what that means.
@@ -59,7 +69,7 @@ impl VulkanGraph {
             }
         }
         let all = nodes.iter().map(|node| work(core, &node.op)).collect::<Result<_, _>>()?;
-        let nodes = Mutex::new(Nodes { all, recorded: None });
+        let nodes = Mutex::new(Nodes { all, recorded: None, changed: vec![] });
         Ok(VulkanGraph { core: core.clone(), nodes })
     }
 
@@ -67,18 +77,45 @@ impl VulkanGraph {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What a replay that is issued now executes.
-    pub(crate) fn recording(&self, lane: &VulkanLane) -> Result<Arc<Recording>, HalError> {
+    /// Which recording there is.
+    #[cfg(test)]
+    pub(crate) fn recorded(&self) -> Option<Arc<Recording>> {
+        self.lock().recorded.clone()
+    }
+
+    /// What a replay that is issued now executes, and what it writes before.
+    pub(crate) fn recording(
+        &self,
+        lane: &VulkanLane,
+    ) -> Result<(Arc<Recording>, Vec<Patch>), HalError> {
         if !Arc::ptr_eq(&self.core, &lane.core) {
             return Err(HalError::unsupported("a graph of another device"));
         }
         let mut nodes = self.lock();
-        if let Some(recording) = &nodes.recorded {
-            return Ok(recording.clone());
+        let changed = std::mem::take(&mut nodes.changed);
+        let recorded = nodes.recorded.take();
+        if let Some(recording) = recorded.filter(|own| !own.is_stale.load(Ordering::Relaxed))
+            && let Some(patches) = recording.patches(lane, &nodes.all, &changed)?
+        {
+            nodes.recorded = Some(recording.clone());
+            return Ok((recording, patches));
         }
         let recording = Arc::new(Recording::new(lane, &nodes.all)?);
-        Ok(nodes.recorded.insert(recording).clone())
+        Ok((nodes.recorded.insert(recording).clone(), vec![]))
     }
+}
+
+/// Two launches that differ by scalars only, of which no other memory than that of their words is
+/// the recording's.
+fn differ_by_scalars(old: &Work, new: &Work) -> bool {
+    let (Work::Launch(old), Work::Launch(new)) = (old, new) else { return false };
+    let (Loaded::Function(own), Loaded::Function(other)) = (&old.code, &new.code) else {
+        return false;
+    };
+    Arc::ptr_eq(own, other)
+        && !own.reduces()
+        && old.scalars.len() == new.scalars.len()
+        && (old.geometry, &old.params, old.proved) == (new.geometry, &new.params, new.proved)
 }
 
 // SAFETY: a replay executes commands that nobody changes; the rest is the lane's.
@@ -87,8 +124,14 @@ unsafe impl Graph for VulkanGraph {
         let new = work(&self.core, &op)?;
         let mut nodes = self.lock();
         let none = || HalError::unsupported("a node that is not there");
-        *nodes.all.get_mut(node).ok_or_else(none)? = new;
-        nodes.recorded = None;
+        let old = nodes.all.get_mut(node).ok_or_else(none)?;
+        let stays = differ_by_scalars(old, &new);
+        *old = new;
+        match stays {
+            true if nodes.changed.contains(&node) => {}
+            true => nodes.changed.push(node),
+            false => nodes.recorded = None,
+        }
         Ok(())
     }
 }
@@ -117,7 +160,7 @@ impl Recording {
         let pool = core.command_pool()?;
         let mut state = State::new(pool, 0);
         let done = begin(&core, pool).and_then(|commands| {
-            state.open = Some(Batch::new(commands, 0));
+            (state.open, state.words) = (Some(Batch::new(commands, 0)), Some(vec![]));
             let mut all = nodes.iter().enumerate();
             all.try_for_each(|(own, node)| {
                 // Its number stands for a tick.
@@ -143,9 +186,32 @@ impl Recording {
             scratch: std::mem::take(&mut state.scratch),
             blocks: batch.full.into_iter().chain(batch.pieces).collect(),
             records: batch.records.into_iter().map(spot).collect(),
+            words: state.words.take().unwrap_or_default(),
+            is_stale: AtomicBool::new(false),
             core,
         };
         done.map(|()| made)
+    }
+
+    /// What makes it a recording of these nodes, of which some launches have other scalars; nothing
+    /// if that cannot be.
+    fn patches(
+        &self,
+        lane: &VulkanLane,
+        nodes: &[Work],
+        changed: &[usize],
+    ) -> Result<Option<Vec<Patch>>, HalError> {
+        let mut all = vec![];
+        for node in changed {
+            let from = self.words.partition_point(|words| words.tick < *node as Tick);
+            let own = self.words.get(from..).unwrap_or_default();
+            let own = own.split(|words| words.tick != *node as Tick).next().unwrap_or_default();
+            let Some(Work::Launch(launch)) = nodes.get(*node) else { return Ok(None) };
+            let Loaded::Function(function) = &launch.code else { return Ok(None) };
+            let Some(patches) = lane.patches((function, launch), own)? else { return Ok(None) };
+            all.extend(patches);
+        }
+        Ok(Some(all))
     }
 }
 
@@ -183,12 +249,23 @@ fn begin(core: &Core, pool: vk::CommandPool) -> Result<vk::CommandBuffer, HalErr
 }
 
 impl VulkanLane {
-    /// Records a replay.
+    /// Records a replay, behind what makes the recording that of its nodes.
     pub(crate) fn replay(
         &self,
         state: &mut State,
         tick: Tick,
-        recording: &Arc<Recording>,
+        (recording, patches): (&Arc<Recording>, &[Patch]),
+    ) -> Result<(), HalError> {
+        self.replay_patched(state, tick, (recording, patches)).inspect_err(|_| {
+            recording.is_stale.fetch_or(!patches.is_empty(), Ordering::Relaxed);
+        })
+    }
+
+    fn replay_patched(
+        &self,
+        state: &mut State,
+        tick: Tick,
+        (recording, patches): (&Arc<Recording>, &[Patch]),
     ) -> Result<(), HalError> {
         let (core, records) = (&*self.core, &recording.records);
         let copies = match records.len() {
@@ -199,6 +276,10 @@ impl VulkanLane {
         batch.barrier(core);
         let (device, commands) = (&core.device, batch.commands);
         let bytes = 8 * Record::WORDS as u64;
+        for Patch { buffer, offset, bytes } in patches.iter().filter(|p| !p.bytes.is_empty()) {
+            // SAFETY: it is being recorded; the words are the recording's, which the batch holds.
+            unsafe { device.cmd_update_buffer(commands, *buffer, *offset, bytes) };
+        }
         for spot in records {
             // SAFETY: it is being recorded; the record is the recording's, which the batch holds.
             unsafe { device.cmd_fill_buffer(commands, spot.buffer, spot.offset, bytes, 0) };

@@ -34,6 +34,7 @@ use crate::device::Core;
 use crate::graph::VulkanGraph;
 use crate::platform::driver;
 use crate::reduce::Scratch;
+use crate::threads::Words;
 use ash::vk;
 use batch::{Batch, Timed};
 use folio_core::hal::{HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};
@@ -92,6 +93,8 @@ pub(crate) struct State {
     free: Vec<vk::CommandBuffer>,
     pub(crate) arena: Arena,
     pub(crate) scratch: Scratch,
+    /// Of a recording: where its dispatches find their words.
+    pub(crate) words: Option<Vec<Words>>,
     queries: batch::Queries,
     timed: VecDeque<Timed>,
 }
@@ -110,6 +113,7 @@ impl State {
             free: vec![],
             arena: Arena::default(),
             scratch: Scratch::default(),
+            words: None,
             queries: batch::Queries::default(),
             timed: VecDeque::new(),
         }
@@ -196,7 +200,7 @@ unsafe impl Lane for VulkanLane {
             Op::Branch(_) => Work::Refused(HalError::unsupported(op.name())),
             Op::Replay(graph) => match graph.downcast_ref::<VulkanGraph>() {
                 Some(graph) => match self.core.told(graph.recording(self)) {
-                    Ok(recording) => Work::Replay(recording),
+                    Ok((recording, patches)) => Work::Replay(recording, patches),
                     Err(error) => Work::Refused(error),
                 },
                 None => Work::Refused(HalError::unsupported("a graph of another backend")),

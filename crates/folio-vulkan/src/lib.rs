@@ -4,7 +4,8 @@
 //! (copies and fills), `module` (kernels; `threads`, how launches are cut; `reduce`, where
 //! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what
 //! devices say of themselves). Apart from those: `arena` (words of launches), `probe` (what is
-//! measured of floats), `messages` (what the validation layer says). The loader is looked for when
+//! measured of floats), `messages` (what the validation layer says), `imports`
+//! (memory of the host), `external` (memory that other drivers open). The loader is looked for when
 //! devices are; without one, without a driver or a device of Vulkan 1.3 there are no devices, and a
 //! reason.
 //!
@@ -33,7 +34,11 @@
 
 mod arena;
 mod device;
+#[cfg(unix)]
+mod external;
+mod fma;
 mod graph;
+mod imports;
 mod lane;
 mod memory;
 mod messages;
@@ -66,6 +71,7 @@ use std::sync::{Arc, OnceLock};
 pub struct VulkanBackend {
     validated: bool,
     discrete: bool,
+    checked: bool,
     limit: Option<Capabilities>,
     cache: Cache,
     messages: Messages,
@@ -92,6 +98,14 @@ impl VulkanBackend {
         VulkanBackend { validated: true, ..self }
     }
 
+    /// Believes no proof: each launch tests each index that its kernel computes. So an index beyond
+    /// its argument fails the launch, even where a proof was wrong. For debugging, since kernels
+    /// become slower. `Validate` of `folio-layers` tests the memory that operations name.
+    #[must_use]
+    pub fn checked(self) -> VulkanBackend {
+        VulkanBackend { checked: true, ..self }
+    }
+
     /// As if no device shared its memory with the host: copies go by way of memory that both reach.
     #[must_use]
     pub fn as_discrete(self) -> VulkanBackend {
@@ -113,8 +127,19 @@ impl VulkanBackend {
     fn found(&self) -> Result<&[Found], Unavailable> {
         let found = self.found.get_or_init(|| {
             let mut all = find(self.validated, &self.messages)?;
+            let mut unusable = vec![];
+            all.retain_mut(|device| match probe::measure(device) {
+                Ok(()) => true,
+                Err(why) => {
+                    unusable.push(why);
+                    false
+                }
+            });
+            if all.is_empty() {
+                return Err(Unavailable::new(unusable.join("; ")));
+            }
             for device in &mut all {
-                probe::measure(device);
+                device.target.checked = self.checked;
                 if self.discrete {
                     (device.info.caps.unified, device.info.caps.links) = (false, None);
                 }

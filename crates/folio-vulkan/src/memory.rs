@@ -8,11 +8,11 @@
 //! Addresses of the device are those of buffers, so kernels need no descriptors.
 
 use crate::device::Core;
-use crate::platform::{Found, PAGE, driver};
+use crate::platform::{Found, driver};
 use ash::vk;
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, DeviceKind, HalError, HalErrorKind, HostPtr, MemoryInfo,
-    PointerInfo, RawMemory,
+    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
+    RawMemory,
 };
 use gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -56,14 +56,16 @@ impl Block {
 
 /// Where a buffer's memory is from.
 #[derive(Debug)]
-enum Backing {
+pub(crate) enum Backing {
     Managed(gpu_allocator::vulkan::Allocation),
+    /// Its own, which other drivers can open.
+    Exported(vk::DeviceMemory),
     /// Somebody else's, which stays when this goes.
     Imported(vk::DeviceMemory),
 }
 
 /// What all buffers are used for.
-const USES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
+pub(crate) const USES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
         | vk::BufferUsageFlags::TRANSFER_DST.as_raw()
@@ -88,16 +90,6 @@ pub(crate) struct Memory {
 impl std::fmt::Debug for Memory {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Memory").field("in_use", &self.in_use).finish_non_exhaustive()
-    }
-}
-
-/// A driver need not take every memory of the host: then others do without.
-fn refused(what: &str, result: vk::Result) -> HalError {
-    match result {
-        vk::Result::ERROR_INVALID_EXTERNAL_HANDLE => {
-            HalError::new(HalErrorKind::Unsupported, format!("{what}: {result}"))
-        }
-        _ => driver(what, result),
     }
 }
 
@@ -142,7 +134,7 @@ impl Memory {
 
     /// The types of memory, of those, that are best for something: those with as many of the wanted
     /// properties as any, first ones first. `gpu-allocator` may take uncached memory otherwise.
-    fn types(&self, all: u32, wanted: [vk::MemoryPropertyFlags; 2]) -> u32 {
+    pub(crate) fn types(&self, all: u32, wanted: [vk::MemoryPropertyFlags; 2]) -> u32 {
         let has = |at: u32, flags| {
             self.properties.memory_types[at as usize].property_flags.contains(flags)
         };
@@ -158,6 +150,43 @@ impl Memory {
         } else {
             all
         }
+    }
+
+    /// Of those, the types of memory for bulk data.
+    pub(crate) fn device_types(&self, all: u32) -> u32 {
+        use vk::MemoryPropertyFlags as Has;
+        let wanted = match self.unified {
+            false => [Has::DEVICE_LOCAL, Has::empty()],
+            true => [Has::HOST_VISIBLE | Has::HOST_COHERENT, Has::DEVICE_LOCAL | Has::HOST_CACHED],
+        };
+        self.types(all, wanted)
+    }
+
+    pub(crate) fn out_of_memory(&self, asked: u64) -> HalError {
+        HalError::out_of_memory(asked, self.in_use.load(Ordering::Relaxed), self.total)
+    }
+
+    /// A buffer at the start of memory that is for it alone; both go if that fails.
+    pub(crate) fn bound(
+        &self,
+        device: &ash::Device,
+        (buffer, backing): (vk::Buffer, Backing),
+        req: &AllocReq<'_>,
+    ) -> Result<Block, HalError> {
+        let (Backing::Exported(memory) | Backing::Imported(memory)) = backing else {
+            return Err(HalError::unsupported("memory of the allocator on its own"));
+        };
+        let (kind, size) = (req.kind, req.size);
+        let block = Block { buffer, address: 0, ahead: 0, size, host: None, kind, backing };
+        // SAFETY: the memory is for this buffer, and bound to it once.
+        if let Err(result) = unsafe { device.bind_buffer_memory(buffer, memory, 0) } {
+            self.release(device, block);
+            return Err(driver("vkBindBufferMemory", result));
+        }
+        let of = vk::BufferDeviceAddressInfo::default().buffer(buffer);
+        // SAFETY: the buffer has memory, and was made to have an address.
+        let address = unsafe { device.get_buffer_device_address(&of) };
+        Ok(Block { address, ..block })
     }
 
     /// A buffer of so many bytes.
@@ -180,13 +209,8 @@ impl Memory {
         let all = requirements.memory_type_bits;
         let mapped = Has::HOST_VISIBLE | Has::HOST_COHERENT;
         let (location, bits) = match kind {
-            AllocKind::Device if !self.unified => {
-                (MemoryLocation::GpuOnly, self.types(all, [Has::DEVICE_LOCAL, Has::empty()]))
-            }
-            AllocKind::Device => (
-                MemoryLocation::CpuToGpu,
-                self.types(all, [mapped, Has::DEVICE_LOCAL | Has::HOST_CACHED]),
-            ),
+            AllocKind::Device if !self.unified => (MemoryLocation::GpuOnly, self.device_types(all)),
+            AllocKind::Device => (MemoryLocation::CpuToGpu, self.device_types(all)),
             _ => (MemoryLocation::GpuToCpu, self.types(all, [mapped, Has::HOST_CACHED])),
         };
         requirements.memory_type_bits = bits;
@@ -227,8 +251,7 @@ impl Memory {
         if !address.is_multiple_of(align.max(1)) {
             self.release(device, block);
             // There is none that begins at such a multiple.
-            let in_use = self.in_use.load(Ordering::Relaxed);
-            return Err(HalError::out_of_memory(size, in_use, self.total));
+            return Err(self.out_of_memory(size));
         }
         Ok(Block { address, ..block })
     }
@@ -240,8 +263,10 @@ impl Memory {
         match block.backing {
             // It fails for memory of another allocator only.
             Backing::Managed(memory) => drop(self.allocator().free(memory)),
-            // SAFETY: as above; the host's memory stays.
-            Backing::Imported(memory) => unsafe { device.free_memory(memory, None) },
+            // SAFETY: as above; what others have of it stays.
+            Backing::Exported(memory) | Backing::Imported(memory) => unsafe {
+                device.free_memory(memory, None);
+            },
         }
     }
 
@@ -251,7 +276,7 @@ impl Memory {
         blocks.get(&handle).cloned().ok_or_else(unknown)
     }
 
-    fn add(&self, block: Block) -> Allocation {
+    pub(crate) fn add(&self, block: Block) -> Allocation {
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
         let (address, host) = (block.known_by(), block.host);
         self.in_use.fetch_add(block.counted(), Ordering::Relaxed);
@@ -288,107 +313,26 @@ impl Memory {
 }
 
 impl Block {
-    /// What tells apart memory that does not overlap: of what is imported, nobody knows.
+    /// What tells apart memory that does not overlap. All that others have, too, may overlap.
     pub(crate) fn key(&self) -> vk::Buffer {
         match self.backing {
             Backing::Managed(_) => self.buffer,
-            Backing::Imported(_) => vk::Buffer::null(),
+            Backing::Exported(_) | Backing::Imported(_) => vk::Buffer::null(),
         }
+    }
+
+    #[cfg(unix)]
+    pub(crate) fn backing(&self) -> &Backing {
+        &self.backing
     }
 
     /// Bytes of the device's memory that it has.
     fn counted(&self) -> u64 {
-        if matches!(self.backing, Backing::Managed(_)) { self.size } else { 0 }
+        if matches!(self.backing, Backing::Imported(_)) { 0 } else { self.size }
     }
 }
 
 impl Core {
-    /// A buffer over memory of the host, which is aligned as the device wants it.
-    fn import(&self, req: &AllocReq<'_>, host: HostPtr) -> Result<Allocation, HalError> {
-        let Some(align) = self.target.import else {
-            return Err(HalError::unsupported("memory of the host as the device's own"));
-        };
-        // Where the host's memory is the device's, pages around it do as well.
-        let start = host.0.addr() as u64;
-        let ahead = start % align;
-        let whole = (ahead + req.size).next_multiple_of(align);
-        // Within a page there is more than was asked for; beyond it may be nothing.
-        let fits = self.info.kind == DeviceKind::Cpu || ahead == 0;
-        if !fits || (whole != req.size && align > PAGE) {
-            let what = format!("memory of the host that is not aligned to {align} bytes");
-            return Err(HalError::unsupported(&what));
-        }
-        let block = self.import_whole(req, host, (ahead, whole))?;
-        self.name(block.buffer, req.label);
-        let made = self.memory.add(block);
-        Ok(Allocation { address: made.address.filter(|_| !req.linked), ..made })
-    }
-
-    fn import_whole(
-        &self,
-        req: &AllocReq<'_>,
-        host: HostPtr,
-        (ahead, whole): (u64, u64),
-    ) -> Result<Block, HalError> {
-        let pages = host.0.wrapping_sub(ahead as usize).cast();
-        let device = &self.device;
-        let of_host = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
-        let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(of_host);
-        let create =
-            vk::BufferCreateInfo::default().size(whole).usage(USES).push_next(&mut external);
-        let mut found = vk::MemoryHostPointerPropertiesEXT::default();
-        let Some(imports) = &self.imports else {
-            return Err(HalError::unsupported("memory of the host as the device's own"));
-        };
-        // SAFETY: the extension is enabled; the memory is there for as long as the allocation (the
-        // HAL's contract). All that is made here is given back when something fails.
-        unsafe {
-            let ask = imports.fp().get_memory_host_pointer_properties_ext;
-            ask(device.handle(), of_host, pages, &mut found)
-                .result()
-                .map_err(|result| refused("vkGetMemoryHostPointerPropertiesEXT", result))?;
-            let buffer = device
-                .create_buffer(&create, None)
-                .map_err(|result| driver("vkCreateBuffer", result))?;
-            let needs = device.get_buffer_memory_requirements(buffer);
-            let types = self.memory.types(
-                needs.memory_type_bits & found.memory_type_bits,
-                [
-                    vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
-                    vk::MemoryPropertyFlags::HOST_CACHED,
-                ],
-            );
-            let mut import = vk::ImportMemoryHostPointerInfoEXT::default()
-                .handle_type(of_host)
-                .host_pointer(pages);
-            let mut flags = vk::MemoryAllocateFlagsInfo::default()
-                .flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);
-            let wanted = vk::MemoryAllocateInfo::default()
-                .allocation_size(whole)
-                .memory_type_index(types.trailing_zeros().min(31))
-                .push_next(&mut import)
-                .push_next(&mut flags);
-            let made = match types {
-                0 => Err(vk::Result::ERROR_INVALID_EXTERNAL_HANDLE),
-                _ => device.allocate_memory(&wanted, None),
-            };
-            let memory = made.map_err(|result| {
-                device.destroy_buffer(buffer, None);
-                refused("vkAllocateMemory", result)
-            })?;
-            let backing = Backing::Imported(memory);
-            let (kind, size) = (req.kind, req.size);
-            let block = Block { buffer, address: 0, ahead, size, host: Some(host), kind, backing };
-            if let Err(result) = device.bind_buffer_memory(buffer, memory, 0) {
-                self.memory.release(device, block);
-                return Err(driver("vkBindBufferMemory", result));
-            }
-            let of = vk::BufferDeviceAddressInfo::default().buffer(buffer);
-            let address = device.get_buffer_device_address(&of);
-            Ok(Block { address: address + ahead, ..block })
-        }
-    }
-
     pub(crate) fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         if req.linked && self.info.caps.links.is_none() {
             return Err(HalError::unsupported("linked memory"));
@@ -396,13 +340,23 @@ impl Core {
         match req.import {
             None => {}
             Some(RawMemory::Host(host)) => return self.import(req, host),
+            #[cfg(unix)]
+            Some(RawMemory::File { file, bytes }) => {
+                let block = self.opened_block(req, file, bytes)?;
+                self.name(block.buffer, req.label);
+                return Ok(self.memory.add(block));
+            }
             Some(_) => return Err(HalError::unsupported("memory of others")),
         }
         if req.size > self.info.caps.max_alloc {
             let in_use = self.memory.in_use.load(Ordering::Relaxed);
             return Err(HalError::out_of_memory(req.size, in_use, self.info.caps.max_alloc));
         }
-        let block = self.memory.block(&self.device, req.kind, (req.size, req.align), req.label)?;
+        let block = match req.exported {
+            #[cfg(unix)]
+            true => self.exported_block(req)?,
+            _ => self.memory.block(&self.device, req.kind, (req.size, req.align), req.label)?,
+        };
         self.name(block.buffer, req.label);
         let host = block.host;
         let mut made = self.memory.add(block);

@@ -19,6 +19,8 @@ pub(crate) struct Target {
     pub(crate) capabilities: Capabilities,
     /// `f32` that are denormal are kept.
     pub(crate) denormals: bool,
+    /// No proof is believed.
+    pub(crate) checked: bool,
     /// The family of the queue.
     pub(crate) family: u32,
     /// Blocks of a dispatch along each axis of the device.
@@ -111,6 +113,11 @@ impl Function {
         let whole = tiled.is_some_and(|(_, columns)| columns == range[2]);
         let rest = if whole { None } else { Some(self.texts.text(proved)) };
         Chosen { tiled, rest }
+    }
+
+    /// Its launches combine what their blocks have computed.
+    pub(crate) fn reduces(&self) -> bool {
+        !self.texts.text(true).module.reductions.is_empty()
     }
 
     /// Whether the device runs groups of this size.
@@ -330,5 +337,7 @@ impl Target {
         has.exact.f64 &= limit.exact.f64;
         has.exact.doubles &= limit.exact.doubles && has.base.f64;
         has.exact.conversions &= limit.exact.conversions;
+        has.exact.fused.f32 &= limit.exact.fused.f32;
+        has.exact.fused.f64 &= limit.exact.fused.f64 && has.base.f64;
     }
 }

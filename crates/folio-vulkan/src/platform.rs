@@ -1,5 +1,6 @@
 //! The loader, an instance, and what its devices say of themselves.
 
+use crate::fma;
 use crate::messages::Messages;
 use crate::module::Target;
 use crate::native::Native;
@@ -9,7 +10,7 @@ use folio_core::hal::{
 };
 use folio_kernel::emit;
 use folio_kernel::emit::spirv::{Capabilities, Control, Controls};
-use folio_kernel::soft::Exact;
+use folio_kernel::soft::{Exact, Fused};
 use std::any::TypeId;
 use std::ffi::{CStr, c_char};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -295,11 +296,13 @@ fn describe(
     // Pages of the host: beyond the end of what is linked, nothing of the page is touched.
     let links = import.filter(|align| info.caps.unified && *align <= PAGE);
     info.caps.links = links.map(|align| if kind == DeviceKind::Cpu { LINE } else { align });
+    info.caps.exports = exports(instance, physical);
     let target = Target {
         import,
-        capabilities: capabilities(&features, &v12, &limits),
+        capabilities: capabilities(&features, &v12, &limits, fused(instance, physical)),
         // Until a probe has measured them.
         denormals: false,
+        checked: false,
         family: family as u32,
         most_blocks: limits.max_compute_work_group_count.map(u64::from),
         most_threads: limits.max_compute_work_group_size,
@@ -313,11 +316,35 @@ const LINE: u64 = 64;
 /// A page of the host's memory, at least.
 pub(crate) const PAGE: u64 = 4096;
 
-fn has_extension(instance: &ash::Instance, physical: vk::PhysicalDevice, name: &CStr) -> bool {
+pub(crate) fn has_extension(
+    instance: &ash::Instance,
+    physical: vk::PhysicalDevice,
+    name: &CStr,
+) -> bool {
     // SAFETY: the device is of this instance.
     let all = unsafe { instance.enumerate_device_extension_properties(physical) };
     let named = |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(name);
     all.is_ok_and(|all| all.iter().any(named))
+}
+
+#[cfg(unix)]
+use crate::external::is_offered as exports;
+
+#[cfg(not(unix))]
+fn exports(_: &ash::Instance, _: vk::PhysicalDevice) -> bool {
+    false
+}
+
+/// Whose `mul_add` the device rounds once.
+fn fused(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Fused {
+    if !has_extension(instance, physical, fma::NAME) {
+        return Fused::NONE;
+    }
+    let mut found = fma::Features::of(Fused::NONE);
+    let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut found);
+    // SAFETY: as above; the extension is there, so the structure is known.
+    unsafe { instance.get_physical_device_features2(physical, &mut all) };
+    found.fused()
 }
 
 /// To how many bytes memory of the host is aligned that the device takes as its own.
@@ -357,6 +384,7 @@ fn capabilities(
     features: &Features,
     v12: &vk::PhysicalDeviceVulkan12Properties<'_>,
     limits: &vk::PhysicalDeviceLimits,
+    fused: Fused,
 ) -> Capabilities {
     let is = |flag: vk::Bool32| flag == vk::TRUE;
     let (core, f12) = (&features.core, &features.v12);
@@ -378,7 +406,7 @@ fn capabilities(
         int8: is(f12.shader_int8) && is(f12.storage_buffer8_bit_access),
         int16: is(core.shader_int16) && is(features.v11.storage_buffer16_bit_access),
         local_atomics64: is(f12.shader_shared_int64_atomics),
-        exact: Exact { f32: true, f64: true, doubles: f64, conversions: true },
+        exact: Exact { f32: true, f64: true, doubles: f64, conversions: true, fused },
         controls: Controls {
             f32: Control {
                 zeros: is(v12.shader_signed_zero_inf_nan_preserve_float32),
@@ -398,6 +426,7 @@ fn capabilities(
 pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
     let (instance, target) = (&found.shared.instance, &found.target);
     let there = Features::of(&found.shared, found.physical);
+    let mut fma = fma::Features::of(target.capabilities.exact.fused);
     let priorities = [1.0];
     let queues = [vk::DeviceQueueCreateInfo::default()
         .queue_family_index(target.family)
@@ -418,15 +447,23 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .shader_shared_int64_atomics(there.v12.shader_shared_int64_atomics == vk::TRUE);
     let mut v13 =
         vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).maintenance4(true);
-    let host = [ash::ext::external_memory_host::NAME.as_ptr()];
-    let extensions = if target.import.is_some() { &host[..] } else { &[] };
-    let create = vk::DeviceCreateInfo::default()
-        .enabled_extension_names(extensions)
+    let optional = [
+        (target.import.is_some(), ash::ext::external_memory_host::NAME),
+        (found.info.caps.exports, ash::khr::external_memory_fd::NAME),
+        (fma.is_there(), fma::NAME),
+    ];
+    let wanted = optional.iter().filter(|(has, _)| *has);
+    let extensions: Vec<_> = wanted.map(|(_, name)| name.as_ptr()).collect();
+    let mut create = vk::DeviceCreateInfo::default()
+        .enabled_extension_names(&extensions)
         .queue_create_infos(&queues)
         .enabled_features(&core)
         .push_next(&mut v11)
         .push_next(&mut v12)
         .push_next(&mut v13);
+    if fma.is_there() {
+        create = create.push_next(&mut fma);
+    }
     // SAFETY: all that the description points to is there during the call, and all features are the
     // device's.
     unsafe { instance.create_device(found.physical, &create, None) }

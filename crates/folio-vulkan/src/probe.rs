@@ -5,8 +5,8 @@
 //! roots, sums and conversions, among them such as are near to the middle of two floats, and the
 //! host compares them to its own. What is not exact is computed digit by digit in kernels
 //! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
-//! not offered, since the semantics keep them. A device that does not run the kernel is taken to be
-//! exact in nothing.
+//! not offered, since the semantics keep them. A device that loses the signs of zeros is not used.
+//! A device that does not run the kernel is taken to be exact in nothing.
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
@@ -15,7 +15,7 @@ use folio_core::hal::{
     AllocKind, AllocReq, Args, Device, Geometry, HalError, Head, KernelRef, KernelSource, LaneKind,
     MemBase, MemRef, Op, Order, Param,
 };
-use folio_kernel::soft::Exact;
+use folio_kernel::soft::{Exact, Fused};
 use folio_kernel::{Access, Binary, Builder, Kernel, Op as IrOp, Owner, Scalar, Unary};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -37,13 +37,18 @@ struct Floats {
     narrows: bool,
     /// Those to `f32` that is denormal, and back, are.
     converts: bool,
+    /// Sums and products that are zero have another sign.
+    loses_signs: bool,
+    /// Products and sums in one operation are, where the device has such.
+    fuses: bool,
 }
 
-/// Measures, and publishes what was found.
-pub(crate) fn measure(found: &mut Found) {
+/// Measures, and publishes what was found; or why the device cannot be used.
+pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // It is the device that computes, not the kernel digit by digit.
+    let fused = found.target.capabilities.exact.fused;
     found.target.capabilities.exact =
-        Exact { f32: true, f64: true, doubles: true, conversions: true };
+        Exact { f32: true, f64: true, doubles: true, conversions: true, fused };
     let single = floats(found, Scalar::F32).unwrap_or_default();
     let target = &mut found.target;
     let has_doubles = target.capabilities.base.f64;
@@ -55,14 +60,20 @@ pub(crate) fn measure(found: &mut Found) {
         Floats::default()
     };
     let capabilities = &mut found.target.capabilities;
-    capabilities.base.f64 &= double.denormals;
+    capabilities.base.f64 &= double.denormals && !double.loses_signs;
     capabilities.exact.f64 = double.exact;
     capabilities.exact.doubles = capabilities.base.f64 && double.narrows;
     // Where sums lose denormals, conversions may.
     capabilities.exact.conversions = double.converts || !single.denormals;
+    capabilities.exact.fused =
+        Fused { f32: fused.f32 && single.fuses, f64: fused.f64 && double.fuses };
     found.info.caps.denormals = single.denormals;
     // By the device, or digit by digit.
     found.info.caps.exact_div_sqrt = true;
+    match single.loses_signs {
+        true => Err(format!("{} loses the signs of zeros", found.info.name)),
+        false => Ok(()),
+    }
 }
 
 /// Numbers by their bits: of all sizes, with few bits, and denormal.
@@ -87,10 +98,17 @@ fn numbers(of: Scalar) -> Vec<[u64; 2]> {
             _ => rest >> (any >> 58),
         }
     };
-    (0..PAIRS).map(|at| [number(at), number(at / 4)]).collect()
+    // Zeros and ones of both signs come first.
+    let minus = of.mask() ^ of.mask() >> 1;
+    let plain = [0, minus, bias << fraction, bias << fraction | minus];
+    let mut pair = |at: usize| match plain.get(at / plain.len()) {
+        Some(first) => [*first, plain[at % plain.len()]],
+        None => [number(at), number(at / 4)],
+    };
+    (0..PAIRS).map(&mut pair).collect()
 }
 
-fn kernel(of: Scalar) -> Result<Kernel, HalError> {
+fn kernel(of: Scalar, fuses: bool) -> Result<Kernel, HalError> {
     let mut b = Builder::items("probe", 1);
     let [x, y] = ["x", "y"].map(|name| b.view(name, of, 1, Access::In, Owner::Item));
     let names = ["quotient", "root", "sum", "product"];
@@ -98,6 +116,7 @@ fn kernel(of: Scalar) -> Result<Kernel, HalError> {
     let narrow = b.view("narrow", Scalar::F32, 1, Access::Out, Owner::Item);
     let small = b.view("small", Scalar::F32, 1, Access::Out, Owner::Item);
     let wide = b.view("wide", of, 1, Access::Out, Owner::Item);
+    let fused = b.view("fused", of, 1, Access::Out, Owner::Item);
     let i = b.position(0);
     let (x, y) = (b.load_at(x, [i]), b.load_at(y, [i]));
     let results = [
@@ -122,12 +141,23 @@ fn kernel(of: Scalar) -> Result<Kernel, HalError> {
     };
     b.store_at(small, [i], least);
     b.store_at(wide, [i], back);
+    // What rounding has taken from the product: nothing of it is left where that is rounded, too.
+    let lost = match fuses {
+        true => {
+            let less = b.op(IrOp::Unary(Unary::Neg, results[3]));
+            b.op(IrOp::Fma(x, y, less))
+        }
+        false => x,
+    };
+    b.store_at(fused, [i], lost);
     b.finish().map_err(|error| HalError::unsupported(&error.to_string()))
 }
 
 /// Has the device compute, and compares.
 fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
-    let kernel = kernel(of)?;
+    let fused = found.target.capabilities.exact.fused;
+    let fuses = if of == Scalar::F64 { fused.f64 } else { fused.f32 };
+    let kernel = kernel(of, fuses)?;
     let pairs = numbers(of);
     let size = of.size() as usize;
     let column = |at: usize| -> Vec<u8> {
@@ -135,17 +165,24 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     };
     let mut columns = vec![column(0), column(1)];
     columns.extend([(); 4].map(|()| vec![0; size * PAIRS]));
-    columns.extend([vec![0; 4 * PAIRS], vec![0; 4 * PAIRS], vec![0; size * PAIRS]]);
+    columns.extend([4, 4, size, size].map(|size| vec![0; size * PAIRS]));
     run(found, &kernel, &mut columns)?;
     let word = |column: usize, at: usize| {
         let size = columns[column].len() / PAIRS;
         let bytes = &columns[column][at * size..(at + 1) * size];
         bytes.iter().rev().fold(0u64, |bits, byte| bits << 8 | u64::from(*byte))
     };
-    let mut answer = Floats { exact: true, denormals: true, narrows: true, converts: true };
+    let mut answer = Floats {
+        exact: true,
+        denormals: true,
+        narrows: true,
+        converts: true,
+        loses_signs: false,
+        fuses: true,
+    };
     for (at, [x, y]) in pairs.iter().enumerate() {
-        let wanted = wanted(of, *x, *y);
-        let found: [u64; 7] = std::array::from_fn(|column| word(2 + column, at));
+        let wanted = wanted(of, *x, *y, fuses);
+        let found: [u64; 8] = std::array::from_fn(|column| word(2 + column, at));
         let same = |column: usize| {
             let narrow = of == Scalar::F32 || [4, 5].contains(&column);
             let nan = |bits| is_nan(if narrow { Scalar::F32 } else { of }, bits);
@@ -155,10 +192,13 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         let meets =
             |column: usize| [*x, *y, wanted[column]].into_iter().any(|bits| is_denormal(of, bits));
         answer.denormals &= [2, 3].into_iter().all(|column| !meets(column) || same(column));
+        let is_zero = |column: usize| wanted[column] & of.mask() >> 1 == 0;
+        answer.loses_signs |= [2, 3].into_iter().any(|column| is_zero(column) && !same(column));
         answer.exact &= [0, 1].into_iter().all(|column| meets(column) || same(column));
         answer.narrows &= is_denormal(Scalar::F32, wanted[4]) || meets(2) || same(4);
         // Products of denormal doubles are looked at above.
         answer.converts &= is_denormal(of, *x) || (same(5) && same(6));
+        answer.fuses &= meets(3) || meets(7) || same(7);
     }
     Ok(answer)
 }
@@ -178,17 +218,19 @@ fn is_denormal(of: Scalar, bits: u64) -> bool {
 }
 
 /// What the host computes: quotient, root, sum, product, the sum as `f32`, something smaller as
-/// `f32`, and that back again.
-fn wanted(of: Scalar, x: u64, y: u64) -> [u64; 7] {
+/// `f32`, and that back again; what rounding takes from the product, if the device fuses.
+fn wanted(of: Scalar, x: u64, y: u64, fuses: bool) -> [u64; 8] {
     if of == Scalar::F64 {
         let (x, y) = (f64::from_bits(x), f64::from_bits(y));
         let narrow = u64::from(((x + y) as f32).to_bits());
-        let [q, r, s, p] = [x / y, x.sqrt(), x + y, x * y].map(f64::to_bits);
+        let lost = if fuses { x.mul_add(y, -(x * y)) } else { x };
+        let [q, r, s, p, lost] = [x / y, x.sqrt(), x + y, x * y, lost].map(f64::to_bits);
         let small = (x * TO_DENORMALS) as f32;
-        return [q, r, s, p, narrow, u64::from(small.to_bits()), f64::from(small).to_bits()];
+        return [q, r, s, p, narrow, u64::from(small.to_bits()), f64::from(small).to_bits(), lost];
     }
     let (x, y) = (f32::from_bits(x as u32), f32::from_bits(y as u32));
-    let all = [x / y, x.sqrt(), x + y, x * y, x + y, x, x];
+    let lost = if fuses { x.mul_add(y, -(x * y)) } else { x };
+    let all = [x / y, x.sqrt(), x + y, x * y, x + y, x, x, lost];
     all.map(|float| u64::from(float.to_bits()))
 }
 
@@ -206,6 +248,7 @@ fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), Ha
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label: "folio probe",
         })?;
         let none = || HalError::unsupported("memory that the host reaches");

@@ -13,6 +13,10 @@ use folio_kernel::emit::spirv::Controls;
 use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar, Unary};
 use std::sync::Arc;
 
+#[cfg(unix)]
+mod external;
+mod graph;
+
 /// The first device, with the validation layer; none where there is none, which is told.
 fn found() -> Option<(Found, Messages)> {
     let backend = VulkanBackend::new().validated();
@@ -37,6 +41,7 @@ fn alloc(device: &VulkanDevice, kind: AllocKind, size: u64) -> Allocation {
         import: None,
         zeroed: true,
         linked: false,
+        exported: false,
         label: "test",
     };
     device.alloc(&request).unwrap()
@@ -112,7 +117,7 @@ fn floats_of_vulkan_are_measured() {
     // Measured again, the same.
     let mut again = found.clone();
     again.target.capabilities.base.f64 = true;
-    probe::measure(&mut again);
+    probe::measure(&mut again).unwrap();
     assert_eq!(again.target.capabilities.exact, found.target.capabilities.exact);
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
@@ -395,6 +400,59 @@ fn resident() -> u64 {
     let text = std::fs::read_to_string("/proc/self/statm").unwrap_or_default();
     let pages: u64 = text.split(' ').nth(1).and_then(|n| n.parse().ok()).unwrap_or(0);
     pages * 4096
+}
+
+/// A launch that is said to be proved reads beyond its argument, though not beyond its memory. The
+/// debugging mode finds it, with the index; without, nothing is tested.
+#[test]
+fn planted_overrun_of_vulkan_is_found_when_no_proof_is_believed() {
+    if found().is_none() {
+        return;
+    }
+    let mut b = Builder::items("picks", 1);
+    let at = b.view("at", Scalar::U32, 1, Access::In, Owner::Item);
+    let x = b.view("x", Scalar::U32, 1, Access::In, Owner::Item);
+    let y = b.view("y", Scalar::U32, 1, Access::Out, Owner::Item);
+    let i = b.position(0);
+    let index = b.load_at(at, [i]);
+    let index = b.cast(index, Scalar::U64);
+    let value = b.load_at(x, [index]);
+    b.store_at(y, [i], value);
+    let kernel = b.finish().unwrap();
+    for checked in [false, true] {
+        let backend = VulkanBackend::new().validated();
+        let backend = if checked { backend.checked() } else { backend };
+        let device = open(&backend.found().unwrap()[0].clone());
+        let [at, x, y] = [(); 3].map(|()| alloc(&device, AllocKind::Host, 4 * 200));
+        let number = |made: &Allocation, nth: usize| {
+            // SAFETY: the allocation has so many numbers, and the lane has ended.
+            unsafe { made.host.unwrap().0.cast::<u32>().add(nth) }
+        };
+        // SAFETY: as above; nothing uses them yet.
+        unsafe {
+            number(&at, 7).write(150);
+            number(&x, 150).write(9);
+        }
+        let handle = device.load(&KernelSource::Ir(&kernel)).unwrap();
+        let lane = device.lane(LaneKind::Compute, 0).unwrap();
+        let params =
+            [(&at, false), (&x, false), (&y, true)].map(|(made, w)| param(made, 100, 4, w));
+        let (geometry, args) = (Geometry::new(1, [1, 1, 100]), Args::new(&params));
+        let args = Args { proved: true, ..args };
+        let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+        let failures = run(&lane, &[launch]);
+        // SAFETY: as above.
+        let picked = unsafe { number(&y, 7).read() };
+        match checked {
+            false => assert!(failures.is_empty() && picked == 9, "{failures:?}, {picked}"),
+            true => {
+                let told = failures[0].1.to_string();
+                assert!(failures.len() == 1 && picked == 0, "{failures:?}, {picked}");
+                assert!(told.contains("150") && told.contains('x'), "{told}");
+            }
+        }
+        assert!(backend.messages().all().is_empty(), "{:?}", backend.messages().all());
+    }
 }
 
 /// Devices, memory, kernels and lanes come and go: nothing of theirs stays (QUAL-03).

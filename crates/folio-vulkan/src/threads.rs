@@ -105,16 +105,10 @@ impl VulkanLane {
             }
         }
         self.open_now(state)?.accesses(core, &accesses);
-        let chosen = function.chosen(core, &launch.geometry, launch.proved);
-        let mut from = 0;
-        if let Some((tiled, columns)) = chosen.tiled {
-            self.part(state, tick, (launch, tiled), 0..columns, &mut passed)?;
-            from = columns;
+        for (built, columns) in parts(core, function, launch).into_iter().flatten() {
+            self.part(state, tick, (launch, built), columns, &mut passed)?;
         }
-        let columns = from..launch.geometry.range[2] as u64;
-        chosen
-            .rest
-            .map_or(Ok(()), |rest| self.part(state, tick, (launch, rest), columns, &mut passed))
+        Ok(())
     }
 
     /// Where a parameter is; nowhere if nothing of it is accessed.
@@ -224,26 +218,97 @@ impl VulkanLane {
             }
             false => 0,
         };
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
+        blocks.dispatches(core, |grid, count| {
+            words.clear();
+            words.extend_from_slice(&passed.addresses);
+            words.push(record);
+            let addresses = words.len();
+            layout.fill(&grid, &passed.params, passed.scalars, &mut words);
+            let piece = self.piece(state, words.len())?;
+            piece.write(&words);
+            if let Some(all) = &mut state.words {
+                let offset = piece.offset + 8 * addresses as u64;
+                all.push(Words { tick, buffer: piece.buffer, offset });
+            }
+            let commands = self.open_now(state)?.commands;
+            dispatch(core, commands, pipeline, piece.address, count);
+            Ok(())
+        })
+    }
+
+    /// What a launch, which differs from a recorded one by scalars only, has its dispatches read: in
+    /// place of these words, in turn. Nothing where the two have not as many.
+    pub(crate) fn patches(
+        &self,
+        (function, launch): (&Function, &Launch),
+        recorded: &[Words],
+    ) -> Result<Option<Vec<Patch>>, HalError> {
+        let params: SmallVec<[ParamPtr; 4]> = launch.params.iter().map(placed).collect();
+        let (mut all, mut count) = (vec![], 0);
+        for (built, columns) in parts(&self.core, function, launch).into_iter().flatten() {
+            built.blocks(launch, columns)?.dispatches(&self.core, |grid, _| {
+                let mut words: SmallVec<[u64; 32]> = SmallVec::new();
+                built.module.layout.fill(&grid, &params, &launch.scalars, &mut words);
+                let bytes = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                if let Some(Words { buffer, offset, .. }) = recorded.get(count) {
+                    all.push(Patch { buffer: *buffer, offset: *offset, bytes });
+                }
+                count += 1;
+                Ok(())
+            })?;
+        }
+        Ok(Some(all).filter(|_| count == recorded.len()))
+    }
+}
+
+/// Where a recorded dispatch reads its words, behind the addresses, which stay.
+pub(crate) struct Words {
+    pub(crate) tick: Tick,
+    buffer: vk::Buffer,
+    offset: u64,
+}
+
+/// Bytes that take the place of others before a replay.
+pub(crate) struct Patch {
+    pub(crate) buffer: vk::Buffer,
+    pub(crate) offset: u64,
+    pub(crate) bytes: Vec<u8>,
+}
+
+/// The modules of a launch, and which columns each computes.
+fn parts<'f>(
+    core: &Core,
+    function: &'f Function,
+    launch: &Launch,
+) -> [Option<(&'f Built, Range<u64>)>; 2] {
+    let proved = launch.proved && !core.target.checked;
+    let chosen = function.chosen(core, &launch.geometry, proved);
+    let from = chosen.tiled.map_or(0, |(_, columns)| columns);
+    let rest = from..launch.geometry.range[2] as u64;
+    [chosen.tiled.map(|(tiled, columns)| (tiled, 0..columns)), chosen.rest.map(|own| (own, rest))]
+}
+
+impl Blocks {
+    /// In as many dispatches as the device needs: the grid of each, and its blocks by the device's
+    /// axes.
+    fn dispatches(
+        &self,
+        core: &Core,
+        mut each: impl FnMut(Grid, [u32; 3]) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
         let [x, y, z] = core.target.most_blocks;
         let most = [z, y, x];
-        let steps = |d: usize| (0..blocks.count[d]).step_by(most[d].max(1) as usize);
-        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
+        let steps = |d: usize| (0..self.count[d]).step_by(most[d].max(1) as usize);
         for slice in steps(0) {
             for row in steps(1) {
                 for column in steps(2) {
                     let begin = [slice, row, column];
-                    let mut grid = blocks.grid;
-                    let ahead = begin.iter().zip(blocks.items).map(|(begin, items)| begin * items);
+                    let mut grid = self.grid;
+                    let ahead = begin.iter().zip(self.items).map(|(begin, items)| begin * items);
                     grid.first.iter_mut().zip(ahead).for_each(|(first, ahead)| *first += ahead);
-                    words.clear();
-                    words.extend_from_slice(&passed.addresses);
-                    words.push(record);
-                    layout.fill(&grid, &passed.params, passed.scalars, &mut words);
-                    let piece = self.piece(state, words.len())?;
-                    piece.write(&words);
-                    let now = |d: usize| (blocks.count[d] - begin[d]).min(most[d]) as u32;
-                    let commands = self.open_now(state)?.commands;
-                    dispatch(core, commands, pipeline, piece.address, [now(2), now(1), now(0)]);
+                    let now = |d: usize| (self.count[d] - begin[d]).min(most[d]) as u32;
+                    each(grid, [now(2), now(1), now(0)])?;
                 }
             }
         }

@@ -113,6 +113,15 @@ pub trait Native: Send + Sync {
     fn wait(&self, lane: usize, event: usize) -> Result<()>;
     /// Gives an event back.
     fn forget(&self, event: usize);
+    /// Records launches once, to be replayed; `again`: in place of what was recorded as that, which
+    /// has ended. Those that use the same memory run in order.
+    fn keep(&self, _: &[Call], _again: Option<usize>) -> Result<usize> {
+        Err(Error::NotHere(format!("by hand: {} records no commands", self.api())))
+    }
+    /// Submits what was recorded, behind all that its lane has. The last replay has ended.
+    fn replay(&self, _lane: usize, kept: usize) -> Result<()> {
+        Err(Error::NotHere(format!("by hand: {} has not recorded {kept}", self.api())))
+    }
     /// Submits what a lane has, and waits until it has ended.
     fn finish(&self, lane: usize) -> Result<()>;
 }

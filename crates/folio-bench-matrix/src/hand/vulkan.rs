@@ -20,6 +20,9 @@ pub struct Vulkan {
     types: vk::PhysicalDeviceMemoryProperties,
     queues: Vec<Mutex<vk::Queue>>,
     lanes: [Mutex<Lane>; LANES],
+    /// Commands that were recorded once, each with a pool of its own.
+    kept: Mutex<Vec<Lane>>,
+    family: u32,
     /// By buffer: its memory, and where that is mapped.
     blocks: Mutex<HashMap<u64, Block>>,
     /// Page-locked memory: address, size, and buffer.
@@ -61,6 +64,8 @@ struct Lane {
     /// What is being recorded, if anything is.
     commands: vk::CommandBuffer,
     is_recording: bool,
+    /// How often they are submitted.
+    usage: vk::CommandBufferUsageFlags,
     timeline: vk::Semaphore,
     value: u64,
     waits: Vec<(vk::Semaphore, u64)>,
@@ -141,6 +146,8 @@ impl Vulkan {
             types,
             queues,
             lanes,
+            kept: Mutex::default(),
+            family: family as u32,
             blocks: Mutex::default(),
             hosts: Mutex::default(),
             texts: Mutex::default(),
@@ -307,8 +314,7 @@ impl Vulkan {
             }
             lane.commands = lane.made[lane.under_way];
             lane.under_way += 1;
-            let once = vk::CommandBufferBeginInfo::default()
-                .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+            let once = vk::CommandBufferBeginInfo::default().flags(lane.usage);
             // SAFETY: not in use since the lane was finished.
             let begun = unsafe { device.begin_command_buffer(lane.commands, &once) };
             told("vkBeginCommandBuffer", begun)?;
@@ -329,10 +335,23 @@ impl Vulkan {
         if !lane.is_recording {
             return Ok(());
         }
+        // SAFETY: the lane's own commands, whose lock is held.
+        let ended = unsafe { self.device.end_command_buffer(lane.commands) };
+        told("vkEndCommandBuffer", ended)?;
+        lane.is_recording = false;
+        self.submit_commands(at, lane, lane.commands)
+    }
+
+    fn submit_commands(
+        &self,
+        at: usize,
+        lane: &mut Lane,
+        commands: vk::CommandBuffer,
+    ) -> Result<()> {
         lane.value += 1;
         let (semaphores, values): (Vec<_>, Vec<_>) = lane.waits.drain(..).unzip();
         let stages = vec![vk::PipelineStageFlags::ALL_COMMANDS; semaphores.len()];
-        let (signals, ends, commands) = ([lane.timeline], [lane.value], [lane.commands]);
+        let (signals, ends, commands) = ([lane.timeline], [lane.value], [commands]);
         let mut timelines = vk::TimelineSemaphoreSubmitInfo::default()
             .wait_semaphore_values(&values)
             .signal_semaphore_values(&ends);
@@ -343,13 +362,44 @@ impl Vulkan {
             .signal_semaphores(&signals)
             .push_next(&mut timelines);
         let queue = held(&self.queues[at % self.queues.len()]);
-        // SAFETY: the lane's own commands, whose lock is held, as is the queue's.
-        unsafe {
-            told("vkEndCommandBuffer", self.device.end_command_buffer(lane.commands))?;
-            let done = self.device.queue_submit(*queue, &[info], vk::Fence::null());
-            told("vkQueueSubmit", done)?;
+        // SAFETY: commands of which the recording has ended, and which are not in use. The queue's
+        // lock is held.
+        let done = unsafe { self.device.queue_submit(*queue, &[info], vk::Fence::null()) };
+        told("vkQueueSubmit", done)
+    }
+
+    /// Records a launch.
+    fn dispatch(&self, lane: &mut Lane, call: &Call) -> Result<()> {
+        let group = call.group.unwrap_or(usual_group(call.dims));
+        let Bound { pipeline, set } = self.bound(call, group)?;
+        let (mut memory, mut scalars) = (Vec::new(), [0u8; 64]);
+        let mut bytes = 0;
+        for arg in &call.args {
+            let word = match arg {
+                Arg::U32(value) => *value,
+                Arg::F32(value) => value.to_bits(),
+                Arg::Memory(own) => {
+                    memory.push(vk::Buffer::from_raw(own.place.at as u64));
+                    continue;
+                }
+            };
+            scalars[bytes..bytes + 4].copy_from_slice(&word.to_ne_bytes());
+            bytes += 4;
         }
-        lane.is_recording = false;
+        self.begin(lane, &memory)?;
+        let [x, y, z] = std::array::from_fn(|d| call.items[d].div_ceil(group[d]) as u32);
+        let (device, commands, point) =
+            (&self.device, lane.commands, vk::PipelineBindPoint::COMPUTE);
+        let (layout, stages) = (pipeline.layout, vk::ShaderStageFlags::COMPUTE);
+        // SAFETY: commands that are being recorded; live handles whose shapes agree.
+        unsafe {
+            device.cmd_bind_pipeline(commands, point, pipeline.handle);
+            device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
+            if bytes > 0 {
+                device.cmd_push_constants(commands, layout, stages, 0, &scalars[..bytes]);
+            }
+            device.cmd_dispatch(commands, x, y, z);
+        }
         Ok(())
     }
 
@@ -391,6 +441,7 @@ fn lane(device: &ash::Device, family: u32) -> Result<Lane> {
         under_way: 0,
         commands: vk::CommandBuffer::null(),
         is_recording: false,
+        usage: vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT,
         timeline,
         value: 0,
         waits: Vec::new(),
@@ -494,38 +545,35 @@ impl Native for Vulkan {
     }
 
     fn launch(&self, at: usize, call: &Call) -> Result<()> {
-        let group = call.group.unwrap_or(usual_group(call.dims));
-        let Bound { pipeline, set } = self.bound(call, group)?;
+        self.dispatch(&mut held(&self.lanes[at % LANES]), call)
+    }
+
+    fn keep(&self, calls: &[Call], again: Option<usize>) -> Result<usize> {
+        let mut all = held(&self.kept);
+        let at = again.unwrap_or(all.len());
+        if at == all.len() {
+            let usage = vk::CommandBufferUsageFlags::empty();
+            all.push(Lane { usage, ..lane(&self.device, self.family)? });
+        }
+        let own = all.get_mut(at).ok_or_else(|| failed("recorded commands", at))?;
+        let none = vk::CommandPoolResetFlags::empty();
+        // SAFETY: the pool's commands have ended, or were never submitted.
+        let reset = unsafe { self.device.reset_command_pool(own.pool, none) };
+        told("vkResetCommandPool", reset)?;
+        (own.under_way, own.is_recording) = (0, false);
+        calls.iter().try_for_each(|call| self.dispatch(own, call))?;
+        // SAFETY: the launches are recorded, under the lock.
+        let ended = unsafe { self.device.end_command_buffer(own.commands) };
+        told("vkEndCommandBuffer", ended)?;
+        Ok(at)
+    }
+
+    fn replay(&self, at: usize, kept: usize) -> Result<()> {
+        let commands = held(&self.kept).get(kept).map(|own| own.commands);
+        let commands = commands.ok_or_else(|| failed("recorded commands", kept))?;
         let mut lane = held(&self.lanes[at % LANES]);
-        let (mut memory, mut scalars) = (Vec::new(), [0u8; 64]);
-        let mut bytes = 0;
-        for arg in &call.args {
-            let word = match arg {
-                Arg::U32(value) => *value,
-                Arg::F32(value) => value.to_bits(),
-                Arg::Memory(own) => {
-                    memory.push(vk::Buffer::from_raw(own.place.at as u64));
-                    continue;
-                }
-            };
-            scalars[bytes..bytes + 4].copy_from_slice(&word.to_ne_bytes());
-            bytes += 4;
-        }
-        self.begin(&mut lane, &memory)?;
-        let [x, y, z] = std::array::from_fn(|d| call.items[d].div_ceil(group[d]) as u32);
-        let (device, commands, point) =
-            (&self.device, lane.commands, vk::PipelineBindPoint::COMPUTE);
-        let (layout, stages) = (pipeline.layout, vk::ShaderStageFlags::COMPUTE);
-        // SAFETY: commands that are being recorded; live handles whose shapes agree.
-        unsafe {
-            device.cmd_bind_pipeline(commands, point, pipeline.handle);
-            device.cmd_bind_descriptor_sets(commands, point, layout, 0, &[set], &[]);
-            if bytes > 0 {
-                device.cmd_push_constants(commands, layout, stages, 0, &scalars[..bytes]);
-            }
-            device.cmd_dispatch(commands, x, y, z);
-        }
-        Ok(())
+        self.submit(at, &mut lane)?;
+        self.submit_commands(at, &mut lane, commands)
     }
 
     unsafe fn copy(

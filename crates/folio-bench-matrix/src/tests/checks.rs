@@ -1,6 +1,6 @@
 //! No figure without a checked result.
 
-use crate::bench::{Bench, Case, Effort, Pair, Side, Site, Values, Workload};
+use crate::bench::{Bench, Case, Counted, Effort, Pair, Side, Site, Values, Workload};
 use crate::devices::find;
 use crate::error::{Error, Result};
 use crate::measure::{Limits, measure};
@@ -25,6 +25,7 @@ fn side(mut next: impl FnMut(u32) -> u32 + 'static) -> Side {
             Ok(())
         }),
         results: Box::new(move || Ok(Values::U32(vec![told.get()]))),
+        counted: None,
     }
 }
 
@@ -146,7 +147,7 @@ fn opencl_workloads_agree_with_hand_written_code() {
 
 /// BENCH-01
 #[test]
-fn vulkan_workloads_agree_with_hand_written_code() {
+fn compile_vulkan_workloads_agree_with_hand_written_code() {
     all_agree("vulkan");
 }
 
@@ -154,4 +155,22 @@ fn vulkan_workloads_agree_with_hand_written_code() {
 #[test]
 fn cuda_workloads_agree_with_hand_written_code() {
     all_agree("cuda");
+}
+
+/// BENCH-01: of a side that counts a part of its time, that part is its figure.
+#[test]
+fn a_part_of_a_run_may_count_alone() {
+    let counted = Counted::default();
+    let counts = counted.clone();
+    let hour = Duration::from_secs(3600);
+    let one = side(move |value| {
+        counts.add(hour);
+        value + 1
+    });
+    let (work, against) = (Work::default(), String::new());
+    let (ours, theirs) = (one.counting(&counted), side(|value| value + 1));
+    let mut pair = Pair { work, against, ours, theirs, tolerance: 0.0 };
+    let samples = measure(&mut pair, ONCE).unwrap();
+    assert_eq!(samples.ours, [hour.as_nanos() as f64]);
+    assert_eq!(counted.take(), Duration::ZERO, "each sample has taken what it counted");
 }

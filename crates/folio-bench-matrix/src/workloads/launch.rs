@@ -1,7 +1,7 @@
 //! What a launch costs whose kernel does nearly nothing.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Tell, Workload, side};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::hand::host::owned;
 use crate::hand::{Arg, Call, Hand, Memory, Native};
 use crate::record::Work;
@@ -31,9 +31,11 @@ KERNEL take(uint n, GLOBAL const float *a, GLOBAL float *b) { WITHIN(X, n); b[X]
 ";
 
 /// How launches are made.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 struct How {
     launches: usize,
+    /// By hand each is submitted on its own.
+    singly: bool,
     in_order: bool,
     usm: bool,
     wait_each: bool,
@@ -79,6 +81,7 @@ impl Workload for Launch {
     fn prepare(&self, bench: &Bench, case: Case) -> Result<Pair> {
         let how = How {
             launches: case.size,
+            singly: false,
             in_order: case.mode.starts_with("in order"),
             usm: case.mode.contains("usm"),
             wait_each: case.mode.ends_with("each"),
@@ -141,7 +144,23 @@ fn over_usm(bench: &Bench, how: How) -> Result<Side> {
 
 /// What so many launches in order do, and the hand-written side of them.
 pub fn by_hand(bench: &Bench, launches: usize) -> Result<(Work, Side)> {
-    hand(bench, How { launches, in_order: true, usm: false, wait_each: false })
+    hand(bench, How { launches, in_order: true, ..How::default() })
+}
+
+/// So many independent launches, against as many submissions by hand. Other drivers than Vulkan's
+/// are given each launch on its own anyway.
+pub fn against_submissions(
+    bench: &Bench,
+    native: &Arc<dyn Native>,
+    launches: usize,
+) -> Result<Pair> {
+    if native.api() != "Vulkan" {
+        let why = format!("by hand: {} submits each launch on its own", native.api());
+        return Err(Error::NotHere(why));
+    }
+    let how = How { launches, singly: true, ..How::default() };
+    let work = Work { launches: launches as f64, ..Work::default() };
+    Ok(bench.pair(work, over_buffers(bench, how)?, driver(native, how)?))
 }
 
 fn hand(bench: &Bench, how: How) -> Result<(Work, Side)> {
@@ -212,6 +231,10 @@ fn driver(native: &Arc<dyn Native>, how: How) -> Result<Side> {
         for _ in 0..times {
             for call in calls.iter().cycle().take(how.launches) {
                 native.launch(0, call)?;
+                if how.singly {
+                    // Vulkan's events are values of semaphores: none is given back.
+                    native.record(0)?;
+                }
                 if how.wait_each {
                     native.finish(0)?;
                 }

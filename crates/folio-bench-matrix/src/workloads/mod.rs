@@ -19,6 +19,7 @@ mod overlap;
 mod pages;
 mod policies;
 mod pressure;
+mod recorded;
 mod stencil;
 mod stream;
 mod tasks;
@@ -31,6 +32,7 @@ pub const ALL: &[&dyn Workload] = &[
     &launch::Launch,
     &tasks::Tasks,
     &graphs::Graphs,
+    &recorded::Recorded,
     &threads::Threads,
     &stream::Stream,
     &stencil::Stencil,

@@ -1,9 +1,9 @@
 //! BabelStream's six kernels: what moves most data for its arithmetic.
 
-use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
-use crate::error::Result;
+use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, side, told};
+use crate::error::{Error, Result};
 use crate::hand::host::{CHUNK, Owned, loops, owned};
-use crate::hand::{Arg, Call, Hand, Memory, Native, stream_items};
+use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows, stream_items};
 use crate::record::Work;
 use folio::prelude::*;
 use rayon::prelude::*;
@@ -13,6 +13,8 @@ use std::sync::Arc;
 pub struct Stream;
 
 const SCALAR: f32 = 0.4;
+/// Ours is the kernel; by hand the driver copies within the device's memory.
+const COPIED: &str = "copy, by hand the driver's own";
 
 #[kernel]
 fn copy(i: Item, x: In<f32>, y: Out<f32>) {
@@ -111,7 +113,7 @@ impl Workload for Stream {
     }
 
     fn modes(&self) -> &'static [&'static str] {
-        &["copy", "mul", "add", "triad", "nstream", "dot"]
+        &["copy", "mul", "add", "triad", "nstream", "dot", COPIED]
     }
 
     fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
@@ -128,7 +130,7 @@ impl Workload for Stream {
 /// What a kernel does, and the hand-written side of it.
 pub fn by_hand(bench: &Bench, mode: &'static str, n: usize) -> Result<(Work, Side)> {
     let (words, flops) = match mode {
-        "copy" => (2, 0),
+        "copy" | COPIED => (2, 0),
         "mul" => (2, 1),
         "add" => (3, 1),
         "triad" => (3, 2),
@@ -145,6 +147,9 @@ pub fn by_hand(bench: &Bench, mode: &'static str, n: usize) -> Result<(Work, Sid
     };
     let [x, z] = [1, 2].map(|which| bench.floats(n, which));
     let side = match &bench.hand {
+        Hand::Host if mode == COPIED => {
+            return Err(Error::NotHere("by hand: the host's copy is that of `copy`".to_owned()));
+        }
         Hand::Host => host(mode, x, z),
         Hand::Native(native) => driver(native, mode, [&x, &z])?,
     };
@@ -161,7 +166,7 @@ fn ours(bench: &Bench, mode: &str, n: usize) -> Result<Side> {
     let y = bench.buffer([results(mode, n).len()], &results(mode, n))?;
     let out = y.clone();
     Ok(match mode {
-        "copy" => bench.ours(&out, move |q| q.run(n, copy(&x, &y)).map(drop)),
+        "copy" | COPIED => bench.ours(&out, move |q| q.run(n, copy(&x, &y)).map(drop)),
         "mul" => bench.ours(&out, move |q| q.run(n, mul(SCALAR, &x, &y)).map(drop)),
         "add" => bench.ours(&out, move |q| q.run(n, add(&x, &z, &y)).map(drop)),
         "triad" => bench.ours(&out, move |q| q.run(n, triad(SCALAR, &x, &z, &y)).map(drop)),
@@ -209,6 +214,19 @@ fn driver(native: &Arc<dyn Native>, mode: &str, [x, z]: [&[f32]; 2]) -> Result<S
     let (x, z) = (Arc::new(Memory::of(native, x)?), Arc::new(Memory::of(native, z)?));
     let (y, len) = (Arc::new(Memory::of(native, &y)?), y.len());
     let tell = read::<f32>(&y, len);
+    if mode == COPIED {
+        let owner = native.clone();
+        let (rows, extent) = (Rows { offset: 0, pitch: 4 * n }, [1, 4 * n]);
+        let run = move |times| {
+            let (to, from) = (End::Device(y.place), End::Device(x.place));
+            for _ in 0..times {
+                // SAFETY: both have so many bytes.
+                unsafe { owner.copy(0, (to, rows), (from, rows), extent)? };
+            }
+            owner.finish(0)
+        };
+        return Ok(side(run, tell));
+    }
     if mode != "dot" {
         let args = [SCALAR.into(), Arg::from(&x), Arg::from(&z), Arg::from(&y)];
         let call = Call::new(native, (TEXT, mode), [stream_items(native, n)], args)?;

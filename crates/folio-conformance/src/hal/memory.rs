@@ -28,6 +28,7 @@ fn request(size: u64, align: u64) -> AllocReq<'static> {
         import: None,
         zeroed: false,
         linked: false,
+        exported: false,
         label: "conformance",
     }
 }
@@ -273,6 +274,7 @@ fn memory_of_the_host_is_linked(rig: &Rig) -> Outcome {
         let at = HostPtr(host.as_mut_ptr());
         let over = |at| AllocReq {
             linked: true,
+            exported: false,
             import: Some(RawMemory::Host(at)),
             ..request(size as u64, align)
         };

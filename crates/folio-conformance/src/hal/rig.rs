@@ -96,6 +96,7 @@ impl<'a> Seat<'a> {
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label,
         })
     }

@@ -55,6 +55,7 @@ fn all_share(backend: &OpenClBackend) -> Option<bool> {
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label: "probe",
         };
         let made = device.usm().alloc(&wanted);

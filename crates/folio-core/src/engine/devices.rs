@@ -318,6 +318,7 @@ impl Engine {
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label: label.as_str(),
         };
         self.device_alloc(self.first_on(domain), req, what, label)

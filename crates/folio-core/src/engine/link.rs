@@ -312,6 +312,7 @@ impl Engine {
             import: prospect.host.map(RawMemory::Host),
             zeroed: false,
             linked: true,
+            exported: false,
             label: label.as_str(),
         };
         match self.device_alloc(at, request, "buffer", &label) {

@@ -28,6 +28,7 @@ impl Engine {
             import: None,
             zeroed: true,
             linked: false,
+            exported: false,
             label: label.as_str(),
         };
         let made = self.device_alloc(at, request, "buffer", &label)?;

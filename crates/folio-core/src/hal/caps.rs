@@ -91,6 +91,8 @@ pub struct Caps {
     /// There is linked memory ([`super::AllocReq::linked`]), also over the host's where that is
     /// aligned to so many bytes.
     pub links: Option<u64>,
+    /// Memory can be exported to other drivers ([`super::AllocReq::exported`]).
+    pub exports: bool,
     /// The largest single allocation, in bytes.
     pub max_alloc: u64,
     /// Bytes of local memory that a group of any kernel can have.
@@ -135,6 +137,7 @@ impl Default for Caps {
             denormals: false,
             exact_div_sqrt: false,
             links: None,
+            exports: false,
             max_alloc: u64::MAX,
             // The least that OpenCL and Vulkan devices have.
             local_memory: 16 << 10,

@@ -1,6 +1,6 @@
 //! Memory as a backend sees it: references (allocation and offset), rectangles, requests.
 
-use std::ffi::c_void;
+use std::ffi::{c_int, c_void};
 
 /// An address in the host's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -145,6 +145,31 @@ pub enum RawMemory {
     Address(u64),
     /// A driver's object: a `cl_mem` of the context, a buffer.
     Object(*mut c_void),
+    /// Memory that another driver of the same device has exported ([`Exported`]), as a file
+    /// descriptor that is open during the call and stays the caller's.
+    File {
+        /// The file descriptor.
+        file: c_int,
+        /// [`Exported::bytes`].
+        bytes: u64,
+    },
+}
+
+/// A file descriptor that its owner closes; there are none on systems without.
+#[cfg(unix)]
+pub type ExportedFile = std::os::fd::OwnedFd;
+/// A file descriptor that its owner closes; there are none on systems without.
+#[cfg(not(unix))]
+pub type ExportedFile = std::convert::Infallible;
+
+/// A device's memory for other drivers of the same device. Each opened file and each allocation
+/// keeps the memory.
+#[derive(Debug)]
+pub struct Exported {
+    /// What the driver calls an opaque file descriptor (`VK_KHR_external_memory_fd`).
+    pub file: ExportedFile,
+    /// Bytes that a driver which opens it must be told. The allocation is at their start.
+    pub bytes: u64,
 }
 
 /// A request for memory.
@@ -166,6 +191,9 @@ pub struct AllocReq<'a> {
     /// [`AllocKind::Device`], and only where [`super::Caps::links`] says so. Over memory of the
     /// host ([`import`](AllocReq::import)) the device finds what that holds.
     pub linked: bool,
+    /// [`super::UsmAllocator::export`] works on it: of [`AllocKind::Device`], and only where
+    /// [`super::Caps::exports`] says so.
+    pub exported: bool,
     /// For people who look at the driver's objects.
     pub label: &'a str,
 }

@@ -95,8 +95,8 @@ pub use kernel::{
     NativeKernel, Param, ParamPtr, Verdict,
 };
 pub use mem::{
-    Advice, AllocKind, AllocReq, Allocation, CopyRect, FillRect, Hint, HostPtr, MemBase, MemRef,
-    MemoryInfo, PointerInfo, RawMemory, Side,
+    Advice, AllocKind, AllocReq, Allocation, CopyRect, Exported, ExportedFile, FillRect, Hint,
+    HostPtr, MemBase, MemRef, MemoryInfo, PointerInfo, RawMemory, Side,
 };
 pub use notify::Notify;
 pub use op::Op;
@@ -213,6 +213,13 @@ pub unsafe trait UsmAllocator: Send + Sync {
     fn object(&self, handle: u64) -> Option<*mut c_void> {
         let _ = handle;
         None
+    }
+
+    /// Gives an allocation's memory to other drivers, if it was [asked for](AllocReq::exported)
+    /// so.
+    fn export(&self, handle: u64) -> Result<Exported, HalError> {
+        let _ = handle;
+        Err(HalError::unsupported("memory for other drivers"))
     }
 
     /// What a pointer points to, when it points into this device's memory.

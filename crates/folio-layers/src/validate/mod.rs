@@ -417,6 +417,9 @@ unsafe impl Hooks for Validate {
                 self.report.add(Rule::Caps, format!("{req:?} on device {}", device.index));
             }
         }
+        if req.exported && (!device.inner.info().caps.exports || req.kind != AllocKind::Device) {
+            self.report.add(Rule::Caps, format!("{req:?} on device {}", device.index));
+        }
         let made = device.inner.usm().alloc(req)?;
         if req.zeroed && !made.zeroed {
             self.report.add(Rule::BackendMemory, format!("{req:?} was given {made:?}"));

@@ -43,6 +43,7 @@ pub fn request(size: u64) -> AllocReq<'static> {
         import: None,
         zeroed: false,
         linked: false,
+        exported: false,
         label: "test",
     }
 }

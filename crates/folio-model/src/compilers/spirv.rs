@@ -33,7 +33,7 @@ pub fn validate(words: &[u32]) -> Result<(), String> {
 }
 
 /// The instructions of a module: opcode and operands.
-fn instructions(words: &[u32]) -> Vec<(u32, &[u32])> {
+pub fn instructions(words: &[u32]) -> Vec<(u32, &[u32])> {
     let (mut at, mut all) = (5, vec![]);
     while let Some(first) = words.get(at) {
         let len = (first >> 16).max(1) as usize;

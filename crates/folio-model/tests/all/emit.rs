@@ -211,8 +211,13 @@ fn may_know_zero(kernel: &Kernel) -> bool {
 #[test]
 fn suite_kernels_vulkan() {
     use folio_kernel::emit::spirv;
-    let exact =
-        folio_kernel::soft::Exact { f32: false, f64: false, doubles: false, conversions: false };
+    let exact = folio_kernel::soft::Exact {
+        f32: false,
+        f64: false,
+        doubles: false,
+        conversions: false,
+        fused: folio_kernel::soft::Fused::NONE,
+    };
     let limit = spirv::Capabilities { exact, ..spirv::Capabilities::ALL };
     let backends = [VulkanBackend::new(), VulkanBackend::new().limited_to(limit)];
     let backends = backends.map(VulkanBackend::validated);

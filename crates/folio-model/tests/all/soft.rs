@@ -4,7 +4,7 @@
 
 use folio_device::math::{double, single};
 use folio_kernel::launch::Launch;
-use folio_kernel::soft::{Exact, softened};
+use folio_kernel::soft::{Exact, Fused, softened};
 use folio_kernel::{Access, Binary, Builder, Kernel, Op, Owner, Scalar, Unary, Value, verify};
 use folio_model::interp::{self, Arg, Order, float};
 use folio_model::rng::Rng;
@@ -87,7 +87,8 @@ fn same(of: Scalar, a: u64, b: u64) -> bool {
 const COUNT: usize = 4000;
 
 /// With nothing that the device rounds correctly but sums and products.
-const NOTHING: Exact = Exact { f32: false, f64: false, doubles: false, conversions: false };
+const NOTHING: Exact =
+    Exact { f32: false, f64: false, doubles: false, conversions: false, fused: Fused::NONE };
 
 /// KRN-04: quotients, roots, remainders, fused products, rounding and conversions are those of the
 /// interpreter.
@@ -114,8 +115,13 @@ fn exact_operations_are_exact() {
         let columns = columns(7, of, COUNT);
         for (name, make) in &all {
             let wanted = run(of, of, make, &columns, None);
-            for (doubles, conversions) in [(false, false), (true, false), (true, true)] {
-                let exact = Exact { doubles, conversions, ..NOTHING };
+            let fused = Fused { f32: true, f64: true };
+            for exact in [
+                NOTHING,
+                Exact { doubles: true, ..NOTHING },
+                Exact { doubles: true, conversions: true, ..NOTHING },
+                Exact { fused, ..NOTHING },
+            ] {
                 let found = run(of, of, make, &columns, Some(exact));
                 for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
                     let operands = [0, 1, 2].map(|column| columns[column][at]);
@@ -210,7 +216,8 @@ fn functions_are_those_of_the_cpu() {
         (Binary::Atan2, single::atan2, double::atan2),
         (Binary::Hypot, single::hypot, double::hypot),
     ];
-    let exact = Exact { f32: true, f64: true, doubles: true, conversions: true };
+    let exact =
+        Exact { f32: true, f64: true, doubles: true, conversions: true, fused: Fused::NONE };
     for of in [Scalar::F32, Scalar::F64] {
         let columns = columns(11, of, COUNT);
         let check = |name: &str, make: &dyn Fn([Value; 3]) -> Op, is: &dyn Fn(u64, u64) -> u64| {

@@ -35,9 +35,21 @@ pub(crate) struct Batch {
     pub(crate) records: Vec<Said>,
     /// What its replays execute.
     pub(crate) recordings: Vec<Arc<Recording>>,
-    /// What has been accessed since the last barrier, and whether it was written.
-    accesses: SmallVec<[(vk::Buffer, bool); 8]>,
+    accesses: Accesses,
     timed: Vec<(Tick, u64, u32)>,
+}
+
+/// What has been accessed since the last barrier, and whether it was written.
+#[derive(Default)]
+struct Accesses(SmallVec<[(vk::Buffer, bool); 8]>);
+
+impl Accesses {
+    /// Something of these is among them, so that one of the two writes it.
+    fn conflict(&self, all: &[(vk::Buffer, bool)]) -> bool {
+        all.iter().any(|(buffer, writes)| {
+            self.0.iter().any(|(other, wrote)| other == buffer && (*writes || *wrote))
+        })
+    }
 }
 
 /// Where a launch says what it has done wrong, and what that means.
@@ -88,7 +100,7 @@ impl Batch {
             pieces: vec![],
             records: vec![],
             recordings: vec![],
-            accesses: SmallVec::new(),
+            accesses: Accesses::default(),
             timed: vec![],
         }
     }
@@ -96,18 +108,15 @@ impl Batch {
     /// A barrier, if something that was accessed since the last one is, so that one of the two
     /// writes it. Each is a buffer, and whether it is written.
     pub(crate) fn accesses(&mut self, core: &Core, all: &[(vk::Buffer, bool)]) {
-        let conflict = all.iter().any(|(buffer, writes)| {
-            self.accesses.iter().any(|(other, wrote)| other == buffer && (*writes || *wrote))
-        });
-        if conflict {
+        if self.accesses.conflict(all) {
             self.barrier(core);
         }
-        self.accesses.extend_from_slice(all);
+        self.accesses.0.extend_from_slice(all);
     }
 
     /// What comes next sees what all before has written.
     pub(crate) fn barrier(&mut self, core: &Core) {
-        self.accesses.clear();
+        self.accesses.0.clear();
         let to = vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE;
         pipeline_barrier(core, self.commands, vk::PipelineStageFlags2::ALL_COMMANDS, to);
     }
@@ -262,7 +271,9 @@ impl VulkanLane {
                     .query_type(vk::QueryType::TIMESTAMP)
                     .query_count(QUERIES);
                 // SAFETY: the device is there, and the description complete.
-                *state.queries.pool.insert(unsafe { device.create_query_pool(&create, None) }.ok()?)
+                let made = unsafe { device.create_query_pool(&create, None) }.ok()?;
+                self.core.name(made, "folio times");
+                *state.queries.pool.insert(made)
             }
         };
         if !self.core.info.caps.timing || state.queries.used + 2 > QUERIES {
@@ -377,5 +388,43 @@ impl VulkanLane {
             None => state.arena.recycle(&self.core, full),
         }
         piece
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ash::vk::Handle;
+
+    /// Barriers are only between operations of which one writes what the other accesses: before
+    /// which of these there is one.
+    #[test]
+    fn barriers_are_between_operations_that_depend_on_each_other() {
+        let [a, b] = [1, 2].map(vk::Buffer::from_raw);
+        // Memory that others have, too, may be any of its kind.
+        let others = vk::Buffer::null();
+        let operations = [
+            (&[(a, true)][..], false),
+            (&[(b, true)], false),
+            // A read of what was written; two reads.
+            (&[(a, false)], true),
+            (&[(a, false), (b, false)], false),
+            // A write of what was read; a write of what nothing has accessed since.
+            (&[(b, true)], true),
+            (&[(a, true)], false),
+            (&[(a, true)], true),
+            (&[(others, true)], false),
+            (&[(others, false)], true),
+            (&[(b, true)], false),
+        ];
+        let mut accesses = Accesses::default();
+        for (at, (operation, is_behind_a_barrier)) in operations.into_iter().enumerate() {
+            let conflict = accesses.conflict(operation);
+            assert_eq!(conflict, is_behind_a_barrier, "operation {at}");
+            if conflict {
+                accesses.0.clear();
+            }
+            accesses.0.extend_from_slice(operation);
+        }
     }
 }

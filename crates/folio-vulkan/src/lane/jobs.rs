@@ -4,6 +4,7 @@ use super::batch::Timed;
 use super::{Awaited, Known, LONGEST, State, VulkanLane};
 use crate::device::Loaded;
 use crate::graph::Recording;
+use crate::threads::Patch;
 use crate::work::HostCopy;
 use folio_core::hal::{
     Args, Argument, CopyRect, FillRect, Geometry, HalError, MemBase, Param, Tick, Timing,
@@ -27,7 +28,7 @@ pub(crate) enum Work {
     HostCopy(HostCopy),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Box<Launch>),
-    Replay(Arc<Recording>),
+    Replay(Arc<Recording>, Vec<Patch>),
     Join,
     /// The call has said why.
     Refused(HalError),
@@ -174,7 +175,7 @@ impl VulkanLane {
                 Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),
                 Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
             },
-            Work::Replay(recording) => self.replay(state, tick, recording),
+            Work::Replay(recording, patches) => self.replay(state, tick, (recording, patches)),
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
         }
     }

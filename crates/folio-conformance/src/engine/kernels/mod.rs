@@ -8,6 +8,7 @@ mod denied;
 mod edges;
 mod group_code;
 mod groups;
+mod halves;
 mod language;
 mod limits;
 mod outside;
@@ -27,6 +28,7 @@ use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
 use groups::*;
+use halves::*;
 use language::*;
 use limits::*;
 use outside::*;
@@ -107,6 +109,8 @@ tests![
     names_of_all_kinds,
     functions_fail_where_they_are,
     halves_are_rounded_singles,
+    all_halves_are_converted,
+    all_brains_are_converted,
     linear_algebra,
     contraction_on_request,
     hashes,

@@ -8,6 +8,7 @@ use crate::support::there::is_there;
 use crate::support::turns;
 use crate::support::vulkan as layer;
 use folio::prelude::*;
+use folio::{DeviceRef, UsmKind};
 use folio_core::hal::{Backend, DeviceInfo, DeviceKind};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
@@ -82,5 +83,98 @@ fn cuda_and_vulkan_take_turns() {
     };
     turns::all_take_turns(both);
     turns::failures_reach_all(&both());
+    layer::is_silent();
+}
+
+const N: usize = 100_000;
+
+#[kernel]
+fn grow(i: Item, by: i32, x: InOut<i32>) {
+    x[i] = x[i] * 3 + by;
+}
+
+/// Two devices that are one write each what the other has written. Nothing is copied, and what the
+/// first one has made is there until the second one has done with it.
+fn are_one_memory(rt: &Runtime, own: &DeviceRef, other: &DeviceRef) {
+    let mut x = rt.usm_exported::<i32>(own, N).unwrap();
+    // SAFETY: each command comes after the one before, and the host takes no guard.
+    let mut y = unsafe { x.open_on(other) }.unwrap();
+    let queues = [own, other].map(|device| rt.queue_on(device).unwrap());
+    let (before, mut expected) = (rt.counters(), 0i32);
+    let mut last: Option<Event> = None;
+    for turn in 0..20 {
+        let at = turn as usize % 2;
+        let event = queues[at].submit(|g| {
+            if let Some(event) = &last {
+                g.after(event);
+            }
+            g.run(N, grow(turn, if at == 0 { &mut x } else { &mut y }));
+            Ok(())
+        });
+        (last, expected) = (Some(event.unwrap()), expected.wrapping_mul(3).wrapping_add(turn));
+    }
+    drop(x);
+    last.unwrap().wait().unwrap();
+    let after = rt.counters();
+    assert_eq!(after.launches - before.launches, 20);
+    let moved = |counters: &folio::Counters| {
+        [counters.host_to_device, counters.device_to_host, counters.device_to_device]
+    };
+    assert_eq!(moved(&before), moved(&after));
+    let mut y = y.into_buffer();
+    assert_eq!(y.to_vec().unwrap(), vec![expected; N]);
+    queues[1].run(N, grow(1, &mut y)).unwrap();
+    assert_eq!(y.to_vec().unwrap(), vec![expected.wrapping_mul(3).wrapping_add(1); N]);
+}
+
+/// USM-01: a GPU by Vulkan and by CUDA has one memory, where Vulkan's driver exports it.
+#[test]
+fn cuda_and_vulkan_have_one_memory() {
+    let cuda = CudaBackend::new();
+    if !there_is_one() || !is_there(&cuda) {
+        return;
+    }
+    let builder = Runtime::builder().backend(cuda).backend(layer::validated());
+    let rt = builder.keep_twins().build().unwrap();
+    let devices = rt.devices();
+    let of = |api: &'static str| devices.iter().filter(move |d| d.name().starts_with(api));
+    for own in of("vulkan:").filter(|device| device.info().caps.exports) {
+        for twin in of("cuda:").filter(|device| device.info().uuid == own.info().uuid) {
+            are_one_memory(&rt, own, twin);
+            println!("{own:?} and {twin:?} have one memory");
+        }
+    }
+    if !of("vulkan:").any(|device| device.info().caps.exports) {
+        println!("skipped: vulkan exports: no device exports memory");
+    }
+    layer::is_silent();
+}
+
+/// USM-01: so have two devices of Vulkan that are one; memory of others is refused.
+#[test]
+fn twins_of_vulkan_have_one_memory() {
+    if !there_is_one() {
+        return;
+    }
+    let cpu = CpuBackend::builder().threads(1).build().unwrap();
+    let builder = Runtime::builder().backend(layer::validated()).backend(layer::validated());
+    let rt = builder.backend(cpu).keep_twins().build().unwrap();
+    let devices = rt.devices();
+    let (own, cpu) = (&devices[0], rt.device("cpu").unwrap());
+    let twin = devices[1..].iter().find(|device| device.info().uuid == own.info().uuid).unwrap();
+    let refused = |error: folio::Error, why: &str| {
+        assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
+        assert!(error.to_string().contains(why), "{error}");
+    };
+    refused(rt.usm_exported::<i32>(&cpu, N).unwrap_err(), "memory for other drivers");
+    if !own.info().caps.exports {
+        return println!("skipped: vulkan exports: {own:?} exports no memory");
+    }
+    are_one_memory(&rt, own, twin);
+    let plain = rt.usm::<i32>(own, UsmKind::Device, N).unwrap();
+    refused(plain.export().unwrap_err(), "not made for other drivers");
+    let exported = rt.usm_exported::<i32>(own, N).unwrap();
+    // SAFETY: refused.
+    refused(unsafe { exported.open_on(&cpu) }.unwrap_err(), "another device");
     layer::is_silent();
 }

@@ -42,8 +42,16 @@ fn has_address(backend: &dyn Backend, at: usize, kind: AllocKind) -> bool {
     // SAFETY: one allocation, which nobody uses.
     let device = unsafe { backend.open(at, Notify::none()) }.unwrap();
     let (size, align) = (64, 64);
-    let wanted =
-        AllocReq { kind, size, align, import: None, zeroed: false, linked: false, label: "probe" };
+    let wanted = AllocReq {
+        kind,
+        size,
+        align,
+        import: None,
+        zeroed: false,
+        linked: false,
+        exported: false,
+        label: "probe",
+    };
     let Ok(made) = device.usm().alloc(&wanted) else { return false };
     device.usm().free(made.handle);
     made.address.is_some()

@@ -6,7 +6,7 @@ use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, Place, SiteId, Stmt, Value, walk};
 use crate::op::{Binary, Fold, Op as IrOp};
 use crate::types::Scalar;
-use rspirv::spirv::{Op, Word};
+use rspirv::spirv::{Capability, Op, Word};
 use std::collections::BTreeSet;
 
 /// Something in a body leaves its item, phase or group.
@@ -348,6 +348,13 @@ impl Writer<'_> {
                 let (of, amount) = (self.scalar(*a), self.scalar(*b));
                 let (a, b) = (self.value(*a), self.value(*b));
                 self.binary(*op, of, a, b, amount)
+            }
+            IrOp::Fma(a, b, c) => {
+                let of = self.scalar(*a);
+                let all = [a, b, c].map(|value| self.value(*value));
+                self.asm.needs(Capability::FMAKHR);
+                let ty = self.asm.scalar(of);
+                self.asm.of(Op::FmaKHR, ty, &all)
             }
             IrOp::Compare(op, a, b) => {
                 let of = self.scalar(*a);

@@ -8,7 +8,7 @@
 //! | --- | --- |
 //! | `f16`, `bf16` | `f32`, and conversions of bits |
 //! | functions (semantics 5.8) | the straight lines of `math` in `folio-device` |
-//! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that |
+//! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that; not where the device's rounds once |
 //! | `/`, square root | digit by digit, where the device does not round them correctly |
 //! | `%` | digit by digit |
 //! | rounding, minimum, maximum, signs | comparisons and bits |
@@ -37,6 +37,22 @@ pub struct Exact {
     pub doubles: bool,
     /// Conversions between `f32` and `f64` lose no denormals.
     pub conversions: bool,
+    /// `mul_add` rounds once.
+    pub fused: Fused,
+}
+
+/// Whose `mul_add` the device rounds once.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Fused {
+    /// That of `f32`.
+    pub f32: bool,
+    /// That of `f64`.
+    pub f64: bool,
+}
+
+impl Fused {
+    /// Of none.
+    pub const NONE: Fused = Fused { f32: false, f64: false };
 }
 
 /// The kernel in fewer kinds of operations.
@@ -119,7 +135,7 @@ impl<'k> Softener<'k> {
                 let (a, b) = (half::widened(self.n(a)), half::widened(self.n(b)));
                 Some(self.code.op(Op::Compare(*op, a.value, b.value), Scalar::Bool))
             }
-            Op::Fma(a, b, c) => Some(self.fma(self.n(a), self.n(b), self.n(c))),
+            Op::Fma(a, b, c) => self.fma(self.n(a), self.n(b), self.n(c)),
             Op::Cast(a, to) => self.cast(self.n(a), *to),
             _ => None,
         }
@@ -172,15 +188,20 @@ impl<'k> Softener<'k> {
         }
     }
 
-    fn fma(&self, a: N<'k>, b: N<'k>, c: N<'k>) -> N<'k> {
+    fn fma(&self, a: N<'k>, b: N<'k>, c: N<'k>) -> Option<N<'k>> {
         if is_half(a.ty) {
             let [x, y, z] = [a, b, c].map(half::widened);
-            return half::narrowed(self.fma(x, y, z), a.ty);
+            let own = || self.code.op(Op::Fma(x.value, y.value, z.value), Scalar::F32);
+            return Some(half::narrowed(self.fma(x, y, z).unwrap_or_else(own), a.ty));
         }
-        match self.exact.doubles && a.ty == Scalar::F32 {
+        let is_double = a.ty == Scalar::F64;
+        if if is_double { self.exact.fused.f64 } else { self.exact.fused.f32 } {
+            return None;
+        }
+        Some(match self.exact.doubles && !is_double {
             true => float::fused_by_double(a, b, c, self.exact.conversions),
             false => float::fused(a, b, c),
-        }
+        })
     }
 
     fn cast(&self, a: N<'k>, to: Scalar) -> Option<N<'k>> {

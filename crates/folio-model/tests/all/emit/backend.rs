@@ -57,6 +57,7 @@ impl Machine {
             import: None,
             zeroed: false,
             linked: false,
+            exported: false,
             label: "random",
         };
         let handle = self.device.usm().alloc(&req).map_err(said("memory"))?.handle;

@@ -68,8 +68,16 @@ fn memory(device: &Arc<dyn Device>, index: u32, kind: AllocKind) -> (MemRef, u64
 }
 
 fn memory_of(device: &Arc<dyn Device>, index: u32, kind: AllocKind, size: u64) -> (MemRef, u64) {
-    let req =
-        AllocReq { kind, size, align: 256, import: None, zeroed: false, linked: false, label: "" };
+    let req = AllocReq {
+        kind,
+        size,
+        align: 256,
+        import: None,
+        zeroed: false,
+        linked: false,
+        exported: false,
+        label: "",
+    };
     let made = device.usm().alloc(&req).expect("memory");
     let base = match (kind, made.host) {
         (AllocKind::Host, Some(at)) => MemBase::Host(at),
@@ -268,6 +276,7 @@ fn allocations(device: &Arc<dyn Device>) {
                 import: None,
                 zeroed: false,
                 linked: false,
+                exported: false,
                 label: "",
             };
             let made = device.usm().alloc(&req).expect("memory");
@@ -291,8 +300,16 @@ fn allocations(device: &Arc<dyn Device>) {
     let page_locked = || {
         let begun = Instant::now();
         let (kind, size, align) = (AllocKind::Host, BYTES, 256);
-        let req =
-            AllocReq { kind, size, align, import: None, zeroed: false, linked: false, label: "" };
+        let req = AllocReq {
+            kind,
+            size,
+            align,
+            import: None,
+            zeroed: false,
+            linked: false,
+            exported: false,
+            label: "",
+        };
         let made = device.usm().alloc(&req).expect("memory");
         device.usm().free(made.handle);
         begun.elapsed()

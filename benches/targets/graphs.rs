@@ -187,7 +187,16 @@ fn lanes(device: &Arc<dyn Device>) {
 fn param(device: &dyn Device) -> Param {
     let (size, align) = (4 * ITEMS as u64, 256);
     let (kind, import) = (AllocKind::Device, None);
-    let req = AllocReq { kind, size, align, import, zeroed: true, linked: false, label: "" };
+    let req = AllocReq {
+        kind,
+        size,
+        align,
+        import,
+        zeroed: true,
+        linked: false,
+        exported: false,
+        label: "",
+    };
     let handle = device.usm().alloc(&req).expect("memory").handle;
     let mem = MemRef { base: MemBase::Device { device: 0, handle }, offset: 0 };
     let (all, none) = ([1, 1, ITEMS], [0; 3]);

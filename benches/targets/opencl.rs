@@ -140,6 +140,7 @@ impl Bench {
                 import: None,
                 zeroed: false,
                 linked: false,
+                exported: false,
                 label: "",
             };
             let ours = || {

@@ -72,8 +72,8 @@ impl Queue {
     /// is. Returns what the block returns, and the event of the run.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
-    /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it: what
-    /// the block has written cannot be read there
+    /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it:
+    /// what the block has written cannot be read there
     /// ([`GraphError::NotRunYet`](crate::GraphError::NotRunYet)).
     ///
     /// ```

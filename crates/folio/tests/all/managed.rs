@@ -241,3 +241,30 @@ fn code_that_the_engine_calls_may_ask() {
     pointer.lock().unwrap().take();
     assert!(asked.load(Ordering::Relaxed) >= 3, "two kernels, and the handler");
 }
+
+/// MPTR-01, GRAPH-08: what a block is to write to a managed pointer is not read before it has run.
+#[test]
+fn a_block_is_not_read_by_a_managed_pointer_either() {
+    let cpu = folio::cpu::CpuBackend::builder().domains(1).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let q = rt.queue().unwrap();
+    let x = rt.managed_from(vec![1; N]).unwrap();
+    let refused = |error: Error| match error {
+        Error::Graph { why, .. } => matches!(*why, folio::GraphError::NotRunYet { .. }),
+        _ => false,
+    };
+    let ((), event) = q
+        .batch(|q| {
+            q.submit(|cg| {
+                let x = cg.read_write(&x);
+                cg.host_kernel(N, x, |i, mut x| x[i] += 1);
+                Ok(())
+            })?;
+            assert!(refused(x.read().unwrap_err()) && refused(x.to_vec().unwrap_err()));
+            assert!(refused(x.write().unwrap_err()));
+            Ok(())
+        })
+        .unwrap();
+    event.wait().unwrap();
+    assert_eq!(x.to_vec().unwrap(), [2; N]);
+}

@@ -137,6 +137,30 @@ fn a_told_failure_is_no_line() {
     assert_eq!(lines, [""; 0]);
 }
 
+/// POL-05, ERR-03: what failed to be written to a view is told with its storage, or on a line.
+#[test]
+fn a_storage_does_not_hide_a_failure() {
+    let failed_view = |rt: &Runtime| {
+        let q = rt.queue().unwrap();
+        let (mut x, back) = rt.async_view(4, vec![7u32; 4]).unwrap();
+        let event = q.submit(|cg| {
+            let x = cg.read_write(&mut x);
+            cg.label("double").host_kernel(4, x, |_, _| panic!("in a view"));
+            Ok(())
+        });
+        end(&event.unwrap());
+        back
+    };
+    let lines = said("a_storage_does_not_hide_a_failure", false, || {
+        let rt = builder().build().unwrap();
+        drop(failed_view(&rt));
+        let Err(refused) = failed_view(&rt).take() else { panic!("a storage without its failure") };
+        assert!(matches!(&refused.error, Error::Failed(why) if why.label() == "double"));
+        assert_eq!(refused.storage.unwrap(), [7; 4]);
+    });
+    assert_eq!(lines, ["folio: kernel `double` on cpu:0 failed: panicked: in a view"]);
+}
+
 /// ERR-01, ERR-03: a handler replaces the lines, those of unfinished work included.
 #[test]
 fn a_handler_replaces_the_lines() {

@@ -237,8 +237,8 @@ impl VulkanLane {
         })
     }
 
-    /// What the dispatches of a launch read in place of these words, those of a recorded launch that
-    /// differs by scalars only. Nothing if the two have not as many dispatches.
+    /// What the dispatches of a launch read in place of these words. They are those of a recorded
+    /// launch that differs by scalars only. Nothing if the two have not as many dispatches.
     pub(crate) fn patches(
         &self,
         (function, launch): (&Function, &Launch),

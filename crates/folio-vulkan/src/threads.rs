@@ -237,8 +237,8 @@ impl VulkanLane {
         })
     }
 
-    /// What a launch, which differs from a recorded one by scalars only, has its dispatches read: in
-    /// place of these words, in turn. Nothing where the two have not as many.
+    /// What the dispatches of a launch read in place of these words. They are those of a recorded
+    /// launch that differs by scalars only. Nothing if the two have not as many dispatches.
     pub(crate) fn patches(
         &self,
         (function, launch): (&Function, &Launch),

@@ -6,6 +6,7 @@ use crate::bench::{Bench, Case, Counted, Pair, Side, Site, Tell, Workload, side}
 use crate::error::{Error, Result};
 use crate::hand::{Arg, Call, Hand, Memory, Native};
 use crate::record::Work;
+use folio::Replay;
 use folio::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -47,8 +48,7 @@ impl Workload for Recorded {
             "independent, by hand a submission each",
             "replay",
             "replay, the calls",
-            "a scalar exchanged, replay, the calls",
-            "a buffer exchanged, replay, the calls",
+            "recorded anew, the calls",
         ]
     }
 
@@ -67,8 +67,7 @@ impl Workload for Recorded {
         let how = How {
             count: case.size,
             calls: case.mode.ends_with("calls"),
-            scalar: case.mode.starts_with("a scalar"),
-            buffer: case.mode.starts_with("a buffer"),
+            anew: case.mode.starts_with("recorded anew"),
         };
         let start = bench.floats(BUFFERS * ITEMS, 1);
         let theirs = driver(native, how, &start)?;
@@ -84,20 +83,8 @@ struct How {
     count: usize,
     /// Only the calls that submit count, not the wait.
     calls: bool,
-    /// A scalar of the first launch is exchanged. By hand all is recorded anew.
-    scalar: bool,
-    /// Its buffer is: then Folio records all anew, too.
-    buffer: bool,
-}
-
-impl How {
-    /// What the first launch of a run is given, if that changes: the addend, and which buffer.
-    fn exchange(self, run: usize) -> Option<(f32, usize)> {
-        let turn = run % 2;
-        (self.scalar || self.buffer).then(|| {
-            (ADDENDS[if self.scalar { turn } else { 0 }], if self.buffer { turn } else { 0 })
-        })
-    }
+    /// A scalar of the first launch is exchanged, and all is recorded anew.
+    anew: bool,
 }
 
 /// A side that submits and waits, in turn.
@@ -130,11 +117,16 @@ fn ours(bench: &Bench, how: How, start: &[f32]) -> Result<Side> {
         nodes.push(graph.add(|group| group.run(ITEMS, turn(first, buffer)))?);
     }
     let replay = graph.finalize()?;
+    if how.anew {
+        // Otherwise the commands of a run after an exchange are submitted one by one.
+        replay.replay_as(Replay::Whole);
+    }
     let mut runs = 0;
     let submit = move || {
         runs += 1;
-        if let Some((addend, at)) = how.exchange(runs) {
-            replay.update(nodes[0], |group| group.run(ITEMS, turn(addend, &all[at])))?;
+        if how.anew {
+            let addend = ADDENDS[runs % 2];
+            replay.update(nodes[0], |group| group.run(ITEMS, turn(addend, &all[0])))?;
         }
         q.run_graph(&replay)?;
         // A wait of no time has the driver given all there is.
@@ -159,12 +151,13 @@ fn driver(native: &Arc<dyn Native>, how: How, start: &[f32]) -> Result<Side> {
     let chains = all.iter().map(call).collect::<Result<Vec<Call>>>()?;
     let mut calls: Vec<Call> = chains.iter().cycle().take(how.count).cloned().collect();
     let kept = native.keep(&calls, None)?;
-    let (owner, waits, exchanged) = (native.clone(), native.clone(), all.clone());
+    let (owner, waits, exchanged) = (native.clone(), native.clone(), all[0].clone());
     let mut runs = 0;
     let submit = move || {
         runs += 1;
-        if let Some((addend, at)) = how.exchange(runs) {
-            calls[0] = calls[0].with([ITEMS.into(), addend.into(), Arg::from(&exchanged[at])]);
+        if how.anew {
+            let addend = ADDENDS[runs % 2];
+            calls[0] = calls[0].with([ITEMS.into(), addend.into(), Arg::from(&exchanged)]);
             owner.keep(&calls, Some(kept))?;
         }
         owner.replay(0, kept)

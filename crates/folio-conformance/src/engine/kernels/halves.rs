@@ -57,7 +57,7 @@ pub(super) fn all_halves_are_converted(rig: &Rig) -> Outcome {
         let at = (k / 3).clamp(1, largest);
         around(k, [at, at - 1].map(|at| of(at).to_f32()))
     };
-    let both = |k: usize| if k % 2 == 0 { middles(k / 2) } else { -middles(k / 2) };
+    let both = |k: usize| if k.is_multiple_of(2) { middles(k / 2) } else { -middles(k / 2) };
     fine(mapped_all(rig, 6 * (largest + 1), both, 0, |x, y| narrows(x, y))?)
 }
 
@@ -73,6 +73,6 @@ pub(super) fn all_brains_are_converted(rig: &Rig) -> Outcome {
         let at = (k / 3).clamp(least + 1, end);
         around(k, [at, at - 1].map(|at| bf16::from_bits(at as u16).to_f32()))
     };
-    let both = |k: usize| if k % 2 == 0 { middles(k / 2) } else { -middles(k / 2) };
+    let both = |k: usize| if k.is_multiple_of(2) { middles(k / 2) } else { -middles(k / 2) };
     fine(mapped_all(rig, 6 * (end + 1), both, 0, |x, y| brains_narrow(x, y))?)
 }

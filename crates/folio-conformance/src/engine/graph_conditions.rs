@@ -389,8 +389,8 @@ fn a_loop_is_one_operation_of_a_device_that_has_conditions(rig: &Rig) -> Outcome
     Ok(())
 }
 
-/// GRAPH-05: with copies and fills in bodies, two bodies, numbers, values of all sizes, and nodes in
-/// bodies; and after an exchange.
+/// GRAPH-05: with copies and fills in bodies, two bodies, numbers, values of all sizes, and nodes
+/// in bodies; and after an exchange.
 fn conditions_of_the_device_choose_as_the_engine_does(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let x = numbers(rig, 5)?;

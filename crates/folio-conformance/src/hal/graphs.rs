@@ -262,8 +262,8 @@ fn choosing(
     }
 }
 
-/// Of values of each size; loops, their limits, and nodes within bodies. Where a device has none, it
-/// says so.
+/// Of values of each size; loops, their limits, and nodes within bodies. Where a device has none,
+/// it says so.
 fn conditional_nodes_choose_and_repeat(rig: &Rig) -> Outcome {
     each(rig, |seat| {
         let [value, to] = [seat.memory(16)?, seat.memory(16)?];

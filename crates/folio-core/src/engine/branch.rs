@@ -43,6 +43,16 @@ struct Told {
 }
 
 impl Branches {
+    /// By command: what is told of it if it is a conditional node. `None` if a command of a body
+    /// can run only once.
+    pub(crate) fn drafts(&mut self, commands: &[Command]) -> Option<Vec<Option<Draft>>> {
+        let draft = |command: &Command| match &command.action {
+            Action::Conditional(node) => Draft::of(node, &command.label, self).map(Some),
+            _ => Some(None),
+        };
+        commands.iter().map(draft).collect()
+    }
+
     /// What a failure means that the device has told.
     pub(crate) fn cause(&self, error: HalError) -> Cause {
         match error.kind {
@@ -61,7 +71,7 @@ impl Branches {
 impl Draft {
     /// Of a command that is a conditional node. `None` for one of whose commands one can run only
     /// once. The ledger is not locked: what commands call is the user's to clone.
-    pub(crate) fn of(node: &Arc<Conditional>, label: &Label, all: &mut Branches) -> Option<Draft> {
+    fn of(node: &Arc<Conditional>, label: &Label, all: &mut Branches) -> Option<Draft> {
         let number = u32::try_from(all.0.len()).ok()?;
         let limit = match node.choice {
             Choice::While { limit } => Some(limit),

@@ -102,7 +102,7 @@ impl Ledger {
                     return Err(FAILED);
                 }
                 Outcome::Failed => continue,
-                Outcome::Pending if known.contains(&dep.stamp) => continue,
+                Outcome::Pending if known.contains(dep.stamp) => continue,
                 Outcome::Pending => {}
             }
             let carries = |dep: &Dep| [false, true].map(|spoilt| dep.flow.carries(spoilt));

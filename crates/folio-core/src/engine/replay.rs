@@ -21,6 +21,7 @@ use crate::pages::DomainId;
 use crate::planted::{Plant, Planted};
 use crate::sync::Mutex;
 use smallvec::SmallVec;
+use std::collections::HashSet;
 use std::sync::Arc;
 
 /// The order of the commands of a run, which are numbered as they are submitted.
@@ -58,8 +59,29 @@ pub(crate) struct Latest {
     sure: Sure,
 }
 
-/// Parts that only the device can fail.
-pub(crate) type Sure = SmallVec<[Stamp; 2]>;
+/// Parts that only the device can fail: a few as a list, more of them as a set.
+#[derive(Clone, Default)]
+pub(crate) struct Sure {
+    few: SmallVec<[Stamp; 2]>,
+    more: HashSet<Stamp>,
+}
+
+impl Sure {
+    /// How many are looked through one by one.
+    const FEW: usize = 16;
+
+    pub(crate) fn contains(&self, stamp: Stamp) -> bool {
+        self.few.contains(&stamp) || self.more.contains(&stamp)
+    }
+
+    fn push(&mut self, stamp: Stamp) {
+        if self.few.len() < Sure::FEW {
+            self.few.push(stamp);
+        } else {
+            self.more.insert(stamp);
+        }
+    }
+}
 
 /// A run that was submitted.
 pub(crate) struct Ran {
@@ -156,7 +178,7 @@ impl<'r> Running<'r> {
         let before = [queue, latest.map_or(Stamp::DONE, |latest| latest.end)];
         let known = latest.map(|latest| latest.sure.clone()).unwrap_or_default();
         let stamps = vec![None; order.after.len()];
-        let (parts, sure) = (Vec::new(), Sure::new());
+        let (parts, sure) = (Vec::new(), Sure::default());
         Running { run, order, plant, before, stamps, next: 0, parts, known, sure }
     }
 

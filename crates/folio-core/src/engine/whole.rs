@@ -165,16 +165,9 @@ impl Engine {
         };
         commands.iter_mut().for_each(Command::arm);
         let mut branches = Branches::default();
-        let mut drafts: Vec<Option<Draft>> = Vec::with_capacity(commands.len());
-        for command in &commands {
-            drafts.push(match &command.action {
-                Action::Conditional(node) => match Draft::of(node, &command.label, &mut branches) {
-                    Some(draft) => Some(draft),
-                    None => return Ok(Err(HalError::unsupported("a body that can run only once"))),
-                },
-                _ => None,
-            });
-        }
+        let Some(mut drafts) = branches.drafts(&commands) else {
+            return Ok(Err(HalError::unsupported("a body that can run only once")));
+        };
         let (mut union, mut raw) = (Union::default(), Vec::new());
         for command in &commands {
             command.accesses.iter().for_each(|access| union.add(access, true));

@@ -199,7 +199,7 @@ impl Inner {
     /// taken apart.
     fn take(&self, (options, made): (FinalizeOptions, bool)) -> Result<Taken, GraphError> {
         let mut state = self.state.lock();
-        let mut steps = Steps::of(&state, self.id);
+        let mut steps = Steps::of_batch(&state, self.id);
         let nodes = std::mem::take(&mut state.nodes);
         drop(state);
         // The steps are the only owners now, but of what other graphs have, which can be repeated.

@@ -154,8 +154,8 @@ mod tests {
                 list.dedup();
             }
             assert_eq!(found, want, "{hole:?}");
-            let even = |value: u32| value % 2 == 0;
-            if value % 3 == 0 {
+            let even = |value: u32| value.is_multiple_of(2);
+            if value.is_multiple_of(3) {
                 boxes.cut(&hole, even);
                 for cell in hole.cells() {
                     cells.entry(cell).or_default().retain(|value| !even(*value));

@@ -63,6 +63,14 @@ impl Steps {
         if plant.is(Planted::InternalMemory) {
             return Vec::new();
         }
+        let is_marked = |step: &Step| {
+            let handles = &step.template.leases.0;
+            !step.template.marks.is_empty()
+                || handles.iter().any(|handle| handle.marks.lock().0.internal)
+        };
+        if !self.all.iter().any(is_marked) {
+            return Vec::new();
+        }
         // By memory: all accesses so far are internal, and one of them writes.
         let mut found: BTreeMap<StorageId, (bool, bool)> = BTreeMap::new();
         for step in &self.all {

@@ -66,6 +66,9 @@ struct Prepared {
 /// What a step does from now on, by its position.
 pub(super) type Renewed = (usize, Arc<Template>, Option<Update>);
 
+/// What a step did.
+type Replaced = (Arc<Template>, Option<Update>);
+
 impl Executable {
     pub(super) fn new(graph: &Arc<Inner>, label: Label, steps: Steps) -> Result<Executable> {
         let (steps, exchanged) = (Arc::new(steps), BTreeSet::new());
@@ -231,7 +234,7 @@ impl Executable {
 
 impl Runs {
     /// Exchanges what steps do. Returns what they did, to be dropped without a lock.
-    fn exchange(&mut self, plant: Plant, new: &[Renewed]) -> Vec<(Arc<Template>, Option<Update>)> {
+    fn exchange(&mut self, plant: Plant, new: &[Renewed]) -> Vec<Replaced> {
         if !plant.is(Planted::NewPlan) {
             self.ready = None;
         }
@@ -283,10 +286,7 @@ impl Steps {
 
     /// Exchanges what steps do. Returns what they did, and whether they are to be
     /// [sorted](Self::sort_again): they use other elements.
-    pub(super) fn exchange(
-        &mut self,
-        new: &[Renewed],
-    ) -> (Vec<(Arc<Template>, Option<Update>)>, bool) {
+    pub(super) fn exchange(&mut self, new: &[Renewed]) -> (Vec<Replaced>, bool) {
         let mut old = Vec::with_capacity(new.len());
         let mut moved = false;
         for (at, template, update) in new {

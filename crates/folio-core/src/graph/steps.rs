@@ -52,36 +52,20 @@ struct Nest {
 impl Steps {
     /// The commands of a graph as it is.
     pub(super) fn of(state: &State, graph: u64) -> Steps {
-        let mut list = List {
-            all: Vec::new(),
-            after: After::new(),
-            nests: Vec::new(),
-            parts: vec![None],
-            owned: state.owned.clone(),
-        };
-        // Where the nodes so far end in the list.
-        let mut ends = vec![0; state.nodes.len()];
-        for at in sorted(state) {
-            let node = &state.nodes[at as usize];
-            let asked = node.before.iter().filter_map(|edge| Some((edge.from, edge.asked?)));
-            let after = asked.map(|(from, uses)| (ends[from as usize], uses)).collect();
-            let name = Node { graph, at };
-            ends[at as usize] = match &node.what {
-                What::One(template, update) => list.push(
-                    Step {
-                        node: Some(name),
-                        template: template.clone(),
-                        update: update.clone(),
-                        part: 0,
-                    },
-                    after,
-                ),
-                What::Graph(sub) => list.push_graph(&sub.steps, after, name),
-            };
-        }
-        let List { all, after, nests, parts, owned } = list;
+        let List { all, after, nests, parts, owned } = List::of(state, graph);
         let order = Arc::new(order_by(&all, &after, &nests));
         Steps { all, order, edges: Arc::new(after), nests, parts, owned }
+    }
+
+    /// The same for commands that run once, whose order as accesses give it is known otherwise: it
+    /// has the edges only.
+    pub(super) fn of_batch(state: &State, graph: u64) -> Steps {
+        let List { all, after, nests, parts, owned } = List::of(state, graph);
+        let order = Arc::new(match nests.is_empty() {
+            true => Order { after, ..Order::default() },
+            false => order_by(&all, &after, &nests),
+        });
+        Steps { all, order, edges: Arc::default(), nests: Vec::new(), parts, owned }
     }
 
     /// Commands with these edges, in place of these.
@@ -167,6 +151,38 @@ struct List {
 }
 
 impl List {
+    /// The commands of a graph, and its edges as they were asked for.
+    fn of(state: &State, graph: u64) -> List {
+        let mut list = List {
+            all: Vec::new(),
+            after: After::new(),
+            nests: Vec::new(),
+            parts: vec![None],
+            owned: state.owned.clone(),
+        };
+        // Where the nodes so far end in the list.
+        let mut ends = vec![0; state.nodes.len()];
+        for at in sorted(state) {
+            let node = &state.nodes[at as usize];
+            let asked = node.before.iter().filter_map(|edge| Some((edge.from, edge.asked?)));
+            let after = asked.map(|(from, uses)| (ends[from as usize], uses)).collect();
+            let name = Node { graph, at };
+            ends[at as usize] = match &node.what {
+                What::One(template, update) => list.push(
+                    Step {
+                        node: Some(name),
+                        template: template.clone(),
+                        update: update.clone(),
+                        part: 0,
+                    },
+                    after,
+                ),
+                What::Graph(sub) => list.push_graph(&sub.steps, after, name),
+            };
+        }
+        list
+    }
+
     fn push(&mut self, step: Step, after: SmallVec<[(u32, bool); 2]>) -> u32 {
         self.all.push(step);
         self.after.push(after);

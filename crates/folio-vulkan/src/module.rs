@@ -337,6 +337,7 @@ impl Target {
         has.exact.f64 &= limit.exact.f64;
         has.exact.doubles &= limit.exact.doubles && has.base.f64;
         has.exact.conversions &= limit.exact.conversions;
+        has.exact.comparisons &= limit.exact.comparisons;
         has.exact.fused.f32 &= limit.exact.fused.f32;
         has.exact.fused.f64 &= limit.exact.fused.f64 && has.base.f64;
     }

@@ -406,7 +406,14 @@ fn capabilities(
         int8: is(f12.shader_int8) && is(f12.storage_buffer8_bit_access),
         int16: is(core.shader_int16) && is(features.v11.storage_buffer16_bit_access),
         local_atomics64: is(f12.shader_shared_int64_atomics),
-        exact: Exact { f32: true, f64: true, doubles: f64, conversions: true, fused },
+        exact: Exact {
+            f32: true,
+            f64: true,
+            doubles: f64,
+            conversions: true,
+            comparisons: true,
+            fused,
+        },
         controls: Controls {
             f32: Control {
                 zeros: is(v12.shader_signed_zero_inf_nan_preserve_float32),

@@ -16,7 +16,7 @@ use folio_core::hal::{
     MemBase, MemRef, Op, Order, Param,
 };
 use folio_kernel::soft::{Exact, Fused};
-use folio_kernel::{Access, Binary, Builder, Kernel, Op as IrOp, Owner, Scalar, Unary};
+use folio_kernel::{Access, Binary, Builder, Compare, Kernel, Op as IrOp, Owner, Scalar, Unary};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -24,6 +24,8 @@ use std::time::{Duration, Instant};
 const PAIRS: usize = 4096;
 /// A factor that makes `f32` denormal of what is near to one.
 const TO_DENORMALS: f64 = f64::from_bits((1023 - 136) << 52);
+/// What is compared.
+const ORDER: [Compare; 3] = [Compare::Lt, Compare::Eq, Compare::Ge];
 /// What a kernel of some instructions takes at most on a device that answers.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -32,6 +34,8 @@ const PATIENCE: Duration = Duration::from_secs(20);
 struct Floats {
     /// Quotients and roots are exact.
     exact: bool,
+    /// Comparisons are, also of denormals.
+    compares: bool,
     denormals: bool,
     /// Conversions to `f32` are.
     narrows: bool,
@@ -48,7 +52,7 @@ pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // It is the device that computes, not the kernel digit by digit.
     let fused = found.target.capabilities.exact.fused;
     found.target.capabilities.exact =
-        Exact { f32: true, f64: true, doubles: true, conversions: true, fused };
+        Exact { f32: true, f64: true, doubles: true, conversions: true, comparisons: true, fused };
     let single = floats(found, Scalar::F32).unwrap_or_default();
     let target = &mut found.target;
     let has_doubles = target.capabilities.base.f64;
@@ -63,8 +67,9 @@ pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     capabilities.base.f64 &= double.denormals && !double.loses_signs;
     capabilities.exact.f64 = double.exact;
     capabilities.exact.doubles = capabilities.base.f64 && double.narrows;
-    // Where sums lose denormals, conversions may.
+    // Where sums lose denormals, conversions and comparisons may.
     capabilities.exact.conversions = double.converts || !single.denormals;
+    capabilities.exact.comparisons = single.compares || !single.denormals;
     capabilities.exact.fused =
         Fused { f32: fused.f32 && single.fuses, f64: fused.f64 && double.fuses };
     found.info.caps.denormals = single.denormals;
@@ -117,6 +122,7 @@ fn kernel(of: Scalar, fuses: bool) -> Result<Kernel, HalError> {
     let small = b.view("small", Scalar::F32, 1, Access::Out, Owner::Item);
     let wide = b.view("wide", of, 1, Access::Out, Owner::Item);
     let fused = b.view("fused", of, 1, Access::Out, Owner::Item);
+    let compared = b.view("compared", Scalar::U32, 1, Access::Out, Owner::Item);
     let i = b.position(0);
     let (x, y) = (b.load_at(x, [i]), b.load_at(y, [i]));
     let results = [
@@ -150,6 +156,14 @@ fn kernel(of: Scalar, fuses: bool) -> Result<Kernel, HalError> {
         false => x,
     };
     b.store_at(fused, [i], lost);
+    let mut order = b.bits(Scalar::U32, 0);
+    for (bit, op) in ORDER.into_iter().enumerate() {
+        let holds = b.op(IrOp::Compare(op, x, y));
+        let (yes, no) = (b.bits(Scalar::U32, 1 << bit), b.bits(Scalar::U32, 0));
+        let word = b.op(IrOp::Select(holds, yes, no));
+        order = b.binary(Binary::Or, order, word);
+    }
+    b.store_at(compared, [i], order);
     b.finish().map_err(|error| HalError::unsupported(&error.to_string()))
 }
 
@@ -165,7 +179,7 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     };
     let mut columns = vec![column(0), column(1)];
     columns.extend([(); 4].map(|()| vec![0; size * PAIRS]));
-    columns.extend([4, 4, size, size].map(|size| vec![0; size * PAIRS]));
+    columns.extend([4, 4, size, size, 4].map(|size| vec![0; size * PAIRS]));
     run(found, &kernel, &mut columns)?;
     let word = |column: usize, at: usize| {
         let size = columns[column].len() / PAIRS;
@@ -174,6 +188,7 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     };
     let mut answer = Floats {
         exact: true,
+        compares: true,
         denormals: true,
         narrows: true,
         converts: true,
@@ -199,8 +214,19 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         // Products of denormal doubles are looked at above.
         answer.converts &= is_denormal(of, *x) || (same(5) && same(6));
         answer.fuses &= meets(3) || meets(7) || same(7);
+        answer.compares &= word(10, at) == ordered(of, *x, *y);
     }
     Ok(answer)
+}
+
+/// What the comparisons of [`ORDER`] say, a bit each.
+fn ordered(of: Scalar, x: u64, y: u64) -> u64 {
+    let number = |bits: u64| match of {
+        Scalar::F64 => f64::from_bits(bits),
+        _ => f64::from(f32::from_bits(bits as u32)),
+    };
+    let (x, y) = (number(x), number(y));
+    u64::from(x < y) | u64::from(x == y) << 1 | u64::from(x >= y) << 2
 }
 
 fn is_nan(of: Scalar, bits: u64) -> bool {

@@ -13,6 +13,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const PRELUDE: &str = "
 typedef unsigned int uint;
 #define KERNEL extern \"C\" __global__ void
+#define FUNCTION __device__
 #define GLOBAL
 #define LOCAL __shared__
 #define RESTRICT __restrict__

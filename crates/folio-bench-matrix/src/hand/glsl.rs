@@ -6,6 +6,7 @@ use crate::error::{Error, Result};
 use naga::back::spv;
 use naga::front::glsl;
 use naga::valid::{Capabilities, ValidationFlags, Validator};
+use naga::{Barrier, Block, Statement};
 
 const PRELUDE: &str = "#version 450
 #define X gl_GlobalInvocationID.x
@@ -15,6 +16,7 @@ const PRELUDE: &str = "#version 450
 #define LY gl_LocalInvocationID.y
 #define GX gl_WorkGroupID.x
 #define BARRIER barrier()
+#define FUNCTION
 #define FMA(a, b, c) fma(a, b, c)
 #define WITHIN(i, n) if ((i) >= (n)) return
 ";
@@ -36,6 +38,27 @@ pub struct Shader {
     pub is_memory: Vec<bool>,
 }
 
+/// Barriers are of the whole group: naga takes those of GLSL for such of a sub-group, too, and then
+/// waits for that alone.
+fn of_groups(block: &mut Block) {
+    for statement in block.iter_mut() {
+        match statement {
+            Statement::ControlBarrier(of) => *of = Barrier::WORK_GROUP,
+            Statement::Block(body) => of_groups(body),
+            Statement::If { accept, reject, .. } => {
+                [accept, reject].into_iter().for_each(of_groups)
+            }
+            Statement::Loop { body, continuing, .. } => {
+                [body, continuing].into_iter().for_each(of_groups);
+            }
+            Statement::Switch { cases, .. } => {
+                cases.iter_mut().for_each(|case| of_groups(&mut case.body));
+            }
+            _ => {}
+        }
+    }
+}
+
 /// The kernel of this name, for groups of this size.
 pub fn compile(text: &str, name: &str, group: [usize; 3]) -> Result<Shader> {
     let Source { text, is_memory, is_atomic } = translate(text, name, group)
@@ -44,9 +67,11 @@ pub fn compile(text: &str, name: &str, group: [usize; 3]) -> Result<Shader> {
         let what = format!("by hand: naga takes no atomic operations from GLSL ('{name}')");
         return Err(Error::NotHere(what));
     }
-    let module = glsl::Frontend::default()
+    let mut module = glsl::Frontend::default()
         .parse(&glsl::Options::from(naga::ShaderStage::Compute), &text)
         .map_err(|why| failed("naga's GLSL", format!("{why}\n{text}")))?;
+    module.functions.iter_mut().for_each(|(_, function)| of_groups(&mut function.body));
+    module.entry_points.iter_mut().for_each(|entry| of_groups(&mut entry.function.body));
     let info = Validator::new(ValidationFlags::all(), Capabilities::all())
         .validate(&module)
         .map_err(|why| failed("naga's validation", format!("{why:?}\n{text}")))?;

@@ -13,6 +13,7 @@ use std::sync::{Mutex, PoisonError};
 const PRELUDE: &str = "
 #pragma OPENCL FP_CONTRACT OFF
 #define KERNEL kernel void
+#define FUNCTION
 #define GLOBAL global
 #define LOCAL local
 #define RESTRICT restrict

@@ -88,8 +88,8 @@ KERNEL chain(GLOBAL const float *RESTRICT a, GLOBAL const float *RESTRICT b,
              GLOBAL const float *RESTRICT c, GLOBAL float *RESTRICT z) {
     STREAM(float sum = a[i] + b[i]; z[i] = sum * c[i] + 5.0f * sum;)
 }
-float curved(float v) { return v * (1.5f - 0.5f * v * v); }
-float developed(float x) {
+FUNCTION float curved(float v) { return v * (1.5f - 0.5f * v * v); }
+FUNCTION float developed(float x) {
     float exposed = 0.9f * x + 0.05f;
     float first = curved(exposed);
     float second = curved(0.8f * first + 0.1f);

@@ -280,8 +280,14 @@ fn suite_kernels_are_valid_vulkan() {
     if let Err(why) = validator() {
         return println!("skipped: vulkan: {why}");
     }
-    let exact =
-        Exact { f32: false, f64: false, doubles: false, conversions: true, fused: Fused::NONE };
+    let exact = Exact {
+        f32: false,
+        f64: false,
+        doubles: false,
+        conversions: true,
+        comparisons: true,
+        fused: Fused::NONE,
+    };
     let all = [Capabilities::ALL, Capabilities { exact, ..Capabilities::ALL }];
     let (mut modules, mut floats, mut without) = (0, 0, BTreeSet::new());
     for kernel in kernels() {

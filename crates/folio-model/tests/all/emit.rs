@@ -216,6 +216,7 @@ fn suite_kernels_vulkan() {
         f64: false,
         doubles: false,
         conversions: false,
+        comparisons: false,
         fused: folio_kernel::soft::Fused::NONE,
     };
     let limit = spirv::Capabilities { exact, ..spirv::Capabilities::ALL };

@@ -44,8 +44,14 @@ fn suite_spirv_is_valid() {
     if let Err(why) = validator() {
         return println!("skipped: vulkan: {why}");
     }
-    let inexact =
-        Exact { f32: false, f64: false, doubles: false, conversions: false, fused: Fused::NONE };
+    let inexact = Exact {
+        f32: false,
+        f64: false,
+        doubles: false,
+        conversions: false,
+        comparisons: false,
+        fused: Fused::NONE,
+    };
     let all = [Capabilities::ALL, Capabilities { exact: inexact, ..Capabilities::ALL }];
     let floats = AtomicUsize::new(0);
     let case = |seed: u64| {

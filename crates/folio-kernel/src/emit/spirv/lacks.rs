@@ -54,7 +54,14 @@ impl Capabilities {
         int8: true,
         int16: true,
         local_atomics64: true,
-        exact: Exact { f32: true, f64: true, doubles: true, conversions: true, fused: Fused::NONE },
+        exact: Exact {
+            f32: true,
+            f64: true,
+            doubles: true,
+            conversions: true,
+            comparisons: true,
+            fused: Fused::NONE,
+        },
         controls: Controls {
             f32: Control { zeros: true, nearest: true, denormals: true },
             f64: Control { zeros: true, nearest: true, denormals: true },

@@ -166,7 +166,7 @@ impl<'c> N<'c> {
         self.code.op(Op::Binary(op, self.value, other.value), self.ty)
     }
 
-    fn compare(self, op: Compare, other: N<'c>) -> N<'c> {
+    pub fn compare(self, op: Compare, other: N<'c>) -> N<'c> {
         self.code.op(Op::Compare(op, self.value, other.value), Scalar::Bool)
     }
 

@@ -2,6 +2,7 @@
 //! the last bit on every device, whatever its floats do.
 
 use super::code::N;
+use crate::op::{Binary, Compare};
 use crate::types::Scalar;
 
 /// A format of floats.
@@ -364,6 +365,22 @@ pub fn round<'c>(x: N<'c>) -> N<'c> {
     let size = x.abs();
     let below = floor(size);
     (size - below).ge(0.5).pick(below + 1.0, below).copysign(x)
+}
+
+/// A comparison of `f32` by integers, whose order is that of the numbers; both zeros are 0.
+pub fn compared<'c>(op: Compare, a: N<'c>, b: N<'c>) -> N<'c> {
+    let key = |of: N<'c>| {
+        let raw = of.as_bits(Scalar::I32);
+        let mirrored = raw.of_bits(1 << 31).binary(Binary::Sub, raw);
+        raw.lt(raw.of_bits(0)).pick(mirrored, raw)
+    };
+    let is_number = |of: N<'c>| {
+        let size = of.abs().raw();
+        size.le(size.of_bits(u64::from(f32::INFINITY.to_bits())))
+    };
+    let holds = key(a).compare(op, key(b));
+    let both = is_number(a) & is_number(b);
+    if op == Compare::Ne { holds | !both } else { holds & both }
 }
 
 /// The lesser or greater (semantics 5.5).

@@ -12,6 +12,7 @@
 //! | `/`, square root | digit by digit, where the device does not round them correctly |
 //! | `%` | digit by digit |
 //! | rounding, minimum, maximum, signs | comparisons and bits |
+//! | comparisons of `f32` | those of integers, where the device takes denormals for zero |
 //!
 //! The result is a verified kernel with the same parameters, so everything else that is known of
 //! kernels holds for it, and the interpreter can run it: tests compare it bit by bit.
@@ -22,7 +23,7 @@ mod half;
 mod math;
 
 use crate::ir::{Body, Kernel, Let, Stmt, Value};
-use crate::op::{Binary, Op, Unary};
+use crate::op::{Binary, Compare, Op, Unary};
 use crate::types::Scalar;
 use code::{Code, N};
 
@@ -37,6 +38,8 @@ pub struct Exact {
     pub doubles: bool,
     /// Conversions between `f32` and `f64` lose no denormals.
     pub conversions: bool,
+    /// Comparisons of `f32` lose no denormals.
+    pub comparisons: bool,
     /// `mul_add` rounds once.
     pub fused: Fused,
 }
@@ -58,9 +61,10 @@ impl Fused {
 /// The kernel in fewer kinds of operations.
 pub fn softened(kernel: &Kernel, exact: Exact) -> Kernel {
     let once = pass(kernel, exact);
-    // Functions divide, too.
-    let is_done = exact.f32 && (exact.f64 || !exact.doubles) && exact.conversions;
-    if is_done { once } else { pass(&once, exact) }
+    // Functions divide, too; and what stands for them, or for a minimum, compares.
+    let divides = exact.f32 && (exact.f64 || !exact.doubles) && exact.conversions;
+    let twice = if divides && exact.comparisons { once } else { pass(&once, exact) };
+    if exact.comparisons { twice } else { pass(&twice, exact) }
 }
 
 fn pass(kernel: &Kernel, exact: Exact) -> Kernel {
@@ -135,6 +139,9 @@ impl<'k> Softener<'k> {
                 let (a, b) = (half::widened(self.n(a)), half::widened(self.n(b)));
                 Some(self.code.op(Op::Compare(*op, a.value, b.value), Scalar::Bool))
             }
+            Op::Compare(op, a, b) if self.n(a).ty == Scalar::F32 && !self.exact.comparisons => {
+                Some(float::compared(*op, self.n(a), self.n(b)))
+            }
             Op::Fma(a, b, c) => self.fma(self.n(a), self.n(b), self.n(c)),
             Op::Cast(a, to) => self.cast(self.n(a), *to),
             _ => None,
@@ -207,6 +214,9 @@ impl<'k> Softener<'k> {
     fn cast(&self, a: N<'k>, to: Scalar) -> Option<N<'k>> {
         if a.ty == to {
             return None;
+        }
+        if a.ty == Scalar::F32 && to == Scalar::Bool && !self.exact.comparisons {
+            return Some(float::compared(Compare::Ne, a, a.of_bits(0)));
         }
         match (is_half(a.ty), is_half(to)) {
             (true, true) => Some(half::narrowed(half::widened(a), to)),

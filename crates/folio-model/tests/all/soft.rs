@@ -5,7 +5,9 @@
 use folio_device::math::{double, single};
 use folio_kernel::launch::Launch;
 use folio_kernel::soft::{Exact, Fused, softened};
-use folio_kernel::{Access, Binary, Builder, Kernel, Op, Owner, Scalar, Unary, Value, verify};
+use folio_kernel::{
+    Access, Binary, Builder, Compare, Kernel, Op, Owner, Scalar, Unary, Value, verify,
+};
 use folio_model::interp::{self, Arg, Order, float};
 use folio_model::rng::Rng;
 
@@ -45,7 +47,10 @@ fn run(
     let out = b.view("out", to, 1, Access::Out, Owner::Item);
     let i = b.position(0);
     let values = inputs.map(|input| b.load_at(input, [i]));
-    let result = b.op(op(values));
+    let op = op(values);
+    let compares = matches!(op, Op::Compare(..));
+    let result = b.op(op);
+    let result = if compares { b.cast(result, to) } else { result };
     b.store_at(out, [i], result);
     let mut kernel: Kernel = b.finish().unwrap();
     if let Some(exact) = soft {
@@ -135,6 +140,35 @@ fn exact_operations_are_exact() {
                         same(of, *wanted, *found),
                         "{of} {name} {operands:x?}: {found:x}, not {wanted:x}"
                     );
+                }
+            }
+        }
+    }
+}
+
+/// KRN-04: comparisons by integers, of numbers of all sizes, with and without a device that has the
+/// rest; those of halves are such of singles.
+#[test]
+fn comparisons_of_singles_are_exact() {
+    let all = [Compare::Lt, Compare::Le, Compare::Gt, Compare::Ge, Compare::Eq, Compare::Ne];
+    for of in [Scalar::F32, Scalar::F64, Scalar::F16, Scalar::Bf16] {
+        let mut columns = columns(11, of, COUNT);
+        // Equal ones, opposite ones, the least denormals and zeros.
+        let sign = 1 << (of.bits() - 1);
+        for at in 0..COUNT / 8 {
+            columns[1][8 * at] = columns[0][8 * at];
+            columns[1][8 * at + 1] = columns[0][8 * at + 1] ^ sign;
+            columns[0][8 * at + 2] = (at as u64 % 3) | (sign * (at as u64 / 3 % 2));
+            columns[1][8 * at + 2] = (at as u64 / 6 % 3) | (sign * (at as u64 / 18 % 2));
+        }
+        for op in all {
+            let make = |[a, b, _]: [Value; 3]| Op::Compare(op, a, b);
+            let wanted = run(of, Scalar::U32, &make, &columns, None);
+            for exact in [NOTHING, Exact { f32: true, conversions: true, ..NOTHING }] {
+                let found = run(of, Scalar::U32, &make, &columns, Some(exact));
+                for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
+                    let operands = [columns[0][at], columns[1][at]];
+                    assert_eq!(wanted, found, "{of} {op:?} {operands:x?}");
                 }
             }
         }

@@ -112,8 +112,11 @@ impl<'k> Softener<'k> {
         {
             return self.code.push(Stmt::Let(Let {
                 value: define.value,
-                // The same bits, under the name that others have for it.
-                op: Op::Bits(soft.value, soft.ty),
+                // The same, under the name that others have for it.
+                op: match soft.ty {
+                    Scalar::Bool => Op::Binary(Binary::Or, soft.value, soft.value),
+                    ty => Op::Bits(soft.value, ty),
+                },
                 site: define.site,
             }));
         }

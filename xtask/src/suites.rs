@@ -86,6 +86,15 @@ pub const SUITES: &[Suite] = &[
         soak: 200_000,
         soak_step: 10_000,
     },
+    // The same on the devices of drivers.
+    Suite {
+        name: "GRAPHS_DRIVERS",
+        quick: share(5, 1),
+        normal: share(15, 100),
+        ci: share(15, 300),
+        soak: 20_000,
+        soak_step: 1_000,
+    },
     // Graphs, fused and not.
     Suite {
         name: "GRAPHS_FUSED",

@@ -10,9 +10,12 @@ use folio_core::{
     DeviceRef, Executable, Graph, Node, Parameter, Replay, ReplayReport, Result, RuntimeBuilder,
 };
 use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
 use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};
+use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, SimBackend};
+use folio_vulkan::VulkanBackend;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -497,21 +500,65 @@ fn exchange(made: &Made, steps: &mut [Step], world: &World, rng: &mut Rng) -> Re
     Ok(())
 }
 
-#[test]
-fn suite_graphs() {
-    let budget = Budget::of("GRAPHS");
+/// How many cases there were, and what occurred in them.
+fn suite(name: &str, open: &(dyn Fn(u64) -> Result<Runtime> + Sync)) -> (u64, Seen) {
+    let budget = Budget::of(name);
     let (start, seen) = (Instant::now(), Seen::default());
     let with_seed = |seed| {
-        let rt = builder(seed).build().map_err(|error| error.to_string())?;
+        let rt = open(seed).map_err(|error| error.to_string())?;
         case(rt, seed, &seen).map_err(|why| format!("seed {seed}: {why}"))
     };
     let (done, wrong) = cases(budget, 2, &with_seed);
-    println!("{}", line("graphs", done, start.elapsed(), wrong.len(), budget.seed));
+    println!("{}", line(&name.to_lowercase(), done, start.elapsed(), wrong.len(), budget.seed));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
     let least = budget.cases.unwrap_or(budget.least);
     assert!(done >= least, "{done} cases, at least {least} asked");
+    println!("{:?}", seen.lock().unwrap());
+    (done, seen)
+}
+
+/// Over each of these backends alone, and beside the memories of a CPU; for all cases. Those of
+/// which no device is here are left out.
+fn over(name: &str, builders: &[(&str, fn(RuntimeBuilder) -> RuntimeBuilder)]) {
+    let mut all = Vec::new();
+    for (backend, with) in builders {
+        let alone = with(Runtime::builder()).build();
+        match alone {
+            Ok(alone) if !alone.devices().is_empty() => {
+                let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
+                let beside = with(Runtime::builder().backend(cpu)).build().unwrap();
+                all.extend([alone, beside]);
+            }
+            Ok(none) => println!("skipped: {}", none.absent().join("; ")),
+            Err(why) => println!("skipped: {backend}: {why}"),
+        }
+    }
+    if !all.is_empty() {
+        suite(name, &|seed| Ok(all[seed as usize % all.len()].clone()));
+    }
+}
+
+/// Each process compiles three kernels for each device.
+#[test]
+fn suite_graphs_drivers() {
+    over(
+        "GRAPHS_DRIVERS",
+        &[
+            ("opencl", |builder| builder.backend(OpenClBackend::new())),
+            ("vulkan", |builder| builder.backend(VulkanBackend::new())),
+        ],
+    );
+}
+
+#[test]
+fn cuda_runs_graphs() {
+    over("GRAPHS_CUDA", &[("cuda", |builder| builder.backend(CudaBackend::new()))]);
+}
+
+#[test]
+fn suite_graphs() {
+    let (done, seen) = suite("GRAPHS", &|seed| builder(seed).build());
     let seen = seen.lock().unwrap();
-    println!("{seen:?}");
     let all = [
         "whole runs",
         "parts",

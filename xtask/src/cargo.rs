@@ -14,13 +14,10 @@ pub fn cargo(root: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// What `cargo xtask test` builds. Benchmarks have no tests; the matrix's are for `cargo xtask ci`,
-/// since what they alone need takes long to compile.
+/// What `cargo xtask test` builds. Benchmarks have no tests; the matrix has a step of its own in
+/// `cargo xtask ci`, since what both alone need takes long to compile.
 pub const TESTED: [&str; 5] =
     ["--workspace", "--exclude", "folio-benches", "--exclude", "folio-bench-matrix"];
-
-/// The same with the matrix. Built together, both share all other crates.
-pub const TESTED_WITH_MATRIX: [&str; 3] = ["--workspace", "--exclude", "folio-benches"];
 
 /// The target folder in use.
 pub fn target_dir(root: &Path) -> PathBuf {

@@ -15,7 +15,7 @@ use crate::{Result, backends, doctests, examples, loom, spec, test, tidy};
 pub const HELP: &str = "\
 cargo xtask ci [OPTIONS]
 
-Formatting, lints, every test with the budgets of continuous integration, also those of the matrix
+Formatting, lints, every test with the budgets of continuous integration, the tests of the matrix
 of benchmarks, documentation, loom models, feature builds, examples, packages outside of the
 workspace, spec and tidy. A failed step does not stop the others.
 Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
@@ -45,6 +45,10 @@ const STEPS: &[(&str, Step)] = &[
         cargo_step(run, &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
     }),
     ("test", tests),
+    ("matrix", |run| {
+        let words = ["test", "--package", "folio-bench-matrix", "--", "--show-output"];
+        cargo_step(run, &words)
+    }),
     ("doctest", |run| doctests::run(&run.root).map(|(_, counts)| counts)),
     ("loom", |run| {
         let secs = if run.budget == Budget::Quick { 10 } else { LOOM_SECS };
@@ -137,7 +141,6 @@ fn tests(run: &Run) -> Result<Counts> {
         setup: run.setup,
         required: backends::required(&run.root),
         budget: run.budget,
-        matrix: true,
         runner: None,
         filters: Vec::new(),
     };

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use crate::args::Args;
 use crate::backends::{self, BACKENDS};
-use crate::cargo::{self, TESTED, TESTED_WITH_MATRIX};
+use crate::cargo::{self, TESTED};
 use crate::outcome::{Counts, Report};
 use crate::suites::{self, Budget};
 use crate::{Result, doctests, nextest, runner, setup};
@@ -34,8 +34,6 @@ pub struct Options {
     pub required: Vec<String>,
     /// Time for the suites.
     pub budget: Budget,
-    /// The tests of the bench matrix, too.
-    pub matrix: bool,
     /// `nextest` or `own`, when chosen.
     pub runner: Option<String>,
     /// Parts of names.
@@ -49,7 +47,6 @@ pub fn run(mut args: Args) -> Result<bool> {
         setup: args.flag("--setup"),
         required: args.values("--require")?,
         budget: Budget::parse(args.value("--budget")?.as_deref())?,
-        matrix: false,
         runner: args.value("--runner")?,
         filters: args.finish()?,
     };
@@ -102,8 +99,7 @@ pub fn workspace(root: &Path, target: &Path, options: &Options) -> Result<(Count
 
 fn tests(root: &Path, target: &Path, options: &Options) -> Result<Report> {
     // Examples are built and run apart, as users build them.
-    let tested: &[&str] = if options.matrix { &TESTED_WITH_MATRIX } else { &TESTED };
-    let words = [tested, &["--tests"]].concat();
+    let words = [&TESTED[..], &["--tests"]].concat();
     let variables = suites::variables(options.budget);
     let with_nextest = match options.runner.as_deref() {
         Some("nextest") => true,

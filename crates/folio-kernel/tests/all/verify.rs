@@ -146,7 +146,8 @@ fn every_out_is_written() {
         let text = out(&format!("{y}{chunks}{rows}"));
         let kernel = read(&text);
         let error = outputs::check(&kernel).expect_err(&text).to_string();
-        assert!(error.contains(&format!("`{name}` is `Out`")), "{error}");
+        let kind = if name == "rows" { "OutRow" } else { "Out" };
+        assert!(error.contains(&format!("`{name}` is `{kind}`")), "{error}");
     };
     fine(Y, CHUNKS, ROWS);
     missing("", CHUNKS, ROWS, "y");

@@ -517,9 +517,12 @@ fn suite(name: &str, open: &(dyn Fn(u64) -> Result<Runtime> + Sync)) -> (u64, Se
     (done, seen)
 }
 
+/// A backend's name, and how a runtime is given it.
+type With = (&'static str, fn(RuntimeBuilder) -> RuntimeBuilder);
+
 /// Over each of these backends alone, and beside the memories of a CPU; for all cases. Those of
 /// which no device is here are left out.
-fn over(name: &str, builders: &[(&str, fn(RuntimeBuilder) -> RuntimeBuilder)]) {
+fn over(name: &str, builders: &[With]) {
     let mut all = Vec::new();
     for (backend, with) in builders {
         let alone = with(Runtime::builder()).build();

@@ -9,7 +9,7 @@ use std::ffi::c_void;
 use std::ptr::null_mut;
 
 impl Memory {
-    /// Memory of this device that somebody else has from the driver.
+    /// Memory of this device that other code has from the driver.
     pub(crate) fn import_device(
         &self,
         req: &AllocReq<'_>,

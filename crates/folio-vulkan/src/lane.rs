@@ -30,7 +30,7 @@ pub(crate) mod jobs;
 mod progress;
 
 use crate::arena::Arena;
-use crate::device::Core;
+use crate::device::{Core, ending};
 use crate::graph::VulkanGraph;
 use crate::platform::driver;
 use crate::reduce::Scratch;
@@ -290,6 +290,10 @@ unsafe impl Lane for VulkanLane {
 
 impl Drop for VulkanLane {
     fn drop(&mut self) {
+        let ending = ending();
+        if *ending {
+            return;
+        }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Work that is not submitted is discarded; what is recorded is not begun.
         let pending = std::mem::take(&mut state.pending);

@@ -74,6 +74,9 @@ impl Function {
             HalError::new(HalErrorKind::Unsupported, why.to_string())
         };
         let all = texts(kernel, &core.target.capabilities).map_err(lacks)?;
+        let room = local_memory(kernel);
+        // The module has memory for a thread at least, which Vulkan counts without any launch.
+        check_room(core, room, [1; 3])?;
         let block = all.block;
         let mut made = vec![];
         let built = all.load(|module| {
@@ -87,7 +90,7 @@ impl Function {
                 unsafe { core.device.destroy_shader_module(*shader, None) };
             }
         })?;
-        let (local, combines) = local_memory(kernel);
+        let (local, combines) = room;
         let function = Function { texts, local, combines };
         // One is compiled at once, so that what the driver refuses is refused where the kernel is
         // loaded.
@@ -128,16 +131,7 @@ impl Function {
 
     pub(crate) fn check_group(&self, core: &Core, group: Dims) -> Result<(), HalError> {
         check_threads(core, group)?;
-        let items: usize = group.iter().product();
-        let available = core.target.capabilities.base.local_memory;
-        let needed = self.local + if self.combines { 8 * items as u64 } else { 0 };
-        if needed > available {
-            let what = format!(
-                "{needed} bytes of local memory for a group of {group:?} (the device has {available})"
-            );
-            return Err(HalError::unsupported(&what));
-        }
-        Ok(())
+        check_room(core, (self.local, self.combines), group)
     }
 
     /// # Safety
@@ -148,6 +142,20 @@ impl Function {
             unsafe { built.pipelines.destroy(device) };
         });
     }
+}
+
+/// Whether a group has room for its local arrays and what it combines in.
+fn check_room(core: &Core, (local, combines): (u64, bool), group: Dims) -> Result<(), HalError> {
+    let items: usize = group.iter().product();
+    let available = core.target.capabilities.base.local_memory;
+    let needed = local + if combines { 8 * items as u64 } else { 0 };
+    if needed > available {
+        let what = format!(
+            "{needed} bytes of local memory for a group of {group:?} (the device has {available})"
+        );
+        return Err(HalError::unsupported(&what));
+    }
+    Ok(())
 }
 
 /// Whether the device has groups of so many threads.

@@ -95,23 +95,19 @@ fn packed<'c>(format: Format, sign: N<'c>, size: N<'c>) -> N<'c> {
     }
 }
 
-/// The quotient.
-pub fn divide<'c>(a: N<'c>, b: N<'c>) -> N<'c> {
+/// The quotient. Where there are `doubles` they estimate that of `f32`.
+pub fn divide<'c>(a: N<'c>, b: N<'c>, doubles: bool) -> N<'c> {
     let format = Format::of(a.ty);
     let (x, y) = (parts(a), parts(b));
     let less = x.significand.lt(y.significand);
     let code = a.code;
-    let rest = code.var(x.significand << bit(less));
-    let quotient = code.var(code.word(0));
-    code.repeat(code.word(format.fraction + 3), |_| {
-        let before = rest.get();
-        let fits = before.ge(y.significand);
-        quotient.set((quotient.get() << 1u64) | bit(fits));
-        rest.set(fits.pick(before - y.significand, before) << 1u64);
-    });
+    let (quotient, rest) = match doubles && format.float == Scalar::F32 {
+        true => estimated_quotient(x.significand << (bit(less) + 25u64), y.significand),
+        false => quotient_by_digits(x.significand << bit(less), y.significand, format),
+    };
     let exponent = x.exponent - y.exponent + format.bias - bit(less);
     let sign = x.sign ^ y.sign;
-    let significand = (quotient.get() << 1u64) | bit(rest.get().ne(0u64));
+    let significand = (quotient << 1u64) | bit(rest.ne(0u64));
     let result = rounded(format, sign, exponent, significand);
     let zero = packed(format, sign, code.word(0));
     let infinite = packed(format, sign, code.word(format.infinity()));
@@ -123,8 +119,40 @@ pub fn divide<'c>(a: N<'c>, b: N<'c>) -> N<'c> {
     (none | size_a.gt(end) | size_b.gt(end)).pick(a.nan(), result)
 }
 
-/// The square root.
-pub fn root<'c>(a: N<'c>) -> N<'c> {
+/// Three digits more than a significand has, and what is left.
+fn quotient_by_digits<'c>(dividend: N<'c>, divisor: N<'c>, format: Format) -> (N<'c>, N<'c>) {
+    let code = dividend.code;
+    let rest = code.var(dividend);
+    let quotient = code.var(code.word(0));
+    code.repeat(code.word(format.fraction + 3), |_| {
+        let before = rest.get();
+        let fits = before.ge(divisor);
+        quotient.set((quotient.get() << 1u64) | bit(fits));
+        rest.set(fits.pick(before - divisor, before) << 1u64);
+    });
+    (quotient.get(), rest.get())
+}
+
+/// The same of a dividend of 50 bits and the significand of an `f32`. The estimate is less than one
+/// away: an `f64` of `[1, 2)` has its reciprocal within 5 % when its bits are subtracted from a
+/// constant, and each step has twice as many digits right. It need not be rounded in any way.
+fn estimated_quotient<'c>(dividend: N<'c>, divisor: N<'c>) -> (N<'c>, N<'c>) {
+    let bits = ((divisor & 0x7f_ffffu64) << 29u64) | (1023u64 << 52);
+    let double = bits.as_bits(Scalar::F64);
+    let mut near = (bits.of_bits(0x7fde_6238_22fc_16e6) - bits).as_bits(Scalar::F64);
+    for _ in 0..3 {
+        near = near * (2.0 - double * near);
+    }
+    let scaled = dividend.cast(Scalar::F64) * near * (1.0 / 8_388_608.0);
+    let quotient = scaled.cast(Scalar::U32).cast(Scalar::U64);
+    let rest = dividend - quotient * divisor;
+    let (many, few) = (less(rest, 0), !less(rest, 0) & rest.ge(divisor));
+    let rest = many.pick(rest + divisor, few.pick(rest - divisor, rest));
+    (many.pick(quotient - 1u64, few.pick(quotient + 1u64, quotient)), rest)
+}
+
+/// The square root. Where there are `doubles` they estimate that of `f32`.
+pub fn root<'c>(a: N<'c>, doubles: bool) -> N<'c> {
     let format = Format::of(a.ty);
     let x = parts(a);
     let code = a.code;
@@ -132,7 +160,23 @@ pub fn root<'c>(a: N<'c>) -> N<'c> {
     let exponent = x.exponent - format.bias;
     let odd = exponent & 1u64;
     let half = (exponent.as_bits(Scalar::I64) >> 1u64).as_bits(Scalar::U64);
-    let rest = code.var(x.significand << (odd + 1u64));
+    // One bit more than a significand; a root is never in the middle of two floats.
+    let root = match doubles && format.float == Scalar::F32 {
+        true => estimated_root(x.significand << (odd + 25u64)),
+        false => root_by_digits(x.significand << (odd + 1u64), format),
+    };
+    let root = (root + (root & 1u64)) >> 1u64;
+    let size = root + ((half + (format.bias - 1)) << format.fraction);
+    let result = packed(format, code.word(0), size);
+    let size = word(a.abs());
+    let end = size.of_bits(format.infinity());
+    let result = (size.eq(0u64) | word(a).eq(end)).pick(a, result);
+    ((a.is_negative() & size.ne(0u64)) | size.gt(end)).pick(a.nan(), result)
+}
+
+fn root_by_digits<'c>(of: N<'c>, format: Format) -> N<'c> {
+    let code = of.code;
+    let rest = code.var(of);
     let (sum, root) = (code.var(code.word(0)), code.var(code.word(0)));
     let first = code.word(1 << (format.fraction + 1));
     code.repeat(code.word(format.fraction + 2), |turn| {
@@ -144,14 +188,21 @@ pub fn root<'c>(a: N<'c>) -> N<'c> {
         root.set(fits.pick(root.get() + bit, root.get()));
         rest.set(fits.pick(left - tried, left) << 1u64);
     });
-    // One bit more than a significand; a root is never in the middle of two floats.
-    let root = (root.get() + (root.get() & 1u64)) >> 1u64;
-    let size = root + ((half + (format.bias - 1)) << format.fraction);
-    let result = packed(format, code.word(0), size);
-    let size = word(a.abs());
-    let end = size.of_bits(format.infinity());
-    let result = (size.eq(0u64) | word(a).eq(end)).pick(a, result);
-    ((a.is_negative() & size.ne(0u64)) | size.gt(end)).pick(a.nan(), result)
+    root.get()
+}
+
+/// Of 50 bits, rounded down: as [`estimated_quotient`], from a reciprocal root.
+fn estimated_root<'c>(of: N<'c>) -> N<'c> {
+    let double = of.cast(Scalar::F64);
+    let first = of.of_bits(0x5fe6_eb50_c7b5_37a9) - (double.raw() >> 1u64);
+    let mut near = first.as_bits(Scalar::F64);
+    for _ in 0..3 {
+        near = near * (1.5 - 0.5 * double * near * near);
+    }
+    let root = (double * near).cast(Scalar::U32).cast(Scalar::U64);
+    let rest = of - root * root;
+    let (many, few) = (less(rest, 0), !less(rest, 0) & rest.gt(root + root));
+    many.pick(root - 1u64, few.pick(root + 1u64, root))
 }
 
 /// 128 bits.

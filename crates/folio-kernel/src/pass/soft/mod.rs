@@ -9,7 +9,7 @@
 //! | `f16`, `bf16` | `f32`, and conversions of bits |
 //! | functions (semantics 5.8) | the straight lines of `math` in `folio-device` |
 //! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that; not where the device's rounds once |
-//! | `/`, square root | digit by digit, where the device does not round them correctly |
+//! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by an estimate in `f64`, if there is that |
 //! | `%` | digit by digit |
 //! | rounding, minimum, maximum, signs | comparisons and bits |
 //! | comparisons of `f32` | those of integers, where the device takes denormals for zero |
@@ -172,7 +172,7 @@ impl<'k> Softener<'k> {
             Unary::Round => Some(float::round(a)),
             Unary::RoundEven => Some(float::nearest_even(a)),
             Unary::Sqrt if self.is_exact(a.ty) => None,
-            Unary::Sqrt => Some(float::root(a)),
+            Unary::Sqrt => Some(float::root(a, self.exact.doubles)),
             _ => math::unary(op, a),
         }
     }
@@ -193,7 +193,7 @@ impl<'k> Softener<'k> {
             Binary::Min => Some(float::extreme(a, b, true)),
             Binary::Max => Some(float::extreme(a, b, false)),
             Binary::Rem => Some(float::remainder(a, b)),
-            Binary::Div if !self.is_exact(a.ty) => Some(float::divide(a, b)),
+            Binary::Div if !self.is_exact(a.ty) => Some(float::divide(a, b, self.exact.doubles)),
             _ => math::binary(op, a, b),
         }
     }

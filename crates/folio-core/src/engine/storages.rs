@@ -235,13 +235,20 @@ impl Engine {
     /// # Safety
     /// The storage has as many bytes, and nothing uses it yet.
     pub(crate) unsafe fn copy_in(&self, id: StorageId, data: &[u8]) {
+        let host = self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            let host = storage.alloc(DomainId::HOST).and_then(|a| a.host);
+            // It is not evicted meanwhile.
+            storage.in_use += u32::from(host.is_some());
+            host
+        });
+        let Some(host) = host else { return };
+        // SAFETY: the caller's promise; memory in use stays.
+        unsafe { host.0.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
         self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
-            if let Some(host) = storage.alloc(DomainId::HOST).and_then(|a| a.host) {
-                // SAFETY: the caller's promise.
-                unsafe { host.0.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
-                storage.residency.adopt(DomainId::HOST);
-            }
+            storage.in_use -= 1;
+            storage.residency.adopt(DomainId::HOST);
         });
     }
 

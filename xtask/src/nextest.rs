@@ -30,6 +30,7 @@ pub fn run(
     }
     let mut command = cargo(root, &["nextest", "run", "--profile", PROFILE, "--no-fail-fast"]);
     command.args(["--color", "never", "--no-tests", "pass"]).args(words).args(filters);
+    command.args(["--test-threads", &at_once().to_string()]);
     command.envs(variables.iter().map(|(k, v)| (k, v)));
     let (ok, shown) = process::stream(&mut command, Take::ShownErrors)?;
     let summary = shown.lines().rev().find_map(summary);
@@ -46,6 +47,12 @@ pub fn run(
         (None, Some(Summary { ran: 0, .. })) if ok => Ok(Report::default()),
         _ => Err("the tests do not build, or nextest could not run them".to_owned()),
     }
+}
+
+/// Tests at once: half as many more than there are processors, since many wait for others.
+fn at_once() -> usize {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    processors + processors.div_ceil(2)
 }
 
 fn junit_files(root: &Path, target: &Path) -> Vec<PathBuf> {

@@ -334,12 +334,12 @@ impl Core {
 }
 
 /// The process ends: what libraries registered for that runs in turn, the last one first. The last
-/// handle of a device may go on any thread meanwhile, and NVIDIA's driver crashes if a device is
-/// closed when it has taken itself down (docs/drivers.md). So none is closed any more from here on,
-/// and one that is being closed is waited for.
+/// handle of a device may go on any thread meanwhile, and NVIDIA's driver crashes if a device or a
+/// lane is closed when it has taken itself down (docs/drivers.md). So none is closed any more from
+/// here on, and one that is being closed is waited for.
 static ENDING: Mutex<bool> = Mutex::new(false);
 
-fn ending() -> MutexGuard<'static, bool> {
+pub(crate) fn ending() -> MutexGuard<'static, bool> {
     ENDING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 

@@ -31,7 +31,7 @@ mod progress;
 
 use crate::arena::{Arena, Store};
 use crate::barriers::Hazards;
-use crate::device::Core;
+use crate::device::{Core, ending};
 use crate::graph::VulkanGraph;
 use crate::platform::driver;
 use crate::queues::Use;
@@ -292,6 +292,10 @@ unsafe impl Lane for VulkanLane {
 
 impl Drop for VulkanLane {
     fn drop(&mut self) {
+        let ending = ending();
+        if *ending {
+            return;
+        }
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Work that is not submitted is discarded; what is recorded is not begun.
         let pending = std::mem::take(&mut state.pending);

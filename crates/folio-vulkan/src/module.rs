@@ -77,6 +77,9 @@ impl Function {
             HalError::new(HalErrorKind::Unsupported, why.to_string())
         };
         let all = texts(kernel, &core.target.capabilities).map_err(lacks)?;
+        let room = local_memory(kernel);
+        // The module has memory for a thread at least, which Vulkan counts without any launch.
+        check_room(core, room, [1; 3])?;
         let block = all.block;
         let mut made = vec![];
         let built = all.load(|module| {
@@ -90,7 +93,7 @@ impl Function {
                 unsafe { core.device.destroy_shader_module(*shader, None) };
             }
         })?;
-        let (local, combines) = local_memory(kernel);
+        let (local, combines) = room;
         let mut operations = 0;
         folio_kernel::walk(&kernel.body, &mut |_| operations += 1);
         let function = Function { texts, local, combines, operations };
@@ -133,16 +136,7 @@ impl Function {
 
     pub(crate) fn check_group(&self, core: &Core, group: Dims) -> Result<(), HalError> {
         check_threads(core, group)?;
-        let items: usize = group.iter().product();
-        let available = core.target.capabilities.base.local_memory;
-        let needed = self.local + if self.combines { 8 * items as u64 } else { 0 };
-        if needed > available {
-            let what = format!(
-                "{needed} bytes of local memory for a group of {group:?} (the device has {available})"
-            );
-            return Err(HalError::unsupported(&what));
-        }
-        Ok(())
+        check_room(core, (self.local, self.combines), group)
     }
 
     /// # Safety
@@ -153,6 +147,20 @@ impl Function {
             unsafe { built.pipelines.destroy(device) };
         });
     }
+}
+
+/// Whether a group has room for its local arrays and what it combines in.
+fn check_room(core: &Core, (local, combines): (u64, bool), group: Dims) -> Result<(), HalError> {
+    let items: usize = group.iter().product();
+    let available = core.target.capabilities.base.local_memory;
+    let needed = local + if combines { 8 * items as u64 } else { 0 };
+    if needed > available {
+        let what = format!(
+            "{needed} bytes of local memory for a group of {group:?} (the device has {available})"
+        );
+        return Err(HalError::unsupported(&what));
+    }
+    Ok(())
 }
 
 /// Whether the device has groups of so many threads.

@@ -104,7 +104,8 @@ impl Workload for NBody {
         let (p, out) = (bench.buffer([n], &positions(bench, n))?, bench.buffer([n], &zeros(n))?);
         let results = out.clone();
         let ours = bench.ours(&results, move |q| q.run(n, bodies(&p, &out)).map(drop));
-        Ok(bench.pair(work, ours, theirs))
+        // Pulls from all sides leave little: what GLSL rounds otherwise is a larger part of that.
+        Ok(Pair { tolerance: 1e-2, ..bench.pair(work, ours, theirs) })
     }
 }
 

@@ -38,6 +38,8 @@ pub struct Assembly {
     negative_zeros: BTreeSet<Word>,
     /// What comes from memory of groups or of the device, so that no compiler knows it.
     varying: HashSet<Word>,
+    /// Of what is the bits of something else: that, and its type.
+    origins: HashMap<Word, (Word, Word)>,
     /// The code that is being written.
     pub code: Vec<Instruction>,
     /// The label of its last block.
@@ -291,6 +293,19 @@ impl Assembly {
     /// One that takes values only.
     pub fn of(&mut self, op: Op, ty: Word, values: &[Word]) -> Word {
         self.op(op, ty, values.iter().copied().map(id).collect())
+    }
+
+    /// The same bits as another type. Bits that were of that type before are what they were: where
+    /// they only move no float is left, of which drivers may flush what is denormal.
+    pub fn bitcast(&mut self, from: Word, value: Word, to: Word) -> Word {
+        if let Some((origin, ty)) = self.origins.get(&value)
+            && *ty == to
+        {
+            return *origin;
+        }
+        let own = self.of(Op::Bitcast, to, &[value]);
+        self.origins.insert(own, (value, from));
+        own
     }
 
     pub fn act(&mut self, op: Op, operands: Vec<Operand>) {

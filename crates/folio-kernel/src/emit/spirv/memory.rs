@@ -423,25 +423,25 @@ impl Writer<'_> {
 
     /// What is stored in memory of groups and devices as what is computed with, and back.
     pub fn loaded_bits(&mut self, scalar: Scalar, word: Word) -> Word {
-        let ty = self.asm.scalar(scalar);
+        let (ty, stored) = (self.asm.scalar(scalar), self.asm.stored(scalar));
         match scalar {
             Scalar::Bool => {
                 let zero = self.asm.u32(0);
                 self.asm.of(Op::INotEqual, ty, &[word, zero])
             }
-            Scalar::F32 | Scalar::F64 => self.asm.of(Op::Bitcast, ty, &[word]),
+            Scalar::F32 | Scalar::F64 => self.asm.bitcast(stored, word, ty),
             _ => word,
         }
     }
 
     pub fn stored_bits(&mut self, scalar: Scalar, value: Word) -> Word {
-        let ty = self.asm.stored(scalar);
+        let (own, ty) = (self.asm.scalar(scalar), self.asm.stored(scalar));
         match scalar {
             Scalar::Bool => {
                 let (one, zero) = (self.asm.u32(1), self.asm.u32(0));
                 self.asm.of(Op::Select, ty, &[value, one, zero])
             }
-            Scalar::F32 | Scalar::F64 => self.asm.of(Op::Bitcast, ty, &[value]),
+            Scalar::F32 | Scalar::F64 => self.asm.bitcast(own, value, ty),
             _ => value,
         }
     }

@@ -104,7 +104,7 @@ impl Writer<'_> {
             Unary::ReverseBits | Unary::SwapBytes => {
                 let turn = |w: &mut Self, word| match op {
                     Unary::ReverseBits => w.same(Op::BitReverse, Scalar::U32, &[word]),
-                    _ => w.swapped(word),
+                    _ => w.swapped(word, of),
                 };
                 if wide {
                     return self.of_halves(a, |w, high, low| {
@@ -114,6 +114,9 @@ impl Writer<'_> {
                 }
                 let word = self.resized(of, a, Scalar::U32);
                 let turned = turn(self, word);
+                if op == Unary::SwapBytes {
+                    return self.resized(Scalar::U32, turned, of);
+                }
                 let down = self.asm.u32(32 - of.bits());
                 let turned = self.same(Op::ShiftRightLogical, Scalar::U32, &[turned, down]);
                 self.resized(Scalar::U32, turned, of)
@@ -165,17 +168,28 @@ impl Writer<'_> {
         self.pick(Scalar::U32, [is_zero, none, at])
     }
 
-    fn swapped(&mut self, word: Word) -> Word {
-        let mut step = |word: Word, by: u32, mask: u32| {
-            let (by, mask) = (self.asm.u32(by), self.asm.u32(mask));
-            let down = self.same(Op::ShiftRightLogical, Scalar::U32, &[word, by]);
-            let down = self.same(Op::BitwiseAnd, Scalar::U32, &[down, mask]);
-            let up = self.same(Op::BitwiseAnd, Scalar::U32, &[word, mask]);
-            let up = self.same(Op::ShiftLeftLogical, Scalar::U32, &[up, by]);
-            self.same(Op::BitwiseOr, Scalar::U32, &[down, up])
+    /// Of the lowest bits of a word, as many as the type has at most.
+    fn swapped(&mut self, word: Word, of: Scalar) -> Word {
+        let step = |w: &mut Self, [word, same]: [Word; 2], by: u32, mask: u32| {
+            let (by, mask) = (w.asm.u32(by), w.asm.u32(mask));
+            let down = w.same(Op::ShiftRightLogical, Scalar::U32, &[word, by]);
+            let down = w.same(Op::BitwiseAnd, Scalar::U32, &[down, mask]);
+            let up = w.same(Op::BitwiseAnd, Scalar::U32, &[same, mask]);
+            let up = w.same(Op::ShiftLeftLogical, Scalar::U32, &[up, by]);
+            w.same(Op::BitwiseOr, Scalar::U32, &[down, up])
         };
-        let pairs = step(word, 8, 0x00ff_00ff);
-        step(pairs, 16, 0xffff)
+        match of.bits() {
+            8 => word,
+            16 => {
+                // NVIDIA's compiler knows this for what it is, and then loses its value.
+                let apart = self.veiled(Scalar::U32, word);
+                step(self, [word, apart], 8, 0xff)
+            }
+            _ => {
+                let pairs = step(self, [word; 2], 8, 0x00ff_00ff);
+                step(self, [pairs; 2], 16, 0xffff)
+            }
+        }
     }
 
     /// Two operands, the second of another integer type where it is an amount. An integer's divisor
@@ -250,26 +264,41 @@ impl Writer<'_> {
         self.same(Op::BitwiseAnd, of, &[word, mask])
     }
 
+    /// By carries and masks: where a comparison chooses, NVIDIA's compiler knows it for what it is,
+    /// and makes wrong code of it (docs/drivers.md).
     fn saturated(&mut self, op: Binary, of: Scalar, a: Word, b: Word) -> Word {
-        let (add, zero) = (op == Binary::SatAdd, self.asm.constant(of, 0));
+        let add = op == Binary::SatAdd;
         let result = self.same(if add { Op::IAdd } else { Op::ISub }, of, &[a, b]);
-        if !of.is_signed() {
+        let two = |w: &mut Self, op, a, b| w.same(op, of, &[a, b]);
+        let not = |w: &mut Self, a| w.same(Op::Not, of, &[a]);
+        let (beyond, end) = if of.is_signed() {
+            // The result has another sign than both terms, the subtrahend with the other one.
+            let changed = two(self, Op::BitwiseXor, a, result);
+            let other = two(self, Op::BitwiseXor, if add { result } else { a }, b);
+            let beyond = two(self, Op::BitwiseAnd, changed, other);
+            let most = self.asm.constant(of, of.mask() >> 1);
+            let sign = self.spread(of, a);
+            (beyond, two(self, Op::BitwiseXor, most, sign))
+        } else {
+            // The carry of the highest bit; a difference is the sum with `!a`, and its complement.
+            let (a, other) = if add { (a, not(self, result)) } else { (not(self, a), result) };
+            let both = two(self, Op::BitwiseAnd, a, b);
+            let one = two(self, Op::BitwiseOr, a, b);
+            let one = two(self, Op::BitwiseAnd, one, other);
             let end = self.asm.constant(of, if add { of.mask() } else { 0 });
-            let beyond = match add {
-                true => self.test(Op::ULessThan, result, a),
-                false => self.test(Op::ULessThan, a, b),
-            };
-            return self.pick(of, [beyond, end, result]);
-        }
-        let (most, least) = (of.mask() >> 1, of.mask() ^ of.mask() >> 1);
-        let (most, least) = (self.asm.constant(of, most), self.asm.constant(of, least));
-        let changed = self.same(Op::BitwiseXor, of, &[a, result]);
-        let other = self.same(Op::BitwiseXor, of, &[if add { result } else { a }, b]);
-        let both = self.same(Op::BitwiseAnd, of, &[changed, other]);
-        let beyond = self.test(Op::SLessThan, both, zero);
-        let negative = self.test(Op::SLessThan, a, zero);
-        let end = self.pick(of, [negative, least, most]);
-        self.pick(of, [beyond, end, result])
+            (two(self, Op::BitwiseOr, both, one), end)
+        };
+        let beyond = self.spread(of, beyond);
+        let within = not(self, beyond);
+        let result = two(self, Op::BitwiseAnd, result, within);
+        let end = two(self, Op::BitwiseAnd, end, beyond);
+        two(self, Op::BitwiseOr, result, end)
+    }
+
+    /// All bits as the highest one.
+    fn spread(&mut self, of: Scalar, word: Word) -> Word {
+        let down = self.asm.constant(of, u64::from(of.bits() - 1));
+        self.same(Op::ShiftRightArithmetic, of, &[word, down])
     }
 
     /// The upper half of a product.
@@ -422,7 +451,10 @@ impl Writer<'_> {
         match is_word(from) && is_word(to) {
             true => a,
             false if from == to => a,
-            false => self.same(Op::Bitcast, to, &[a]),
+            false => {
+                let (from, to) = (self.asm.scalar(from), self.asm.scalar(to));
+                self.asm.bitcast(from, a, to)
+            }
         }
     }
 

@@ -311,8 +311,9 @@ impl<'k> Writer<'k> {
         if self.hides { self.veiled(of, value) } else { value }
     }
 
-    fn veiled(&mut self, of: Scalar, value: Word) -> Word {
-        let raw = if of == Scalar::F64 { Scalar::U64 } else { Scalar::U32 };
+    /// The same, of any number of 32 or 64 bits.
+    pub fn veiled(&mut self, of: Scalar, value: Word) -> Word {
+        let raw = if of.bits() == 64 { Scalar::U64 } else { Scalar::U32 };
         let zero = match self.hidden {
             Some(zero) => zero,
             None => {

@@ -92,7 +92,8 @@ impl VulkanLane {
         if let Some(group) = launch.geometry.group {
             function.check_group(core, group)?;
         }
-        let (mut passed, accesses) = self.passed(launch, others)?;
+        let (mut passed, mut accesses) = (Passed::new(launch), Accesses::new());
+        self.pass(launch, others, &mut passed, &mut accesses)?;
         self.open_now(state)?.accesses(core, Kind::Compute, &accesses);
         for (built, columns) in parts(core, function, launch).into_iter().flatten() {
             self.part(state, tick, (launch, built), columns, &mut passed)?;
@@ -100,19 +101,16 @@ impl VulkanLane {
         Ok(())
     }
 
-    /// What a launch passes, and which buffers it uses.
-    fn passed<'l>(
+    /// What a launch passes, and which buffers it uses. In place: both are large.
+    fn pass(
         &self,
-        launch: &'l Launch,
+        launch: &Launch,
         others: &[Option<u64>],
-    ) -> Result<(Passed<'l>, Accesses), HalError> {
-        let mut passed = Passed {
-            params: launch.params.iter().map(placed).collect(),
-            addresses: SmallVec::new(),
-            scalars: &launch.scalars,
-        };
-        let mut accesses = Accesses::new();
+        passed: &mut Passed<'_>,
+        accesses: &mut Accesses,
+    ) -> Result<(), HalError> {
         for (at, param) in launch.params.iter().enumerate() {
+            passed.params.push(placed(param));
             if let Some(address) = others.get(at).copied().flatten() {
                 passed.addresses.push(address);
                 continue;
@@ -125,7 +123,7 @@ impl VulkanLane {
                 None => passed.addresses.push(0),
             }
         }
-        Ok((passed, accesses))
+        Ok(())
     }
 
     /// Where a parameter is; nowhere if nothing of it is accessed.
@@ -254,7 +252,8 @@ impl VulkanLane {
         (function, launch): (&Function, &Launch),
         recorded: &[Words],
     ) -> Result<Option<Vec<Patch>>, HalError> {
-        let (passed, _) = self.passed(launch, &[])?;
+        let mut passed = Passed::new(launch);
+        self.pass(launch, &[], &mut passed, &mut Accesses::new())?;
         let (mut all, mut left, mut same) = (vec![], recorded.iter(), true);
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         for (built, columns) in parts(&self.core, function, launch).into_iter().flatten() {
@@ -306,7 +305,12 @@ impl Patch {
     }
 }
 
-impl Passed<'_> {
+impl<'p> Passed<'p> {
+    fn new(launch: &'p Launch) -> Passed<'p> {
+        let (params, addresses) = (SmallVec::new(), SmallVec::new());
+        Passed { params, addresses, scalars: &launch.scalars }
+    }
+
     /// What a dispatch reads, whose record is there.
     fn words(&self, built: &Built, record: u64, grid: &Grid, words: &mut SmallVec<[u64; 32]>) {
         words.clear();

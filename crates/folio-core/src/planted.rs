@@ -27,6 +27,8 @@ pub enum Planted {
     StaleEntry,
     /// To make a device's graph again when a node has been exchanged.
     OldPart,
+    /// To exchange no node of a device's graph while a replay of it is on its way.
+    EarlyExchange,
     /// To give a temporary memory that no other one uses meanwhile.
     SharedAlive,
     /// To compare the structure of a block with that of the block whose order it takes.

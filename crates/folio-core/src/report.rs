@@ -43,6 +43,13 @@ pub struct Counters {
     pub device_to_device: Moves,
     /// Pieces of copies between devices, the user's included, that went by way of the host.
     pub chunks: u64,
+    /// Memory of the host, such as that of a view, that a device uses as its own: once for each
+    /// buffer and device.
+    pub imports: u64,
+    /// Memory of the host that a device which shares it could not use as its own, so that data are
+    /// copied: once for each buffer and device. [`Buffer::linkage`](crate::Buffer::linkage) says
+    /// why.
+    pub refused_imports: u64,
     /// Linked memory was mapped for the host.
     pub maps: u64,
     /// Linked memory was unmapped for its device.

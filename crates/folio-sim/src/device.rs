@@ -297,10 +297,9 @@ unsafe impl Device for SimDevice {
     }
 
     fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
-        let graph = SimGraph::new(nodes, self.info.caps.closures, &|handle| {
-            self.core.shared.change(|world| world.loaded(self.index, handle))
-        })?;
-        Ok(Arc::new(graph))
+        let (core, index) = (self.core.clone(), self.index);
+        let find = move |handle| core.shared.change(|world| world.loaded(index, handle));
+        Ok(Arc::new(SimGraph::new(nodes, self.info.caps.closures, Box::new(find))?))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

@@ -6,11 +6,12 @@ use folio_core::hal::{Branch, Graph, HalError, KernelHandle, KernelRef, Node, Op
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Finds a loaded kernel.
-type Find<'a> = &'a dyn Fn(KernelHandle) -> Result<Arc<dyn IrKernel>, HalError>;
+type Find = dyn Fn(KernelHandle) -> Result<Arc<dyn IrKernel>, HalError> + Send + Sync;
 
 /// A graph of a simulated device.
 pub(crate) struct SimGraph {
     closures: bool,
+    find: Box<Find>,
     nodes: Mutex<Vec<Work>>,
 }
 
@@ -18,12 +19,12 @@ impl SimGraph {
     pub(crate) fn new(
         nodes: &[Node<'_>],
         closures: bool,
-        find: Find<'_>,
+        find: Box<Find>,
     ) -> Result<SimGraph, HalError> {
         // Kernels are taken only where all can be had.
         nodes.iter().try_for_each(|node| check_node(&node.op, closures))?;
-        let works = nodes.iter().map(|node| work(node.op, find)).collect::<Result<_, _>>()?;
-        Ok(SimGraph { closures, nodes: Mutex::new(works) })
+        let works = nodes.iter().map(|node| work(node.op, &find)).collect::<Result<_, _>>()?;
+        Ok(SimGraph { closures, find, nodes: Mutex::new(works) })
     }
 
     /// What a replay does that is issued now.
@@ -38,8 +39,7 @@ impl SimGraph {
 unsafe impl Graph for SimGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         check(&op, self.closures)?;
-        let loaded = |_| Err(HalError::unsupported("exchanging loaded kernels"));
-        let new = work(op, &loaded)?;
+        let new = work(op, &self.find)?;
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         let Some(at) = nodes.get_mut(node) else {
             return Err(HalError::unsupported("a node that is not there"));
@@ -77,7 +77,7 @@ fn check(op: &Op<'_>, closures: bool) -> Result<(), HalError> {
     }
 }
 
-fn work(op: Op<'_>, find: Find<'_>) -> Result<Work, HalError> {
+fn work(op: Op<'_>, find: &Find) -> Result<Work, HalError> {
     Ok(match op {
         Op::Copy(rects) => Work::Copy(rects.to_vec()),
         Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
@@ -97,7 +97,7 @@ fn work(op: Op<'_>, find: Find<'_>) -> Result<Work, HalError> {
     })
 }
 
-fn branched(branch: &Branch<'_>, find: Find<'_>) -> Result<Branched<Work>, HalError> {
+fn branched(branch: &Branch<'_>, find: &Find) -> Result<Branched<Work>, HalError> {
     let step = |step: &Step<'_>| match step {
         Step::Op(op) => work(*op, find),
         Step::Branch(branch) => Ok(Work::Branch(branched(branch, find)?)),

@@ -1,5 +1,6 @@
-//! Small pieces of memory that host and device reach: the words of launches, and the records of
-//! what they did wrong. A lane has some chunks, which it uses again when what used them has ended.
+//! Small pieces of memory that host and device reach: the words of launches, which the device reads
+//! first of all, and the records of what they did wrong, which the host reads. A lane has some
+//! chunks of each, which it uses again when what used them has ended.
 
 use crate::device::Core;
 use crate::memory::Block;
@@ -12,9 +13,23 @@ const CHUNK: u64 = 64 << 10;
 /// Chunks that a lane keeps for later.
 const KEPT: usize = 8;
 
+/// What pieces are for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Store {
+    /// The host writes them, and the device reads them.
+    Words,
+    /// The other way round.
+    Records,
+}
+
+impl Store {
+    pub(crate) const COUNT: usize = 2;
+}
+
 /// A lane's chunks that nothing uses, and the one that pieces are taken from.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Arena {
+    of: Store,
     free: Vec<Block>,
     current: Option<Chunk>,
 }
@@ -74,6 +89,15 @@ impl Piece {
 }
 
 impl Arena {
+    pub(crate) fn new(of: Store) -> Arena {
+        Arena { of, free: vec![], current: None }
+    }
+
+    /// One of each kind.
+    pub(crate) fn all() -> [Arena; Store::COUNT] {
+        [Store::Words, Store::Records].map(Arena::new)
+    }
+
     /// A piece of so many words. A chunk that is full goes to `full`, to be kept until what uses it
     /// has ended.
     pub(crate) fn take(
@@ -103,10 +127,18 @@ impl Arena {
     }
 
     fn fresh(&self, core: &Core, bytes: u64) -> Result<Block, HalError> {
-        let block =
-            core.memory.block(&core.device, AllocKind::Host, (bytes, 256), "folio arguments")?;
-        core.name(block.buffer, "folio arguments");
-        Ok(block)
+        let (memory, layout) = (&core.memory, (bytes, 256));
+        let (made, name) = match self.of {
+            Store::Words => {
+                let name = "folio arguments";
+                (memory.arguments(&core.device, layout, name), name)
+            }
+            Store::Records => {
+                let name = "folio records";
+                (memory.block(&core.device, AllocKind::Host, layout, name), name)
+            }
+        };
+        made.inspect(|block| core.name(block.buffer, name))
     }
 
     /// The chunk that is used now goes with what uses it, so that all of it comes back.

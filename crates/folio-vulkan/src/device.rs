@@ -1,19 +1,22 @@
-//! A device: its queue, its lanes and its allocator.
+//! A device: its queues, its lanes and its allocator.
 
+use crate::counts::Total;
 use crate::graph::VulkanGraph;
+use crate::handles::Handles;
 use crate::lane::VulkanLane;
 use crate::memory::Memory;
 use crate::module::{Function, Target};
 use crate::opaque::Opaque;
+use crate::pace::Speed;
 use crate::platform::{Found, Shared, create, driver};
+use crate::queues::Use;
 use ash::vk;
 use folio_cache::Cache;
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, Graph, HalError, HalErrorKind,
-    KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node, PointerInfo, Source,
-    UsmAllocator,
+    AllocReq, Allocation, Argument, Device, DeviceInfo, DeviceKind, Geometry, Graph, HalError,
+    HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node, PointerInfo,
+    Source, UsmAllocator,
 };
-use std::collections::HashMap;
 use std::ffi::{CString, c_int};
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
@@ -27,8 +30,12 @@ pub(crate) struct Core {
     pub(crate) info: DeviceInfo,
     pub(crate) target: Target,
     pub(crate) memory: Memory,
-    /// All lanes submit to it, one at a time.
+    /// All lanes that run kernels submit to it, one at a time.
     queue: Mutex<vk::Queue>,
+    /// The same for lanes that copy, where they have a queue of their own.
+    copies: Option<Mutex<vk::Queue>>,
+    pub(crate) speed: Speed,
+    pub(crate) counts: Total,
     /// What drivers have compiled, on disk.
     pub(crate) cache: Cache,
     /// How every kernel is given its arguments: one address.
@@ -38,7 +45,7 @@ pub(crate) struct Core {
     pub(crate) imports: Option<ash::ext::external_memory_host::Device>,
     /// How memory is exported, if it can be.
     pub(crate) files: Option<ash::khr::external_memory_fd::Device>,
-    kernels: RwLock<(u64, HashMap<u64, Loaded>)>,
+    kernels: RwLock<(u64, Handles<u64, Loaded>)>,
     /// The kernel that fills memory.
     pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
     /// Timeline semaphores of lanes that are gone, for the next ones.
@@ -58,6 +65,15 @@ pub(crate) enum Loaded {
 }
 
 impl Loaded {
+    /// How many operations each item does, about.
+    pub(crate) fn operations(&self) -> u64 {
+        match self {
+            Loaded::Function(function) => function.operations,
+            // What is in it is not known.
+            Loaded::Opaque(_) => 64,
+        }
+    }
+
     /// # Safety
     /// As [`Function::destroy`].
     unsafe fn destroy(&self, device: &ash::Device) {
@@ -96,8 +112,12 @@ impl Core {
             found.info.caps.exports.then(|| {
                 ash::khr::external_memory_fd::Device::new(&found.shared.instance, &device)
             });
-        // SAFETY: the device was created with one queue of this family.
-        let queue = unsafe { device.get_device_queue(found.target.family, 0) };
+        let families = found.target.families;
+        // SAFETY: the device was created with one queue of each of these families.
+        let [queue, copies] = [Some(families.compute), families.copies]
+            .map(|family| family.map(|family| unsafe { device.get_device_queue(family, 0) }));
+        let queue = queue.unwrap_or_default();
+        let is_cpu = found.info.kind == DeviceKind::Cpu;
         let mut core = Core {
             _shared: found.shared.clone(),
             device,
@@ -106,6 +126,9 @@ impl Core {
             target: found.target,
             memory,
             queue: Mutex::new(queue),
+            copies: copies.map(Mutex::new),
+            speed: Speed::new(found.info.compute_units, is_cpu),
+            counts: Total::default(),
             cache,
             layout: vk::PipelineLayout::null(),
             names,
@@ -126,6 +149,7 @@ impl Core {
             .map_err(|result| driver("vkCreatePipelineLayout", result))?;
         core.name(core.layout, "folio arguments");
         core.name(queue, "folio queue");
+        copies.into_iter().for_each(|queue| core.name(queue, "folio copies"));
         notice_the_end();
         Ok(core)
     }
@@ -142,8 +166,12 @@ impl Core {
         let _ = unsafe { names.set_debug_utils_object_name(&info) };
     }
 
-    pub(crate) fn queue(&self) -> MutexGuard<'_, vk::Queue> {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    pub(crate) fn queue(&self, which: Use) -> MutexGuard<'_, vk::Queue> {
+        let queue = match which {
+            Use::Compute => &self.queue,
+            Use::Copies => self.copies.as_ref().unwrap_or(&self.queue),
+        };
+        queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// A timeline semaphore, and the value that it has.
@@ -172,9 +200,9 @@ impl Core {
     }
 
     /// A pool of command buffers, which are recorded again and again.
-    pub(crate) fn command_pool(&self) -> Result<vk::CommandPool, HalError> {
+    pub(crate) fn command_pool(&self, queue: Use) -> Result<vk::CommandPool, HalError> {
         let create = vk::CommandPoolCreateInfo::default()
-            .queue_family_index(self.target.family)
+            .queue_family_index(self.target.families.of(queue))
             .flags(vk::CommandPoolCreateFlags::RESET_COMMAND_BUFFER);
         // SAFETY: the device is there, and the description complete.
         let pool = unsafe { self.device.create_command_pool(&create, None) }
@@ -200,10 +228,13 @@ impl Core {
     pub(crate) fn told<T>(&self, answer: Result<T, HalError>) -> Result<T, HalError> {
         answer.inspect_err(|error| {
             if matches!(error.kind, HalErrorKind::Lost) && self.lost.get().is_none() {
-                let queue = self.queue();
-                // SAFETY: nobody submits while the queue is held.
+                let queue = self.queue(Use::Compute);
+                let copies = self.copies.as_ref();
+                let copies =
+                    copies.map(|queue| queue.lock().unwrap_or_else(PoisonError::into_inner));
+                // SAFETY: nobody submits while the queues are held.
                 let _ = unsafe { self.device.device_wait_idle() };
-                drop(queue);
+                drop((queue, copies));
                 let _ = self.lost.set(Lost::new(error.message.clone()));
             }
         })
@@ -264,7 +295,8 @@ impl Core {
 
     /// Has the device do something, and waits for that.
     pub(crate) fn at_once(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), HalError> {
-        let create = vk::CommandPoolCreateInfo::default().queue_family_index(self.target.family);
+        let family = self.target.families.compute;
+        let create = vk::CommandPoolCreateInfo::default().queue_family_index(family);
         let device = &self.device;
         let run = |pool| -> Result<(), vk::Result> {
             let one =
@@ -281,7 +313,7 @@ impl Core {
                 let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
                 let submit = [vk::SubmitInfo2::default().command_buffer_infos(&buffers)];
                 let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
-                let submitted = device.queue_submit2(*self.queue(), &submit, fence);
+                let submitted = device.queue_submit2(*self.queue(Use::Compute), &submit, fence);
                 let waited =
                     submitted.and_then(|()| device.wait_for_fences(&[fence], true, u64::MAX));
                 device.destroy_fence(fence, None);
@@ -368,9 +400,14 @@ unsafe impl Device for VulkanDevice {
         self
     }
 
-    fn lane(&self, _: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
+    fn lane(&self, kind: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
         self.0.lost()?;
-        let lane = self.0.told(VulkanLane::new(self.0.clone()))?;
+        let queue = match kind {
+            LaneKind::Compute => Use::Compute,
+            _ if self.0.copies.is_none() => Use::Compute,
+            LaneKind::Upload | LaneKind::Download | LaneKind::Peer => Use::Copies,
+        };
+        let lane = self.0.told(VulkanLane::new(self.0.clone(), queue))?;
         Ok(lane)
     }
 

@@ -71,11 +71,7 @@ impl Core {
         let device = &self.device;
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(FILE);
         let size = req.size.next_multiple_of(4);
-        let create =
-            vk::BufferCreateInfo::default().size(size).usage(USES).push_next(&mut external);
-        // SAFETY: the device is there; the description is complete.
-        let buffer = unsafe { device.create_buffer(&create, None) }
-            .map_err(|result| driver("vkCreateBuffer", result))?;
+        let buffer = self.memory.buffer(device, size, Some(&mut external))?;
         // SAFETY: the buffer is this device's.
         let needs = unsafe { device.get_buffer_memory_requirements(buffer) };
         let bytes = from.as_ref().map_or(needs.size, |(_, bytes)| *bytes);
@@ -97,7 +93,7 @@ impl Core {
         bytes: u64,
         from: Option<(OwnedFd, u64)>,
     ) -> Result<Backing, HalError> {
-        let types = self.memory.device_types(types);
+        let types = self.memory.best(types, self.memory.bulk());
         let mut export = vk::ExportMemoryAllocateInfo::default().handle_types(FILE);
         let mut flags =
             vk::MemoryAllocateFlagsInfo::default().flags(vk::MemoryAllocateFlags::DEVICE_ADDRESS);

@@ -1,20 +1,27 @@
 //! Graphs: operations that are recorded once, in a command buffer of their own, which each replay
-//! executes among the commands of its lane.
+//! submits between command buffers of its batch.
+//!
+//! Operations are recorded level by level, with a barrier between two levels
+//! ([`barriers`](crate::barriers)). What is independent by the graph's edges has none.
 //!
 //! The words of launches, the memory in which they combine, and the records of what they do wrong
 //! belong to the recording. Replays do not overlap (the HAL's contract). But the next one may run
 //! before the host has looked at the last: each clears the records, and copies them to memory of
-//! its own batch. Where only scalars of a launch are exchanged, the next replay's batch writes them
-//! over the old ones first, in the order of the lane. Another update makes another recording;
-//! batches hold the one that they execute.
+//! its own batch. Where a launch gets other scalars and memory, the next replay's batch writes its
+//! words over the old ones first, in the order of the lane. Another update makes another recording:
+//! of another kernel or number of blocks, of a reduction, a copy or a fill. Batches hold the one
+//! that they execute.
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Store};
+use crate::barriers::{Barrier, Kind, Kinds, levels};
+use crate::counts::Counts;
 use crate::device::{Core, Loaded};
 use crate::lane::batch::{Batch, Said};
-use crate::lane::jobs::Work;
+use crate::lane::jobs::{Launch, Work};
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use crate::platform::driver;
+use crate::queues::Use;
 use crate::reduce::Scratch;
 use crate::threads::{Patch, Words};
 use ash::vk;
@@ -32,9 +39,11 @@ pub(crate) struct VulkanGraph {
 
 struct Nodes {
     all: Vec<Work>,
+    /// By node: those that it comes after.
+    after: Vec<Vec<usize>>,
     /// They as commands, from the first replay after a change on.
     recorded: Option<Arc<Recording>>,
-    /// Launches whose scalars have changed since the last replay.
+    /// Launches whose words have changed since the last replay.
     changed: Vec<usize>,
 }
 
@@ -43,12 +52,14 @@ pub(crate) struct Recording {
     core: Arc<Core>,
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
-    arena: Arena,
+    arenas: [Arena; Store::COUNT],
     scratch: Scratch,
     blocks: Vec<Block>,
     records: Vec<Spot>,
     /// What dispatches read, node by node.
     words: Vec<Words>,
+    /// How long it runs, about.
+    pub(crate) estimate: u64,
     /// Its words are not those of its nodes: a replay that was to write them has failed.
     is_stale: AtomicBool,
 }
@@ -69,18 +80,13 @@ impl VulkanGraph {
             }
         }
         let all = nodes.iter().map(|node| work(core, &node.op)).collect::<Result<_, _>>()?;
-        let nodes = Mutex::new(Nodes { all, recorded: None, changed: vec![] });
+        let after = nodes.iter().map(|node| node.after.to_vec()).collect();
+        let nodes = Mutex::new(Nodes { all, after, recorded: None, changed: vec![] });
         Ok(VulkanGraph { core: core.clone(), nodes })
     }
 
     fn lock(&self) -> MutexGuard<'_, Nodes> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Which recording there is.
-    #[cfg(test)]
-    pub(crate) fn recorded(&self) -> Option<Arc<Recording>> {
-        self.lock().recorded.clone()
     }
 
     /// What a replay that is issued now executes, and what it writes before.
@@ -92,30 +98,59 @@ impl VulkanGraph {
             return Err(HalError::unsupported("a graph of another device"));
         }
         let mut nodes = self.lock();
-        let changed = std::mem::take(&mut nodes.changed);
+        let mut changed = std::mem::take(&mut nodes.changed);
+        changed.sort_unstable();
+        changed.dedup();
         let recorded = nodes.recorded.take();
         if let Some(recording) = recorded.filter(|own| !own.is_stale.load(Ordering::Relaxed))
             && let Some(patches) = recording.patches(lane, &nodes.all, &changed)?
         {
+            let patched = Counts { patches: changed.len() as u64, ..Counts::default() };
+            self.core.counts.add(&patched);
             nodes.recorded = Some(recording.clone());
             return Ok((recording, patches));
         }
-        let recording = Arc::new(Recording::new(lane, &nodes.all)?);
+        let recording = Arc::new(Recording::new(lane, (&nodes.all, &nodes.after))?);
         Ok((nodes.recorded.insert(recording).clone(), vec![]))
     }
 }
 
-/// Two launches that differ by scalars only, of which no other memory than that of their words is
-/// the recording's.
-fn differ_by_scalars(old: &Work, new: &Work) -> bool {
-    let (Work::Launch(old), Work::Launch(new)) = (old, new) else { return false };
-    let (Loaded::Function(own), Loaded::Function(other)) = (&old.code, &new.code) else {
-        return false;
-    };
-    Arc::ptr_eq(own, other)
-        && !own.reduces()
-        && old.scalars.len() == new.scalars.len()
-        && (old.geometry, &old.params, old.proved) == (new.geometry, &new.params, new.proved)
+/// What an update changes in a recording.
+enum Change {
+    Nothing,
+    /// The words of a launch, unless that has other blocks by now.
+    Words,
+    Commands,
+}
+
+impl Change {
+    fn of(old: &Work, new: &Work) -> Change {
+        let same = match (old, new) {
+            (Work::Launch(old), Work::Launch(new)) => return Change::of_launch(old, new),
+            (Work::Copy(old), Work::Copy(new)) => old == new,
+            (Work::Fill(old, from), Work::Fill(new, to)) => (old, from) == (new, to),
+            (Work::Join, Work::Join) => true,
+            _ => false,
+        };
+        if same { Change::Nothing } else { Change::Commands }
+    }
+
+    fn of_launch(old: &Launch, new: &Launch) -> Change {
+        let (Loaded::Function(own), Loaded::Function(other)) = (&old.code, &new.code) else {
+            return Change::Commands;
+        };
+        if !Arc::ptr_eq(own, other) || old.params.len() != new.params.len() {
+            return Change::Commands;
+        }
+        let is_same = (old.geometry, old.proved) == (new.geometry, new.proved)
+            && (&old.params, &old.scalars) == (&new.params, &new.scalars);
+        match is_same {
+            true => Change::Nothing,
+            // Its other memory is the recording's.
+            false if own.reduces() => Change::Commands,
+            false => Change::Words,
+        }
+    }
 }
 
 // SAFETY: a replay executes commands that nobody changes; the rest is the lane's.
@@ -125,12 +160,12 @@ unsafe impl Graph for VulkanGraph {
         let mut nodes = self.lock();
         let none = || HalError::unsupported("a node that is not there");
         let old = nodes.all.get_mut(node).ok_or_else(none)?;
-        let stays = differ_by_scalars(old, &new);
+        let change = Change::of(old, &new);
         *old = new;
-        match stays {
-            true if nodes.changed.contains(&node) => {}
-            true => nodes.changed.push(node),
-            false => nodes.recorded = None,
+        match change {
+            Change::Nothing => {}
+            Change::Words => nodes.changed.push(node),
+            Change::Commands => nodes.recorded = None,
         }
         Ok(())
     }
@@ -155,45 +190,52 @@ fn work(core: &Core, op: &Op<'_>) -> Result<Work, HalError> {
 }
 
 impl Recording {
-    fn new(lane: &VulkanLane, nodes: &[Work]) -> Result<Recording, HalError> {
+    fn new(
+        lane: &VulkanLane,
+        (nodes, after): (&[Work], &[Vec<usize>]),
+    ) -> Result<Recording, HalError> {
         let core = lane.core.clone();
-        let pool = core.command_pool()?;
+        let pool = core.command_pool(Use::Compute)?;
         let mut state = State::new(pool, 0);
         let done = begin(&core, pool).and_then(|commands| {
-            (state.open, state.words) = (Some(Batch::new(commands, 0)), Some(vec![]));
-            let mut all = nodes.iter().enumerate();
-            all.try_for_each(|(own, node)| {
-                // Its number stands for a tick.
-                let done = lane.record_work(&mut state, own as Tick, node);
-                done.map_err(|error| error.at_node(own))
-            })?;
+            state.open = Some(Batch::new(commands, Use::Compute, 0));
+            state.words = Some(vec![]);
+            record(lane, &mut state, nodes, after)?;
             // SAFETY: it is being recorded, by this call.
             unsafe { core.device.end_command_buffer(commands) }
                 .map_err(|result| driver("vkEndCommandBuffer", result))
         });
-        let batch = state.open.take().unwrap_or(Batch::new(vk::CommandBuffer::null(), 0));
+        let none = || Batch::new(vk::CommandBuffer::null(), Use::Compute, 0);
+        let batch = state.open.take().unwrap_or_else(none);
+        core.counts.add(&Counts { recordings: 1, ..batch.counts });
         let spot = |said: Said| Spot {
             node: usize::try_from(said.tick).unwrap_or(usize::MAX),
             buffer: said.piece.buffer,
             offset: said.piece.offset,
             of: said.of,
         };
+        // A replay fails with the first of its nodes.
+        let mut records: Vec<Spot> = batch.records.into_iter().map(spot).collect();
+        records.sort_by_key(|spot| spot.node);
+        let mut words = state.words.take().unwrap_or_default();
+        words.sort_by_key(|words| words.tick);
         // What has failed goes here.
         let made = Recording {
             pool,
             commands: batch.commands,
-            arena: std::mem::take(&mut state.arena),
+            arenas: std::mem::replace(&mut state.arenas, Arena::all()),
             scratch: std::mem::take(&mut state.scratch),
-            blocks: batch.full.into_iter().chain(batch.pieces).collect(),
-            records: batch.records.into_iter().map(spot).collect(),
-            words: state.words.take().unwrap_or_default(),
+            blocks: batch.full.into_iter().flatten().chain(batch.pieces).collect(),
+            records,
+            words,
+            estimate: nodes.iter().map(|node| node.estimate(&core)).sum(),
             is_stale: AtomicBool::new(false),
             core,
         };
         done.map(|()| made)
     }
 
-    /// What makes it a recording of these nodes, of which some launches have other scalars; nothing
+    /// What makes it a recording of these nodes, of which some launches have other words; nothing
     /// if that cannot be.
     fn patches(
         &self,
@@ -221,27 +263,54 @@ impl Drop for Recording {
         for block in self.blocks.drain(..) {
             core.memory.release(&core.device, block);
         }
-        self.arena.destroy(core);
+        self.arenas.iter_mut().for_each(|arena| arena.destroy(core));
         self.scratch.destroy(core);
         // SAFETY: batches that execute it hold it until they have ended.
         unsafe { core.device.destroy_command_pool(self.pool, None) };
     }
 }
 
-/// A command buffer that others execute, more than one of which may be pending.
+/// Records nodes level by level, each behind those that it comes after.
+fn record(
+    lane: &VulkanLane,
+    state: &mut State,
+    nodes: &[Work],
+    after: &[Vec<usize>],
+) -> Result<(), HalError> {
+    let kinds = nodes
+        .iter()
+        .enumerate()
+        .map(|(own, node)| lane.kinds(node).map_err(|error: HalError| error.at_node(own)));
+    let kinds = kinds.collect::<Result<Vec<Kinds>, HalError>>()?;
+    let all: Vec<(Kinds, &[usize])> =
+        kinds.into_iter().zip(after.iter().map(Vec::as_slice)).collect();
+    let (order, levels) = levels(&all);
+    let (mut order, mut before) = (order.into_iter(), None);
+    for (kinds, count) in levels {
+        if let Some(from) = before.replace(kinds) {
+            lane.open_now(state)?.barrier(&lane.core, Barrier { from, to: kinds });
+        }
+        order.by_ref().take(count).try_for_each(|own| {
+            // Its number stands for a tick.
+            let done = lane.record_work(state, own as Tick, &nodes[own]);
+            done.map_err(|error| error.at_node(own))
+        })?;
+    }
+    Ok(())
+}
+
+/// A command buffer that is submitted again and again, also while it is pending.
 fn begin(core: &Core, pool: vk::CommandPool) -> Result<vk::CommandBuffer, HalError> {
     let wanted = vk::CommandBufferAllocateInfo::default()
         .command_pool(pool)
-        .level(vk::CommandBufferLevel::SECONDARY)
+        .level(vk::CommandBufferLevel::PRIMARY)
         .command_buffer_count(1);
     // SAFETY: the pool is the caller's.
     let made = unsafe { core.device.allocate_command_buffers(&wanted) }
         .map_err(|result| driver("vkAllocateCommandBuffers", result))?;
     let commands = made.first().copied().unwrap_or_default();
-    let inherited = vk::CommandBufferInheritanceInfo::default();
-    let begin = vk::CommandBufferBeginInfo::default()
-        .flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE)
-        .inheritance_info(&inherited);
+    let begin =
+        vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
     // SAFETY: it is new.
     unsafe { core.device.begin_command_buffer(commands, &begin) }
         .map_err(|result| driver("vkBeginCommandBuffer", result))?;
@@ -268,39 +337,74 @@ impl VulkanLane {
         (recording, patches): (&Arc<Recording>, &[Patch]),
     ) -> Result<(), HalError> {
         let (core, records) = (&*self.core, &recording.records);
+        if self.queue != Use::Compute {
+            return Err(HalError::unsupported("a replay on a lane that copies"));
+        }
         let copies = match records.len() {
             0 => None,
-            some => Some(self.piece(state, Record::WORDS * some)?),
+            some => Some(self.records(state, some)?),
         };
         let batch = self.open_now(state)?;
-        batch.barrier(core);
         let (device, commands) = (&core.device, batch.commands);
         let bytes = 8 * Record::WORDS as u64;
-        for Patch { buffer, offset, bytes } in patches.iter().filter(|p| !p.bytes.is_empty()) {
+        if !patches.is_empty() || !records.is_empty() {
+            batch.full_barrier(core);
+        }
+        for Patch { buffer, offset, bytes } in joined(patches) {
             // SAFETY: it is being recorded; the words are the recording's, which the batch holds.
-            unsafe { device.cmd_update_buffer(commands, *buffer, *offset, bytes) };
+            unsafe { device.cmd_update_buffer(commands, buffer, offset, &bytes) };
         }
         for spot in records {
             // SAFETY: it is being recorded; the record is the recording's, which the batch holds.
             unsafe { device.cmd_fill_buffer(commands, spot.buffer, spot.offset, bytes, 0) };
         }
-        batch.barrier(core);
-        // SAFETY: it is being recorded, and the other one is complete; it stays, with all that it
-        // uses, until the batch has ended.
-        unsafe { device.cmd_execute_commands(commands, &[recording.commands]) };
-        batch.barrier(core);
+        batch.full_barrier(core);
+        batch.recordings.push(recording.clone());
+        self.continue_behind(state, recording.commands)?;
+        let batch = self.open_now(state)?;
+        batch.full_barrier(core);
         for (own, spot) in records.iter().enumerate() {
             let Some(piece) = copies.as_ref().and_then(|all| all.part(own)) else { continue };
             let region = [vk::BufferCopy::default()
                 .src_offset(spot.offset)
                 .dst_offset(piece.offset)
                 .size(bytes)];
+            let (from, to) = (spot.buffer, piece.buffer);
             // SAFETY: as above; the other record is the batch's.
-            unsafe { device.cmd_copy_buffer(commands, spot.buffer, piece.buffer, &region) };
+            unsafe { device.cmd_copy_buffer(batch.commands, from, to, &region) };
             let (node, of) = (Some(spot.node), spot.of.clone());
             batch.records.push(Said { tick, node, piece, of });
         }
-        batch.recordings.push(recording.clone());
         Ok(())
     }
+
+    /// Which kinds of operations a node is.
+    fn kinds(&self, work: &Work) -> Result<Kinds, HalError> {
+        Ok(match work {
+            Work::Copy(_) => Kinds::of(Kind::Transfer),
+            Work::Fill(rects, pattern) => self.kinds_of_fill(rects, pattern)?,
+            Work::Launch(_) => Kinds::of(Kind::Compute),
+            Work::HostCopy(_) | Work::Replay(..) | Work::Join | Work::Refused(_) => {
+                Kinds::default()
+            }
+        })
+    }
+}
+
+/// Bytes of one command that writes what it has with it, at most: a limit of Vulkan's.
+const UPDATE: usize = 65536;
+
+/// Patches, those that follow one another as one.
+fn joined(patches: &[Patch]) -> Vec<Patch> {
+    let mut all: Vec<Patch> = vec![];
+    for Patch { buffer, offset, bytes } in patches.iter().filter(|patch| !patch.bytes.is_empty()) {
+        match all.last_mut() {
+            Some(last) if last.buffer == *buffer && last.takes(*offset, bytes.len(), UPDATE) => {
+                last.bytes.resize((*offset - last.offset) as usize, 0);
+                last.bytes.extend_from_slice(bytes);
+            }
+            _ => all.push(Patch { buffer: *buffer, offset: *offset, bytes: bytes.clone() }),
+        }
+    }
+    all
 }

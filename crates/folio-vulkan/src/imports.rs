@@ -1,8 +1,9 @@
 //! Memory of the host as the device's own (`VK_EXT_external_memory_host`).
 
 use crate::device::Core;
-use crate::memory::{Backing, Block, USES};
+use crate::memory::{Backing, Block};
 use crate::platform::{PAGE, driver};
+use crate::types::Purpose;
 use ash::vk;
 use folio_core::hal::{AllocReq, Allocation, DeviceKind, HalError, HalErrorKind, HostPtr};
 
@@ -48,8 +49,6 @@ impl Core {
         let device = &self.device;
         let of_host = vk::ExternalMemoryHandleTypeFlags::HOST_ALLOCATION_EXT;
         let mut external = vk::ExternalMemoryBufferCreateInfo::default().handle_types(of_host);
-        let create =
-            vk::BufferCreateInfo::default().size(whole).usage(USES).push_next(&mut external);
         let mut found = vk::MemoryHostPointerPropertiesEXT::default();
         let Some(imports) = &self.imports else {
             return Err(HalError::unsupported("memory of the host as the device's own"));
@@ -61,17 +60,10 @@ impl Core {
             ask(device.handle(), of_host, pages, &mut found)
                 .result()
                 .map_err(|result| refused("vkGetMemoryHostPointerPropertiesEXT", result))?;
-            let buffer = device
-                .create_buffer(&create, None)
-                .map_err(|result| driver("vkCreateBuffer", result))?;
+            let buffer = self.memory.buffer(device, whole, Some(&mut external))?;
             let needs = device.get_buffer_memory_requirements(buffer);
-            let types = self.memory.types(
-                needs.memory_type_bits & found.memory_type_bits,
-                [
-                    vk::MemoryPropertyFlags::HOST_VISIBLE | vk::MemoryPropertyFlags::HOST_COHERENT,
-                    vk::MemoryPropertyFlags::HOST_CACHED,
-                ],
-            );
+            let both = needs.memory_type_bits & found.memory_type_bits;
+            let types = self.memory.best(both, Purpose::Host);
             let mut import = vk::ImportMemoryHostPointerInfoEXT::default()
                 .handle_type(of_host)
                 .host_pointer(pages);

@@ -5,8 +5,8 @@
 //! Each operation is a *job*. Jobs run in order. What the device does is recorded into the open
 //! *batch*, a command buffer; what the host does (copies from and to its memory) is done by whoever
 //! drives, flushes or waits, once everything ahead has ended. A batch is submitted when the lane is
-//! flushed or awaited, when the host has something to do behind it, and when it is long. It signals
-//! the next value of the lane's semaphore.
+//! flushed or awaited, when the host has something to do behind it, and when it is worth a
+//! submission ([`pace`](crate::pace)). It signals the next value of the lane's semaphore.
 //!
 //! | state of a tick | it is in |
 //! | --- | --- |
@@ -29,10 +29,12 @@ mod foreign;
 pub(crate) mod jobs;
 mod progress;
 
-use crate::arena::Arena;
+use crate::arena::{Arena, Store};
+use crate::barriers::Hazards;
 use crate::device::{Core, ending};
 use crate::graph::VulkanGraph;
 use crate::platform::driver;
+use crate::queues::Use;
 use crate::reduce::Scratch;
 use crate::threads::Words;
 use ash::vk;
@@ -44,10 +46,6 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Operations of a batch after which it is submitted where the device has something to do.
-const LONG: u32 = 64;
-/// Operations of a batch, at most.
-const LONGEST: u32 = 512;
 /// Timings that are kept.
 const TIMINGS: usize = 1024;
 /// How long a thread waits before it looks for other reasons to go on.
@@ -62,6 +60,7 @@ pub(crate) type Awaited = (Arc<VulkanLane>, Tick);
 pub(crate) struct VulkanLane {
     pub(crate) core: Arc<Core>,
     own: Weak<VulkanLane>,
+    pub(crate) queue: Use,
     pub(crate) semaphore: vk::Semaphore,
     state: Mutex<State>,
     failed: Mutex<VecDeque<(Tick, HalError)>>,
@@ -91,7 +90,9 @@ pub(crate) struct State {
     issued: Tick,
     pub(crate) pool: vk::CommandPool,
     free: Vec<vk::CommandBuffer>,
-    pub(crate) arena: Arena,
+    pub(crate) arenas: [Arena; Store::COUNT],
+    /// Between batches.
+    hazards: Hazards,
     pub(crate) scratch: Scratch,
     /// Of a recording: where its dispatches find their words.
     pub(crate) words: Option<Vec<Words>>,
@@ -111,7 +112,8 @@ impl State {
             issued: 0,
             pool,
             free: vec![],
-            arena: Arena::default(),
+            arenas: Arena::all(),
+            hazards: Hazards::default(),
             scratch: Scratch::default(),
             words: None,
             queries: batch::Queries::default(),
@@ -121,13 +123,14 @@ impl State {
 }
 
 impl VulkanLane {
-    pub(crate) fn new(core: Arc<Core>) -> Result<Arc<VulkanLane>, HalError> {
+    pub(crate) fn new(core: Arc<Core>, queue: Use) -> Result<Arc<VulkanLane>, HalError> {
         let (semaphore, value) = core.timeline()?;
-        let pool = core.command_pool().inspect_err(|_| core.keep_timeline(semaphore))?;
+        let pool = core.command_pool(queue).inspect_err(|_| core.keep_timeline(semaphore))?;
         core.name(semaphore, "folio lane");
         Ok(Arc::new_cyclic(|own| VulkanLane {
             core,
             own: own.clone(),
+            queue,
             semaphore,
             state: Mutex::new(State::new(pool, value)),
             failed: Mutex::default(),
@@ -237,8 +240,7 @@ unsafe impl Lane for VulkanLane {
     fn drive(&self) {
         self.progress_to(Tick::MAX, true);
         let mut state = self.lock();
-        let long = state.open.as_ref().is_some_and(|batch| batch.operations >= LONG);
-        if long || state.flying.is_empty() {
+        if state.flying.is_empty() {
             self.submit(&mut state);
         }
         drop(state);
@@ -309,7 +311,7 @@ impl Drop for VulkanLane {
                     .map_err(|result| driver("vkWaitSemaphores", result)),
             );
             for batch in state.flying.drain(..).chain(state.open.take()) {
-                for block in batch.full.into_iter().chain(batch.pieces) {
+                for block in batch.full.into_iter().flatten().chain(batch.pieces) {
                     core.memory.release(&core.device, block);
                 }
             }
@@ -318,7 +320,7 @@ impl Drop for VulkanLane {
                     copy.release(&core);
                 }
             }
-            state.arena.destroy(&core);
+            state.arenas.iter_mut().for_each(|arena| arena.destroy(&core));
             state.scratch.destroy(&core);
             state.queries.destroy(&core);
             core.device.destroy_command_pool(state.pool, None);

@@ -5,15 +5,17 @@
 //! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what
 //! devices say of themselves). Apart from those: `arena` (words of launches), `probe` (what is
 //! measured of floats), `messages` (what the validation layer says), `imports`
-//! (memory of the host), `external` (memory that other drivers open). The loader is looked for when
-//! devices are; without one, without a driver or a device of Vulkan 1.3 there are no devices, and a
-//! reason.
+//! (memory of the host), `external` (memory that other drivers open), `counts` (for tests). Four
+//! are choices and nothing else: `barriers` (where they are), `pace` (when to submit), `queues` and
+//! `types` (which families of queues and types of memory). The loader is looked for when devices
+//! are; without one, without a driver or a device of Vulkan 1.3 there are no devices, and a reason.
 //!
 //! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. What a launch is
 //!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is
 //!   in a record behind such an address.
 //! * A lane is an in-order queue over a timeline semaphore, whose operations are submitted several
-//!   at a time. All lanes use the device's one queue. Barriers are between operations of which one
+//!   at a time. Lanes use the device's one queue; lanes for copies use one of another family where
+//!   that was [asked for](VulkanBackend::copy_queue). Barriers are between operations of which one
 //!   writes what the other accesses.
 //! * Memory is a buffer with an address. Where host and device share one memory, the host copies to
 //!   and from it directly; elsewhere by way of memory that both reach.
@@ -33,11 +35,14 @@
 //! ```
 
 mod arena;
+mod barriers;
+mod counts;
 mod device;
 #[cfg(unix)]
 mod external;
 mod fma;
 mod graph;
+mod handles;
 mod imports;
 mod lane;
 mod memory;
@@ -45,10 +50,13 @@ mod messages;
 mod module;
 mod native;
 mod opaque;
+mod pace;
 mod platform;
 mod probe;
+mod queues;
 mod reduce;
 mod threads;
+mod types;
 mod work;
 
 #[cfg(test)]
@@ -72,6 +80,7 @@ pub struct VulkanBackend {
     validated: bool,
     discrete: bool,
     checked: bool,
+    copy_queue: bool,
     limit: Option<Capabilities>,
     cache: Cache,
     messages: Messages,
@@ -80,9 +89,12 @@ pub struct VulkanBackend {
 
 impl VulkanBackend {
     /// Nothing is looked for yet. Compiled pipelines are kept where the environment says
-    /// ([`Cache::from_environment`]).
+    /// ([`Cache::from_environment`]). `FOLIO_VULKAN_COPY_QUEUE=on` is as
+    /// [`copy_queue`](Self::copy_queue).
     pub fn new() -> VulkanBackend {
-        VulkanBackend { cache: Cache::from_environment(), ..VulkanBackend::default() }
+        let copy_queue = std::env::var_os("FOLIO_VULKAN_COPY_QUEUE").is_some_and(|is| is == "on");
+        let cache = Cache::from_environment();
+        VulkanBackend { cache, copy_queue, ..VulkanBackend::default() }
     }
 
     /// With another cache of compiled pipelines.
@@ -110,6 +122,14 @@ impl VulkanBackend {
     #[must_use]
     pub fn as_discrete(self) -> VulkanBackend {
         VulkanBackend { discrete: true, ..self }
+    }
+
+    /// With a queue that only copies, for the lanes that do, so that copies run beside kernels. It
+    /// is used where a device has one, has memory of its own, and can time what that queue does.
+    /// Without this, all lanes submit to one queue.
+    #[must_use]
+    pub fn copy_queue(self, copy_queue: bool) -> VulkanBackend {
+        VulkanBackend { copy_queue, ..self }
     }
 
     /// As if no device could do more than this. What a kernel needs beyond it is an error that
@@ -142,6 +162,9 @@ impl VulkanBackend {
                 device.target.checked = self.checked;
                 if self.discrete {
                     (device.info.caps.unified, device.info.caps.links) = (false, None);
+                }
+                if !self.copy_queue || device.info.caps.unified {
+                    device.target.families.copies = None;
                 }
                 if let Some(limit) = self.limit {
                     device.target.limit(limit);

@@ -1,14 +1,13 @@
 //! A device's memory: one buffer for each allocation, of memory that `gpu-allocator` manages.
 //!
-//! | asked for | memory |
-//! | --- | --- |
-//! | device | the device's own that the host does not reach; where host and device share one, such as both reach |
-//! | host, shared | the host's, cached and coherent, which the device reaches |
+//! Which type of memory is for what, [`types`](crate::types) says.
 //!
 //! Addresses of the device are those of buffers, so kernels need no descriptors.
 
 use crate::device::Core;
+use crate::handles::Handles;
 use crate::platform::{Found, driver};
+use crate::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
@@ -18,7 +17,7 @@ use gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
 use gpu_allocator::{AllocationError, AllocationSizes, MemoryLocation};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::mem::ManuallyDrop;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
@@ -75,7 +74,7 @@ pub(crate) const USES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 /// All memory of a device.
 pub(crate) struct Memory {
     allocator: ManuallyDrop<Mutex<Allocator>>,
-    blocks: RwLock<HashMap<u64, Arc<Block>>>,
+    blocks: RwLock<Handles<u64, Arc<Block>>>,
     /// By address: the handle.
     addresses: Mutex<BTreeMap<u64, u64>>,
     /// Freed, and looked at by somebody at that moment.
@@ -85,6 +84,8 @@ pub(crate) struct Memory {
     total: u64,
     unified: bool,
     properties: vk::PhysicalDeviceMemoryProperties,
+    /// The families of queues that use all buffers, if there are two.
+    families: Option<[u32; 2]>,
 }
 
 impl std::fmt::Debug for Memory {
@@ -125,6 +126,7 @@ impl Memory {
             total: found.info.memory,
             unified: found.info.caps.unified,
             properties,
+            families: found.target.families.both(),
         })
     }
 
@@ -132,34 +134,34 @@ impl Memory {
         self.allocator.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The types of memory, of those, that are best for something: those with as many of the wanted
-    /// properties as any, first ones first. `gpu-allocator` may take uncached memory otherwise.
-    pub(crate) fn types(&self, all: u32, wanted: [vk::MemoryPropertyFlags; 2]) -> u32 {
-        let has = |at: u32, flags| {
-            self.properties.memory_types[at as usize].property_flags.contains(flags)
-        };
-        let of = |flags| {
-            (0..32).filter(|at| all & 1 << at != 0 && has(*at, flags)).fold(0, |m, at| m | 1 << at)
-        };
-        let both = of(wanted[0] | wanted[1]);
-        let one = of(wanted[0]);
-        if both != 0 {
-            both
-        } else if one != 0 {
-            one
-        } else {
-            all
-        }
+    /// Of those types of memory, the best ones for a purpose.
+    pub(crate) fn best(&self, of: u32, purpose: Purpose) -> u32 {
+        best(&self.properties, of, purpose)
     }
 
-    /// Of those, the types of memory for bulk data.
-    pub(crate) fn device_types(&self, all: u32) -> u32 {
-        use vk::MemoryPropertyFlags as Has;
-        let wanted = match self.unified {
-            false => [Has::DEVICE_LOCAL, Has::empty()],
-            true => [Has::HOST_VISIBLE | Has::HOST_COHERENT, Has::DEVICE_LOCAL | Has::HOST_CACHED],
-        };
-        self.types(all, wanted)
+    /// What bulk data is.
+    pub(crate) fn bulk(&self) -> Purpose {
+        if self.unified { Purpose::Both } else { Purpose::Bulk }
+    }
+
+    /// A buffer of so many bytes, without memory.
+    pub(crate) fn buffer(
+        &self,
+        device: &ash::Device,
+        size: u64,
+        external: Option<&mut vk::ExternalMemoryBufferCreateInfo<'_>>,
+    ) -> Result<vk::Buffer, HalError> {
+        let mut create = vk::BufferCreateInfo::default().size(size).usage(USES);
+        if let Some(families) = &self.families {
+            create =
+                create.sharing_mode(vk::SharingMode::CONCURRENT).queue_family_indices(families);
+        }
+        if let Some(external) = external {
+            create = create.push_next(external);
+        }
+        // SAFETY: the device is there; the description is complete.
+        unsafe { device.create_buffer(&create, None) }
+            .map_err(|result| driver("vkCreateBuffer", result))
     }
 
     pub(crate) fn out_of_memory(&self, asked: u64) -> HalError {
@@ -194,26 +196,47 @@ impl Memory {
         &self,
         device: &ash::Device,
         kind: AllocKind,
+        layout: (u64, u64),
+        label: &str,
+    ) -> Result<Block, HalError> {
+        let purpose = match kind {
+            AllocKind::Device => self.bulk(),
+            AllocKind::Host | AllocKind::Shared => Purpose::Host,
+        };
+        self.block_for(device, (kind, purpose), layout, label)
+    }
+
+    /// A buffer of so many bytes for the words of launches.
+    pub(crate) fn arguments(
+        &self,
+        device: &ash::Device,
+        layout: (u64, u64),
+        label: &str,
+    ) -> Result<Block, HalError> {
+        let kind = AllocKind::Host;
+        let made = self.block_for(device, (kind, Purpose::Arguments), layout, label);
+        match made {
+            // There may be little of the device's memory that is mapped.
+            Err(error) if matches!(error.kind, HalErrorKind::OutOfMemory { .. }) => {
+                self.block(device, kind, layout, label)
+            }
+            made => made,
+        }
+    }
+
+    fn block_for(
+        &self,
+        device: &ash::Device,
+        (kind, purpose): (AllocKind, Purpose),
         (size, align): (u64, u64),
         label: &str,
     ) -> Result<Block, HalError> {
-        use vk::MemoryPropertyFlags as Has;
         // Commands fill whole words.
-        let create = vk::BufferCreateInfo::default().size(size.next_multiple_of(4)).usage(USES);
-        // SAFETY: the device is there; the description is complete.
-        let buffer = unsafe { device.create_buffer(&create, None) }
-            .map_err(|result| driver("vkCreateBuffer", result))?;
+        let buffer = self.buffer(device, size.next_multiple_of(4), None)?;
         // SAFETY: the buffer is this device's.
         let mut requirements = unsafe { device.get_buffer_memory_requirements(buffer) };
         requirements.alignment = requirements.alignment.max(align);
-        let all = requirements.memory_type_bits;
-        let mapped = Has::HOST_VISIBLE | Has::HOST_COHERENT;
-        let (location, bits) = match kind {
-            AllocKind::Device if !self.unified => (MemoryLocation::GpuOnly, self.device_types(all)),
-            AllocKind::Device => (MemoryLocation::CpuToGpu, self.device_types(all)),
-            _ => (MemoryLocation::GpuToCpu, self.types(all, [mapped, Has::HOST_CACHED])),
-        };
-        requirements.memory_type_bits = bits;
+        requirements.memory_type_bits = self.best(requirements.memory_type_bits, purpose);
         let scheme = match size >= LARGE {
             true => AllocationScheme::DedicatedBuffer(buffer),
             false => AllocationScheme::GpuAllocatorManaged,
@@ -221,7 +244,8 @@ impl Memory {
         let wanted = AllocationCreateDesc {
             name: label,
             requirements,
-            location,
+            // Any of those types, which the choice above has left.
+            location: MemoryLocation::Unknown,
             linear: true,
             allocation_scheme: scheme,
         };
@@ -236,8 +260,7 @@ impl Memory {
         let bound = unsafe { device.bind_buffer_memory(buffer, memory.memory(), memory.offset()) };
         // What is bulk data of a discrete device, the host leaves alone, also where it could reach
         // it: reads across the bus are slow.
-        let apart = kind == AllocKind::Device && !self.unified;
-        let mapped = memory.mapped_ptr().filter(|_| !apart);
+        let mapped = memory.mapped_ptr().filter(|_| purpose != Purpose::Bulk);
         let host = mapped.map(|at| HostPtr(at.as_ptr().cast()));
         let backing = Backing::Managed(memory);
         let block = Block { buffer, address: 0, ahead: 0, size, host, kind, backing };

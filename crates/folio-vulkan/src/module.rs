@@ -1,7 +1,9 @@
 //! Kernels in IR: emitted as SPIR-V, and made pipelines of when a launch takes them.
 
 use crate::device::Core;
+use crate::handles::Handles;
 use crate::platform::driver;
+use crate::queues::Families;
 use ash::vk;
 use folio_cache::Key;
 use folio_core::geom::Dims;
@@ -9,7 +11,6 @@ use folio_core::hal::{Geometry, HalError, HalErrorKind};
 use folio_kernel::Kernel;
 use folio_kernel::emit::spirv::{Capabilities, Module, texts};
 use folio_kernel::emit::{LANES, Texts, Threads};
-use std::collections::HashMap;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -21,8 +22,8 @@ pub(crate) struct Target {
     pub(crate) denormals: bool,
     /// No proof is believed.
     pub(crate) checked: bool,
-    /// The family of the queue.
-    pub(crate) family: u32,
+    /// Those of its queues.
+    pub(crate) families: Families,
     /// Blocks of a dispatch along each axis of the device.
     pub(crate) most_blocks: [u64; 3],
     /// Threads of a block along each axis of the device.
@@ -41,6 +42,8 @@ pub(crate) struct Function {
     local: u64,
     /// Its groups combine: 8 bytes for each thread.
     combines: bool,
+    /// Statements of its body: about what an item does.
+    pub(crate) operations: u64,
 }
 
 /// One module of a kernel.
@@ -59,7 +62,7 @@ pub(crate) struct Pipelines {
     /// The module, for the cache.
     code: Box<[u8]>,
     /// By entry (0 is the kernel's, others finish a reduction) and threads of a block.
-    made: Mutex<HashMap<(usize, [u32; 3]), vk::Pipeline>>,
+    made: Mutex<Handles<(usize, [u32; 3]), vk::Pipeline>>,
 }
 
 /// The parts of a launch: up to a column the module for several items, then the one for each.
@@ -91,7 +94,9 @@ impl Function {
             }
         })?;
         let (local, combines) = room;
-        let function = Function { texts, local, combines };
+        let mut operations = 0;
+        folio_kernel::walk(&kernel.body, &mut |_| operations += 1);
+        let function = Function { texts, local, combines, operations };
         // One is compiled at once, so that what the driver refuses is refused where the kernel is
         // loaded.
         let built = function.texts.text(true);

@@ -55,7 +55,7 @@ impl Native {
     ) -> Result<Native, HalError> {
         let memory = params.iter().map(|param| place(core, param)).collect::<Result<_, _>>()?;
         let (device, physical) = (core.device.clone(), core.physical);
-        Ok(Native { device, physical, family: core.target.family, commands, memory })
+        Ok(Native { device, physical, family: core.target.families.compute, commands, memory })
     }
 }
 

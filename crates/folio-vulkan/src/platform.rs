@@ -4,6 +4,8 @@ use crate::fma;
 use crate::messages::Messages;
 use crate::module::Target;
 use crate::native::Native;
+use crate::queues;
+use crate::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
     Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
@@ -258,10 +260,13 @@ fn describe(
     }
     // SAFETY: as above.
     let families = unsafe { instance.get_physical_device_queue_family_properties(physical) };
-    let computes = |f: &vk::QueueFamilyProperties| f.queue_flags.contains(vk::QueueFlags::COMPUTE);
-    let Some(family) = families.iter().position(computes) else {
+    let Some(mut chosen) = queues::families(&families) else {
         return Err(format!("{name} does not compute"));
     };
+    if features.v12.host_query_reset == vk::FALSE {
+        // The host resets timestamps of queues that only copy.
+        chosen.copies = None;
+    }
     // SAFETY: as above.
     let memory = unsafe { instance.get_physical_device_memory_properties(physical) };
     let kind = match plain.device_type {
@@ -276,7 +281,8 @@ fn describe(
     caps.wait_group = Some(WaitGroup(index));
     caps.copy_lanes = true;
     caps.batches = true;
-    caps.timing = families[family].timestamp_valid_bits > 0;
+    let ticks = families.get(chosen.compute as usize).map(|family| family.timestamp_valid_bits);
+    caps.timing = ticks.is_some_and(|bits| bits > 0);
     caps.unified = kind == DeviceKind::Cpu || integrated;
     caps.max_alloc = v11.max_memory_allocation_size.min(v13.max_buffer_size);
     let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
@@ -287,7 +293,7 @@ fn describe(
         kind,
         uuid: Some(v11.device_uuid),
         home: MemoryHome::Own(index),
-        memory: bulk(&memory),
+        memory: bulk(&memory, caps.unified),
         // Vulkan does not tell. A guess keeps launches of some size in many blocks.
         compute_units: if kind == DeviceKind::Cpu { processors } else { 32 },
         caps,
@@ -303,7 +309,7 @@ fn describe(
         // Until a probe has measured them.
         denormals: false,
         checked: false,
-        family: family as u32,
+        families: chosen,
         most_blocks: limits.max_compute_work_group_count.map(u64::from),
         most_threads: limits.max_compute_work_group_size,
         period: limits.timestamp_period,
@@ -373,11 +379,12 @@ fn vendor(id: u32) -> String {
     known.to_owned()
 }
 
-/// Bytes of the largest heap of the device's own memory.
-fn bulk(memory: &vk::PhysicalDeviceMemoryProperties) -> u64 {
-    let heaps = memory.memory_heaps_as_slice().iter();
-    let own = heaps.filter(|heap| heap.flags.contains(vk::MemoryHeapFlags::DEVICE_LOCAL));
-    own.map(|heap| heap.size).max().unwrap_or_default()
+/// Bytes of the heap that bulk data is in.
+fn bulk(memory: &vk::PhysicalDeviceMemoryProperties, unified: bool) -> u64 {
+    let types = best(memory, u32::MAX, if unified { Purpose::Both } else { Purpose::Bulk });
+    let own = memory.memory_types_as_slice().get(types.trailing_zeros() as usize);
+    let heap = own.and_then(|own| memory.memory_heaps.get(own.heap_index as usize));
+    heap.map_or(0, |heap| heap.size)
 }
 
 fn capabilities(
@@ -435,9 +442,13 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
     let there = Features::of(&found.shared, found.physical);
     let mut fma = fma::Features::of(target.capabilities.exact.fused);
     let priorities = [1.0];
-    let queues = [vk::DeviceQueueCreateInfo::default()
-        .queue_family_index(target.family)
-        .queue_priorities(&priorities)];
+    let families = [Some(target.families.compute), target.families.copies];
+    let queue = |family| {
+        vk::DeviceQueueCreateInfo::default()
+            .queue_family_index(family)
+            .queue_priorities(&priorities)
+    };
+    let queues: Vec<_> = families.into_iter().flatten().map(queue).collect();
     let core = vk::PhysicalDeviceFeatures::default()
         .shader_int64(true)
         .shader_int16(there.core.shader_int16 == vk::TRUE)
@@ -448,6 +459,7 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .buffer_device_address(true)
         .vulkan_memory_model(true)
         .timeline_semaphore(true)
+        .host_query_reset(target.families.copies.is_some())
         .shader_int8(there.v12.shader_int8 == vk::TRUE)
         .storage_buffer8_bit_access(there.v12.storage_buffer8_bit_access == vk::TRUE)
         .shader_buffer_int64_atomics(there.v12.shader_buffer_int64_atomics == vk::TRUE)

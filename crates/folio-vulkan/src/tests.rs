@@ -2,7 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::device::{Core, VulkanDevice};
+use crate::lane::VulkanLane;
 use crate::platform::Found;
+use crate::queues::Use;
 use crate::{Cache, Capabilities, Messages, VulkanBackend, probe};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Argument, CopyRect, Device, FillRect, Foreign, Geometry,
@@ -185,35 +187,43 @@ fn masked_features_of_vulkan_are_typed_errors() {
 fn fills_of_vulkan_are_of_any_size() {
     let Some((found, messages)) = found() else { return };
     let device = open(&found);
-    let lane = device.lane(LaneKind::Compute, 0).unwrap();
     let patterns: [&[u8]; 6] =
         [&[7], &[1, 2], &[1, 2, 3], &[1, 2, 3, 4], &[9; 16], &[1, 2, 3, 4, 5]];
-    for pattern in patterns {
-        for offset in [0, 1, 4, 6] {
-            let made = alloc(&device, AllocKind::Host, 4096);
-            let bytes = 12 * pattern.len() as u64;
-            let (pitch, extent) =
-                ([1000, 100], [2, 3, bytes.min(96 / pattern.len() as u64 * pattern.len() as u64)]);
-            let rect = FillRect { dst: place(&made, offset), pitch, extent };
-            let lane = device.lane(LaneKind::Compute, 0).unwrap();
-            assert!(run(&lane, &[Op::Fill(&[rect], pattern)]).is_empty());
-            // SAFETY: the allocation has so many bytes, and the lane has ended.
-            let found = unsafe { std::slice::from_raw_parts(made.host.unwrap().0, 4096) };
-            let mut wanted = vec![0u8; 4096];
-            for slice in 0..extent[0] {
-                for row in 0..extent[1] {
-                    for column in 0..extent[2] {
-                        let at = offset + slice * pitch[0] + row * pitch[1] + column;
-                        wanted[at as usize] = pattern[column as usize % pattern.len()];
-                    }
-                }
+    // A queue that only copies has no kernel for it.
+    for queue in [Use::Compute, Use::Copies] {
+        let before = device.0.counts.get();
+        for pattern in patterns {
+            for offset in [0, 1, 4, 6] {
+                fills(&device, queue, pattern, offset);
             }
-            assert!(found == wanted, "{pattern:?} at {offset}");
-            device.free(made.handle);
+        }
+        let done = device.0.counts.get() - before;
+        assert_eq!(done.dispatches > 0, queue == Use::Compute);
+    }
+    assert!(messages.all().is_empty(), "{:?}", messages.all());
+}
+
+fn fills(device: &VulkanDevice, queue: Use, pattern: &[u8], offset: u64) {
+    let lane: Arc<dyn Lane> = VulkanLane::new(device.0.clone(), queue).unwrap();
+    let made = alloc(device, AllocKind::Host, 4096);
+    let bytes = 12 * pattern.len() as u64;
+    let (pitch, extent) =
+        ([1000, 100], [2, 3, bytes.min(96 / pattern.len() as u64 * pattern.len() as u64)]);
+    let rect = FillRect { dst: place(&made, offset), pitch, extent };
+    assert!(run(&lane, &[Op::Fill(&[rect], pattern)]).is_empty());
+    // SAFETY: the allocation has so many bytes, and the lane has ended.
+    let found = unsafe { std::slice::from_raw_parts(made.host.unwrap().0, 4096) };
+    let mut wanted = vec![0u8; 4096];
+    for slice in 0..extent[0] {
+        for row in 0..extent[1] {
+            for column in 0..extent[2] {
+                let at = offset + slice * pitch[0] + row * pitch[1] + column;
+                wanted[at as usize] = pattern[column as usize % pattern.len()];
+            }
         }
     }
-    drop(lane);
-    assert!(messages.all().is_empty(), "{:?}", messages.all());
+    assert!(found == wanted, "{queue:?}: {pattern:?} at {offset}");
+    device.free(made.handle);
 }
 
 /// Where the host does not reach the device's memory, copies go in pieces by way of such as both

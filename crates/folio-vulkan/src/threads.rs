@@ -1,6 +1,9 @@
 //! How a launch is cut into dispatches, and what each of them is given.
 
+use crate::arena::Piece;
+use crate::barriers::{Barrier, Kind, Kinds};
 use crate::device::Core;
+use crate::lane::batch::Batch;
 use crate::lane::jobs::Launch;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
@@ -72,8 +75,12 @@ struct Passed<'p> {
     scalars: &'p [u8],
 }
 
+/// Buffers, and whether they are written.
+type Accesses = SmallVec<[(vk::Buffer, bool); 4]>;
+
 impl VulkanLane {
-    /// A launch, of which some parameters are at these addresses and not where they say.
+    /// A launch, of which some parameters are at these addresses and not where they say: of memory
+    /// that nothing else uses, or that has had its barrier.
     pub(crate) fn launch(
         &self,
         state: &mut State,
@@ -85,13 +92,25 @@ impl VulkanLane {
         if let Some(group) = launch.geometry.group {
             function.check_group(core, group)?;
         }
-        let mut passed = Passed {
-            params: launch.params.iter().map(placed).collect(),
-            addresses: SmallVec::new(),
-            scalars: &launch.scalars,
-        };
-        let mut accesses: SmallVec<[(vk::Buffer, bool); 4]> = SmallVec::new();
+        let (mut passed, mut accesses) = (Passed::new(launch), Accesses::new());
+        self.pass(launch, others, &mut passed, &mut accesses)?;
+        self.open_now(state)?.accesses(core, Kind::Compute, &accesses);
+        for (built, columns) in parts(core, function, launch).into_iter().flatten() {
+            self.part(state, tick, (launch, built), columns, &mut passed)?;
+        }
+        Ok(())
+    }
+
+    /// What a launch passes, and which buffers it uses. In place: both are large.
+    fn pass(
+        &self,
+        launch: &Launch,
+        others: &[Option<u64>],
+        passed: &mut Passed<'_>,
+        accesses: &mut Accesses,
+    ) -> Result<(), HalError> {
         for (at, param) in launch.params.iter().enumerate() {
+            passed.params.push(placed(param));
             if let Some(address) = others.get(at).copied().flatten() {
                 passed.addresses.push(address);
                 continue;
@@ -103,10 +122,6 @@ impl VulkanLane {
                 }
                 None => passed.addresses.push(0),
             }
-        }
-        self.open_now(state)?.accesses(core, &accesses);
-        for (built, columns) in parts(core, function, launch).into_iter().flatten() {
-            self.part(state, tick, (launch, built), columns, &mut passed)?;
         }
         Ok(())
     }
@@ -153,7 +168,7 @@ impl VulkanLane {
             rooms.push((first, second, (end, place)));
         }
         // The memory may be that of the launch before.
-        self.open_now(state)?.barrier(&self.core);
+        self.open_now(state)?.barrier(&self.core, BETWEEN_DISPATCHES);
         self.dispatches(state, tick, built, &blocks, passed)?;
         for (at, (mut from, mut into, (end, place))) in rooms.into_iter().enumerate() {
             // A result that nobody wants has no place.
@@ -171,7 +186,6 @@ impl VulkanLane {
             let batch = self.open_now(state)?;
             much.into_iter().for_each(|block| batch.keep(block));
         }
-        self.open_now(state)?.barrier(&self.core);
         Ok(())
     }
 
@@ -192,8 +206,8 @@ impl VulkanLane {
         let piece = self.piece(state, words.len())?;
         piece.write(words);
         let batch = self.open_now(state)?;
-        batch.barrier(core);
-        dispatch(core, batch.commands, pipeline, piece.address, [blocks as u32, 1, 1]);
+        batch.barrier(core, BETWEEN_DISPATCHES);
+        dispatch(core, batch, pipeline, piece.address, [blocks as u32, 1, 1]);
         Ok(())
     }
 
@@ -208,10 +222,9 @@ impl VulkanLane {
     ) -> Result<(), HalError> {
         let core = &*self.core;
         let pipeline = built.pipeline(core, 0, sizes(blocks.threads))?;
-        let layout = &built.module.layout;
-        let record = match layout.verdict {
+        let record = match built.module.layout.verdict {
             true => {
-                let piece = self.piece(state, Record::WORDS)?;
+                let piece = self.records(state, 1)?;
                 piece.write(&[0; Record::WORDS]);
                 self.open_now(state)?.record_of(tick, piece, built.module.clone());
                 piece.address
@@ -220,51 +233,59 @@ impl VulkanLane {
         };
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         blocks.dispatches(core, |grid, count| {
-            words.clear();
-            words.extend_from_slice(&passed.addresses);
-            words.push(record);
-            let addresses = words.len();
-            layout.fill(&grid, &passed.params, passed.scalars, &mut words);
+            passed.words(built, record, &grid, &mut words);
             let piece = self.piece(state, words.len())?;
             piece.write(&words);
             if let Some(all) = &mut state.words {
-                let offset = piece.offset + 8 * addresses as u64;
-                all.push(Words { tick, buffer: piece.buffer, offset });
+                let Piece { buffer, offset, .. } = piece;
+                all.push(Words { tick, pipeline, count, record, buffer, offset });
             }
-            let commands = self.open_now(state)?.commands;
-            dispatch(core, commands, pipeline, piece.address, count);
+            dispatch(core, self.open_now(state)?, pipeline, piece.address, count);
             Ok(())
         })
     }
 
-    /// What the dispatches of a launch read in place of these words. They are those of a recorded
-    /// launch that differs by scalars only. Nothing if the two have not as many dispatches.
+    /// What the dispatches of a launch read in place of the words of a recorded one. Nothing if the
+    /// two differ by more than words.
     pub(crate) fn patches(
         &self,
         (function, launch): (&Function, &Launch),
         recorded: &[Words],
     ) -> Result<Option<Vec<Patch>>, HalError> {
-        let params: SmallVec<[ParamPtr; 4]> = launch.params.iter().map(placed).collect();
-        let (mut all, mut count) = (vec![], 0);
+        let mut passed = Passed::new(launch);
+        self.pass(launch, &[], &mut passed, &mut Accesses::new())?;
+        let (mut all, mut left, mut same) = (vec![], recorded.iter(), true);
+        let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         for (built, columns) in parts(&self.core, function, launch).into_iter().flatten() {
-            built.blocks(launch, columns)?.dispatches(&self.core, |grid, _| {
-                let mut words: SmallVec<[u64; 32]> = SmallVec::new();
-                built.module.layout.fill(&grid, &params, &launch.scalars, &mut words);
-                let bytes = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
-                if let Some(Words { buffer, offset, .. }) = recorded.get(count) {
+            let blocks = built.blocks(launch, columns)?;
+            let pipeline = built.pipeline(&self.core, 0, sizes(blocks.threads))?;
+            blocks.dispatches(&self.core, |grid, count| {
+                let own = left.next();
+                let own = own.filter(|own| (own.pipeline, own.count) == (pipeline, count));
+                same &= own.is_some();
+                if let Some(Words { buffer, offset, record, .. }) = own {
+                    passed.words(built, *record, &grid, &mut words);
+                    let bytes = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
                     all.push(Patch { buffer: *buffer, offset: *offset, bytes });
                 }
-                count += 1;
                 Ok(())
             })?;
         }
-        Ok(Some(all).filter(|_| count == recorded.len()))
+        Ok(Some(all).filter(|_| same && left.next().is_none()))
     }
 }
 
-/// Where a recorded dispatch reads its words, behind the addresses, which stay.
+/// Between dispatches that share memory of the lane's own.
+const BETWEEN_DISPATCHES: Barrier =
+    Barrier { from: Kinds::of(Kind::Compute), to: Kinds::of(Kind::Compute) };
+
+/// A recorded dispatch, and where it reads its words.
 pub(crate) struct Words {
     pub(crate) tick: Tick,
+    pipeline: vk::Pipeline,
+    count: [u32; 3],
+    /// The address of its record.
+    record: u64,
     buffer: vk::Buffer,
     offset: u64,
 }
@@ -274,6 +295,29 @@ pub(crate) struct Patch {
     pub(crate) buffer: vk::Buffer,
     pub(crate) offset: u64,
     pub(crate) bytes: Vec<u8>,
+}
+
+impl Patch {
+    /// More bytes follow at once, within so many; or behind what fills up its piece.
+    pub(crate) fn takes(&self, offset: u64, more: usize, most: usize) -> bool {
+        let end = self.offset + self.bytes.len() as u64;
+        offset >= end && offset < end + 16 && (offset - self.offset) as usize + more <= most
+    }
+}
+
+impl<'p> Passed<'p> {
+    fn new(launch: &'p Launch) -> Passed<'p> {
+        let (params, addresses) = (SmallVec::new(), SmallVec::new());
+        Passed { params, addresses, scalars: &launch.scalars }
+    }
+
+    /// What a dispatch reads, whose record is there.
+    fn words(&self, built: &Built, record: u64, grid: &Grid, words: &mut SmallVec<[u64; 32]>) {
+        words.clear();
+        words.extend_from_slice(&self.addresses);
+        words.push(record);
+        built.module.layout.fill(grid, &self.params, self.scalars, words);
+    }
 }
 
 /// The modules of a launch, and which columns each computes.
@@ -323,16 +367,18 @@ fn placed(param: &Param) -> ParamPtr {
 
 pub(crate) fn dispatch(
     core: &Core,
-    commands: vk::CommandBuffer,
+    batch: &mut Batch,
     pipeline: vk::Pipeline,
     address: u64,
     [x, y, z]: [u32; 3],
 ) {
-    let (device, stage) = (&core.device, vk::ShaderStageFlags::COMPUTE);
+    batch.bind(core, pipeline);
+    batch.counts.dispatches += 1;
+    let (device, commands) = (&core.device, batch.commands);
+    let stage = vk::ShaderStageFlags::COMPUTE;
     // SAFETY: the command buffer is being recorded; the pipeline is of this device and takes one
     // address, that of its words, which stay until the batch has ended.
     unsafe {
-        device.cmd_bind_pipeline(commands, vk::PipelineBindPoint::COMPUTE, pipeline);
         device.cmd_push_constants(commands, core.layout, stage, 0, &address.to_ne_bytes());
         device.cmd_dispatch(commands, x, y, z);
     }

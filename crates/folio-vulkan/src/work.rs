@@ -1,14 +1,17 @@
 //! Copies and fills: commands of the device, and what the host does.
 
+use crate::barriers::{Kind, Kinds};
 use crate::device::Core;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use crate::module::Function;
+use crate::queues::Use;
 use ash::vk;
 use folio_core::hal::{
     AllocKind, CopyRect, FillRect, Geometry, HalError, HostPtr, MemBase, MemRef, Param, Tick,
 };
 use folio_kernel::{Access, Builder, Kernel, Op, Owner, Scalar};
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Regions of one command, at most.
@@ -17,6 +20,8 @@ const REGIONS: usize = 1024;
 const STAGE: u64 = 16 << 20;
 /// Bytes of which commands fill a multiple, from such a multiple on.
 const WORD: u64 = 4;
+/// Bytes of patterns that are copied at once, about.
+const PATTERNS: usize = 4096;
 
 /// Contiguous bytes of a rectangle: where they are at both ends, in bytes from its own places.
 #[derive(Clone, Copy)]
@@ -48,41 +53,72 @@ fn line(rect: &CopyRect, at: u64) -> Line {
 }
 
 impl VulkanLane {
-    /// Records a copy between memory of the device.
-    pub(crate) fn copy(&self, state: &mut State, rect: &CopyRect) -> Result<(), HalError> {
-        let (from, to) = (self.block(&rect.src)?, self.block(&rect.dst)?);
+    /// Records a copy between memory of the device, of rectangles that may all be copied at once.
+    pub(crate) fn copy(&self, state: &mut State, rects: &[CopyRect]) -> Result<(), HalError> {
+        let ends = rects.iter().map(|rect| Ok((self.block(&rect.src)?, self.block(&rect.dst)?)));
+        let ends = ends.collect::<Result<SmallVec<[_; 4]>, HalError>>()?;
+        let uses = |(from, to): &(Arc<Block>, Arc<Block>)| [(from.key(), false), (to.key(), true)];
+        let uses: SmallVec<[_; 8]> = ends.iter().flat_map(uses).collect();
         let batch = self.open_now(state)?;
-        batch.accesses(&self.core, &[(from.key(), false), (to.key(), true)]);
-        let mut regions = Vec::with_capacity(lines(rect).min(REGIONS as u64) as usize);
-        for at in 0..lines(rect) {
-            let line = line(rect, at);
-            regions.push(
+        batch.accesses(&self.core, Kind::Transfer, &uses);
+        for (rect, (from, to)) in rects.iter().zip(&ends) {
+            let region = |at| {
+                let line = line(rect, at);
                 vk::BufferCopy::default()
                     .src_offset(from.ahead + line.from)
                     .dst_offset(to.ahead + line.to)
-                    .size(line.bytes),
-            );
-            if regions.len() == REGIONS || at + 1 == lines(rect) {
-                // SAFETY: within the buffers, without overlap (the HAL's contract); the command
-                // buffer is being recorded.
-                unsafe {
-                    self.core.device.cmd_copy_buffer(
-                        batch.commands,
-                        from.buffer,
-                        to.buffer,
-                        &regions,
-                    );
-                }
-                regions.clear();
-            }
+                    .size(line.bytes)
+            };
+            self.copy_regions(batch.commands, (from.buffer, to.buffer), lines(rect), region);
         }
         Ok(())
+    }
+
+    /// Records so many regions, in commands of as many as one takes.
+    fn copy_regions(
+        &self,
+        commands: vk::CommandBuffer,
+        (from, to): (vk::Buffer, vk::Buffer),
+        count: u64,
+        region: impl Fn(u64) -> vk::BufferCopy,
+    ) {
+        let mut left = 0..count;
+        loop {
+            let regions: Vec<_> = left.by_ref().take(REGIONS).map(&region).collect();
+            if regions.is_empty() {
+                return;
+            }
+            // SAFETY: within the buffers, without overlap (the HAL's contract); the command buffer
+            // is being recorded.
+            unsafe { self.core.device.cmd_copy_buffer(commands, from, to, &regions) };
+        }
     }
 
     fn block(&self, at: &MemRef) -> Result<Arc<Block>, HalError> {
         match at.base {
             MemBase::Device { handle, .. } => self.core.memory.find(handle),
             MemBase::Host(_) => Err(HalError::unsupported("memory of the host")),
+        }
+    }
+
+    /// Which kinds of operations fill these.
+    pub(crate) fn kinds_of_fill(
+        &self,
+        rects: &[FillRect],
+        pattern: &[u8],
+    ) -> Result<Kinds, HalError> {
+        rects.iter().try_fold(Kinds::default(), |all, rect| {
+            let to = self.block(&rect.dst)?;
+            Ok(all.and(Kinds::of(self.kind_of_fill(rect, &to, pattern))))
+        })
+    }
+
+    /// A command fills whole words, where patterns are such.
+    fn kind_of_fill(&self, rect: &FillRect, to: &Block, pattern: &[u8]) -> Kind {
+        let words = word_of(pattern).is_some() && is_aligned(rect) && to.ahead.is_multiple_of(WORD);
+        match self.queue {
+            Use::Compute if !words => Kind::Compute,
+            _ => Kind::Transfer,
         }
     }
 
@@ -94,36 +130,68 @@ impl VulkanLane {
         rects: &[FillRect],
         pattern: &[u8],
     ) -> Result<(), HalError> {
-        for rect in rects {
+        let places = rects.iter().map(|rect| {
             let to = self.block(&rect.dst)?;
-            match word_of(pattern) {
-                Some(word) if is_aligned(rect) && to.ahead.is_multiple_of(WORD) => {
-                    let batch = self.open_now(state)?;
-                    batch.accesses(&self.core, &[(to.key(), true)]);
-                    let same = CopyRect {
-                        src: rect.dst,
-                        src_pitch: rect.pitch,
-                        dst: rect.dst,
-                        dst_pitch: rect.pitch,
-                        extent: rect.extent,
-                    };
-                    for at in 0..lines(&same) {
-                        let line = line(&same, at);
-                        // SAFETY: within the buffer, in whole words; the command buffer is being
-                        // recorded.
-                        unsafe {
-                            self.core.device.cmd_fill_buffer(
-                                batch.commands,
-                                to.buffer,
-                                to.ahead + line.to,
-                                line.bytes,
-                                word,
-                            );
-                        }
-                    }
+            Ok((self.kind_of_fill(rect, &to, pattern), to))
+        });
+        let places = places.collect::<Result<SmallVec<[_; 4]>, HalError>>()?;
+        for kind in [Kind::Compute, Kind::Transfer] {
+            let own = places.iter().filter(|(own, _)| *own == kind);
+            let uses: SmallVec<[_; 4]> = own.map(|(_, to)| (to.key(), true)).collect();
+            self.open_now(state)?.accesses(&self.core, kind, &uses);
+        }
+        for (rect, (kind, to)) in rects.iter().zip(&places) {
+            match (kind, word_of(pattern).filter(|_| is_aligned(rect))) {
+                (Kind::Compute, _) => self.fill_by_kernel(state, tick, (rect, to), pattern)?,
+                (_, Some(word)) if to.ahead.is_multiple_of(WORD) => {
+                    self.fill_by_command(state, (rect, to), word)?;
                 }
-                _ => self.fill_by_kernel(state, tick, rect, pattern)?,
+                _ => self.fill_by_copies(state, (rect, to), pattern)?,
             }
+        }
+        Ok(())
+    }
+
+    fn fill_by_command(
+        &self,
+        state: &mut State,
+        (rect, to): (&FillRect, &Block),
+        word: u32,
+    ) -> Result<(), HalError> {
+        let (same, commands) = (as_copy(rect), self.open_now(state)?.commands);
+        for at in 0..lines(&same) {
+            let line = line(&same, at);
+            let (device, offset) = (&self.core.device, to.ahead + line.to);
+            // SAFETY: within the buffer, in whole words; the command buffer is being recorded.
+            unsafe { device.cmd_fill_buffer(commands, to.buffer, offset, line.bytes, word) };
+        }
+        Ok(())
+    }
+
+    /// On a queue without kernels: by copies of a piece that has the pattern many times.
+    fn fill_by_copies(
+        &self,
+        state: &mut State,
+        (rect, to): (&FillRect, &Block),
+        pattern: &[u8],
+    ) -> Result<(), HalError> {
+        let length = pattern.len().max(1);
+        let bytes = length * (PATTERNS / length).max(1);
+        let source = self.piece(state, bytes.div_ceil(8))?;
+        let repeated: Vec<u8> = pattern.iter().copied().cycle().take(bytes).collect();
+        source.write(&words_of(&repeated));
+        let (same, commands, bytes) = (as_copy(rect), self.open_now(state)?.commands, bytes as u64);
+        for at in 0..lines(&same) {
+            let line = line(&same, at);
+            let region = |nth| {
+                let ahead = nth * bytes;
+                vk::BufferCopy::default()
+                    .src_offset(source.offset)
+                    .dst_offset(to.ahead + line.to + ahead)
+                    .size(bytes.min(line.bytes - ahead))
+            };
+            let count = line.bytes.div_ceil(bytes);
+            self.copy_regions(commands, (source.buffer, to.buffer), count, region);
         }
         Ok(())
     }
@@ -133,7 +201,7 @@ impl VulkanLane {
         &self,
         state: &mut State,
         tick: Tick,
-        rect: &FillRect,
+        (rect, to): (&FillRect, &Block),
         pattern: &[u8],
     ) -> Result<(), HalError> {
         let made = self.core.fill.get_or_init(|| {
@@ -144,10 +212,7 @@ impl VulkanLane {
         let [slices, rows, bytes] = rect.extent;
         let (rows, bytes) = (rows as usize, bytes as usize);
         let pitch = if rows == 1 { bytes } else { rect.pitch[1] as usize };
-        let mut words: Vec<u64> = vec![0; pattern.len().div_ceil(8)];
-        for (at, byte) in pattern.iter().enumerate() {
-            words[at / 8] |= u64::from(*byte) << (8 * (at % 8));
-        }
+        let words = words_of(pattern);
         let source = self.piece(state, words.len())?;
         source.write(&words);
         for slice in 0..slices {
@@ -179,9 +244,31 @@ impl VulkanLane {
                 proved: true,
                 arguments: vec![],
             };
-            self.launch(state, tick, (&function, &launch), &[None, Some(source.address)])?;
+            // The fill has had its barrier.
+            let places = [Some(to.address + offset), Some(source.address)];
+            self.launch(state, tick, (&function, &launch), &places)?;
         }
         Ok(())
+    }
+}
+
+/// Bytes as words, the last one filled up with zeros.
+fn words_of(bytes: &[u8]) -> Vec<u64> {
+    let mut words = vec![0; bytes.len().div_ceil(8)];
+    for (at, byte) in bytes.iter().enumerate() {
+        words[at / 8] |= u64::from(*byte) << (8 * (at % 8));
+    }
+    words
+}
+
+/// The lines of a fill are those of a copy onto itself.
+fn as_copy(rect: &FillRect) -> CopyRect {
+    CopyRect {
+        src: rect.dst,
+        src_pitch: rect.pitch,
+        dst: rect.dst,
+        dst_pitch: rect.pitch,
+        extent: rect.extent,
     }
 }
 
@@ -273,7 +360,7 @@ impl HostCopy {
                 (End::Device(_), End::Device(_)) => {
                     let mut state = lane.state();
                     lane.open_for_part(&mut state, tick)?;
-                    lane.copy(&mut state, &rect)?;
+                    lane.copy(&mut state, std::slice::from_ref(&rect))?;
                     self.next_rect();
                     return Ok(false);
                 }

@@ -4,7 +4,7 @@ use super::graph_wholes::{self, held};
 use super::graphs::{adding, graph, numbers};
 use super::rig::*;
 use super::tests;
-use folio_core::{CommandGroup, Error, Executable, Graph, Parameter, Replay, Shared};
+use folio_core::{CommandGroup, Error, Executable, Graph, Node, Parameter, Queue, Replay, Shared};
 
 tests![
     chains_are_replayed_without_being_asked,
@@ -12,7 +12,10 @@ tests![
     chains_that_take_turns_are_replayed_apart,
     a_failure_before_a_part_spreads_as_by_commands,
     commands_that_may_fail_are_of_no_part,
-    parts_are_made_again_after_an_exchange,
+    exchanged_commands_are_exchanged_in_parts,
+    many_exchanges_make_one_graph,
+    parts_are_exchanged_between_runs_only,
+    other_orders_are_other_parts,
     parts_find_stale_data_at_their_entry,
     parts_are_refused_as_their_commands_are,
     reductions_of_parts_begin_anew_in_each_run,
@@ -221,9 +224,9 @@ fn commands_that_may_fail_are_of_no_part(rig: &Rig) -> Outcome {
     q.wait().or(Ok::<_, Stop>(()))
 }
 
-/// GRAPH-03: runs that were submitted before keep what they have; the next one is by commands, and
-/// the one after it by a new graph of the device's.
-fn parts_are_made_again_after_an_exchange(rig: &Rig) -> Outcome {
+/// GRAPH-03: runs that were submitted before keep what they have; the next one is by the same graph
+/// of the device's, in which nodes have been exchanged.
+fn exchanged_commands_are_exchanged_in_parts(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let (x, value) = (numbers(rig, 2)?, Parameter::new(1));
     let (to, by) = (x[0].clone(), value.clone());
@@ -252,17 +255,106 @@ fn parts_are_made_again_after_an_exchange(rig: &Rig) -> Outcome {
             ensure_eq!(x[1].to_vec()?, [want; 8]);
             // The host has written what the last one uses: some devices have to be brought it.
             if turn < 2 {
-                ran(&run, &[(2, turn == 1)])?;
+                ran(&run, &[(2, (round, turn) != (1, 0))])?;
             }
         }
         if has_graphs(&run) {
-            ensure_eq!(run.replay_report().made, round as u64);
+            let report = run.replay_report();
+            ensure_eq!((report.made, report.exchanged), (1, round as u64 - 1));
         }
     }
     run.replay_as(Replay::Commands);
     q.run_graph(&run)?;
     ensure_eq!(x[1].to_vec()?, [want + 4; 8]);
     ran(&run, &[(2, false)])
+}
+
+/// A queue, a graph's nodes, its executable, and buffers.
+type Chain = (Queue, [Node; 2], Executable, Vec<Shared<i32>>);
+
+/// A chain of two commands over the first two of four buffers, all of which are on the device.
+fn chain(rig: &Rig) -> Result<Chain, Stop> {
+    let (q, graph) = graph(rig)?;
+    let x = numbers(rig, 4)?;
+    x.iter().try_for_each(|x| q.run(8, adds(0, x)).map(drop))?;
+    q.wait()?;
+    let first = adding(&graph, &x[0], 0)?;
+    let second = graph.add(|cg| cg.run(8, adds_up(&x[0], &x[1])))?;
+    let run = graph.finalize()?;
+    q.run_graph(&run)?.wait()?;
+    Ok((q, [first, second], run, x))
+}
+
+/// GRAPH-03: other scalars and other buffers in each run are exchanged in one graph of the
+/// device's. Where a run has not been handed over when the next one is submitted, it keeps what it
+/// had.
+fn many_exchanges_make_one_graph(rig: &Rig) -> Outcome {
+    for waits in [true, false] {
+        let (q, [first, second], run, x) = chain(rig)?;
+        let mut want = [1, 4, 1, 1];
+        for turn in 1..20 {
+            let (at, n) = (2 * (turn % 2), turn as i32);
+            run.update(first, |cg| cg.run(8, adds(n, &x[at])))?;
+            run.update(second, |cg| cg.run(8, adds_up(&x[at], &x[at + 1])))?;
+            let event = q.run_graph(&run)?;
+            if waits {
+                event.wait()?;
+            }
+            want[at] += n;
+            want[at + 1] = i32::wrapping_add(want[at + 1].wrapping_mul(3), want[at]);
+        }
+        for (x, want) in x.iter().zip(want) {
+            ensure_eq!(x.to_vec()?, [want; 8]);
+        }
+        if waits && has_graphs(&run) {
+            let report = run.replay_report();
+            ensure_eq!((report.replays, report.made, report.exchanged), (19, 1, 18));
+        }
+    }
+    Ok(())
+}
+
+/// GRAPH-03: a run that waits does not do what was exchanged for the next one.
+fn parts_are_exchanged_between_runs_only(rig: &Rig) -> Outcome {
+    let (q, [first, _], run, x) = chain(rig)?;
+    q.run_graph(&run)?.wait()?;
+    let gate = Gate::new();
+    held(&q, &x[0], &gate)?;
+    let mut want = [50, x[1].get([0])?];
+    let mut events = Vec::new();
+    for n in [1, 10, 100] {
+        run.update(first, |cg| cg.run(8, adds(n, &x[0])))?;
+        events.push(q.run_graph(&run)?);
+        want = [want[0] + n, 3 * want[1] + want[0] + n];
+    }
+    gate.open();
+    events.iter().try_for_each(|event| event.wait())?;
+    ensure_eq!([x[0].get([7])?, x[1].get([7])?], want);
+    Ok(())
+}
+
+/// GRAPH-03: after an exchange by which commands follow one another otherwise, they are other
+/// parts.
+fn other_orders_are_other_parts(rig: &Rig) -> Outcome {
+    let (q, [_, second], run, x) = chain(rig)?;
+    let mut want = [1, 4, 1];
+    let mut runs = |from: usize, ran_as: &[(usize, bool)]| -> Outcome {
+        run.update(second, |cg| cg.run(8, adds_up(&x[from], &x[1])))?;
+        q.run_graph(&run)?.wait()?;
+        want[1] = 3 * want[1] + want[from];
+        ensure_eq!(x[1].to_vec()?, [want[1]; 8]);
+        ran(&run, ran_as)
+    };
+    let (apart, together) = ([(2, false)], [(2, true)]);
+    runs(0, &together)?;
+    runs(2, &apart)?;
+    runs(2, &apart)?;
+    runs(0, &apart)?;
+    runs(0, &together)?;
+    if has_graphs(&run) {
+        ensure_eq!(run.replay_report().made, 2);
+    }
+    Ok(())
 }
 
 /// GRAPH-03: data that is elsewhere is brought by the commands that use it.

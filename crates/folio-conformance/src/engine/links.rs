@@ -137,16 +137,25 @@ unsafe impl HostStorage for Pages {
     }
 }
 
-/// LINK-01, LINK-03, POL-03
+/// Memory of the host that devices use as their own, and such that they could not.
+fn imports(rt: &Runtime) -> [u64; 2] {
+    [rt.counters().imports, rt.counters().refused_imports]
+}
+
+/// LINK-01, LINK-03, POL-03: the memory of a view is imported once, however often it is used.
 fn links_are_over_the_programs_memory(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
-    for q in &queues {
+    for (q, nth) in queues.iter().zip(1..) {
         let data = Pages::new();
         let address = data.0.as_ptr() as usize;
         let before = counts(&rt)[2];
         let (mut x, mut back) = rt.sync_writeback_view(N, data).map_err(Error::from)?;
         add(q, &mut x, 1)?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+        ensure_eq!(x.get(0)?, 2);
+        add(q, &mut x, 0)?;
+        ensure_eq!((x.counters().imports, x.counters().refused_imports), (1, 0));
+        ensure_eq!(imports(&rt), [nth, 0]);
         drop(x);
         let data = back.take()?;
         ensure_eq!((data.0.as_ptr() as usize, data.elements()), (address, vec![2; N]));
@@ -183,10 +192,14 @@ fn misaligned_memory_stays_apart(rig: &Rig) -> Outcome {
             let mut x = scope.view_mut(&mut data[at..])?;
             add(q, &mut x, 1)?;
             ensure_eq!(x.linkage(&q.device())?, Linkage::Apart(Apart::Misaligned(align)));
+            ensure_eq!(x.get(0)?, 2);
+            add(q, &mut x, 0)?;
+            ensure_eq!((x.counters().imports, x.counters().refused_imports), (0, 1));
             Ok(())
         })??;
         ensure_eq!(data[at..], vec![2; 1000 - at]);
     }
+    ensure_eq!(imports(&rt), [0, queues.len() as u64]);
     Ok(())
 }
 

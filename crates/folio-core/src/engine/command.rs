@@ -11,6 +11,7 @@ use super::lanes::{Filling, Hinting, Payload};
 use super::launch::Launch;
 use super::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp};
 use super::memory::RawMem;
+use super::native::Replaying;
 use super::staging::Staging;
 use super::storage::{Life, StorageId};
 use super::trace::Note;
@@ -616,7 +617,7 @@ impl Ledger {
                     };
                     self.count_whole(op.queue, &whole);
                     op.nodes = Some(whole.clone());
-                    op.body = Body::Lane(lane, Payload::Replay(Some(whole)));
+                    op.body = Body::Lane(lane, Payload::Replay(Some(Replaying::new(whole))));
                 }
                 Action::Launch(_) | Action::Nothing => {}
             },

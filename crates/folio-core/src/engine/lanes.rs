@@ -12,6 +12,7 @@ use super::foreign;
 use super::launch::Launch;
 use super::loaded::LoadedKernel;
 use super::mailbox::Mailbox;
+use super::native::Replaying;
 use super::storage::StorageId;
 use super::whole::Whole;
 use crate::element::bytes_of;
@@ -44,7 +45,7 @@ pub(crate) enum Payload {
     /// All of linked memory, its bytes, and who is to use it.
     Switch(Box<(MemRef, u64, Side)>),
     /// All nodes of a graph; there until it is handed over.
-    Replay(Option<Arc<Whole>>),
+    Replay(Option<Replaying>),
 }
 
 impl Payload {
@@ -532,11 +533,11 @@ impl LaneShared {
                 let (mem, bytes, to) = **switch;
                 self.native.enqueue(&head, Op::Switch(mem, bytes, to))
             }
-            Payload::Replay(whole) => {
+            Payload::Replay(replaying) => {
                 let none = || HalError::new(HalErrorKind::Driver, "a replay without its graph");
-                let whole = whole.take().ok_or_else(none)?;
-                let result = self.native.enqueue(&head, Op::Replay(&whole.graph));
-                left.push(Remains::Graph(whole));
+                let replaying = replaying.take().ok_or_else(none)?;
+                let result = self.native.enqueue(&head, Op::Replay(replaying.graph()));
+                left.push(Remains::Graph(replaying.given()));
                 result
             }
         }

@@ -62,6 +62,13 @@ pub enum Apart {
     PageLocked,
 }
 
+impl Apart {
+    /// The device uses memory of the host as its own, and could not use this one.
+    fn is_refusal(self) -> bool {
+        matches!(self, Apart::InUse | Apart::Misaligned(_) | Apart::Refused)
+    }
+}
+
 impl fmt::Display for Apart {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -171,9 +178,14 @@ impl StorageState {
         }
     }
 
-    fn stay_apart(&mut self, domain: DomainId, why: Apart) {
+    /// Its memory on a device is not the host's, and why. True if the host's was to be imported,
+    /// and that is new.
+    fn stay_apart(&mut self, domain: DomainId, why: Apart) -> bool {
+        let is_new = self.apart.iter().all(|(at, _)| *at != domain);
         self.apart.retain(|(at, _)| *at != domain);
         self.apart.push((domain, why));
+        let has_memory = self.alloc(DomainId::HOST).is_some_and(|alloc| alloc.host.is_some());
+        is_new && has_memory && why.is_refusal()
     }
 
     /// No command and no guard uses it.
@@ -289,7 +301,7 @@ impl Engine {
         let caps = &self.devices[usize::from(at)].info.caps;
         let (prospect, bytes, label) = {
             let mut ledger = self.lock();
-            let storage = &mut ledger.storages[id.0];
+            let storage = &ledger.storages[id.0];
             let known = storage.apart.iter().any(|(at, _)| *at == domain);
             let facts = storage.facts(self.links, (caps.unified, caps.links));
             match decide(&facts) {
@@ -297,7 +309,7 @@ impl Engine {
                 // It was tried, and has failed.
                 Ok(()) => return Ok(None),
                 Err(why) => {
-                    storage.stay_apart(domain, why);
+                    ledger.stay_apart(id, domain, why);
                     return Ok(None);
                 }
             }
@@ -331,11 +343,17 @@ impl Engine {
     }
 
     fn stay_apart(&self, id: StorageId, domain: DomainId, why: Apart) {
-        self.enter(|ledger| ledger.storages[id.0].stay_apart(domain, why));
+        self.enter(|ledger| ledger.stay_apart(id, domain, why));
     }
 }
 
 impl Ledger {
+    fn stay_apart(&mut self, id: StorageId, domain: DomainId, why: Apart) {
+        if self.storages[id.0].stay_apart(domain, why) {
+            self.count(Some(id), None, |c| c.refused_imports += 1);
+        }
+    }
+
     /// Links a storage to a device by its new allocation there. `false`, and nothing has changed,
     /// if the host's memory has been used meanwhile.
     pub(super) fn commit_link(
@@ -353,7 +371,7 @@ impl Ledger {
             && storage.link.is_none()
             && !self.topology.lost.contains(domain);
         if !same {
-            storage.stay_apart(domain, Apart::InUse);
+            self.stay_apart(id, domain, Apart::InUse);
             return false;
         }
         storage.set_alloc(domain, alloc);
@@ -367,6 +385,9 @@ impl Ledger {
             if alloc.clean {
                 storage.residency.holds(DomainId::HOST);
             }
+        }
+        if host.is_some() {
+            self.count(Some(id), None, |c| c.imports += 1);
         }
         true
     }

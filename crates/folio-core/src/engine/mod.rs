@@ -38,6 +38,7 @@ pub(crate) mod mailbox;
 pub(crate) mod memory;
 #[cfg(all(test, loom))]
 pub(crate) mod models;
+pub(crate) mod native;
 #[cfg(all(test, not(loom), not(miri)))]
 pub(crate) mod null;
 pub(crate) mod page_lock;

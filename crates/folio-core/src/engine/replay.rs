@@ -94,8 +94,8 @@ pub(crate) struct Ran {
 
 impl Engine {
     /// Submits the commands of a run; nothing, if one of them is refused. A replay stands where its
-    /// first command would. `None`, and nothing is submitted, if the memory of one is elsewhere by
-    /// now.
+    /// first command would. `None`, and nothing is submitted, if one is of a graph that is to be
+    /// made again.
     pub(crate) fn replay(
         &self,
         run: &Run<'_>,
@@ -126,7 +126,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        if commands.iter().any(|command| ledger.has_moved(command)) {
+        if commands.iter().any(|command| ledger.is_outdated(command)) {
             hold.end();
             self.leave(ledger);
             return Ok(None);

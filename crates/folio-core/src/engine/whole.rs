@@ -3,7 +3,8 @@
 //! For the ledger such an operation is one command, which uses what all of its members use. So what
 //! it waits for, and what has to be moved before it, is found as for any command. The backend's
 //! graph names memory. It holds while all allocations are those for which it was made, which each
-//! run compares under the ledger's lock: otherwise it is made again.
+//! run compares under the ledger's lock: otherwise it is made again. Commands that do something
+//! else from a run on are exchanged in it, if the backend can ([`native`](super::native)).
 
 use super::Engine;
 use super::access::Access;
@@ -13,15 +14,17 @@ use super::lanes::Payload;
 use super::ledger::Ledger;
 use super::loaded::LoadedKernel;
 use super::memory::RawMem;
+use super::native::Native;
 use super::storage::StorageId;
 use super::union::Union;
 use crate::element::bytes_of;
 use crate::error::{Error, Label};
 use crate::hal::{
-    Args, Branch, Choice, CopyRect, FillRect, Foreign, Geometry, Graph, HalError, HalErrorKind,
+    Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, HalError, HalErrorKind,
     HostPtr, KernelRef, MemRef, Node, Op, Step,
 };
 use crate::panics::contain;
+use crate::planted::Plant;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::Cell;
@@ -29,7 +32,9 @@ use std::sync::Arc;
 
 /// Commands of a graph as one of the backend's.
 pub(crate) struct Whole {
-    pub(crate) graph: Arc<dyn Graph>,
+    pub(crate) native: Arc<Native>,
+    /// Its nodes do what this says while the graph is of this version.
+    version: u64,
     accesses: SmallVec<[Access; 4]>,
     /// Where the memory of the accesses was.
     memory: Vec<Option<Place>>,
@@ -45,6 +50,8 @@ pub(crate) struct Whole {
     names: Vec<(&'static str, Label)>,
     /// What its conditional nodes are, also those in bodies.
     pub(crate) branches: Branches,
+    /// By command: the earlier ones that it comes after.
+    pub(crate) after: Vec<Vec<usize>>,
     pub(crate) launches: u64,
     pub(crate) copies: u64,
     pub(crate) fills: u64,
@@ -57,8 +64,18 @@ pub(crate) struct Members {
     pub(crate) after: Vec<Vec<usize>>,
     /// Their numbers in the run.
     pub(crate) at: Vec<u32>,
+    /// What they are exchanged for, and which of them do something else there.
+    pub(crate) in_place_of: Option<(Arc<Whole>, Vec<usize>)>,
     /// They fail as one. Otherwise they are a [part](super::part).
     pub(crate) as_one: bool,
+}
+
+/// Why there is no graph.
+pub(crate) enum NoGraph {
+    /// The device cannot have it, or one of its commands runs only once.
+    Refused(HalError),
+    /// Nodes cannot be exchanged this time: a run is on its way, or memory is elsewhere.
+    NotNow,
 }
 
 /// An allocation: how the device, its kernels and the host name it.
@@ -151,22 +168,23 @@ impl<'a> Part<'a> {
 }
 
 impl Engine {
-    /// Makes a graph of the device's, of commands all of whose memory is there. The inner error is
-    /// the device's, which cannot have such a graph, or that of a command which runs only once.
+    /// Makes a graph of the device's, of commands all of whose memory is there; or exchanges those
+    /// of an earlier one.
     pub(crate) fn whole(
         &self,
         device: u16,
         members: Members,
-    ) -> Result<Result<Whole, HalError>, Error> {
-        let native = self.open(device)?.clone();
+    ) -> Result<Result<Whole, NoGraph>, Error> {
+        let opened = self.open(device)?.clone();
+        let refused = |what| Ok(Err(NoGraph::Refused(HalError::unsupported(what))));
         let again = members.commands.iter().map(Command::again);
         let Some(mut commands) = again.collect::<Option<Vec<Command>>>() else {
-            return Ok(Err(HalError::unsupported("a command that can run only once")));
+            return refused("a command that can run only once");
         };
         commands.iter_mut().for_each(Command::arm);
         let mut branches = Branches::default();
         let Some(mut drafts) = branches.drafts(&commands) else {
-            return Ok(Err(HalError::unsupported("a body that can run only once")));
+            return refused("a body that can run only once");
         };
         let (mut union, mut raw) = (Union::default(), Vec::new());
         for command in &commands {
@@ -180,6 +198,14 @@ impl Engine {
             Ok(ledger.missing(&accesses))
         });
         let ledger = reserved?;
+        let version = match &members.in_place_of {
+            None => Some(0),
+            Some((old, _)) => ledger.begin_exchange(old, self.plant),
+        };
+        let Some(version) = version else {
+            self.leave(ledger);
+            return Ok(Err(NoGraph::NotNow));
+        };
         let memory = ledger.places(&accesses);
         let mut payloads: Vec<_> = commands.iter_mut().map(|c| ledger.payload(c)).collect();
         drafts.iter_mut().flatten().for_each(|draft| draft.locate(&ledger, &mut branches));
@@ -203,7 +229,7 @@ impl Engine {
                 Step::Op(op) => Node { op: *op, after },
                 Step::Branch(branch) => Node { op: Op::Branch(branch), after },
             });
-            native.graph(&nodes.collect::<Vec<_>>())
+            native(&*opened, &nodes.collect::<Vec<_>>(), members.in_place_of.as_ref())
         };
         let mut code: Vec<Arc<LoadedKernel>> =
             payloads.iter().flatten().filter_map(|payload| payload.uses().cloned()).collect();
@@ -212,10 +238,11 @@ impl Engine {
         contain(|| drop((payloads, calls, drafts)));
         let names = commands.iter_mut();
         let names = names.map(|c| (c.action.name(), std::mem::take(&mut c.label))).collect();
-        let Members { commands: members, at, as_one, .. } = members;
+        let Members { commands: members, at, as_one, after, .. } = members;
         let members = if as_one { Vec::new() } else { members };
-        let made = graph.map(|graph| Whole {
-            graph,
+        let made = graph.map(|native| Whole {
+            native,
+            version,
             accesses,
             memory,
             _code: code,
@@ -224,12 +251,29 @@ impl Engine {
             members,
             names,
             branches,
+            after,
             launches,
             copies,
             fills,
         });
-        Ok(made)
+        Ok(made.map_err(NoGraph::Refused))
     }
+}
+
+/// A new graph of these nodes, or an earlier one that does now what these do.
+fn native(
+    device: &dyn Device,
+    nodes: &[Node<'_>],
+    in_place_of: Option<&(Arc<Whole>, Vec<usize>)>,
+) -> Result<Arc<Native>, HalError> {
+    let Some((old, changed)) = in_place_of else {
+        return device.graph(nodes).map(Native::new).map(Arc::new);
+    };
+    let changed = changed.iter().filter_map(|at| Some((*at, nodes.get(*at)?.op)));
+    for (at, op) in changed {
+        old.native.graph.update(at, op)?;
+    }
+    Ok(old.native.clone())
 }
 
 impl Whole {
@@ -245,12 +289,23 @@ impl Whole {
 }
 
 impl Ledger {
-    /// The memory of a replay is elsewhere than when its graph was made.
-    pub(crate) fn has_moved(&self, command: &Command) -> bool {
+    /// The memory of a replay is elsewhere than when its graph was made, or its nodes do something
+    /// else by now.
+    pub(crate) fn is_outdated(&self, command: &Command) -> bool {
         match &command.action {
-            Action::Replay(whole) => self.places(&whole.accesses) != whole.memory,
+            Action::Replay(whole) => {
+                whole.native.version() != whole.version
+                    || self.places(&whole.accesses) != whole.memory
+            }
             _ => false,
         }
+    }
+
+    /// Begins an exchange of nodes, where all memory is that of the graph. Returns the number of
+    /// the next version.
+    fn begin_exchange(&self, old: &Whole, plant: Plant) -> Option<u64> {
+        let same = self.places(&old.accesses) == old.memory;
+        same.then(|| old.native.begin_exchange(old.version, plant)).flatten()
     }
 
     /// What speaks against a command of a run. Changes nothing.
@@ -265,7 +320,8 @@ impl Ledger {
 
     fn places(&self, accesses: &[Access]) -> Vec<Option<Place>> {
         let place = |access: &Access| {
-            let alloc = self.storages[access.storage.0].alloc(access.domain)?;
+            // A node that was exchanged may have used what is gone.
+            let alloc = self.storages.get(access.storage.0)?.alloc(access.domain)?;
             Some((alloc.mem, alloc.address, alloc.host))
         };
         accesses.iter().map(place).collect()

@@ -10,7 +10,7 @@ use crate::engine::command::{Action, Command, End};
 use crate::engine::conditional::Conditional;
 use crate::engine::launch::Launch;
 use crate::engine::part::Apart;
-use crate::engine::whole::{Members, Whole};
+use crate::engine::whole::{Members, NoGraph, Whole};
 use crate::error::{Label, Result};
 use crate::hal::Caps;
 use crate::planted::Planted;
@@ -42,9 +42,11 @@ pub enum Replay {
 pub struct ReplayReport {
     /// Operations of the device that were replays: of runs, or of parts of them.
     pub replays: u64,
-    /// Graphs of the device's that were made: for the first run that can have them, after nodes
-    /// were exchanged, and after memory was allocated anew.
+    /// Graphs of the device's that were made: for the first run that can have them, after memory
+    /// was allocated anew, and after exchanges that the device's graphs cannot have.
     pub made: u64,
+    /// Graphs of the device's in which nodes were exchanged, and nothing was made anew.
+    pub exchanged: u64,
     /// The parts of the latest run.
     pub parts: Vec<ReplayPart>,
 }
@@ -77,6 +79,8 @@ impl ReplayReport {
 pub(super) struct Replays {
     how: Replay,
     of: Option<Arc<Made>>,
+    /// Exchanges cost a new graph of the device's, which one run is not worth.
+    fixed: bool,
     report: ReplayReport,
 }
 
@@ -103,7 +107,23 @@ struct Part {
     at: Vec<u32>,
     /// A graph of the device's was to be made.
     asked: bool,
+    origin: Origin,
     made: Result<Arc<Whole>, String>,
+}
+
+/// Where the graph of a part is from.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Origin {
+    /// It was made, if there is one.
+    Made,
+    /// It is that of the run before, whose commands are the same.
+    Kept,
+    /// It is that of the run before, in which nodes were exchanged.
+    Exchanged,
+    /// Nodes could not be exchanged this time.
+    NotNow,
+    /// The device has refused to exchange them.
+    Refused,
 }
 
 impl Executable {
@@ -111,11 +131,12 @@ impl Executable {
     /// [`Replay::Parts`].
     ///
     /// A run that the device does as one costs the engine as much as one command, however many it
-    /// has. Commands that run once only, and those of the first run after an exchange, are
-    /// submitted by themselves, unless the run is to be [whole](Replay::Whole). So are those of a
-    /// part for which data has to be brought, or which waits for something that its first command
-    /// does not wait for: otherwise a failure before the run would spread to commands that do not
-    /// depend on it. [`replay_report`](Self::replay_report) tells what was done and why.
+    /// has. What an exchange changes is exchanged in the device's graphs. Where these cannot have
+    /// that, the commands of the first run after it are submitted by themselves, unless the run is
+    /// to be [whole](Replay::Whole). So are those of the first run of all, those of a part for
+    /// which data has to be brought, or which waits for something that its first command does not
+    /// wait for: otherwise a failure before the run would spread to commands that do not depend on
+    /// it. [`replay_report`](Self::replay_report) tells what was done and why.
     ///
     /// ```
     /// # use folio_core::{Replay, Result, Runtime};
@@ -183,28 +204,39 @@ impl Inner {
 
     /// What these commands are for the device.
     fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
-        let (how, known) = {
+        let (how, known, fixed) = {
             let held = replays.lock();
-            (held.how, held.of.clone())
+            (held.how, held.of.clone(), held.fixed)
         };
         let kept = self.core.engine.plant.is(Planted::OldPart);
-        let known = known.filter(|made| Arc::ptr_eq(&made.steps, steps) || kept);
-        let is_first = known.is_none();
-        if let Some(made) = known.filter(|made| !made.later) {
-            return Ok(made);
+        let same = known.as_ref().filter(|made| Arc::ptr_eq(&made.steps, steps) || kept);
+        if let Some(made) = same.filter(|made| !made.later) {
+            return Ok(made.clone());
         }
+        let is_first = known.is_none() || same.is_none() && fixed;
+        let old = known.as_deref().filter(|made| same.is_none() && !made.later && !fixed);
         let all: Vec<u32> = (0..steps.all.len() as u32).collect();
-        let (parts, later) = match how {
-            Replay::Commands => (vec![Part::not(all, "that was asked for")], false),
-            _ if steps.all.is_empty() => (vec![], false),
-            Replay::Parts if is_first => (vec![Part::not(all, "it is the first run")], true),
-            Replay::Parts => (self.parts(steps)?, false),
-            Replay::Whole => (vec![self.whole(steps, all)?], false),
+        let parts = match how {
+            Replay::Commands => vec![Part::not(all, "that was asked for")],
+            _ if steps.all.is_empty() => vec![],
+            Replay::Parts if is_first => vec![Part::not(all, "it is the first run")],
+            Replay::Parts => self.parts(steps, old)?,
+            Replay::Whole => vec![self.whole(steps, all, old)?],
         };
+        let later = how == Replay::Parts && is_first || parts.iter().any(Part::is_put_off);
         let plan = plan(&parts, steps.all.len());
         let made = Arc::new(Made { steps: steps.clone(), parts, plan, later });
+        let count = |is: fn(Origin) -> bool| {
+            let ok = made.parts.iter().filter(|part| part.made.is_ok());
+            ok.filter(|part| is(part.origin)).count() as u64
+        };
+        let refused = made.parts.iter().any(|part| part.origin == Origin::Refused);
         let mut held = replays.lock();
-        held.report.made += made.parts.iter().filter(|part| part.made.is_ok()).count() as u64;
+        // A device without graphs is asked seldom.
+        let asked = made.parts.iter().any(|part| part.asked);
+        held.fixed |= refused || !later && asked && count(|_| true) == 0;
+        held.report.made += count(|origin| !matches!(origin, Origin::Kept | Origin::Exchanged));
+        held.report.exchanged += count(|origin| origin == Origin::Exchanged);
         held.report.parts = made.parts.iter().map(|part| part.told(steps)).collect();
         let old = held.of.replace(made.clone());
         drop(held);
@@ -213,9 +245,9 @@ impl Inner {
         Ok(made)
     }
 
-    /// The parts of a run.
-    fn parts(&self, steps: &Steps) -> Result<Vec<Part>> {
-        let parts = self.parts_but(steps, None)?;
+    /// The parts of a run, by the graphs of an earlier one where nodes can be exchanged in these.
+    fn parts(&self, steps: &Steps, old: Option<&Made>) -> Result<Vec<Part>> {
+        let parts = self.parts_but(steps, None, old)?;
         let captures = |part: &Part| {
             let mut all = part.at.iter().map(|at| &steps.all[*at as usize].template.command);
             all.any(is_captured)
@@ -223,7 +255,7 @@ impl Inner {
         let refused = parts.iter().filter(|part| part.asked && captures(part));
         match refused.filter_map(|part| part.made.as_ref().err()).next() {
             // The others do without what the driver does not capture.
-            Some(why) if self.captures() => self.parts_but(steps, Some(why)),
+            Some(why) if self.captures() => self.parts_but(steps, Some(why), old),
             _ => Ok(parts),
         }
     }
@@ -238,7 +270,12 @@ impl Inner {
     }
 
     /// The parts of a run, without interop tasks if they cannot be captured.
-    fn parts_but(&self, steps: &Steps, refused: Option<&String>) -> Result<Vec<Part>> {
+    fn parts_but(
+        &self,
+        steps: &Steps,
+        refused: Option<&String>,
+        old: Option<&Made>,
+    ) -> Result<Vec<Part>> {
         let before = before(steps);
         let why_not = |step: &Step| {
             let command = &step.template.command;
@@ -269,9 +306,7 @@ impl Inner {
                 {
                     // A loop may fail, by its limit: it is an operation of its own, as without a
                     // graph of the device's.
-                    let at = vec![at as u32];
-                    let made = self.make(steps, &before, &at, true)?;
-                    parts.push(Part { at, asked: true, made });
+                    parts.push(self.make((steps, &before), vec![at as u32], true, old)?);
                     continue;
                 }
                 add_single(
@@ -282,44 +317,70 @@ impl Inner {
                 continue;
             };
             let Some(chain) = chains.get_mut(chain).and_then(Option::take) else { continue };
-            let made = self.make(steps, &before, &chain, false)?;
-            parts.push(Part { at: chain, asked: true, made });
+            parts.push(self.make((steps, &before), chain, false, old)?);
         }
         Ok(parts)
     }
 
-    /// All of a run.
-    fn whole(&self, steps: &Steps, all: Vec<u32>) -> Result<Part> {
+    /// All of a run, by the graph of an earlier one if nodes can be exchanged in that.
+    fn whole(&self, steps: &Steps, all: Vec<u32>, old: Option<&Made>) -> Result<Part> {
         let why = steps.all.iter().enumerate().find_map(|(at, step)| {
             let why = self.why_not(&step.template.command, false)?;
             Some(named(steps, at, &why))
         });
-        let made = match why {
-            Some(why) => Err(why),
-            None => self.make(steps, &before(steps), &all, true)?,
-        };
-        Ok(Part { at: all, asked: true, made })
+        if let Some(why) = why {
+            return Ok(Part { asked: true, ..Part::not(all, &why) });
+        }
+        let before = before(steps);
+        let part = self.make((steps, &before), all, true, old)?;
+        if !part.is_put_off() {
+            return Ok(part);
+        }
+        let Part { at, origin, .. } = part;
+        Ok(Part { origin, ..self.make((steps, &before), at, true, None)? })
     }
 
-    /// Has the device make a graph of commands. The inner error says why it cannot.
+    /// Has the device make a graph of commands, or exchange nodes in an earlier one.
     fn make(
         &self,
-        steps: &Steps,
-        before: &Before,
-        at: &[u32],
+        (steps, before): (&Steps, &Before),
+        at: Vec<u32>,
         as_one: bool,
-    ) -> Result<Result<Arc<Whole>, String>> {
+        old: Option<&Made>,
+    ) -> Result<Part> {
         let again = at.iter().map(|at| steps.all[*at as usize].template.command.again());
         let Some(commands) = again.collect::<Option<Vec<Command>>>() else {
-            return Ok(Err("a command can run only once".to_owned()));
+            return Ok(Part { asked: true, ..Part::not(at, "a command can run only once") });
         };
         let within = |before: &[(u32, bool)]| -> Vec<usize> {
             before.iter().filter_map(|(from, _)| at.binary_search(from).ok()).collect()
         };
-        let after = at.iter().map(|at| within(&before[*at as usize])).collect();
-        let members = Members { commands, after, at: at.to_vec(), as_one };
+        let after: Vec<Vec<usize>> = at.iter().map(|at| within(&before[*at as usize])).collect();
+        let known = match old.map_or(Known::Nothing, |old| old.graph_of((steps, &at), &after)) {
+            Known::Nothing => None,
+            Known::Graph(whole, changed) if changed.is_empty() => {
+                return Ok(Part { at, asked: true, origin: Origin::Kept, made: Ok(whole) });
+            }
+            Known::Graph(whole, changed) => Some((whole, changed)),
+            Known::Another => {
+                let origin = Origin::NotNow;
+                return Ok(Part { asked: true, origin, ..Part::not(at, EXCHANGED) });
+            }
+        };
+        let exchanges = known.is_some();
+        let members = Members { commands, after, at: at.clone(), in_place_of: known, as_one };
         let made = self.core.engine.whole(self.device, members)?;
-        Ok(made.map(Arc::new).map_err(|error| error.to_string()))
+        let origin = match &made {
+            Ok(_) if exchanges => Origin::Exchanged,
+            Err(NoGraph::Refused(_)) if exchanges => Origin::Refused,
+            Err(NoGraph::NotNow) => Origin::NotNow,
+            _ => Origin::Made,
+        };
+        let made = made.map(Arc::new).map_err(|why| match why {
+            NoGraph::Refused(error) => error.to_string(),
+            NoGraph::NotNow => EXCHANGED.to_owned(),
+        });
+        Ok(Part { at, asked: true, origin, made })
     }
 
     /// Why a command cannot be of an operation of several; or of one whose commands cannot fail.
@@ -393,9 +454,46 @@ impl Inner {
     }
 }
 
+/// What there is of an earlier run for commands.
+enum Known {
+    /// A graph of the device's, and which of its nodes do something else by now.
+    Graph(Arc<Whole>, Vec<usize>),
+    /// They follow one another otherwise by now.
+    Another,
+    /// Nothing that the device had made.
+    Nothing,
+}
+
+impl Made {
+    /// The graph of commands that follow one another like this.
+    fn graph_of(&self, (steps, at): (&Steps, &[u32]), after: &[Vec<usize>]) -> Known {
+        // Parts stand in the order of their first commands.
+        let nth = self.parts.partition_point(|part| part.at.first() < at.first());
+        let part = self.parts.get(nth).filter(|part| part.asked && part.at == at);
+        let same = self.steps.all.len() == steps.all.len();
+        match part.filter(|_| same).map(|part| &part.made) {
+            Some(Err(_)) => Known::Nothing,
+            Some(Ok(whole)) if whole.after == after => {
+                let differs = |at: u32| {
+                    let [own, old] = [steps, &self.steps].map(|steps| &steps.all[at as usize]);
+                    !Arc::ptr_eq(&own.template, &old.template)
+                };
+                let changed = at.iter().enumerate().filter(|(_, at)| differs(**at));
+                Known::Graph(whole.clone(), changed.map(|(node, _)| node).collect())
+            }
+            _ => Known::Another,
+        }
+    }
+}
+
 impl Part {
     fn not(at: Vec<u32>, why: &str) -> Part {
-        Part { at, asked: false, made: Err(why.to_owned()) }
+        Part { at, asked: false, origin: Origin::Made, made: Err(why.to_owned()) }
+    }
+
+    /// Its commands are submitted by themselves this time, and have a graph the next.
+    fn is_put_off(&self) -> bool {
+        self.made.is_err() && matches!(self.origin, Origin::NotNow | Origin::Refused)
     }
 
     fn told(&self, steps: &Steps) -> ReplayPart {
@@ -424,7 +522,7 @@ fn plan(parts: &[Part], commands: usize) -> Vec<Item> {
 /// A command that is of no chain, and why.
 fn add_single(parts: &mut Vec<Part>, at: u32, why: Option<String>) {
     match parts.last_mut() {
-        Some(Part { at: all, asked: false, made: Err(known) })
+        Some(Part { at: all, asked: false, made: Err(known), .. })
             if all.last() == at.checked_sub(1).as_ref() =>
         {
             all.push(at);
@@ -434,11 +532,12 @@ fn add_single(parts: &mut Vec<Part>, at: u32, why: Option<String>) {
         }
         _ => {
             let why = why.unwrap_or_else(|| NO_CHAIN.to_owned());
-            parts.push(Part { at: vec![at], asked: false, made: Err(why) });
+            parts.push(Part::not(vec![at], &why));
         }
     }
 }
 
+const EXCHANGED: &str = "nodes were exchanged, which its graph cannot have this time";
 const NO_CHAIN: &str = "no other command comes after it alone";
 
 /// A kernel of the host that keeps what its blocks have combined until all have: if one fails, the

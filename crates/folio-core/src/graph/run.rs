@@ -334,8 +334,8 @@ impl Inner {
         Ok((Steps::clone(graph.inner.state.lock().sorted()), label))
     }
 
-    /// Submits commands as a run on a queue. None, and nothing is submitted, if the memory of a
-    /// replay is elsewhere by now.
+    /// Submits commands as a run on a queue. None, and nothing is submitted, if a replay is of a
+    /// graph of the device's that is to be made again.
     pub(super) fn run(
         &self,
         queue: &Queue,

@@ -607,6 +607,11 @@ fn planted_part_of_earlier_commands_is_caught() {
 }
 
 #[test]
+fn planted_exchange_while_a_replay_is_on_its_way_is_caught() {
+    caught(Planted::EarlyExchange);
+}
+
+#[test]
 fn planted_temporary_that_shares_memory_while_alive_is_caught() {
     caught(Planted::SharedAlive);
 }

@@ -1,11 +1,15 @@
 //! Batches: what is recorded, and submitted at once.
 
 use super::{Awaited, Known, State, VulkanLane};
-use crate::arena::Piece;
+use crate::arena::{Piece, Store};
+use crate::barriers::{Barrier, Hazards, Kind};
+use crate::counts::Counts;
 use crate::device::Core;
 use crate::graph::Recording;
 use crate::memory::Block;
+use crate::pace::Load;
 use crate::platform::driver;
+use crate::queues::Use;
 use ash::vk;
 use folio_core::hal::{HalError, Tick, Timing};
 use folio_kernel::emit::Record;
@@ -18,38 +22,37 @@ const QUERIES: u32 = 512;
 
 /// Commands that are submitted at once.
 pub(crate) struct Batch {
+    /// What is being recorded.
     pub(crate) commands: vk::CommandBuffer,
+    /// What comes before that, in order: the batch's own command buffers and recordings.
+    ahead: SmallVec<[vk::CommandBuffer; 4]>,
+    /// Those of them that are its own.
+    own: SmallVec<[vk::CommandBuffer; 2]>,
+    /// The pipeline that the commands have bound last.
+    bound: vk::Pipeline,
+    /// Which queue it is for.
+    queue: Use,
     pub(crate) first: Tick,
     pub(crate) last: Tick,
     /// The value of the semaphore that it signals.
     pub(crate) value: u64,
-    pub(crate) operations: u32,
+    pub(crate) load: Load,
+    /// What it has, for the device's counts.
+    pub(crate) counts: Counts,
     /// What it waits for: values of semaphores, and the lanes that these are of.
     values: Vec<(vk::Semaphore, u64)>,
     _waits: Vec<Awaited>,
-    /// Chunks of the arena that are used up.
-    pub(crate) full: Vec<Block>,
+    /// Chunks of the arenas that are used up.
+    pub(crate) full: [Vec<Block>; Store::COUNT],
     /// Memory that goes when it has ended.
     pub(crate) pieces: Vec<Block>,
     /// What failed launches say.
     pub(crate) records: Vec<Said>,
     /// What its replays execute.
     pub(crate) recordings: Vec<Arc<Recording>>,
-    accesses: Accesses,
+    /// None where barriers follow from the edges of a graph.
+    pub(crate) hazards: Option<Hazards>,
     timed: Vec<(Tick, u64, u32)>,
-}
-
-/// What has been accessed since the last barrier, and whether it was written.
-#[derive(Default)]
-struct Accesses(SmallVec<[(vk::Buffer, bool); 8]>);
-
-impl Accesses {
-    /// Something of these is among them, so that one of the two writes it.
-    fn conflict(&self, all: &[(vk::Buffer, bool)]) -> bool {
-        all.iter().any(|(buffer, writes)| {
-            self.0.iter().any(|(other, wrote)| other == buffer && (*writes || *wrote))
-        })
-    }
 }
 
 /// Where a launch says what it has done wrong, and what that means.
@@ -87,38 +90,91 @@ impl Queries {
 
 impl Batch {
     /// Nothing but a command buffer.
-    pub(crate) fn new(commands: vk::CommandBuffer, first: Tick) -> Batch {
+    pub(crate) fn new(commands: vk::CommandBuffer, queue: Use, first: Tick) -> Batch {
         Batch {
             commands,
+            ahead: SmallVec::new(),
+            own: SmallVec::new(),
+            bound: vk::Pipeline::null(),
+            queue,
             first,
             last: first,
             value: 0,
-            operations: 0,
+            load: Load::default(),
+            counts: Counts::default(),
             values: vec![],
             _waits: vec![],
-            full: vec![],
+            full: Default::default(),
             pieces: vec![],
             records: vec![],
             recordings: vec![],
-            accesses: Accesses::default(),
+            hazards: None,
             timed: vec![],
         }
     }
 
-    /// A barrier, if something that was accessed since the last one is, so that one of the two
-    /// writes it. Each is a buffer, and whether it is written.
-    pub(crate) fn accesses(&mut self, core: &Core, all: &[(vk::Buffer, bool)]) {
-        if self.accesses.conflict(all) {
-            self.barrier(core);
+    /// A barrier before an operation of a kind, if it depends on an earlier one. Each is a buffer,
+    /// and whether it is written.
+    pub(crate) fn accesses(&mut self, core: &Core, kind: Kind, all: &[(vk::Buffer, bool)]) {
+        let hazards = self.hazards.as_mut();
+        if let Some(barrier) = hazards.and_then(|hazards| hazards.before(kind, all)) {
+            self.barrier(core, barrier);
         }
-        self.accesses.0.extend_from_slice(all);
     }
 
-    /// What comes next sees what all before has written.
-    pub(crate) fn barrier(&mut self, core: &Core) {
-        self.accesses.0.clear();
-        let to = vk::AccessFlags2::MEMORY_READ | vk::AccessFlags2::MEMORY_WRITE;
-        pipeline_barrier(core, self.commands, vk::PipelineStageFlags2::ALL_COMMANDS, to);
+    /// All that comes next sees what all before has written.
+    pub(crate) fn full_barrier(&mut self, core: &Core) {
+        if let Some(hazards) = &mut self.hazards {
+            hazards.clear();
+        }
+        self.barrier(core, Barrier::FULL);
+    }
+
+    pub(crate) fn barrier(&mut self, core: &Core, Barrier { from, to }: Barrier) {
+        let [from, to] = [from, to].map(|kinds| self.queue.kinds(kinds));
+        let (stages, uses) = (to.stages(), to.accesses());
+        pipeline_barrier(core, self.commands, (from.stages(), from.writes()), (stages, uses));
+        self.counts.barriers += 1;
+    }
+
+    /// A barrier around what is not Folio's: commands of any kind.
+    pub(crate) fn barrier_of_all(&mut self, core: &Core) {
+        if let Some(hazards) = &mut self.hazards {
+            hazards.clear();
+        }
+        let all = vk::PipelineStageFlags2::ALL_COMMANDS;
+        let (reads, writes) = (vk::AccessFlags2::MEMORY_READ, vk::AccessFlags2::MEMORY_WRITE);
+        pipeline_barrier(core, self.commands, (all, writes), (all, reads | writes));
+        self.counts.barriers += 1;
+        self.bound = vk::Pipeline::null();
+    }
+
+    /// Binds a pipeline, if it is not the one that is bound.
+    pub(crate) fn bind(&mut self, core: &Core, pipeline: vk::Pipeline) {
+        if self.bound == pipeline {
+            return;
+        }
+        self.bound = pipeline;
+        self.counts.binds += 1;
+        let point = vk::PipelineBindPoint::COMPUTE;
+        // SAFETY: the command buffer is being recorded; the pipeline is of this device.
+        unsafe { core.device.cmd_bind_pipeline(self.commands, point, pipeline) };
+    }
+
+    /// Goes on in another command buffer, behind what was recorded and this, which others record.
+    fn continue_behind(
+        &mut self,
+        core: &Core,
+        recorded: vk::CommandBuffer,
+        next: vk::CommandBuffer,
+    ) -> Result<(), HalError> {
+        // SAFETY: it is being recorded, by the thread that holds its lane's state.
+        unsafe { core.device.end_command_buffer(self.commands) }
+            .map_err(|result| driver("vkEndCommandBuffer", result))?;
+        self.ahead.extend([self.commands, recorded]);
+        self.own.push(std::mem::replace(&mut self.commands, next));
+        self.bound = vk::Pipeline::null();
+        Ok(())
     }
 
     /// A piece of memory is kept until the batch has ended.
@@ -131,19 +187,16 @@ impl Batch {
     }
 }
 
-fn pipeline_barrier(
-    core: &Core,
-    commands: vk::CommandBuffer,
-    stage: vk::PipelineStageFlags2,
-    to: vk::AccessFlags2,
-) {
+type Scope = (vk::PipelineStageFlags2, vk::AccessFlags2);
+
+fn pipeline_barrier(core: &Core, commands: vk::CommandBuffer, from: Scope, to: Scope) {
     let barriers = [vk::MemoryBarrier2::default()
-        .src_stage_mask(vk::PipelineStageFlags2::ALL_COMMANDS)
-        .src_access_mask(vk::AccessFlags2::MEMORY_WRITE)
-        .dst_stage_mask(stage)
-        .dst_access_mask(to)];
+        .src_stage_mask(from.0)
+        .src_access_mask(from.1)
+        .dst_stage_mask(to.0)
+        .dst_access_mask(to.1)];
     let dependency = vk::DependencyInfo::default().memory_barriers(&barriers);
-    // SAFETY: the command buffer is being recorded, by whoever holds its lane's state.
+    // SAFETY: the command buffer is being recorded, by the thread that holds its lane's state.
     unsafe { core.device.cmd_pipeline_barrier2(commands, &dependency) };
 }
 
@@ -156,11 +209,10 @@ impl VulkanLane {
     ) -> Result<&'s mut Batch, HalError> {
         if state.open.is_none() {
             let commands = self.command_buffer(state)?;
-            state.open = Some(Batch::new(commands, tick));
+            let batch = state.open.insert(Batch::new(commands, self.queue, tick));
+            batch.hazards = Some(std::mem::take(&mut state.hazards));
             // What other batches of the queue have written is seen here.
-            if let Some(batch) = &mut state.open {
-                batch.barrier(&self.core);
-            }
+            batch.full_barrier(&self.core);
         }
         state.open.as_mut().ok_or_else(|| HalError::unsupported("commands"))
     }
@@ -212,7 +264,12 @@ impl VulkanLane {
     /// Submits what is open.
     pub(crate) fn submit(&self, state: &mut State) {
         let Some(mut batch) = state.open.take() else { return };
-        state.arena.seal(&mut batch.full);
+        for (arena, full) in state.arenas.iter_mut().zip(&mut batch.full) {
+            arena.seal(full);
+        }
+        state.hazards = batch.hazards.take().unwrap_or_default();
+        batch.counts.submissions += 1;
+        self.core.counts.add(&batch.counts);
         state.value += 1;
         batch.value = state.value;
         let submitted = self.core.told(self.submit_batch(&batch));
@@ -237,8 +294,10 @@ impl VulkanLane {
     fn submit_batch(&self, batch: &Batch) -> Result<(), HalError> {
         let device = &self.core.device;
         // The host reads what it has been told has ended.
-        let to = vk::AccessFlags2::HOST_READ | vk::AccessFlags2::HOST_WRITE;
-        pipeline_barrier(&self.core, batch.commands, vk::PipelineStageFlags2::HOST, to);
+        let uses = vk::AccessFlags2::HOST_READ | vk::AccessFlags2::HOST_WRITE;
+        let to = (vk::PipelineStageFlags2::HOST, uses);
+        let from = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
+        pipeline_barrier(&self.core, batch.commands, from, to);
         // SAFETY: it is being recorded, and no one else does so.
         unsafe { device.end_command_buffer(batch.commands) }
             .map_err(|result| driver("vkEndCommandBuffer", result))?;
@@ -248,12 +307,15 @@ impl VulkanLane {
         };
         let waits: Vec<_> = batch.values.iter().map(|(other, value)| at(*other, *value)).collect();
         let signals = [at(self.semaphore, batch.value)];
-        let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(batch.commands)];
+        let all = batch.ahead.iter().chain([&batch.commands]);
+        let buffer =
+            |own: &vk::CommandBuffer| vk::CommandBufferSubmitInfo::default().command_buffer(*own);
+        let buffers: SmallVec<[_; 4]> = all.map(buffer).collect();
         let submit = [vk::SubmitInfo2::default()
             .wait_semaphore_infos(&waits)
             .command_buffer_infos(&buffers)
             .signal_semaphore_infos(&signals)];
-        let queue = self.core.queue();
+        let queue = self.core.queue(self.queue);
         // SAFETY: the queue is held; the commands are complete, and refer to memory and code that
         // stay until their ticks are reached (the HAL's contract, and the batch's own); the lanes
         // whose semaphores are waited for are held by the batch.
@@ -283,11 +345,14 @@ impl VulkanLane {
         state.queries.next = (own + 2) % QUERIES;
         state.queries.used += 2;
         let batch = state.open.as_mut()?;
-        batch.barrier(&self.core);
+        batch.barrier_of_all(&self.core);
         // SAFETY: the command buffer is being recorded; the two are of no operation that is under
-        // way.
+        // way. Queues for copies have no command for a reset; such devices let the host do it.
         unsafe {
-            device.cmd_reset_query_pool(batch.commands, pool, own, 2);
+            match self.queue {
+                Use::Compute => device.cmd_reset_query_pool(batch.commands, pool, own, 2),
+                Use::Copies => device.reset_query_pool(pool, own, 2),
+            }
             let all = vk::PipelineStageFlags2::ALL_COMMANDS;
             device.cmd_write_timestamp2(batch.commands, all, pool, own);
         }
@@ -297,7 +362,7 @@ impl VulkanLane {
     pub(crate) fn end_time(&self, state: &mut State, (tick, queued): (Tick, u64), own: u32) {
         let Some(pool) = state.queries.pool else { return };
         let Some(batch) = state.open.as_mut() else { return };
-        batch.barrier(&self.core);
+        batch.barrier_of_all(&self.core);
         let all = vk::PipelineStageFlags2::ALL_COMMANDS;
         // SAFETY: as above.
         unsafe { self.core.device.cmd_write_timestamp2(batch.commands, all, pool, own + 1) };
@@ -339,8 +404,10 @@ impl VulkanLane {
         for block in batch.pieces {
             self.core.memory.release(&self.core.device, block);
         }
-        state.arena.recycle(&self.core, batch.full);
-        state.free.push(batch.commands);
+        for (arena, full) in state.arenas.iter_mut().zip(batch.full) {
+            arena.recycle(&self.core, full);
+        }
+        state.free.extend(batch.own.into_iter().chain([batch.commands]));
         self.ended(batch.last);
     }
 
@@ -379,52 +446,34 @@ impl VulkanLane {
         Ok(batch.commands)
     }
 
-    /// A piece of the arena, for the batch that is being recorded.
+    /// Goes on in a new command buffer, behind one that others execute, too.
+    pub(crate) fn continue_behind(
+        &self,
+        state: &mut State,
+        recorded: vk::CommandBuffer,
+    ) -> Result<(), HalError> {
+        let next = self.command_buffer(state)?;
+        let batch = self.open_now(state)?;
+        batch.continue_behind(&self.core, recorded, next)
+    }
+
+    /// A piece for words, for the batch that is being recorded.
     pub(crate) fn piece(&self, state: &mut State, words: usize) -> Result<Piece, HalError> {
-        let mut full = vec![];
-        let piece = state.arena.take(&self.core, words, &mut full);
+        self.piece_of(state, Store::Words, words)
+    }
+
+    /// A piece for so many records.
+    pub(crate) fn records(&self, state: &mut State, count: usize) -> Result<Piece, HalError> {
+        self.piece_of(state, Store::Records, count * Record::WORDS)
+    }
+
+    fn piece_of(&self, state: &mut State, of: Store, words: usize) -> Result<Piece, HalError> {
+        let (mut full, arena) = (vec![], &mut state.arenas[of as usize]);
+        let piece = arena.take(&self.core, words, &mut full);
         match &mut state.open {
-            Some(batch) => batch.full.extend(full),
-            None => state.arena.recycle(&self.core, full),
+            Some(batch) => batch.full[of as usize].extend(full),
+            None => arena.recycle(&self.core, full),
         }
         piece
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use ash::vk::Handle;
-
-    /// Barriers are only between operations of which one writes what the other accesses: before
-    /// which of these there is one.
-    #[test]
-    fn barriers_are_between_operations_that_depend_on_each_other() {
-        let [a, b] = [1, 2].map(vk::Buffer::from_raw);
-        // Memory that others have, too, may be any of its kind.
-        let others = vk::Buffer::null();
-        let operations = [
-            (&[(a, true)][..], false),
-            (&[(b, true)], false),
-            // A read of what was written; two reads.
-            (&[(a, false)], true),
-            (&[(a, false), (b, false)], false),
-            // A write of what was read; a write of what nothing has accessed since.
-            (&[(b, true)], true),
-            (&[(a, true)], false),
-            (&[(a, true)], true),
-            (&[(others, true)], false),
-            (&[(others, false)], true),
-            (&[(b, true)], false),
-        ];
-        let mut accesses = Accesses::default();
-        for (at, (operation, is_behind_a_barrier)) in operations.into_iter().enumerate() {
-            let conflict = accesses.conflict(operation);
-            assert_eq!(conflict, is_behind_a_barrier, "operation {at}");
-            if conflict {
-                accesses.0.clear();
-            }
-            accesses.0.extend_from_slice(operation);
-        }
     }
 }

@@ -37,15 +37,16 @@ impl VulkanLane {
             self.end_with_last(&mut state, head.tick);
             return Err(HalError::unsupported("commands"));
         };
-        batch.barrier(&self.core);
+        batch.barrier_of_all(&self.core);
         state.busy = true;
         drop(state);
         let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
         let native = Native::new(&self.core, batch.commands, params);
         let called = native.and_then(|native| task.call(&native));
         drop(copying);
-        batch.barrier(&self.core);
-        (batch.last, batch.operations) = (head.tick, batch.operations + 1);
+        batch.barrier_of_all(&self.core);
+        batch.last = head.tick;
+        batch.load.add(0);
         let mut state = self.lock();
         (state.open, state.busy) = (Some(batch), false);
         if let Some(own) = time {

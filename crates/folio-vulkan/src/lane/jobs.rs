@@ -1,8 +1,8 @@
 //! Jobs: operations as a lane keeps them until they are recorded, or done by the host.
 
 use super::batch::Timed;
-use super::{Awaited, Known, LONGEST, State, VulkanLane};
-use crate::device::Loaded;
+use super::{Awaited, Known, State, VulkanLane};
+use crate::device::{Core, Loaded};
 use crate::graph::Recording;
 use crate::threads::Patch;
 use crate::work::HostCopy;
@@ -54,6 +54,22 @@ impl Work {
         match rects.iter().any(of_host) {
             true => Work::HostCopy(HostCopy::new(rects.to_vec())),
             false => Work::Copy(rects.to_vec()),
+        }
+    }
+
+    /// How long the device takes for it, about.
+    pub(crate) fn estimate(&self, core: &Core) -> u64 {
+        let speed = &core.speed;
+        let bytes = |extent: [u64; 3]| speed.bytes(extent.iter().product());
+        match self {
+            Work::Copy(rects) => rects.iter().map(|rect| bytes(rect.extent)).sum(),
+            Work::Fill(rects, _) => rects.iter().map(|rect| bytes(rect.extent)).sum(),
+            Work::Launch(launch) => {
+                let items = launch.geometry.range.iter().map(|n| *n as u64).product();
+                speed.launch(items, launch.code.operations())
+            }
+            Work::Replay(recording, _) => recording.estimate,
+            Work::HostCopy(_) | Work::Join | Work::Refused(_) => 0,
         }
     }
 
@@ -139,8 +155,8 @@ impl VulkanLane {
         }
         if let Some(batch) = &mut state.open {
             batch.last = job.tick;
-            batch.operations += 1;
-            if batch.operations >= LONGEST {
+            batch.load.add(job.work.estimate(&self.core));
+            if batch.load.is_enough() {
                 self.submit(&mut state);
             }
         } else {
@@ -169,7 +185,7 @@ impl VulkanLane {
         work: &Work,
     ) -> Result<(), HalError> {
         match work {
-            Work::Copy(rects) => rects.iter().try_for_each(|rect| self.copy(state, rect)),
+            Work::Copy(rects) => self.copy(state, rects),
             Work::Fill(rects, pattern) => self.fill(state, tick, rects, pattern),
             Work::Launch(launch) => match &launch.code {
                 Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),

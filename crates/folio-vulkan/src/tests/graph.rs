@@ -1,10 +1,12 @@
-//! Recordings of graphs, and what an update changes in them.
+//! Recordings of graphs: their barriers, and what an update changes in them. Barriers of lanes.
 
-use super::{alloc, found, open, param};
-use crate::graph::VulkanGraph;
+use super::{alloc, found, open, param, place};
+use crate::Messages;
+use crate::counts::Counts;
+use crate::device::VulkanDevice;
 use folio_core::hal::{
-    AllocKind, Allocation, Args, Argument, Device, Geometry, Graph, Head, KernelHandle, KernelRef,
-    KernelSource, LaneKind, Node, Op, Order, Param,
+    AllocKind, Allocation, Args, Argument, CopyRect, Device, FillRect, Geometry, Graph, Head,
+    KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Node, Op, Order, Param,
 };
 use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar};
 use std::sync::Arc;
@@ -24,7 +26,7 @@ fn grows() -> Kernel {
     b.finish().unwrap()
 }
 
-/// What `grows` is asked to do with numbers, as a graph's node.
+/// What `grows` is asked to do with numbers.
 struct Step {
     handle: KernelHandle,
     params: [Param; 1],
@@ -48,61 +50,219 @@ impl Step {
     }
 }
 
-/// GRAPH-03: exchanged scalars are written over the recorded ones in the order of the lane, also
-/// while earlier replays are under way; nothing is recorded again. Another range is.
-#[test]
-fn exchanged_scalars_of_vulkan_are_patched() {
-    let Some((found, messages)) = found() else { return };
-    let device = open(&found);
-    let y = alloc(&device, AllocKind::Host, 4 * COUNT as u64);
-    let handle = device.load(&KernelSource::Ir(&grows())).unwrap();
-    let (mut own, second) = (Step::new(handle, &y, 1), Step::new(handle, &y, 2));
-    let mut made = None;
-    own.with(&mut |first| {
-        second.with(&mut |op| {
-            let nodes = [Node { op: first, after: &[] }, Node { op, after: &[0] }];
-            made = Some(device.graph(&nodes).unwrap());
-        });
-    });
-    let graph: Arc<dyn Graph> = made.unwrap();
-    let lane = device.lane(LaneKind::Compute, 0).unwrap();
-    let recording = || {
-        let graph: &VulkanGraph = graph.downcast_ref().unwrap();
-        graph.recorded().unwrap()
-    };
-    let (mut tick, mut expected) = (0, 0u32);
-    let mut replay = |scalars: [u32; 2]| {
-        tick += 1;
-        let head = Head { tick, order: Order::AfterPrevious, waits: &[], label: "", timed: false };
-        lane.enqueue(&head, Op::Replay(&graph)).unwrap();
-        for scalar in scalars {
-            expected = expected.wrapping_mul(3).wrapping_add(scalar);
-        }
-        (tick, expected)
-    };
-    replay([1, 2]);
-    let first = recording();
-    for n in 10..20 {
-        own = Step::new(handle, &y, n);
-        own.with(&mut |op| graph.update(0, op).unwrap());
-        replay([n, 2]);
-        // Once more with the same.
-        replay([n, 2]);
+/// A device, a lane, and the kernel `grows`.
+struct Rig {
+    device: VulkanDevice,
+    messages: Messages,
+    lane: Arc<dyn Lane>,
+    grows: KernelHandle,
+    tick: u64,
+}
+
+impl Rig {
+    fn new() -> Option<Rig> {
+        let (found, messages) = found()?;
+        let device = open(&found);
+        let lane = device.lane(LaneKind::Compute, 0).unwrap();
+        let grows = device.load(&KernelSource::Ir(&grows())).unwrap();
+        Some(Rig { device, messages, lane, grows, tick: 0 })
     }
-    assert!(Arc::ptr_eq(&recording(), &first), "recorded once");
-    let (last, wanted) = replay([19, 2]);
-    assert!(lane.wait(last, None).unwrap());
-    let number = |at: usize| {
+
+    fn numbers(&self) -> Allocation {
+        alloc(&self.device, AllocKind::Host, 4 * COUNT as u64)
+    }
+
+    fn step(&self, y: &Allocation, n: u32) -> Step {
+        Step::new(self.grows, y, n)
+    }
+
+    /// A graph of launches, each after those.
+    fn graph(&self, steps: &[(Step, &[usize])]) -> Arc<dyn Graph> {
+        fn within(
+            device: &VulkanDevice,
+            steps: &[(Step, &[usize])],
+            nodes: &[Node<'_>],
+        ) -> Arc<dyn Graph> {
+            let Some(((step, after), rest)) = steps.split_first() else {
+                return device.graph(nodes).unwrap();
+            };
+            let mut made = None;
+            step.with(&mut |op| {
+                let mut all = nodes.to_vec();
+                all.push(Node { op, after });
+                made = Some(within(device, rest, &all));
+            });
+            made.unwrap()
+        }
+        within(&self.device, steps, &[])
+    }
+
+    fn enqueue(&mut self, op: Op<'_>) {
+        self.tick += 1;
+        let (tick, order) = (self.tick, Order::AfterPrevious);
+        let head = Head { tick, order, waits: &[], label: "", timed: false };
+        self.lane.enqueue(&head, op).unwrap();
+    }
+
+    fn wait(&self) {
+        assert!(self.lane.wait(self.tick, None).unwrap());
+        self.lane.failures(&mut |tick, error| panic!("{tick}: {error}"));
+        assert!(self.messages.all().is_empty(), "{:?}", self.messages.all());
+    }
+
+    /// What a test has had done so far.
+    fn counts(&self) -> Counts {
+        self.device.0.counts.get()
+    }
+
+    /// All numbers, which are equal.
+    fn number(&self, y: &Allocation) -> u32 {
         // SAFETY: the allocation has so many numbers, and the lane has ended.
-        unsafe { y.host.unwrap().0.cast::<u32>().add(at).read() }
+        let at = |at: usize| unsafe { y.host.unwrap().0.cast::<u32>().add(at).read() };
+        assert!((0..COUNT).all(|nth| at(nth) == at(0)));
+        at(0)
+    }
+}
+
+/// GRAPH-03: exchanged scalars and memory are written over the recorded ones in the order of the
+/// lane, also while earlier replays are under way; nothing is recorded again. Another range is.
+#[test]
+fn exchanged_arguments_of_vulkan_are_patched() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y = [rig.numbers(), rig.numbers()];
+    let graph = rig.graph(&[(rig.step(&y[0], 1), &[]), (rig.step(&y[0], 2), &[0])]);
+    let mut expected = [0u32; 2];
+    let mut replay = |rig: &mut Rig, at: usize, n: u32| {
+        rig.enqueue(Op::Replay(&graph));
+        for n in [n, 2] {
+            expected[at] = expected[at].wrapping_mul(3).wrapping_add(n);
+        }
+        expected
     };
-    assert!((0..COUNT).all(|at| number(at) == wanted));
-    own.geometry = Geometry::new(1, [1, 1, COUNT / 2]);
-    own.with(&mut |op| graph.update(0, op).unwrap());
-    let (last, half) = replay([19, 2]);
-    assert!(lane.wait(last, None).unwrap());
-    assert!(!Arc::ptr_eq(&recording(), &first), "another range is recorded");
-    assert_eq!([number(0), number(COUNT - 1)], [half, wanted.wrapping_mul(3).wrapping_add(2)]);
-    lane.failures(&mut |tick, error| panic!("{tick}: {error}"));
-    assert!(messages.all().is_empty(), "{:?}", messages.all());
+    let before = rig.counts();
+    replay(&mut rig, 0, 1);
+    let mut wanted = [0; 2];
+    for n in 10..30 {
+        let at = n as usize % 2;
+        rig.step(&y[at], n).with(&mut |op| graph.update(0, op).unwrap());
+        rig.step(&y[at], 2).with(&mut |op| graph.update(1, op).unwrap());
+        replay(&mut rig, at, n);
+        // Once more with the same, of which the graph is told again.
+        rig.step(&y[at], n).with(&mut |op| graph.update(0, op).unwrap());
+        wanted = replay(&mut rig, at, n);
+    }
+    rig.wait();
+    assert_eq!(y.each_ref().map(|y| rig.number(y)), wanted);
+    let done = rig.counts() - before;
+    // The last buffer is that of the first exchange: it stays, and the second node with it.
+    assert_eq!((done.recordings, done.patches), (1, 20 + 19));
+    // A half has other blocks.
+    let mut half = rig.step(&y[1], 5);
+    half.geometry = Geometry::new(1, [1, 1, COUNT / 2]);
+    half.with(&mut |op| graph.update(0, op).unwrap());
+    rig.enqueue(Op::Replay(&graph));
+    rig.wait();
+    assert_eq!((rig.counts() - before).recordings, 2);
+}
+
+/// What a recording has of these launches, each after those: barriers, and pipelines bound.
+#[test]
+fn recordings_of_vulkan_have_barriers_between_levels() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y: Vec<Allocation> = (0..8).map(|_| rig.numbers()).collect();
+    let mut check = |edges: &[&[usize]], barriers: u64| {
+        let steps: Vec<_> =
+            edges.iter().zip(&y).map(|(after, y)| (rig.step(y, 1), *after)).collect();
+        let graph = rig.graph(&steps);
+        let before = rig.counts();
+        rig.enqueue(Op::Replay(&graph));
+        // Before it has been submitted, what is counted is the recording.
+        let made = rig.counts() - before;
+        let count = edges.len() as u64;
+        assert_eq!(
+            (made.recordings, made.dispatches, made.binds, made.barriers),
+            (1, count, 1, barriers),
+            "{edges:?}"
+        );
+        rig.wait();
+    };
+    check(&[[].as_slice(); 8], 0);
+    check(&[&[], &[0], &[1], &[2], &[3], &[4], &[5], &[6]], 7);
+    // A fork, and a join.
+    check(&[&[], &[0], &[0], &[0], &[1, 2, 3]], 2);
+    // Chains that take turns.
+    check(&[&[], &[], &[0], &[1], &[2], &[3]], 2);
+    // Behind a fork whose branches are not equally long.
+    check(&[&[], &[0], &[1], &[0], &[2, 3]], 3);
+}
+
+/// Barriers of a lane are between operations that depend on each other; a batch begins with one.
+#[test]
+fn lanes_of_vulkan_have_barriers_between_dependent_operations() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y: Vec<Allocation> = (0..8).map(|_| rig.numbers()).collect();
+    let check = |rig: &mut Rig, of: &[usize], barriers: u64| {
+        let before = rig.counts();
+        for at in of {
+            let step = rig.step(&y[*at], 1);
+            step.with(&mut |op| rig.enqueue(op));
+        }
+        rig.wait();
+        let done = rig.counts() - before;
+        let count = of.len() as u64;
+        assert_eq!(
+            (done.submissions, done.dispatches, done.binds, done.barriers),
+            (1, count, 1, 1 + barriers),
+            "{of:?}"
+        );
+    };
+    check(&mut rig, &[0, 1, 2, 3, 4, 5, 6, 7], 0);
+    check(&mut rig, &[0; 8], 7);
+    // A barrier is for all that came before it.
+    check(&mut rig, &[0, 1, 2, 3, 0, 1, 2, 3], 1);
+    // Fills by commands and by a kernel, and copies: of several places at once.
+    let before = rig.counts();
+    let (bytes, half) = (4 * COUNT as u64, 2 * COUNT as u64);
+    let part = |at: usize, offset: u64, bytes: u64| FillRect {
+        dst: place(&y[at], offset),
+        pitch: [0; 2],
+        extent: [1, 1, bytes],
+    };
+    rig.enqueue(Op::Fill(&[part(0, 0, half), part(0, half, half), part(1, 0, bytes)], &[7]));
+    let odd = [part(2, 0, 3), part(2, 3, 5)];
+    rig.enqueue(Op::Fill(&odd, &[9]));
+    let copy = |from: usize, to: usize| CopyRect {
+        src: place(&y[from], 0),
+        src_pitch: [0; 2],
+        dst: place(&y[to], 0),
+        dst_pitch: [0; 2],
+        extent: [1, 1, bytes],
+    };
+    rig.enqueue(Op::Copy(&[copy(0, 3), copy(1, 4)]));
+    rig.wait();
+    let done = rig.counts() - before;
+    assert_eq!((done.submissions, done.dispatches, done.barriers), (1, 2, 2));
+    assert_eq!(rig.number(&y[4]), 0x0707_0707);
+}
+
+/// Short operations are gathered until they are worth a submission, and long ones are not.
+#[test]
+fn batches_of_vulkan_are_submitted_by_time_and_by_number() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y = rig.numbers();
+    let mut step = rig.step(&y, 0);
+    step.geometry = Geometry::new(1, [1, 1, 8]);
+    let before = rig.counts();
+    for _ in 0..99 {
+        step.with(&mut |op| rig.enqueue(op));
+    }
+    assert_eq!((rig.counts() - before).submissions, 0);
+    step.with(&mut |op| rig.enqueue(op));
+    assert_eq!((rig.counts() - before).submissions, 1, "many short ones");
+    let bytes = 4 << 20;
+    let much = alloc(&rig.device, AllocKind::Device, bytes);
+    let rect = FillRect { dst: place(&much, 0), pitch: [0; 2], extent: [1, 1, bytes] };
+    rig.enqueue(Op::Fill(&[rect], &[1]));
+    assert_eq!((rig.counts() - before).submissions, 2, "a long one");
+    rig.wait();
 }

@@ -1,0 +1,56 @@
+//! What was recorded and submitted, so that tests can tell.
+
+use std::sync::{Mutex, PoisonError};
+
+/// What batches and recordings have.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Counts {
+    /// Barriers between operations, those at the beginnings of batches included.
+    pub(crate) barriers: u64,
+    pub(crate) dispatches: u64,
+    /// Pipelines that were bound.
+    pub(crate) binds: u64,
+    /// Graphs as command buffers.
+    pub(crate) recordings: u64,
+    /// Launches of a recording that were given other arguments.
+    pub(crate) patches: u64,
+    pub(crate) submissions: u64,
+}
+
+/// The counts of a device.
+#[derive(Debug, Default)]
+pub(crate) struct Total(Mutex<Counts>);
+
+impl Total {
+    pub(crate) fn add(&self, more: &Counts) {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        all.barriers += more.barriers;
+        all.dispatches += more.dispatches;
+        all.binds += more.binds;
+        all.recordings += more.recordings;
+        all.patches += more.patches;
+        all.submissions += more.submissions;
+    }
+
+    /// All so far.
+    #[cfg(test)]
+    pub(crate) fn get(&self) -> Counts {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+impl std::ops::Sub for Counts {
+    type Output = Counts;
+
+    fn sub(self, before: Counts) -> Counts {
+        Counts {
+            barriers: self.barriers - before.barriers,
+            dispatches: self.dispatches - before.dispatches,
+            binds: self.binds - before.binds,
+            recordings: self.recordings - before.recordings,
+            patches: self.patches - before.patches,
+            submissions: self.submissions - before.submissions,
+        }
+    }
+}

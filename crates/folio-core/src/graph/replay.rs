@@ -79,8 +79,8 @@ impl ReplayReport {
 pub(super) struct Replays {
     how: Replay,
     of: Option<Arc<Made>>,
-    /// Exchanges cost a new graph of the device's, which one run is not worth.
-    fixed: bool,
+    /// Why exchanges are not asked of the device: it has refused one, or has no graphs.
+    fixed: Option<String>,
     report: ReplayReport,
 }
 
@@ -206,20 +206,21 @@ impl Inner {
     fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
         let (how, known, fixed) = {
             let held = replays.lock();
-            (held.how, held.of.clone(), held.fixed)
+            (held.how, held.of.clone(), held.fixed.clone())
         };
         let kept = self.core.engine.plant.is(Planted::OldPart);
         let same = known.as_ref().filter(|made| Arc::ptr_eq(&made.steps, steps) || kept);
         if let Some(made) = same.filter(|made| !made.later) {
             return Ok(made.clone());
         }
-        let is_first = known.is_none() || same.is_none() && fixed;
-        let old = known.as_deref().filter(|made| same.is_none() && !made.later && !fixed);
+        let is_first = known.is_none() || same.is_none() && fixed.is_some();
+        let why_first = fixed.as_deref().filter(|_| known.is_some()).unwrap_or(FIRST);
+        let old = known.as_deref().filter(|made| !made.later && same.is_none() && fixed.is_none());
         let all: Vec<u32> = (0..steps.all.len() as u32).collect();
         let parts = match how {
             Replay::Commands => vec![Part::not(all, "that was asked for")],
             _ if steps.all.is_empty() => vec![],
-            Replay::Parts if is_first => vec![Part::not(all, "it is the first run")],
+            Replay::Parts if is_first => vec![Part::not(all, why_first)],
             Replay::Parts => self.parts(steps, old)?,
             Replay::Whole => vec![self.whole(steps, all, old)?],
         };
@@ -230,11 +231,13 @@ impl Inner {
             let ok = made.parts.iter().filter(|part| part.made.is_ok());
             ok.filter(|part| is(part.origin)).count() as u64
         };
-        let refused = made.parts.iter().any(|part| part.origin == Origin::Refused);
+        let has_none = !later && count(|_| true) == 0;
+        let fixes = |part: &&Part| part.origin == Origin::Refused || part.asked && has_none;
         let mut held = replays.lock();
-        // A device without graphs is asked seldom.
-        let asked = made.parts.iter().any(|part| part.asked);
-        held.fixed |= refused || !later && asked && count(|_| true) == 0;
+        if let Some(part) = made.parts.iter().find(fixes) {
+            let why = part.made.as_ref().err().cloned();
+            held.fixed = Some(why.unwrap_or_else(|| EXCHANGED.to_owned()));
+        }
         held.report.made += count(|origin| !matches!(origin, Origin::Kept | Origin::Exchanged));
         held.report.exchanged += count(|origin| origin == Origin::Exchanged);
         held.report.parts = made.parts.iter().map(|part| part.told(steps)).collect();
@@ -537,6 +540,7 @@ fn add_single(parts: &mut Vec<Part>, at: u32, why: Option<String>) {
     }
 }
 
+const FIRST: &str = "it is the first run";
 const EXCHANGED: &str = "nodes were exchanged, which its graph cannot have this time";
 const NO_CHAIN: &str = "no other command comes after it alone";
 

@@ -182,7 +182,7 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
     let Scratch { op: Some(op), held, .. } = scratch else { return 0 };
     let started = op.queued.is_some().then(Instant::now);
     let mut result = match &op.work {
-        Work::Replay(nodes) => replay(lane, nodes),
+        Work::Replay(nodes) => replay(lane, nodes, verdict),
         work => run_work(lane, work, verdict, held),
     };
     // The drop is user code too: one panic is told, the run's before the drop's. A replay may be
@@ -214,9 +214,13 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
 }
 
 /// Runs the nodes of a graph, up to the first that fails.
-fn replay(lane: &Core, nodes: &Nodes) -> Result<(), HalError> {
+fn replay(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
     for (at, node) in nodes.iter().enumerate() {
-        let verdict = node.work.judge(&lane.machine.costs, false);
+        // Each node of a tiny graph is tiny.
+        let verdict = match (all.class, all.measure) {
+            (Class::Tiny, false) => all,
+            (_, sample) => node.work.judge(&lane.machine.costs, sample),
+        };
         if let Some(kernel) = &node.held.kernel {
             kernel.begin();
         }

@@ -30,7 +30,7 @@ use std::sync::Arc;
 /// Commands of a graph as one of the backend's.
 pub(crate) struct Whole {
     pub(crate) graph: Arc<dyn Graph>,
-    accesses: SmallVec<[Access; 4]>,
+    pub(super) accesses: SmallVec<[Access; 4]>,
     /// Where the memory of the accesses was.
     memory: Vec<Option<Place>>,
     /// The code that its launches name.
@@ -65,6 +65,11 @@ pub(crate) struct Members {
 type Place = (MemRef, Option<u64>, Option<HostPtr>);
 
 impl Whole {
+    /// What its nodes use; some of it several times.
+    pub(super) fn storages(&self) -> impl Iterator<Item = StorageId> {
+        self.accesses.iter().map(|access| access.storage)
+    }
+
     /// What a node is, and its label.
     pub(crate) fn name(&self, node: u32) -> Option<&(&'static str, Label)> {
         self.names.get(node as usize)
@@ -248,9 +253,15 @@ impl Ledger {
     /// The memory of a replay is elsewhere than when its graph was made.
     pub(crate) fn has_moved(&self, command: &Command) -> bool {
         match &command.action {
-            Action::Replay(whole) => self.places(&whole.accesses) != whole.memory,
+            Action::Replay(whole) => !self.is_where_it_was(whole),
             _ => false,
         }
+    }
+
+    /// The memory of a replay is where it was when its graph was made.
+    pub(super) fn is_where_it_was(&self, whole: &Whole) -> bool {
+        let known = whole.accesses.iter().zip(&whole.memory);
+        known.into_iter().all(|(access, place)| self.place_of(access) == *place)
     }
 
     /// What speaks against a command of a run. Changes nothing.
@@ -264,11 +275,12 @@ impl Ledger {
     }
 
     fn places(&self, accesses: &[Access]) -> Vec<Option<Place>> {
-        let place = |access: &Access| {
-            let alloc = self.storages[access.storage.0].alloc(access.domain)?;
-            Some((alloc.mem, alloc.address, alloc.host))
-        };
-        accesses.iter().map(place).collect()
+        accesses.iter().map(|access| self.place_of(access)).collect()
+    }
+
+    fn place_of(&self, access: &Access) -> Option<Place> {
+        let alloc = self.storages.get(access.storage.0)?.alloc(access.domain)?;
+        Some((alloc.mem, alloc.address, alloc.host))
     }
 
     /// Counts a run's operations for its queue.

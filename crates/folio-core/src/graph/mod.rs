@@ -13,6 +13,7 @@ mod conditional;
 mod conflicts;
 mod fuse;
 mod internal;
+mod known;
 mod node;
 mod parameter;
 mod picture;
@@ -107,7 +108,7 @@ impl Inner {
 
     /// The position of a node of this graph.
     fn place(&self, state: &State, node: Node) -> Result<u32, GraphError> {
-        if node.graph == self.id && (node.at as usize) < state.nodes.len() {
+        if node.graph == self.id && (node.at as usize) < state.len() {
             return Ok(node.at);
         }
         Err(GraphError::ForeignNode { node: node.at as usize })
@@ -199,7 +200,7 @@ impl Graph {
         self.push(what, after, &[])
     }
 
-    fn push(&self, what: What, after: &[Node], follows: &[Arc<Recorded>]) -> Result<Node> {
+    fn push(&self, what: What, after: &[Node], follows: &[Recorded]) -> Result<Node> {
         let inner = &self.inner;
         let mut state = inner.state.lock();
         let pushed = (|| {

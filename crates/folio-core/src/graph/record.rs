@@ -9,6 +9,7 @@ use crate::queue::{self, Queue};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// The graph that a queue's commands are recorded into, if there is one.
@@ -49,13 +50,13 @@ impl Recorder {
 /// A queue that is recorded into a graph.
 pub(super) struct Joined {
     queue: Weak<queue::Inner>,
-    id: u32,
+    pub(super) id: u32,
     /// The recording that names it. Other queues have joined by what they depend on.
     recording: Option<u64>,
     /// Its latest command, if it is in order; its latest barrier; its commands since that.
     last: Option<u32>,
     fence: Option<u32>,
-    since: Vec<u32>,
+    since: SmallVec<[Range<u32>; 2]>,
 }
 
 impl Joined {
@@ -66,17 +67,20 @@ impl Joined {
             recording,
             last: None,
             fence: None,
-            since: Vec::new(),
+            since: SmallVec::new(),
         }
     }
 
     /// Commands that the next one comes after, and does not fail with.
-    fn before(&self) -> impl Iterator<Item = (u32, bool)> {
+    pub(super) fn before(&self) -> impl Iterator<Item = (u32, bool)> {
         self.last.into_iter().chain(self.fence).map(|at| (at, false))
     }
 
-    fn note(&mut self, at: u32, in_order: bool) {
-        self.since.push(at);
+    pub(super) fn note(&mut self, at: u32, in_order: bool) {
+        match self.since.last_mut() {
+            Some(latest) if latest.end == at => latest.end += 1,
+            _ => self.since.push(at..at + 1),
+        }
         if in_order {
             self.last = Some(at);
         }
@@ -84,6 +88,7 @@ impl Joined {
 }
 
 /// Nodes that an event stands for.
+#[derive(Clone)]
 pub(crate) struct Recorded {
     graph: Arc<Inner>,
     nodes: SmallVec<[u32; 1]>,
@@ -169,15 +174,12 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         self.graph.core.recordings.end(&self.graph, self.number);
-        let ended: Vec<Joined> = {
+        let ended: SmallVec<[Joined; 1]> = {
             let mut state = self.graph.state.lock();
             state.recordings -= 1;
             let (all, own) = (state.recordings == 0, Some(self.number));
-            let queues = std::mem::take(&mut state.queues);
-            let ends = |joined: &Joined| all || joined.recording == own;
-            let (ended, left) = queues.into_iter().partition(ends);
-            state.queues = left;
-            ended
+            let ends = |joined: &mut Joined| all || joined.recording == own;
+            state.queues.extract_if(.., ends).collect()
         };
         for queue in ended.iter().filter_map(|joined| joined.queue.upgrade()) {
             queue.recorder.end();
@@ -255,10 +257,10 @@ impl Inner {
         queue: &Queue,
         groups: &mut [CommandGroup],
     ) -> Result<Event> {
-        let mut made: Vec<(Template, Vec<Arc<Recorded>>)> = Vec::with_capacity(groups.len());
+        let mut made: SmallVec<[(Template, Vec<Recorded>); 1]> = SmallVec::new();
         for group in groups {
             let template = Template::of(group, !self.once)?;
-            let told = std::mem::take(group.graph());
+            let told = group.take_for_graph();
             if !self.once {
                 template.check(self)?;
                 if !told.parameters.is_empty() {
@@ -270,6 +272,14 @@ impl Inner {
         }
         let mut nodes = SmallVec::new();
         let mut state = self.state.lock();
+        if let [(template, follows)] = &mut made[..]
+            && follows.is_empty()
+            && let Some(at) = state.follow((queue.inner.id, queue.inner.in_order), template)
+        {
+            drop(state);
+            let recorded = Recorded { graph: self.clone(), nodes: smallvec![at] };
+            return Ok(Event::recorded(self.core.clone(), recorded));
+        }
         let pushed = (|| {
             for (_, follows) in &made {
                 for node in follows.iter().flat_map(|recorded| recorded.nodes()) {
@@ -279,12 +289,8 @@ impl Inner {
             for (template, follows) in made {
                 let after = follows.iter().flat_map(|recorded| recorded.nodes.iter().copied());
                 let after: SmallVec<[(u32, bool); 4]> = after.map(|at| (at, true)).collect();
-                nodes.push(self.push_of(
-                    &mut state,
-                    queue,
-                    What::One(Arc::new(template), None),
-                    after,
-                ));
+                let what = What::One(Arc::new(template), None);
+                nodes.push(self.push_of(&mut state, queue, what, after));
             }
             Ok(())
         })();
@@ -320,7 +326,7 @@ impl Inner {
         let mut after: SmallVec<[(u32, bool); 4]> = SmallVec::new();
         if let Some(joined) = joined {
             let joined = &mut state.queues[joined];
-            after.extend(joined.since.drain(..).map(|at| (at, true)));
+            after.extend(joined.since.drain(..).flatten().map(|at| (at, true)));
             if after.is_empty() {
                 after.extend(joined.fence.map(|at| (at, false)));
             }

@@ -7,7 +7,7 @@ use crate::engine::foreign::Body;
 use crate::engine::launch::Launch;
 use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
-use crate::group::{CommandGroup, ForGraph, Leases};
+use crate::group::{CommandGroup, ForGraph, Leases, Purpose};
 use crate::hal::{KernelHandle, KernelId};
 use crate::marks::Marks;
 use crate::token::GroupId;
@@ -77,7 +77,7 @@ impl Update {
 impl Template {
     /// What a group describes. In a `repeated` one, all that is called can be called again.
     pub(super) fn of(group: &mut CommandGroup, repeated: bool) -> Result<Template> {
-        (group.graph().repeated, group.graph().is_node) = (repeated, true);
+        group.purpose = if repeated { Purpose::RepeatedNode } else { Purpose::Node };
         let mut command = Command::new(None, false);
         group.finish(&mut command)?;
         if let Some(device) = command.device {
@@ -88,7 +88,8 @@ impl Template {
             _ => Work::None,
         };
         let (kind, label) = (kind_of(&command), command.label.clone());
-        let marks = std::mem::take(&mut group.graph().marks);
+        let told = group.for_graph.as_mut();
+        let marks = told.map(|told| std::mem::take(&mut told.marks)).unwrap_or_default();
         let leases = group.leases();
         Ok(Template { kind, label, command, work, leases, bodies: None, marks })
     }
@@ -104,7 +105,13 @@ impl Template {
         group.expect(id)?;
         let made = Template::of(&mut group, true)?;
         made.check(graph)?;
-        Ok((made, std::mem::take(group.graph())))
+        Ok((made, group.take_for_graph()))
+    }
+
+    /// A command that has been a node before. It keeps no buffers.
+    pub(super) fn of_command(command: Command) -> Template {
+        let (kind, label) = (kind_of(&command), command.label.clone());
+        Template { label, command, ..Template::nothing(kind) }
     }
 
     /// A command that does nothing.

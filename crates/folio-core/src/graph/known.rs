@@ -4,16 +4,22 @@
 
 use super::State;
 use super::conflicts::After;
-use super::record::Joined;
 use super::state::What;
 use super::template::Template;
-use crate::buffer::StorageHandle;
+use crate::buffer::{Part, StorageHandle};
+use crate::call::Passed;
 use crate::engine::block::Block;
 use crate::engine::command::{Action, Command, End, Place};
 use crate::engine::launch::Launch;
-use crate::hal::Param;
+use crate::error::Label;
+use crate::hal::{Geometry, Param};
+use crate::queue::Queue;
+use crate::runtime::Core;
+use folio_device::Code;
+use folio_kernel::ParamKind;
 use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A block that is one operation.
 pub(super) struct Known {
@@ -94,14 +100,12 @@ impl Trail {
         self.known().filter(|known| known.nodes.len() == self.at)
     }
 
-    /// Whether the next command is that of a known block.
-    fn goes_on(&mut self, command: &Command, edges: &Edges) -> bool {
+    /// Whether the next command, which is like those that `is_same` says, is that of a known block.
+    fn goes_on(&mut self, edges: &Edges, is_same: impl Fn(&Command) -> bool) -> bool {
         let Trail { all, one, at, .. } = self;
         let fits = |known: &Known| {
             let node = known.nodes.get(*at);
-            node.is_some_and(|node| {
-                node.edges == *edges && is_same(&node.template.command, command)
-            })
+            node.is_some_and(|node| node.edges == *edges && is_same(&node.template.command))
         };
         let Some(known) = all.get(*one) else { return false };
         if !fits(known) {
@@ -116,29 +120,67 @@ impl Trail {
     }
 }
 
+/// A call of a kernel function, as it was made.
+#[derive(Clone, Copy)]
+pub(crate) struct Called<'c> {
+    pub(crate) name: &'static &'static str,
+    pub(crate) code: &'static Code,
+    pub(crate) geometry: Geometry,
+    pub(crate) scalars: &'c [u64],
+}
+
 impl State {
-    /// The number of a queue's next command, if it goes on along the trail. Its buffers are taken.
-    pub(super) fn follow(
+    /// The number of a queue's next command, if it goes on along the trail.
+    fn next_on_trail(
         &mut self,
-        (queue, in_order): (u32, bool),
-        template: &mut Template,
+        queue: &Queue,
+        is_same: impl Fn(&Command) -> bool,
     ) -> Option<u32> {
         let trail = self.trail.as_mut()?;
-        let joined = self.queues.iter_mut().find(|joined| joined.id == queue)?;
+        let Queue { inner, .. } = queue;
+        let joined = self.queues.iter_mut().find(|joined| joined.id == inner.id)?;
         let mut edges: Edges = joined.before().collect();
         edges.dedup();
-        if !template.marks.is_empty() || !trail.goes_on(&template.command, &edges) {
+        if !trail.goes_on(&edges, is_same) {
             return None;
         }
-        trail.leases.extend(template.leases.0.drain(..));
-        if let Action::Launch(launch) = &mut template.command.action
+        let at = trail.at as u32 - 1;
+        joined.note(at, inner.in_order);
+        Some(at)
+    }
+
+    /// The number of a queue's next command, if it goes on along the trail. It is taken then.
+    pub(super) fn follow(&mut self, queue: &Queue, command: &mut Command) -> Option<u32> {
+        let at = self.next_on_trail(queue, |known| is_same(known, command))?;
+        if let Action::Launch(launch) = &mut command.action
             && let Some(launch) = launch.take()
         {
             launch.recycle();
         }
-        let at = trail.at as u32 - 1;
-        Joined::note(joined, at, in_order);
         Some(at)
+    }
+
+    /// The same of a kernel call that has not been made into a command: what is equal beforehand
+    /// becomes equal commands.
+    pub(super) fn follow_call(
+        &mut self,
+        queue: &Queue,
+        (device, core): (u16, &Core),
+        called: Called<'_>,
+        given: &[Passed],
+    ) -> Option<u32> {
+        if !given.iter().all(|passed| is_plain(passed, core)) {
+            return None;
+        }
+        self.next_on_trail(queue, |known| makes(known, device, called, given))
+    }
+
+    /// Buffers of commands along the trail.
+    pub(super) fn keep(&mut self, buffers: impl Iterator<Item = Arc<StorageHandle>>) {
+        match &mut self.trail {
+            Some(trail) => trail.leases.extend(buffers),
+            None => self.leases.extend(buffers),
+        }
     }
 
     /// Makes nodes of the commands along the trail: it goes elsewhere from here on.
@@ -167,6 +209,54 @@ fn is_same(a: &Command, b: &Command) -> bool {
         && a.label == b.label
         && accesses()
         && do_same(&a.action, &b.action)
+}
+
+/// An argument of which a command depends only on what [`makes`] compares.
+fn is_plain(passed: &Passed, core: &Core) -> bool {
+    let Part { view, marks, .. } = &passed.part;
+    let storage = &*view.storage;
+    marks.is_none()
+        && storage.core.same(core)
+        && storage.home().is_none()
+        && !storage.imported.load(Ordering::Relaxed)
+        && storage.managed.get().is_none()
+}
+
+/// The call becomes this command.
+fn makes(command: &Command, device: u16, called: Called<'_>, given: &[Passed]) -> bool {
+    let Action::Launch(Some(launch)) = &command.action else { return false };
+    let Called { name, code, geometry, scalars } = called;
+    let Some(function) = &launch.function else { return false };
+    let argument = |nth: usize, passed: &Passed| {
+        let Passed { param: number, part: Part { view, part, .. }, mode } = passed;
+        let (Some(access), Some(param)) = (command.accesses.get(nth), launch.params.get(nth))
+        else {
+            return false;
+        };
+        let extent = match code.ir.params.get(*number).map(|param| &param.kind) {
+            // Of these only the first element counts.
+            Some(ParamKind::Reduce { .. }) => [1; 3],
+            _ => part.extent(),
+        };
+        let begins = |dim: usize| part.min[dim] == param.origin[dim].wrapping_sub(param.index[dim]);
+        access.storage == view.storage.id
+            && access.mode == *mode
+            && param.shape == extent
+            && param.dims == view.dims
+            && param.size as usize == view.element_bytes
+            && begins(0)
+            && begins(1)
+            && begins(2)
+            && !part.is_empty()
+    };
+    std::ptr::eq(function.code, code)
+        && (command.device, command.timed) == (Some(device), false)
+        && command.label == Label::of(name)
+        && launch.geometry == geometry
+        && launch.scalars[..] == *scalars
+        && launch.params.len() == given.len()
+        && command.accesses.len() == given.len()
+        && given.iter().enumerate().all(|(nth, passed)| argument(nth, passed))
 }
 
 fn do_same(a: &Action, b: &Action) -> bool {

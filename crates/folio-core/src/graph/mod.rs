@@ -31,6 +31,7 @@ pub use batch::BatchReport;
 pub(crate) use batch::Batches;
 pub use conditional::Condition;
 pub use fuse::{FinalizeOptions, FusionCounters};
+pub(crate) use known::Called;
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;

@@ -1,7 +1,10 @@
 //! Recording: what is submitted to a queue becomes nodes of a graph, and does not run.
 
+use super::known::Called;
 use super::template::Template;
 use super::{Executable, Graph, Inner, Node, NodeKind, State, What};
+use crate::call::Passed;
+use crate::engine::command::Command;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -257,9 +260,22 @@ impl Inner {
         queue: &Queue,
         groups: &mut [CommandGroup],
     ) -> Result<Event> {
-        let mut made: SmallVec<[(Template, Vec<Recorded>); 1]> = SmallVec::new();
+        let mut made: SmallVec<[(Arc<Template>, Vec<Recorded>); 1]> = SmallVec::new();
+        let is_one = groups.len() == 1;
         for group in groups {
-            let template = Template::of(group, !self.once)?;
+            let mut command = Command::new(None, false);
+            Template::finish(group, &mut command, !self.once)?;
+            if self.once
+                && is_one
+                && group.for_graph.is_none()
+                && let Some(at) = self.state.lock().follow(queue, &mut command)
+            {
+                let mut state = self.state.lock();
+                state.keep(group.leases().0.drain(..));
+                drop(state);
+                return Ok(self.recorded(at));
+            }
+            let template = Arc::new(Template::of(command, group));
             let told = group.take_for_graph();
             if !self.once {
                 template.check(self)?;
@@ -272,14 +288,6 @@ impl Inner {
         }
         let mut nodes = SmallVec::new();
         let mut state = self.state.lock();
-        if let [(template, follows)] = &mut made[..]
-            && follows.is_empty()
-            && let Some(at) = state.follow((queue.inner.id, queue.inner.in_order), template)
-        {
-            drop(state);
-            let recorded = Recorded { graph: self.clone(), nodes: smallvec![at] };
-            return Ok(Event::recorded(self.core.clone(), recorded));
-        }
         let pushed = (|| {
             for (_, follows) in &made {
                 for node in follows.iter().flat_map(|recorded| recorded.nodes()) {
@@ -289,7 +297,7 @@ impl Inner {
             for (template, follows) in made {
                 let after = follows.iter().flat_map(|recorded| recorded.nodes.iter().copied());
                 let after: SmallVec<[(u32, bool); 4]> = after.map(|at| (at, true)).collect();
-                let what = What::One(Arc::new(template), None);
+                let what = What::One(template, None);
                 nodes.push(self.push_of(&mut state, queue, what, after));
             }
             Ok(())
@@ -297,6 +305,27 @@ impl Inner {
         drop(state);
         pushed.map_err(|why| self.error(why))?;
         Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+    }
+
+    /// The event of a node.
+    fn recorded(self: &Arc<Self>, at: u32) -> Event {
+        let recorded = Recorded { graph: self.clone(), nodes: smallvec![at] };
+        Event::recorded(self.core.clone(), recorded)
+    }
+
+    /// The event of a kernel call that is the next command of a known block. It takes the buffers
+    /// of the arguments.
+    pub(crate) fn follow_call(
+        self: &Arc<Self>,
+        queue: &Queue,
+        called: Called<'_>,
+        given: &mut SmallVec<[Passed; 4]>,
+    ) -> Option<Event> {
+        let mut state = self.state.lock();
+        let at = state.follow_call(queue, (self.device, &self.core), called, given)?;
+        state.keep(given.drain(..).map(|passed| passed.part.view.storage));
+        drop(state);
+        Some(self.recorded(at))
     }
 
     /// Adds a node of a recorded queue.
@@ -338,7 +367,7 @@ impl Inner {
             joined.last = joined.last.and(Some(at));
         }
         drop(state);
-        Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes: smallvec![at] })
+        self.recorded(at)
     }
 
     /// Makes a node of all of a graph.

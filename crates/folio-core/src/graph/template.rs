@@ -75,14 +75,25 @@ impl Update {
 }
 
 impl Template {
-    /// What a group describes. In a `repeated` one, all that is called can be called again.
-    pub(super) fn of(group: &mut CommandGroup, repeated: bool) -> Result<Template> {
+    /// Completes the command that a group describes for a node. In a `repeated` one, all that is
+    /// called can be called again.
+    #[inline]
+    pub(super) fn finish(
+        group: &mut CommandGroup,
+        command: &mut Command,
+        repeated: bool,
+    ) -> Result<()> {
         group.purpose = if repeated { Purpose::RepeatedNode } else { Purpose::Node };
-        let mut command = Command::new(None, false);
-        group.finish(&mut command)?;
-        if let Some(device) = command.device {
-            group.core.engine.open(device)?;
+        group.finish(command)?;
+        match command.device {
+            Some(device) => group.core.engine.open(device).map(|_| ()),
+            None => Ok(()),
         }
+    }
+
+    /// The node of a command, with what the group of that keeps.
+    #[inline]
+    pub(super) fn of(command: Command, group: &mut CommandGroup) -> Template {
         let work = match &command.action {
             Action::Launch(Some(launch)) => Work::of(launch),
             _ => Work::None,
@@ -91,7 +102,7 @@ impl Template {
         let told = group.for_graph.as_mut();
         let marks = told.map(|told| std::mem::take(&mut told.marks)).unwrap_or_default();
         let leases = group.leases();
-        Ok(Template { kind, label, command, work, leases, bodies: None, marks })
+        Template { kind, label, command, work, leases, bodies: None, marks }
     }
 
     /// What `describe` says for a graph; and what else it told of graphs.
@@ -103,7 +114,9 @@ impl Template {
         let mut group = CommandGroup::new(&graph.core, graph.device, id);
         describe(&mut group)?;
         group.expect(id)?;
-        let made = Template::of(&mut group, true)?;
+        let mut command = Command::new(None, false);
+        Template::finish(&mut group, &mut command, true)?;
+        let made = Template::of(command, &mut group);
         made.check(graph)?;
         Ok((made, group.take_for_graph()))
     }

@@ -4,7 +4,7 @@ use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
 use folio_core::{
-    BatchReport, BufferOptions, CommandGroup, Error, Event, GraphError, Parameter, Shared,
+    BatchReport, BufferOptions, CommandGroup, Error, Event, GraphError, Parameter, Queue, Shared,
 };
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -532,10 +532,13 @@ fn what_a_known_batch_does_not_do_is_done_one_by_one(rig: &Rig) -> Outcome {
     let seen = seen.ok_or_else(|| Stop::Failed("not asked".into()))?;
     ensure_eq!(why(seen.map(drop))?.to_string().contains("adds"), true);
     // An error in the middle submits nothing, and a failure before a block reaches it.
-    refused!(q.batch(|q| {
-        q.run(8, adds(1, x))?;
-        q.fill(x.slice_mut([4], [5])?, 1)
-    }), Error::OutOfRange { .. });
+    refused!(
+        q.batch(|q| {
+            q.run(8, adds(1, x))?;
+            q.fill(x.slice_mut([4], [5])?, 1)
+        }),
+        Error::OutOfRange { .. }
+    );
     x.write()?[0] = 50;
     y.write()?[0] = 60;
     q.batch(|q| tiny(q, [x, y], 1))?;

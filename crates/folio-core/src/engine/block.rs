@@ -22,7 +22,8 @@ use crate::sync::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-const SLOW: Apart = "the device would take longer for them as one: it runs them one after the other";
+const SLOW: Apart =
+    "the device would take longer for them as one: it runs them one after the other";
 pub(crate) const MOVED: Apart = "memory is elsewhere than it was before";
 pub(super) const CLOSED: Apart = "a device was lost, or the runtime is shut down";
 

@@ -146,11 +146,7 @@ impl Engine {
     }
 
     /// Plans so many nodes, and counts that.
-    pub(crate) fn timed_plan<R>(
-        &self,
-        (at, nodes): (u16, usize),
-        plan: impl FnOnce() -> R,
-    ) -> R {
+    pub(crate) fn timed_plan<R>(&self, (at, nodes): (u16, usize), plan: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = plan();
         let mut counted = self.fused(at).counters.lock();

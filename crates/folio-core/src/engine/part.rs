@@ -29,7 +29,8 @@ pub(crate) type Apart = &'static str;
 pub(super) const TRACED: Apart = "a trace subscriber sees each command";
 const TRACKER: Apart = "a page tracker of the program's knows where data are";
 pub(super) const MOVES: Apart = "data must be brought to the device before it";
-pub(crate) const WAITS: Apart = "another command than the first waits for something that has not ended";
+pub(crate) const WAITS: Apart =
+    "another command than the first waits for something that has not ended";
 const FAILED: Apart = "something has failed that one of its commands uses";
 
 /// A part that is one operation.

@@ -3,9 +3,9 @@
 use super::chains::before_of;
 use super::conflicts::{After, IdMap, number_of, order_of};
 use super::fuse::{FinalizeOptions, Unit};
+use super::known::{Known, Trail};
 use super::pool::{Pool, Temporaries};
 use super::steps::Steps;
-use super::known::{Known, Trail};
 use super::template::{Template, Work};
 use super::{Inner, NodeKind, Recording, temporaries};
 use crate::buffer::StorageHandle;

@@ -131,11 +131,7 @@ pub(crate) struct Called<'c> {
 
 impl State {
     /// The number of a queue's next command, if it goes on along the trail.
-    fn next_on_trail(
-        &mut self,
-        queue: &Queue,
-        is_same: impl Fn(&Command) -> bool,
-    ) -> Option<u32> {
+    fn next_on_trail(&mut self, queue: &Queue, is_same: impl Fn(&Command) -> bool) -> Option<u32> {
         let trail = self.trail.as_mut()?;
         let Queue { inner, .. } = queue;
         let joined = self.queues.iter_mut().find(|joined| joined.id == inner.id)?;

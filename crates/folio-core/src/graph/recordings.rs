@@ -98,12 +98,7 @@ impl Recordings {
 }
 
 /// Whether a command with these accesses that is in the way writes the elements.
-fn conflict(
-    accesses: &[Access],
-    at: &StorageHandle,
-    elements: &Box3,
-    mode: Mode,
-) -> Option<bool> {
+fn conflict(accesses: &[Access], at: &StorageHandle, elements: &Box3, mode: Mode) -> Option<bool> {
     let shared = accesses
         .iter()
         .filter(|access| access.storage == at.id && access.elements.overlaps(elements));

@@ -11,8 +11,8 @@ use crate::hal::{Geometry, Param};
 use crate::planted::Planted;
 use folio_kernel::ParamKind;
 use folio_kernel::fuse::{
-    Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Users, Wishes,
-    Work,
+    Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Users,
+    Wishes, Work,
 };
 use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;

@@ -3,7 +3,8 @@
 use super::cluster::{Clusters, Refusal, Unit, clusters, linearise};
 use super::cost::{Balance, Load};
 use super::input::{
-    Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Users, Work,
+    Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Users,
+    Work,
 };
 use super::intern::{Interning, Outcome, internalise, narrow_access};
 use super::join::{JoinedKernel, Parameter, Source, bake, join};

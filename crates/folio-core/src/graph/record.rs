@@ -265,15 +265,13 @@ impl Inner {
         for group in groups {
             let mut command = Command::new(None, false);
             Template::finish(group, &mut command, !self.once)?;
-            if self.once
-                && is_one
-                && group.for_graph.is_none()
-                && let Some(at) = self.state.lock().follow(queue, &mut command)
-            {
+            if self.once && is_one && group.for_graph.is_none() {
                 let mut state = self.state.lock();
-                state.keep(group.leases().0.drain(..));
-                drop(state);
-                return Ok(self.recorded(at));
+                if let Some(at) = state.follow(queue, &mut command) {
+                    state.keep(group.leases().0.drain(..));
+                    drop(state);
+                    return Ok(self.recorded(at));
+                }
             }
             let template = Arc::new(Template::of(command, group));
             let told = group.take_for_graph();

@@ -545,7 +545,7 @@ impl LaneShared {
                 let none = || HalError::new(HalErrorKind::Driver, "a replay without its graph");
                 let whole = whole.take().ok_or_else(none)?;
                 let result = self.native.enqueue(&head, Op::Replay(&whole.graph));
-                left.push(Remains::Graph(whole));
+                left.extend(Arc::into_inner(whole).map(|whole| Remains::Graph(Box::new(whole))));
                 result
             }
         }
@@ -569,7 +569,7 @@ enum Remains {
     /// What the native lane has refused.
     Launch(Box<Launch>),
     /// What was replayed.
-    Graph(Arc<Whole>),
+    Graph(Box<Whole>),
 }
 
 impl Remains {

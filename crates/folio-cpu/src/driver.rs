@@ -367,7 +367,7 @@ mod tests {
     /// for them.
     #[test]
     fn no_thread_is_woken_for_many_short_operations() {
-        let machine = Arc::new(Machine::new(2, Vec::new()));
+        let machine = Arc::new(Machine::new(2, Box::default()));
         let lane = CpuLane::new(machine.clone(), Notify::none());
         let (here, hops) = (thread::current().id(), Arc::new(AtomicUsize::new(0)));
         let kernel = || NativeKernel::new(Hops(here, hops.clone()));

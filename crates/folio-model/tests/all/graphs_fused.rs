@@ -486,7 +486,7 @@ fn alone((backend, open): Alone) -> Option<Runtime> {
 }
 
 /// The suite on the devices of a driver, if they are here: each case compiles kernels.
-fn over(name: &str, backend: Alone) {
+fn over(name: &'static str, backend: Alone) {
     if let Some(rt) = alone(backend) {
         suite(name, &[], &|seed, seen| case(&rt, seed, seen));
     }
@@ -542,6 +542,35 @@ fn vulkan_costs_that_are_measured_decide() {
 #[test]
 fn cuda_costs_that_are_measured_decide() {
     alone(CUDA).iter().for_each(measured_costs_decide);
+}
+
+/// FUSE-01, GRAPH-01: of a graph within a graph, fusion looks at what is in that, however many such
+/// graphs there are.
+#[test]
+fn plans_of_twice_the_graphs_within_a_graph_look_at_twice_the_nodes() {
+    let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let device = rt.device("cpu").unwrap();
+    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32>(64).unwrap().share());
+    let looked_at = |count: usize| {
+        let (graph, inner) = (rt.graph("cpu").unwrap(), rt.graph("cpu").unwrap());
+        inner.add(|cg| cg.run(64, joins(1, &x, &y))).unwrap();
+        inner.add(|cg| cg.run(64, joins(2, &x, &y))).unwrap();
+        let inner = inner.finalize().unwrap();
+        for _ in 0..count {
+            graph.add_graph(&[], &inner).unwrap();
+            graph.add(|cg| cg.fill(&x, 1)).unwrap();
+        }
+        let before = device.fusion_counters();
+        let made = graph.finalize_with(FinalizeOptions::new().enable_fusion()).unwrap();
+        let report = made.fusion_report().unwrap().unwrap();
+        assert_eq!((report.launches, report.launches_left), (2 * count, count));
+        let now = device.fusion_counters();
+        assert_eq!(now.plans - before.plans, count as u64 + 1);
+        now.nodes - before.nodes
+    };
+    let [once, twice] = [500, 1000].map(looked_at);
+    assert!(twice <= 2 * once + 10 && twice <= 6 * 1000, "{once}, {twice} nodes");
 }
 
 /// Runs cases with the bug until one shows it.

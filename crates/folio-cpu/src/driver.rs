@@ -372,7 +372,7 @@ mod tests {
         let (here, hops) = (thread::current().id(), Arc::new(AtomicUsize::new(0)));
         let kernel = || NativeKernel::new(Hops(here, hops.clone()));
         let key = crate::cost::Costs::key(kernel().id());
-        let mut round = |round: u64| {
+        let round = |round: u64| {
             // What is known of it, whatever interrupted a run that was measured.
             (0..100).for_each(|_| machine.costs.record(key, 1, 1));
             let before = hops.load(Ordering::Relaxed);

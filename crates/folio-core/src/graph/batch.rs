@@ -388,7 +388,8 @@ impl Batches {
         drop(kept);
         let mut desk = desk.unwrap_or_else(|| Desk::new(of));
         if compares {
-            let trail = Trail::new(&known, std::mem::take(&mut desk.leases));
+            let plant = desk.graph.core.engine.plant;
+            let trail = Trail::new(&known, std::mem::take(&mut desk.leases), plant);
             desk.graph.state.lock().trail = trail;
         }
         desk

@@ -13,6 +13,7 @@ use crate::engine::command::{Action, Command, End, Place};
 use crate::engine::launch::Launch;
 use crate::error::Label;
 use crate::hal::{Geometry, Param};
+use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::Core;
 use folio_device::Code;
@@ -68,6 +69,7 @@ pub(super) struct Trail {
     one: usize,
     /// So many of its commands have been recorded.
     at: usize,
+    plant: Plant,
     /// The buffers of these.
     pub(super) leases: Vec<Arc<StorageHandle>>,
 }
@@ -77,8 +79,9 @@ impl Trail {
     pub(super) fn new(
         all: &Arc<Vec<Arc<Known>>>,
         leases: Vec<Arc<StorageHandle>>,
+        plant: Plant,
     ) -> Option<Trail> {
-        (!all.is_empty()).then(|| Trail { all: all.clone(), one: 0, at: 0, leases })
+        (!all.is_empty()).then(|| Trail { all: all.clone(), one: 0, at: 0, plant, leases })
     }
 
     fn known(&self) -> Option<&Arc<Known>> {
@@ -168,7 +171,8 @@ impl State {
         if !given.iter().all(|passed| is_plain(passed, core)) {
             return None;
         }
-        self.next_on_trail(queue, |known| makes(known, device, called, given))
+        let any = self.trail.as_ref()?.plant.is(Planted::OtherValues);
+        self.next_on_trail(queue, |known| makes(known, device, (called, any), given))
     }
 
     /// Buffers of commands along the trail.
@@ -219,7 +223,12 @@ fn is_plain(passed: &Passed, core: &Core) -> bool {
 }
 
 /// The call becomes this command.
-fn makes(command: &Command, device: u16, called: Called<'_>, given: &[Passed]) -> bool {
+fn makes(
+    command: &Command,
+    device: u16,
+    (called, any_values): (Called<'_>, bool),
+    given: &[Passed],
+) -> bool {
     let Action::Launch(Some(launch)) = &command.action else { return false };
     let Called { name, code, geometry, scalars } = called;
     let Some(function) = &launch.function else { return false };
@@ -249,7 +258,7 @@ fn makes(command: &Command, device: u16, called: Called<'_>, given: &[Passed]) -
         && (command.device, command.timed) == (Some(device), false)
         && command.label == Label::of(name)
         && launch.geometry == geometry
-        && launch.scalars[..] == *scalars
+        && (launch.scalars[..] == *scalars || any_values)
         && launch.params.len() == given.len()
         && command.accesses.len() == given.len()
         && given.iter().enumerate().all(|(nth, passed)| argument(nth, passed))

@@ -452,6 +452,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
             see(seen, "shared memory", (memory.temporaries - memory.memories) as u64);
         }
         see(seen, "temporaries of batches", queue.batch_report().temporaries as u64);
+        see(seen, "blocks as one operation", queue.batch_report().replayed);
         if let Made::Graph { run, .. } = &made
             && run.device().name() != on.name()
         {
@@ -562,6 +563,7 @@ fn suite_graphs() {
         "temporaries",
         "shared memory",
         "temporaries of batches",
+        "blocks as one operation",
     ];
     let absent: Vec<_> = all.iter().filter(|what| !seen.contains_key(*what)).collect();
     assert!(done < 500 || absent.is_empty(), "no case of {absent:?}");
@@ -638,6 +640,30 @@ fn second_runs_beside_the_first(rt: &Runtime, q: &Queue, second_is_free: bool) -
     .unwrap();
     rt.wait().unwrap();
     seen.load(Ordering::SeqCst)
+}
+
+/// GRAPH-08
+#[test]
+fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
+    let left = |planted: bool| {
+        let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
+        let builder = Runtime::builder().backend(cpu);
+        let builder = match planted {
+            // SAFETY: the bug leaves another number.
+            true => unsafe { builder.plant(Planted::OtherValues) },
+            false => builder,
+        };
+        let rt = builder.build().unwrap();
+        let (q, x) = (rt.queue().unwrap(), rt.buffer::<i64>(4).unwrap().share());
+        let block = |q: &Queue, value| q.run(4, puts(value, &x)).map(drop);
+        for _ in 0..50 {
+            q.batch(|q| block(q, 1)).unwrap();
+        }
+        assert!(q.batch_report().replayed > 0, "{:?}", q.batch_report());
+        q.batch(|q| block(q, 100)).unwrap();
+        x.get([0]).unwrap()
+    };
+    assert_eq!((left(false), left(true)), (100, 1));
 }
 
 #[test]

@@ -1,28 +1,32 @@
 //! Batches: a block of ordinary submissions that becomes one run.
+//!
+//! A block is described at a *desk*, a queue and a graph that are kept for the next one. While it is
+//! described, it is compared with the blocks that are [known](super::known). One that is known is
+//! one operation. Of any other one the commands are taken out of the graph and submitted one by one,
+//! in an order that is kept by the block's *shape*. A shape remembers digests of arguments: a block
+//! whose arguments were there before becomes known.
 
 use super::chains::before_of;
-use super::conflicts::{After, IdMap, number_of, order_of};
+use super::conflicts::{After, order_of};
 use super::fuse::{FinalizeOptions, Unit};
 use super::known::{Known, Trail};
 use super::pool::{Pool, Temporaries};
+use super::shapes::{Found, Shape, key_of};
 use super::steps::Steps;
 use super::template::{Template, Work};
 use super::{Inner, NodeKind, Recording, temporaries};
 use crate::buffer::StorageHandle;
 use crate::engine::block::{MOVED, On, Trust};
-use crate::engine::command::{Action, Command};
+use crate::engine::command::Command;
 use crate::engine::part::WAITS;
 use crate::engine::replay::Order;
 use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::Leases;
-use crate::hal::Geometry;
 use crate::planted::{Plant, Planted};
 use crate::queue::{Inner as QueueInner, Queue};
 use crate::sync::Mutex;
-use std::collections::VecDeque;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -31,9 +35,6 @@ const SHAPES: usize = 16;
 
 /// How many blocks a queue keeps that are one operation.
 const KNOWN: usize = 8;
-
-/// Of how many different blocks of a shape it is known that they have been there.
-const DIGESTS: usize = 8;
 
 /// What the batches of a queue have in common.
 #[derive(Default)]
@@ -58,23 +59,6 @@ struct Desk {
     graph: Arc<Inner>,
     queue: Queue,
     leases: Vec<Arc<StorageHandle>>,
-}
-
-/// Blocks of the same commands in the same order, over whichever buffers.
-struct Shape {
-    key: Vec<u64>,
-    order: Arc<Order>,
-    /// The arguments of the latest blocks.
-    digests: VecDeque<u64>,
-    /// No such block is one operation.
-    apart: bool,
-}
-
-/// What is done with a block.
-struct Found {
-    order: Arc<Order>,
-    /// Its arguments are those of an earlier one: it is worth being one operation.
-    again: bool,
 }
 
 /// What the [batches](Queue::batch) of a queue have done.
@@ -117,6 +101,10 @@ impl Queue {
     /// Submits what `block` submits as one run: planned and placed in one go, and as one command of
     /// this queue. The block gets a queue to submit to, of the same device and in order if this one
     /// is. Returns what the block returns, and the event of the run.
+    ///
+    /// A block whose calls, buffers and values are all those of an earlier one is one operation of
+    /// the device from the third time on, if its commands cannot fail by themselves and if it waits
+    /// for nothing that may fail. [`BatchReport::why_not`] says why the latest block was not.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
     /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it:
@@ -488,89 +476,7 @@ impl Batches {
             shapes.pop();
             report.evicted += 1;
         }
-        let digests = VecDeque::with_capacity(DIGESTS);
-        shapes.insert(0, Shape { key, order, digests, apart: false });
+        shapes.insert(0, Shape::new(key, order));
         shapes[0].found(commands, is_plain)
     }
-}
-
-impl Shape {
-    /// What is done with a block of this shape.
-    fn found(&mut self, commands: &[Command], is_plain: bool) -> Found {
-        let mut again = false;
-        if is_plain && !self.apart {
-            let digest = digest_of(commands);
-            again = self.digests.contains(&digest);
-            if !again {
-                self.digests.truncate(DIGESTS - 1);
-                self.digests.push_front(digest);
-            }
-        }
-        Found { order: self.order.clone(), again }
-    }
-}
-
-/// Mixes words. Equal results of different words cost only time.
-struct Mixed(u64);
-
-impl Mixed {
-    fn add(&mut self, word: u64) {
-        self.0 = (self.0.rotate_left(5) ^ word).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
-
-impl Hasher for Mixed {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.add(u64::from(*byte)));
-    }
-
-    fn write_u64(&mut self, word: u64) {
-        self.add(word);
-    }
-
-    fn write_usize(&mut self, word: usize) {
-        self.add(word as u64);
-    }
-}
-
-/// A number for the memory and the values that commands use.
-fn digest_of(commands: &[Command]) -> u64 {
-    let mut mixed = Mixed(commands.len() as u64);
-    for command in commands {
-        command.accesses.iter().for_each(|access| mixed.add(u64::from(access.storage.0)));
-        match &command.action {
-            Action::Launch(Some(launch)) => {
-                launch.scalars.iter().for_each(|word| mixed.add(*word));
-                let Geometry { offset, range, .. } = launch.geometry;
-                offset.iter().chain(&range).for_each(|n| mixed.add(*n as u64));
-            }
-            Action::Fill { pattern, .. } => mixed.write(pattern),
-            _ => {}
-        }
-    }
-    mixed.finish()
-}
-
-/// All that the order of commands follows from. Storages are named by where they come first.
-fn key_of(commands: &[Command], works: &[Work], after: &After) -> Vec<u64> {
-    let mut names: IdMap<u64> = IdMap::default();
-    let mut key = Vec::with_capacity(16 * commands.len());
-    for ((command, work), after) in commands.iter().zip(works).zip(after) {
-        let mut hasher = Mixed(0);
-        (command.action.name(), work).hash(&mut hasher);
-        key.extend([hasher.finish(), after.len() as u64, command.accesses.len() as u64]);
-        key.extend(after.iter().map(|(at, uses)| u64::from(*at) << 1 | u64::from(*uses)));
-        for access in &command.accesses {
-            let next = names.len() as u64;
-            let name = *names.entry(access.storage).or_insert(next);
-            key.push(name << 2 | number_of(access.mode));
-            let corners = access.elements.min.iter().chain(&access.elements.max);
-            key.extend(corners.map(|n| *n as u64));
-        }
-    }
-    key
 }

@@ -22,6 +22,7 @@ mod record;
 mod recordings;
 mod replay;
 mod run;
+mod shapes;
 mod state;
 mod steps;
 mod template;

@@ -657,7 +657,7 @@ fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
         let (q, x) = (rt.queue().unwrap(), rt.buffer::<i64>(4).unwrap().share());
         let block = |q: &Queue, value| q.run(4, puts(value, &x)).map(drop);
         for _ in 0..50 {
-            q.batch(|q| block(q, 1)).unwrap();
+            q.batch(|q| block(q, 1)).unwrap().1.wait().unwrap();
         }
         assert!(q.batch_report().replayed > 0, "{:?}", q.batch_report());
         q.batch(|q| block(q, 100)).unwrap();

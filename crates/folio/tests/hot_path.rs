@@ -83,7 +83,7 @@ fn of_kernels() {
     }
 }
 
-/// GRAPH-08: blocks that come again, of two commands and of more than a lane's visitor runs at once.
+/// GRAPH-08: blocks that come again, of two commands and of more than a submitter runs of a lane.
 /// They have ended when they have been submitted: no other thread was woken for them.
 fn of_batches() {
     let rt = runtime(1);

@@ -3,8 +3,8 @@
 //!
 //! * [`ledger`]: what is known, under one lock; [`command`], [`slots`] and [`retire`] are its verbs
 //!   (run, defer, end). [`plan`] and [`apply`] bring what a command needs.
-//! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`block`]: those of batches. [`evict`], [`link`]: memory
-//!   that gives way, or is shared.
+//! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`block`]: those of batches.
+//!   [`evict`], [`link`]: memory that gives way, or is shared.
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`], [`loaded`]: opening devices, allocating; what is loaded on them.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what

@@ -1,10 +1,10 @@
 //! Batches: a block of ordinary submissions that becomes one run.
 //!
-//! A block is described at a *desk*, a queue and a graph that are kept for the next one. While it is
-//! described, it is compared with the blocks that are [known](super::known). One that is known is
-//! one operation. Of any other one the commands are taken out of the graph and submitted one by one,
-//! in an order that is kept by the block's *shape*. A shape remembers digests of arguments: a block
-//! whose arguments were there before becomes known.
+//! A block is described at a *desk*, a queue and a graph that are kept for the next one. While it
+//! is described, it is compared with the blocks that are [known](super::known). One that is known
+//! is one operation. Of any other one the commands are taken out of the graph and submitted one by
+//! one, in an order that is kept by the block's *shape*. A shape remembers digests of arguments: a
+//! block whose arguments were there before becomes known.
 
 use super::chains::before_of;
 use super::conflicts::{After, order_of};

@@ -250,7 +250,8 @@ impl<'s> Draft<'s> {
         }
     }
 
-    /// Fuses the commands of the graph itself, or those of a graph within it. Gives what they become.
+    /// Fuses the commands of the graph itself, or those of a graph within it. Gives what they
+    /// become.
     fn fuse_part(
         &mut self,
         &Window { part, wanted, ref range }: &Window,

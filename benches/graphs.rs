@@ -77,6 +77,22 @@ impl Tasks {
         self.timed(|q| q.batch(|q| self.each(q)).map(drop))
     }
 
+    /// How long each of so many runs takes, all of the same way.
+    pub fn runs(&mut self, way: &str, runs: usize) -> Result<Duration> {
+        let made = self.graph.finalize()?;
+        let started = Instant::now();
+        for _ in 0..runs {
+            match way {
+                "batch" => self.q.batch(|q| self.each(q)).map(drop)?,
+                "replay" => self.q.run_graph(&made).map(drop)?,
+                "record" => self.record().map(drop)?,
+                _ => self.each(&self.q)?,
+            }
+        }
+        self.q.wait()?;
+        Ok(started.elapsed() / runs as u32)
+    }
+
     /// How long they take by themselves.
     pub fn one_by_one(&self) -> Result<Duration> {
         self.timed(|q| self.each(q))

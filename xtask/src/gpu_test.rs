@@ -67,8 +67,9 @@ const BENCHES: [(&str, &str); 4] =
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
-const RANDOM: [(&str, u64, u64); 11] = [
+const RANDOM: [(&str, u64, u64); 12] = [
     ("GRAPHS_CUDA", 30, 50),
+    ("GRAPHS_FUSED_CUDA", 30, 10),
     ("KERNELS_CUDA", 60, 50),
     ("PROGRAMS_CUDA", 40, 100),
     ("FAULTS_CUDA", 30, 50),

@@ -88,11 +88,19 @@ pub const SUITES: &[Suite] = &[
     },
     // The same on the devices of drivers.
     Suite {
-        name: "GRAPHS_DRIVERS",
+        name: "GRAPHS_OPENCL",
         quick: share(5, 1),
-        normal: share(15, 100),
-        ci: share(15, 300),
-        soak: 20_000,
+        normal: share(10, 50),
+        ci: share(8, 150),
+        soak: 10_000,
+        soak_step: 1_000,
+    },
+    Suite {
+        name: "GRAPHS_VULKAN",
+        quick: share(5, 1),
+        normal: share(10, 50),
+        ci: share(8, 150),
+        soak: 10_000,
         soak_step: 1_000,
     },
     // Graphs, fused and not.
@@ -106,11 +114,19 @@ pub const SUITES: &[Suite] = &[
     },
     // The same on the devices of drivers: nearly each case compiles kernels.
     Suite {
-        name: "GRAPHS_FUSED_DRIVERS",
+        name: "GRAPHS_FUSED_OPENCL",
         quick: share(5, 1),
-        normal: share(15, 5),
-        ci: share(15, 7),
-        soak: 2_000,
+        normal: share(10, 3),
+        ci: share(8, 4),
+        soak: 1_000,
+        soak_step: 100,
+    },
+    Suite {
+        name: "GRAPHS_FUSED_VULKAN",
+        quick: share(5, 1),
+        normal: share(10, 3),
+        ci: share(8, 4),
+        soak: 1_000,
         soak_step: 100,
     },
     // Programs and faults on OpenCL's devices, of which each process compiles a few kernels.

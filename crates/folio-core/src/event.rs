@@ -32,7 +32,7 @@ pub struct Event {
     /// Of a timed host task.
     task: Option<TaskTiming>,
     /// Its command was not submitted.
-    pub(crate) recorded: Option<Arc<Recorded>>,
+    pub(crate) recorded: Option<Recorded>,
 }
 
 /// How a command stands.
@@ -65,7 +65,7 @@ impl Event {
 
     /// Of a command that is in a graph.
     pub(crate) fn recorded(core: Arc<Core>, recorded: Recorded) -> Event {
-        Event { recorded: Some(Arc::new(recorded)), ..Event::new(core, Stamp::DONE, None) }
+        Event { recorded: Some(recorded), ..Event::new(core, Stamp::DONE, None) }
     }
 
     /// That the command was submitted: else nothing can be waited for.

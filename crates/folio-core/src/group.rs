@@ -8,7 +8,7 @@ mod raw;
 pub(crate) mod run;
 mod task;
 
-pub(crate) use graphs::{ForGraph, Leases};
+pub(crate) use graphs::{ForGraph, Leases, Purpose};
 pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
 pub(crate) use task::TaskTiming;
@@ -125,6 +125,7 @@ pub struct CommandGroup {
     wrong: Option<Error>,
     /// Of a timed host task.
     pub(crate) task_timing: Option<TaskTiming>,
+    pub(crate) purpose: Purpose,
     /// What only graphs need.
     pub(crate) for_graph: Option<Box<ForGraph>>,
 }
@@ -145,6 +146,7 @@ impl CommandGroup {
             moves: false,
             wrong: None,
             task_timing: None,
+            purpose: Purpose::default(),
             for_graph: None,
         }
     }

@@ -33,6 +33,9 @@ pub enum Planted {
     SharedAlive,
     /// To compare the structure of a block with that of the block whose order it takes.
     OtherStructure,
+    /// To compare the values of a kernel call in a block with those of the block that it takes for
+    /// it.
+    OtherValues,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

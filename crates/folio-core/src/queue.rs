@@ -1,14 +1,15 @@
 //! Queues: where commands are submitted.
 
-use crate::buffer::{AsPart, AsPartMut};
+use crate::buffer::{AsPart, AsPartMut, widen, widen_at};
 use crate::call::{KernelCall, RunsIn};
 use crate::element::DeviceType;
 use crate::engine::command::Command;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::{Batches, Recorder};
-use crate::group::CommandGroup;
+use crate::graph::{Batches, Called, Recorder};
+use crate::group::{CommandGroup, grouped};
+use crate::hal::Geometry;
 use crate::items::{IntoItems, Items};
 use crate::order::stamp::Stamp;
 use crate::report::Counters;
@@ -173,7 +174,7 @@ impl Queue {
         build(&mut group)?;
         group.expect(id)?;
         if let Some(graph) = self.recorder_of(&group)? {
-            return graph.record(self, &mut [group]);
+            return graph.record(self, std::slice::from_mut(&mut group));
         }
         let mut command = Command::new(Some(inner.id), inner.in_order);
         self.complete(&mut group, &mut command)?;
@@ -202,7 +203,26 @@ impl Queue {
         call: impl RunsIn<D>,
     ) -> Result<Event> {
         let (items, mut call) = (items.into_items(), call.call());
+        if let Some(event) = self.follow_call(&items, &mut call) {
+            return Ok(event);
+        }
         self.act(&mut |cg| cg.run_here(items, &mut call))
+    }
+
+    /// The event of a call in a block that is, so far, one that is known.
+    #[inline]
+    fn follow_call<K: Kernel, const D: usize>(
+        &self,
+        items: &Items<D>,
+        call: &mut KernelCall<K, D>,
+    ) -> Option<Event> {
+        let graph = self.inner.recorder.graph().filter(|_| !self.timed)?;
+        let code = K::code().as_ref().ok()?;
+        let group = grouped::<D>(K::FUNCTION, &code.ir, items).ok()?.map(widen);
+        let (offset, range) = (widen_at(items.offset), widen(items.range));
+        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
+        let KernelCall { scalars, given, .. } = call;
+        graph.follow_call(self, Called { name: &K::FUNCTION.name, code, geometry, scalars }, given)
     }
 
     /// Sets every element of a buffer or slice to `value`, as a command of its own: see

@@ -9,7 +9,7 @@
 //! Whatever a kernel, its drop or its panic's payload does, ends here: a panic becomes the
 //! operation's failure.
 
-use crate::cost::{Class, Verdict};
+use crate::cost::{Class, TINY_NS, Verdict};
 use crate::graph::Nodes;
 use crate::lane::{Core, Queue, Revived, State};
 use crate::lock;
@@ -22,8 +22,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
-/// Operations that one call of `drive` runs: a submitter works off its own, not everybody's.
+/// Operations that one call of `drive` runs, whatever they take: a submitter works off its own, not
+/// everybody's. Beyond these it goes on for as long as a hop to the pool would take ([`TINY_NS`]).
 const CALLER_BUDGET: usize = 16;
+/// What an operation takes beside its kernel.
+const OPERATION_NS: u64 = 100;
 /// Operations after which a thread of the pool looks whether other lanes wait for it.
 const POOL_BUDGET: usize = 128;
 
@@ -42,6 +45,8 @@ pub(crate) enum Driver {
 struct Visit {
     driver: Driver,
     budget: usize,
+    /// What it has run takes so long.
+    ns: u64,
     revived: Revived,
     /// Waits that were over; dropped without a lock, since a lane may end with them.
     over: SmallVec<[WaitFor; 4]>,
@@ -64,7 +69,8 @@ pub(crate) fn run(lane: &Arc<Core>, queue: MutexGuard<'_, Queue>, driver: Driver
         Driver::Pool => POOL_BUDGET,
         Driver::Waiter { .. } => usize::MAX,
     };
-    let mut visit = Visit { driver, budget, revived: Revived::new(), over: SmallVec::new() };
+    let (revived, over) = (Revived::new(), SmallVec::new());
+    let mut visit = Visit { driver, budget, ns: 0, revived, over };
     visit.run(lane, queue);
     if let Driver::Waiter { .. } = driver {
         visit.hand_out();
@@ -139,16 +145,19 @@ impl Visit {
             }
         }
         let verdict = op.work.judge(&lane.machine.costs, scratch.sample());
-        if !self.takes(lane, verdict.class) {
+        if !self.takes(lane, verdict) {
             return Next::HandOver;
         }
         queue.ops.pop(scratch);
         Next::Run(verdict)
     }
 
-    fn takes(&mut self, lane: &Core, class: Class) -> bool {
+    fn takes(&mut self, lane: &Core, Verdict { class, ns, .. }: Verdict) -> bool {
         match self.driver {
-            Driver::Caller => self.budget > 0 && class == Class::Tiny,
+            Driver::Caller => {
+                self.ns = self.ns.saturating_add(ns.unwrap_or(TINY_NS) + OPERATION_NS);
+                class == Class::Tiny && (self.budget > 0 || self.ns < TINY_NS)
+            }
             Driver::Waiter { tick, until } => {
                 let in_time = |until| class == Class::Tiny && Instant::now() < until;
                 !lane.reached(tick) && until.is_none_or(in_time)
@@ -182,7 +191,7 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
     let Scratch { op: Some(op), held, .. } = scratch else { return 0 };
     let started = op.queued.is_some().then(Instant::now);
     let mut result = match &op.work {
-        Work::Replay(nodes) => replay(lane, nodes),
+        Work::Replay(nodes) => replay(lane, nodes, verdict),
         work => run_work(lane, work, verdict, held),
     };
     // The drop is user code too: one panic is told, the run's before the drop's. A replay may be
@@ -214,9 +223,13 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
 }
 
 /// Runs the nodes of a graph, up to the first that fails.
-fn replay(lane: &Core, nodes: &Nodes) -> Result<(), HalError> {
+fn replay(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
     for (at, node) in nodes.iter().enumerate() {
-        let verdict = node.work.judge(&lane.machine.costs, false);
+        // Each node of a tiny graph is tiny.
+        let verdict = match (all.class, all.measure) {
+            (Class::Tiny, false) => all,
+            (_, sample) => node.work.judge(&lane.machine.costs, sample),
+        };
         if let Some(kernel) = &node.held.kernel {
             kernel.begin();
         }
@@ -326,6 +339,7 @@ mod tests {
     use std::cell::Cell;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::thread::{self, ThreadId};
     use std::time::{Duration, Instant};
 
     struct Slow(Arc<AtomicUsize>);
@@ -337,6 +351,44 @@ mod tests {
             self.0.fetch_add(block.volume(), Ordering::Relaxed);
             Ok(())
         }
+    }
+
+    /// Counts the runs on other threads.
+    struct Hops(ThreadId, Arc<AtomicUsize>);
+
+    impl BlockKernel for Hops {
+        unsafe fn run(&self, _: &[ParamPtr], _: &Block) -> Verdict {
+            self.1.fetch_add(usize::from(thread::current().id() != self.0), Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    /// A submitter works off many short operations, if all of them take less than to wake a thread
+    /// for them.
+    #[test]
+    fn no_thread_is_woken_for_many_short_operations() {
+        let machine = Arc::new(Machine::new(2, Box::default()));
+        let lane = CpuLane::new(machine.clone(), Notify::none());
+        let (here, hops) = (thread::current().id(), Arc::new(AtomicUsize::new(0)));
+        let kernel = || NativeKernel::new(Hops(here, hops.clone()));
+        let key = crate::cost::Costs::key(kernel().id());
+        let round = |round: u64| {
+            // What is known of it, whatever interrupted a run that was measured.
+            (0..100).for_each(|_| machine.costs.record(key, 1, 1));
+            let before = hops.load(Ordering::Relaxed);
+            for tick in 40 * round + 1..=40 * round + 40 {
+                let order = Order::AfterPrevious;
+                let head = Head { tick, order, waits: &[], label: "", timed: false };
+                let kernel = KernelRef::Native(&Cell::new(Some(kernel())));
+                let geometry = Geometry::new(1, [1, 1, 1]);
+                lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+            }
+            lane.drive();
+            assert_eq!(lane.wait(40 * round + 40, None), Ok(true));
+            hops.load(Ordering::Relaxed) - before
+        };
+        // Now and then a run is measured, and may be interrupted meanwhile.
+        assert!((0..20).any(|nth| round(nth) == 0), "a thread was woken in each round");
     }
 
     #[test]

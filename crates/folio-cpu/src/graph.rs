@@ -9,6 +9,7 @@ use crate::cost::{Class, Costs, TINY_NS, Verdict};
 use crate::driver::discard;
 use crate::lock;
 use crate::op::{Bytes, Held, Launch, Work};
+use crate::pool::Machine;
 use folio_core::hal::{Args, Geometry, Graph, HalError, HalErrorKind, KernelRef, Node, Op};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -33,7 +34,7 @@ impl Deref for Nodes {
 
 impl Nodes {
     /// How to run all of them: on the thread that submits, if they are known to be tiny together.
-    pub(crate) fn judge(&self, costs: &Costs) -> Verdict {
+    pub(crate) fn judge(&self, costs: &Costs, sample: bool) -> Verdict {
         let mut sum = 0;
         for node in &self.0 {
             match node.work.judge(costs, false).ns {
@@ -41,35 +42,42 @@ impl Nodes {
                 ns => return Verdict { class: Class::Single, measure: false, ns },
             }
         }
-        Verdict::of_ns(sum, false)
+        Verdict { measure: sample, ..Verdict::of_ns(sum, false) }
     }
 }
 
 /// A graph of this backend.
-pub(crate) struct CpuGraph(Mutex<Arc<Nodes>>);
+pub(crate) struct CpuGraph {
+    nodes: Mutex<Arc<Nodes>>,
+    machine: Arc<Machine>,
+}
 
 impl CpuGraph {
-    pub(crate) fn new(nodes: &[Node<'_>]) -> Result<CpuGraph, HalError> {
+    pub(crate) fn new(machine: Arc<Machine>, nodes: &[Node<'_>]) -> Result<CpuGraph, HalError> {
         // Kernels are taken only where all can be had.
         nodes.iter().try_for_each(|node| check(&node.op))?;
         let prepared = nodes.iter().map(|node| prepare(node.op).map(Arc::new));
         let nodes = Nodes(prepared.collect::<Result<_, _>>()?);
-        Ok(CpuGraph(Mutex::new(Arc::new(nodes))))
+        Ok(CpuGraph { nodes: Mutex::new(Arc::new(nodes)), machine })
     }
 
     /// What it does by now.
     pub(crate) fn nodes(&self) -> Arc<Nodes> {
-        lock(&self.0).clone()
+        lock(&self.nodes).clone()
     }
 }
 
 // SAFETY: a replay is one operation of a lane, which keeps the contract (see `lane`); its list is
 // not changed by updates.
 unsafe impl Graph for CpuGraph {
+    fn is_slow(&self) -> bool {
+        self.nodes().judge(&self.machine.costs, false).class != Class::Tiny
+    }
+
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         check(&op)?;
         let new = Arc::new(prepare(op)?);
-        let mut held = lock(&self.0);
+        let mut held = lock(&self.nodes);
         let nodes = Arc::make_mut(&mut *held);
         let old = match nodes.0.get_mut(node) {
             Some(at) => std::mem::replace(at, new),
@@ -87,7 +95,7 @@ impl Drop for CpuGraph {
     /// Closures are the user's.
     fn drop(&mut self) {
         let nothing = Arc::new(Nodes(Vec::new()));
-        discard(std::mem::replace(&mut *lock(&self.0), nothing));
+        discard(std::mem::replace(&mut *lock(&self.nodes), nothing));
     }
 }
 

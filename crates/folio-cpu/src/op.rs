@@ -72,7 +72,7 @@ impl Work {
                 let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
                 Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
             }
-            Work::Replay(nodes) => nodes.judge(costs),
+            Work::Replay(nodes) => nodes.judge(costs, sample),
             Work::Nothing => Verdict::of_ns(0, false),
         }
     }

@@ -83,10 +83,36 @@ fn of_kernels() {
     }
 }
 
+/// GRAPH-08: blocks that come again, of two commands and of more than a submitter runs of a lane.
+/// They have ended when they have been submitted: no other thread was woken for them.
+fn of_batches() {
+    let rt = runtime(1);
+    let q = rt.queue_on(&rt.devices()[0]).unwrap();
+    for tasks in [2, 10, 40] {
+        let all: Vec<Shared<u32>> = (0..8).map(|_| rt.buffer(1).unwrap().share()).collect();
+        let (before, mut late) = (q.batch_report(), 0);
+        let count = allocations(&q, 1000, || {
+            let add = |q: &Queue, n: usize| q.run(1, counts(2, &all[n % 8])).map(drop);
+            let ((), event) = q.batch(|q| (0..tasks).try_for_each(|n| add(q, n))).unwrap();
+            late += usize::from(!matches!(event.status(), Status::Done));
+        });
+        let sum: u32 = all.iter().map(|x| x.get([0]).unwrap()).sum();
+        assert_eq!(sum, 12_000 * tasks as u32);
+        assert!(count <= HANDS, "{count} allocations in 1000 blocks of {tasks}");
+        assert!(late <= HANDS, "{late} of 6000 blocks of {tasks} had not ended");
+        let now = q.batch_report();
+        let replayed = now.replayed - before.replayed;
+        assert!(replayed as usize >= 6000 - HANDS, "{replayed} of 6000 were one: {now:?}");
+        // An operation for each of these.
+        assert!(q.counters().replays == now.replayed, "{:?}", q.counters());
+    }
+}
+
 /// DEP-02
 #[test]
 fn submitting_allocates_nothing() {
     over_one_buffer();
     over_four_buffers();
     of_kernels();
+    of_batches();
 }

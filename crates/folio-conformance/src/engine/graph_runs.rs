@@ -1,10 +1,10 @@
 //! Runs of command graphs: their order, what can be exchanged between them, and batches.
 
-use super::graphs::{adding, graph, numbers};
+use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
 use folio_core::{
-    BatchReport, BufferOptions, CommandGroup, Error, Event, GraphError, Parameter, Shared,
+    BatchReport, BufferOptions, CommandGroup, Error, Event, GraphError, Parameter, Queue, Shared,
 };
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -22,6 +22,8 @@ tests![
     memory_that_a_run_uses_is_not_released,
     a_run_moves_what_is_elsewhere_and_no_more,
     a_batch_is_found_again,
+    a_batch_that_comes_again_is_one_operation,
+    what_a_known_batch_does_not_do_is_done_one_by_one,
     a_batch_with_an_error_submits_nothing,
     the_host_does_not_see_what_is_only_recorded,
     one_graph_runs_from_many_threads,
@@ -405,6 +407,146 @@ fn a_batch_is_found_again(rig: &Rig) -> Outcome {
         ensure_eq!(q.batch_report().evicted, 5);
         q.wait()?;
     }
+    Ok(())
+}
+
+/// A block of tiny commands that the device can do as one: it returns what `x` and `y` are then.
+fn tiny(q: &Queue, [x, y]: [&Shared<i32>; 2], add: i32) -> Result<(), Error> {
+    q.run(8, adds(add, x))?;
+    q.run(8, adds(2, y))?;
+    q.copy(x, y)?;
+    q.run(8, adds(3, y)).map(drop)
+}
+
+/// Runs blocks until one was one operation, if the device has graphs, and says whether.
+fn replays(q: &Queue, block: &mut dyn FnMut(&Queue) -> Result<(), Error>) -> Result<bool, Stop> {
+    for _ in 0..50 {
+        let before = q.batch_report().replayed;
+        q.batch(|q| block(q))?.1.wait()?;
+        if q.batch_report().replayed > before {
+            return Ok(true);
+        }
+    }
+    // Its graphs were refused, or it has none.
+    Ok(false)
+}
+
+/// GRAPH-08: a block that has been there with these arguments is one operation of the device. With
+/// others, each is one operation once it has been there.
+fn a_batch_that_comes_again_is_one_operation(rig: &Rig) -> Outcome {
+    for q in [rig.queue()?, rig.rt.in_order_queue_on(&rig.queue()?.device())?] {
+        let all = numbers(rig, 3)?;
+        let [x, y, z] = [&all[0], &all[1], &all[2]];
+        let mut runs = 0;
+        let mut block = |q: &Queue| {
+            runs += 1;
+            tiny(q, [x, y], 1)
+        };
+        let is_one = replays(&q, &mut block)?;
+        let report = q.batch_report();
+        ensure!(!is_one || report.why_not.is_none() && report.commands == 4, "{report:?}");
+        ensure!(is_one || report.why_not.is_some(), "{report:?}");
+        let now = q.counters();
+        for _ in 0..5 {
+            q.batch(|q| block(q))?;
+        }
+        q.wait()?;
+        ensure_eq!((x.get([7])?, y.get([0])?), (1 + runs, 4 + runs));
+        if is_one && q.batch_report().replayed == report.replayed + 5 {
+            ensure_eq!(q.counters().replays, now.replays + 5);
+            ensure_eq!(q.counters().launches, now.launches + 15);
+        }
+        // Buffers that take turns, and another one: each of the three is its own block.
+        for n in 0..30 {
+            let pair = [[x, y], [y, x], [z, y]][n % 3];
+            q.batch(|q| tiny(q, pair, 0))?;
+        }
+        let graphs = q.batch_report().graphs;
+        ensure!(!is_one || graphs >= 3, "{:?}", q.batch_report());
+        // In turns of three, x and y are those of the block before, and 3 more.
+        let (mut at, mut want) = ([1 + runs, 4 + runs, 1], [0; 3]);
+        for n in 0..30 {
+            let [from, to] = [[0, 1], [1, 0], [2, 1]][n % 3];
+            at[to] = at[from] + 3;
+            want = at;
+        }
+        q.wait()?;
+        ensure_eq!([x.get([0])?, y.get([0])?, z.get([0])?], want);
+    }
+    Ok(())
+}
+
+/// GRAPH-08: what begins like a known block and goes on otherwise, has other values, or has memory
+/// that is elsewhere by now, does what it says. So does a known block beside other work.
+fn what_a_known_batch_does_not_do_is_done_one_by_one(rig: &Rig) -> Outcome {
+    let q = rig.queue()?;
+    let all = numbers(rig, 2)?;
+    let [x, y] = [&all[0], &all[1]];
+    let mut want = [1, 1];
+    let mut known = |q: &Queue| {
+        want = [want[0] + 1, want[0] + 4];
+        tiny(q, [x, y], 1)
+    };
+    replays(&q, &mut known)?;
+    // The end is missing, another one follows, a value is another, an event is kept.
+    let mut kept = None;
+    q.batch(|q| {
+        q.run(8, adds(1, x))?;
+        kept = Some(q.run(8, adds(2, y))?);
+        Ok(())
+    })?;
+    want = [want[0] + 1, want[1] + 2];
+    q.batch(|q| tiny(q, [x, y], 1).and_then(|()| q.run(8, adds(5, y)).map(drop)))?;
+    want = [want[0] + 1, want[0] + 1 + 3 + 5];
+    q.batch(|q| tiny(q, [x, y], 7))?;
+    want = [want[0] + 7, want[0] + 7 + 3];
+    q.batch(|q| {
+        let first = q.run(8, adds(1, x))?;
+        q.submit(|cg| {
+            cg.after(&first).run(8, adds(2, y));
+            Ok(())
+        })?;
+        q.barrier()?;
+        q.run(8, adds(4, x)).map(drop)
+    })?;
+    want = [want[0] + 5, want[1] + 2];
+    ensure_eq!([x.get([0])?, y.get([0])?], want);
+    // An event of an earlier block is no event of this one.
+    let kept = kept.ok_or_else(|| Stop::Failed("no event".into()))?;
+    let other = q.batch(|q| {
+        q.run(8, adds(1, x))?;
+        q.submit(|cg| {
+            cg.after(&kept).run(8, adds(2, y));
+            Ok(())
+        })
+    });
+    ensure!(other.is_err(), "an event of an earlier block was taken");
+    // The host reads what a known block has written, and not within it.
+    let mut seen = None;
+    q.batch(|q| {
+        q.run(8, adds(1, x))?;
+        seen = Some(x.get([0]));
+        q.run(8, adds(2, y)).map(drop)
+    })?;
+    want = [want[0] + 1, want[1] + 2];
+    let seen = seen.ok_or_else(|| Stop::Failed("not asked".into()))?;
+    ensure_eq!(why(seen.map(drop))?.to_string().contains("adds"), true);
+    // An error in the middle submits nothing, and a failure before a block reaches it.
+    refused!(
+        q.batch(|q| {
+            q.run(8, adds(1, x))?;
+            q.fill(x.slice_mut([4], [5])?, 1)
+        }),
+        Error::OutOfRange { .. }
+    );
+    x.write()?[0] = 50;
+    y.write()?[0] = 60;
+    q.batch(|q| tiny(q, [x, y], 1))?;
+    ensure_eq!([x.get([0])?, y.get([0])?, y.get([1])?], [51, 54, want[0] + 1 + 3]);
+    let guard = y.read()?;
+    refused!(q.batch(|q| tiny(q, [x, y], 1)), Error::HostAccessHeld { .. });
+    drop(guard);
+    ensure_eq!([x.get([0])?, y.get([0])?], [51, 54]);
     Ok(())
 }
 

@@ -144,7 +144,7 @@ impl Ledger {
         let waiting = waiting.map(|(at, s)| Stamp::unplaced(SlotId(at as u32), s.generation));
         let lanes = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
             let ticks = (lane.retired + 1..).zip(&lane.records);
-            let uses = ticks.filter(|(_, record)| record.storages.contains(&id));
+            let uses = ticks.filter(|(_, record)| record.storages().any(|used| used == id));
             uses.map(move |(tick, _)| Stamp::placed(LaneId(at as u16), tick))
         });
         lanes.chain(waiting).find(|s| self.timeline.outcome(*s) == Outcome::Pending)

@@ -18,6 +18,8 @@ use std::time::{Duration, Instant};
 pub struct FusionCounters {
     /// Graphs, and parts of graphs, that were planned.
     pub plans: u64,
+    /// Commands that plans were asked about, each as often as it was.
+    pub nodes: u64,
     /// How long that took.
     pub planning: Duration,
     /// Fused kernels that plans had.
@@ -143,12 +145,13 @@ impl Engine {
         *self.fused(at).costs.lock() = Some(costs);
     }
 
-    /// Plans, and counts that.
-    pub(crate) fn timed_plan<R>(&self, at: u16, plan: impl FnOnce() -> R) -> R {
+    /// Plans so many nodes, and counts that.
+    pub(crate) fn timed_plan<R>(&self, (at, nodes): (u16, usize), plan: impl FnOnce() -> R) -> R {
         let start = Instant::now();
         let result = plan();
         let mut counted = self.fused(at).counters.lock();
         counted.0.plans += 1;
+        counted.0.nodes += nodes as u64;
         counted.0.planning += start.elapsed();
         drop(counted);
         result

@@ -119,8 +119,8 @@ pub(crate) struct Record {
     pub(crate) what: &'static str,
     pub(crate) label: Label,
     pub(crate) queue: Option<u32>,
-    /// What it keeps alive.
-    pub(crate) storages: SmallVec<[StorageId; 4]>,
+    /// What it keeps alive; of a block of commands, none beside those of its nodes.
+    pub(super) storages: SmallVec<[StorageId; 4]>,
     pub(crate) sources: Sources,
     /// Ticks of other lanes that it waited for there.
     pub(crate) after: SmallVec<[Stamp; 4]>,
@@ -136,6 +136,15 @@ pub(crate) struct Record {
     pub(crate) nodes: Option<Arc<Whole>>,
     /// Of a launch: the code that must stay loaded meanwhile.
     pub(crate) code: Option<Arc<LoadedKernel>>,
+}
+
+impl Record {
+    /// What it keeps alive.
+    pub(super) fn storages(&self) -> impl Iterator<Item = StorageId> {
+        let of_nodes = self.nodes.as_ref().filter(|_| self.storages.is_empty());
+        let of_nodes = of_nodes.into_iter().flat_map(|nodes| nodes.storages());
+        self.storages.iter().copied().chain(of_nodes)
+    }
 }
 
 /// From whom failure may reach an operation.
@@ -537,7 +546,8 @@ impl LaneShared {
                 let none = || HalError::new(HalErrorKind::Driver, "a replay without its graph");
                 let replaying = replaying.take().ok_or_else(none)?;
                 let result = self.native.enqueue(&head, Op::Replay(replaying.graph()));
-                left.push(Remains::Graph(replaying.given()));
+                let last = Arc::into_inner(replaying.given());
+                left.extend(last.map(|whole| Remains::Graph(Box::new(whole))));
                 result
             }
         }
@@ -561,7 +571,7 @@ enum Remains {
     /// What the native lane has refused.
     Launch(Box<Launch>),
     /// What was replayed.
-    Graph(Arc<Whole>),
+    Graph(Box<Whole>),
 }
 
 impl Remains {

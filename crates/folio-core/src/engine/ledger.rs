@@ -111,7 +111,7 @@ pub(crate) enum Leftover {
     /// Of an operation that had failed before.
     Error(HalError),
     /// Of a replay that has ended.
-    Graph(Arc<Whole>),
+    Graph(Box<Whole>),
     /// Of a launch that has ended, and nothing else uses it: its drop calls the driver.
     Code(LoadedKernel),
 }
@@ -249,12 +249,19 @@ impl Ledger {
     }
 
     pub(crate) fn release(&mut self, storages: &[StorageId]) {
-        for id in storages {
-            let storage = &mut self.storages[id.0];
-            storage.in_use -= 1;
-            if storage.over() {
-                self.discard_storage(*id);
-            }
+        storages.iter().for_each(|id| self.release_one(*id));
+    }
+
+    /// What an operation has kept alive.
+    pub(crate) fn release_of(&mut self, record: &Record) {
+        record.storages().for_each(|id| self.release_one(id));
+    }
+
+    fn release_one(&mut self, id: StorageId) {
+        let storage = &mut self.storages[id.0];
+        storage.in_use -= 1;
+        if storage.over() {
+            self.discard_storage(id);
         }
     }
 

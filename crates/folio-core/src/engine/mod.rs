@@ -3,8 +3,8 @@
 //!
 //! * [`ledger`]: what is known, under one lock; [`command`], [`slots`] and [`retire`] are its verbs
 //!   (run, defer, end). [`plan`] and [`apply`] bring what a command needs.
-//! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`evict`], [`link`]: memory
-//!   that gives way, or is shared.
+//! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`block`]: those of batches.
+//!   [`evict`], [`link`]: memory that gives way, or is shared.
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`], [`loaded`]: opening devices, allocating; what is loaded on them.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
@@ -12,6 +12,7 @@
 
 pub(crate) mod access;
 pub(crate) mod apply;
+pub(crate) mod block;
 mod branch;
 pub(crate) mod chain;
 pub(crate) mod command;
@@ -248,7 +249,7 @@ impl Engine {
         if let Some((stamp, lane)) = ledger.straight(command) {
             command.pin = ledger.timeline.failures.pin();
             hold.end();
-            if ledger.outbox.is_empty() && !ledger.timeline.failures.due() {
+            if ledger.is_quiet() {
                 drop(ledger);
                 self.hand_over(lane);
             } else {
@@ -310,6 +311,14 @@ impl Engine {
         hold.end();
         self.leave(ledger);
         Ok(stamp)
+    }
+}
+
+impl Ledger {
+    /// Nothing is to be done when it is free again.
+    #[inline]
+    fn is_quiet(&self) -> bool {
+        self.outbox.is_empty() && !self.timeline.failures.due()
     }
 }
 

@@ -26,10 +26,11 @@ use std::sync::Arc;
 /// Why a part is not one operation this time.
 pub(crate) type Apart = &'static str;
 
-const TRACED: Apart = "a trace subscriber sees each command";
+pub(super) const TRACED: Apart = "a trace subscriber sees each command";
 const TRACKER: Apart = "a page tracker of the program's knows where data are";
-const MOVES: Apart = "data must be brought to the device before it";
-const WAITS: Apart = "another command than the first waits for something that has not ended";
+pub(super) const MOVES: Apart = "data must be brought to the device before it";
+pub(crate) const WAITS: Apart =
+    "another command than the first waits for something that has not ended";
 const FAILED: Apart = "something has failed that one of its commands uses";
 
 /// A part that is one operation.

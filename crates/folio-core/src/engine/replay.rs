@@ -74,7 +74,17 @@ impl Sure {
         self.few.contains(&stamp) || self.more.contains(&stamp)
     }
 
-    fn push(&mut self, stamp: Stamp) {
+    pub(super) fn len(&self) -> usize {
+        self.few.len() + self.more.len()
+    }
+
+    /// Keeps those of which this is true.
+    pub(super) fn retain(&mut self, keeps: impl Fn(Stamp) -> bool) {
+        self.few.retain(|stamp| keeps(*stamp));
+        self.more.retain(|stamp| keeps(*stamp));
+    }
+
+    pub(super) fn push(&mut self, stamp: Stamp) {
         if self.few.len() < Sure::FEW {
             self.few.push(stamp);
         } else {
@@ -90,6 +100,8 @@ pub(crate) struct Ran {
     pub(crate) pin: EpochPin,
     /// By replay: why its commands were submitted one by one, if they were.
     pub(crate) parts: Vec<Option<Apart>>,
+    /// By command.
+    pub(crate) stamps: Vec<Option<Stamp>>,
 }
 
 impl Engine {
@@ -137,7 +149,7 @@ impl Engine {
         let mut running = Running::new(which, latest.as_deref(), &mut ledger);
         commands.iter_mut().for_each(|command| running.submit(command, &mut ledger));
         let end = running.end(&mut ledger);
-        let Running { parts, sure, .. } = running;
+        let Running { parts, sure, stamps, .. } = running;
         if let Some(latest) = &mut latest {
             **latest = Latest { end, sure };
         }
@@ -145,7 +157,7 @@ impl Engine {
         let pin = ledger.timeline.failures.pin();
         hold.end();
         self.leave(ledger);
-        Ok(Some(Ran { stamp: end, pin, parts }))
+        Ok(Some(Ran { stamp: end, pin, parts, stamps }))
     }
 }
 

@@ -141,9 +141,10 @@ impl Ledger {
         // Now that this counts as failed: it may have been a change of sides.
         lost.into_iter().for_each(|domain| self.lose_links(domain));
         self.trace_end(lane, tick, record, failure.is_some());
-        self.release(&record.storages);
+        self.release_of(record);
         self.outbox.staging.extend(record.staging.take());
-        self.outbox.leftovers.extend(record.nodes.take().map(Leftover::Graph));
+        let unused = record.nodes.take().and_then(Arc::into_inner);
+        self.outbox.leftovers.extend(unused.map(|nodes| Leftover::Graph(Box::new(nodes))));
         let unused = record.code.take().and_then(Arc::into_inner);
         self.outbox.leftovers.extend(unused.map(Leftover::Code));
         if let Some(slot) = record.slot {
@@ -307,9 +308,10 @@ impl Ledger {
             self.timeline.failures.insert(stamp, failed.clone(), record.epoch);
             self.note(record.queue, failure);
             self.trace_end(lane, self.timeline.lanes[at].retired, &record, true);
-            self.release(&record.storages);
+            self.release_of(&record);
             self.outbox.staging.extend(record.staging);
-            self.outbox.leftovers.extend(record.nodes.map(Leftover::Graph));
+            let unused = record.nodes.and_then(Arc::into_inner);
+            self.outbox.leftovers.extend(unused.map(|nodes| Leftover::Graph(Box::new(nodes))));
             let unused = record.code.and_then(Arc::into_inner);
             self.outbox.leftovers.extend(unused.map(Leftover::Code));
             if let Some(slot) = record.slot {

@@ -3,10 +3,14 @@
 //! It does in one pass what `run` does in several, and what it leaves behind is the same.
 
 use super::access::{Access, Mode};
+use super::block::{Block, CLOSED, MOVED, On, Trust};
 use super::command::{Action, Command};
 use super::lanes::{Payload, Record, Sources};
 use super::ledger::Ledger;
+use super::native::Replaying;
+use super::part::{Apart, MOVES, WAITS};
 use super::storage::{Life, StorageState};
+use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::Tick;
 use crate::order::hazards::{Flow, Outcome, Settled};
@@ -68,16 +72,114 @@ impl Ledger {
             return None;
         }
         let mut before = Before::default();
-        if let Some(queue) = command.queue.and_then(|q| self.queues.get(q)) {
-            self.comes_after(queue.fence, Flow::ORDER, &mut before)?;
-            if command.in_order {
-                self.comes_after(queue.last, Flow::ORDER, &mut before)?;
-            }
-        }
+        self.comes_after_queue((command.queue, command.in_order), &mut before)?;
         for stamp in &command.behind {
             self.comes_after(*stamp, Flow::ORDER, &mut before)?;
         }
-        for a in &command.accesses {
+        self.comes_after_users(&command.accesses, &mut before)?;
+        let lane = self.lane_after(&before, device)?;
+        // From here on there is no way back.
+        let mut launch = launch.take()?;
+        for (param, at) in launch.places() {
+            param.mem = self.first_byte(&command.accesses[at]);
+        }
+        self.count_launch(command.queue);
+        let stamp = self.timeline.next_stamp(lane);
+        self.mark_straight(&command.accesses, stamp);
+        let record = Record {
+            what: "kernel",
+            label: std::mem::take(&mut command.label),
+            queue: command.queue,
+            storages: command.accesses.iter().map(|a| a.storage).collect(),
+            sources: before.sources,
+            after: SmallVec::new(),
+            slot: None,
+            epoch: self.timeline.failures.epoch(),
+            staging: None,
+            defines: false,
+            nodes: None,
+            code: launch.uses().cloned(),
+        };
+        let payload = Payload::Launch(Some(launch));
+        self.issue(lane, record, before.ticks, command.timed, payload);
+        self.note_in_queue(command.queue, stamp, command.in_order);
+        #[cfg(test)]
+        TAKEN.set(TAKEN.get() + 1);
+        Some((stamp, lane))
+    }
+
+    /// Takes a block as one operation, if the straight way is open to it, and tells the lane that
+    /// is to be drained. Otherwise nothing has changed.
+    pub(super) fn straight_block(
+        &mut self,
+        on: On,
+        block: &Block,
+        trust: &mut Trust,
+    ) -> Result<(Stamp, LaneId), Apart> {
+        if self.shutdown || !self.timeline.wake.is_empty() {
+            return Err(CLOSED);
+        }
+        let Block { whole, accesses } = block;
+        if !self.is_where_it_was(whole) {
+            return Err(MOVED);
+        }
+        let mut before = Before::default();
+        let queue = Some(on.queue);
+        self.comes_after_queue((queue, on.in_order), &mut before).ok_or(WAITS)?;
+        self.comes_after_users(accesses, &mut before).ok_or(MOVES)?;
+        let lane = self.lane_after(&before, on.device).ok_or(WAITS)?;
+        if !trust.covers(before.sources.iter(), &self.timeline) {
+            return Err(WAITS);
+        }
+        // From here on there is no way back.
+        self.count_whole(queue, whole);
+        let stamp = self.timeline.next_stamp(lane);
+        self.mark_straight(accesses, stamp);
+        trust.add(std::iter::once(stamp), &self.timeline);
+        let record = Record {
+            what: "graph",
+            label: Label::of(&"batch"),
+            queue,
+            storages: SmallVec::new(),
+            sources: before.sources,
+            after: SmallVec::new(),
+            slot: None,
+            epoch: self.timeline.failures.epoch(),
+            staging: None,
+            defines: false,
+            nodes: Some(whole.clone()),
+            code: None,
+        };
+        self.issue(
+            lane,
+            record,
+            before.ticks,
+            false,
+            Payload::Replay(Some(Replaying::new(whole.clone()))),
+        );
+        self.note_in_queue(queue, stamp, on.in_order);
+        Ok((stamp, lane))
+    }
+
+    /// What a command of a queue comes after by that.
+    #[inline(always)]
+    fn comes_after_queue(
+        &self,
+        (queue, in_order): (Option<u32>, bool),
+        before: &mut Before,
+    ) -> Option<()> {
+        let Some(queue) = queue.and_then(|q| self.queues.get(q)) else { return Some(()) };
+        self.comes_after(queue.fence, Flow::ORDER, before)?;
+        if in_order {
+            self.comes_after(queue.last, Flow::ORDER, before)?;
+        }
+        Some(())
+    }
+
+    /// What a command with these accesses comes after, whose memory is settled where it runs.
+    #[inline(always)]
+    fn comes_after_users(&self, accesses: &[Access], before: &mut Before) -> Option<()> {
+        for a in accesses {
             let storage = &self.storages[a.storage.0];
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
@@ -95,14 +197,20 @@ impl Ledger {
                 if writer.domain != place && self.timeline.outcome(writer.stamp) != Outcome::Fine {
                     return None;
                 }
-                self.comes_after(writer.stamp, flow, &mut before)?;
+                self.comes_after(writer.stamp, flow, before)?;
             }
             if a.mode.writes() {
                 for reader in settled.readers {
-                    self.comes_after(*reader, Flow::ORDER, &mut before)?;
+                    self.comes_after(*reader, Flow::ORDER, before)?;
                 }
             }
         }
+        Some(())
+    }
+
+    /// The lane of a device for a kernel that comes after these, if it can wait for them.
+    #[inline(always)]
+    fn lane_after(&self, before: &Before, device: u16) -> Option<LaneId> {
         let is_tail = |&(lane, tick): &(LaneId, Tick)| {
             self.computes(device, lane) && self.timeline.lanes[usize::from(lane.0)].issued == tick
         };
@@ -114,24 +222,17 @@ impl Ledger {
             }
         };
         let key = self.topology.key(lane);
-        if self.topology.device_lost[usize::from(device)].is_some()
-            || (before.ticks.iter())
-                .any(|(other, _)| other != lane && !key.can_wait_for(self.topology.key(other)))
-        {
-            return None;
-        }
-        // From here on there is no way back.
-        let mut launch = launch.take()?;
-        for (param, at) in launch.places() {
-            param.mem = self.first_byte(&command.accesses[at]);
-        }
-        self.count_launch(command.queue);
-        let stamp = self.timeline.next_stamp(lane);
+        let waits = (before.ticks.iter())
+            .all(|(other, _)| other == lane || key.can_wait_for(self.topology.key(other)));
+        (self.topology.device_lost[usize::from(device)].is_none() && waits).then_some(lane)
+    }
+
+    /// What memories are from now on that an operation uses.
+    #[inline(always)]
+    fn mark_straight(&mut self, accesses: &[Access], stamp: Stamp) {
         let timeline = &self.timeline;
         let known = &|s| timeline.outcome(s);
-        let mut storages = SmallVec::new();
-        for a in &command.accesses {
-            storages.push(a.storage);
+        for a in accesses {
             let storage = &mut self.storages[a.storage.0];
             storage.in_use += 1;
             if storage.evict.is_some() {
@@ -144,26 +245,6 @@ impl Ledger {
                 storage.note_side(a.domain);
             }
         }
-        let record = Record {
-            what: "kernel",
-            label: std::mem::take(&mut command.label),
-            queue: command.queue,
-            storages,
-            sources: before.sources,
-            after: SmallVec::new(),
-            slot: None,
-            epoch: self.timeline.failures.epoch(),
-            staging: None,
-            defines: false,
-            nodes: None,
-            code: launch.uses().cloned(),
-        };
-        let payload = Payload::Launch(Some(launch));
-        self.issue(lane, record, before.ticks, command.timed, payload);
-        self.note_in_queue(command.queue, stamp, command.in_order);
-        #[cfg(test)]
-        TAKEN.set(TAKEN.get() + 1);
-        Some((stamp, lane))
     }
 
     /// The operation comes after `stamp`; `None` if a lane cannot see to that.

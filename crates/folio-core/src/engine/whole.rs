@@ -35,7 +35,7 @@ pub(crate) struct Whole {
     pub(crate) native: Arc<Native>,
     /// Its nodes do what this says while the graph is of this version.
     version: u64,
-    accesses: SmallVec<[Access; 4]>,
+    pub(super) accesses: SmallVec<[Access; 4]>,
     /// Where the memory of the accesses was.
     memory: Vec<Option<Place>>,
     /// The code that its launches name.
@@ -82,6 +82,11 @@ pub(crate) enum NoGraph {
 type Place = (MemRef, Option<u64>, Option<HostPtr>);
 
 impl Whole {
+    /// What its nodes use; some of it several times.
+    pub(super) fn storages(&self) -> impl Iterator<Item = StorageId> {
+        self.accesses.iter().map(|access| access.storage)
+    }
+
     /// What a node is, and its label.
     pub(crate) fn name(&self, node: u32) -> Option<&(&'static str, Label)> {
         self.names.get(node as usize)
@@ -294,8 +299,7 @@ impl Ledger {
     pub(crate) fn is_outdated(&self, command: &Command) -> bool {
         match &command.action {
             Action::Replay(whole) => {
-                whole.native.version() != whole.version
-                    || self.places(&whole.accesses) != whole.memory
+                whole.native.version() != whole.version || !self.is_where_it_was(whole)
             }
             _ => false,
         }
@@ -304,8 +308,14 @@ impl Ledger {
     /// Begins an exchange of nodes, where all memory is that of the graph. Returns the number of
     /// the next version.
     fn begin_exchange(&self, old: &Whole, plant: Plant) -> Option<u64> {
-        let same = self.places(&old.accesses) == old.memory;
+        let same = self.is_where_it_was(old);
         same.then(|| old.native.begin_exchange(old.version, plant)).flatten()
+    }
+
+    /// The memory of a replay is where it was when its graph was made.
+    pub(super) fn is_where_it_was(&self, whole: &Whole) -> bool {
+        let known = whole.accesses.iter().zip(&whole.memory);
+        known.into_iter().all(|(access, place)| self.place_of(access) == *place)
     }
 
     /// What speaks against a command of a run. Changes nothing.
@@ -319,12 +329,13 @@ impl Ledger {
     }
 
     fn places(&self, accesses: &[Access]) -> Vec<Option<Place>> {
-        let place = |access: &Access| {
-            // A node that was exchanged may have used what is gone.
-            let alloc = self.storages.get(access.storage.0)?.alloc(access.domain)?;
-            Some((alloc.mem, alloc.address, alloc.host))
-        };
-        accesses.iter().map(place).collect()
+        accesses.iter().map(|access| self.place_of(access)).collect()
+    }
+
+    fn place_of(&self, access: &Access) -> Option<Place> {
+        // A node that was exchanged may have used what is gone.
+        let alloc = self.storages.get(access.storage.0)?.alloc(access.domain)?;
+        Some((alloc.mem, alloc.address, alloc.host))
     }
 
     /// Counts a run's operations for its queue.

@@ -1,41 +1,64 @@
 //! Batches: a block of ordinary submissions that becomes one run.
+//!
+//! A block is described at a *desk*, a queue and a graph that are kept for the next one. While it
+//! is described, it is compared with the blocks that are [known](super::known). One that is known
+//! is one operation. Of any other one the commands are taken out of the graph and submitted one by
+//! one, in an order that is kept by the block's *shape*. A shape remembers digests of arguments: a
+//! block whose arguments were there before becomes known.
 
 use super::chains::before_of;
-use super::conflicts::{After, number_of, order_of};
+use super::conflicts::{After, order_of};
 use super::fuse::{FinalizeOptions, Unit};
+use super::known::{Known, Trail};
 use super::pool::{Pool, Temporaries};
+use super::shapes::{Found, Shape, key_of};
 use super::steps::Steps;
 use super::template::{Template, Work};
 use super::{Inner, NodeKind, Recording, temporaries};
 use crate::buffer::StorageHandle;
+use crate::engine::block::{MOVED, On, Trust};
 use crate::engine::command::Command;
+use crate::engine::part::WAITS;
 use crate::engine::replay::Order;
 use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::Leases;
 use crate::planted::{Plant, Planted};
-use crate::queue::Queue;
+use crate::queue::{Inner as QueueInner, Queue};
 use crate::sync::Mutex;
-use std::collections::HashMap;
-use std::collections::hash_map::DefaultHasher;
-use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// How many shapes of blocks a queue keeps.
 const SHAPES: usize = 16;
 
+/// How many blocks a queue keeps that are one operation.
+const KNOWN: usize = 8;
+
 /// What the batches of a queue have in common.
 #[derive(Default)]
-pub(crate) struct Batches(Mutex<Kept>);
+pub(crate) struct Batches {
+    kept: Mutex<Kept>,
+    trust: Mutex<Trust>,
+}
 
 #[derive(Default)]
 struct Kept {
+    desk: Option<Desk>,
     /// The latest used first.
-    shapes: Vec<(Vec<u64>, Arc<Order>)>,
+    shapes: Vec<Shape>,
+    /// The latest made first.
+    known: Arc<Vec<Arc<Known>>>,
     report: BatchReport,
     pool: Pool,
+}
+
+/// Where a block is described: kept for the next one, unless the program has kept some of it.
+struct Desk {
+    graph: Arc<Inner>,
+    queue: Queue,
+    leases: Vec<Arc<StorageHandle>>,
 }
 
 /// What the [batches](Queue::batch) of a queue have done.
@@ -51,6 +74,14 @@ pub struct BatchReport {
     pub made: u64,
     /// Orders that were given up because 16 others were used later.
     pub evicted: u64,
+    /// Blocks that were one operation of the device: all of their commands, with all of their
+    /// arguments, were those of an earlier block.
+    pub replayed: u64,
+    /// Graphs of the device's that were made for that.
+    pub graphs: u64,
+    /// Why the commands of the latest block were submitted one by one. None if they were one
+    /// operation.
+    pub why_not: Option<&'static str>,
     /// Commands of the latest block; several fused kernels are one.
     pub commands: usize,
     /// Kernels that the latest block has described.
@@ -70,6 +101,10 @@ impl Queue {
     /// Submits what `block` submits as one run: planned and placed in one go, and as one command of
     /// this queue. The block gets a queue to submit to, of the same device and in order if this one
     /// is. Returns what the block returns, and the event of the run.
+    ///
+    /// A block whose calls, buffers and values are all those of an earlier one is one operation of
+    /// the device from the third time on, if its commands cannot fail by themselves and if it waits
+    /// for nothing that may fail. [`BatchReport::why_not`] says why the latest block was not.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
     /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it:
@@ -126,37 +161,96 @@ impl Queue {
         block: impl FnOnce(&Queue) -> Result<R>,
     ) -> Result<(R, Event)> {
         let inner = &self.inner;
-        let device = inner.devices[0];
-        let graph = Inner::new(inner.core.clone(), device, true);
-        graph.state.lock().label = Label::of(&"batch");
+        let desk = inner.batches.desk(self, options == FinalizeOptions::new());
+        let graph = &desk.graph;
         graph.check_queue(self)?;
         if inner.recorder.graph().is_some() {
             return Err(graph.error(GraphError::AlreadyRecording));
         }
-        let queue = Queue::new(inner.core.clone(), inner.devices.clone(), inner.in_order, None);
-        let recording = Recording::of(&graph, &mut std::iter::once(&queue))?;
+        let recording = Recording::of(graph, &mut std::iter::once(&desk.queue))?;
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed);
-        let result = block(&queue);
+        let result = block(&desk.queue);
         drop(recording);
         let result = result?;
         // Only a block that has made buffers has temporaries.
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed) != made;
-        let taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
+        let trail = graph.state.lock().trail.take();
+        let mut why_not = NEW;
+        if let Some(trail) = trail {
+            match self.run_known(&trail) {
+                Some(Ok(event)) => {
+                    inner.batches.put_back(desk, trail.leases);
+                    return Ok((result, event));
+                }
+                Some(Err(why)) => why_not = why,
+                None => {}
+            }
+            graph.state.lock().trail = Some(trail);
+        }
+        let event = self.run_taken(&desk, (options, made), why_not)?;
+        inner.batches.put_back(desk, Vec::new());
+        Ok((result, event))
+    }
+
+    /// Submits a block that is known as one operation. None if it is another one; an error says why
+    /// its commands have to be submitted one by one.
+    fn run_known(&self, trail: &Trail) -> Option<Result<Event, &'static str>> {
+        let known = trail.whole()?;
+        let QueueInner { core, id, in_order, devices, batches, .. } = &*self.inner;
+        let on = On { queue: *id, in_order: *in_order, device: devices[0] };
+        let ran = core.engine.run_block(on, &known.block, &batches.trust);
+        if ran.is_ok() {
+            let report = &mut batches.kept.lock().report;
+            report.batches += 1;
+            report.found += 1;
+            report.replayed += 1;
+            report.why_not = None;
+            report.temporaries = 0;
+            (report.commands, report.kernels) = (known.len(), known.kernels);
+            report.launches = known.kernels;
+        }
+        Some(ran.map(|(stamp, pin)| Event::new(core.clone(), stamp, pin)))
+    }
+
+    /// Submits what has been described, one by one.
+    fn run_taken(
+        &self,
+        desk: &Desk,
+        what: (FinalizeOptions, bool),
+        why_not: &'static str,
+    ) -> Result<Event> {
+        let (batches, graph) = (&self.inner.batches, &*desk.graph);
+        let taken = graph.take(what).map_err(|why| graph.error(why))?;
         let Taken { mut commands, after, _leases, works, launches, internal, fusion, temporaries } =
             taken;
         let plant = graph.core.engine.plant;
-        let old = inner.batches.place(&mut commands, &after, (temporaries, &_leases), plant);
+        let is_plain = temporaries.is_empty() && internal.is_empty() && fusion.is_empty();
+        let old = batches.place(&mut commands, &after, (temporaries, &_leases), plant);
         drop(old);
-        let order = inner.batches.order(&commands, &works, (after, launches), plant);
-        let ran = graph.run(self, &mut commands, &order, (&[], None), (&internal, &fusion))?;
+        let found = batches.find(&commands, &works, (&after, launches), (plant, is_plain));
+        // A block that is known stays so, whatever it has waited for.
+        let again = match found.again && (why_not == NEW || why_not == MOVED) {
+            true => commands.iter().map(Command::again).collect::<Option<Vec<Command>>>(),
+            false => None,
+        };
+        let ran =
+            graph.run(self, &mut commands, &found.order, (&[], None), (&internal, &fusion))?;
         // Nothing of it names memory beforehand.
         let refused = || Error::Actions { command: Label::NONE, actions: 0 };
-        Ok((result, ran.ok_or_else(refused)?.0))
+        let (event, ran) = ran.ok_or_else(refused)?;
+        if why_not == WAITS {
+            batches.trust.lock().add_apart(ran.stamps.into_iter().flatten());
+        }
+        batches.kept.lock().report.why_not = Some(why_not);
+        if let Some(again) = again {
+            batches.learn(graph, again, after, &found.order);
+        }
+        Ok(event)
     }
 
     /// What [`batch`](Self::batch) has done on this queue.
     pub fn batch_report(&self) -> BatchReport {
-        self.inner.batches.0.lock().report
+        self.inner.batches.kept.lock().report
     }
 }
 
@@ -199,6 +293,7 @@ impl Inner {
     /// taken apart.
     fn take(&self, (options, made): (FinalizeOptions, bool)) -> Result<Taken, GraphError> {
         let mut state = self.state.lock();
+        state.leave_trail();
         let mut steps = Steps::of_batch(&state, self.id);
         let nodes = std::mem::take(&mut state.nodes);
         drop(state);
@@ -255,7 +350,78 @@ impl Inner {
     }
 }
 
+/// Why a block is not one operation that has not been there before.
+const NEW: &str = "no earlier block had the same commands and arguments";
+
+impl Desk {
+    fn new(of: &Queue) -> Desk {
+        let QueueInner { core, devices, in_order, .. } = &*of.inner;
+        let graph = Inner::new(core.clone(), devices[0], true);
+        graph.state.lock().label = Label::of(&"batch");
+        let queue = Queue::new(core.clone(), devices.clone(), *in_order, None);
+        Desk { graph, queue, leases: Vec::new() }
+    }
+
+    /// The program has kept nothing of it: neither the queue, nor an event.
+    fn is_free(&self) -> bool {
+        Arc::strong_count(&self.graph) == 1 && Arc::strong_count(&self.queue.inner) == 1
+    }
+}
+
 impl Batches {
+    /// Where a block of a queue is described. One that is to be fused is compared with none.
+    fn desk(&self, of: &Queue, compares: bool) -> Desk {
+        let mut kept = self.kept.lock();
+        let (desk, known) = (kept.desk.take(), kept.known.clone());
+        drop(kept);
+        let mut desk = desk.unwrap_or_else(|| Desk::new(of));
+        if compares {
+            let plant = desk.graph.core.engine.plant;
+            let trail = Trail::new(&known, std::mem::take(&mut desk.leases), plant);
+            desk.graph.state.lock().trail = trail;
+        }
+        desk
+    }
+
+    /// Keeps it for the next block.
+    fn put_back(&self, mut desk: Desk, mut leases: Vec<Arc<StorageHandle>>) {
+        if !desk.is_free() {
+            return;
+        }
+        // Buffers may be the program's last handles of them.
+        leases.clear();
+        desk.leases = leases;
+        let mut state = desk.graph.state.lock();
+        state.leaves.clear();
+        let old = std::mem::take(&mut state.leases);
+        drop(state);
+        drop(old);
+        let other = self.kept.lock().desk.replace(desk);
+        drop(other);
+    }
+
+    /// Keeps commands as a block that is one operation from now on, if they can be.
+    fn learn(&self, graph: &Inner, commands: Vec<Command>, after: After, order: &Arc<Order>) {
+        let made = match commands.iter().any(|command| graph.why_not(command, true).is_some()) {
+            true => Ok(None),
+            false => graph.as_block(&commands, &after),
+        };
+        // The block has been submitted. What went wrong since is met by the next one.
+        let Ok(made) = made else { return };
+        let mut kept = self.kept.lock();
+        let Kept { shapes, known, report, .. } = &mut *kept;
+        let Some(block) = made else {
+            let shape = shapes.iter_mut().find(|shape| Arc::ptr_eq(&shape.order, order));
+            return shape.into_iter().for_each(|shape| shape.apart = true);
+        };
+        report.graphs += 1;
+        let new = Arc::new(Known::new(commands, after, block));
+        let all = std::iter::once(new).chain(known.iter().take(KNOWN - 1).cloned());
+        let old = std::mem::replace(known, Arc::new(all.collect()));
+        drop(kept);
+        drop(old);
+    }
+
     /// Gives the temporaries of a block memory. Returns what is given up for that, to be dropped
     /// without a lock.
     fn place(
@@ -265,7 +431,7 @@ impl Batches {
         (temporaries, leases): (Temporaries, &[Leases]),
         plant: Plant,
     ) -> Vec<Arc<StorageHandle>> {
-        let mut kept = self.0.lock();
+        let mut kept = self.kept.lock();
         let Kept { report, pool, .. } = &mut *kept;
         report.temporaries = temporaries.len();
         if temporaries.is_empty() {
@@ -279,58 +445,38 @@ impl Batches {
         old
     }
 
-    /// The order of commands: that of an earlier block, if it was the same but for its buffers and
-    /// values.
-    fn order(
+    /// What is known of commands: their order, which is that of an earlier block if it was the same
+    /// but for its buffers and values.
+    fn find(
         &self,
         commands: &[Command],
         works: &[Work],
-        (after, launches): (After, (usize, usize)),
-        plant: Plant,
-    ) -> Arc<Order> {
-        let key = key_of(commands, works, &after);
-        let mut kept = self.0.lock();
+        (after, launches): (&After, (usize, usize)),
+        (plant, is_plain): (Plant, bool),
+    ) -> Found {
+        let key = key_of(commands, works, after);
+        let mut kept = self.kept.lock();
         let Kept { shapes, report, .. } = &mut *kept;
         report.batches += 1;
         report.commands = commands.len();
         (report.kernels, report.launches) = launches;
-        let is_equal = |other: &Vec<u64>| {
-            let count = other.len() == key.len();
-            *other == key || count && plant.is(Planted::OtherStructure)
+        let is_equal = |shape: &Shape| {
+            let count = shape.key.len() == key.len();
+            shape.key == key || count && plant.is(Planted::OtherStructure)
         };
-        if let Some(at) = shapes.iter().position(|(other, _)| is_equal(other)) {
+        if let Some(at) = shapes.iter().position(is_equal) {
             report.found += 1;
             shapes[..=at].rotate_right(1);
-            return shapes[0].1.clone();
+            return shapes[0].found(commands, is_plain);
         }
         report.made += 1;
         let accesses = commands.iter().map(|command| &command.accesses[..]);
-        let order = Arc::new(order_of(after, accesses));
+        let order = Arc::new(order_of(after.clone(), accesses));
         if shapes.len() == SHAPES {
             shapes.pop();
             report.evicted += 1;
         }
-        shapes.insert(0, (key, order.clone()));
-        order
+        shapes.insert(0, Shape::new(key, order));
+        shapes[0].found(commands, is_plain)
     }
-}
-
-/// All that the order of commands follows from. Storages are named by where they come first.
-fn key_of(commands: &[Command], works: &[Work], after: &After) -> Vec<u64> {
-    let mut names: HashMap<StorageId, u64> = HashMap::new();
-    let mut key = Vec::with_capacity(8 * commands.len());
-    for ((command, work), after) in commands.iter().zip(works).zip(after) {
-        let mut hasher = DefaultHasher::new();
-        (command.action.name(), work).hash(&mut hasher);
-        key.extend([hasher.finish(), after.len() as u64, command.accesses.len() as u64]);
-        key.extend(after.iter().map(|(at, uses)| u64::from(*at) << 1 | u64::from(*uses)));
-        for access in &command.accesses {
-            let next = names.len() as u64;
-            let name = *names.entry(access.storage).or_insert(next);
-            key.push(name << 2 | number_of(access.mode));
-            let corners = access.elements.min.iter().chain(&access.elements.max);
-            key.extend(corners.map(|n| *n as u64));
-        }
-    }
-    key
 }

@@ -6,12 +6,34 @@ use crate::engine::replay::Order;
 use crate::engine::storage::StorageId;
 use smallvec::SmallVec;
 use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
 
 /// The accesses so far that later ones may conflict with. Of an access only the elements are kept
 /// that no later command has written: what comes later comes after that one.
 #[derive(Default)]
 pub(super) struct Conflicts {
-    storages: HashMap<StorageId, Formers>,
+    storages: IdMap<Formers>,
+}
+
+/// By storage. Their ids are small numbers of the engine's own.
+pub(super) type IdMap<T> = HashMap<StorageId, T, BuildHasherDefault<IdHasher>>;
+
+/// Spreads a number.
+#[derive(Default)]
+pub(super) struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|byte| self.write_u32(u32::from(*byte)));
+    }
+
+    fn write_u32(&mut self, id: u32) {
+        self.0 = (self.0 ^ u64::from(id)).wrapping_mul(0x9e37_79b9_7f4a_7c15).rotate_left(32);
+    }
 }
 
 /// Those of one storage, by their elements. Apart, since a read is compared with no other read:

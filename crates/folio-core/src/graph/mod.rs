@@ -13,6 +13,7 @@ mod conditional;
 mod conflicts;
 mod fuse;
 mod internal;
+mod known;
 mod node;
 mod parameter;
 mod picture;
@@ -21,6 +22,7 @@ mod record;
 mod recordings;
 mod replay;
 mod run;
+mod shapes;
 mod state;
 mod steps;
 mod template;
@@ -30,6 +32,7 @@ pub use batch::BatchReport;
 pub(crate) use batch::Batches;
 pub use conditional::Condition;
 pub use fuse::{FinalizeOptions, FusionCounters};
+pub(crate) use known::Called;
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
@@ -107,7 +110,7 @@ impl Inner {
 
     /// The position of a node of this graph.
     fn place(&self, state: &State, node: Node) -> Result<u32, GraphError> {
-        if node.graph == self.id && (node.at as usize) < state.nodes.len() {
+        if node.graph == self.id && (node.at as usize) < state.len() {
             return Ok(node.at);
         }
         Err(GraphError::ForeignNode { node: node.at as usize })
@@ -199,7 +202,7 @@ impl Graph {
         self.push(what, after, &[])
     }
 
-    fn push(&self, what: What, after: &[Node], follows: &[Arc<Recorded>]) -> Result<Node> {
+    fn push(&self, what: What, after: &[Node], follows: &[Recorded]) -> Result<Node> {
         let inner = &self.inner;
         let mut state = inner.state.lock();
         let pushed = (|| {

@@ -1,7 +1,10 @@
 //! Recording: what is submitted to a queue becomes nodes of a graph, and does not run.
 
+use super::known::Called;
 use super::template::Template;
 use super::{Executable, Graph, Inner, Node, NodeKind, State, What};
+use crate::call::Passed;
+use crate::engine::command::Command;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -9,6 +12,7 @@ use crate::queue::{self, Queue};
 use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicBool, Ordering};
 use smallvec::{SmallVec, smallvec};
+use std::ops::Range;
 use std::sync::{Arc, Weak};
 
 /// The graph that a queue's commands are recorded into, if there is one.
@@ -49,13 +53,13 @@ impl Recorder {
 /// A queue that is recorded into a graph.
 pub(super) struct Joined {
     queue: Weak<queue::Inner>,
-    id: u32,
+    pub(super) id: u32,
     /// The recording that names it. Other queues have joined by what they depend on.
     recording: Option<u64>,
     /// Its latest command, if it is in order; its latest barrier; its commands since that.
     last: Option<u32>,
     fence: Option<u32>,
-    since: Vec<u32>,
+    since: SmallVec<[Range<u32>; 2]>,
 }
 
 impl Joined {
@@ -66,17 +70,20 @@ impl Joined {
             recording,
             last: None,
             fence: None,
-            since: Vec::new(),
+            since: SmallVec::new(),
         }
     }
 
     /// Commands that the next one comes after, and does not fail with.
-    fn before(&self) -> impl Iterator<Item = (u32, bool)> {
+    pub(super) fn before(&self) -> impl Iterator<Item = (u32, bool)> {
         self.last.into_iter().chain(self.fence).map(|at| (at, false))
     }
 
-    fn note(&mut self, at: u32, in_order: bool) {
-        self.since.push(at);
+    pub(super) fn note(&mut self, at: u32, in_order: bool) {
+        match self.since.last_mut() {
+            Some(latest) if latest.end == at => latest.end += 1,
+            _ => self.since.push(at..at + 1),
+        }
         if in_order {
             self.last = Some(at);
         }
@@ -84,6 +91,7 @@ impl Joined {
 }
 
 /// Nodes that an event stands for.
+#[derive(Clone)]
 pub(crate) struct Recorded {
     graph: Arc<Inner>,
     nodes: SmallVec<[u32; 1]>,
@@ -169,15 +177,12 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         self.graph.core.recordings.end(&self.graph, self.number);
-        let ended: Vec<Joined> = {
+        let ended: SmallVec<[Joined; 1]> = {
             let mut state = self.graph.state.lock();
             state.recordings -= 1;
             let (all, own) = (state.recordings == 0, Some(self.number));
-            let queues = std::mem::take(&mut state.queues);
-            let ends = |joined: &Joined| all || joined.recording == own;
-            let (ended, left) = queues.into_iter().partition(ends);
-            state.queues = left;
-            ended
+            let ends = |joined: &mut Joined| all || joined.recording == own;
+            state.queues.extract_if(.., ends).collect()
         };
         for queue in ended.iter().filter_map(|joined| joined.queue.upgrade()) {
             queue.recorder.end();
@@ -255,10 +260,21 @@ impl Inner {
         queue: &Queue,
         groups: &mut [CommandGroup],
     ) -> Result<Event> {
-        let mut made: Vec<(Template, Vec<Arc<Recorded>>)> = Vec::with_capacity(groups.len());
+        let mut made: SmallVec<[(Arc<Template>, Vec<Recorded>); 1]> = SmallVec::new();
+        let is_one = groups.len() == 1;
         for group in groups {
-            let template = Template::of(group, !self.once)?;
-            let told = std::mem::take(group.graph());
+            let mut command = Command::new(None, false);
+            Template::finish(group, &mut command, !self.once)?;
+            if self.once && is_one && group.for_graph.is_none() {
+                let mut state = self.state.lock();
+                if let Some(at) = state.follow(queue, &mut command) {
+                    state.keep(group.leases().0.drain(..));
+                    drop(state);
+                    return Ok(self.recorded(at));
+                }
+            }
+            let template = Arc::new(Template::of(command, group));
+            let told = group.take_for_graph();
             if !self.once {
                 template.check(self)?;
                 if !told.parameters.is_empty() {
@@ -279,18 +295,35 @@ impl Inner {
             for (template, follows) in made {
                 let after = follows.iter().flat_map(|recorded| recorded.nodes.iter().copied());
                 let after: SmallVec<[(u32, bool); 4]> = after.map(|at| (at, true)).collect();
-                nodes.push(self.push_of(
-                    &mut state,
-                    queue,
-                    What::One(Arc::new(template), None),
-                    after,
-                ));
+                let what = What::One(template, None);
+                nodes.push(self.push_of(&mut state, queue, what, after));
             }
             Ok(())
         })();
         drop(state);
         pushed.map_err(|why| self.error(why))?;
         Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+    }
+
+    /// The event of a node.
+    fn recorded(self: &Arc<Self>, at: u32) -> Event {
+        let recorded = Recorded { graph: self.clone(), nodes: smallvec![at] };
+        Event::recorded(self.core.clone(), recorded)
+    }
+
+    /// The event of a kernel call that is the next command of a known block. It takes the buffers
+    /// of the arguments.
+    pub(crate) fn follow_call(
+        self: &Arc<Self>,
+        queue: &Queue,
+        called: Called<'_>,
+        given: &mut SmallVec<[Passed; 4]>,
+    ) -> Option<Event> {
+        let mut state = self.state.lock();
+        let at = state.follow_call(queue, (self.device, &self.core), called, given)?;
+        state.keep(given.drain(..).map(|passed| passed.part.view.storage));
+        drop(state);
+        Some(self.recorded(at))
     }
 
     /// Adds a node of a recorded queue.
@@ -320,7 +353,7 @@ impl Inner {
         let mut after: SmallVec<[(u32, bool); 4]> = SmallVec::new();
         if let Some(joined) = joined {
             let joined = &mut state.queues[joined];
-            after.extend(joined.since.drain(..).map(|at| (at, true)));
+            after.extend(joined.since.drain(..).flatten().map(|at| (at, true)));
             if after.is_empty() {
                 after.extend(joined.fence.map(|at| (at, false)));
             }
@@ -332,7 +365,7 @@ impl Inner {
             joined.last = joined.last.and(Some(at));
         }
         drop(state);
-        Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes: smallvec![at] })
+        self.recorded(at)
     }
 
     /// Makes a node of all of a graph.

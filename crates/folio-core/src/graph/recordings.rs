@@ -1,10 +1,10 @@
 //! Which recordings are open, so that the host does not take what was there before a command for
 //! what that command will have written.
 
-use super::{Inner, NodeState};
+use super::Inner;
 use crate::buffer::StorageHandle;
-use crate::engine::access::Mode;
-use crate::error::{GraphError, Label, Result};
+use crate::engine::access::{Access, Mode};
+use crate::error::{GraphError, Result};
 use crate::geom::Box3;
 use crate::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -66,8 +66,19 @@ impl Recordings {
             let found = {
                 let state = graph.state.lock();
                 let added = state.nodes.get(first..).unwrap_or(&[]);
+                let known = state.trail.iter().flat_map(|trail| trail.templates().rev());
                 // The latest is what the program has just written.
-                added.iter().rev().find_map(|node| conflict(node, at, elements, mode))
+                let mut added = added.iter().rev();
+                let of_nodes = added.find_map(|node| {
+                    let writes = conflict(node.what.accesses(), at, elements, mode)?;
+                    Some((node.what.called(), writes))
+                });
+                of_nodes.or_else(|| {
+                    known.into_iter().find_map(|template| {
+                        let writes = conflict(&template.command.accesses, at, elements, mode)?;
+                        Some((template.called(), writes))
+                    })
+                })
             };
             if let Some((command, writes)) = found {
                 return Err(graph.error(GraphError::NotRunYet {
@@ -86,18 +97,11 @@ impl Recordings {
     }
 }
 
-/// What the node is called, and whether it writes the elements.
-fn conflict(
-    node: &NodeState,
-    at: &StorageHandle,
-    elements: &Box3,
-    mode: Mode,
-) -> Option<(Label, bool)> {
-    let shared = node
-        .what
-        .accesses()
+/// Whether a command with these accesses that is in the way writes the elements.
+fn conflict(accesses: &[Access], at: &StorageHandle, elements: &Box3, mode: Mode) -> Option<bool> {
+    let shared = accesses
         .iter()
         .filter(|access| access.storage == at.id && access.elements.overlaps(elements));
     let writes = shared.map(|access| access.mode.writes()).max()?;
-    (writes || mode.writes()).then(|| (node.what.called(), writes))
+    (writes || mode.writes()).then_some(writes)
 }

@@ -1,11 +1,13 @@
 //! Runs by the device's own graphs: which commands of a run are one operation, and what was made of
 //! them.
 
-use super::chains::{Before, Fit, before, chains};
+use super::chains::{Before, Fit, before, before_of, chains};
 use super::conditional::refused;
+use super::conflicts::After;
 use super::steps::{Step, Steps};
 use super::{Executable, Inner};
 use crate::call::checks_left;
+use crate::engine::block::Block;
 use crate::engine::command::{Action, Command, End};
 use crate::engine::conditional::Conditional;
 use crate::engine::launch::Launch;
@@ -386,8 +388,22 @@ impl Inner {
         Ok(Part { at, asked: true, origin, made })
     }
 
+    /// Has the device make one operation of commands that cannot fail by themselves. None if it has
+    /// no such graphs.
+    pub(super) fn as_block(&self, commands: &[Command], after: &After) -> Result<Option<Block>> {
+        let again = commands.iter().map(Command::again);
+        let Some(again) = again.collect::<Option<Vec<Command>>>() else { return Ok(None) };
+        let before = before_of(after, commands.iter().map(|command| &command.accesses[..]));
+        let before = before.iter().map(|edges| edges.iter().map(|(from, _)| *from as usize));
+        let after = before.map(Iterator::collect).collect();
+        let at = (0..commands.len() as u32).collect();
+        let members = Members { commands: again, after, at, in_place_of: None, as_one: true };
+        let made = self.core.engine.whole(self.device, members)?;
+        Ok(made.ok().map(Block::new))
+    }
+
     /// Why a command cannot be of an operation of several; or of one whose commands cannot fail.
-    fn why_not(&self, command: &Command, surely: bool) -> Option<String> {
+    pub(super) fn why_not(&self, command: &Command, surely: bool) -> Option<String> {
         let why = match &command.action {
             _ if command.timed => Some("it is timed"),
             Action::Conditional(node) => return self.why_no_branch(node),

@@ -2,9 +2,11 @@
 
 use super::NodeKind;
 use super::conflicts::Conflicts;
+use super::known::Trail;
 use super::record::Joined;
 use super::steps::Steps;
 use super::template::{Template, Update};
+use crate::buffer::StorageHandle;
 use crate::engine::access::Access;
 use crate::engine::storage::StorageId;
 use crate::error::Label;
@@ -29,6 +31,10 @@ pub(super) struct State {
     pub(super) recordings: usize,
     /// Buffers that nothing outside of the graph can name.
     pub(super) owned: BTreeSet<StorageId>,
+    /// Of a block that is, so far, one that is known: then there are no nodes.
+    pub(super) trail: Option<Trail>,
+    /// Buffers of nodes that do not keep them.
+    pub(super) leases: Vec<Arc<StorageHandle>>,
 }
 
 pub(super) struct NodeState {
@@ -92,8 +98,14 @@ impl What {
 }
 
 impl State {
+    /// How many commands it has.
+    pub(super) fn len(&self) -> usize {
+        self.nodes.len() + self.trail.as_ref().map_or(0, Trail::len)
+    }
+
     /// Adds a node behind others.
     pub(super) fn push(&mut self, what: What, after: &[(u32, bool)], once: bool) -> u32 {
+        self.leave_trail();
         let at = self.nodes.len() as u32;
         let State { nodes, conflicts, .. } = self;
         let mut before: SmallVec<[Edge; 2]> = SmallVec::new();

@@ -7,7 +7,7 @@ use crate::engine::foreign::Body;
 use crate::engine::launch::Launch;
 use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
-use crate::group::{CommandGroup, ForGraph, Leases};
+use crate::group::{CommandGroup, ForGraph, Leases, Purpose};
 use crate::hal::{KernelHandle, KernelId};
 use crate::marks::Marks;
 use crate::token::GroupId;
@@ -75,22 +75,34 @@ impl Update {
 }
 
 impl Template {
-    /// What a group describes. In a `repeated` one, all that is called can be called again.
-    pub(super) fn of(group: &mut CommandGroup, repeated: bool) -> Result<Template> {
-        (group.graph().repeated, group.graph().is_node) = (repeated, true);
-        let mut command = Command::new(None, false);
-        group.finish(&mut command)?;
-        if let Some(device) = command.device {
-            group.core.engine.open(device)?;
+    /// Completes the command that a group describes for a node. In a `repeated` one, all that is
+    /// called can be called again.
+    #[inline]
+    pub(super) fn finish(
+        group: &mut CommandGroup,
+        command: &mut Command,
+        repeated: bool,
+    ) -> Result<()> {
+        group.purpose = if repeated { Purpose::RepeatedNode } else { Purpose::Node };
+        group.finish(command)?;
+        match command.device {
+            Some(device) => group.core.engine.open(device).map(|_| ()),
+            None => Ok(()),
         }
+    }
+
+    /// The node of a command, with what the group of that keeps.
+    #[inline]
+    pub(super) fn of(command: Command, group: &mut CommandGroup) -> Template {
         let work = match &command.action {
             Action::Launch(Some(launch)) => Work::of(launch),
             _ => Work::None,
         };
         let (kind, label) = (kind_of(&command), command.label.clone());
-        let marks = std::mem::take(&mut group.graph().marks);
+        let told = group.for_graph.as_mut();
+        let marks = told.map(|told| std::mem::take(&mut told.marks)).unwrap_or_default();
         let leases = group.leases();
-        Ok(Template { kind, label, command, work, leases, bodies: None, marks })
+        Template { kind, label, command, work, leases, bodies: None, marks }
     }
 
     /// What `describe` says for a graph; and what else it told of graphs.
@@ -102,9 +114,17 @@ impl Template {
         let mut group = CommandGroup::new(&graph.core, graph.device, id);
         describe(&mut group)?;
         group.expect(id)?;
-        let made = Template::of(&mut group, true)?;
+        let mut command = Command::new(None, false);
+        Template::finish(&mut group, &mut command, true)?;
+        let made = Template::of(command, &mut group);
         made.check(graph)?;
-        Ok((made, std::mem::take(group.graph())))
+        Ok((made, group.take_for_graph()))
+    }
+
+    /// A command that has been a node before. It keeps no buffers.
+    pub(super) fn of_command(command: Command) -> Template {
+        let (kind, label) = (kind_of(&command), command.label.clone());
+        Template { label, command, ..Template::nothing(kind) }
     }
 
     /// A command that does nothing.

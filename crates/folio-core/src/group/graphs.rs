@@ -5,17 +5,27 @@ use crate::buffer::StorageHandle;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::graph::{Changes, Parameter, Recorded};
 use crate::marks::Marks;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What a group knows of graphs.
+/// What becomes of a command that is described.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(crate) enum Purpose {
+    /// It is submitted.
+    #[default]
+    Submission,
+    /// It is a node of a graph that runs once. The graph makes the host's form of a kernel function
+    /// when it runs.
+    Node,
+    /// It is a node that is done several times.
+    RepeatedNode,
+}
+
+/// What few groups know of graphs.
 #[derive(Default)]
 pub(crate) struct ForGraph {
-    /// The command is done several times.
-    pub(crate) repeated: bool,
-    /// It is a node: the graph makes the host's form of a kernel function when it runs.
-    pub(crate) is_node: bool,
     /// The events of recorded commands that it comes after.
-    pub(crate) follows: Vec<Arc<Recorded>>,
+    pub(crate) follows: Vec<Recorded>,
     /// The parameters that were read to describe it, and which of their values.
     pub(crate) parameters: Vec<(Arc<dyn Changes>, u64)>,
     /// By argument that is memory: its marks, where it has some.
@@ -23,7 +33,7 @@ pub(crate) struct ForGraph {
 }
 
 /// What a node keeps: its buffers, and failures that are not to be forgotten.
-pub(crate) type Leases = (Vec<Arc<StorageHandle>>, Vec<Arc<u32>>);
+pub(crate) type Leases = (SmallVec<[Arc<StorageHandle>; 4]>, Vec<Arc<u32>>);
 
 impl CommandGroup {
     pub(crate) fn graph(&mut self) -> &mut ForGraph {
@@ -39,17 +49,22 @@ impl CommandGroup {
         value
     }
 
+    /// What it has told of graphs, if it has.
+    pub(crate) fn take_for_graph(&mut self) -> ForGraph {
+        self.for_graph.take().map(|told| *told).unwrap_or_default()
+    }
+
     /// The command that it describes is done several times.
     pub(crate) fn is_repeated(&self) -> bool {
-        self.for_graph.as_ref().is_some_and(|graph| graph.repeated)
+        self.purpose == Purpose::RepeatedNode
     }
 
     pub(crate) fn is_node(&self) -> bool {
-        self.for_graph.as_ref().is_some_and(|graph| graph.is_node)
+        self.purpose != Purpose::Submission
     }
 
     /// It comes after recorded commands.
-    pub(crate) fn follows_recorded(&self) -> Option<&Arc<Recorded>> {
+    pub(crate) fn follows_recorded(&self) -> Option<&Recorded> {
         self.for_graph.as_ref()?.follows.first()
     }
 
@@ -69,8 +84,9 @@ impl CommandGroup {
         }
     }
 
+    /// Takes its buffers, once it is finished.
     pub(crate) fn leases(&mut self) -> Leases {
-        let storages = self.made.iter().map(|made| made.part.view.storage.clone());
+        let storages = self.made.drain(..).map(|made| made.part.view.storage);
         (storages.collect(), std::mem::take(&mut self.pins))
     }
 }

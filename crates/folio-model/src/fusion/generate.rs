@@ -133,7 +133,12 @@ fn memories(
         };
         let (internal, no_init) = (rng.chance(12), rng.chance(20));
         let wishes = Wishes { scope, internal, no_init, ..Wishes::default() };
-        case.graph.memories.push(Memory { label: format!("m{at}"), temporary, wishes });
+        case.graph.memories.push(Memory {
+            label: format!("m{at}"),
+            temporary,
+            wishes,
+            elsewhere: None,
+        });
         let plain = role == Role::Items;
         let parts = if plain && rng.chance(15) { 2 } else { 1 };
         let views = if plain && rng.chance(12) { 2 } else { 1 };

@@ -11,6 +11,7 @@ use folio_core::{
     Result, RuntimeBuilder, Slice,
 };
 use folio_cpu::CpuBackend;
+use folio_cuda::CudaBackend;
 use folio_interp::interp::Interpreter;
 use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};
@@ -18,7 +19,7 @@ use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, SimBackend};
 use folio_vulkan::VulkanBackend;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 /// Buffers of which the program keeps handles, and those that a block makes.
@@ -467,39 +468,49 @@ fn suite_graphs_fused() {
     });
 }
 
-/// The same on the devices of drivers that are here: each case compiles kernels.
-#[test]
-fn suite_graphs_fused_drivers() {
-    let all = drivers();
-    if all.is_empty() {
-        return;
+/// A backend's name, and a runtime that has it alone.
+type Alone = (&'static str, fn() -> Result<Runtime>);
+
+const OPENCL: Alone = ("opencl", || Runtime::builder().backend(OpenClBackend::new()).build());
+const VULKAN: Alone = ("vulkan", || Runtime::builder().backend(VulkanBackend::new()).build());
+const CUDA: Alone = ("cuda", || Runtime::builder().backend(CudaBackend::new()).build());
+
+/// A runtime of this backend, if it has devices here; else says why not.
+fn alone((backend, open): Alone) -> Option<Runtime> {
+    match open() {
+        Ok(rt) if !rt.devices().is_empty() => return Some(rt),
+        Ok(none) => println!("skipped: {}", none.absent().join("; ")),
+        Err(why) => println!("skipped: {backend}: {why}"),
     }
-    suite("GRAPHS_FUSED_DRIVERS", &[], &|seed, seen| {
-        case(&all[seed as usize % all.len()], seed, seen)
-    });
+    None
 }
 
-/// Runtimes of the drivers that are here.
-fn drivers() -> &'static [Runtime] {
-    static ALL: OnceLock<Vec<Runtime>> = OnceLock::new();
-    ALL.get_or_init(|| {
-        let opencl = Runtime::builder().backend(OpenClBackend::new()).build();
-        let vulkan = Runtime::builder().backend(VulkanBackend::new()).build();
-        let found = [("opencl", opencl), ("vulkan", vulkan)];
-        let found = found.into_iter().filter_map(|(name, built)| {
-            built.map_err(|why| println!("skipped: {name}: {why}")).ok()
-        });
-        found.filter(|rt| !rt.devices().is_empty()).collect()
-    })
+/// The suite on the devices of a driver, if they are here: each case compiles kernels.
+fn over(name: &'static str, backend: Alone) {
+    if let Some(rt) = alone(backend) {
+        suite(name, &[], &|seed, seen| case(&rt, seed, seen));
+    }
+}
+
+#[test]
+fn suite_graphs_fused_opencl() {
+    over("GRAPHS_FUSED_OPENCL", OPENCL);
+}
+
+#[test]
+fn suite_graphs_fused_vulkan() {
+    over("GRAPHS_FUSED_VULKAN", VULKAN);
+}
+
+#[test]
+fn cuda_runs_fused_graphs() {
+    over("GRAPHS_FUSED_CUDA", CUDA);
 }
 
 /// FUSE-10: constants are measured on each device, and then graphs are fused by them. Asked again,
 /// they are the same: what was measured is remembered.
-#[test]
-fn measured_costs_are_those_that_decide() {
-    let cpu = builder(1).build().unwrap();
-    let devices = drivers().iter().chain([&cpu]).flat_map(Runtime::devices);
-    for device in devices {
+fn measured_costs_decide(rt: &Runtime) {
+    for device in rt.devices() {
         let usual = device.fusion_costs();
         let costs = device.measure_fusion_costs().unwrap();
         println!("{}: {costs:?}", device.name());
@@ -507,6 +518,59 @@ fn measured_costs_are_those_that_decide() {
         assert!(costs.cache_rate >= costs.memory_rate, "{costs:?}");
         assert_eq!((costs.registers, device.fusion_costs()), (usual.registers, costs));
     }
+}
+
+/// FUSE-10
+#[test]
+fn measured_costs_are_those_that_decide() {
+    measured_costs_decide(&builder(1).build().unwrap());
+}
+
+/// FUSE-10
+#[test]
+fn opencl_costs_that_are_measured_decide() {
+    alone(OPENCL).iter().for_each(measured_costs_decide);
+}
+
+/// FUSE-10
+#[test]
+fn vulkan_costs_that_are_measured_decide() {
+    alone(VULKAN).iter().for_each(measured_costs_decide);
+}
+
+/// FUSE-10
+#[test]
+fn cuda_costs_that_are_measured_decide() {
+    alone(CUDA).iter().for_each(measured_costs_decide);
+}
+
+/// FUSE-01, GRAPH-01: of a graph within a graph, fusion looks at what is in that, however many such
+/// graphs there are.
+#[test]
+fn plans_of_twice_the_graphs_within_a_graph_look_at_twice_the_nodes() {
+    let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
+    let rt = Runtime::builder().backend(cpu).build().unwrap();
+    let device = rt.device("cpu").unwrap();
+    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32>(64).unwrap().share());
+    let looked_at = |count: usize| {
+        let (graph, inner) = (rt.graph("cpu").unwrap(), rt.graph("cpu").unwrap());
+        inner.add(|cg| cg.run(64, joins(1, &x, &y))).unwrap();
+        inner.add(|cg| cg.run(64, joins(2, &x, &y))).unwrap();
+        let inner = inner.finalize().unwrap();
+        for _ in 0..count {
+            graph.add_graph(&[], &inner).unwrap();
+            graph.add(|cg| cg.fill(&x, 1)).unwrap();
+        }
+        let before = device.fusion_counters();
+        let made = graph.finalize_with(FinalizeOptions::new().enable_fusion()).unwrap();
+        let report = made.fusion_report().unwrap().unwrap();
+        assert_eq!((report.launches, report.launches_left), (2 * count, count));
+        let now = device.fusion_counters();
+        assert_eq!(now.plans - before.plans, count as u64 + 1);
+        now.nodes - before.nodes
+    };
+    let [once, twice] = [500, 1000].map(looked_at);
+    assert!(twice <= 2 * once + 10 && twice <= 6 * 1000, "{once}, {twice} nodes");
 }
 
 /// Runs cases with the bug until one shows it.

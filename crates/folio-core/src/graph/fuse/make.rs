@@ -395,7 +395,7 @@ fn first_use(
     let known = |memory: &Memory| memory.temporary || memory.wishes.no_init;
     let said =
         known(question.graph.memories.get(memory.index())?) || question.says_no_init(fused, memory);
-    let fresh = said && question.graph.is_unused_before(memory, &fused.nodes);
+    let fresh = said && question.users.is_unused_before(memory, &fused.nodes);
     (fresh || writes_all).then_some(FirstUse { home, writes_all, fresh })
 }
 
@@ -429,8 +429,7 @@ fn blame(fused: &FusedKernel, members: &[Member<'_>]) -> Blame {
 
 impl Question {
     fn memory(&self, access: &Access) -> Option<MemoryId> {
-        let at = self.storages.iter().position(|storage| *storage == access.storage)?;
-        Some(MemoryId(at as u32))
+        self.memories.get(&access.storage).copied()
     }
 
     /// All accesses of a memory by these kernels say that earlier contents are not used.

@@ -21,9 +21,10 @@ use crate::engine::storage::StorageId;
 use crate::engine::trace;
 use crate::error::{GraphError, Label};
 use crate::graph::conflicts::Conflicts;
-use folio_kernel::fuse::{self, Explanation, FuseError, FusedKernel, Mode};
+use folio_kernel::fuse::{self, Elsewhere, Explanation, FuseError, FusedKernel, Mode};
 use smallvec::SmallVec;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a run does.
@@ -57,14 +58,24 @@ pub(super) struct Unit {
     pub(super) fusion: Option<Arc<str>>,
 }
 
-/// A graph's commands while they are being fused.
+/// A graph's commands while they are being fused: of one part after the other, the inner ones
+/// first. A part is asked about between its first and its last command; what is outside of these is
+/// only known to use memories. So all parts together are looked at once, however many they are, but
+/// for graphs within graphs.
 struct Draft<'s> {
     graph: &'s Inner,
     steps: &'s Steps,
     temporaries: BTreeSet<StorageId>,
+    of_several_sizes: HashSet<StorageId>,
+    /// By command: those that it comes after, those by its data included.
+    before: Vec<SmallVec<[u32; 4]>>,
+    /// By memory: the commands that use it, in order.
+    users: HashMap<StorageId, Vec<u32>>,
+    /// The commands of the part, and what parts within it have become.
     units: Vec<Unit>,
-    /// By unit: those that it comes after, those by its data included.
-    after: Vec<Vec<usize>>,
+    /// By command: its unit, if it is within the part.
+    unit_of: Vec<usize>,
+    within: Range<usize>,
 }
 
 impl Inner {
@@ -111,39 +122,116 @@ impl Inner {
         is_fixed: &dyn Fn(usize) -> bool,
     ) -> Result<Fused, GraphError> {
         let mut draft = Draft::new(self, steps);
-        let mut report = Explanation::default();
-        for (part, wanted) in steps.parts.iter().enumerate() {
-            let Some(wanted) = wanted else { continue };
-            let own = draft.fuse_part(part as u32, *wanted, is_fixed)?;
-            report::add(&mut report, own);
+        let mut reports: BTreeMap<u32, Explanation> = BTreeMap::new();
+        let (none, windows): (Vec<_>, Vec<_>) =
+            windows(steps).into_iter().partition(|window| window.range.start == window.range.end);
+        for window in none {
+            let (_, report) = draft.fuse_part(&window, vec![], is_fixed)?;
+            reports.insert(window.part, report);
         }
-        let Draft { units, .. } = draft;
+        let mut windows = windows.into_iter().peekable();
+        // Those that have begun, each within the one before it.
+        let mut open: Vec<(Window, Vec<Unit>)> = vec![];
+        let mut units = vec![];
+        for at in 0..steps.all.len() {
+            if let Some(window) = windows.next_if(|window| window.range.start == at) {
+                open.push((window, std::mem::take(&mut units)));
+            }
+            units.push(Unit::of(at));
+            if let Some((window, before)) = open.pop_if(|(of, _)| of.range.end == at + 1) {
+                let (fused, report) = draft.fuse_part(&window, units, is_fixed)?;
+                reports.insert(window.part, report);
+                units = before;
+                units.extend(fused);
+            }
+        }
+        let mut report = Explanation::default();
+        reports.into_values().for_each(|own| report::add(&mut report, own));
         let after = edges(steps, &units);
         Ok(Fused { units, after, report })
+    }
+}
+
+/// A part that is to be fused, from its first command to its last.
+#[derive(Clone, Debug, PartialEq)]
+struct Window {
+    part: u32,
+    wanted: Wanted,
+    range: Range<usize>,
+}
+
+/// Those of all parts, by where they begin. Two of them are one within the other or apart, as the
+/// commands of a graph within a graph are neighbours. One without commands is empty.
+fn windows(steps: &Steps) -> Vec<Window> {
+    let mut ranges: Vec<Range<usize>> = vec![0..0; steps.parts.len()];
+    for (at, step) in steps.all.iter().enumerate() {
+        if let Some(range) = ranges.get_mut(step.part as usize) {
+            let start = if range.start == range.end { at } else { range.start };
+            *range = start..at + 1;
+        }
+    }
+    let parts = (0..).zip(&steps.parts).zip(ranges);
+    let windows = parts
+        .filter_map(|((part, wanted), range)| Some(Window { part, wanted: (*wanted)?, range }));
+    let mut windows: Vec<Window> = windows.collect();
+    windows.sort_by_key(|window| window.range.start);
+    windows
+}
+
+impl Unit {
+    /// A command by itself.
+    fn of(at: usize) -> Unit {
+        Unit { members: SmallVec::from_slice(&[at]), template: None, fusion: None }
     }
 }
 
 impl<'s> Draft<'s> {
     fn new(graph: &'s Inner, steps: &'s Steps) -> Draft<'s> {
         let mut conflicts = Conflicts::default();
-        let mut after = Vec::with_capacity(steps.all.len());
-        for (at, (step, asked)) in steps.all.iter().zip(&steps.order.after).enumerate() {
-            let mut before: Vec<usize> = asked.iter().map(|(from, _)| *from as usize).collect();
+        let mut before = Vec::with_capacity(steps.all.len());
+        let mut users: HashMap<StorageId, Vec<u32>> = HashMap::new();
+        for (at, (step, asked)) in (0..).zip(steps.all.iter().zip(&steps.order.after)) {
+            let mut own: SmallVec<[u32; 4]> = asked.iter().map(|(from, _)| *from).collect();
             let accesses = &step.template.command.accesses;
-            conflicts.add(at as u32, accesses, &mut |from, _| before.push(from as usize));
-            before.sort_unstable();
-            before.dedup();
-            after.push(before);
+            conflicts.add(at, accesses, &mut |from, _| own.push(from));
+            before.push(own);
+            accesses.iter().for_each(|access| users.entry(access.storage).or_default().push(at));
         }
-        let unit = |at| Unit { members: SmallVec::from_slice(&[at]), template: None, fusion: None };
-        let units = (0..steps.all.len()).map(unit).collect();
         Draft {
             graph,
             steps,
             temporaries: steps.temporaries(graph.core.engine.plant),
-            units,
-            after,
+            of_several_sizes: question::of_several_sizes(steps),
+            before,
+            users,
+            units: vec![],
+            unit_of: vec![0; steps.all.len()],
+            within: 0..0,
         }
+    }
+
+    /// The units that a unit comes after.
+    fn units_before(&self, unit: usize) -> Vec<usize> {
+        let members = self.units[unit].members.iter();
+        let before = members.flat_map(|member| &self.before[*member]).map(|from| *from as usize);
+        let within = before.filter(|from| self.within.contains(from));
+        let mut before: Vec<usize> = within.map(|from| self.unit_of[from]).collect();
+        before.retain(|from| *from != unit);
+        before.sort_unstable();
+        before.dedup();
+        before
+    }
+
+    /// Who else uses a memory of the part.
+    fn elsewhere(&self, memory: StorageId) -> Option<Elsewhere> {
+        let users = self.users.get(&memory)?;
+        let first = *users.first()? as usize;
+        let after = users.partition_point(|at| (*at as usize) < self.within.end);
+        let before = first < self.within.start;
+        let one = if before { first } else { *users.get(after)? as usize };
+        let label = self.steps.all.get(one).map(|step| step.template.label.as_str());
+        let label = label.filter(|label| !label.is_empty());
+        Some(Elsewhere { label: label.map_or(format!("node {one}"), str::to_owned), before })
     }
 
     /// The step of a unit that has only one.
@@ -162,19 +250,25 @@ impl<'s> Draft<'s> {
         }
     }
 
-    /// Fuses the commands of the graph itself, or those of a graph within it.
+    /// Fuses the commands of the graph itself, or those of a graph within it. Gives what they
+    /// become.
     fn fuse_part(
         &mut self,
-        part: u32,
-        wanted: Wanted,
+        &Window { part, wanted, ref range }: &Window,
+        units: Vec<Unit>,
         is_fixed: &dyn Fn(usize) -> bool,
-    ) -> Result<Explanation, GraphError> {
+    ) -> Result<(Vec<Unit>, Explanation), GraphError> {
+        for (at, unit) in units.iter().enumerate() {
+            unit.members.iter().for_each(|member| self.unit_of[*member] = at);
+        }
+        (self.units, self.within) = (units, range.clone());
         let core = &self.graph.core;
         let mut facts = core.engine.fusion_facts(self.graph.device);
         facts.of_plan.costs = wanted.costs.unwrap_or(facts.of_plan.costs);
         let options = wanted.options(facts.bakes);
         let question = self.question(part, is_fixed);
-        let plan = core.engine.timed_plan(self.graph.device, || {
+        let asked = question.graph.nodes.len();
+        let plan = core.engine.timed_plan((self.graph.device, asked), || {
             fuse::planted(&question.graph, &facts.of_plan, options, core.engine.plant.of_fusion())
         });
         let plan = plan.map_err(|why| self.refused(why))?;
@@ -183,8 +277,6 @@ impl<'s> Draft<'s> {
             report::add_reason(&mut report, &self.graph.device_name(), "it does not fuse kernels");
         }
         let mut units: Vec<Unit> = Vec::with_capacity(plan.steps.len());
-        // By old unit: the new one.
-        let mut now = vec![0; self.units.len()];
         let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
         let refusals = report::by_node(&plan);
         let told = report::Told { plan: &plan, graph, draft: self, refusals, part, fuses };
@@ -195,7 +287,6 @@ impl<'s> Draft<'s> {
         for (step, told) in plan.steps.iter().zip(told) {
             let fused = match step {
                 fuse::Step::Node(at) => {
-                    now[*at] = units.len();
                     let unit = self.take(*at);
                     units.push(Unit { fusion: told.or(unit.fusion), ..unit });
                     continue;
@@ -206,7 +297,6 @@ impl<'s> Draft<'s> {
                 Ok(template) => {
                     let mut members = SmallVec::new();
                     for at in &fused.nodes {
-                        now[*at] = units.len();
                         members.extend(self.take(*at).members);
                     }
                     units.push(Unit { members, template: Some(Arc::new(template)), fusion: told });
@@ -218,23 +308,12 @@ impl<'s> Draft<'s> {
                     report::not_made(&mut report, fused, &question.graph, &why);
                     let told: Arc<str> = format!("not fused: {why}").into();
                     for at in &fused.nodes {
-                        now[*at] = units.len();
                         units.push(Unit { fusion: Some(told.clone()), ..self.take(*at) });
                     }
                 }
             }
         }
-        let mut after = vec![Vec::new(); units.len()];
-        for (at, before) in self.after.iter().enumerate() {
-            after[now[at]].extend(before.iter().map(|from| now[*from]));
-        }
-        for (at, before) in after.iter_mut().enumerate() {
-            before.retain(|from| *from != at);
-            before.sort_unstable();
-            before.dedup();
-        }
-        (self.units, self.after) = (units, after);
-        Ok(report)
+        Ok((units, report))
     }
 
     fn take(&mut self, at: usize) -> Unit {

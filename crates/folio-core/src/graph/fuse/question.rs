@@ -5,23 +5,23 @@ use crate::engine::command::Action;
 use crate::engine::launch::{Function, Launch};
 use crate::engine::storage::StorageId;
 use crate::graph::NodeKind;
-use crate::graph::steps::Step;
+use crate::graph::steps::{Step, Steps};
 use crate::graph::template::Template;
 use crate::hal::{Geometry, Param};
 use crate::planted::Planted;
 use folio_kernel::ParamKind;
 use folio_kernel::fuse::{
-    Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Wishes,
-    Work,
+    Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Users,
+    Wishes, Work,
 };
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::{HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
-/// The question, and what its numbers mean.
+/// The question, and what its numbers mean: nodes are the units of a draft.
 pub(super) struct Question {
     pub(super) graph: Graph,
-    /// By memory.
-    pub(super) storages: Vec<StorageId>,
+    pub(super) users: Users,
+    pub(super) memories: HashMap<StorageId, MemoryId>,
 }
 
 /// The launch of a kernel function.
@@ -31,24 +31,25 @@ pub(in crate::graph) fn function_of(step: &Step) -> Option<(&Launch, &Function)>
 }
 
 /// The memories of a question.
-struct Memories<'s> {
-    temporaries: &'s BTreeSet<StorageId>,
+struct Memories<'d> {
+    draft: &'d Draft<'d>,
     ids: HashMap<StorageId, MemoryId>,
-    storages: Vec<StorageId>,
     all: Vec<Memory>,
 }
 
 impl Memories<'_> {
     fn of(&mut self, template: &Template, access: usize) -> MemoryId {
         let storage = template.command.accesses[access].storage;
-        *self.ids.entry(storage).or_insert_with(|| {
+        let Memories { draft, ids, all } = self;
+        *ids.entry(storage).or_insert_with(|| {
             let handle = template.leases.0.get(access);
-            let label = handle.map_or(String::new(), |handle| handle.label.as_str().to_owned());
-            self.storages.push(storage);
-            let temporary = self.temporaries.contains(&storage);
-            let wishes = handle.map_or(Wishes::default(), |handle| handle.marked().0);
-            self.all.push(Memory { label, temporary, wishes });
-            MemoryId(self.storages.len() as u32 - 1)
+            all.push(Memory {
+                label: handle.map_or(String::new(), |handle| handle.label.as_str().to_owned()),
+                temporary: draft.temporaries.contains(&storage),
+                wishes: handle.map_or(Wishes::default(), |handle| handle.marked().0),
+                elsewhere: draft.elsewhere(storage),
+            });
+            MemoryId(all.len() as u32 - 1)
         })
     }
 }
@@ -98,19 +99,17 @@ fn other(template: &Template) -> OtherWork {
 impl Draft<'_> {
     /// The question of one part of the graph. Other parts' kernels are no kernels here.
     pub(super) fn question(&self, part: u32, is_fixed: &dyn Fn(usize) -> bool) -> Question {
-        let (ids, storages, all) = (HashMap::new(), vec![], vec![]);
-        let mut memories = Memories { temporaries: &self.temporaries, ids, storages, all };
-        let apart = self.strange();
+        let mut memories = Memories { draft: self, ids: HashMap::new(), all: vec![] };
         let nodes = self.units.iter().enumerate().map(|(at, unit)| {
             let label = self.label(at).as_str().to_owned();
             let fixed = unit.members.first().is_some_and(|member| is_fixed(*member));
-            let call = self.step(at).filter(|step| step.part == part && !apart(step));
+            let call = self.step(at).filter(|step| step.part == part && !self.is_strange(step));
             let call = call.and_then(|step| call_of(step, fixed, &mut memories));
             let work = match call {
                 Some(call) => Work::Kernel(call),
                 None => self.other(at, part, &mut memories),
             };
-            Node { label, work, after: self.after[at].clone() }
+            Node { label, work, after: self.units_before(at) }
         });
         let mut nodes: Vec<Node> = nodes.collect();
         if self.graph.core.engine.plant.is(Planted::TaskOrder) {
@@ -120,8 +119,9 @@ impl Draft<'_> {
                 node.after.retain(|before| !tasks[at] && !tasks[*before]);
             }
         }
-        let Memories { storages, all, .. } = memories;
-        Question { graph: Graph { nodes, memories: all }, storages }
+        let Memories { ids, all, .. } = memories;
+        let graph = Graph { nodes, memories: all };
+        Question { users: Users::of(&graph), graph, memories: ids }
     }
 
     fn other(&self, unit: usize, part: u32, memories: &mut Memories<'_>) -> Work {
@@ -142,26 +142,29 @@ impl Draft<'_> {
         Work::Other(what, all)
     }
 
-    /// Which commands use memory of which more would have to be known: that of another storage as
-    /// well, or one in elements of several sizes.
-    fn strange(&self) -> impl Fn(&Step) -> bool {
-        let mut sizes: HashMap<StorageId, u32> = HashMap::new();
-        let mut several: HashSet<StorageId> = HashSet::new();
-        for step in &self.steps.all {
-            let Some((launch, _)) = function_of(step) else { continue };
-            for (param, token) in launch.params.iter().zip(&launch.tokens) {
-                let storage = step.template.command.accesses[token.at].storage;
-                if *sizes.entry(storage).or_insert(param.size) != param.size {
-                    several.insert(storage);
-                }
+    /// It uses memory of which more would have to be known: that of another storage as well, or one
+    /// in elements of several sizes.
+    fn is_strange(&self, step: &Step) -> bool {
+        let template = &step.template;
+        template.leases.0.iter().any(|handle| handle.imported.load(Ordering::Relaxed))
+            || template.command.accesses.iter().any(|a| self.of_several_sizes.contains(&a.storage))
+    }
+}
+
+/// Memories that commands use in elements of several sizes.
+pub(super) fn of_several_sizes(steps: &Steps) -> HashSet<StorageId> {
+    let mut sizes: HashMap<StorageId, u32> = HashMap::new();
+    let mut several: HashSet<StorageId> = HashSet::new();
+    for step in &steps.all {
+        let Some((launch, _)) = function_of(step) else { continue };
+        for (param, token) in launch.params.iter().zip(&launch.tokens) {
+            let storage = step.template.command.accesses[token.at].storage;
+            if *sizes.entry(storage).or_insert(param.size) != param.size {
+                several.insert(storage);
             }
         }
-        move |step| {
-            let template = &step.template;
-            template.leases.0.iter().any(|handle| handle.imported.load(Ordering::Relaxed))
-                || template.command.accesses.iter().any(|a| several.contains(&a.storage))
-        }
     }
+    several
 }
 
 /// The launch of a step; none where it is not one that could be fused.

@@ -355,11 +355,7 @@ body {
             graph.nodes.push(Node { label, work: Work::Kernel(call), after });
             let most = *memories.iter().max().unwrap() as usize + 1;
             let known = graph.memories.len();
-            let memory = |at| Memory {
-                label: format!("m{at}"),
-                temporary: false,
-                wishes: Wishes::default(),
-            };
+            let memory = |at| Memory { label: format!("m{at}"), ..Memory::default() };
             graph.memories.extend((known..most.max(known)).map(memory));
         }
         let order = linearise(&graph).unwrap();

@@ -28,6 +28,17 @@ pub struct Memory {
     pub temporary: bool,
     /// Properties of the buffer or of the pointer.
     pub wishes: Wishes,
+    /// Work outside of the graph that uses it, if there is some.
+    pub elsewhere: Option<Elsewhere>,
+}
+
+/// Work outside of a graph that uses one of its memories.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Elsewhere {
+    /// The name of the first of it in reports.
+    pub label: String,
+    /// Some of it may run before the graph's nodes. The rest runs after them.
+    pub before: bool,
 }
 
 /// The box of a memory that a view argument shows, in elements, by dimension of the kernel's view
@@ -190,12 +201,13 @@ impl Node {
         }
     }
 
-    /// It uses this memory.
-    pub(crate) fn touches(&self, memory: MemoryId) -> bool {
-        match &self.work {
-            Work::Kernel(call) => call.arguments.iter().any(|a| a.memory() == Some(memory)),
-            Work::Other(_, memories) => memories.contains(&memory),
-        }
+    /// The memories that it uses, some of them repeatedly.
+    fn memories(&self) -> impl Iterator<Item = MemoryId> {
+        let (call, others) = match &self.work {
+            Work::Kernel(call) => (Some(call), &[][..]),
+            Work::Other(_, memories) => (None, &memories[..]),
+        };
+        call.into_iter().flat_map(Call::memories).chain(others.iter().copied())
     }
 }
 
@@ -208,15 +220,53 @@ pub struct Graph {
     pub memories: Vec<Memory>,
 }
 
-impl Graph {
-    /// None of the other nodes that may run before these uses a memory: what is said of its
-    /// contents at the beginning holds when these begin.
-    pub fn is_unused_before(&self, memory: MemoryId, nodes: &[usize]) -> bool {
-        let end = nodes.iter().max().map_or(0, |last| last + 1);
-        let others = (0..end).filter(|at| !nodes.contains(at));
-        !others.filter_map(|at| self.nodes.get(at)).any(|node| node.touches(memory))
+/// By memory: who uses it. Made once for a graph, so that a question about a memory looks at its
+/// users, and not at all nodes.
+#[derive(Clone, Debug, Default)]
+pub struct Users(Vec<UsersOfMemory>);
+
+#[derive(Clone, Debug, Default)]
+struct UsersOfMemory {
+    /// In order.
+    nodes: Vec<usize>,
+    elsewhere_before: bool,
+}
+
+impl Users {
+    /// Those of a graph's memories.
+    pub fn of(graph: &Graph) -> Users {
+        let of_memory = |memory: &Memory| UsersOfMemory {
+            nodes: vec![],
+            elsewhere_before: memory.elsewhere.as_ref().is_some_and(|work| work.before),
+        };
+        let mut all: Vec<UsersOfMemory> = graph.memories.iter().map(of_memory).collect();
+        for (at, node) in graph.nodes.iter().enumerate() {
+            for memory in node.memories() {
+                let Some(users) = all.get_mut(memory.index()) else { continue };
+                if users.nodes.last() != Some(&at) {
+                    users.nodes.push(at);
+                }
+            }
+        }
+        Users(all)
     }
 
+    /// Nothing that may run before these nodes, and is none of them, uses a memory: what is said of
+    /// its contents at the beginning holds when these begin.
+    pub fn is_unused_before(&self, memory: MemoryId, nodes: &[usize]) -> bool {
+        let Some(users) = self.0.get(memory.index()) else { return true };
+        let end = nodes.iter().max().map_or(0, |last| last + 1);
+        let mut before = users.nodes.iter().take_while(|at| **at < end);
+        !users.elsewhere_before && before.all(|at| nodes.contains(at))
+    }
+
+    /// The first node that uses a memory and is none of these.
+    pub(crate) fn other_than(&self, memory: MemoryId, nodes: &[usize]) -> Option<usize> {
+        self.0.get(memory.index())?.nodes.iter().find(|at| !nodes.contains(at)).copied()
+    }
+}
+
+impl Graph {
     /// A memory's name in reports.
     pub(crate) fn memory_label(&self, memory: MemoryId) -> String {
         let known = self.memories.get(memory.index()).map(|memory| memory.label.as_str());

@@ -2,7 +2,7 @@
 
 use super::assign::{Assign, drop_overwritten};
 use super::edit::{Maker, accessed};
-use super::input::{Argument, Facts, Graph, MemoryId, Planted};
+use super::input::{Argument, Facts, Graph, MemoryId, Planted, Users};
 use super::join::{JoinedKernel, Parameter, Source, region};
 use super::local::{Slots, local_bytes};
 use super::pair::Joint;
@@ -78,6 +78,7 @@ struct Candidate<'c> {
 
 pub(crate) struct Interning<'c> {
     pub graph: &'c Graph,
+    pub users: &'c Users,
     pub nodes: &'c [usize],
     pub calls: &'c [PreparedCall<'c>],
     pub joint: Joint,
@@ -150,11 +151,15 @@ impl<'c> Interning<'c> {
         if !temporary && !of.wishes.iter().all(|wishes| wishes.internal) {
             return Err(Obstacle::Needed);
         }
-        let others = self.graph.nodes.iter().enumerate();
-        let mut others = others.filter(|(at, _)| !self.nodes.contains(at));
-        match others.find(|(_, node)| node.touches(of.memory)) {
-            Some((at, _)) => Err(Obstacle::UsedBy { node: self.graph.node_label(at) }),
-            None => Ok(()),
+        let memory = self.graph.memories.get(of.memory.index());
+        let elsewhere = memory.and_then(|memory| memory.elsewhere.as_ref());
+        let other = self.users.other_than(of.memory, self.nodes);
+        match (elsewhere, other) {
+            (None, None) => Ok(()),
+            // The first of them is told.
+            (Some(work), None) => Err(Obstacle::UsedBy { node: work.label.clone() }),
+            (Some(work), _) if work.before => Err(Obstacle::UsedBy { node: work.label.clone() }),
+            (_, Some(at)) => Err(Obstacle::UsedBy { node: self.graph.node_label(at) }),
         }
     }
 
@@ -172,7 +177,7 @@ impl<'c> Interning<'c> {
     /// Its earlier contents are of no use.
     fn is_fresh(&self, of: &Candidate<'_>) -> bool {
         (self.is_temporary(of) || of.wishes.iter().all(|wishes| wishes.no_init))
-            && self.graph.is_unused_before(of.memory, self.nodes)
+            && self.users.is_unused_before(of.memory, self.nodes)
     }
 
     /// The scope that the accesses' properties have together: none where nobody says anything.

@@ -82,8 +82,8 @@ pub use cluster::Refusal;
 pub use cost::{Balance, Costs, Load};
 pub use explain::{ClusterReport, Explanation, MemoryReport, PairReport};
 pub use input::{
-    Argument, Call, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options, OtherWork,
-    Planted, Region, Work,
+    Argument, Call, Elsewhere, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
+    OtherWork, Planted, Region, Users, Work,
 };
 pub use intern::{Fate, Home, Outcome};
 pub use join::{Parameter, Source};

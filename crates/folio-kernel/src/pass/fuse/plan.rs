@@ -3,7 +3,8 @@
 use super::cluster::{Clusters, Refusal, Unit, clusters, linearise};
 use super::cost::{Balance, Load};
 use super::input::{
-    Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Work,
+    Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Users,
+    Work,
 };
 use super::intern::{Interning, Outcome, internalise, narrow_access};
 use super::join::{JoinedKernel, Parameter, Source, bake, join};
@@ -103,10 +104,11 @@ pub fn planted(
         }
         required(graph, &clusters)?;
     }
+    let users = Users::of(graph);
     let mut plan = Plan { refuted, ..Plan::default() };
     for at in clusters.ordered() {
         let unit = &clusters.units[at];
-        match fuse(graph, unit, facts, (options, planted)) {
+        match fuse((graph, &users), unit, facts, (options, planted)) {
             None => plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node))),
             Some(Ok(fused)) => plan.steps.push(Step::Fused(Box::new(fused))),
             Some(Err(reason)) => {
@@ -234,7 +236,7 @@ fn contradicted(
 
 /// Makes one kernel of a unit's; none where it has only one node.
 fn fuse(
-    graph: &Graph,
+    (graph, users): (&Graph, &Users),
     unit: &Unit<'_>,
     facts: &Facts,
     (options, planted): (Options, Planted),
@@ -242,7 +244,7 @@ fn fuse(
     let joint = unit.joint.filter(|_| unit.calls.len() > 1)?;
     let calls = &unit.calls[..];
     let mut joined = join(calls, joint, options, planted);
-    let interning = Interning { graph, nodes: &unit.nodes, calls, joint, facts, planted };
+    let interning = Interning { graph, users, nodes: &unit.nodes, calls, joint, facts, planted };
     let (outcomes, vars) = internalise(&interning, &mut joined);
     let baked = if options.bake { bake(&mut joined, calls) } else { 0 };
     share(&mut joined.kernel);

@@ -1,0 +1,137 @@
+//! Blocks of commands as one operation of a lane: what a queue's batch submits when it has seen the
+//! same commands before.
+//!
+//! None of the commands can fail by itself. So all of them fail or none does, unless something
+//! before the block fails that one of them uses and another one does not. A block is one operation
+//! only where that cannot be: all that it waits for has ended well, or is a block of the same queue
+//! of which the same is true ([`Trust`]). And only where nothing has to be brought. Otherwise its
+//! commands are submitted one by one.
+
+use super::Engine;
+use super::access::{Access, Mode};
+use super::failures::EpochPin;
+use super::part::{Apart, TRACED};
+use super::replay::Sure;
+use super::timeline::Timeline;
+use super::trace;
+use super::whole::Whole;
+use crate::metrics::Hold;
+use crate::order::hazards::Outcome;
+use crate::order::stamp::Stamp;
+use crate::sync::Mutex;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+const SLOW: Apart =
+    "the device would take longer for them as one: it runs them one after the other";
+pub(crate) const MOVED: Apart = "memory is elsewhere than it was before";
+pub(super) const CLOSED: Apart = "a device was lost, or the runtime is shut down";
+
+/// Commands that cannot fail by themselves, as one operation.
+pub(crate) struct Block {
+    pub(super) whole: Arc<Whole>,
+    /// Those of the whole. What is only overwritten counts as used, too: what it waits for has
+    /// ended well, so this spreads no failure.
+    pub(super) accesses: Box<[Access]>,
+}
+
+impl Block {
+    pub(crate) fn new(whole: Whole) -> Block {
+        let accesses = whole.accesses.iter().map(|access| {
+            let mode = if access.mode.writes() { Mode::Update } else { Mode::Read };
+            Access { mode, ..*access }
+        });
+        Block { accesses: accesses.collect(), whole: Arc::new(whole) }
+    }
+}
+
+/// What is known of a queue's blocks that have not ended: of which of them only the device can fail
+/// one.
+#[derive(Default)]
+pub(crate) struct Trust {
+    /// Operations of blocks. They cannot fail unless a doubt does.
+    sure: Sure,
+    /// What these wait for, and is not one of them.
+    doubts: Vec<Stamp>,
+    /// What the latest block would have waited for besides.
+    asked: SmallVec<[Stamp; 4]>,
+}
+
+/// How many operations of blocks are kept before those are left out that have ended.
+const KEPT: usize = 64;
+
+impl Trust {
+    /// Nothing of this can fail but by the device.
+    pub(super) fn covers(
+        &mut self,
+        sources: impl Iterator<Item = Stamp>,
+        timeline: &Timeline,
+    ) -> bool {
+        if self.doubts.iter().any(|doubt| timeline.outcome(*doubt) == Outcome::Failed) {
+            (self.sure, self.doubts) = (Sure::default(), Vec::new());
+        }
+        self.doubts.retain(|doubt| timeline.outcome(*doubt) == Outcome::Pending);
+        self.asked.clear();
+        self.asked.extend(sources.filter(|source| !self.sure.contains(*source)));
+        self.asked.is_empty() && self.doubts.is_empty()
+    }
+
+    /// A block is these operations.
+    pub(super) fn add(&mut self, stamps: impl Iterator<Item = Stamp>, timeline: &Timeline) {
+        if self.sure.len() >= KEPT {
+            self.sure.retain(|stamp| timeline.outcome(stamp) == Outcome::Pending);
+        }
+        stamps.for_each(|stamp| self.sure.push(stamp));
+    }
+
+    /// The latest block that was asked about was submitted one by one, as these operations.
+    pub(crate) fn add_apart(&mut self, stamps: impl Iterator<Item = Stamp>) {
+        self.doubts.extend(self.asked.drain(..));
+        stamps.for_each(|stamp| self.sure.push(stamp));
+    }
+}
+
+/// On which queue a block runs.
+#[derive(Clone, Copy)]
+pub(crate) struct On {
+    pub(crate) queue: u32,
+    pub(crate) in_order: bool,
+    pub(crate) device: u16,
+}
+
+impl Engine {
+    /// Submits a block as one operation. An error says why its commands have to be submitted one by
+    /// one; then nothing has been submitted.
+    pub(crate) fn run_block(
+        &self,
+        on: On,
+        block: &Block,
+        trust: &Mutex<Trust>,
+    ) -> Result<(Stamp, EpochPin), Apart> {
+        if trace::listening() {
+            return Err(TRACED);
+        }
+        if block.whole.native.graph.is_slow() {
+            return Err(SLOW);
+        }
+        let mut ledger = self.lock();
+        let hold = Hold::begin();
+        ledger.traced = false;
+        ledger.look_at(on.device);
+        let submitted = ledger.straight_block(on, block, &mut trust.lock());
+        let pin = ledger.timeline.failures.pin();
+        hold.end();
+        match submitted {
+            Ok((_, lane)) if ledger.is_quiet() => {
+                drop(ledger);
+                self.hand_over(lane);
+            }
+            Ok((_, lane)) => {
+                ledger.outbox.drain.push(lane);
+                self.leave(ledger);
+            }
+            Err(_) => self.leave(ledger),
+        }
+        submitted.map(|(stamp, _)| (stamp, pin))
+    }
+}

@@ -349,6 +349,9 @@ impl Ledger {
         let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else {
             return self.nowhere(op.what, &op.label, [1; 3]);
         };
+        if op.storages.iter().any(|id| self.storages[id.0].residency.is_under_pressure()) {
+            self.table.expect_wait_for(self.timeline.next_stamp(lane));
+        }
         let epoch = self.epoch_of(slot);
         let record = Record {
             what: op.what,

@@ -76,7 +76,7 @@ use crate::planted::Plant;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use command::Command;
-use devices::DeviceEntry;
+use devices::{DeviceEntry, Takes};
 use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{Ledger, Outbox};
@@ -274,7 +274,7 @@ impl Engine {
                 return Ok(ledger);
             }
             drop(ledger);
-            self.allocate_for(&missing, keep)?;
+            self.allocate_for(&missing, keep, Takes::InUse)?;
             ledger = self.lock();
         }
     }

@@ -5,7 +5,7 @@ use super::lanes::{LaneOp, LaneShared, Lanes, Payload};
 use super::ledger::LANES_PER_DEVICE;
 use crate::error::Label;
 use crate::hal::{HalError, Lost, Order, Tick};
-use crate::order::stamp::{LaneId, Waits};
+use crate::order::stamp::{LaneId, Stamp, Waits, When};
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
@@ -42,6 +42,15 @@ impl LaneTable {
     pub(super) fn failures(&self, lane: LaneId, told: &mut VecDeque<(Tick, HalError)>) {
         if let Some(shared) = self.shared(lane) {
             shared.tell_failures(told);
+        }
+    }
+
+    /// Something will wait for exactly this tick, which is to be handed over next.
+    pub(super) fn expect_wait_for(&self, stamp: Stamp) {
+        if let When::Placed(lane, tick) = stamp.when()
+            && let Some(shared) = self.shared(lane)
+        {
+            shared.expect_wait_for(tick);
         }
     }
 

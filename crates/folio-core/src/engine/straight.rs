@@ -137,6 +137,9 @@ impl Ledger {
             if storage.evict.is_some() {
                 self.submissions += 1;
                 storage.used = self.submissions;
+                if storage.residency.is_under_pressure() {
+                    self.table.expect_wait_for(stamp);
+                }
             }
             let writes = a.mode.writes().then_some(storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);

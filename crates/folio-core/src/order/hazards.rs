@@ -273,6 +273,12 @@ impl Hazards {
         }
     }
 
+    /// What is under way to memory, and to which domain's.
+    pub(crate) fn arrivals(&self) -> impl Iterator<Item = (DomainId, Stamp)> {
+        let states = self.states.iter().filter(|state| state.pages > 0);
+        states.flat_map(|state| &state.arrivals).map(|arrival| (arrival.domain, arrival.stamp))
+    }
+
     fn each(&self, range: &Box3, mut f: impl FnMut(&State)) {
         if let Some(id) = self.map.uniform(range) {
             if let Some(state) = self.states.get(id as usize) {
@@ -518,6 +524,28 @@ impl Hazards {
             let arrivals = std::mem::take(&mut state.arrivals);
             let stamps = writers.iter().chain(&older).map(|writer| writer.stamp);
             for stamp in stamps.chain(arrivals.iter().map(|arrival| arrival.stamp)) {
+                if outcome(stamp) == Outcome::Pending {
+                    state.read(stamp, outcome);
+                }
+            }
+        });
+    }
+
+    /// The memory of `range` on `domain` is given away. Copies to it that are under way read what
+    /// they read, and bring nothing.
+    pub(crate) fn leave(
+        &mut self,
+        range: &Box3,
+        domain: DomainId,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        self.update(range, &mut |state| {
+            let gone = |arrival: &Arrival| arrival.domain == domain;
+            let stamps: SmallVec<[Stamp; 2]> =
+                state.arrivals.iter().filter(|a| gone(a)).map(|a| a.stamp).collect();
+            state.arrivals.retain(|arrival| !gone(arrival));
+            state.older.retain(|writer| writer.domain != domain);
+            for stamp in stamps {
                 if outcome(stamp) == Outcome::Pending {
                     state.read(stamp, outcome);
                 }

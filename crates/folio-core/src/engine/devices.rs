@@ -5,7 +5,7 @@ use super::courier::Engaged;
 use super::evict::Takeover;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
-use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
+use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE, Ledger};
 use super::link::Prospect;
 use super::staging::{host_alloc, host_free};
 use super::storage::{Alloc, Garbage, Owner, StorageId};
@@ -104,11 +104,17 @@ impl Engine {
     }
 
     /// The device, opened.
+    #[inline]
     pub(crate) fn open(&self, at: u16) -> Result<&Arc<dyn Device>, Error> {
-        let entry = &self.devices[usize::from(at)];
-        if let Some(device) = entry.opened.get() {
-            return Ok(device);
+        match self.devices[usize::from(at)].opened.get() {
+            Some(device) => Ok(device),
+            None => self.open_now(at),
         }
+    }
+
+    #[cold]
+    fn open_now(&self, at: u16) -> Result<&Arc<dyn Device>, Error> {
+        let entry = &self.devices[usize::from(at)];
         let one_at_a_time = self.opening.lock();
         if let Some(device) = entry.opened.get() {
             return Ok(device);
@@ -213,7 +219,7 @@ impl Engine {
     /// looked.
     pub(crate) fn reclaim(&self) {
         self.look_at_lanes();
-        self.enter(super::ledger::Ledger::poll_all);
+        self.enter(Ledger::poll_all);
     }
 
     /// With `take`, what there is no memory for takes it over from a storage that is not among
@@ -276,31 +282,10 @@ impl Engine {
             let mut ledger = self.lock();
             ledger.traced = traced;
             for (id, new, prospect) in made {
-                if failed {
-                    ledger.outbox.garbage.push(new);
-                    continue;
+                match failed {
+                    true => ledger.outbox.garbage.push(new),
+                    false => ledger.receive(id, new, prospect),
                 }
-                if let Some(prospect) = prospect {
-                    if !ledger.commit_link(id, new.domain, new.alloc, &prospect) {
-                        // It is still missing: the caller asks again.
-                        ledger.outbox.garbage.push(new);
-                        continue;
-                    }
-                } else {
-                    let storage = &mut ledger.storages[id.0];
-                    storage.set_alloc(new.domain, new.alloc);
-                    if new.alloc.clean {
-                        storage.residency.holds(new.domain);
-                    }
-                }
-                let storage = &ledger.storages[id.0];
-                let label = storage.label.clone();
-                let (on, bytes) = (new.domain, new.bytes as u64);
-                ledger.trace(|| Note::Allocate { what: "buffer", label, on, bytes });
-                ledger.count(Some(id), None, |c| {
-                    c.allocations += 1;
-                    c.allocated_bytes += bytes;
-                });
             }
             // One that is not possible any more is still missing: the caller asks again.
             taken.iter().filter(|_| !failed).for_each(|takeover| {
@@ -503,6 +488,31 @@ impl Engine {
                 }
             }
         }
+    }
+}
+
+impl Ledger {
+    /// A storage gets the memory that was made for it.
+    fn receive(&mut self, id: StorageId, new: Garbage, prospect: Option<Prospect>) {
+        if let Some(prospect) = prospect {
+            if !self.commit_link(id, new.domain, new.alloc, &prospect) {
+                // It is still missing: the caller asks again.
+                return self.outbox.garbage.push(new);
+            }
+        } else {
+            let storage = &mut self.storages[id.0];
+            storage.set_alloc(new.domain, new.alloc);
+            if new.alloc.clean {
+                storage.residency.holds(new.domain);
+            }
+        }
+        let label = self.storages[id.0].label.clone();
+        let (on, bytes) = (new.domain, new.bytes as u64);
+        self.trace(|| Note::Allocate { what: "buffer", label, on, bytes });
+        self.count(Some(id), None, |c| {
+            c.allocations += 1;
+            c.allocated_bytes += bytes;
+        });
     }
 }
 

@@ -20,7 +20,7 @@ use super::trace::Note;
 use super::untold::Untold;
 use super::whole::Whole;
 use crate::error::{Cause, Failure, Label};
-use crate::hal::{HalError, Link, Tick};
+use crate::hal::{HalError, Link, Order, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use crate::pages::DomainId;
@@ -380,11 +380,14 @@ impl Ledger {
         &mut self,
         lane: LaneId,
         mut record: Record,
-        waits: Waits,
+        mut waits: Waits,
         timed: bool,
         payload: Payload,
     ) -> Stamp {
-        record.after = waits.of_others(lane).collect();
+        let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
+        if !waits.is_empty() {
+            record.after = waits.stamps().into();
+        }
         let (what, label, slot) = (record.what, record.label.clone(), record.slot);
         let state = &mut self.timeline.lanes[usize::from(lane.0)];
         state.issued += 1;
@@ -402,7 +405,7 @@ impl Ledger {
             self.outbox.reapers |= 1 << backend;
         }
         // SAFETY: `&mut self` is the ledger under its lock.
-        unsafe { self.table.hand_over((lane, tick), waits, (label, timed), payload) };
+        unsafe { self.table.hand_over((lane, tick), (order, waits), (label, timed), payload) };
         Stamp::placed(lane, tick)
     }
 }

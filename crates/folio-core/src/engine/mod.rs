@@ -242,7 +242,7 @@ impl Engine {
             ledger.traced = traced;
         }
         if let Some(device) = command.device {
-            ledger.look_at(device);
+            ledger.look_for(device, command);
         }
         if let Some((stamp, lane)) = ledger.straight(command) {
             command.pin = ledger.timeline.failures.pin();

@@ -54,8 +54,7 @@ impl LaneTable {
         }
     }
 
-    /// Puts the operation of a tick at the end of a lane's mailbox. If it waits for nothing on its
-    /// lane, it may overlap with what is there.
+    /// Puts the operation of a tick at the end of a lane's mailbox. It waits for other lanes.
     ///
     /// # Safety
     /// One thread at a time calls this: the one that has the ledger locked.
@@ -63,12 +62,11 @@ impl LaneTable {
     pub(super) unsafe fn hand_over(
         &self,
         (lane, tick): (LaneId, Tick),
-        mut waits: Waits,
+        (order, waits): (Order, Waits),
         (label, timed): (Label, bool),
         payload: Payload,
     ) {
         let Some(shared) = self.shared(lane) else { return };
-        let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
         for (other, tick) in waits.iter() {
             if let Some(other) = self.shared(other) {
                 other.expect_wait_for(tick);

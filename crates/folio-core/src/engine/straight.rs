@@ -39,9 +39,8 @@ impl StorageState {
         if !fine {
             return None;
         }
-        if self
-            .link
-            .is_some_and(|link| self.side(a.domain).is_some_and(|side| side != link.turn.active))
+        if let Some(link) = &self.link
+            && self.side(a.domain).is_some_and(|side| side != link.turn.active)
         {
             return None;
         }
@@ -81,9 +80,10 @@ impl Ledger {
             let storage = &self.storages[a.storage.0];
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
-            let switch = storage.residency.switch();
-            (self.timeline.outcome(switch) == Outcome::Fine).then_some(())?;
-            let place = storage.place(a.domain);
+            let (place, switch) = (storage.place(a.domain), storage.residency.switch());
+            if switch != Stamp::DONE && self.timeline.outcome(switch) != Outcome::Fine {
+                return None;
+            }
             for arrival in settled.arrivals {
                 (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
             }
@@ -141,7 +141,7 @@ impl Ledger {
                     self.table.expect_wait_for(stamp);
                 }
             }
-            let writes = a.mode.writes().then_some(storage.place(a.domain));
+            let writes = a.mode.writes().then(|| storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);
             if writes.is_some() {
                 storage.note_side(a.domain);

@@ -19,10 +19,15 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
+    #[inline]
+    fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
+    }
+
     /// The graph.
     #[inline]
     pub(crate) fn graph(&self) -> Option<Arc<Inner>> {
-        if self.active.load(Ordering::Acquire) { self.graph.lock().clone() } else { None }
+        if self.is_active() { self.graph.lock().clone() } else { None }
     }
 
     fn begin(&self, graph: &Arc<Inner>) -> Result<(), GraphError> {
@@ -196,17 +201,21 @@ impl Queue {
     /// command is recorded from then on.
     #[inline]
     pub(crate) fn recorder_of(&self, group: &CommandGroup) -> Result<Option<Arc<Inner>>> {
+        match (self.inner.recorder.is_active(), group.follows_recorded()) {
+            (false, None) => Ok(None),
+            (_, follows) => self.recorder_after(follows),
+        }
+    }
+
+    #[cold]
+    fn recorder_after(&self, follows: Option<&Arc<Recorded>>) -> Result<Option<Arc<Inner>>> {
         if let Some(graph) = self.inner.recorder.graph() {
             return Ok(Some(graph));
         }
-        match group.follows_recorded() {
-            None => Ok(None),
-            Some(recorded) => {
-                let graph = &recorded.graph;
-                graph.join(self, None)?;
-                Ok(Some(graph.clone()))
-            }
-        }
+        let Some(recorded) = follows else { return Ok(None) };
+        let graph = &recorded.graph;
+        graph.join(self, None)?;
+        Ok(Some(graph.clone()))
     }
 
     /// That there is something to wait for.
@@ -258,7 +267,7 @@ impl Inner {
         let mut made: Vec<(Template, Vec<Arc<Recorded>>)> = Vec::with_capacity(groups.len());
         for group in groups {
             let template = Template::of(group, !self.once)?;
-            let told = std::mem::take(group.graph());
+            let told = std::mem::take(group.rare());
             if !self.once {
                 template.check(self)?;
                 if !told.parameters.is_empty() {
@@ -290,7 +299,7 @@ impl Inner {
         })();
         drop(state);
         pushed.map_err(|why| self.error(why))?;
-        Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+        Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
     }
 
     /// Adds a node of a recorded queue.
@@ -332,7 +341,10 @@ impl Inner {
             joined.last = joined.last.and(Some(at));
         }
         drop(state);
-        Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes: smallvec![at] })
+        Event::of_recorded(
+            self.core.clone(),
+            Recorded { graph: self.clone(), nodes: smallvec![at] },
+        )
     }
 
     /// Makes a node of all of a graph.
@@ -347,7 +359,7 @@ impl Inner {
         let placed = (|| {
             let mut places = SmallVec::new();
             for event in after {
-                let Some(recorded) = &event.recorded else {
+                let Some(recorded) = event.recorded() else {
                     let command = what.label().clone();
                     return Err(GraphError::OutsideEvent { command });
                 };
@@ -360,6 +372,6 @@ impl Inner {
         let nodes = placed.map(|after| smallvec![self.push_of(&mut state, queue, what, after)]);
         drop(state);
         let nodes = nodes.map_err(|why| self.error(why))?;
-        Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+        Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
     }
 }

@@ -7,7 +7,7 @@ use crate::engine::foreign::Body;
 use crate::engine::launch::Launch;
 use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
-use crate::group::{CommandGroup, ForGraph, Leases};
+use crate::group::{CommandGroup, Leases, Rare};
 use crate::hal::{KernelHandle, KernelId};
 use crate::marks::Marks;
 use crate::token::GroupId;
@@ -77,7 +77,7 @@ impl Update {
 impl Template {
     /// What a group describes. In a `repeated` one, all that is called can be called again.
     pub(super) fn of(group: &mut CommandGroup, repeated: bool) -> Result<Template> {
-        (group.graph().repeated, group.graph().is_node) = (repeated, true);
+        (group.rare().repeated, group.rare().is_node) = (repeated, true);
         let mut command = Command::new(None, false);
         group.finish(&mut command)?;
         if let Some(device) = command.device {
@@ -88,7 +88,7 @@ impl Template {
             _ => Work::None,
         };
         let (kind, label) = (kind_of(&command), command.label.clone());
-        let marks = std::mem::take(&mut group.graph().marks);
+        let marks = std::mem::take(&mut group.rare().marks);
         let leases = group.leases();
         Ok(Template { kind, label, command, work, leases, bodies: None, marks })
     }
@@ -97,14 +97,14 @@ impl Template {
     pub(super) fn described(
         graph: &Inner,
         describe: impl FnOnce(&mut CommandGroup) -> Result<()>,
-    ) -> Result<(Template, ForGraph)> {
+    ) -> Result<(Template, Rare)> {
         let id = GroupId::next();
         let mut group = CommandGroup::new(&graph.core, graph.device, id);
         describe(&mut group)?;
         group.expect(id)?;
         let made = Template::of(&mut group, true)?;
         made.check(graph)?;
-        Ok((made, std::mem::take(group.graph())))
+        Ok((made, std::mem::take(group.rare())))
     }
 
     /// A command that does nothing.

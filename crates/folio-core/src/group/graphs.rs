@@ -3,54 +3,20 @@
 use super::CommandGroup;
 use crate::buffer::StorageHandle;
 use crate::error::{Error, GraphError, Label, Result};
-use crate::graph::{Changes, Parameter, Recorded};
-use crate::marks::Marks;
+use crate::graph::Parameter;
 use std::sync::Arc;
-
-/// What a group knows of graphs.
-#[derive(Default)]
-pub(crate) struct ForGraph {
-    /// The command is done several times.
-    pub(crate) repeated: bool,
-    /// It is a node: the graph makes the host's form of a kernel function when it runs.
-    pub(crate) is_node: bool,
-    /// The events of recorded commands that it comes after.
-    pub(crate) follows: Vec<Arc<Recorded>>,
-    /// The parameters that were read to describe it, and which of their values.
-    pub(crate) parameters: Vec<(Arc<dyn Changes>, u64)>,
-    /// By argument that is memory: its marks, where it has some.
-    pub(crate) marks: Vec<(usize, Marks)>,
-}
 
 /// What a node keeps: its buffers, and failures that are not to be forgotten.
 pub(crate) type Leases = (Vec<Arc<StorageHandle>>, Vec<Arc<u32>>);
 
 impl CommandGroup {
-    pub(crate) fn graph(&mut self) -> &mut ForGraph {
-        self.for_graph.get_or_insert_default()
-    }
-
     /// The value of a parameter, for a command that is described with it. A graph describes the
     /// node again when the value has changed: see
     /// [`Graph::add_updatable`](crate::Graph::add_updatable).
     pub fn parameter<T: Clone + Send + Sync + 'static>(&mut self, parameter: &Parameter<T>) -> T {
         let (value, read) = parameter.read();
-        self.graph().parameters.push(read);
+        self.rare().parameters.push(read);
         value
-    }
-
-    /// The command that it describes is done several times.
-    pub(crate) fn is_repeated(&self) -> bool {
-        self.for_graph.as_ref().is_some_and(|graph| graph.repeated)
-    }
-
-    pub(crate) fn is_node(&self) -> bool {
-        self.for_graph.as_ref().is_some_and(|graph| graph.is_node)
-    }
-
-    /// It comes after recorded commands.
-    pub(crate) fn follows_recorded(&self) -> Option<&Arc<Recorded>> {
-        self.for_graph.as_ref()?.follows.first()
     }
 
     /// That a graph may keep the storages.
@@ -71,6 +37,7 @@ impl CommandGroup {
 
     pub(crate) fn leases(&mut self) -> Leases {
         let storages = self.made.iter().map(|made| made.part.view.storage.clone());
-        (storages.collect(), std::mem::take(&mut self.pins))
+        let storages = storages.collect();
+        (storages, std::mem::take(&mut self.rare().pins))
     }
 }

@@ -248,6 +248,13 @@ impl Hazards {
         Some(Settled { writers, older, readers, arrivals })
     }
 
+    /// The latest writer of all pages, if they are alike.
+    #[inline]
+    pub(crate) fn writer(&self) -> Option<Stamp> {
+        let state = self.states.get(self.map.flat()? as usize)?;
+        state.writers.last().map(|writer| writer.stamp)
+    }
+
     /// `stamp`, which comes after all arrivals and, if it writes there, after everything else, uses
     /// all pages, which are alike. Nobody has written elsewhere who is not done.
     #[inline]

@@ -2,6 +2,7 @@
 
 use crate::buffer::Part;
 use crate::engine::access::{Access, Mode};
+use crate::engine::command::Command;
 use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
 use crate::engine::wait::Waited;
@@ -29,10 +30,16 @@ pub struct Event {
     device: Option<u16>,
     /// Its failure, should it have one, is not forgotten.
     pub(crate) pin: EpochPin,
+    rare: Option<Rare>,
+}
+
+/// What few events have.
+#[derive(Clone)]
+enum Rare {
     /// Of a timed host task.
-    task: Option<TaskTiming>,
+    Task(TaskTiming),
     /// Its command was not submitted.
-    pub(crate) recorded: Option<Recorded>,
+    Recorded(Recorded),
 }
 
 /// How a command stands.
@@ -50,7 +57,19 @@ pub enum Status {
 impl Event {
     /// The pin was taken when the stamp was.
     pub(crate) fn new(core: Arc<Core>, stamp: Stamp, pin: EpochPin) -> Event {
-        Event { core, stamp, device: None, pin, task: None, recorded: None }
+        Event { core, stamp, device: None, pin, rare: None }
+    }
+
+    /// Of a command that was submitted; of a timed host task with its timing.
+    #[inline]
+    pub(crate) fn of_command(
+        core: Arc<Core>,
+        stamp: Stamp,
+        command: &mut Command,
+        task: Option<TaskTiming>,
+    ) -> Event {
+        let (device, pin) = (command.device, command.pin.take());
+        Event { core, stamp, device, pin, rare: task.map(Rare::Task) }
     }
 
     /// Of a command that runs on a device.
@@ -58,19 +77,23 @@ impl Event {
         Event { device, ..self }
     }
 
-    /// Of a host task that tells when it ran.
-    pub(crate) fn of_task(self, task: Option<TaskTiming>) -> Event {
-        Event { task, ..self }
+    /// Of a command that is in a graph.
+    pub(crate) fn of_recorded(core: Arc<Core>, recorded: Recorded) -> Event {
+        let rare = Some(Rare::Recorded(recorded));
+        Event { rare, ..Event::new(core, Stamp::DONE, None) }
     }
 
-    /// Of a command that is in a graph.
-    pub(crate) fn recorded(core: Arc<Core>, recorded: Recorded) -> Event {
-        Event { recorded: Some(recorded), ..Event::new(core, Stamp::DONE, None) }
+    /// The recorded command that it is of.
+    pub(crate) fn recorded(&self) -> Option<&Recorded> {
+        match &self.rare {
+            Some(Rare::Recorded(recorded)) => Some(recorded),
+            _ => None,
+        }
     }
 
     /// That the command was submitted: else nothing can be waited for.
     pub(crate) fn submitted(&self) -> Result<()> {
-        self.recorded.as_ref().map_or(Ok(()), |recorded| Err(recorded.no_event()))
+        self.recorded().map_or(Ok(()), |recorded| Err(recorded.no_event()))
     }
 
     /// The device that the command was given to: the queue's, or the one that its scheduler chose.
@@ -162,7 +185,7 @@ impl Event {
     /// True when it is done, well or not. That a command has failed counts as told only by
     /// [`status`](Self::status), [`wait`](Self::wait) and the like.
     pub fn is_done(&self) -> bool {
-        self.recorded.is_none() && self.end().is_some()
+        self.recorded().is_none() && self.end().is_some()
     }
 
     /// Waits until it is done.
@@ -176,7 +199,7 @@ impl Event {
 
     /// Waits, and leaves a failure untold. `false` where it cannot wait.
     pub(crate) fn wait_untold(&self) -> bool {
-        self.recorded.is_none() && self.core.engine.wait(self.stamp, None).is_ok()
+        self.recorded().is_none() && self.core.engine.wait(self.stamp, None).is_ok()
     }
 
     /// One that is done.
@@ -201,7 +224,7 @@ impl Event {
     /// returns. Times of different clocks (of two devices, of a device and the host) are not
     /// comparable.
     pub fn timing(&self) -> Option<Timing> {
-        if let Some(task) = &self.task {
+        if let Some(Rare::Task(task)) = &self.rare {
             return task.get().copied();
         }
         let engine = &self.core.engine;

@@ -4,11 +4,13 @@ mod finish;
 mod graphs;
 mod interop;
 mod opaque;
+mod rare;
 mod raw;
 pub(crate) mod run;
 mod task;
 
-pub(crate) use graphs::{ForGraph, Leases, Purpose};
+pub(crate) use graphs::{Leases, Purpose};
+pub(crate) use rare::Rare;
 pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
 pub(crate) use task::TaskTiming;
@@ -107,6 +109,12 @@ enum Doing {
     },
 }
 
+/// Drops what another action has replaced, which is an error in the end.
+#[cold]
+fn apart(before: Doing) {
+    drop(before);
+}
+
 /// A command being described; see [`Queue::submit`](crate::Queue::submit).
 pub struct CommandGroup {
     pub(crate) core: Arc<Core>,
@@ -116,18 +124,13 @@ pub struct CommandGroup {
     timed: bool,
     made: SmallVec<[Made; 4]>,
     after: SmallVec<[Stamp; 4]>,
-    /// Of the events that those stamps are from.
-    pins: Vec<Arc<u32>>,
     doing: Doing,
     actions: usize,
     /// Managed pointers that it accesses move with it.
     moves: bool,
-    wrong: Option<Error>,
-    /// Of a timed host task.
-    pub(crate) task_timing: Option<TaskTiming>,
     pub(crate) purpose: Purpose,
-    /// What only graphs need.
-    pub(crate) for_graph: Option<Box<ForGraph>>,
+    /// What few groups have.
+    rare: Option<Box<Rare>>,
 }
 
 impl CommandGroup {
@@ -140,14 +143,11 @@ impl CommandGroup {
             timed: false,
             made: SmallVec::new(),
             after: SmallVec::new(),
-            pins: Vec::new(),
             doing: Doing::Nothing,
             actions: 0,
             moves: false,
-            wrong: None,
-            task_timing: None,
             purpose: Purpose::default(),
-            for_graph: None,
+            rare: None,
         }
     }
 
@@ -180,11 +180,13 @@ impl CommandGroup {
 
     /// The command starts after `event`, and fails if that failed.
     pub fn after(&mut self, event: &Event) -> &mut Self {
-        if let Some(recorded) = &event.recorded {
-            self.graph().follows.push(recorded.clone());
+        if let Some(recorded) = event.recorded() {
+            self.rare().follows.push(recorded.clone());
         } else if event.core.same(&self.core) {
             self.after.push(event.stamp);
-            self.pins.extend(event.pin.clone());
+            if let Some(pin) = &event.pin {
+                self.rare().pins.push(pin.clone());
+            }
         } else {
             let by = self.used(None, Label::NONE);
             self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE, by });
@@ -227,8 +229,9 @@ impl CommandGroup {
         all
     }
 
+    #[cold]
     fn refuse(&mut self, error: Error) {
-        self.wrong.get_or_insert(error);
+        self.rare().wrong.get_or_insert(error);
     }
 
     /// Where this command uses something, for errors.
@@ -287,7 +290,12 @@ impl CommandGroup {
 
     fn act(&mut self, doing: Doing) {
         self.actions += 1;
-        self.doing = doing;
+        let before = std::mem::replace(&mut self.doing, doing);
+        match before {
+            // There is nothing to drop, which a look at the variant alone tells here.
+            Doing::Nothing => std::mem::forget(before),
+            _ => apart(before),
+        }
     }
 
     /// Runs `kernel` for every item of `range`, on the queue's device.

@@ -180,8 +180,8 @@ impl Queue {
         self.complete(&mut group, &mut command)?;
         // Until here the group keeps its storages alive, from here on the ledger.
         let stamp = inner.core.engine.submit(&mut command)?;
-        let event = Event::new(group.core, stamp, command.pin).on(command.device);
-        Ok(event.of_task(group.task_timing))
+        let timing = group.take_timing();
+        Ok(Event::of_command(group.core, stamp, &mut command, timing))
     }
 
     /// The command that a group describes, for one of the devices.

@@ -484,7 +484,10 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             let found = engine.allocation(id, domain)?;
             let pointer = |(alloc, bytes)| UsmPtr::new(&self.view, &alloc, domain, bytes);
             match found.map(pointer) {
-                Some(pointer) if pointer.address.is_some() => return Ok(pointer),
+                Some(pointer) if pointer.address.is_some() => {
+                    engine.await_earlier(id, domain)?;
+                    return Ok(pointer);
+                }
                 Some(_) => {
                     let label = &self.view.storage.label;
                     let what = format!("addresses of its memory (buffer {label})");

@@ -125,7 +125,7 @@ impl Costs {
 
     /// How to run `items` items of a kernel. `sample` asks for a measurement even of a kernel
     /// that is well known.
-    #[inline]
+    #[inline(always)] // As `Work::judge`.
     pub(crate) fn judge(&self, key: u64, items: usize, sample: bool) -> Verdict {
         let Some(cost) = self.find(key) else {
             // Its items may be long: never on the submitting thread.

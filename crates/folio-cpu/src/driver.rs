@@ -190,27 +190,12 @@ impl Visit {
 fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
     let Scratch { op: Some(op), held, .. } = scratch else { return 0 };
     let started = op.queued.is_some().then(Instant::now);
-    let mut result = match &op.work {
-        Work::Replay(nodes) => replay(lane, nodes, verdict),
+    let result = match &mut op.work {
+        work @ Work::Replay(_) => replay(lane, std::mem::replace(work, Work::Nothing), verdict),
         work => run_work(lane, work, verdict, held),
     };
-    // The drop is user code too: one panic is told, the run's before the drop's. A replay may be
-    // the last that has its graph's closures.
-    let nodes = match &op.work {
-        Work::Replay(_) => Some(std::mem::replace(&mut op.work, Work::Nothing)),
-        _ => None,
-    };
     let kernel = &mut held.kernel;
-    let dropped = AssertUnwindSafe(|| {
-        *kernel = None;
-        drop(nodes);
-    });
-    if let Err(payload) = catch_unwind(dropped) {
-        match result {
-            Ok(_) => result = Err(HalError::panic(payload)),
-            Err(_) => discard(payload),
-        }
-    }
+    let result = after_drop(result, || *kernel = None);
     if let (Some(queued), Some(started)) = (op.queued, started) {
         let clock = |at| lane.machine.clock(at);
         let timing = Timing { queued, started: clock(started), ended: clock(Instant::now()) };
@@ -222,8 +207,31 @@ fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
     op.tick
 }
 
+/// A drop is user code, too: its panic is the failure, unless the run has one.
+#[inline]
+fn after_drop(result: Result<(), HalError>, drop: impl FnOnce()) -> Result<(), HalError> {
+    match catch_unwind(AssertUnwindSafe(drop)) {
+        Ok(()) => result,
+        Err(payload) if result.is_ok() => Err(HalError::panic(payload)),
+        Err(payload) => {
+            discard(payload);
+            result
+        }
+    }
+}
+
+/// Replays a graph, of which this may be the last that has its closures.
+#[inline(never)]
+fn replay(lane: &Core, work: Work, all: Verdict) -> Result<(), HalError> {
+    let result = match &work {
+        Work::Replay(nodes) => run_nodes(lane, nodes, all),
+        _ => Ok(()),
+    };
+    after_drop(result, || drop(work))
+}
+
 /// Runs the nodes of a graph, up to the first that fails.
-fn replay(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
+fn run_nodes(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
     for (at, node) in nodes.iter().enumerate() {
         // Each node of a tiny graph is tiny.
         let verdict = match (all.class, all.measure) {
@@ -239,6 +247,7 @@ fn replay(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
 }
 
 /// Runs one operation, and learns what it costs.
+#[inline(always)] // By itself it is called for each operation, and moves a result through memory.
 fn run_work(lane: &Core, work: &Work, verdict: Verdict, held: &Held) -> Result<(), HalError> {
     match (work, &held.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
@@ -260,6 +269,7 @@ fn run_work(lane: &Core, work: &Work, verdict: Verdict, held: &Held) -> Result<(
 }
 
 /// Runs a kernel's blocks; tells how many threads could take part, or the first failure.
+#[inline(always)] // As `run_work`.
 fn run_kernel(
     lane: &Core,
     launch: &Launch,

@@ -168,31 +168,24 @@ impl Core {
     /// operation is refused: then one that does nothing takes its place.
     fn push(&self, head: &Head<'_>, work: impl FnOnce(&mut Ops) -> Work) -> Result<(), HalError> {
         let queued = head.timed.then(|| self.machine.clock(Instant::now()));
-        if head.waits.is_empty() {
-            let mut queue = self.lock();
-            let work = work(&mut queue.ops);
-            queue.ops.queue.push_back(Op { tick: head.tick, waits: 0, queued, work });
-            return Ok(());
-        }
-        let mut waits: SmallVec<[WaitFor; 4]> = SmallVec::new();
-        let mut foreign = false;
+        let (mut queue, mut foreign) = (self.lock(), false);
+        let ops = &mut queue.ops;
+        let before = ops.waits.len();
         for wait in head.waits {
             match wait.lane.downcast_ref::<CpuLane>() {
                 // In order with itself anyway.
                 Some(lane) if std::ptr::eq(&*lane.core, self) => {}
                 Some(lane) if lane.core.reached(wait.tick) => {}
-                Some(lane) => waits.push(WaitFor { lane: lane.core.clone(), tick: wait.tick }),
+                Some(lane) => {
+                    ops.waits.push_back(WaitFor { lane: lane.core.clone(), tick: wait.tick });
+                }
                 None => foreign = true,
             }
         }
-        if foreign {
-            waits.clear();
-        }
-        let mut queue = self.lock();
-        let ops = &mut queue.ops;
+        let waits = ops.waits.len() - before;
+        // Called at one place, so that it is a part of this function: what it makes is large.
         let work = if foreign { Work::Nothing } else { work(ops) };
-        ops.queue.push_back(Op { tick: head.tick, waits: waits.len(), queued, work });
-        ops.waits.extend(waits);
+        ops.queue.push_back(Op { tick: head.tick, waits, queued, work });
         drop(queue);
         if foreign { Err(HalError::unsupported("waiting for a foreign lane")) } else { Ok(()) }
     }
@@ -297,7 +290,9 @@ impl CpuLane {
         // It is large: it moves once, to its place.
         let mut is_there = true;
         self.core.push(head, |ops| {
-            let Some(kernel) = given.take() else {
+            let at = ops.kernels.len();
+            ops.kernels.extend(given.take());
+            let Some(kernel) = ops.kernels.get(at) else {
                 is_there = false;
                 return Work::Nothing;
             };
@@ -305,7 +300,6 @@ impl CpuLane {
             for param in args.params {
                 ops.params.push_back(param.at(crate::memory::resolve(&param.mem).0));
             }
-            ops.kernels.push_back(kernel);
             Work::Kernel(Launch { key, geometry: *geometry, params: args.params.len() })
         })?;
         if is_there { Ok(()) } else { Err(HalError::new(HalErrorKind::Driver, "no kernel")) }

@@ -64,7 +64,7 @@ impl Bytes {
 
 impl Work {
     /// How to run it. Looks at no clock.
-    #[inline]
+    #[inline(always)] // For each operation; a graph's, which is the other caller, is a large one.
     pub(crate) fn judge(&self, costs: &Costs, sample: bool) -> Verdict {
         match self {
             Work::Kernel(launch) => costs.judge(launch.key, launch.geometry.items(), sample),

@@ -1,7 +1,9 @@
 //! Too little memory: chunks that are four times what the device has room for go through it.
 //!
 //! By hand, two pieces of the device's memory take turns: one is uploaded while the other is used.
+//! The chunks are in page-locked memory on both sides, or in pageable memory on both.
 
+use super::transfer::HostMemory;
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, read, side};
 use crate::error::{Error, Result};
 use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
@@ -44,7 +46,7 @@ impl Workload for Pressure {
     }
 
     fn modes(&self) -> &'static [&'static str] {
-        &["streaming"]
+        &["page-locked", "pageable"]
     }
 
     fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
@@ -60,20 +62,25 @@ impl Workload for Pressure {
             Work { upload: bytes, bytes: 3.0 * bytes, launches: CHUNKS as f64, ..Work::default() };
         let chunks: Vec<Vec<f32>> =
             (0..CHUNKS).map(|at| bench.floats(case.size, at as u64)).collect();
-        let theirs = driver(native, &chunks)?;
-        Ok(bench.pair(work, ours(bench, &chunks)?, theirs))
+        let is_locked = case.mode == "page-locked";
+        let ours = ours(bench, &chunks, is_locked)?;
+        Ok(bench.pair(work, ours, driver(native, chunks, is_locked)?))
     }
 }
 
 /// In a runtime of its own, which has the budget.
-fn ours(bench: &Bench, chunks: &[Vec<f32>]) -> Result<Side> {
+fn ours(bench: &Bench, chunks: &[Vec<f32>], is_locked: bool) -> Result<Side> {
     let n = chunks[0].len();
     let name = bench.device.name();
     // A link's memory is the host's, too: nothing would be copied.
     let builder = folio::builder()?.keep_twins().links(Links::Off);
     let rt = builder.budget(name, (ROOM + 1) * 4 * n as u64).build()?;
     let q = rt.queue_on(name)?;
-    let options = || BufferOptions::new().evict(Evict::clean());
+    let device = q.device();
+    let options = || {
+        let options = BufferOptions::new().evict(Evict::clean());
+        if is_locked { options.page_locked(&device) } else { options }
+    };
     let of = |values: &Vec<f32>| rt.buffer_from_with(values.as_slice(), n, options());
     let chunks = chunks.iter().map(of).collect::<folio::Result<Vec<Buffer<f32>>>>()?;
     let sum = rt.buffer::<f32>(n)?.share();
@@ -99,7 +106,7 @@ fn ours(bench: &Bench, chunks: &[Vec<f32>]) -> Result<Side> {
     ))
 }
 
-fn driver(native: &Arc<dyn Native>, chunks: &[Vec<f32>]) -> Result<Side> {
+fn driver(native: &Arc<dyn Native>, chunks: Vec<Vec<f32>>, is_locked: bool) -> Result<Side> {
     let n = chunks[0].len();
     let zeros = vec![0.0f32; n];
     let sum = Arc::new(Memory::of(native, &zeros)?);
@@ -107,7 +114,8 @@ fn driver(native: &Arc<dyn Native>, chunks: &[Vec<f32>]) -> Result<Side> {
     let pieces = [make()?, make()?];
     let first = Call::new(native, (TEXT, "add"), [n], args(n, &pieces[0], &sum))?;
     let calls = [first.clone(), first.with(args(n, &pieces[1], &sum))];
-    let chunks = chunks.to_vec();
+    let of = |values| HostMemory::of(native, values, is_locked);
+    let chunks = chunks.into_iter().map(of).collect::<Result<Vec<HostMemory>>>()?;
     let (native, tell) = (native.clone(), read::<f32>(&sum, n));
     let run = move |times| {
         let mut used = [None; 2];
@@ -119,7 +127,7 @@ fn driver(native: &Arc<dyn Native>, chunks: &[Vec<f32>]) -> Result<Side> {
             }
             let rows = Rows { offset: 0, pitch: 4 * n };
             let to = (End::Device(pieces[piece].place), rows);
-            let from = (End::Host(chunk.as_ptr().cast_mut().cast()), rows);
+            let from = (End::Host(chunk.at.cast()), rows);
             // SAFETY: both have so many bytes, and the chunk outlives the run.
             unsafe { native.copy(UP, to, from, [1, 4 * n]) }?;
             let there = native.record(UP)?;

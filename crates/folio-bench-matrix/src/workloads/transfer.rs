@@ -218,14 +218,18 @@ fn copy(shape: Shape, from: &[f32], to: &mut [f32]) {
 }
 
 /// Host memory, page-locked or not.
-struct HostMemory {
-    at: *mut f32,
+pub(super) struct HostMemory {
+    pub(super) at: *mut f32,
     len: usize,
     _pageable: Vec<f32>,
 }
 
 impl HostMemory {
-    fn of(native: &Arc<dyn Native>, values: Vec<f32>, is_locked: bool) -> Result<HostMemory> {
+    pub(super) fn of(
+        native: &Arc<dyn Native>,
+        values: Vec<f32>,
+        is_locked: bool,
+    ) -> Result<HostMemory> {
         let len = values.len();
         if !is_locked {
             let mut values = values;

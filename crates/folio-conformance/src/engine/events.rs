@@ -21,14 +21,6 @@ tests![
     events_name_their_device,
 ];
 
-fn gated(q: &Queue, gate: &Gate) -> Result<Event, Stop> {
-    let door = gate.door();
-    Ok(q.submit(|cg| {
-        cg.host_task((), move |()| door.pass());
-        Ok(())
-    })?)
-}
-
 fn after(q: &Queue, event: &Event) -> Result<Event, Stop> {
     let mut x = q.runtime().buffer::<i32>(1)?;
     let call = adds(1, &mut x);

@@ -2,7 +2,8 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Error, Queue, Runtime};
+use folio_core::{Error, Queue, Runtime, UsmKind, ViewPolicy};
+use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,6 +13,8 @@ tests![
     the_last_handle_goes_in_a_host_task,
     the_last_handle_goes_in_a_kernel,
     leaked_handles_harm_nobody,
+    owners_are_dropped_in_any_order,
+    owners_are_forgotten_at_any_stage,
     shutdown_refuses_and_waits,
     shutdown_reports_what_hangs,
     shutdown_from_within,
@@ -161,6 +164,81 @@ fn leaked_handles_harm_nobody(rig: &Rig) -> Outcome {
         std::mem::forget(q);
         std::mem::forget(rt);
     }
+    Ok(())
+}
+
+/// What a program may own: dropped where it is taken away.
+type Owned = Vec<Option<Box<dyn Any>>>;
+
+/// So many.
+const OWNERS: usize = 10;
+
+/// A runtime and all that can be had of it, with a command under way that waits at the gate.
+fn owned(rig: &Rig, gate: &Gate) -> Result<(Owned, Life), Stop> {
+    let (rt, life) = mortal(rig)?;
+    let q = on(&rt, rt.devices().len() - 1)?;
+    let mut x = rt.buffer_from(&[1; 100])?;
+    gated(&q, gate, &mut x)?;
+    let (event, shared) = (add(&q, &mut x, 1)?, x.share());
+    let graph = rt.graph(q.device().name())?;
+    let (call, node) = (adds(1, &shared), shared.clone());
+    graph.add(|cg| {
+        cg.run(100, call);
+        Ok(())
+    })?;
+    let run = graph.finalize()?;
+    let ran = q.run_graph(&run)?;
+    let usm = rt.usm::<i32>(&q.device(), UsmKind::Device, 100).ok();
+    let view = rt.view(100, vec![1; 100], ViewPolicy::Async).map_err(Error::from)?;
+    let all: [Box<dyn Any>; OWNERS] = [
+        Box::new(rt),
+        Box::new(q),
+        Box::new(shared),
+        Box::new(node),
+        Box::new(event),
+        Box::new(ran),
+        Box::new(graph),
+        Box::new(run),
+        Box::new(usm),
+        Box::new(view),
+    ];
+    Ok((all.map(Some).into(), life))
+}
+
+/// POL-04, ERR-04: each of them first, the runtime too. Then the others go: forwards while work is
+/// under way, and backwards while it ends.
+fn owners_are_dropped_in_any_order(rig: &Rig) -> Outcome {
+    for (first, ends) in (0..OWNERS).flat_map(|first| [(first, false), (first, true)]) {
+        let gate = Gate::new();
+        let (mut all, life) = owned(rig, &gate)?;
+        all[first] = None;
+        if ends {
+            gate.open();
+            all.reverse();
+        }
+        all.into_iter().for_each(drop);
+        gate.open();
+        life.ends()?;
+    }
+    Ok(())
+}
+
+/// POL-05, ERR-04: each of them, before and after its work is done. What is left goes on.
+fn owners_are_forgotten_at_any_stage(rig: &Rig) -> Outcome {
+    for (at, waits) in (0..OWNERS).flat_map(|at| [(at, false), (at, true)]) {
+        let gate = Gate::new();
+        let (mut all, life) = owned(rig, &gate)?;
+        if waits {
+            gate.open();
+        }
+        std::mem::forget(all[at].take());
+        drop(all);
+        gate.open();
+        drop(life);
+    }
+    let (q, mut x) = (rig.queue()?, rig.rt.buffer_from(&[1; 100])?);
+    add(&q, &mut x, 1)?;
+    ensure_eq!(x.to_vec()?, [2; 100]);
     Ok(())
 }
 

@@ -4,7 +4,7 @@ use super::rig::*;
 use super::tests;
 use folio_core::geom::{Box3, Dims};
 use folio_core::pages::{DenseTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
-use folio_core::{Buffer, BufferOptions, Error, Evict, Queue, Runtime};
+use folio_core::{Buffer, BufferOptions, Error, Event, Evict, Queue, Runtime};
 use std::sync::Arc;
 
 tests![
@@ -14,7 +14,12 @@ tests![
     dirty_copies_are_written_to_the_host,
     what_may_not_go_stays,
     a_command_keeps_what_it_needs,
-    copies_in_use_are_waited_for,
+    copies_in_use_are_taken_over,
+    a_chain_of_chunks_is_submitted_without_an_end,
+    copies_of_another_size_are_waited_for,
+    several_copies_are_taken_over_for_one_command,
+    what_is_taken_over_reads_as_zero,
+    memory_outlives_who_took_it_over,
     a_tracker_that_lies_does_not_keep_eviction_going,
 ];
 
@@ -38,11 +43,7 @@ fn buffer(rt: &Runtime, value: i32, how: Option<Evict>) -> Result<Buffer<i32>, S
 
 /// Has a device read a buffer.
 fn read(q: &Queue, x: &Buffer<i32>) -> Result<(), Stop> {
-    q.submit(|cg| {
-        cg.prefetch(x);
-        Ok(())
-    })?
-    .wait()?;
+    bring(q, &[x])?.wait()?;
     Ok(())
 }
 
@@ -161,17 +162,140 @@ fn a_command_keeps_what_it_needs(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// MEM-01: the submitter waits for a command that uses the copy which goes.
-fn copies_in_use_are_waited_for(rig: &Rig) -> Outcome {
+/// MEM-01: memory of the same size goes over while commands use it. Nothing is allocated for that.
+fn copies_in_use_are_taken_over(rig: &Rig) -> Outcome {
     let (rt, q) = narrow(rig, 2)?;
     let x: Result<Vec<_>, Stop> = (0..8).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
     let (x, mut sum) = (x?, rt.buffer::<i32>(N)?);
+    let before = rt.counters().allocations;
     for x in &x {
         // Not waited for.
         q.run(N, adds_up(x, &mut sum))?;
     }
     let expected = (0..8).fold(0, |sum, x| sum * 3 + x);
-    ensure_eq!((sum.to_vec()?, rt.counters().evictions), (vec![expected; N], 7));
+    let (all, memory) = (rt.counters(), q.device().budget());
+    ensure_eq!(
+        (all.evictions, all.allocations - before),
+        (7, 2),
+        "one for all chunks, and the sum"
+    );
+    ensure_eq!(memory, (2 * BYTES, 2 * BYTES));
+    ensure_eq!(sum.to_vec()?, vec![expected; N]);
+    Ok(())
+}
+
+/// MEM-01: chunks four times as large as the memory are submitted while the first command has not
+/// begun: no submission waits for the end of another one.
+fn a_chain_of_chunks_is_submitted_without_an_end(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 3)?;
+    let x: Result<Vec<_>, Stop> = (0..8).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
+    let (x, mut sum) = (x?, rt.buffer::<i32>(N)?);
+    let gate = Gate::new();
+    let first = gated(&q, &gate)?;
+    let mut events = Vec::new();
+    for x in &x {
+        let call = adds_up(x, &mut sum);
+        events.push(q.submit(|cg| {
+            cg.after(&first).run(N, call);
+            Ok(())
+        })?);
+    }
+    ensure_eq!(rt.counters().evictions, 6);
+    ensure!(events.iter().all(is_pending), "the gate is closed");
+    gate.open();
+    let expected = (0..8).fold(0, |sum, x| sum * 3 + x);
+    ensure_eq!(sum.to_vec()?, vec![expected; N]);
+    Ok(())
+}
+
+/// MEM-01: the submitter waits for a command that uses the copy which goes, if that does not fit.
+fn copies_of_another_size_are_waited_for(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 2)?;
+    let mut sum = rt.buffer::<i32>(N)?;
+    let of = |at: i32| {
+        let n = N - at as usize;
+        rt.buffer_from_with(vec![at; n], n, BufferOptions::new().evict(Evict::clean()))
+    };
+    let x = (0..8).map(of).collect::<folio_core::Result<Vec<Buffer<i32>>>>()?;
+    for x in &x {
+        // Not waited for.
+        q.run(N - 7, adds_up(x, &mut sum))?;
+    }
+    let expected = (0..8).fold(0, |sum, x| sum * 3 + x);
+    ensure_eq!(
+        (sum.to_vec()?[..N - 7].to_vec(), rt.counters().evictions),
+        (vec![expected; N - 7], 7)
+    );
+    Ok(())
+}
+
+/// Has a device read buffers, for one command, and does not wait for that.
+fn bring(q: &Queue, all: &[&Buffer<i32>]) -> Result<Event, Error> {
+    q.submit(|cg| {
+        for x in all {
+            cg.read(*x);
+        }
+        Ok(())
+    })
+}
+
+/// MEM-01: each of what a command needs takes over memory of its own, or none does.
+fn several_copies_are_taken_over_for_one_command(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 2)?;
+    let x: Result<Vec<_>, Stop> = (0..4).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
+    let x = x?;
+    let before = rt.counters().allocations;
+    for pair in [[&x[0], &x[1]], [&x[2], &x[3]], [&x[0], &x[1]]] {
+        bring(&q, &pair)?;
+    }
+    let all = rt.counters();
+    ensure_eq!((all.evictions, all.allocations - before), (4, 2));
+    refused!(bring(&q, &[&x[0], &x[2], &x[3]]), Error::OutOfMemory { .. });
+    for (at, x) in x.iter().enumerate() {
+        let mut y = rt.buffer::<i32>(N)?;
+        ensure_eq!(x.to_vec()?, vec![at as i32; N]);
+        bring(&q, &[x])?;
+        add(&q, &mut y, 1)?;
+        ensure_eq!(y.to_vec()?, vec![1; N]);
+    }
+    Ok(())
+}
+
+/// MEM-01: nothing of another buffer's is to be seen in memory that was taken over.
+fn what_is_taken_over_reads_as_zero(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 1)?;
+    let x = buffer(&rt, 5, Some(Evict::clean()))?;
+    let mut y = rt.buffer::<i32>(N)?;
+    bring(&q, &[&x])?;
+    // Half of it is written; the other half was never.
+    q.run(N / 2, puts(7, y.slice_mut(0, N / 2)?))?;
+    let expected: Vec<i32> = (0..N).map(|at| if at < N / 2 { 7 } else { 0 }).collect();
+    ensure_eq!((y.to_vec()?, rt.counters().evictions), (expected, 1));
+    ensure_eq!(x.to_vec()?, vec![5; N]);
+    Ok(())
+}
+
+/// MEM-01: memory that was taken over is freed after the last command that uses it, be that
+/// one of the buffer that had it before.
+fn memory_outlives_who_took_it_over(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 2)?;
+    let (x, mut sum) = (buffer(&rt, 5, Some(Evict::clean()))?, rt.buffer::<i32>(N)?);
+    let gate = Gate::new();
+    let (first, call) = (gated(&q, &gate)?, adds_up(&x, &mut sum));
+    q.submit(|cg| {
+        cg.after(&first).run(N, call);
+        Ok(())
+    })?;
+    let y = buffer(&rt, 6, Some(Evict::clean()))?;
+    bring(&q, &[&y])?;
+    ensure_eq!(rt.counters().evictions, 1);
+    drop(y);
+    let in_use = q.device().budget().1;
+    gate.open();
+    ensure_eq!((sum.to_vec()?, in_use), (vec![5; N], 2 * BYTES));
+    drop((x, sum));
+    q.wait()?;
+    ensure_eq!(q.device().budget().1, 0);
     Ok(())
 }
 

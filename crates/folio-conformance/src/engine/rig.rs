@@ -170,6 +170,15 @@ impl Door {
     }
 }
 
+/// A command that ends when the gate opens.
+pub(super) fn gated(q: &Queue, gate: &Gate) -> Result<Event, Stop> {
+    let door = gate.door();
+    Ok(q.submit(|cg| {
+        cg.host_task((), move |()| door.pass());
+        Ok(())
+    })?)
+}
+
 /// Waits, without telling the runtime, until `done`.
 pub(super) fn eventually(what: &str, mut done: impl FnMut() -> bool) -> Outcome {
     let start = Instant::now();

@@ -55,7 +55,7 @@ impl BufferOptions {
 
     /// The buffer's memory on the host is page-locked by the driver of `device`, from the beginning
     /// on. That makes transfers with devices of that driver faster, and costs memory that the
-    /// system cannot page out. It counts against the device's budget, and is never linked.
+    /// system cannot page out. It counts against the host's budget, and is never linked.
     ///
     /// Contents are copied into it, also those of a `Vec` by value. Where the device has no such
     /// memory, making the buffer is [`Error::Unsupported`](crate::Error::Unsupported). A view has

@@ -28,6 +28,9 @@ use crate::sync::OnlyMoved;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
+/// Lanes with so many operations, and more, are asked once for so many how far they are.
+const SHORT: usize = 16;
+
 /// A command, checked as far as that goes without the ledger.
 pub(crate) struct Command {
     pub(crate) queue: Option<u32>,
@@ -89,6 +92,15 @@ impl Command {
         if let Action::Launch(Some(launch)) = &mut self.action {
             launch.arm();
         }
+    }
+
+    /// It does nothing so far, and gets its kernel.
+    #[inline]
+    pub(crate) fn set_launch(&mut self, launch: Box<Launch>) {
+        let before = std::mem::replace(&mut self.action, Action::Launch(Some(launch)));
+        debug_assert!(matches!(before, Action::Nothing), "an action in place of another one");
+        // Nothing holds nothing; to find that out costs more than all else here.
+        std::mem::forget(before);
     }
 
     /// Where it uses something, for errors.
@@ -491,6 +503,28 @@ impl Ledger {
         (first..first + COMPUTE_LANES).contains(&lane.0)
     }
 
+    /// Asks lanes how far they are, before a command is submitted. One that follows the last
+    /// operation of a lane goes there, whatever the others do, and seldom asks.
+    #[inline]
+    pub(crate) fn look_for(&mut self, device: u16, command: &Command) {
+        let follows = match command.queue.filter(|_| command.in_order) {
+            Some(queue) => self.queues.get(queue).map(|queue| queue.last),
+            None => {
+                let first = command.accesses.first();
+                first.and_then(|a| self.storages[a.storage.0].residency.hazards.writer())
+            }
+        };
+        let Some(When::Placed(lane, tick)) = follows.map(Stamp::when) else {
+            return self.look_at(device);
+        };
+        let state = &self.timeline.lanes[usize::from(lane.0)];
+        if state.issued != tick || !self.computes(device, lane) {
+            self.look_at(device);
+        } else if state.records.len() >= SHORT && tick.is_multiple_of(SHORT as u64) {
+            self.poll(lane);
+        }
+    }
+
     /// Asks a device's lanes for kernels how far they are, before something is submitted there:
     /// short ones each time, since they may be idle by now; long ones now and then, so that what is
     /// known of them stays short.
@@ -499,7 +533,7 @@ impl Ledger {
         let first = device * LANES_PER_DEVICE;
         for lane in first..first + COMPUTE_LANES {
             let length = self.timeline.lanes[usize::from(lane)].records.len();
-            if length > 0 && (length < 16 || length.is_multiple_of(16)) {
+            if length > 0 && (length < SHORT || length.is_multiple_of(SHORT)) {
                 self.poll(LaneId(lane));
             }
         }
@@ -637,13 +671,13 @@ impl Ledger {
     }
 
     /// Where the memory of an access begins; an empty one may have none.
-    #[inline]
+    #[inline(always)] // For each parameter, and its result is a struct.
     pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
-        let alloc = self.storages[access.storage.0].alloc(access.domain);
-        // USM of another memory may be named where nothing of it is used: no lane reaches it.
-        let alloc = alloc.filter(|_| !access.elements.is_empty());
-        let nowhere = MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 };
-        alloc.map_or(nowhere, |a| a.mem)
+        match self.storages[access.storage.0].alloc(access.domain) {
+            // USM of another memory may be named where nothing of it is used: no lane reaches it.
+            Some(alloc) if !access.elements.is_empty() => alloc.mem,
+            _ => MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
+        }
     }
 
     /// An access as the host finds it; an empty one may have no memory.

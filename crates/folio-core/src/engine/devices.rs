@@ -2,9 +2,10 @@
 
 use super::Engine;
 use super::courier::Engaged;
+use super::evict::Takeover;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
-use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
+use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE, Ledger};
 use super::link::Prospect;
 use super::staging::{host_alloc, host_free};
 use super::storage::{Alloc, Garbage, Owner, StorageId};
@@ -61,6 +62,15 @@ impl Budget {
     }
 }
 
+/// Whose memory an allocation may take over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Takes {
+    /// Memory that nothing uses.
+    Idle,
+    /// Memory that commands use, too: what is submitted next comes after them.
+    InUse,
+}
+
 /// One device of the runtime.
 pub(crate) struct DeviceEntry {
     pub(crate) backend: usize,
@@ -94,11 +104,17 @@ impl Engine {
     }
 
     /// The device, opened.
+    #[inline]
     pub(crate) fn open(&self, at: u16) -> Result<&Arc<dyn Device>, Error> {
-        let entry = &self.devices[usize::from(at)];
-        if let Some(device) = entry.opened.get() {
-            return Ok(device);
+        match self.devices[usize::from(at)].opened.get() {
+            Some(device) => Ok(device),
+            None => self.open_now(at),
         }
+    }
+
+    #[cold]
+    fn open_now(&self, at: u16) -> Result<&Arc<dyn Device>, Error> {
+        let entry = &self.devices[usize::from(at)];
         let one_at_a_time = self.opening.lock();
         if let Some(device) = entry.opened.get() {
             return Ok(device);
@@ -164,9 +180,9 @@ impl Engine {
         result
     }
 
-    /// Allocates all of `missing`, or nothing.
+    /// Allocates all of `missing`, or nothing. Nothing uses that memory yet.
     pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
-        self.allocate_for(missing, &[])
+        self.allocate_for(missing, &[], Takes::Idle)
     }
 
     /// As [`allocate`](Self::allocate), for a command that uses `keep`: memory of others may have
@@ -175,25 +191,25 @@ impl Engine {
         &self,
         missing: &[(StorageId, DomainId)],
         keep: &[StorageId],
+        takes: Takes,
     ) -> Result<(), Error> {
         // Here, where no lock is held.
         for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
             self.open(self.first_on(*domain))?;
         }
-        let mut result = self.try_allocate(missing);
+        let mut result = self.try_allocate(missing, None);
         if matches!(result, Err(Error::OutOfMemory { .. })) {
             self.reclaim();
-            result = self.try_allocate(missing);
-        }
-        if matches!(result, Err(Error::OutOfMemory { .. })) {
             let domains: SmallVec<[DomainId; 4]> = missing.iter().map(|(_, at)| *at).collect();
             let needed = missing.iter().map(|(id, _)| *id).chain(keep.iter().copied());
             let keep: SmallVec<[StorageId; 4]> = needed.collect();
+            let take = (takes == Takes::InUse).then_some(&keep[..]);
+            result = self.try_allocate(missing, take);
             let mut written = Vec::new();
             while matches!(result, Err(Error::OutOfMemory { .. }))
                 && self.evict(&domains, &keep, &mut written)
             {
-                result = self.try_allocate(missing);
+                result = self.try_allocate(missing, take);
             }
         }
         self.noting_loss(result)
@@ -203,14 +219,21 @@ impl Engine {
     /// looked.
     pub(crate) fn reclaim(&self) {
         self.look_at_lanes();
-        self.enter(super::ledger::Ledger::poll_all);
+        self.enter(Ledger::poll_all);
     }
 
-    fn try_allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
+    /// With `take`, what there is no memory for takes it over from a storage that is not among
+    /// these.
+    fn try_allocate(
+        &self,
+        missing: &[(StorageId, DomainId)],
+        take: Option<&[StorageId]>,
+    ) -> Result<(), Error> {
         // Two threads that need the same must not both take it from the budget.
         let traced = super::trace::listening();
         let one_at_a_time = self.allocating.lock();
         let mut made: SmallVec<[(StorageId, Garbage, Option<Prospect>); 4]> = SmallVec::new();
+        let mut taken: SmallVec<[Takeover; 4]> = SmallVec::new();
         let mut result = Ok(());
         // With linked memory of a device comes the host's.
         let devices = missing.iter().filter(|(_, domain)| !domain.is_host());
@@ -243,10 +266,15 @@ impl Engine {
             }
             match self.allocate_one(domain, bytes, "buffer", &label) {
                 Ok(alloc) => made.push((id, Garbage { alloc, bytes, domain }, None)),
-                Err(error) => {
-                    result = Err(error);
-                    break;
-                }
+                Err(error) => match self.find_giver((id, domain), take, &taken) {
+                    Some(takeover) if matches!(error, Error::OutOfMemory { .. }) => {
+                        taken.push(takeover);
+                    }
+                    _ => {
+                        result = Err(error);
+                        break;
+                    }
+                },
             }
         }
         let failed = result.is_err();
@@ -254,37 +282,33 @@ impl Engine {
             let mut ledger = self.lock();
             ledger.traced = traced;
             for (id, new, prospect) in made {
-                if failed {
-                    ledger.outbox.garbage.push(new);
-                    continue;
+                match failed {
+                    true => ledger.outbox.garbage.push(new),
+                    false => ledger.receive(id, new, prospect),
                 }
-                if let Some(prospect) = prospect {
-                    if !ledger.commit_link(id, new.domain, new.alloc, &prospect) {
-                        // It is still missing: the caller asks again.
-                        ledger.outbox.garbage.push(new);
-                        continue;
-                    }
-                } else {
-                    let storage = &mut ledger.storages[id.0];
-                    storage.set_alloc(new.domain, new.alloc);
-                    if new.alloc.clean {
-                        storage.residency.holds(new.domain);
-                    }
-                }
-                let storage = &ledger.storages[id.0];
-                let label = storage.label.clone();
-                let (on, bytes) = (new.domain, new.bytes as u64);
-                ledger.trace(|| Note::Allocate { what: "buffer", label, on, bytes });
-                ledger.count(Some(id), None, |c| {
-                    c.allocations += 1;
-                    c.allocated_bytes += bytes;
-                });
             }
+            // One that is not possible any more is still missing: the caller asks again.
+            taken.iter().filter(|_| !failed).for_each(|takeover| {
+                ledger.take_over(takeover);
+            });
             std::mem::take(&mut ledger.outbox)
         };
         drop(one_at_a_time);
         self.deliver(outbox);
         result
+    }
+
+    /// Whose memory a storage takes over; not that of `take`, nor what others take.
+    fn find_giver(
+        &self,
+        (to, domain): (StorageId, DomainId),
+        take: Option<&[StorageId]>,
+        taken: &[Takeover],
+    ) -> Option<Takeover> {
+        let mut keep: SmallVec<[StorageId; 8]> = SmallVec::from_slice(take?);
+        keep.extend(taken.iter().filter(|other| other.domain == domain).map(|other| other.from));
+        let from = self.enter(|ledger| ledger.giver(to, domain, &keep))?;
+        Some(Takeover { from, to, domain })
     }
 
     /// The device that allocates in a domain.
@@ -378,11 +402,24 @@ impl Engine {
         what: &'static str,
         label: &Label,
     ) -> Result<Alloc, Error> {
+        let entry = &self.devices[usize::from(at)];
+        self.alloc_within((&entry.budget, &entry.name), at, req, what, label)
+    }
+
+    /// Memory that a device's driver makes, within a budget: that of its own memory, or the host's.
+    pub(super) fn alloc_within(
+        &self,
+        (budget, whose): (&Budget, &str),
+        at: u16,
+        req: AllocReq<'_>,
+        what: &'static str,
+        label: &Label,
+    ) -> Result<Alloc, Error> {
         let device = self.open(at)?;
         let entry = &self.devices[usize::from(at)];
         let asked = req.size;
         let out = |in_use, limit| Error::OutOfMemory {
-            device: entry.name.clone(),
+            device: whose.to_owned(),
             what,
             label: label.clone(),
             asked,
@@ -392,7 +429,6 @@ impl Engine {
         if asked > entry.info.caps.max_alloc {
             return Err(out(entry.budget.in_use(), entry.info.caps.max_alloc));
         }
-        let budget = self.budget(at);
         if !budget.take(asked) {
             return Err(out(budget.in_use(), budget.limit()));
         }
@@ -446,10 +482,37 @@ impl Engine {
                 let entry = &self.devices[usize::from(at)];
                 if let Some(device) = entry.opened.get() {
                     device.usm().free(handle);
-                    self.budget(at).give(garbage.bytes as u64);
+                    let of_host = garbage.domain.is_host();
+                    let budget = if of_host { &self.host_budget } else { &entry.budget };
+                    budget.give(garbage.bytes as u64);
                 }
             }
         }
+    }
+}
+
+impl Ledger {
+    /// A storage gets the memory that was made for it.
+    fn receive(&mut self, id: StorageId, new: Garbage, prospect: Option<Prospect>) {
+        if let Some(prospect) = prospect {
+            if !self.commit_link(id, new.domain, new.alloc, &prospect) {
+                // It is still missing: the caller asks again.
+                return self.outbox.garbage.push(new);
+            }
+        } else {
+            let storage = &mut self.storages[id.0];
+            storage.set_alloc(new.domain, new.alloc);
+            if new.alloc.clean {
+                storage.residency.holds(new.domain);
+            }
+        }
+        let label = self.storages[id.0].label.clone();
+        let (on, bytes) = (new.domain, new.bytes as u64);
+        self.trace(|| Note::Allocate { what: "buffer", label, on, bytes });
+        self.count(Some(id), None, |c| {
+            c.allocations += 1;
+            c.allocated_bytes += bytes;
+        });
     }
 }
 

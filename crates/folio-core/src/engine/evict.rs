@@ -1,17 +1,24 @@
 //! Memory pressure: copies of buffers that may go give way to memory that is asked for.
 //!
-//! Only buffers that the program has said so of, and only allocations that no command, guard, view
-//! or pointer uses. One that holds the only current copy of something goes only where the program
+//! Only buffers that the program has said so of, and only allocations that no guard, view or
+//! pointer uses. One that holds the only current copy of something goes only where the program
 //! allows to write that to the host first.
+//!
+//! An allocation of the size that is needed is *taken over*: it goes from one storage to the other
+//! as it is. Commands may use it still. What the new owner does there first comes after them, on
+//! the device, and no thread waits. Any other allocation is freed, after its last command has
+//! ended.
 
 use super::Engine;
+use super::devices::Takes;
 use super::ledger::Ledger;
-use super::storage::{Garbage, Life, Owner, StorageId, StorageState};
+use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::hal::Side;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, SlotId, Stamp};
 use crate::pages::DomainId;
+use smallvec::SmallVec;
 
 /// What may happen to a buffer's copies when memory is short.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -38,6 +45,18 @@ impl Evict {
     pub fn priority(self, priority: i32) -> Evict {
         Evict { priority, ..self }
     }
+}
+
+/// With more operations under way on it, memory is not taken over: the submitter waits for some.
+/// Each of them is told of the new owner. A device is busy with fewer.
+const MOST_USERS: u32 = 64;
+
+/// An allocation that goes from one storage to another one.
+#[derive(Clone, Copy)]
+pub(super) struct Takeover {
+    pub(super) from: StorageId,
+    pub(super) to: StorageId,
+    pub(super) domain: DomainId,
 }
 
 /// A step on the way to room.
@@ -151,21 +170,117 @@ impl Ledger {
     }
 
     fn free_copy(&mut self, id: StorageId, domain: DomainId) {
-        let storage = &mut self.storages[id.0];
-        let Some(alloc) = storage.alloc(domain).copied() else { return };
+        let bytes = self.storages[id.0].bytes();
+        let alloc = self.detach(id, domain);
+        self.outbox.garbage.extend(alloc.map(|alloc| Garbage { alloc, bytes, domain }));
+    }
+
+    /// Takes a storage's copy on `domain` away; says which memory that was.
+    fn detach(&mut self, id: StorageId, domain: DomainId) -> Option<Alloc> {
+        let (storage, timeline) = (&mut self.storages[id.0], &self.timeline);
+        let alloc = *storage.alloc(domain)?;
         if storage.link.is_some_and(|link| link.device == domain) {
             storage.link = None;
         } else {
-            storage.residency.leave(domain);
+            storage.residency.leave_in_use(domain, &|stamp| timeline.outcome(stamp));
         }
         storage.remove_alloc(domain);
         storage.apart.retain(|(at, _)| *at != domain);
-        let bytes = storage.bytes();
-        self.outbox.garbage.push(Garbage { alloc, bytes, domain });
+        let bytes = storage.bytes() as u64;
         self.count(Some(id), None, |c| {
             c.evictions += 1;
-            c.evicted_bytes += bytes as u64;
+            c.evicted_bytes += bytes;
         });
+        Some(alloc)
+    }
+
+    /// Whose allocation on `domain` can become that of `to` at once: one that no command uses, if
+    /// there is one. The storages of `keep` keep theirs.
+    pub(super) fn giver(
+        &mut self,
+        to: StorageId,
+        domain: DomainId,
+        keep: &[StorageId],
+    ) -> Option<StorageId> {
+        let mut found = None;
+        for from in self.candidates(domain, keep) {
+            if !self.can_take_over(&Takeover { from, to, domain }) {
+                continue;
+            }
+            if self.storages[from.0].in_use == 0 {
+                return Some(from);
+            }
+            found = found.or(Some(from));
+        }
+        found
+    }
+
+    /// Whether an allocation may change hands, whatever is under way there: it is a device's own,
+    /// as large as needed, and all that it holds is elsewhere, too, and does not come there yet.
+    fn can_take_over(&mut self, Takeover { from, to, domain }: &Takeover) -> bool {
+        let (domain, lost) = (*domain, self.topology.lost);
+        if domain.is_host() || lost.contains(domain) {
+            return false;
+        }
+        let all = self.storages[from.0].residency.grid.all();
+        self.heal(*from, &all);
+        let (giver, taker) = (&self.storages[from.0], &self.storages[to.0]);
+        let Some(alloc) = giver.may_give(domain).and(giver.alloc(domain)) else { return false };
+        let fits = matches!(alloc.owner, Owner::Device(..))
+            && alloc.misaligned(taker.align).is_none()
+            && giver.bytes() == taker.bytes()
+            && giver.in_use <= MOST_USERS
+            && giver.link.is_none_or(|link| link.device != domain);
+        let wants = taker.alloc(domain).is_none() && taker.home.is_none();
+        let residency = &giver.residency;
+        fits && wants
+            && !residency.tracker().is_foreign()
+            && !residency.rests_on(domain, lost)
+            && residency.is_sure_without(domain, &|stamp| self.timeline.outcome(stamp))
+    }
+
+    /// Gives one storage's allocation to the other. `false`, and nothing has changed, if that is
+    /// not possible any more.
+    pub(super) fn take_over(&mut self, takeover: &Takeover) -> bool {
+        if !self.can_take_over(takeover) {
+            return false;
+        }
+        let Takeover { from, to, domain } = *takeover;
+        let users = self.share_users(from, to);
+        let Some(alloc) = self.detach(from, domain) else { return false };
+        let taker = &mut self.storages[to.0];
+        // It holds what is no value of the taker.
+        taker.set_alloc(domain, Alloc { clean: false, ..alloc });
+        taker.residency.come_after(domain, &users);
+        true
+    }
+
+    /// The operations under way that use `from` keep `to` alive, too. Says which they are: the
+    /// latest of each lane.
+    fn share_users(&mut self, from: StorageId, to: StorageId) -> SmallVec<[Stamp; 4]> {
+        let (mut users, mut count) = (SmallVec::new(), 0);
+        for (at, lane) in self.timeline.lanes.iter_mut().enumerate() {
+            let mut last = None;
+            for (tick, record) in (lane.retired + 1..).zip(&mut lane.records) {
+                if record.storages.contains(&from) {
+                    record.storages.push(to);
+                    (last, count) = (Some(tick), count + 1);
+                }
+            }
+            users.extend(last.map(|tick| Stamp::placed(LaneId(at as u16), tick)));
+        }
+        for (at, slot) in self.timeline.slots.iter_mut().enumerate().filter(|(_, slot)| slot.live) {
+            let stamp = Stamp::unplaced(SlotId(at as u32), slot.generation);
+            if let Some(op) = slot.operation_mut()
+                && op.storages.contains(&from)
+            {
+                op.storages.push(to);
+                users.push(stamp);
+                count += 1;
+            }
+        }
+        self.storages[to.0].in_use += count;
+        users
     }
 }
 
@@ -195,7 +310,7 @@ impl Engine {
                     }
                 }
                 Step::NeedsHost(id) => {
-                    if self.allocate_for(&[(id, DomainId::HOST)], keep).is_ok() {
+                    if self.allocate_for(&[(id, DomainId::HOST)], keep, Takes::Idle).is_ok() {
                         return true;
                     }
                 }

@@ -1,7 +1,7 @@
 //! What a submission takes: two locks, no clock, and nothing from the heap. (The last is tested
 //! with a real backend, too, in `folio`.)
 
-use super::null::Null;
+use super::null::{Null, POLLS};
 use crate::sync::LOCKS;
 use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
 use folio_device::{
@@ -177,5 +177,28 @@ fn a_submission_takes_two_locks_and_no_clock() {
     assert_eq!(ALLOCATIONS.get(), counted.1 + 1, "the counter does not count");
     if cfg!(all(target_os = "linux", target_arch = "x86_64")) {
         assert_eq!(CLOCKS.get(), counted.0 + 1, "the counter does not count");
+    }
+}
+
+/// DEP-02: a command that follows the last operation of a lane asks no lane how far it is, but for
+/// one in sixteen.
+#[test]
+fn a_chain_seldom_polls() {
+    let rt = Runtime::builder().backend(Null { closures: true, ..Null::new(1) }).build().unwrap();
+    for q in [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()] {
+        let mut x = rt.buffer::<u32>(4).unwrap();
+        let mut submit = || {
+            let submitted = q.submit(|cg| {
+                let x = cg.read_write(&mut x);
+                cg.host_kernel([1], x, |_, _| {});
+                Ok(())
+            });
+            submitted.unwrap();
+        };
+        submit();
+        let before = POLLS.get();
+        (0..1600).for_each(|_| submit());
+        let polls = POLLS.get() - before;
+        assert!((50..=150).contains(&polls), "{polls} polls in 1600 submissions");
     }
 }

@@ -512,13 +512,22 @@ impl LaneShared {
                 let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
                 let mut launch = launch.take().ok_or_else(none)?;
                 let is_foreign = launch.foreign.is_some();
-                let foreign = Cell::new(launch.foreign.take());
+                let Launch {
+                    kernel,
+                    foreign,
+                    loaded,
+                    scalars,
+                    opaque,
+                    params,
+                    proved,
+                    geometry,
+                    ..
+                } = &mut *launch;
+                let foreign = Cell::from_mut(foreign);
                 let task = |native: &dyn Any| {
                     let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
                     foreign.take().ok_or_else(twice)?.call(native)
                 };
-                let Launch { kernel, loaded, scalars, opaque, params, proved, geometry, .. } =
-                    &mut *launch;
                 let kernel = match *loaded {
                     Some(handle) => KernelRef::Loaded(handle),
                     None if is_foreign => KernelRef::Foreign(Foreign::new(&task)),
@@ -527,7 +536,6 @@ impl LaneShared {
                 let arguments = opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
                 let args = Args { blob: bytes_of(scalars), params, proved: *proved, arguments };
                 let result = self.native.enqueue(&head, Op::Launch(kernel, geometry, &args));
-                launch.foreign = foreign.take();
                 if launch.kernel.is_some() || launch.foreign.is_some() {
                     left.push(Remains::Launch(launch));
                 } else {

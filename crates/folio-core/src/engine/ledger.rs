@@ -20,7 +20,7 @@ use super::trace::Note;
 use super::untold::Untold;
 use super::whole::Whole;
 use crate::error::{Cause, Failure, Label};
-use crate::hal::{HalError, Link, Tick};
+use crate::hal::{HalError, Link, Order, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use crate::pages::DomainId;
@@ -356,6 +356,9 @@ impl Ledger {
         let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else {
             return self.nowhere(op.what, &op.label, [1; 3]);
         };
+        if op.storages.iter().any(|id| self.storages[id.0].residency.is_under_pressure()) {
+            self.table.expect_wait_for(self.timeline.next_stamp(lane));
+        }
         let epoch = self.epoch_of(slot);
         let record = Record {
             what: op.what,
@@ -384,11 +387,14 @@ impl Ledger {
         &mut self,
         lane: LaneId,
         mut record: Record,
-        waits: Waits,
+        mut waits: Waits,
         timed: bool,
         payload: Payload,
     ) -> Stamp {
-        record.after = waits.of_others(lane).collect();
+        let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
+        if !waits.is_empty() {
+            record.after = waits.stamps().into();
+        }
         let (what, label, slot) = (record.what, record.label.clone(), record.slot);
         let state = &mut self.timeline.lanes[usize::from(lane.0)];
         state.issued += 1;
@@ -406,7 +412,7 @@ impl Ledger {
             self.outbox.reapers |= 1 << backend;
         }
         // SAFETY: `&mut self` is the ledger under its lock.
-        unsafe { self.table.hand_over((lane, tick), waits, (label, timed), payload) };
+        unsafe { self.table.hand_over((lane, tick), (order, waits), (label, timed), payload) };
         Stamp::placed(lane, tick)
     }
 }

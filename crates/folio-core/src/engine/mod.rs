@@ -78,7 +78,7 @@ use crate::planted::Plant;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
 use command::Command;
-use devices::DeviceEntry;
+use devices::{DeviceEntry, Takes};
 use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{Ledger, Outbox};
@@ -244,7 +244,7 @@ impl Engine {
             ledger.traced = traced;
         }
         if let Some(device) = command.device {
-            ledger.look_at(device);
+            ledger.look_for(device, command);
         }
         if let Some((stamp, lane)) = ledger.straight(command) {
             command.pin = ledger.timeline.failures.pin();
@@ -276,7 +276,7 @@ impl Engine {
                 return Ok(ledger);
             }
             drop(ledger);
-            self.allocate_for(&missing, keep)?;
+            self.allocate_for(&missing, keep, Takes::InUse)?;
             ledger = self.lock();
         }
     }

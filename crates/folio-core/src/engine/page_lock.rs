@@ -14,7 +14,7 @@ use crate::pages::DomainId;
 
 impl Engine {
     /// Gives a new storage memory on the host that device `at` has page-locked. It counts against
-    /// that device's budget, as USM of the host's kind does.
+    /// the host's budget, since none of the device's memory is used.
     pub(crate) fn page_lock(&self, id: StorageId, at: u16) -> Result<(), Error> {
         let (bytes, label) = {
             let ledger = self.lock();
@@ -31,7 +31,8 @@ impl Engine {
             exported: false,
             label: label.as_str(),
         };
-        let made = self.device_alloc(at, request, "buffer", &label)?;
+        let budget = (&*self.host_budget, "host");
+        let made = self.alloc_within(budget, at, request, "buffer", &label)?;
         let Some(host) = made.host else {
             self.free(Garbage { alloc: made, bytes: bytes as usize, domain: DomainId::HOST });
             let device = self.devices[usize::from(at)].name.clone();

@@ -5,7 +5,7 @@ use super::lanes::{LaneOp, LaneShared, Lanes, Payload};
 use super::ledger::LANES_PER_DEVICE;
 use crate::error::Label;
 use crate::hal::{HalError, Lost, Order, Tick};
-use crate::order::stamp::{LaneId, Waits};
+use crate::order::stamp::{LaneId, Stamp, Waits, When};
 use std::collections::VecDeque;
 use std::sync::OnceLock;
 
@@ -45,8 +45,16 @@ impl LaneTable {
         }
     }
 
-    /// Puts the operation of a tick at the end of a lane's mailbox. If it waits for nothing on its
-    /// lane, it may overlap with what is there.
+    /// Something will wait for exactly this tick, which is to be handed over next.
+    pub(super) fn expect_wait_for(&self, stamp: Stamp) {
+        if let When::Placed(lane, tick) = stamp.when()
+            && let Some(shared) = self.shared(lane)
+        {
+            shared.expect_wait_for(tick);
+        }
+    }
+
+    /// Puts the operation of a tick at the end of a lane's mailbox. It waits for other lanes.
     ///
     /// # Safety
     /// One thread at a time calls this: the one that has the ledger locked.
@@ -54,12 +62,11 @@ impl LaneTable {
     pub(super) unsafe fn hand_over(
         &self,
         (lane, tick): (LaneId, Tick),
-        mut waits: Waits,
+        (order, waits): (Order, Waits),
         (label, timed): (Label, bool),
         payload: Payload,
     ) {
         let Some(shared) = self.shared(lane) else { return };
-        let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
         for (other, tick) in waits.iter() {
             if let Some(other) = self.shared(other) {
                 other.expect_wait_for(tick);

@@ -32,6 +32,9 @@ pub(crate) struct Residency {
     /// Operations may be at work still on memory that holds nothing any more: a copy or fill has
     /// failed, and they for it; or the contents were [forgotten](Self::forget) behind them.
     pub(super) broken: bool,
+    /// What used memory on a domain while that was another storage's. It comes before what brings
+    /// something there, and before what needs nothing brought.
+    earlier: Vec<(DomainId, Stamp)>,
     /// Pages that discards of parts have split between domains; also those that copies make whole
     /// again, as long as they are not written.
     pub(super) pieces: Pieces,
@@ -48,6 +51,7 @@ impl Residency {
             switches: SmallVec::new(),
             changes: 0,
             broken: false,
+            earlier: Vec::new(),
             pieces: Pieces::new(grid.pages),
         }
     }
@@ -191,6 +195,12 @@ impl Residency {
         only
     }
 
+    /// As [`leave`](Self::leave), while operations may be at work on that memory.
+    pub(crate) fn leave_in_use(&mut self, domain: DomainId, known: Known<'_>) {
+        self.hazards.leave(&self.grid.all(), domain, &mut |s| known(s));
+        self.leave(domain);
+    }
+
     /// The memory of `domain` is given away.
     pub(crate) fn leave(&mut self, domain: DomainId) {
         let all = self.grid.all();
@@ -201,6 +211,35 @@ impl Residency {
             fragment.arriving.retain(|(to, _)| *to != domain);
         });
         self.defined.update(&all, &mut |_, set: DomainSet| set.without(domain));
+    }
+
+    /// Nothing is under way to where data are current, other than on `domain`: that could fail.
+    pub(crate) fn is_sure_without(&self, domain: DomainId, known: Known<'_>) -> bool {
+        let pieces = self.pieces.all().flat_map(|fragment| fragment.arriving.iter().copied());
+        let mut arrivals = self.hazards.arrivals().chain(pieces);
+        arrivals.all(|(to, stamp)| to == domain || known(stamp) == Outcome::Fine)
+            && known(self.switch()) == Outcome::Fine
+    }
+
+    /// The memory of `domain` is new here, and was another storage's, which these have used.
+    pub(crate) fn come_after(&mut self, domain: DomainId, users: &[Stamp]) {
+        self.earlier.retain(|(at, _)| *at != domain);
+        self.earlier.extend(users.iter().map(|stamp| (domain, *stamp)));
+    }
+
+    /// What used the memory of `domain` before this storage did.
+    pub(crate) fn earlier(&self, domain: DomainId) -> impl Iterator<Item = Stamp> {
+        self.earlier.iter().filter(move |(at, _)| *at == domain).map(|(_, stamp)| *stamp)
+    }
+
+    /// Some of its memory was another storage's, and so may soon be another one's again.
+    #[inline]
+    pub(crate) fn is_under_pressure(&self) -> bool {
+        !self.earlier.is_empty()
+    }
+
+    fn earlier_deps(&self, domain: DomainId, deps: &mut Deps) {
+        self.earlier(domain).for_each(|stamp| add_dep(deps, stamp, false));
     }
 
     /// How many pages are current on a domain as a whole.
@@ -246,6 +285,9 @@ impl Residency {
                 self.hazards.write_deps(&a.pages, a.place, self.writing(a), deps)
             }
         }
+        if a.mode.discards() {
+            self.earlier_deps(a.place, deps);
+        }
     }
 
     fn switch_deps(&self, place: DomainId, deps: &mut Deps) {
@@ -270,6 +312,7 @@ impl Residency {
     pub(crate) fn users(&self, deps: &mut Deps) {
         let all = self.grid.all();
         add_dep(deps, self.switch(), false);
+        self.earlier.iter().for_each(|(_, stamp)| add_dep(deps, *stamp, false));
         self.hazards.write_deps(&all, DomainId::HOST, Writing::Update, deps);
     }
 
@@ -444,6 +487,7 @@ impl Residency {
         let pages = self.grid.pages_of(elements);
         self.switch_deps(source, deps);
         self.switch_deps(domain, deps);
+        self.earlier_deps(domain, deps);
         self.hazards.read_deps(&pages, source, deps);
         self.hazards.order_arrivals(&pages, domain, deps);
         if self.broken || self.tracker.is_foreign() {
@@ -455,6 +499,7 @@ impl Residency {
     /// What zeroing `pages` on `domain` comes after.
     pub(crate) fn zero_deps(&self, pages: &Box3, domain: DomainId, deps: &mut Deps) {
         self.switch_deps(domain, deps);
+        self.earlier_deps(domain, deps);
         self.hazards.order_arrivals(pages, domain, deps);
         if self.broken {
             self.hazards.order_all(pages, deps);

@@ -60,9 +60,12 @@ impl Ledger {
         let at = usize::from(lane.0);
         let mut progress = false;
         while self.timeline.lanes[at].retired < end {
-            progress |= self.poll_waits(lane);
-            if self.timeline.lanes[at].held.is_some() {
-                break;
+            let first = self.timeline.lanes[at].records.front();
+            if first.is_some_and(|first| !first.after.is_empty()) {
+                progress |= self.poll_waits(lane);
+                if self.timeline.lanes[at].held.is_some() {
+                    break;
+                }
             }
             // One of those lanes may have told that the device is lost: then none is left.
             let Some(mut record) = self.timeline.lanes[at].records.pop_front() else { break };
@@ -142,14 +145,22 @@ impl Ledger {
         lost.into_iter().for_each(|domain| self.lose_links(domain));
         self.trace_end(lane, tick, record, failure.is_some());
         self.release_of(record);
+        if record.staging.is_some() || record.nodes.is_some() || record.code.is_some() {
+            self.give_back(record);
+        }
+        if let Some(slot) = record.slot {
+            self.finish_slot(slot, failure.map(|failure| Failed { failure, spoilt }));
+        }
+    }
+
+    /// What few operations hold goes when they have ended.
+    #[cold]
+    fn give_back(&mut self, record: &mut Record) {
         self.outbox.staging.extend(record.staging.take());
         let unused = record.nodes.take().and_then(Arc::into_inner);
         self.outbox.leftovers.extend(unused.map(|nodes| Leftover::Graph(Box::new(nodes))));
         let unused = record.code.take().and_then(Arc::into_inner);
         self.outbox.leftovers.extend(unused.map(Leftover::Code));
-        if let Some(slot) = record.slot {
-            self.finish_slot(slot, failure.map(|failure| Failed { failure, spoilt }));
-        }
     }
 
     /// The failure that reaches an operation that has run.

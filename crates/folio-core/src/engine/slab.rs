@@ -28,6 +28,7 @@ impl<T> Slab<T> {
         Some(item)
     }
 
+    #[inline]
     pub(crate) fn get(&self, id: u32) -> Option<&T> {
         self.items.get(id as usize)?.as_ref()
     }
@@ -45,28 +46,29 @@ impl<T> Slab<T> {
         self.items.iter_mut().flatten()
     }
 
+    #[inline]
     pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.items.get_mut(id as usize)?.as_mut()
     }
 }
 
+#[cold]
 #[expect(clippy::panic, reason = "an id that is not there is a bug of the engine, as in a Vec")]
+fn missing(id: u32) -> ! {
+    panic!("nothing has id {id}")
+}
+
 impl<T> Index<u32> for Slab<T> {
     type Output = T;
+    #[inline(always)] // Several times for each access.
     fn index(&self, id: u32) -> &T {
-        match self.items.get(id as usize) {
-            Some(Some(item)) => item,
-            _ => panic!("nothing has id {id}"),
-        }
+        self.get(id).unwrap_or_else(|| missing(id))
     }
 }
 
-#[expect(clippy::panic, reason = "an id that is not there is a bug of the engine, as in a Vec")]
 impl<T> IndexMut<u32> for Slab<T> {
+    #[inline(always)] // As `index`.
     fn index_mut(&mut self, id: u32) -> &mut T {
-        match self.items.get_mut(id as usize) {
-            Some(Some(item)) => item,
-            _ => panic!("nothing has id {id}"),
-        }
+        self.get_mut(id).unwrap_or_else(|| missing(id))
     }
 }

@@ -47,6 +47,11 @@ impl Slot {
     pub(crate) fn operation(&self) -> Option<&NewOp> {
         self.op.as_deref().or(self.running.as_deref())
     }
+
+    /// As [`operation`](Self::operation).
+    pub(super) fn operation_mut(&mut self) -> Option<&mut NewOp> {
+        self.op.as_deref_mut().or(self.running.as_deref_mut())
+    }
 }
 
 impl Slot {

@@ -16,7 +16,7 @@ use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 impl Engine {
@@ -90,6 +90,14 @@ impl Engine {
             }
             Ok(alloc.map(|alloc| (alloc, storage.bytes())))
         })
+    }
+
+    /// Waits for what used its memory on `domain` when that was another storage's: from now on the
+    /// program may use it by its address.
+    pub(crate) fn await_earlier(&self, id: StorageId, domain: DomainId) -> Result<(), Error> {
+        let earlier: SmallVec<[Stamp; 4]> =
+            self.enter(|ledger| ledger.storages[id.0].residency.earlier(domain).collect());
+        earlier.into_iter().try_for_each(|stamp| self.wait(stamp, None).map(drop))
     }
 
     /// Its allocations, with the number of pages that are current there.

@@ -43,9 +43,8 @@ impl StorageState {
         if !fine {
             return None;
         }
-        if self
-            .link
-            .is_some_and(|link| self.side(a.domain).is_some_and(|side| side != link.turn.active))
+        if let Some(link) = &self.link
+            && self.side(a.domain).is_some_and(|side| side != link.turn.active)
         {
             return None;
         }
@@ -183,9 +182,10 @@ impl Ledger {
             let storage = &self.storages[a.storage.0];
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
-            let switch = storage.residency.switch();
-            (self.timeline.outcome(switch) == Outcome::Fine).then_some(())?;
-            let place = storage.place(a.domain);
+            let (place, switch) = (storage.place(a.domain), storage.residency.switch());
+            if switch != Stamp::DONE && self.timeline.outcome(switch) != Outcome::Fine {
+                return None;
+            }
             for arrival in settled.arrivals {
                 (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?;
             }
@@ -238,8 +238,11 @@ impl Ledger {
             if storage.evict.is_some() {
                 self.submissions += 1;
                 storage.used = self.submissions;
+                if storage.residency.is_under_pressure() {
+                    self.table.expect_wait_for(stamp);
+                }
             }
-            let writes = a.mode.writes().then_some(storage.place(a.domain));
+            let writes = a.mode.writes().then(|| storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);
             if writes.is_some() {
                 storage.note_side(a.domain);

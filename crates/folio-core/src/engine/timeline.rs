@@ -42,6 +42,7 @@ impl Timeline {
     }
 
     /// How a stamp stands, as far as the ledger knows.
+    #[inline]
     pub(crate) fn outcome(&self, stamp: Stamp) -> Outcome {
         let done = match stamp.when() {
             When::Done => return Outcome::Fine,

@@ -306,7 +306,7 @@ impl Graph {
     /// The node of a command that was recorded, by its event. None for other events, and for one of
     /// several commands.
     pub fn node_of(&self, event: &Event) -> Option<Node> {
-        event.recorded.as_ref()?.node_in(&self.inner)
+        event.recorded()?.node_in(&self.inner)
     }
 
     /// Whether both have the same nodes, of the same kinds and kernels and with the same accesses,

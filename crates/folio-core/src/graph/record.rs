@@ -23,10 +23,15 @@ pub(crate) struct Recorder {
 }
 
 impl Recorder {
+    #[inline]
+    fn is_active(&self) -> bool {
+        self.active.load(Ordering::Acquire)
+    }
+
     /// The graph.
     #[inline]
     pub(crate) fn graph(&self) -> Option<Arc<Inner>> {
-        if self.active.load(Ordering::Acquire) { self.graph.lock().clone() } else { None }
+        if self.is_active() { self.graph.lock().clone() } else { None }
     }
 
     fn begin(&self, graph: &Arc<Inner>) -> Result<(), GraphError> {
@@ -201,17 +206,21 @@ impl Queue {
     /// command is recorded from then on.
     #[inline]
     pub(crate) fn recorder_of(&self, group: &CommandGroup) -> Result<Option<Arc<Inner>>> {
+        match (self.inner.recorder.is_active(), group.follows_recorded()) {
+            (false, None) => Ok(None),
+            (_, follows) => self.recorder_after(follows),
+        }
+    }
+
+    #[cold]
+    fn recorder_after(&self, follows: Option<&Recorded>) -> Result<Option<Arc<Inner>>> {
         if let Some(graph) = self.inner.recorder.graph() {
             return Ok(Some(graph));
         }
-        match group.follows_recorded() {
-            None => Ok(None),
-            Some(recorded) => {
-                let graph = &recorded.graph;
-                graph.join(self, None)?;
-                Ok(Some(graph.clone()))
-            }
-        }
+        let Some(recorded) = follows else { return Ok(None) };
+        let graph = &recorded.graph;
+        graph.join(self, None)?;
+        Ok(Some(graph.clone()))
     }
 
     /// That there is something to wait for.
@@ -265,7 +274,7 @@ impl Inner {
         for group in groups {
             let mut command = Command::new(None, false);
             Template::finish(group, &mut command, !self.once)?;
-            if self.once && is_one && group.for_graph.is_none() {
+            if self.once && is_one && group.is_plain() {
                 let mut state = self.state.lock();
                 if let Some(at) = state.follow(queue, &mut command) {
                     state.keep(group.leases().0.drain(..));
@@ -274,7 +283,7 @@ impl Inner {
                 }
             }
             let template = Arc::new(Template::of(command, group));
-            let told = group.take_for_graph();
+            let told = group.take_rare();
             if !self.once {
                 template.check(self)?;
                 if !told.parameters.is_empty() {
@@ -302,13 +311,13 @@ impl Inner {
         })();
         drop(state);
         pushed.map_err(|why| self.error(why))?;
-        Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+        Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
     }
 
     /// The event of a node.
     fn recorded(self: &Arc<Self>, at: u32) -> Event {
         let recorded = Recorded { graph: self.clone(), nodes: smallvec![at] };
-        Event::recorded(self.core.clone(), recorded)
+        Event::of_recorded(self.core.clone(), recorded)
     }
 
     /// The event of a kernel call that is the next command of a known block. It takes the buffers
@@ -380,7 +389,7 @@ impl Inner {
         let placed = (|| {
             let mut places = SmallVec::new();
             for event in after {
-                let Some(recorded) = &event.recorded else {
+                let Some(recorded) = event.recorded() else {
                     let command = what.label().clone();
                     return Err(GraphError::OutsideEvent { command });
                 };
@@ -393,6 +402,6 @@ impl Inner {
         let nodes = placed.map(|after| smallvec![self.push_of(&mut state, queue, what, after)]);
         drop(state);
         let nodes = nodes.map_err(|why| self.error(why))?;
-        Ok(Event::recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+        Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
     }
 }

@@ -7,7 +7,7 @@ use crate::engine::foreign::Body;
 use crate::engine::launch::Launch;
 use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
-use crate::group::{CommandGroup, ForGraph, Leases, Purpose};
+use crate::group::{CommandGroup, Leases, Purpose, Rare};
 use crate::hal::{KernelHandle, KernelId};
 use crate::marks::Marks;
 use crate::token::GroupId;
@@ -99,8 +99,7 @@ impl Template {
             _ => Work::None,
         };
         let (kind, label) = (kind_of(&command), command.label.clone());
-        let told = group.for_graph.as_mut();
-        let marks = told.map(|told| std::mem::take(&mut told.marks)).unwrap_or_default();
+        let marks = group.take_marks();
         let leases = group.leases();
         Template { kind, label, command, work, leases, bodies: None, marks }
     }
@@ -109,7 +108,7 @@ impl Template {
     pub(super) fn described(
         graph: &Inner,
         describe: impl FnOnce(&mut CommandGroup) -> Result<()>,
-    ) -> Result<(Template, ForGraph)> {
+    ) -> Result<(Template, Rare)> {
         let id = GroupId::next();
         let mut group = CommandGroup::new(&graph.core, graph.device, id);
         describe(&mut group)?;
@@ -118,7 +117,7 @@ impl Template {
         Template::finish(&mut group, &mut command, true)?;
         let made = Template::of(command, &mut group);
         made.check(graph)?;
-        Ok((made, group.take_for_graph()))
+        Ok((made, group.take_rare()))
     }
 
     /// A command that has been a node before. It keeps no buffers.

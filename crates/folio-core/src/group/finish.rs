@@ -20,13 +20,13 @@ use std::sync::atomic::Ordering;
 impl CommandGroup {
     /// Checks everything that does not need the ledger, and completes the command.
     pub(crate) fn finish(&mut self, command: &mut Command) -> Result<()> {
-        if let Some(error) = self.wrong.take() {
-            return Err(error);
+        if !self.is_plain() {
+            self.check_described()?;
         }
+        self.check_lease()?;
         if self.actions > 1 {
             return Err(Error::Actions { command: self.label.clone(), actions: self.actions });
         }
-        self.check_lease()?;
         let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
         let place = self.domain();
         let (mut homes, mut imports, mut managed) = (false, false, false);
@@ -154,7 +154,7 @@ impl CommandGroup {
             }
         }
         self.after_all(&moves);
-        self.wrong.take().map_or(Ok(()), Err)
+        self.check_described()
     }
 
     /// Fills and hints are for memory of the device itself.
@@ -206,6 +206,7 @@ impl CommandGroup {
     }
 
     /// Where the access of a token is, given those of the tokens before it.
+    #[inline]
     fn made_at(&self, token: &Token, before: &[Token], seen: &mut Seen) -> Result<usize> {
         if token.group != self.id {
             return Err(Error::ForeignAccess { command: self.label.clone() });
@@ -250,7 +251,7 @@ impl CommandGroup {
             command.accesses.clear();
         } else {
             self.choose_form(&mut launch)?;
-            command.action = Action::Launch(Some(launch));
+            command.set_launch(launch);
         }
         Ok(())
     }

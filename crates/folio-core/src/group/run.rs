@@ -140,7 +140,7 @@ impl CommandGroup {
             given.drain(..).zip(&launch.params).enumerate()
         {
             if !part.marks.is_none() {
-                self.graph().marks.push((nth, part.marks));
+                self.rare().marks.push((nth, part.marks));
             }
             part.whole &= param.extent == part.part.extent();
             let max = std::array::from_fn(|dim| param.origin[dim] + param.extent[dim]);

@@ -50,7 +50,7 @@ impl CommandGroup {
     /// The same task, which tells its event when it ran. A task that panics tells nothing.
     pub(super) fn time_task(&mut self, body: HostBody) -> HostBody {
         let timing = TaskTiming::default();
-        self.task_timing = Some(timing.clone());
+        self.rare().timing = Some(timing.clone());
         let epoch = self.core.engine.host.epoch();
         let now = move || u64::try_from((Instant::now() - epoch).as_nanos()).unwrap_or(u64::MAX);
         let queued = now();

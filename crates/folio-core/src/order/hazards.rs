@@ -248,6 +248,13 @@ impl Hazards {
         Some(Settled { writers, older, readers, arrivals })
     }
 
+    /// The latest writer of all pages, if they are alike.
+    #[inline]
+    pub(crate) fn writer(&self) -> Option<Stamp> {
+        let state = self.states.get(self.map.flat()? as usize)?;
+        state.writers.last().map(|writer| writer.stamp)
+    }
+
     /// `stamp`, which comes after all arrivals and, if it writes there, after everything else, uses
     /// all pages, which are alike. Nobody has written elsewhere who is not done.
     #[inline]
@@ -271,6 +278,12 @@ impl Hazards {
             state.writers.iter().chain(&state.older).for_each(|writer| f(writer.stamp));
             state.arrivals.iter().for_each(|arrival| f(arrival.stamp));
         }
+    }
+
+    /// What is under way to memory, and to which domain's.
+    pub(crate) fn arrivals(&self) -> impl Iterator<Item = (DomainId, Stamp)> {
+        let states = self.states.iter().filter(|state| state.pages > 0);
+        states.flat_map(|state| &state.arrivals).map(|arrival| (arrival.domain, arrival.stamp))
     }
 
     fn each(&self, range: &Box3, mut f: impl FnMut(&State)) {
@@ -518,6 +531,28 @@ impl Hazards {
             let arrivals = std::mem::take(&mut state.arrivals);
             let stamps = writers.iter().chain(&older).map(|writer| writer.stamp);
             for stamp in stamps.chain(arrivals.iter().map(|arrival| arrival.stamp)) {
+                if outcome(stamp) == Outcome::Pending {
+                    state.read(stamp, outcome);
+                }
+            }
+        });
+    }
+
+    /// The memory of `range` on `domain` is given away. Copies to it that are under way read what
+    /// they read, and bring nothing.
+    pub(crate) fn leave(
+        &mut self,
+        range: &Box3,
+        domain: DomainId,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
+        self.update(range, &mut |state| {
+            let gone = |arrival: &Arrival| arrival.domain == domain;
+            let stamps: SmallVec<[Stamp; 2]> =
+                state.arrivals.iter().filter(|a| gone(a)).map(|a| a.stamp).collect();
+            state.arrivals.retain(|arrival| !gone(arrival));
+            state.older.retain(|writer| writer.domain != domain);
+            for stamp in stamps {
                 if outcome(stamp) == Outcome::Pending {
                     state.read(stamp, outcome);
                 }

@@ -106,10 +106,13 @@ impl Waits {
         self.0.len() < before
     }
 
-    /// Those of other lanes than `lane`.
     #[inline]
-    pub(crate) fn of_others(&self, lane: LaneId) -> impl Iterator<Item = Stamp> {
-        self.0.iter().copied().filter(move |s| s.lane() != Some(lane))
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    pub(crate) fn stamps(&self) -> &[Stamp] {
+        &self.0
     }
 
     #[inline]

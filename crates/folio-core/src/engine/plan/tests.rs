@@ -43,6 +43,7 @@ macro_rules! check {
 }
 
 mod coherence;
+mod evict;
 mod failure;
 mod links;
 mod order;

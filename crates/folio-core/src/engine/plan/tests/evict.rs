@@ -1,0 +1,145 @@
+//! Memory that is taken over while commands use it.
+
+use super::*;
+use crate::engine::evict::{Evict, Takeover};
+
+/// A buffer whose memory on device 1 is that device's, and may go.
+fn chunk(t: &mut Rig, name: &str, there: bool) -> Buf {
+    let x = t.filled(name, 8, 4);
+    let storage = &mut t.ledger.storages[x.id.0];
+    storage.evict = Some(Evict::clean());
+    let alloc =
+        Alloc { owner: Owner::Device(0, 1), ..*storage.alloc(DomainId(1)).expect("it has") };
+    storage.remove_alloc(DomainId(1));
+    if there {
+        storage.set_alloc(DomainId(1), alloc);
+    }
+    x
+}
+
+/// The first takes over what the engine finds on device 1.
+fn takes(t: &mut Rig, to: Buf) -> Option<StorageId> {
+    let domain = DomainId(1);
+    let from = t.ledger.giver(to.id, domain, &[to.id])?;
+    t.ledger.take_over(&Takeover { from, to: to.id, domain }).then_some(from)
+}
+
+/// MEM-01, XFER-05: two pieces of memory for any number of chunks. Each chunk's copy comes after
+/// the kernel that used its memory last, and after no other one.
+#[test]
+fn chunks_take_turns() {
+    let mut t = Rig::new();
+    let [a, b] = ["a", "b"].map(|name| chunk(&mut t, name, true));
+    let [c, d] = ["c", "d"].map(|name| chunk(&mut t, name, false));
+    check!(t.kernel("ka", 1, &[a.read(0..8)]), "copy a[0..8] 0->1", "ka after copy a 0->1");
+    check!(t.kernel("kb", 1, &[b.read(0..8)]), "copy b[0..8] 0->1", "kb after copy b 0->1");
+    assert_eq!(takes(&mut t, c), Some(a.id));
+    check!(
+        t.kernel("kc", 1, &[c.read(0..8)]),
+        "copy c[0..8] 0->1 after (copy a 0->1), (ka)",
+        "kc after copy c 0->1"
+    );
+    assert_eq!(takes(&mut t, d), Some(b.id));
+    check!(
+        t.kernel("kd", 1, &[d.read(0..8)]),
+        "copy d[0..8] 0->1 after (copy b 0->1), (kb)",
+        "kd after copy d 0->1"
+    );
+    t.ends("ka");
+    assert_eq!(takes(&mut t, a), Some(c.id));
+    check!(
+        t.kernel("again", 1, &[a.read(0..8)]),
+        "copy a[0..8] 0->1 after (copy c 0->1), (kc)",
+        "again after copy a 0->1"
+    );
+    assert!(!["copy c 0->1", "copy d 0->1", "again"].into_iter().any(|name| t.is_deferred(name)));
+    assert_eq!((t.ledger.counters.evictions, t.ledger.counters.evicted_bytes), (3, 24));
+    assert!(t.ledger.outbox.garbage.is_empty(), "nothing is freed");
+}
+
+/// MEM-01: a write of everything brings nothing, and comes after who used its memory.
+#[test]
+fn a_discard_comes_after_earlier_users() {
+    let mut t = Rig::new();
+    let (a, b) = (chunk(&mut t, "a", true), chunk(&mut t, "b", false));
+    check!(t.kernel("k", 1, &[a.read(0..8)]), "copy a[0..8] 0->1", "k after copy a 0->1");
+    assert_eq!(takes(&mut t, b), Some(a.id));
+    check!(t.kernel("w", 1, &[b.write(0..8)]), "w after (copy a 0->1), (k)");
+    check!(t.kernel("r", 1, &[b.read(0..8)]), "r after w");
+}
+
+/// MEM-01: as fresh memory, it is zeroed where nothing is brought.
+#[test]
+fn zeros_come_after_earlier_users() {
+    let mut t = Rig::new();
+    let (a, b) = (chunk(&mut t, "a", true), chunk(&mut t, "b", false));
+    t.ledger.storages[b.id.0].residency.forget(&b.grid.all(), &|_| Outcome::Fine);
+    check!(t.kernel("k", 1, &[a.read(0..8)]), "copy a[0..8] 0->1", "k after copy a 0->1");
+    assert_eq!(takes(&mut t, b), Some(a.id));
+    check!(
+        t.kernel("r", 1, &[b.read(4..8)]),
+        "zero b[4..8]@1 after (copy a 0->1), (k)",
+        "r after zero b@1"
+    );
+}
+
+/// MEM-01: the host writes what a copy to the lost memory still reads, and comes after that.
+#[test]
+fn a_write_comes_after_the_copy_from_there() {
+    let mut t = Rig::new();
+    let (a, b) = (chunk(&mut t, "a", true), chunk(&mut t, "b", false));
+    check!(t.kernel("k", 1, &[a.read(0..8)]), "copy a[0..8] 0->1", "k after copy a 0->1");
+    assert_eq!(takes(&mut t, b), Some(a.id));
+    check!(t.task("h", &[a.update(0..8)]), "h after (copy a 0->1), (k)");
+}
+
+/// MEM-01: what is idle goes first. Only copies go, and only those that surely are copies.
+#[test]
+fn what_is_not_elsewhere_stays() {
+    let mut t = Rig::new();
+    let [a, b, c] = ["a", "b", "c"].map(|name| chunk(&mut t, name, true));
+    let d = chunk(&mut t, "d", false);
+    check!(t.kernel("ka", 1, &[a.read(0..8)]), "copy a[0..8] 0->1", "ka after copy a 0->1");
+    check!(t.kernel("wb", 1, &[b.write(0..8)]), "wb");
+    check!(t.kernel("wc", 1, &[c.write(0..8)]), "wc");
+    check!(t.task("hc", &[c.read(0..8)]), "copy c[0..8] 1->0 after wc", "hc after copy c 1->0, wc");
+    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[a.id]), None, "the copy of c has not ended");
+    t.ends("copy c 1->0");
+    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[a.id]), Some(c.id));
+    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[]), Some(a.id), "used before c");
+    t.ends("hc");
+    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[]), Some(c.id), "it is idle");
+    let small = t.filled("small", 4, 4);
+    t.ledger.storages[small.id.0].remove_alloc(DomainId(1));
+    assert_eq!(t.ledger.giver(small.id, DomainId(1), &[]), None, "of another size");
+}
+
+/// MEM-01: who uses the memory keeps it, whoever has it by now.
+#[test]
+fn earlier_users_keep_the_memory() {
+    let mut t = Rig::new();
+    let (a, b) = (chunk(&mut t, "a", true), chunk(&mut t, "b", false));
+    check!(t.kernel("k", 1, &[a.read(0..8)]), "copy a[0..8] 0->1", "k after copy a 0->1");
+    assert_eq!(takes(&mut t, b), Some(a.id));
+    t.ledger.storages[b.id.0].life = crate::engine::storage::Life::Dropped;
+    assert!(!t.ledger.storages[b.id.0].over());
+    t.ends("copy a 0->1");
+    assert!(!t.ledger.storages[b.id.0].over());
+    let before = t.ledger.outbox.garbage.len();
+    t.ends("k");
+    assert!(t.ledger.outbox.garbage.len() > before, "now it is freed");
+    assert_eq!(t.ledger.storages[a.id.0].in_use, 0);
+}
+
+/// MEM-01: a submitter that is far ahead waits.
+#[test]
+fn memory_with_many_users_stays() {
+    let mut t = Rig::new();
+    let (a, b) = (chunk(&mut t, "a", true), chunk(&mut t, "b", false));
+    for at in 0..64 {
+        t.kernel(&format!("k{at}"), 1, &[a.read(0..8)]);
+    }
+    assert_eq!(t.ledger.giver(b.id, DomainId(1), &[]), None, "and the copy");
+    t.ends("k0");
+    assert_eq!(t.ledger.giver(b.id, DomainId(1), &[]), Some(a.id));
+}

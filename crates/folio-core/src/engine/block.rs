@@ -51,13 +51,15 @@ impl Block {
 pub(crate) struct Trust {
     /// Operations of blocks. They cannot fail unless a doubt does.
     sure: Sure,
+    /// With so many of them, those are left out that have ended.
+    full: usize,
     /// What these wait for, and is not one of them.
     doubts: Vec<Stamp>,
     /// What the latest block would have waited for besides.
     asked: SmallVec<[Stamp; 4]>,
 }
 
-/// How many operations of blocks are kept before those are left out that have ended.
+/// How many operations of blocks are kept at least before those are left out that have ended.
 const KEPT: usize = 64;
 
 impl Trust {
@@ -67,6 +69,7 @@ impl Trust {
         sources: impl Iterator<Item = Stamp>,
         timeline: &Timeline,
     ) -> bool {
+        self.forget(|stamp| timeline.outcome(stamp) == Outcome::Pending);
         if self.doubts.iter().any(|doubt| timeline.outcome(*doubt) == Outcome::Failed) {
             (self.sure, self.doubts) = (Sure::default(), Vec::new());
         }
@@ -76,12 +79,17 @@ impl Trust {
         self.asked.is_empty() && self.doubts.is_empty()
     }
 
-    /// A block is these operations.
-    pub(super) fn add(&mut self, stamps: impl Iterator<Item = Stamp>, timeline: &Timeline) {
-        if self.sure.len() >= KEPT {
-            self.sure.retain(|stamp| timeline.outcome(stamp) == Outcome::Pending);
+    /// A block is this operation.
+    pub(super) fn add(&mut self, stamp: Stamp) {
+        self.sure.push(stamp);
+    }
+
+    /// Leaves out what has ended, once that may be much.
+    fn forget(&mut self, is_pending: impl Fn(Stamp) -> bool) {
+        if self.sure.len() >= self.full.max(KEPT) {
+            self.sure.retain(is_pending);
+            self.full = 2 * self.sure.len();
         }
-        stamps.for_each(|stamp| self.sure.push(stamp));
     }
 
     /// The latest block that was asked about was submitted one by one, as these operations.
@@ -133,5 +141,38 @@ impl Engine {
             Err(_) => self.leave(ledger),
         }
         submitted.map(|(stamp, _)| (stamp, pin))
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::order::stamp::LaneId;
+    use std::cell::Cell;
+
+    /// A device may be many blocks behind. Each of them is looked at a few times, and those that
+    /// have ended are forgotten.
+    #[test]
+    fn many_blocks_in_flight_take_linear_time() {
+        let (mut trust, looks) = (Trust::default(), Cell::new(0));
+        let stamp = |tick| Stamp::placed(LaneId(0), tick);
+        for tick in 1..=100_000 {
+            let is_pending = |_| {
+                looks.set(looks.get() + 1);
+                true
+            };
+            trust.forget(is_pending);
+            trust.add(stamp(tick));
+        }
+        assert!(looks.get() <= 300_000, "{} looks", looks.get());
+        assert_eq!(trust.sure.len(), 100_000);
+        for tick in 100_001..=300_000 {
+            trust.forget(|_| false);
+            trust.add(stamp(tick));
+        }
+        assert!(trust.sure.len() <= KEPT, "{}", trust.sure.len());
+        let timeline = Timeline::new(8);
+        assert!(trust.covers(std::iter::once(stamp(300_000)), &timeline));
+        assert!(!trust.covers(std::iter::once(stamp(300_001)), &timeline));
     }
 }

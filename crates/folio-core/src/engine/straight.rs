@@ -134,7 +134,7 @@ impl Ledger {
         self.count_whole(queue, whole);
         let stamp = self.timeline.next_stamp(lane);
         self.mark_straight(accesses, stamp);
-        trust.add(std::iter::once(stamp), &self.timeline);
+        trust.add(stamp);
         let record = Record {
             what: "graph",
             label: Label::of(&"batch"),

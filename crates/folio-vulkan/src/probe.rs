@@ -49,7 +49,7 @@ struct Floats {
 
 /// Measures, and publishes what was found; or why the device cannot be used.
 pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
-    // It is the device that computes, not the kernel digit by digit.
+    // It is the device that computes, not the kernel by integers.
     let fused = found.target.capabilities.exact.fused;
     found.target.capabilities.exact =
         Exact { f32: true, f64: true, doubles: true, conversions: true, comparisons: true, fused };
@@ -73,7 +73,7 @@ pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     capabilities.exact.fused =
         Fused { f32: fused.f32 && single.fuses, f64: fused.f64 && double.fuses };
     found.info.caps.denormals = single.denormals;
-    // By the device, or digit by digit.
+    // By the device, or by integers.
     found.info.caps.exact_div_sqrt = true;
     match single.loses_signs {
         true => Err(format!("{} loses the signs of zeros", found.info.name)),

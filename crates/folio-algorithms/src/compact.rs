@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::scan::inclusive_scan;
-use crate::{of_32_bits, of_one_length};
+use crate::{of_32_bits, of_one_length, private};
 use folio::Shares;
 
 #[kernel]
@@ -40,9 +40,9 @@ pub fn compact<T: DeviceType + Value>(
     let n = x.len();
     of_one_length("compact", n, keep.len())?;
     of_32_bits::<T>("compaction of", n)?;
-    let (mut y, mut count) = (rt.buffer(n)?, rt.buffer(1)?);
+    let (mut y, mut count) = (private(&rt, n)?, private(&rt, 1)?);
     let Some(last) = n.checked_sub(1) else { return Ok((y, count)) };
-    let (mut marked, mut kept) = (rt.buffer(n)?, rt.buffer(n)?);
+    let (mut marked, mut kept) = (private(&rt, n)?, private(&rt, n)?);
     q.run(n, marks(&keep, &mut marked))?;
     inclusive_scan(q, Add, &marked, &mut kept)?;
     // SAFETY: the counts, which no other command has and which 32 bits can hold, rise by 1 or not

@@ -70,6 +70,11 @@ pub use sort::{Direction, gather, sort, sort_by_key, sort_order};
 pub use transpose::transpose;
 
 /// Refuses what is not of one length.
+/// Memory whose contents other code relies on: no tracker of the program's can lie about it.
+fn private<T: folio::DeviceType>(rt: &folio::Runtime, n: usize) -> folio::Result<folio::Buffer<T>> {
+    rt.buffer_with(n, folio::BufferOptions::new().own_tracker())
+}
+
 fn of_one_length(command: &'static str, source: usize, target: usize) -> folio::Result<()> {
     of_one_shape(command, [source], [target])
 }

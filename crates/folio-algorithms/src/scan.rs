@@ -2,6 +2,7 @@
 
 use crate::of_one_length;
 use crate::prelude::*;
+use crate::private;
 
 /// Elements that a work-group scans; also how the order of combining is fixed.
 const GROUP: usize = 256;
@@ -48,9 +49,9 @@ where
     }
     let full = n / GROUP;
     // What is left over has nothing after it, so that its total does not count.
-    let mut own = rt.buffer::<T>(n.div_ceil(GROUP))?;
+    let mut own = private::<T>(&rt, n.div_ceil(GROUP))?;
     q.run(Items::from(full * GROUP).groups([GROUP]), totals::<T, O>(x, &mut own))?;
-    let mut before = rt.buffer(own.len())?;
+    let mut before = private(&rt, own.len())?;
     exclusive_scan(q, op, &own, &mut before)?;
     Ok(before)
 }

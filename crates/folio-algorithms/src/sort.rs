@@ -4,7 +4,7 @@
 use crate::keys::{Bits, Key};
 use crate::prelude::*;
 use crate::scan::exclusive_scan;
-use crate::{of_32_bits, of_one_length};
+use crate::{of_32_bits, of_one_length, private};
 use folio::Shares;
 use folio::hal::DeviceKind;
 use folio::ir::device::CastFrom;
@@ -134,11 +134,11 @@ where
     fn passes<const RADIX: usize>(self, q: &Queue, bits: u32, chunk: usize) -> Result<Keys<B>> {
         let (n, rt) = (self.keys.len(), q.runtime());
         let chunks = n.div_ceil(chunk);
-        let mut counts = rt.buffer::<u32>(RADIX * chunks)?;
-        let mut starts = rt.buffer::<u32>(RADIX * chunks)?;
+        let mut counts = private::<u32>(&rt, RADIX * chunks)?;
+        let mut starts = private::<u32>(&rt, RADIX * chunks)?;
         let mut from = self;
-        let order = from.order.as_ref().map(|_| rt.buffer(n)).transpose()?;
-        let mut to = Keys { keys: rt.buffer(n)?, order };
+        let order = from.order.as_ref().map(|_| private(&rt, n)).transpose()?;
+        let mut to = Keys { keys: private(&rt, n)?, order };
         for shift in (0..bits).step_by(RADIX.ilog2() as usize) {
             // SAFETY: an item writes what is its own modulo the number of chunks, and nothing is
             // read.
@@ -183,9 +183,9 @@ fn sorted<K: Key>(
 ) -> Result<Keys<K::Bits>> {
     let (n, rt) = (keys.len(), q.runtime());
     of_32_bits::<K>("sort of", n)?;
-    let mut own = rt.buffer(n)?;
+    let mut own = private(&rt, n)?;
     K::encode(q, direction, keys, &mut own)?;
-    let mut order = with_order.then(|| rt.buffer(n)).transpose()?;
+    let mut order = with_order.then(|| private(&rt, n)).transpose()?;
     if let Some(order) = &mut order {
         q.run(n, positions(order))?;
     }

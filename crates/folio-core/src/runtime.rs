@@ -552,7 +552,8 @@ impl Runtime {
         state.evict = options.evict.or(self.core.engine.evict);
         let core = self.core.clone();
         let id = core.engine.new_storage(state);
-        let mut storage = StorageHandle::new(core, id, label, (grid, element_bytes), home);
+        let mut storage =
+            StorageHandle::new(core, id, label, (grid, element_bytes, align_of::<T>()), home);
         storage.end = options.sync.then(|| Box::new(End::that_waits()));
         let storage = Arc::new(storage);
         Ok(View::new(storage, (dims, rank), element_bytes))

@@ -431,6 +431,7 @@ impl<T: DeviceType> Usm<T> {
     }
 
     /// Makes a buffer of it, without copying: the memory is the buffer's allocation on this device.
+    /// It stays where it is, since the program may know where that is.
     pub fn into_buffer(self) -> Buffer<T> {
         let (storage, id) = (&self.view.storage, self.view.storage.id);
         storage.unbind();

@@ -10,7 +10,11 @@ use std::marker::PhantomData;
 
 /// What combines two values of a reduction or scan: one of [`Add`], [`Mul`], [`Min`], [`Max`],
 /// [`And`], [`Or`], [`Xor`].
-pub trait Combining: Copy + 'static {
+///
+/// # Safety
+/// [`Combine::combine`] computes what `COMBINE` says: which kernels are fused on the host rests on
+/// that.
+pub unsafe trait Combining: Copy + 'static {
     /// Its name in the IR.
     const COMBINE: ir::Combine;
 
@@ -21,12 +25,15 @@ pub trait Combining: Copy + 'static {
 }
 
 /// What combines two values of type `T`.
+///
+/// # Safety
+/// As of [`Combining`].
 #[diagnostic::on_unimplemented(
     message = "values of type `{T}` cannot be combined with `{Self}`",
     label = "no reduction of this type",
     note = "`Add`, `Mul`, `Min` and `Max` combine numbers; `And`, `Or` and `Xor` integers"
 )]
-pub trait Combine<T>: Combining {
+pub unsafe trait Combine<T>: Combining {
     /// What changes nothing.
     const IDENTITY: T;
     /// Both in one. Kernels call it, too: `O::combine(a, b)`.
@@ -66,7 +73,8 @@ macro_rules! operations {
         #[derive(Clone, Copy, Debug)]
         pub struct $name;
         #[diagnostic::do_not_recommend]
-        impl Combining for $name {
+        // SAFETY: the operation of this name.
+        unsafe impl Combining for $name {
             const COMBINE: ir::Combine = ir::Combine::$name;
         }
     )*};
@@ -101,7 +109,8 @@ macro_rules! combine {
     (@one $ty:ident ($name:ident, $identity:expr, $neutral:expr, $any_order:literal,
         $a:ident, $b:ident, $both:expr)) => {
         #[diagnostic::do_not_recommend]
-        impl Combine<$ty> for $name {
+        // SAFETY: the same in Rust; the kernel suite compares both.
+        unsafe impl Combine<$ty> for $name {
             const IDENTITY: $ty = {
                 #[allow(dead_code, reason = "some identities need the type")]
                 type T = $ty;

@@ -243,7 +243,7 @@ impl<T: DeviceType, const D: usize> WriteRows<T, D> {
         let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         let host = self.0.held.taken.host.0.cast::<T>();
         // SAFETY: as in `ReadRows::row`; and nobody else reads while a write guard lives.
-        Some(unsafe { std::slice::from_raw_parts_mut(host.add(start), len) })
+        Some(unsafe { std::slice::from_raw_parts_mut(host.wrapping_add(start), len) })
     }
 }
 
@@ -251,7 +251,7 @@ impl<T: DeviceType, const D: usize> WriteRows<T, D> {
 /// The elements lie in the held part, whose data has arrived and holds `T`s.
 unsafe fn slice_of<T>(held: &Held, start: usize, len: usize) -> &[T] {
     // SAFETY: the caller's promise; the allocation lives as long as the guard.
-    unsafe { std::slice::from_raw_parts(held.taken.host.0.cast::<T>().add(start), len) }
+    unsafe { std::slice::from_raw_parts(held.taken.host.0.cast::<T>().wrapping_add(start), len) }
 }
 
 fn rows_of(held: &Held) -> usize {
@@ -332,7 +332,7 @@ impl<T: DeviceType, const D: usize> DerefMut for WriteGuard<T, D> {
         let (start, len) = self.held.run();
         let host = self.held.taken.host.0.cast::<T>();
         // SAFETY: as in `WriteRows::row_mut`.
-        unsafe { std::slice::from_raw_parts_mut(host.add(start), len) }
+        unsafe { std::slice::from_raw_parts_mut(host.wrapping_add(start), len) }
     }
 }
 

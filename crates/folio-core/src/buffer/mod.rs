@@ -36,7 +36,7 @@ use crate::report::Counters;
 use crate::runtime::Core;
 use crate::sync::Mutex;
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// The last handle of a storage tells the engine when it goes.
@@ -47,6 +47,8 @@ pub(crate) struct StorageHandle {
     /// The shape that the engine knows.
     pub(crate) grid: Grid,
     pub(crate) element_bytes: usize,
+    /// The largest alignment of the types that the program has seen it by.
+    pub(crate) align: AtomicUsize,
     /// USM: the only domain where it is (or [`UNBOUND`]), and whether the host reaches it there.
     home: AtomicU8,
     pub(crate) host_reachable: AtomicBool,
@@ -70,7 +72,7 @@ impl StorageHandle {
         core: Arc<Core>,
         id: StorageId,
         label: Label,
-        (grid, element_bytes): (Grid, usize),
+        (grid, element_bytes, align): (Grid, usize, usize),
         home: Option<DomainId>,
     ) -> StorageHandle {
         core.engine.storages_made.fetch_add(1, Ordering::Relaxed);
@@ -83,6 +85,7 @@ impl StorageHandle {
             label,
             grid,
             element_bytes,
+            align: AtomicUsize::new(align),
             home,
             host_reachable,
             borrowed,
@@ -404,6 +407,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     if !view.storage.core.engine.align(id, align) {
         return Err(refused(format!("its memory is not aligned to {align} bytes")));
     }
+    view.storage.align.fetch_max(align_of::<U>(), Ordering::Relaxed);
     Ok(View::new(view.storage.clone(), (dims, E), element_bytes))
 }
 

@@ -81,6 +81,13 @@ impl BufferOptions {
         self.tracker = Some(tracker);
         self
     }
+
+    /// The pages are tracked by the engine, whatever tracker the runtime has.
+    #[must_use]
+    pub fn own_tracker(mut self) -> BufferOptions {
+        self.own_tracker = true;
+        self
+    }
 }
 
 /// The least size of a page that nobody chose.

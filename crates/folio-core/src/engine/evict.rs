@@ -102,7 +102,7 @@ impl StorageState {
 impl Ledger {
     /// The storages that may give up memory on `domain`, the first to do so first.
     fn candidates(&self, domain: DomainId, keep: &[StorageId]) -> Vec<StorageId> {
-        let ids = self.storages.ids().map(StorageId).filter(|id| !keep.contains(id));
+        let ids = self.storages.ids().map(|at| self.storage_at(at)).filter(|id| !keep.contains(id));
         let mut found: Vec<_> = ids
             .filter_map(|id| {
                 let storage = &self.storages[id.0];
@@ -262,8 +262,8 @@ impl Ledger {
         for (at, lane) in self.timeline.lanes.iter_mut().enumerate() {
             let mut last = None;
             for (tick, record) in (lane.retired + 1..).zip(&mut lane.records) {
-                if record.storages.contains(&from) {
-                    record.storages.push(to);
+                if record.storages().any(|storage| storage == from) {
+                    record.share(to);
                     (last, count) = (Some(tick), count + 1);
                 }
             }

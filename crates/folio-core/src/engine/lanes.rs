@@ -145,6 +145,14 @@ impl Record {
         let of_nodes = of_nodes.into_iter().flat_map(|nodes| nodes.storages());
         self.storages.iter().copied().chain(of_nodes)
     }
+
+    /// It keeps another one alive, too.
+    pub(super) fn share(&mut self, storage: StorageId) {
+        if self.storages.is_empty() {
+            self.storages = self.storages().collect();
+        }
+        self.storages.push(storage);
+    }
 }
 
 /// From whom failure may reach an operation.

@@ -151,6 +151,8 @@ pub(crate) struct DeviceFacts {
 #[repr(align(128))]
 pub(crate) struct Ledger {
     pub(crate) storages: Slab<StorageState>,
+    /// How many there were.
+    pub(crate) numbered: u32,
     pub(crate) timeline: Timeline,
     pub(crate) topology: Topology,
     pub(crate) table: Arc<LaneTable>,
@@ -195,6 +197,7 @@ impl Ledger {
         let lanes = devices.len() * usize::from(LANES_PER_DEVICE);
         Ledger {
             storages: Slab::new(),
+            numbered: 0,
             timeline: Timeline::new(lanes),
             topology: Topology::new(devices, device_names, host_links),
             table,

@@ -268,7 +268,8 @@ impl Ledger {
     pub(super) fn lose_links(&mut self, device: DomainId) {
         let linked = |storage: &StorageState| storage.link.is_some_and(|l| l.device == device);
         let ids: Vec<u32> = self.storages.ids().filter(|id| linked(&self.storages[*id])).collect();
-        for id in ids.into_iter().map(StorageId) {
+        for index in ids {
+            let id = self.storage_at(index);
             self.heal_link(id);
             let storage = &mut self.storages[id.0];
             let Some(link) = storage.link.take() else { continue };

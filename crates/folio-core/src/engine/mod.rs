@@ -189,11 +189,12 @@ impl Engine {
             self.free(garbage);
         }
         drop(outbox.staging);
-        for failure in outbox.reports {
-            self.report(&failure);
-        }
+        // A handler may wait for what goes here.
         for leftover in outbox.leftovers {
             contain(|| drop(leftover));
+        }
+        for failure in outbox.reports {
+            self.report(&failure);
         }
         for waker in outbox.wakers {
             contain(|| waker.wake());

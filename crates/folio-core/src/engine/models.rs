@@ -289,7 +289,7 @@ impl Model {
         let tracker = crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages));
         let mut state = StorageState::new(Label::NONE, (grid, 1), tracker, None);
         state.set_alloc(DomainId::HOST, alloc);
-        self.engine.enter(|ledger| StorageId(ledger.storages.insert(state)))
+        self.engine.enter(|ledger| StorageId(ledger.storages.insert(state), 0))
     }
 
     /// What the drop of the last handle does.

@@ -13,9 +13,10 @@ use crate::report::Counters;
 use smallvec::SmallVec;
 use std::alloc::Layout;
 
-/// Index of a storage in the ledger.
+/// Index of a storage in the ledger, and its number: where another storage has the index by now, an
+/// id that was kept is not that one's.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
-pub(crate) struct StorageId(pub u32);
+pub(crate) struct StorageId(pub u32, pub u32);
 
 /// One allocation of a storage.
 #[derive(Clone, Copy, Debug)]
@@ -110,6 +111,8 @@ pub(crate) enum Life {
 pub(crate) struct StorageState {
     pub(crate) label: Label,
     pub(crate) element_bytes: usize,
+    /// The number of its [`StorageId`].
+    pub(crate) number: u32,
     /// The largest alignment of the element types that the program has seen it by.
     pub(crate) align: u64,
     pub(crate) residency: Residency,
@@ -155,6 +158,7 @@ impl StorageState {
         StorageState {
             label,
             element_bytes,
+            number: 0,
             align: 1,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),

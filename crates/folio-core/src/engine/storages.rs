@@ -19,10 +19,21 @@ use crate::report::Counters;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
+impl Ledger {
+    /// The id of the storage that has an index.
+    pub(crate) fn storage_at(&self, index: u32) -> StorageId {
+        StorageId(index, self.storages[index].number)
+    }
+}
+
 impl Engine {
     /// Takes a new storage.
     pub(crate) fn new_storage(&self, state: StorageState) -> StorageId {
-        StorageId(self.enter(|ledger| ledger.storages.insert(state)))
+        self.enter(|ledger| {
+            ledger.numbered = ledger.numbered.wrapping_add(1);
+            let state = StorageState { number: ledger.numbered, ..state };
+            StorageId(ledger.storages.insert(state), ledger.numbered)
+        })
     }
 
     /// The last handle is gone. The later of this and the last operation frees the memory, unless
@@ -63,7 +74,11 @@ impl Engine {
 
     /// From now on it may be on any domain.
     pub(crate) fn unbind(&self, id: StorageId) {
-        self.enter(|ledger| ledger.storages[id.0].home = None);
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            // The program may have its address.
+            (storage.home, storage.pointed) = (None, true);
+        });
     }
 
     /// What has been moved, filled and allocated for it.

@@ -78,7 +78,7 @@ mod tests {
         let mut union = Union::default();
         for &(from, to, mode) in given {
             let elements = Box3 { min: [0, 0, from], max: [1, 1, to] };
-            let which = (StorageId(0), &grid);
+            let which = (StorageId(0, 0), &grid);
             union.add(&Access::new(which, elements, mode, DomainId(1)), sure);
         }
         let got: Vec<_> = union

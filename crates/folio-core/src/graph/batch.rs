@@ -225,8 +225,8 @@ impl Queue {
             taken;
         let plant = graph.core.engine.plant;
         let is_plain = temporaries.is_empty() && internal.is_empty() && fusion.is_empty();
-        let old = batches.place(&mut commands, &after, (temporaries, &_leases), plant);
-        drop(old);
+        // Another thread's block may take the memory out of the pool before this one is submitted.
+        let _memories = batches.place(&mut commands, &after, (temporaries, &_leases), plant);
         let found = batches.find(&commands, &works, (&after, launches), (plant, is_plain));
         // A block that is known stays so, whatever it has waited for.
         let again = match found.again && (why_not == NEW || why_not == MOVED) {

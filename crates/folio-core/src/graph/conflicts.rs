@@ -123,7 +123,7 @@ mod tests {
         for at in 0..commands {
             let accesses = accesses(at).into_iter().map(|(storage, [first, length], mode)| {
                 let elements = Box3 { min: [0, 0, first], max: [1, 1, first + length] };
-                Access::new((StorageId(storage), &grid), elements, mode, DomainId(1))
+                Access::new((StorageId(storage, 0), &grid), elements, mode, DomainId(1))
             });
             let accesses: Vec<Access> = accesses.collect();
             conflicts.add(at, &accesses, &mut |_, _| edges += 1);
@@ -178,7 +178,7 @@ mod tests {
         let mut conflicts = Conflicts::default();
         let mut add = |at: u32, first: usize, length: usize, mode: Mode| {
             let elements = Box3 { min: [0, 0, first], max: [1, 1, first + length] };
-            let access = Access::new((StorageId(0), &grid), elements, mode, DomainId(1));
+            let access = Access::new((StorageId(0, 0), &grid), elements, mode, DomainId(1));
             let mut all = Vec::new();
             conflicts.add(at, &[access], &mut |former, _| all.push(former));
             all.sort_unstable();

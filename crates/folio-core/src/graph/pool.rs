@@ -35,6 +35,7 @@ const KEPT: usize = 16;
 pub(super) struct Shape {
     grid: Grid,
     element_bytes: usize,
+    align: usize,
 }
 
 impl Shape {
@@ -188,7 +189,11 @@ pub(super) fn move_to(command: &mut Command, places: &Places) {
 
 impl StorageHandle {
     fn shape(&self) -> Shape {
-        Shape { grid: self.grid, element_bytes: self.element_bytes }
+        Shape {
+            grid: self.grid,
+            element_bytes: self.element_bytes,
+            align: self.align.load(std::sync::atomic::Ordering::Relaxed),
+        }
     }
 }
 
@@ -307,8 +312,8 @@ impl Pool {
         (self.kept.len(), self.kept.iter().map(|kept| kept.handle.shape().bytes()).sum())
     }
 
-    /// Gives the temporaries of a block memory. Returns handles that it has given up, to be dropped
-    /// without a lock.
+    /// Gives the temporaries of a block memory. Returns handles of that, to be kept until the block
+    /// is submitted, and such as it has given up. All are to be dropped without a lock.
     pub(super) fn place(
         &mut self,
         commands: &mut [Command],
@@ -336,7 +341,10 @@ impl Pool {
         let now = self.batches;
         let lasts = |(nth, kept): &(usize, &Kept)| *nth < KEPT && kept.used + KEPT as u64 > now;
         let count = self.kept.iter().enumerate().take_while(lasts).count();
-        self.kept.split_off(count).into_iter().map(|kept| kept.handle).collect()
+        let of_block = self.kept[..count].iter().filter(|kept| used.contains(&kept.handle.id));
+        let mut handles: Vec<_> = of_block.map(|kept| kept.handle.clone()).collect();
+        handles.extend(self.kept.split_off(count).into_iter().map(|kept| kept.handle));
+        handles
     }
 }
 
@@ -358,8 +366,8 @@ mod tests {
                 reads.chain(writes.iter().map(|id| (id, Mode::Discard { whole: true })))
             {
                 let grid = Grid::new([1, 1, shape(*id)], [1, 1, 4]);
-                accesses.push(Access::whole((StorageId(*id), &grid), mode, DomainId(1)));
-                temporaries.insert(StorageId(*id), Shape { grid, element_bytes: 4 });
+                accesses.push(Access::whole((StorageId(*id, 0), &grid), mode, DomainId(1)));
+                temporaries.insert(StorageId(*id, 0), Shape { grid, element_bytes: 4, align: 4 });
             }
             all.push(accesses);
         }

@@ -157,7 +157,7 @@ impl Rig {
             let (address, host, owner) = (Some(64), None, Owner::User);
             state.set_alloc(domain, Alloc { mem, address, host, owner, clean: false });
         }
-        Buf { id: StorageId(self.ledger.storages.insert(state)), grid }
+        Buf { id: StorageId(self.ledger.storages.insert(state), 0), grid }
     }
 
     /// A buffer of one dimension, of bytes, that holds nothing yet.

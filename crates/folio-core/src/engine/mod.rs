@@ -81,7 +81,7 @@ use command::Command;
 use devices::{DeviceEntry, Takes};
 use host::HostThreads;
 use lanes::{LaneShared, Lanes};
-use ledger::{Ledger, Outbox};
+use ledger::{Ledger, Leftover, Outbox};
 use link::Links;
 use port::LaneTable;
 use reaper::Reaper;
@@ -189,12 +189,18 @@ impl Engine {
             self.free(garbage);
         }
         drop(outbox.staging);
-        // A handler may wait for what goes here.
-        for leftover in outbox.leftovers {
-            contain(|| drop(leftover));
+        // What the program may wait for in code of its own that comes next.
+        let is_keeper = |leftover: &Leftover| matches!(leftover, Leftover::Keeper(_));
+        let (keepers, leftovers): (Vec<_>, Vec<_>) =
+            outbox.leftovers.into_iter().partition(is_keeper);
+        for keeper in keepers {
+            contain(|| drop(keeper));
         }
         for failure in outbox.reports {
             self.report(&failure);
+        }
+        for leftover in leftovers {
+            contain(|| drop(leftover));
         }
         for waker in outbox.wakers {
             contain(|| waker.wake());

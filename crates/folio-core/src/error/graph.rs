@@ -36,6 +36,12 @@ pub enum GraphError {
     /// The queue is being recorded already.
     #[error("the queue is being recorded already")]
     AlreadyRecording,
+    /// A command was submitted to the queue of a block when that had ended.
+    #[error("the block of this queue has ended: {command} was submitted too late to be of it")]
+    BlockEnded {
+        /// The command's name, or what it is.
+        command: Label,
+    },
     /// Nodes and edges were to be added by hand while queues are recorded.
     #[error("a queue is being recorded: nodes are added by hand before or after that")]
     BeingRecorded,

@@ -296,6 +296,12 @@ impl Inner {
         let mut nodes = SmallVec::new();
         let mut state = self.state.lock();
         let pushed = (|| {
+            // Another thread's command: nothing would run it any more.
+            if self.once && state.recordings == 0 {
+                let command =
+                    made.first().map_or(Label::NONE, |(template, _)| template.label.clone());
+                return Err(GraphError::BlockEnded { command });
+            }
             for (_, follows) in &made {
                 for node in follows.iter().flat_map(|recorded| recorded.nodes()) {
                     self.place(&state, node)?;

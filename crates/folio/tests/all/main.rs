@@ -15,6 +15,7 @@ mod kernels;
 mod managed;
 mod memory;
 mod queues;
+mod reused;
 mod safety;
 mod strips;
 mod untold;

@@ -294,8 +294,9 @@ fn memory_outlives_who_took_it_over(rig: &Rig) -> Outcome {
     gate.open();
     ensure_eq!((sum.to_vec()?, in_use), (vec![5; N], 2 * BYTES));
     drop((x, sum));
-    q.wait()?;
-    ensure_eq!(q.device().budget().1, 0);
+    // Another thread may free it.
+    let device = q.device();
+    eventually("the memory is free", || device.budget().1 == 0)?;
     Ok(())
 }
 

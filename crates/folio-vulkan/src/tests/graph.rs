@@ -259,7 +259,7 @@ fn batches_of_vulkan_are_submitted_by_time_and_by_number() {
     assert_eq!((rig.counts() - before).submissions, 0);
     step.with(&mut |op| rig.enqueue(op));
     assert_eq!((rig.counts() - before).submissions, 1, "many short ones");
-    let bytes = 4 << 20;
+    let bytes = 128 << 20;
     let much = alloc(&rig.device, AllocKind::Device, bytes);
     let rect = FillRect { dst: place(&much, 0), pitch: [0; 2], extent: [1, 1, bytes] };
     rig.enqueue(Op::Fill(&[rect], &[1]));

@@ -573,6 +573,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let alloc = engine.take_allocation(storage.id, view.storage.id, domain, device.name())?;
         let reachable = alloc.host.is_some() && domain.is_host();
         view.storage.host_reachable.store(reachable, Ordering::Relaxed);
+        let imported = storage.imported.load(Ordering::Relaxed);
+        view.storage.imported.store(imported, Ordering::Relaxed);
         let pointer = UsmPtr::new(&view, &alloc, domain, len * size_of::<T>());
         let (kind, device) = (UsmKind::Device, device.clone());
         Ok(Usm { view, kind, device, pointer, _elements: PhantomData })
@@ -607,7 +609,11 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         };
         match refused {
             Some(error) => Err((error, usm)),
-            None => Ok(()),
+            None => {
+                let imported = usm.view.storage.imported.load(Ordering::Relaxed);
+                storage.imported.fetch_or(imported, Ordering::Relaxed);
+                Ok(())
+            }
         }
     }
 

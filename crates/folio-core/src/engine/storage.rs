@@ -262,6 +262,15 @@ impl StorageState {
         parts.into_iter().for_each(out);
     }
 
+    /// What keeps its memory on a device, and goes with that: a keeper is of the host's memory where
+    /// that is the program's.
+    pub(crate) fn device_keeper(&mut self) -> Option<Box<dyn Send>> {
+        match self.alloc(DomainId::HOST) {
+            Some(host) if host.owner == Owner::User => None,
+            _ => self.keeper.take(),
+        }
+    }
+
     /// True when nothing refers to it any more.
     pub(crate) fn over(&self) -> bool {
         self.life == Life::Dropped && self.in_use == 0 && self.holds == 0

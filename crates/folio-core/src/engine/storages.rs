@@ -182,8 +182,10 @@ impl Engine {
             }
             storage.residency.leave(domain);
             storage.remove_alloc(domain);
+            let keeper = storage.device_keeper();
             let alloc = Alloc { clean: true, ..alloc };
             ledger.adopt(to, domain, alloc);
+            ledger.storages[to.0].keeper = keeper;
             Ok(alloc)
         })
     }
@@ -216,8 +218,18 @@ impl Engine {
                 let (label, align) = (buffer.label.clone(), buffer.align as usize);
                 return Err(Error::Misaligned { what: "allocation for buffer", label, at, align });
             }
-            ledger.storages[from.0].remove_alloc(domain);
+            let keeps = ledger.storages[from.0].keeper.is_some();
+            let buffer = &ledger.storages[to.0];
+            if keeps && buffer.keeper.is_some() {
+                return Err(Error::InUse { buffer: buffer.label.clone() });
+            }
+            let usm = &mut ledger.storages[from.0];
+            usm.remove_alloc(domain);
+            let keeper = usm.device_keeper();
             let buffer = &mut ledger.storages[to.0];
+            if keeper.is_some() {
+                buffer.keeper = keeper;
+            }
             buffer.set_alloc(domain, alloc);
             // The program may have its address.
             buffer.pointed = true;

@@ -262,8 +262,8 @@ impl StorageState {
         parts.into_iter().for_each(out);
     }
 
-    /// What keeps its memory on a device, and goes with that: a keeper is of the host's memory where
-    /// that is the program's.
+    /// What keeps its memory on a device, and goes with that. A keeper is of the host's memory
+    /// where that is the program's.
     pub(crate) fn device_keeper(&mut self) -> Option<Box<dyn Send>> {
         match self.alloc(DomainId::HOST) {
             Some(host) if host.owner == Owner::User => None,

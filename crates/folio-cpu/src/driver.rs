@@ -23,7 +23,8 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use std::time::Instant;
 
 /// Operations that one call of `drive` runs, whatever they take: a submitter works off its own, not
-/// everybody's. Beyond these it goes on for as long as a hop to the pool would take ([`TINY_NS`]).
+/// those of all threads. Beyond these it goes on for as long as a hop to the pool would take
+/// ([`TINY_NS`]).
 const CALLER_BUDGET: usize = 16;
 /// What an operation takes beside its kernel.
 const OPERATION_NS: u64 = 100;

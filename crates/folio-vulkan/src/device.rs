@@ -232,7 +232,7 @@ impl Core {
                 let copies = self.copies.as_ref();
                 let copies =
                     copies.map(|queue| queue.lock().unwrap_or_else(PoisonError::into_inner));
-                // SAFETY: nobody submits while the queues are held.
+                // SAFETY: the queues are held, so no other thread submits.
                 let _ = unsafe { self.device.device_wait_idle() };
                 drop((queue, copies));
                 let _ = self.lost.set(Lost::new(error.message.clone()));

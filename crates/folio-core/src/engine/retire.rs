@@ -311,7 +311,7 @@ impl Ledger {
         let at = usize::from(lane.0);
         self.timeline.lanes[at].held = None;
         let records: SmallVec<[Record; 4]> = self.timeline.lanes[at].records.drain(..).collect();
-        for record in records {
+        for mut record in records {
             self.timeline.lanes[at].retired += 1;
             let stamp = Stamp::placed(lane, self.timeline.lanes[at].retired);
             let spoilt = record.defines || self.spoilt_from(&record.sources);
@@ -320,11 +320,7 @@ impl Ledger {
             self.note(record.queue, failure);
             self.trace_end(lane, self.timeline.lanes[at].retired, &record, true);
             self.release_of(&record);
-            self.outbox.staging.extend(record.staging);
-            let unused = record.nodes.and_then(Arc::into_inner);
-            self.outbox.leftovers.extend(unused.map(|nodes| Leftover::Graph(Box::new(nodes))));
-            let unused = record.code.and_then(Arc::into_inner);
-            self.outbox.leftovers.extend(unused.map(Leftover::Code));
+            self.give_back(&mut record);
             if let Some(slot) = record.slot {
                 self.finish_slot(slot, Some(failed));
             }

@@ -114,7 +114,7 @@ fn what_is_not_elsewhere_stays() {
     assert_eq!(t.ledger.giver(small.id, DomainId(1), &[]), None, "of another size");
 }
 
-/// MEM-01: who uses the memory keeps it, whoever has it by now.
+/// MEM-01: commands that use memory keep it, whichever buffer has it by now.
 #[test]
 fn earlier_users_keep_the_memory() {
     let mut t = Rig::new();

@@ -7,7 +7,7 @@ mod counting;
 use counting::{IN_USE, one, runtime};
 use std::sync::atomic::Ordering;
 
-/// What the runtime itself takes meanwhile.
+/// What the runtime itself takes or gives back meanwhile, in any of its threads.
 const OWN: isize = 64 << 10;
 
 fn in_use() -> isize {
@@ -29,7 +29,7 @@ fn a_vector_is_moved_in_and_freed_with_its_buffer() {
         data.extend(0..BYTES as u32 / 8); // half of it
         let x = rt.buffer_from(data).unwrap();
         let took = in_use() - before;
-        assert!((BYTES..BYTES + OWN).contains(&took), "{took} bytes for {BYTES}");
+        assert!((took - BYTES).abs() < OWN, "{took} bytes for {BYTES}");
         assert_eq!(x.get(1000).unwrap(), 1000);
         drop(x);
         rt.wait().unwrap();

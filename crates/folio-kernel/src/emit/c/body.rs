@@ -99,9 +99,7 @@ impl Writer<'_> {
                 let (from, to) = (self.atom(*start), self.atom(*end));
                 let (ty, i) = (self.type_name(self.ty(*index)), format!("k{}", index.0));
                 self.is(*index, i.clone());
-                if self.form.unroll && is_worth_unrolling(body) {
-                    self.line(format!("#pragma unroll {UNROLL}"));
-                }
+                self.unroll(body);
                 let head = format!("for ({ty} {i} = {from}; {i} < {to}; {i}++) {{");
                 self.repeated(*label, &head, |w| write(w, body))
             }
@@ -112,6 +110,20 @@ impl Writer<'_> {
                 self.repeated(*label, &head, |w| write(w, body))
             }
             _ => true,
+        }
+    }
+
+    /// Before a loop with this body.
+    pub(super) fn unroll(&mut self, body: &Body) {
+        if is_worth_unrolling(body) {
+            self.unroll_short();
+        }
+    }
+
+    /// Before a loop that loads, and does little else.
+    pub(super) fn unroll_short(&mut self) {
+        if self.form.unroll {
+            self.line(format!("#pragma unroll {UNROLL}"));
         }
     }
 
@@ -316,7 +328,7 @@ impl Writer<'_> {
 fn is_worth_unrolling(body: &Body) -> bool {
     let straight = |stmt: &Stmt| match stmt {
         Stmt::Let(define) => define.op.is_short(),
-        other => matches!(other, Stmt::Store { .. }),
+        other => matches!(other, Stmt::Store { .. } | Stmt::Contribute { .. }),
     };
     let loads = |stmt: &Stmt| matches!(stmt, Stmt::Let(Let { op: Op::Load(_), .. }));
     body.len() <= SHORT && body.iter().all(straight) && body.iter().any(loads)

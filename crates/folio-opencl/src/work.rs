@@ -3,6 +3,7 @@
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
 use crate::device::Core;
 use crate::held::Held;
+use crate::lane::MARK_EVERY;
 use crate::memory::{Block, Known, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
@@ -47,6 +48,11 @@ pub(crate) struct Commands<'q> {
     pub(crate) part_align: u64,
     /// Launches have events.
     told: bool,
+    /// Other commands have events only if launches have some: those of a replay, which is marked as
+    /// a launch is.
+    pub(crate) is_replay: bool,
+    /// The operation counts as so many more of those after which the tail is marked.
+    pub(crate) weight: u64,
     /// The first command's end, if launches have events.
     pub(crate) first: Option<Arc<Event>>,
     /// The last command's.
@@ -162,6 +168,8 @@ impl<'q> Commands<'q> {
             tick,
             part_align,
             told,
+            is_replay: false,
+            weight: 0,
             first,
             last,
         }
@@ -216,13 +224,16 @@ impl<'q> Commands<'q> {
         with_room(|| enqueue(null_mut()))
     }
 
-    /// Enqueues one command, whose event is kept. Drivers may find room for memory only when it is
-    /// used.
+    /// Enqueues one command, whose event is kept if it has one. Drivers may find room for memory
+    /// only when it is used.
     fn command(
         &mut self,
         enqueue: impl Fn(*mut cl_event) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         self.held.enqueue(self.queue, false);
+        if self.is_replay && !self.told {
+            return with_room(|| enqueue(null_mut()));
+        }
         let mut event = null_mut();
         with_room(|| enqueue(&raw mut event))?;
         self.ended_by(Event(event));
@@ -529,7 +540,9 @@ impl<'q> Commands<'q> {
         let chunk = bytes.min(CHUNK.next_multiple_of(len));
         let repeated: Box<[u8]> = pattern.iter().copied().cycle().take(chunk).collect();
         let from = repeated.as_ptr().cast_mut();
+        // It goes with the next mark, so that comes soon.
         self.kept.push(Box::new(repeated));
+        self.weight += MARK_EVERY;
         (0..bytes).step_by(chunk).try_for_each(|done| {
             let bytes = chunk.min(bytes - done);
             let line = Plane { rows: 1, bytes, pitch: [bytes; 2] };

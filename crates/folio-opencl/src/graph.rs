@@ -25,8 +25,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A graph of this backend.
 pub(crate) struct OpenClGraph {
-    core: Arc<Core>,
+    /// Goes first: shared virtual memory is freed before its context.
     state: Mutex<State>,
+    core: Arc<Core>,
 }
 
 struct State {
@@ -116,7 +117,7 @@ impl OpenClGraph {
         let mut prepare = |node: &Node<'_>| prepare(core, (&mut words, &mut known), &node.op);
         let nodes = nodes.iter().map(|node| prepare(node).map(Arc::new));
         let nodes = Arc::new(Nodes(nodes.collect::<Result<_, _>>()?));
-        Ok(OpenClGraph { core: core.clone(), state: Mutex::new(State { nodes, words }) })
+        Ok(OpenClGraph { state: Mutex::new(State { nodes, words }), core: core.clone() })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {

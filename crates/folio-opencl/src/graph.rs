@@ -7,20 +7,23 @@
 //! the lane's, and set at each replay.
 //!
 //! An update prepares a node anew, and changes nothing of what was enqueued: OpenCL has copied the
-//! arguments, and the lane holds the nodes of a replay until that has ended. A replay holds the
-//! graph's lock while it enqueues, since two lanes may set the places of records.
+//! arguments, and the lane holds the nodes of a replay until that has ended. A replay that sets the
+//! places of records holds the graph's lock while it enqueues, since two lanes may do so. One of
+//! launches without records is [`held`](crate::held) as a launch is.
 
-use crate::cl::{Buffer, Kernel};
+use crate::cl::{Buffer, Kernel, Queue};
 use crate::device::{Core, Loaded};
-use crate::memory::{Known, Pointer, Region};
+use crate::memory::{Known, Pointer, Region, with_room};
 use crate::module::{Arguments, Built, constant};
 use crate::platform::Shared;
 use crate::words::Words;
-use crate::work::Commands;
+use crate::work::{Commands, enqueue};
 use folio_core::hal::{
     CopyRect, FillRect, Graph, HalError, KernelRef, MemBase, MemRef, Node, Op, Param,
 };
+use opencl_sys::cl_event;
 use smallvec::SmallVec;
+use std::ptr::null_mut;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A graph of this backend.
@@ -38,13 +41,54 @@ struct State {
 
 /// What a replay enqueues, in order.
 #[derive(Clone)]
-struct Nodes(Vec<Arc<Prepared>>);
+pub(crate) struct Nodes {
+    all: Vec<Arc<Prepared>>,
+    /// Launches of kernel objects, but for those of the nodes that are counted as others.
+    pub(crate) launches: usize,
+    /// Nodes that are not just launches without records.
+    others: usize,
+}
+
+impl Nodes {
+    fn new(all: Vec<Arc<Prepared>>) -> Nodes {
+        let counts = all.iter().map(|node| node.launches());
+        let others = counts.clone().filter(Option::is_none).count();
+        let launches = counts.flatten().sum();
+        Nodes { all, launches, others }
+    }
+
+    /// Exchanges one of them. Returns what it was.
+    fn exchange(&mut self, node: usize, new: Arc<Prepared>) -> Option<Arc<Prepared>> {
+        let at = self.all.get_mut(node)?;
+        let count = |of: &Prepared| of.launches().map_or((0, 1), |launches| (launches, 0));
+        let ((gone, other), (come, another)) = (count(at), count(&new));
+        self.launches = self.launches - gone + come;
+        self.others = self.others - other + another;
+        Some(std::mem::replace(at, new))
+    }
+
+    /// Enqueues all of them, which are launches without records: the last with an event, if there
+    /// is a place for that.
+    pub(crate) fn enqueue(&self, queue: &Queue, last: *mut cl_event) -> Result<(), HalError> {
+        let mut left = self.launches;
+        for (own, node) in self.all.iter().enumerate() {
+            let Prepared::Launch(launch) = &**node else { continue };
+            for ready in &launch.ready {
+                left = left.saturating_sub(1);
+                let event = if left == 0 { last } else { null_mut() };
+                let enqueue = || enqueue(queue, &ready.kernel, ready.global, ready.local, event);
+                with_room(enqueue).map_err(|error| error.at_node(own))?;
+            }
+        }
+        Ok(())
+    }
+}
 
 impl Drop for Nodes {
     /// The newest first: PoCL looks for a kernel object that is released among all of its program,
     /// from the newest on.
     fn drop(&mut self) {
-        self.0.drain(..).rev().for_each(drop);
+        self.all.drain(..).rev().for_each(drop);
     }
 }
 
@@ -97,6 +141,18 @@ impl Ready {
 }
 
 impl Prepared {
+    /// How many launches it is, if it is nothing else, and none of them has a record.
+    fn launches(&self) -> Option<usize> {
+        match self {
+            Prepared::Launch(launch) => {
+                let plain = launch.ready.iter().all(|ready| ready.record.is_none());
+                plain.then_some(launch.ready.len())
+            }
+            Prepared::Join => Some(0),
+            Prepared::Copy(_) | Prepared::Fill(..) => None,
+        }
+    }
+
     fn enqueue(&self, commands: &mut Commands<'_>) -> Result<(), HalError> {
         match self {
             Prepared::Launch(launch) => {
@@ -116,7 +172,7 @@ impl OpenClGraph {
         let (mut words, mut known) = (Words::default(), Known::default());
         let mut prepare = |node: &Node<'_>| prepare(core, (&mut words, &mut known), &node.op);
         let nodes = nodes.iter().map(|node| prepare(node).map(Arc::new));
-        let nodes = Arc::new(Nodes(nodes.collect::<Result<_, _>>()?));
+        let nodes = Arc::new(Nodes::new(nodes.collect::<Result<_, _>>()?));
         Ok(OpenClGraph { state: Mutex::new(State { nodes, words }), core: core.clone() })
     }
 
@@ -135,9 +191,12 @@ impl OpenClGraph {
         let nodes = &state.nodes;
         // What has been enqueued uses what they have, also if the rest is refused.
         commands.kept.push(Box::new(nodes.clone()));
+        commands.weight += (nodes.all.len() as u64).saturating_sub(1);
+        if nodes.others == 0 && commands.hold(nodes) {
+            return Ok(());
+        }
         commands.is_replay = true;
-        commands.weight += (nodes.0.len() as u64).saturating_sub(1);
-        nodes.0.iter().enumerate().try_for_each(|(own, node)| {
+        nodes.all.iter().enumerate().try_for_each(|(own, node)| {
             commands.verdicts.begin_node(own);
             node.enqueue(commands).map_err(|error| error.at_node(own))
         })
@@ -151,12 +210,12 @@ unsafe impl Graph for OpenClGraph {
         self.core.lost()?;
         let mut state = self.lock();
         let State { nodes, words } = &mut *state;
-        if node >= nodes.0.len() {
+        if node >= nodes.all.len() {
             return Err(HalError::unsupported("a node that is not there"));
         }
         let new = prepare(&self.core, (words, &mut Known::default()), &op);
         let new = Arc::new(self.core.told(new)?);
-        let old = Arc::make_mut(nodes).0.get_mut(node).map(|at| std::mem::replace(at, new));
+        let old = Arc::make_mut(nodes).exchange(node, new);
         drop(state);
         drop(old);
         Ok(())

@@ -258,7 +258,7 @@ impl OpenClLane {
         let uses = (kept, words, known, verdicts, scratch, held);
         // A launch that is to be marked has an event, and no marker after it.
         let told = head.timed || is_due;
-        let mut commands = Commands::new(&self.core, queue, uses, (head.tick, told));
+        let mut commands = Commands::new(&self.core, queue, uses, (head.tick, told, head.timed));
         // Whatever becomes of it, what comes later relies on what it waits for.
         let result = waits.and_then(|waits| {
             commands.wait_for(&waits);

@@ -2,6 +2,7 @@
 
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
 use crate::device::Core;
+use crate::graph::Nodes;
 use crate::held::Held;
 use crate::lane::MARK_EVERY;
 use crate::memory::{Block, Known, with_room};
@@ -46,10 +47,12 @@ pub(crate) struct Commands<'q> {
     pub(crate) tick: Tick,
     /// Parts of buffers begin at multiples of so many bytes.
     pub(crate) part_align: u64,
-    /// Launches have events.
+    /// The last launch has an event.
     told: bool,
-    /// Other commands have events only if launches have some: those of a replay, which is marked as
-    /// a launch is.
+    /// There are timestamps of the first and the last command.
+    timed: bool,
+    /// Commands have events only if they are timed: those of a replay, which is marked as a launch
+    /// is.
     pub(crate) is_replay: bool,
     /// The operation counts as so many more of those after which the tail is marked.
     pub(crate) weight: u64,
@@ -151,7 +154,7 @@ impl<'q> Commands<'q> {
             &'q mut Scratch,
             &'q mut Held,
         ),
-        (tick, told): (Tick, bool),
+        (tick, told, timed): (Tick, bool, bool),
     ) -> Commands<'q> {
         let (shared, part_align) = (&*core.shared, core.target.part_align as u64);
         let words = core.has_addresses().then_some(words);
@@ -168,6 +171,7 @@ impl<'q> Commands<'q> {
             tick,
             part_align,
             told,
+            timed,
             is_replay: false,
             weight: 0,
             first,
@@ -182,6 +186,15 @@ impl<'q> Commands<'q> {
             let event = self.held.enqueue(self.queue, self.told);
             event.into_iter().for_each(|event| self.ended_by(event));
         }
+    }
+
+    /// The same of a replay, which can be held unless it is timed: its first launch has no event.
+    pub(crate) fn hold(&mut self, nodes: &Arc<Nodes>) -> bool {
+        if !self.timed {
+            self.held.push_replay(self.tick, nodes);
+            self.held();
+        }
+        !self.timed
     }
 
     /// What comes later waits for these events.
@@ -231,7 +244,7 @@ impl<'q> Commands<'q> {
         enqueue: impl Fn(*mut cl_event) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         self.held.enqueue(self.queue, false);
-        if self.is_replay && !self.told {
+        if self.is_replay && !self.timed {
             return with_room(|| enqueue(null_mut()));
         }
         let mut event = null_mut();

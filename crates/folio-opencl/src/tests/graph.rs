@@ -215,6 +215,31 @@ fn replays_of_opencl_name_the_first_node_that_fails() {
     }
 }
 
+/// Replays of launches are held as launches are: the first goes at once, and the next together.
+#[test]
+fn replays_of_few_launches_are_held() {
+    for rig in Rig::all() {
+        let steps = [rig.add(1.0, LEN), rig.add(2.0, LEN), rig.add(4.0, LEN)];
+        let graph = rig.graph(&steps);
+        let launched = |run: &dyn Fn()| of(&calls_of(run), "clEnqueueNDRangeKernel");
+        // What comes next does not end before the gate is open.
+        let gate = rig.bench.gate();
+        let counts: Vec<usize> = (0..8).map(|_| launched(&|| rig.replay(&graph))).collect();
+        assert_eq!(counts, [3, 3, 0, 6, 0, 0, 9, 0]);
+        // What was given is what the graph was then.
+        update(&graph, 1, &rig.add(0.0, LEN));
+        rig.replay(&graph);
+        // One of those fails of which a launch is refused.
+        refuse("clEnqueueNDRangeKernel", 4);
+        assert_eq!(launched(&|| rig.bench.enqueue()), 4);
+        was_refused();
+        rig.bench.lane.flush();
+        gate.open();
+        assert_eq!(rig.failed(), [Some(1)]);
+        assert_eq!(rig.values(), [8.0 * 7.0 + 1.0; LEN]);
+    }
+}
+
 /// Launches of two lanes that wait for each other have the records of their own lane.
 #[test]
 fn lanes_take_turns_with_a_graph_of_opencl() {

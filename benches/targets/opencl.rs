@@ -123,6 +123,45 @@ impl Bench {
         [p, q].into_iter().for_each(|memory| self.cl.release(memory));
     }
 
+    /// Tiny launches that follow one another, the same again and again: by a graph's replay, as a
+    /// block that comes again, and one by one.
+    fn replays(&self) {
+        let items = 16;
+        let x = ok(self.rt.buffer_from(vec![1.0f32; items])).share();
+        let y = self.cl.memory(&vec![1.0f32; items]);
+        let call = self.cl.call("one", &[y], &[0], &[items], None);
+        for launches in [2, 10, 100] {
+            let graph = ok(self.rt.graph(&self.q.device()));
+            for _ in 0..launches {
+                ok(graph.add(|cg| cg.run(items, kernels::one(&x))));
+            }
+            let run = ok(graph.finalize());
+            let each = |q: &Queue| {
+                (0..launches).try_for_each(|_| q.run(items, kernels::one(&x)).map(drop))
+            };
+            let sides: [(&str, &dyn Fn()); 3] = [
+                ("replay", &|| drop(ok(self.q.run_graph(&run)))),
+                ("batch", &|| drop(ok(self.q.batch(each)))),
+                ("one by one", &|| ok(each(&self.q))),
+            ];
+            let times = LAUNCHES / launches;
+            let theirs = || timed(|| self.cl.run(std::iter::repeat_n(&call, times * launches)));
+            for (how, side) in sides {
+                let ours = || {
+                    timed(|| {
+                        (0..times).for_each(|_| side());
+                        ok(self.q.wait());
+                    })
+                };
+                let _ = (ours(), theirs());
+                let what = format!("{launches} launches, {how}");
+                let rounds = self.sizes(101, 21);
+                line(&what, compare(rounds, times * launches, ours, theirs), "enqueued by hand");
+            }
+        }
+        self.cl.release(y);
+    }
+
     /// Memory that comes and goes.
     fn allocations(&self) {
         if !self.cl.allocate(64) {
@@ -313,10 +352,11 @@ fn main() {
     };
     println!("{}", bench.cl.name);
     heading();
-    let groups: [Group; 9] = [
+    let groups: [Group; 10] = [
         ("allocations", Bench::allocations),
         ("launches", Bench::launches),
         ("bursts", Bench::bursts),
+        ("replays", Bench::replays),
         ("streams", Bench::streams),
         ("stencils", Bench::stencils),
         ("products", Bench::products),

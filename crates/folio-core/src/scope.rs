@@ -151,13 +151,15 @@ impl<'env> Scope<'env> {
         }
     }
 
-    /// Waits until no operation uses a storage.
+    /// Waits until no operation uses a storage. Then no device has its memory as its own any more,
+    /// also if a handle of the view is still there.
     fn await_idle(&self, id: StorageId) {
         let engine = &self.runtime.core.engine;
         if engine.plant.is(Planted::ScopeWait) {
             return;
         }
         engine.await_idle(id);
+        engine.end_import(id);
     }
 }
 

@@ -1,5 +1,6 @@
 //! A device: its lanes and its allocator.
 
+use crate::graph::OpenClGraph;
 use crate::lane::OpenClLane;
 use crate::memory::{is_memory_of_buffers, with_room};
 use crate::module::{Function, Target};
@@ -7,8 +8,8 @@ use crate::opaque::Opaque;
 use crate::platform::{DeviceId, Found, Shared, Svm};
 use folio_cache::Cache;
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, HalError, HalErrorKind,
-    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, PointerInfo, Source,
+    AllocReq, Allocation, Argument, Device, DeviceInfo, Geometry, Graph, HalError, HalErrorKind,
+    KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemoryInfo, Node, PointerInfo, Source,
     UsmAllocator,
 };
 use folio_core::ir::emit::Cut;
@@ -247,6 +248,11 @@ unsafe impl Device for OpenClDevice {
             }
             Loaded::Function(function) => function.check(&self.0, geometry),
         }
+    }
+
+    fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        self.0.lost()?;
+        Ok(Arc::new(self.0.told(OpenClGraph::new(&self.0, nodes))?))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

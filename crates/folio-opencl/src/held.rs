@@ -1,4 +1,4 @@
-//! Launches that are ready to be enqueued. A lane collects a few and then gives them to the driver
+//! Launches, and replays of nothing else, that are ready to be enqueued. A lane collects a few and then gives them to the driver
 //! one right after the other: so the driver's code is run from warm caches, and ours as well; and
 //! the thread of a device that is a CPU finds the next kernel there, where it would otherwise sleep
 //! after each and be woken for the next. The first launch of a lane that is seen to have ended all
@@ -8,6 +8,7 @@
 //! driver refuses fails that launch, and is told when the lane looks how far it is.
 
 use crate::cl::{Buffer, Event, Queue};
+use crate::graph::Nodes;
 use crate::memory::{Pointer, with_room};
 use crate::module::Built;
 use crate::work::enqueue;
@@ -27,19 +28,30 @@ pub(crate) struct Held {
     /// How many are enqueued together, at most, and now.
     most: usize,
     enough: usize,
-    launches: Vec<Launch>,
-    /// Of all launches, one after the other.
+    operations: Vec<Operation>,
+    /// Launches of all operations.
+    launches: usize,
+    /// Of all operations, one after the other.
     words: Vec<u64>,
     pointers: Vec<Pointer>,
     refused: Vec<(Tick, HalError)>,
 }
 
-/// A launch, whose words and pointers end there.
-struct Launch {
+/// An operation, whose words and pointers end there.
+struct Operation {
     tick: Tick,
-    built: Arc<Built>,
+    what: What,
     words: usize,
     pointers: usize,
+}
+
+enum What {
+    Launch(Launch),
+    Replay(Arc<Nodes>),
+}
+
+struct Launch {
+    built: Arc<Built>,
     /// Numbers that are too many for arguments by value. Goes when its commands have ended: they
     /// hold it.
     _apart: Option<Buffer>,
@@ -60,11 +72,12 @@ pub(crate) struct Given<'h> {
 impl Held {
     /// Of a lane of such a device.
     pub(crate) fn new(kind: DeviceKind) -> Held {
-        let (launches, words, pointers, refused) = Default::default();
+        let (operations, words, pointers, refused) = Default::default();
         Held {
             most: if kind == DeviceKind::Cpu { MOST } else { FEW },
             enough: 1,
-            launches,
+            operations,
+            launches: 0,
             words,
             pointers,
             refused,
@@ -73,7 +86,7 @@ impl Held {
 
     /// They are to be enqueued, and of the next ones more are to be held.
     pub(crate) fn is_full(&mut self) -> bool {
-        let full = self.launches.len() >= self.enough;
+        let full = self.launches >= self.enough;
         if full {
             self.enough = self.most.min(2 * self.enough);
         }
@@ -85,15 +98,16 @@ impl Held {
         self.enough = 1;
     }
 
+    /// How many operations there are.
     pub(crate) fn len(&self) -> usize {
-        self.launches.len()
+        self.operations.len()
     }
 
     /// Where the next launch's words and pointers are put, before it is [added](Held::push).
     pub(crate) fn begin(&mut self) -> (&mut Vec<u64>, &mut Vec<Pointer>) {
         // Of one that was not added something may be left.
         let (words, pointers) =
-            self.launches.last().map_or((0, 0), |last| (last.words, last.pointers));
+            self.operations.last().map_or((0, 0), |last| (last.words, last.pointers));
         self.words.truncate(words);
         self.pointers.truncate(pointers);
         (&mut self.words, &mut self.pointers)
@@ -108,31 +122,49 @@ impl Held {
         [global, local]: [[usize; 3]; 2],
     ) {
         let (words, pointers) = (self.words.len(), self.pointers.len());
-        self.launches.push(Launch { tick, built, words, pointers, _apart, global, local });
+        let what = What::Launch(Launch { built, _apart, global, local });
+        self.operations.push(Operation { tick, what, words, pointers });
+        self.launches += 1;
+    }
+
+    /// Adds a replay of launches.
+    pub(crate) fn push_replay(&mut self, tick: Tick, nodes: &Arc<Nodes>) {
+        let (words, pointers) = self.begin();
+        let (words, pointers) = (words.len(), pointers.len());
+        let what = What::Replay(nodes.clone());
+        self.operations.push(Operation { tick, what, words, pointers });
+        self.launches += nodes.launches;
     }
 
     /// Enqueues them; the last one with an event, if it is to be told of.
     pub(crate) fn enqueue(&mut self, queue: &Queue, told: bool) -> Option<Event> {
         let (mut words, mut pointers, mut last) = (0, 0, None);
-        let count = self.launches.len();
-        for (at, launch) in self.launches.drain(..).enumerate() {
-            let given = Given {
-                words: &self.words[words..launch.words],
-                pointers: &self.pointers[pointers..launch.pointers],
-                threads: launch.local.iter().product(),
-            };
-            (words, pointers) = (launch.words, launch.pointers);
+        let count = self.operations.len();
+        for (at, operation) in self.operations.drain(..).enumerate() {
             let mut event = null_mut();
             let to = if told && at + 1 == count { &raw mut event } else { null_mut() };
-            let done = launch.built.given(&given, |kernel| {
-                with_room(|| enqueue(queue, kernel, launch.global, Some(launch.local), to))
-            });
+            let done = match &operation.what {
+                What::Replay(nodes) => nodes.enqueue(queue, to),
+                What::Launch(launch) => {
+                    let given = Given {
+                        words: &self.words[words..operation.words],
+                        pointers: &self.pointers[pointers..operation.pointers],
+                        threads: launch.local.iter().product(),
+                    };
+                    launch.built.given(&given, |kernel| {
+                        with_room(|| enqueue(queue, kernel, launch.global, Some(launch.local), to))
+                    })
+                }
+            };
+            (words, pointers) = (operation.words, operation.pointers);
             match done {
-                Ok(()) if !to.is_null() => last = Some(Event(event)),
+                // A replay may have no launch.
+                Ok(()) if !event.is_null() => last = Some(Event(event)),
                 Ok(()) => {}
-                Err(error) => self.refused.push((launch.tick, error)),
+                Err(error) => self.refused.push((operation.tick, error)),
             }
         }
+        self.launches = 0;
         self.words.clear();
         self.pointers.clear();
         last
@@ -140,7 +172,8 @@ impl Held {
 
     /// They do not run, for this reason.
     pub(crate) fn give_up(&mut self, why: &HalError) {
-        self.refused.extend(self.launches.drain(..).map(|launch| (launch.tick, why.clone())));
+        self.refused.extend(self.operations.drain(..).map(|held| (held.tick, why.clone())));
+        self.launches = 0;
         self.words.clear();
         self.pointers.clear();
     }

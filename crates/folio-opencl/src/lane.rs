@@ -12,6 +12,7 @@ mod progress;
 
 use crate::cl::{Event, Queue, is_short};
 use crate::device::{Core, Loaded};
+use crate::graph::OpenClGraph;
 use crate::held::Held;
 use crate::memory::Known;
 use crate::native::Native;
@@ -20,8 +21,8 @@ use crate::verdict::{Told, Verdicts};
 use crate::words::Words;
 use crate::work::{Commands, Kept};
 use folio_core::hal::{
-    Args, Foreign, Geometry, HalError, HalErrorKind, Head, KernelRef, Lane, Lost, Op, Param, Tick,
-    Timing,
+    Args, Foreign, Geometry, Graph, HalError, HalErrorKind, Head, KernelRef, Lane, Lost, Op, Param,
+    Tick, Timing,
 };
 use opencl_sys::cl_command_queue;
 use std::collections::VecDeque;
@@ -32,7 +33,7 @@ use std::time::{Duration, Instant};
 
 /// Operations after which the tail is marked, so that what they use is given back. An event takes
 /// NVIDIA's driver twice as long as a launch.
-const MARK_EVERY: u64 = 256;
+pub(crate) const MARK_EVERY: u64 = 256;
 /// Operations after which whoever has handed them over looks how far the queue is.
 const LOOK_EVERY: u64 = 64;
 /// Operations after which the driver is to begin with those that are not held, on a lane on which
@@ -52,7 +53,7 @@ struct Mark {
     /// Only its drop counts.
     _kept: Kept,
     /// What its event brings.
-    told: Option<Told>,
+    told: Vec<Told>,
 }
 
 /// The first and last command of a timed operation.
@@ -71,6 +72,8 @@ struct State {
     marks: VecDeque<Mark>,
     /// The last mark.
     marked: Tick,
+    /// What was issued after the last mark counts as so many more operations than it is.
+    weight: u64,
     /// What was issued when somebody last looked for marks that it has passed.
     looked: Tick,
     /// An interop task may be enqueuing commands, without the lock.
@@ -112,6 +115,7 @@ impl OpenClLane {
             issued: 0,
             marks: VecDeque::new(),
             marked: 0,
+            weight: 0,
             looked: 0,
             foreign: false,
             held: Held::new(core.info.kind),
@@ -143,16 +147,21 @@ impl OpenClLane {
         self.lock().enqueue();
     }
 
-    /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when
-    /// that is over.
+    /// Keeps a failure until its tick has ended; of several, that of the first node. One that is the
+    /// device's loss is told as such when that is over.
     fn fail(&self, mut failure: (Tick, HalError)) {
         if matches!(failure.1.kind, HalErrorKind::Lost) {
             self.core.lose(&failure.1);
             failure.1.kind = HalErrorKind::Driver;
         }
         let mut failures = self.failed();
-        let at = failures.partition_point(|(tick, _)| *tick <= failure.0);
-        failures.insert(at, failure);
+        let at = failures.partition_point(|(tick, _)| *tick < failure.0);
+        let node = |error: &HalError| error.node.unwrap_or(u32::MAX);
+        match failures.get_mut(at).filter(|(tick, _)| *tick == failure.0) {
+            Some((_, first)) if node(&failure.1) < node(first) => *first = failure.1,
+            Some(_) => {}
+            None => failures.insert(at, failure),
+        }
     }
 
     /// The driver refuses what makes the lane go on: later, where it is short of memory, or for
@@ -243,19 +252,21 @@ impl OpenClLane {
         state.issued = head.tick;
         state.unflushed = true;
         self.core.lost()?;
-        let State { queue, held, kept, words, known, verdicts, scratch, marked, .. } = &mut *state;
+        let is_due = head.tick - state.marked + state.weight >= MARK_EVERY;
+        let State { queue, held, kept, words, known, verdicts, scratch, .. } = &mut *state;
         verdicts.begin(head.tick);
         let uses = (kept, words, known, verdicts, scratch, held);
         // A launch that is to be marked has an event, and no marker after it.
-        let told = head.timed || head.tick - *marked >= MARK_EVERY;
-        let mut commands = Commands::new(&self.core, queue, uses, (head.tick, told));
+        let told = head.timed || is_due;
+        let mut commands = Commands::new(&self.core, queue, uses, (head.tick, told, head.timed));
         // Whatever becomes of it, what comes later relies on what it waits for.
         let result = waits.and_then(|waits| {
             commands.wait_for(&waits);
             room.and(times)?;
             work(&mut commands)
         });
-        let Commands { first, last, .. } = commands;
+        let Commands { first, last, weight, .. } = commands;
+        state.weight += weight;
         if let Err(error) = result {
             self.fail((head.tick, error));
         }
@@ -380,10 +391,11 @@ impl State {
         marked
     }
 
-    fn marked_by(&mut self, event: Arc<Event>, told: Option<Told>) {
+    fn marked_by(&mut self, event: Arc<Event>, last: Option<Told>) {
         self.unflushed = true;
-        let _kept = take(&mut self.kept);
-        self.marked = self.issued;
+        let (_kept, mut told) = (take(&mut self.kept), take(&mut self.verdicts.early));
+        told.extend(last);
+        (self.marked, self.weight) = (self.issued, 0);
         self.marks.push_back(Mark { tick: self.issued, event, _kept, told });
     }
 
@@ -410,7 +422,7 @@ impl State {
         first: Option<Arc<Event>>,
         last: Option<Arc<Event>>,
     ) -> Result<(), HalError> {
-        if last.is_some() || self.issued - self.marked >= MARK_EVERY {
+        if last.is_some() || self.issued - self.marked + self.weight >= MARK_EVERY {
             self.mark(last.clone())?;
         }
         if let (true, Some(first), Some(last)) = (head.timed, first, last) {
@@ -424,6 +436,15 @@ impl State {
 }
 
 impl OpenClLane {
+    fn replay(&self, head: &Head<'_>, graph: &Arc<dyn Graph>) -> Result<(), HalError> {
+        match graph.downcast_ref::<OpenClGraph>() {
+            Some(graph) if graph.is_of(&self.core) => {
+                self.issue(head, |commands| graph.replay(commands))
+            }
+            _ => self.refuse(head, HalError::unsupported("a graph of another device")),
+        }
+    }
+
     fn launch(
         &self,
         head: &Head<'_>,
@@ -468,9 +489,8 @@ unsafe impl Lane for OpenClLane {
             Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
             Op::Switch(mem, _, to) => self.issue(head, |commands| commands.switch(&mem, to)),
             Op::Join => self.issue(head, |_| Ok(())),
-            Op::Hint(..) | Op::Branch(_) | Op::Replay(_) => {
-                self.refuse(head, HalError::unsupported(op.name()))
-            }
+            Op::Replay(graph) => self.replay(head, graph),
+            Op::Hint(..) | Op::Branch(_) => self.refuse(head, HalError::unsupported(op.name())),
         }
     }
 
@@ -590,8 +610,9 @@ impl Drop for OpenClLane {
         }
         // Before the context, which may go with the device.
         let left = (take(&mut state.marks), take(&mut state.kept), take(&mut state.words));
+        let early = take(&mut state.verdicts.early);
         if !over || !left.1.is_empty() {
-            std::mem::forget(left);
+            std::mem::forget((left, early));
         }
     }
 }

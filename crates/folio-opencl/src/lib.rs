@@ -3,7 +3,7 @@
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
 //! (copies and fills), `module` (kernels; `program`, how they are built; `threads`, how launches
 //! are cut; `reduce`, how reductions end; `verdict`, how they fail; `words`, where CPUs find what
-//! they are given), and `cl`, the driver's functions. Apart from those: `platform` (contexts),
+//! they are given), `graph`, and `cl`, the driver's functions. Apart from those: `platform` (contexts),
 //! `pool` (memory that is kept), `downloads` (what uploads wait for). The loader is looked for when
 //! devices are; without one, or without a platform, there are no devices, and a reason.
 //!
@@ -15,6 +15,8 @@
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices,
 //!   and without for launches that need none. What a launch did wrong is in a record, which is read
 //!   with the lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
+//! * A graph is a list of kernel objects, copies and fills. Each object has its arguments once for
+//!   all, and a replay enqueues them one after the other: they run in that order.
 //! * A launch has at most 2^31 groups, of the kernel's or of our choice, since drivers count them
 //!   in 32 bits: beyond that it fails. On devices that are CPUs the variables of a group's items
 //!   have 1 MiB together (semantics 2.4).
@@ -39,6 +41,7 @@
 mod cl;
 mod device;
 mod downloads;
+mod graph;
 mod held;
 mod lane;
 mod memory;

@@ -3,12 +3,13 @@
 
 use crate::cl::{Buffer, Kernel, Program, memory_gone, run};
 use crate::device::Core;
+use crate::graph::{Making, Ready};
 use crate::held::Given;
 use crate::memory::{Pointer, with_room};
 use crate::opaque::Most;
 use crate::platform::{DeviceId, Shared, number, widest};
 use crate::program::build_emitted;
-use crate::reduce::Finish;
+use crate::reduce::{Finish, Scratch};
 use crate::threads::Threaded;
 use crate::work::Commands;
 use folio_core::geom::Dims;
@@ -116,7 +117,7 @@ pub(crate) struct Built {
     entry: Mutex<Entry>,
     /// Likewise.
     reductions: Mutex<Vec<Finish>>,
-    _program: Program,
+    program: Program,
 }
 
 #[derive(Debug)]
@@ -136,6 +137,17 @@ struct Passed<'p> {
     params: &'p mut [ParamPtr],
     pointers: &'p mut [Pointer],
     scalars: &'p [u8],
+}
+
+impl Passed<'_> {
+    /// Has a launch leave its values in other memory of a reduction. Returns where the last of them
+    /// belongs: what leads there, and which element it is.
+    fn redirect(&mut self, memory: usize, first: &Buffer) -> (Pointer, usize) {
+        let param = &mut self.params[memory];
+        let place = param.start() as usize;
+        param.origin = [0; 3];
+        (std::mem::replace(&mut self.pointers[memory], Pointer::Buffer(first.0)), place)
+    }
 }
 
 impl Function {
@@ -185,6 +197,30 @@ impl Function {
 }
 
 impl Chosen<'_> {
+    /// The texts, and the columns that each computes.
+    fn parts(&self, geometry: &Geometry) -> impl Iterator<Item = (&Arc<Built>, Range<u64>)> {
+        let tiled = self.tiled.map(|(built, columns)| (built, 0..columns));
+        let rest = tiled.as_ref().map_or(0, |(_, columns)| columns.end);
+        let rest = self.rest.map(|built| (built, rest..geometry.range[2] as u64));
+        tiled.into_iter().chain(rest)
+    }
+
+    /// Prepares the launch for replays.
+    pub(crate) fn prepare(
+        &self,
+        making: &mut Making<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let params = args.params.iter().map(placed);
+        let mut params = params.collect::<Result<Vec<ParamPtr>, _>>()?;
+        let mut pointers = making.pointers(args.params)?;
+        let (params, pointers) = (&mut *params, &mut *pointers);
+        let mut passed = Passed { params, pointers, scalars: args.blob };
+        self.parts(geometry)
+            .try_for_each(|(built, columns)| built.prepare(making, geometry, columns, &mut passed))
+    }
+
     /// Enqueues the launch.
     pub(crate) fn launch(
         &self,
@@ -203,13 +239,8 @@ impl Chosen<'_> {
         commands.known.pointers(memory, args.params, addresses, |to| pointers.push(to))?;
         let (params, pointers) = (&mut *params, &mut *pointers);
         let mut passed = Passed { params, pointers, scalars: args.blob };
-        let mut from = 0;
-        if let Some((tiled, columns)) = self.tiled {
-            tiled.launch(commands, geometry, 0..columns, &mut passed)?;
-            from = columns;
-        }
-        let columns = from..geometry.range[2] as u64;
-        self.rest.map_or(Ok(()), |rest| rest.launch(commands, geometry, columns, &mut passed))
+        self.parts(geometry)
+            .try_for_each(|(built, columns)| built.launch(commands, geometry, columns, &mut passed))
     }
 }
 
@@ -280,7 +311,12 @@ impl Built {
         let (words, pointers) = (Vec::new(), Vec::new());
         let entry = Mutex::new(Entry { kernel, words, pointers, gone: 0 });
         let reductions = Mutex::new(reductions);
-        Ok(Built { module, block, compute_units, most, entry, reductions, _program: program })
+        Ok(Built { module, block, compute_units, most, entry, reductions, program })
+    }
+
+    /// Another object of one of its entries, with arguments of its own.
+    pub(crate) fn kernel(&self, entry: &str) -> Result<Kernel, HalError> {
+        with_room(|| Kernel::new(&self.program, entry))
     }
 
     /// Whether it runs in such groups, which have local memory for each item to combine what they
@@ -315,13 +351,9 @@ impl Built {
         let reductions = self.reductions.lock().unwrap_or_else(PoisonError::into_inner);
         let mut finished = Vec::new();
         for finish in &*reductions {
-            let room = finish.room(commands, count)?;
-            let param = &mut passed.params[finish.memory];
-            let place = param.start() as usize;
-            param.origin = [0; 3];
-            let first = Pointer::Buffer(room.first().0);
-            let end = std::mem::replace(&mut passed.pointers[finish.memory], first);
-            finished.push((finish, room, (end, place)));
+            let room = finish.room(commands.shared, commands.scratch, count)?;
+            let end = passed.redirect(finish.memory, room.first());
+            finished.push((finish, room, end));
         }
         self.hold(commands, &threads, passed)?;
         // The rooms are released below, and combined.
@@ -331,6 +363,65 @@ impl Built {
         {
             finish.combine(commands, (room, count), self.lanes(), end)?;
         }
+        Ok(())
+    }
+
+    /// Prepares a launch for replays, as far as it is of these columns.
+    fn prepare(
+        self: &Arc<Built>,
+        making: &mut Making<'_>,
+        geometry: &Geometry,
+        columns: Range<u64>,
+        passed: &mut Passed<'_>,
+    ) -> Result<(), HalError> {
+        let threads = self.threads(geometry, columns)?;
+        let blocks = threads.grid.groups.iter().product::<u64>();
+        if blocks <= 1 || self.module.reductions.is_empty() {
+            return self.ready(making, &threads, passed);
+        }
+        let count = blocks as usize;
+        let reductions = self.reductions.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut finished = Vec::new();
+        for finish in &*reductions {
+            let room = finish.room(making.shared(), &mut Scratch::default(), count)?;
+            let end = passed.redirect(finish.memory, room.first());
+            finished.push((finish, room, end));
+        }
+        self.ready(making, &threads, passed)?;
+        for (finish, room, end) in finished {
+            if end.0 != Pointer::NULL {
+                finish.prepare(making, self, (&room, count), end)?;
+            }
+            making.keep(room.into_buffers());
+        }
+        Ok(())
+    }
+
+    /// Prepares the kernel's own threads. All arguments are set but the place of the record.
+    fn ready(
+        self: &Arc<Built>,
+        making: &mut Making<'_>,
+        threads: &Threaded,
+        passed: &Passed<'_>,
+    ) -> Result<(), HalError> {
+        let (layout, mut words) = (&self.module.layout, Vec::new());
+        layout.fill(&threads.grid, passed.params, passed.scalars, &mut words);
+        let kernel = self.kernel(&self.module.entry)?;
+        let mut arguments = Arguments::of(&kernel);
+        if layout.by_value && !words.is_empty() {
+            arguments.put(size_of_val(&*words), words.as_ptr().cast())?;
+        } else if !words.is_empty() {
+            arguments.pointer(making.words(&words)?)?;
+        }
+        passed.pointers.iter().try_for_each(|to| arguments.pointer(*to))?;
+        let record = layout.verdict.then(|| (arguments.skip(), self.clone()));
+        let scratch = layout.scratch as usize;
+        if scratch != 0 {
+            arguments.put(scratch * threads.local.iter().product::<usize>(), null())?;
+        }
+        let mut ready = Ready::new(kernel, threads.global, Some(threads.local));
+        ready.record = record;
+        making.add(ready);
         Ok(())
     }
 
@@ -423,9 +514,15 @@ impl<'k> Arguments<'k> {
         Arguments { kernel, next: 0 }
     }
 
-    /// The kernel has the next one.
-    fn skip(&mut self) {
+    /// Of such a kernel, from this one on.
+    pub(crate) fn from(kernel: &'k Kernel, next: u32) -> Arguments<'k> {
+        Arguments { kernel, next }
+    }
+
+    /// The kernel has the next one, or is given it later. Returns its number.
+    fn skip(&mut self) -> u32 {
         self.next += 1;
+        self.next - 1
     }
 
     pub(crate) fn word(&mut self, word: u64) -> Result<(), HalError> {
@@ -476,7 +573,7 @@ fn placed(param: &Param) -> Result<ParamPtr, HalError> {
 }
 
 /// Words that are too many for arguments by value.
-fn constant(shared: &Shared, words: &[u64]) -> Result<Buffer, HalError> {
+pub(crate) fn constant(shared: &Shared, words: &[u64]) -> Result<Buffer, HalError> {
     let flags = CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR;
     let (bytes, from) = (size_of_val(words), words.as_ptr().cast_mut().cast::<c_void>());
     // SAFETY: the words are copied in the call.

@@ -2,8 +2,10 @@
 
 use crate::cl::{Buffer, Kernel, Program, run};
 use crate::device::Core;
+use crate::graph::{Making, Ready};
 use crate::memory::with_room;
 use crate::module::Arguments;
+use crate::platform::Shared;
 use crate::program::build;
 use crate::threads::{MOST_BLOCKS, volume};
 use crate::work::Commands;
@@ -34,7 +36,8 @@ pub(crate) struct Opaque {
     most: Most,
     /// The only groups in which it runs, if it says so (`reqd_work_group_size`).
     group: Option<Dims>,
-    _program: Program,
+    name: Box<str>,
+    program: Program,
 }
 
 #[derive(Debug)]
@@ -183,7 +186,7 @@ impl Opaque {
         let [x, y, z] = ask(core, &kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, [0usize; 3])?;
         let group = (x != 0).then_some([z, y, x]);
         let entry = Mutex::new(Entry { kernel, checked: None });
-        Ok(Opaque { entry, params, most, group, _program: program })
+        Ok(Opaque { entry, params, most, group, name: name.into(), program })
     }
 
     fn entry(&self) -> MutexGuard<'_, Entry> {
@@ -276,67 +279,85 @@ impl Opaque {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let missing = || misfit("an argument without its memory or value".to_owned());
         let entry = self.entry();
-        let mut set = Arguments::of(&entry.kernel);
-        let mut values = args.blob;
+        let memory = (commands.shared, commands.part_align);
         // Until the launch has them.
-        let mut parts = Vec::new();
-        for argument in args.arguments {
-            match *argument {
-                Argument::Memory(at) => {
-                    let param = args.params.get(usize::from(at)).ok_or_else(missing)?;
-                    parts.extend(commands.place_argument(&mut set, param)?);
-                }
-                Argument::Value(bytes) => {
-                    let bytes = bytes as usize;
-                    let value = values.get(..bytes).ok_or_else(missing)?;
-                    set.put(bytes, value.as_ptr().cast())?;
-                    values = values.get(bytes.next_multiple_of(8)..).unwrap_or(&[]);
-                }
-                Argument::Local(bytes) => set.put(bytes as usize, null())?,
-            }
-        }
+        let _parts = set(&entry.kernel, memory, args)?;
         commands.launch(&entry.kernel, geometry.range, geometry.group.or(self.group))
+    }
+
+    /// Prepares a launch for replays.
+    pub(crate) fn prepare(
+        &self,
+        making: &mut Making<'_>,
+        geometry: &Geometry,
+        args: &Args<'_>,
+    ) -> Result<(), HalError> {
+        let kernel = with_room(|| Kernel::new(&self.program, &self.name))?;
+        let parts = set(&kernel, (making.shared(), making.part_align()), args)?;
+        making.keep(parts);
+        making.add(Ready::new(kernel, geometry.range, geometry.group.or(self.group)));
+        Ok(())
     }
 }
 
-impl Commands<'_> {
-    /// Passes a parameter's memory: as a buffer where it begins there, otherwise by address, or as
-    /// the rest of the buffer, which is made for it.
-    fn place_argument(
-        &self,
-        set: &mut Arguments<'_>,
-        param: &Param,
-    ) -> Result<Option<Buffer>, HalError> {
-        let MemBase::Device { handle, .. } = param.mem.base else {
-            return match param.extent.contains(&0) {
-                true => set.memory(null_mut()).map(|()| None),
-                false => Err(HalError::unsupported("a parameter in the host's memory")),
-            };
+/// Sets the arguments of a kernel. Returns what was made of memory for them.
+fn set(kernel: &Kernel, memory: (&Shared, u64), args: &Args<'_>) -> Result<Vec<Buffer>, HalError> {
+    let missing = || misfit("an argument without its memory or value".to_owned());
+    let mut set = Arguments::of(kernel);
+    let mut values = args.blob;
+    let mut parts = Vec::new();
+    for argument in args.arguments {
+        match *argument {
+            Argument::Memory(at) => {
+                let param = args.params.get(usize::from(at)).ok_or_else(missing)?;
+                parts.extend(place_argument(memory, &mut set, param)?);
+            }
+            Argument::Value(bytes) => {
+                let bytes = bytes as usize;
+                let value = values.get(..bytes).ok_or_else(missing)?;
+                set.put(bytes, value.as_ptr().cast())?;
+                values = values.get(bytes.next_multiple_of(8)..).unwrap_or(&[]);
+            }
+            Argument::Local(bytes) => set.put(bytes as usize, null())?,
+        }
+    }
+    Ok(parts)
+}
+
+/// Passes a parameter's memory: as a buffer where it begins there, otherwise by address, or as the
+/// rest of the buffer, which is made for it.
+fn place_argument(
+    (shared, part_align): (&Shared, u64),
+    set: &mut Arguments<'_>,
+    param: &Param,
+) -> Result<Option<Buffer>, HalError> {
+    let MemBase::Device { handle, .. } = param.mem.base else {
+        return match param.extent.contains(&0) {
+            true => set.memory(null_mut()).map(|()| None),
+            false => Err(HalError::unsupported("a parameter in the host's memory")),
         };
-        let block = self.shared.memory.find(handle)?;
-        let ahead = param.mem.offset.wrapping_add_signed(param.ahead());
-        match block.address {
-            _ if ahead == 0 => set.memory(block.buffer.0).map(|()| None),
-            Some(address) => set.address(address.wrapping_add(ahead)).map(|()| None),
-            None if ahead < block.size && ahead.is_multiple_of(self.part_align) => {
-                let (from, size) = (ahead as usize, (block.size - ahead) as usize);
-                let rest = with_room(|| block.buffer.part(from, size))?;
-                set.memory(rest.0)?;
-                Ok(Some(rest))
-            }
-            None if ahead >= block.size => {
-                Err(HalError::unsupported("passing the end of memory that has no address"))
-            }
-            None => {
-                let what = format!(
-                    "passing a place {ahead} bytes into memory that has no address, and parts only \
-                     at multiples of {} bytes",
-                    self.part_align
-                );
-                Err(HalError::unsupported(&what))
-            }
+    };
+    let block = shared.memory.find(handle)?;
+    let ahead = param.mem.offset.wrapping_add_signed(param.ahead());
+    match block.address {
+        _ if ahead == 0 => set.memory(block.buffer.0).map(|()| None),
+        Some(address) => set.address(address.wrapping_add(ahead)).map(|()| None),
+        None if ahead < block.size && ahead.is_multiple_of(part_align) => {
+            let (from, size) = (ahead as usize, (block.size - ahead) as usize);
+            let rest = with_room(|| block.buffer.part(from, size))?;
+            set.memory(rest.0)?;
+            Ok(Some(rest))
+        }
+        None if ahead >= block.size => {
+            Err(HalError::unsupported("passing the end of memory that has no address"))
+        }
+        None => {
+            let what = format!(
+                "passing a place {ahead} bytes into memory that has no address, and parts only \
+                 at multiples of {part_align} bytes"
+            );
+            Err(HalError::unsupported(&what))
         }
     }
 }

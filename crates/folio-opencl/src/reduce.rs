@@ -3,8 +3,9 @@
 //! next launch uses the same memory.
 
 use crate::cl::{Buffer, Kernel, Program};
+use crate::graph::{Making, Ready};
 use crate::memory::{Pointer, with_room};
-use crate::module::Arguments;
+use crate::module::{Arguments, Built};
 use crate::platform::Shared;
 use crate::work::Commands;
 use folio_core::hal::HalError;
@@ -23,6 +24,8 @@ pub(crate) struct Finish {
     /// Of a value.
     bytes: usize,
     pub(crate) kernel: Kernel,
+    /// Its name.
+    entry: String,
 }
 
 /// Memory of the driver's own, and how much it is.
@@ -47,6 +50,44 @@ impl Values {
     pub(crate) fn first(&self) -> &Buffer {
         &self.0[0].buffer
     }
+
+    /// The memory.
+    pub(crate) fn into_buffers(self) -> [Buffer; 2] {
+        self.0.map(|piece| piece.buffer)
+    }
+
+    /// Each launch that combines so many values until one is left: what it reads, where the first
+    /// of its values goes, and how many there are before and after it.
+    fn steps(
+        &self,
+        mut left: usize,
+        end: (Pointer, usize),
+        mut each: impl FnMut(&Buffer, (Pointer, usize), [usize; 2]) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        let (mut from, mut into) = (&self.0[0].buffer, &self.0[1].buffer);
+        while left > 1 {
+            let next = left.div_ceil(COMBINED);
+            let target = if next == 1 { end } else { (Pointer::Buffer(into.0), 0) };
+            each(from, target, [left, next])?;
+            (from, into) = (into, from);
+            left = next;
+        }
+        Ok(())
+    }
+}
+
+/// Sets the arguments of a launch that combines.
+fn set(
+    kernel: &Kernel,
+    from: &Buffer,
+    (target, at): (Pointer, usize),
+    left: usize,
+) -> Result<(), HalError> {
+    let mut arguments = Arguments::of(kernel);
+    arguments.memory(from.0)?;
+    arguments.pointer(target)?;
+    arguments.word(left as u64)?;
+    arguments.word(at as u64)
 }
 
 impl Finish {
@@ -61,19 +102,21 @@ impl Finish {
             memory: memory.ok_or_else(missing)?,
             bytes: reduction.bytes as usize,
             kernel: Kernel::new(program, &reduction.entry)?,
+            entry: reduction.entry.clone(),
         })
     }
 
     /// Room for so many values.
     pub(crate) fn room(
         &self,
-        commands: &mut Commands<'_>,
+        shared: &Shared,
+        scratch: &mut Scratch,
         values: usize,
     ) -> Result<Values, HalError> {
         let mut take = |values: usize| {
             let beyond = || HalError::unsupported("a reduction of this size");
             let bytes = values.checked_mul(self.bytes).ok_or_else(beyond)?;
-            commands.scratch.take(commands.shared, bytes)
+            scratch.take(shared, bytes)
         };
         Ok(Values([take(values)?, take(values.div_ceil(COMBINED))?]))
     }
@@ -82,27 +125,33 @@ impl Finish {
     pub(crate) fn combine(
         &self,
         commands: &mut Commands<'_>,
-        (Values([mut from, mut into]), mut left): (Values, usize),
+        (values, left): (Values, usize),
         threads: usize,
-        (end, place): (Pointer, usize),
+        end: (Pointer, usize),
     ) -> Result<(), HalError> {
-        while left > 1 {
-            let next = left.div_ceil(COMBINED);
-            let into_buffer = Pointer::Buffer(into.buffer.0);
-            let (target, at) = if next == 1 { (end, place) } else { (into_buffer, 0) };
-            let mut arguments = Arguments::of(&self.kernel);
-            arguments.memory(from.buffer.0)?;
-            arguments.pointer(target)?;
-            arguments.word(left as u64)?;
-            arguments.word(at as u64)?;
-            let local = [1, 1, threads];
-            commands.launch(&self.kernel, [1, 1, next * threads], Some(local))?;
-            (from, into) = (into, from);
-            left = next;
-        }
-        commands.scratch.keep(from);
-        commands.scratch.keep(into);
+        values.steps(left, end, |from, target, [left, next]| {
+            set(&self.kernel, from, target, left)?;
+            commands.launch(&self.kernel, [1, 1, next * threads], Some([1, 1, threads]))
+        })?;
+        values.0.into_iter().for_each(|piece| commands.scratch.keep(piece));
         Ok(())
+    }
+
+    /// Prepares the same for replays, in memory of the graph's.
+    pub(crate) fn prepare(
+        &self,
+        making: &mut Making<'_>,
+        built: &Built,
+        (values, left): (&Values, usize),
+        end: (Pointer, usize),
+    ) -> Result<(), HalError> {
+        let threads = built.lanes();
+        values.steps(left, end, |from, target, [left, next]| {
+            let kernel = built.kernel(&self.entry)?;
+            set(&kernel, from, target, left)?;
+            making.add(Ready::new(kernel, [1, 1, next * threads], Some([1, 1, threads])));
+            Ok(())
+        })
     }
 }
 

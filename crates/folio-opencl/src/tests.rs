@@ -27,6 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::time::{Duration, Instant};
 
 mod faults;
+mod graph;
 mod held;
 mod kernels;
 mod loss;

@@ -21,27 +21,43 @@ pub(crate) struct Verdicts {
     stride: usize,
     memory: Option<(Vec<Buffer>, Buffer)>,
     /// Whose the records are, from the first on.
-    used: Vec<(Tick, Arc<Built>)>,
+    used: Vec<Used>,
     tick: Tick,
+    node: Option<usize>,
+    /// What was read of a replay with more launches than there are records. It is the next mark's.
+    pub(crate) early: Vec<Told>,
+}
+
+/// The launch of an operation, or of a node of a replay.
+struct Used {
+    tick: Tick,
+    node: Option<usize>,
+    of: Arc<Built>,
 }
 
 /// Records on their way to the host.
 pub(crate) struct Told {
     stride: usize,
     words: Box<[u64]>,
-    of: Vec<(Tick, Arc<Built>)>,
+    of: Vec<Used>,
 }
 
 impl Told {
     /// The failures among them. Only after the event of their mark.
     pub(crate) fn failures(self) -> impl Iterator<Item = (Tick, HalError)> {
         let Told { stride, words, of } = self;
-        of.into_iter().enumerate().filter_map(move |(slot, (tick, built))| {
+        of.into_iter().enumerate().filter_map(move |(slot, Used { tick, node, of })| {
             let mut record = Record::default();
             let from = slot * stride;
             record.0.copy_from_slice(words.get(from..from + Record::WORDS)?);
-            let violation = built.points().violation(&record)?;
-            Some((tick, HalError::violation(Box::new(violation))))
+            let failure = HalError::violation(Box::new(of.points().violation(&record)?));
+            Some((
+                tick,
+                match node {
+                    Some(node) => failure.at_node(node),
+                    None => failure,
+                },
+            ))
         })
     }
 }
@@ -50,7 +66,8 @@ impl Verdicts {
     /// For a device whose parts of buffers are aligned to so many bytes.
     pub(crate) fn new(align: usize) -> Verdicts {
         let stride = (8 * Record::WORDS).next_multiple_of(align.next_multiple_of(8)) / 8;
-        Verdicts { stride, memory: None, used: Vec::new(), tick: 0 }
+        let (used, early) = (Vec::new(), Vec::new());
+        Verdicts { stride, memory: None, used, tick: 0, node: None, early }
     }
 
     /// There is no record left: a mark must come before another launch.
@@ -59,7 +76,21 @@ impl Verdicts {
     }
 
     pub(crate) fn begin(&mut self, tick: Tick) {
-        self.tick = tick;
+        (self.tick, self.node) = (tick, None);
+    }
+
+    /// Launches from here on are this node's.
+    pub(crate) fn begin_node(&mut self, node: usize) {
+        self.node = Some(node);
+    }
+
+    /// Makes room for the record of a replay's next launch. Its other records may be read before.
+    pub(crate) fn make_room(&mut self, queue: &Queue) -> Result<(), HalError> {
+        if self.is_full() {
+            let told = self.tell(queue)?.map(|(_, told)| told);
+            self.early.extend(told);
+        }
+        Ok(())
     }
 
     /// The record of the next launch.
@@ -74,7 +105,7 @@ impl Verdicts {
 
     /// The launch is held, or has been enqueued.
     pub(crate) fn used(&mut self, by: Arc<Built>) {
-        self.used.push((self.tick, by));
+        self.used.push(Used { tick: self.tick, node: self.node, of: by });
     }
 
     /// There is something to be read.
@@ -90,7 +121,8 @@ impl Verdicts {
         let mut words = vec![0u64; self.used.len() * self.stride].into_boxed_slice();
         let (bytes, to) = (size_of_val(&*words), words.as_mut_ptr().cast::<c_void>());
         let mut event = null_mut();
-        // SAFETY: so many bytes of the buffer; the words are kept until the event (`Mark`).
+        // SAFETY: so many bytes of the buffer; the words are kept until a mark's event behind this
+        // (`Mark`, `Verdicts::early`).
         unsafe {
             run!(clEnqueueReadBuffer(
                 queue.0,

@@ -7,6 +7,7 @@ use crate::platform::Shared;
 use crate::work::Kept;
 use folio_core::hal::HalError;
 use opencl_sys::{CL_MEM_READ_ONLY, CL_MEM_SVM_FINE_GRAIN_BUFFER};
+use std::sync::Arc;
 
 /// Bytes of memory that launches are given places in, one after the other.
 const CHUNK: usize = 64 << 10;
@@ -14,10 +15,10 @@ const CHUNK: usize = 64 << 10;
 /// way.
 const LINE: usize = 128;
 
-/// The words of a lane's launches.
-#[derive(Default)]
+/// The words of a lane's launches, or of a graph's.
+#[derive(Debug, Default)]
 pub(crate) struct Words {
-    chunk: Option<Region>,
+    chunk: Option<Arc<Region>>,
     /// Bytes of it that have been given away. No launch is told when it may be written there again:
     /// a chunk that is full goes when what it was used by has ended.
     used: usize,
@@ -26,6 +27,11 @@ pub(crate) struct Words {
 }
 
 impl Words {
+    /// The memory of the words that were put last.
+    pub(crate) fn chunk(&self) -> Option<&Arc<Region>> {
+        self.chunk.as_ref()
+    }
+
     /// Where these words are until the next mark's commands have ended. Often they are what the
     /// last launch had.
     pub(crate) fn put(
@@ -45,6 +51,7 @@ impl Words {
                 let (flags, size) =
                     (CL_MEM_READ_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes.max(CHUNK));
                 let fresh = with_room(|| Region::new(&shared.context, flags, size as u64))?;
+                let fresh = Arc::new(fresh);
                 self.used = 0;
                 if let Some(full) = self.chunk.take() {
                     kept.push(Box::new(full));

@@ -2,7 +2,9 @@
 
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
 use crate::device::Core;
+use crate::graph::Nodes;
 use crate::held::Held;
+use crate::lane::MARK_EVERY;
 use crate::memory::{Block, Known, with_room};
 use crate::platform::Shared;
 use crate::reduce::Scratch;
@@ -45,8 +47,15 @@ pub(crate) struct Commands<'q> {
     pub(crate) tick: Tick,
     /// Parts of buffers begin at multiples of so many bytes.
     pub(crate) part_align: u64,
-    /// Launches have events.
+    /// The last launch has an event.
     told: bool,
+    /// There are timestamps of the first and the last command.
+    timed: bool,
+    /// Commands have events only if they are timed: those of a replay, which is marked as a launch
+    /// is.
+    pub(crate) is_replay: bool,
+    /// The operation counts as so many more of those after which the tail is marked.
+    pub(crate) weight: u64,
     /// The first command's end, if launches have events.
     pub(crate) first: Option<Arc<Event>>,
     /// The last command's.
@@ -145,7 +154,7 @@ impl<'q> Commands<'q> {
             &'q mut Scratch,
             &'q mut Held,
         ),
-        (tick, told): (Tick, bool),
+        (tick, told, timed): (Tick, bool, bool),
     ) -> Commands<'q> {
         let (shared, part_align) = (&*core.shared, core.target.part_align as u64);
         let words = core.has_addresses().then_some(words);
@@ -162,6 +171,9 @@ impl<'q> Commands<'q> {
             tick,
             part_align,
             told,
+            timed,
+            is_replay: false,
+            weight: 0,
             first,
             last,
         }
@@ -174,6 +186,15 @@ impl<'q> Commands<'q> {
             let event = self.held.enqueue(self.queue, self.told);
             event.into_iter().for_each(|event| self.ended_by(event));
         }
+    }
+
+    /// The same of a replay, which can be held unless it is timed: its first launch has no event.
+    pub(crate) fn hold(&mut self, nodes: &Arc<Nodes>) -> bool {
+        if !self.timed {
+            self.held.push_replay(self.tick, nodes);
+            self.held();
+        }
+        !self.timed
     }
 
     /// What comes later waits for these events.
@@ -216,13 +237,16 @@ impl<'q> Commands<'q> {
         with_room(|| enqueue(null_mut()))
     }
 
-    /// Enqueues one command, whose event is kept. Drivers may find room for memory only when it is
-    /// used.
+    /// Enqueues one command, whose event is kept if it has one. Drivers may find room for memory
+    /// only when it is used.
     fn command(
         &mut self,
         enqueue: impl Fn(*mut cl_event) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         self.held.enqueue(self.queue, false);
+        if self.is_replay && !self.timed {
+            return with_room(|| enqueue(null_mut()));
+        }
         let mut event = null_mut();
         with_room(|| enqueue(&raw mut event))?;
         self.ended_by(Event(event));
@@ -529,7 +553,9 @@ impl<'q> Commands<'q> {
         let chunk = bytes.min(CHUNK.next_multiple_of(len));
         let repeated: Box<[u8]> = pattern.iter().copied().cycle().take(chunk).collect();
         let from = repeated.as_ptr().cast_mut();
+        // It goes with the next mark, so that comes soon.
         self.kept.push(Box::new(repeated));
+        self.weight += MARK_EVERY;
         (0..bytes).step_by(chunk).try_for_each(|done| {
             let bytes = chunk.min(bytes - done);
             let line = Plane { rows: 1, bytes, pitch: [bytes; 2] };

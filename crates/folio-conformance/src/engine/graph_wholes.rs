@@ -57,7 +57,7 @@ fn whole(graph: &Graph) -> Result<Executable, Error> {
 
 /// Whether a device has graphs of its own, which then have to be used.
 pub(super) fn has_graphs(device: &DeviceRef) -> bool {
-    ["cpu", "cuda", "sim", "vulkan"].iter().any(|name| device.name().starts_with(name))
+    ["cpu", "cuda", "opencl", "sim", "vulkan"].iter().any(|name| device.name().starts_with(name))
 }
 
 /// That so many runs were whole, by one graph of the device's with so many exchanges; or none were,

@@ -21,6 +21,7 @@ tests![
     linked_memory_is_released,
     linked_views_come_back,
     views_that_write_nothing_back_hold_values,
+    scopes_end_what_was_imported,
     failed_kernels_on_linked_memory,
 ];
 
@@ -335,6 +336,30 @@ fn views_that_write_nothing_back_hold_values(rig: &Rig) -> Outcome {
             Ok(())
         })??;
         ensure!(pages.elements().iter().all(|x| (1..=3).contains(x)), "not its values");
+    }
+    Ok(())
+}
+
+/// LINK-03, POL-03: the memory may be freed after the scope, so no device has it as its own any
+/// more, also where the program still has the view.
+fn scopes_end_what_was_imported(rig: &Rig) -> Outcome {
+    let (rt, queues) = linking(rig)?;
+    for q in &queues {
+        let mut pages = Pages::new();
+        // SAFETY: the elements of the pages, which are borrowed.
+        let slice = unsafe { std::slice::from_raw_parts_mut(pages.as_mut_ptr(), N) };
+        let before = imports(&rt)[0];
+        let (x, during) = rt.scope(|scope| -> Result<_, Error> {
+            let mut x = scope.view_mut_with(N, slice, ViewPolicy::SyncWriteback)?;
+            add(q, &mut x, 1)?;
+            let during = x.linkage(&q.device())?;
+            Ok((x, during))
+        })??;
+        ensure_eq!((imports(&rt)[0] - before, during), (1, Linkage::Linked));
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Undecided);
+        ensure_eq!(pages.elements(), [2; N]);
+        drop(pages);
+        drop(x);
     }
     Ok(())
 }

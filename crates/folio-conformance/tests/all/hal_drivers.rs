@@ -65,11 +65,11 @@ fn all_share(backend: &OpenClBackend) -> Option<bool> {
     Some(devices.all(share))
 }
 
-/// Its devices run no code of the host, are asked instead of telling, take no hints, have no graphs
-/// and no links that are known; GPUs share no memory with the host.
+/// Its devices run no code of the host, are asked instead of telling, take no hints, and have no
+/// links that are known; GPUs share no memory with the host.
 #[track_caller]
 fn opencl_passes(build: fn() -> OpenClBackend) {
-    let mut lacks = vec!["closures", "notifications", "hints", "graphs", "links between devices"];
+    let mut lacks = vec!["closures", "notifications", "hints", "links between devices"];
     let is_cpu = |device: &DeviceInfo| device.kind == DeviceKind::Cpu;
     if !build().devices().is_ok_and(|all| all.iter().all(is_cpu)) {
         lacks.push("linked memory");

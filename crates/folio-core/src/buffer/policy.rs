@@ -1,7 +1,7 @@
 //! What a buffer does with the program's memory, and what happens when it is dropped.
 
 use super::make::Contents;
-use super::reclaim::{Reclaim, Refused, Told};
+use super::reclaim::{Lent, Reclaim, Refused, Told};
 use super::{Buffer, BufferOptions, StorageHandle, View, widen};
 use crate::coords::Coords;
 use crate::element::DeviceType;
@@ -136,7 +136,8 @@ unsafe impl<T: DeviceType> HostStorage for Vec<T> {
     }
 }
 
-// SAFETY: as above.
+// SAFETY: as above. The engine moves a storage that is in use only as a `Lent`, which leaves
+// pointers into a box valid.
 unsafe impl<T: DeviceType> HostStorage for Box<[T]> {
     type Element = T;
 
@@ -410,7 +411,7 @@ impl Runtime {
     pub fn view_with<O: HostStorage, const D: usize>(
         &self,
         shape: impl Coords<D>,
-        mut storage: O,
+        storage: O,
         policy: ViewPolicy<'_>,
         options: BufferOptions,
     ) -> Result<Lend<O, D>, Refused<O>> {
@@ -425,7 +426,9 @@ impl Runtime {
             };
             return Err(Refused { error, storage });
         }
-        let ptr = storage.as_mut_ptr();
+        // From here on it is not moved by itself.
+        let mut storage = Lent::new(storage);
+        let ptr = storage.get_mut().as_mut_ptr();
         let reclaim = Reclaim::new(options.label.clone());
         let end = End::new(policy.policy(), policy.queue(), Some(reclaim.told()));
         // SAFETY: the storage's own promise: its elements are there and its alone until it is given
@@ -437,7 +440,7 @@ impl Runtime {
                 self.core.engine.keep(view.storage.id, keeper);
                 Ok((Buffer::from_view(view), reclaim))
             }
-            Err(error) => Err(Refused { error, storage }),
+            Err(error) => Err(Refused { error, storage: storage.into_inner() }),
         }
     }
 

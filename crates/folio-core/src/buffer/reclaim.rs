@@ -5,6 +5,7 @@ use crate::event::Event;
 use crate::panics::contain;
 use std::fmt;
 use std::future::Future;
+use std::mem::{ManuallyDrop, MaybeUninit};
 use std::pin::Pin;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -117,10 +118,41 @@ impl<O: Send> Told for Shared<O> {
     }
 }
 
+/// A storage while others use what it owns, by pointers. To move a `Box` is to say that nothing
+/// else has pointers into it; to move this is not, since it may be uninitialised as far as the
+/// compiler knows.
+pub(crate) struct Lent<O>(MaybeUninit<O>);
+
+impl<O> Lent<O> {
+    pub(crate) fn new(storage: O) -> Lent<O> {
+        Lent(MaybeUninit::new(storage))
+    }
+
+    /// The storage where it lies.
+    pub(crate) fn get_mut(&mut self) -> &mut O {
+        // SAFETY: `new` has initialised it, and nothing takes it but `into_inner` and the drop.
+        unsafe { self.0.assume_init_mut() }
+    }
+
+    /// The storage. Nobody uses the pointers any more.
+    pub(crate) fn into_inner(self) -> O {
+        let lent = ManuallyDrop::new(self);
+        // SAFETY: initialised (see `get_mut`); what is left behind is not dropped.
+        unsafe { lent.0.assume_init_read() }
+    }
+}
+
+impl<O> Drop for Lent<O> {
+    fn drop(&mut self) {
+        // SAFETY: initialised (see `get_mut`), and not used again.
+        unsafe { self.0.assume_init_drop() };
+    }
+}
+
 /// Has the storage while a view is in it. The engine drops this when the view is gone and nothing
 /// uses it.
 pub(crate) struct Keeper<O> {
-    storage: Option<O>,
+    storage: Option<Lent<O>>,
     shared: Arc<Shared<O>>,
 }
 
@@ -129,7 +161,7 @@ impl<O> Drop for Keeper<O> {
         let Some(storage) = self.storage.take() else { return };
         let waker = {
             let mut state = self.shared.lock();
-            state.storage = Some(storage);
+            state.storage = Some(storage.into_inner());
             state.waker.take()
         };
         self.shared.changed.notify_all();
@@ -151,7 +183,7 @@ impl<O: Send + 'static> Reclaim<O> {
     }
 
     /// What keeps the storage until this gets it.
-    pub(crate) fn keeper(&self, storage: O) -> Keeper<O> {
+    pub(crate) fn keeper(&self, storage: Lent<O>) -> Keeper<O> {
         Keeper { storage: Some(storage), shared: self.shared.clone() }
     }
 }
@@ -226,5 +258,31 @@ impl<O> Future for Reclaim<O> {
             Last::Held | Last::Taken => Ok(()),
         };
         Poll::Ready(came_back(storage, result))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// POL-03: a storage is moved while others write by pointers into it; Miri takes that amiss of a
+    /// box. It is dropped once, unless it is taken.
+    #[test]
+    fn pointers_into_a_lent_box_outlive_its_moves() {
+        let counted = Arc::new(());
+        let boxed: Box<[Arc<()>]> = vec![counted.clone(), Arc::new(())].into();
+        let mut lent = Lent::new(boxed);
+        let at = lent.get_mut().as_mut_ptr();
+        let moved = Box::new(Some(lent));
+        // SAFETY: the first element of the box, which nothing else uses meanwhile.
+        drop(unsafe { at.replace(Arc::new(())) });
+        assert_eq!(Arc::strong_count(&counted), 1);
+        // SAFETY: as above.
+        drop(unsafe { at.replace(counted.clone()) });
+        let back = (*moved).map(Lent::into_inner);
+        assert!(back.is_some_and(|back| Arc::ptr_eq(&back[0], &counted)));
+        assert_eq!(Arc::strong_count(&counted), 1);
+        drop(Lent::new(Box::new(counted.clone())));
+        assert_eq!(Arc::strong_count(&counted), 1);
     }
 }

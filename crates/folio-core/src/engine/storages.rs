@@ -7,7 +7,7 @@ use super::apply::For;
 use super::failures::EpochPin;
 use super::ledger::{Ledger, NewOp};
 use super::link::Linkage;
-use super::storage::{Alloc, Life, Owner, StorageId, StorageState};
+use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::error::{Cause, Error, Label};
 use crate::geom::Box3;
@@ -350,6 +350,19 @@ impl Engine {
             }
             crate::sync::yield_now();
         }
+    }
+
+    /// Its memory on the host is the program's alone again: no device has that as its own any more.
+    /// Nothing uses the storage, nor will.
+    pub(crate) fn end_import(&self, id: StorageId) {
+        self.enter(|ledger| {
+            let storage = &mut ledger.storages[id.0];
+            let bytes = storage.bytes();
+            let Some(link) = storage.link.take_if(|link| link.over_host) else { return };
+            let Some(alloc) = storage.alloc(link.device).copied() else { return };
+            storage.remove_alloc(link.device);
+            ledger.outbox.garbage.push(Garbage { alloc, bytes, domain: link.device });
+        });
     }
 
     /// The operations that use it; `None` if there are none.

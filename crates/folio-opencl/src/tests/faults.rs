@@ -1,8 +1,7 @@
 //! Calls that the driver refuses, each once, and each from then on.
 
 use super::*;
-use folio_core::hal::DeviceKind;
-use folio_core::hal::Op;
+use folio_core::hal::{DeviceKind, Node, Op};
 
 /// A sum over all elements, by several launches.
 pub(super) const TOTAL: &str = "kernel \"total\" items 1 tile 1
@@ -89,6 +88,26 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     let params = [param(x, LEN)];
     launch(scaled, &Args { blob: &blob, arguments: &arguments, ..Args::new(&params) });
     launch(total, &Args { proved: true, ..Args::new(&[param(x, LEN), param(y, 1)]) });
+    let once = Geometry { group: Some([1, 1, 16]), ..Geometry::new(1, [1, 1, LEN]) };
+    let scale = Args { blob: &blob, arguments: &arguments, ..Args::new(&params) };
+    let (plain, from) = (Geometry::new(1, [1, 1, LEN]), [param(x, LEN), param(y, 1)]);
+    let (double, sum) = (Args::new(&params), Args { proved: true, ..Args::new(&from) });
+    let (dst, pattern) = (MemRef { base: y, offset: 12 }, 5f32.to_ne_bytes());
+    let dot = [FillRect { dst, pitch: [0, 4], extent: [1, 1, 4] }];
+    let kernel = KernelRef::Loaded;
+    let ops = [
+        Op::Launch(kernel(twice), &plain, &double),
+        Op::Launch(kernel(scaled), &once, &scale),
+        Op::Launch(kernel(total), &plain, &sum),
+        Op::Fill(&dot, &pattern),
+    ];
+    match device.graph(&ops.map(|op| Node { op, after: &[] })) {
+        Ok(graph) => {
+            tell(graph.update(0, ops[0]));
+            tell(lanes[0].enqueue(&head(0), Op::Replay(&graph)));
+        }
+        refused => tell(refused.map(drop)),
+    }
     let task = |_: &dyn std::any::Any| Ok(());
     let task = KernelRef::Foreign(Foreign::new(&task));
     tell(lanes[0].enqueue(&head(0), Op::Launch(task, &Geometry::new(1, [1; 3]), &Args::new(&[]))));
@@ -117,7 +136,7 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     let told = told.into_inner();
     if told.is_empty() {
         let y = &values[1];
-        assert_eq!((y[0], &y[1..4]), (65536.0, &[3.0, 8.0, 0.0][..]));
+        assert_eq!((y[0], &y[1..4]), (262144.0, &[3.0, 32.0, 5.0][..]));
     }
     told.into_iter().next().map_or(Ok(()), Err)
 }

@@ -79,7 +79,7 @@ pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static
         ("several devices", 2, devices.len() < 2),
         ("a device in the host's memory", 3, !homes().any(|home| home == MemoryHome::Host)),
         ("devices with a UUID", 1, devices.iter().any(|device| device.uuid.is_none())),
-        ("devices that link", 14, !devices.iter().any(&links)),
+        ("devices that link", 15, !devices.iter().any(&links)),
         ("2 devices that link", 1, devices.iter().filter(|d| links(d)).count() == 1),
         (
             "a device that needs aligned memory",

@@ -205,6 +205,8 @@ fn with_literal(of: Scalar, literal: u64, op: &dyn Fn(Value, Value) -> Op) -> Ke
     let i = b.position(0);
     let (value, literal) = (b.load_at(x, [i]), b.bits(of, literal));
     let result = b.op(op(value, literal));
+    let compares = b.type_of(result) == Scalar::Bool.into();
+    let result = if compares { b.cast(result, Scalar::U32) } else { result };
     let y = b.view("y", b.type_of(result), 1, Access::Out, Owner::Item);
     b.store_at(y, [i], result);
     let kernel = softened(&b.finish().unwrap(), Exact { doubles: true, ..NOTHING });

@@ -317,7 +317,7 @@ pub(super) fn sub_groups_of_rows(rig: &Rig) -> Outcome {
     let x = data([2 * rows, 3 * columns], wave);
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let (from, mut y) = (x.buffer(&rig.rt)?, rig.rt.buffer([2 * rows, 3 * columns])?);
+        let (from, mut y) = (x.buffer(&rig.rt)?, rig.rt.zeros([2 * rows, 3 * columns])?);
         let items = Items::from([2 * rows, 3 * columns]).groups([rows, columns]);
         q.run(items, subgroup_sums(&from, &mut y))?;
         let y: Vec<[f32; 6]> = y.to_vec()?;

@@ -32,10 +32,10 @@ pub struct Address {
     base: Word,
     /// Bytes from there.
     bytes: u64,
-    /// Of no other thread does the kernel see a store there, nor one by this thread in another's
-    /// loads. So the access takes no part in the order that barriers make, and compilers may move
-    /// it. What other dispatches have stored is there by Vulkan's barriers between commands, which
-    /// are about private accesses, too.
+    /// No other thread of the launch stores there, or loads what this one stores. So barriers have
+    /// nothing to order, and compilers may move the access. What earlier commands have stored is
+    /// seen by the barriers between commands: in Vulkan's memory model these order private accesses,
+    /// too.
     private: bool,
 }
 
@@ -247,9 +247,9 @@ impl Writer<'_> {
         Spot { at: At::Address(Address { base, bytes: 0, private }), ty, checks }
     }
 
-    /// No thread sees what another does to a view: nobody stores to an `In`, views do not overlap
-    /// (semantics 7.6), and each item has its own of what items own. Of group kernels the latter is
-    /// not relied on.
+    /// No thread sees what another does to a view. A kernel does not store to an `In`, which
+    /// overlaps with no other view that is written (semantics 7.6). Of what items own, each item of
+    /// an item kernel has its own; a group kernel's barriers are believed to be there for a reason.
     fn is_private(&self, param: ParamId) -> bool {
         let kind = self.kernel.params.get(param.index()).map(|param| &param.kind);
         let Some(ParamKind::View { access, owner, .. }) = kind else { return false };

@@ -206,8 +206,8 @@ fn may_know_zero(kernel: &Kernel) -> bool {
     found
 }
 
-/// KRN-01: by Vulkan, with what the device rounds correctly, and as if it did nothing so. The
-/// validation layer has nothing to say.
+/// KRN-01: by Vulkan, with what the device rounds correctly, as if it did nothing so, and as if it
+/// had no sub-groups. The validation layer has nothing to say.
 #[test]
 fn suite_kernels_vulkan() {
     use folio_kernel::emit::spirv;
@@ -219,8 +219,10 @@ fn suite_kernels_vulkan() {
         comparisons: false,
         fused: folio_kernel::soft::Fused::NONE,
     };
-    let limit = spirv::Capabilities { exact, ..spirv::Capabilities::ALL };
-    let backends = [VulkanBackend::new(), VulkanBackend::new().limited_to(limit)];
+    let all = spirv::Capabilities::ALL;
+    let inexact = VulkanBackend::new().limited_to(spirv::Capabilities { exact, ..all });
+    let alone = VulkanBackend::new().limited_to(spirv::Capabilities { subgroup: 1, ..all });
+    let backends = [VulkanBackend::new(), inexact, alone];
     let backends = backends.map(VulkanBackend::validated);
     let machines: Vec<_> = match backends.iter().map(|b| Machine::open(b, 0)).collect() {
         Ok(machines) => machines,

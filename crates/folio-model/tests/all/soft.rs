@@ -347,6 +347,18 @@ fn conversions_of_singles_are_exact() {
             _ => ((1023 - 155 + at as u64 / 16) << 52) | (0x9e37_79b9_7f4a_7c15 >> (at % 52 + 12)),
         });
         columns[0].splice(..600, small);
+        if from == Scalar::F64 {
+            // In the middle of two floats, and next to it, of all sizes that `f32` have and beyond.
+            let mut rng = Rng::new(6);
+            let middle = |at: u64| {
+                let float = (860 + at % 310) << 52 | rng.next() & (0xf_ffff << 32 | 0xe000_0000);
+                let lost = [0, 1 << 28, (1 << 28) - 1, (1 << 28) + 1, (1 << 29) - 1, 1];
+                float | lost[rng.below(6)] | rng.next() & 1 << 63
+            };
+            columns[0].extend((0..2000).map(middle));
+            columns[1].resize(columns[0].len(), 0);
+            columns[2].resize(columns[0].len(), 0);
+        }
         let make = |[a, ..]: [Value; 3]| Op::Cast(a, to);
         let wanted = run(from, to, &make, &columns, None);
         let found = run(from, to, &make, &columns, Some(NOTHING));

@@ -410,33 +410,40 @@ pub fn fused_by_double<'c>(a: N<'c>, b: N<'c>, c: N<'c>, conversions: bool) -> N
     single(inexact.pick(odd, bits).as_bits(Scalar::F64))
 }
 
-/// An `f32` as `f64`.
+/// What an `f64` is greater, or less, by whose exponent field is that of an `f32`.
+const REBIASING: u64 = (1023 + 896) << 52;
+const UNBIASING: u64 = (1023 - 896) << 52;
+
+/// An `f32` as `f64`: its bits are those of an `f64` whose exponent has the other bias, which a
+/// product mends, of denormals, too. The kernel has `f64`, which keep theirs.
 pub fn widened<'c>(x: N<'c>) -> N<'c> {
-    let (from, to) = (Format::of(Scalar::F32), Format::of(Scalar::F64));
-    let own = parts(x);
-    let up = to.fraction - from.fraction;
-    let rest = (own.significand & ((1 << from.fraction) - 1)) << up;
-    let size = ((own.exponent + (to.bias - from.bias)) << to.fraction) + rest;
-    let of = word(x.abs());
-    let size = of.eq(0u64).pick(of, size);
-    let end = size.of_bits(to.infinity());
-    let size = of.ge(from.infinity()).pick(end | rest, size);
-    packed(to, own.sign, size)
+    let size = word(x.abs());
+    let shifted = size << 29u64;
+    let scale = size.of_bits(REBIASING).as_bits(Scalar::F64);
+    let scaled = (shifted.as_bits(Scalar::F64) * scale).raw();
+    // Infinities and NaN.
+    let is_end = size.ge(Format::of(Scalar::F32).infinity());
+    let size = is_end.pick(shifted | Format::of(Scalar::F64).infinity(), scaled);
+    packed(Format::of(Scalar::F64), word(x) >> 31u64, size)
 }
 
-/// An `f64` as `f32`, rounded to nearest, ties to even.
+/// An `f64` as `f32`, rounded to nearest, ties to even: as above. Of the fraction 26 bits stay,
+/// the last of which says that others were lost, so that the product loses none that matters even
+/// where it is denormal.
 pub fn narrowed<'c>(x: N<'c>) -> N<'c> {
     let (from, to) = (Format::of(Scalar::F64), Format::of(Scalar::F32));
-    let own = parts(x);
-    let down = from.fraction - to.fraction - 3;
-    let lost = (own.significand & ((1 << down) - 1)).ne(0u64);
-    let significand = (own.significand >> down) | bit(lost);
-    let result = rounded(to, own.sign, own.exponent - (from.bias - to.bias), significand);
-    let (of, zero) = (word(x.abs()), x.code.word(0));
-    let end = x.code.word(to.infinity());
-    let result = of.eq(0u64).pick(packed(to, own.sign, zero), result);
-    let result = of.ge(from.infinity()).pick(packed(to, own.sign, end), result);
-    of.gt(from.infinity()).pick(result.nan(), result)
+    let size = x.abs().raw();
+    let rest = (1u64 << 26) - 1;
+    let lost = bit((size & rest).ne(0u64));
+    let odd = (size & !rest) | (lost << 26u64);
+    let scale = size.of_bits(UNBIASING).as_bits(Scalar::F64);
+    let scaled = (odd.as_bits(Scalar::F64) * scale).raw();
+    let even = (scaled >> 29u64) & 1u64;
+    let rounded = (scaled + even + 0x0fff_ffffu64) >> 29u64;
+    let infinite = rounded.of_bits(to.infinity());
+    let rounded = rounded.gt(infinite).pick(infinite, rounded);
+    let result = packed(to, x.raw() >> 63u64, rounded);
+    size.gt(from.infinity()).pick(result.nan(), result)
 }
 
 /// The exact remainder of the truncated quotient.
@@ -532,4 +539,15 @@ pub fn extreme<'c>(a: N<'c>, b: N<'c>, least: bool) -> N<'c> {
         false => (a.gt(b), !a.is_negative()),
     };
     (b.is_nan() | beyond | (a.eq(b) & own)).pick(a, b)
+}
+
+/// The same of `f32` by integers, of whose order a negative zero is less than the other.
+pub fn extreme_by_bits<'c>(a: N<'c>, b: N<'c>, least: bool) -> N<'c> {
+    let key = |of: N<'c>| {
+        let raw = of.as_bits(Scalar::I32);
+        raw ^ ((raw >> 31u64) & 0x7fff_ffffu64)
+    };
+    let is_nan = |of: N<'c>| of.abs().raw().gt(Format::of(Scalar::F32).infinity());
+    let beyond = if least { key(a).lt(key(b)) } else { key(a).gt(key(b)) };
+    (is_nan(b) | (beyond & !is_nan(a))).pick(a, b)
 }

@@ -204,8 +204,11 @@ impl<'k> Softener<'k> {
             return Some(half::narrowed(result, a.ty));
         }
         match op {
-            Binary::Min => Some(float::extreme(a, b, true)),
-            Binary::Max => Some(float::extreme(a, b, false)),
+            Binary::Min | Binary::Max => {
+                let by_bits = a.ty == Scalar::F32 && !self.exact.comparisons;
+                let extreme = if by_bits { float::extreme_by_bits } else { float::extreme };
+                Some(extreme(a, b, op == Binary::Min))
+            }
             Binary::Rem => Some(float::remainder(a, b)),
             Binary::Div if !self.is_exact(a.ty) => {
                 let literal = self.literals.get(&b.value);

@@ -176,3 +176,74 @@ fn is_as_relied_on(found: &Found, size: usize) -> Result<bool, HalError> {
     }
     Ok(columns == wanted)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a device says of itself.
+    struct Said {
+        sizes: [u32; 3],
+        asks: bool,
+        operations: vk::SubgroupFeatureFlags,
+        stages: vk::ShaderStageFlags,
+    }
+
+    const ALL: vk::SubgroupFeatureFlags = vk::SubgroupFeatureFlags::from_raw(0xff);
+    const COMPUTE: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
+
+    fn of(said: &Said) -> (u32, Subgroups) {
+        let [least, own, most] = said.sizes;
+        let features = vk::PhysicalDeviceVulkan13Features::default()
+            .subgroup_size_control(said.asks)
+            .compute_full_subgroups(true);
+        let v11 = vk::PhysicalDeviceVulkan11Properties::default()
+            .subgroup_size(own)
+            .subgroup_supported_operations(said.operations)
+            .subgroup_supported_stages(said.stages);
+        let v13 = vk::PhysicalDeviceVulkan13Properties::default()
+            .min_subgroup_size(least)
+            .max_subgroup_size(most)
+            .required_subgroup_size_stages(COMPUTE)
+            .max_compute_workgroup_subgroups(16);
+        Subgroups::of(&features, &v11, &v13)
+    }
+
+    /// The size is the device's own where it has no other, or can be asked for; else there are no
+    /// sub-groups, nor without votes, shuffles, or kernels that may use them.
+    #[test]
+    fn sizes_of_sub_groups_are_promised_or_one() {
+        let no_shuffles = ALL & !vk::SubgroupFeatureFlags::SHUFFLE;
+        let no_votes = ALL & !vk::SubgroupFeatureFlags::VOTE;
+        let pixels = vk::ShaderStageFlags::FRAGMENT;
+        let cases = [
+            // As NVIDIA and lavapipe: one size.
+            ([32, 32, 32], true, ALL, COMPUTE, 32, false),
+            ([8, 8, 8], false, ALL, COMPUTE, 8, false),
+            // As AMD and Intel: several, of which one is asked for.
+            ([32, 64, 64], true, ALL, COMPUTE, 64, true),
+            ([8, 32, 32], true, ALL, COMPUTE | pixels, 32, true),
+            ([32, 64, 64], false, ALL, COMPUTE, 1, true),
+            ([32, 32, 32], true, no_shuffles, COMPUTE, 1, false),
+            ([32, 32, 32], true, no_votes, COMPUTE, 1, false),
+            ([32, 32, 32], true, ALL, pixels, 1, false),
+            ([256, 256, 256], true, ALL, COMPUTE, 1, false),
+        ];
+        for (sizes, asks, operations, stages, width, is_asked) in cases {
+            let (found, subgroups) = of(&Said { sizes, asks, operations, stages });
+            assert_eq!((found, subgroups.is_asked()), (width, is_asked), "{sizes:?}, {asks}");
+        }
+    }
+
+    /// Vulkan knows full sub-groups only in blocks of whole ones.
+    #[test]
+    fn full_sub_groups_are_asked_for_where_blocks_have_whole_ones() {
+        const FULL: vk::PipelineShaderStageCreateFlags =
+            vk::PipelineShaderStageCreateFlags::REQUIRE_FULL_SUBGROUPS;
+        let full = Subgroups { asked: None, full: true };
+        assert_eq!(full.flags(32, [64, 1, 1]), FULL);
+        assert_eq!(full.flags(32, [8, 4, 2]), FULL);
+        assert!(full.flags(32, [40, 1, 1]).is_empty());
+        assert!(Subgroups { full: false, ..full }.flags(32, [64, 1, 1]).is_empty());
+    }
+}

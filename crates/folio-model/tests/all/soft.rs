@@ -160,7 +160,7 @@ fn near_a_middle(rng: &mut Rng) -> [u64; 3] {
     // The nearest 24 bits, and how many have been left out.
     let nearest = |wide: u64| {
         let down = 40 - wide.leading_zeros();
-        ((wide + (1 << (down - 1)) >> down).min(0xff_ffff), u64::from(down))
+        (((wide + (1 << (down - 1))) >> down).min(0xff_ffff), u64::from(down))
     };
     let float = |field: u64, significand: u64| field << 23 | significand & 0x7f_ffff;
     let (middle, divisor) =

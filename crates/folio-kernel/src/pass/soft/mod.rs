@@ -12,6 +12,7 @@
 //! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by `f64`, if there is that; by a literal power of two as a product |
 //! | `%` | digit by digit |
 //! | rounding, minimum, maximum, signs | comparisons and bits |
+//! | conversions between `f32` and `f64` | where the device's lose denormals: shifted bits and a product that mends the exponent |
 //! | comparisons of `f32` | those of integers, where the device takes denormals for zero; not with literals of normal size |
 //!
 //! The result is a verified kernel with the same parameters, so everything else that is known of

@@ -158,7 +158,7 @@ fn sub_groups_are_shuffles_of_words() {
         assert_eq!(operands_of(&kernel, &caps, SHUFFLE).len(), shuffles, "{of} {which}");
         let module = emit(&kernel, Form { checked: false }, &caps).unwrap();
         assert_eq!(module.subgroup, Some(subgroup));
-        // A block is as many threads as there are, one and one: constants, of which two are the same.
+        // A block is as many threads as there are, one and one: of the constants two are the same.
         let sizes = operands_of(&kernel, &caps, 331);
         let [_, _, x, y, z] = sizes[0][..] else { panic!("{sizes:?}") };
         assert!(y == z && x != y, "{sizes:?}");
@@ -205,8 +205,8 @@ fn sums_of_rows(columns: Option<u64>) -> Kernel {
     b.finish().unwrap()
 }
 
-/// Short loops that load are unrolled 16 times, as in C (docs/decisions/29); those that are known to
-/// have more turns not as a whole, and none in modules with tests of indices.
+/// Short loops that load are unrolled 16 times, as in C (docs/decisions/29); those that are known
+/// to have more turns not as a whole, and none in modules with tests of indices.
 #[test]
 fn short_loops_are_unrolled_in_part() {
     const LOOP_MERGE: u32 = 246;

@@ -33,9 +33,8 @@ pub struct Address {
     /// Bytes from there.
     bytes: u64,
     /// No other thread of the launch stores there, or loads what this one stores. So barriers have
-    /// nothing to order, and compilers may move the access. What earlier commands have stored is
-    /// seen by the barriers between commands: in Vulkan's memory model these order private accesses,
-    /// too.
+    /// nothing to order, and compilers may move the access. Barriers between commands order private
+    /// accesses, too (Vulkan's memory model), so that what earlier commands have stored is seen.
     private: bool,
 }
 

@@ -14,8 +14,8 @@
 //!   It begins at a multiple of 16 bytes, and so does what is behind it: words are loaded in pairs.
 //!   For an entry that finishes a reduction ([`Reduction`]), the words are the addresses of values
 //!   and results, how many values, and at which place of the results the first one goes.
-//! - Threads of a block are the specialization constants 0 to 2, for the axes x to z. Where a kernel
-//!   depends on sub-groups, the pipeline must have those of [`Module::subgroup`].
+//! - Threads of a block are the specialization constants 0 to 2, for the axes x to z. Where a
+//!   kernel depends on sub-groups, the pipeline must have those of [`Module::subgroup`].
 //! - There are no descriptor sets, and no memory of groups to pass.
 //!
 //! # The code

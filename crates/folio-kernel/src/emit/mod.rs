@@ -3,8 +3,8 @@
 //!
 //! What all targets share is here: how an entry is called (`abi`), what a device can do (`lacks`),
 //! which variables are live (`live`), what phases touch (`phases`), which loops are unrolled
-//! (`unroll`), and which text a launch takes (`texts`). C is in `c`, and SPIR-V in `spirv`, with the
-//! feature of that name.
+//! (`unroll`), and which text a launch takes (`texts`). C is in `c`, and SPIR-V in `spirv`, with
+//! the feature of that name.
 //!
 //! Imports `ir` and `pass`, and of `code` what a launch's arguments are.
 //!

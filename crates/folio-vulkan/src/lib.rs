@@ -55,6 +55,7 @@ mod platform;
 mod probe;
 mod queues;
 mod reduce;
+mod subgroups;
 mod threads;
 mod types;
 mod work;
@@ -149,7 +150,10 @@ impl VulkanBackend {
             let mut all = find(self.validated, &self.messages)?;
             let mut unusable = vec![];
             all.retain_mut(|device| match probe::measure(device) {
-                Ok(()) => true,
+                Ok(()) => {
+                    subgroups::measure(device);
+                    true
+                }
                 Err(why) => {
                     unusable.push(why);
                     false

@@ -4,6 +4,7 @@ use crate::device::Core;
 use crate::handles::Handles;
 use crate::platform::driver;
 use crate::queues::Families;
+use crate::subgroups::{Subgroups, check_row};
 use ash::vk;
 use folio_cache::Key;
 use folio_core::geom::Dims;
@@ -28,6 +29,8 @@ pub(crate) struct Target {
     pub(crate) most_blocks: [u64; 3],
     /// Threads of a block along each axis of the device.
     pub(crate) most_threads: [u32; 3],
+    /// How pipelines come to have sub-groups of the size that kernels are made for.
+    pub(crate) subgroups: Subgroups,
     /// Bytes to which memory of the host is aligned that the device takes as its own, if it does.
     pub(crate) import: Option<u64>,
     /// Nanoseconds of a tick of its clock.
@@ -59,6 +62,8 @@ pub(crate) struct Built {
 #[derive(Debug)]
 pub(crate) struct Pipelines {
     shader: vk::ShaderModule,
+    /// Threads that a sub-group must have.
+    subgroup: Option<u32>,
     /// The module, for the cache.
     code: Box<[u8]>,
     /// By entry (0 is the kernel's, others finish a reduction) and threads of a block.
@@ -136,6 +141,9 @@ impl Function {
 
     pub(crate) fn check_group(&self, core: &Core, group: Dims) -> Result<(), HalError> {
         check_threads(core, group)?;
+        if let Some(width) = self.texts.text(true).module.subgroup {
+            check_row(core, group, width)?;
+        }
         check_room(core, (self.local, self.combines), group)
     }
 
@@ -243,7 +251,7 @@ pub(crate) fn sizes([z, y, x]: [u64; 3]) -> [u32; 3] {
 
 impl Built {
     fn new(core: &Core, module: Module, block: [u64; 3], name: &str) -> Result<Built, HalError> {
-        let pipelines = Pipelines::new(core, &module.words, name)?;
+        let pipelines = Pipelines::new(core, &module.words, name, module.subgroup)?;
         Ok(Built { module: Arc::new(module), block, pipelines })
     }
 
@@ -268,7 +276,13 @@ impl Built {
 }
 
 impl Pipelines {
-    pub(crate) fn new(core: &Core, words: &[u32], name: &str) -> Result<Pipelines, HalError> {
+    /// Of a module that needs sub-groups of so many threads, if it depends on them.
+    pub(crate) fn new(
+        core: &Core,
+        words: &[u32],
+        name: &str,
+        subgroup: Option<u32>,
+    ) -> Result<Pipelines, HalError> {
         let create = vk::ShaderModuleCreateInfo::default().code(words);
         // SAFETY: the words are a valid module that uses what the device has: the emitter's, or,
         // says whoever made an `Image` of them, a compiler's.
@@ -276,7 +290,7 @@ impl Pipelines {
             .map_err(|result| driver("vkCreateShaderModule", result))?;
         core.name(shader, name);
         let code = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-        Ok(Pipelines { shader, code, made: Mutex::default() })
+        Ok(Pipelines { shader, subgroup, code, made: Mutex::default() })
     }
 
     /// # Safety
@@ -314,11 +328,20 @@ impl Pipelines {
             });
         let data: Vec<u8> = threads.iter().flat_map(|n| n.to_ne_bytes()).collect();
         let specialization = vk::SpecializationInfo::default().map_entries(&entries).data(&data);
-        let stage = vk::PipelineShaderStageCreateInfo::default()
+        let mut stage = vk::PipelineShaderStageCreateInfo::default()
             .stage(vk::ShaderStageFlags::COMPUTE)
             .module(self.shader)
             .name(&name)
             .specialization_info(&specialization);
+        let mut size = vk::PipelineShaderStageRequiredSubgroupSizeCreateInfo::default();
+        if let Some(width) = self.subgroup {
+            let subgroups = core.target.subgroups;
+            stage = stage.flags(subgroups.flags(width, threads));
+            if subgroups.is_asked() {
+                size = size.required_subgroup_size(width);
+                stage = stage.push_next(&mut size);
+            }
+        }
         let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(core.layout)];
         let info = &core.info;
         let device = [&info.name, &info.vendor, &info.driver];
@@ -346,6 +369,9 @@ impl Target {
         has.int8 &= limit.int8;
         has.int16 &= limit.int16;
         has.local_atomics64 &= limit.local_atomics64;
+        if has.subgroup > limit.subgroup {
+            has.subgroup = 1;
+        }
         has.exact.f32 &= limit.exact.f32;
         has.exact.f64 &= limit.exact.f64;
         has.exact.doubles &= limit.exact.doubles && has.base.f64;

@@ -32,7 +32,7 @@ impl Opaque {
         if !entries(&words).iter().any(|entry| entry == name) {
             return Err(build(&format!("there is no such entry; there are {:?}", entries(&words))));
         }
-        let pipelines = Pipelines::new(core, &words, name)?;
+        let pipelines = Pipelines::new(core, &words, name, None)?;
         let opaque = Opaque { name: name.to_owned(), pipelines };
         if let Err(error) = opaque.pipelines.get(core, 0, name, [1; 3]) {
             // SAFETY: nothing has used it.

@@ -5,6 +5,7 @@ use crate::messages::Messages;
 use crate::module::Target;
 use crate::native::Native;
 use crate::queues;
+use crate::subgroups::Subgroups;
 use crate::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
@@ -303,15 +304,19 @@ fn describe(
     let links = import.filter(|align| info.caps.unified && *align <= PAGE);
     info.caps.links = links.map(|align| if kind == DeviceKind::Cpu { LINE } else { align });
     info.caps.exports = exports(instance, physical);
+    let (subgroup, subgroups) = Subgroups::of(&features.v13, &v11, &v13);
+    let mut capabilities = capabilities(&features, &v12, &limits, fused(instance, physical));
+    capabilities.subgroup = subgroup;
     let target = Target {
         import,
-        capabilities: capabilities(&features, &v12, &limits, fused(instance, physical)),
+        capabilities,
         // Until a probe has measured them.
         denormals: false,
         checked: false,
         families: chosen,
         most_blocks: limits.max_compute_work_group_count.map(u64::from),
         most_threads: limits.max_compute_work_group_size,
+        subgroups,
         period: limits.timestamp_period,
     };
     Ok(Found { shared: shared.clone(), physical, info, target })
@@ -413,6 +418,7 @@ fn capabilities(
         int8: is(f12.shader_int8) && is(f12.storage_buffer8_bit_access),
         int16: is(core.shader_int16) && is(features.v11.storage_buffer16_bit_access),
         local_atomics64: is(f12.shader_shared_int64_atomics),
+        subgroup: 1,
         exact: Exact {
             f32: true,
             f64: true,
@@ -464,8 +470,11 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .storage_buffer8_bit_access(there.v12.storage_buffer8_bit_access == vk::TRUE)
         .shader_buffer_int64_atomics(there.v12.shader_buffer_int64_atomics == vk::TRUE)
         .shader_shared_int64_atomics(there.v12.shader_shared_int64_atomics == vk::TRUE);
-    let mut v13 =
-        vk::PhysicalDeviceVulkan13Features::default().synchronization2(true).maintenance4(true);
+    let mut v13 = vk::PhysicalDeviceVulkan13Features::default()
+        .synchronization2(true)
+        .maintenance4(true)
+        .subgroup_size_control(there.v13.subgroup_size_control == vk::TRUE)
+        .compute_full_subgroups(there.v13.compute_full_subgroups == vk::TRUE);
     let optional = [
         (target.import.is_some(), ash::ext::external_memory_host::NAME),
         (found.info.caps.exports, ash::khr::external_memory_fd::NAME),

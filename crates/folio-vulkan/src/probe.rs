@@ -180,7 +180,7 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     let mut columns = vec![column(0), column(1)];
     columns.extend([(); 4].map(|()| vec![0; size * PAIRS]));
     columns.extend([4, 4, size, size, 4].map(|size| vec![0; size * PAIRS]));
-    run(found, &kernel, &mut columns)?;
+    run(found, &kernel, &mut columns, &Geometry::new(1, [1, 1, PAIRS]))?;
     let word = |column: usize, at: usize| {
         let size = columns[column].len() / PAIRS;
         let bytes = &columns[column][at * size..(at + 1) * size];
@@ -260,8 +260,15 @@ fn wanted(of: Scalar, x: u64, y: u64, fuses: bool) -> [u64; 8] {
     all.map(|float| u64::from(float.to_bits()))
 }
 
-/// Runs a kernel of views of so many elements over these bytes.
-fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), HalError> {
+/// Runs a kernel over these bytes, each of its views having as many elements as there are items.
+pub(crate) fn run(
+    found: &Found,
+    kernel: &Kernel,
+    columns: &mut [Vec<u8>],
+    geometry: &Geometry,
+) -> Result<(), HalError> {
+    let dims = geometry.range;
+    let items: usize = dims.iter().product();
     let device = VulkanDevice(Arc::new(Core::new(found, Cache::off())?));
     let lane = device.lane(LaneKind::Compute, 0)?;
     let handle = device.load(&KernelSource::Ir(kernel))?;
@@ -282,10 +289,9 @@ fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), Ha
         // SAFETY: the allocation has so many bytes, and nobody else knows it.
         unsafe { std::ptr::copy_nonoverlapping(column.as_ptr(), host, column.len()) };
         hosts.push(host);
-        let dims = [1, 1, PAIRS];
         params.push(Param {
             mem: MemRef { base: MemBase::Device { device: 0, handle: made.handle }, offset: 0 },
-            size: (column.len() / PAIRS) as u32,
+            size: (column.len() / items) as u32,
             write: true,
             dims,
             origin: [0; 3],
@@ -294,10 +300,9 @@ fn run(found: &Found, kernel: &Kernel, columns: &mut [Vec<u8>]) -> Result<(), Ha
             shape: dims,
         });
     }
-    let geometry = Geometry::new(1, [1, 1, PAIRS]);
     let args = Args { proved: true, ..Args::new(&params) };
     let head = Head { tick: 1, order: Order::AfterPrevious, waits: &[], label: "", timed: false };
-    lane.enqueue(&head, Op::Launch(KernelRef::Loaded(handle), &geometry, &args))?;
+    lane.enqueue(&head, Op::Launch(KernelRef::Loaded(handle), geometry, &args))?;
     if !lane.wait(1, Some(Instant::now() + PATIENCE))? {
         return Err(HalError::unsupported("an answer in time"));
     }

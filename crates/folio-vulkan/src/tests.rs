@@ -5,18 +5,18 @@ use crate::device::{Core, VulkanDevice};
 use crate::lane::VulkanLane;
 use crate::platform::Found;
 use crate::queues::Use;
-use crate::{Cache, Capabilities, Messages, VulkanBackend, probe};
+use crate::{Cache, Messages, VulkanBackend, probe};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Argument, CopyRect, Device, FillRect, Foreign, Geometry,
     HalErrorKind, Head, HostPtr, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef,
     Op, Order, Param, Source, UsmAllocator,
 };
-use folio_kernel::emit::spirv::Controls;
-use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar, Unary};
+use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar};
 use std::sync::Arc;
 
 #[cfg(unix)]
 mod external;
+mod features;
 mod graph;
 
 /// The first device, with the validation layer; none where there is none, which is told.
@@ -143,43 +143,6 @@ fn pipelines_of_vulkan_are_kept() {
     assert_eq!((second.found, second.made), (kept, 1 - kept));
     std::fs::remove_dir_all(&directory).ok();
     assert!(messages.all().is_empty(), "{:?}", messages.all());
-}
-
-/// Each feature that is masked is named when a kernel is loaded (KRN-06).
-#[test]
-fn masked_features_of_vulkan_are_typed_errors() {
-    if found().is_none() {
-        return;
-    }
-    let kernel =
-        |of: Scalar, op: &dyn Fn(&mut Builder, folio_kernel::Value) -> folio_kernel::Value| {
-            let mut b = Builder::items("k", 1);
-            let x = b.view("x", of, 1, Access::InOut, Owner::Item);
-            let i = b.position(0);
-            let value = b.load_at(x, [i]);
-            let value = op(&mut b, value);
-            b.store_at(x, [i], value);
-            b.finish().unwrap()
-        };
-    let same = |_: &mut Builder, value| value;
-    let sine = |b: &mut Builder, value| b.op(folio_kernel::Op::Unary(Unary::Sin, value));
-    let all = Capabilities::ALL;
-    let no_f64 = folio_kernel::emit::Capabilities { f64: false, ..all.base };
-    let cases = [
-        (Capabilities { int8: false, ..all }, kernel(Scalar::I8, &same), "integers of 8 bits"),
-        (Capabilities { int16: false, ..all }, kernel(Scalar::F16, &same), "numbers of 16 bits"),
-        (Capabilities { base: no_f64, ..all }, kernel(Scalar::F64, &same), "`f64`"),
-        (Capabilities { base: no_f64, ..all }, kernel(Scalar::F32, &sine), "`sin`"),
-    ];
-    for (limit, kernel, names) in cases {
-        let backend = VulkanBackend::new().validated().limited_to(limit);
-        let device = open(&backend.found().unwrap()[0]);
-        let error = device.load(&KernelSource::Ir(&kernel)).unwrap_err();
-        assert!(matches!(error.kind, HalErrorKind::Unsupported), "{error:?}");
-        assert!(error.message.contains(names) && error.message.contains("`k`"), "{error}");
-        assert!(backend.messages().all().is_empty(), "{:?}", backend.messages().all());
-    }
-    assert_ne!(all.controls, Controls::default());
 }
 
 /// Patterns and places that are no whole words.

@@ -2,8 +2,9 @@
 //! kernels give equal text.
 //!
 //! What all targets share is here: how an entry is called (`abi`), what a device can do (`lacks`),
-//! which variables are live (`live`), what phases touch (`phases`), and which text a launch takes
-//! (`texts`). C is in `c`, and SPIR-V in `spirv`, with the feature of that name.
+//! which variables are live (`live`), what phases touch (`phases`), which loops are unrolled
+//! (`unroll`), and which text a launch takes (`texts`). C is in `c`, and SPIR-V in `spirv`, with
+//! the feature of that name.
 //!
 //! Imports `ir` and `pass`, and of `code` what a launch's arguments are.
 //!
@@ -77,6 +78,7 @@ mod live;
 mod names;
 mod phases;
 mod texts;
+mod unroll;
 
 pub use abi::{COMBINED, Grid, LANES, Layout, Points, Record, Threads, Word};
 pub use c::Dialect;

@@ -206,8 +206,8 @@ fn may_know_zero(kernel: &Kernel) -> bool {
     found
 }
 
-/// KRN-01: by Vulkan, with what the device rounds correctly, and as if it did nothing so. The
-/// validation layer has nothing to say.
+/// KRN-01: by Vulkan, with what the device rounds correctly, as if it did nothing so, and as if it
+/// had no sub-groups. The validation layer has nothing to say.
 #[test]
 fn suite_kernels_vulkan() {
     use folio_kernel::emit::spirv;
@@ -219,21 +219,29 @@ fn suite_kernels_vulkan() {
         comparisons: false,
         fused: folio_kernel::soft::Fused::NONE,
     };
-    let limit = spirv::Capabilities { exact, ..spirv::Capabilities::ALL };
-    let backends = [VulkanBackend::new(), VulkanBackend::new().limited_to(limit)];
+    let all = spirv::Capabilities::ALL;
+    let inexact = VulkanBackend::new().limited_to(spirv::Capabilities { exact, ..all });
+    let alone = VulkanBackend::new().limited_to(spirv::Capabilities { subgroup: 1, ..all });
+    let backends = [VulkanBackend::new(), inexact, alone];
     let backends = backends.map(VulkanBackend::validated);
     let machines: Vec<_> = match backends.iter().map(|b| Machine::open(b, 0)).collect() {
         Ok(machines) => machines,
         Err(why) => return println!("skipped: vulkan: {why}"),
     };
+    let together = AtomicU64::new(0);
     let case = |seed: u64| {
         // lavapipe takes a product with a zero that it knows for zero (docs/drivers.md).
         let may = |seed: &u64| generate(*seed).is_ok_and(|case| !may_know_zero(&case.kernel));
         let Some(of) = (seed.wrapping_mul(1_000)..).find(may) else { return Ok(()) };
+        let meets = generate(of).is_ok_and(|case| case.kernel.to_string().contains("= subgroup"));
+        together.fetch_add(u64::from(meets), Ordering::Relaxed);
         agrees_with(&machines[of as usize % machines.len()], of)
             .map_err(|why| seeded(seed, "suite_kernels_vulkan", why))
     };
-    suite("kernels_vulkan", &case);
+    let (done, together) = (suite("kernels_vulkan", &case), together.into_inner());
+    let width = machines[0].like.width;
+    println!("{together} of them with operations of sub-groups, of {width} threads");
+    assert!(done < 50 || together > 0, "no sub-groups in {done}");
     let said: Vec<_> = backends.iter().flat_map(|backend| backend.messages().all()).collect();
     assert!(said.is_empty(), "{}", said[0]);
 }

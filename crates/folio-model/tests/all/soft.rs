@@ -6,7 +6,7 @@ use folio_device::math::{double, single};
 use folio_kernel::launch::Launch;
 use folio_kernel::soft::{Exact, Fused, softened};
 use folio_kernel::{
-    Access, Binary, Builder, Compare, Kernel, Op, Owner, Scalar, Unary, Value, verify,
+    Access, Binary, Builder, Compare, Kernel, Op, Owner, Scalar, Stmt, Unary, Value, verify, walk,
 };
 use folio_model::interp::{self, Arg, Order, float};
 use folio_model::rng::Rng;
@@ -57,6 +57,11 @@ fn run(
         kernel = softened(&kernel, exact);
         verify::verify(&kernel).unwrap();
     }
+    evaluated(&kernel, (of, to), columns)
+}
+
+/// The last of a kernel's views, the others being these columns.
+fn evaluated(kernel: &Kernel, (of, to): (Scalar, Scalar), columns: &[Vec<u64>]) -> Vec<u64> {
     let count = columns[0].len();
     let view = |of: Scalar, column: &[u64]| {
         let size = of.size() as usize;
@@ -68,11 +73,11 @@ fn run(
     let launch = Launch {
         range: [count as u64, 1, 1],
         group: [1; 3],
-        extents: vec![[count as u64, 1, 1]; 4],
-        scalars: vec![None; 4],
+        extents: vec![[count as u64, 1, 1]; args.len()],
+        scalars: vec![None; args.len()],
         ..Launch::default()
     };
-    let ran = interp::run(&kernel, &launch, &mut args, Order::Forward, 1 << 40).ok().unwrap();
+    let ran = interp::run(kernel, &launch, &mut args, Order::Forward, 1 << 40).ok().unwrap();
     assert!(ran.failure.is_none(), "{:?}", ran.failure);
     let Some(Arg::View { bytes, .. }) = args.pop() else { unreachable!() };
     let bits = |bytes: &[u8]| bytes.iter().rev().fold(0, |bits, byte| bits << 8 | u64::from(*byte));
@@ -142,6 +147,132 @@ fn exact_operations_are_exact() {
                     );
                 }
             }
+        }
+    }
+}
+
+/// Bits of a quotient's operands, such that it is next to the middle of two floats; and of an
+/// operand whose root is.
+fn near_a_middle(rng: &mut Rng) -> [u64; 3] {
+    // Exponent fields within the branch that computes by doubles, at its ends, and outside.
+    const FIELDS: [u64; 9] = [1, 64, 65, 66, 127, 189, 190, 191, 254];
+    let (field, other) = (FIELDS[rng.below(9)], FIELDS[rng.below(9)]);
+    // The nearest 24 bits, and how many have been left out.
+    let nearest = |wide: u64| {
+        let down = 40 - wide.leading_zeros();
+        (((wide + (1 << (down - 1))) >> down).min(0xff_ffff), u64::from(down))
+    };
+    let float = |field: u64, significand: u64| field << 23 | significand & 0x7f_ffff;
+    let (middle, divisor) =
+        (rng.next() & 0x1ff_ffff | 0x100_0001, rng.next() & 0xff_ffff | 0x80_0000);
+    let sign = rng.next() & 1 << 31;
+    let dividend = nearest(middle * divisor).0;
+    let (square, down) = nearest(middle * middle);
+    let even = field & !1 | down & 1;
+    [float(field, dividend) | sign, float(other, divisor), float(even.clamp(1, 254), square)]
+}
+
+/// KRN-04: quotients and roots by doubles, and those just outside of their branch.
+#[test]
+fn quotients_and_roots_near_a_middle_are_exact() {
+    let mut rng = Rng::new(11);
+    let mut columns = [(); 3].map(|()| vec![]);
+    for _ in 0..20_000 {
+        let all = near_a_middle(&mut rng);
+        columns.iter_mut().zip(all).for_each(|(column, bits)| column.push(bits));
+    }
+    type Make = fn([Value; 3]) -> Op;
+    let all: [(&str, Make); 2] = [
+        ("/", |[a, b, _]| Op::Binary(Binary::Div, a, b)),
+        ("sqrt", |[_, _, c]| Op::Unary(Unary::Sqrt, c)),
+    ];
+    for (name, make) in all {
+        let wanted = run(Scalar::F32, Scalar::F32, &make, &columns, None);
+        for conversions in [false, true] {
+            let exact = Exact { doubles: true, conversions, ..NOTHING };
+            let found = run(Scalar::F32, Scalar::F32, &make, &columns, Some(exact));
+            let wrong = (0..wanted.len()).find(|at| wanted[*at] != found[*at]);
+            let operands = wrong.map(|at| [0, 1, 2].map(|column| columns[column][at]));
+            assert_eq!(operands, None, "{name}, bits");
+        }
+    }
+}
+
+/// An operation of each element and a literal, as it is softened.
+fn with_literal(of: Scalar, literal: u64, op: &dyn Fn(Value, Value) -> Op) -> Kernel {
+    let mut b = Builder::items("soft", 1);
+    let x = b.view("x", of, 1, Access::In, Owner::Item);
+    let i = b.position(0);
+    let (value, literal) = (b.load_at(x, [i]), b.bits(of, literal));
+    let result = b.op(op(value, literal));
+    let compares = b.type_of(result) == Scalar::Bool.into();
+    let result = if compares { b.cast(result, Scalar::U32) } else { result };
+    let y = b.view("y", b.type_of(result), 1, Access::Out, Owner::Item);
+    b.store_at(y, [i], result);
+    let kernel = softened(&b.finish().unwrap(), Exact { doubles: true, ..NOTHING });
+    verify::verify(&kernel).unwrap();
+    kernel
+}
+
+fn count(kernel: &Kernel, is: &dyn Fn(&Op) -> bool) -> usize {
+    let mut count = 0;
+    walk(&kernel.body, &mut |stmt| {
+        count += usize::from(matches!(stmt, Stmt::Let(define) if is(&define.op)));
+    });
+    count
+}
+
+/// KRN-04: a quotient by a literal power of two is a product, where that is exact.
+#[test]
+fn quotients_by_powers_of_two_are_products() {
+    let divides = |a, b| Op::Binary(Binary::Div, a, b);
+    let product = |op: &Op| matches!(op, Op::Binary(Binary::Mul, ..));
+    let singles =
+        [8.0f32, -0.5, 1.0, f32::MIN_POSITIVE, f32::from_bits(253 << 23)].map(f32::to_bits);
+    let doubles = [8.0f64, -0.25, f64::MIN_POSITIVE].map(f64::to_bits);
+    let singles = singles.map(|bits| (Scalar::F32, u64::from(bits)));
+    let all = singles.into_iter().chain(doubles.map(|bits| (Scalar::F64, bits)));
+    for (of, literal) in all {
+        let columns = columns(5, of, COUNT);
+        let kernel = with_literal(of, literal, &divides);
+        assert_eq!(count(&kernel, &product), 1, "{of} {literal:#x}");
+        let found = evaluated(&kernel, (of, of), &columns[..1]);
+        let divisors = [columns[0].clone(), vec![literal; COUNT], columns[2].clone()];
+        let wanted = run(of, of, &|[a, b, _]| divides(a, b), &divisors, None);
+        for at in 0..COUNT {
+            let (wanted, found) = (wanted[at], found[at]);
+            assert!(same(of, wanted, found), "{:#x} / {literal:#x}: {found:#x}", columns[0][at]);
+        }
+    }
+    // Whose reciprocals are denormal, or no floats.
+    let others = [f32::from_bits(254 << 23), 3.0, 0.0, f32::INFINITY, f32::from_bits(1 << 22)];
+    for literal in others.map(f32::to_bits) {
+        let kernel = with_literal(Scalar::F32, literal.into(), &divides);
+        assert!(count(&kernel, &product) > 1, "{literal:#x}");
+    }
+}
+
+/// KRN-04: devices that take denormals for zero where they compare are asked where a literal is far
+/// from both.
+#[test]
+fn comparisons_with_normal_literals_are_the_device_s() {
+    let is_float = |kernel: &Kernel, value: &Value| {
+        kernel.type_of(*value).and_then(folio_kernel::Type::scalar) == Some(Scalar::F32)
+    };
+    let of_floats = |literal: f32, turned: bool| {
+        let bits = u64::from(literal.to_bits());
+        let kernel = with_literal(Scalar::F32, bits, &|a, b| {
+            let (a, b) = if turned { (b, a) } else { (a, b) };
+            Op::Compare(Compare::Lt, a, b)
+        });
+        count(&kernel, &|op| matches!(op, Op::Compare(_, a, _) if is_float(&kernel, a)))
+    };
+    for turned in [false, true] {
+        for far in [1.0, -3.5, f32::MIN_POSITIVE, f32::INFINITY, f32::NAN] {
+            assert_eq!(of_floats(far, turned), 1, "{far}");
+        }
+        for near in [0.0, -0.0, f32::from_bits(1), -f32::from_bits(0x7f_ffff)] {
+            assert_eq!(of_floats(near, turned), 0, "{near}");
         }
     }
 }
@@ -216,6 +347,18 @@ fn conversions_of_singles_are_exact() {
             _ => ((1023 - 155 + at as u64 / 16) << 52) | (0x9e37_79b9_7f4a_7c15 >> (at % 52 + 12)),
         });
         columns[0].splice(..600, small);
+        if from == Scalar::F64 {
+            // In the middle of two floats, and next to it, of all sizes that `f32` have and beyond.
+            let mut rng = Rng::new(6);
+            let middle = |at: u64| {
+                let float = (860 + at % 310) << 52 | rng.next() & (0xf_ffff << 32 | 0xe000_0000);
+                let lost = [0, 1 << 28, (1 << 28) - 1, (1 << 28) + 1, (1 << 29) - 1, 1];
+                float | lost[rng.below(6)] | rng.next() & 1 << 63
+            };
+            columns[0].extend((0..2000).map(middle));
+            columns[1].resize(columns[0].len(), 0);
+            columns[2].resize(columns[0].len(), 0);
+        }
         let make = |[a, ..]: [Value; 3]| Op::Cast(a, to);
         let wanted = run(from, to, &make, &columns, None);
         let found = run(from, to, &make, &columns, Some(NOTHING));

@@ -5,7 +5,9 @@
 use folio_kernel::emit::spirv::{Capabilities, Form, emit};
 use folio_kernel::soft::{Exact, Fused};
 use folio_kernel::tile::tile;
-use folio_kernel::{Access, Builder, Kernel, Op, Owner, Scalar};
+use folio_kernel::{
+    Access, Binary, Builder, Combine, Fold, Kernel, Op, Owner, Query, Scalar, Subgroup,
+};
 use folio_model::compilers::spirv::{
     contractible, instructions, other_functions, validate, validator,
 };
@@ -113,4 +115,167 @@ fn fused_products_are_asked_of_devices_that_have_them() {
         let other = Fused { f32: fused.f64, f64: fused.f32 };
         assert_eq!(used(of, other), [0, 0, 0], "{of}");
     }
+}
+
+/// The operands of all instructions with an opcode, in the module without tests of indices.
+fn operands_of(kernel: &Kernel, caps: &Capabilities, opcode: u32) -> Vec<Vec<u32>> {
+    let words = emit(kernel, Form { checked: false }, caps).unwrap().words;
+    let all = instructions(&words).into_iter().filter(|(own, _)| *own == opcode);
+    all.map(|(_, operands)| operands.to_vec()).collect()
+}
+
+/// semantics 11: folds are shuffles in the order of 8.1 and 8.3, as many as the width has halves,
+/// and blocks are rows. A device without sub-groups is asked for nothing of that.
+#[test]
+fn sub_groups_are_shuffles_of_words() {
+    const CAPABILITY: u32 = 17;
+    const SHUFFLE: u32 = 345;
+    const ANY: u32 = 335;
+    const OF_GROUPS: [u32; 3] = [61, 62, 65];
+    let kernel = |of: Scalar, op: &dyn Fn(folio_kernel::Value) -> Op| {
+        let mut b = Builder::groups("k", 2);
+        let x = b.view("x", of, 2, Access::InOut, Owner::Item);
+        b.phase(|b| {
+            let at = [0, 1].map(|dim| b.position(dim));
+            let value = b.load_at(x, at);
+            let result = b.op(op(value));
+            b.store_at(x, at, result);
+        });
+        b.finish().unwrap()
+    };
+    let fold = |fold| move |value| Op::SubgroupFold(fold, Combine::Add, value);
+    // The last of a reduction gives all lanes what the first has.
+    let cases = [
+        (Scalar::F32, Fold::Reduce, 32, 5 + 1),
+        (Scalar::F32, Fold::Inclusive, 32, 5),
+        (Scalar::F32, Fold::Exclusive, 8, 3 + 1),
+        (Scalar::F64, Fold::Inclusive, 16, 2 * 4),
+        (Scalar::I8, Fold::Reduce, 64, 6 + 1),
+    ];
+    for (of, which, subgroup, shuffles) in cases {
+        let (kernel, caps) =
+            (kernel(of, &fold(which)), Capabilities { subgroup, ..Capabilities::ALL });
+        assert_eq!(operands_of(&kernel, &caps, SHUFFLE).len(), shuffles, "{of} {which}");
+        let module = emit(&kernel, Form { checked: false }, &caps).unwrap();
+        assert_eq!(module.subgroup, Some(subgroup));
+        // A block is as many threads as there are, one and one: of the constants two are the same.
+        let sizes = operands_of(&kernel, &caps, 331);
+        let [_, _, x, y, z] = sizes[0][..] else { panic!("{sizes:?}") };
+        assert!(y == z && x != y, "{sizes:?}");
+        let none = Capabilities { subgroup: 1, ..caps };
+        assert!(operands_of(&kernel, &none, SHUFFLE).is_empty());
+        assert_eq!(emit(&kernel, Form { checked: false }, &none).unwrap().subgroup, None);
+        let needed = |caps: &Capabilities| {
+            let all = operands_of(&kernel, caps, CAPABILITY).concat();
+            OF_GROUPS.map(|capability| all.contains(&capability))
+        };
+        assert_eq!((needed(&caps), needed(&none)), ([true, false, true], [false; 3]));
+    }
+    let mut b = Builder::groups("k", 1);
+    let x = b.view("x", Scalar::U64, 1, Access::Out, Owner::Item);
+    b.phase(|b| {
+        let (i, lane) = (b.position(0), b.query(Query::Lane, 0));
+        let zero = b.index(0);
+        let first = b.compare(folio_kernel::Compare::Eq, lane, zero);
+        let any = b.op(Op::Subgroup(Subgroup::Any, vec![first]));
+        let any = b.cast(any, Scalar::U64);
+        b.store_at(x, [i], any);
+    });
+    let kernel = b.finish().unwrap();
+    assert_eq!(operands_of(&kernel, &Capabilities::ALL, ANY).len(), 1);
+    assert!(operands_of(&kernel, &Capabilities::ALL, CAPABILITY).contains(&vec![OF_GROUPS[1]]));
+}
+
+/// The sum of a row, up to a number of columns or the row's extent.
+fn sums_of_rows(columns: Option<u64>) -> Kernel {
+    let mut b = Builder::items("k", 1);
+    let x = b.view("x", Scalar::F32, 2, Access::In, Owner::Item);
+    let y = b.view("y", Scalar::F32, 1, Access::Out, Owner::Item);
+    let sum = b.var("sum", Scalar::F32, false);
+    let i = b.position(0);
+    let (start, end) = (b.index(0), columns.map(|columns| b.index(columns)));
+    let end = end.unwrap_or_else(|| b.extent(x, 1));
+    b.for_range(start, end, |b, k, _| {
+        let (before, value) = (b.get(sum), b.load_at(x, [i, k]));
+        let after = b.binary(Binary::Add, before, value);
+        b.set(sum, after);
+    });
+    let sum = b.get(sum);
+    b.store_at(y, [i], sum);
+    b.finish().unwrap()
+}
+
+/// Short loops that load are unrolled 16 times, as in C (docs/decisions/29); those that are known
+/// to have more turns not as a whole, and none in modules with tests of indices.
+#[test]
+fn short_loops_are_unrolled_in_part() {
+    const LOOP_MERGE: u32 = 246;
+    const UNROLL: u32 = 1;
+    const PARTIAL_COUNT: u32 = 0x100;
+    let caps = Capabilities::ALL;
+    let control = |columns| {
+        let merges = operands_of(&sums_of_rows(columns), &caps, LOOP_MERGE);
+        merges.into_iter().map(|of| of[2..].to_vec()).collect::<Vec<_>>()
+    };
+    assert_eq!(control(None), [vec![UNROLL | PARTIAL_COUNT, 16]]);
+    assert_eq!(control(Some(16)), [vec![UNROLL | PARTIAL_COUNT, 16]]);
+    assert_eq!(control(Some(17)), [vec![PARTIAL_COUNT, 16]]);
+    let checked = emit(&sums_of_rows(None), Form { checked: true }, &caps).unwrap().words;
+    let merges = instructions(&checked).into_iter().filter(|(own, _)| *own == LOOP_MERGE);
+    assert!(merges.into_iter().all(|(_, of)| of[2..] == [0]));
+}
+
+/// What no other thread stores to is loaded so that compilers may move it; what threads share is
+/// not. The words of arguments are loaded in pairs.
+#[test]
+fn loads_say_who_shares_the_memory() {
+    const LOAD: u32 = 61;
+    const STORE: u32 = 62;
+    const ALIGNED: u32 = 2;
+    const NON_PRIVATE: u32 = 0x20;
+    let of_four_bytes = |all: Vec<Vec<u32>>, from: usize| {
+        let access = all.into_iter().filter_map(|of| Some(of.get(from..)?.to_vec()));
+        access.filter(|access| access.last() == Some(&4)).collect::<Vec<_>>()
+    };
+    let caps = Capabilities::ALL;
+    let accesses = |kernel: &Kernel| {
+        let loads = of_four_bytes(operands_of(kernel, &caps, LOAD), 3);
+        (loads, of_four_bytes(operands_of(kernel, &caps, STORE), 2))
+    };
+    let private = vec![ALIGNED, 4];
+    let shared = vec![ALIGNED | NON_PRIVATE, 4];
+    let kernel = |groups: bool, access: Access, owner: Owner| {
+        let mut b = if groups { Builder::groups("k", 1) } else { Builder::items("k", 1) };
+        let x = b.view("x", Scalar::U32, 1, access, owner);
+        let y = b.view("y", Scalar::U32, 1, Access::Out, Owner::Item);
+        let copy = |b: &mut Builder| {
+            let i = b.position(0);
+            let value = b.load_at(x, [i]);
+            b.store_at(y, [i], value);
+        };
+        if groups {
+            b.phase(copy)
+        } else {
+            copy(&mut b)
+        }
+        b.finish().unwrap()
+    };
+    let cases = [
+        (false, Access::In, Owner::Item, &private, &private),
+        (false, Access::InOut, Owner::Item, &private, &private),
+        (false, Access::InOut, Owner::Anyone, &shared, &private),
+        (true, Access::In, Owner::Item, &private, &shared),
+        (true, Access::InOut, Owner::Item, &shared, &shared),
+    ];
+    for (groups, access, owner, load, store) in cases {
+        let found = accesses(&kernel(groups, access, owner));
+        let wanted = (vec![load.clone()], vec![store.clone()]);
+        assert_eq!(found, wanted, "{groups} {access} {owner}");
+    }
+    // Two addresses, the record's, and of each view its start, lowest index, and of the launch the
+    // range, offset and first item.
+    let loads = operands_of(&kernel(false, Access::In, Owner::Item), &caps, LOAD);
+    let pairs = loads.iter().filter(|of| of.get(3..) == Some(&[ALIGNED, 16])).count();
+    let single = loads.iter().filter(|of| of.get(3..) == Some(&[ALIGNED, 8])).count();
+    assert_eq!((pairs, single), (5, 0));
 }

@@ -76,6 +76,20 @@ pub fn subgroups(g: Group, x: In<u32>, y: Out<[u32; 10]>, halves: Out<f32>) {
     });
 }
 
+/// What sub-groups make of floats, whose sums depend on the order; in groups of several rows.
+#[kernel]
+pub fn subgroup_sums(g: Group<2>, x: In<f32, 2>, y: Out<[f32; 6], 2>) {
+    g.each(|i| {
+        let v = x[i];
+        let sum = i.subgroup_reduce::<Add>(v);
+        let up = i.subgroup_inclusive_scan::<Add>(v);
+        let before = i.subgroup_exclusive_scan::<Add>(v);
+        let least = i.subgroup_reduce::<Min>(v);
+        let (size, lane) = (i.subgroup_size() as f32, i.subgroup_lane() as f32);
+        y[i] = [sum, up, before, least, size, lane];
+    });
+}
+
 /// A running sum of each group, in an element of its own.
 #[kernel]
 pub fn accumulates(g: Group<2>, x: In<i32, 2>, sums: InOutGroup<i32, 2>, seen: InOutGroup<i32, 2>) {

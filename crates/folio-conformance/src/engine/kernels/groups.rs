@@ -222,21 +222,24 @@ pub(super) fn dots(rig: &Rig, counts: &[usize], sizes: &[usize], of: Floats) -> 
     Ok(())
 }
 
+/// semantics 8.1, of some values.
+fn tree(values: &[f32]) -> f32 {
+    let mut x = values.to_vec();
+    let mut s = x.len().next_power_of_two();
+    while s > 1 {
+        s /= 2;
+        for i in 0..s {
+            if i + s < x.len() {
+                x[i] += x[i + s];
+            }
+        }
+        x.truncate(s);
+    }
+    x[0]
+}
+
 /// semantics 8.4, in the words of that section.
 fn in_order(values: &[f32]) -> f32 {
-    let tree = |x: &mut Vec<f32>| {
-        let mut s = x.len().next_power_of_two();
-        while s > 1 {
-            s /= 2;
-            for i in 0..s {
-                if i + s < x.len() {
-                    x[i] += x[i + s];
-                }
-            }
-            x.truncate(s);
-        }
-        x[0]
-    };
     let mut values = values.to_vec();
     while values.len() > 1 {
         let block = |block: &[f32]| {
@@ -244,7 +247,7 @@ fn in_order(values: &[f32]) -> f32 {
             for (k, value) in block.iter().enumerate().skip(256) {
                 lanes[k % 256] += value;
             }
-            tree(&mut lanes)
+            tree(&lanes)
         };
         values = values.chunks(4096).map(block).collect();
     }
@@ -303,6 +306,50 @@ pub(super) fn items_of_sub_groups(rig: &Rig) -> Outcome {
             ensure_eq!(*found, wanted, "item {k}");
             ensure_eq!(halves[k], own(lane ^ 3) as f32 / 2.0, "item {k}");
         }
+    }
+    Ok(())
+}
+
+/// semantics 8.1, 8.3 and 11: floats are combined in the order of the lanes, which are those of the
+/// items in row-major order; the last sub-group of a group may have fewer.
+pub(super) fn sub_groups_of_rows(rig: &Rig) -> Outcome {
+    let (rows, columns) = (5, 7);
+    let x = data([2 * rows, 3 * columns], wave);
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let (from, mut y) = (x.buffer(&rig.rt)?, rig.rt.zeros([2 * rows, 3 * columns])?);
+        let items = Items::from([2 * rows, 3 * columns]).groups([rows, columns]);
+        q.run(items, subgroup_sums(&from, &mut y))?;
+        let y: Vec<[f32; 6]> = y.to_vec()?;
+        let width = y.first().map_or(0, |first| first[4] as usize);
+        ensure!((1..=128).contains(&width), "sub-groups of {width}");
+        for group in 0..6 {
+            let (top, left) = (group / 3 * rows, group % 3 * columns);
+            let place = |item: usize| (top + item / columns) * 3 * columns + left + item % columns;
+            let group: Vec<usize> = (0..rows * columns).map(place).collect();
+            for lanes in group.chunks(width) {
+                sub_group(lanes, &x.values, &y, width)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What the items of a sub-group, by their places, have found is right.
+fn sub_group(lanes: &[usize], x: &[f32], y: &[[f32; 6]], width: usize) -> Outcome {
+    let own: Vec<f32> = lanes.iter().map(|at| x[*at]).collect();
+    let mut up = own.clone();
+    let mut step = 1;
+    while step < up.len() {
+        let before = up.clone();
+        (step..up.len()).for_each(|lane| up[lane] = before[lane - step] + before[lane]);
+        step *= 2;
+    }
+    let least = own.iter().copied().fold(f32::INFINITY, f32::min);
+    for (lane, at) in lanes.iter().enumerate() {
+        let before = lane.checked_sub(1).map_or(-0.0, |before| up[before]);
+        let wanted = [tree(&own), up[lane], before, least, width as f32, lane as f32];
+        ensure_eq!(y[*at].map(f32::to_bits), wanted.map(f32::to_bits), "lane {lane} of {lanes:?}");
     }
     Ok(())
 }

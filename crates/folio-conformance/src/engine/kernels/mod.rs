@@ -58,6 +58,7 @@ tests![
     launch_wide_reductions,
     reductions_of_all_sizes,
     items_of_sub_groups,
+    sub_groups_of_rows,
     groups_accumulate,
     groups_may_be_left,
     group_sizes_are_checked,

@@ -3,15 +3,11 @@
 use super::abi::Fails;
 use super::names;
 use super::types;
+use super::unroll::{UNROLL, is_worth_unrolling};
 use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, ParamKind, SiteId, Stmt, Value};
 use crate::op::{Binary, Op};
 use crate::types::Scalar;
-
-/// Turns of a short loop that the compiler joins: docs/decisions/29-unrolled-loads.md says why 16.
-const UNROLL: usize = 16;
-/// Statements of such a loop, at most.
-const SHORT: usize = 64;
 
 impl Writer<'_> {
     /// A body in braces that are there; true if its end can be reached.
@@ -321,15 +317,4 @@ impl Writer<'_> {
             _ => self.literal(scalar(self, &value), 0),
         }
     }
-}
-
-/// A loop without another one and without branches, which loads something, and is short enough for
-/// a compiler to write it down so many times: mathematical functions are long.
-fn is_worth_unrolling(body: &Body) -> bool {
-    let straight = |stmt: &Stmt| match stmt {
-        Stmt::Let(define) => define.op.is_short(),
-        other => matches!(other, Stmt::Store { .. } | Stmt::Contribute { .. }),
-    };
-    let loads = |stmt: &Stmt| matches!(stmt, Stmt::Let(Let { op: Op::Load(_), .. }));
-    body.len() <= SHORT && body.iter().all(straight) && body.iter().any(loads)
 }

@@ -17,4 +17,4 @@ mod writer;
 pub use dialect::Dialect;
 pub(super) use entry::{emit, emit_abreast};
 
-use super::{Form, Module, Reduction, abi, lacks, live, names, phases};
+use super::{Form, Module, Reduction, abi, lacks, live, names, phases, unroll};

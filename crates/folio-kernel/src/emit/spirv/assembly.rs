@@ -7,7 +7,7 @@ use rspirv::binary::Assemble;
 use rspirv::dr::{Instruction, ModuleHeader, Operand};
 use rspirv::spirv::{
     AddressingModel, BuiltIn, Capability, Decoration, ExecutionMode, ExecutionModel,
-    FunctionControl, MemoryModel, Op, StorageClass, Word,
+    FunctionControl, LoopControl, MemoryModel, Op, StorageClass, Word,
 };
 use std::collections::{BTreeSet, HashMap, HashSet};
 
@@ -353,8 +353,16 @@ impl Assembly {
     }
 
     pub fn repetition(&mut self, merge: Word, next: Word) {
-        let control = Operand::LoopControl(rspirv::spirv::LoopControl::NONE);
+        let control = Operand::LoopControl(LoopControl::NONE);
         self.act(Op::LoopMerge, vec![id(merge), id(next), control]);
+    }
+
+    /// Announces a loop of which so many turns are to be joined. `has_few`: it is not known to have
+    /// more. Mesa writes down all turns of a loop with `Unroll` whose number it knows.
+    pub fn unrolled_repetition(&mut self, merge: Word, next: Word, turns: u32, has_few: bool) {
+        let whole = if has_few { LoopControl::UNROLL } else { LoopControl::NONE };
+        let control = Operand::LoopControl(whole | LoopControl::PARTIAL_COUNT);
+        self.act(Op::LoopMerge, vec![id(merge), id(next), control, literal(turns)]);
     }
 
     /// Begins a function: its parameters.
@@ -381,8 +389,9 @@ impl Assembly {
         self.functions.push(Instruction::new(Op::FunctionEnd, None, None, vec![]));
     }
 
-    /// A function becomes an entry that uses these variables.
-    pub fn entry(&mut self, function: Word, name: &str, uses: &[Word]) {
+    /// A function becomes an entry that uses these variables. `in_rows`: its threads are all along
+    /// the first axis.
+    pub fn entry(&mut self, function: Word, name: &str, uses: &[Word], in_rows: bool) {
         let model = Operand::ExecutionModel(ExecutionModel::GLCompute);
         let mut operands = vec![model, id(function), Operand::LiteralString(name.to_owned())];
         let mut all: Vec<Word> = self.builtins.values().copied().collect();
@@ -390,7 +399,11 @@ impl Assembly {
         all.push(self.pushed());
         operands.extend(all.iter().chain(uses).copied().map(id));
         self.entries.push(Instruction::new(Op::EntryPoint, None, None, operands));
-        let sizes = [0, 1, 2].map(|axis| id(self.size(axis)));
+        let sizes = match in_rows {
+            true => [self.threads(), self.u32(1), self.u32(1)],
+            false => [0, 1, 2].map(|axis| self.size(axis)),
+        };
+        let sizes = sizes.map(id);
         let mut operands = vec![id(function), Operand::ExecutionMode(ExecutionMode::LocalSizeId)];
         operands.extend(sizes);
         self.modes.push(Instruction::new(Op::ExecutionModeId, None, None, operands));

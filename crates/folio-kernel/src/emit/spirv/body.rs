@@ -1,10 +1,11 @@
 //! Statements.
 
 use super::super::abi::Fails;
+use super::super::unroll::{UNROLL, is_worth_unrolling};
 use super::assembly::{id, literal};
 use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, Place, SiteId, Stmt, Value, walk};
-use crate::op::{Binary, Fold, Op as IrOp};
+use crate::op::{Binary, Op as IrOp};
 use crate::types::Scalar;
 use rspirv::spirv::{Capability, Op, Word};
 use std::collections::BTreeSet;
@@ -14,6 +15,15 @@ pub fn returns(body: &Body) -> bool {
     let mut returns = false;
     walk(body, &mut |stmt| returns |= matches!(stmt, Stmt::Return | Stmt::Assert { .. }));
     returns
+}
+
+/// How a compiler is to see the turns of a loop.
+enum Turns {
+    Plain,
+    /// Joined, [`UNROLL`] at a time. `has_few`: it is not known that there are more.
+    Unrolled {
+        has_few: bool,
+    },
 }
 
 impl Writer<'_> {
@@ -67,7 +77,10 @@ impl Writer<'_> {
                 let step = self.asm.constant(of, 1);
                 let less = if of.is_signed() { Op::SLessThan } else { Op::ULessThan };
                 let index = *index;
-                self.counted(Some(*label), of, (from, to, step), less, |w, at| {
+                let unrolled = !self.form.checked && is_worth_unrolling(body);
+                let turns = if unrolled { self.unrolling(*start, *end) } else { Turns::Plain };
+                let bounds = (from, to, step);
+                self.repeated((Some(*label), turns), of, bounds, less, |w, at| {
                     w.is(index, at);
                     write(w, body)
                 });
@@ -77,20 +90,36 @@ impl Writer<'_> {
                 // Whether it ends is not known: semantics 6.2.
                 let bounds = [0, 1 << 63, 1].map(|number| self.asm.u64(number));
                 let [from, to, step] = bounds;
-                let less = Op::ULessThan;
-                self.counted(Some(*label), Scalar::U64, (from, to, step), less, |w, _| {
-                    write(w, body)
-                });
+                let (label, less) = ((Some(*label), Turns::Plain), Op::ULessThan);
+                self.repeated(label, Scalar::U64, (from, to, step), less, |w, _| write(w, body));
                 true
             }
             _ => true,
         }
     }
 
-    /// A loop that counts, of whose body `write` says whether its end can be reached.
+    /// How a loop that is worth it is unrolled.
+    fn unrolling(&self, start: Value, end: Value) -> Turns {
+        let known = |value: Value| self.literals.get(value.index()).copied().flatten();
+        let count = known(start).zip(known(end)).map(|(start, end)| end.wrapping_sub(start));
+        let has_few = count.is_none_or(|count| count <= u64::from(UNROLL));
+        Turns::Unrolled { has_few }
+    }
+
+    /// A loop of the emitter's own that counts.
     pub fn counted(
         &mut self,
-        label: Option<Label>,
+        of: Scalar,
+        bounds: (Word, Word, Word),
+        write: impl FnOnce(&mut Self, Word) -> bool,
+    ) {
+        self.repeated((None, Turns::Plain), of, bounds, Op::ULessThan, write);
+    }
+
+    /// A loop that counts, of whose body `write` says whether its end can be reached.
+    fn repeated(
+        &mut self,
+        (label, turns): (Option<Label>, Turns),
         of: Scalar,
         (from, to, step): (Word, Word, Word),
         less: Op,
@@ -102,7 +131,12 @@ impl Writer<'_> {
         let [head, test, body, next, merge] = [(); 5].map(|()| self.asm.id());
         self.asm.branch(head);
         self.asm.label(head);
-        self.asm.repetition(merge, next);
+        match turns {
+            Turns::Plain => self.asm.repetition(merge, next),
+            Turns::Unrolled { has_few } => {
+                self.asm.unrolled_repetition(merge, next, UNROLL, has_few);
+            }
+        }
         self.asm.branch(test);
         self.asm.label(test);
         let at = self.get(ty, counter);
@@ -268,21 +302,9 @@ impl Writer<'_> {
             IrOp::Binary(op @ (Binary::Div | Binary::Rem), a, b) if self.scalar(*a).is_int() => {
                 self.divide(define, *op, *a, *b);
             }
-            IrOp::Subgroup(_, args) => {
-                if let Some(own) = args.first() {
-                    let own = self.value(*own);
-                    self.is(value, own);
-                }
-            }
+            IrOp::Subgroup(op, args) => self.subgroup(define, *op, args),
             IrOp::SubgroupFold(fold, combine, a) => {
-                let own = match fold {
-                    Fold::Exclusive => {
-                        let of = self.scalar(*a);
-                        self.asm.constant(of, combine.identity(of).unwrap_or_default())
-                    }
-                    _ => self.value(*a),
-                };
-                self.is(value, own);
+                self.subgroup_fold(define, *fold, *combine, *a);
             }
             op if self.is_live(value) => {
                 let own = self.expression(op, value);

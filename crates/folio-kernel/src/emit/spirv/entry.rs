@@ -63,6 +63,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
         private: needs.private,
     };
     Ok(Module {
+        subgroup: w.in_rows.then_some(w.width),
         words: w.asm.finish(),
         entry: name,
         layout,
@@ -77,7 +78,7 @@ fn write_entry(w: &mut Writer<'_>, name: &str, caps: &Capabilities) {
     w.asm.function(own, &[]);
     w.asm.end_function(code);
     let uses = std::mem::take(&mut w.uses);
-    w.asm.entry(own, name, &uses);
+    w.asm.entry(own, name, &uses, w.in_rows);
     w.asm.controls(own, &caps.controls);
 }
 

@@ -299,7 +299,7 @@ impl Writer<'_> {
             let (thread, threads) = (self.thread(), self.asm.threads());
             let (len, zero) = (self.asm.u32(len), self.zero(element));
             let bounds = (thread, len, threads);
-            self.counted(None, Scalar::U32, bounds, Op::ULessThan, |w, index| {
+            self.counted(Scalar::U32, bounds, |w, index| {
                 let at = At::Variable(StorageClass::Workgroup, base, vec![index]);
                 w.store_at(&at, element, zero);
                 true

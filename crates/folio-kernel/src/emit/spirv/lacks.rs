@@ -17,6 +17,10 @@ pub struct Capabilities {
     pub int16: bool,
     /// Atomic operations on 64 bits of local memory.
     pub local_atomics64: bool,
+    /// Threads of a sub-group that a pipeline can be made to have: a power of two up to 128, or 1
+    /// where kernels are to know no sub-groups. They need votes and shuffles, and a block of one
+    /// row has them in the order of its threads.
+    pub subgroup: u32,
     /// Which operations the device rounds correctly.
     pub exact: Exact,
     /// What is to be asked of its floats.
@@ -54,6 +58,7 @@ impl Capabilities {
         int8: true,
         int16: true,
         local_atomics64: true,
+        subgroup: 128,
         exact: Exact {
             f32: true,
             f64: true,

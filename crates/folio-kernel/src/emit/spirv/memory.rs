@@ -1,26 +1,20 @@
-//! Places: where they are, and what must hold for them to be there (semantics 7.5).
+//! Places: where they are, and how they are accessed.
 
 use super::super::abi::{Fails, Word as ArgumentWord};
 use super::assembly::{id, literal};
+use super::fails::Check;
 use super::writer::Writer;
-use crate::ir::{Let, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
+use crate::ir::{Access, Let, Owner, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
 use crate::op::Op as IrOp;
 use crate::types::{Composite, Scalar, Type};
 use rspirv::dr::Operand;
-use rspirv::spirv::{MemoryAccess, Op, Scope, StorageClass, Word};
-
-/// The functions of a module that note failures, if they are there.
-#[derive(Default)]
-pub struct Functions {
-    fail: Option<Word>,
-    outside: Option<Word>,
-}
+use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
 
 /// A place in the module.
 pub struct Spot {
     pub at: At,
     pub ty: Type,
-    checks: Vec<Check>,
+    pub checks: Vec<Check>,
 }
 
 /// Where a place is.
@@ -28,17 +22,32 @@ pub struct Spot {
 pub enum At {
     /// A part of a variable of the function or of memory of the group, by indices.
     Variable(StorageClass, Word, Vec<Word>),
-    /// An address in memory of the device, and bytes from there.
-    Address(Word, u64),
+    /// In memory of the device.
+    Address(Address),
 }
 
-/// What must hold, and what is noted if it does not.
-#[derive(Clone)]
-struct Check {
-    holds: Word,
-    point: Word,
-    index: Vec<Word>,
-    extent: Vec<Word>,
+/// A place in memory of the device.
+#[derive(Clone, Copy)]
+pub struct Address {
+    base: Word,
+    /// Bytes from there.
+    bytes: u64,
+    /// No other thread of the launch stores there, or loads what this one stores. So barriers have
+    /// nothing to order, and compilers may move the access. Barriers between commands order private
+    /// accesses, too (Vulkan's memory model), so that what earlier commands have stored is seen.
+    private: bool,
+}
+
+impl At {
+    /// An address in memory that threads share.
+    pub fn address(base: Word) -> At {
+        At::behind(base, 0)
+    }
+
+    /// The same, of so many bytes behind it.
+    pub fn behind(base: Word, bytes: u64) -> At {
+        At::Address(Address { base, bytes, private: false })
+    }
 }
 
 impl Writer<'_> {
@@ -78,17 +87,30 @@ impl Writer<'_> {
         self.view_word(param, ArgumentWord::Shape, rank, dim)
     }
 
-    /// The address of the first element of a view that is accessed; of a reduction, its values'.
+    /// The address of the element of a view whose indices are 0, which need not be there; of a
+    /// reduction, its values'.
     pub fn base(&mut self, param: ParamId) -> Word {
         if let Some(known) = self.bases.get(param.index()).copied().flatten() {
             return known;
         }
-        let ty = match self.kernel.params.get(param.index()).map(|param| &param.kind) {
-            Some(ParamKind::View { element, .. } | ParamKind::Reduce { element, .. }) => *element,
-            _ => Scalar::U8.into(),
+        let (ty, rank) = match self.kernel.params.get(param.index()).map(|param| &param.kind) {
+            Some(ParamKind::View { element, rank, .. }) => (*element, *rank),
+            Some(ParamKind::Reduce { element, .. }) => (*element, 0),
+            _ => (Scalar::U8.into(), 0),
         };
         let size = self.kernel.types.layout(ty).0;
-        let start = self.word(ArgumentWord::Start(self.number(param)));
+        // The first element that is accessed has the lowest indices.
+        let mut start = self.word(ArgumentWord::Start(self.number(param)));
+        for dim in 0..rank {
+            let low = self.view_word(param, ArgumentWord::Low, rank, dim);
+            let term = if dim + 1 == rank {
+                low
+            } else {
+                let pitch = self.view_word(param, ArgumentWord::Pitch, rank, dim);
+                self.first_of(Op::IMul, &[low, pitch])
+            };
+            start = self.first_of(Op::ISub, &[start, term]);
+        }
         let allocation = self.allocation(param);
         let own = self.first(|w| {
             let bytes = w.times(start, size);
@@ -141,7 +163,10 @@ impl Writer<'_> {
                 indices.push(self.asm.u32(part));
                 At::Variable(class, base, indices)
             }
-            At::Address(base, bytes) => At::Address(base, bytes + self.offset(spot.ty, part)),
+            At::Address(of) => {
+                let bytes = of.bytes + self.offset(spot.ty, part);
+                At::Address(Address { bytes, ..of })
+            }
         };
         Spot { at, ty, checks: spot.checks }
     }
@@ -164,9 +189,10 @@ impl Writer<'_> {
                 indices.push(index);
                 At::Variable(class, base, indices)
             }
-            At::Address(base, bytes) => {
+            At::Address(of) => {
                 let ahead = self.times(index, self.kernel.types.layout(element).0);
-                At::Address(self.add(base, ahead), bytes)
+                let base = self.add(of.base, ahead);
+                At::Address(Address { base, ..of })
             }
         }
     }
@@ -188,9 +214,9 @@ impl Writer<'_> {
         let mut number: Option<Word> = None;
         let mut inside: Option<Word> = None;
         for (dim, index) in (0..rank).zip(&at) {
-            let low = self.view_word(param, ArgumentWord::Low, rank, dim);
-            let from = self.asm.of(Op::ISub, word, &[*index, low]);
             if self.form.checked {
+                let low = self.view_word(param, ArgumentWord::Low, rank, dim);
+                let from = self.asm.of(Op::ISub, word, &[*index, low]);
                 let size = self.view_word(param, ArgumentWord::Size, rank, dim);
                 let holds = self.less(from, size);
                 inside = Some(match inside {
@@ -199,10 +225,10 @@ impl Writer<'_> {
                 });
             }
             let term = if dim + 1 == rank {
-                from
+                *index
             } else {
                 let pitch = self.view_word(param, ArgumentWord::Pitch, rank, dim);
-                self.asm.of(Op::IMul, word, &[from, pitch])
+                self.asm.of(Op::IMul, word, &[*index, pitch])
             };
             number = Some(number.map_or(term, |before| self.add(before, term)));
         }
@@ -215,8 +241,19 @@ impl Writer<'_> {
         let base = self.base(param);
         let size = self.kernel.types.layout(ty).0;
         let ahead = number.map(|number| self.times(number, size));
-        let at = ahead.map_or(base, |ahead| self.add(base, ahead));
-        Spot { at: At::Address(at, 0), ty, checks }
+        let base = ahead.map_or(base, |ahead| self.add(base, ahead));
+        let private = self.is_private(param);
+        Spot { at: At::Address(Address { base, bytes: 0, private }), ty, checks }
+    }
+
+    /// No thread sees what another does to a view. A kernel does not store to an `In`, which
+    /// overlaps with no other view that is written (semantics 7.6). Of what items own, each item of
+    /// an item kernel has its own; a group kernel's barriers are believed to be there for a reason.
+    fn is_private(&self, param: ParamId) -> bool {
+        let kind = self.kernel.params.get(param.index()).map(|param| &param.kind);
+        let Some(ParamKind::View { access, owner, .. }) = kind else { return false };
+        let owned = matches!(owner, Owner::Item | Owner::Row) && !self.kernel.shape.groups;
+        *access == Access::In || owned
     }
 
     /// An index into an array whose length is known.
@@ -237,147 +274,6 @@ impl Writer<'_> {
         spot.checks.push(Check { holds, point, index: vec![index], extent: vec![len] });
     }
 
-    // Failures.
-
-    /// A function that says whether this failure is the first.
-    fn fail_function(&mut self) -> Word {
-        if let Some(known) = self.functions.fail {
-            return known;
-        }
-        let own = self.asm.id();
-        self.functions.fail = Some(own);
-        let (word, narrow) = (self.asm.int(64), self.asm.int(32));
-        let outer = std::mem::take(&mut self.asm.code);
-        let block = self.asm.block;
-        let parameters = self.asm.function(own, &[word, narrow]);
-        let label = self.asm.id();
-        self.asm.label(label);
-        self.note(parameters[0], parameters[1]);
-        self.asm.act(Op::Return, vec![]);
-        let code = std::mem::replace(&mut self.asm.code, outer);
-        self.asm.end_function(code);
-        self.asm.block = block;
-        own
-    }
-
-    /// Notes a point, if none is noted: what was there.
-    fn note(&mut self, record: Word, point: Word) -> Word {
-        let (narrow, zero) = (self.asm.int(32), self.asm.u32(0));
-        let pointer_type = self.asm.device_pointer(32);
-        let pointer = self.asm.of(Op::ConvertUToPtr, pointer_type, &[record]);
-        let scope = self.asm.u32(Scope::QueueFamily as u32);
-        let operands = [pointer, scope, zero, zero, point, zero];
-        self.asm.of(Op::AtomicCompareExchange, narrow, &operands)
-    }
-
-    /// A function that notes an index out of bounds.
-    fn outside_function(&mut self) -> Word {
-        if let Some(known) = self.functions.outside {
-            return known;
-        }
-        let own = self.asm.id();
-        self.functions.outside = Some(own);
-        let (word, narrow, bool) = (self.asm.int(64), self.asm.int(32), self.asm.bool());
-        let outer = std::mem::take(&mut self.asm.code);
-        let block = self.asm.block;
-        let types = [word, narrow, word, word, word, word, word, word];
-        let parameters = self.asm.function(own, &types);
-        let label = self.asm.id();
-        self.asm.label(label);
-        let (record, point) = (parameters[0], parameters[1]);
-        let before = self.note(record, point);
-        let zero = self.asm.u32(0);
-        let first = self.asm.of(Op::IEqual, bool, &[before, zero]);
-        self.when(first, |w| {
-            for (at, value) in parameters[2..].iter().enumerate() {
-                w.store_scalar(&At::Address(record, 8 * (at as u64 + 1)), Scalar::U64, *value);
-            }
-        });
-        self.asm.act(Op::Return, vec![]);
-        let code = std::mem::replace(&mut self.asm.code, outer);
-        self.asm.end_function(code);
-        self.asm.block = block;
-        own
-    }
-
-    /// Notes a failure that has no index.
-    pub fn fail(&mut self, point: Word) {
-        let (record, function, void) = (self.record(), self.fail_function(), self.asm.void());
-        self.asm.of(Op::FunctionCall, void, &[function, record, point]);
-    }
-
-    fn outside(&mut self, check: &Check) {
-        let (record, function, void) = (self.record(), self.outside_function(), self.asm.void());
-        let zero = self.asm.u64(0);
-        let three = |of: &[Word]| [0, 1, 2].map(|dim| of.get(dim).copied().unwrap_or(zero));
-        let operands =
-            [&[function, record, check.point][..], &three(&check.index), &three(&check.extent)];
-        self.asm.of(Op::FunctionCall, void, &operands.concat());
-    }
-
-    /// Notes the first check that does not hold.
-    fn first_failure(&mut self, checks: &[Check]) {
-        match checks {
-            [] => {}
-            [last] => self.outside(last),
-            [check, rest @ ..] => {
-                let otherwise = |w: &mut Self| {
-                    w.outside(check);
-                    true
-                };
-                let then = |w: &mut Self| {
-                    w.first_failure(rest);
-                    true
-                };
-                self.branches(check.holds, then, otherwise);
-            }
-        }
-    }
-
-    fn all_hold(&mut self, checks: &[Check]) -> Option<Word> {
-        let ty = self.asm.bool();
-        let all = checks.iter().map(|check| check.holds);
-        all.reduce(|a, b| self.asm.of(Op::LogicalAnd, ty, &[a, b]))
-    }
-
-    /// Does something if all checks hold, and else says which does not.
-    fn guarded(&mut self, checks: &[Check], action: impl FnOnce(&mut Self)) {
-        match self.all_hold(checks) {
-            None => action(self),
-            Some(hold) => {
-                let then = |w: &mut Self| {
-                    action(w);
-                    true
-                };
-                let otherwise = |w: &mut Self| {
-                    w.first_failure(checks);
-                    true
-                };
-                self.branches(hold, then, otherwise);
-            }
-        }
-    }
-
-    /// A value that is zero if a check does not hold.
-    fn guarded_value(
-        &mut self,
-        spot: &Spot,
-        ty: Type,
-        action: impl FnOnce(&mut Self) -> Word,
-    ) -> Word {
-        match self.all_hold(&spot.checks) {
-            None => action(self),
-            Some(hold) => {
-                let (zero, word) = (self.zero(ty), self.type_of(ty));
-                let otherwise = |w: &mut Self| {
-                    w.first_failure(&spot.checks);
-                    zero
-                };
-                self.chosen(hold, word, action, otherwise)
-            }
-        }
-    }
-
     // Accesses.
 
     /// The pointer to a scalar.
@@ -394,7 +290,7 @@ impl Writer<'_> {
                 operands.extend(indices);
                 self.asm.of(Op::AccessChain, pointer, &operands)
             }
-            At::Address(base, bytes) => {
+            At::Address(Address { base, bytes, .. }) => {
                 let address = match bytes {
                     0 => *base,
                     bytes => {
@@ -409,13 +305,14 @@ impl Writer<'_> {
         }
     }
 
-    /// How a scalar is accessed: others in the group may do so, too.
+    /// How a scalar is accessed: others in the group may do so, too, but where it is private.
     fn access(at: &At, scalar: Scalar) -> Vec<Operand> {
         match at {
             At::Variable(StorageClass::Function, ..) => vec![],
             At::Variable(..) => vec![Operand::MemoryAccess(MemoryAccess::NON_PRIVATE_POINTER)],
-            At::Address(..) => {
-                let how = MemoryAccess::ALIGNED | MemoryAccess::NON_PRIVATE_POINTER;
+            At::Address(Address { private, .. }) => {
+                let shared = MemoryAccess::ALIGNED | MemoryAccess::NON_PRIVATE_POINTER;
+                let how = if *private { MemoryAccess::ALIGNED } else { shared };
                 vec![Operand::MemoryAccess(how), literal(scalar.size() as u32)]
             }
         }

@@ -11,9 +11,11 @@
 //!   words: for each of [`Layout::pointers`] the address at which its allocation begins; the
 //!   address of a [`Record`](super::Record), of no meaning without a [`verdict`](Layout::verdict);
 //!   and those of [`Layout::words`]. A block can so be changed without recording anything again.
+//!   It begins at a multiple of 16 bytes, and so does what is behind it: words are loaded in pairs.
 //!   For an entry that finishes a reduction ([`Reduction`]), the words are the addresses of values
 //!   and results, how many values, and at which place of the results the first one goes.
-//! - Threads of a block are the specialization constants 0 to 2, for the axes x to z.
+//! - Threads of a block are the specialization constants 0 to 2, for the axes x to z. Where a
+//!   kernel depends on sub-groups, the pipeline must have those of [`Module::subgroup`].
 //! - There are no descriptor sets, and no memory of groups to pass.
 //!
 //! # The code
@@ -32,12 +34,13 @@
 //! | 7.5, 10 | as in C |
 //! | 8.2 to 8.4 | as in C; memory of groups holds unsigned integers |
 //! | 9 | atomic operations of the memory model's queue family; `add` of floats by compare-and-exchange |
-//! | 11 | sub-groups of one item |
+//! | 11 | shuffles and votes; of one item where the device has none |
 
 mod assembly;
 mod atomic;
 mod body;
 mod entry;
+mod fails;
 mod flat;
 mod group;
 mod lacks;
@@ -45,6 +48,7 @@ mod memory;
 mod query;
 mod reduce;
 mod scalar;
+mod subgroup;
 mod texts;
 mod writer;
 
@@ -74,6 +78,9 @@ pub struct Module {
     pub points: Points,
     /// What follows the entry, for each launch-wide reduction.
     pub reductions: Vec<Reduction>,
+    /// Threads that a sub-group of the pipeline must have, if the kernel depends on it. Its blocks
+    /// are then rows: the threads that the constants tell are all along the device's first axis.
+    pub subgroup: Option<u32>,
 }
 
 /// The module of a verified kernel for devices with these capabilities.

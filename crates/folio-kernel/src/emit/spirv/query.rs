@@ -23,7 +23,28 @@ impl Writer<'_> {
 
     /// The index of the thread in its block along an axis.
     pub fn thread_on(&mut self, axis: u32) -> Word {
-        self.told(BuiltIn::LocalInvocationId, axis)
+        match self.in_rows {
+            true => self.thread_of_row(axis),
+            false => self.told(BuiltIn::LocalInvocationId, axis),
+        }
+    }
+
+    /// The same where a block is a row of threads.
+    fn thread_of_row(&mut self, axis: u32) -> Word {
+        let thread = self.thread();
+        self.first(|w| {
+            let (narrow, wide) = (w.asm.int(32), w.asm.int(64));
+            let mut rest = thread;
+            for inner in 0..axis {
+                let size = w.asm.size(inner);
+                rest = w.asm.of(Op::UDiv, narrow, &[rest, size]);
+            }
+            if axis + 1 < u32::from(w.kernel.shape.rank) {
+                let size = w.asm.size(axis);
+                rest = w.asm.of(Op::UMod, narrow, &[rest, size]);
+            }
+            w.asm.of(Op::UConvert, wide, &[rest])
+        })
     }
 
     /// The index of the block in the grid.
@@ -71,16 +92,7 @@ impl Writer<'_> {
                 self.first_of(Op::IAdd, &[first, block])
             }
             Query::Position => self.position(dim, copy),
-            // Sub-groups of one item.
-            Query::Lane => self.asm.u64(0),
-            Query::SubgroupSize => self.asm.u64(1),
-            Query::Subgroup => {
-                let thread = self.thread();
-                self.first(|w| {
-                    let wide = w.asm.int(64);
-                    w.asm.of(Op::UConvert, wide, &[thread])
-                })
-            }
+            Query::Lane | Query::SubgroupSize | Query::Subgroup => self.subgroup_query(query),
         }
     }
 

@@ -59,7 +59,7 @@ impl Writer<'_> {
         let size = self.asm.u64(of.size());
         let bytes = self.wide(Op::IMul, index, size);
         let address = self.wide(Op::IAdd, base, bytes);
-        self.store_scalar(&At::Address(address, 0), of, value);
+        self.store_scalar(&At::address(address), of, value);
     }
 
     fn is_first(&mut self) -> Word {
@@ -139,7 +139,7 @@ impl Writer<'_> {
                 w.set(*sum, identity);
             }
             let step = w.asm.u32(LANES);
-            w.counted(None, Scalar::U32, (lane, end, step), Op::ULessThan, |w, turn| {
+            w.counted(Scalar::U32, (lane, end, step), |w, turn| {
                 w.linear_positions(from, turn);
                 w.clear_variables();
                 w.clear_own_values();
@@ -213,7 +213,7 @@ impl Writer<'_> {
         let (bool, narrow, most) = (self.asm.bool(), self.asm.int(32), self.asm.u32(LANES));
         let less = self.asm.of(Op::ULessThan, bool, &[end, most]);
         let lanes = self.asm.of(Op::Select, narrow, &[less, end, most]);
-        self.counted(None, Scalar::U32, (thread, lanes, threads), Op::ULessThan, |w, lane| {
+        self.counted(Scalar::U32, (thread, lanes, threads), |w, lane| {
             turn(w, lane);
             true
         });
@@ -227,7 +227,7 @@ impl Writer<'_> {
         let (zero, half) = (self.asm.u32(0), self.asm.u32(LANES / 2));
         let goes_on = |w: &mut Self, gap| w.asm.of(Op::UGreaterThan, bool, &[gap, zero]);
         self.shifted(half, Op::ShiftRightLogical, goes_on, |w, gap| {
-            w.counted(None, Scalar::U32, (thread, gap, threads), Op::ULessThan, |w, lane| {
+            w.counted(Scalar::U32, (thread, gap, threads), |w, lane| {
                 let other = w.asm.of(Op::IAdd, narrow, &[lane, gap]);
                 let there = w.asm.of(Op::ULessThan, bool, &[other, end]);
                 w.when(there, |w| {
@@ -258,7 +258,7 @@ impl Writer<'_> {
             w.set(sum, first);
             let (step, narrow) = (w.asm.u32(LANES), w.asm.int(32));
             let second = w.asm.of(Op::IAdd, narrow, &[lane, step]);
-            w.counted(None, Scalar::U32, (second, end, step), Op::ULessThan, |w, turn| {
+            w.counted(Scalar::U32, (second, end, step), |w, turn| {
                 let value = w.value_at(values, from, turn, of);
                 let before = w.get(ty, sum);
                 let both = w.combine(combine, of, before, value);
@@ -277,7 +277,7 @@ impl Writer<'_> {
             let size = w.asm.u64(of.size());
             let bytes = w.wide(Op::IMul, index, size);
             let address = w.wide(Op::IAdd, results, bytes);
-            w.store_scalar(&At::Address(address, 0), of, value);
+            w.store_scalar(&At::address(address), of, value);
         });
     }
 
@@ -288,7 +288,7 @@ impl Writer<'_> {
         let size = self.asm.u64(of.size());
         let bytes = self.wide(Op::IMul, index, size);
         let address = self.wide(Op::IAdd, values, bytes);
-        self.load_at(&At::Address(address, 0), of.into())
+        self.load_at(&At::address(address), of.into())
     }
 }
 

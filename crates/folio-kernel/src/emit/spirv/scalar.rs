@@ -126,7 +126,7 @@ impl Writer<'_> {
         }
     }
 
-    fn of_halves(&mut self, a: Word, of: impl FnOnce(&mut Self, Word, Word) -> Word) -> Word {
+    pub fn of_halves(&mut self, a: Word, of: impl FnOnce(&mut Self, Word, Word) -> Word) -> Word {
         let down = self.asm.u32(32);
         let high = self.same(Op::ShiftRightLogical, Scalar::U64, &[a, down]);
         let (high, low) = (
@@ -136,7 +136,7 @@ impl Writer<'_> {
         of(self, high, low)
     }
 
-    fn joined(&mut self, high: Word, low: Word) -> Word {
+    pub fn joined(&mut self, high: Word, low: Word) -> Word {
         let (high, low) = (
             self.same(Op::UConvert, Scalar::U64, &[high]),
             self.same(Op::UConvert, Scalar::U64, &[low]),

@@ -3,7 +3,8 @@
 use super::super::abi::{Fails, Point, Word as ArgumentWord, numbers};
 use super::super::live;
 use super::Form;
-use super::assembly::{Assembly, id};
+use super::assembly::{Assembly, id, literal};
+use super::subgroup::uses_subgroups;
 use crate::ir::{Kernel, Label, ParamId, SiteId, Value};
 use crate::soft::Exact;
 use crate::types::{Composite, Scalar, Type};
@@ -16,6 +17,11 @@ pub struct Writer<'k> {
     pub kernel: &'k Kernel,
     pub form: Form,
     pub exact: Exact,
+    /// Threads of a sub-group.
+    pub width: u32,
+    /// A block is a row of threads along the device's first axis, whatever its shape, so that
+    /// sub-groups are pieces of it.
+    pub in_rows: bool,
     /// See [`Capabilities::hides`](super::Capabilities::hides).
     hides: bool,
     /// A zero that no compiler knows, as `u64`.
@@ -36,11 +42,13 @@ pub struct Writer<'k> {
     first: Vec<Instruction>,
     /// By variable of the kernel: the pointer.
     pub vars: Vec<Option<Word>>,
-    /// By parameter: memory of the group, or the address of the first element that counts.
+    /// By parameter: memory of the group, or the address of the element with the indices 0.
     pub bases: Vec<Option<Word>>,
     /// Variables of the module that the entry uses.
     pub uses: Vec<Word>,
     pub words: Vec<(ArgumentWord, Word)>,
+    /// Two words of the block each, by half their place there.
+    pairs: Vec<(u64, Word)>,
     pub numbers: Vec<u32>,
     pub points: Vec<Point>,
     /// Where the positions of items are, and when they are the thread's.
@@ -57,7 +65,7 @@ pub struct Writer<'k> {
     block: Option<Word>,
     record: Option<Word>,
     /// What notes failures.
-    pub functions: super::memory::Functions,
+    pub functions: super::fails::Functions,
 }
 
 /// A loop, or a block, that is open.
@@ -84,6 +92,8 @@ impl<'k> Writer<'k> {
             kernel,
             form,
             exact: caps.exact,
+            width: caps.subgroup.max(1),
+            in_rows: caps.subgroup > 1 && uses_subgroups(kernel),
             hides: caps.hides,
             hidden: None,
             asm: Assembly::default(),
@@ -98,6 +108,7 @@ impl<'k> Writer<'k> {
             bases: vec![None; kernel.params.len()],
             uses: vec![],
             words: vec![],
+            pairs: vec![],
             numbers: numbers(kernel),
             points: vec![],
             positions: vec![None; 3],
@@ -108,7 +119,7 @@ impl<'k> Writer<'k> {
             scratch: None,
             block: None,
             record: None,
-            functions: super::memory::Functions::default(),
+            functions: super::fails::Functions::default(),
         }
     }
 
@@ -262,16 +273,31 @@ impl<'k> Writer<'k> {
 
     /// A word of the block by its place there: loaded when the function begins.
     fn block_word(&mut self, at: u64) -> Word {
-        let block = self.block();
+        let pair = self.block_pair(at / 2);
         self.first(|w| {
-            let at = w.asm.u64(8 * at);
+            let ty = w.asm.int(64);
+            w.asm.op(Op::CompositeExtract, ty, vec![id(pair), literal(at as u32 % 2)])
+        })
+    }
+
+    /// Two words of the block, which no thread changes, in one load.
+    fn block_pair(&mut self, at: u64) -> Word {
+        if let Some((_, known)) = self.pairs.iter().find(|(have, _)| *have == at) {
+            return *known;
+        }
+        let block = self.block();
+        let own = self.first(|w| {
+            let at = w.asm.u64(16 * at);
             let ty = w.asm.int(64);
             let address = w.asm.of(Op::IAdd, ty, &[block, at]);
-            let pointer_type = w.asm.device_pointer(64);
+            let pair = w.asm.global(Op::TypeVector, None, vec![id(ty), literal(2)]);
+            let pointer_type = w.asm.pointer(StorageClass::PhysicalStorageBuffer, pair);
             let pointer = w.asm.of(Op::ConvertUToPtr, pointer_type, &[address]);
             let access = Operand::MemoryAccess(MemoryAccess::ALIGNED);
-            w.asm.op(Op::Load, ty, vec![id(pointer), access, super::assembly::literal(8)])
-        })
+            w.asm.op(Op::Load, pair, vec![id(pointer), access, literal(16)])
+        });
+        self.pairs.push((at, own));
+        own
     }
 
     /// The address of the block.
@@ -317,7 +343,7 @@ impl<'k> Writer<'k> {
         let zero = match self.hidden {
             Some(zero) => zero,
             None => {
-                // Words are aligned.
+                // Blocks are aligned.
                 let block = self.block();
                 let zero = self.first(|w| {
                     let (ty, mask) = (w.asm.int(64), w.asm.u64(7));

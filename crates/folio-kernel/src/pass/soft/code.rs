@@ -92,14 +92,31 @@ impl Code {
 
     /// A variable with a value.
     pub fn var(&self, value: N<'_>) -> Var<'_> {
-        let mut state = self.state.borrow_mut();
-        let uniform = state.uniform;
-        let name = "soft".to_owned();
-        state.vars.push(VarDecl { name, ty: value.ty.into(), uniform });
-        let var = Var { code: self, var: VarId(state.vars.len() as u32 - 1), ty: value.ty };
-        drop(state);
+        let var = self.declared(value.ty);
         var.set(value);
         var
+    }
+
+    fn declared(&self, ty: Scalar) -> Var<'_> {
+        let mut state = self.state.borrow_mut();
+        let (uniform, name) = (state.uniform, "soft".to_owned());
+        state.vars.push(VarDecl { name, ty: ty.into(), uniform });
+        Var { code: self, var: VarId(state.vars.len() as u32 - 1), ty }
+    }
+
+    /// What one of two ways computes: a branch, so that a thread goes one way alone.
+    pub fn either<'c>(
+        &'c self,
+        ty: Scalar,
+        cond: N<'c>,
+        then: impl FnOnce() -> N<'c>,
+        otherwise: impl FnOnce() -> N<'c>,
+    ) -> N<'c> {
+        let var = self.declared(ty);
+        let then = self.within(|_| var.set(then()));
+        let otherwise = self.within(|_| var.set(otherwise()));
+        self.push(Stmt::If { cond: cond.value, then, otherwise });
+        var.get()
     }
 
     /// What `turn` writes, for each `u64` from 0 up to and without `end`.

@@ -9,10 +9,11 @@
 //! | `f16`, `bf16` | `f32`, and conversions of bits |
 //! | functions (semantics 5.8) | the straight lines of `math` in `folio-device` |
 //! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that; not where the device's rounds once |
-//! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by an estimate in `f64`, if there is that |
+//! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by `f64`, if there is that; by a literal power of two as a product |
 //! | `%` | digit by digit |
 //! | rounding, minimum, maximum, signs | comparisons and bits |
-//! | comparisons of `f32` | those of integers, where the device takes denormals for zero |
+//! | conversions between `f32` and `f64` | where the device's lose denormals: shifted bits and a product that mends the exponent |
+//! | comparisons of `f32` | those of integers, where the device takes denormals for zero; not with literals of normal size |
 //!
 //! The result is a verified kernel with the same parameters, so everything else that is known of
 //! kernels holds for it, and the interpreter can run it: tests compare it bit by bit.
@@ -22,10 +23,11 @@ mod float;
 mod half;
 mod math;
 
-use crate::ir::{Body, Kernel, Let, Stmt, Value};
+use crate::ir::{Body, Kernel, Let, Stmt, Value, walk};
 use crate::op::{Binary, Compare, Op, Unary};
 use crate::types::Scalar;
 use code::{Code, N};
+use std::collections::HashMap;
 
 /// What a device computes as the semantics ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -69,7 +71,7 @@ pub fn softened(kernel: &Kernel, exact: Exact) -> Kernel {
 
 fn pass(kernel: &Kernel, exact: Exact) -> Kernel {
     let code = Code::new(kernel.values.clone(), kernel.vars.clone(), kernel.labels);
-    let softener = Softener { kernel, exact, code: &code };
+    let softener = Softener { kernel, exact, literals: literals(kernel), code: &code };
     let body = softener.body(&kernel.body, kernel.shape.groups);
     let (values, vars, labels) = code.lists();
     Kernel { values, vars, labels, body, ..kernel.clone() }
@@ -89,9 +91,21 @@ pub fn widens(kernel: &Kernel, op: &Op) -> Option<&'static str> {
     }
 }
 
+/// The bits of the values that are literals.
+fn literals(kernel: &Kernel) -> HashMap<Value, u64> {
+    let mut all = HashMap::new();
+    walk(&kernel.body, &mut |stmt| {
+        if let Stmt::Let(Let { value, op: Op::Const(_, bits), .. }) = stmt {
+            all.insert(*value, *bits);
+        }
+    });
+    all
+}
+
 struct Softener<'k> {
     kernel: &'k Kernel,
     exact: Exact,
+    literals: HashMap<Value, u64>,
     code: &'k Code,
 }
 
@@ -143,7 +157,8 @@ impl<'k> Softener<'k> {
                 Some(self.code.op(Op::Compare(*op, a.value, b.value), Scalar::Bool))
             }
             Op::Compare(op, a, b) if self.n(a).ty == Scalar::F32 && !self.exact.comparisons => {
-                Some(float::compared(*op, self.n(a), self.n(b)))
+                let is_any = !self.is_far_from_zero(a) && !self.is_far_from_zero(b);
+                is_any.then(|| float::compared(*op, self.n(a), self.n(b)))
             }
             Op::Fma(a, b, c) => self.fma(self.n(a), self.n(b), self.n(c)),
             Op::Cast(a, to) => self.cast(self.n(a), *to),
@@ -190,10 +205,20 @@ impl<'k> Softener<'k> {
             return Some(half::narrowed(result, a.ty));
         }
         match op {
-            Binary::Min => Some(float::extreme(a, b, true)),
-            Binary::Max => Some(float::extreme(a, b, false)),
+            Binary::Min | Binary::Max => {
+                let by_bits = a.ty == Scalar::F32 && !self.exact.comparisons;
+                let extreme = if by_bits { float::extreme_by_bits } else { float::extreme };
+                Some(extreme(a, b, op == Binary::Min))
+            }
             Binary::Rem => Some(float::remainder(a, b)),
-            Binary::Div if !self.is_exact(a.ty) => Some(float::divide(a, b, self.exact.doubles)),
+            Binary::Div if !self.is_exact(a.ty) => {
+                let literal = self.literals.get(&b.value);
+                let reciprocal = literal.and_then(|bits| float::reciprocal(b.ty, *bits));
+                Some(match reciprocal {
+                    Some(bits) => a * a.of_bits(bits),
+                    None => float::divide(a, b, self.exact.doubles),
+                })
+            }
             _ => math::binary(op, a, b),
         }
     }
@@ -236,6 +261,12 @@ impl<'k> Softener<'k> {
                 _ => None,
             },
         }
+    }
+
+    /// A literal `f32` that is neither zero nor denormal: it compares with denormals as with zeros.
+    fn is_far_from_zero(&self, value: &Value) -> bool {
+        let literal = self.literals.get(value).map(|bits| f32::from_bits(*bits as u32).abs());
+        literal.is_some_and(|size| size.is_nan() || size >= f32::MIN_POSITIVE)
     }
 
     fn is_exact(&self, ty: Scalar) -> bool {

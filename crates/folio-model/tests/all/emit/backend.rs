@@ -7,7 +7,8 @@ use folio_core::hal::{
     HostPtr, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Op, Order, Param,
     Tick,
 };
-use folio_kernel::{Access, ParamKind};
+use folio_kernel::launch::Launch;
+use folio_kernel::{Access, Builder, Owner, ParamKind, Query, Scalar};
 use folio_model::interp::{self, Arg};
 use folio_model::kernels::Case;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,9 +44,38 @@ impl Machine {
         // SAFETY: this module keeps the contract.
         let device = unsafe { backend.open(at, Notify::none()) }.map_err(said("opening"))?;
         let lane = device.lane(LaneKind::Compute, 0).map_err(said("a lane"))?;
-        let width = if backend.name() == "cuda" { 32 } else { 1 };
-        let like = interp::Device { width, ..interp::Device::default() };
-        Ok(Machine { device, lane, at: at as u32, like, last: Mutex::default() })
+        let like = interp::Device::default();
+        let mut machine = Machine { device, lane, at: at as u32, like, last: Mutex::default() };
+        machine.like.width = machine.subgroup_size()?;
+        Ok(machine)
+    }
+
+    /// Threads of a sub-group, as a kernel sees it.
+    fn subgroup_size(&self) -> Result<u64, String> {
+        let mut b = Builder::groups("width", 1);
+        let y = b.view("y", Scalar::U64, 1, Access::Out, Owner::Item);
+        b.phase(|b| {
+            let i = b.position(0);
+            let size = b.query(Query::SubgroupSize, 0);
+            b.store_at(y, [i], size);
+        });
+        let kernel = b.finish().map_err(|error| error.to_string())?;
+        let args = vec![Arg::View { extent: vec![1], bytes: vec![0; 8] }];
+        let launch = Launch {
+            range: [1; 3],
+            group: [1; 3],
+            scalars: vec![None],
+            extents: vec![[1; 3]],
+            ..Launch::default()
+        };
+        let ran = self.run(&Case { kernel, launch, args }, 0, true)?;
+        match &ran.args[..] {
+            [Arg::View { bytes, .. }] => {
+                let bytes = bytes[..].try_into().map_err(|_| "no number".to_owned())?;
+                Ok(u64::from_le_bytes(bytes))
+            }
+            other => Err(format!("{other:?}")),
+        }
     }
 
     fn memory(&self, size: usize) -> Result<(Held<'_>, MemRef), String> {

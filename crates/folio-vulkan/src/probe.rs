@@ -6,8 +6,8 @@
 //! host compares them to its own. What is not exact is computed digit by digit in kernels
 //! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
 //! not offered, since the semantics keep them. A device that loses the signs of zeros is not used,
-//! and neither is one that does not run the kernel, whose error is the reason. If only the kernel of
-//! `f64` fails, the device has none, and its error is among the backend's messages.
+//! and neither is one that does not run the kernel: the error is the reason. If only the kernel of
+//! `f64` fails, the device has none, and the error is among the backend's messages.
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;

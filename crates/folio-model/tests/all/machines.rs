@@ -36,13 +36,16 @@ fn opencl() -> Result<Vec<Target>, String> {
     Ok([with, without].into_iter().flat_map(both_ways).collect())
 }
 
-/// Vulkan with its validation layer, alone, beside a CPU, and beside OpenCL; what the layer says.
+/// Vulkan with its validation layer, alone, beside a CPU, beside OpenCL, and as if its devices did
+/// not share the host's memory; what the layer says, which is of the whole process.
 fn vulkan() -> Result<(Vec<Target>, Messages), String> {
     let backend = VulkanBackend::new().validated();
     let messages = backend.messages();
     let backend: Arc<dyn Backend> = Arc::new(backend);
     let alone = find(vec![backend.clone()])?;
     let mut targets = [false, true].map(|cpu| Target::Machines { machines: alone, cpu }).to_vec();
+    let discrete = find(vec![Arc::new(VulkanBackend::new().validated().as_discrete())])?;
+    targets.extend([false, true].map(|cpu| Target::Machines { machines: discrete, cpu }));
     if let Ok(both) = find(vec![backend, Arc::new(OpenClBackend::new())]) {
         targets.push(Target::Machines { machines: both, cpu: true });
     }

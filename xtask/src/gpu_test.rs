@@ -67,9 +67,11 @@ const BENCHES: [(&str, &str); 4] =
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
-const RANDOM: [(&str, u64, u64); 12] = [
+const RANDOM: [(&str, u64, u64); 14] = [
     ("GRAPHS_CUDA", 30, 50),
     ("GRAPHS_FUSED_CUDA", 30, 10),
+    ("GRAPHS_VULKAN", 30, 20),
+    ("GRAPHS_FUSED_VULKAN", 30, 10),
     ("KERNELS_CUDA", 60, 50),
     ("PROGRAMS_CUDA", 40, 100),
     ("FAULTS_CUDA", 30, 50),
@@ -365,6 +367,7 @@ mod tests {
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");
         assert_eq!(group("folio-vulkan", "tests::times_are_told"), "vulkan");
         assert_eq!(group("folio-model::all", "machines::suite_faults_vulkan"), "vulkan");
+        assert_eq!(group("folio-model::all", "graphs::cuda_and_vulkan_run_graphs"), "vulkan");
         assert_eq!(group("folio-conformance::engine_drivers", "vulkan::x"), "vulkan");
         assert_ne!(group("folio-opencl", "pool::tests::as_little_goes"), "opencl");
     }

@@ -352,7 +352,10 @@ fn find_devices(
             let budget = match devices.iter().find(same) {
                 _ if domain.is_host() => host_budget.clone(),
                 Some(other) => other.budget.clone(),
-                None => Arc::new(Budget::new(info.memory)),
+                None => {
+                    let advised = info.caps.budget.unwrap_or(info.memory);
+                    Arc::new(Budget::new(advised.min(info.memory)))
+                }
             };
             devices.push(DeviceEntry {
                 backend: at,

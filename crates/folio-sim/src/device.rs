@@ -20,6 +20,7 @@ pub struct DeviceSpec {
     uuid: Option<[u8; 16]>,
     unified: bool,
     wait_group: Option<WaitGroup>,
+    compute_lanes: u16,
     copy_lanes: bool,
     closures: bool,
     ir: Option<Arc<dyn IrRunner>>,
@@ -47,6 +48,7 @@ impl DeviceSpec {
             uuid: None,
             unified: false,
             wait_group: Some(WaitGroup(0)),
+            compute_lanes: 4,
             copy_lanes: true,
             closures: true,
             ir: None,
@@ -87,6 +89,12 @@ impl DeviceSpec {
     /// Whose lanes its lanes can wait for; `None`: not even for one another.
     pub fn wait_group(mut self, group: Option<u32>) -> DeviceSpec {
         self.wait_group = group.map(WaitGroup);
+        self
+    }
+
+    /// Lanes for kernels.
+    pub fn compute_lanes(mut self, lanes: u16) -> DeviceSpec {
+        self.compute_lanes = lanes;
         self
     }
 
@@ -201,6 +209,7 @@ impl DeviceSpec {
         caps.ir = self.ir.is_some();
         caps.conditions = true;
         caps.notifies = notifies;
+        caps.compute_lanes = self.compute_lanes;
         caps.copy_lanes = self.copy_lanes;
         caps.timing = self.timing;
         caps.hints = self.hints;

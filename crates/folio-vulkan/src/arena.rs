@@ -7,11 +7,17 @@ use crate::memory::Block;
 use ash::vk;
 use folio_core::hal::{AllocKind, HalError};
 use folio_kernel::emit::Record;
+use folio_kernel::emit::spirv::Module;
 
 /// Bytes of a chunk.
 const CHUNK: u64 = 64 << 10;
 /// Chunks that a lane keeps for later.
 const KEPT: usize = 8;
+
+/// Words of a record, which pieces are multiples of: records of launches follow one another.
+pub(crate) const RECORD: usize = Record::WORDS.next_multiple_of(ALIGN / 8);
+/// What pieces begin at a multiple of, in bytes.
+const ALIGN: usize = 16;
 
 /// What pieces are for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -66,7 +72,7 @@ impl Piece {
 
     /// One of the records that it is as long as.
     pub(crate) fn part(&self, nth: usize) -> Option<Piece> {
-        let from = nth * Record::WORDS;
+        let from = nth * RECORD;
         let words = self.words.checked_sub(from)?.min(Record::WORDS);
         let bytes = 8 * from as u64;
         Some(Piece {
@@ -78,8 +84,14 @@ impl Piece {
         })
     }
 
+    /// What a launch has done wrong, if it has: this is its record, and the device has ended.
+    pub(crate) fn failure(&self, of: &Module) -> Option<HalError> {
+        let violation = of.points.violation(&Record(self.read()))?;
+        Some(HalError::violation(Box::new(violation)))
+    }
+
     /// What is there, once the device has ended.
-    pub(crate) fn read<const N: usize>(&self) -> [u64; N] {
+    fn read<const N: usize>(&self) -> [u64; N] {
         std::array::from_fn(|at| match at < self.words {
             // SAFETY: within the piece, whose chunk is there (`Arena::recycle` comes later).
             true => unsafe { self.at.add(at).read_volatile() },
@@ -106,16 +118,8 @@ impl Arena {
         words: usize,
         full: &mut Vec<Block>,
     ) -> Result<Piece, HalError> {
-        let bytes = (8 * words as u64).next_multiple_of(16).max(16);
-        let fits = self.current.as_ref().is_some_and(|c| c.used + bytes <= c.block.size);
-        if !fits {
-            let own = match self.free.iter().position(|block| block.size >= bytes) {
-                Some(at) => self.free.swap_remove(at),
-                None => self.fresh(core, bytes.max(CHUNK))?,
-            };
-            let before = self.current.replace(Chunk { block: own, used: 0 });
-            full.extend(before.map(|chunk| chunk.block));
-        }
+        let bytes = (8 * words).next_multiple_of(ALIGN).max(ALIGN) as u64;
+        self.make_room(core, bytes, full)?;
         let none = || HalError::unsupported("memory without an address of the host");
         let chunk = self.current.as_mut().ok_or_else(none)?;
         let host = chunk.block.host.ok_or_else(none)?;
@@ -126,19 +130,32 @@ impl Arena {
         Ok(Piece { address: address + from, buffer, offset: ahead + from, at, words })
     }
 
+    /// Has the next pieces, of so many bytes in all, follow one another. A chunk that is full goes
+    /// to `full`.
+    pub(crate) fn make_room(
+        &mut self,
+        core: &Core,
+        bytes: u64,
+        full: &mut Vec<Block>,
+    ) -> Result<(), HalError> {
+        if self.current.as_ref().is_some_and(|c| c.used + bytes <= c.block.size) {
+            return Ok(());
+        }
+        let own = match self.free.iter().position(|block| block.size >= bytes) {
+            Some(at) => self.free.swap_remove(at),
+            None => self.fresh(core, bytes.max(CHUNK))?,
+        };
+        let before = self.current.replace(Chunk { block: own, used: 0 });
+        full.extend(before.map(|chunk| chunk.block));
+        Ok(())
+    }
+
     fn fresh(&self, core: &Core, bytes: u64) -> Result<Block, HalError> {
         let (memory, layout) = (&core.memory, (bytes, 256));
-        let (made, name) = match self.of {
-            Store::Words => {
-                let name = "folio arguments";
-                (memory.arguments(&core.device, layout, name), name)
-            }
-            Store::Records => {
-                let name = "folio records";
-                (memory.block(&core.device, AllocKind::Host, layout, name), name)
-            }
-        };
-        made.inspect(|block| core.name(block.buffer, name))
+        match self.of {
+            Store::Words => memory.arguments(&core.device, layout, "folio arguments"),
+            Store::Records => memory.block(&core.device, AllocKind::Host, layout, "folio records"),
+        }
     }
 
     /// The chunk that is used now goes with what uses it, so that all of it comes back.

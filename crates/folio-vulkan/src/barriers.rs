@@ -50,6 +50,18 @@ impl Kinds {
         self.0 == 0
     }
 
+    /// One of them is one of those.
+    #[cfg(test)]
+    pub(crate) fn meets(self, other: Kinds) -> bool {
+        self.0 & other.0 != 0
+    }
+
+    /// All of those are among them.
+    #[cfg(test)]
+    pub(crate) fn has_all(self, other: Kinds) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     /// Those of them that a queue without kernels has.
     pub(crate) fn without_compute(self) -> Kinds {
         Kinds(self.0 & Kinds::of(Kind::Transfer).0)

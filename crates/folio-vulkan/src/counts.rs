@@ -15,9 +15,13 @@ pub(crate) struct Counts {
     /// Launches of a recording that were given other arguments.
     pub(crate) patches: u64,
     pub(crate) submissions: u64,
+    /// Memory for bytes on their way that was allocated.
+    pub(crate) stages: u64,
+    /// Lanes that were made.
+    pub(crate) lanes: u64,
 }
 
-/// The counts of a device.
+/// The counts of a backend's devices.
 #[derive(Debug, Default)]
 pub(crate) struct Total(Mutex<Counts>);
 
@@ -30,6 +34,8 @@ impl Total {
         all.recordings += more.recordings;
         all.patches += more.patches;
         all.submissions += more.submissions;
+        all.stages += more.stages;
+        all.lanes += more.lanes;
     }
 
     /// All so far.
@@ -51,6 +57,8 @@ impl std::ops::Sub for Counts {
             recordings: self.recordings - before.recordings,
             patches: self.patches - before.patches,
             submissions: self.submissions - before.submissions,
+            stages: self.stages - before.stages,
+            lanes: self.lanes - before.lanes,
         }
     }
 }

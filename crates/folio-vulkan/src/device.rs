@@ -6,10 +6,12 @@ use crate::handles::Handles;
 use crate::lane::VulkanLane;
 use crate::memory::Memory;
 use crate::module::{Function, Target};
+use crate::names::Names;
 use crate::opaque::Opaque;
 use crate::pace::Speed;
 use crate::platform::{Found, Shared, create, driver};
 use crate::queues::Use;
+use crate::stages::Stages;
 use ash::vk;
 use folio_cache::Cache;
 use folio_core::hal::{
@@ -17,14 +19,14 @@ use folio_core::hal::{
     HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node, PointerInfo,
     Source, UsmAllocator,
 };
-use std::ffi::{CString, c_int};
+use std::ffi::c_int;
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 /// What a device and its lanes share.
 pub(crate) struct Core {
     /// Its messenger goes after its devices.
-    _shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) device: ash::Device,
     pub(crate) physical: vk::PhysicalDevice,
     pub(crate) info: DeviceInfo,
@@ -35,12 +37,15 @@ pub(crate) struct Core {
     /// The same for lanes that copy, where they have a queue of their own.
     copies: Option<Mutex<vk::Queue>>,
     pub(crate) speed: Speed,
-    pub(crate) counts: Total,
+    /// What was submitted, as far as barriers depend on it.
+    #[cfg(test)]
+    pub(crate) trail: Mutex<Vec<crate::audit::Event>>,
     /// What drivers have compiled, on disk.
     pub(crate) cache: Cache,
     /// How every kernel is given its arguments: one address.
     pub(crate) layout: vk::PipelineLayout,
-    names: Option<ash::ext::debug_utils::Device>,
+    pub(crate) names: Names,
+    pub(crate) stages: Stages,
     /// How memory of the host is imported, if it can be.
     pub(crate) imports: Option<ash::ext::external_memory_host::Device>,
     /// How memory is exported, if it can be.
@@ -96,14 +101,11 @@ impl std::fmt::Debug for Core {
 impl Core {
     pub(crate) fn new(found: &Found, cache: Cache) -> Result<Core, HalError> {
         let device = create(found)?;
-        let memory = Memory::new(found, &device).inspect_err(|_| {
+        let names = Names::new(&found.shared, &device);
+        let memory = Memory::new(found, &device, &names).inspect_err(|_| {
             // SAFETY: nothing of it is there.
             unsafe { device.destroy_device(None) };
         })?;
-        let names = found
-            .shared
-            .names
-            .then(|| ash::ext::debug_utils::Device::new(&found.shared.instance, &device));
         let imports =
             found.target.import.is_some().then(|| {
                 ash::ext::external_memory_host::Device::new(&found.shared.instance, &device)
@@ -119,7 +121,7 @@ impl Core {
         let queue = queue.unwrap_or_default();
         let is_cpu = found.info.kind == DeviceKind::Cpu;
         let mut core = Core {
-            _shared: found.shared.clone(),
+            shared: found.shared.clone(),
             device,
             physical: found.physical,
             info: found.info.clone(),
@@ -128,10 +130,12 @@ impl Core {
             queue: Mutex::new(queue),
             copies: copies.map(Mutex::new),
             speed: Speed::new(found.info.compute_units, is_cpu),
-            counts: Total::default(),
+            #[cfg(test)]
+            trail: Mutex::default(),
             cache,
             layout: vk::PipelineLayout::null(),
             names,
+            stages: Stages::default(),
             imports,
             files,
             kernels: RwLock::default(),
@@ -148,22 +152,27 @@ impl Core {
         core.layout = unsafe { core.device.create_pipeline_layout(&layout, None) }
             .map_err(|result| driver("vkCreatePipelineLayout", result))?;
         core.name(core.layout, "folio arguments");
+        core.name(core.device.handle(), "folio device");
         core.name(queue, "folio queue");
         copies.into_iter().for_each(|queue| core.name(queue, "folio copies"));
         notice_the_end();
         Ok(core)
     }
 
-    /// Names an object for people who look at the driver's.
+    /// What devices of its backend have done.
+    pub(crate) fn counts(&self) -> &Total {
+        &self.shared.counts
+    }
+
+    /// Names an object that no other thread names or destroys meanwhile.
     pub(crate) fn name<T: vk::Handle>(&self, object: T, name: &str) {
-        let (Some(names), Ok(name)) = (&self.names, CString::new(name)) else { return };
-        if name.is_empty() {
-            return;
-        }
-        let info =
-            vk::DebugUtilsObjectNameInfoEXT::default().object_handle(object).object_name(&name);
-        // SAFETY: the object is this device's, and nobody else names it now.
-        let _ = unsafe { names.set_debug_utils_object_name(&info) };
+        self.names.set(object, name);
+    }
+
+    /// Notes what is submitted now.
+    #[cfg(test)]
+    pub(crate) fn note(&self, trail: &mut Vec<crate::audit::Event>) {
+        self.trail.lock().unwrap_or_else(PoisonError::into_inner).append(trail);
     }
 
     pub(crate) fn queue(&self, which: Use) -> MutexGuard<'_, vk::Queue> {
@@ -196,6 +205,7 @@ impl Core {
         // SAFETY: the device is there, and the description complete.
         let semaphore = unsafe { self.device.create_semaphore(&create, None) }
             .map_err(|result| driver("vkCreateSemaphore", result))?;
+        self.name(semaphore, "folio lane");
         Ok((semaphore, 0))
     }
 
@@ -270,6 +280,7 @@ impl Core {
         // SAFETY: the query is this call's, which waits for its use.
         unsafe {
             let pool = device.create_query_pool(&create, None).ok()?;
+            self.name(pool, "folio clock");
             let done = self.at_once(|commands| {
                 let all = vk::PipelineStageFlags2::ALL_COMMANDS;
                 device.cmd_reset_query_pool(commands, pool, 0, 1);
@@ -307,12 +318,14 @@ impl Core {
             unsafe {
                 let made = device.allocate_command_buffers(&one)?;
                 let commands = made.first().copied().unwrap_or_default();
+                self.name(commands, "folio at once");
                 device.begin_command_buffer(commands, &begin)?;
                 record(commands);
                 device.end_command_buffer(commands)?;
                 let buffers = [vk::CommandBufferSubmitInfo::default().command_buffer(commands)];
                 let submit = [vk::SubmitInfo2::default().command_buffer_infos(&buffers)];
                 let fence = device.create_fence(&vk::FenceCreateInfo::default(), None)?;
+                self.name(fence, "folio at once");
                 let submitted = device.queue_submit2(*self.queue(Use::Compute), &submit, fence);
                 let waited =
                     submitted.and_then(|()| device.wait_for_fences(&[fence], true, u64::MAX));
@@ -325,6 +338,7 @@ impl Core {
             let pool = device
                 .create_command_pool(&create, None)
                 .map_err(|result| driver("vkCreateCommandPool", result))?;
+            self.name(pool, "folio at once");
             let done = run(pool);
             device.destroy_command_pool(pool, None);
             done
@@ -379,6 +393,9 @@ impl Drop for Core {
             }
             for semaphore in timelines {
                 self.device.destroy_semaphore(semaphore, None);
+            }
+            for stage in self.stages.drain() {
+                self.memory.release(&self.device, stage);
             }
             self.memory.destroy(&self.device);
             self.device.destroy_pipeline_layout(self.layout, None);

@@ -8,15 +8,21 @@
 //! belong to the recording. Replays do not overlap (the HAL's contract). But the next one may run
 //! before the host has looked at the last: each clears the records, and copies them to memory of
 //! its own batch. Where a launch gets other scalars and memory, the next replay's batch writes its
-//! words over the old ones first, in the order of the lane. Another update makes another recording:
+//! words over the old ones first, in the order of the lane. Another update makes other recordings:
 //! of another kernel or number of blocks, of a reduction, a copy or a fill. Batches hold the one
 //! that they execute.
+//!
+//! Drivers may copy a command buffer that can be submitted while it is pending. So a graph has up
+//! to three recordings that cannot, and a replay takes one that no batch holds. While all three are
+//! held, replays take a fourth that can. Each is made when a replay first needs it.
 
-use crate::arena::{Arena, Store};
+use crate::arena::{Arena, Piece, RECORD, Store};
+#[cfg(test)]
+use crate::audit::{Event, Uses};
 use crate::barriers::{Barrier, Kind, Kinds, levels};
 use crate::counts::Counts;
 use crate::device::{Core, Loaded};
-use crate::lane::batch::{Batch, Said};
+use crate::lane::batch::{Batch, Replayed, Said};
 use crate::lane::jobs::{Launch, Work};
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
@@ -25,16 +31,18 @@ use crate::queues::Use;
 use crate::reduce::Scratch;
 use crate::threads::{Patch, Words};
 use ash::vk;
+use ash::vk::Handle;
 use folio_core::hal::{Graph, HalError, KernelRef, Node, Op, Tick};
-use folio_kernel::emit::Record;
 use folio_kernel::emit::spirv::Module;
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A graph of this backend.
 pub(crate) struct VulkanGraph {
-    core: Arc<Core>,
     nodes: Mutex<Nodes>,
+    /// Goes after the nodes, which hold memory of its.
+    core: Arc<Core>,
 }
 
 struct Nodes {
@@ -42,10 +50,17 @@ struct Nodes {
     /// By node: those that it comes after.
     after: Vec<Vec<usize>>,
     /// They as commands, from the first replay after a change on.
-    recorded: Option<Arc<Recording>>,
-    /// Launches whose words have changed since the last replay.
-    changed: Vec<usize>,
+    recorded: Vec<Recorded>,
 }
+
+/// A recording, and launches whose words have changed since it was replayed last.
+struct Recorded {
+    recording: Arc<Recording>,
+    changed: BTreeSet<usize>,
+}
+
+/// Recordings of a graph that are submitted only when they are not pending.
+const EXCLUSIVE: usize = 3;
 
 /// A command buffer, and what its commands use.
 pub(crate) struct Recording {
@@ -55,11 +70,19 @@ pub(crate) struct Recording {
     arenas: [Arena; Store::COUNT],
     scratch: Scratch,
     blocks: Vec<Block>,
+    /// By node.
     records: Vec<Spot>,
+    /// They by their memory.
+    pub(crate) runs: Vec<Run>,
+    /// It may be submitted while it is pending.
+    pub(crate) is_shared: bool,
     /// What dispatches read, node by node.
     words: Vec<Words>,
     /// How long it runs, about.
     pub(crate) estimate: u64,
+    /// What was recorded, as far as barriers depend on it.
+    #[cfg(test)]
+    pub(crate) trail: Vec<Event>,
     /// Its words are not those of its nodes: a replay that was to write them has failed.
     is_stale: AtomicBool,
 }
@@ -69,7 +92,42 @@ struct Spot {
     node: usize,
     buffer: vk::Buffer,
     offset: u64,
+    /// Which it is of all, by their memory.
+    nth: usize,
     of: Arc<Module>,
+}
+
+/// Records that follow one another in memory.
+#[derive(Debug, PartialEq)]
+pub(crate) struct Run {
+    buffer: vk::Buffer,
+    offset: u64,
+    /// The number of the first of them, and how many there are.
+    first: usize,
+    pub(crate) count: usize,
+}
+
+/// Bytes from a record to the next.
+const STRIDE: u64 = 8 * RECORD as u64;
+
+/// Numbers records by their memory, and says which follow one another.
+fn runs(records: &mut [Spot]) -> Vec<Run> {
+    let mut order: Vec<&mut Spot> = records.iter_mut().collect();
+    order.sort_by_key(|spot| (spot.buffer.as_raw(), spot.offset));
+    let mut runs: Vec<Run> = vec![];
+    for (nth, spot) in order.into_iter().enumerate() {
+        spot.nth = nth;
+        let (buffer, offset) = (spot.buffer, spot.offset);
+        match runs.last_mut() {
+            Some(run)
+                if (run.buffer, run.offset + STRIDE * run.count as u64) == (buffer, offset) =>
+            {
+                run.count += 1;
+            }
+            _ => runs.push(Run { buffer, offset, first: nth, count: 1 }),
+        }
+    }
+    runs
 }
 
 impl VulkanGraph {
@@ -81,7 +139,7 @@ impl VulkanGraph {
         }
         let all = nodes.iter().map(|node| work(core, &node.op)).collect::<Result<_, _>>()?;
         let after = nodes.iter().map(|node| node.after.to_vec()).collect();
-        let nodes = Mutex::new(Nodes { all, after, recorded: None, changed: vec![] });
+        let nodes = Mutex::new(Nodes { all, after, recorded: vec![] });
         Ok(VulkanGraph { core: core.clone(), nodes })
     }
 
@@ -97,21 +155,42 @@ impl VulkanGraph {
         if !Arc::ptr_eq(&self.core, &lane.core) {
             return Err(HalError::unsupported("a graph of another device"));
         }
-        let mut nodes = self.lock();
-        let mut changed = std::mem::take(&mut nodes.changed);
-        changed.sort_unstable();
-        changed.dedup();
-        let recorded = nodes.recorded.take();
-        if let Some(recording) = recorded.filter(|own| !own.is_stale.load(Ordering::Relaxed))
-            && let Some(patches) = recording.patches(lane, &nodes.all, &changed)?
-        {
+        self.lock().turn(lane)
+    }
+}
+
+impl Nodes {
+    /// A recording that can be submitted now, and what its replay writes before.
+    fn turn(&mut self, lane: &VulkanLane) -> Result<(Arc<Recording>, Vec<Patch>), HalError> {
+        self.recorded.retain(|own| !own.recording.is_stale.load(Ordering::Relaxed));
+        // Jobs and batches hold what they execute.
+        let is_free = |own: &mut Recorded| {
+            own.recording.is_shared || Arc::get_mut(&mut own.recording).is_some()
+        };
+        let Some(at) = self.recorded.iter_mut().position(is_free) else {
+            return self.record(lane);
+        };
+        let Recorded { recording, changed } = &mut self.recorded[at];
+        let (recording, changed) = (recording.clone(), std::mem::take(changed));
+        if let Some(patches) = recording.patches(lane, &self.all, &changed).transpose() {
+            // One that is not told of its changes is not replayed again.
+            let patches = patches.inspect_err(|_| self.recorded.clear())?;
             let patched = Counts { patches: changed.len() as u64, ..Counts::default() };
-            self.core.counts.add(&patched);
-            nodes.recorded = Some(recording.clone());
+            lane.core.counts().add(&patched);
             return Ok((recording, patches));
         }
-        let recording = Arc::new(Recording::new(lane, (&nodes.all, &nodes.after))?);
-        Ok((nodes.recorded.insert(recording).clone(), vec![]))
+        // Where one cannot do what its nodes do, none can.
+        self.recorded.clear();
+        self.record(lane)
+    }
+
+    /// One more recording.
+    fn record(&mut self, lane: &VulkanLane) -> Result<(Arc<Recording>, Vec<Patch>), HalError> {
+        let exclusive = self.recorded.iter().filter(|own| !own.recording.is_shared).count();
+        let is_shared = exclusive == EXCLUSIVE;
+        let recording = Arc::new(Recording::new(lane, (&self.all, &self.after), is_shared)?);
+        self.recorded.push(Recorded { recording: recording.clone(), changed: BTreeSet::new() });
+        Ok((recording, vec![]))
     }
 }
 
@@ -127,7 +206,7 @@ impl Change {
     fn of(old: &Work, new: &Work) -> Change {
         let same = match (old, new) {
             (Work::Launch(old), Work::Launch(new)) => return Change::of_launch(old, new),
-            (Work::Copy(old), Work::Copy(new)) => old == new,
+            (Work::Copy { rects: old, .. }, Work::Copy { rects: new, .. }) => old == new,
             (Work::Fill(old, from), Work::Fill(new, to)) => (old, from) == (new, to),
             (Work::Join, Work::Join) => true,
             _ => false,
@@ -164,8 +243,10 @@ unsafe impl Graph for VulkanGraph {
         *old = new;
         match change {
             Change::Nothing => {}
-            Change::Words => nodes.changed.push(node),
-            Change::Commands => nodes.recorded = None,
+            Change::Words => nodes.recorded.iter_mut().for_each(|own| {
+                own.changed.insert(node);
+            }),
+            Change::Commands => nodes.recorded.clear(),
         }
         Ok(())
     }
@@ -174,7 +255,7 @@ unsafe impl Graph for VulkanGraph {
 /// An operation as a lane has it. What the host does is no node.
 fn work(core: &Core, op: &Op<'_>) -> Result<Work, HalError> {
     match op {
-        Op::Copy(rects) => match Work::copy(rects) {
+        Op::Copy(rects) => match Work::copy(core, rects) {
             Work::HostCopy(_) => Err(HalError::unsupported("a copy by the host in a graph")),
             copy => Ok(copy),
         },
@@ -193,11 +274,12 @@ impl Recording {
     fn new(
         lane: &VulkanLane,
         (nodes, after): (&[Work], &[Vec<usize>]),
+        is_shared: bool,
     ) -> Result<Recording, HalError> {
         let core = lane.core.clone();
         let pool = core.command_pool(Use::Compute)?;
         let mut state = State::new(pool, 0);
-        let done = begin(&core, pool).and_then(|commands| {
+        let done = begin(&core, pool, is_shared).and_then(|commands| {
             state.open = Some(Batch::new(commands, Use::Compute, 0));
             state.words = Some(vec![]);
             record(lane, &mut state, nodes, after)?;
@@ -207,16 +289,18 @@ impl Recording {
         });
         let none = || Batch::new(vk::CommandBuffer::null(), Use::Compute, 0);
         let batch = state.open.take().unwrap_or_else(none);
-        core.counts.add(&Counts { recordings: 1, ..batch.counts });
+        core.counts().add(&Counts { recordings: 1, ..batch.counts });
         let spot = |said: Said| Spot {
             node: usize::try_from(said.tick).unwrap_or(usize::MAX),
             buffer: said.piece.buffer,
             offset: said.piece.offset,
+            nth: 0,
             of: said.of,
         };
         // A replay fails with the first of its nodes.
         let mut records: Vec<Spot> = batch.records.into_iter().map(spot).collect();
         records.sort_by_key(|spot| spot.node);
+        let runs = runs(&mut records);
         let mut words = state.words.take().unwrap_or_default();
         words.sort_by_key(|words| words.tick);
         // What has failed goes here.
@@ -227,12 +311,25 @@ impl Recording {
             scratch: std::mem::take(&mut state.scratch),
             blocks: batch.full.into_iter().flatten().chain(batch.pieces).collect(),
             records,
+            runs,
+            is_shared,
             words,
+            #[cfg(test)]
+            trail: batch.trail,
             estimate: nodes.iter().map(|node| node.estimate(&core)).sum(),
             is_stale: AtomicBool::new(false),
             core,
         };
         done.map(|()| made)
+    }
+
+    /// What a replay has done wrong, if it has, which has left these records: it fails with the
+    /// first of its nodes.
+    pub(crate) fn failure(&self, records: &Piece) -> Option<HalError> {
+        self.records.iter().find_map(|spot| {
+            let error = records.part(spot.nth)?.failure(&spot.of)?;
+            Some(error.at_node(spot.node))
+        })
     }
 
     /// What makes it a recording of these nodes, of which some launches have other words; nothing
@@ -241,7 +338,7 @@ impl Recording {
         &self,
         lane: &VulkanLane,
         nodes: &[Work],
-        changed: &[usize],
+        changed: &BTreeSet<usize>,
     ) -> Result<Option<Vec<Patch>>, HalError> {
         let mut all = vec![];
         for node in changed {
@@ -284,6 +381,10 @@ fn record(
     let kinds = kinds.collect::<Result<Vec<Kinds>, HalError>>()?;
     let all: Vec<(Kinds, &[usize])> =
         kinds.into_iter().zip(after.iter().map(Vec::as_slice)).collect();
+    let records = nodes.iter().map(|node| node.records(&lane.core)).sum();
+    if records > 0 {
+        lane.make_room_for_records(state, records)?;
+    }
     let (order, levels) = levels(&all);
     let (mut order, mut before) = (order.into_iter(), None);
     for (kinds, count) in levels {
@@ -291,6 +392,8 @@ fn record(
             lane.open_now(state)?.barrier(&lane.core, Barrier { from, to: kinds });
         }
         order.by_ref().take(count).try_for_each(|own| {
+            #[cfg(test)]
+            lane.open_now(state)?.trail.push(Event::operation(all[own].0, Uses::Node(own)));
             // Its number stands for a tick.
             let done = lane.record_work(state, own as Tick, &nodes[own]);
             done.map_err(|error| error.at_node(own))
@@ -299,8 +402,12 @@ fn record(
     Ok(())
 }
 
-/// A command buffer that is submitted again and again, also while it is pending.
-fn begin(core: &Core, pool: vk::CommandPool) -> Result<vk::CommandBuffer, HalError> {
+/// A command buffer that is submitted again and again, if it is shared also while it is pending.
+fn begin(
+    core: &Core,
+    pool: vk::CommandPool,
+    is_shared: bool,
+) -> Result<vk::CommandBuffer, HalError> {
     let wanted = vk::CommandBufferAllocateInfo::default()
         .command_pool(pool)
         .level(vk::CommandBufferLevel::PRIMARY)
@@ -309,8 +416,12 @@ fn begin(core: &Core, pool: vk::CommandPool) -> Result<vk::CommandBuffer, HalErr
     let made = unsafe { core.device.allocate_command_buffers(&wanted) }
         .map_err(|result| driver("vkAllocateCommandBuffers", result))?;
     let commands = made.first().copied().unwrap_or_default();
-    let begin =
-        vk::CommandBufferBeginInfo::default().flags(vk::CommandBufferUsageFlags::SIMULTANEOUS_USE);
+    core.name(commands, "folio graph");
+    let flags = match is_shared {
+        true => vk::CommandBufferUsageFlags::SIMULTANEOUS_USE,
+        false => vk::CommandBufferUsageFlags::empty(),
+    };
+    let begin = vk::CommandBufferBeginInfo::default().flags(flags);
     // SAFETY: it is new.
     unsafe { core.device.begin_command_buffer(commands, &begin) }
         .map_err(|result| driver("vkBeginCommandBuffer", result))?;
@@ -336,7 +447,7 @@ impl VulkanLane {
         tick: Tick,
         (recording, patches): (&Arc<Recording>, &[Patch]),
     ) -> Result<(), HalError> {
-        let (core, records) = (&*self.core, &recording.records);
+        let (core, records, runs) = (&*self.core, &recording.records, &recording.runs);
         if self.queue != Use::Compute {
             return Err(HalError::unsupported("a replay on a lane that copies"));
         }
@@ -346,7 +457,6 @@ impl VulkanLane {
         };
         let batch = self.open_now(state)?;
         let (device, commands) = (&core.device, batch.commands);
-        let bytes = 8 * Record::WORDS as u64;
         if !patches.is_empty() || !records.is_empty() {
             batch.full_barrier(core);
         }
@@ -354,26 +464,26 @@ impl VulkanLane {
             // SAFETY: it is being recorded; the words are the recording's, which the batch holds.
             unsafe { device.cmd_update_buffer(commands, buffer, offset, &bytes) };
         }
-        for spot in records {
-            // SAFETY: it is being recorded; the record is the recording's, which the batch holds.
-            unsafe { device.cmd_fill_buffer(commands, spot.buffer, spot.offset, bytes, 0) };
+        for Run { buffer, offset, count, .. } in runs {
+            let bytes = STRIDE * *count as u64;
+            // SAFETY: it is being recorded; records are the recording's, which the batch holds.
+            unsafe { device.cmd_fill_buffer(commands, *buffer, *offset, bytes, 0) };
         }
         batch.full_barrier(core);
-        batch.recordings.push(recording.clone());
+        batch.replays.push(Replayed { tick, recording: recording.clone(), records: copies });
+        #[cfg(test)]
+        batch.trail.push(Event::operation(Kinds::ALL, Uses::Everything));
         self.continue_behind(state, recording.commands)?;
         let batch = self.open_now(state)?;
         batch.full_barrier(core);
-        for (own, spot) in records.iter().enumerate() {
-            let Some(piece) = copies.as_ref().and_then(|all| all.part(own)) else { continue };
+        let Some(copies) = copies else { return Ok(()) };
+        for Run { buffer, offset, first, count } in runs {
             let region = [vk::BufferCopy::default()
-                .src_offset(spot.offset)
-                .dst_offset(piece.offset)
-                .size(bytes)];
-            let (from, to) = (spot.buffer, piece.buffer);
-            // SAFETY: as above; the other record is the batch's.
-            unsafe { device.cmd_copy_buffer(batch.commands, from, to, &region) };
-            let (node, of) = (Some(spot.node), spot.of.clone());
-            batch.records.push(Said { tick, node, piece, of });
+                .src_offset(*offset)
+                .dst_offset(copies.offset + STRIDE * *first as u64)
+                .size(STRIDE * *count as u64)];
+            // SAFETY: as above; the other records are the batch's.
+            unsafe { device.cmd_copy_buffer(batch.commands, *buffer, copies.buffer, &region) };
         }
         Ok(())
     }
@@ -381,7 +491,7 @@ impl VulkanLane {
     /// Which kinds of operations a node is.
     fn kinds(&self, work: &Work) -> Result<Kinds, HalError> {
         Ok(match work {
-            Work::Copy(_) => Kinds::of(Kind::Transfer),
+            Work::Copy { .. } => Kinds::of(Kind::Transfer),
             Work::Fill(rects, pattern) => self.kinds_of_fill(rects, pattern)?,
             Work::Launch(_) => Kinds::of(Kind::Compute),
             Work::HostCopy(_) | Work::Replay(..) | Work::Join | Work::Refused(_) => {

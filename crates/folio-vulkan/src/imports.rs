@@ -34,7 +34,6 @@ impl Core {
             return Err(HalError::unsupported(&what));
         }
         let block = self.import_whole(req, host, (ahead, whole))?;
-        self.name(block.buffer, req.label);
         let made = self.memory.add(block);
         Ok(Allocation { address: made.address.filter(|_| !req.linked), ..made })
     }

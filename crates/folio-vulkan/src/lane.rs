@@ -31,6 +31,7 @@ mod progress;
 
 use crate::arena::{Arena, Store};
 use crate::barriers::Hazards;
+use crate::counts::Counts;
 use crate::device::{Core, ending};
 use crate::graph::VulkanGraph;
 use crate::platform::driver;
@@ -126,7 +127,7 @@ impl VulkanLane {
     pub(crate) fn new(core: Arc<Core>, queue: Use) -> Result<Arc<VulkanLane>, HalError> {
         let (semaphore, value) = core.timeline()?;
         let pool = core.command_pool(queue).inspect_err(|_| core.keep_timeline(semaphore))?;
-        core.name(semaphore, "folio lane");
+        core.counts().add(&Counts { lanes: 1, ..Counts::default() });
         Ok(Arc::new_cyclic(|own| VulkanLane {
             core,
             own: own.clone(),
@@ -185,7 +186,7 @@ unsafe impl Lane for VulkanLane {
             }
         }
         let work = match op {
-            Op::Copy(rects) => Work::copy(rects),
+            Op::Copy(rects) => Work::copy(&self.core, rects),
             Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
             Op::Join => Work::Join,
             Op::Launch(KernelRef::Loaded(handle), geometry, args) => {

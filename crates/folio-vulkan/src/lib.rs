@@ -1,24 +1,27 @@
 //! Vulkan devices.
 //!
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
-//! (copies and fills), `module` (kernels; `threads`, how launches are cut; `reduce`, where
-//! reductions end; `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what
-//! devices say of themselves). Apart from those: `arena` (words of launches), `probe` (what is
-//! measured of floats), `messages` (what the validation layer says), `imports`
-//! (memory of the host), `external` (memory that other drivers open), `counts` (for tests). Four
-//! are choices and nothing else: `barriers` (where they are), `pace` (when to submit), `queues` and
-//! `types` (which families of queues and types of memory). The loader is looked for when devices
-//! are; without one, without a driver or a device of Vulkan 1.3 there are no devices, and a reason.
+//! (copies and fills by commands; `pageable`, copies by the host, through `stages`; `host`, its
+//! threads), `module` (kernels; `threads`, how launches are cut; `reduce`, where reductions end;
+//! `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what devices say of
+//! themselves; `extensions`, what by those). Apart from those: `arena` (words of launches), `probe`
+//! (what is measured of floats), `messages` (what the validation layer says), `names` (of objects),
+//! `imports` (memory of the host), `external` (memory that other drivers open), `counts`, `planted`
+//! and `audit` (for tests). Four are choices and nothing else: `barriers` (where they are), `pace`
+//! (when to submit), `queues` and `types` (which families of queues and types of memory). The
+//! loader is looked for when devices are; without one, without a driver or a device of Vulkan 1.3
+//! there are no devices, and a reason.
 //!
 //! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. What a launch is
 //!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is
 //!   in a record behind such an address.
 //! * A lane is an in-order queue over a timeline semaphore, whose operations are submitted several
-//!   at a time. Lanes use the device's one queue; lanes for copies use one of another family where
-//!   that was [asked for](VulkanBackend::copy_queue). Barriers are between operations of which one
-//!   writes what the other accesses.
+//!   at a time. Lanes use the device's one queue, so an engine has one lane for kernels; lanes for
+//!   copies use a queue of another family where that was [asked for](VulkanBackend::copy_queue).
+//!   Barriers are between operations of which one writes what the other accesses.
 //! * Memory is a buffer with an address. Where host and device share one memory, the host copies to
-//!   and from it directly; elsewhere by way of memory that both reach.
+//!   and from it directly; elsewhere by way of memory that both reach. Page-locked memory is such:
+//!   the device copies it, by whichever address it is named.
 //! * Kernels that the user has in SPIR-V are in `opaque`. An interop task gets a [`Native`].
 //! * What devices do not tell of their floats is measured once, when they are looked for.
 //!
@@ -35,27 +38,36 @@
 //! ```
 
 mod arena;
+#[cfg(test)]
+mod audit;
 mod barriers;
 mod counts;
 mod device;
+mod extensions;
 #[cfg(unix)]
 mod external;
 mod fma;
 mod graph;
 mod handles;
+mod host;
 mod imports;
 mod lane;
 mod memory;
 mod messages;
 mod module;
+mod names;
 mod native;
 mod opaque;
 mod pace;
+mod pageable;
+#[cfg(test)]
+mod planted;
 mod platform;
 mod probe;
 mod queues;
 mod reduce;
 mod subgroups;
+mod stages;
 mod threads;
 mod types;
 mod work;
@@ -172,6 +184,7 @@ impl VulkanBackend {
                 }
                 if let Some(limit) = self.limit {
                     device.target.limit(limit);
+                    device.info.caps.local_memory = device.target.capabilities.base.local_memory;
                 }
             }
             Ok(all)

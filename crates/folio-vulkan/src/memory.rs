@@ -6,12 +6,13 @@
 
 use crate::device::Core;
 use crate::handles::Handles;
+use crate::names::Names;
 use crate::platform::{Found, driver};
 use crate::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemoryInfo, PointerInfo,
-    RawMemory,
+    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
+    PointerInfo, RawMemory,
 };
 use gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
@@ -41,16 +42,41 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The address that programs know it by: the host's of what is the host's. Drivers may map that
+    /// The host's address of what programs know by that: of what is the host's. Drivers may map it
     /// elsewhere for the device.
-    fn known_by(&self) -> u64 {
+    fn of_host(&self) -> Option<u64> {
         match (self.kind, self.host) {
             (AllocKind::Host | AllocKind::Shared, Some(HostPtr(at))) => {
-                at.expose_provenance() as u64
+                Some(at.expose_provenance() as u64)
             }
-            _ => self.address,
+            _ => None,
         }
     }
+
+    /// The address that programs know it by.
+    fn known_by(&self) -> u64 {
+        self.of_host().unwrap_or(self.address)
+    }
+}
+
+/// Handles of allocations by the addresses that programs know them by. An address of the host's and
+/// one of the device's may be the same number.
+#[derive(Default)]
+struct Addresses {
+    host: BTreeMap<u64, u64>,
+    device: BTreeMap<u64, u64>,
+}
+
+impl Addresses {
+    /// Where a block belongs.
+    fn of(&mut self, block: &Block) -> &mut BTreeMap<u64, u64> {
+        if block.of_host().is_some() { &mut self.host } else { &mut self.device }
+    }
+}
+
+/// The start and the handle of what begins at an address, or is the next below it.
+fn below(all: &BTreeMap<u64, u64>, address: u64) -> Option<(u64, u64)> {
+    all.range(..=address).next_back().map(|(start, handle)| (*start, *handle))
 }
 
 /// Where a buffer's memory is from.
@@ -75,14 +101,14 @@ pub(crate) const USES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
 pub(crate) struct Memory {
     allocator: ManuallyDrop<Mutex<Allocator>>,
     blocks: RwLock<Handles<u64, Arc<Block>>>,
-    /// By address: the handle.
-    addresses: Mutex<BTreeMap<u64, u64>>,
+    addresses: Mutex<Addresses>,
     /// Freed, and looked at by somebody at that moment.
     leaving: Mutex<Vec<Arc<Block>>>,
     next: AtomicU64,
     in_use: AtomicU64,
     total: u64,
     unified: bool,
+    names: Names,
     properties: vk::PhysicalDeviceMemoryProperties,
     /// The families of queues that use all buffers, if there are two.
     families: Option<[u32; 2]>,
@@ -102,7 +128,11 @@ fn allocation(asked: u64, in_use: u64, total: u64, error: &AllocationError) -> H
 }
 
 impl Memory {
-    pub(crate) fn new(found: &Found, device: &ash::Device) -> Result<Memory, HalError> {
+    pub(crate) fn new(
+        found: &Found,
+        device: &ash::Device,
+        names: &Names,
+    ) -> Result<Memory, HalError> {
         let instance = &found.shared.instance;
         let create = AllocatorCreateDesc {
             instance: instance.clone(),
@@ -125,6 +155,7 @@ impl Memory {
             in_use: AtomicU64::new(0),
             total: found.info.memory,
             unified: found.info.caps.unified,
+            names: names.clone(),
             properties,
             families: found.target.families.both(),
         })
@@ -178,6 +209,8 @@ impl Memory {
         let (Backing::Exported(memory) | Backing::Imported(memory)) = backing else {
             return Err(HalError::unsupported("memory of the allocator on its own"));
         };
+        self.names.set(buffer, req.label);
+        self.names.set(memory, req.label);
         let (kind, size) = (req.kind, req.size);
         let block = Block { buffer, address: 0, ahead: 0, size, host: None, kind, backing };
         // SAFETY: the memory is for this buffer, and bound to it once.
@@ -249,8 +282,8 @@ impl Memory {
             linear: true,
             allocation_scheme: scheme,
         };
-        let made = self.allocator().allocate(&wanted);
-        let memory = made.map_err(|error| {
+        self.names.set(buffer, label);
+        let memory = self.allocate(&wanted).map_err(|error| {
             // SAFETY: nothing uses the buffer.
             unsafe { device.destroy_buffer(buffer, None) };
             let in_use = self.in_use.load(Ordering::Relaxed);
@@ -279,6 +312,22 @@ impl Memory {
         Ok(Block { address, ..block })
     }
 
+    /// Memory of the allocator, which is named: as its buffer if that has it alone.
+    fn allocate(
+        &self,
+        wanted: &AllocationCreateDesc<'_>,
+    ) -> Result<gpu_allocator::vulkan::Allocation, AllocationError> {
+        let mut allocator = self.allocator();
+        let made = allocator.allocate(wanted)?;
+        let name = match wanted.allocation_scheme {
+            AllocationScheme::GpuAllocatorManaged => "folio memory",
+            _ => wanted.name,
+        };
+        // SAFETY: the memory is only named. The allocator, which is locked, is what frees it.
+        self.names.set(unsafe { made.memory() }, name);
+        Ok(made)
+    }
+
     /// Gives a block back that nothing uses any more.
     pub(crate) fn release(&self, device: &ash::Device, block: Block) {
         // SAFETY: the caller's promise.
@@ -293,6 +342,10 @@ impl Memory {
         }
     }
 
+    fn addresses(&self) -> MutexGuard<'_, Addresses> {
+        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     pub(crate) fn find(&self, handle: u64) -> Result<Arc<Block>, HalError> {
         let blocks = self.blocks.read().unwrap_or_else(PoisonError::into_inner);
         let unknown = || HalError::new(HalErrorKind::Driver, format!("no memory {handle}"));
@@ -303,9 +356,7 @@ impl Memory {
         let handle = self.next.fetch_add(1, Ordering::Relaxed);
         let (address, host) = (block.known_by(), block.host);
         self.in_use.fetch_add(block.counted(), Ordering::Relaxed);
-        let mut addresses = self.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        addresses.insert(address, handle);
-        drop(addresses);
+        self.addresses().of(&block).insert(address, handle);
         let mut blocks = self.blocks.write().unwrap_or_else(PoisonError::into_inner);
         blocks.insert(handle, Arc::new(block));
         Allocation { handle, address: Some(address), host, zeroed: false }
@@ -366,7 +417,6 @@ impl Core {
             #[cfg(unix)]
             Some(RawMemory::File { file, bytes }) => {
                 let block = self.opened_block(req, file, bytes)?;
-                self.name(block.buffer, req.label);
                 return Ok(self.memory.add(block));
             }
             Some(_) => return Err(HalError::unsupported("memory of others")),
@@ -380,7 +430,6 @@ impl Core {
             true => self.exported_block(req)?,
             _ => self.memory.block(&self.device, req.kind, (req.size, req.align), req.label)?,
         };
-        self.name(block.buffer, req.label);
         let host = block.host;
         let mut made = self.memory.add(block);
         // Whose turn it is with what is linked, the host knows by its address only.
@@ -405,9 +454,7 @@ impl Core {
         let mut blocks = self.memory.blocks.write().unwrap_or_else(PoisonError::into_inner);
         let Some(block) = blocks.remove(&handle) else { return };
         drop(blocks);
-        let mut addresses = self.memory.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        addresses.remove(&block.known_by());
-        drop(addresses);
+        self.memory.addresses().of(&block).remove(&block.known_by());
         self.memory.in_use.fetch_sub(block.counted(), Ordering::Relaxed);
         // Who looks at a block right now lets go of it soon.
         let mut leaving = self.memory.leaving.lock().unwrap_or_else(PoisonError::into_inner);
@@ -426,17 +473,33 @@ impl Core {
     }
 
     pub(crate) fn pointer_info(&self, address: u64) -> Option<PointerInfo> {
-        let addresses = self.memory.addresses.lock().unwrap_or_else(PoisonError::into_inner);
-        let (start, handle) = addresses.range(..=address).next_back()?;
-        let (start, handle) = (*start, *handle);
+        let addresses = self.memory.addresses();
+        let found = [below(&addresses.host, address), below(&addresses.device, address)];
         drop(addresses);
-        let block = self.memory.find(handle).ok()?;
-        let offset = address - start;
-        (offset < block.size).then(|| PointerInfo {
-            kind: block.kind,
-            handle,
-            offset,
-            size: block.size,
+        found.into_iter().flatten().find_map(|(start, handle)| {
+            let block = self.memory.find(handle).ok()?;
+            let (kind, offset, size) = (block.kind, address - start, block.size);
+            (offset < size).then_some(PointerInfo { kind, handle, offset, size })
         })
+    }
+
+    /// Whether the device reaches so many bytes from a place on. If they are named by an address of
+    /// the host's they are named by their allocation from here on, which is held.
+    pub(crate) fn reach(&self, at: &mut MemRef, bytes: u64, held: &mut Vec<Arc<Block>>) -> bool {
+        let MemBase::Host(HostPtr(base)) = at.base else { return true };
+        let address = (base.addr() as u64).wrapping_add(at.offset);
+        let Some((start, handle)) = below(&self.memory.addresses().host, address) else {
+            return false;
+        };
+        let (Ok(block), offset) = (self.memory.find(handle), address - start) else {
+            return false;
+        };
+        if bytes > block.size.saturating_sub(offset) {
+            return false;
+        }
+        // Lanes ask for the handle only.
+        *at = MemRef { base: MemBase::Device { device: 0, handle }, offset };
+        held.push(block);
+        true
     }
 }

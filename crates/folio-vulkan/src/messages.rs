@@ -1,4 +1,4 @@
-//! What the validation layer says.
+//! What the validation layer says, and what the probe was refused.
 
 use ash::vk;
 use std::ffi::{CStr, c_void};
@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 const MOST: usize = 256;
 
 /// What the validation layer has said of a backend's calls, and of those of other backends with the
-/// layer while this one is there: a process has one instance with it.
+/// layer while this one is there: a process has one instance with it. Also why a device was found
+/// to do less than it says.
 #[derive(Clone, Debug, Default)]
 pub struct Messages(Arc<Mutex<Vec<String>>>);
 
@@ -16,6 +17,10 @@ impl Messages {
     /// All of it so far: the first 256 messages.
     pub fn all(&self) -> Vec<String> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn add(&self, text: String) {
+        add(&self.0, text);
     }
 
     /// How the layer is told where to say it. The messages live as long as what is created.
@@ -46,10 +51,14 @@ unsafe extern "system" fn say(
     // SAFETY: the pointer is that of `create_info`; whoever created the messenger keeps the
     // messages until it is destroyed (`Shared`).
     if let Some(all) = unsafe { all.cast::<Mutex<Vec<String>>>().as_ref() } {
-        let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
-        if all.len() < MOST {
-            all.push(text);
-        }
+        add(all, text);
     }
     vk::FALSE
+}
+
+fn add(all: &Mutex<Vec<String>>, text: String) {
+    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    if all.len() < MOST {
+        all.push(text);
+    }
 }

@@ -218,6 +218,7 @@ fn create_in(
     // Vulkan asks of drivers that they look at the head of them.
     let cache = unsafe { device.create_pipeline_cache(&cache, None) }
         .map_err(|result| driver("vkCreatePipelineCache", result))?;
+    core.name(cache, "folio pipelines");
     // SAFETY: the module and the layout are this device's; the entry is one of the module's. Nobody
     // else has the cache, which goes at the end.
     unsafe {

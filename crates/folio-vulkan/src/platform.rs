@@ -1,5 +1,7 @@
 //! The loader, an instance, and what its devices say of themselves.
 
+use crate::counts::Total;
+use crate::extensions::{budget, compute_units, fused, host_import};
 use crate::fma;
 use crate::messages::Messages;
 use crate::module::Target;
@@ -45,6 +47,10 @@ pub(crate) struct Shared {
     pub(crate) names: bool,
     /// What the messenger writes to.
     pub(crate) messages: Messages,
+    /// What the devices have done.
+    pub(crate) counts: Arc<Total>,
+    #[cfg(test)]
+    pub(crate) planted: crate::planted::Planted,
 }
 
 impl std::fmt::Debug for Shared {
@@ -134,7 +140,15 @@ impl Loaded {
 impl Shared {
     fn new(validated: bool, messages: Messages) -> Result<Shared, Unavailable> {
         let Loaded { entry, instance, names, .. } = Loaded::get(validated, &messages)?;
-        let mut shared = Shared { instance, messenger: None, names, messages };
+        let mut shared = Shared {
+            instance,
+            messenger: None,
+            names,
+            messages,
+            counts: Arc::default(),
+            #[cfg(test)]
+            planted: Default::default(),
+        };
         if validated {
             let utils = ash::ext::debug_utils::Instance::new(&entry, &shared.instance);
             let create = shared.messages.create_info();
@@ -280,13 +294,19 @@ fn describe(
     caps.ir = true;
     caps.native = Some(TypeId::of::<Native>());
     caps.wait_group = Some(WaitGroup(index));
+    // There is one queue for kernels. Batches of several lanes would follow one another there,
+    // each behind a barrier; what is independent overlaps within a batch.
+    caps.compute_lanes = 1;
     caps.copy_lanes = true;
     caps.batches = true;
     let ticks = families.get(chosen.compute as usize).map(|family| family.timestamp_valid_bits);
     caps.timing = ticks.is_some_and(|bits| bits > 0);
     caps.unified = kind == DeviceKind::Cpu || integrated;
     caps.max_alloc = v11.max_memory_allocation_size.min(v13.max_buffer_size);
-    let processors = std::thread::available_parallelism().map_or(1, usize::from) as u32;
+    caps.local_memory = limits.max_compute_shared_memory_size.into();
+    let heap = bulk(&memory, caps.unified);
+    caps.budget = heap.and_then(|heap| budget(instance, physical, heap));
+    let of_heap = heap.and_then(|heap| memory.memory_heaps.get(heap));
     let mut info = DeviceInfo {
         name,
         vendor: vendor(plain.vendor_id),
@@ -294,9 +314,11 @@ fn describe(
         kind,
         uuid: Some(v11.device_uuid),
         home: MemoryHome::Own(index),
-        memory: bulk(&memory, caps.unified),
-        // Vulkan does not tell. A guess keeps launches of some size in many blocks.
-        compute_units: if kind == DeviceKind::Cpu { processors } else { 32 },
+        memory: of_heap.map_or(0, |heap| heap.size),
+        compute_units: match kind {
+            DeviceKind::Cpu => std::thread::available_parallelism().map_or(1, usize::from) as u32,
+            _ => compute_units(instance, physical),
+        },
         caps,
     };
     let import = host_import(instance, physical);
@@ -327,47 +349,12 @@ const LINE: u64 = 64;
 /// A page of the host's memory, at least.
 pub(crate) const PAGE: u64 = 4096;
 
-pub(crate) fn has_extension(
-    instance: &ash::Instance,
-    physical: vk::PhysicalDevice,
-    name: &CStr,
-) -> bool {
-    // SAFETY: the device is of this instance.
-    let all = unsafe { instance.enumerate_device_extension_properties(physical) };
-    let named = |e: &vk::ExtensionProperties| e.extension_name_as_c_str() == Ok(name);
-    all.is_ok_and(|all| all.iter().any(named))
-}
-
 #[cfg(unix)]
 use crate::external::is_offered as exports;
 
 #[cfg(not(unix))]
 fn exports(_: &ash::Instance, _: vk::PhysicalDevice) -> bool {
     false
-}
-
-/// Whose `mul_add` the device rounds once.
-fn fused(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Fused {
-    if !has_extension(instance, physical, fma::NAME) {
-        return Fused::NONE;
-    }
-    let mut found = fma::Features::of(Fused::NONE);
-    let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut found);
-    // SAFETY: as above; the extension is there, so the structure is known.
-    unsafe { instance.get_physical_device_features2(physical, &mut all) };
-    found.fused()
-}
-
-/// To how many bytes memory of the host is aligned that the device takes as its own.
-fn host_import(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Option<u64> {
-    if !has_extension(instance, physical, ash::ext::external_memory_host::NAME) {
-        return None;
-    }
-    let mut host = vk::PhysicalDeviceExternalMemoryHostPropertiesEXT::default();
-    let mut all = vk::PhysicalDeviceProperties2::default().push_next(&mut host);
-    // SAFETY: as above; the extension is there, so the structure is known.
-    unsafe { instance.get_physical_device_properties2(physical, &mut all) };
-    Some(host.min_imported_host_pointer_alignment.max(1))
 }
 
 fn vendor(id: u32) -> String {
@@ -384,12 +371,11 @@ fn vendor(id: u32) -> String {
     known.to_owned()
 }
 
-/// Bytes of the heap that bulk data is in.
-fn bulk(memory: &vk::PhysicalDeviceMemoryProperties, unified: bool) -> u64 {
+/// The heap that bulk data is in.
+fn bulk(memory: &vk::PhysicalDeviceMemoryProperties, unified: bool) -> Option<usize> {
     let types = best(memory, u32::MAX, if unified { Purpose::Both } else { Purpose::Bulk });
-    let own = memory.memory_types_as_slice().get(types.trailing_zeros() as usize);
-    let heap = own.and_then(|own| memory.memory_heaps.get(own.heap_index as usize));
-    heap.map_or(0, |heap| heap.size)
+    let own = memory.memory_types_as_slice().get(types.trailing_zeros() as usize)?;
+    Some(own.heap_index as usize)
 }
 
 fn capabilities(

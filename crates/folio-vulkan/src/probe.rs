@@ -5,8 +5,9 @@
 //! roots, sums and conversions, among them such as are near to the middle of two floats, and the
 //! host compares them to its own. What is not exact is computed digit by digit in kernels
 //! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
-//! not offered, since the semantics keep them. A device that loses the signs of zeros is not used.
-//! A device that does not run the kernel is taken to be exact in nothing.
+//! not offered, since the semantics keep them. A device that loses the signs of zeros is not used,
+//! and neither is one that does not run the kernel: the error is the reason. If only the kernel of
+//! `f64` fails, the device has none, and the error is among the backend's messages.
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
@@ -53,16 +54,18 @@ pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     let fused = found.target.capabilities.exact.fused;
     found.target.capabilities.exact =
         Exact { f32: true, f64: true, doubles: true, conversions: true, comparisons: true, fused };
-    let single = floats(found, Scalar::F32).unwrap_or_default();
+    let single = floats(found, Scalar::F32)
+        .map_err(|error| format!("{} does not run a probe: {error}", found.info.name))?;
     let target = &mut found.target;
     let has_doubles = target.capabilities.base.f64;
     target.capabilities.exact.f32 = single.exact;
     target.denormals = single.denormals;
-    let double = if has_doubles {
-        floats(found, Scalar::F64).unwrap_or_default()
-    } else {
+    let double = if has_doubles { floats(found, Scalar::F64) } else { Ok(Floats::default()) };
+    let double = double.unwrap_or_else(|error| {
+        let name = &found.info.name;
+        found.shared.messages.add(format!("{name} does not run a probe of `f64`: {error}"));
         Floats::default()
-    };
+    });
     let capabilities = &mut found.target.capabilities;
     capabilities.base.f64 &= double.denormals && !double.loses_signs;
     capabilities.exact.f64 = double.exact;

@@ -333,6 +333,12 @@ fn parts<'f>(
     [chosen.tiled.map(|(tiled, columns)| (tiled, 0..columns)), chosen.rest.map(|own| (own, rest))]
 }
 
+/// How many records a launch has.
+pub(crate) fn records(core: &Core, function: &Function, launch: &Launch) -> usize {
+    let parts = parts(core, function, launch).into_iter().flatten();
+    parts.filter(|(built, _)| built.module.layout.verdict).count()
+}
+
 impl Blocks {
     /// In as many dispatches as the device needs: the grid of each, and its blocks by the device's
     /// axes.

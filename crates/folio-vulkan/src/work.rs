@@ -1,23 +1,19 @@
-//! Copies and fills: commands of the device, and what the host does.
+//! Copies and fills by commands of the device. What the host copies is in
+//! [`pageable`](crate::pageable).
 
 use crate::barriers::{Kind, Kinds};
-use crate::device::Core;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use crate::module::Function;
 use crate::queues::Use;
 use ash::vk;
-use folio_core::hal::{
-    AllocKind, CopyRect, FillRect, Geometry, HalError, HostPtr, MemBase, MemRef, Param, Tick,
-};
+use folio_core::hal::{CopyRect, FillRect, Geometry, HalError, MemBase, MemRef, Param, Tick};
 use folio_kernel::{Access, Builder, Kernel, Op, Owner, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Regions of one command, at most.
-const REGIONS: usize = 1024;
-/// Bytes that go by way of memory that both reach, at a time.
-const STAGE: u64 = 16 << 20;
+pub(crate) const REGIONS: usize = 1024;
 /// Bytes of which commands fill a multiple, from such a multiple on.
 const WORD: u64 = 4;
 /// Bytes of patterns that are copied at once, about.
@@ -25,18 +21,18 @@ const PATTERNS: usize = 4096;
 
 /// Contiguous bytes of a rectangle: where they are at both ends, in bytes from its own places.
 #[derive(Clone, Copy)]
-struct Line {
-    from: u64,
-    to: u64,
-    bytes: u64,
+pub(crate) struct Line {
+    pub(crate) from: u64,
+    pub(crate) to: u64,
+    pub(crate) bytes: u64,
 }
 
 /// How many lines a rectangle has.
-fn lines(rect: &CopyRect) -> u64 {
+pub(crate) fn lines(rect: &CopyRect) -> u64 {
     rect.rows()
 }
 
-fn line(rect: &CopyRect, at: u64) -> Line {
+pub(crate) fn line(rect: &CopyRect, at: u64) -> Line {
     let [slices, rows, bytes] = rect.extent;
     let count = lines(rect);
     let (per_line, rows) = match count {
@@ -94,7 +90,21 @@ impl VulkanLane {
         }
     }
 
-    fn block(&self, at: &MemRef) -> Result<Arc<Block>, HalError> {
+    /// Records regions between two buffers that nothing else in the batch uses.
+    pub(crate) fn regions(
+        &self,
+        state: &mut State,
+        (from, to): (vk::Buffer, vk::Buffer),
+        regions: &[vk::BufferCopy],
+    ) -> Result<(), HalError> {
+        let commands = self.open_now(state)?.commands;
+        // SAFETY: within the buffers, without overlap (the caller's part); the command buffer is
+        // being recorded.
+        unsafe { self.core.device.cmd_copy_buffer(commands, from, to, regions) };
+        Ok(())
+    }
+
+    pub(crate) fn block(&self, at: &MemRef) -> Result<Arc<Block>, HalError> {
         match at.base {
             MemBase::Device { handle, .. } => self.core.memory.find(handle),
             MemBase::Host(_) => Err(HalError::unsupported("memory of the host")),
@@ -300,216 +310,4 @@ fn is_aligned(rect: &FillRect) -> bool {
     all.extend((rows > 1).then_some(rect.pitch[1]));
     all.extend((slices > 1).then_some(rect.pitch[0]));
     all.iter().all(|n| n.is_multiple_of(WORD))
-}
-
-/// A copy with an end in the host's memory, as far as it has come.
-pub(crate) struct HostCopy {
-    rects: Vec<CopyRect>,
-    rect: usize,
-    /// The next line, and where in it to go on.
-    line: u64,
-    byte: u64,
-    stage: Option<Stage>,
-}
-
-/// Bytes on their way, in memory that both reach.
-struct Stage {
-    block: Block,
-    /// To the host: where they belong.
-    lands: Vec<(*mut u8, u64, u64)>,
-}
-
-// SAFETY: addresses of the host's memory, which stays until the tick is reached (the HAL's
-// contract), and which whoever runs the copy uses in the lane's order.
-unsafe impl Send for HostCopy {}
-
-/// One end of a line.
-enum End {
-    Host(*mut u8),
-    Device(Arc<Block>),
-}
-
-impl HostCopy {
-    pub(crate) fn new(rects: Vec<CopyRect>) -> HostCopy {
-        HostCopy { rects, rect: 0, line: 0, byte: 0, stage: None }
-    }
-
-    /// Gives back what it used on the way.
-    pub(crate) fn release(&mut self, core: &Core) {
-        if let Some(stage) = self.stage.take() {
-            core.memory.release(&core.device, stage.block);
-        }
-    }
-
-    /// Goes on, where everything that was submitted has ended: true if it is done, false if the
-    /// device has something to do for it.
-    pub(crate) fn run(&mut self, lane: &VulkanLane, tick: Tick) -> Result<bool, HalError> {
-        self.land(lane);
-        while let Some(rect) = self.rects.get(self.rect).copied() {
-            let (from, to) = (end(lane, &rect.src)?, end(lane, &rect.dst)?);
-            match (from, to) {
-                (End::Host(from), End::Host(to)) => self.by_host(&rect, from, to),
-                (End::Host(from), End::Device(to)) => {
-                    self.stage_up((lane, tick), &rect, from, &to)?;
-                    return Ok(false);
-                }
-                (End::Device(from), End::Host(to)) => {
-                    self.stage_down((lane, tick), &rect, &from, to)?;
-                    return Ok(false);
-                }
-                (End::Device(_), End::Device(_)) => {
-                    let mut state = lane.state();
-                    lane.open_for_part(&mut state, tick)?;
-                    lane.copy(&mut state, std::slice::from_ref(&rect))?;
-                    self.next_rect();
-                    return Ok(false);
-                }
-            }
-        }
-        Ok(true)
-    }
-
-    fn next_rect(&mut self) {
-        self.rect += 1;
-        (self.line, self.byte) = (0, 0);
-    }
-
-    /// All of a rectangle, whose two ends are mapped.
-    fn by_host(&mut self, rect: &CopyRect, from: *mut u8, to: *mut u8) {
-        for at in 0..lines(rect) {
-            let line = line(rect, at);
-            let (from, to) =
-                (from.wrapping_add(line.from as usize), to.wrapping_add(line.to as usize));
-            // SAFETY: both are within memory that is there, do not overlap, and nobody else uses
-            // them against the operation (the HAL's contract); what the device has written is
-            // visible, since its batches have ended.
-            unsafe { std::ptr::copy_nonoverlapping(from, to, line.bytes as usize) };
-        }
-        self.next_rect();
-    }
-
-    /// The next part of a rectangle, of so many bytes at most: its lines, and how many bytes.
-    fn part(&mut self, rect: &CopyRect) -> (Vec<Line>, u64) {
-        let (mut part, mut bytes) = (vec![], 0);
-        while self.line < lines(rect) && bytes < STAGE && part.len() < REGIONS {
-            let whole = line(rect, self.line);
-            let left = whole.bytes - self.byte;
-            let now = left.min(STAGE - bytes);
-            part.push(Line { from: whole.from + self.byte, to: whole.to + self.byte, bytes: now });
-            bytes += now;
-            if now == left {
-                (self.line, self.byte) = (self.line + 1, 0);
-            } else {
-                self.byte += now;
-            }
-        }
-        if self.line == lines(rect) {
-            self.next_rect();
-        }
-        (part, bytes)
-    }
-
-    /// Memory for so many bytes on their way.
-    fn stage(&mut self, lane: &VulkanLane, bytes: u64) -> Result<(), HalError> {
-        if self.stage.as_ref().is_some_and(|stage| stage.block.size < bytes) {
-            self.release(&lane.core);
-        }
-        if self.stage.is_none() {
-            let (memory, device) = (&lane.core.memory, &lane.core.device);
-            let block = memory.block(device, AllocKind::Host, (bytes, 256), "folio staging")?;
-            self.stage = Some(Stage { block, lands: vec![] });
-        }
-        Ok(())
-    }
-
-    fn stage_up(
-        &mut self,
-        (lane, tick): (&VulkanLane, Tick),
-        rect: &CopyRect,
-        from: *mut u8,
-        to: &Arc<Block>,
-    ) -> Result<(), HalError> {
-        let (part, bytes) = self.part(rect);
-        self.stage(lane, bytes)?;
-        let none = || HalError::unsupported("memory without an address of the host");
-        let stage = self.stage.as_ref().ok_or_else(none)?;
-        let base = stage.block.host.ok_or_else(none)?.0;
-        let (mut at, mut regions) = (0, vec![]);
-        for line in part {
-            let source = from.wrapping_add(line.from as usize);
-            // SAFETY: the host's memory is there (the HAL's contract); the stage has room, and the
-            // device does not use it now.
-            unsafe {
-                let target = base.wrapping_add(at as usize);
-                std::ptr::copy_nonoverlapping(source, target, line.bytes as usize);
-            }
-            regions.push(
-                vk::BufferCopy::default().src_offset(at).dst_offset(line.to).size(line.bytes),
-            );
-            at += line.bytes;
-        }
-        let mut state = lane.state();
-        let commands = lane.open_for_part(&mut state, tick)?;
-        // SAFETY: within both buffers; the stage stays until this has ended (`run`).
-        unsafe {
-            let (from, to) = (stage.block.buffer, to.buffer);
-            lane.core.device.cmd_copy_buffer(commands, from, to, &regions);
-        }
-        Ok(())
-    }
-
-    fn stage_down(
-        &mut self,
-        (lane, tick): (&VulkanLane, Tick),
-        rect: &CopyRect,
-        from: &Arc<Block>,
-        to: *mut u8,
-    ) -> Result<(), HalError> {
-        let (part, bytes) = self.part(rect);
-        self.stage(lane, bytes)?;
-        let Some(stage) = &mut self.stage else { return Ok(()) };
-        let (mut at, mut regions) = (0, vec![]);
-        for line in part {
-            regions.push(
-                vk::BufferCopy::default().src_offset(line.from).dst_offset(at).size(line.bytes),
-            );
-            stage.lands.push((to.wrapping_add(line.to as usize), at, line.bytes));
-            at += line.bytes;
-        }
-        let mut state = lane.state();
-        let commands = lane.open_for_part(&mut state, tick)?;
-        // SAFETY: as above.
-        unsafe {
-            let (from, to) = (from.buffer, stage.block.buffer);
-            lane.core.device.cmd_copy_buffer(commands, from, to, &regions);
-        }
-        Ok(())
-    }
-
-    /// What has come from the device goes where it belongs.
-    fn land(&mut self, _: &VulkanLane) {
-        let Some(stage) = &mut self.stage else { return };
-        let Some(HostPtr(base)) = stage.block.host else { return };
-        for (to, at, bytes) in stage.lands.drain(..) {
-            // SAFETY: the host's memory is there (the HAL's contract); the device has ended.
-            unsafe {
-                let from = base.wrapping_add(at as usize);
-                std::ptr::copy_nonoverlapping(from, to, bytes as usize);
-            }
-        }
-    }
-}
-
-/// Where a place is: by an address of the host if there is one.
-fn end(lane: &VulkanLane, at: &MemRef) -> Result<End, HalError> {
-    match at.base {
-        MemBase::Host(HostPtr(base)) => Ok(End::Host(base)),
-        MemBase::Device { .. } => {
-            let block = lane.block(at)?;
-            Ok(match block.host {
-                Some(HostPtr(base)) => End::Host(base),
-                None => End::Device(block),
-            })
-        }
-    }
 }

@@ -92,8 +92,14 @@ fn without_native_waits_between_devices() {
 }
 
 #[test]
+fn one_lane_for_kernels() {
+    passes(&four(DeviceSpec::new().compute_lanes(1)));
+}
+
+#[test]
 fn one_lane_for_everything() {
     passes(&four(DeviceSpec::new().copy_lanes(false)));
+    passes(&four(DeviceSpec::new().compute_lanes(1).copy_lanes(false)));
 }
 
 #[test]

@@ -523,10 +523,11 @@ fn open_lanes(at: u16, device: &dyn Device) -> Result<(Vec<LaneShared>, Vec<Lane
     let mut alias: Vec<LaneId> = (first..first + LANES_PER_DEVICE).map(LaneId).collect();
     let mut lanes = Vec::new();
     let copies = [LaneKind::Upload, LaneKind::Download, LaneKind::Peer];
+    let computes = caps.compute_lanes.clamp(1, COMPUTE_LANES);
     for offset in 0..LANES_PER_DEVICE {
         let copy = offset.checked_sub(COMPUTE_LANES).and_then(|c| copies.get(usize::from(c)));
         let kind = match copy {
-            None if offset < COMPUTE_LANES => LaneKind::Compute,
+            None if offset < computes => LaneKind::Compute,
             Some(kind) if caps.copy_lanes => *kind,
             _ => {
                 alias[usize::from(offset)] = LaneId(first);

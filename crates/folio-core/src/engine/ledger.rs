@@ -186,7 +186,8 @@ pub(crate) struct Ledger {
     pub(crate) telling: Arc<()>,
 }
 
-/// Lanes per device: four for kernels, one for each direction of copies.
+/// Lanes per device: at most four for kernels, one for each direction of copies. Those that a
+/// device does without have another one's work ([`Topology::lane_alias`]).
 pub(crate) const LANES_PER_DEVICE: u16 = 8;
 pub(crate) const COMPUTE_LANES: u16 = 4;
 

@@ -77,6 +77,9 @@ pub struct Caps {
     pub conditions: bool,
     /// Calls [`super::Notify::progress`]; otherwise the engine polls.
     pub notifies: bool,
+    /// Lanes on which kernels run that do not depend on each other: from 1 to 4. One where kernels
+    /// of several lanes would take turns on one queue of the driver.
+    pub compute_lanes: u16,
     /// Has lanes for uploads and downloads that run beside compute; otherwise copies share the
     /// compute lane.
     pub copy_lanes: bool,
@@ -93,6 +96,9 @@ pub struct Caps {
     pub links: Option<u64>,
     /// Memory can be exported to other drivers ([`super::AllocReq::exported`]).
     pub exports: bool,
+    /// How much of [`DeviceInfo::memory`] the driver advises to use, in bytes, if it says: other
+    /// programs may have some. It is the device's budget where the program sets none.
+    pub budget: Option<u64>,
     /// The largest single allocation, in bytes.
     pub max_alloc: u64,
     /// Bytes of local memory that a group of any kernel can have.
@@ -131,6 +137,7 @@ impl Default for Caps {
             captures: false,
             conditions: false,
             notifies: false,
+            compute_lanes: 4,
             copy_lanes: false,
             timing: false,
             hints: false,
@@ -138,6 +145,7 @@ impl Default for Caps {
             exact_div_sqrt: false,
             links: None,
             exports: false,
+            budget: None,
             max_alloc: u64::MAX,
             // The least that OpenCL and Vulkan devices have.
             local_memory: 16 << 10,

@@ -9,6 +9,7 @@ pub mod compare;
 mod constants;
 pub mod launch;
 
+use crate::vulkan;
 use backend::Machine;
 use compare::exact;
 use folio_core::hal::Backend;
@@ -250,10 +251,11 @@ fn suite_kernels_vulkan() {
 /// some thousand in one kernel take lavapipe minutes.
 #[test]
 fn compile_constants_vulkan() {
-    match Machine::open(&VulkanBackend::new(), 0) {
+    match Machine::open(&vulkan::validated(), 0) {
         Ok(machine) => constants::agree_in(&machine, &constants::is_exact),
-        Err(why) => println!("skipped: vulkan: {why}"),
+        Err(why) => return println!("skipped: vulkan: {why}"),
     }
+    vulkan::is_silent();
 }
 
 /// KRN-01: on all GPUs.
@@ -523,7 +525,7 @@ fn loops_of_several_items_occur() {
 /// other comparisons.
 #[test]
 fn vulkan_compares_widened_numbers() {
-    let machine = match Machine::open(&VulkanBackend::new(), 0) {
+    let machine = match Machine::open(&vulkan::validated(), 0) {
         Ok(machine) => machine,
         Err(why) => return println!("skipped: vulkan: {why}"),
     };
@@ -569,4 +571,5 @@ fn vulkan_compares_widened_numbers() {
     assert!(ran.ok().unwrap().failure.is_none());
     let found = machine.run(&case, 0, true).unwrap().args;
     same(&case.kernel, &wanted, &found).unwrap();
+    vulkan::is_silent();
 }

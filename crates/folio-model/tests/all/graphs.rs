@@ -4,6 +4,7 @@
 //! (GRAPH-01, GRAPH-03, GRAPH-07, GRAPH-08). Bugs on purpose are found.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use crate::vulkan;
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
@@ -15,7 +16,6 @@ use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};
 use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, SimBackend};
-use folio_vulkan::VulkanBackend;
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
@@ -521,11 +521,11 @@ fn suite(name: &str, open: &(dyn Fn(u64) -> Result<Runtime> + Sync)) -> (u64, Se
 /// A backend's name, and how a runtime is given it.
 type With = (&'static str, fn(RuntimeBuilder) -> RuntimeBuilder);
 
-/// Over a backend alone, and beside the memories of a CPU; for all cases. Without a device of it
-/// there is nothing to test.
+/// Over a backend alone, or over two, and beside the memories of a CPU; for all cases. Without a
+/// device of each there is nothing to test.
 fn over(name: &str, (backend, with): With) {
     let alone = match with(Runtime::builder()).build() {
-        Ok(alone) if !alone.devices().is_empty() => alone,
+        Ok(alone) if alone.absent().is_empty() => alone,
         Ok(none) => return println!("skipped: {}", none.absent().join("; ")),
         Err(why) => return println!("skipped: {backend}: {why}"),
     };
@@ -543,12 +543,23 @@ fn suite_graphs_opencl() {
 
 #[test]
 fn suite_graphs_vulkan() {
-    over("GRAPHS_VULKAN", ("vulkan", |builder| builder.backend(VulkanBackend::new())));
+    over("GRAPHS_VULKAN", ("vulkan", |builder| builder.backend(vulkan::validated())));
+    vulkan::is_silent();
 }
 
 #[test]
 fn cuda_runs_graphs() {
     over("GRAPHS_CUDA", ("cuda", |builder| builder.backend(CudaBackend::new())));
+}
+
+/// On one GPU by both, where there is that.
+#[test]
+fn cuda_and_vulkan_run_graphs() {
+    let both = |builder: RuntimeBuilder| {
+        builder.keep_twins().backend(CudaBackend::new()).backend(vulkan::validated())
+    };
+    over("GRAPHS_VULKAN", ("cuda and vulkan", both));
+    vulkan::is_silent();
 }
 
 #[test]

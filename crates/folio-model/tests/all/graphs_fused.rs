@@ -4,6 +4,7 @@
 //! (FUSE-11, FUSE-12). Bugs on purpose are found.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+use crate::vulkan;
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
@@ -17,7 +18,6 @@ use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};
 use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, SimBackend};
-use folio_vulkan::VulkanBackend;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -468,17 +468,22 @@ fn suite_graphs_fused() {
     });
 }
 
-/// A backend's name, and a runtime that has it alone.
+/// What a runtime has, and the runtime that has nothing else.
 type Alone = (&'static str, fn() -> Result<Runtime>);
 
 const OPENCL: Alone = ("opencl", || Runtime::builder().backend(OpenClBackend::new()).build());
-const VULKAN: Alone = ("vulkan", || Runtime::builder().backend(VulkanBackend::new()).build());
+const VULKAN: Alone = ("vulkan", || Runtime::builder().backend(vulkan::validated()).build());
 const CUDA: Alone = ("cuda", || Runtime::builder().backend(CudaBackend::new()).build());
+/// On one GPU by both, where there is that.
+const CUDA_AND_VULKAN: Alone = ("cuda and vulkan", || {
+    let builder = Runtime::builder().keep_twins().backend(CudaBackend::new());
+    builder.backend(vulkan::validated()).build()
+});
 
-/// A runtime of this backend, if it has devices here; else says why not.
+/// A runtime of these backends, if each has devices here; else says why not.
 fn alone((backend, open): Alone) -> Option<Runtime> {
     match open() {
-        Ok(rt) if !rt.devices().is_empty() => return Some(rt),
+        Ok(rt) if rt.absent().is_empty() => return Some(rt),
         Ok(none) => println!("skipped: {}", none.absent().join("; ")),
         Err(why) => println!("skipped: {backend}: {why}"),
     }
@@ -500,6 +505,13 @@ fn suite_graphs_fused_opencl() {
 #[test]
 fn suite_graphs_fused_vulkan() {
     over("GRAPHS_FUSED_VULKAN", VULKAN);
+    vulkan::is_silent();
+}
+
+#[test]
+fn cuda_and_vulkan_run_fused_graphs() {
+    over("GRAPHS_FUSED_VULKAN", CUDA_AND_VULKAN);
+    vulkan::is_silent();
 }
 
 #[test]
@@ -536,6 +548,7 @@ fn opencl_costs_that_are_measured_decide() {
 #[test]
 fn vulkan_costs_that_are_measured_decide() {
     alone(VULKAN).iter().for_each(measured_costs_decide);
+    vulkan::is_silent();
 }
 
 /// FUSE-10

@@ -36,22 +36,25 @@ fn opencl() -> Result<Vec<Target>, String> {
     Ok([with, without].into_iter().flat_map(both_ways).collect())
 }
 
-/// Vulkan with its validation layer, alone, beside a CPU, and beside OpenCL; what the layer says.
+/// Vulkan with its validation layer, alone, beside a CPU, beside OpenCL, and as if its devices did
+/// not share the host's memory; what the layer says, which is of the whole process.
 fn vulkan() -> Result<(Vec<Target>, Messages), String> {
     let backend = VulkanBackend::new().validated();
     let messages = backend.messages();
     let backend: Arc<dyn Backend> = Arc::new(backend);
     let alone = find(vec![backend.clone()])?;
     let mut targets = [false, true].map(|cpu| Target::Machines { machines: alone, cpu }).to_vec();
+    let discrete = find(vec![Arc::new(VulkanBackend::new().validated().as_discrete())])?;
+    targets.extend([false, true].map(|cpu| Target::Machines { machines: discrete, cpu }));
     if let Ok(both) = find(vec![backend, Arc::new(OpenClBackend::new())]) {
         targets.push(Target::Machines { machines: both, cpu: true });
     }
     Ok((targets, messages))
 }
 
-/// The same where there are such devices; the layer has nothing to say.
-fn on_vulkan(suite: impl FnOnce(&[Target])) {
-    let (targets, messages) = match vulkan() {
+/// Runs a suite where there are such devices; the layer has nothing to say.
+fn on_vulkan(targets: Result<(Vec<Target>, Messages), String>, suite: impl FnOnce(&[Target])) {
+    let (targets, messages) = match targets {
         Ok((targets, messages)) => (Ok(targets), messages),
         Err(why) => (Err(why), Messages::default()),
     };
@@ -62,12 +65,12 @@ fn on_vulkan(suite: impl FnOnce(&[Target])) {
 
 #[test]
 fn suite_programs_vulkan() {
-    on_vulkan(|targets| programs("programs_vulkan", "PROGRAMS_VULKAN", targets));
+    on_vulkan(vulkan(), |targets| programs("programs_vulkan", "PROGRAMS_VULKAN", targets));
 }
 
 #[test]
 fn suite_faults_vulkan() {
-    on_vulkan(|targets| faults("faults_vulkan", "FAULTS_VULKAN", targets));
+    on_vulkan(vulkan(), |targets| faults("faults_vulkan", "FAULTS_VULKAN", targets));
 }
 
 /// CUDA alone, and beside a CPU.
@@ -80,6 +83,14 @@ fn cuda() -> Result<Vec<Target>, String> {
 fn cuda_and_opencl() -> Result<Vec<Target>, String> {
     let machines = find(vec![Arc::new(CudaBackend::new()), Arc::new(OpenClBackend::new())])?;
     Ok([false, true].map(|cpu| Target::Machines { machines, cpu }).to_vec())
+}
+
+/// CUDA and Vulkan in one runtime, on the same GPU where that has both; what the layer says.
+fn cuda_and_vulkan() -> Result<(Vec<Target>, Messages), String> {
+    let backend = VulkanBackend::new().validated();
+    let messages = backend.messages();
+    let machines = find(vec![Arc::new(CudaBackend::new()), Arc::new(backend)])?;
+    Ok(([false, true].map(|cpu| Target::Machines { machines, cpu }).to_vec(), messages))
 }
 
 /// Runs a suite where there are such devices.
@@ -148,4 +159,16 @@ fn cuda_and_opencl_run_programs() {
 #[test]
 fn cuda_and_opencl_meet_faults() {
     on(cuda_and_opencl(), |targets| faults("faults_both", "FAULTS_CUDA", targets));
+}
+
+#[test]
+fn cuda_and_vulkan_run_programs() {
+    let suite = |targets: &[Target]| programs("programs_twins", "PROGRAMS_VULKAN", targets);
+    on_vulkan(cuda_and_vulkan(), suite);
+}
+
+#[test]
+fn cuda_and_vulkan_meet_faults() {
+    let suite = |targets: &[Target]| faults("faults_twins", "FAULTS_VULKAN", targets);
+    on_vulkan(cuda_and_vulkan(), suite);
 }

@@ -22,3 +22,4 @@ mod soft;
 mod source;
 mod spirv;
 mod vectors;
+mod vulkan;

@@ -1,7 +1,11 @@
 //! Batches: what is recorded, and submitted at once.
 
 use super::{Awaited, Known, State, VulkanLane};
-use crate::arena::{Piece, Store};
+use crate::arena::{Piece, RECORD, Store};
+#[cfg(test)]
+use crate::audit::{Event, Uses};
+#[cfg(test)]
+use crate::barriers::Kinds;
 use crate::barriers::{Barrier, Hazards, Kind};
 use crate::counts::Counts;
 use crate::device::Core;
@@ -12,7 +16,6 @@ use crate::platform::driver;
 use crate::queues::Use;
 use ash::vk;
 use folio_core::hal::{HalError, Tick, Timing};
-use folio_kernel::emit::Record;
 use folio_kernel::emit::spirv::Module;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -48,20 +51,27 @@ pub(crate) struct Batch {
     pub(crate) pieces: Vec<Block>,
     /// What failed launches say.
     pub(crate) records: Vec<Said>,
-    /// What its replays execute.
-    pub(crate) recordings: Vec<Arc<Recording>>,
+    pub(crate) replays: Vec<Replayed>,
     /// None where barriers follow from the edges of a graph.
     pub(crate) hazards: Option<Hazards>,
     timed: Vec<(Tick, u64, u32)>,
+    /// What was recorded, as far as barriers depend on it.
+    #[cfg(test)]
+    pub(crate) trail: Vec<Event>,
 }
 
 /// Where a launch says what it has done wrong, and what that means.
 pub(crate) struct Said {
     pub(crate) tick: Tick,
-    /// Of a replay: the node.
-    pub(crate) node: Option<usize>,
     pub(crate) piece: Piece,
     pub(crate) of: Arc<Module>,
+}
+
+/// A replay of a batch: what it executes, and where the records of its launches are copied to.
+pub(crate) struct Replayed {
+    pub(crate) tick: Tick,
+    pub(crate) recording: Arc<Recording>,
+    pub(crate) records: Option<Piece>,
 }
 
 /// When a tick's operation ran.
@@ -107,9 +117,11 @@ impl Batch {
             full: Default::default(),
             pieces: vec![],
             records: vec![],
-            recordings: vec![],
+            replays: vec![],
             hazards: None,
             timed: vec![],
+            #[cfg(test)]
+            trail: vec![],
         }
     }
 
@@ -120,6 +132,8 @@ impl Batch {
         if let Some(barrier) = hazards.and_then(|hazards| hazards.before(kind, all)) {
             self.barrier(core, barrier);
         }
+        #[cfg(test)]
+        self.trail.push(Event::operation(Kinds::of(kind), Uses::Buffers(all.to_vec())));
     }
 
     /// All that comes next sees what all before has written.
@@ -131,6 +145,13 @@ impl Batch {
     }
 
     pub(crate) fn barrier(&mut self, core: &Core, Barrier { from, to }: Barrier) {
+        #[cfg(test)]
+        {
+            if core.shared.planted.omits() {
+                return;
+            }
+            self.trail.push(Event::Barrier(Barrier { from, to }));
+        }
         let [from, to] = [from, to].map(|kinds| self.queue.kinds(kinds));
         let (stages, uses) = (to.stages(), to.accesses());
         pipeline_barrier(core, self.commands, (from.stages(), from.writes()), (stages, uses));
@@ -146,6 +167,8 @@ impl Batch {
         let (reads, writes) = (vk::AccessFlags2::MEMORY_READ, vk::AccessFlags2::MEMORY_WRITE);
         pipeline_barrier(core, self.commands, (all, writes), (all, reads | writes));
         self.counts.barriers += 1;
+        #[cfg(test)]
+        self.trail.push(Event::Barrier(Barrier::FULL));
         self.bound = vk::Pipeline::null();
     }
 
@@ -183,7 +206,7 @@ impl Batch {
     }
 
     pub(crate) fn record_of(&mut self, tick: Tick, piece: Piece, of: Arc<Module>) {
-        self.records.push(Said { tick, node: None, piece, of });
+        self.records.push(Said { tick, piece, of });
     }
 }
 
@@ -244,7 +267,9 @@ impl VulkanLane {
                 // SAFETY: the pool is the lane's, whose state is held.
                 let made = unsafe { device.allocate_command_buffers(&wanted) }
                     .map_err(|result| driver("vkAllocateCommandBuffers", result))?;
-                made.first().copied().unwrap_or_default()
+                let commands = made.first().copied().unwrap_or_default();
+                self.core.name(commands, "folio batch");
+                commands
             }
         };
         // SAFETY: it is not pending: it is new, or its batch has ended. Beginning it resets it.
@@ -268,8 +293,10 @@ impl VulkanLane {
             arena.seal(full);
         }
         state.hazards = batch.hazards.take().unwrap_or_default();
+        #[cfg(test)]
+        self.core.note(&mut batch.trail);
         batch.counts.submissions += 1;
-        self.core.counts.add(&batch.counts);
+        self.core.counts().add(&batch.counts);
         state.value += 1;
         batch.value = state.value;
         let submitted = self.core.told(self.submit_batch(&batch));
@@ -293,6 +320,10 @@ impl VulkanLane {
 
     fn submit_batch(&self, batch: &Batch) -> Result<(), HalError> {
         let device = &self.core.device;
+        #[cfg(test)]
+        if self.core.shared.planted.loses() {
+            return Err(driver("vkQueueSubmit2", vk::Result::ERROR_DEVICE_LOST));
+        }
         // The host reads what it has been told has ended.
         let uses = vk::AccessFlags2::HOST_READ | vk::AccessFlags2::HOST_WRITE;
         let to = (vk::PipelineStageFlags2::HOST, uses);
@@ -371,19 +402,14 @@ impl VulkanLane {
 
     /// What a batch that has ended has left: failures, times, and memory to be used again.
     pub(crate) fn retire(&self, state: &mut State, batch: Batch) {
-        let mut replay = None;
-        for Said { tick, node, piece, of } in &batch.records {
-            let record = Record(piece.read());
-            let Some(violation) = of.points.violation(&record) else { continue };
-            let error = HalError::violation(Box::new(violation));
-            match node {
-                // A replay fails with the first of its nodes.
-                Some(_) if replay == Some(*tick) => {}
-                Some(node) => {
-                    replay = Some(*tick);
-                    self.fail(*tick, error.at_node(*node));
-                }
-                None => self.fail(*tick, error),
+        for Said { tick, piece, of } in &batch.records {
+            if let Some(error) = piece.failure(of) {
+                self.fail(*tick, error);
+            }
+        }
+        for Replayed { tick, recording, records } in &batch.replays {
+            if let Some(error) = records.and_then(|records| recording.failure(&records)) {
+                self.fail(*tick, error);
             }
         }
         for (tick, queued, own) in &batch.timed {
@@ -427,6 +453,7 @@ impl State {
 }
 
 impl VulkanLane {
+    #[cfg(test)]
     pub(crate) fn state(&self) -> std::sync::MutexGuard<'_, State> {
         self.lock()
     }
@@ -436,14 +463,23 @@ impl VulkanLane {
         state.open.as_mut().ok_or_else(|| HalError::unsupported("commands without a batch"))
     }
 
-    /// A batch for a part of a job that has been taken, whose tick does not end with it.
-    pub(crate) fn open_for_part(
+    /// Submits a part of a job that has been taken, as a batch of its own, with which its tick does
+    /// not end. Returns the value that it signals.
+    pub(crate) fn submit_part(
         &self,
-        state: &mut State,
         tick: Tick,
-    ) -> Result<vk::CommandBuffer, HalError> {
-        let batch = self.open(state, tick.saturating_sub(1))?;
-        Ok(batch.commands)
+        record: impl FnOnce(&mut State) -> Result<(), HalError>,
+    ) -> Result<u64, HalError> {
+        let mut state = self.lock();
+        self.open(&mut state, tick)?.last = tick.saturating_sub(1);
+        let recorded = record(&mut state);
+        self.submit(&mut state);
+        recorded.map(|()| state.value)
+    }
+
+    /// What signals this value has ended, as far as the lane has looked.
+    pub(crate) fn has_passed(&self, value: u64) -> bool {
+        self.lock().flying.front().is_none_or(|batch| batch.value > value)
     }
 
     /// Goes on in a new command buffer, behind one that others execute, too.
@@ -464,16 +500,33 @@ impl VulkanLane {
 
     /// A piece for so many records.
     pub(crate) fn records(&self, state: &mut State, count: usize) -> Result<Piece, HalError> {
-        self.piece_of(state, Store::Records, count * Record::WORDS)
+        self.piece_of(state, Store::Records, count * RECORD)
+    }
+
+    /// Has the next records, so many, follow one another.
+    pub(crate) fn make_room_for_records(
+        &self,
+        state: &mut State,
+        count: usize,
+    ) -> Result<(), HalError> {
+        let (mut full, arena) = (vec![], &mut state.arenas[Store::Records as usize]);
+        let made = arena.make_room(&self.core, (8 * RECORD * count) as u64, &mut full);
+        self.note_full(state, Store::Records, full);
+        made
+    }
+
+    /// Chunks that are used up go with the batch that uses them.
+    fn note_full(&self, state: &mut State, of: Store, full: Vec<Block>) {
+        match &mut state.open {
+            Some(batch) => batch.full[of as usize].extend(full),
+            None => state.arenas[of as usize].recycle(&self.core, full),
+        }
     }
 
     fn piece_of(&self, state: &mut State, of: Store, words: usize) -> Result<Piece, HalError> {
         let (mut full, arena) = (vec![], &mut state.arenas[of as usize]);
         let piece = arena.take(&self.core, words, &mut full);
-        match &mut state.open {
-            Some(batch) => batch.full[of as usize].extend(full),
-            None => arena.recycle(&self.core, full),
-        }
+        self.note_full(state, of, full);
         piece
     }
 }

@@ -4,10 +4,11 @@ use super::batch::Timed;
 use super::{Awaited, Known, State, VulkanLane};
 use crate::device::{Core, Loaded};
 use crate::graph::Recording;
-use crate::threads::Patch;
-use crate::work::HostCopy;
+use crate::memory::Block;
+use crate::pageable::HostCopy;
+use crate::threads::{Patch, records};
 use folio_core::hal::{
-    Args, Argument, CopyRect, FillRect, Geometry, HalError, MemBase, Param, Tick, Timing,
+    Args, Argument, CopyRect, FillRect, Geometry, HalError, Param, Tick, Timing,
 };
 use std::sync::{Arc, MutexGuard, PoisonError};
 
@@ -22,9 +23,13 @@ pub(crate) struct Job {
 
 /// What it does.
 pub(crate) enum Work {
-    /// Between memory of the device.
-    Copy(Vec<CopyRect>),
-    /// One end at least is memory of the host.
+    /// Between memory that the device reaches. Such of it as was named by the host's addresses is
+    /// held: they are no one else's before it goes.
+    Copy {
+        rects: Vec<CopyRect>,
+        _held: Vec<Arc<Block>>,
+    },
+    /// One end at least is memory that only the host reaches.
     HostCopy(HostCopy),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Box<Launch>),
@@ -46,14 +51,15 @@ pub(crate) struct Launch {
 }
 
 impl Work {
-    pub(crate) fn copy(rects: &[CopyRect]) -> Work {
-        let of_host = |rect: &CopyRect| {
-            let host = |base| matches!(base, MemBase::Host(_));
-            host(rect.src.base) || host(rect.dst.base)
-        };
-        match rects.iter().any(of_host) {
-            true => Work::HostCopy(HostCopy::new(rects.to_vec())),
-            false => Work::Copy(rects.to_vec()),
+    pub(crate) fn copy(core: &Core, rects: &[CopyRect]) -> Work {
+        let (mut found, mut held) = (rects.to_vec(), vec![]);
+        let is_reached = found.iter_mut().all(|rect| {
+            let [from, to] = [rect.src_pitch, rect.dst_pitch].map(|pitch| span(pitch, rect.extent));
+            core.reach(&mut rect.src, from, &mut held) && core.reach(&mut rect.dst, to, &mut held)
+        });
+        match is_reached {
+            true => Work::Copy { rects: found, _held: held },
+            false => Work::HostCopy(HostCopy::new(rects.to_vec())),
         }
     }
 
@@ -62,7 +68,7 @@ impl Work {
         let speed = &core.speed;
         let bytes = |extent: [u64; 3]| speed.bytes(extent.iter().product());
         match self {
-            Work::Copy(rects) => rects.iter().map(|rect| bytes(rect.extent)).sum(),
+            Work::Copy { rects, .. } => rects.iter().map(|rect| bytes(rect.extent)).sum(),
             Work::Fill(rects, _) => rects.iter().map(|rect| bytes(rect.extent)).sum(),
             Work::Launch(launch) => {
                 let items = launch.geometry.range.iter().map(|n| *n as u64).product();
@@ -70,6 +76,17 @@ impl Work {
             }
             Work::Replay(recording, _) => recording.estimate,
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => 0,
+        }
+    }
+
+    /// How many records it has.
+    pub(crate) fn records(&self, core: &Core) -> usize {
+        match self {
+            Work::Launch(launch) => match &launch.code {
+                Loaded::Function(function) => records(core, function, launch),
+                Loaded::Opaque(_) => 0,
+            },
+            _ => 0,
         }
     }
 
@@ -82,6 +99,18 @@ impl Work {
             proved: args.proved,
             arguments: args.arguments.to_vec(),
         }))
+    }
+}
+
+/// Bytes from the first to the last of a rectangle.
+fn span(pitch: [u64; 2], [slices, rows, bytes]: [u64; 3]) -> u64 {
+    slices.saturating_sub(1) * pitch[0] + rows.saturating_sub(1) * pitch[1] + bytes
+}
+
+impl Job {
+    /// A copy by the host of which parts may be under way.
+    pub(super) fn has_begun(&self) -> bool {
+        matches!(&self.work, Work::HostCopy(copy) if copy.has_begun())
     }
 }
 
@@ -185,7 +214,7 @@ impl VulkanLane {
         work: &Work,
     ) -> Result<(), HalError> {
         match work {
-            Work::Copy(rects) => self.copy(state, rects),
+            Work::Copy { rects, .. } => self.copy(state, rects),
             Work::Fill(rects, pattern) => self.fill(state, tick, rects, pattern),
             Work::Launch(launch) => match &launch.code {
                 Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),
@@ -196,7 +225,7 @@ impl VulkanLane {
         }
     }
 
-    /// A copy of the host's: done by this thread, when everything ahead has ended.
+    /// A copy of the host's: done by this thread, from when everything ahead has ended.
     fn host_step(
         &self,
         mut state: MutexGuard<'_, State>,
@@ -206,44 +235,37 @@ impl VulkanLane {
         host: bool,
     ) -> Step {
         self.submit(&mut state);
-        let ended = !waits && host && self.has_ended(&mut state);
-        if !ended {
+        self.sweep(&mut state);
+        let begins = copy.has_begun() || (!waits && state.flying.is_empty());
+        if !host || !begins {
             state.pending.push_front(Job { work: Work::HostCopy(copy), ..job });
             return Step::Stays;
         }
         state.busy = true;
         drop(state);
         let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
-        let started = self.core.now();
         let done = copy.run(self, job.tick);
-        let ended = self.core.now();
         let mut state = self.lock();
         state.busy = false;
         match done {
-            // The device has something to do for it first.
-            Ok(false) => {
+            // The device is at work for it.
+            Ok(None) => {
                 state.pending.push_front(Job { work: Work::HostCopy(copy), ..job });
-                return Step::Taken;
+                return Step::Stays;
             }
-            Ok(true) => {}
+            Ok(Some(started)) if job.timed => {
+                let (queued, ended) = (job.queued.min(started), self.core.now());
+                let timing = Timing { queued, started, ended };
+                state.note_time(Timed { tick: job.tick, timing });
+            }
+            Ok(Some(_)) => {}
             Err(error) => {
                 let told = self.core.told::<()>(Err(error));
                 told.unwrap_or_else(|error| self.fail(job.tick, error));
             }
         }
-        copy.release(&self.core);
-        if job.timed {
-            let timing = Timing { queued: job.queued.min(started), started, ended };
-            state.note_time(Timed { tick: job.tick, timing });
-        }
         self.ended(job.tick);
         Step::Taken
-    }
-
-    /// Everything that was submitted has ended.
-    fn has_ended(&self, state: &mut State) -> bool {
-        self.sweep(state);
-        state.flying.is_empty()
     }
 
     /// A tick ends with what was submitted last.

@@ -24,7 +24,7 @@ impl VulkanLane {
     }
 
     /// Looks how far the lane is.
-    pub(super) fn look(&self) {
+    pub(crate) fn look(&self) {
         self.sweep(&mut self.lock());
     }
 
@@ -39,8 +39,12 @@ impl VulkanLane {
             let state = self.lock();
             let waits = state.pending.front().map(|job| job.waits.clone()).unwrap_or_default();
             let of_tick = state.flying.iter().find(|batch| batch.last >= tick);
-            let last = of_tick.or(state.flying.back()).map(|batch| batch.value);
-            (last, waits, state.busy)
+            // A copy by the host goes on when the first of its parts has ended.
+            let next = match state.pending.front().is_some_and(|job| job.has_begun()) {
+                true => state.flying.front(),
+                false => state.flying.back(),
+            };
+            (of_tick.or(next).map(|batch| batch.value), waits, state.busy)
         };
         if busy {
             // The thread that copies holds this.

@@ -4,6 +4,9 @@ use super::{alloc, found, open, param, place};
 use crate::Messages;
 use crate::counts::Counts;
 use crate::device::VulkanDevice;
+use crate::graph::VulkanGraph;
+use crate::lane::VulkanLane;
+use crate::queues::Use;
 use folio_core::hal::{
     AllocKind, Allocation, Args, Argument, CopyRect, Device, FillRect, Geometry, Graph, Head,
     KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Node, Op, Order, Param,
@@ -112,7 +115,7 @@ impl Rig {
 
     /// What a test has had done so far.
     fn counts(&self) -> Counts {
-        self.device.0.counts.get()
+        self.device.0.counts().get()
     }
 
     /// All numbers, which are equal.
@@ -154,15 +157,17 @@ fn exchanged_arguments_of_vulkan_are_patched() {
     rig.wait();
     assert_eq!(y.each_ref().map(|y| rig.number(y)), wanted);
     let done = rig.counts() - before;
-    // The last buffer is that of the first exchange: it stays, and the second node with it.
-    assert_eq!((done.recordings, done.patches), (1, 20 + 19));
+    // 41 replays of which none has been seen to end: each of the first four makes a recording. Of
+    // the last one, which all others share, exchanges are patched. The last buffer is that of the
+    // first exchange: it stays, and the second node with it.
+    assert_eq!((done.recordings, done.patches), (4, 36));
     // A half has other blocks.
     let mut half = rig.step(&y[1], 5);
     half.geometry = Geometry::new(1, [1, 1, COUNT / 2]);
     half.with(&mut |op| graph.update(0, op).unwrap());
     rig.enqueue(Op::Replay(&graph));
     rig.wait();
-    assert_eq!((rig.counts() - before).recordings, 2);
+    assert_eq!((rig.counts() - before).recordings, 5);
 }
 
 /// What a recording has of these launches, each after those: barriers, and pipelines bound.
@@ -265,4 +270,67 @@ fn batches_of_vulkan_are_submitted_by_time_and_by_number() {
     rig.enqueue(Op::Fill(&[rect], &[1]));
     assert_eq!((rig.counts() - before).submissions, 2, "a long one");
     rig.wait();
+}
+
+/// A graph has up to three recordings that are not submitted while they are pending, which replays
+/// take in turn, and one more that may be. Once replays have ended, the first does.
+#[test]
+fn replays_of_vulkan_take_recordings_in_turn() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y = rig.numbers();
+    let graph = rig.graph(&[(rig.step(&y, 1), &[]), (rig.step(&y, 2), &[0])]);
+    let mut expected = 0u32;
+    let mut replay = |rig: &mut Rig, times: usize| {
+        for _ in 0..times {
+            rig.enqueue(Op::Replay(&graph));
+            expected = expected.wrapping_mul(9).wrapping_add(5);
+        }
+        expected
+    };
+    let before = rig.counts();
+    for _ in 0..5 {
+        replay(&mut rig, 1);
+        rig.wait();
+    }
+    let recordings = |rig: &Rig| (rig.counts() - before).recordings;
+    assert_eq!(recordings(&rig), 1, "one after the other");
+    for (count, all) in [(2, 2), (3, 3), (4, 4), (40, 4), (3, 4)] {
+        let expected = replay(&mut rig, count);
+        rig.wait();
+        assert_eq!(recordings(&rig), all, "{count} at once");
+        assert_eq!(rig.number(&y), expected);
+    }
+    // What was exchanged meanwhile is that of all recordings.
+    rig.step(&y, 7).with(&mut |op| graph.update(0, op).unwrap());
+    let mut expected = rig.number(&y);
+    for times in [1, 3, 5] {
+        for _ in 0..times {
+            rig.enqueue(Op::Replay(&graph));
+            expected = expected.wrapping_mul(3).wrapping_add(7).wrapping_mul(3).wrapping_add(2);
+        }
+        rig.wait();
+        assert_eq!(rig.number(&y), expected, "{times} at once");
+    }
+    assert_eq!((recordings(&rig), (rig.counts() - before).patches), (4, 4));
+}
+
+/// What the launches of a recording may say is cleared and copied at once, however many they are:
+/// more than a lane's chunk of memory has room for.
+#[test]
+fn records_of_recordings_of_vulkan_follow_one_another() {
+    let Some(rig) = Rig::new() else { return };
+    let y = rig.numbers();
+    const NODES: usize = 1500;
+    let step = rig.step(&y, 1);
+    let mut made = None;
+    step.with(&mut |op| {
+        let nodes = vec![Node { op, after: &[] }; NODES];
+        made = Some(rig.device.graph(&nodes).unwrap());
+    });
+    let made = made.unwrap();
+    let graph: &VulkanGraph = made.downcast_ref().unwrap();
+    let lane = VulkanLane::new(rig.device.0.clone(), Use::Compute).unwrap();
+    let (recording, _) = graph.recording(&lane).unwrap();
+    let counts: Vec<usize> = recording.runs.iter().map(|run| run.count).collect();
+    assert_eq!(counts, [NODES]);
 }

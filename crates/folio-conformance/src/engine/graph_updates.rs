@@ -1,5 +1,6 @@
 //! What is exchanged between the runs of a graph, and what cannot be.
 
+use super::graph_conditions::setting;
 use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
@@ -28,7 +29,7 @@ fn usm_pointers_are_exchanged_by_parameters(rig: &Rig) -> Outcome {
     let first = graph.add_updatable(&[], move |cg| {
         let (at, value) = (cg.parameter(&reads), cg.parameter(&fills));
         // SAFETY: all of an allocation, which the test keeps; nothing else uses it meanwhile.
-        unsafe { cg.fill_raw(at, [1, 1, 32], value) };
+        unsafe { cg.fill_raw(at, [1, 1, 8], value) };
         Ok(())
     })?;
     let ends = (from.clone(), to.clone());
@@ -164,7 +165,7 @@ fn what_cannot_be_exchanged_is_named(rig: &Rig) -> Outcome {
         }
         Ok(())
     })?;
-    let last = graph.add(|cg| cg.label("last").fill(x[1].slice_mut([0], [1])?, 5))?;
+    let last = setting(&graph, &x[1], 5)?;
     let run = graph.finalize()?;
     q.run_graph(&run)?;
     fills.set(true);
@@ -185,12 +186,12 @@ fn what_cannot_be_exchanged_is_named(rig: &Rig) -> Outcome {
     adding(&other, &x[0], 1)?;
     other.add(|cg| cg.copy(&x[0], &x[1]))?;
     let refused = why(run.update_from(&other))?;
-    ensure!(named(&refused, 2, "last"), "{refused}");
+    ensure!(named(&refused, 2, "fill"), "{refused}");
     // And one that goes on where this one ends.
     let longer = rig.rt.graph(&q.device())?;
     longer.add_graph(&[], &inner.finalize()?)?;
     adding(&longer, &x[0], 1)?;
-    longer.add(|cg| cg.fill(x[1].slice_mut([0], [1])?, 5))?;
+    setting(&longer, &x[1], 5)?;
     longer.add(|cg| cg.label("more").fill(&x[1], 5))?;
     let refused = why(run.update_from(&longer))?;
     ensure!(named(&refused, 3, "more"), "{refused}");

@@ -150,11 +150,19 @@ impl RunTimes {
         (RunTimes { device, run, nodes: Vec::new() }, moments)
     }
 
-    /// With the times of nodes, by what they were described as and what ran for that.
-    pub(super) fn by_node(mut self, moments: &Moments, described: &Steps, ready: &Ready) -> Self {
+    /// With the times of nodes, by what they were described as and what ran for that: of all, or of
+    /// those that were described as timed.
+    pub(super) fn by_node(
+        mut self,
+        moments: &Moments,
+        (described, all): (&Steps, bool),
+        ready: &Ready,
+    ) -> Self {
+        let is_asked = |at: usize| all || described.all[at].template.command.timed;
         let mut of: Vec<Option<&Moment>> = vec![None; described.all.len()];
         for (members, moment) in ready.members.iter().zip(&moments.0) {
-            members.iter().for_each(|at| of[*at] = moment.as_ref());
+            let asked = members.iter().filter(|at| is_asked(**at));
+            asked.for_each(|at| of[*at] = moment.as_ref());
         }
         let own = described.all.iter().zip(&of);
         let own = own.filter_map(|(step, moment)| Some((step.node?, (*moment)?.clone())));

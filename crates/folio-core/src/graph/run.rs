@@ -436,7 +436,7 @@ impl Queue {
                 return event;
             }
             let (times, moments) = RunTimes::new(of.device, timed, clocks, ran);
-            event.of_run(times.by_node(&moments, &described, &ready.ready))
+            event.of_run(times.by_node(&moments, (&described, profiles), &ready.ready))
         };
         // All have been checked for this.
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };

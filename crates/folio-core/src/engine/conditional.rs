@@ -67,7 +67,7 @@ impl Conditional {
         let lane = engine.lock().free_lane(self.device, None);
         let timed = self.timing.is_some();
         let last = Stamp::DONE;
-        let mut run = Run { engine: &engine, queue, lane, last, timed, first: None, ran: None };
+        let mut run = Run { engine: &engine, queue, lane, last, timed, span: None, ran: None };
         let result = run.node(self, label);
         // The node has what it uses until nothing of it is under way.
         let ended = run.wait();
@@ -102,8 +102,8 @@ struct Run<'e> {
     /// The latest operation; it comes after all others.
     last: Stamp,
     timed: bool,
-    /// The first operation since the latest wait.
-    first: Option<Stamp>,
+    /// The first and last command of bodies since the latest wait.
+    span: Option<[Stamp; 2]>,
     /// When all before that ran.
     ran: Option<Timing>,
 }
@@ -172,7 +172,7 @@ impl Run<'_> {
                     body: Body::Lane(self.lane, payload),
                     ..NewOp::default()
                 });
-                self.first = self.first.or(Some(self.last));
+                self.span = Some([self.span.map_or(self.last, |[first, _]| first), self.last]);
             }
         });
         Ok(())
@@ -204,13 +204,11 @@ impl Run<'_> {
                 what: "condition",
                 label: label.clone(),
                 queue: self.queue,
-                timed: self.timed,
                 deps: after(self.last),
                 staging: Some(staging.clone()),
                 body: Body::Lane(lane, Payload::Copy(vec![rect])),
                 ..NewOp::default()
             });
-            self.first = self.first.or(Some(self.last));
             Some(alloc)
         });
         self.wait()?;
@@ -235,10 +233,10 @@ impl Run<'_> {
     fn wait(&mut self) -> Result<(), TaskError> {
         let waited = self.engine.wait_anywhere(self.last);
         if self.timed
-            && let Some(first) = self.first.take()
+            && let Some(span) = self.span.take()
         {
             // Now: a lane remembers the latest operations only.
-            let ran = [first, self.last].into_iter().filter_map(|at| self.engine.timing_of(at));
+            let ran = span.into_iter().filter_map(|at| self.engine.timing_of(at));
             self.ran = self.ran.into_iter().chain(ran).reduce(Timing::and);
         }
         match waited {

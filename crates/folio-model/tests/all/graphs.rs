@@ -81,7 +81,7 @@ pub(crate) struct Step {
     /// It uses what the block makes, and stays as it is.
     pub(crate) fixed: bool,
     /// A barrier of its queue comes before it.
-    barrier: bool,
+    pub(crate) barrier: bool,
 }
 
 /// The tasks of a block, by their numbers, as they have run.
@@ -278,8 +278,8 @@ impl World {
         data.resize(RAW[1] + 1, vec![0; N]);
         let mut raw = Vec::new();
         for device in rt.devices() {
-            let made = || Ok(rt.usm(&device, UsmKind::Device, N)?.into_buffer().share());
-            let own: [Shared<i64>; 2] = [made()?, made()?];
+            let made = || rt.usm::<i64>(&device, UsmKind::Device, N);
+            let own = [made()?, made()?].map(|made| made.into_buffer().share());
             let q = rt.queue_on(&device)?;
             own.iter().try_for_each(|own| q.fill(own, 0)?.wait())?;
             raw.push(own);

@@ -129,8 +129,9 @@ fn of_graphs() {
             assert_eq!(run.replay_report().why_not(), None, "{nodes} nodes, {how:?}");
             count
         });
+        // A part that takes longer meets more hands: less than one more in each of 1000 runs.
         let more = taken.map(|count| count.saturating_sub(taken[0]));
-        assert!(more.iter().all(|more| *more <= HANDS), "{taken:?} allocations, {how:?}");
+        assert!(more.iter().all(|more| *more < 500), "{taken:?} allocations, {how:?}");
     }
 }
 

@@ -15,5 +15,6 @@ pub mod hand;
 pub mod kernels;
 pub mod pages;
 pub mod raw;
+pub mod steps;
 pub mod submit;
 pub mod table;

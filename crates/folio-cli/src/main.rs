@@ -3,6 +3,7 @@
 mod cache;
 mod devices;
 mod doctor;
+mod draw;
 mod explain;
 mod links;
 mod trace;
@@ -60,6 +61,17 @@ enum Command {
         #[arg(long, conflicts_with_all = ["json", "label"])]
         dot: bool,
     },
+    /// A picture of a graph in DOT (`Graph::dot`, `folio explain --dot`), by Graphviz.
+    Draw {
+        /// The DOT file.
+        file: PathBuf,
+        /// The picture to write: SVG, or what else its name ends with and Graphviz knows.
+        #[arg(short, long, default_value = "graph.svg")]
+        out: PathBuf,
+        /// Graphviz's program.
+        #[arg(long, default_value = "dot")]
+        dot: OsString,
+    },
     /// Packs compiled programs for machines without the compiler.
     Bundle {
         /// The file to write.
@@ -108,6 +120,9 @@ fn main() -> ExitCode {
         Command::Explain { file, dot: true, .. } => explain::dot(&file).map(|()| ExitCode::SUCCESS),
         Command::Explain { file, label, json, .. } => {
             explain::run(&file, label.as_deref(), json).map(|()| ExitCode::SUCCESS)
+        }
+        Command::Draw { file, out, dot } => {
+            draw::run(&file, &out, &dot).map(|()| ExitCode::SUCCESS)
         }
         Command::Bundle { file, directories } => {
             cache::pack(&file, &directories).map(|()| ExitCode::SUCCESS)

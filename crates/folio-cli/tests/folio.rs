@@ -234,3 +234,28 @@ fn a_program_that_traces_nothing_is_told() {
     assert!(errors(&output).contains("feature `trace`"), "{output:?}");
     assert!(!file.exists());
 }
+
+/// GRAPH-04: pictures, where Graphviz is installed; without it, what to install.
+#[test]
+fn graphs_are_drawn_by_graphviz() {
+    let folder = Folder::new("draw");
+    let [file, picture] = ["graph.dot", "graph.svg"].map(|name| folder.0.join(name));
+    fs::write(&file, "digraph \"g\" { n0 [label=\"0: fill `clear`\"]; }").unwrap();
+    let [from, to] = [&file, &picture].map(|path| path.to_str().unwrap());
+    let absent = folio(&["draw", from, "-o", to, "--dot", "/nowhere/dot"], &[]);
+    assert_eq!(absent.status.code(), Some(2));
+    let told = errors(&absent);
+    assert!(told.contains("/nowhere/dot") && told.contains("`graphviz`"), "{told}");
+    let no_file = folio(&["draw", "/nowhere/graph.dot", "-o", to], &[]);
+    assert!(errors(&no_file).contains("/nowhere/graph.dot"), "{no_file:?}");
+    assert!(!picture.exists());
+    if Command::new("dot").arg("-V").output().is_err() {
+        return println!("skipped: Graphviz is not installed");
+    }
+    let drawn = folio(&["draw", from, "-o", to], &[]);
+    assert!(drawn.status.success(), "{drawn:?}");
+    let picture = fs::read_to_string(&picture).unwrap();
+    assert!(picture.contains("<svg") && picture.contains("clear"), "{picture}");
+    fs::write(&file, "no graph").unwrap();
+    assert_eq!(folio(&["draw", from, "-o", to], &[]).status.code(), Some(2));
+}

@@ -7,11 +7,11 @@ use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
 use crate::engine::wait::Waited;
 use crate::error::{Error, Failure, Result};
-use crate::graph::Recorded;
+use crate::graph::{Node, Recorded, RunTimes};
 use crate::group::TaskTiming;
 use crate::hal::Timing;
 use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
-use crate::order::stamp::{LaneId, Stamp, When};
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef};
 use smallvec::SmallVec;
@@ -40,6 +40,8 @@ enum Rare {
     Task(TaskTiming),
     /// Its command was not submitted.
     Recorded(Recorded),
+    /// Of a run that is timed, or some of whose nodes are.
+    Run(Arc<RunTimes>),
 }
 
 /// How a command stands.
@@ -81,6 +83,11 @@ impl Event {
     pub(crate) fn of_recorded(core: Arc<Core>, recorded: Recorded) -> Event {
         let rare = Some(Rare::Recorded(recorded));
         Event { rare, ..Event::new(core, Stamp::DONE, None) }
+    }
+
+    /// Of a run that is timed, or some of whose nodes are.
+    pub(crate) fn of_run(self, times: RunTimes) -> Event {
+        Event { rare: Some(Rare::Run(Arc::new(times))), ..self }
     }
 
     /// The recorded command that it is of.
@@ -223,15 +230,31 @@ impl Event {
     /// when it is submitted, starts when its data has come and it is called, and ends when it
     /// returns. Times of different clocks (of two devices, of a device and the host) are not
     /// comparable.
+    ///
+    /// Of a run or a batch that was submitted through a timed queue, it is what the device did for
+    /// it: queued and started with the first operation, and ended with the last. Host tasks, and
+    /// what other devices copy, are left out.
     pub fn timing(&self) -> Option<Timing> {
-        if let Some(Rare::Task(task)) = &self.rare {
-            return task.get().copied();
+        match &self.rare {
+            Some(Rare::Task(task)) => task.get().copied(),
+            Some(Rare::Run(times)) => times.of_run(&self.core.engine, &|| self.is_done()),
+            _ => self.core.engine.timing_of(self.stamp),
         }
-        let engine = &self.core.engine;
-        let placed = engine.enter(|ledger| ledger.placed_at(self.stamp));
-        match placed.when() {
-            When::Placed(lane, tick) => engine.table.shared(lane)?.native.timing(tick),
-            _ => None,
+    }
+
+    /// When a node of a graph ran in the run that this is the event of, if it has ended there. The
+    /// run's nodes are timed if its executable [profiles](crate::Executable::profile_nodes) them;
+    /// a node always is that was described as [timed](crate::CommandGroup::timed). It is none, too,
+    /// of a node that does nothing. Where a node ran several times in the run, or is a graph, it
+    /// is from the first to the last. Fused kernels have the time of their launch.
+    ///
+    /// # Errors
+    /// [`GraphError::NotTimed`](crate::GraphError::NotTimed) if the node is not timed, or not of
+    /// that run; [`Error::Unsupported`] if the device tells no times.
+    pub fn timing_of(&self, node: Node) -> Result<Option<Timing>> {
+        match &self.rare {
+            Some(Rare::Run(times)) => times.of_node(node, &self.core.engine),
+            _ => Err(node.not_timed()),
         }
     }
 }

@@ -13,7 +13,7 @@ pub(crate) use graphs::{Leases, Purpose};
 pub(crate) use rare::Rare;
 pub(crate) use run::{grouped, reduces_within};
 pub use task::TaskResult;
-pub(crate) use task::TaskTiming;
+pub(crate) use task::{TaskTiming, timed_task};
 
 use crate::buffer::{AsPart, AsPartMut, Part, StorageHandle};
 use crate::coords::Coords;
@@ -172,7 +172,7 @@ impl CommandGroup {
     }
 
     /// Asks for [`Event::timing`]: of what runs on a device by its clock, of a host task by the
-    /// host's.
+    /// host's. A node of a graph has it in each run: [`Event::timing_of`].
     pub fn timed(&mut self) -> &mut Self {
         self.timed = true;
         self

@@ -137,7 +137,8 @@ impl Queue {
     }
 
     /// The same queue, through which commands are timed: their events have [`Event::timing`], as if
-    /// each command had asked by [`CommandGroup::timed`].
+    /// each command had asked by [`CommandGroup::timed`]. So have those of runs of graphs and of
+    /// batches, from the first operation to the last.
     ///
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
@@ -150,6 +151,11 @@ impl Queue {
     /// ```
     pub fn timed(&self) -> Queue {
         Queue { inner: self.inner.clone(), timed: true }
+    }
+
+    /// What is submitted through this handle is timed.
+    pub(crate) fn is_timed(&self) -> bool {
+        self.timed
     }
 
     /// A group of this queue, to be described.

@@ -1,10 +1,10 @@
 //! cuFFT and cuBLAS, by way of cudarc, inside of commands: on Folio's buffers and in Folio's order,
-//! without a wait on the host. A signal's high frequencies are taken away. Without a GPU or the
-//! libraries it says so.
+//! without a wait on the host. A signal's high frequencies are taken away: by commands, and by a
+//! graph that repeats what the libraries have enqueued. Without a GPU or the libraries it says so.
 
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::cufft::{result as fft, sys as fft_sys};
-use folio_core::Runtime;
+use folio_core::{Buffer, Queue, Runtime};
 use folio_cuda::{CudaBackend, Native};
 use std::error::Error;
 use std::sync::Arc;
@@ -16,6 +16,8 @@ type Failure = Box<dyn Error + Send + Sync>;
 const N: usize = 1 << 16;
 /// Frequencies that stay, of `N / 2 + 1`.
 const KEPT: usize = 100;
+/// Runs of the graph.
+const RUNS: u64 = 4;
 
 /// The libraries' handles, for tasks that are called one at a time.
 struct Libraries {
@@ -116,38 +118,77 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let q = rt.queue_on(&device)?;
     let samples: Vec<f32> = (0..N).map(|at| wave(3, at) + wave(1000, at)).collect();
-    let signal = rt.buffer_from(&samples)?;
-    // Pairs: a real and an imaginary part.
-    let mut frequencies = rt.buffer::<f32>(N + 2)?;
-    let mut smooth = rt.buffer::<f32>(N)?;
-
-    let all = libraries.clone();
-    q.submit(|g| {
-        let accesses = (g.label("forward").read(&signal), g.discard(&mut frequencies));
-        // SAFETY: it reads the one and writes the other, all of it, on the task's stream.
-        unsafe { g.interop(accesses, move |cuda: &Native| all.forward(cuda)) };
-        Ok(())
-    })?;
-    let mut high = frequencies.slice_mut([2 * KEPT], [N + 2 - 2 * KEPT])?;
-    q.submit(|g| {
-        g.fill(&mut high, 0.0);
-        Ok(())
-    })?;
-    let all = libraries.clone();
-    q.submit(|g| {
-        let accesses = (g.label("back").read_write(&mut frequencies), g.discard(&mut smooth));
-        // SAFETY: it uses up the one and writes the other, all of it, on the task's stream.
-        unsafe { g.interop(accesses, move |cuda: &Native| all.back(cuda)) };
-        Ok(())
-    })?;
-
-    let smooth = smooth.to_vec()?;
-    let far = |(at, value): (usize, &f32)| (value - wave(3, at)).abs() > 1e-4;
-    if let Some(at) = smooth.iter().enumerate().position(far) {
-        return Err(format!("sample {at} is {}, not {}", smooth[at], wave(3, at)).into());
-    }
+    let mut filter = Filter {
+        libraries,
+        signal: rt.buffer_from(&samples)?,
+        frequencies: rt.buffer(N + 2)?,
+        smooth: rt.buffer(N)?,
+    };
+    filter.submit(&q)?;
+    filter.check()?;
     let [up, down] = [rt.counters().host_to_device, rt.counters().device_to_host];
     assert_eq!([up.bytes, down.bytes], [4 * N as u64; 2], "nothing else has moved");
     println!("{device:?}: of {N} samples' frequencies the lowest {KEPT} are left");
+
+    // The same function, recorded.
+    let graph = rt.graph(&device)?;
+    let recording = graph.record([&q])?;
+    filter.submit(&q)?;
+    drop(recording);
+    let run = graph.finalize()?;
+    for _ in 0..RUNS {
+        q.fill(&mut filter.smooth, 0.0)?;
+        q.run_graph(&run)?;
+        filter.check()?;
+    }
+    let report = run.replay_report();
+    // All but the first run, unless the libraries cannot be captured.
+    match report.why_not() {
+        None => assert_eq!(report.replays, RUNS - 1, "{report:?}"),
+        Some(why) => println!("not one operation: {why}"),
+    }
+    println!("{} of {RUNS} runs of the graph were one operation of the device", report.replays);
     Ok(())
+}
+
+/// What is done, and with what.
+struct Filter {
+    libraries: Arc<Libraries>,
+    signal: Buffer<f32>,
+    /// Pairs: a real and an imaginary part.
+    frequencies: Buffer<f32>,
+    smooth: Buffer<f32>,
+}
+
+impl Filter {
+    fn submit(&mut self, q: &Queue) -> folio_core::Result<()> {
+        let Filter { libraries, signal, frequencies, smooth } = self;
+        let all = libraries.clone();
+        q.submit(|g| {
+            let accesses = (g.label("forward").read(&*signal), g.discard(&mut *frequencies));
+            // SAFETY: it reads the one and writes the other, all of it, on the task's stream. The
+            // plan lives as long as the task, and with it what a graph repeats.
+            unsafe { g.capturable_interop(accesses, move |cuda: &Native| all.forward(cuda)) };
+            Ok(())
+        })?;
+        q.fill(frequencies.slice_mut([2 * KEPT], [N + 2 - 2 * KEPT])?, 0.0)?;
+        let all = libraries.clone();
+        q.submit(|g| {
+            let accesses = (g.label("back").read_write(frequencies), g.discard(smooth));
+            // SAFETY: it uses up the one and writes the other, all of it, on the task's stream. The
+            // handles live as long as the task; the factor goes with the call.
+            unsafe { g.capturable_interop(accesses, move |cuda: &Native| all.back(cuda)) };
+            Ok(())
+        })?;
+        Ok(())
+    }
+
+    fn check(&self) -> Result<(), Box<dyn Error>> {
+        let smooth = self.smooth.to_vec()?;
+        let far = |(at, value): (usize, &f32)| (value - wave(3, at)).abs() > 1e-4;
+        match smooth.iter().enumerate().position(far) {
+            Some(at) => Err(format!("sample {at} is {}, not {}", smooth[at], wave(3, at)).into()),
+            None => Ok(()),
+        }
+    }
 }

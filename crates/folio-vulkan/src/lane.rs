@@ -48,7 +48,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 /// Timings that are kept.
-const TIMINGS: usize = 1024;
+const TIMINGS: usize = 4096;
 /// How long a thread waits before it looks for other reasons to go on.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The same where there is nothing to wait for.

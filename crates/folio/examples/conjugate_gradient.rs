@@ -166,5 +166,19 @@ fn main() -> Result<(), Box<dyn Error>> {
         return Err("the graph's solution is not that of the solver step by step".into());
     }
     println!("the solutions have the same bits");
+
+    // The second run: a device that has conditions of its own reads the flag itself, and the run is
+    // one operation. Elsewhere a host thread reads it.
+    solver.start(&q)?;
+    q.run_graph(&solve)?.wait()?;
+    if solver.solution()? != by_step {
+        return Err("the second run's solution is another one".into());
+    }
+    let report = solve.replay_report();
+    println!("by the device: {}", report.why_not().unwrap_or("the whole solver"));
+    let by_device = report.why_not().is_none();
+    if by_device != q.device().info().caps.conditions {
+        return Err(format!("not what the guide says of conditions: {report:?}").into());
+    }
     Ok(())
 }

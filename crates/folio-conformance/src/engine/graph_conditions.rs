@@ -36,7 +36,7 @@ fn adder(rig: &Rig, q: &Queue, x: &Shared<i32>, value: i32) -> Result<Executable
 }
 
 /// Adds a node that sets the first element.
-fn setting(graph: &Graph, x: &Shared<i32>, value: i32) -> Result<Node, Error> {
+pub(super) fn setting(graph: &Graph, x: &Shared<i32>, value: i32) -> Result<Node, Error> {
     graph.add(|cg| {
         cg.fill(x.slice_mut([0], [1])?, value);
         Ok(())

@@ -28,6 +28,7 @@ tests![
     the_host_does_not_see_what_is_only_recorded,
     one_graph_runs_from_many_threads,
     pictures_show_nodes_and_edges,
+    pictures_show_what_is_within_nodes,
 ];
 
 /// GRAPH-03: even on an out-of-order queue, and without data in common.
@@ -703,6 +704,58 @@ fn pictures_show_nodes_and_edges(rig: &Rig) -> Outcome {
     for want in wants {
         ensure!(json.contains(want), "{json} has no {want}");
     }
+    Ok(())
+}
+
+/// GRAPH-04: graphs within the graph, and bodies of conditions within those.
+fn pictures_show_what_is_within_nodes(rig: &Rig) -> Outcome {
+    let (q, graph) = graph(rig)?;
+    let x = numbers(rig, 1)?;
+    let body = rig.rt.graph(&q.device())?;
+    body.add(|cg| cg.label("clear").fill(&x[0], 0))?;
+    adding(&body, &x[0], 1)?;
+    let inner = rig.rt.graph(&q.device())?;
+    let value = x[0].slice([0], [1])?;
+    inner.label("inner").while_(&[], value, 3, &body.finalize()?)?;
+    graph.add_graph(&[], &inner.finalize()?)?;
+    let text = r#"digraph "" {
+  node [shape=box];
+  subgraph cluster_n0 {
+  n0 [label="0: graph `inner`"];
+  subgraph cluster_n0_0 {
+  label="";
+  subgraph cluster_n0_0_0 {
+  n0_0_0 [label="while"];
+  subgraph cluster_n0_0_0_0 {
+  label="while not 0";
+  n0_0_0_0_0 [label="fill `clear`"];
+  n0_0_0 -> n0_0_0_0_0 [style=dotted];
+  n0_0_0_0_1 [label="kernel `adds`"];
+  n0_0_0_0_0 -> n0_0_0_0_1 [style=dashed];
+  }
+  }
+  n0 -> n0_0_0 [style=dotted];
+  }
+  }
+}
+"#;
+    ensure_eq!(graph.dot(), text);
+    let inside = concat!(
+        r#""bodies":[{"name":"while not 0","nodes":["#,
+        r#"{"node":0,"kind":"fill","name":"clear","after":[],"data":[]},"#,
+        r#"{"node":1,"kind":"kernel","name":"adds","after":[0],"data":[0]}]}]"#
+    );
+    let json = graph.json();
+    let node =
+        r#"{"node":0,"kind":"graph","name":"inner","after":[],"data":[],"bodies":[{"name":"","#;
+    ensure!(json.contains(node) && json.contains(inside), "{json}");
+    // What runs is the list of all commands.
+    let run = graph.finalize()?;
+    let dot = run.dot()?;
+    ensure!(dot.contains("n0_0_1 [label=\"kernel `adds`\"]"), "{dot}");
+    let json = run.json()?;
+    let node = r#"{"node":0,"kind":"while","name":"","after":[],"data":[],"command":0,"bodies":"#;
+    ensure!(json.contains(node) && json.contains(inside), "{json}");
     Ok(())
 }
 

@@ -2,7 +2,9 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Error, Graph, GraphError, Node, NodeKind, Parameter, Queue, Shared, ViewPolicy};
+use folio_core::{
+    Error, Graph, GraphError, Label, Node, NodeKind, Parameter, Queue, Shared, ViewPolicy,
+};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -244,7 +246,8 @@ fn cycles_are_refused_and_change_nothing(rig: &Rig) -> Outcome {
     let before = graph.dot();
     for (from, to) in [(0, 3), (0, 0), (1, 3), (0, 1)] {
         let refused = why(graph.make_edge(nodes[from], nodes[to]))?;
-        ensure_eq!(refused, GraphError::Cycle { from, to });
+        let names = || [Label::from("adds"), Label::from("adds")];
+        ensure_eq!(refused, GraphError::Cycle { from, to, names: names() });
     }
     ensure_eq!(graph.dot(), before);
     // An edge of data closes one, too.

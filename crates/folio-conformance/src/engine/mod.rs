@@ -16,6 +16,8 @@ mod fusion_rows;
 mod graph_conditions;
 mod graph_parts;
 mod graph_runs;
+mod graph_times;
+mod graph_updates;
 mod graph_wholes;
 mod graphs;
 mod guards;
@@ -83,6 +85,8 @@ const TESTS: &[&[Test]] = &[
     graph_conditions::TESTS,
     graph_wholes::TESTS,
     graph_parts::TESTS,
+    graph_times::TESTS,
+    graph_updates::TESTS,
     fusion::TESTS,
     fusion_rows::TESTS,
     marks::TESTS,

@@ -18,16 +18,16 @@ use std::thread::{JoinHandle, Thread};
 use std::time::{Duration, Instant};
 
 /// How long a wait for a lost device may take.
-const SECOND: Duration = Duration::from_secs(1);
+pub(crate) const SECOND: Duration = Duration::from_secs(1);
 /// Long enough to see that somebody is not done.
 const SHORT: Duration = Duration::from_millis(30);
-const LONG: Duration = Duration::from_secs(20);
+pub(crate) const LONG: Duration = Duration::from_secs(20);
 
-const KINDS: [LaneKind; 4] =
+pub(crate) const KINDS: [LaneKind; 4] =
     [LaneKind::Compute, LaneKind::Upload, LaneKind::Download, LaneKind::Peer];
 
 /// Devices of the kinds that differ in how waiting goes.
-fn kinds() -> Vec<(&'static str, Builder)> {
+pub(crate) fn kinds() -> Vec<(&'static str, Builder)> {
     let two = |spec: DeviceSpec| SimBackend::builder().devices(2, spec);
     vec![
         ("plain", two(DeviceSpec::new())),
@@ -42,7 +42,7 @@ fn kinds() -> Vec<(&'static str, Builder)> {
     ]
 }
 
-fn open(builder: &Builder) -> (Runtime, SimHandle) {
+pub(crate) fn open(builder: &Builder) -> (Runtime, SimHandle) {
     let (rt, sim, _) = open_told(builder);
     (rt, sim)
 }
@@ -58,7 +58,7 @@ fn open_told(builder: &Builder) -> (Runtime, SimHandle, Arc<Mutex<Vec<String>>>)
     (rt, sim, told)
 }
 
-fn on(rt: &Runtime, at: usize) -> Queue {
+pub(crate) fn on(rt: &Runtime, at: usize) -> Queue {
     rt.queue_on(&rt.devices()[at]).unwrap()
 }
 
@@ -85,7 +85,7 @@ fn shared(rt: &Runtime) -> Shared<i32> {
 }
 
 #[track_caller]
-fn lost<T: std::fmt::Debug>(result: Result<T, Error>, what: &str) {
+pub(crate) fn lost<T: std::fmt::Debug>(result: Result<T, Error>, what: &str) {
     match result {
         Err(Error::Failed(f)) => match f.cause() {
             Cause::Backend(e) => assert!(matches!(e.kind, HalErrorKind::Lost), "{what}: {f}"),
@@ -404,7 +404,7 @@ fn a_loss_at_any_operation_is_survived() {
 }
 
 #[track_caller]
-fn eventually(what: &str, mut done: impl FnMut() -> bool) {
+pub(crate) fn eventually(what: &str, mut done: impl FnMut() -> bool) {
     let start = Instant::now();
     while !done() {
         assert!(start.elapsed() < LONG, "never: {what}");

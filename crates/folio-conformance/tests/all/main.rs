@@ -14,6 +14,7 @@ mod engine_held;
 mod engine_ir;
 mod engine_late;
 mod engine_lost;
+mod engine_lost_graphs;
 mod engine_sim;
 mod engine_spoilt;
 mod engine_staged;

@@ -105,6 +105,7 @@ pub(crate) struct On {
     pub(crate) queue: u32,
     pub(crate) in_order: bool,
     pub(crate) device: u16,
+    pub(crate) timed: bool,
 }
 
 impl Engine {

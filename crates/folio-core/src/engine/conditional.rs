@@ -23,11 +23,13 @@ use super::memory::RawMem;
 use super::staging::Staging;
 use super::wait::Waited;
 use crate::error::{Cause, GraphError, Label};
-use crate::hal::{Choice, CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef};
+use crate::hal::{
+    Choice, CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Timing,
+};
 use crate::order::hazards::{Deps, add_dep};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
-use std::sync::{Arc, Weak};
+use std::sync::{Arc, OnceLock, Weak};
 
 /// What a conditional node does.
 pub(crate) struct Conditional {
@@ -40,7 +42,13 @@ pub(crate) struct Conditional {
     pub(crate) depth: usize,
     /// The raw memory that the bodies name.
     pub(crate) raw: Vec<RawMem>,
+    /// Of a timed run.
+    pub(crate) timing: Option<BodyTiming>,
 }
+
+/// When the device ran what a host thread submitted for a node; none if that was nothing. Empty
+/// until the node has ended.
+pub(crate) type BodyTiming = Arc<OnceLock<Option<Timing>>>;
 
 /// Where the value is: so many bytes of an access, from a byte on.
 #[derive(Clone, Copy)]
@@ -57,11 +65,32 @@ impl Conditional {
             return Err(broken("the runtime is gone"));
         };
         let lane = engine.lock().free_lane(self.device, None);
-        let mut run = Run { engine: &engine, queue, lane, last: Stamp::DONE };
+        let timed = self.timing.is_some();
+        let last = Stamp::DONE;
+        let mut run = Run { engine: &engine, queue, lane, last, timed, span: None, ran: None };
         let result = run.node(self, label);
         // The node has what it uses until nothing of it is under way.
         let ended = run.wait();
+        if let Some(timing) = &self.timing {
+            let _ = timing.set(run.ran);
+        }
         result.and(ended)
+    }
+
+    /// The same node, which tells when it ran.
+    pub(crate) fn timed(&self) -> (Conditional, BodyTiming) {
+        let timing = BodyTiming::default();
+        let node = Conditional {
+            engine: self.engine.clone(),
+            device: self.device,
+            choice: self.choice,
+            value: self.value,
+            bodies: self.bodies.clone(),
+            depth: self.depth,
+            raw: self.raw.clone(),
+            timing: Some(timing.clone()),
+        };
+        (node, timing)
     }
 }
 
@@ -72,6 +101,11 @@ struct Run<'e> {
     lane: LaneId,
     /// The latest operation; it comes after all others.
     last: Stamp,
+    timed: bool,
+    /// The first and last command of bodies since the latest wait.
+    span: Option<[Stamp; 2]>,
+    /// When all before that ran.
+    ran: Option<Timing>,
 }
 
 impl Run<'_> {
@@ -133,10 +167,12 @@ impl Run<'_> {
                     what,
                     label,
                     queue: self.queue,
+                    timed: self.timed,
                     deps: after(self.last),
                     body: Body::Lane(self.lane, payload),
                     ..NewOp::default()
                 });
+                self.span = Some([self.span.map_or(self.last, |[first, _]| first), self.last]);
             }
         });
         Ok(())
@@ -194,8 +230,16 @@ impl Run<'_> {
     }
 
     /// Waits for everything so far.
-    fn wait(&self) -> Result<(), TaskError> {
-        match self.engine.wait_anywhere(self.last) {
+    fn wait(&mut self) -> Result<(), TaskError> {
+        let waited = self.engine.wait_anywhere(self.last);
+        if self.timed
+            && let Some(span) = self.span.take()
+        {
+            // Now: a lane remembers the latest operations only.
+            let ran = span.into_iter().filter_map(|at| self.engine.timing_of(at));
+            self.ran = self.ran.into_iter().chain(ran).reduce(Timing::and);
+        }
+        match waited {
             Waited::Failed(failure) => Err(TaskError::Known(failure)),
             Waited::Done | Waited::TimedOut => Ok(()),
         }

@@ -1,7 +1,10 @@
 //! What the ledger remembers of queues.
 
-use super::ledger::{Ledger, Leftover, NewOp, QueueState};
+use super::Engine;
+use super::lanes::Lanes;
+use super::ledger::{LANES_PER_DEVICE, Ledger, Leftover, NewOp, QueueState};
 use crate::error::Failure;
+use crate::hal::Timing;
 use crate::order::hazards::{Deps, Outcome};
 use crate::order::stamp::{Stamp, When};
 use smallvec::SmallVec;
@@ -85,5 +88,24 @@ impl Ledger {
             },
             _ => stamp,
         }
+    }
+}
+
+impl Engine {
+    /// The device that has an operation, and when it ran if that was asked for and it has ended.
+    /// None if it went to no device, or that is forgotten.
+    pub(crate) fn placed(&self, stamp: Stamp) -> Option<(u16, Option<Timing>)> {
+        match self.enter(|ledger| ledger.placed_at(stamp)).when() {
+            When::Placed(lane, tick) => {
+                let timing = self.table.shared(lane)?.native.timing(tick);
+                Some((lane.0 / LANES_PER_DEVICE, timing))
+            }
+            _ => None,
+        }
+    }
+
+    /// When a timed operation ran, if it has ended.
+    pub(crate) fn timing_of(&self, stamp: Stamp) -> Option<Timing> {
+        self.placed(stamp)?.1
     }
 }

@@ -100,8 +100,18 @@ pub(crate) struct Ran {
     pub(crate) pin: EpochPin,
     /// By replay: why its commands were submitted one by one, if they were.
     pub(crate) parts: Vec<Option<Apart>>,
-    /// By command.
+    /// By command; empty where all of them are one operation.
     pub(crate) stamps: Vec<Option<Stamp>>,
+}
+
+impl Ran {
+    /// The stamp of a command.
+    pub(crate) fn stamp_of(&self, at: u32) -> Option<Stamp> {
+        match self.stamps.is_empty() {
+            true => Some(self.stamp),
+            false => self.stamps.get(at as usize).copied().flatten(),
+        }
+    }
 }
 
 impl Engine {
@@ -168,8 +178,10 @@ struct Running<'r> {
     plant: Plant,
     /// What the first commands come after: by the queue, and the latest run.
     before: [Stamp; 2],
-    /// By command, of those so far.
+    /// By command, of those so far. Empty until the first of several operations.
     stamps: Vec<Option<Stamp>>,
+    /// The operation that all commands are.
+    all: Option<Stamp>,
     /// The next command that has no stamp.
     next: usize,
     parts: Vec<Option<Apart>>,
@@ -189,9 +201,8 @@ impl<'r> Running<'r> {
             state.map_or(Stamp::DONE, |queue| if run.in_order { queue.last } else { queue.fence });
         let before = [queue, latest.map_or(Stamp::DONE, |latest| latest.end)];
         let known = latest.map(|latest| latest.sure.clone()).unwrap_or_default();
-        let stamps = vec![None; order.after.len()];
-        let (parts, sure) = (Vec::new(), Sure::default());
-        Running { run, order, plant, before, stamps, next: 0, parts, known, sure }
+        let (stamps, parts, sure) = (Vec::new(), Vec::new(), Sure::default());
+        Running { run, order, plant, before, stamps, all: None, next: 0, parts, known, sure }
     }
 
     /// Submits the next command, or those that a replay stands for.
@@ -225,8 +236,10 @@ impl<'r> Running<'r> {
             }
             Err(why) => {
                 self.parts.push(Some(why));
+                let timed = command.timed;
                 for (at, mut command) in part::again(&whole) {
                     command.queue = Some(self.run.queue);
+                    command.timed = timed;
                     self.submit_one(at, &mut command, ledger);
                 }
             }
@@ -269,10 +282,17 @@ impl<'r> Running<'r> {
     }
 
     fn note_all(&mut self, whole: &Arc<Whole>, stamp: Stamp) {
+        if whole.at.len() == self.order.after.len() {
+            self.all = Some(stamp);
+            return;
+        }
         whole.at.iter().for_each(|at| self.note(*at, stamp));
     }
 
     fn note(&mut self, at: u32, stamp: Stamp) {
+        if self.stamps.is_empty() {
+            self.stamps.resize(self.order.after.len(), None);
+        }
         if let Some(known) = self.stamps.get_mut(at as usize) {
             *known = Some(stamp);
         }
@@ -281,11 +301,14 @@ impl<'r> Running<'r> {
     /// The stamp that is done when all commands are.
     fn end(&self, ledger: &mut Ledger) -> Stamp {
         let mut ends = Deps::new();
-        for at in &self.order.last {
-            let stamp = self.stamps.get(*at as usize).copied().flatten();
-            add_dep(&mut ends, stamp.unwrap_or(Stamp::DONE), Flow::USES);
+        match self.all {
+            Some(stamp) => add_dep(&mut ends, stamp, Flow::USES),
+            None => self.order.last.iter().for_each(|at| {
+                let stamp = self.stamps.get(*at as usize).copied().flatten();
+                add_dep(&mut ends, stamp.unwrap_or(Stamp::DONE), Flow::USES);
+            }),
         }
-        if self.stamps.is_empty() {
+        if self.order.after.is_empty() {
             self.run.after.iter().for_each(|stamp| add_dep(&mut ends, *stamp, Flow::USES));
             self.before.iter().for_each(|stamp| add_dep(&mut ends, *stamp, Flow::ORDER));
         }

@@ -153,7 +153,7 @@ impl Ledger {
             lane,
             record,
             before.ticks,
-            false,
+            on.timed,
             Payload::Replay(Some(Replaying::new(whole.clone()))),
         );
         self.note_in_queue(queue, stamp, on.in_order);

@@ -10,12 +10,14 @@ use folio_kernel::fuse::FuseError;
 #[non_exhaustive]
 pub enum GraphError {
     /// An edge would close a cycle. The graph is as it was.
-    #[error("an edge from node {from} to node {to} closes a cycle")]
+    #[error("an edge from node {from} {} to node {to} {} closes a cycle", names[0], names[1])]
     Cycle {
         /// Where the edge begins.
         from: usize,
         /// Where it ends.
         to: usize,
+        /// The commands of both, or what they are.
+        names: [Label; 2],
     },
     /// A node, or the event of a recorded command, is of another graph.
     #[error("node {node} is of another graph")]
@@ -160,10 +162,19 @@ pub enum GraphError {
         /// How.
         why: FuseError,
     },
+    /// It was asked when a node ran that is not timed in that run, or is not of that run.
+    #[error(
+        "node {node} is not timed in this run: have the executable profile its nodes \
+         (`profile_nodes`), or describe the node as `timed`"
+    )]
+    NotTimed {
+        /// Its number.
+        node: usize,
+    },
     /// What a node does was to be exchanged for something of another kind.
     #[error("node {node} {command} cannot be exchanged: {why}")]
     OtherShape {
-        /// Its number.
+        /// Its number, in the graph that it was added to.
         node: usize,
         /// Its command.
         command: Label,

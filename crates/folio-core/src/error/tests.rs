@@ -336,9 +336,13 @@ fn all() -> Vec<(Error, &'static str)> {
         (
             Error::Graph {
                 graph: Label::from("step"),
-                why: Box::new(GraphError::Cycle { from: 3, to: 1 }),
+                why: Box::new(GraphError::Cycle {
+                    from: 3,
+                    to: 1,
+                    names: [Label::from("a"), Label::from("copy")],
+                }),
             },
-            "graph `step`: an edge from node 3 to node 1 closes a cycle",
+            "graph `step`: an edge from node 3 `a` to node 1 `copy` closes a cycle",
         ),
         (
             Error::Graph {

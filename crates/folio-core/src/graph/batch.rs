@@ -11,6 +11,7 @@ use super::conflicts::{After, order_of};
 use super::fuse::{FinalizeOptions, Unit};
 use super::known::{Known, Trail};
 use super::pool::{Pool, Temporaries};
+use super::profile::{Clocks, RunTimes, time};
 use super::shapes::{Found, Shape, key_of};
 use super::steps::Steps;
 use super::template::{Template, Work};
@@ -197,7 +198,8 @@ impl Queue {
     fn run_known(&self, trail: &Trail) -> Option<Result<Event, &'static str>> {
         let known = trail.whole()?;
         let QueueInner { core, id, in_order, devices, batches, .. } = &*self.inner;
-        let on = On { queue: *id, in_order: *in_order, device: devices[0] };
+        let (device, timed) = (devices[0], self.is_timed());
+        let on = On { queue: *id, in_order: *in_order, device, timed };
         let ran = core.engine.run_block(on, &known.block, &batches.trust);
         if ran.is_ok() {
             let report = &mut batches.kept.lock().report;
@@ -233,11 +235,18 @@ impl Queue {
             true => commands.iter().map(Command::again).collect::<Option<Vec<Command>>>(),
             false => None,
         };
+        let clocks = match self.is_timed() {
+            true => time(&mut commands, 0.., true, &graph.core.engine),
+            false => Clocks::new(),
+        };
         let ran =
             graph.run(self, &mut commands, &found.order, (&[], None), (&internal, &fusion))?;
         // Nothing of it names memory beforehand.
         let refused = || Error::Actions { command: Label::NONE, actions: 0 };
-        let (event, ran) = ran.ok_or_else(refused)?;
+        let (mut event, ran) = ran.ok_or_else(refused)?;
+        if self.is_timed() {
+            event = event.of_run(RunTimes::new(graph.device, true, clocks, &ran).0);
+        }
         if why_not == WAITS {
             batches.trust.lock().add_apart(ran.stamps.into_iter().flatten());
         }

@@ -201,6 +201,7 @@ impl Bodies {
             bodies,
             depth,
             raw,
+            timing: None,
         }));
         graph.core.engine.open(graph.device)?;
         Ok(Template {
@@ -212,6 +213,17 @@ impl Bodies {
             bodies: Some(Arc::new(self)),
             marks: vec![],
         })
+    }
+
+    /// Its bodies, and what pictures call them.
+    pub(super) fn named(&self) -> impl Iterator<Item = (String, &Steps)> {
+        let name = |nth: usize| match (self.choice, nth) {
+            (Choice::If, 0) => "if not 0".to_owned(),
+            (Choice::If, _) => "if 0".to_owned(),
+            (Choice::While { .. }, _) => "while not 0".to_owned(),
+            (Choice::Switch, nth) => format!("if {nth}"),
+        };
+        self.all.iter().enumerate().map(move |(nth, steps)| (name(nth), steps))
     }
 
     fn kind(&self) -> NodeKind {

@@ -18,6 +18,7 @@ mod node;
 mod parameter;
 mod picture;
 mod pool;
+mod profile;
 mod record;
 mod recordings;
 mod replay;
@@ -37,6 +38,7 @@ pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
 pub use pool::GraphMemory;
+pub(crate) use profile::RunTimes;
 pub use record::Recording;
 pub(crate) use record::{Recorded, Recorder};
 pub(crate) use recordings::Recordings;
@@ -231,7 +233,8 @@ impl Graph {
             }
             let (from, to) = (inner.place(&state, from)?, inner.place(&state, to)?);
             if (from >= to || state.backward) && state.leads(to, from) {
-                return Err(GraphError::Cycle { from: from as usize, to: to as usize });
+                let names = [from, to].map(|at| state.nodes[at as usize].what.called());
+                return Err(GraphError::Cycle { from: from as usize, to: to as usize, names });
             }
             state.backward |= from > to;
             state.ask(from, to);

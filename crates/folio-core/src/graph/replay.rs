@@ -4,9 +4,11 @@
 use super::chains::{Before, Fit, before, before_of, chains};
 use super::conditional::refused;
 use super::conflicts::After;
+use super::profile::{Clocks, time};
 use super::steps::{Step, Steps};
 use super::{Executable, Inner};
 use crate::call::checks_left;
+use crate::engine::Engine;
 use crate::engine::block::Block;
 use crate::engine::command::{Action, Command, End};
 use crate::engine::conditional::Conditional;
@@ -178,6 +180,17 @@ impl Executable {
 pub(super) struct Commands {
     pub(super) all: Vec<Command>,
     made: Arc<Made>,
+}
+
+impl Commands {
+    /// Has them timed: all of them, or those that were described so.
+    pub(super) fn time(&mut self, all: bool, engine: &Engine) -> Clocks {
+        let numbers = self.made.plan.iter().map(|item| match item {
+            Item::Command(at) => *at,
+            Item::Replay(whole) => whole.at.first().copied().unwrap_or(0),
+        });
+        time(&mut self.all, numbers, all, engine)
+    }
 }
 
 impl Inner {
@@ -462,6 +475,12 @@ impl Inner {
                 told.why_not = why.map(str::to_owned);
             }
         }
+    }
+
+    /// Says that a run was submitted node by node.
+    pub(super) fn tell_profiled(&self, replays: &Mutex<Replays>, steps: &Steps) {
+        let part = Part::not((0..steps.all.len() as u32).collect(), "its nodes are profiled");
+        replays.lock().report.parts = vec![part.told(steps)];
     }
 
     /// Gives up the device's graphs: the memory of one is elsewhere by now.

@@ -2,6 +2,7 @@
 
 use super::fuse::Ready;
 use super::pool::{Places, Temporaries};
+use super::profile::{Clocks, RunTimes, time};
 use super::replay::{Commands, Replays};
 use super::steps::{Step, Steps};
 use super::template::{Template, Update};
@@ -23,6 +24,7 @@ use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A graph that runs, as often as asked: [`Queue::run_graph`]. Its nodes and edges are those that
 /// the [`Graph`] had; what nodes do can be exchanged. Runs do not overlap each other. Handles are
@@ -41,6 +43,8 @@ struct Runnable {
     state: Mutex<Runs>,
     latest: Mutex<Latest>,
     replays: Mutex<Replays>,
+    /// Runs are submitted node by node, and timed.
+    profiles: AtomicBool,
 }
 
 struct Runs {
@@ -51,8 +55,9 @@ struct Runs {
     /// The steps that have been exchanged, and use other elements than the order was made for.
     exchanged: BTreeSet<usize>,
     moved: bool,
-    /// By node: its step. Made for the first node that is exchanged.
-    named: Option<HashMap<Node, usize>>,
+    /// By node: its steps, of which it has several in a graph that is a node several times. Made for
+    /// the first node that is exchanged.
+    named: Option<HashMap<Node, SmallVec<[usize; 2]>>>,
     count: u64,
 }
 
@@ -75,8 +80,9 @@ impl Executable {
         let (ready, moved, named, count) = (None, false, None, 0);
         let state = Mutex::new(Runs { steps, ready, exchanged, moved, named, count });
         let (graph, latest, replays) = (graph.clone(), Mutex::default(), Mutex::default());
-        let made =
-            Executable { inner: Arc::new(Runnable { graph, label, state, latest, replays }) };
+        let profiles = AtomicBool::new(false);
+        let inner = Runnable { graph, label, state, latest, replays, profiles };
+        let made = Executable { inner: Arc::new(inner) };
         made.ready()?;
         Ok(made)
     }
@@ -123,6 +129,16 @@ impl Executable {
         Ok(ready.ready.dot(&self.inner.label, &steps))
     }
 
+    /// What runs, as JSON: as [`Graph::json`], of the commands as they were described, those of
+    /// graphs within the graph among them. `command` is the same number for those that are one
+    /// launch.
+    pub fn json(&self) -> Result<String> {
+        self.refresh()?;
+        let (ready, steps) = self.ready()?;
+        let device = self.inner.graph.device_name();
+        Ok(ready.ready.json(&self.inner.label, &device, &steps))
+    }
+
     /// Its temporaries, and which memory each has that commands use.
     pub(super) fn places(&self) -> Result<(Temporaries, Places)> {
         self.refresh()?;
@@ -146,6 +162,10 @@ impl Executable {
         &self.inner.replays
     }
 
+    pub(super) fn profiles(&self) -> &AtomicBool {
+        &self.inner.profiles
+    }
+
     /// Its device.
     pub fn device(&self) -> DeviceRef {
         let graph = &self.inner.graph;
@@ -160,29 +180,37 @@ impl Executable {
     /// Exchanges what a node does for what `build` describes: other scalars, buffers, parts and
     /// items. It stays a command of its kind with its kernel, and with as many accesses of the same
     /// modes. After an error it does what it did.
+    ///
+    /// The node may be of a graph within this one, and is exchanged wherever that graph is a node.
+    /// A node of [`Graph::add_updatable`] does this from now on, and reads its parameters no more.
+    /// Nodes in bodies of conditions are not exchanged: let them read parameters.
     pub fn update<R: Described>(
         &self,
         node: Node,
         build: impl FnOnce(&mut CommandGroup) -> R,
     ) -> Result<()> {
-        let (made, _) = Template::described(&self.inner.graph, |cg| build(cg).into_result())?;
+        let (made, told) = Template::described(&self.inner.graph, |cg| build(cg).into_result())?;
+        if !told.parameters.is_empty() {
+            return Err(self.error(GraphError::NotUpdatable { command: made.label.clone() }));
+        }
         let mut state = self.inner.state.lock();
-        let at = state.step_of(node);
+        let all = state.steps_of(node);
         let steps = &state.steps.all;
-        let why = match at {
-            None => GraphError::ForeignNode { node: node.at as usize },
-            Some(at) => match made.differs(&steps[at].template, true) {
-                None => {
-                    let old = state.exchange(self.plant(), &[(at, Arc::new(made), None)]);
-                    drop(state);
-                    drop(old);
-                    return Ok(());
-                }
-                Some(why) => {
-                    let command = steps[at].template.label.clone();
-                    GraphError::OtherShape { node: node.at as usize, command, why }
-                }
-            },
+        let differs = |at: &usize| Some((*at, made.differs(&steps[*at].template, true)?));
+        let why = match all.iter().find_map(differs) {
+            None if all.is_empty() => GraphError::ForeignNode { node: node.at as usize },
+            None => {
+                let made = Arc::new(made);
+                let new: Vec<Renewed> = all.iter().map(|at| (*at, made.clone(), None)).collect();
+                let old = state.exchange(self.plant(), &new);
+                drop(state);
+                drop(old);
+                return Ok(());
+            }
+            Some((at, why)) => {
+                let command = steps[at].template.called();
+                GraphError::OtherShape { node: node.at as usize, command, why }
+            }
         };
         drop(state);
         Err(self.error(why))
@@ -191,9 +219,11 @@ impl Executable {
     /// Exchanges what all nodes do for what those of another graph do, which has the same shape
     /// ([`Graph::has_shape_of`]).
     pub fn update_from(&self, graph: &Graph) -> Result<()> {
-        if graph.inner.device != self.inner.graph.device
-            || !graph.inner.core.same(&self.inner.graph.core)
-        {
+        if !graph.inner.core.same(&self.inner.graph.core) {
+            let label = graph.inner.state.lock().label.clone();
+            return Err(Error::WrongRuntime { what: "graph", label, by: None });
+        }
+        if graph.inner.device != self.inner.graph.device {
             let device = self.inner.graph.device_name();
             let other = graph.inner.device_name();
             return Err(self.error(GraphError::OtherDevice { device, what: "graph", other }));
@@ -203,12 +233,15 @@ impl Executable {
         let (own, others) = (state.sorted().shape(), new.shape());
         if own != others {
             let same = own.iter().zip(&others).take_while(|(a, b)| a == b).count();
-            let command = state.steps.all.get(same).map(|step| step.template.label.clone());
+            // Where one of them ends, that of the other one.
+            let steps = if same < own.len() { &*state.steps } else { &new };
+            let node = steps.number_of(same);
+            let command = steps.all.get(same).map(|step| step.template.called());
             let shape = |shapes: &[String]| shapes.get(same).cloned().unwrap_or("nothing".into());
             let why = format!("it is {}, and not {}", shape(&own), shape(&others));
             drop(state);
             let command = command.unwrap_or_default();
-            return Err(self.error(GraphError::OtherShape { node: same, command, why }));
+            return Err(self.error(GraphError::OtherShape { node, command, why }));
         }
         let all = new.all.into_iter().enumerate();
         let all: Vec<_> = all.map(|(at, step)| (at, step.template, step.update)).collect();
@@ -252,13 +285,16 @@ impl Runs {
         &self.steps
     }
 
-    /// The first step of a node.
-    fn step_of(&mut self, node: Node) -> Option<usize> {
+    /// The steps of a node.
+    fn steps_of(&mut self, node: Node) -> SmallVec<[usize; 2]> {
         let named = self.named.get_or_insert_with(|| {
-            let all = self.steps.all.iter().enumerate().rev();
-            all.filter_map(|(at, step)| Some((step.node?, at))).collect()
+            let mut named: HashMap<Node, SmallVec<[usize; 2]>> = HashMap::new();
+            for (at, step) in self.steps.all.iter().enumerate() {
+                step.node.into_iter().for_each(|node| named.entry(node).or_default().push(at));
+            }
+            named
         });
-        named.get(&node).copied()
+        named.get(&node).cloned().unwrap_or_default()
     }
 }
 
@@ -276,8 +312,8 @@ impl Steps {
             let describe = update.describe.clone();
             let (made, told) = Template::described(graph, |cg| describe(cg))?;
             if let Some(why) = made.differs(template, false) {
-                let command = template.label.clone();
-                return Err(graph.error(GraphError::OtherShape { node: at, command, why }));
+                let (node, command) = (self.number_of(at), template.called());
+                return Err(graph.error(GraphError::OtherShape { node, command, why }));
             }
             new.push((at, Arc::new(made), Some(Update { describe, read: told.parameters })));
         }
@@ -389,27 +425,41 @@ impl Queue {
         }
         graph.refresh()?;
         // It keeps the buffers until the ledger does.
-        let (ready, _steps) = graph.ready()?;
+        let (ready, described) = graph.ready()?;
         graph.inner.state.lock().count += 1;
         let (steps, replays) = (&ready.ready.steps, graph.replays());
         let kept = (&ready.ready.internal[..], &ready.ready.fusion[..]);
+        let profiles = graph.profiles().load(Ordering::Relaxed);
+        let (engine, timed) = (&of.core.engine, self.is_timed() || profiles);
+        let with_times = |event: Event, clocks: Clocks, ran: &Ran| {
+            if clocks.is_empty() {
+                return event;
+            }
+            let (times, moments) = RunTimes::new(of.device, timed, clocks, ran);
+            event.of_run(times.by_node(&moments, (&described, profiles), &ready.ready))
+        };
         // All have been checked for this.
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
-        for _ in 0..TRIES {
+        for _ in 0..if profiles { 0 } else { TRIES } {
             let run = of.commands(replays, steps, &graph.inner.label)?;
             let mut run: Commands = run.ok_or_else(once)?;
+            let clocks = run.time(timed, engine);
             let when = (&stamps[..], Some(&graph.inner.latest));
             if let Some((event, ran)) = of.run(self, &mut run.all, &steps.order, when, kept)? {
                 of.tell(replays, &run, &ran.parts);
-                return Ok(event);
+                return Ok(with_times(event, clocks, &ran));
             }
             of.forget(replays);
         }
         let all = steps.all.iter().map(|step| step.template.command.again());
         let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
+        let clocks = time(&mut commands, 0.., timed, engine);
         let when = (&stamps[..], Some(&graph.inner.latest));
         let ran = of.run(self, &mut commands, &steps.order, when, kept)?;
-        ran.map(|(event, _)| event).ok_or_else(once)
+        if profiles {
+            of.tell_profiled(replays, steps);
+        }
+        ran.map(|(event, ran)| with_times(event, clocks, &ran)).ok_or_else(once)
     }
 }
 

@@ -87,6 +87,21 @@ impl Steps {
         self.order = Arc::new(order_by(&self.all, &self.edges, &self.nests));
     }
 
+    /// The number of a step's node, for errors.
+    pub(super) fn number_of(&self, step: usize) -> usize {
+        // Where a graph within the graph begins, that of its first node.
+        let node = self.all.get(step..).into_iter().flatten().find_map(|step| step.node);
+        node.map_or(step, |node| node.at as usize)
+    }
+
+    /// The graphs within the graph, and where their commands are.
+    pub(super) fn graphs(&self) -> impl Iterator<Item = (Node, Range<usize>)> {
+        self.nests.iter().filter_map(|Nest { commands, meet, .. }| {
+            let node = self.all.get(*meet as usize)?.node?;
+            Some((node, commands.start as usize..commands.end as usize))
+        })
+    }
+
     /// What makes two equal: what is run, and in which order.
     pub(super) fn shape(&self) -> Vec<String> {
         let steps = self.all.iter().zip(&self.order.after);

@@ -1,5 +1,6 @@
 //! The end of a description: what is checked without the ledger, and the command that comes of it.
 
+use super::task::timed_task;
 use super::{CommandGroup, Doing, Made, Seen};
 use crate::buffer::{Part, View};
 use crate::call::{checks, deny_checks, group_too_large, proves};
@@ -329,7 +330,15 @@ impl CommandGroup {
                     let at = self.made_at(token, &args[..nth], &mut seen)?;
                     params.push((at, self.shape(at)));
                 }
-                let body = if self.timed { self.time_task(body) } else { body };
+                // Of a node, each run has its own.
+                let body = match self.timed && !self.is_repeated() {
+                    true => {
+                        let (body, timing) = timed_task(body, self.core.engine.host.epoch());
+                        self.rare().timing = Some(timing);
+                        body
+                    }
+                    false => body,
+                };
                 Action::Task { body, params }
             }
         };

@@ -1,6 +1,5 @@
 //! What host tasks return, and when they ran.
 
-use super::CommandGroup;
 use crate::engine::command::HostBody;
 use crate::error::Cause;
 use crate::hal::Timing;
@@ -46,32 +45,18 @@ impl<E: Into<Box<dyn std::error::Error + Send + Sync>>> TaskResult for std::resu
 /// When a timed host task ran: empty until it has ended.
 pub(crate) type TaskTiming = Arc<OnceLock<Timing>>;
 
-impl CommandGroup {
-    /// The same task, which tells its event when it ran. A task that panics tells nothing.
-    pub(super) fn time_task(&mut self, body: HostBody) -> HostBody {
-        let timing = TaskTiming::default();
-        self.rare().timing = Some(timing.clone());
-        let epoch = self.core.engine.host.epoch();
-        let now = move || u64::try_from((Instant::now() - epoch).as_nanos()).unwrap_or(u64::MAX);
-        let queued = now();
-        let started = now;
-        let told = move |started| {
-            let _ = timing.set(Timing { queued, started, ended: now() });
-        };
-        match body {
-            // Of a graph's, the first run.
-            HostBody::Again(body) => HostBody::Again(Arc::new(move |params| {
-                let at = started();
-                let result = body(params);
-                told(at);
-                result
-            })),
-            once => HostBody::once(move |params| {
-                let at = started();
-                let result = once.call(params);
-                told(at);
-                result
-            }),
-        }
-    }
+/// A task that is called once and then tells when it ran, by a clock that began at `epoch`. It is
+/// queued now. A task that panics tells nothing.
+pub(crate) fn timed_task(body: HostBody, epoch: Instant) -> (HostBody, TaskTiming) {
+    let timing = TaskTiming::default();
+    let told = timing.clone();
+    let now = move || u64::try_from((Instant::now() - epoch).as_nanos()).unwrap_or(u64::MAX);
+    let queued = now();
+    let body = HostBody::once(move |params| {
+        let started = now();
+        let result = body.call(params);
+        let _ = told.set(Timing { queued, started, ended: now() });
+        result
+    });
+    (body, timing)
 }

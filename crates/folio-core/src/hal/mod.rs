@@ -286,6 +286,17 @@ pub struct Timing {
     pub ended: u64,
 }
 
+impl Timing {
+    /// From where the first of two began to where the last of them ended, by the same clock.
+    pub(crate) fn and(self, other: Timing) -> Timing {
+        Timing {
+            queued: self.queued.min(other.queued),
+            started: self.started.min(other.started),
+            ended: self.ended.max(other.ended),
+        }
+    }
+}
+
 /// An in-order queue of one device.
 ///
 /// # Safety

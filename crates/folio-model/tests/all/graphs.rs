@@ -4,11 +4,13 @@
 //! (GRAPH-01, GRAPH-03, GRAPH-07, GRAPH-08). Bugs on purpose are found.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+use crate::graphs_chosen::{Choice, Kind, by_pointer, chosen};
 use crate::vulkan;
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
-    DeviceRef, Executable, Graph, Node, Parameter, Replay, ReplayReport, Result, RuntimeBuilder,
+    DeviceRef, Executable, Graph, GraphError, Node, Parameter, Replay, ReplayReport, Result,
+    RuntimeBuilder, UsmKind, UsmPtr,
 };
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
@@ -22,16 +24,19 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 /// Elements of a buffer, and of a page; and how many buffers.
-const N: usize = 24;
+pub(crate) const N: usize = 24;
 const PAGE: usize = 5;
-const BUFFERS: usize = 5;
+pub(crate) const BUFFERS: usize = 5;
 /// Buffers that a block makes, beside those.
 const MADE: usize = 3;
+/// Behind these: what conditions read, and two that are named by pointers, too.
+pub(crate) const FLAGS: usize = BUFFERS + MADE;
+pub(crate) const RAW: [usize; 2] = [FLAGS + 1, FLAGS + 2];
 
 const MODULUS: i64 = 1_000_003;
 
 #[kernel]
-fn turns(i: Item, factor: i64, term: i64, x: InOut<i64>) {
+pub(crate) fn turns(i: Item, factor: i64, term: i64, x: InOut<i64>) {
     x[i] = (x[i] * factor + term) % 1_000_003;
 }
 
@@ -47,39 +52,56 @@ fn puts(i: Item, term: i64, x: Out<i64>) {
 
 /// What a command does, on the elements from `at` on.
 #[derive(Clone, Copy, Debug)]
-enum What {
+pub(crate) enum What {
     Turns(i64),
     Joins,
     Puts,
     Fill,
     Copy,
     Task,
+    /// Brings what a later command may use.
+    Prefetch,
+    /// A copy of all, by pointers.
+    RawCopy(Option<[UsmPtr; 2]>),
+    Chosen(Choice),
 }
 
 #[derive(Clone, Copy, Debug)]
-struct Step {
-    what: What,
-    from: usize,
-    to: usize,
-    at: usize,
-    n: usize,
-    term: i64,
+pub(crate) struct Step {
+    pub(crate) what: What,
+    pub(crate) from: usize,
+    pub(crate) to: usize,
+    pub(crate) at: usize,
+    pub(crate) n: usize,
+    pub(crate) term: i64,
     /// The command of the same block that it comes after, though no data are shared.
-    after: Option<usize>,
+    pub(crate) after: Option<usize>,
     /// It can be described again; others are exchanged.
-    updatable: bool,
+    pub(crate) updatable: bool,
     /// It uses what the block makes, and stays as it is.
-    fixed: bool,
+    pub(crate) fixed: bool,
+    /// A barrier of its queue comes before it.
+    pub(crate) barrier: bool,
 }
 
 /// The tasks of a block, by their numbers, as they have run.
 type Log = Arc<Mutex<Vec<usize>>>;
 
 impl Step {
-    fn random(rng: &mut Rng, nth: usize) -> Step {
+    /// Over all of the first two buffers.
+    pub(crate) fn of(what: What) -> Step {
+        let (after, updatable, fixed, barrier) = (None, false, false, false);
+        Step { what, from: 1, to: 0, at: 0, n: N, term: 0, after, updatable, fixed, barrier }
+    }
+
+    pub(crate) fn random(rng: &mut Rng, nth: usize) -> Step {
         let what =
             [What::Turns(7), What::Turns(2), What::Joins, What::Puts, What::Fill, What::Copy];
-        let what = if rng.chance(12) { What::Task } else { rng.pick(&what) };
+        let what = match rng.below(100) {
+            0..12 => What::Task,
+            12..15 => What::Prefetch,
+            _ => rng.pick(&what),
+        };
         let to = rng.below(BUFFERS);
         let from = (to + rng.within(1, BUFFERS - 1)) % BUFFERS;
         let (at, n) = match rng.chance(50) {
@@ -91,7 +113,8 @@ impl Step {
         };
         let after = (nth > 0 && rng.chance(20)).then(|| rng.below(nth));
         let term = rng.below(1000) as i64;
-        Step { what, from, to, at, n, term, after, updatable: rng.chance(50), fixed: false }
+        let (updatable, barrier) = (rng.chance(50), rng.chance(3));
+        Step { what, from, to, at, n, term, after, updatable, fixed: false, barrier }
     }
 
     /// Steps of a block. Some pass what the block makes from one to the next.
@@ -107,8 +130,13 @@ impl Step {
             {
                 step.after = Some(other);
             }
-            if rng.chance(85) {
-                steps.push(step);
+            match rng.below(100) {
+                0..75 => steps.push(step),
+                75..82 => steps.extend(chosen(rng)),
+                82..85 => steps.extend(by_pointer(rng, nth)),
+                _ => {}
+            }
+            if steps.len() > nth {
                 continue;
             }
             let made = BUFFERS + rng.below(MADE);
@@ -138,6 +166,10 @@ impl Step {
             return;
         }
         let other = Step::random(rng, 0);
+        if self.to == FLAGS {
+            self.term = other.term % 4;
+            return;
+        }
         self.term = other.term;
         if rng.chance(50) {
             (self.from, self.to, self.at, self.n) = (other.from, other.to, other.at, other.n);
@@ -146,20 +178,24 @@ impl Step {
 
     /// As a program without Folio does it.
     #[expect(clippy::needless_range_loop, reason = "two of the vectors by one index")]
-    fn run(&self, data: &mut [Vec<i64>]) {
+    pub(crate) fn run(&self, data: &mut [Vec<i64>]) {
+        if let What::Chosen(choice) = self.what {
+            return choice.run(data);
+        }
         for i in self.at..self.at + self.n {
             let (x, y) = (data[self.from][i], &mut data[self.to][i]);
             *y = match self.what {
                 What::Turns(factor) => (*y * factor + self.term) % MODULUS,
                 What::Joins => (*y * 3 + x + self.term) % MODULUS,
                 What::Puts | What::Fill => self.term,
-                What::Copy => x,
+                What::Copy | What::RawCopy(_) => x,
                 What::Task => (*y + 2 * x + self.term) % MODULUS,
+                What::Prefetch | What::Chosen(_) => *y,
             };
         }
     }
 
-    fn describe(
+    pub(crate) fn describe(
         &self,
         (own, all, log): (usize, &[Shared<i64>], &Log),
         cg: &mut CommandGroup,
@@ -173,6 +209,12 @@ impl Step {
             What::Puts => cg.run(n, puts(term, to)),
             What::Fill => cg.fill(to, term),
             What::Copy => cg.copy(&from, to),
+            What::Prefetch => cg.prefetch(&from),
+            // SAFETY: both hold so many elements, which the program uses on this device only; the
+            // commands before and after it that use them are in order.
+            What::RawCopy(Some([from, to])) => unsafe { cg.copy_raw(from, to, [1, 1, 8 * N]) },
+            // A condition is a graph.
+            What::RawCopy(None) | What::Chosen(_) => {}
             What::Task => {
                 let (from, to, log) = (cg.read(&from), cg.read_write(&mut to), log.clone());
                 cg.repeatable_task((from, to), move |(from, mut to)| {
@@ -193,21 +235,30 @@ enum Way {
     Ordinary,
     ByHand,
     Recorded,
-    /// By hand, in two graphs, which are nodes of a third.
+    /// By hand, in several graphs, which are nodes of another one, or of one of them.
     Nested,
+    /// By hand, in several graphs, which run one behind the other.
+    Split,
     Batch,
 }
 
 /// A block as it is to be run.
 enum Made {
-    Direct,
-    Batch,
-    Graph { run: Executable, nodes: Vec<Option<Node>>, values: Vec<Option<Parameter<Step>>> },
+    Direct(Chosen),
+    Batch(Chosen),
+    Graph { runs: Vec<Executable>, nodes: Vec<Option<Node>>, values: Vec<Option<Parameter<Step>>> },
 }
+
+/// By step: the graph of a condition.
+type Chosen = Vec<Option<Executable>>;
 
 struct World {
     rt: Runtime,
     all: Arc<[Shared<i64>]>,
+    /// By device: memory that pointers name.
+    raw: Vec<[Shared<i64>; 2]>,
+    /// The device of the block.
+    at: usize,
     data: Vec<Vec<i64>>,
     log: Log,
 }
@@ -220,18 +271,36 @@ impl World {
         }
         let options = || BufferOptions::new().page([PAGE]);
         let all = data.iter().map(|data| Ok(rt.buffer_from_with(data, [N], options())?.share()));
-        let all = all.collect::<Result<Vec<_>>>()?.into();
-        data.resize(BUFFERS + MADE, vec![0; N]);
-        Ok(World { rt, all, data, log: Log::default() })
+        let mut all = all.collect::<Result<Vec<_>>>()?;
+        // What a block makes takes the place of these.
+        all.resize(BUFFERS + MADE, all[0].clone());
+        all.push(rt.buffer_from(&[0; N])?.share());
+        data.resize(RAW[1] + 1, vec![0; N]);
+        let mut raw = Vec::new();
+        for device in rt.devices() {
+            let made = || rt.usm::<i64>(&device, UsmKind::Device, N);
+            let own = [made()?, made()?].map(|made| made.into_buffer().share());
+            let q = rt.queue_on(&device)?;
+            own.iter().try_for_each(|own| q.fill(own, 0)?.wait())?;
+            raw.push(own);
+        }
+        Ok(World { rt, all: all.into(), raw, at: 0, data, log: Log::default() })
+    }
+
+    /// Where the memory is that pointers name.
+    fn pointers(&self, on: &DeviceRef) -> Result<[UsmPtr; 2]> {
+        let [first, second] = &self.raw[self.at];
+        Ok([first.pointer(on)?, second.pointer(on)?])
     }
 
     /// All buffers that a block uses: those that it makes are new.
     fn with_made(&self) -> Result<Vec<Shared<i64>>> {
         let mut all = self.all.to_vec();
-        for _ in 0..MADE {
+        for made in &mut all[BUFFERS..FLAGS] {
             let options = BufferOptions::new().page([PAGE]);
-            all.push(self.rt.buffer_with::<i64, 1>([N], options)?.share());
+            *made = self.rt.buffer_with::<i64, 1>([N], options)?.share();
         }
+        all.extend_from_slice(&self.raw[self.at]);
         Ok(all)
     }
 
@@ -265,7 +334,7 @@ impl World {
     fn by_hand(
         &self,
         graph: &Graph,
-        (steps, used): (&[Step], &[Shared<i64>]),
+        (steps, used, chosen): (&[Step], &[Shared<i64>], &Chosen),
         nodes: &mut Vec<Option<Node>>,
         values: &mut Vec<Option<Parameter<Step>>>,
     ) -> Result<()> {
@@ -274,7 +343,10 @@ impl World {
             // What is in another graph is only before it if that is.
             let after: Vec<Node> =
                 step.after.filter(|at| *at >= base).and_then(|at| nodes[at]).into_iter().collect();
-            if step.updatable {
+            if let Some(chosen) = &chosen[nodes.len()] {
+                nodes.push(Some(graph.add_graph(&after, chosen)?));
+                values.push(None);
+            } else if step.updatable {
                 let (value, all) = (Parameter::new(*step), self.all.clone());
                 let (read, log, own) = (value.clone(), self.log.clone(), nodes.len());
                 let describe = move |cg: &mut CommandGroup| {
@@ -292,22 +364,49 @@ impl World {
         Ok(())
     }
 
+    fn chosen(&self, on: &DeviceRef, steps: &[Step]) -> Result<Chosen> {
+        let made = steps.iter().map(|step| match step.what {
+            What::Chosen(choice) => choice.made(&self.rt, on, &self.all).map(Some),
+            _ => Ok(None),
+        });
+        made.collect()
+    }
+
     fn make(&self, on: &DeviceRef, way: Way, steps: &[Step], rng: &mut Rng) -> Result<Made> {
         let graph = self.rt.graph(on)?;
         let (mut nodes, mut values) = (Vec::new(), Vec::new());
         let all = self.with_made()?;
+        let chosen = self.chosen(on, steps)?;
         match way {
-            Way::Ordinary => return Ok(Made::Direct),
-            Way::Batch => return Ok(Made::Batch),
-            Way::ByHand => self.by_hand(&graph, (steps, &all), &mut nodes, &mut values)?,
-            Way::Nested => {
-                let half = rng.below(steps.len() + 1);
-                let parts = [self.rt.graph(on)?, self.rt.graph(on)?];
-                for (part, steps) in parts.iter().zip([&steps[..half], &steps[half..]]) {
-                    self.by_hand(part, (steps, &all), &mut nodes, &mut values)?;
+            Way::Ordinary => return Ok(Made::Direct(chosen)),
+            Way::Batch => return Ok(Made::Batch(chosen)),
+            Way::ByHand => self.by_hand(&graph, (steps, &all, &chosen), &mut nodes, &mut values)?,
+            Way::Nested | Way::Split => {
+                let mut cuts: Vec<usize> =
+                    (0..rng.within(1, 4)).map(|_| rng.below(steps.len() + 1)).collect();
+                cuts.extend([0, steps.len()]);
+                cuts.sort_unstable();
+                let mut runs: Vec<Executable> = Vec::new();
+                for cut in cuts.windows(2) {
+                    let part = self.rt.graph(on)?;
+                    let deeper = way == Way::Nested && rng.chance(30);
+                    if let Some(before) = runs.pop_if(|_| deeper) {
+                        part.add_graph(&[], &before)?;
+                    }
+                    let with = (&steps[cut[0]..cut[1]], &all[..], &chosen);
+                    let own = self.rt.graph(on)?;
+                    self.by_hand(&own, with, &mut nodes, &mut values)?;
+                    let before = part.leaves();
+                    part.add_graph(&before, &own.finalize()?)?;
+                    runs.push(part.finalize()?);
                 }
-                let first = graph.add_graph(&[], &parts[0].finalize()?)?;
-                graph.add_graph(&[first], &parts[1].finalize()?)?;
+                if way == Way::Split {
+                    return Ok(Made::Graph { runs, nodes, values });
+                }
+                runs.iter().try_for_each(|run| {
+                    let before = graph.leaves();
+                    graph.add_graph(&before, run).map(drop)
+                })?;
             }
             Way::Recorded => {
                 let queues = [self.rt.queue_on(on)?, self.rt.in_order_queue_on(on)?];
@@ -318,12 +417,8 @@ impl World {
                     if rng.chance(5) {
                         named[0].barrier()?;
                     }
-                    let event = named[rng.below(named.len())].submit(|cg| {
-                        step.after.iter().for_each(|at| {
-                            cg.after(&events[*at]);
-                        });
-                        step.describe((own, &all, &self.log), cg)
-                    })?;
+                    let q = &named[rng.below(named.len())];
+                    let event = self.submit(q, (own, step), (&all, &chosen), &events)?;
                     nodes.push(graph.node_of(&event));
                     values.push(None);
                     events.push(event);
@@ -332,28 +427,53 @@ impl World {
             }
         }
         drop(all);
-        let run = graph.finalize()?;
-        Ok(Made::Graph { run, nodes, values })
+        let runs = vec![graph.finalize()?];
+        Ok(Made::Graph { runs, nodes, values })
+    }
+
+    /// Submits a step behind those of its block.
+    fn submit(
+        &self,
+        q: &Queue,
+        (own, step): (usize, &Step),
+        (all, chosen): (&[Shared<i64>], &Chosen),
+        events: &[Event],
+    ) -> Result<Event> {
+        let after: Vec<&Event> = step.after.iter().map(|at| &events[*at]).collect();
+        if let Some(chosen) = &chosen[own] {
+            return q.run_graph_after(chosen, &after);
+        }
+        q.submit(|cg| {
+            after.iter().for_each(|event| {
+                cg.after(event);
+            });
+            step.describe((own, all, &self.log), cg)
+        })
     }
 
     /// One run of a block.
     fn run(&self, q: &Queue, made: &Made, steps: &[Step]) -> Result<()> {
-        let submit = |q: &Queue| {
+        let submit = |q: &Queue, chosen: &Chosen| {
             let (mut events, all): (Vec<Event>, _) = (Vec::new(), self.with_made()?);
             for (own, step) in steps.iter().enumerate() {
-                events.push(q.submit(|cg| {
-                    step.after.iter().for_each(|at| {
-                        cg.after(&events[*at]);
-                    });
-                    step.describe((own, &all, &self.log), cg)
-                })?);
+                if step.barrier {
+                    q.barrier()?;
+                }
+                events.push(self.submit(q, (own, step), (&all, chosen), &events)?);
             }
             Ok(())
         };
         match made {
-            Made::Direct => submit(q),
-            Made::Batch => q.batch(submit).map(drop),
-            Made::Graph { run, .. } => q.run_graph(run).map(drop),
+            Made::Direct(chosen) => submit(q, chosen),
+            Made::Batch(chosen) => q.batch(|q| submit(q, chosen)).map(drop),
+            Made::Graph { runs, .. } => {
+                let mut last: Option<Event> = None;
+                for run in runs {
+                    let after: Vec<&Event> = last.iter().collect();
+                    last = Some(q.run_graph_after(run, &after)?);
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -398,17 +518,27 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         devices.iter().flat_map(|on| [world.rt.queue_on(on), world.rt.in_order_queue_on(on)]);
     let queues = queues.collect::<Result<Vec<_>>>().map_err(told)?;
     for block in 0..rng.within(1, 4) {
-        let way = [Way::Ordinary, Way::ByHand, Way::Recorded, Way::Nested, Way::Batch];
+        let way = [Way::Ordinary, Way::ByHand, Way::Recorded, Way::Nested, Way::Split, Way::Batch];
         let way = rng.pick(&way);
         let mut steps = Step::block(&mut rng);
         let at = rng.below(devices.len());
         let (on, queue) = (&devices[at], &queues[2 * at + rng.below(2)]);
-        let made = world.make(on, way, &steps, &mut rng).map_err(told)?;
-        let how = if rng.chance(50) { Replay::Parts } else { Replay::Whole };
-        if let Made::Graph { run, .. } = &made {
-            run.replay_as(if rng.chance(20) { Replay::Commands } else { how });
+        world.at = at;
+        for step in &mut steps {
+            if let What::RawCopy(pointers) = &mut step.what {
+                *pointers = Some(world.pointers(on).map_err(told)?);
+            }
         }
-        for run in 0..rng.within(1, 8) {
+        see_steps(seen, way, &steps);
+        let mut made = world.make(on, way, &steps, &mut rng).map_err(told)?;
+        let how = if rng.chance(50) { Replay::Parts } else { Replay::Whole };
+        if let Made::Graph { runs, .. } = &made {
+            let how = if rng.chance(20) { Replay::Commands } else { how };
+            runs.iter().for_each(|run| run.replay_as(how));
+        }
+        let times = if rng.chance(4) { rng.within(9, 64) } else { rng.within(1, 8) };
+        see(seen, "many runs", (times > 8).into());
+        for run in 0..times {
             let doing =
                 |why: String| format!("block {block}, {way:?}, run {run}: {why}\n{steps:#?}");
             world.run(queue, &made, &steps).map_err(told).map_err(doing)?;
@@ -429,23 +559,26 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
                 world.data[at][i] = value;
             }
             if rng.chance(35) {
-                exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
+                exchange(&mut made, (way, on), &mut steps, &world, (&mut rng, seen))
+                    .map_err(told)?;
             }
-            if let Made::Direct | Made::Batch = made
+            if let Made::Direct(_) | Made::Batch(_) = made
                 && rng.chance(30)
             {
                 let order = world.check_order(&steps);
                 order.map_err(|why| format!("block {block}, {way:?}, run {run}: {why}"))?;
                 reorder(&mut steps, &mut rng);
             }
-            if let Made::Graph { run, .. } = &made
+            if let Made::Graph { runs, .. } = &made
                 && rng.chance(10)
             {
-                run.replay_as(rng.pick(&[Replay::Parts, Replay::Whole, Replay::Commands]));
+                let how = rng.pick(&[Replay::Parts, Replay::Whole, Replay::Commands]);
+                runs.iter().for_each(|run| run.replay_as(how));
             }
         }
         world.check_order(&steps).map_err(|why| format!("block {block}, {way:?}: {why}"))?;
-        if let Made::Graph { run, .. } = &made {
+        let runs = if let Made::Graph { runs, .. } = &made { &runs[..] } else { &[] };
+        for run in runs {
             see_replays(seen, how, &run.replay_report());
             let memory = run.memory().map_err(told)?;
             see(seen, "temporaries", memory.temporaries as u64);
@@ -453,9 +586,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         }
         see(seen, "temporaries of batches", queue.batch_report().temporaries as u64);
         see(seen, "blocks as one operation", queue.batch_report().replayed);
-        if let Made::Graph { run, .. } = &made
-            && run.device().name() != on.name()
-        {
+        if runs.iter().any(|run| run.device().name() != on.name()) {
             return Err("a graph of another device".to_owned());
         }
     }
@@ -468,7 +599,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
 /// Has steps come after others.
 fn reorder(steps: &mut [Step], rng: &mut Rng) {
     for at in 1..steps.len() {
-        if steps[at].after.is_some() {
+        if steps[at].after.is_some() && !steps[at].fixed {
             let tasks = (0..at).filter(|at| matches!(steps[*at].what, What::Task));
             let tasks: Vec<usize> = tasks.collect();
             let one = if tasks.is_empty() { rng.below(at) } else { rng.pick(&tasks) };
@@ -478,12 +609,21 @@ fn reorder(steps: &mut [Step], rng: &mut Rng) {
 }
 
 /// Exchanges what some steps do, by parameters or node by node.
-fn exchange(made: &Made, steps: &mut [Step], world: &World, rng: &mut Rng) -> Result<()> {
+fn exchange(
+    made: &mut Made,
+    (way, on): (Way, &DeviceRef),
+    steps: &mut [Step],
+    world: &World,
+    (rng, seen): (&mut Rng, &Seen),
+) -> Result<()> {
+    if way == Way::ByHand && rng.chance(25) {
+        return exchange_all(made, on, steps, world, (rng, seen));
+    }
     for (at, step) in steps.iter_mut().enumerate() {
         if !rng.chance(25) {
             continue;
         }
-        let Made::Graph { run, nodes, values } = made else {
+        let Made::Graph { runs, nodes, values } = made else {
             step.exchange(rng);
             continue;
         };
@@ -493,12 +633,70 @@ fn exchange(made: &Made, steps: &mut [Step], world: &World, rng: &mut Rng) -> Re
             (None, Some(_)) if step.fixed => {}
             (None, Some(node)) => {
                 let with = (at, &world.all[..], &world.log);
-                run.update(node, |cg| step.describe(with, cg))?;
+                see(seen, "updates within graphs", (way == Way::Nested).into());
+                let mut done = Ok(());
+                for run in runs.iter() {
+                    done = run.update(node, |cg| step.describe(with, cg));
+                    // It is a node of one of them.
+                    if !why(&done, |why| matches!(why, GraphError::ForeignNode { .. })) {
+                        break;
+                    }
+                }
+                done?;
             }
             (None, None) => {}
         }
     }
     Ok(())
+}
+
+/// Exchanges all that a graph does for what another one of the same shape does; or nothing, where
+/// other places lead to another shape.
+fn exchange_all(
+    made: &mut Made,
+    on: &DeviceRef,
+    steps: &mut [Step],
+    world: &World,
+    (rng, seen): (&mut Rng, &Seen),
+) -> Result<()> {
+    let Made::Graph { runs, values, .. } = made else { return Ok(()) };
+    let (graph, all, mut new) = (world.rt.graph(on)?, world.with_made()?, steps.to_vec());
+    for step in &mut new {
+        if rng.chance(50) {
+            step.exchange(rng);
+        }
+    }
+    let (chosen, mut nodes, mut read) = (world.chosen(on, &new)?, Vec::new(), Vec::new());
+    world.by_hand(&graph, (&new, &all, &chosen), &mut nodes, &mut read)?;
+    let done = runs[0].update_from(&graph);
+    if why(&done, |why| matches!(why, GraphError::OtherShape { .. })) {
+        return Ok(());
+    }
+    done?;
+    see(seen, "updates of a whole graph", 1);
+    steps.copy_from_slice(&new);
+    *values = read;
+    Ok(())
+}
+
+/// It is this error of a graph.
+fn why(done: &Result<()>, is: impl Fn(&GraphError) -> bool) -> bool {
+    matches!(done, Err(Error::Graph { why, .. }) if is(why))
+}
+
+/// Counts what steps are.
+fn see_steps(seen: &Seen, way: Way, steps: &[Step]) {
+    see(seen, "graphs one behind the other", (way == Way::Split).into());
+    for step in steps {
+        see(seen, "barriers in batches", (way == Way::Batch && step.barrier).into());
+        match step.what {
+            What::Prefetch => see(seen, "prefetches", 1),
+            What::RawCopy(_) => see(seen, "copies by pointers", 1),
+            What::Chosen(Choice { kind: Kind::While, .. }) => see(seen, "loops", 1),
+            What::Chosen(_) => see(seen, "conditions", 1),
+            _ => {}
+        }
+    }
 }
 
 /// How many cases there were, and what occurred in them.
@@ -575,6 +773,15 @@ fn suite_graphs() {
         "shared memory",
         "temporaries of batches",
         "blocks as one operation",
+        "many runs",
+        "graphs one behind the other",
+        "updates within graphs",
+        "updates of a whole graph",
+        "prefetches",
+        "copies by pointers",
+        "conditions",
+        "loops",
+        "barriers in batches",
     ];
     let absent: Vec<_> = all.iter().filter(|what| !seen.contains_key(*what)).collect();
     assert!(done < 500 || absent.is_empty(), "no case of {absent:?}");

@@ -8,6 +8,7 @@ mod emit;
 mod faults;
 mod fusion;
 mod graphs;
+mod graphs_chosen;
 mod graphs_fused;
 mod kernels;
 mod machines;

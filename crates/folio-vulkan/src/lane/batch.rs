@@ -20,8 +20,8 @@ use folio_kernel::emit::spirv::Module;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// Timestamps of a lane.
-const QUERIES: u32 = 512;
+/// Timestamps of a lane: two for each operation whose timing may be kept.
+const QUERIES: u32 = 8192;
 
 /// Commands that are submitted at once.
 pub(crate) struct Batch {

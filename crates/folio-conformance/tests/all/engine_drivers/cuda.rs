@@ -36,7 +36,7 @@ fn cuda_checked_kernels() {
     if !are_there() {
         return;
     }
-    let checked = [
+    passes_checked(&[
         "tiles_in_local_memory",
         "folds_of_groups",
         "histograms",
@@ -44,7 +44,29 @@ fn cuda_checked_kernels() {
         "launch_wide_reductions",
         "groups_sort_and_transpose",
         "more_dimensions",
-    ];
+    ]);
+}
+
+/// Another part of it, of graphs: updates, temporaries, conditions, blocks that come again.
+#[test]
+fn cuda_checked_graphs() {
+    if !are_there() {
+        return;
+    }
+    passes_checked(&[
+        "temporaries_of_a_graph_share_memory",
+        "batches_find_the_memory_of_their_temporaries_again",
+        "many_exchanges_make_one_graph",
+        "parameters_are_exchanged_between_runs",
+        "usm_pointers_are_exchanged_by_parameters",
+        "a_loop_is_one_operation_of_a_device_that_has_conditions",
+        "a_switch_runs_the_body_of_its_number",
+        "a_batch_that_comes_again_is_one_operation",
+    ]);
+}
+
+/// Tests of the suite, under compute-sanitizer. All of them are there.
+fn passes_checked(checked: &[&str]) {
     let factory: Factory = Arc::new(|| Box::new(CudaBackend::new()));
     let summary = run_engine_where(factory, &[], &|name| checked.contains(&name));
     println!("{summary}");

@@ -31,7 +31,7 @@ use std::sync::Arc;
 pub(super) struct Ready {
     pub(super) steps: Arc<Steps>,
     /// By command: those that were described that it is.
-    members: Vec<SmallVec<[usize; 4]>>,
+    pub(super) members: Vec<SmallVec<[usize; 4]>>,
     /// If fusion was asked for.
     pub(super) report: Option<Explanation>,
     /// What counts as never written after a run.

@@ -3,8 +3,7 @@
 use super::{Draft, Ready};
 use crate::error::Label;
 use crate::graph::NodeKind;
-use crate::graph::conflicts::Conflicts;
-use crate::graph::picture::Quoted;
+use crate::graph::picture::{Drawn, Quoted, json};
 use crate::graph::steps::Steps;
 use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport, Plan, Refusal, Step, Work};
 use std::collections::{BTreeSet, HashMap};
@@ -116,6 +115,7 @@ impl Ready {
     pub(in crate::graph) fn dot(&self, label: &Label, steps: &Steps) -> String {
         use std::fmt::Write;
         let mut out = String::new();
+        let nodes: Vec<Drawn<'_>> = Drawn::of_steps(steps).collect();
         // Writing to a string does not fail.
         let _ = writeln!(out, "digraph {} {{\n  node [shape=box];", Quoted(label.as_str()));
         for (at, (members, step)) in self.members.iter().zip(&self.steps.all).enumerate() {
@@ -125,31 +125,30 @@ impl Ready {
                 let _ = writeln!(out, "  subgraph cluster_{at} {{\n  label={};", Quoted(&name));
             }
             for member in members {
-                let Some(step) = steps.all.get(*member) else { continue };
-                let mut text = format!("{member}: {}", step.template.kind);
-                if !step.template.label.as_str().is_empty() {
-                    let _ = write!(text, " `{}`", step.template.label.as_str());
+                if let Some(node) = nodes.get(*member) {
+                    let _ = node.dot(&mut out, &format!("n{member}"), Some(*member));
                 }
-                let _ = writeln!(out, "  n{member} [label={}];", Quoted(&text));
             }
             if is_fused {
                 out.push_str("  }\n");
             }
         }
-        let mut conflicts = Conflicts::default();
-        for (at, (step, asked)) in steps.all.iter().zip(&steps.order.after).enumerate() {
-            let mut known: Vec<u32> = asked.iter().map(|(from, _)| *from).collect();
-            for from in &known {
-                let _ = writeln!(out, "  n{from} -> n{at};");
-            }
-            conflicts.add(at as u32, &step.template.command.accesses, &mut |from, _| {
-                if !known.contains(&from) {
-                    known.push(from);
-                    let _ = writeln!(out, "  n{from} -> n{at} [style=dashed];");
-                }
-            });
+        for (at, node) in nodes.iter().enumerate() {
+            let _ = node.edges(&mut out, "", &format!("n{at}"));
         }
         out.push_str("}\n");
+        out
+    }
+
+    /// The commands as they were described, each with the number of that which runs for it.
+    pub(in crate::graph) fn json(&self, label: &Label, device: &str, steps: &Steps) -> String {
+        let mut of = vec![None; steps.all.len()];
+        for (at, members) in self.members.iter().enumerate() {
+            members.iter().for_each(|member| of[*member] = Some(at));
+        }
+        let mut out = String::new();
+        // Writing to a string does not fail.
+        let _ = json(label, device, Drawn::of_steps(steps).zip(of), &mut out);
         out
     }
 }

@@ -1,0 +1,36 @@
+//! `folio draw`: a picture of a graph, by Graphviz.
+
+use crate::Error;
+use std::ffi::OsStr;
+use std::io::ErrorKind;
+use std::path::Path;
+use std::process::Command;
+
+/// Has Graphviz's program `dot` write the picture of a DOT file, of the kind that the name of the
+/// picture ends with.
+pub fn run(file: &Path, out: &Path, dot: &OsStr) -> Result<(), Error> {
+    let kind = out.extension().and_then(OsStr::to_str).unwrap_or("svg");
+    // Whole, so that no name is taken for an option.
+    let whole = |path: &Path| {
+        let whole = std::path::absolute(path);
+        whole.map_err(|error| format!("{}: {error}", path.display()))
+    };
+    let (file, out) = (&whole(file)?, &whole(out)?);
+    std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut command = Command::new(dot);
+    command.arg(format!("-T{kind}")).arg("-o").arg(out).arg(file);
+    let output = command.output().map_err(|error| match error.kind() {
+        ErrorKind::NotFound => format!(
+            "pictures need Graphviz, and there is no program {}: install the package `graphviz`",
+            dot.display()
+        ),
+        _ => format!("{}: {error}", dot.display()),
+    })?;
+    match output.status.success() {
+        true => Ok(()),
+        false => {
+            let said = String::from_utf8_lossy(&output.stderr);
+            Err(format!("{} refuses {}: {}", dot.display(), file.display(), said.trim()).into())
+        }
+    }
+}

@@ -20,10 +20,10 @@ tests![
     graphs_are_made_for_few_blocks_of_whatever_kind,
 ];
 
-/// `x / by`: no check is left unless `by` is 0.
+/// No check is left if `x` has so many elements.
 #[kernel]
-fn divides(i: Item, by: i32, x: InOut<i32>) {
-    x[i] = x[i] / by;
+fn picks(i: Item, at: usize, x: In<i32>, y: InOut<i32>) {
+    y[i] = y[i] + x[at];
 }
 
 /// Turns of a loop that are enough for a graph, and for the device to know how long its commands
@@ -222,32 +222,33 @@ fn an_exchange_changes_no_earlier_block(rig: &Rig) -> Outcome {
 fn a_block_in_which_a_check_is_left_is_submitted_one_by_one(rig: &Rig) -> Outcome {
     let has = has_graphs(rig)?;
     let q = rig.queue()?;
-    let all = numbers(rig, 2)?;
-    let [x, y] = [&all[0], &all[1]];
-    let block = |q: &Queue, by: i32| {
-        q.run(8, adds(100 + by, x))?;
-        q.run(8, divides(by, x))?;
-        q.run(8, adds(by, y)).map(drop)
+    let all = numbers(rig, 3)?;
+    let [x, y, z] = [&all[0], &all[1], &all[2]];
+    let block = |q: &Queue, turn: i32, at: usize| {
+        q.run(8, adds(turn, x))?;
+        q.run(8, picks(at, x, y))?;
+        q.run(8, adds(turn, z)).map(drop)
     };
-    let mut want = 1;
+    let mut want = [1, 1];
     let Turns { replayed, exchanged, .. } = in_turns(&q, |q, turn| {
-        want = (want + 101 + turn) / (turn + 1);
-        block(q, turn + 1)
+        want[0] += turn;
+        want[1] += want[0];
+        block(q, turn, turn as usize % 8)
     })?;
-    ensure_eq!(x.get([0])?, want);
+    ensure_eq!([x.get([0])?, y.get([0])?], want);
     ensure!(!has || exchanged > 0 && exchanged == replayed, "{:?}", q.batch_report());
-    let before = (q.batch_report(), y.get([0])?);
-    let event = q.batch(|q| block(q, 0))?.1;
+    let (before, [x_before, z_before]) = (q.batch_report(), [x.get([0])?, z.get([0])?]);
+    let event = q.batch(|q| block(q, 1000, 8))?.1;
     let failure = failure(event.wait())?;
-    ensure!(failure.to_string().contains("divides"), "{failure}");
+    ensure!(failure.to_string().contains("picks"), "{failure}");
     let now = q.batch_report();
-    ensure_eq!((now.replayed, now.exchanged), (before.0.replayed, before.0.exchanged));
+    ensure_eq!((now.replayed, now.exchanged), (before.replayed, before.exchanged));
     ensure!(!has || now.why_not.is_some_and(|why| why.contains("check")), "{now:?}");
     // What does not use what has failed has run.
-    ensure_eq!(y.get([0])?, before.1);
+    ensure_eq!([x.get([0])?, z.get([0])?], [x_before + 1000, z_before + 1000]);
     let _ = q.wait();
-    q.fill(x, 5)?.wait()?;
-    let Turns { exchanged, .. } = in_turns(&q, |q, turn| block(q, turn + 2))?;
+    q.fill(y, 5)?.wait()?;
+    let Turns { exchanged, .. } = in_turns(&q, |q, turn| block(q, 2000 + turn, 3))?;
     ensure!(!has || exchanged > 0, "{:?}", q.batch_report());
     Ok(())
 }

@@ -82,7 +82,8 @@ fn buffers_that_take_turns_have_a_graph_each_if_they_are_few() {
         };
         q.batch(block).unwrap().1.wait().unwrap();
     }
-    assert_eq!(counts(&q), [40, 39, 37, 37, 1]);
+    // Eleven blocks bring a buffer.
+    assert_eq!(counts(&q), [40, 39, 29, 29, 1]);
 }
 
 /// GRAPH-08: also while the device has not run the block before.

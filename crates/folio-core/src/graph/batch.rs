@@ -8,7 +8,7 @@
 
 use super::conflicts::After;
 use super::fuse::{FinalizeOptions, Unit};
-use super::kept::{Batches, Block, NEW};
+use super::kept::{Batches, Block, MAKES, NEW};
 use super::pool::Temporaries;
 use super::steps::Steps;
 use super::template::{Template, Work};
@@ -207,7 +207,7 @@ impl Queue {
     ) -> Result<Event> {
         let (batches, graph) = (&self.inner.batches, &*desk.graph);
         let taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
-        let apart = taken.apart(options, made);
+        let apart = taken.apart(options);
         let Taken {
             mut commands,
             after,
@@ -276,10 +276,10 @@ struct Taken {
 impl Taken {
     /// Why a block of these commands is never one operation, as far as that follows from how they
     /// were described.
-    fn apart(&self, options: FinalizeOptions, made: bool) -> Option<Apart> {
+    fn apart(&self, options: FinalizeOptions) -> Option<Apart> {
         let all = [
             (options != FinalizeOptions::new(), "its kernels are to be fused"),
-            (!self.temporaries.is_empty() || made, "buffers were made while it was described"),
+            (!self.temporaries.is_empty(), MAKES),
             (!self.internal.is_empty(), "it uses memory that is marked as internal"),
             (!self.fusion.is_empty(), "its kernels are to be fused"),
             (self.nested, "it runs a graph"),

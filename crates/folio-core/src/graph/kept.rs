@@ -9,7 +9,7 @@
 
 use super::batch::{BatchReport, Desk};
 use super::chains::before_of;
-use super::conflicts::{After, order_of};
+use super::conflicts::{After, IdMap, order_of};
 use super::known::{Changed, KNOWN, Known};
 use super::pool::{Pool, Temporaries};
 use super::shapes::{Expected, Kind, Shape, digest_of, key_of};
@@ -33,7 +33,7 @@ const SHAPES: usize = 16;
 
 pub(super) const NEW: Apart = "it is one of the first blocks of these commands";
 const LEARNT: Apart = "the device was given a graph of it for later blocks";
-const MAKES: Apart = "buffers were made while it was described";
+pub(super) const MAKES: Apart = "it makes buffers";
 const ORDER: Apart = "its commands use each other's data in another way than before";
 const FIXED: Apart = "the device does not exchange what these commands do";
 const NO_GRAPH: Apart = "the device makes no graph of its commands";
@@ -146,31 +146,29 @@ impl Batches {
         leases: &mut Vec<Arc<StorageHandle>>,
     ) -> Result<Arc<Known>, Apart> {
         let (known, changed) = trail.whole().ok_or(NEW)?;
-        if made {
+        if made && has_temporary(changed) {
             return Err(MAKES);
         }
         graph.core.engine.may_exchange(&known.block)?;
-        let commands = known.commands(changed).map(|template| &template.command);
-        let digest = digest_of(commands);
-        {
-            let mut kept = self.kept.lock();
-            let has_room = kept.has_room();
-            match kept.kind(known.kind) {
-                Some(kind) if kind.fixed => return Err(FIXED),
-                Some(kind) if has_room && kind.has(digest) => return Err(NEW),
-                _ => {}
-            }
-        }
+        let digest = digest_of(known.commands(changed).map(|template| &template.command));
+        self.may_exchange(known.kind, digest)?;
         let refused = |(_, template): &Changed| graph.why_no_block(&template.command);
         if let Some(why) = changed.iter().find_map(refused) {
             return Err(why);
         }
         let known = known.clone();
-        let exchange = known.exchange(changed).ok_or(ORDER)?;
-        let block = graph.core.engine.exchange(on, &known.block, exchange, &self.trust);
-        let block = match block {
+        let exchanged = match known.exchange(changed) {
+            Some(exchange) => graph.core.engine.exchange(on, &known.block, exchange, &self.trust),
+            None => Err(NotExchanged::Apart(ORDER)),
+        };
+        let block = match exchanged {
             Ok(block) => block,
-            Err(NotExchanged::Apart(why)) => return Err(why),
+            Err(NotExchanged::Apart(why)) => {
+                if let Some(kind) = self.kept.lock().kind(known.kind) {
+                    kind.fail(why);
+                }
+                return Err(why);
+            }
             Err(NotExchanged::Refused) => {
                 self.replace(&known, None, |kind| kind.fixed = true);
                 return Err(FIXED);
@@ -182,8 +180,20 @@ impl Batches {
         };
         leases.extend(buffers);
         let new = Arc::new(known.with(changed, block));
-        self.replace(&known, Some(new.clone()), |kind| kind.note(digest));
+        self.replace(&known, Some(new.clone()), |kind| kind.succeed(digest));
         Ok(new)
+    }
+
+    /// That a block of these arguments is worth an exchange, and no graph of its own.
+    fn may_exchange(&self, kind: u64, digest: u64) -> Result<(), Apart> {
+        let mut kept = self.kept.lock();
+        let has_room = kept.has_room();
+        match kept.kind(kind) {
+            Some(kind) if kind.fixed => Err(FIXED),
+            Some(kind) if has_room && kind.has(digest) => Err(NEW),
+            Some(kind) => kind.try_again(),
+            None => Ok(()),
+        }
     }
 
     /// Keeps a block in the place of another one, or gives up that one.
@@ -309,6 +319,14 @@ impl Batches {
         shapes.insert(0, Shape { key, order: order.clone() });
         Found { order, kind, expected }
     }
+}
+
+/// One of these commands uses a buffer of which nothing else has a handle.
+fn has_temporary(changed: &[Changed]) -> bool {
+    let handles = || changed.iter().flat_map(|(_, template)| &template.leases.0);
+    let mut uses: IdMap<usize> = IdMap::default();
+    handles().for_each(|handle| *uses.entry(handle.id).or_default() += 1);
+    handles().any(|handle| uses.get(&handle.id) == Some(&Arc::strong_count(handle)))
 }
 
 impl Inner {

@@ -23,6 +23,9 @@ const OFTEN: u64 = 3;
 /// So many graphs of a kind may be given up that no block has used.
 const WASTED: u32 = 2 * KNOWN as u32;
 
+/// After so many blocks in a row whose commands could not be exchanged, it is tried less often.
+const TRIES: u32 = 4;
+
 const UNUSED: Apart = "graphs of such blocks were made and not used";
 
 /// Blocks of the same commands in the same order, over whichever buffers.
@@ -40,6 +43,8 @@ pub(super) struct Kind {
     /// How many there were that count.
     blocks: u64,
     wasted: u32,
+    /// How many blocks in a row had commands that could not be exchanged, and why the latest.
+    failed: (u32, Apart),
     /// Why no such block is one operation.
     pub(super) apart: Option<Apart>,
     /// The device does not exchange their commands.
@@ -60,7 +65,7 @@ pub(super) struct Expected {
 impl Kind {
     pub(super) fn new(key: u64) -> Kind {
         let digests = VecDeque::with_capacity(DIGESTS);
-        Kind { key, digests, blocks: 0, wasted: 0, apart: None, fixed: false }
+        Kind { key, digests, blocks: 0, wasted: 0, failed: (0, ""), apart: None, fixed: false }
     }
 
     /// An earlier block had the arguments of this digest.
@@ -68,8 +73,30 @@ impl Kind {
         self.digests.contains(&digest)
     }
 
+    /// That commands are to be exchanged, after this was not possible for the latest blocks: of many
+    /// such in a row only some are tried.
+    pub(super) fn try_again(&mut self) -> Result<(), Apart> {
+        let (times, why) = self.failed;
+        if times < TRIES || times.is_multiple_of(2 * TRIES) {
+            return Ok(());
+        }
+        self.failed = (times + 1, why);
+        Err(why)
+    }
+
+    /// Commands could not be exchanged.
+    pub(super) fn fail(&mut self, why: Apart) {
+        self.failed = (self.failed.0 + 1, why);
+    }
+
+    /// Commands were exchanged for those with these arguments.
+    pub(super) fn succeed(&mut self, digest: u64) {
+        self.failed.0 = 0;
+        self.note(digest);
+    }
+
     /// A block had these arguments.
-    pub(super) fn note(&mut self, digest: u64) {
+    fn note(&mut self, digest: u64) {
         self.digests.truncate(DIGESTS - 1);
         self.digests.push_front(digest);
     }

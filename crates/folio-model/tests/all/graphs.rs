@@ -401,6 +401,13 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         let way = [Way::Ordinary, Way::ByHand, Way::Recorded, Way::Nested, Way::Batch];
         let way = rng.pick(&way);
         let mut steps = Step::block(&mut rng);
+        // A loop whose blocks are of one kind.
+        let is_loop = matches!(way, Way::Batch) && rng.chance(60);
+        if is_loop {
+            steps.retain(|step| !step.fixed && !matches!(step.what, What::Task));
+            steps.iter_mut().for_each(|step| step.after = None);
+        }
+        let (least, most, exchanges) = if is_loop { (4, 16, 70) } else { (1, 8, 35) };
         let at = rng.below(devices.len());
         let (on, queue) = (&devices[at], &queues[2 * at + rng.below(2)]);
         let made = world.make(on, way, &steps, &mut rng).map_err(told)?;
@@ -408,7 +415,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         if let Made::Graph { run, .. } = &made {
             run.replay_as(if rng.chance(20) { Replay::Commands } else { how });
         }
-        for run in 0..rng.within(1, 8) {
+        for run in 0..rng.within(least, most) {
             let doing =
                 |why: String| format!("block {block}, {way:?}, run {run}: {why}\n{steps:#?}");
             world.run(queue, &made, &steps).map_err(told).map_err(doing)?;
@@ -428,7 +435,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
                 world.all[at].write().map_err(told)?[i] = value;
                 world.data[at][i] = value;
             }
-            if rng.chance(35) {
+            if rng.chance(exchanges) {
                 exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
             }
             if let Made::Direct | Made::Batch = made

@@ -6,6 +6,7 @@ use crate::call::Passed;
 use crate::engine::command::{Action, Command, End, Place};
 use crate::engine::launch::Launch;
 use crate::error::Label;
+use crate::geom::Box3;
 use crate::hal::{Geometry, Param};
 use crate::runtime::Core;
 use folio_device::Code;
@@ -121,6 +122,25 @@ pub(super) fn is_plain(passed: &Passed, core: &Core) -> bool {
         && storage.home().is_none()
         && !storage.imported.load(Ordering::Relaxed)
         && storage.managed.get().is_none()
+}
+
+/// What a command of this call accesses, and that it accesses nothing else, follows without its
+/// scalars: each item uses its own elements, and these are there.
+pub(super) fn is_free_of_scalars(called: &Called<'_>, given: &[Passed]) -> bool {
+    let Called { code, geometry: Geometry { offset, range, group, .. }, .. } = called;
+    let own = |passed: &Passed| match passed.mode.writes() {
+        true => code.is_own(passed.param),
+        false => code.reads_own(passed.param),
+    };
+    let items = Box3::at(*offset, *range);
+    let is_within = |passed: &Passed| {
+        let all = Box3::whole(passed.part.part.extent());
+        items.is_some_and(|items| all.contains(&items))
+    };
+    group.is_none()
+        && !code.indexes_arrays
+        && !code.denies_checks()
+        && given.iter().all(|passed| own(passed) && is_within(passed))
 }
 
 /// The call becomes this command.

@@ -2,14 +2,14 @@
 //! its commands are those, or of their kinds, no graph is built of them.
 
 use super::State;
-use super::alike::{Called, is_alike, is_plain, is_same, makes};
+use super::alike::{Called, is_alike, is_free_of_scalars, is_plain, is_same, makes};
 use super::conflicts::Edges;
 use super::known::{Changed, Known, with_changed};
 use super::state::What;
 use super::template::Template;
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
-use crate::engine::command::Command;
+use crate::engine::command::{Action, Command};
 use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::Core;
@@ -96,12 +96,11 @@ impl Trail {
         true
     }
 
-    /// Whether the next command is of the kind of that of a known block, and can take its place.
-    fn goes_on_like(&mut self, edges: &Edges, command: &Command) -> bool {
+    /// Whether the next command can take the place of that of a known block, which is like those
+    /// that `is_alike` says.
+    fn goes_on_like(&mut self, edges: &Edges, is_alike: impl Fn(&Command) -> bool) -> bool {
         let fits = |known: &Known| {
-            known
-                .node(self.at)
-                .is_some_and(|(own, before)| before == edges && is_alike(own, command))
+            known.node(self.at).is_some_and(|(own, before)| before == edges && is_alike(own))
         };
         let stays = !self.changed.is_empty() && self.known().is_some_and(|known| fits(known));
         if !stays {
@@ -176,7 +175,7 @@ impl State {
         let mut same = true;
         let at = self.next_on_trail(queue, after, |trail, edges| {
             same = trail.goes_on(edges, |known| is_same(known, command));
-            same || trail.goes_on_like(edges, command)
+            same || trail.goes_on_like(edges, |known| is_alike(known, command))
         })?;
         Some(if same { Next::Same(at) } else { Next::Like(at) })
     }
@@ -189,7 +188,8 @@ impl State {
     }
 
     /// The number of a kernel call that has not been made into a command, if what it becomes is the
-    /// next command of a known block: what is equal beforehand becomes equal commands.
+    /// next command of a known block: what is equal beforehand becomes equal commands. Or it is that
+    /// one but for its scalars, where nothing else follows from these.
     pub(super) fn follow_call(
         &mut self,
         queue: &Queue,
@@ -201,16 +201,30 @@ impl State {
             return None;
         }
         let any = self.trail.as_ref()?.plant.is(Planted::OtherValues);
-        self.next_on_trail(queue, &[], |trail, edges| {
-            trail.goes_on(edges, |known| makes(known, device, (called, any), given))
-        })
+        let mut same = true;
+        let at = self.next_on_trail(queue, &[], |trail, edges| {
+            same = trail.goes_on(edges, |known| makes(known, device, (called, any), given));
+            let other = |known: &Command| makes(known, device, (called, true), given);
+            same || is_free_of_scalars(&called, given) && trail.goes_on_like(edges, other)
+        })?;
+        if !same {
+            let trail = self.trail.as_mut()?;
+            let (known, _) = trail.known()?.node(at as usize)?;
+            let mut command = known.again()?;
+            if let Action::Launch(Some(launch)) = &mut command.action {
+                launch.scalars.clear();
+                launch.scalars.extend_from_slice(called.scalars);
+            }
+            self.change(Arc::new(Template::of_command(command)));
+        }
+        Some(at)
     }
 
     /// The number of a barrier with these edges, if it is the next command of a known block.
     pub(super) fn follow_barrier(&mut self, edges: &Edges, barrier: &Command) -> Option<u32> {
         let trail = self.trail.as_mut()?;
         let goes = trail.goes_on(edges, |known| is_same(known, barrier))
-            || trail.goes_on_like(edges, barrier);
+            || trail.goes_on_like(edges, |known| is_alike(known, barrier));
         goes.then(|| trail.at as u32 - 1)
     }
 

@@ -14,6 +14,7 @@ mod events;
 mod fusion;
 mod fusion_rows;
 mod graph_conditions;
+mod graph_exchanged;
 mod graph_parts;
 mod graph_runs;
 mod graph_times;
@@ -82,6 +83,7 @@ const TESTS: &[&[Test]] = &[
     usm::TESTS,
     graphs::TESTS,
     graph_runs::TESTS,
+    graph_exchanged::TESTS,
     graph_conditions::TESTS,
     graph_wholes::TESTS,
     graph_parts::TESTS,

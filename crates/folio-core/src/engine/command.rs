@@ -263,7 +263,7 @@ impl Action {
             Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
             Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
             Action::Conditional(node) => ([None, None], &node.raw[..]),
-            Action::Replay(whole) => ([None, None], &whole.raw[..]),
+            Action::Replay(whole) => ([None, None], &whole.fixed.raw[..]),
             Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
         };
         let places = places.into_iter().flatten().filter_map(|place| match &place.end {

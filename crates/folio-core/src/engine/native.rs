@@ -30,14 +30,18 @@ impl Native {
         self.version.load(Ordering::Relaxed)
     }
 
+    /// All replays that were submitted have been given to a native lane.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.on_their_way.load(Ordering::Acquire) == 0
+    }
+
     /// Begins an exchange of this version, whose commands are refused from now on. Returns the
     /// number of the next version; nothing if a replay is on its way, or another exchange came
     /// first. To be called under the ledger's lock.
     pub(crate) fn begin_exchange(&self, version: u64, plant: Plant) -> Option<u64> {
         // What a lane has been given comes before what the backend is told next.
-        let is_idle =
-            self.on_their_way.load(Ordering::Acquire) == 0 || plant.is(Planted::EarlyExchange);
-        if !is_idle || self.version() != version {
+        let may = self.is_idle() || plant.is(Planted::EarlyExchange);
+        if !may || self.version() != version {
             return None;
         }
         self.version.store(version + 1, Ordering::Relaxed);

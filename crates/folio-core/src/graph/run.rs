@@ -253,15 +253,30 @@ impl Executable {
 
     /// Describes the nodes again that have read parameters which have changed.
     fn refresh(&self) -> Result<()> {
-        // Without the lock: it is the user's code.
-        let steps = self.inner.state.lock().steps.clone();
-        let new = steps.renewed(&self.inner.graph)?;
-        drop(steps);
-        if !new.is_empty() {
-            let old = self.inner.state.lock().exchange(self.plant(), &new);
+        loop {
+            // Without the lock: it is the user's code.
+            let steps = self.inner.state.lock().steps.clone();
+            let mut new = steps.renewed(&self.inner.graph)?;
+            let known: Vec<_> =
+                new.iter().map(|(at, ..)| steps.all[*at].template.clone()).collect();
+            drop(steps);
+            if new.is_empty() {
+                return Ok(());
+            }
+            let mut state = self.inner.state.lock();
+            let count = new.len();
+            let mut known = known.iter();
+            // What another thread has exchanged meanwhile is newer.
+            new.retain(|(at, ..)| {
+                known.next().is_some_and(|old| Arc::ptr_eq(old, &state.steps.all[*at].template))
+            });
+            let old = state.exchange(self.plant(), &new);
+            drop(state);
             drop(old);
+            if new.len() == count {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 }
 
@@ -426,7 +441,7 @@ impl Queue {
         graph.refresh()?;
         // It keeps the buffers until the ledger does.
         let (ready, described) = graph.ready()?;
-        graph.inner.state.lock().count += 1;
+        let count = || graph.inner.state.lock().count += 1;
         let (steps, replays) = (&ready.ready.steps, graph.replays());
         let kept = (&ready.ready.internal[..], &ready.ready.fusion[..]);
         let profiles = graph.profiles().load(Ordering::Relaxed);
@@ -446,6 +461,7 @@ impl Queue {
             let clocks = run.time(timed, engine);
             let when = (&stamps[..], Some(&graph.inner.latest));
             if let Some((event, ran)) = of.run(self, &mut run.all, &steps.order, when, kept)? {
+                count();
                 of.tell(replays, &run, &ran.parts);
                 return Ok(with_times(event, clocks, &ran));
             }
@@ -456,10 +472,12 @@ impl Queue {
         let clocks = time(&mut commands, 0.., timed, engine);
         let when = (&stamps[..], Some(&graph.inner.latest));
         let ran = of.run(self, &mut commands, &steps.order, when, kept)?;
+        let (event, ran) = ran.ok_or_else(once)?;
+        count();
         if profiles {
             of.tell_profiled(replays, steps);
         }
-        ran.map(|(event, ran)| with_times(event, clocks, &ran)).ok_or_else(once)
+        Ok(with_times(event, clocks, &ran))
     }
 }
 

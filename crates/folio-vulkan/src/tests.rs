@@ -18,8 +18,8 @@ mod barriers;
 mod copies;
 #[cfg(unix)]
 mod external;
-mod features;
 mod faults;
+mod features;
 mod graph;
 
 /// The first device, with the validation layer; none where there is none, which is told.

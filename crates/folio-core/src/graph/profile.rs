@@ -108,8 +108,9 @@ fn is_for_a_lane(action: &Action) -> bool {
 
 /// The commands of a replay, which may be submitted one by one.
 fn clocks_of(whole: &Whole) -> impl Iterator<Item = (u32, Clock)> {
-    whole.at.iter().enumerate().map(|(nth, at)| {
-        let surely = whole.members.get(nth).is_none_or(|member| is_for_a_lane(&member.action));
+    whole.fixed.at.iter().enumerate().map(|(nth, at)| {
+        let surely =
+            whole.fixed.members.get(nth).is_none_or(|member| is_for_a_lane(&member.action));
         (*at, Clock::Lane { surely })
     })
 }

@@ -188,7 +188,7 @@ impl Commands {
     pub(super) fn time(&mut self, all: bool, engine: &Engine) -> Clocks {
         let numbers = self.made.plan.iter().map(|item| match item {
             Item::Command(at) => *at,
-            Item::Replay(whole) => whole.at.first().copied().unwrap_or(0),
+            Item::Replay(whole) => whole.fixed.at.first().copied().unwrap_or(0),
         });
         time(&mut self.all, numbers, all, engine)
     }

@@ -738,7 +738,11 @@ fn over(name: &str, (backend, with): With) {
     let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
     let beside = with(Runtime::builder().backend(cpu)).build().unwrap();
     let all = [alone, beside];
-    suite(name, &|seed| Ok(all[seed as usize % all.len()].clone()));
+    let (done, seen) = suite(name, &|seed| Ok(all[seed as usize % all.len()].clone()));
+    let seen = seen.lock().unwrap();
+    let absent: Vec<_> =
+        ["whole runs", "parts"].into_iter().filter(|w| !seen.contains_key(w)).collect();
+    assert!(done < 100 || absent.is_empty(), "no case of {absent:?}");
 }
 
 /// Each process compiles three kernels for each device.

@@ -91,14 +91,23 @@ fn of_batches() {
     for tasks in [2, 10, 40] {
         let all: Vec<Shared<u32>> = (0..8).map(|_| rt.buffer(1).unwrap().share()).collect();
         let (before, mut late) = (q.batch_report(), 0);
+        let (mut blocks, mut warm) = (0, 0);
         let count = allocations(&q, 1000, || {
+            if blocks == 5000 {
+                warm = q.batch_report().replayed;
+            }
+            blocks += 1;
             let add = |q: &Queue, n: usize| q.run(1, counts(2, &all[n % 8])).map(drop);
             let ((), event) = q.batch(|q| (0..tasks).try_for_each(|n| add(q, n))).unwrap();
             late += usize::from(!matches!(event.status(), Status::Done));
         });
+        // One that is interrupted while it is measured seems long, and a few blocks that have it
+        // are submitted one by one.
+        let apart = 1000 - (q.batch_report().replayed - warm) as usize;
         let sum: u32 = all.iter().map(|x| x.get([0]).unwrap()).sum();
         assert_eq!(sum, 12_000 * tasks as u32);
-        assert!(count <= HANDS, "{count} allocations in 1000 blocks of {tasks}");
+        let most = HANDS + 16 * tasks * apart;
+        assert!(count <= most, "{count} allocations in 1000 blocks of {tasks}, {apart} apart");
         assert!(late <= HANDS, "{late} of 6000 blocks of {tasks} had not ended");
         let now = q.batch_report();
         let replayed = now.replayed - before.replayed;

@@ -14,7 +14,7 @@ tests![
     a_recorded_chain_is_one_launch,
     a_fused_block_needs_no_memory_between_kernels,
     equal_graphs_compile_once,
-    reductions_end_a_fused_launch,
+    another_kernel_of_a_group_compiles_that_group_only,
     groups_meet_at_barriers,
     smaller_launches_run_under_guards,
     parts_and_dimensions_stay_apart,
@@ -52,11 +52,6 @@ pub(super) fn smooths_row(i: Item, a: In<f32>, c: Out<f32>) {
 #[kernel]
 pub(super) fn multiplies(i: Item, a: In<f32>, b: In<f32>, c: Out<f32>) {
     c[i] = a[i] * b[i];
-}
-
-#[kernel]
-fn adds_all(i: Item, a: In<f32>, sum: Reduce<f32, Add>) {
-    sum.give(a[i]);
 }
 
 #[kernel]
@@ -251,28 +246,45 @@ fn equal_graphs_compile_once(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// FUSE-13: a dot product in one launch, in the bits of two.
-fn reductions_end_a_fused_launch(rig: &Rig) -> Outcome {
+/// FUSE-08: two groups in a graph, one of which gets another kernel.
+fn another_kernel_of_a_group_compiles_that_group_only(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    for n in [1, 100, N, 70_001] {
-        let values = |by: f32| (0..n).map(|k| (k as f32 * by).sin()).collect::<Vec<_>>();
-        let (a, b) = (rig.rt.buffer_from(values(0.37))?, rig.rt.buffer_from(values(1.1))?);
-        let sum = rig.rt.buffer::<f32>(1)?.share();
+    let a = rig.rt.buffer_from(data(N, 7))?;
+    // The sub-graphs are fused apart.
+    let of = |adds: bool| -> Result<(Executable, [Shared<i32>; 2])> {
+        let outs = [rig.rt.buffer(N)?.share(), rig.rt.buffer(N)?.share()];
         let graph = rig.rt.graph(&q.device())?;
-        let recording = graph.record(std::slice::from_ref(&q))?;
-        let mut between = rig.rt.buffer(n)?;
-        q.run(n, multiplies(&a, &b, &mut between))?;
-        q.run(n, adds_all(&between, &sum))?;
-        drop((recording, between));
-        q.run_graph(&graph.finalize()?)?.wait()?;
-        let wanted = sum.to_vec()?[0].to_bits();
-        q.fill(&sum, 0.0)?;
-        let run = require(&graph)?;
-        // A reduction may take more than one launch of the device's own.
-        ensure_eq!(report(&run)?.launches_left, 1);
-        q.run_graph(&run)?.wait()?;
-        ensure_eq!(sum.to_vec()?[0].to_bits(), wanted);
+        for (nth, out) in outs.iter().enumerate() {
+            let part = rig.rt.graph(&q.device())?;
+            let recording = part.record(std::slice::from_ref(&q))?;
+            let mut between = rig.rt.buffer(N)?;
+            q.run(N, scales(3, &a, &mut between))?;
+            match (nth, adds) {
+                (0, _) => q.run(N, products(&between, &between, out))?,
+                (_, true) => q.run(N, sums(&between, &a, out))?,
+                (_, false) => q.run(N, products(&between, &a, out))?,
+            };
+            drop((recording, between));
+            graph.add_graph(&[], &part.finalize()?)?;
+        }
+        Ok((require(&graph)?, outs))
+    };
+    let counted = || q.device().fusion_counters();
+    let mut results = vec![];
+    let mut made = vec![];
+    for adds in [true, false, true] {
+        let before = counted();
+        let (run, outs) = of(adds)?;
+        ensure_eq!(launches(rig, &q, &run)?, 2);
+        let after = counted();
+        made.push((after.kernels - before.kernels, after.found - before.found));
+        results.push(outs[1].to_vec()?);
     }
+    // The cases of this suite have one runtime each.
+    ensure_eq!(made, [(2, 0), (2, 1), (2, 2)]);
+    let sum = data(N, 7).iter().map(|x| 3 * x + x).collect::<Vec<_>>();
+    let product = data(N, 7).iter().map(|x| 3 * x * x).collect::<Vec<_>>();
+    ensure_eq!(results, [sum.clone(), product, sum]);
     Ok(())
 }
 

@@ -78,10 +78,15 @@ fn marks_are_checked(rig: &Rig) -> Outcome {
         let marks = Marks::new().access_scope(of_argument);
         graph.add(|cg| cg.run(64, scales(2, &a, marks.on(&mut y))))?;
         graph.add(|cg| cg.run(64, scales(2, &y, &z)))?;
-        for refused in [require(&graph), enable(&graph)] {
-            let refused = why(refused)?;
-            ensure!(matches!(refused, GraphError::WrongMark { .. }), "{refused}");
-        }
+        let refused = why(require(&graph))?;
+        ensure!(matches!(refused, GraphError::WrongMark { .. }), "{refused}");
+        let run = enable(&graph)?;
+        ensure_eq!(launches(rig, &q, &run)?, 2);
+        let reason = report(&run)?.to_string();
+        let told = format!("an access of {of_argument} scope to a buffer of {of_buffer} scope");
+        ensure!(reason.contains(&told), "{reason}");
+        let wanted: Vec<_> = data(64, 3).iter().map(|x| 4 * x).collect();
+        ensure_eq!(z.to_vec()?, wanted);
         q.run_graph(&graph.finalize()?)?.wait()?;
     }
     // Items read elements of their neighbours.

@@ -12,6 +12,7 @@ mod bounds;
 mod choice;
 mod events;
 mod fusion;
+mod fusion_rows;
 mod graph_conditions;
 mod graph_parts;
 mod graph_runs;
@@ -83,6 +84,7 @@ const TESTS: &[&[Test]] = &[
     graph_wholes::TESTS,
     graph_parts::TESTS,
     fusion::TESTS,
+    fusion_rows::TESTS,
     marks::TESTS,
 ];
 

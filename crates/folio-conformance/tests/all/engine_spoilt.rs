@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
-use folio_core::{BufferOptions, Error, Event, Queue, Runtime, Shared, UsmKind};
+use folio_core::{BufferOptions, Error, Event, Queue, Runtime, Shared, UsmKind, ViewPolicy};
 use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 
@@ -461,6 +461,40 @@ fn raw_writes_before_a_failure_is_known_are_zeroed_with_it() {
         });
         shown.unwrap().wait().unwrap();
         assert_eq!(out, [0; N / 2]);
+        rig.ends();
+    }
+}
+
+/// Aligned as links need it.
+#[repr(align(4096))]
+struct Aligned([i32; N]);
+
+/// POL-03, BUF-07: a device has unmapped the memory of a view, and mapping it for the host fails
+/// while nothing waits for that. It is done again when the view ends.
+#[test]
+fn a_view_comes_back_though_a_map_has_failed() {
+    let driver = HalErrorKind::Driver;
+    for fault in [Fault::Now(driver.clone()), Fault::Later(driver)] {
+        let rig = Rig::new(false, DeviceSpec::new().unified(true).links(true));
+        let q = rig.on(0);
+        let mut room = Box::new(Aligned([1; N]));
+        let (at, policy) = (room.0.as_mut_ptr(), ViewPolicy::Sync);
+        // SAFETY: the view is dropped before the memory is used again, and its drop waits.
+        let mut x = unsafe { rig.rt.view_raw([N], at, policy) }.unwrap();
+        q.submit(|cg| {
+            let x = cg.read_write(&mut x);
+            cg.host_kernel([N], x, |i, mut x| x[i] += 1);
+            Ok(())
+        })
+        .unwrap();
+        rig.faults.inject(Site::Switch, 1, fault);
+        let update = q.submit(|cg| {
+            cg.update_host(&x);
+            Ok(())
+        });
+        drop(x);
+        assert!(update.unwrap().wait().is_err());
+        assert_eq!(room.0, [2; N]);
         rig.ends();
     }
 }

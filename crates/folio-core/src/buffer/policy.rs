@@ -190,8 +190,11 @@ impl Drop for StorageHandle {
         if let Some(told) = self.end.as_ref().and_then(|end| end.told.as_ref()) {
             told.has_no_handle();
         }
-        let event = self.end.as_ref().and_then(|end| self.finish(end));
         let blocks = self.policy().drop_blocks();
+        if blocks {
+            self.core.engine.await_turn(self.id);
+        }
+        let event = self.end.as_ref().and_then(|end| self.finish(end));
         self.core.engine.drop_storage(self.id, blocks);
         if let Some(event) = event.filter(|_| blocks) {
             // In a kernel, or in a task that the buffer's commands depend on, nobody can wait.

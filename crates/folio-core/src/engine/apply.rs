@@ -114,8 +114,8 @@ impl Ledger {
         }
         self.heal_link(id);
         let timeline = &self.timeline;
-        let residency = &mut self.storages[id.0].residency;
-        residency.heal(pages, &timeline.failures, &|s| timeline.outcome(s));
+        let storage = &mut self.storages[id.0];
+        storage.torn |= storage.residency.heal(pages, &timeline.failures, &|s| timeline.outcome(s));
     }
 
     /// Submits the steps of a plan. What comes after them depends on what is added to `deps`.

@@ -127,6 +127,8 @@ pub(crate) struct Outbox {
     pub(crate) leftovers: Vec<Leftover>,
     pub(crate) staging: Vec<Arc<Staging>>,
     pub(crate) notes: Vec<Note>,
+    /// Kept until they have been told.
+    pub(crate) telling: Option<Arc<()>>,
     /// Something that waiting threads may wait for has happened.
     pub(crate) notify: bool,
     /// Backends whose reaper must look.
@@ -180,6 +182,8 @@ pub(crate) struct Ledger {
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
+    /// Outboxes whose notes are being told have it, too.
+    pub(crate) telling: Arc<()>,
 }
 
 /// Lanes per device: four for kernels, one for each direction of copies.
@@ -216,6 +220,7 @@ impl Ledger {
             waiting: Vec::new(),
             shutdown: false,
             traced: false,
+            telling: Arc::new(()),
         }
     }
 

@@ -11,7 +11,7 @@ use super::ledger::Ledger;
 use super::storage::{Owner, StorageId, StorageState};
 use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, HostPtr, MemBase, RawMemory, Side};
-use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
+use crate::order::hazards::{Deps, Outcome};
 use crate::pages::DomainId;
 use std::fmt;
 
@@ -233,9 +233,9 @@ impl Ledger {
         }
     }
 
-    /// The program's memory, where it is linked, holds values when the program gets it back, also
-    /// without a writeback: what the host finds in memory that it has unmapped is open. Says what
-    /// must be done for that, and fails where a lost device had the values.
+    /// The program's memory holds values when the program gets it back, also without a writeback.
+    /// What the host finds in linked memory that it has unmapped is open, and so is what failure
+    /// has left. Says what must be done for that, and fails where there are no values.
     pub(super) fn hand_back(&mut self, id: StorageId) -> Deps {
         let mut deps = Deps::new();
         let all = self.storages[id.0].residency.grid.all();
@@ -249,16 +249,15 @@ impl Ledger {
             return deps;
         }
         let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
-        let away =
-            |link: &Link| link.over_host && link.turn.active == Side::Device && link.turn.written;
-        if let (Some(link), Some(to)) = (storage.link.filter(away), storage.side(DomainId::HOST))
-            && lent
-        {
+        let Some(link) = storage.link.filter(|link| lent && link.over_host) else { return deps };
+        let away = link.turn.active == Side::Device && link.turn.written;
+        if let (true, Some(to)) = (away, storage.side(DomainId::HOST)) {
             let label = storage.label.clone();
             let who = For { queue: None, label: &label, lane: None };
-            let stamp = self.switch(id, link.device, to, who);
-            add_dep(&mut deps, stamp, Flow::USES | Flow::TURN);
+            self.switch(id, link.device, to, who);
         }
+        // The latest change of sides may have been asked for earlier, and may still fail.
+        self.storages[id.0].residency.turn_deps(&mut deps);
         deps
     }
 
@@ -290,6 +289,13 @@ impl Ledger {
 }
 
 impl Engine {
+    /// Waits until it is known whether the latest change of sides has happened, unless this thread
+    /// may not wait. If it has not, that can be done again.
+    pub(crate) fn await_turn(&self, id: StorageId) {
+        let stamp = self.enter(|ledger| ledger.storages[id.0].residency.switch());
+        let _ = self.wait(stamp, None);
+    }
+
     /// Asks for memory on a device that is one with the host's; nothing where that is not to be,
     /// and then the storage knows why. The memory is to be given to
     /// [`commit_link`](Self::commit_link).

@@ -171,10 +171,10 @@ impl Engine {
     }
 
     /// Does what the ledger left to be done. Called without any lock.
-    pub(crate) fn deliver(&self, outbox: Outbox) {
+    pub(crate) fn deliver(&self, mut outbox: Outbox) {
         if !outbox.notes.is_empty() {
             // Before anything of it can end.
-            outbox.notes.iter().for_each(|note| contain(|| self.tell(note)));
+            self.tell_all(&mut outbox);
         }
         self.deliver_routine(&outbox.drain, outbox.notify);
         for (slot, work) in outbox.host {

@@ -458,22 +458,26 @@ impl Residency {
     /// What copies and fills that are known to have failed should have brought to `pages` is not
     /// there, and what commands did to them that have run on such memory is to be seen by nobody.
     /// Whoever looks at the state of pages looks here first; so failure needs nobody to act
-    /// upon it when it happens.
-    pub(crate) fn heal(&mut self, pages: &Box3, failures: &Failures, known: Known<'_>) {
+    /// upon it when it happens. Tells whether the host's memory has got something of that.
+    pub(crate) fn heal(&mut self, pages: &Box3, failures: &Failures, known: Known<'_>) -> bool {
         let failed = |s| known(s) == Outcome::Failed;
+        let mut on_host = false;
         let Residency { hazards, tracker, defined, broken, changes, .. } = self;
         hazards.take_failed(pages, &failed, |run, domain| {
+            on_host |= domain.is_host();
             *broken = true;
             *changes += 1;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
             tracker.remove(&run, domain);
         });
         hazards.take_spoilt(pages, &failed, &|s| failures.spoilt(s), |run, domain| {
+            on_host |= domain.is_host();
             *broken = true;
             *changes += 1;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
         });
         self.settle_pieces(pages, known);
+        on_host
     }
 
     /// What a copy of `elements` from `source` to `domain` comes after.

@@ -127,8 +127,8 @@ pub(crate) struct StorageState {
     pub(crate) only_read: bool,
     /// Two of them that are one memory.
     pub(crate) link: Option<Link>,
-    /// Its memory on the host was linked to a device that is lost, and may hold anything where
-    /// nothing was brought since.
+    /// Its memory on the host may hold anything where nothing was brought since: it was linked to a
+    /// device that is lost, or what was to come there has failed.
     pub(crate) torn: bool,
     /// Why others are not.
     pub(crate) apart: SmallVec<[(DomainId, Apart); 1]>,

@@ -6,7 +6,7 @@
 //! command in `plan`, `launch` and `complete`.
 
 use super::Engine;
-use super::ledger::Ledger;
+use super::ledger::{Ledger, Outbox};
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::order::hazards::Deps;
@@ -16,7 +16,9 @@ use crate::panics::contain;
 use crate::report::Moves;
 use folio_kernel::checks::Check;
 use smallvec::SmallVec;
+use std::cell::Cell;
 use std::sync::Arc;
+use std::time::Instant;
 use tracing::span::EnteredSpan;
 
 /// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
@@ -100,12 +102,41 @@ impl Ledger {
     pub(crate) fn trace(&mut self, note: impl FnOnce() -> Note) {
         if self.traced {
             self.outbox.notes.push(note());
+            self.outbox.telling.get_or_insert_with(|| self.telling.clone());
         }
+    }
+
+    /// A thread tells what it has noted, or is about to.
+    fn is_telling(&self) -> bool {
+        let own = 1 + usize::from(self.outbox.telling.is_some());
+        Arc::strong_count(&self.telling) > own
     }
 }
 
+thread_local! {
+    /// This thread is in a subscriber.
+    static TELLING: Cell<bool> = const { Cell::new(false) };
+}
+
 impl Engine {
-    pub(crate) fn tell(&self, note: &Note) {
+    /// Tells what an outbox has noted.
+    pub(crate) fn tell_all(&self, outbox: &mut Outbox) {
+        let before = TELLING.replace(true);
+        outbox.notes.iter().for_each(|note| contain(|| self.tell(note)));
+        TELLING.set(before);
+        outbox.telling = None;
+    }
+
+    /// Waits until subscribers have been told all that has been noted. One that waits has not been
+    /// told the rest.
+    pub(crate) fn wait_until_told(&self, until: Option<Instant>) {
+        let over = || until.is_some_and(|until| Instant::now() >= until);
+        while !TELLING.get() && !over() && self.lock().is_telling() {
+            crate::sync::yield_now();
+        }
+    }
+
+    fn tell(&self, note: &Note) {
         let parts = |&(lane, tick): &Place| {
             let at = lane.map(|lane| usize::from(lane.0 / super::ledger::LANES_PER_DEVICE));
             let device = at.map(|at| self.devices.get(at).map_or("?", |d| d.name.as_str()));

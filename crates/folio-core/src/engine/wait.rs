@@ -138,7 +138,10 @@ impl Engine {
                 ledger.poll_all();
                 ledger.busy()
             });
-            let Some(stamp) = busy else { return Ok(()) };
+            let Some(stamp) = busy else {
+                self.wait_until_told(until);
+                return Ok(());
+            };
             if let Waited::TimedOut = self.wait(stamp, until)? {
                 self.look_at_lanes();
                 let (unfinished, left) = self.enter(|ledger| {

@@ -13,7 +13,7 @@ const SHORT: usize = 64;
 pub(super) fn is_worth_unrolling(body: &Body) -> bool {
     let straight = |stmt: &Stmt| match stmt {
         Stmt::Let(define) => define.op.is_short(),
-        other => matches!(other, Stmt::Store { .. }),
+        other => matches!(other, Stmt::Store { .. } | Stmt::Contribute { .. }),
     };
     let loads = |stmt: &Stmt| matches!(stmt, Stmt::Let(Let { op: Op::Load(_), .. }));
     body.len() <= SHORT && body.iter().all(straight) && body.iter().any(loads)

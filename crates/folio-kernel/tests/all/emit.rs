@@ -15,6 +15,19 @@ use folio_kernel::{
 };
 use std::path::PathBuf;
 
+/// A product and its sum, fused.
+const DOT: &str = r#"kernel "dot" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "y" view f32 1 in item
+param p2 = "total" reduce f32 add
+body {
+  %0 u64 = query position 0 0
+  %1 f32 = load p0[%0]
+  %2 f32 = load p1[%0]
+  %3 f32 = mul %1, %2
+  contribute p2 = %3
+}"#;
+
 fn capabilities(dialect: Dialect) -> Capabilities {
     match dialect {
         Dialect::OpenCl => Capabilities::LEAST,
@@ -37,6 +50,7 @@ fn kernels_look_like_this() {
         ("guarded", GUARDED),
         ("guarded_of_rows", GUARDED),
         ("grouped", GROUPED),
+        ("dot", DOT),
     ];
     for (name, text) in all {
         let kernel = read(text);
@@ -49,6 +63,7 @@ fn kernels_look_like_this() {
                     texts(Cut::Gpu).several([1, 1, 1 << 20], 1).unwrap().0.text.clone()
                 }
                 "saxpy_of_rows" | "sums_of_rows" => texts(Cut::Cpu).text(true).text.clone(),
+                "dot" => texts(Cut::Gpu).text(true).text.clone(),
                 "guarded_of_rows" => texts(Cut::Cpu).text(false).text.clone(),
                 _ => text_of(&kernel, dialect, checked).text,
             };

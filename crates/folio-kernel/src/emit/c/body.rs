@@ -95,9 +95,7 @@ impl Writer<'_> {
                 let (from, to) = (self.atom(*start), self.atom(*end));
                 let (ty, i) = (self.type_name(self.ty(*index)), format!("k{}", index.0));
                 self.is(*index, i.clone());
-                if self.form.unroll && is_worth_unrolling(body) {
-                    self.line(format!("#pragma unroll {UNROLL}"));
-                }
+                self.unroll(body);
                 let head = format!("for ({ty} {i} = {from}; {i} < {to}; {i}++) {{");
                 self.repeated(*label, &head, |w| write(w, body))
             }
@@ -108,6 +106,20 @@ impl Writer<'_> {
                 self.repeated(*label, &head, |w| write(w, body))
             }
             _ => true,
+        }
+    }
+
+    /// Before a loop with this body.
+    pub(super) fn unroll(&mut self, body: &Body) {
+        if is_worth_unrolling(body) {
+            self.unroll_short();
+        }
+    }
+
+    /// Before a loop that loads, and does little else.
+    pub(super) fn unroll_short(&mut self) {
+        if self.form.unroll {
+            self.line(format!("#pragma unroll {UNROLL}"));
         }
     }
 

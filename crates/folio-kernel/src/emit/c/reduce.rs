@@ -94,6 +94,7 @@ impl Writer<'_> {
             let name = names::param(kernel, *param);
             self.line(format!("{of} {name}_lane = {identity};"));
         }
+        self.unroll(&kernel.body);
         self.open(format!("for (u32 turn = lane; turn < end; turn += {LANES}u) {{"));
         // Written with the right depth: two loops further in.
         self.lines(&body);
@@ -195,6 +196,7 @@ pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, S
         w.end_of_block();
         w.each_lane();
         w.line(format!("{of} sum = in[from + lane];"));
+        w.unroll_short();
         w.open(format!("for (u32 turn = lane + {LANES}u; turn < end; turn += {LANES}u) {{"));
         let both = w.scalars().combine(combine, of, "sum", "in[from + turn]");
         w.line(format!("sum = {both};"));

@@ -6,10 +6,10 @@
 //! host tasks so run before or after a cluster as their dependencies say (FUSE-04).
 
 use super::cost::{Load, joined, load_of};
-use super::input::{Call, Facts, Graph, MemoryId, Mode, Options, Planted, Work};
+use super::input::{Argument, Call, Facts, Graph, MemoryId, Mode, Options, Planted, Work};
 use super::pair::{self, Joint};
 use super::pressure::registers;
-use super::reason::{Between, FuseError, Reason};
+use super::reason::{Between, Contradiction, FuseError, Reason};
 use super::touch::{PreparedCall, prepare};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
@@ -69,6 +69,18 @@ pub struct Refusal {
     pub second: usize,
     /// Why.
     pub reason: Reason,
+}
+
+/// A property of one of a kernel's accesses that contradicts its memory's.
+pub(crate) fn contradiction(graph: &Graph, node: usize) -> Option<Contradiction> {
+    let call = graph.nodes.get(node)?.call()?;
+    call.arguments.iter().find_map(|argument| {
+        let Argument::View { region, wishes } = argument else { return None };
+        let memory = graph.memories.get(region.memory.index())?;
+        let why = wishes.within(memory.wishes).err()?;
+        let (node, memory) = (graph.node_label(node), graph.memory_label(region.memory));
+        Some(Contradiction { node, memory, why })
+    })
 }
 
 /// A valid order of the nodes: of those that can be next, the one that was added first (FUSE-03).
@@ -259,6 +271,11 @@ impl<'g> Clusters<'g> {
         before: &HashMap<usize, usize>,
     ) -> Result<Fit, (Option<usize>, Reason)> {
         let unit = &self.units[at];
+        // Nothing joins a unit of such a kernel, so that is its only one.
+        let mut alone_in = unit.nodes.iter().take(1).chain([&call.node]);
+        if let Some(wrong) = alone_in.find_map(|node| contradiction(self.graph, *node)) {
+            return Err((None, Reason::Scopes(wrong)));
+        }
         let members: Vec<&PreparedCall<'g>> = unit.calls.iter().collect();
         if let Some(&between) = before.get(&at) {
             let what = match &self.graph.nodes[between].work {

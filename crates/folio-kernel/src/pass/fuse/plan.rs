@@ -1,6 +1,6 @@
 //! The plan: what runs in which order, and the fused kernels.
 
-use super::cluster::{Clusters, Refusal, Unit, clusters, linearise};
+use super::cluster::{Clusters, Refusal, Unit, clusters, contradiction, linearise};
 use super::cost::{Balance, Load};
 use super::input::{
     Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Users,
@@ -86,7 +86,10 @@ pub fn planted(
     planted: Planted,
 ) -> Result<Plan, FuseError> {
     let order = linearise(graph)?;
-    scopes(graph)?;
+    let wrong = || (0..graph.nodes.len()).find_map(|node| contradiction(graph, node));
+    if let (Mode::Require, Some(wrong)) = (options.mode, wrong()) {
+        return Err(FuseError::Scopes(wrong));
+    }
     if !facts.fuses {
         return match options.mode {
             Mode::Require => Err(FuseError::Device),
@@ -108,7 +111,14 @@ pub fn planted(
     let mut plan = Plan { refuted, ..Plan::default() };
     for at in clusters.ordered() {
         let unit = &clusters.units[at];
-        match fuse((graph, &users), unit, facts, (options, planted)) {
+        let mut made = fuse((graph, &users), unit, facts, (options, planted));
+        // The registers are known only now.
+        if let (Mode::Enable, Some(Ok(fused))) = (options.mode, &made)
+            && !fused.balance.is_gain()
+        {
+            made = Some(Err(Reason::NoGain(fused.balance)));
+        }
+        match made {
             None => plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node))),
             Some(Ok(fused)) => plan.steps.push(Step::Fused(Box::new(fused))),
             Some(Err(reason)) => {
@@ -156,21 +166,6 @@ fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
         Some(pair) => Err(kernels(graph, pair.first, pair.second, pair.reason.clone())),
         None => Err(kernels(graph, first, second, Reason::Unrelated)),
     }
-}
-
-/// Properties of accesses do not contradict those of their memories.
-fn scopes(graph: &Graph) -> Result<(), FuseError> {
-    for (at, node) in graph.nodes.iter().enumerate() {
-        for argument in node.call().map_or(&[][..], |call| &call.arguments) {
-            let Argument::View { region, wishes } = argument else { continue };
-            let Some(memory) = graph.memories.get(region.memory.index()) else { continue };
-            if let Err(why) = wishes.within(memory.wishes) {
-                let (node, memory) = (graph.node_label(at), graph.memory_label(region.memory));
-                return Err(FuseError::Scopes { node, memory, why });
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Access scopes that an analysis shows to be wrong (FUSE-11).

@@ -16,6 +16,18 @@ pub struct Incompatible {
     pub buffer: AccessScope,
 }
 
+/// The access of which that is true.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("`{node}`, `{memory}`: {why}")]
+pub struct Contradiction {
+    /// The node of the access.
+    pub node: String,
+    /// The memory.
+    pub memory: String,
+    /// How.
+    pub why: Incompatible,
+}
+
 /// Which of two accesses to one element comes first, and what each does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Hazard {
@@ -132,6 +144,9 @@ pub enum Reason {
         /// The kernel that reduces.
         kernel: String,
     },
+    /// A property of one of them contradicts its memory's.
+    #[error(transparent)]
+    Scopes(Contradiction),
     /// Two kernels access one memory so that their order across items matters.
     #[error("`{memory}`: {hazard}, {elements}")]
     Conflict {
@@ -311,16 +326,9 @@ pub enum FuseError {
         /// Why.
         reason: Box<Reason>,
     },
-    /// Properties contradict each other: `Invalid`.
-    #[error("`{node}`, `{memory}`: {why}")]
-    Scopes {
-        /// The node of the access.
-        node: String,
-        /// The memory.
-        memory: String,
-        /// How.
-        why: Incompatible,
-    },
+    /// Properties contradict each other: `Invalid`, under `Require` only.
+    #[error(transparent)]
+    Scopes(Contradiction),
     /// A property is wrong: `Invalid`, under `Require` only.
     #[error(transparent)]
     Refuted(Refutation),

@@ -3,8 +3,8 @@
 use super::graph::{ADD, Chain, FIVE, GATHER, NEXT};
 use folio_kernel::fuse::AccessScope::{Group, Item};
 use folio_kernel::fuse::{
-    AccessScope, Fate, FuseError, Incompatible, MemoryId, Mode, Obstacle, Outcome, Plan, Wishes,
-    of_access, of_both,
+    AccessScope, Contradiction, Fate, FuseError, Incompatible, MemoryId, Mode, Obstacle, Outcome,
+    Plan, Reason, Wishes, of_access, of_both,
 };
 
 /// FUSE-05: the seed's first table: accessor, buffer, result.
@@ -66,18 +66,23 @@ pub fn outcome(plan: &Plan, memory: MemoryId) -> Outcome {
     all.find(|outcome| outcome.memory == memory).unwrap().clone()
 }
 
-/// FUSE-05: an incompatible pair is an error under both requests, with node and memory.
+/// FUSE-01, FUSE-05: an incompatible pair is an error if fusion is required, with node and memory.
+/// If it is enabled, the kernel of that access stays alone, and the report says why.
 #[test]
-fn incompatible_scopes_are_an_error() {
-    for mode in [Mode::Enable, Mode::Require] {
-        for (access, buffer) in [(Group, Item), (Item, Group)] {
-            let (mut chain, tmp) = passing();
-            chain.wish(tmp, internal(Some(buffer)));
-            chain.wish_access(1, 0, Wishes { scope: Some(access), ..Wishes::default() });
-            let why = Incompatible { access, buffer };
-            let (node, memory) = ("five".to_owned(), "tmp".to_owned());
-            assert_eq!(chain.plan(mode).unwrap_err(), FuseError::Scopes { node, memory, why });
-        }
+fn incompatible_scopes_are_an_error_or_a_reason() {
+    for (access, buffer) in [(Group, Item), (Item, Group)] {
+        let (mut chain, tmp) = passing();
+        chain.wish(tmp, internal(Some(buffer)));
+        chain.wish_access(1, 0, Wishes { scope: Some(access), ..Wishes::default() });
+        let why = Incompatible { access, buffer };
+        let wrong = Contradiction { node: "five".to_owned(), memory: "tmp".to_owned(), why };
+        let refused = chain.plan(Mode::Require).unwrap_err();
+        assert_eq!(refused, FuseError::Scopes(wrong.clone()));
+        let plan = chain.plan(Mode::Enable).unwrap();
+        assert_eq!(plan.steps.len(), 2);
+        assert_eq!(plan.unfused[0].reason, Reason::Scopes(wrong));
+        let line = format!("`five`, `tmp`: {why}");
+        assert!(plan.explain(&chain.graph).to_string().contains(&line));
     }
 }
 

@@ -6,7 +6,8 @@ use folio_kernel::emit::spirv::{Capabilities, Form, emit};
 use folio_kernel::soft::{Exact, Fused};
 use folio_kernel::tile::tile;
 use folio_kernel::{
-    Access, Binary, Builder, Combine, Fold, Kernel, Op, Owner, Query, Scalar, Subgroup,
+    Access, Binary, Builder, Combine, Fold, Kernel, Op, Owner, ParamKind, Query, Scalar, Stmt,
+    Subgroup,
 };
 use folio_model::compilers::spirv::{
     contractible, instructions, other_functions, validate, validator,
@@ -220,6 +221,18 @@ fn short_loops_are_unrolled_in_part() {
     assert_eq!(control(None), [vec![UNROLL | PARTIAL_COUNT, 16]]);
     assert_eq!(control(Some(16)), [vec![UNROLL | PARTIAL_COUNT, 16]]);
     assert_eq!(control(Some(17)), [vec![PARTIAL_COUNT, 16]]);
+    // A launch-wide reduction: the items of a lane, and the values that a second entry combines;
+    // besides a block's lanes, its tree, and the lanes of the tree, twice.
+    let mut b = Builder::items("k", 1);
+    let x = b.view("x", Scalar::F32, 1, Access::In, Owner::Item);
+    let element = Scalar::F32.into();
+    let sum = b.param("sum", ParamKind::Reduce { element, combine: Combine::Add });
+    let i = b.position(0);
+    let value = b.load_at(x, [i]);
+    b.push(Stmt::Contribute { param: sum, value });
+    let merges = operands_of(&b.finish().unwrap(), &caps, LOOP_MERGE);
+    let unrolled = merges.iter().filter(|of| of[2..] == [UNROLL | PARTIAL_COUNT, 16]);
+    assert_eq!((merges.len(), unrolled.count()), (8, 2));
     let checked = emit(&sums_of_rows(None), Form { checked: true }, &caps).unwrap().words;
     let merges = instructions(&checked).into_iter().filter(|(own, _)| *own == LOOP_MERGE);
     assert!(merges.into_iter().all(|(_, of)| of[2..] == [0]));

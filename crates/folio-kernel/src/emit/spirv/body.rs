@@ -18,7 +18,7 @@ pub fn returns(body: &Body) -> bool {
 }
 
 /// How a compiler is to see the turns of a loop.
-enum Turns {
+pub enum Turns {
     Plain,
     /// Joined, [`UNROLL`] at a time. `has_few`: it is not known that there are more.
     Unrolled {
@@ -106,6 +106,14 @@ impl Writer<'_> {
         Turns::Unrolled { has_few }
     }
 
+    /// How a loop of at most [`UNROLL`] turns is unrolled, if it loads and does little else.
+    pub fn few_turns(&self, is_short: bool) -> Turns {
+        match is_short && !self.form.checked {
+            true => Turns::Unrolled { has_few: true },
+            false => Turns::Plain,
+        }
+    }
+
     /// A loop of the emitter's own that counts.
     pub fn counted(
         &mut self,
@@ -117,7 +125,7 @@ impl Writer<'_> {
     }
 
     /// A loop that counts, of whose body `write` says whether its end can be reached.
-    fn repeated(
+    pub fn repeated(
         &mut self,
         (label, turns): (Option<Label>, Turns),
         of: Scalar,

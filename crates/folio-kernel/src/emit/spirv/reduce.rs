@@ -5,6 +5,7 @@
 use super::super::Reduction;
 use super::super::abi::{COMBINED, LANES, Word as ArgumentWord};
 use super::super::phases::reductions;
+use super::super::unroll::is_worth_unrolling;
 use super::body::returns;
 use super::memory::At;
 use super::writer::Writer;
@@ -139,7 +140,10 @@ impl Writer<'_> {
                 w.set(*sum, identity);
             }
             let step = w.asm.u32(LANES);
-            w.counted(Scalar::U32, (lane, end, step), |w, turn| {
+            // A block has 16 values for each lane.
+            let turns = (None, w.few_turns(is_worth_unrolling(&kernel.body)));
+            let bounds = (lane, end, step);
+            w.repeated(turns, Scalar::U32, bounds, Op::ULessThan, |w, turn| {
                 w.linear_positions(from, turn);
                 w.clear_variables();
                 w.clear_own_values();
@@ -258,7 +262,8 @@ impl Writer<'_> {
             w.set(sum, first);
             let (step, narrow) = (w.asm.u32(LANES), w.asm.int(32));
             let second = w.asm.of(Op::IAdd, narrow, &[lane, step]);
-            w.counted(Scalar::U32, (second, end, step), |w, turn| {
+            let (turns, bounds) = ((None, w.few_turns(true)), (second, end, step));
+            w.repeated(turns, Scalar::U32, bounds, Op::ULessThan, |w, turn| {
                 let value = w.value_at(values, from, turn, of);
                 let before = w.get(ty, sum);
                 let both = w.combine(combine, of, before, value);

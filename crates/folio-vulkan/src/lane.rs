@@ -293,6 +293,9 @@ unsafe impl Lane for VulkanLane {
 
 impl Drop for VulkanLane {
     fn drop(&mut self) {
+        // Declared first, so it goes when the lock is released: lanes that nothing else holds go by
+        // this function, too.
+        let mut others: Vec<Awaited> = vec![];
         let ending = ending();
         if *ending {
             return;
@@ -311,12 +314,14 @@ impl Drop for VulkanLane {
                     .wait_semaphores(&wait, u64::MAX)
                     .map_err(|result| driver("vkWaitSemaphores", result)),
             );
-            for batch in state.flying.drain(..).chain(state.open.take()) {
+            for mut batch in state.flying.drain(..).chain(state.open.take()) {
+                others.append(&mut batch.waits);
                 for block in batch.full.into_iter().flatten().chain(batch.pieces) {
                     core.memory.release(&core.device, block);
                 }
             }
             for job in pending {
+                others.extend(job.waits);
                 if let Work::HostCopy(mut copy) = job.work {
                     copy.release(&core);
                 }

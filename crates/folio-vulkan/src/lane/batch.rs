@@ -44,7 +44,7 @@ pub(crate) struct Batch {
     pub(crate) counts: Counts,
     /// What it waits for: values of semaphores, and the lanes that these are of.
     values: Vec<(vk::Semaphore, u64)>,
-    _waits: Vec<Awaited>,
+    pub(super) waits: Vec<Awaited>,
     /// Chunks of the arenas that are used up.
     pub(crate) full: [Vec<Block>; Store::COUNT],
     /// Memory that goes when it has ended.
@@ -113,7 +113,7 @@ impl Batch {
             load: Load::default(),
             counts: Counts::default(),
             values: vec![],
-            _waits: vec![],
+            waits: vec![],
             full: Default::default(),
             pieces: vec![],
             records: vec![],
@@ -250,7 +250,7 @@ impl VulkanLane {
     ) -> Result<(), HalError> {
         self.submit(state);
         let batch = self.open(state, tick)?;
-        (batch._waits, batch.values) = (waits, values);
+        (batch.waits, batch.values) = (waits, values);
         Ok(())
     }
 

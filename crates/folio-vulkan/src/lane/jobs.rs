@@ -127,12 +127,12 @@ impl VulkanLane {
     /// copy.
     pub(crate) fn progress_to(&self, tick: Tick, host: bool) {
         loop {
-            let (own, waits) = {
+            let (own, waits, by_host) = {
                 let state = self.lock();
                 match state.pending.front() {
                     Some(job) if job.tick <= tick && !state.busy => {
                         let waits: Vec<Awaited> = job.waits.clone();
-                        (job.tick, waits)
+                        (job.tick, waits, matches!(job.work, Work::HostCopy(_)))
                     }
                     _ => return,
                 }
@@ -142,6 +142,10 @@ impl VulkanLane {
                 let (lane, theirs) = wait;
                 lane.progress_to(*theirs, host);
                 lane.submit_to(*theirs);
+                if by_host {
+                    // What the host does waits for the end, which another thread need not see.
+                    lane.look();
+                }
                 match Self::value_of(wait) {
                     Known::Over => {}
                     Known::Flying(value) => values.push((lane.semaphore, value)),

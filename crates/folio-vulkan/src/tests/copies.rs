@@ -7,7 +7,7 @@ use crate::queues::Use;
 use crate::{Messages, VulkanBackend};
 use folio_core::hal::{
     AllocKind, CopyRect, Device, FillRect, Graph, Head, HostPtr, Lane, LaneKind, MemBase, MemRef,
-    Node, Op, Order, UsmAllocator,
+    Node, Op, Order, UsmAllocator, Wait,
 };
 use folio_core::{BufferOptions, Evict, Links, Runtime};
 use std::sync::Arc;
@@ -247,4 +247,25 @@ fn runtimes_have_one_lane_for_kernels_of_vulkan() {
     assert_eq!(x.to_vec().unwrap(), [1; 16]);
     // And one for each direction of copies.
     assert_eq!((counts.get() - before).lanes, 4);
+}
+
+/// A copy by the host begins when what it waits for on another lane has ended, though no thread
+/// asks that lane how far it is.
+#[test]
+fn copies_by_the_host_see_what_they_wait_for_on_other_lanes_of_vulkan() {
+    let Some((found, messages)) = discrete() else { return };
+    let device = open(&found);
+    let [first, second] = [(); 2].map(|()| device.lane(LaneKind::Download, 0).unwrap());
+    let there = alloc(&device, AllocKind::Device, 4096);
+    let mut to = vec![0u8; 4096];
+    let fill = FillRect { dst: place(&there, 0), pitch: [0; 2], extent: [1, 1, 4096] };
+    let down = rect(place(&there, 0), host(to.as_mut_ptr(), 0), [1, 1, 4096]);
+    let mut head = Head { tick: 1, order: Order::Free, waits: &[], label: "", timed: false };
+    first.enqueue(&head, Op::Fill(&[fill], &[7])).unwrap();
+    let waits = [Wait { lane: &first, tick: 1 }];
+    head.waits = &waits;
+    second.enqueue(&head, Op::Copy(&[down])).unwrap();
+    assert!(second.wait(1, None).unwrap());
+    assert!(to.iter().all(|byte| *byte == 7));
+    assert!(messages.all().is_empty(), "{:?}", messages.all());
 }

@@ -4,7 +4,7 @@ use super::{alloc, found, open, param, place, twice};
 use crate::{VulkanBackend, probe};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Device, FillRect, Geometry, HalErrorKind, Head, KernelRef,
-    KernelSource, Lane, LaneKind, Op, Order, UsmAllocator,
+    KernelSource, Lane, LaneKind, Op, Order, UsmAllocator, Wait,
 };
 use folio_core::{Error, Runtime};
 use std::collections::BTreeSet;
@@ -222,5 +222,27 @@ fn objects_of_vulkan_have_names() {
         device.free(made.handle);
     }
     drop((graph, lane));
+    assert!(messages.all().is_empty(), "{:?}", messages.all());
+}
+
+/// A batch holds the lanes that it waits for. So the last handle of a lane may go with a batch of
+/// another one that goes.
+#[test]
+fn lanes_of_vulkan_go_with_those_that_waited_for_them() {
+    let Some((found, messages)) = found() else { return };
+    let device = open(&found);
+    let made = alloc(&device, AllocKind::Device, 4096);
+    let fill = FillRect { dst: place(&made, 0), pitch: [0; 2], extent: [1, 1, 4096] };
+    let [first, second] = [(); 2].map(|()| device.lane(LaneKind::Compute, 0).unwrap());
+    let mut head = Head { tick: 1, order: Order::Free, waits: &[], label: "", timed: false };
+    first.enqueue(&head, Op::Fill(&[fill], &[1])).unwrap();
+    let waits = [Wait { lane: &first, tick: 1 }];
+    head.waits = &waits;
+    second.enqueue(&head, Op::Fill(&[fill], &[2])).unwrap();
+    // Submitted, and not looked at again.
+    second.awaited(1);
+    drop(first);
+    drop(second);
+    drop(device);
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }

@@ -3,7 +3,7 @@
 
 use crate::submit::runtime;
 use folio::prelude::*;
-use folio_core::{Graph, ReplayReport, Result};
+use folio_core::{Graph, Replay, ReplayReport, Result};
 use std::time::{Duration, Instant};
 
 #[kernel]
@@ -132,6 +132,10 @@ pub struct Costs {
     pub second: Duration,
     /// See [`first`](Self::first).
     pub later: Duration,
+    /// Each run as a whole, once the device has its graph.
+    pub whole: Duration,
+    /// The same commands by themselves.
+    pub by_command: Duration,
 }
 
 fn add(graph: &Graph, (reads, writes): &Node, buffer: &dyn Fn(&str) -> Shared<f32>) -> Result<()> {
@@ -167,7 +171,7 @@ pub fn costs(nodes: &[Node], times: usize) -> Result<(Costs, ReplayReport)> {
         let started = Instant::now();
         run().map(|()| started.elapsed())
     };
-    let (mut best, mut report) = ([Duration::MAX; 5], ReplayReport::default());
+    let (mut best, mut report) = ([Duration::MAX; 7], ReplayReport::default());
     for _ in 0..times {
         let graph = rt.graph("cpu:0")?;
         let buffer = |name: &str| buffers[name].clone();
@@ -177,12 +181,19 @@ pub fn costs(nodes: &[Node], times: usize) -> Result<(Costs, ReplayReport)> {
         let finalize = started.elapsed();
         let run = || q.run_graph(&made)?.wait();
         let (first, second) = (timed(&run)?, timed(&run)?);
-        let later = (0..20).map(|_| timed(&run)).collect::<Result<Vec<_>>>()?;
-        let later = later.into_iter().min().unwrap_or_default();
-        let own = [build, finalize, first, second, later];
-        best = std::array::from_fn(|at| best[at].min(own[at]));
+        let least = || -> Result<Duration> {
+            let all = (0..20).map(|_| timed(&run)).collect::<Result<Vec<_>>>()?;
+            Ok(all.into_iter().min().unwrap_or_default())
+        };
+        let later = least()?;
         report = made.replay_report();
+        made.replay_as(Replay::Whole);
+        run()?;
+        let whole = least()?;
+        made.replay_as(Replay::Commands);
+        let own = [build, finalize, first, second, later, whole, least()?];
+        best = std::array::from_fn(|at| best[at].min(own[at]));
     }
-    let [build, finalize, first, second, later] = best;
-    Ok((Costs { build, finalize, first, second, later }, report))
+    let [build, finalize, first, second, later, whole, by_command] = best;
+    Ok((Costs { build, finalize, first, second, later, whole, by_command }, report))
 }

@@ -167,7 +167,7 @@ fn a_timed_node_is_timed_in_each_run(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// GRAPH-05, OBS-01: by the device's clock, whoever chooses what runs.
+/// GRAPH-05, OBS-01: by the device's clock, also where a host thread chooses what runs.
 fn conditions_are_timed_from_their_first_iteration_to_the_last(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     if !q.device().info().caps.timing {

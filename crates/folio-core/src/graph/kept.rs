@@ -23,6 +23,7 @@ use crate::engine::exchange::NotExchanged;
 use crate::engine::part::Apart;
 use crate::engine::replay::Order;
 use crate::group::Leases;
+use crate::hal::DeviceKind;
 use crate::planted::{Plant, Planted};
 use crate::sync::Mutex;
 use std::borrow::Cow;
@@ -38,6 +39,7 @@ const ORDER: Apart = "its commands use each other's data in another way than bef
 const FIXED: Apart = "the device does not exchange what these commands do";
 const NO_GRAPH: Apart = "the device makes no graph of its commands";
 const UNKNOWN: Apart = "what one of its commands does cannot be compared with earlier ones";
+const MANY: Apart = "as much of it has changed as takes the CPU no longer one by one";
 const CHECK: Apart = "a check is left in one of its kernels";
 
 /// What the batches of a queue have in common.
@@ -152,6 +154,9 @@ impl Batches {
         graph.core.engine.may_exchange(&known.block)?;
         let digest = digest_of(known.commands(changed).map(|template| &template.command));
         self.may_exchange(known.kind, digest)?;
+        if !graph.pays(changed.len(), known.len()) {
+            return Err(MANY);
+        }
         let refused = |(_, template): &Changed| graph.why_no_block(&template.command);
         if let Some(why) = changed.iter().find_map(refused) {
             return Err(why);
@@ -330,6 +335,15 @@ fn has_temporary(changed: &[Changed]) -> bool {
 }
 
 impl Inner {
+    /// An exchange of so many commands of a block costs less than to submit all of them. On a CPU,
+    /// which runs tiny commands while they are submitted, a command takes 7,800 instructions, one of
+    /// a known block 2,900, and an exchange up to 12,000 more (docs/performance.md).
+    fn pays(&self, changed: usize, all: usize) -> bool {
+        let info = &self.core.engine.devices[usize::from(self.device)].info;
+        let is_submitter = info.kind == DeviceKind::Cpu && info.caps.closures;
+        !is_submitter || 3 * changed + 4 <= all
+    }
+
     /// Why a command cannot be of a block that is one operation.
     fn why_no_block(&self, command: &Command) -> Option<Apart> {
         self.why_not(command, true).map(|why| match why {

@@ -895,13 +895,20 @@ fn one_cpu(bug: Option<Planted>) -> Runtime {
     builder.build().unwrap()
 }
 
+/// A block of which the first command has this value; the others are always the same.
+fn with_value(q: &Queue, value: i64, [x, y]: [&Shared<i64>; 2]) -> Result<()> {
+    q.run(4, puts(value, x))?;
+    (0..9).try_for_each(|_| q.run(4, puts(1, y)).map(drop))
+}
+
 /// GRAPH-08
 #[test]
 fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
     let left = |bug| {
         let rt = one_cpu(bug);
-        let (q, x) = (rt.queue().unwrap(), rt.buffer::<i64>(4).unwrap().share());
-        let block = |q: &Queue, value| q.run(4, puts(value, &x)).map(drop);
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64>(4).unwrap().share());
+        let q = rt.queue().unwrap();
+        let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
         for _ in 0..50 {
             q.batch(|q| block(q, 1)).unwrap().1.wait().unwrap();
         }
@@ -917,8 +924,9 @@ fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
 fn planted_block_of_another_version_is_caught() {
     let left = |bug| {
         let rt = one_cpu(bug);
-        let (q, x) = (rt.queue().unwrap(), rt.buffer::<i64>(4).unwrap().share());
-        let block = |q: &Queue, value| q.run(4, puts(value, &x)).map(drop);
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64>(4).unwrap().share());
+        let q = rt.queue().unwrap();
+        let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
         for value in 0..50 {
             q.batch(|q| block(q, value)).unwrap().1.wait().unwrap();
         }

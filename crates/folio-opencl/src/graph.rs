@@ -124,7 +124,7 @@ impl Ready {
         Ready { kernel, global, local, record: None }
     }
 
-    /// Enqueues them. Nobody else sets arguments of the kernel meanwhile: the graph is locked.
+    /// Enqueues them. No other thread sets arguments of the kernel: the graph is locked.
     fn enqueue(&self, commands: &mut Commands<'_>) -> Result<(), HalError> {
         if let Some((argument, _)) = &self.record {
             let (shared, queue) = (commands.shared, commands.queue);

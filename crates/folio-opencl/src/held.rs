@@ -1,8 +1,9 @@
-//! Launches, and replays of nothing else, that are ready to be enqueued. A lane collects a few and then gives them to the driver
-//! one right after the other: so the driver's code is run from warm caches, and ours as well; and
-//! the thread of a device that is a CPU finds the next kernel there, where it would otherwise sleep
-//! after each and be woken for the next. The first launch of a lane that is seen to have ended all
-//! is not held, and then two are, and four: it begins while those after it come.
+//! Launches, and replays of nothing else, that are ready to be enqueued. A lane collects a few and
+//! then gives them to the driver one right after the other: so the driver's code is run from warm
+//! caches, and ours as well; and the thread of a device that is a CPU finds the next kernel there,
+//! where it would otherwise sleep after each and be woken for the next. The first launch of a lane
+//! that is seen to have ended all is not held, and then two are, and four: it begins while those
+//! after it come.
 //!
 //! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). What the
 //! driver refuses fails that launch, and is told when the lane looks how far it is.

@@ -147,8 +147,8 @@ impl OpenClLane {
         self.lock().enqueue();
     }
 
-    /// Keeps a failure until its tick has ended; of several, that of the first node. One that is the
-    /// device's loss is told as such when that is over.
+    /// Keeps a failure until its tick has ended; of several, that of the first node. One that is
+    /// the device's loss is told as such when that is over.
     fn fail(&self, mut failure: (Tick, HalError)) {
         if matches!(failure.1.kind, HalErrorKind::Lost) {
             self.core.lose(&failure.1);

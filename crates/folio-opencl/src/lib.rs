@@ -3,9 +3,10 @@
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
 //! (copies and fills), `module` (kernels; `program`, how they are built; `threads`, how launches
 //! are cut; `reduce`, how reductions end; `verdict`, how they fail; `words`, where CPUs find what
-//! they are given), `graph`, and `cl`, the driver's functions. Apart from those: `platform` (contexts),
-//! `pool` (memory that is kept), `downloads` (what uploads wait for). The loader is looked for when
-//! devices are; without one, or without a platform, there are no devices, and a reason.
+//! they are given), `graph`, and `cl`, the driver's functions. Apart from those: `platform`
+//! (contexts), `pool` (memory that is kept), `downloads` (what uploads wait for). The loader is
+//! looked for when devices are; without one, or without a platform, there are no devices, and a
+//! reason.
 //!
 //! * One context for each platform, so its devices' lanes wait for each other and reach each
 //!   other's memory.

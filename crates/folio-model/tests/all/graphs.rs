@@ -408,6 +408,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
             steps.iter_mut().for_each(|step| step.after = None);
         }
         let (least, most, exchanges) = if is_loop { (4, 16, 70) } else { (1, 8, 35) };
+        let only_values = is_loop && rng.chance(60);
         let at = rng.below(devices.len());
         let (on, queue) = (&devices[at], &queues[2 * at + rng.below(2)]);
         let made = world.make(on, way, &steps, &mut rng).map_err(told)?;
@@ -435,7 +436,11 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
                 world.all[at].write().map_err(told)?[i] = value;
                 world.data[at][i] = value;
             }
-            if rng.chance(exchanges) {
+            if only_values {
+                for step in steps.iter_mut().filter(|_| rng.chance(50)) {
+                    step.term = rng.below(1000) as i64;
+                }
+            } else if rng.chance(exchanges) {
                 exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
             }
             if let Made::Direct | Made::Batch = made

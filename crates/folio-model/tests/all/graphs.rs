@@ -437,8 +437,8 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
                 world.data[at][i] = value;
             }
             if only_values {
-                for step in steps.iter_mut().filter(|_| rng.chance(50)) {
-                    step.term = rng.below(1000) as i64;
+                for step in &mut steps {
+                    step.term = if rng.chance(50) { rng.below(1000) as i64 } else { step.term };
                 }
             } else if rng.chance(exchanges) {
                 exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;

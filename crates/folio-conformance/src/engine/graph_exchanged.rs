@@ -158,8 +158,8 @@ fn blocks_with_other_buffers_are_one_operation(rig: &Rig) -> Outcome {
         ensure_eq!(got, want, "of {count}");
         ensure!(!has || replayed > 0, "of {count}: {:?}", q.batch_report());
         // Few have a graph each.
-        let exchanges = if count > 8 { replayed } else { 0 };
-        ensure_eq!(exchanged, exchanges, "of {count}: {:?}", q.batch_report());
+        let fits = if count > 8 { !has || exchanged == replayed } else { exchanged == 0 };
+        ensure!(fits, "of {count}: {:?}", q.batch_report());
     }
     let q = rig.queue()?;
     let x = &numbers(rig, 1)?[0];
@@ -206,7 +206,7 @@ fn blocks_with_other_ranges_are_one_operation(rig: &Rig) -> Outcome {
     })?;
     ensure_eq!([x.to_vec()?, y.to_vec()?], want);
     ensure!(!has || exchanged > 0, "{:?}", q.batch_report());
-    ensure_eq!(replayed, exchanged);
+    ensure!(!has || exchanged == replayed, "{:?}", q.batch_report());
     // With ranges that do not meet, commands come after others than before.
     for turn in 0..TURNS as usize {
         let n = 1 + turn % 7;

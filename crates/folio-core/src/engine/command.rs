@@ -224,7 +224,7 @@ pub(crate) enum Action {
 
 impl Action {
     /// The same once more. `None` for what calls a closure that can be called only once.
-    fn again(&self) -> Option<Action> {
+    pub(crate) fn again(&self) -> Option<Action> {
         Some(match self {
             Action::Launch(None) => Action::Launch(None),
             Action::Launch(Some(launch)) => Action::Launch(Some(launch.again()?)),

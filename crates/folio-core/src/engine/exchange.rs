@@ -6,7 +6,7 @@
 use super::Engine;
 use super::access::Access;
 use super::block::{Block, MOVED, On, SLOW, Trust};
-use super::command::Command;
+use super::command::{Action, Command};
 use super::lanes::Payload;
 use super::ledger::Ledger;
 use super::part::{Apart, TRACED};
@@ -21,9 +21,9 @@ use std::sync::Arc;
 pub(crate) const BUSY: Apart = "what the block has replaced is still on its way to the device";
 
 /// What a block does from now on.
-pub(crate) struct Exchange {
-    /// By number: commands in the place of others. They are submitted once.
-    pub(crate) changed: Vec<(usize, Command)>,
+pub(crate) struct Exchange<'c> {
+    /// By number: commands in the place of others.
+    pub(crate) changed: Vec<(usize, &'c Command)>,
     /// What all commands use together, if that is something else than before.
     pub(crate) accesses: Option<Vec<Access>>,
 }
@@ -57,13 +57,20 @@ impl Engine {
         &self,
         on: On,
         block: &Block,
-        exchange: Exchange,
+        exchange: Exchange<'_>,
         trust: &Mutex<Trust>,
     ) -> Result<Block, NotExchanged> {
-        let Exchange { mut changed, accesses } = exchange;
-        changed.iter_mut().for_each(|(_, command)| command.arm());
+        let Exchange { changed, accesses } = exchange;
+        let mut actions: Vec<(usize, &[Access], Action)> = Vec::with_capacity(changed.len());
+        for (at, command) in changed {
+            let mut action = command.action.again().ok_or(NotExchanged::Refused)?;
+            if let Action::Launch(Some(launch)) = &mut action {
+                launch.arm();
+            }
+            actions.push((at, &command.accesses, action));
+        }
         let whole = &block.whole;
-        let begun = self.begin_exchange(on, block, accesses.as_deref(), trust, &mut changed);
+        let begun = self.begin_exchange(on, block, accesses.as_deref(), trust, &mut actions);
         let Begun { version, uses, accesses, payloads } = begun.map_err(NotExchanged::Apart)?;
         let mut done = Ok(());
         for (node, mut payload) in payloads {
@@ -85,15 +92,17 @@ impl Engine {
         block: &Block,
         accesses: Option<&[Access]>,
         trust: &Mutex<Trust>,
-        changed: &mut [(usize, Command)],
+        actions: &mut [(usize, &[Access], Action)],
     ) -> Result<Begun, Apart> {
         let mut ledger = self.lock();
         let hold = Hold::begin();
         ledger.look_at(on.device);
         let begun = ledger.begin_block(on, block, accesses, &mut trust.lock(), self.plant);
         let begun = begun.map(|(version, uses, accesses)| {
-            let payload = |(at, command): &mut (usize, Command)| (*at, ledger.payload(command));
-            let payloads = changed.iter_mut().map(payload).collect();
+            let payloads = actions.iter_mut();
+            let payloads = payloads
+                .map(|(at, accesses, action)| (*at, ledger.payload_of(action, accesses)))
+                .collect();
             Begun { version, uses, accesses, payloads }
         });
         hold.end();

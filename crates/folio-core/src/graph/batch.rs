@@ -80,9 +80,9 @@ impl Queue {
     ///
     /// A block whose commands are those of earlier ones is one operation of the device from the
     /// fourth time on, if its commands cannot fail by themselves and if it waits for nothing that
-    /// may fail. Its scalars, buffers and ranges may be others each time: the device's graph gets
-    /// them ([`BatchReport::exchanged`]). [`BatchReport::why_not`] says why the latest block was
-    /// submitted one by one.
+    /// may fail. Its scalars, buffers and ranges may be others each time: they are exchanged in the
+    /// device's graph, where that takes no longer than to submit the commands.
+    /// [`BatchReport::why_not`] says why the latest block was submitted one by one.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
     /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it:

@@ -19,7 +19,7 @@ use super::{Inner, alike};
 use crate::buffer::StorageHandle;
 use crate::engine::block::{On, Trust};
 use crate::engine::command::Command;
-use crate::engine::exchange::NotExchanged;
+use crate::engine::exchange::{Exchange, NotExchanged};
 use crate::engine::part::Apart;
 use crate::engine::replay::Order;
 use crate::group::Leases;
@@ -39,7 +39,7 @@ const ORDER: Apart = "its commands use each other's data in another way than bef
 const FIXED: Apart = "the device does not exchange what these commands do";
 const NO_GRAPH: Apart = "the device makes no graph of its commands";
 const UNKNOWN: Apart = "what one of its commands does cannot be compared with earlier ones";
-const MANY: Apart = "as much of it has changed as takes the CPU no longer one by one";
+const MANY: Apart = "as much of its memory is other as takes the CPU no longer one by one";
 const CHECK: Apart = "a check is left in one of its kernels";
 
 /// What the batches of a queue have in common.
@@ -154,15 +154,13 @@ impl Batches {
         graph.core.engine.may_exchange(&known.block)?;
         let digest = digest_of(known.commands(changed).map(|template| &template.command));
         self.may_exchange(known.kind, digest)?;
-        if !graph.pays(changed.len(), known.len()) {
-            return Err(MANY);
-        }
         let refused = |(_, template): &Changed| graph.why_no_block(&template.command);
         if let Some(why) = changed.iter().find_map(refused) {
             return Err(why);
         }
         let known = known.clone();
         let exchanged = match known.exchange(changed) {
+            Some(exchange) if !graph.pays(&exchange, known.len()) => return Err(MANY),
             Some(exchange) => graph.core.engine.exchange(on, &known.block, exchange, &self.trust),
             None => Err(NotExchanged::Apart(ORDER)),
         };
@@ -335,13 +333,14 @@ fn has_temporary(changed: &[Changed]) -> bool {
 }
 
 impl Inner {
-    /// An exchange of so many commands of a block costs less than to submit all of them. On a CPU,
-    /// which runs tiny commands while they are submitted, a command takes 7,800 instructions, one of
-    /// a known block 2,900, and an exchange up to 12,000 more (docs/performance.md).
-    fn pays(&self, changed: usize, all: usize) -> bool {
+    /// An exchange of commands of a block costs less than to submit all of them. That is so of
+    /// other values. Of other memory it is on a CPU, which runs tiny commands while they are
+    /// submitted: with these a command takes 15,000 instructions, one of a known block 2,900, and an
+    /// exchange up to 14,000 more.
+    fn pays(&self, exchange: &Exchange<'_>, all: usize) -> bool {
         let info = &self.core.engine.devices[usize::from(self.device)].info;
         let is_submitter = info.kind == DeviceKind::Cpu && info.caps.closures;
-        !is_submitter || 3 * changed + 4 <= all
+        !is_submitter || exchange.accesses.is_none() || 3 * exchange.changed.len() + 4 <= all
     }
 
     /// Why a command cannot be of a block that is one operation.

@@ -137,10 +137,9 @@ impl Known {
     }
 
     /// What is exchanged in the device's graph, for these commands. None if the commands of the
-    /// block would come after others than before, or one of them runs only once.
-    pub(super) fn exchange(&self, changed: &[Changed]) -> Option<Exchange> {
-        let again = |(at, template): &Changed| Some((*at as usize, template.command.again()?));
-        let new = changed.iter().map(again).collect::<Option<Vec<_>>>()?;
+    /// block would come after others than before.
+    pub(super) fn exchange<'c>(&self, changed: &'c [Changed]) -> Option<Exchange<'c>> {
+        let new = changed.iter().map(|(at, template)| (*at as usize, &template.command)).collect();
         let uses = |(at, new): &Changed| {
             let old = self.templates.get(*at as usize).map(|old| &old.command.accesses[..]);
             old.is_some_and(|old| uses_same(old, &new.command.accesses))

@@ -528,6 +528,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
             steps.iter_mut().for_each(|step| step.after = None);
         }
         let (least, most, exchanges) = if is_loop { (4, 16, 70) } else { (1, 8, 35) };
+        let only_values = is_loop && rng.chance(60);
         let at = rng.below(devices.len());
         let (on, queue) = (&devices[at], &queues[2 * at + rng.below(2)]);
         world.at = at;
@@ -565,9 +566,18 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
                 world.all[at].write().map_err(told)?[i] = value;
                 world.data[at][i] = value;
             }
+<<<<<<< HEAD
             if rng.chance(exchanges) {
                 exchange(&mut made, (way, on), &mut steps, &world, (&mut rng, seen))
                     .map_err(told)?;
+=======
+            if only_values {
+                for step in &mut steps {
+                    step.term = if rng.chance(50) { rng.below(1000) as i64 } else { step.term };
+                }
+            } else if rng.chance(exchanges) {
+                exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
+>>>>>>> batch
             }
             if let Made::Direct(_) | Made::Batch(_) = made
                 && rng.chance(30)

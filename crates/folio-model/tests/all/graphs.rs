@@ -566,18 +566,13 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
                 world.all[at].write().map_err(told)?[i] = value;
                 world.data[at][i] = value;
             }
-<<<<<<< HEAD
-            if rng.chance(exchanges) {
-                exchange(&mut made, (way, on), &mut steps, &world, (&mut rng, seen))
-                    .map_err(told)?;
-=======
             if only_values {
                 for step in &mut steps {
                     step.term = if rng.chance(50) { rng.below(1000) as i64 } else { step.term };
                 }
             } else if rng.chance(exchanges) {
-                exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
->>>>>>> batch
+                exchange(&mut made, (way, on), &mut steps, &world, (&mut rng, seen))
+                    .map_err(told)?;
             }
             if let Made::Direct(_) | Made::Batch(_) = made
                 && rng.chance(30)

@@ -74,6 +74,7 @@ ENTRY(256) folio_dot_finish_p2(
   const u32 end = count < 4096 ? (u32)count : 4096u;
   for (u32 lane = thread; lane < 256u && lane < end; lane += threads) {
     f32 sum = in[from + lane];
+    #pragma unroll 16
     for (u32 turn = lane + 256u; turn < end; turn += 256u) {
       sum = sum + in[from + turn];
     }

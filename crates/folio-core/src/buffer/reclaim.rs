@@ -265,8 +265,8 @@ impl<O> Future for Reclaim<O> {
 mod tests {
     use super::*;
 
-    /// POL-03: a storage is moved while others write by pointers into it, which no box may be. It is
-    /// dropped once, unless it is taken.
+    /// POL-03: a storage is moved while others write by pointers into it, which no box may be. It
+    /// is dropped once, unless it is taken.
     #[test]
     fn pointers_into_a_lent_box_outlive_its_moves() {
         let counted = Arc::new(());

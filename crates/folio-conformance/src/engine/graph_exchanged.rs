@@ -197,10 +197,9 @@ fn blocks_with_other_ranges_are_one_operation(rig: &Rig) -> Outcome {
         q.run(n, adds(1, x.slice_mut([from], [n])?))?;
         q.copy(x.slice([from], [n])?, y.slice_mut([from], [n])?)?;
         q.run(8, adds(1, y)).map(drop)?;
-        for i in from..from + n {
-            want[0][i] += 1;
-            want[1][i] = want[0][i];
-        }
+        let [x, y] = &mut want;
+        x[from..from + n].iter_mut().for_each(|x| *x += 1);
+        y[from..from + n].copy_from_slice(&x[from..from + n]);
         want[1].iter_mut().for_each(|y| *y += 1);
         Ok(())
     })?;

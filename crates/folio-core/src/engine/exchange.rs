@@ -98,12 +98,12 @@ impl Engine {
         let hold = Hold::begin();
         ledger.look_at(on.device);
         let begun = ledger.begin_block(on, block, accesses, &mut trust.lock(), self.plant);
-        let begun = begun.map(|(version, uses, accesses)| {
+        let begun = begun.map(|begun| {
             let payloads = actions.iter_mut();
             let payloads = payloads
                 .map(|(at, accesses, action)| (*at, ledger.payload_of(action, accesses)))
                 .collect();
-            Begun { version, uses, accesses, payloads }
+            Begun { payloads, ..begun }
         });
         hold.end();
         self.leave(ledger);
@@ -130,7 +130,7 @@ impl Ledger {
         accesses: Option<&[Access]>,
         trust: &mut Trust,
         plant: Plant,
-    ) -> Result<(u64, Arc<Uses>, Arc<[Access]>), Apart> {
+    ) -> Result<Begun, Apart> {
         let whole = &block.whole;
         let (uses, accesses) = match accesses {
             None if self.is_where_it_was(whole) => (whole.uses.clone(), block.accesses.clone()),
@@ -140,8 +140,8 @@ impl Ledger {
                 (Arc::new(uses), Block::accesses(all))
             }
         };
-        self.ready_for_block(on, &accesses, trust)?;
+        self.ready_for_block(on, (&accesses, whole.native.latest()), trust)?;
         let version = whole.next_version(plant).ok_or(BUSY)?;
-        Ok((version, uses, accesses))
+        Ok(Begun { version, uses, accesses, payloads: Vec::new() })
     }
 }

@@ -119,13 +119,14 @@ impl Ledger {
         if !self.is_where_it_was(whole) {
             return Err(MOVED);
         }
-        let (before, lane) = self.ready_for_block(on, accesses, trust)?;
+        let (before, lane) = self.ready_for_block(on, (accesses, whole.native.latest()), trust)?;
         let queue = Some(on.queue);
         // From here on there is no way back.
         self.count_whole(queue, whole);
         let stamp = self.timeline.next_stamp(lane);
         self.mark_straight(accesses, stamp);
         trust.add(stamp);
+        whole.native.note_latest(stamp);
         let record = Record {
             what: "graph",
             label: Label::of(&"batch"),
@@ -151,12 +152,12 @@ impl Ledger {
         Ok((stamp, lane))
     }
 
-    /// What a block that uses this comes after, and its lane. An error says why it cannot be one
+    /// What a block comes after that uses this, and the `latest` replay of its graph; and its lane. An error says why it cannot be one
     /// operation now. Nothing has changed but what is known of the queue's blocks.
     pub(super) fn ready_for_block(
         &self,
         on: On,
-        accesses: &[Access],
+        (accesses, latest): (&[Access], Stamp),
         trust: &mut Trust,
     ) -> Result<(Before, LaneId), Apart> {
         if self.shutdown || !self.timeline.wake.is_empty() {
@@ -165,6 +166,7 @@ impl Ledger {
         let mut before = Before::default();
         self.comes_after_queue((Some(on.queue), on.in_order), &mut before).ok_or(WAITS)?;
         self.comes_after_users(accesses, &mut before).ok_or(MOVES)?;
+        self.comes_after(latest, Flow::ORDER, &mut before).ok_or(WAITS)?;
         let lane = self.lane_after(&before, on.device).ok_or(WAITS)?;
         match trust.covers(before.sources.iter(), &self.timeline) {
             true => Ok((before, lane)),

@@ -99,6 +99,12 @@ pub fn increments(i: Item, x: InOut<u64>) {
     x[i] += 1;
 }
 
+/// So much more for each element.
+#[kernel]
+pub fn increases(i: Item, by: u64, x: InOut<u64>) {
+    x[i] += by;
+}
+
 /// `y = exp(x)`
 #[kernel]
 pub fn exp(i: Item, x: In<f32>, y: Out<f32>) {

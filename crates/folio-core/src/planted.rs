@@ -36,6 +36,10 @@ pub enum Planted {
     /// To compare the values of a kernel call in a block with those of the block that it takes for
     /// it.
     OtherValues,
+    /// To exchange commands of a block in the device's graph.
+    StaleScalar,
+    /// To refuse a block of whose graph another thread has exchanged commands.
+    OldVersion,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

@@ -320,14 +320,14 @@ impl Queue {
             self.complete(&mut group, &mut command).map(|()| (group, command))
         };
         // The groups keep the storages alive until the ledger does.
-        let mut ready = boxes.into_iter().map(ready).collect::<Result<Vec<_>>>()?;
-        let mut events = SmallVec::<[Event; 6]>::new();
-        for (_, command) in &mut ready {
-            let stamp = inner.core.engine.submit(command)?;
-            let pin = command.pin.take();
-            events.push(Event::new(inner.core.clone(), stamp, pin).on(command.device));
-        }
-        Ok(Event::of_all(&inner.core, events))
+        let ready = boxes.into_iter().map(ready).collect::<Result<Vec<_>>>()?;
+        let (_groups, mut commands): (Vec<CommandGroup>, Vec<Command>) = ready.into_iter().unzip();
+        let ran = inner.core.engine.run_all(inner.id, &mut commands)?;
+        let events = ran.stamps.iter().zip(&commands).map(|(stamp, command)| {
+            let stamp = stamp.unwrap_or(Stamp::DONE);
+            Event::new(inner.core.clone(), stamp, ran.pin.clone()).on(command.device)
+        });
+        Ok(Event::of_all(&inner.core, events.collect()))
     }
 
     /// An event for everything submitted to this queue so far; what is submitted later waits for
@@ -335,7 +335,7 @@ impl Queue {
     pub fn barrier(&self) -> Result<Event> {
         let inner = &self.inner;
         if let Some(graph) = inner.recorder.graph() {
-            return Ok(graph.record_barrier(self));
+            return graph.record_barrier(self);
         }
         let after: SmallVec<[Stamp; 4]> =
             inner.core.engine.enter(|ledger| ledger.queue_stamps(inner.id));

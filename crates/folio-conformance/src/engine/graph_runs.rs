@@ -400,8 +400,8 @@ fn a_batch_is_found_again(rig: &Rig) -> Outcome {
         ensure_eq!((batches, found, made, evicted, commands), (6, 4, 2, 0, 3));
         for n in 1..20 {
             q.batch(|q| {
-                q.fill(x.slice_mut([0], [n.min(8)])?, 0)
-                    .and_then(|_| (8..n).try_for_each(|_| q.barrier().map(drop)))
+                q.fill(&mut x, 0)?;
+                (0..n).try_for_each(|_| q.barrier().map(drop))
             })?;
         }
         ensure_eq!(q.batch_report().evicted, 5);

@@ -13,6 +13,7 @@ mod choice;
 mod events;
 mod fusion;
 mod graph_conditions;
+mod graph_exchanged;
 mod graph_parts;
 mod graph_runs;
 mod graph_wholes;
@@ -79,6 +80,7 @@ const TESTS: &[&[Test]] = &[
     usm::TESTS,
     graphs::TESTS,
     graph_runs::TESTS,
+    graph_exchanged::TESTS,
     graph_conditions::TESTS,
     graph_wholes::TESTS,
     graph_parts::TESTS,

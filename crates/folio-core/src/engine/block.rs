@@ -18,13 +18,15 @@ use super::whole::Whole;
 use crate::metrics::Hold;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::Stamp;
+use crate::planted::Planted;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-const SLOW: Apart =
+pub(super) const SLOW: Apart =
     "the device would take longer for them as one: it runs them one after the other";
 pub(crate) const MOVED: Apart = "memory is elsewhere than it was before";
+const EXCHANGED: Apart = "another thread has exchanged what the device's graph does";
 pub(super) const CLOSED: Apart = "a device was lost, or the runtime is shut down";
 
 /// Commands that cannot fail by themselves, as one operation.
@@ -32,16 +34,32 @@ pub(crate) struct Block {
     pub(super) whole: Arc<Whole>,
     /// Those of the whole. What is only overwritten counts as used, too: what it waits for has
     /// ended well, so this spreads no failure.
-    pub(super) accesses: Box<[Access]>,
+    pub(super) accesses: Arc<[Access]>,
 }
 
 impl Block {
     pub(crate) fn new(whole: Whole) -> Block {
-        let accesses = whole.accesses.iter().map(|access| {
+        let accesses = Block::accesses(&whole.uses.accesses);
+        Block { accesses, whole: Arc::new(whole) }
+    }
+
+    /// How a block uses what its commands use.
+    pub(super) fn accesses(all: &[Access]) -> Arc<[Access]> {
+        let of_block = |access: &Access| {
             let mode = if access.mode.writes() { Mode::Update } else { Mode::Read };
             Access { mode, ..*access }
-        });
-        Block { accesses: accesses.collect(), whole: Arc::new(whole) }
+        };
+        all.iter().map(of_block).collect()
+    }
+
+    /// What its commands use together.
+    pub(crate) fn uses(&self) -> &[Access] {
+        &self.whole.uses.accesses
+    }
+
+    /// By command: the earlier ones that it comes after.
+    pub(crate) fn after(&self) -> &[Vec<usize>] {
+        &self.whole.fixed.after
     }
 }
 
@@ -126,7 +144,11 @@ impl Engine {
         let hold = Hold::begin();
         ledger.traced = false;
         ledger.look_at(on.device);
-        let submitted = ledger.straight_block(on, block, &mut trust.lock());
+        // Another thread that knew this block may have exchanged commands of it.
+        let submitted = match block.whole.is_current() || self.plant.is(Planted::OldVersion) {
+            true => ledger.straight_block(on, block, &mut trust.lock()),
+            false => Err(EXCHANGED),
+        };
         let pin = ledger.timeline.failures.pin();
         hold.end();
         match submitted {

@@ -224,7 +224,7 @@ pub(crate) enum Action {
 
 impl Action {
     /// The same once more. `None` for what calls a closure that can be called only once.
-    fn again(&self) -> Option<Action> {
+    pub(crate) fn again(&self) -> Option<Action> {
         Some(match self {
             Action::Launch(None) => Action::Launch(None),
             Action::Launch(Some(launch)) => Action::Launch(Some(launch.again()?)),
@@ -263,7 +263,7 @@ impl Action {
             Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
             Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
             Action::Conditional(node) => ([None, None], &node.raw[..]),
-            Action::Replay(whole) => ([None, None], &whole.raw[..]),
+            Action::Replay(whole) => ([None, None], &whole.fixed.raw[..]),
             Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
         };
         let places = places.into_iter().flatten().filter_map(|place| match &place.end {

@@ -218,6 +218,11 @@ impl Ledger {
     /// nothing to do.
     pub(crate) fn payload(&self, command: &mut Command) -> Option<Payload> {
         let Command { accesses, action, .. } = command;
+        self.payload_of(action, accesses)
+    }
+
+    /// What an action does, which has these accesses.
+    pub(crate) fn payload_of(&self, action: &mut Action, accesses: &[Access]) -> Option<Payload> {
         match action {
             Action::Launch(launch) => {
                 let mut launch = launch.take()?;

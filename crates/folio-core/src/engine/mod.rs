@@ -21,6 +21,7 @@ pub(crate) mod copies;
 pub(crate) mod courier;
 pub(crate) mod devices;
 pub(crate) mod evict;
+pub(crate) mod exchange;
 pub(crate) mod failures;
 pub(crate) mod foreign;
 mod fragments;

@@ -7,7 +7,9 @@
 
 use super::whole::Whole;
 use crate::hal::Graph;
+use crate::order::stamp::Stamp;
 use crate::planted::{Plant, Planted};
+use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
@@ -18,11 +20,25 @@ pub(crate) struct Native {
     version: AtomicU64,
     /// Replays that were submitted, and that no native lane has been given.
     on_their_way: AtomicU64,
+    /// The latest block that was a replay. Another one comes after it: a device may keep what a
+    /// replay does in one place.
+    latest: Mutex<Stamp>,
 }
 
 impl Native {
     pub(crate) fn new(graph: Arc<dyn Graph>) -> Native {
-        Native { graph, version: AtomicU64::new(0), on_their_way: AtomicU64::new(0) }
+        let [version, on_their_way] = [0; 2].map(AtomicU64::new);
+        Native { graph, version, on_their_way, latest: Mutex::new(Stamp::DONE) }
+    }
+
+    /// The latest block that was a replay. To be called under the ledger's lock.
+    pub(super) fn latest(&self) -> Stamp {
+        *self.latest.lock()
+    }
+
+    /// A block is this operation. To be called under the ledger's lock.
+    pub(super) fn note_latest(&self, stamp: Stamp) {
+        *self.latest.lock() = stamp;
     }
 
     /// The version that its nodes are of, or will be when an exchange has ended.
@@ -30,14 +46,18 @@ impl Native {
         self.version.load(Ordering::Relaxed)
     }
 
+    /// All replays that were submitted have been given to a native lane.
+    pub(crate) fn is_idle(&self) -> bool {
+        self.on_their_way.load(Ordering::Acquire) == 0
+    }
+
     /// Begins an exchange of this version, whose commands are refused from now on. Returns the
     /// number of the next version; nothing if a replay is on its way, or another exchange came
     /// first. To be called under the ledger's lock.
     pub(crate) fn begin_exchange(&self, version: u64, plant: Plant) -> Option<u64> {
         // What a lane has been given comes before what the backend is told next.
-        let is_idle =
-            self.on_their_way.load(Ordering::Acquire) == 0 || plant.is(Planted::EarlyExchange);
-        if !is_idle || self.version() != version {
+        let may = self.is_idle() || plant.is(Planted::EarlyExchange);
+        if !may || self.version() != version {
             return None;
         }
         self.version.store(version + 1, Ordering::Relaxed);

@@ -80,7 +80,7 @@ impl Ledger {
 
     /// What the first command of a part waits for besides.
     fn first_deps(&self, whole: &Whole, deps: &mut Deps) {
-        let Some(first) = whole.members.first() else { return };
+        let Some(first) = whole.fixed.members.first() else { return };
         for access in &first.accesses {
             let mut access = *access;
             access.place = self.storages[access.storage.0].place(access.domain);
@@ -122,7 +122,7 @@ impl Ledger {
 /// The commands of a part, with their numbers, to be submitted one by one. What they call is the
 /// engine's own code.
 pub(crate) fn again(whole: &Whole) -> impl Iterator<Item = (u32, Command)> {
-    let members = whole.at.iter().copied().zip(&whole.members);
+    let members = whole.fixed.at.iter().copied().zip(&whole.fixed.members);
     members.filter_map(|(at, member)| {
         let mut command = member.again()?;
         command.arm();

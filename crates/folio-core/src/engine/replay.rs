@@ -12,7 +12,7 @@ use super::part::{self, Apart, Joined};
 use super::storage::StorageId;
 use super::whole::Whole;
 use super::{Engine, Missing, trace};
-use crate::error::Error;
+use crate::error::{Error, Label};
 use crate::geom::Box3;
 use crate::metrics::Hold;
 use crate::order::hazards::{Deps, Flow, add_dep};
@@ -105,6 +105,19 @@ pub(crate) struct Ran {
 }
 
 impl Engine {
+    /// Submits commands of a queue that follow one another as they would by themselves; nothing, if
+    /// one of them is refused.
+    pub(crate) fn run_all(&self, queue: u32, commands: &mut [Command]) -> Result<Ran, Error> {
+        let device = commands.iter().find_map(|command| command.device).unwrap_or(0);
+        let after = vec![SmallVec::new(); commands.len()];
+        let order = Order { after, ..Order::default() };
+        let (after, latest, internal, fusion) = (&[][..], None, &[][..], &[][..]);
+        let run = Run { queue, in_order: false, device, after, latest, internal, fusion };
+        // No command is of a graph of the device's.
+        let outdated = || Error::Actions { command: Label::NONE, actions: 0 };
+        self.replay(&run, commands, &order)?.ok_or_else(outdated)
+    }
+
     /// Submits the commands of a run; nothing, if one of them is refused. A replay stands where its
     /// first command would. `None`, and nothing is submitted, if one is of a graph that is to be
     /// made again.
@@ -205,7 +218,7 @@ impl<'r> Running<'r> {
         };
         let whole = whole.clone();
         self.link(at, command);
-        if whole.members.is_empty() {
+        if whole.fixed.members.is_empty() {
             if ledger.traced {
                 let all: Vec<&str> = self.run.fusion.iter().flatten().map(|text| &**text).collect();
                 command.fusion = (!all.is_empty()).then(|| all.join("\n").into());
@@ -269,7 +282,7 @@ impl<'r> Running<'r> {
     }
 
     fn note_all(&mut self, whole: &Arc<Whole>, stamp: Stamp) {
-        whole.at.iter().for_each(|at| self.note(*at, stamp));
+        whole.fixed.at.iter().for_each(|at| self.note(*at, stamp));
     }
 
     fn note(&mut self, at: u32, stamp: Stamp) {

@@ -129,7 +129,7 @@ impl Ledger {
                 let node = node.and_then(|(nodes, node)| nodes.name(node));
                 let (what, label) = node.map_or((record.what, &record.label), |(w, l)| (*w, l));
                 let cause = match &record.nodes {
-                    Some(nodes) => nodes.branches.cause(error),
+                    Some(nodes) => nodes.fixed.branches.cause(error),
                     None => Cause::from(error),
                 };
                 self.fail(what, label, device, cause)

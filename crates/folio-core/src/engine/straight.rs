@@ -19,7 +19,7 @@ use smallvec::SmallVec;
 
 /// What a kernel waits for, as far as it is placed.
 #[derive(Default)]
-struct Before {
+pub(super) struct Before {
     /// The last tick on each lane.
     ticks: Waits,
     /// Those along which failure travels.
@@ -115,26 +115,18 @@ impl Ledger {
         block: &Block,
         trust: &mut Trust,
     ) -> Result<(Stamp, LaneId), Apart> {
-        if self.shutdown || !self.timeline.wake.is_empty() {
-            return Err(CLOSED);
-        }
         let Block { whole, accesses } = block;
         if !self.is_where_it_was(whole) {
             return Err(MOVED);
         }
-        let mut before = Before::default();
+        let (before, lane) = self.ready_for_block(on, (accesses, whole.native.latest()), trust)?;
         let queue = Some(on.queue);
-        self.comes_after_queue((queue, on.in_order), &mut before).ok_or(WAITS)?;
-        self.comes_after_users(accesses, &mut before).ok_or(MOVES)?;
-        let lane = self.lane_after(&before, on.device).ok_or(WAITS)?;
-        if !trust.covers(before.sources.iter(), &self.timeline) {
-            return Err(WAITS);
-        }
         // From here on there is no way back.
         self.count_whole(queue, whole);
         let stamp = self.timeline.next_stamp(lane);
         self.mark_straight(accesses, stamp);
         trust.add(stamp);
+        whole.native.note_latest(stamp);
         let record = Record {
             what: "graph",
             label: Label::of(&"batch"),
@@ -158,6 +150,28 @@ impl Ledger {
         );
         self.note_in_queue(queue, stamp, on.in_order);
         Ok((stamp, lane))
+    }
+
+    /// What a block comes after that uses this, and the `latest` replay of its graph; and its lane. An error says why it cannot be one
+    /// operation now. Nothing has changed but what is known of the queue's blocks.
+    pub(super) fn ready_for_block(
+        &self,
+        on: On,
+        (accesses, latest): (&[Access], Stamp),
+        trust: &mut Trust,
+    ) -> Result<(Before, LaneId), Apart> {
+        if self.shutdown || !self.timeline.wake.is_empty() {
+            return Err(CLOSED);
+        }
+        let mut before = Before::default();
+        self.comes_after_queue((Some(on.queue), on.in_order), &mut before).ok_or(WAITS)?;
+        self.comes_after_users(accesses, &mut before).ok_or(MOVES)?;
+        self.comes_after(latest, Flow::ORDER, &mut before).ok_or(WAITS)?;
+        let lane = self.lane_after(&before, on.device).ok_or(WAITS)?;
+        match trust.covers(before.sources.iter(), &self.timeline) {
+            true => Ok((before, lane)),
+            false => Err(WAITS),
+        }
     }
 
     /// What a command of a queue comes after by that.

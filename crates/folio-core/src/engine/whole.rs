@@ -20,12 +20,11 @@ use super::union::Union;
 use crate::element::bytes_of;
 use crate::error::{Error, Label};
 use crate::hal::{
-    Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, HalError, HalErrorKind,
-    HostPtr, KernelRef, MemRef, Node, Op, Step,
+    Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, Graph, HalError,
+    HalErrorKind, HostPtr, KernelRef, MemRef, Node, Op, Step,
 };
 use crate::panics::contain;
 use crate::planted::Plant;
-use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::Cell;
 use std::sync::Arc;
@@ -35,11 +34,21 @@ pub(crate) struct Whole {
     pub(crate) native: Arc<Native>,
     /// Its nodes do what this says while the graph is of this version.
     version: u64,
-    pub(super) accesses: SmallVec<[Access; 4]>,
-    /// Where the memory of the accesses was.
-    memory: Vec<Option<Place>>,
+    pub(super) uses: Arc<Uses>,
     /// The code that its launches name.
     _code: Vec<Arc<LoadedKernel>>,
+    pub(crate) fixed: Arc<Fixed>,
+}
+
+/// What the commands of a graph use.
+pub(crate) struct Uses {
+    pub(crate) accesses: Vec<Access>,
+    /// Where the memory of each was.
+    memory: Vec<Option<Place>>,
+}
+
+/// What stays as it is when commands of a [block](super::block) are exchanged.
+pub(crate) struct Fixed {
     /// What its commands name by pointers.
     pub(crate) raw: Vec<RawMem>,
     /// The commands' numbers in the run, of which the first is before all others.
@@ -84,12 +93,29 @@ type Place = (MemRef, Option<u64>, Option<HostPtr>);
 impl Whole {
     /// What its nodes use; some of it several times.
     pub(super) fn storages(&self) -> impl Iterator<Item = StorageId> {
-        self.accesses.iter().map(|access| access.storage)
+        self.uses.accesses.iter().map(|access| access.storage)
     }
 
     /// What a node is, and its label.
     pub(crate) fn name(&self, node: u32) -> Option<&(&'static str, Label)> {
-        self.names.get(node as usize)
+        self.fixed.names.get(node as usize)
+    }
+
+    /// The nodes do what this says, and nothing else by now. True for good only under the ledger's
+    /// lock.
+    pub(super) fn is_current(&self) -> bool {
+        self.native.version() == self.version
+    }
+
+    /// Begins an exchange of nodes: see [`Native::begin_exchange`].
+    pub(super) fn next_version(&self, plant: Plant) -> Option<u64> {
+        self.native.begin_exchange(self.version, plant)
+    }
+
+    /// The graph when nodes have been exchanged.
+    pub(super) fn exchanged(&self, version: u64, uses: Arc<Uses>) -> Whole {
+        let (native, fixed) = (self.native.clone(), self.fixed.clone());
+        Whole { native, version, uses, _code: self._code.clone(), fixed }
     }
 }
 
@@ -196,7 +222,7 @@ impl Engine {
             command.accesses.iter().for_each(|access| union.add(access, true));
             raw.extend(command.action.raw().copied());
         }
-        let accesses: SmallVec<[Access; 4]> = union.into_accesses().into();
+        let accesses = union.into_accesses();
         let keep: Vec<StorageId> = accesses.iter().map(|access| access.storage).collect();
         let reserved = self.reserve(self.lock(), &keep, |ledger| {
             commands.iter().try_for_each(|command| ledger.check(command))?;
@@ -212,6 +238,7 @@ impl Engine {
             return Ok(Err(NoGraph::NotNow));
         };
         let memory = ledger.places(&accesses);
+        let uses = Arc::new(Uses { accesses, memory });
         let mut payloads: Vec<_> = commands.iter_mut().map(|c| ledger.payload(c)).collect();
         drafts.iter_mut().flatten().for_each(|draft| draft.locate(&ledger, &mut branches));
         self.leave(ledger);
@@ -245,21 +272,10 @@ impl Engine {
         let names = names.map(|c| (c.action.name(), std::mem::take(&mut c.label))).collect();
         let Members { commands: members, at, as_one, after, .. } = members;
         let members = if as_one { Vec::new() } else { members };
-        let made = graph.map(|native| Whole {
-            native,
-            version,
-            accesses,
-            memory,
-            _code: code,
-            raw,
-            at,
-            members,
-            names,
-            branches,
-            after,
-            launches,
-            copies,
-            fills,
+        let fixed = Fixed { raw, at, members, names, branches, after, launches, copies, fills };
+        let made = graph.map(|native| {
+            let fixed = Arc::new(fixed);
+            Whole { native, version, uses, _code: code, fixed }
         });
         Ok(made.map_err(NoGraph::Refused))
     }
@@ -281,13 +297,25 @@ fn native(
     Ok(old.native.clone())
 }
 
+/// Has a node of a graph do what a payload does, which is no interop task.
+pub(super) fn update(
+    graph: &dyn Graph,
+    node: usize,
+    payload: &mut Option<Payload>,
+) -> Result<(), HalError> {
+    match Part::of(payload, None).step() {
+        Step::Op(op) => graph.update(node, op),
+        Step::Branch(_) => Ok(()),
+    }
+}
+
 impl Whole {
     /// The command that replays it.
     pub(crate) fn command(self: &Arc<Whole>, device: u16, label: &Label) -> Command {
         let mut command = Command::new(None, false);
         command.device = Some(device);
         command.label = label.clone();
-        command.accesses.clone_from(&self.accesses);
+        command.accesses.extend_from_slice(&self.uses.accesses);
         command.action = Action::Replay(self.clone());
         command
     }
@@ -298,9 +326,7 @@ impl Ledger {
     /// else by now.
     pub(crate) fn is_outdated(&self, command: &Command) -> bool {
         match &command.action {
-            Action::Replay(whole) => {
-                whole.native.version() != whole.version || !self.is_where_it_was(whole)
-            }
+            Action::Replay(whole) => !whole.is_current() || !self.is_where_it_was(whole),
             _ => false,
         }
     }
@@ -309,13 +335,28 @@ impl Ledger {
     /// the next version.
     fn begin_exchange(&self, old: &Whole, plant: Plant) -> Option<u64> {
         let same = self.is_where_it_was(old);
-        same.then(|| old.native.begin_exchange(old.version, plant)).flatten()
+        same.then(|| old.next_version(plant)).flatten()
     }
 
     /// The memory of a replay is where it was when its graph was made.
     pub(super) fn is_where_it_was(&self, whole: &Whole) -> bool {
-        let known = whole.accesses.iter().zip(&whole.memory);
-        known.into_iter().all(|(access, place)| self.place_of(access) == *place)
+        let Uses { accesses, memory } = &*whole.uses;
+        accesses.iter().zip(memory).all(|(access, place)| self.place_of(access) == *place)
+    }
+
+    /// What a graph uses when nodes have been exchanged, and where that is. None if memory that it
+    /// has used before is elsewhere by now: other nodes name it.
+    pub(super) fn uses(&self, accesses: &[Access], before: &Uses) -> Option<Uses> {
+        let memory = self.places(accesses);
+        let old = |at: usize, access: &Access| {
+            let same = |old: &&Access| (old.storage, old.domain) == (access.storage, access.domain);
+            let nth = before.accesses.get(at).filter(same).map(|_| at);
+            nth.or_else(|| before.accesses.iter().position(|old| same(&old)))
+        };
+        let stays = accesses.iter().zip(&memory).enumerate().all(|(at, (access, place))| {
+            old(at, access).and_then(|old| before.memory.get(old)).is_none_or(|old| old == place)
+        });
+        stays.then(|| Uses { accesses: accesses.to_vec(), memory })
     }
 
     /// What speaks against a command of a run. Changes nothing.
@@ -323,7 +364,7 @@ impl Ledger {
         let checked = self.check(command);
         if let (Action::Replay(whole), Err(_)) = (&command.action, &checked) {
             // Which of them it is.
-            whole.members.iter().try_for_each(|member| self.check(member))?;
+            whole.fixed.members.iter().try_for_each(|member| self.check(member))?;
         }
         checked
     }
@@ -341,14 +382,14 @@ impl Ledger {
     /// Counts a run's operations for its queue.
     pub(crate) fn count_whole(&mut self, queue: Option<u32>, whole: &Whole) {
         self.count(None, queue, |c| {
-            c.copies += whole.copies;
-            c.fills += whole.fills;
+            c.copies += whole.fixed.copies;
+            c.fills += whole.fixed.fills;
             c.replays += 1;
         });
         // As for each launch: in one place.
         match queue.and_then(|id| self.queues.get_mut(id)) {
-            Some(queue) => queue.counters.launches += whole.launches,
-            None => self.counters.launches += whole.launches,
+            Some(queue) => queue.counters.launches += whole.fixed.launches,
+            None => self.counters.launches += whole.fixed.launches,
         }
     }
 }

@@ -2,60 +2,33 @@
 //!
 //! A block is described at a *desk*, a queue and a graph that are kept for the next one. While it
 //! is described, it is compared with the blocks that are [known](super::known). One that is known
-//! is one operation. Of any other one the commands are taken out of the graph and submitted one by
-//! one, in an order that is kept by the block's *shape*. A shape remembers digests of arguments: a
-//! block whose arguments were there before becomes known.
+//! is one operation, if need be after what differs has been exchanged ([`kept`](super::kept) says
+//! when). Of any other one the commands are taken out of the graph and submitted one by one, in an
+//! order that is kept by the block's *shape*.
 
-use super::chains::before_of;
-use super::conflicts::{After, order_of};
+use super::conflicts::After;
 use super::fuse::{FinalizeOptions, Unit};
-use super::known::{Known, Trail};
-use super::pool::{Pool, Temporaries};
-use super::shapes::{Found, Shape, key_of};
+use super::kept::{Batches, Block, MAKES, NEW};
+use super::pool::Temporaries;
 use super::steps::Steps;
 use super::template::{Template, Work};
+use super::trail::Trail;
 use super::{Inner, NodeKind, Recording, temporaries};
 use crate::buffer::StorageHandle;
-use crate::engine::block::{MOVED, On, Trust};
+use crate::engine::block::{MOVED, On};
 use crate::engine::command::Command;
-use crate::engine::part::WAITS;
-use crate::engine::replay::Order;
+use crate::engine::exchange::BUSY;
+use crate::engine::part::{Apart, WAITS};
 use crate::engine::storage::StorageId;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::Leases;
-use crate::planted::{Plant, Planted};
 use crate::queue::{Inner as QueueInner, Queue};
-use crate::sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How many shapes of blocks a queue keeps.
-const SHAPES: usize = 16;
-
-/// How many blocks a queue keeps that are one operation.
-const KNOWN: usize = 8;
-
-/// What the batches of a queue have in common.
-#[derive(Default)]
-pub(crate) struct Batches {
-    kept: Mutex<Kept>,
-    trust: Mutex<Trust>,
-}
-
-#[derive(Default)]
-struct Kept {
-    desk: Option<Desk>,
-    /// The latest used first.
-    shapes: Vec<Shape>,
-    /// The latest made first.
-    known: Arc<Vec<Arc<Known>>>,
-    report: BatchReport,
-    pool: Pool,
-}
-
 /// Where a block is described: kept for the next one, unless the program has kept some of it.
-struct Desk {
+pub(super) struct Desk {
     graph: Arc<Inner>,
     queue: Queue,
     leases: Vec<Arc<StorageHandle>>,
@@ -74,9 +47,11 @@ pub struct BatchReport {
     pub made: u64,
     /// Orders that were given up because 16 others were used later.
     pub evicted: u64,
-    /// Blocks that were one operation of the device: all of their commands, with all of their
-    /// arguments, were those of an earlier block.
+    /// Blocks that were one operation of the device.
     pub replayed: u64,
+    /// Those of them that had other scalars, buffers or ranges than the device's graph: these were
+    /// exchanged in it.
+    pub exchanged: u64,
     /// Graphs of the device's that were made for that.
     pub graphs: u64,
     /// Why the commands of the latest block were submitted one by one. None if they were one
@@ -102,9 +77,11 @@ impl Queue {
     /// this queue. The block gets a queue to submit to, of the same device and in order if this one
     /// is. Returns what the block returns, and the event of the run.
     ///
-    /// A block whose calls, buffers and values are all those of an earlier one is one operation of
-    /// the device from the third time on, if its commands cannot fail by themselves and if it waits
-    /// for nothing that may fail. [`BatchReport::why_not`] says why the latest block was not.
+    /// A block whose commands are those of earlier ones is one operation of the device from the
+    /// fourth time on, if its commands cannot fail by themselves and if it waits for nothing that
+    /// may fail. Its scalars, buffers and ranges may be others each time: they are exchanged in the
+    /// device's graph, where that takes no longer than to submit the commands.
+    /// [`BatchReport::why_not`] says why the latest block was submitted one by one.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
     /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it:
@@ -175,11 +152,12 @@ impl Queue {
         // Only a block that has made buffers has temporaries.
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed) != made;
         let trail = graph.state.lock().trail.take();
-        let mut why_not = NEW;
-        if let Some(trail) = trail {
-            match self.run_known(&trail) {
+        let (mut why_not, mut leases) = (NEW, Vec::new());
+        if let Some(mut trail) = trail {
+            match self.run_known(graph, (&mut trail, made), &mut leases) {
                 Some(Ok(event)) => {
-                    inner.batches.put_back(desk, trail.leases);
+                    leases.append(&mut trail.leases);
+                    inner.batches.put_back(desk, leases);
                     return Ok((result, event));
                 }
                 Some(Err(why)) => why_not = why,
@@ -188,26 +166,34 @@ impl Queue {
             graph.state.lock().trail = Some(trail);
         }
         let event = self.run_taken(&desk, (options, made), why_not)?;
+        drop(leases);
         inner.batches.put_back(desk, Vec::new());
         Ok((result, event))
     }
 
     /// Submits a block that is known as one operation. None if it is another one; an error says why
-    /// its commands have to be submitted one by one.
-    fn run_known(&self, trail: &Trail) -> Option<Result<Event, &'static str>> {
-        let known = trail.whole()?;
+    /// its commands have to be submitted one by one. What is to be kept until then is added to
+    /// `leases`.
+    fn run_known(
+        &self,
+        graph: &Inner,
+        (trail, made): (&mut Trail, bool),
+        leases: &mut Vec<Arc<StorageHandle>>,
+    ) -> Option<Result<Event, Apart>> {
         let QueueInner { core, id, in_order, devices, batches, .. } = &*self.inner;
         let on = On { queue: *id, in_order: *in_order, device: devices[0] };
+        let (known, changed) = trail.whole()?;
+        let exchanges = !changed.is_empty();
+        let known = match exchanges {
+            true => match batches.exchange(graph, on, (trail, made), leases) {
+                Ok(known) => known,
+                Err(why) => return Some(Err(why)),
+            },
+            false => known.clone(),
+        };
         let ran = core.engine.run_block(on, &known.block, &batches.trust);
         if ran.is_ok() {
-            let report = &mut batches.kept.lock().report;
-            report.batches += 1;
-            report.found += 1;
-            report.replayed += 1;
-            report.why_not = None;
-            report.temporaries = 0;
-            (report.commands, report.kernels) = (known.len(), known.kernels);
-            report.launches = known.kernels;
+            batches.count_known(&known, exchanges);
         }
         Some(ran.map(|(stamp, pin)| Event::new(core.clone(), stamp, pin)))
     }
@@ -216,23 +202,37 @@ impl Queue {
     fn run_taken(
         &self,
         desk: &Desk,
-        what: (FinalizeOptions, bool),
-        why_not: &'static str,
+        (options, made): (FinalizeOptions, bool),
+        why_not: Apart,
     ) -> Result<Event> {
         let (batches, graph) = (&self.inner.batches, &*desk.graph);
-        let taken = graph.take(what).map_err(|why| graph.error(why))?;
-        let Taken { mut commands, after, _leases, works, launches, internal, fusion, temporaries } =
-            taken;
+        let taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
+        let apart = taken.apart(options);
+        let Taken {
+            mut commands,
+            after,
+            _leases,
+            works,
+            launches,
+            internal,
+            fusion,
+            temporaries,
+            ..
+        } = taken;
         let plant = graph.core.engine.plant;
-        let is_plain = temporaries.is_empty() && internal.is_empty() && fusion.is_empty();
         // Another thread's block may take the memory out of the pool before this one is submitted.
         let _memories = batches.place(&mut commands, &after, (temporaries, &_leases), plant);
-        let found = batches.find(&commands, &works, (&after, launches), (plant, is_plain));
+        let block = Block { commands: &commands, works: &works, after: &after, launches, apart };
+        let found = batches.find(&block, plant);
         // A block that is known stays so, whatever it has waited for.
-        let again = match found.again && (why_not == NEW || why_not == MOVED) {
-            true => commands.iter().map(Command::again).collect::<Option<Vec<Command>>>(),
-            false => None,
+        let learns = match why_not {
+            NEW | MOVED => found.expected.again || found.expected.often,
+            BUSY => batches.has_room(),
+            _ => false,
         };
+        let learns = learns && apart.is_none() && found.expected.apart.is_none();
+        let again = || commands.iter().map(Command::again).collect::<Option<Vec<Command>>>();
+        let again = if learns { again() } else { None };
         let ran =
             graph.run(self, &mut commands, &found.order, (&[], None), (&internal, &fusion))?;
         // Nothing of it names memory beforehand.
@@ -241,16 +241,17 @@ impl Queue {
         if why_not == WAITS {
             batches.trust.lock().add_apart(ran.stamps.into_iter().flatten());
         }
-        batches.kept.lock().report.why_not = Some(why_not);
+        let told = apart.or(found.expected.apart).filter(|_| why_not == NEW).unwrap_or(why_not);
+        batches.tell(told);
         if let Some(again) = again {
-            batches.learn(graph, again, after, &found.order);
+            batches.learn(graph, again, after, found.kind);
         }
         Ok(event)
     }
 
     /// What [`batch`](Self::batch) has done on this queue.
     pub fn batch_report(&self) -> BatchReport {
-        self.inner.batches.kept.lock().report
+        self.inner.batches.report()
     }
 }
 
@@ -268,9 +269,24 @@ struct Taken {
     /// By command, if a subscriber listens.
     fusion: Vec<Option<Arc<str>>>,
     temporaries: Temporaries,
+    /// It has run a graph.
+    nested: bool,
 }
 
 impl Taken {
+    /// Why a block of these commands is never one operation, as far as that follows from how they
+    /// were described.
+    fn apart(&self, options: FinalizeOptions) -> Option<Apart> {
+        let all = [
+            (options != FinalizeOptions::new(), "its kernels are to be fused"),
+            (!self.temporaries.is_empty(), MAKES),
+            (!self.internal.is_empty(), "it uses memory that is marked as internal"),
+            (!self.fusion.is_empty(), "its kernels are to be fused"),
+            (self.nested, "it runs a graph"),
+        ];
+        all.into_iter().find_map(|(is, why)| is.then_some(why))
+    }
+
     fn add(&mut self, template: Arc<Template>) {
         self.works.push(template.work);
         match Arc::try_unwrap(template) {
@@ -294,6 +310,7 @@ impl Inner {
     fn take(&self, (options, made): (FinalizeOptions, bool)) -> Result<Taken, GraphError> {
         let mut state = self.state.lock();
         state.leave_trail();
+        let nested = std::mem::take(&mut state.nested);
         let mut steps = Steps::of_batch(&state, self.id);
         let nodes = std::mem::take(&mut state.nodes);
         drop(state);
@@ -325,6 +342,7 @@ impl Inner {
             internal: steps.internal(self.core.engine.plant),
             fusion: Vec::new(),
             temporaries,
+            nested,
         };
         let Steps { all, order, .. } = steps;
         let Some(fused) = fused else {
@@ -350,9 +368,6 @@ impl Inner {
     }
 }
 
-/// Why a block is not one operation that has not been there before.
-const NEW: &str = "no earlier block had the same commands and arguments";
-
 impl Desk {
     fn new(of: &Queue) -> Desk {
         let QueueInner { core, devices, in_order, .. } = &*of.inner;
@@ -371,9 +386,7 @@ impl Desk {
 impl Batches {
     /// Where a block of a queue is described. One that is to be fused is compared with none.
     fn desk(&self, of: &Queue, compares: bool) -> Desk {
-        let mut kept = self.kept.lock();
-        let (desk, known) = (kept.desk.take(), kept.known.clone());
-        drop(kept);
+        let (desk, known) = self.take_desk();
         let mut desk = desk.unwrap_or_else(|| Desk::new(of));
         if compares {
             let plant = desk.graph.core.engine.plant;
@@ -393,90 +406,10 @@ impl Batches {
         desk.leases = leases;
         let mut state = desk.graph.state.lock();
         state.leaves.clear();
+        state.nested = false;
         let old = std::mem::take(&mut state.leases);
         drop(state);
         drop(old);
-        let other = self.kept.lock().desk.replace(desk);
-        drop(other);
-    }
-
-    /// Keeps commands as a block that is one operation from now on, if they can be.
-    fn learn(&self, graph: &Inner, commands: Vec<Command>, after: After, order: &Arc<Order>) {
-        let made = match commands.iter().any(|command| graph.why_not(command, true).is_some()) {
-            true => Ok(None),
-            false => graph.as_block(&commands, &after),
-        };
-        // The block has been submitted. What went wrong since is met by the next one.
-        let Ok(made) = made else { return };
-        let mut kept = self.kept.lock();
-        let Kept { shapes, known, report, .. } = &mut *kept;
-        let Some(block) = made else {
-            let shape = shapes.iter_mut().find(|shape| Arc::ptr_eq(&shape.order, order));
-            return shape.into_iter().for_each(|shape| shape.apart = true);
-        };
-        report.graphs += 1;
-        let new = Arc::new(Known::new(commands, after, block));
-        let all = std::iter::once(new).chain(known.iter().take(KNOWN - 1).cloned());
-        let old = std::mem::replace(known, Arc::new(all.collect()));
-        drop(kept);
-        drop(old);
-    }
-
-    /// Gives the temporaries of a block memory. Returns what is given up for that, to be dropped
-    /// without a lock.
-    fn place(
-        &self,
-        commands: &mut [Command],
-        after: &After,
-        (temporaries, leases): (Temporaries, &[Leases]),
-        plant: Plant,
-    ) -> Vec<Arc<StorageHandle>> {
-        let mut kept = self.kept.lock();
-        let Kept { report, pool, .. } = &mut *kept;
-        report.temporaries = temporaries.len();
-        if temporaries.is_empty() {
-            return Vec::new();
-        }
-        let before = before_of(after, commands.iter().map(|command| &command.accesses[..]));
-        let handles = leases.iter().flat_map(|leases| &leases.0);
-        let handles = handles.filter(|handle| temporaries.contains_key(&handle.id)).cloned();
-        let old = pool.place(commands, &before, (&temporaries, handles.collect()), plant);
-        (report.memories, report.bytes) = pool.counts();
-        old
-    }
-
-    /// What is known of commands: their order, which is that of an earlier block if it was the same
-    /// but for its buffers and values.
-    fn find(
-        &self,
-        commands: &[Command],
-        works: &[Work],
-        (after, launches): (&After, (usize, usize)),
-        (plant, is_plain): (Plant, bool),
-    ) -> Found {
-        let key = key_of(commands, works, after);
-        let mut kept = self.kept.lock();
-        let Kept { shapes, report, .. } = &mut *kept;
-        report.batches += 1;
-        report.commands = commands.len();
-        (report.kernels, report.launches) = launches;
-        let is_equal = |shape: &Shape| {
-            let count = shape.key.len() == key.len();
-            shape.key == key || count && plant.is(Planted::OtherStructure)
-        };
-        if let Some(at) = shapes.iter().position(is_equal) {
-            report.found += 1;
-            shapes[..=at].rotate_right(1);
-            return shapes[0].found(commands, is_plain);
-        }
-        report.made += 1;
-        let accesses = commands.iter().map(|command| &command.accesses[..]);
-        let order = Arc::new(order_of(after.clone(), accesses));
-        if shapes.len() == SHAPES {
-            shapes.pop();
-            report.evicted += 1;
-        }
-        shapes.insert(0, Shape::new(key, order));
-        shapes[0].found(commands, is_plain)
+        self.give_desk(desk);
     }
 }

@@ -5,7 +5,7 @@
 //! them, and is not of the chain, comes after the last. So a chain can stand where its first
 //! command stands, and nothing waits longer for it than for its commands, but for its own members.
 
-use super::conflicts::{After, Conflicts};
+use super::conflicts::{Conflicts, Edges};
 use super::steps::Steps;
 use crate::engine::access::Access;
 use smallvec::SmallVec;
@@ -21,7 +21,10 @@ pub(super) fn before(steps: &Steps) -> Before {
 }
 
 /// As [`before`], of commands with these edges and accesses.
-pub(super) fn before_of<'a>(after: &After, accesses: impl Iterator<Item = &'a [Access]>) -> Before {
+pub(super) fn before_of<'a>(
+    after: &[Edges],
+    accesses: impl Iterator<Item = &'a [Access]>,
+) -> Before {
     let mut conflicts = Conflicts::default();
     let all = after.iter().zip(accesses).enumerate().map(|(at, (edges, accesses))| {
         let mut before: SmallVec<[(u32, bool); 4]> = SmallVec::new();

@@ -78,8 +78,11 @@ impl Conflicts {
     }
 }
 
-/// The edges of each command to earlier ones, and whether it fails with them.
-pub(super) type After = Vec<SmallVec<[(u32, bool); 2]>>;
+/// The edges of a command to earlier ones, and whether it fails with them.
+pub(super) type Edges = SmallVec<[(u32, bool); 2]>;
+
+/// Those of each command.
+pub(super) type After = Vec<Edges>;
 
 /// The order of commands with these edges and accesses.
 pub(super) fn order_of<'a>(after: After, accesses: impl Iterator<Item = &'a [Access]>) -> Order {

@@ -1,308 +1,208 @@
-//! Blocks that a queue's batches have had before, with the same arguments. While a block is
-//! recorded, its commands are compared with those of such a block. As long as they are the same, no
-//! graph is built of them; if they all are, the block is one operation of the device.
+//! Blocks of which a queue's batches have had one before, and of which the device has a graph. A
+//! block with the same arguments is one operation at once; one with others, after they have been
+//! exchanged in the graph.
 
-use super::State;
-use super::conflicts::After;
-use super::state::What;
+use super::alike::{is_alike, is_same};
+use super::chains::before_of;
+use super::conflicts::{After, Edges, IdMap};
 use super::template::Template;
-use crate::buffer::{Part, StorageHandle};
-use crate::call::Passed;
+use crate::engine::access::Access;
 use crate::engine::block::Block;
-use crate::engine::command::{Action, Command, End, Place};
-use crate::engine::launch::Launch;
-use crate::error::Label;
-use crate::hal::{Geometry, Param};
-use crate::planted::{Plant, Planted};
-use crate::queue::Queue;
-use crate::runtime::Core;
-use folio_device::Code;
-use folio_kernel::ParamKind;
-use smallvec::SmallVec;
+use crate::engine::command::{Action, Command};
+use crate::engine::exchange::Exchange;
+use crate::engine::storage::StorageId;
+use crate::engine::union::Union;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-/// A block that is one operation.
+/// How many blocks a queue knows.
+pub(super) const KNOWN: usize = 8;
+
+/// A block that was not used for so many blocks makes room for another one.
+const STALE: u64 = 8 * KNOWN as u64;
+
+/// A block of which the device has a graph.
 pub(super) struct Known {
-    nodes: Vec<KnownNode>,
+    /// Without their buffers: what is known keeps none.
+    templates: Vec<Arc<Template>>,
+    edges: Arc<[Edges]>,
     pub(super) kernels: usize,
+    /// Which [kind](super::shapes::Kind) of block it is.
+    pub(super) kind: u64,
     pub(super) block: Block,
+    /// The numbers of the block for which the graph was made, and of the latest that was one
+    /// operation by it: 0 if none was.
+    made: u64,
+    used: AtomicU64,
 }
 
-struct KnownNode {
-    /// Without its buffers: what is known keeps none.
-    template: Arc<Template>,
-    edges: Edges,
-}
-
-type Edges = SmallVec<[(u32, bool); 2]>;
+/// A command that takes the place of the one of this number.
+pub(super) type Changed = (u32, Arc<Template>);
 
 impl Known {
-    pub(super) fn new(commands: Vec<Command>, after: After, block: Block) -> Known {
+    /// The `made`th block of a queue.
+    pub(super) fn new(
+        commands: Vec<Command>,
+        after: After,
+        block: Block,
+        (kind, made): (u64, u64),
+    ) -> Known {
         let is_launch = |command: &&Command| matches!(command.action, Action::Launch(_));
         let kernels = commands.iter().filter(is_launch).count();
-        let nodes = commands.into_iter().zip(after).map(|(command, edges)| KnownNode {
-            template: Arc::new(Template::of_command(command)),
-            edges,
-        });
-        Known { nodes: nodes.collect(), kernels, block }
+        let templates = commands.into_iter().map(Template::of_command).map(Arc::new).collect();
+        let used = AtomicU64::new(0);
+        Known { templates, edges: after.into(), kernels, kind, block, made, used }
     }
 
     pub(super) fn len(&self) -> usize {
-        self.nodes.len()
+        self.templates.len()
+    }
+
+    pub(super) fn nodes(&self) -> impl Iterator<Item = (&Arc<Template>, &Edges)> {
+        self.templates.iter().zip(&*self.edges)
+    }
+
+    /// The command of a number, and its edges.
+    pub(super) fn node(&self, at: usize) -> Option<(&Command, &Edges)> {
+        Some((&self.templates.get(at)?.command, self.edges.get(at)?))
+    }
+
+    /// It has these commands.
+    pub(super) fn is_for(&self, commands: &[Command]) -> bool {
+        let own = self.templates.iter().map(|template| &template.command);
+        self.len() == commands.len() && own.zip(commands).all(|(own, other)| is_same(own, other))
     }
 
     /// Its first commands are those of the other.
-    fn begins_as(&self, other: &Known, count: usize) -> bool {
-        let mut pairs = self.nodes.iter().zip(&other.nodes).take(count);
-        let same = |a: &KnownNode, b: &KnownNode| {
-            a.edges == b.edges && is_same(&a.template.command, &b.template.command)
-        };
-        self.len().min(other.len()) >= count && pairs.all(|(a, b)| same(a, b))
-    }
-}
-
-/// How far a block that is being recorded is one that is known.
-pub(super) struct Trail {
-    all: Arc<Vec<Arc<Known>>>,
-    /// Which of them.
-    one: usize,
-    /// So many of its commands have been recorded.
-    at: usize,
-    plant: Plant,
-    /// The buffers of these.
-    pub(super) leases: Vec<Arc<StorageHandle>>,
-}
-
-impl Trail {
-    /// One at the beginning of the first of these, if there are some.
-    pub(super) fn new(
-        all: &Arc<Vec<Arc<Known>>>,
-        leases: Vec<Arc<StorageHandle>>,
-        plant: Plant,
-    ) -> Option<Trail> {
-        (!all.is_empty()).then(|| Trail { all: all.clone(), one: 0, at: 0, plant, leases })
+    pub(super) fn begins_as(&self, other: &Known, count: usize) -> bool {
+        let mut pairs = self.nodes().zip(other.nodes()).take(count);
+        self.len().min(other.len()) >= count
+            && pairs
+                .all(|((a, before), (b, after))| before == after && is_same(&a.command, &b.command))
     }
 
-    fn known(&self) -> Option<&Arc<Known>> {
-        self.all.get(self.one)
+    /// Its first commands are of the kinds of these, with the same edges.
+    pub(super) fn begins_like<'t>(
+        &self,
+        mut others: impl Iterator<Item = (&'t Arc<Template>, &'t Edges)>,
+    ) -> bool {
+        let mut own = self.nodes();
+        others.all(|(other, edges)| {
+            let node = own.next();
+            node.is_some_and(|(own, before)| {
+                before == edges && is_alike(&own.command, &other.command)
+            })
+        })
     }
 
-    /// The commands so far.
-    pub(super) fn templates(&self) -> impl DoubleEndedIterator<Item = &Arc<Template>> {
-        let nodes = self.known().and_then(|known| known.nodes.get(..self.at)).unwrap_or(&[]);
-        nodes.iter().map(|node| &node.template)
+    /// What was one operation by it latest is the block of this number.
+    pub(super) fn note_used(&self, number: u64) {
+        self.used.store(number, Ordering::Relaxed);
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.at
+    /// A block was one operation by it.
+    pub(super) fn was_used(&self) -> bool {
+        self.used.load(Ordering::Relaxed) > 0
     }
 
-    /// The block, if all of it has been recorded.
-    pub(super) fn whole(&self) -> Option<&Arc<Known>> {
-        self.known().filter(|known| known.nodes.len() == self.at)
+    /// The number of the latest block that it was made or used for.
+    pub(super) fn latest(&self) -> u64 {
+        self.used.load(Ordering::Relaxed).max(self.made)
     }
 
-    /// Whether the next command, which is like those that `is_same` says, is that of a known block.
-    fn goes_on(&mut self, edges: &Edges, is_same: impl Fn(&Command) -> bool) -> bool {
-        let Trail { all, one, at, .. } = self;
-        let fits = |known: &Known| {
-            let node = known.nodes.get(*at);
-            node.is_some_and(|node| node.edges == *edges && is_same(&node.template.command))
-        };
-        let Some(known) = all.get(*one) else { return false };
-        if !fits(known) {
-            let begins = |other: &Known| fits(other) && other.begins_as(known, *at);
-            match all.iter().position(|other| begins(other)) {
-                Some(other) => *one = other,
-                None => return false,
+    /// It makes room for another one at the block of this number.
+    pub(super) fn is_stale(&self, number: u64) -> bool {
+        self.latest() + STALE <= number
+    }
+
+    /// The block with other commands in the places of some.
+    pub(super) fn with(&self, changed: Vec<Changed>, block: Block) -> Known {
+        let Known { edges, kernels, kind, made, .. } = self;
+        let mut templates = self.templates.clone();
+        for (at, new) in changed {
+            if let Some(template) = templates.get_mut(at as usize) {
+                *template = new;
             }
         }
-        *at += 1;
-        true
+        let (edges, used) = (edges.clone(), AtomicU64::new(self.used.load(Ordering::Relaxed)));
+        Known { templates, edges, kernels: *kernels, kind: *kind, block, made: *made, used }
     }
-}
 
-/// A call of a kernel function, as it was made.
-#[derive(Clone, Copy)]
-pub(crate) struct Called<'c> {
-    pub(crate) name: &'static &'static str,
-    pub(crate) code: &'static Code,
-    pub(crate) geometry: Geometry,
-    pub(crate) scalars: &'c [u64],
-}
+    /// All commands, with others in the places of some.
+    pub(super) fn commands<'k>(
+        &'k self,
+        changed: &'k [Changed],
+    ) -> impl Iterator<Item = &'k Arc<Template>> {
+        with_changed(self.nodes(), changed).map(|(template, _)| template)
+    }
 
-impl State {
-    /// The number of a queue's next command, if it goes on along the trail.
-    fn next_on_trail(&mut self, queue: &Queue, is_same: impl Fn(&Command) -> bool) -> Option<u32> {
-        let trail = self.trail.as_mut()?;
-        let Queue { inner, .. } = queue;
-        let joined = self.queues.iter_mut().find(|joined| joined.id == inner.id)?;
-        let mut edges: Edges = joined.before().collect();
-        edges.dedup();
-        if !trail.goes_on(&edges, is_same) {
-            return None;
+    /// What is exchanged in the device's graph, for these commands. None if the commands of the
+    /// block would come after others than before.
+    pub(super) fn exchange<'c>(&self, changed: &'c [Changed]) -> Option<Exchange<'c>> {
+        let new = changed.iter().map(|(at, template)| (*at as usize, &template.command)).collect();
+        let uses = |(at, new): &Changed| {
+            let old = self.templates.get(*at as usize).map(|old| &old.command.accesses[..]);
+            old.is_some_and(|old| uses_same(old, &new.command.accesses))
+        };
+        let accesses = match changed.iter().all(uses) {
+            true => None,
+            false => Some(self.renamed(changed).or_else(|| self.ordered(changed))?),
+        };
+        Some(Exchange { changed: new, accesses })
+    }
+
+    /// What all commands use together, if they are those of the block over other storages: one in
+    /// the place of each. Then they come after the same ones.
+    fn renamed(&self, changed: &[Changed]) -> Option<Vec<Access>> {
+        let [mut new, mut old]: [IdMap<StorageId>; 2] = Default::default();
+        let mut is_for = |one: StorageId, other: StorageId| {
+            *new.entry(one).or_insert(other) == other && *old.entry(other).or_insert(one) == one
+        };
+        for (before, now) in self.templates.iter().zip(self.commands(changed)) {
+            let (before, now) = (&before.command.accesses, &now.command.accesses);
+            let mut pairs = before.iter().zip(now);
+            if !pairs.all(|(a, b)| is_same_part(a, b) && is_for(a.storage, b.storage)) {
+                return None;
+            }
         }
-        let at = trail.at as u32 - 1;
-        joined.note(at, inner.in_order);
-        Some(at)
+        let rename =
+            |access: &Access| Some(Access { storage: *new.get(&access.storage)?, ..*access });
+        self.block.uses().iter().map(rename).collect()
     }
 
-    /// The number of a queue's next command, if it goes on along the trail. It is taken then.
-    pub(super) fn follow(&mut self, queue: &Queue, command: &mut Command) -> Option<u32> {
-        let at = self.next_on_trail(queue, |known| is_same(known, command))?;
-        if let Action::Launch(launch) = &mut command.action
-            && let Some(launch) = launch.take()
+    /// What all commands use together, if they come after the same ones as before.
+    fn ordered(&self, changed: &[Changed]) -> Option<Vec<Access>> {
+        let all = || self.commands(changed).map(|template| &template.command.accesses[..]);
+        let before = before_of(&self.edges, all());
+        let mut pairs = before.iter().zip(self.block.after());
+        if !pairs
+            .all(|(now, old)| now.iter().map(|(from, _)| *from as usize).eq(old.iter().copied()))
         {
-            launch.recycle();
-        }
-        Some(at)
-    }
-
-    /// The same of a kernel call that has not been made into a command: what is equal beforehand
-    /// becomes equal commands.
-    pub(super) fn follow_call(
-        &mut self,
-        queue: &Queue,
-        (device, core): (u16, &Core),
-        called: Called<'_>,
-        given: &[Passed],
-    ) -> Option<u32> {
-        if !given.iter().all(|passed| is_plain(passed, core)) {
             return None;
         }
-        let any = self.trail.as_ref()?.plant.is(Planted::OtherValues);
-        self.next_on_trail(queue, |known| makes(known, device, (called, any), given))
-    }
-
-    /// Buffers of commands along the trail.
-    pub(super) fn keep(&mut self, buffers: impl Iterator<Item = Arc<StorageHandle>>) {
-        match &mut self.trail {
-            Some(trail) => trail.leases.extend(buffers),
-            None => self.leases.extend(buffers),
-        }
-    }
-
-    /// Makes nodes of the commands along the trail: it goes elsewhere from here on.
-    pub(super) fn leave_trail(&mut self) {
-        let Some(trail) = self.trail.take() else { return };
-        let nodes = trail.known().and_then(|known| known.nodes.get(..trail.at));
-        for KnownNode { template, edges } in nodes.unwrap_or(&[]) {
-            self.push(What::One(template.clone(), None), edges, true);
-        }
-        self.leases = trail.leases;
+        let mut union = Union::default();
+        all().flatten().for_each(|access| union.add(access, true));
+        Some(union.into_accesses())
     }
 }
 
-/// Both do the same with the same memory.
-fn is_same(a: &Command, b: &Command) -> bool {
-    let accesses = || {
-        let pairs = a.accesses.iter().zip(&b.accesses);
-        pairs.into_iter().all(|(a, b)| {
-            (a.storage, a.mode, a.domain) == (b.storage, b.mode, b.domain)
-                && (a.elements, a.pages) == (b.elements, b.pages)
-        })
-    };
-    (a.device, a.timed, a.accesses.len()) == (b.device, b.timed, b.accesses.len())
-        && a.after.is_empty()
-        && b.after.is_empty()
-        && a.label == b.label
-        && accesses()
-        && do_same(&a.action, &b.action)
+/// Nodes, with others in the places of some.
+pub(super) fn with_changed<'k>(
+    nodes: impl Iterator<Item = (&'k Arc<Template>, &'k Edges)>,
+    changed: &'k [Changed],
+) -> impl Iterator<Item = (&'k Arc<Template>, &'k Edges)> {
+    let mut changed = changed.iter().peekable();
+    nodes.enumerate().map(move |(at, (template, edges))| {
+        let new = changed.next_if(|(of, _)| *of as usize == at);
+        (new.map_or(template, |(_, new)| new), edges)
+    })
 }
 
-/// An argument of which a command depends only on what [`makes`] compares.
-fn is_plain(passed: &Passed, core: &Core) -> bool {
-    let Part { view, marks, .. } = &passed.part;
-    let storage = &*view.storage;
-    marks.is_none()
-        && storage.core.same(core)
-        && storage.home().is_none()
-        && !storage.imported.load(Ordering::Relaxed)
-        && storage.managed.get().is_none()
+fn uses_same(a: &[Access], b: &[Access]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.storage == b.storage && is_same_part(a, b))
 }
 
-/// The call becomes this command.
-fn makes(
-    command: &Command,
-    device: u16,
-    (called, any_values): (Called<'_>, bool),
-    given: &[Passed],
-) -> bool {
-    let Action::Launch(Some(launch)) = &command.action else { return false };
-    let Called { name, code, geometry, scalars } = called;
-    let Some(function) = &launch.function else { return false };
-    let argument = |nth: usize, passed: &Passed| {
-        let Passed { param: number, part: Part { view, part, .. }, mode } = passed;
-        let (Some(access), Some(param)) = (command.accesses.get(nth), launch.params.get(nth))
-        else {
-            return false;
-        };
-        let extent = match code.ir.params.get(*number).map(|param| &param.kind) {
-            // Of these only the first element counts.
-            Some(ParamKind::Reduce { .. }) => [1; 3],
-            _ => part.extent(),
-        };
-        let begins = |dim: usize| part.min[dim] == param.origin[dim].wrapping_sub(param.index[dim]);
-        access.storage == view.storage.id
-            && access.mode == *mode
-            && param.shape == extent
-            && param.dims == view.dims
-            && param.size as usize == view.element_bytes
-            && begins(0)
-            && begins(1)
-            && begins(2)
-            && !part.is_empty()
-    };
-    std::ptr::eq(function.code, code)
-        && (command.device, command.timed) == (Some(device), false)
-        && command.label == Label::of(name)
-        && launch.geometry == geometry
-        && (launch.scalars[..] == *scalars || any_values)
-        && launch.params.len() == given.len()
-        && command.accesses.len() == given.len()
-        && given.iter().enumerate().all(|(nth, passed)| argument(nth, passed))
-}
-
-fn do_same(a: &Action, b: &Action) -> bool {
-    match (a, b) {
-        (Action::Launch(Some(a)), Action::Launch(Some(b))) => launch_same(a, b),
-        (Action::Fill { to: a, pattern }, Action::Fill { to: b, pattern: other }) => {
-            pattern == other && is_same_place(a, b)
-        }
-        (Action::Copy { from: a, to: b }, Action::Copy { from: c, to: d }) => {
-            is_same_place(a, c) && is_same_place(b, d)
-        }
-        _ => false,
-    }
-}
-
-/// Only kernel functions are compared: of nothing else is it known what it does.
-fn launch_same(a: &Launch, b: &Launch) -> bool {
-    let (Some(f), Some(g)) = (&a.function, &b.function) else { return false };
-    let plain = |launch: &Launch| {
-        launch.opaque.is_none() && launch.fused.is_none() && launch.foreign.is_none()
-    };
-    let param = |a: &Param, b: &Param| {
-        (a.size, a.write, a.dims, a.origin) == (b.size, b.write, b.dims, b.origin)
-            && (a.extent, a.index, a.shape) == (b.extent, b.index, b.shape)
-    };
-    std::ptr::eq(f.code, g.code)
-        && plain(a)
-        && plain(b)
-        && a.geometry == b.geometry
-        && a.scalars == b.scalars
-        && a.loaded == b.loaded
-        && a.tokens.len() == b.tokens.len()
-        && a.tokens.iter().zip(&b.tokens).all(|(a, b)| a.at == b.at)
-        && a.params.len() == b.params.len()
-        && a.params.iter().zip(&b.params).all(|(a, b)| param(a, b))
-}
-
-fn is_same_place(a: &Place, b: &Place) -> bool {
-    let end = match (&a.end, &b.end) {
-        (End::Access(a), End::Access(b)) => a == b,
-        _ => false,
-    };
-    end && (a.offset, a.pitch, a.extent) == (b.offset, b.pitch, b.extent)
+fn is_same_part(a: &Access, b: &Access) -> bool {
+    (a.elements, a.pages, a.all) == (b.elements, b.pages, b.all)
+        && (a.mode, a.domain) == (b.mode, b.domain)
 }

@@ -6,6 +6,7 @@
 //! any command. So a run is right wherever the data are and beside any other work, and what it
 //! costs is the engine's work for each command without that of describing and checking it.
 
+mod alike;
 mod batch;
 mod boxes;
 mod chains;
@@ -13,6 +14,7 @@ mod conditional;
 mod conflicts;
 mod fuse;
 mod internal;
+mod kept;
 mod known;
 mod node;
 mod parameter;
@@ -27,12 +29,13 @@ mod state;
 mod steps;
 mod template;
 mod temporaries;
+mod trail;
 
+pub(crate) use alike::Called;
 pub use batch::BatchReport;
-pub(crate) use batch::Batches;
 pub use conditional::Condition;
 pub use fuse::{FinalizeOptions, FusionCounters};
-pub(crate) use known::Called;
+pub(crate) use kept::Batches;
 pub use node::{Described, Node, NodeKind};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;

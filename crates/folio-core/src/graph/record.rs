@@ -1,10 +1,12 @@
 //! Recording: what is submitted to a queue becomes nodes of a graph, and does not run.
 
-use super::known::Called;
+use super::alike::Called;
+use super::conflicts::Edges;
 use super::template::Template;
+use super::trail::Next;
 use super::{Executable, Graph, Inner, Node, NodeKind, State, What};
 use crate::call::Passed;
-use crate::engine::command::Command;
+use crate::engine::command::{Action, Command};
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -269,20 +271,18 @@ impl Inner {
         queue: &Queue,
         groups: &mut [CommandGroup],
     ) -> Result<Event> {
-        let mut made: SmallVec<[(Arc<Template>, Vec<Recorded>); 1]> = SmallVec::new();
+        let mut made: SmallVec<[(Template, Vec<Recorded>); 1]> = SmallVec::new();
         let is_one = groups.len() == 1;
         for group in groups {
             let mut command = Command::new(None, false);
             Template::finish(group, &mut command, !self.once)?;
             if self.once && is_one && group.is_plain() {
                 let mut state = self.state.lock();
-                if let Some(at) = state.follow(queue, &mut command) {
-                    state.keep(group.leases().0.drain(..));
-                    drop(state);
-                    return Ok(self.recorded(at));
+                if let Some(next) = state.follow(queue, &command, &[]) {
+                    return Ok(self.recorded(self.go_on(&mut state, next, (command, group))));
                 }
             }
-            let template = Arc::new(Template::of(command, group));
+            let template = Template::of(command, group);
             let told = group.take_rare();
             if !self.once {
                 template.check(self)?;
@@ -296,12 +296,9 @@ impl Inner {
         let mut nodes = SmallVec::new();
         let mut state = self.state.lock();
         let pushed = (|| {
-            // Another thread's command: nothing would run it any more.
-            if self.once && state.recordings == 0 {
-                let command =
-                    made.first().map_or(Label::NONE, |(template, _)| template.label.clone());
-                return Err(GraphError::BlockEnded { command });
-            }
+            let command =
+                || made.first().map_or(Label::NONE, |(template, _)| template.label.clone());
+            self.check_open(&state, command)?;
             for (_, follows) in &made {
                 for node in follows.iter().flat_map(|recorded| recorded.nodes()) {
                     self.place(&state, node)?;
@@ -310,14 +307,66 @@ impl Inner {
             for (template, follows) in made {
                 let after = follows.iter().flat_map(|recorded| recorded.nodes.iter().copied());
                 let after: SmallVec<[(u32, bool); 4]> = after.map(|at| (at, true)).collect();
-                let what = What::One(template, None);
-                nodes.push(self.push_of(&mut state, queue, what, after));
+                nodes.push(self.add(&mut state, queue, template, after));
             }
             Ok(())
         })();
         drop(state);
         pushed.map_err(|why| self.error(why))?;
         Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+    }
+
+    /// That something runs what is added: of a block that has ended nothing does.
+    fn check_open(&self, state: &State, command: impl FnOnce() -> Label) -> Result<(), GraphError> {
+        match self.once && state.recordings == 0 {
+            true => Err(GraphError::BlockEnded { command: command() }),
+            false => Ok(()),
+        }
+    }
+
+    /// Goes on along the trail by the command of a group. Returns its number.
+    fn go_on(
+        &self,
+        state: &mut State,
+        next: Next,
+        (command, group): (Command, &mut CommandGroup),
+    ) -> u32 {
+        match next {
+            Next::Same(at) => {
+                state.keep(group.leases().0.drain(..));
+                if let Action::Launch(Some(launch)) = command.action {
+                    launch.recycle();
+                }
+                at
+            }
+            Next::Like(at) => {
+                state.change(Arc::new(Template::of(command, group)));
+                at
+            }
+        }
+    }
+
+    /// Adds a command of a recorded queue: along the trail, or as a node.
+    fn add(
+        &self,
+        state: &mut State,
+        queue: &Queue,
+        mut template: Template,
+        after: SmallVec<[(u32, bool); 4]>,
+    ) -> u32 {
+        let follows = self.once && template.marks.is_empty();
+        let next = follows.then(|| state.follow(queue, &template.command, &after)).flatten();
+        match next {
+            Some(Next::Same(at)) => {
+                state.keep(template.leases.0.drain(..));
+                at
+            }
+            Some(Next::Like(at)) => {
+                state.change(Arc::new(template));
+                at
+            }
+            None => self.push_of(state, queue, What::One(Arc::new(template), None), after),
+        }
     }
 
     /// The event of a node.
@@ -360,12 +409,16 @@ impl Inner {
     }
 
     /// A node behind all commands of a queue since its last barrier, which later ones come after.
-    pub(crate) fn record_barrier(self: &Arc<Self>, queue: &Queue) -> Event {
+    pub(crate) fn record_barrier(self: &Arc<Self>, queue: &Queue) -> Result<Event> {
         let mut state = self.state.lock();
+        if let Err(why) = self.check_open(&state, || Label::of(&"barrier")) {
+            drop(state);
+            return Err(self.error(why));
+        }
         let id = queue.inner.id;
-        let template = Arc::new(Template::nothing(NodeKind::Barrier));
+        let template = Template::nothing(NodeKind::Barrier);
         let joined = state.queues.iter().position(|joined| joined.id == id);
-        let mut after: SmallVec<[(u32, bool); 4]> = SmallVec::new();
+        let mut after = Edges::new();
         if let Some(joined) = joined {
             let joined = &mut state.queues[joined];
             after.extend(joined.since.drain(..).flatten().map(|at| (at, true)));
@@ -373,14 +426,16 @@ impl Inner {
                 after.extend(joined.fence.map(|at| (at, false)));
             }
         }
-        let at = state.push(What::One(template, None), &after, self.once);
+        let at = state.follow_barrier(&after, &template.command);
+        let at = at
+            .unwrap_or_else(|| state.push(What::One(Arc::new(template), None), &after, self.once));
         if let Some(joined) = joined {
             let joined = &mut state.queues[joined];
             joined.fence = Some(at);
             joined.last = joined.last.and(Some(at));
         }
         drop(state);
-        self.recorded(at)
+        Ok(self.recorded(at))
     }
 
     /// Makes a node of all of a graph.
@@ -393,6 +448,7 @@ impl Inner {
         let what = self.as_node(graph)?;
         let mut state = self.state.lock();
         let placed = (|| {
+            self.check_open(&state, || what.called())?;
             let mut places = SmallVec::new();
             for event in after {
                 let Some(recorded) = event.recorded() else {
@@ -405,9 +461,46 @@ impl Inner {
             }
             Ok(places)
         })();
+        state.nested |= placed.is_ok();
         let nodes = placed.map(|after| smallvec![self.push_of(&mut state, queue, what, after)]);
         drop(state);
         let nodes = nodes.map_err(|why| self.error(why))?;
         Ok(Event::of_recorded(self.core.clone(), Recorded { graph: self.clone(), nodes }))
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::*;
+    use crate::Runtime;
+    use crate::engine::null::Null;
+
+    /// GRAPH-08: what another thread adds to a block that has ended would be in the next one.
+    #[test]
+    fn a_block_that_has_ended_takes_nothing() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let q = rt.queue_on("null:0").unwrap();
+        let of = rt.graph("null:0").unwrap();
+        of.add(|cg| {
+            cg.update(&rt.buffer::<u32>(4)?);
+            Ok(())
+        })
+        .unwrap();
+        let run = of.finalize().unwrap();
+        let block = Inner::new(q.inner.core.clone(), 0, true);
+        let recording = Recording::of(&block, &mut std::iter::once(&q)).unwrap();
+        assert!(block.record_barrier(&q).is_ok());
+        assert!(block.record_graph(&q, &run, &[]).is_ok());
+        drop(recording);
+        let nodes = block.state.lock().nodes.len();
+        let late = [block.record_barrier(&q), block.record_graph(&q, &run, &[])];
+        for refused in late {
+            let is_ended = |why: &GraphError| matches!(why, GraphError::BlockEnded { .. });
+            assert!(
+                matches!(&refused, Err(Error::Graph { why, .. }) if is_ended(why)),
+                "{refused:?}"
+            );
+        }
+        assert_eq!(block.state.lock().nodes.len(), nodes);
     }
 }

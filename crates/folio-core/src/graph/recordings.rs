@@ -66,7 +66,8 @@ impl Recordings {
             let found = {
                 let state = graph.state.lock();
                 let added = state.nodes.get(first..).unwrap_or(&[]);
-                let known = state.trail.iter().flat_map(|trail| trail.templates().rev());
+                let known =
+                    state.trail.iter().flat_map(|trail| trail.templates().into_iter().rev());
                 // The latest is what the program has just written.
                 let mut added = added.iter().rev();
                 let of_nodes = added.find_map(|node| {

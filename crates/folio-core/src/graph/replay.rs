@@ -17,6 +17,7 @@ use crate::error::{Label, Result};
 use crate::hal::Caps;
 use crate::planted::Planted;
 use crate::sync::Mutex;
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// What is handed to the device as one operation, by a graph of the device's own, when an
@@ -286,7 +287,7 @@ impl Inner {
             let command = &step.template.command;
             match refused.filter(|_| is_captured(command)) {
                 Some(why) => Some(format!("it cannot be captured: {why}")),
-                None => self.why_not(command, true),
+                None => self.why_not(command, true).map(Cow::into_owned),
             }
         };
         let whys: Vec<Option<String>> = steps.all.iter().map(why_not).collect();
@@ -403,10 +404,10 @@ impl Inner {
     }
 
     /// Why a command cannot be of an operation of several; or of one whose commands cannot fail.
-    pub(super) fn why_not(&self, command: &Command, surely: bool) -> Option<String> {
+    pub(super) fn why_not(&self, command: &Command, surely: bool) -> Option<Cow<'static, str>> {
         let why = match &command.action {
             _ if command.timed => Some("it is timed"),
-            Action::Conditional(node) => return self.why_no_branch(node),
+            Action::Conditional(node) => return self.why_no_branch(node).map(Cow::Owned),
             Action::Launch(Some(launch))
                 if launch.foreign.is_some() && !(self.captures() && is_captured(command)) =>
             {
@@ -421,11 +422,10 @@ impl Inner {
             _ => refused(command, self.domain(), self.domain()),
         };
         match &command.action {
-            _ if why.is_some() => why.map(str::to_owned),
+            _ if why.is_some() => why.map(Cow::Borrowed),
             Action::Launch(Some(launch)) if surely => can_fail(launch),
-            Action::Launch(Some(launch)) if keeps_values(launch) => {
-                can_fail(launch).map(|why| format!("it combines values, and may fail: {why}"))
-            }
+            Action::Launch(Some(launch)) if keeps_values(launch) => can_fail(launch)
+                .map(|why| Cow::Owned(format!("it combines values, and may fail: {why}"))),
             _ => None,
         }
     }
@@ -438,7 +438,7 @@ impl Inner {
         }
         node.bodies.iter().flat_map(|commands| commands.iter()).find_map(|command| {
             let calls = matches!(&command.action, Action::Launch(Some(of)) if of.foreign.is_some());
-            let why = calls.then(|| "it calls a driver".to_owned());
+            let why = calls.then_some(Cow::Borrowed("it calls a driver"));
             let why = why.or_else(|| self.why_not(command, true))?;
             let label = command.label.as_str();
             let name = if label.is_empty() { command.action.name() } else { label };
@@ -492,7 +492,7 @@ impl Made {
         let same = self.steps.all.len() == steps.all.len();
         match part.filter(|_| same).map(|part| &part.made) {
             Some(Err(_)) => Known::Nothing,
-            Some(Ok(whole)) if whole.after == after => {
+            Some(Ok(whole)) if whole.fixed.after == after => {
                 let differs = |at: u32| {
                     let [own, old] = [steps, &self.steps].map(|steps| &steps.all[at as usize]);
                     !Arc::ptr_eq(&own.template, &old.template)
@@ -579,18 +579,21 @@ fn named(steps: &Steps, at: usize, why: &str) -> String {
 }
 
 /// Why a kernel may fail by itself, if it may.
-fn can_fail(launch: &Launch) -> Option<String> {
+fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
     if launch.foreign.is_some() {
         // What it has enqueued does not call it again.
         return None;
     }
-    if launch.opaque.is_some() {
-        return Some("what it does is not known".to_owned());
-    }
-    if launch.fused.is_some() {
-        return Some("it is fused".to_owned());
-    }
-    let Some(function) = &launch.function else { return Some("a closure may panic".to_owned()) };
+    let known = match &launch.function {
+        _ if launch.opaque.is_some() => Err("what it does is not known"),
+        _ if launch.fused.is_some() => Err("it is fused"),
+        Some(function) => Ok(function),
+        None => Err("a closure may panic"),
+    };
+    let function = match known {
+        Ok(function) => function,
+        Err(why) => return Some(Cow::Borrowed(why)),
+    };
     let check = checks_left(function.code, &launch.geometry, &launch.params, &launch.scalars)?;
-    Some(format!("a check is left: {check}"))
+    Some(Cow::Owned(format!("a check is left: {check}")))
 }

@@ -220,15 +220,30 @@ impl Executable {
 
     /// Describes the nodes again that have read parameters which have changed.
     fn refresh(&self) -> Result<()> {
-        // Without the lock: it is the user's code.
-        let steps = self.inner.state.lock().steps.clone();
-        let new = steps.renewed(&self.inner.graph)?;
-        drop(steps);
-        if !new.is_empty() {
-            let old = self.inner.state.lock().exchange(self.plant(), &new);
+        loop {
+            // Without the lock: it is the user's code.
+            let steps = self.inner.state.lock().steps.clone();
+            let mut new = steps.renewed(&self.inner.graph)?;
+            let known: Vec<_> =
+                new.iter().map(|(at, ..)| steps.all[*at].template.clone()).collect();
+            drop(steps);
+            if new.is_empty() {
+                return Ok(());
+            }
+            let mut state = self.inner.state.lock();
+            let count = new.len();
+            let mut known = known.iter();
+            // What another thread has exchanged meanwhile is newer.
+            new.retain(|(at, ..)| {
+                known.next().is_some_and(|old| Arc::ptr_eq(old, &state.steps.all[*at].template))
+            });
+            let old = state.exchange(self.plant(), &new);
+            drop(state);
             drop(old);
+            if new.len() == count {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 }
 
@@ -390,7 +405,7 @@ impl Queue {
         graph.refresh()?;
         // It keeps the buffers until the ledger does.
         let (ready, _steps) = graph.ready()?;
-        graph.inner.state.lock().count += 1;
+        let count = || graph.inner.state.lock().count += 1;
         let (steps, replays) = (&ready.ready.steps, graph.replays());
         let kept = (&ready.ready.internal[..], &ready.ready.fusion[..]);
         // All have been checked for this.
@@ -400,6 +415,7 @@ impl Queue {
             let mut run: Commands = run.ok_or_else(once)?;
             let when = (&stamps[..], Some(&graph.inner.latest));
             if let Some((event, ran)) = of.run(self, &mut run.all, &steps.order, when, kept)? {
+                count();
                 of.tell(replays, &run, &ran.parts);
                 return Ok(event);
             }
@@ -409,7 +425,9 @@ impl Queue {
         let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
         let when = (&stamps[..], Some(&graph.inner.latest));
         let ran = of.run(self, &mut commands, &steps.order, when, kept)?;
-        ran.map(|(event, _)| event).ok_or_else(once)
+        let (event, _) = ran.ok_or_else(once)?;
+        count();
+        Ok(event)
     }
 }
 

@@ -1,52 +1,131 @@
-//! Shapes of blocks: the same commands in the same order, over whichever buffers. Their order is
-//! found once, and it is remembered with which arguments they have been there.
+//! Shapes and kinds of blocks. Those of a shape are the same commands in the same order, over
+//! whichever buffers: their order is found once. Those of a kind may use other elements, too: it is
+//! remembered with which arguments they have been there.
 
 use super::conflicts::{After, IdMap, number_of};
+use super::known::KNOWN;
 use super::template::Work;
+use crate::engine::access::Access;
 use crate::engine::command::{Action, Command};
+use crate::engine::part::Apart;
 use crate::engine::replay::Order;
 use crate::hal::Geometry;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
-/// Of how many different blocks of a shape it is known that they have been there.
+/// Of how many different blocks of a kind it is known that they have been there.
 const DIGESTS: usize = 8;
+
+/// From this block of a kind on it is expected that each has other arguments.
+const OFTEN: u64 = 3;
+
+/// So many graphs of a kind may be given up that no block has used.
+const WASTED: u32 = 2 * KNOWN as u32;
+
+/// After so many blocks in a row whose commands could not be exchanged, it is tried less often.
+const TRIES: u32 = 4;
+
+const UNUSED: Apart = "graphs of such blocks were made and not used";
 
 /// Blocks of the same commands in the same order, over whichever buffers.
 pub(super) struct Shape {
     pub(super) key: Vec<u64>,
     pub(super) order: Arc<Order>,
+}
+
+/// Blocks of which each can take the place of another one: only arguments, and what follows from
+/// them, differ.
+pub(super) struct Kind {
+    pub(super) key: u64,
     /// The arguments of the latest blocks.
     digests: VecDeque<u64>,
-    /// No such block is one operation.
-    pub(super) apart: bool,
+    /// How many there were that count.
+    blocks: u64,
+    wasted: u32,
+    /// How many blocks in a row had commands that could not be exchanged, and why the latest.
+    failed: (u32, Apart),
+    /// Why no such block is one operation.
+    pub(super) apart: Option<Apart>,
+    /// The device does not exchange their commands.
+    pub(super) fixed: bool,
 }
 
-/// What is done with a block.
-pub(super) struct Found {
-    pub(super) order: Arc<Order>,
-    /// Its arguments are those of an earlier one: it is worth being one operation.
+/// What is expected of blocks of a kind.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Expected {
+    /// The arguments are those of an earlier one.
     pub(super) again: bool,
+    /// There were several, and what they do can be exchanged.
+    pub(super) often: bool,
+    /// Why none is one operation.
+    pub(super) apart: Option<Apart>,
 }
 
-impl Shape {
-    pub(super) fn new(key: Vec<u64>, order: Arc<Order>) -> Shape {
-        Shape { key, order, digests: VecDeque::with_capacity(DIGESTS), apart: false }
+impl Kind {
+    pub(super) fn new(key: u64) -> Kind {
+        let digests = VecDeque::with_capacity(DIGESTS);
+        Kind { key, digests, blocks: 0, wasted: 0, failed: (0, ""), apart: None, fixed: false }
     }
 
-    /// What is done with a block of this shape.
-    pub(super) fn found(&mut self, commands: &[Command], is_plain: bool) -> Found {
-        let mut again = false;
-        if is_plain && !self.apart {
-            let digest = digest_of(commands);
-            again = self.digests.contains(&digest);
-            if !again {
-                self.digests.truncate(DIGESTS - 1);
-                self.digests.push_front(digest);
-            }
+    /// An earlier block had the arguments of this digest.
+    pub(super) fn has(&self, digest: u64) -> bool {
+        self.digests.contains(&digest)
+    }
+
+    /// That commands are to be exchanged, after this was not possible for the latest blocks: of many
+    /// such in a row only some are tried.
+    pub(super) fn try_again(&mut self) -> Result<(), Apart> {
+        let (times, why) = self.failed;
+        if times < TRIES || times.is_multiple_of(2 * TRIES) {
+            return Ok(());
         }
-        Found { order: self.order.clone(), again }
+        self.failed = (times + 1, why);
+        Err(why)
+    }
+
+    /// Commands could not be exchanged.
+    pub(super) fn fail(&mut self, why: Apart) {
+        self.failed = (self.failed.0 + 1, why);
+    }
+
+    /// Commands were exchanged for those with these arguments.
+    pub(super) fn succeed(&mut self, digest: u64) {
+        self.failed.0 = 0;
+        self.note(digest);
+    }
+
+    /// A block had these arguments.
+    fn note(&mut self, digest: u64) {
+        self.digests.truncate(DIGESTS - 1);
+        self.digests.push_front(digest);
+    }
+
+    /// A block of this kind was described.
+    pub(super) fn found<'c>(&mut self, commands: impl Iterator<Item = &'c Command>) -> Expected {
+        if self.apart.is_some() {
+            return Expected { apart: self.apart, ..Expected::default() };
+        }
+        self.blocks += 1;
+        let digest = digest_of(commands);
+        let again = self.has(digest);
+        if !again {
+            self.note(digest);
+        }
+        Expected { again, often: self.blocks >= OFTEN && !self.fixed, apart: None }
+    }
+
+    /// A graph was given up that no block has used.
+    pub(super) fn waste(&mut self) {
+        self.wasted += 1;
+        if self.wasted >= WASTED {
+            self.apart = Some(UNUSED);
+        }
+    }
+
+    /// A graph was given up that was used.
+    pub(super) fn gain(&mut self) {
+        self.wasted = 0;
     }
 }
 
@@ -78,10 +157,13 @@ impl Hasher for Mixed {
 }
 
 /// A number for the memory and the values that commands use.
-fn digest_of(commands: &[Command]) -> u64 {
-    let mut mixed = Mixed(commands.len() as u64);
+pub(super) fn digest_of<'c>(commands: impl Iterator<Item = &'c Command>) -> u64 {
+    let mut mixed = Mixed(0);
     for command in commands {
-        command.accesses.iter().for_each(|access| mixed.add(u64::from(access.storage.0)));
+        for Access { storage, elements, .. } in &command.accesses {
+            mixed.add(u64::from(storage.0));
+            elements.min.iter().chain(&elements.max).for_each(|n| mixed.add(*n as u64));
+        }
         match &command.action {
             Action::Launch(Some(launch)) => {
                 launch.scalars.iter().for_each(|word| mixed.add(*word));
@@ -95,22 +177,27 @@ fn digest_of(commands: &[Command]) -> u64 {
     mixed.finish()
 }
 
-/// All that the order of commands follows from. Storages are named by where they come first.
-pub(super) fn key_of(commands: &[Command], works: &[Work], after: &After) -> Vec<u64> {
+/// All that the order of commands follows from, in which storages are named by where they come
+/// first; and a number for the commands without what they use.
+pub(super) fn key_of(commands: &[Command], works: &[Work], after: &After) -> (Vec<u64>, u64) {
     let mut names: IdMap<u64> = IdMap::default();
     let mut key = Vec::with_capacity(16 * commands.len());
+    let mut kind = Mixed(commands.len() as u64);
     for ((command, work), after) in commands.iter().zip(works).zip(after) {
         let mut hasher = Mixed(0);
         (command.action.name(), work).hash(&mut hasher);
+        let first = key.len();
         key.extend([hasher.finish(), after.len() as u64, command.accesses.len() as u64]);
         key.extend(after.iter().map(|(at, uses)| u64::from(*at) << 1 | u64::from(*uses)));
+        key[first..].iter().for_each(|word| kind.add(*word));
         for access in &command.accesses {
             let next = names.len() as u64;
             let name = *names.entry(access.storage).or_insert(next);
             key.push(name << 2 | number_of(access.mode));
+            kind.add(number_of(access.mode));
             let corners = access.elements.min.iter().chain(&access.elements.max);
             key.extend(corners.map(|n| *n as u64));
         }
     }
-    key
+    (key, kind.finish())
 }

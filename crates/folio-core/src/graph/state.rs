@@ -2,10 +2,10 @@
 
 use super::NodeKind;
 use super::conflicts::Conflicts;
-use super::known::Trail;
 use super::record::Joined;
 use super::steps::Steps;
 use super::template::{Template, Update};
+use super::trail::Trail;
 use crate::buffer::StorageHandle;
 use crate::engine::access::Access;
 use crate::engine::storage::StorageId;
@@ -33,6 +33,8 @@ pub(super) struct State {
     pub(super) owned: BTreeSet<StorageId>,
     /// Of a block that is, so far, one that is known: then there are no nodes.
     pub(super) trail: Option<Trail>,
+    /// Of a block: it has run a graph.
+    pub(super) nested: bool,
     /// Buffers of nodes that do not keep them.
     pub(super) leases: Vec<Arc<StorageHandle>>,
 }

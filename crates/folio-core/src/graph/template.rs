@@ -4,7 +4,6 @@ use super::conditional::Bodies;
 use super::{Inner, NodeKind};
 use crate::engine::command::{Action, Command, HostBody};
 use crate::engine::foreign::Body;
-use crate::engine::launch::Launch;
 use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
 use crate::group::{CommandGroup, Leases, Purpose, Rare};
@@ -41,7 +40,8 @@ pub(super) enum Work {
 }
 
 impl Work {
-    fn of(launch: &Launch) -> Work {
+    fn of(action: &Action) -> Work {
+        let Action::Launch(Some(launch)) = action else { return Work::None };
         if let Some(function) = &launch.function {
             return Work::Function(std::ptr::from_ref(function.code).addr());
         }
@@ -94,10 +94,7 @@ impl Template {
     /// The node of a command, with what the group of that keeps.
     #[inline]
     pub(super) fn of(command: Command, group: &mut CommandGroup) -> Template {
-        let work = match &command.action {
-            Action::Launch(Some(launch)) => Work::of(launch),
-            _ => Work::None,
-        };
+        let work = Work::of(&command.action);
         let (kind, label) = (kind_of(&command), command.label.clone());
         let marks = group.take_marks();
         let leases = group.leases();
@@ -123,7 +120,8 @@ impl Template {
     /// A command that has been a node before. It keeps no buffers.
     pub(super) fn of_command(command: Command) -> Template {
         let (kind, label) = (kind_of(&command), command.label.clone());
-        Template { label, command, ..Template::nothing(kind) }
+        let work = Work::of(&command.action);
+        Template { label, command, work, ..Template::nothing(kind) }
     }
 
     /// A command that does nothing.

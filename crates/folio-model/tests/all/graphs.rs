@@ -401,6 +401,14 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         let way = [Way::Ordinary, Way::ByHand, Way::Recorded, Way::Nested, Way::Batch];
         let way = rng.pick(&way);
         let mut steps = Step::block(&mut rng);
+        // A loop whose blocks are of one kind.
+        let is_loop = matches!(way, Way::Batch) && rng.chance(60);
+        if is_loop {
+            steps.retain(|step| !step.fixed && !matches!(step.what, What::Task));
+            steps.iter_mut().for_each(|step| step.after = None);
+        }
+        let (least, most, exchanges) = if is_loop { (4, 16, 70) } else { (1, 8, 35) };
+        let only_values = is_loop && rng.chance(60);
         let at = rng.below(devices.len());
         let (on, queue) = (&devices[at], &queues[2 * at + rng.below(2)]);
         let made = world.make(on, way, &steps, &mut rng).map_err(told)?;
@@ -408,7 +416,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         if let Made::Graph { run, .. } = &made {
             run.replay_as(if rng.chance(20) { Replay::Commands } else { how });
         }
-        for run in 0..rng.within(1, 8) {
+        for run in 0..rng.within(least, most) {
             let doing =
                 |why: String| format!("block {block}, {way:?}, run {run}: {why}\n{steps:#?}");
             world.run(queue, &made, &steps).map_err(told).map_err(doing)?;
@@ -428,7 +436,11 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
                 world.all[at].write().map_err(told)?[i] = value;
                 world.data[at][i] = value;
             }
-            if rng.chance(35) {
+            if only_values {
+                for step in &mut steps {
+                    step.term = if rng.chance(50) { rng.below(1000) as i64 } else { step.term };
+                }
+            } else if rng.chance(exchanges) {
                 exchange(&made, &mut steps, &world, &mut rng).map_err(told)?;
             }
             if let Made::Direct | Made::Batch = made
@@ -453,6 +465,7 @@ fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         }
         see(seen, "temporaries of batches", queue.batch_report().temporaries as u64);
         see(seen, "blocks as one operation", queue.batch_report().replayed);
+        see(seen, "blocks with other arguments", queue.batch_report().exchanged);
         if let Made::Graph { run, .. } = &made
             && run.device().name() != on.name()
         {
@@ -564,6 +577,7 @@ fn suite_graphs() {
         "shared memory",
         "temporaries of batches",
         "blocks as one operation",
+        "blocks with other arguments",
     ];
     let absent: Vec<_> = all.iter().filter(|what| !seen.contains_key(*what)).collect();
     assert!(done < 500 || absent.is_empty(), "no case of {absent:?}");
@@ -603,6 +617,11 @@ fn planted_part_of_earlier_commands_is_caught() {
 #[test]
 fn planted_exchange_while_a_replay_is_on_its_way_is_caught() {
     caught(Planted::EarlyExchange);
+}
+
+#[test]
+fn planted_block_whose_arguments_are_not_exchanged_is_caught() {
+    caught(Planted::StaleScalar);
 }
 
 #[test]
@@ -647,20 +666,32 @@ fn second_runs_beside_the_first(rt: &Runtime, q: &Queue, second_is_free: bool) -
     seen.load(Ordering::SeqCst)
 }
 
+/// A CPU's runtime with a bug, or without one.
+fn one_cpu(bug: Option<Planted>) -> Runtime {
+    let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
+    let builder = Runtime::builder().backend(cpu);
+    let builder = match bug {
+        // SAFETY: the bugs of these tests leave another number.
+        Some(bug) => unsafe { builder.plant(bug) },
+        None => builder,
+    };
+    builder.build().unwrap()
+}
+
+/// A block of which the first command has this value; the others are always the same.
+fn with_value(q: &Queue, value: i64, [x, y]: [&Shared<i64>; 2]) -> Result<()> {
+    q.run(4, puts(value, x))?;
+    (0..9).try_for_each(|_| q.run(4, puts(1, y)).map(drop))
+}
+
 /// GRAPH-08
 #[test]
 fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
-    let left = |planted: bool| {
-        let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
-        let builder = Runtime::builder().backend(cpu);
-        let builder = match planted {
-            // SAFETY: the bug leaves another number.
-            true => unsafe { builder.plant(Planted::OtherValues) },
-            false => builder,
-        };
-        let rt = builder.build().unwrap();
-        let (q, x) = (rt.queue().unwrap(), rt.buffer::<i64>(4).unwrap().share());
-        let block = |q: &Queue, value| q.run(4, puts(value, &x)).map(drop);
+    let left = |bug| {
+        let rt = one_cpu(bug);
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64>(4).unwrap().share());
+        let q = rt.queue().unwrap();
+        let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
         for _ in 0..50 {
             q.batch(|q| block(q, 1)).unwrap().1.wait().unwrap();
         }
@@ -668,7 +699,31 @@ fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
         q.batch(|q| block(q, 100)).unwrap();
         x.get([0]).unwrap()
     };
-    assert_eq!((left(false), left(true)), (100, 1));
+    assert_eq!((left(None), left(Some(Planted::OtherValues))), (100, 1));
+}
+
+/// GRAPH-08: the graph of a known block does something else by the time it is submitted.
+#[test]
+fn planted_block_of_another_version_is_caught() {
+    let left = |bug| {
+        let rt = one_cpu(bug);
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64>(4).unwrap().share());
+        let q = rt.queue().unwrap();
+        let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
+        for value in 0..50 {
+            q.batch(|q| block(q, value)).unwrap().1.wait().unwrap();
+        }
+        let before = q.batch_report();
+        assert!(before.exchanged > 0, "{before:?}");
+        q.batch(|outer| {
+            block(outer, 49)?;
+            q.batch(|q| block(q, 100)).map(drop)
+        })
+        .unwrap();
+        assert_eq!(q.batch_report().exchanged, before.exchanged + 1);
+        x.get([0]).unwrap()
+    };
+    assert_eq!((left(None), left(Some(Planted::OldVersion))), (49, 100));
 }
 
 #[test]

@@ -2,6 +2,7 @@
 //! binaries of their own beside this folder.
 
 mod attacks;
+mod batches;
 mod borders;
 mod buffers;
 mod counts;

@@ -1,0 +1,202 @@
+//! How often a queue's blocks are one operation, to the last of them, on a simulated device; and
+//! what several threads do with graphs at once. GRAPH-03, GRAPH-08
+#![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
+
+use folio::hal::LaneKind;
+use folio::prelude::*;
+use folio::{Executable, Node, Parameter};
+use folio_sim::{DeviceSpec, SimBackend, SimHandle};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, mpsc};
+
+const N: usize = 8;
+
+#[kernel]
+fn adds(i: Item, by: i32, x: InOut<i32>) {
+    x[i] += by;
+}
+
+#[kernel]
+fn puts(i: Item, value: i32, x: Out<i32>) {
+    x[i] = value;
+}
+
+fn sim() -> (SimHandle, Runtime, Queue) {
+    let backend = SimBackend::builder().device(DeviceSpec::new()).build();
+    let sim = backend.handle();
+    let rt = Runtime::builder().backend(backend).build().unwrap();
+    let q = rt.queue_on("sim:0").unwrap();
+    (sim, rt, q)
+}
+
+fn numbers(rt: &Runtime, count: usize) -> Vec<Shared<i32>> {
+    (0..count).map(|_| rt.buffer_from(&[0; N]).unwrap().share()).collect()
+}
+
+/// Batches, those found, those that were one operation, of these those exchanged, and graphs.
+fn counts(q: &Queue) -> [u64; 5] {
+    let report = q.batch_report();
+    [report.batches, report.found, report.replayed, report.exchanged, report.graphs]
+}
+
+/// From the fourth block on: one and two are looked at, the third has a graph.
+#[test]
+fn blocks_with_other_scalars_have_one_graph() {
+    let (_, rt, q) = sim();
+    let all = numbers(&rt, 2);
+    for turn in 0..20 {
+        let block = |q: &Queue| {
+            q.run(N, adds(turn, &all[0]))?;
+            q.copy(&all[0], &all[1])
+        };
+        q.batch(block).unwrap().1.wait().unwrap();
+    }
+    assert_eq!(counts(&q), [20, 19, 17, 17, 1]);
+    assert_eq!(q.batch_report().why_not, None);
+    assert_eq!(all[1].to_vec().unwrap(), [190; N]);
+}
+
+/// GRAPH-08
+#[test]
+fn buffers_that_take_turns_have_a_graph_each_if_they_are_few() {
+    for (count, want) in [(2, [40, 39, 36, 0, 2]), (3, [40, 39, 35, 0, 3])] {
+        let (_, rt, q) = sim();
+        let all = numbers(&rt, count);
+        for turn in 0..40 {
+            let [a, b] = [&all[turn % count], &all[(turn + 1) % count]];
+            let block = |q: &Queue| {
+                q.run(N, adds(1, a))?;
+                q.copy(a, b)
+            };
+            q.batch(block).unwrap().1.wait().unwrap();
+        }
+        assert_eq!(counts(&q), want, "{count} buffers: {:?}", q.batch_report());
+    }
+    let (_, rt, q) = sim();
+    let all = numbers(&rt, 12);
+    for turn in 0..40 {
+        let [a, b] = [&all[turn % 12], &all[(turn + 1) % 12]];
+        let block = |q: &Queue| {
+            q.run(N, adds(1, a))?;
+            q.copy(a, b)
+        };
+        q.batch(block).unwrap().1.wait().unwrap();
+    }
+    // Eleven blocks bring a buffer.
+    assert_eq!(counts(&q), [40, 39, 29, 29, 1]);
+}
+
+/// GRAPH-08: also while the device has not run the block before.
+#[test]
+fn an_exchange_leaves_blocks_that_have_not_run_as_they_are() {
+    let (sim, rt, q) = sim();
+    let (x, outs) = (numbers(&rt, 1), numbers(&rt, 6));
+    let block = |value: i32, out: &Shared<i32>| {
+        let block = |q: &Queue| {
+            q.run(N, puts(value, &x[0]))?;
+            q.copy(&x[0], out)
+        };
+        q.batch(block).unwrap().1
+    };
+    (0..10).for_each(|value| block(value, &outs[0]).wait().unwrap());
+    for out in &outs {
+        q.fill(out, -1).unwrap().wait().unwrap();
+    }
+    let before = counts(&q);
+    sim.hold(0, LaneKind::Compute);
+    for (value, out) in outs.iter().enumerate() {
+        block(100 + value as i32, out);
+    }
+    sim.step(1000);
+    sim.release(0, LaneKind::Compute);
+    rt.wait().unwrap();
+    let got: Vec<i32> = outs.iter().map(|out| out.get([3]).unwrap()).collect();
+    assert_eq!(got, [100, 101, 102, 103, 104, 105]);
+    let now = counts(&q);
+    assert!(now[3] >= before[3] + 6, "{:?}", q.batch_report());
+    assert!(sim.violations().is_empty(), "{:?}", sim.violations());
+}
+
+/// DEP-02: a box that is refused has no other one run.
+#[test]
+fn boxes_are_refused_together() {
+    let (_, rt, q) = sim();
+    let x = rt.buffer_from_with(&[0i32; N], N, BufferOptions::new().page([1])).unwrap().share();
+    q.fill(&x, 1).unwrap().wait().unwrap();
+    let launches = q.counters().launches;
+    let mut part = x.slice_mut([6], [2]).unwrap();
+    let guard = part.write().unwrap();
+    let boxes = || [Items::from(0..3), Items::from(5..8)];
+    let refused = q.run_each(boxes(), adds(1, &x));
+    assert!(matches!(refused, Err(Error::HostAccessHeld { .. })), "{refused:?}");
+    assert_eq!(q.counters().launches, launches);
+    drop(guard);
+    q.run_each(boxes(), adds(1, &x)).unwrap().wait().unwrap();
+    assert_eq!(q.counters().launches, launches + 2);
+    assert_eq!(x.to_vec().unwrap(), [2, 2, 2, 1, 1, 2, 2, 2]);
+}
+
+/// GRAPH-03: a run that is refused is none.
+#[test]
+fn runs_that_are_refused_do_not_count() {
+    let (_, rt, q) = sim();
+    let x = &numbers(&rt, 1)[0];
+    let graph = rt.graph("sim:0").unwrap();
+    graph.add(|cg| cg.run(N, adds(1, x))).unwrap();
+    let run = graph.finalize().unwrap();
+    q.run_graph(&run).unwrap().wait().unwrap();
+    let guard = x.read().unwrap();
+    assert!(matches!(q.run_graph(&run), Err(Error::HostAccessHeld { .. })));
+    drop(guard);
+    assert_eq!(run.runs(), 1);
+    q.run_graph(&run).unwrap().wait().unwrap();
+    assert_eq!((run.runs(), x.get([0]).unwrap()), (2, 2));
+}
+
+/// What is left by a thread that describes a node again while `meanwhile` runs.
+fn left_by(
+    meanwhile: impl FnOnce(&Queue, &Executable, Node, &Parameter<i32>, &Shared<i32>),
+) -> i32 {
+    let (_, rt, q) = sim();
+    let x = numbers(&rt, 1).remove(0);
+    let (value, waits) = (Parameter::new(0), Arc::new(AtomicBool::new(false)));
+    let (begun, begin) = mpsc::channel();
+    let (end, ended) = mpsc::channel::<()>();
+    let graph = rt.graph("sim:0").unwrap();
+    let (read, to, is_waiting, ended) =
+        (value.clone(), x.clone(), waits.clone(), Mutex::new(ended));
+    let describe = move |cg: &mut CommandGroup| {
+        let value = cg.parameter(&read);
+        cg.run(N, puts(value, &to));
+        if is_waiting.swap(false, Ordering::SeqCst) {
+            begun.send(()).unwrap();
+            ended.lock().unwrap().recv().unwrap();
+        }
+        Ok(())
+    };
+    let node = graph.add_updatable(&[], describe).unwrap();
+    let run = graph.finalize().unwrap();
+    value.set(1);
+    waits.store(true, Ordering::SeqCst);
+    std::thread::scope(|scope| {
+        let other = scope.spawn(|| q.run_graph(&run).unwrap().wait().unwrap());
+        begin.recv().unwrap();
+        meanwhile(&q, &run, node, &value, &x);
+        end.send(()).unwrap();
+        other.join().unwrap();
+    });
+    x.get([0]).unwrap()
+}
+
+/// GRAPH-03: what a thread described before an exchange does not undo that.
+#[test]
+fn a_later_exchange_of_another_thread_stays() {
+    let updated = left_by(|_, run, node, _, x| {
+        run.update(node, |cg| cg.run(N, puts(7, x))).unwrap();
+    });
+    let set = left_by(|q, run, _, value, _| {
+        value.set(2);
+        q.run_graph(run).unwrap().wait().unwrap();
+    });
+    assert_eq!((updated, set), (7, 2));
+}

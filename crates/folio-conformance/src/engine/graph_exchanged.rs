@@ -1,5 +1,5 @@
-//! Blocks of batches that come again with other scalars, buffers and ranges: the device's graph gets
-//! what has changed, and each block is one operation.
+//! Blocks of batches that come again with other scalars, buffers and ranges: the device's graph
+//! gets what has changed, and each block is one operation.
 
 use super::graphs::{graph, numbers};
 use super::rig::*;

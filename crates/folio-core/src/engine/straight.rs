@@ -152,8 +152,9 @@ impl Ledger {
         Ok((stamp, lane))
     }
 
-    /// What a block comes after that uses this, and the `latest` replay of its graph; and its lane. An error says why it cannot be one
-    /// operation now. Nothing has changed but what is known of the queue's blocks.
+    /// What a block comes after that uses this, and the `latest` replay of its graph; and its lane.
+    /// An error says why it cannot be one operation now. Nothing has changed but what is known of
+    /// the queue's blocks.
     pub(super) fn ready_for_block(
         &self,
         on: On,

@@ -2,10 +2,10 @@
 //! by *kind*, and blocks of which the device has a graph.
 //!
 //! A block that is a known one but for its arguments is one operation after these have been
-//! exchanged in the device's graph. Yet where an earlier block had the same arguments, it is worth a
-//! graph of its own, as long as there is room: buffers that take turns have one each. So has a block
-//! for which the graph could not be exchanged, since its latest replay is on its way: the graphs of
-//! a kind take turns then.
+//! exchanged in the device's graph. Yet where an earlier block had the same arguments, it is worth
+//! a graph of its own, as long as there is room: buffers that take turns have one each. So has a
+//! block for which the graph could not be exchanged, since its latest replay is on its way: the
+//! graphs of a kind take turns then.
 
 use super::batch::{BatchReport, Desk};
 use super::chains::before_of;
@@ -335,8 +335,8 @@ fn has_temporary(changed: &[Changed]) -> bool {
 impl Inner {
     /// An exchange of commands of a block costs less than to submit all of them. That is so of
     /// other values. Of other memory it is on a CPU, which runs tiny commands while they are
-    /// submitted: with these a command takes 15,000 instructions, one of a known block 2,900, and an
-    /// exchange up to 14,000 more.
+    /// submitted: with these a command takes 15,000 instructions, one of a known block 2,900, and
+    /// an exchange up to 14,000 more.
     fn pays(&self, exchange: &Exchange<'_>, all: usize) -> bool {
         let info = &self.core.engine.devices[usize::from(self.device)].info;
         let is_submitter = info.kind == DeviceKind::Cpu && info.caps.closures;

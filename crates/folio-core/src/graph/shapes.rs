@@ -73,8 +73,8 @@ impl Kind {
         self.digests.contains(&digest)
     }
 
-    /// That commands are to be exchanged, after this was not possible for the latest blocks: of many
-    /// such in a row only some are tried.
+    /// That commands are to be exchanged, after this was not possible for the latest blocks: of
+    /// many such in a row only some are tried.
     pub(super) fn try_again(&mut self) -> Result<(), Apart> {
         let (times, why) = self.failed;
         if times < TRIES || times.is_multiple_of(2 * TRIES) {

@@ -136,8 +136,8 @@ pub(super) enum Next {
 }
 
 impl State {
-    /// The number of a queue's next command, which comes after these ones besides, if `goes` goes on
-    /// along the trail.
+    /// The number of a queue's next command, which comes after these ones besides, if `goes` goes
+    /// on along the trail.
     fn next_on_trail(
         &mut self,
         queue: &Queue,
@@ -188,8 +188,8 @@ impl State {
     }
 
     /// The number of a kernel call that has not been made into a command, if what it becomes is the
-    /// next command of a known block: what is equal beforehand becomes equal commands. Or it is that
-    /// one but for its scalars, where nothing else follows from these.
+    /// next command of a known block: what is equal beforehand becomes equal commands. Or it is
+    /// that one but for its scalars, where nothing else follows from these.
     pub(super) fn follow_call(
         &mut self,
         queue: &Queue,

@@ -132,7 +132,9 @@ fn long_blocks_with_few_changes_are_one_operation(rig: &Rig) -> Outcome {
         q.run(8, adds(turn, to)).map(drop)
     })?;
     ensure_eq!([x.get([2])?, y.get([2])?, z.get([2])?], want);
-    ensure!(!has || exchanged > 0, "{:?}", q.batch_report());
+    // Without optimisation a CPU takes so long for twelve kernels that one by one is better.
+    let is_slow = q.batch_report().why_not.is_some_and(|why| why.contains("would take longer"));
+    ensure!(!has || is_slow || exchanged > 0, "{:?}", q.batch_report());
     ensure_eq!(replayed, exchanged);
     Ok(())
 }

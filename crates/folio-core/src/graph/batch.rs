@@ -157,8 +157,9 @@ impl Queue {
         if let Some(mut trail) = trail {
             match self.run_known(graph, (&mut trail, made), &mut leases) {
                 Some(Ok(event)) => {
-                    leases.append(&mut trail.leases);
-                    inner.batches.put_back(desk, leases);
+                    // These have the room for the next block's.
+                    trail.leases.append(&mut leases);
+                    inner.batches.put_back(desk, trail.leases);
                     return Ok((result, event));
                 }
                 Some(Err(why)) => why_not = why,

@@ -183,6 +183,8 @@ impl Batches {
         };
         leases.extend(buffers);
         let new = Arc::new(known.with(changed, block));
+        // If another thread exchanges commands of it before it is submitted, these are its own.
+        trail.is_now(new.clone());
         self.replace(&known, Some(new.clone()), |kind| kind.succeed(digest));
         Ok(new)
     }

@@ -78,6 +78,12 @@ impl Trail {
         Some((std::mem::take(&mut self.changed), leases))
     }
 
+    /// The block that has been recorded is this one, of which it was made.
+    pub(super) fn is_now(&mut self, known: Arc<Known>) {
+        (self.all, self.one) = (Arc::new(vec![known]), 0);
+        self.changed.clear();
+    }
+
     /// Whether the next command, which is like those that `is_same` says, is that of a known block.
     fn goes_on(&mut self, edges: &Edges, is_same: impl Fn(&Command) -> bool) -> bool {
         let Trail { all, one, at, changed, .. } = self;

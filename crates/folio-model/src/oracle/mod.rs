@@ -289,27 +289,14 @@ impl<'a> Oracle<'a> {
             let written = action.raw().into_iter().filter(|(_, writes)| *writes);
             written.for_each(|(view, _)| self.storages[view.buffer].forget(&view));
         }
-        // What a raw command writes may be zeroed with what an earlier one has failed to write.
-        let raw = action.raw().into_iter().filter(|(_, writes)| *writes);
-        let zeroed: Vec<View> =
-            raw.map(|(view, _)| view).filter(|view| self.may_be_zeroed(view)).collect();
         for (view, cell, value) in outputs {
             let storage = &mut self.storages[view.buffer];
-            match failed.is_some() || zeroed.contains(&view) {
-                false => storage.put(&view, cell, value),
-                true => storage.may_put(&view, cell, value),
+            match failed {
+                None => storage.put(&view, cell, value),
+                Some(_) => storage.may_put(&view, cell, value),
             }
         }
         Ok(())
-    }
-
-    /// A command before has failed to write some of these pages of USM.
-    fn may_be_zeroed(&self, view: &View) -> bool {
-        let Storage { spec, home, pages, .. } = &self.storages[view.buffer];
-        let elements = place::in_buffer(view, spec).0;
-        home.is_some()
-            && !(pages.taints(&elements, None, true).is_empty()
-                && pages.failures(&elements).is_empty())
     }
 
     /// What failures the accesses meet: those that they must take (added), those that they may.

@@ -22,5 +22,6 @@ pub const ENGINE: &[(&str, &str)] = &[
     ("addresses that the host reaches", "as above"),
     ("memory with addresses", "as above"),
     ("devices that link", "optional: `Caps::links`"),
+    ("devices that tell when commands ran", "optional: no clock"),
     ("devices with a UUID", "it is no hardware"),
 ];

@@ -28,5 +28,6 @@ pub const ENGINE: &[(&str, &str)] = &[
     ("memory with addresses", "as above"),
     ("devices that link", "no memory is in both processes"),
     ("devices that run closures", "the other process has other code"),
+    ("devices that tell when commands ran", "optional: the other process looks at no clock"),
     ("devices with a UUID", "it is no hardware"),
 ];

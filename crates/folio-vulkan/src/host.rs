@@ -17,7 +17,7 @@ pub(crate) struct Move {
     pub(crate) bytes: usize,
 }
 
-// SAFETY: addresses, which whoever copies answers for (`copy_all`).
+// SAFETY: addresses; the caller of `copy_all` answers for their use.
 unsafe impl Send for Move {}
 // SAFETY: as above.
 unsafe impl Sync for Move {}
@@ -33,7 +33,7 @@ impl Move {
 /// Copies all of it.
 ///
 /// # Safety
-/// All places are live, no two overlap, and nobody else uses them against this until it returns.
+/// All places are live, no two overlap, and nothing else uses them against this until it returns.
 pub(crate) unsafe fn copy_all(moves: &[Move]) {
     // SAFETY: the caller's promise.
     let copy = |all: &[Move]| unsafe {

@@ -130,7 +130,7 @@ impl HostCopy {
         let mut left = (0..lines(rect)).map(moves).peekable();
         while left.peek().is_some() {
             let moves: Vec<Move> = left.by_ref().take(REGIONS).collect();
-            // SAFETY: both are within memory that is there, do not overlap, and nobody else uses
+            // SAFETY: both are within memory that is there, do not overlap, and nothing else uses
             // them against the operation (the HAL's contract); what the device has written is
             // visible, since its batches have ended.
             unsafe { copy_all(&moves) };

@@ -134,7 +134,7 @@ impl<O> Lent<O> {
         unsafe { self.0.assume_init_mut() }
     }
 
-    /// The storage. Nobody uses the pointers any more.
+    /// The storage. Nothing may use the pointers any more.
     pub(crate) fn into_inner(self) -> O {
         let lent = ManuallyDrop::new(self);
         // SAFETY: initialised (see `get_mut`); what is left behind is not dropped.

@@ -338,7 +338,7 @@ impl Inner {
     /// An exchange of commands of a block costs less than to submit all of them. That is so of
     /// other values. Of other memory it is on a CPU, which runs tiny commands while they are
     /// submitted: with these a command takes 15,000 instructions, one of a known block 2,900, and
-    /// an exchange up to 14,000 more.
+    /// an exchange of memory some 13,500 more.
     fn pays(&self, exchange: &Exchange<'_>, all: usize) -> bool {
         let info = &self.core.engine.devices[usize::from(self.device)].info;
         let is_submitter = info.kind == DeviceKind::Cpu && info.caps.closures;

@@ -358,7 +358,7 @@ impl Assembly {
     }
 
     /// Announces a loop of which so many turns are to be joined. `has_few`: it is not known to have
-    /// more. Mesa writes down all turns of a loop with `Unroll` whose number it knows.
+    /// more. Compilers may write down all turns of a loop with `Unroll`.
     pub fn unrolled_repetition(&mut self, merge: Word, next: Word, turns: u32, has_few: bool) {
         let whole = if has_few { LoopControl::UNROLL } else { LoopControl::NONE };
         let control = Operand::LoopControl(whole | LoopControl::PARTIAL_COUNT);

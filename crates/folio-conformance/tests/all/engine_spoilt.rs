@@ -498,3 +498,46 @@ fn a_view_comes_back_though_a_map_has_failed() {
         rig.ends();
     }
 }
+
+/// POL-02, POL-03: what a device has unmapped is mapped before a view gives its memory back, also if
+/// what should be written back has failed: the host finds in it what was there, and no garbage.
+#[test]
+fn a_view_comes_back_mapped_though_its_contents_have_failed() {
+    for policy in [ViewPolicy::Sync, ViewPolicy::SyncWriteback] {
+        let rig = Rig::new(false, DeviceSpec::new().unified(true).links(true));
+        let q = rig.on(0);
+        let mut room = Box::new(Aligned([1; N]));
+        let at = room.0.as_mut_ptr();
+        // SAFETY: the view is dropped before the memory is used again, and its drop waits.
+        let mut x = unsafe { rig.rt.view_raw([N], at, policy) }.unwrap();
+        let fails = q.submit(|cg| {
+            let x = cg.read_write(x.slice_mut(0, 2)?);
+            cg.host_kernel([2], x, |_, _| panic!("on purpose"));
+            Ok(())
+        });
+        // What has failed comes neither to another device nor to the host.
+        let other = rig.on(1);
+        let fill = other.submit(|cg| {
+            cg.fill(x.slice_mut(4, 1)?, NEW);
+            Ok(())
+        });
+        let read = q.submit(|cg| {
+            let x = cg.read(&x);
+            cg.host_task(x, |_| {});
+            Ok(())
+        });
+        let write = q.submit(|cg| {
+            let x = cg.discard(x.slice_mut(1, 2)?);
+            cg.host_kernel([2], x, |i, mut x| x.put(i, NEW));
+            Ok(())
+        });
+        drop(x);
+        // The failure may have cost the contents of the page, which are zero then.
+        assert!(room.0[3..].iter().all(|x| [0, 1].contains(x)), "{policy:?}: {:?}", room.0);
+        for event in [fails, fill, read, write] {
+            let _ = event.unwrap().wait();
+        }
+        drop((rig.rt, q, other));
+        assert_eq!(rig.sim.violations(), []);
+    }
+}

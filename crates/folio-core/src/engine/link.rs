@@ -6,12 +6,13 @@
 //! after it.
 
 use super::Engine;
+use super::access::Access;
 use super::apply::For;
 use super::ledger::Ledger;
 use super::storage::{Owner, StorageId, StorageState};
 use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, HostPtr, MemBase, RawMemory, Side};
-use crate::order::hazards::{Deps, Outcome};
+use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::pages::DomainId;
 use std::fmt;
 
@@ -233,32 +234,39 @@ impl Ledger {
         }
     }
 
-    /// The program's memory holds values when the program gets it back, also without a writeback.
-    /// What the host finds in linked memory that it has unmapped is open, and so is what failure
-    /// has left. Says what must be done for that, and fails where there are no values.
-    pub(super) fn hand_back(&mut self, id: StorageId) -> Deps {
+    /// The program's memory holds values when the program gets it back; the current ones, if it
+    /// `writes`, and else if nothing has failed, those that are there. What the host finds in linked
+    /// memory that it has unmapped is open, so it is mapped, also where what should have been
+    /// written back has failed. Says what must be done for that, and fails where there are no values.
+    pub(super) fn hand_back(
+        &mut self,
+        id: StorageId,
+        writes: bool,
+        queue: Option<u32>,
+    ) -> (Option<Access>, Deps) {
         let mut deps = Deps::new();
         let all = self.storages[id.0].residency.grid.all();
         self.heal(id, &all);
         let storage = &self.storages[id.0];
-        if storage.torn {
-            return self.write_back(id, None).1;
-        }
-        if storage.only_read {
-            // Nothing was written anywhere.
-            return deps;
-        }
         let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
-        let Some(link) = storage.link.filter(|link| lent && link.over_host) else { return deps };
-        let away = link.turn.active == Side::Device && link.turn.written;
-        if let (true, Some(to)) = (away, storage.side(DomainId::HOST)) {
-            let label = storage.label.clone();
-            let who = For { queue: None, label: &label, lane: None };
-            self.switch(id, link.device, to, who);
+        // Where the program has lent it only to read, nothing was written.
+        let link = storage.link.filter(|link| lent && link.over_host && !storage.only_read);
+        if let Some(link) = link {
+            let away = link.turn.active == Side::Device && link.turn.written;
+            if let (true, Some(to)) = (away, storage.side(DomainId::HOST)) {
+                let label = storage.label.clone();
+                self.switch(id, link.device, to, For { queue, label: &label, lane: None });
+            }
+            // The latest change of sides may have been asked for earlier, and may still fail.
+            self.storages[id.0].residency.turn_deps(&mut deps);
         }
-        // The latest change of sides may have been asked for earlier, and may still fail.
-        self.storages[id.0].residency.turn_deps(&mut deps);
-        deps
+        if !writes && !self.storages[id.0].torn {
+            return (None, deps);
+        }
+        let (access, written) = self.write_back(id, queue);
+        deps.extend(written);
+        tidy(&mut deps);
+        (access, deps)
     }
 
     /// What the device's side of links held is gone with the device; what the host has mapped of

@@ -293,10 +293,7 @@ impl Engine {
         self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.life = storage.life.max(Life::Closed);
-            let deps = match writes {
-                true => ledger.write_back(id, None).1,
-                false => ledger.hand_back(id),
-            };
+            let (_, deps) = ledger.hand_back(id, writes, None);
             if deps.is_empty() {
                 return (Stamp::DONE, None);
             }
@@ -318,10 +315,7 @@ impl Engine {
                 return (Stamp::DONE, None);
             }
             let label = storage.label.clone();
-            let (access, mut deps) = match writes {
-                true => ledger.write_back(id, queue),
-                false => (None, ledger.hand_back(id)),
-            };
+            let (access, mut deps) = ledger.hand_back(id, writes, queue);
             ledger.storages[id.0].residency.users(&mut deps);
             tidy(&mut deps);
             let (what, storages) = ("end of buffer", smallvec![id]);

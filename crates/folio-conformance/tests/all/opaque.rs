@@ -1,6 +1,6 @@
 //! Opaque kernels under the engine: in OpenCL C, with shared virtual memory and without, and in
 //! CUDA C where there is a GPU. The kernels are the same text, behind a few macros.
-#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
 use folio::{Error, FinalizeOptions, GraphError, Image, OpaqueArg, OpaqueKernel, Source, UsmKind};

@@ -140,7 +140,7 @@ impl Ledger {
                 (Arc::new(uses), Block::accesses(all))
             }
         };
-        self.ready_for_block(on, (&accesses, whole.native.latest()), trust)?;
+        self.ready_for_block(on, (whole, &accesses), trust)?;
         let version = whole.next_version(plant).ok_or(BUSY)?;
         Ok(Begun { version, uses, accesses, payloads: Vec::new() })
     }

@@ -5,6 +5,7 @@ use crate::buffer::Part;
 use crate::call::Passed;
 use crate::engine::command::{Action, Command, End, Place};
 use crate::engine::launch::Launch;
+use crate::engine::memory::RawMem;
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::{Geometry, Param};
@@ -54,8 +55,17 @@ fn is_action_alike(a: &Action, b: &Action) -> bool {
     }
 }
 
+/// What pointers name is fixed. Of memory of which the engine knows nothing it cannot tell whether
+/// it is there still.
 fn is_end_alike(a: &Place, b: &Place) -> bool {
-    matches!((&a.end, &b.end), (End::Access(a), End::Access(b)) if a == b)
+    match (&a.end, &b.end) {
+        (End::Access(a), End::Access(b)) => a == b,
+        (End::Raw(a), End::Raw(b)) => {
+            let place = |raw: &RawMem| (raw.mem, raw.domain, raw.storage);
+            a.storage.is_some() && place(a) == place(b)
+        }
+        _ => false,
+    }
 }
 
 /// Only kernel functions are compared: of nothing else is it known what it does.

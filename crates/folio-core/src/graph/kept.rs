@@ -18,7 +18,7 @@ use super::trail::Trail;
 use super::{Inner, alike};
 use crate::buffer::StorageHandle;
 use crate::engine::block::{On, Trust};
-use crate::engine::command::Command;
+use crate::engine::command::{Action, Command};
 use crate::engine::exchange::{Exchange, NotExchanged};
 use crate::engine::part::Apart;
 use crate::engine::replay::Order;
@@ -39,6 +39,8 @@ const ORDER: Apart = "its commands use each other's data in another way than bef
 const FIXED: Apart = "the device does not exchange what these commands do";
 const NO_GRAPH: Apart = "the device makes no graph of its commands";
 const UNKNOWN: Apart = "what one of its commands does cannot be compared with earlier ones";
+const CALLS: Apart = "it calls a library, and what that does cannot be compared";
+const OF_HOST: Apart = "a pointer names memory of the host, which may be gone the next time";
 const MANY: Apart = "as much of its memory is other as takes the CPU no longer one by one";
 const CHECK: Apart = "a check is left in one of its kernels";
 
@@ -225,7 +227,7 @@ impl Batches {
     pub(super) fn learn(&self, graph: &Inner, commands: Vec<Command>, after: After, kind: u64) {
         let why = commands.iter().find_map(|command| {
             let unknown = !alike::is_alike(command, command);
-            graph.why_no_block(command).or_else(|| unknown.then_some(UNKNOWN))
+            graph.why_no_block(command).or_else(|| unknown.then(|| why_unknown(command)))
         });
         let made = match why {
             Some(why) => Ok(Err(why)),
@@ -323,6 +325,15 @@ impl Batches {
         }
         shapes.insert(0, Shape { key, order: order.clone() });
         Found { order, kind, expected }
+    }
+}
+
+/// Why a command is like no other one, not even itself.
+fn why_unknown(command: &Command) -> Apart {
+    match &command.action {
+        Action::Launch(Some(launch)) if launch.foreign.is_some() => CALLS,
+        action if action.raw().any(|raw| raw.storage.is_none()) => OF_HOST,
+        _ => UNKNOWN,
     }
 }
 

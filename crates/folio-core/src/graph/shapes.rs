@@ -7,6 +7,7 @@ use super::known::KNOWN;
 use super::template::Work;
 use crate::engine::access::Access;
 use crate::engine::command::{Action, Command};
+use crate::engine::memory::RawMem;
 use crate::engine::part::Apart;
 use crate::engine::replay::Order;
 use crate::hal::Geometry;
@@ -172,6 +173,9 @@ pub(super) fn digest_of<'c>(commands: impl Iterator<Item = &'c Command>) -> u64 
             }
             Action::Fill { pattern, .. } => mixed.write(pattern),
             _ => {}
+        }
+        for RawMem { mem, storage, .. } in command.action.raw() {
+            mixed.add(storage.map_or(0, |storage| u64::from(storage.0)) << 32 ^ mem.offset);
         }
     }
     mixed.finish()

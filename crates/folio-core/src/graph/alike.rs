@@ -153,15 +153,10 @@ pub(super) fn is_free_of_scalars(called: &Called<'_>, given: &[Passed]) -> bool 
         && given.iter().all(|passed| own(passed) && is_within(passed))
 }
 
-/// The call becomes this command.
-pub(super) fn makes(
-    command: &Command,
-    device: u16,
-    (called, any_values): (Called<'_>, bool),
-    given: &[Passed],
-) -> bool {
+/// The call becomes this command, but for its scalars.
+pub(super) fn makes(command: &Command, device: u16, called: Called<'_>, given: &[Passed]) -> bool {
     let Action::Launch(Some(launch)) = &command.action else { return false };
-    let Called { name, code, geometry, scalars } = called;
+    let Called { name, code, geometry, .. } = called;
     let Some(function) = &launch.function else { return false };
     let argument = |nth: usize, passed: &Passed| {
         let Passed { param: number, part: Part { view, part, .. }, mode } = passed;
@@ -189,7 +184,6 @@ pub(super) fn makes(
         && (command.device, command.timed) == (Some(device), false)
         && command.label == Label::of(name)
         && launch.geometry == geometry
-        && (launch.scalars[..] == *scalars || any_values)
         && launch.params.len() == given.len()
         && command.accesses.len() == given.len()
         && given.iter().enumerate().all(|(nth, passed)| argument(nth, passed))

@@ -357,6 +357,7 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         let core = &self.core;
+        let _inside = core.inside();
         for block in self.blocks.drain(..) {
             core.memory.release(&core.device, block);
         }

@@ -1,5 +1,6 @@
 //! The loader, an instance, and what its devices say of themselves.
 
+use crate::calls::{Alone, Inside, alone, inside};
 use crate::counts::Total;
 use crate::extensions::{budget, compute_units, fused, host_import};
 use crate::fma;
@@ -163,8 +164,21 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Begins calls of the driver.
+    pub(crate) fn inside(&self) -> Inside {
+        inside(self.messenger.is_some())
+    }
+
+    /// Begins the making or the end of a device.
+    pub(crate) fn alone(&self) -> Alone {
+        alone(self.messenger.is_some())
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
+        let _inside = self.inside();
         if let Some((utils, messenger)) = self.messenger.take() {
             // SAFETY: it is this value's, which devices hold.
             unsafe { utils.destroy_debug_utils_messenger(messenger, None) };
@@ -183,6 +197,7 @@ pub(crate) struct Found {
 
 /// All devices that can be used, or why there are none.
 pub(crate) fn find(validated: bool, messages: &Messages) -> Result<Vec<Found>, Unavailable> {
+    let _inside = inside(validated);
     let shared = Arc::new(Shared::new(validated, messages.clone())?);
     // SAFETY: the instance is there.
     let all = unsafe { shared.instance.enumerate_physical_devices() }

@@ -204,8 +204,8 @@ unsafe impl Lane for VulkanLane {
             Op::Switch(..) => Work::Join,
             Op::Branch(_) => Work::Refused(HalError::unsupported(op.name())),
             Op::Replay(graph) => match graph.downcast_ref::<VulkanGraph>() {
-                Some(graph) => match self.core.told(graph.recording(self)) {
-                    Ok((recording, patches)) => Work::Replay(recording, patches),
+                Some(graph) => match self.core.told(graph.turn(self)) {
+                    Ok(turn) => Work::Replay(turn),
                     Err(error) => Work::Refused(error),
                 },
                 None => Work::Refused(HalError::unsupported("a graph of another backend")),

@@ -2,7 +2,7 @@
 //! the push constant is the address of `u64` words, one for each argument that is memory, and as
 //! many as a value has begun. Threads of a group are the specialization constants 0 to 2.
 
-use crate::barriers::Kind;
+use crate::barriers::{Kind, Kinds};
 use crate::device::Core;
 use crate::lane::jobs::Launch;
 use crate::lane::{State, VulkanLane};
@@ -144,7 +144,7 @@ impl VulkanLane {
         let piece = self.piece(state, words.len().max(1))?;
         piece.write(&words);
         let batch = self.open_now(state)?;
-        batch.accesses(core, Kind::Compute, &accesses);
+        batch.accesses(core, Kinds::of(Kind::Compute), &accesses);
         dispatch(core, batch, pipeline, piece.address, blocks_of(blocks));
         Ok(())
     }

@@ -56,7 +56,7 @@ impl VulkanLane {
         let uses = |(from, to): &(Arc<Block>, Arc<Block>)| [(from.key(), false), (to.key(), true)];
         let uses: SmallVec<[_; 8]> = ends.iter().flat_map(uses).collect();
         let batch = self.open_now(state)?;
-        batch.accesses(&self.core, Kind::Transfer, &uses);
+        batch.accesses(&self.core, Kinds::of(Kind::Transfer), &uses);
         for (rect, (from, to)) in rects.iter().zip(&ends) {
             let region = |at| {
                 let line = line(rect, at);
@@ -148,7 +148,7 @@ impl VulkanLane {
         for kind in [Kind::Compute, Kind::Transfer] {
             let own = places.iter().filter(|(own, _)| *own == kind);
             let uses: SmallVec<[_; 4]> = own.map(|(_, to)| (to.key(), true)).collect();
-            self.open_now(state)?.accesses(&self.core, kind, &uses);
+            self.open_now(state)?.accesses(&self.core, Kinds::of(kind), &uses);
         }
         for (rect, (kind, to)) in rects.iter().zip(&places) {
             match (kind, word_of(pattern).filter(|_| is_aligned(rect))) {

@@ -373,6 +373,8 @@ impl Target {
         if has.subgroup > limit.subgroup {
             has.subgroup = 1;
         }
+        has.adds.f32 &= limit.adds.f32;
+        has.adds.f64 &= limit.adds.f64 && has.base.f64;
         has.exact.f32 &= limit.exact.f32;
         has.exact.f64 &= limit.exact.f64;
         has.exact.doubles &= limit.exact.doubles && has.base.f64;

@@ -2,7 +2,7 @@
 
 use crate::calls::{Alone, Inside, alone, inside};
 use crate::counts::Total;
-use crate::extensions::{budget, compute_units, fused, host_import};
+use crate::extensions::{budget, compute_units, float_adds, fused, host_import};
 use crate::fma;
 use crate::messages::Messages;
 use crate::module::Target;
@@ -15,7 +15,7 @@ use folio_core::hal::{
     Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
 };
 use folio_kernel::emit;
-use folio_kernel::emit::spirv::{Capabilities, Control, Controls};
+use folio_kernel::emit::spirv::{Adds, Capabilities, Control, Controls};
 use folio_kernel::soft::{Exact, Fused};
 use std::any::TypeId;
 use std::ffi::{CStr, c_char};
@@ -344,6 +344,8 @@ fn describe(
     let (subgroup, subgroups) = Subgroups::of(&features.v13, &v11, &v13);
     let mut capabilities = capabilities(&features, &v12, &limits, fused(instance, physical));
     capabilities.subgroup = subgroup;
+    let adds = float_adds(instance, physical);
+    capabilities.adds = Adds { f64: adds.f64 && capabilities.base.f64, ..adds };
     let target = Target {
         import,
         capabilities,
@@ -420,6 +422,7 @@ fn capabilities(
         int16: is(core.shader_int16) && is(features.v11.storage_buffer16_bit_access),
         local_atomics64: is(f12.shader_shared_int64_atomics),
         subgroup: 1,
+        adds: Adds::default(),
         exact: Exact {
             f32: true,
             f64: true,
@@ -448,6 +451,10 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
     let (instance, target) = (&found.shared.instance, &found.target);
     let there = Features::of(&found.shared, found.physical);
     let mut fma = fma::Features::of(target.capabilities.exact.fused);
+    let adds = target.capabilities.adds;
+    let mut atomic_floats = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()
+        .shader_buffer_float32_atomic_add(adds.f32)
+        .shader_buffer_float64_atomic_add(adds.f64);
     let priorities = [1.0];
     let families = [Some(target.families.compute), target.families.copies];
     let queue = |family| {
@@ -480,6 +487,7 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         (target.import.is_some(), ash::ext::external_memory_host::NAME),
         (found.info.caps.exports, ash::khr::external_memory_fd::NAME),
         (fma.is_there(), fma::NAME),
+        (adds != Adds::default(), ash::ext::shader_atomic_float::NAME),
     ];
     let wanted = optional.iter().filter(|(has, _)| *has);
     let extensions: Vec<_> = wanted.map(|(_, name)| name.as_ptr()).collect();
@@ -492,6 +500,9 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .push_next(&mut v13);
     if fma.is_there() {
         create = create.push_next(&mut fma);
+    }
+    if adds != Adds::default() {
+        create = create.push_next(&mut atomic_floats);
     }
     // SAFETY: all that the description points to is there during the call, and all features are the
     // device's.

@@ -3,7 +3,7 @@
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
 //! (copies and fills by commands; `pageable`, copies by the host, through `stages`; `host`, its
 //! threads), `module` (kernels; `threads`, how launches are cut; `reduce`, where reductions end;
-//! `opaque`, kernels in SPIR-V of others; `opaque`), and `platform`
+//! `opaque`, kernels in SPIR-V of others; `outline`, what those say of themselves), and `platform`
 //! (the loader, and what devices say of themselves; `extensions`, what by those). Apart from those:
 //! `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
 //! validation layer says), `calls` (what it cannot bear), `names` (of objects), `imports` (memory of
@@ -60,7 +60,7 @@ mod module;
 mod names;
 mod native;
 mod opaque;
-
+mod outline;
 mod pace;
 mod pageable;
 #[cfg(test)]

@@ -7,6 +7,7 @@ use crate::fma;
 use crate::messages::Messages;
 use crate::module::Target;
 use crate::native::Native;
+use crate::outline::Offered;
 use crate::queues;
 use crate::subgroups::Subgroups;
 use crate::types::{Purpose, best};
@@ -357,6 +358,7 @@ fn describe(
         most_threads: limits.max_compute_work_group_size,
         subgroups,
         period: limits.timestamp_period,
+        offered: offered(&features, &v11, &v12, &capabilities),
     };
     Ok(Found { shared: shared.clone(), physical, info, target })
 }
@@ -446,6 +448,66 @@ fn capabilities(
     }
 }
 
+/// What modules of others may use: what [`create`] asks for.
+fn offered(
+    features: &Features,
+    v11: &vk::PhysicalDeviceVulkan11Properties<'_>,
+    v12: &vk::PhysicalDeviceVulkan12Properties<'_>,
+    own: &Capabilities,
+) -> Offered {
+    let is = |flag: vk::Bool32| flag == vk::TRUE;
+    let f12 = &features.v12;
+    let of_floats = |f16, f32, f64| is(f16) || is(f32) || is(f64);
+    let subgroups = match v11.subgroup_supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
+        true => v11.subgroup_supported_operations,
+        false => vk::SubgroupFeatureFlags::empty(),
+    };
+    Offered {
+        f16: is(f12.shader_float16),
+        f64: is(features.core.shader_float64),
+        int8: is(f12.shader_int8),
+        int16: is(features.core.shader_int16),
+        memory8: is(f12.storage_buffer8_bit_access),
+        memory16: is(features.v11.storage_buffer16_bit_access),
+        atomics64: is(f12.shader_buffer_int64_atomics) || is(f12.shader_shared_int64_atomics),
+        fused: own.exact.fused != Fused::NONE,
+        device_scope: is(f12.vulkan_memory_model_device_scope),
+        variable_pointers: [
+            is(features.v11.variable_pointers_storage_buffer),
+            is(features.v11.variable_pointers),
+        ],
+        adds: own.adds,
+        subgroups,
+        controls: [
+            of_floats(
+                v12.shader_denorm_preserve_float16,
+                v12.shader_denorm_preserve_float32,
+                v12.shader_denorm_preserve_float64,
+            ),
+            of_floats(
+                v12.shader_denorm_flush_to_zero_float16,
+                v12.shader_denorm_flush_to_zero_float32,
+                v12.shader_denorm_flush_to_zero_float64,
+            ),
+            of_floats(
+                v12.shader_signed_zero_inf_nan_preserve_float16,
+                v12.shader_signed_zero_inf_nan_preserve_float32,
+                v12.shader_signed_zero_inf_nan_preserve_float64,
+            ),
+            of_floats(
+                v12.shader_rounding_mode_rte_float16,
+                v12.shader_rounding_mode_rte_float32,
+                v12.shader_rounding_mode_rte_float64,
+            ),
+            of_floats(
+                v12.shader_rounding_mode_rtz_float16,
+                v12.shader_rounding_mode_rtz_float32,
+                v12.shader_rounding_mode_rtz_float64,
+            ),
+        ],
+    }
+}
+
 /// Creates the device, with those features of its that code uses.
 pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
     let (instance, target) = (&found.shared.instance, &found.target);
@@ -468,10 +530,14 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .shader_int16(there.core.shader_int16 == vk::TRUE)
         .shader_float64(there.core.shader_float64 == vk::TRUE);
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
-        .storage_buffer16_bit_access(there.v11.storage_buffer16_bit_access == vk::TRUE);
+        .storage_buffer16_bit_access(there.v11.storage_buffer16_bit_access == vk::TRUE)
+        .variable_pointers_storage_buffer(there.v11.variable_pointers_storage_buffer == vk::TRUE)
+        .variable_pointers(there.v11.variable_pointers == vk::TRUE);
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
         .buffer_device_address(true)
         .vulkan_memory_model(true)
+        .vulkan_memory_model_device_scope(there.v12.vulkan_memory_model_device_scope == vk::TRUE)
+        .shader_float16(there.v12.shader_float16 == vk::TRUE)
         .timeline_semaphore(true)
         .host_query_reset(target.families.copies.is_some())
         .shader_int8(there.v12.shader_int8 == vk::TRUE)

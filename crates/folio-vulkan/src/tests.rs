@@ -22,6 +22,7 @@ mod external;
 mod faults;
 mod features;
 mod graph;
+mod opaque;
 
 /// The first device, with the validation layer; none where there is none, which is told.
 fn found() -> Option<(Found, Messages)> {

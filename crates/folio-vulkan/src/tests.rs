@@ -168,15 +168,23 @@ fn fills_of_vulkan_are_of_any_size() {
     let patterns: [&[u8]; 6] =
         [&[7], &[1, 2], &[1, 2, 3], &[1, 2, 3, 4], &[9; 16], &[1, 2, 3, 4, 5]];
     // A queue that only copies has no kernel for it.
-    for queue in [Use::Compute, Use::Copies] {
+    // Nor has a device without bytes.
+    let mut without = found.clone();
+    without.target.capabilities.int8 = false;
+    let without = open(&without);
+    for (device, queue, by_kernels) in [
+        (&device, Use::Compute, true),
+        (&device, Use::Copies, false),
+        (&without, Use::Compute, false),
+    ] {
         let before = device.0.counts().get();
         for pattern in patterns {
             for offset in [0, 1, 4, 6] {
-                fills(&device, queue, pattern, offset);
+                fills(device, queue, pattern, offset);
             }
         }
         let done = device.0.counts().get() - before;
-        assert_eq!(done.dispatches > 0, queue == Use::Compute);
+        assert_eq!(done.dispatches > 0, by_kernels);
     }
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }

@@ -123,11 +123,11 @@ impl VulkanLane {
         })
     }
 
-    /// A command fills whole words, where patterns are such.
+    /// A command fills whole words, where patterns are such. A kernel for others needs bytes.
     fn kind_of_fill(&self, rect: &FillRect, to: &Block, pattern: &[u8]) -> Kind {
         let words = word_of(pattern).is_some() && is_aligned(rect) && to.ahead.is_multiple_of(WORD);
         match self.queue {
-            Use::Compute if !words => Kind::Compute,
+            Use::Compute if !words && self.core.target.capabilities.int8 => Kind::Compute,
             _ => Kind::Transfer,
         }
     }

@@ -254,6 +254,8 @@ impl Change {
 // SAFETY: a replay executes commands that nobody changes; the rest is the lane's.
 unsafe impl Graph for VulkanGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
+        // Before the lock: recordings go under it.
+        let _inside = self.core.inside();
         let new = work(&self.core, &op)?;
         let mut nodes = self.lock();
         let none = || HalError::unsupported("a node that is not there");

@@ -41,6 +41,8 @@ pub struct Cuda {
     streams: [usize; LANES],
     cache: u64,
     modules: Mutex<HashMap<String, usize>>,
+    /// Executable graphs, which live as long as the process.
+    kept: Mutex<Vec<usize>>,
 }
 
 fn ok(call: &'static str, result: sys::CUresult) -> Result<()> {
@@ -75,7 +77,7 @@ impl Cuda {
             }
         }
         let (context, cache) = (context.expose_provenance(), cache as u64);
-        Ok(Cuda { context, streams, cache, modules: Mutex::default() })
+        Ok(Cuda { context, streams, cache, modules: Mutex::default(), kept: Mutex::default() })
     }
 
     fn stream(&self, lane: usize) -> sys::CUstream {
@@ -153,23 +155,14 @@ impl Native for Cuda {
     }
 
     fn launch(&self, lane: usize, call: &Call) -> Result<()> {
-        let mut words = [0u64; 16];
-        let mut args = [null_mut::<c_void>(); 16];
-        for ((word, arg), given) in words.iter_mut().zip(&mut args).zip(&call.args) {
-            *word = match given {
-                Arg::U32(value) => u64::from(*value),
-                Arg::F32(value) => u64::from(value.to_bits()),
-                Arg::Memory(memory) => address(memory),
-            };
-            *arg = (&raw mut *word).cast();
-        }
-        let group = call.group.unwrap_or(usual_group(call.dims));
-        let [x, y, z] = std::array::from_fn(|d| call.items[d].div_ceil(group[d]) as u32);
-        let [w, h, d] = group.map(|g| g as u32);
-        let (function, stream, none) = (ptr(call.kernel), self.stream(lane), null_mut());
-        // SAFETY: live handles, and the arguments are what the kernel has: little-endian words.
-        ok("cuLaunchKernel", unsafe {
-            sys::cuLaunchKernel(function, x, y, z, w, h, d, 0, stream, args.as_mut_ptr(), none)
+        let stream = self.stream(lane);
+        with_params(call, |p| {
+            let (x, y, z, none) = (p.gridDimX, p.gridDimY, p.gridDimZ, null_mut());
+            let (w, h, d) = (p.blockDimX, p.blockDimY, p.blockDimZ);
+            // SAFETY: live handles, and the arguments are what the kernel has: little-endian words.
+            ok("cuLaunchKernel", unsafe {
+                sys::cuLaunchKernel(p.func, x, y, z, w, h, d, 0, stream, p.kernelParams, none)
+            })
         })
     }
 
@@ -235,6 +228,54 @@ impl Native for Cuda {
         let _ = unsafe { sys::cuEventDestroy_v2(ptr(event)) };
     }
 
+    fn keep(&self, calls: &[Call], again: Option<usize>) -> Result<usize> {
+        self.enter()?;
+        let (mut graph, mut exec) = (null_mut(), null_mut());
+        // SAFETY: a place for the answer.
+        ok("cuGraphCreate", unsafe { sys::cuGraphCreate(&raw mut graph, 0) })?;
+        let mut last: HashMap<u64, sys::CUgraphNode> = HashMap::new();
+        for call in calls {
+            let used: Vec<u64> = call.args.iter().filter_map(memory_of).collect();
+            let mut after: Vec<_> = used.iter().filter_map(|at| last.get(at).copied()).collect();
+            after.dedup();
+            let (mut node, count) = (null_mut(), after.len());
+            with_params(call, |params| {
+                // SAFETY: a live graph and its nodes; the arguments are what the kernel has.
+                ok("cuGraphAddKernelNode", unsafe {
+                    sys::cuGraphAddKernelNode_v2(
+                        &raw mut node,
+                        graph,
+                        after.as_ptr(),
+                        count,
+                        params,
+                    )
+                })
+            })?;
+            last.extend(used.into_iter().map(|at| (at, node)));
+        }
+        // SAFETY: a live graph, which the executable does not need; a place for the answer.
+        unsafe {
+            let made = sys::cuGraphInstantiateWithFlags(&raw mut exec, graph, 0);
+            ok("cuGraphInstantiate", made)?;
+            ok("cuGraphDestroy", sys::cuGraphDestroy(graph))?;
+        }
+        let mut kept = self.kept.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some(index) = again else {
+            kept.push(exec.expose_provenance());
+            return Ok(kept.len() - 1);
+        };
+        let before = std::mem::replace(&mut kept[index], exec.expose_provenance());
+        // SAFETY: made here, and its latest run has ended: the caller's promise.
+        ok("cuGraphExecDestroy", unsafe { sys::cuGraphExecDestroy(ptr(before)) })?;
+        Ok(index)
+    }
+
+    fn replay(&self, lane: usize, kept: usize) -> Result<()> {
+        let exec = self.kept.lock().unwrap_or_else(PoisonError::into_inner)[kept];
+        // SAFETY: a live executable and stream.
+        ok("cuGraphLaunch", unsafe { sys::cuGraphLaunch(ptr(exec), self.stream(lane)) })
+    }
+
     fn finish(&self, lane: usize) -> Result<()> {
         self.enter()?;
         // SAFETY: a live stream.
@@ -244,4 +285,42 @@ impl Native for Cuda {
 
 fn address(memory: &Arc<Memory>) -> u64 {
     memory.place.at as u64
+}
+
+fn memory_of(arg: &Arg) -> Option<u64> {
+    match arg {
+        Arg::Memory(memory) => Some(address(memory)),
+        Arg::U32(_) | Arg::F32(_) => None,
+    }
+}
+
+/// Calls with what the driver launches of a call; the arguments live as long.
+fn with_params<R>(call: &Call, then: impl FnOnce(&sys::CUDA_KERNEL_NODE_PARAMS) -> R) -> R {
+    let mut words = [0u64; 16];
+    let mut args = [null_mut::<c_void>(); 16];
+    for ((word, arg), given) in words.iter_mut().zip(&mut args).zip(&call.args) {
+        *word = match given {
+            Arg::U32(value) => u64::from(*value),
+            Arg::F32(value) => u64::from(value.to_bits()),
+            Arg::Memory(memory) => address(memory),
+        };
+        *arg = (&raw mut *word).cast();
+    }
+    let group = call.group.unwrap_or(usual_group(call.dims));
+    let [x, y, z] = std::array::from_fn(|d| call.items[d].div_ceil(group[d]) as u32);
+    let [w, h, d] = group.map(|g| g as u32);
+    then(&sys::CUDA_KERNEL_NODE_PARAMS {
+        func: ptr(call.kernel),
+        gridDimX: x,
+        gridDimY: y,
+        gridDimZ: z,
+        blockDimX: w,
+        blockDimY: h,
+        blockDimZ: d,
+        sharedMemBytes: 0,
+        kernelParams: args.as_mut_ptr(),
+        extra: null_mut(),
+        kern: null_mut(),
+        ctx: null_mut(),
+    })
 }

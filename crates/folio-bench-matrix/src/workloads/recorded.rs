@@ -1,5 +1,6 @@
-//! What Vulkan's drivers make cheap: launches that are submitted together, and such as are recorded
-//! once and replayed. Elsewhere the hand-written side does not record, and rows are left out.
+//! Launches that are recorded once and replayed, by CUDA's graphs and Vulkan's command buffers, and
+//! such as are submitted together. Elsewhere the hand-written side does not record, and rows are
+//! left out.
 
 use super::launch;
 use crate::bench::{Bench, Case, Counted, Pair, Side, Site, Tell, Workload, side};
@@ -53,8 +54,10 @@ impl Workload for Recorded {
     }
 
     fn sizes(&self, mode: &str, site: Site) -> Vec<usize> {
-        // Multiples of the buffers.
-        if mode.starts_with("independent") { vec![1000] } else { site.some(&[5000, 128], 1, 2) }
+        if mode.starts_with("independent") {
+            return vec![1000];
+        }
+        site.some(&[5000, 100, 1000, 10], 1, 2)
     }
 
     fn prepare(&self, bench: &Bench, case: Case) -> Result<Pair> {

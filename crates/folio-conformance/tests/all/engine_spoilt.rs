@@ -499,8 +499,8 @@ fn a_view_comes_back_though_a_map_has_failed() {
     }
 }
 
-/// POL-02, POL-03: what a device has unmapped is mapped before a view gives its memory back, also if
-/// what should be written back has failed: the host finds in it what was there, and no garbage.
+/// POL-02, POL-03: what a device has unmapped is mapped before a view gives its memory back, also
+/// if what should be written back has failed: the host finds in it what was there, and no garbage.
 #[test]
 fn a_view_comes_back_mapped_though_its_contents_have_failed() {
     for policy in [ViewPolicy::Sync, ViewPolicy::SyncWriteback] {

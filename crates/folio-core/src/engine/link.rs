@@ -235,9 +235,9 @@ impl Ledger {
     }
 
     /// The program's memory holds values when the program gets it back; the current ones, if it
-    /// `writes`, and else if nothing has failed, those that are there. What the host finds in linked
-    /// memory that it has unmapped is open, so it is mapped, also where what should have been
-    /// written back has failed. Says what must be done for that, and fails where there are no values.
+    /// `writes` or failure has left others. What the host finds in linked memory that it has
+    /// unmapped is open: that is mapped first, also where nothing can be written back. Says what
+    /// must be done for all that, and fails where there are no values.
     pub(super) fn hand_back(
         &mut self,
         id: StorageId,

@@ -6,9 +6,9 @@
 //! `opaque`, kernels in SPIR-V of others; `outline`, what those say of themselves), and `platform`
 //! (the loader, and what devices say of themselves; `extensions`, what by those). Apart from those:
 //! `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
-//! validation layer says), `calls` (what it cannot bear), `names` (of objects), `imports` (memory of
-//! the host), `external` (memory that other drivers open), `counts`, `planted` and `audit` (for
-//! tests). Four are choices and nothing else: `barriers` (where they are), `pace` (when to submit),
+//! validation layer says), `calls` (made while that layer is on), `names` (of objects), `imports`
+//! (memory of the host), `external` (memory that other drivers open), `counts`, `planted` and
+//! `audit` (for tests). Four are choices and nothing else: `barriers` (where they are), `pace` (when to submit),
 //! `queues` and `types` (which families of queues and types of memory). The loader is looked for
 //! when devices are; without one, without a driver or a device of Vulkan 1.3 there are no devices,
 //! and a reason.

@@ -21,8 +21,8 @@ pub struct Capabilities {
     /// where kernels are to know no sub-groups. They need votes and shuffles, and a block of one
     /// row has them in the order of its threads.
     pub subgroup: u32,
-    /// Of which floats it adds to memory of the device by one instruction, rounded correctly. Others
-    /// are added by comparing and exchanging, and so are those in memory of groups.
+    /// Of which floats it adds to memory of the device by one instruction, rounded correctly.
+    /// Others are added by comparing and exchanging, and so are those in memory of groups.
     pub adds: Adds,
     /// Which operations the device rounds correctly.
     pub exact: Exact,

@@ -8,10 +8,10 @@
 //! `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
 //! validation layer says), `calls` (made while that layer is on), `names` (of objects), `imports`
 //! (memory of the host), `external` (memory that other drivers open), `counts`, `planted` and
-//! `audit` (for tests). Four are choices and nothing else: `barriers` (where they are), `pace` (when to submit),
-//! `queues` and `types` (which families of queues and types of memory). The loader is looked for
-//! when devices are; without one, without a driver or a device of Vulkan 1.3 there are no devices,
-//! and a reason.
+//! `audit` (for tests). Four are choices and nothing else: `barriers` (where they are), `pace`
+//! (when to submit), `queues` and `types` (which families of queues and types of memory). The
+//! loader is looked for when devices are; without one, without a driver or a device of Vulkan 1.3
+//! there are no devices, and a reason.
 //!
 //! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. What a launch is
 //!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is

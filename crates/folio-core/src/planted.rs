@@ -42,6 +42,8 @@ pub enum Planted {
     StaleScalar,
     /// To refuse a block of whose graph another thread has exchanged commands.
     OldVersion,
+    /// To stop at the end of a smaller range, where a CPU runs kernels one after the other.
+    StageBound,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

@@ -6,6 +6,7 @@
 
 mod emit;
 mod faults;
+mod fused_wide;
 mod fusion;
 mod graphs;
 mod graphs_chosen;

@@ -23,6 +23,8 @@ pub enum Planted {
     LostEdge,
     /// To have a part of a run wait for what other commands of it wait for than the first.
     FirstOnly,
+    /// To have a run fail with the first of those commands whose failure no other one takes over.
+    LostFailure,
     /// To look, before a part of a run, at where its data are.
     StaleEntry,
     /// To make a device's graph again when a node has been exchanged.

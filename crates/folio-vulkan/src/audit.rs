@@ -25,7 +25,7 @@ pub(crate) enum Uses {
     Buffers(Vec<(vk::Buffer, bool)>),
     /// Those of a graph's node, by its number: dependencies are the graph's edges.
     Node(usize),
-    /// Anything: a replay.
+    /// Anything: a replay that uses many buffers.
     Everything,
 }
 
@@ -106,12 +106,16 @@ mod tests {
                 hazards.clear();
                 events.push(Event::Barrier(Barrier::FULL));
             }
-            let kind = kind(random);
+            // A replay may be of both.
+            let kinds = match random.below(6) {
+                0 => Kinds::ALL,
+                _ => Kinds::of(kind(random)),
+            };
             let buffers = (0..1 + random.below(3))
                 .map(|_| (vk::Buffer::from_raw(random.below(4) as u64), random.below(3) == 0));
             let buffers: Vec<_> = buffers.collect();
-            events.extend(hazards.before(kind, &buffers).map(Event::Barrier));
-            events.push(Event::operation(Kinds::of(kind), Uses::Buffers(buffers)));
+            events.extend(hazards.before(kinds, &buffers).map(Event::Barrier));
+            events.push(Event::operation(kinds, Uses::Buffers(buffers)));
         }
         events
     }

@@ -8,6 +8,7 @@
 //!   writes what an earlier one uses, and no barrier toward its kind came in between. That barrier
 //!   is from the kinds that came since the last one toward its kind. So barriers toward a kind
 //!   follow one another without a gap, and each operation is behind all that came before the last.
+//!   A replay of a graph is one operation, of several kinds perhaps.
 //! * In a graph, operations have levels: one more than the highest level that they come after. A
 //!   barrier is between two levels, from the kinds of the one to the kinds of the other. So each
 //!   barrier begins where the one before it has ended, and orders all earlier levels, too.
@@ -25,6 +26,10 @@ pub(crate) enum Kind {
     Compute,
     /// A copy or fill by a command.
     Transfer,
+}
+
+impl Kind {
+    const ALL: [Kind; 2] = [Kind::Compute, Kind::Transfer];
 }
 
 /// Some kinds.
@@ -120,6 +125,33 @@ pub(crate) struct Hazards {
     toward: [Toward; 2],
 }
 
+/// Buffers that a recording tells apart, at most: each replay looks at all of them.
+const TOLD: usize = 64;
+
+/// The buffers that a graph's operations use, each once, and whether any writes it. Of too many it
+/// is only known that they are too many.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Used(Vec<(vk::Buffer, bool)>);
+
+impl Used {
+    pub(crate) fn add(&mut self, all: &[(vk::Buffer, bool)]) {
+        for (buffer, writes) in all {
+            if self.0.len() > TOLD {
+                return;
+            }
+            match self.0.iter_mut().find(|(known, _)| known == buffer) {
+                Some((_, known)) => *known |= writes,
+                None => self.0.push((*buffer, *writes)),
+            }
+        }
+    }
+
+    /// All of them, if they are not too many.
+    pub(crate) fn all(&self) -> Option<&[(vk::Buffer, bool)]> {
+        (self.0.len() <= TOLD).then_some(&self.0)
+    }
+}
+
 /// How a buffer has been used since the last barrier toward a kind, which this is the number of.
 #[derive(Clone, Copy, Debug, Default)]
 struct Use {
@@ -145,20 +177,24 @@ impl Default for Toward {
 impl Hazards {
     /// The barrier before an operation, which is noted. Each buffer that it uses, and whether it
     /// writes that.
-    pub(crate) fn before(&mut self, kind: Kind, all: &[(vk::Buffer, bool)]) -> Option<Barrier> {
-        let at = kind as usize;
-        let number = self.toward[at].number;
+    pub(crate) fn before(&mut self, kinds: Kinds, all: &[(vk::Buffer, bool)]) -> Option<Barrier> {
         let conflicts = all.iter().any(|(buffer, writes)| {
-            let known = self.uses.get(buffer).map(|uses| uses[at]);
-            known.is_some_and(|known| known.barrier == number && (known.writes || *writes))
+            let Some(uses) = self.uses.get(buffer) else { return false };
+            uses.iter().zip(&self.toward).zip(Kind::ALL).any(|((known, toward), kind)| {
+                kinds.has(kind) && known.barrier == toward.number && (known.writes || *writes)
+            })
         });
         let barrier = conflicts.then(|| {
-            let from = std::mem::take(&mut self.toward[at].since);
-            self.toward[at].number += 1;
-            Barrier { from, to: Kinds::of(kind) }
+            let mut from = Kinds::default();
+            let own = self.toward.iter_mut().zip(Kind::ALL).filter(|(_, kind)| kinds.has(*kind));
+            for (toward, _) in own {
+                from = from.and(std::mem::take(&mut toward.since));
+                toward.number += 1;
+            }
+            Barrier { from, to: kinds }
         });
         for toward in &mut self.toward {
-            toward.since = toward.since.and(Kinds::of(kind));
+            toward.since = toward.since.and(kinds);
         }
         for (buffer, writes) in all {
             let uses = self.uses.entry(*buffer).or_default();
@@ -251,10 +287,22 @@ mod tests {
         let mut hazards = Hazards::default();
         for (at, (kind, all, from)) in operations.into_iter().enumerate() {
             let want = from.map(|from| Barrier { from, to: Kinds::of(kind) });
-            assert_eq!(hazards.before(kind, all), want, "operation {at}");
+            assert_eq!(hazards.before(Kinds::of(kind), all), want, "operation {at}");
         }
         hazards.clear();
-        assert_eq!(hazards.before(Compute, &[(a, true), (b, true)]), None, "behind a full barrier");
+        assert_eq!(hazards.before(COMPUTE, &[(a, true), (b, true)]), None, "behind a full barrier");
+        // A replay of both kinds: toward one of them there was no barrier since.
+        assert_eq!(
+            hazards.before(TRANSFER, &[(b, false)]),
+            Some(Barrier { from: COMPUTE, to: TRANSFER })
+        );
+        let both = Barrier { from: Kinds::ALL, to: Kinds::ALL };
+        assert_eq!(hazards.before(Kinds::ALL, &[(a, false)]), Some(both));
+        assert_eq!(hazards.before(Kinds::ALL, &[(b, false)]), None);
+        assert_eq!(
+            hazards.before(COMPUTE, &[(b, true)]),
+            Some(Barrier { from: Kinds::ALL, to: COMPUTE })
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! A device: its queues, its lanes and its allocator.
 
+use crate::calls::Inside;
 use crate::counts::Total;
 use crate::graph::VulkanGraph;
 use crate::handles::Handles;
@@ -100,6 +101,8 @@ impl std::fmt::Debug for Core {
 
 impl Core {
     pub(crate) fn new(found: &Found, cache: Cache) -> Result<Core, HalError> {
+        // A core that is given up below goes before this does.
+        let _alone = found.shared.alone();
         let device = create(found)?;
         let names = Names::new(&found.shared, &device);
         let memory = Memory::new(found, &device, &names).inspect_err(|_| {
@@ -162,6 +165,11 @@ impl Core {
     /// What devices of its backend have done.
     pub(crate) fn counts(&self) -> &Total {
         &self.shared.counts
+    }
+
+    /// Begins calls of the driver.
+    pub(crate) fn inside(&self) -> Inside {
+        self.shared.inside()
     }
 
     /// Names an object that no other thread names or destroys meanwhile.
@@ -306,6 +314,7 @@ impl Core {
 
     /// Has the device do something, and waits for that.
     pub(crate) fn at_once(&self, record: impl FnOnce(vk::CommandBuffer)) -> Result<(), HalError> {
+        let _inside = self.inside();
         let family = self.target.families.compute;
         let create = vk::CommandPoolCreateInfo::default().queue_family_index(family);
         let device = &self.device;
@@ -375,6 +384,8 @@ fn notice_the_end() {
 
 impl Drop for Core {
     fn drop(&mut self) {
+        // Before the lock of the end, which threads in calls take.
+        let _alone = self.shared.alone();
         let ending = ending();
         if *ending {
             return;
@@ -418,6 +429,7 @@ unsafe impl Device for VulkanDevice {
     }
 
     fn lane(&self, kind: LaneKind, _: i8) -> Result<Arc<dyn Lane>, HalError> {
+        let _inside = self.0.inside();
         self.0.lost()?;
         let queue = match kind {
             LaneKind::Compute => Use::Compute,
@@ -429,6 +441,7 @@ unsafe impl Device for VulkanDevice {
     }
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
+        let _inside = self.0.inside();
         self.0.lost()?;
         let made = match source {
             KernelSource::Ir(kernel) => {
@@ -449,6 +462,7 @@ unsafe impl Device for VulkanDevice {
     }
 
     fn unload(&self, handle: KernelHandle) {
+        let _inside = self.0.inside();
         let mut kernels = self.0.kernels.write().unwrap_or_else(PoisonError::into_inner);
         let gone = kernels.1.remove(&handle.0);
         drop(kernels);
@@ -479,21 +493,25 @@ unsafe impl Device for VulkanDevice {
 // SAFETY: allocations are buffers of their own, which stay until `free`.
 unsafe impl UsmAllocator for VulkanDevice {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        let _inside = self.0.inside();
         self.0.lost()?;
         let made = self.0.alloc(req);
         self.0.told(made)
     }
 
     fn free(&self, handle: u64) {
+        let _inside = self.0.inside();
         self.0.free_memory(handle);
     }
 
     fn memory(&self) -> MemoryInfo {
+        let _inside = self.0.inside();
         self.0.memory_info()
     }
 
     #[cfg(unix)]
     fn export(&self, handle: u64) -> Result<folio_core::hal::Exported, HalError> {
+        let _inside = self.0.inside();
         self.0.lost()?;
         let made = self.0.export(handle);
         self.0.told(made)

@@ -2,6 +2,7 @@
 
 use crate::fma;
 use ash::vk;
+use folio_kernel::emit::spirv::Adds;
 use folio_kernel::soft::Fused;
 use std::ffi::CStr;
 
@@ -42,6 +43,21 @@ pub(crate) fn fused(instance: &ash::Instance, physical: vk::PhysicalDevice) -> F
     // SAFETY: the device is of this instance; the extension is there, so the structure is known.
     unsafe { instance.get_physical_device_features2(physical, &mut all) };
     found.fused()
+}
+
+/// Which floats the device adds atomically to memory of its own, as its driver says.
+pub(crate) fn float_adds(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Adds {
+    if !has_extension(instance, physical, ash::ext::shader_atomic_float::NAME) {
+        return Adds::default();
+    }
+    let mut found = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default();
+    let mut all = vk::PhysicalDeviceFeatures2::default().push_next(&mut found);
+    // SAFETY: the device is of this instance; the extension is there, so the structure is known.
+    unsafe { instance.get_physical_device_features2(physical, &mut all) };
+    Adds {
+        f32: found.shader_buffer_float32_atomic_add == vk::TRUE,
+        f64: found.shader_buffer_float64_atomic_add == vk::TRUE,
+    }
 }
 
 /// To how many bytes memory of the host is aligned that the device takes as its own.

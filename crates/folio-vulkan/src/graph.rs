@@ -12,6 +12,9 @@
 //! of another kernel or number of blocks, of a reduction, a copy or a fill. Batches hold the one
 //! that they execute.
 //!
+//! A replay is one operation of the batch, of the kinds and buffers of its nodes. So one that does
+//! not depend on what came before has no barrier, nor has what does not depend on it.
+//!
 //! Drivers may copy a command buffer that can be submitted while it is pending. So a graph has up
 //! to three recordings that cannot, and a replay takes one that no batch holds. While all three are
 //! held, replays take a fourth that can. Each is made when a replay first needs it.
@@ -19,7 +22,7 @@
 use crate::arena::{Arena, Piece, RECORD, Store};
 #[cfg(test)]
 use crate::audit::{Event, Uses};
-use crate::barriers::{Barrier, Kind, Kinds, levels};
+use crate::barriers::{Barrier, Kind, Kinds, Used, levels};
 use crate::counts::Counts;
 use crate::device::{Core, Loaded};
 use crate::lane::batch::{Batch, Replayed, Said};
@@ -57,6 +60,15 @@ struct Nodes {
 struct Recorded {
     recording: Arc<Recording>,
     changed: BTreeSet<usize>,
+    /// What it uses, and what it has used before its words were changed.
+    uses: Arc<Used>,
+}
+
+/// A replay: the recording, what is written to it before, and what it uses.
+pub(crate) struct Turn {
+    pub(crate) recording: Arc<Recording>,
+    patches: Vec<Patch>,
+    uses: Arc<Used>,
 }
 
 /// Recordings of a graph that are submitted only when they are not pending.
@@ -78,6 +90,8 @@ pub(crate) struct Recording {
     pub(crate) is_shared: bool,
     /// What dispatches read, node by node.
     words: Vec<Words>,
+    /// What its operations are.
+    kinds: Kinds,
     /// How long it runs, about.
     pub(crate) estimate: u64,
     /// What was recorded, as far as barriers depend on it.
@@ -148,10 +162,7 @@ impl VulkanGraph {
     }
 
     /// What a replay that is issued now executes, and what it writes before.
-    pub(crate) fn recording(
-        &self,
-        lane: &VulkanLane,
-    ) -> Result<(Arc<Recording>, Vec<Patch>), HalError> {
+    pub(crate) fn turn(&self, lane: &VulkanLane) -> Result<Turn, HalError> {
         if !Arc::ptr_eq(&self.core, &lane.core) {
             return Err(HalError::unsupported("a graph of another device"));
         }
@@ -161,7 +172,7 @@ impl VulkanGraph {
 
 impl Nodes {
     /// A recording that can be submitted now, and what its replay writes before.
-    fn turn(&mut self, lane: &VulkanLane) -> Result<(Arc<Recording>, Vec<Patch>), HalError> {
+    fn turn(&mut self, lane: &VulkanLane) -> Result<Turn, HalError> {
         self.recorded.retain(|own| !own.recording.is_stale.load(Ordering::Relaxed));
         // Jobs and batches hold what they execute.
         let is_free = |own: &mut Recorded| {
@@ -170,14 +181,20 @@ impl Nodes {
         let Some(at) = self.recorded.iter_mut().position(is_free) else {
             return self.record(lane);
         };
-        let Recorded { recording, changed } = &mut self.recorded[at];
-        let (recording, changed) = (recording.clone(), std::mem::take(changed));
-        if let Some(patches) = recording.patches(lane, &self.all, &changed).transpose() {
+        let Recorded { recording, changed, uses } = &mut self.recorded[at];
+        let recording = recording.clone();
+        if changed.is_empty() {
+            return Ok(Turn { recording, patches: vec![], uses: uses.clone() });
+        }
+        let changed = std::mem::take(changed);
+        let own = Arc::make_mut(uses);
+        if let Some(patches) = recording.patches(lane, &self.all, &changed, own).transpose() {
+            let uses = uses.clone();
             // One that is not told of its changes is not replayed again.
             let patches = patches.inspect_err(|_| self.recorded.clear())?;
             let patched = Counts { patches: changed.len() as u64, ..Counts::default() };
             lane.core.counts().add(&patched);
-            return Ok((recording, patches));
+            return Ok(Turn { recording, patches, uses });
         }
         // Where one cannot do what its nodes do, none can.
         self.recorded.clear();
@@ -185,12 +202,14 @@ impl Nodes {
     }
 
     /// One more recording.
-    fn record(&mut self, lane: &VulkanLane) -> Result<(Arc<Recording>, Vec<Patch>), HalError> {
+    fn record(&mut self, lane: &VulkanLane) -> Result<Turn, HalError> {
         let exclusive = self.recorded.iter().filter(|own| !own.recording.is_shared).count();
         let is_shared = exclusive == EXCLUSIVE;
-        let recording = Arc::new(Recording::new(lane, (&self.all, &self.after), is_shared)?);
-        self.recorded.push(Recorded { recording: recording.clone(), changed: BTreeSet::new() });
-        Ok((recording, vec![]))
+        let (recording, uses) = Recording::new(lane, (&self.all, &self.after), is_shared)?;
+        let (recording, uses) = (Arc::new(recording), Arc::new(uses));
+        let turn = Turn { recording: recording.clone(), patches: vec![], uses: uses.clone() };
+        self.recorded.push(Recorded { recording, changed: BTreeSet::new(), uses });
+        Ok(turn)
     }
 }
 
@@ -235,6 +254,8 @@ impl Change {
 // SAFETY: a replay executes commands that nobody changes; the rest is the lane's.
 unsafe impl Graph for VulkanGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
+        // Before the lock: recordings go under it.
+        let _inside = self.core.inside();
         let new = work(&self.core, &op)?;
         let mut nodes = self.lock();
         let none = || HalError::unsupported("a node that is not there");
@@ -271,21 +292,23 @@ fn work(core: &Core, op: &Op<'_>) -> Result<Work, HalError> {
 }
 
 impl Recording {
+    /// The recording, and what it uses.
     fn new(
         lane: &VulkanLane,
         (nodes, after): (&[Work], &[Vec<usize>]),
         is_shared: bool,
-    ) -> Result<Recording, HalError> {
+    ) -> Result<(Recording, Used), HalError> {
         let core = lane.core.clone();
         let pool = core.command_pool(Use::Compute)?;
         let mut state = State::new(pool, 0);
         let done = begin(&core, pool, is_shared).and_then(|commands| {
             state.open = Some(Batch::new(commands, Use::Compute, 0));
             state.words = Some(vec![]);
-            record(lane, &mut state, nodes, after)?;
+            let kinds = record(lane, &mut state, nodes, after)?;
             // SAFETY: it is being recorded, by this call.
             unsafe { core.device.end_command_buffer(commands) }
-                .map_err(|result| driver("vkEndCommandBuffer", result))
+                .map_err(|result| driver("vkEndCommandBuffer", result))?;
+            Ok(kinds)
         });
         let none = || Batch::new(vk::CommandBuffer::null(), Use::Compute, 0);
         let batch = state.open.take().unwrap_or_else(none);
@@ -303,6 +326,9 @@ impl Recording {
         let runs = runs(&mut records);
         let mut words = state.words.take().unwrap_or_default();
         words.sort_by_key(|words| words.tick);
+        let mut uses = batch.uses;
+        words.iter().for_each(|words| uses.add(&[(words.buffer, false)]));
+        runs.iter().for_each(|run| uses.add(&[(run.buffer, true)]));
         // What has failed goes here.
         let made = Recording {
             pool,
@@ -314,13 +340,14 @@ impl Recording {
             runs,
             is_shared,
             words,
+            kinds: *done.as_ref().unwrap_or(&Kinds::ALL),
             #[cfg(test)]
             trail: batch.trail,
             estimate: nodes.iter().map(|node| node.estimate(&core)).sum(),
             is_stale: AtomicBool::new(false),
             core,
         };
-        done.map(|()| made)
+        done.map(|_| (made, uses))
     }
 
     /// What a replay has done wrong, if it has, which has left these records: it fails with the
@@ -339,6 +366,7 @@ impl Recording {
         lane: &VulkanLane,
         nodes: &[Work],
         changed: &BTreeSet<usize>,
+        uses: &mut Used,
     ) -> Result<Option<Vec<Patch>>, HalError> {
         let mut all = vec![];
         for node in changed {
@@ -347,7 +375,8 @@ impl Recording {
             let own = own.split(|words| words.tick != *node as Tick).next().unwrap_or_default();
             let Some(Work::Launch(launch)) = nodes.get(*node) else { return Ok(None) };
             let Loaded::Function(function) = &launch.code else { return Ok(None) };
-            let Some(patches) = lane.patches((function, launch), own)? else { return Ok(None) };
+            let patches = lane.patches((function, launch), own, uses)?;
+            let Some(patches) = patches else { return Ok(None) };
             all.extend(patches);
         }
         Ok(Some(all))
@@ -357,6 +386,7 @@ impl Recording {
 impl Drop for Recording {
     fn drop(&mut self) {
         let core = &self.core;
+        let _inside = core.inside();
         for block in self.blocks.drain(..) {
             core.memory.release(&core.device, block);
         }
@@ -367,13 +397,13 @@ impl Drop for Recording {
     }
 }
 
-/// Records nodes level by level, each behind those that it comes after.
+/// Records nodes level by level, each behind those that it comes after, and says what they are.
 fn record(
     lane: &VulkanLane,
     state: &mut State,
     nodes: &[Work],
     after: &[Vec<usize>],
-) -> Result<(), HalError> {
+) -> Result<Kinds, HalError> {
     let kinds = nodes
         .iter()
         .enumerate()
@@ -387,7 +417,9 @@ fn record(
     }
     let (order, levels) = levels(&all);
     let (mut order, mut before) = (order.into_iter(), None);
+    let mut recorded = Kinds::default();
     for (kinds, count) in levels {
+        recorded = recorded.and(kinds);
         if let Some(from) = before.replace(kinds) {
             lane.open_now(state)?.barrier(&lane.core, Barrier { from, to: kinds });
         }
@@ -399,7 +431,7 @@ fn record(
             done.map_err(|error| error.at_node(own))
         })?;
     }
-    Ok(())
+    Ok(recorded)
 }
 
 /// A command buffer that is submitted again and again, if it is shared also while it is pending.
@@ -434,19 +466,15 @@ impl VulkanLane {
         &self,
         state: &mut State,
         tick: Tick,
-        (recording, patches): (&Arc<Recording>, &[Patch]),
+        turn: &Turn,
     ) -> Result<(), HalError> {
-        self.replay_patched(state, tick, (recording, patches)).inspect_err(|_| {
-            recording.is_stale.fetch_or(!patches.is_empty(), Ordering::Relaxed);
+        self.replay_patched(state, tick, turn).inspect_err(|_| {
+            turn.recording.is_stale.fetch_or(!turn.patches.is_empty(), Ordering::Relaxed);
         })
     }
 
-    fn replay_patched(
-        &self,
-        state: &mut State,
-        tick: Tick,
-        (recording, patches): (&Arc<Recording>, &[Patch]),
-    ) -> Result<(), HalError> {
+    fn replay_patched(&self, state: &mut State, tick: Tick, turn: &Turn) -> Result<(), HalError> {
+        let Turn { recording, patches, uses } = turn;
         let (core, records, runs) = (&*self.core, &recording.records, &recording.runs);
         if self.queue != Use::Compute {
             return Err(HalError::unsupported("a replay on a lane that copies"));
@@ -457,10 +485,13 @@ impl VulkanLane {
         };
         let batch = self.open_now(state)?;
         let (device, commands) = (&core.device, batch.commands);
-        if !patches.is_empty() || !records.is_empty() {
-            batch.full_barrier(core);
-        }
-        for Patch { buffer, offset, bytes } in joined(patches) {
+        let transfer = Kinds::of(Kind::Transfer);
+        let patches = joined(patches);
+        let mut written = Used::default();
+        patches.iter().for_each(|patch| written.add(&[(patch.buffer, true)]));
+        runs.iter().for_each(|run| written.add(&[(run.buffer, true)]));
+        batch.accesses_of(core, transfer, &written);
+        for Patch { buffer, offset, bytes } in patches {
             // SAFETY: it is being recorded; the words are the recording's, which the batch holds.
             unsafe { device.cmd_update_buffer(commands, buffer, offset, &bytes) };
         }
@@ -469,14 +500,17 @@ impl VulkanLane {
             // SAFETY: it is being recorded; records are the recording's, which the batch holds.
             unsafe { device.cmd_fill_buffer(commands, *buffer, *offset, bytes, 0) };
         }
-        batch.full_barrier(core);
+        batch.accesses_of(core, recording.kinds, uses);
         batch.replays.push(Replayed { tick, recording: recording.clone(), records: copies });
-        #[cfg(test)]
-        batch.trail.push(Event::operation(Kinds::ALL, Uses::Everything));
         self.continue_behind(state, recording.commands)?;
         let batch = self.open_now(state)?;
-        batch.full_barrier(core);
+        if uses.all().is_none() {
+            batch.full_barrier(core);
+        }
         let Some(copies) = copies else { return Ok(()) };
+        let mut read = Used::default();
+        runs.iter().for_each(|run| read.add(&[(run.buffer, false)]));
+        batch.accesses_of(core, transfer, &read);
         for Run { buffer, offset, first, count } in runs {
             let region = [vk::BufferCopy::default()
                 .src_offset(*offset)

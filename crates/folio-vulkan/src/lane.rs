@@ -185,6 +185,10 @@ unsafe impl Lane for VulkanLane {
                 waits.push((lane, wait.tick));
             }
         }
+        if let Op::Launch(KernelRef::Foreign(task), _, args) = op {
+            return self.foreign(head, waits, args.params, task);
+        }
+        let _inside = self.core.inside();
         let work = match op {
             Op::Copy(rects) => Work::copy(&self.core, rects),
             Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
@@ -195,16 +199,13 @@ unsafe impl Lane for VulkanLane {
                     Err(error) => Work::Refused(error),
                 }
             }
-            Op::Launch(KernelRef::Foreign(task), _, args) => {
-                return self.foreign(head, waits, args.params, task);
-            }
             // It is mapped always, and what the device has written is seen when the tick is
             // reached.
             Op::Switch(..) => Work::Join,
             Op::Branch(_) => Work::Refused(HalError::unsupported(op.name())),
             Op::Replay(graph) => match graph.downcast_ref::<VulkanGraph>() {
-                Some(graph) => match self.core.told(graph.recording(self)) {
-                    Ok((recording, patches)) => Work::Replay(recording, patches),
+                Some(graph) => match self.core.told(graph.turn(self)) {
+                    Ok(turn) => Work::Replay(turn),
                     Err(error) => Work::Refused(error),
                 },
                 None => Work::Refused(HalError::unsupported("a graph of another backend")),
@@ -228,17 +229,20 @@ unsafe impl Lane for VulkanLane {
     }
 
     fn awaited(&self, tick: Tick) {
+        let _inside = self.core.inside();
         self.progress_to(tick, false);
         self.submit_to(tick);
     }
 
     fn flush(&self) {
+        let _inside = self.core.inside();
         self.progress_to(Tick::MAX, true);
         self.submit_to(Tick::MAX);
         self.look();
     }
 
     fn drive(&self) {
+        let _inside = self.core.inside();
         self.progress_to(Tick::MAX, true);
         let mut state = self.lock();
         if state.flying.is_empty() {
@@ -249,6 +253,7 @@ unsafe impl Lane for VulkanLane {
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
+        let _inside = self.core.inside();
         self.look();
         self.core.lost()?;
         Ok(self.done())
@@ -256,9 +261,11 @@ unsafe impl Lane for VulkanLane {
 
     fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
         loop {
+            let inside = self.core.inside();
             self.progress_to(tick, true);
             self.submit_to(tick);
             self.look();
+            drop(inside);
             self.core.lost()?;
             if self.done() >= tick {
                 return Ok(true);
@@ -296,6 +303,7 @@ impl Drop for VulkanLane {
         // Declared first, so it goes when the lock is released: lanes that nothing else holds go by
         // this function, too.
         let mut others: Vec<Awaited> = vec![];
+        let _inside = self.core.inside();
         let ending = ending();
         if *ending {
             return;

@@ -3,11 +3,12 @@
 //! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
 //! (copies and fills by commands; `pageable`, copies by the host, through `stages`; `host`, its
 //! threads), `module` (kernels; `threads`, how launches are cut; `reduce`, where reductions end;
-//! `opaque`, kernels in SPIR-V of others), and `platform` (the loader, and what devices say of
-//! themselves; `extensions`, what by those). Apart from those: `arena` (words of launches), `probe`
-//! (what is measured of floats), `messages` (what the validation layer says), `names` (of objects),
-//! `imports` (memory of the host), `external` (memory that other drivers open), `counts`, `planted`
-//! and `audit` (for tests). Four are choices and nothing else: `barriers` (where they are), `pace`
+//! `opaque`, kernels in SPIR-V of others; `outline`, what those say of themselves), and `platform`
+//! (the loader, and what devices say of themselves; `extensions`, what by those). Apart from those:
+//! `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
+//! validation layer says), `calls` (made while that layer is on), `names` (of objects), `imports`
+//! (memory of the host), `external` (memory that other drivers open), `counts`, `planted` and
+//! `audit` (for tests). Four are choices and nothing else: `barriers` (where they are), `pace`
 //! (when to submit), `queues` and `types` (which families of queues and types of memory). The
 //! loader is looked for when devices are; without one, without a driver or a device of Vulkan 1.3
 //! there are no devices, and a reason.
@@ -41,6 +42,7 @@ mod arena;
 #[cfg(test)]
 mod audit;
 mod barriers;
+mod calls;
 mod counts;
 mod device;
 mod extensions;
@@ -58,6 +60,7 @@ mod module;
 mod names;
 mod native;
 mod opaque;
+mod outline;
 mod pace;
 mod pageable;
 #[cfg(test)]

@@ -411,6 +411,10 @@ impl Core {
         if req.linked && self.info.caps.links.is_none() {
             return Err(HalError::unsupported("linked memory"));
         }
+        if req.size > self.info.caps.max_alloc {
+            let in_use = self.memory.in_use.load(Ordering::Relaxed);
+            return Err(HalError::out_of_memory(req.size, in_use, self.info.caps.max_alloc));
+        }
         match req.import {
             None => {}
             Some(RawMemory::Host(host)) => return self.import(req, host),
@@ -420,10 +424,6 @@ impl Core {
                 return Ok(self.memory.add(block));
             }
             Some(_) => return Err(HalError::unsupported("memory of others")),
-        }
-        if req.size > self.info.caps.max_alloc {
-            let in_use = self.memory.in_use.load(Ordering::Relaxed);
-            return Err(HalError::out_of_memory(req.size, in_use, self.info.caps.max_alloc));
         }
         let block = match req.exported {
             #[cfg(unix)]

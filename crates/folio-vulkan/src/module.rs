@@ -2,6 +2,7 @@
 
 use crate::device::Core;
 use crate::handles::Handles;
+use crate::outline::Offered;
 use crate::platform::driver;
 use crate::queues::Families;
 use crate::subgroups::{Subgroups, check_row};
@@ -35,6 +36,8 @@ pub(crate) struct Target {
     pub(crate) import: Option<u64>,
     /// Nanoseconds of a tick of its clock.
     pub(crate) period: f32,
+    /// What modules of others may use.
+    pub(crate) offered: Offered,
 }
 
 /// A kernel in IR, in all forms.
@@ -362,7 +365,13 @@ impl Pipelines {
 impl Target {
     /// The same device, as if it could do no more than this.
     pub(crate) fn limit(&mut self, limit: Capabilities) {
-        let has = &mut self.capabilities;
+        let (has, offered) = (&mut self.capabilities, &mut self.offered);
+        offered.f64 &= limit.base.f64;
+        offered.int8 &= limit.int8;
+        offered.memory8 &= limit.int8;
+        offered.int16 &= limit.int16;
+        offered.memory16 &= limit.int16;
+        offered.atomics64 &= limit.base.atomics64;
         has.base.f64 &= limit.base.f64;
         has.base.atomics64 &= limit.base.atomics64;
         has.base.local_memory = has.base.local_memory.min(limit.base.local_memory);
@@ -373,6 +382,8 @@ impl Target {
         if has.subgroup > limit.subgroup {
             has.subgroup = 1;
         }
+        has.adds.f32 &= limit.adds.f32;
+        has.adds.f64 &= limit.adds.f64 && has.base.f64;
         has.exact.f32 &= limit.exact.f32;
         has.exact.f64 &= limit.exact.f64;
         has.exact.doubles &= limit.exact.doubles && has.base.f64;

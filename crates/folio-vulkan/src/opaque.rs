@@ -2,39 +2,40 @@
 //! the push constant is the address of `u64` words, one for each argument that is memory, and as
 //! many as a value has begun. Threads of a group are the specialization constants 0 to 2.
 
-use crate::barriers::Kind;
+use crate::barriers::{Kind, Kinds};
 use crate::device::Core;
 use crate::lane::jobs::Launch;
 use crate::lane::{State, VulkanLane};
 use crate::module::{Pipelines, check_threads, sizes};
+use crate::outline::{Entry, Wrong, entry};
 use crate::threads::dispatch;
 use folio_core::geom::Dims;
 use folio_core::hal::{Argument, Geometry, HalError, HalErrorKind, HostPtr, MemBase};
-
-/// What a module of SPIR-V begins with.
-const MAGIC: u32 = 0x0723_0203;
 
 /// A kernel of the user's.
 #[derive(Debug)]
 pub(crate) struct Opaque {
     name: String,
+    entry: Entry,
     pipelines: Pipelines,
 }
 
 impl Opaque {
     pub(crate) fn new(core: &Core, name: &str, bytes: &[u8]) -> Result<Opaque, HalError> {
-        let build = |why: &str| HalError::new(HalErrorKind::Build, format!("`{name}`: {why}"));
-        let (words, rest) = bytes.as_chunks::<4>();
-        let words: Vec<u32> = words.iter().map(|word| u32::from_le_bytes(*word)).collect();
-        if !rest.is_empty() || words.first() != Some(&MAGIC) {
-            return Err(build("the code is no SPIR-V"));
-        }
-        if !entries(&words).iter().any(|entry| entry == name) {
-            return Err(build(&format!("there is no such entry; there are {:?}", entries(&words))));
-        }
+        let (words, entry) = entry(bytes, name, &core.target.offered).map_err(|wrong| {
+            let (kind, why) = match wrong {
+                Wrong::Module(why) => (HalErrorKind::Build, why),
+                Wrong::Device(lacks) => {
+                    let device = &core.info.name;
+                    (HalErrorKind::Unsupported, format!("{lacks}, which {device} does not have"))
+                }
+            };
+            HalError::new(kind, format!("`{name}`: {why}"))
+        })?;
         let pipelines = Pipelines::new(core, &words, name, None)?;
-        let opaque = Opaque { name: name.to_owned(), pipelines };
-        if let Err(error) = opaque.pipelines.get(core, 0, name, [1; 3]) {
+        let threads = entry.threads.unwrap_or([1; 3]);
+        let opaque = Opaque { name: name.to_owned(), entry, pipelines };
+        if let Err(error) = opaque.pipelines.get(core, 0, name, threads) {
             // SAFETY: nothing has used it.
             unsafe { opaque.destroy(&core.device) };
             return Err(error);
@@ -49,11 +50,41 @@ impl Opaque {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
+        let wrong = |what: String| {
+            Err(HalError::new(HalErrorKind::Arguments, format!("`{}`: {what}", self.name)))
+        };
         if arguments.iter().any(|argument| matches!(argument, Argument::Local(_))) {
             let what = "local memory as an argument (modules of SPIR-V declare their own)";
-            return Err(HalError::new(HalErrorKind::Arguments, format!("`{}`: {what}", self.name)));
+            return wrong(what.to_owned());
         }
-        check_threads(core, group_of(core, geometry))
+        let bytes = |argument: &Argument| match argument {
+            Argument::Value(bytes) => u64::from(*bytes).next_multiple_of(8),
+            _ => 8,
+        };
+        let given: u64 = arguments.iter().map(bytes).sum();
+        if let Some(reads) = self.entry.arguments.filter(|reads| *reads > given) {
+            return wrong(format!("arguments of {given} bytes, of which it reads {reads}"));
+        }
+        let group = self.group_of(core, geometry);
+        if let Some([x, y, z]) = self.entry.threads
+            && group != [z, y, x].map(|n| n as usize)
+        {
+            return wrong(format!("groups of {group:?} where its own are {:?}", [z, y, x]));
+        }
+        check_threads(core, group)
+    }
+
+    /// The groups of a launch: those that were asked for, or its own, or rows that divide the
+    /// range.
+    fn group_of(&self, core: &Core, geometry: &Geometry) -> Dims {
+        let own = || self.entry.threads.map(|[x, y, z]| [z, y, x].map(|n| n as usize));
+        geometry.group.or_else(own).unwrap_or_else(|| {
+            let most = (core.target.capabilities.base.block as usize).min(256);
+            let columns = geometry.range[2].max(1);
+            let fits = (0..=most.ilog2()).rev().map(|bits| 1usize << bits);
+            let row = fits.into_iter().find(|row| columns.is_multiple_of(*row)).unwrap_or(1);
+            [1, 1, row]
+        })
     }
 
     /// # Safety
@@ -62,34 +93,6 @@ impl Opaque {
         // SAFETY: the caller's promise.
         unsafe { self.pipelines.destroy(device) };
     }
-}
-
-/// The names of a module's entries.
-fn entries(words: &[u32]) -> Vec<String> {
-    const ENTRY_POINT: u32 = 15;
-    let (mut at, mut names) = (5, vec![]);
-    while let Some(first) = words.get(at) {
-        let len = (first >> 16).max(1) as usize;
-        if first & 0xffff == ENTRY_POINT {
-            let name = words.get(at + 3..at + len).unwrap_or_default();
-            let bytes = name.iter().flat_map(|word| word.to_le_bytes());
-            let bytes: Vec<u8> = bytes.take_while(|byte| *byte != 0).collect();
-            names.push(String::from_utf8_lossy(&bytes).into_owned());
-        }
-        at += len;
-    }
-    names
-}
-
-/// The groups of a launch: those that were asked for, or rows that divide the range.
-fn group_of(core: &Core, geometry: &Geometry) -> Dims {
-    geometry.group.unwrap_or_else(|| {
-        let most = (core.target.capabilities.base.block as usize).min(256);
-        let columns = geometry.range[2].max(1);
-        let fits = (0..=most.ilog2()).rev().map(|bits| 1usize << bits);
-        let row = fits.into_iter().find(|row| columns.is_multiple_of(*row)).unwrap_or(1);
-        [1, 1, row]
-    })
 }
 
 impl VulkanLane {
@@ -132,7 +135,7 @@ impl VulkanLane {
                 Argument::Local(_) => {}
             }
         }
-        let group = group_of(core, &launch.geometry);
+        let group = opaque.group_of(core, &launch.geometry);
         let blocks: [usize; 3] =
             std::array::from_fn(|d| launch.geometry.range[d].div_ceil(group[d].max(1)));
         let [x, y, z] = core.target.most_blocks;
@@ -144,7 +147,7 @@ impl VulkanLane {
         let piece = self.piece(state, words.len().max(1))?;
         piece.write(&words);
         let batch = self.open_now(state)?;
-        batch.accesses(core, Kind::Compute, &accesses);
+        batch.accesses(core, Kinds::of(Kind::Compute), &accesses);
         dispatch(core, batch, pipeline, piece.address, blocks_of(blocks));
         Ok(())
     }

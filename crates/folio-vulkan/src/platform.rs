@@ -1,11 +1,13 @@
 //! The loader, an instance, and what its devices say of themselves.
 
+use crate::calls::{Alone, Inside, alone, inside};
 use crate::counts::Total;
-use crate::extensions::{budget, compute_units, fused, host_import};
+use crate::extensions::{budget, compute_units, float_adds, fused, host_import};
 use crate::fma;
 use crate::messages::Messages;
 use crate::module::Target;
 use crate::native::Native;
+use crate::outline::Offered;
 use crate::queues;
 use crate::subgroups::Subgroups;
 use crate::types::{Purpose, best};
@@ -14,7 +16,7 @@ use folio_core::hal::{
     Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
 };
 use folio_kernel::emit;
-use folio_kernel::emit::spirv::{Capabilities, Control, Controls};
+use folio_kernel::emit::spirv::{Adds, Capabilities, Control, Controls};
 use folio_kernel::soft::{Exact, Fused};
 use std::any::TypeId;
 use std::ffi::{CStr, c_char};
@@ -163,8 +165,21 @@ impl Shared {
     }
 }
 
+impl Shared {
+    /// Begins calls of the driver.
+    pub(crate) fn inside(&self) -> Inside {
+        inside(self.messenger.is_some())
+    }
+
+    /// Begins the making or the end of a device.
+    pub(crate) fn alone(&self) -> Alone {
+        alone(self.messenger.is_some())
+    }
+}
+
 impl Drop for Shared {
     fn drop(&mut self) {
+        let _inside = self.inside();
         if let Some((utils, messenger)) = self.messenger.take() {
             // SAFETY: it is this value's, which devices hold.
             unsafe { utils.destroy_debug_utils_messenger(messenger, None) };
@@ -183,6 +198,7 @@ pub(crate) struct Found {
 
 /// All devices that can be used, or why there are none.
 pub(crate) fn find(validated: bool, messages: &Messages) -> Result<Vec<Found>, Unavailable> {
+    let _inside = inside(validated);
     let shared = Arc::new(Shared::new(validated, messages.clone())?);
     // SAFETY: the instance is there.
     let all = unsafe { shared.instance.enumerate_physical_devices() }
@@ -329,6 +345,8 @@ fn describe(
     let (subgroup, subgroups) = Subgroups::of(&features.v13, &v11, &v13);
     let mut capabilities = capabilities(&features, &v12, &limits, fused(instance, physical));
     capabilities.subgroup = subgroup;
+    let adds = float_adds(instance, physical);
+    capabilities.adds = Adds { f64: adds.f64 && capabilities.base.f64, ..adds };
     let target = Target {
         import,
         capabilities,
@@ -340,6 +358,7 @@ fn describe(
         most_threads: limits.max_compute_work_group_size,
         subgroups,
         period: limits.timestamp_period,
+        offered: offered(&features, &v11, &v12, &capabilities),
     };
     Ok(Found { shared: shared.clone(), physical, info, target })
 }
@@ -405,6 +424,7 @@ fn capabilities(
         int16: is(core.shader_int16) && is(features.v11.storage_buffer16_bit_access),
         local_atomics64: is(f12.shader_shared_int64_atomics),
         subgroup: 1,
+        adds: Adds::default(),
         exact: Exact {
             f32: true,
             f64: true,
@@ -428,11 +448,75 @@ fn capabilities(
     }
 }
 
+/// What modules of others may use: what [`create`] asks for.
+fn offered(
+    features: &Features,
+    v11: &vk::PhysicalDeviceVulkan11Properties<'_>,
+    v12: &vk::PhysicalDeviceVulkan12Properties<'_>,
+    own: &Capabilities,
+) -> Offered {
+    let is = |flag: vk::Bool32| flag == vk::TRUE;
+    let f12 = &features.v12;
+    let of_floats = |f16, f32, f64| is(f16) || is(f32) || is(f64);
+    let subgroups = match v11.subgroup_supported_stages.contains(vk::ShaderStageFlags::COMPUTE) {
+        true => v11.subgroup_supported_operations,
+        false => vk::SubgroupFeatureFlags::empty(),
+    };
+    Offered {
+        f16: is(f12.shader_float16),
+        f64: is(features.core.shader_float64),
+        int8: is(f12.shader_int8),
+        int16: is(features.core.shader_int16),
+        memory8: is(f12.storage_buffer8_bit_access),
+        memory16: is(features.v11.storage_buffer16_bit_access),
+        atomics64: is(f12.shader_buffer_int64_atomics) || is(f12.shader_shared_int64_atomics),
+        fused: own.exact.fused != Fused::NONE,
+        device_scope: is(f12.vulkan_memory_model_device_scope),
+        variable_pointers: [
+            is(features.v11.variable_pointers_storage_buffer),
+            is(features.v11.variable_pointers),
+        ],
+        adds: own.adds,
+        subgroups,
+        controls: [
+            of_floats(
+                v12.shader_denorm_preserve_float16,
+                v12.shader_denorm_preserve_float32,
+                v12.shader_denorm_preserve_float64,
+            ),
+            of_floats(
+                v12.shader_denorm_flush_to_zero_float16,
+                v12.shader_denorm_flush_to_zero_float32,
+                v12.shader_denorm_flush_to_zero_float64,
+            ),
+            of_floats(
+                v12.shader_signed_zero_inf_nan_preserve_float16,
+                v12.shader_signed_zero_inf_nan_preserve_float32,
+                v12.shader_signed_zero_inf_nan_preserve_float64,
+            ),
+            of_floats(
+                v12.shader_rounding_mode_rte_float16,
+                v12.shader_rounding_mode_rte_float32,
+                v12.shader_rounding_mode_rte_float64,
+            ),
+            of_floats(
+                v12.shader_rounding_mode_rtz_float16,
+                v12.shader_rounding_mode_rtz_float32,
+                v12.shader_rounding_mode_rtz_float64,
+            ),
+        ],
+    }
+}
+
 /// Creates the device, with those features of its that code uses.
 pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
     let (instance, target) = (&found.shared.instance, &found.target);
     let there = Features::of(&found.shared, found.physical);
     let mut fma = fma::Features::of(target.capabilities.exact.fused);
+    let adds = target.capabilities.adds;
+    let mut atomic_floats = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()
+        .shader_buffer_float32_atomic_add(adds.f32)
+        .shader_buffer_float64_atomic_add(adds.f64);
     let priorities = [1.0];
     let families = [Some(target.families.compute), target.families.copies];
     let queue = |family| {
@@ -446,10 +530,14 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .shader_int16(there.core.shader_int16 == vk::TRUE)
         .shader_float64(there.core.shader_float64 == vk::TRUE);
     let mut v11 = vk::PhysicalDeviceVulkan11Features::default()
-        .storage_buffer16_bit_access(there.v11.storage_buffer16_bit_access == vk::TRUE);
+        .storage_buffer16_bit_access(there.v11.storage_buffer16_bit_access == vk::TRUE)
+        .variable_pointers_storage_buffer(there.v11.variable_pointers_storage_buffer == vk::TRUE)
+        .variable_pointers(there.v11.variable_pointers == vk::TRUE);
     let mut v12 = vk::PhysicalDeviceVulkan12Features::default()
         .buffer_device_address(true)
         .vulkan_memory_model(true)
+        .vulkan_memory_model_device_scope(there.v12.vulkan_memory_model_device_scope == vk::TRUE)
+        .shader_float16(there.v12.shader_float16 == vk::TRUE)
         .timeline_semaphore(true)
         .host_query_reset(target.families.copies.is_some())
         .shader_int8(there.v12.shader_int8 == vk::TRUE)
@@ -465,6 +553,7 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         (target.import.is_some(), ash::ext::external_memory_host::NAME),
         (found.info.caps.exports, ash::khr::external_memory_fd::NAME),
         (fma.is_there(), fma::NAME),
+        (adds != Adds::default(), ash::ext::shader_atomic_float::NAME),
     ];
     let wanted = optional.iter().filter(|(has, _)| *has);
     let extensions: Vec<_> = wanted.map(|(_, name)| name.as_ptr()).collect();
@@ -477,6 +566,9 @@ pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
         .push_next(&mut v13);
     if fma.is_there() {
         create = create.push_next(&mut fma);
+    }
+    if adds != Adds::default() {
+        create = create.push_next(&mut atomic_floats);
     }
     // SAFETY: all that the description points to is there during the call, and all features are the
     // device's.

@@ -7,7 +7,8 @@
 //! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
 //! not offered, since the semantics keep them. A device that loses the signs of zeros is not used,
 //! and neither is one that does not run the kernel: the error is the reason. If only the kernel of
-//! `f64` fails, the device has none, and the error is among the backend's messages.
+//! `f64` fails, the device has none, and the error is among the backend's messages. Atomic sums by
+//! one instruction are used where they are those of the device's other sums, to the bit.
 
 use crate::device::{Core, VulkanDevice};
 use crate::platform::Found;
@@ -16,8 +17,11 @@ use folio_core::hal::{
     AllocKind, AllocReq, Args, Device, Geometry, HalError, Head, KernelRef, KernelSource, LaneKind,
     MemBase, MemRef, Op, Order, Param,
 };
+use folio_kernel::emit::spirv::{Adds, Capabilities};
 use folio_kernel::soft::{Exact, Fused};
-use folio_kernel::{Access, Binary, Builder, Compare, Kernel, Op as IrOp, Owner, Scalar, Unary};
+use folio_kernel::{
+    Access, Atomic, Binary, Builder, Compare, Kernel, Op as IrOp, Owner, Place, Scalar, Unary,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,6 +50,15 @@ struct Floats {
     loses_signs: bool,
     /// Products and sums in one operation are, where the device has such.
     fuses: bool,
+    /// Atomic sums are as its other sums, where the device has such.
+    adds: bool,
+}
+
+/// What a device is asked to compute beside what all can.
+#[derive(Clone, Copy)]
+struct Asked {
+    fuses: bool,
+    adds: bool,
 }
 
 /// Measures, and publishes what was found; or why the device cannot be used.
@@ -75,6 +88,11 @@ pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     capabilities.exact.comparisons = single.compares || !single.denormals;
     capabilities.exact.fused =
         Fused { f32: fused.f32 && single.fuses, f64: fused.f64 && double.fuses };
+    let adds = capabilities.adds;
+    capabilities.adds = Adds {
+        f32: adds.f32 && single.adds,
+        f64: adds.f64 && double.adds && capabilities.base.f64,
+    };
     found.info.caps.denormals = single.denormals;
     // By the device, or by integers.
     found.info.caps.exact_div_sqrt = true;
@@ -116,7 +134,7 @@ fn numbers(of: Scalar) -> Vec<[u64; 2]> {
     (0..PAIRS).map(&mut pair).collect()
 }
 
-fn kernel(of: Scalar, fuses: bool) -> Result<Kernel, HalError> {
+fn kernel(of: Scalar, Asked { fuses, adds }: Asked) -> Result<Kernel, HalError> {
     let mut b = Builder::items("probe", 1);
     let [x, y] = ["x", "y"].map(|name| b.view(name, of, 1, Access::In, Owner::Item));
     let names = ["quotient", "root", "sum", "product"];
@@ -126,6 +144,8 @@ fn kernel(of: Scalar, fuses: bool) -> Result<Kernel, HalError> {
     let wide = b.view("wide", of, 1, Access::Out, Owner::Item);
     let fused = b.view("fused", of, 1, Access::Out, Owner::Item);
     let compared = b.view("compared", Scalar::U32, 1, Access::Out, Owner::Item);
+    let added = b.view("added", of, 1, Access::InOut, Owner::Atomic);
+    let before = b.view("before", of, 1, Access::Out, Owner::Item);
     let i = b.position(0);
     let (x, y) = (b.load_at(x, [i]), b.load_at(y, [i]));
     let results = [
@@ -167,14 +187,23 @@ fn kernel(of: Scalar, fuses: bool) -> Result<Kernel, HalError> {
         order = b.binary(Binary::Or, order, word);
     }
     b.store_at(compared, [i], order);
+    // Each has an element of its own, so that it is known what is added to what.
+    let old = match adds {
+        true => b.atomic(Atomic::Add, Place::element(added, [i]), &[y]),
+        false => x,
+    };
+    b.store_at(before, [i], old);
     b.finish().map_err(|error| HalError::unsupported(&error.to_string()))
 }
 
 /// Has the device compute, and compares.
 fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
-    let fused = found.target.capabilities.exact.fused;
-    let fuses = if of == Scalar::F64 { fused.f64 } else { fused.f32 };
-    let kernel = kernel(of, fuses)?;
+    let Capabilities { exact: Exact { fused, .. }, adds, .. } = found.target.capabilities;
+    let (fuses, adds) = match of {
+        Scalar::F64 => (fused.f64, adds.f64),
+        _ => (fused.f32, adds.f32),
+    };
+    let kernel = kernel(of, Asked { fuses, adds })?;
     let pairs = numbers(of);
     let size = of.size() as usize;
     let column = |at: usize| -> Vec<u8> {
@@ -183,6 +212,7 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     let mut columns = vec![column(0), column(1)];
     columns.extend([(); 4].map(|()| vec![0; size * PAIRS]));
     columns.extend([4, 4, size, size, 4].map(|size| vec![0; size * PAIRS]));
+    columns.extend([column(0), vec![0; size * PAIRS]]);
     run(found, &kernel, &mut columns, &Geometry::new(1, [1, 1, PAIRS]))?;
     let word = |column: usize, at: usize| {
         let size = columns[column].len() / PAIRS;
@@ -197,6 +227,7 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         converts: true,
         loses_signs: false,
         fuses: true,
+        adds: true,
     };
     for (at, [x, y]) in pairs.iter().enumerate() {
         let wanted = wanted(of, *x, *y, fuses);
@@ -218,6 +249,9 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         answer.converts &= is_denormal(of, *x) || (same(5) && same(6));
         answer.fuses &= meets(3) || meets(7) || same(7);
         answer.compares &= word(10, at) == ordered(of, *x, *y);
+        let (sum, added) = (found[2], word(11, at));
+        let same = |one, other| one == other || is_nan(of, one) && is_nan(of, other);
+        answer.adds &= same(sum, added) && same(*x, word(12, at));
     }
     Ok(answer)
 }

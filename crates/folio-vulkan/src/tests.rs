@@ -13,6 +13,7 @@ use folio_core::hal::{
 };
 use folio_kernel::{Access, Binary, Builder, Kernel, Owner, Scalar};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 mod barriers;
 mod copies;
@@ -21,6 +22,7 @@ mod external;
 mod faults;
 mod features;
 mod graph;
+mod opaque;
 
 /// The first device, with the validation layer; none where there is none, which is told.
 fn found() -> Option<(Found, Messages)> {
@@ -97,6 +99,16 @@ fn twice() -> Kernel {
 /// The layer speaks where there is a mistake, so its silence elsewhere means something.
 #[test]
 fn planted_mistake_is_told_by_the_validation_layer_of_vulkan() {
+    // The layer says it to all backends of the process, so this has a process of its own.
+    const ALONE: &str = "FOLIO_VULKAN_TEST_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let name = "tests::planted_mistake_is_told_by_the_validation_layer_of_vulkan";
+        let mut own = std::process::Command::new(std::env::current_exe().unwrap());
+        let out = own.args([name, "--exact", "--nocapture"]).env(ALONE, "1").output().unwrap();
+        let said = String::from_utf8_lossy(&out.stdout);
+        assert!(out.status.success() && said.contains("1 passed"), "{said}");
+        return said.lines().filter(|line| line.contains("skipped")).for_each(|l| println!("{l}"));
+    }
     let Some((found, messages)) = found() else { return };
     let device = open(&found);
     assert_eq!(messages.all(), [] as [String; 0]);
@@ -156,15 +168,23 @@ fn fills_of_vulkan_are_of_any_size() {
     let patterns: [&[u8]; 6] =
         [&[7], &[1, 2], &[1, 2, 3], &[1, 2, 3, 4], &[9; 16], &[1, 2, 3, 4, 5]];
     // A queue that only copies has no kernel for it.
-    for queue in [Use::Compute, Use::Copies] {
+    // Nor has a device without bytes.
+    let mut without = found.clone();
+    without.target.capabilities.int8 = false;
+    let without = open(&without);
+    for (device, queue, by_kernels) in [
+        (&device, Use::Compute, true),
+        (&device, Use::Copies, false),
+        (&without, Use::Compute, false),
+    ] {
         let before = device.0.counts().get();
         for pattern in patterns {
             for offset in [0, 1, 4, 6] {
-                fills(&device, queue, pattern, offset);
+                fills(device, queue, pattern, offset);
             }
         }
         let done = device.0.counts().get() - before;
-        assert_eq!(done.dispatches > 0, queue == Use::Compute);
+        assert_eq!(done.dispatches > 0, by_kernels);
     }
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
@@ -369,6 +389,37 @@ fn tasks_record_commands_of_vulkan() {
     // SAFETY: the allocation has so many bytes, and the lane has ended.
     let found = unsafe { std::slice::from_raw_parts(y.host.unwrap().0, 400) };
     assert!(found.chunks(4).all(|word| word == [7, 1, 2, 3]));
+    assert!(messages.all().is_empty(), "{:?}", messages.all());
+}
+
+/// With the validation layer, devices come and go on some threads while others use theirs: the
+/// layer by itself would crash (docs/drivers.md).
+#[test]
+fn devices_of_vulkan_come_and_go_beside_calls() {
+    let Some((found, messages)) = found() else { return };
+    let come_and_go = || {
+        for _ in 0..100 {
+            let three = [(); 3].map(|()| open(&found));
+            drop(three);
+        }
+    };
+    let is_over = AtomicBool::new(false);
+    let call = || {
+        let device = open(&found);
+        let lane = device.lane(LaneKind::Compute, 0).unwrap();
+        while !is_over.load(Ordering::Relaxed) {
+            let made = alloc(&device, AllocKind::Host, 4096);
+            assert!(lane.completed().is_ok());
+            device.free(made.handle);
+        }
+    };
+    std::thread::scope(|scope| {
+        let coming = [(); 4].map(|()| scope.spawn(come_and_go));
+        (0..4).for_each(|_| drop(scope.spawn(call)));
+        let ended: Vec<_> = coming.into_iter().map(|thread| thread.join()).collect();
+        is_over.store(true, Ordering::Relaxed);
+        assert!(ended.iter().all(Result::is_ok));
+    });
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 

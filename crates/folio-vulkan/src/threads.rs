@@ -1,7 +1,7 @@
 //! How a launch is cut into dispatches, and what each of them is given.
 
 use crate::arena::Piece;
-use crate::barriers::{Barrier, Kind, Kinds};
+use crate::barriers::{Barrier, Kind, Kinds, Used};
 use crate::device::Core;
 use crate::lane::batch::Batch;
 use crate::lane::jobs::Launch;
@@ -94,7 +94,7 @@ impl VulkanLane {
         }
         let (mut passed, mut accesses) = (Passed::new(launch), Accesses::new());
         self.pass(launch, others, &mut passed, &mut accesses)?;
-        self.open_now(state)?.accesses(core, Kind::Compute, &accesses);
+        self.open_now(state)?.accesses(core, Kinds::of(Kind::Compute), &accesses);
         for (built, columns) in parts(core, function, launch).into_iter().flatten() {
             self.part(state, tick, (launch, built), columns, &mut passed)?;
         }
@@ -245,15 +245,18 @@ impl VulkanLane {
         })
     }
 
-    /// What the dispatches of a launch read in place of the words of a recorded one. Nothing if the
-    /// two differ by more than words.
+    /// What the dispatches of a launch read in place of the words of a recorded one, and which
+    /// buffers they use. Nothing if the two differ by more than words.
     pub(crate) fn patches(
         &self,
         (function, launch): (&Function, &Launch),
         recorded: &[Words],
+        uses: &mut Used,
     ) -> Result<Option<Vec<Patch>>, HalError> {
         let mut passed = Passed::new(launch);
-        self.pass(launch, &[], &mut passed, &mut Accesses::new())?;
+        let mut accesses = Accesses::new();
+        self.pass(launch, &[], &mut passed, &mut accesses)?;
+        uses.add(&accesses);
         let (mut all, mut left, mut same) = (vec![], recorded.iter(), true);
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         for (built, columns) in parts(&self.core, function, launch).into_iter().flatten() {
@@ -286,7 +289,7 @@ pub(crate) struct Words {
     count: [u32; 3],
     /// The address of its record.
     record: u64,
-    buffer: vk::Buffer,
+    pub(crate) buffer: vk::Buffer,
     offset: u64,
 }
 

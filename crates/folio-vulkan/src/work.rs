@@ -56,7 +56,7 @@ impl VulkanLane {
         let uses = |(from, to): &(Arc<Block>, Arc<Block>)| [(from.key(), false), (to.key(), true)];
         let uses: SmallVec<[_; 8]> = ends.iter().flat_map(uses).collect();
         let batch = self.open_now(state)?;
-        batch.accesses(&self.core, Kind::Transfer, &uses);
+        batch.accesses(&self.core, Kinds::of(Kind::Transfer), &uses);
         for (rect, (from, to)) in rects.iter().zip(&ends) {
             let region = |at| {
                 let line = line(rect, at);
@@ -123,11 +123,11 @@ impl VulkanLane {
         })
     }
 
-    /// A command fills whole words, where patterns are such.
+    /// A command fills whole words, where patterns are such. A kernel for others needs bytes.
     fn kind_of_fill(&self, rect: &FillRect, to: &Block, pattern: &[u8]) -> Kind {
         let words = word_of(pattern).is_some() && is_aligned(rect) && to.ahead.is_multiple_of(WORD);
         match self.queue {
-            Use::Compute if !words => Kind::Compute,
+            Use::Compute if !words && self.core.target.capabilities.int8 => Kind::Compute,
             _ => Kind::Transfer,
         }
     }
@@ -148,7 +148,7 @@ impl VulkanLane {
         for kind in [Kind::Compute, Kind::Transfer] {
             let own = places.iter().filter(|(own, _)| *own == kind);
             let uses: SmallVec<[_; 4]> = own.map(|(_, to)| (to.key(), true)).collect();
-            self.open_now(state)?.accesses(&self.core, kind, &uses);
+            self.open_now(state)?.accesses(&self.core, Kinds::of(kind), &uses);
         }
         for (rect, (kind, to)) in rects.iter().zip(&places) {
             match (kind, word_of(pattern).filter(|_| is_aligned(rect))) {

@@ -2,12 +2,12 @@
 //! contracted (KRN-01, KRN-04). On devices they run by way of the backend.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use folio_kernel::emit::spirv::{Capabilities, Form, emit};
+use folio_kernel::emit::spirv::{Adds, Capabilities, Form, emit};
 use folio_kernel::soft::{Exact, Fused};
 use folio_kernel::tile::tile;
 use folio_kernel::{
-    Access, Binary, Builder, Combine, Fold, Kernel, Op, Owner, ParamKind, Query, Scalar, Stmt,
-    Subgroup,
+    Access, Atomic, Binary, Builder, Combine, Fold, Kernel, Op, Owner, ParamKind, Place, Query,
+    Scalar, Stmt, Subgroup,
 };
 use folio_model::compilers::spirv::{
     contractible, instructions, other_functions, validate, validator,
@@ -116,6 +116,59 @@ fn fused_products_are_asked_of_devices_that_have_them() {
         let other = Fused { f32: fused.f64, f64: fused.f32 };
         assert_eq!(used(of, other), [0, 0, 0], "{of}");
     }
+}
+
+/// Semantics 9.1: a device that adds such floats atomically is asked for that in its own memory.
+/// Others compare and exchange, and so does everything in memory of groups.
+#[test]
+fn atomic_sums_are_asked_of_devices_that_have_them() {
+    const CAPABILITY: u32 = 17;
+    const EXTENSION: u32 = 10;
+    const ADD: u32 = 6035;
+    const EXCHANGE: u32 = 230;
+    let of_view = |of: Scalar| {
+        let mut b = Builder::items("k", 1);
+        let n = b.view("n", of, 1, Access::InOut, Owner::Atomic);
+        let (zero, by) = (b.index(0), b.bits(of, 0));
+        b.atomic(Atomic::Add, Place::element(n, [zero]), &[by]);
+        b.finish().unwrap()
+    };
+    let of_group = |of: Scalar| {
+        let mut b = Builder::groups("k", 1);
+        let y = b.view("y", of, 1, Access::Out, Owner::Item);
+        let tile = b.param("tile", ParamKind::Local { element: of.into(), len: 1 });
+        b.phase(|b| {
+            let (i, zero, by) = (b.position(0), b.index(0), b.bits(of, 0));
+            let before = b.atomic(Atomic::Add, Place::element(tile, [zero]), &[by]);
+            b.store_at(y, [i], before);
+        });
+        b.finish().unwrap()
+    };
+    let used = |kernel: &Kernel, adds: Adds| {
+        let caps = Capabilities { adds, ..Capabilities::ALL };
+        let count = |op: u32, is: &dyn Fn(&[u32]) -> bool| {
+            operands_of(kernel, &caps, op).iter().filter(|own| is(own)).count()
+        };
+        let name: Vec<u8> = b"SPV_EXT_shader_atomic_float_add\0".to_vec();
+        let named =
+            |own: &[u32]| own.iter().flat_map(|word| word.to_le_bytes()).eq(name.iter().copied());
+        let capabilities = count(CAPABILITY, &|own| [[6033], [6034]].iter().any(|one| own == one));
+        let [add, exchange] = [ADD, EXCHANGE].map(|op| count(op, &|_| true));
+        if validator().is_ok() {
+            check(kernel, &caps).unwrap();
+        }
+        [capabilities, count(EXTENSION, &named), add, exchange]
+    };
+    let (none, f32, f64) =
+        (Adds::default(), Adds { f32: true, f64: false }, Adds { f32: false, f64: true });
+    for (of, own, other) in [(Scalar::F32, f32, f64), (Scalar::F64, f64, f32)] {
+        assert_eq!(used(&of_view(of), own), [1, 1, 1, 0], "{of}");
+        assert_eq!(used(&of_view(of), other), [0, 0, 0, 1], "{of}");
+        assert_eq!(used(&of_view(of), none), [0, 0, 0, 1], "{of}");
+        assert_eq!(used(&of_group(of), Capabilities::ALL.adds), [0, 0, 0, 1], "{of}");
+    }
+    let whole = used(&of_view(Scalar::U32), Capabilities::ALL.adds);
+    assert_eq!(whole, [0; 4]);
 }
 
 /// The operands of all instructions with an opcode, in the module without tests of indices.

@@ -4,9 +4,7 @@ use super::{Awaited, Known, State, VulkanLane};
 use crate::arena::{Piece, RECORD, Store};
 #[cfg(test)]
 use crate::audit::{Event, Uses};
-#[cfg(test)]
-use crate::barriers::Kinds;
-use crate::barriers::{Barrier, Hazards, Kind};
+use crate::barriers::{Barrier, Hazards, Kinds, Used};
 use crate::counts::Counts;
 use crate::device::Core;
 use crate::graph::Recording;
@@ -54,6 +52,8 @@ pub(crate) struct Batch {
     pub(crate) replays: Vec<Replayed>,
     /// None where barriers follow from the edges of a graph.
     pub(crate) hazards: Option<Hazards>,
+    /// What is used where they do.
+    pub(crate) uses: Used,
     timed: Vec<(Tick, u64, u32)>,
     /// What was recorded, as far as barriers depend on it.
     #[cfg(test)]
@@ -119,21 +119,39 @@ impl Batch {
             records: vec![],
             replays: vec![],
             hazards: None,
+            uses: Used::default(),
             timed: vec![],
             #[cfg(test)]
             trail: vec![],
         }
     }
 
-    /// A barrier before an operation of a kind, if it depends on an earlier one. Each is a buffer,
-    /// and whether it is written.
-    pub(crate) fn accesses(&mut self, core: &Core, kind: Kind, all: &[(vk::Buffer, bool)]) {
-        let hazards = self.hazards.as_mut();
-        if let Some(barrier) = hazards.and_then(|hazards| hazards.before(kind, all)) {
-            self.barrier(core, barrier);
+    /// A barrier before an operation of these kinds, if it depends on an earlier one. Each is a
+    /// buffer, and whether it is written.
+    pub(crate) fn accesses(&mut self, core: &Core, kinds: Kinds, all: &[(vk::Buffer, bool)]) {
+        match self.hazards.as_mut() {
+            Some(hazards) => {
+                if let Some(barrier) = hazards.before(kinds, all) {
+                    self.barrier(core, barrier);
+                }
+            }
+            None => self.uses.add(all),
         }
         #[cfg(test)]
-        self.trail.push(Event::operation(Kinds::of(kind), Uses::Buffers(all.to_vec())));
+        self.trail.push(Event::operation(kinds, Uses::Buffers(all.to_vec())));
+    }
+
+    /// The same of what a recording uses: where that is too much, behind everything.
+    pub(crate) fn accesses_of(&mut self, core: &Core, kinds: Kinds, uses: &Used) {
+        match uses.all() {
+            Some([]) => {}
+            Some(all) => self.accesses(core, kinds, all),
+            None => {
+                self.full_barrier(core);
+                #[cfg(test)]
+                self.trail.push(Event::operation(kinds, Uses::Everything));
+            }
+        }
     }
 
     /// All that comes next sees what all before has written.

@@ -21,6 +21,7 @@ impl VulkanLane {
         for wait in &waits {
             values.extend(self.value_when_known(wait)?);
         }
+        let inside = self.core.inside();
         let queued = if head.timed { self.core.now() } else { 0 };
         let mut state = self.lock();
         state.issued = head.tick;
@@ -40,10 +41,13 @@ impl VulkanLane {
         batch.barrier_of_all(&self.core);
         state.busy = true;
         drop(state);
+        // The task may do anything, and wait for threads that are in calls.
+        drop(inside);
         let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
         let native = Native::new(&self.core, batch.commands, params);
         let called = native.and_then(|native| task.call(&native));
         drop(copying);
+        let _inside = self.core.inside();
         batch.barrier_of_all(&self.core);
         batch.last = head.tick;
         batch.load.add(0);
@@ -61,6 +65,7 @@ impl VulkanLane {
     /// Waits until all jobs up to a tick are recorded or done.
     fn come_to(&self, tick: u64) -> Result<(), HalError> {
         loop {
+            let inside = self.core.inside();
             self.progress_to(tick, true);
             self.core.lost()?;
             let state = self.lock();
@@ -69,6 +74,7 @@ impl VulkanLane {
             }
             drop(state);
             self.submit_to(tick);
+            drop(inside);
             self.pause(tick, PAUSE);
         }
     }
@@ -80,8 +86,10 @@ impl VulkanLane {
     ) -> Result<Option<(ash::vk::Semaphore, u64)>, HalError> {
         let (lane, tick) = wait;
         loop {
+            let inside = self.core.inside();
             lane.progress_to(*tick, true);
             lane.submit_to(*tick);
+            drop(inside);
             self.core.lost()?;
             match Self::value_of(wait) {
                 Known::Over => return Ok(None),

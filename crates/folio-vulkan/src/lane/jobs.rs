@@ -3,10 +3,10 @@
 use super::batch::Timed;
 use super::{Awaited, Known, State, VulkanLane};
 use crate::device::{Core, Loaded};
-use crate::graph::Recording;
+use crate::graph::Turn;
 use crate::memory::Block;
 use crate::pageable::HostCopy;
-use crate::threads::{Patch, records};
+use crate::threads::records;
 use folio_core::hal::{
     Args, Argument, CopyRect, FillRect, Geometry, HalError, Param, Tick, Timing,
 };
@@ -33,7 +33,7 @@ pub(crate) enum Work {
     HostCopy(HostCopy),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Box<Launch>),
-    Replay(Arc<Recording>, Vec<Patch>),
+    Replay(Turn),
     Join,
     /// The call has said why.
     Refused(HalError),
@@ -74,7 +74,7 @@ impl Work {
                 let items = launch.geometry.range.iter().map(|n| *n as u64).product();
                 speed.launch(items, launch.code.operations())
             }
-            Work::Replay(recording, _) => recording.estimate,
+            Work::Replay(turn) => turn.recording.estimate,
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => 0,
         }
     }
@@ -224,7 +224,7 @@ impl VulkanLane {
                 Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),
                 Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
             },
-            Work::Replay(recording, patches) => self.replay(state, tick, (recording, patches)),
+            Work::Replay(turn) => self.replay(state, tick, turn),
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
         }
     }

@@ -51,6 +51,7 @@ impl VulkanLane {
             drop(self.copying.lock().unwrap_or_else(PoisonError::into_inner));
             return;
         }
+        let _inside = self.core.inside();
         let other = || {
             let flying = |(lane, theirs): &Awaited| match lane.known(*theirs) {
                 super::Known::Flying(value) => Some((lane.semaphore, value)),

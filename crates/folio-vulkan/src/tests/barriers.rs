@@ -8,7 +8,7 @@ use crate::graph::VulkanGraph;
 use crate::lane::VulkanLane;
 use crate::queues::Use;
 use folio_core::hal::{
-    AllocKind, Allocation, Args, CopyRect, Device, FillRect, Geometry, Head, KernelHandle,
+    AllocKind, Allocation, Args, CopyRect, Device, FillRect, Geometry, Graph, Head, KernelHandle,
     KernelRef, KernelSource, Lane, Node, Op, Order, Param,
 };
 use std::sync::Arc;
@@ -25,6 +25,8 @@ enum What {
     Fill,
     /// By a kernel.
     Odd,
+    /// Of a graph: a launch from the one to the other, which may fail, and a copy back.
+    Replay,
 }
 
 struct Rig {
@@ -33,6 +35,8 @@ struct Rig {
     lane: Arc<VulkanLane>,
     twice: KernelHandle,
     all: Vec<Allocation>,
+    /// By the buffer that they begin with, and the other.
+    graphs: Vec<Vec<Arc<dyn Graph>>>,
     tick: u64,
 }
 
@@ -44,13 +48,26 @@ impl Rig {
         let twice = device.load(&KernelSource::Ir(&twice())).unwrap();
         let all = (0..BUFFERS).map(|_| alloc(&device, AllocKind::Device, 4 * COUNT as u64));
         let all = all.collect();
-        Some(Rig { device, messages, lane, twice, all, tick: 0 })
+        let graphs = vec![];
+        let mut rig = Rig { device, messages, lane, twice, all, graphs, tick: 0 };
+        let graph = |from: usize, to: usize| {
+            let back: [(What, [usize; 2], &[usize]); 2] =
+                [(What::Launch, [from, to], &[]), (What::Copy, [to, from], &[0])];
+            let mut made = None;
+            within(&rig, &back, &[], &mut |nodes| made = Some(rig.device.graph(nodes).unwrap()));
+            made.unwrap()
+        };
+        let of = |from: usize| (0..BUFFERS).map(|to| graph(from, to)).collect();
+        rig.graphs = (0..BUFFERS).map(of).collect();
+        Some(rig)
     }
 
     fn with(&self, what: What, [from, to]: [usize; 2], each: &mut dyn FnMut(Op<'_>)) {
+        let graph = self.graphs.get(from).and_then(|of| of.get(to));
         let (from, to) = (&self.all[from], &self.all[to]);
         let bytes = 4 * COUNT as u64;
         match what {
+            What::Replay => each(Op::Replay(graph.unwrap())),
             What::Launch => {
                 let params: [Param; 2] = [param(from, COUNT, 4, false), param(to, COUNT, 4, true)];
                 let geometry = Geometry::new(1, [1, 1, COUNT]);
@@ -103,7 +120,8 @@ impl Rig {
 }
 
 fn step(random: &mut Random) -> (What, [usize; 2], bool) {
-    let what = [What::Launch, What::Copy, What::Fill, What::Odd][random.below(4)];
+    let all = [What::Launch, What::Copy, What::Fill, What::Odd, What::Replay];
+    let what = all[random.below(all.len())];
     let from = random.below(BUFFERS);
     let to = (from + 1 + random.below(BUFFERS - 1)) % BUFFERS;
     (what, [from, to], random.below(8) == 0)
@@ -129,10 +147,13 @@ fn random_batches_of_vulkan_lack_no_barrier() {
 #[test]
 fn planted_loss_of_a_recorded_barrier_of_vulkan_is_found() {
     let Some(mut rig) = Rig::new() else { return };
-    let all = [What::Launch, What::Copy, What::Launch, What::Odd, What::Fill, What::Launch];
-    let steps: Vec<_> = (0..12)
+    let first = [What::Launch, What::Copy, What::Launch, What::Odd, What::Fill, What::Launch];
+    let all = [&first[..], &[What::Replay]].concat();
+    let steps: Vec<_> = (0..14)
         .map(|at| (all[at % all.len()], [at % BUFFERS, (at + 1) % BUFFERS], at % 5 == 4))
         .collect();
+    // Graphs are recorded by then.
+    rig.recorded(&steps);
     // Fills use only what they write: each is behind what used that.
     let before = rig.device.0.counts().get();
     assert_eq!(unordered(&rig.recorded(&steps), conflict), None);
@@ -176,7 +197,7 @@ fn planted_loss_of_a_barrier_of_a_recording_of_vulkan_is_found() {
         let events = rig.recorded(&[]);
         assert_eq!(unordered(&events, conflict), None, "{events:#?}");
         let graph: &VulkanGraph = graph.downcast_ref().unwrap();
-        let (recording, _) = graph.recording(&rig.lane).unwrap();
+        let recording = graph.turn(&rig.lane).unwrap().recording;
         let barriers =
             recording.trail.iter().filter(|event| matches!(event, Event::Barrier(_))).count();
         (unordered(&recording.trail, depends).is_some(), barriers)

@@ -101,6 +101,8 @@ fn what_vulkan_cannot_export_or_open_is_refused() {
     };
     refused(opens(file, bytes, 2 * SIZE), "bytes where");
     refused(opens(-1, bytes, SIZE), "memory of no file");
+    let much = device.alloc(&opens(file, u64::MAX, u64::MAX)).unwrap_err();
+    assert!(matches!(much.kind, HalErrorKind::OutOfMemory { asked: u64::MAX, .. }), "{much:?}");
     refused(opens(i32::MAX, bytes, SIZE), "this file");
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }

@@ -5,10 +5,10 @@ use crate::device::VulkanDevice;
 use crate::platform::Found;
 use crate::{Capabilities, VulkanBackend, subgroups};
 use folio_core::hal::{
-    AllocKind, Args, Device, Geometry, HalError, HalErrorKind, KernelRef, KernelSource, LaneKind,
-    Op,
+    AllocKind, Allocation, Args, Device, Geometry, HalError, HalErrorKind, KernelRef, KernelSource,
+    LaneKind, Op,
 };
-use folio_kernel::emit::spirv::Controls;
+use folio_kernel::emit::spirv::{Adds, Controls};
 use folio_kernel::{
     Access, Atomic, Binary, Builder, Kernel, Op as IrOp, Owner, ParamKind, Place, Query, Scalar,
     Unary, Value,
@@ -131,6 +131,60 @@ fn masked_features_of_vulkan_leave_the_others() {
     for (mask, kernel) in cases {
         let Some((_, device, backend)) = limited(without(&mask)) else { return };
         device.load(&KernelSource::Ir(&kernel)).unwrap();
+        assert!(backend.messages().all().is_empty(), "{:?}", backend.messages().all());
+    }
+}
+
+/// Each item adds 1 to one float, and says what was there before.
+fn sums(of: Scalar) -> Kernel {
+    let mut b = Builder::items("k", 1);
+    let n = b.view("n", of, 1, Access::InOut, Owner::Atomic);
+    let y = b.view("y", of, 1, Access::Out, Owner::Item);
+    let (i, zero) = (b.position(0), b.index(0));
+    let one = b.bits(of, if of == Scalar::F64 { 1f64.to_bits() } else { 1f32.to_bits().into() });
+    let before = b.atomic(Atomic::Add, Place::element(n, [zero]), &[one]);
+    b.store_at(y, [i], before);
+    b.finish().unwrap()
+}
+
+/// Semantics 9: sums by the device's instruction, where it has one that rounds as its other sums
+/// do, are those by comparing and exchanging: each item finds another number, and none is lost.
+#[test]
+fn masked_atomic_sums_of_vulkan_are_the_same() {
+    const COUNT: usize = 4096;
+    for adds in [Capabilities::ALL.adds, Adds::default()] {
+        let Some((found, device, backend)) = limited(Capabilities { adds, ..Capabilities::ALL })
+        else {
+            return;
+        };
+        println!("of {adds:?}: {:?}", found.target.capabilities.adds);
+        for (of, size) in [(Scalar::F32, 4), (Scalar::F64, 8)] {
+            if of == Scalar::F64 && !found.target.capabilities.base.f64 {
+                continue;
+            }
+            let handle = device.load(&KernelSource::Ir(&sums(of))).unwrap();
+            let [n, y] = [1, COUNT]
+                .map(|count| alloc(&device, AllocKind::Host, (count * size as usize) as u64));
+            let params = [param(&n, 1, size, true), param(&y, COUNT, size, true)];
+            let (geometry, args) = (Geometry::new(1, [1, 1, COUNT]), Args::new(&params));
+            let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+            let lane = device.lane(LaneKind::Compute, 0).unwrap();
+            assert!(run(&lane, &[launch]).is_empty());
+            let number = |made: &Allocation, at: usize| {
+                let start = made.host.unwrap().0;
+                // SAFETY: the allocation has so many numbers, and the lane has ended.
+                unsafe {
+                    match of {
+                        Scalar::F64 => start.cast::<f64>().add(at).read(),
+                        _ => start.cast::<f32>().add(at).read().into(),
+                    }
+                }
+            };
+            assert_eq!(number(&n, 0), COUNT as f64, "{of}");
+            let mut before: Vec<usize> = (0..COUNT).map(|at| number(&y, at) as usize).collect();
+            before.sort_unstable();
+            assert!(before.into_iter().eq(0..COUNT), "{of}");
+        }
         assert!(backend.messages().all().is_empty(), "{:?}", backend.messages().all());
     }
 }

@@ -35,6 +35,7 @@ struct Step {
     params: [Param; 1],
     scalar: [u8; 8],
     geometry: Geometry,
+    proved: bool,
 }
 
 impl Step {
@@ -42,13 +43,15 @@ impl Step {
         let mut scalar = [0; 8];
         scalar[..4].copy_from_slice(&n.to_le_bytes());
         let params = [param(y, COUNT, 4, true)];
-        Step { handle, params, scalar, geometry: Geometry::new(1, [1, 1, COUNT]) }
+        let geometry = Geometry::new(1, [1, 1, COUNT]);
+        Step { handle, params, scalar, geometry, proved: false }
     }
 
     fn with(&self, each: &mut dyn FnMut(Op<'_>)) {
         let arguments = [Argument::Value(8)];
         let plain = Args::new(&self.params);
-        let args = Args { blob: &self.scalar, arguments: &arguments, ..plain };
+        let proved = self.proved;
+        let args = Args { blob: &self.scalar, arguments: &arguments, proved, ..plain };
         each(Op::Launch(KernelRef::Loaded(self.handle), &self.geometry, &args));
     }
 }
@@ -77,6 +80,11 @@ impl Rig {
 
     fn step(&self, y: &Allocation, n: u32) -> Step {
         Step::new(self.grows, y, n)
+    }
+
+    /// One that cannot fail.
+    fn proved(&self, y: &Allocation, n: u32) -> Step {
+        Step { proved: true, ..self.step(y, n) }
     }
 
     /// A graph of launches, each after those.
@@ -250,6 +258,95 @@ fn lanes_of_vulkan_have_barriers_between_dependent_operations() {
     assert_eq!(rig.number(&y[4]), 0x0707_0707);
 }
 
+/// Replays and launches of one batch have barriers between those that use the same buffers only, by
+/// what each replay uses now. A recording that uses many is kept apart from all.
+#[test]
+fn replays_of_vulkan_have_barriers_between_dependent_operations() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y: Vec<Allocation> = (0..4).map(|_| rig.numbers()).collect();
+    let chain =
+        |rig: &Rig, y: &Allocation| rig.graph(&[(rig.proved(y, 1), &[]), (rig.proved(y, 2), &[0])]);
+    let graphs: Vec<_> = y.iter().map(|y| chain(&rig, y)).collect();
+    // Recorded before anything is counted: a recording has barriers of its own.
+    for graph in &graphs {
+        rig.enqueue(Op::Replay(graph));
+        rig.enqueue(Op::Replay(graph));
+    }
+    rig.wait();
+    let grown = |v: u32, n: u32| v.wrapping_mul(3).wrapping_add(n);
+    let twice = |v: u32| grown(grown(v, 1), 2);
+    let mut wanted = vec![twice(twice(0)); 4];
+    // Replays by number, and launches by number and 10; what replays change.
+    let mut check = |rig: &mut Rig, of: &[usize], targets: [usize; 4], barriers: u64| {
+        let before = rig.counts();
+        for at in of {
+            match graphs.get(*at) {
+                Some(graph) => {
+                    rig.enqueue(Op::Replay(graph));
+                    wanted[targets[*at]] = twice(wanted[targets[*at]]);
+                }
+                None => {
+                    rig.step(&y[*at - 10], 1).with(&mut |op| rig.enqueue(op));
+                    wanted[*at - 10] = grown(wanted[*at - 10], 1);
+                }
+            }
+        }
+        rig.wait();
+        let done = rig.counts() - before;
+        assert_eq!((done.submissions, done.barriers), (1, 1 + barriers), "{of:?}");
+        let found: Vec<u32> = y.iter().map(|y| rig.number(y)).collect();
+        assert_eq!(found, wanted, "{of:?}");
+    };
+    let own = [0, 1, 2, 3];
+    check(&mut rig, &[0, 1, 2, 3], own, 0);
+    check(&mut rig, &[0, 0], own, 1);
+    check(&mut rig, &[0, 1, 0, 1], own, 1);
+    check(&mut rig, &[0, 1, 12, 13], own, 0);
+    check(&mut rig, &[0, 1, 10, 11], own, 1);
+    check(&mut rig, &[10, 0, 11, 1], own, 2);
+    // An exchange of memory: words are written before the replay, so one barrier is between these.
+    for (node, n) in [(0, 1), (1, 2)] {
+        rig.proved(&y[1], n).with(&mut |op| graphs[0].update(node, op).unwrap());
+    }
+    let moved = [1, 1, 2, 3];
+    check(&mut rig, &[0, 2], moved, 1);
+    check(&mut rig, &[0, 2], moved, 0);
+    check(&mut rig, &[1, 0], moved, 1);
+    // Launches that may fail have records, which are cleared before a replay and copied behind it.
+    let told = [rig.graph(&[(rig.step(&y[2], 1), &[])]), rig.graph(&[(rig.step(&y[3], 1), &[])])];
+    for _ in 0..2 {
+        let before = rig.counts();
+        told.iter().for_each(|graph| rig.enqueue(Op::Replay(graph)));
+        rig.wait();
+        assert_eq!((rig.counts() - before).barriers, 5);
+    }
+}
+
+/// What a recording uses is told up to a number of buffers; one of more is kept apart from all.
+#[test]
+fn replays_of_vulkan_that_use_many_buffers_are_kept_apart() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y: Vec<Allocation> = (0..70).map(|_| rig.numbers()).collect();
+    let steps = |rig: &Rig, count: usize| -> Vec<(Step, &[usize])> {
+        y[..count].iter().map(|y| (rig.proved(y, 1), [].as_slice())).collect()
+    };
+    let other = rig.numbers();
+    // One buffer more is that of the words.
+    for (count, barriers) in [(63, 1), (64, 2), (70, 2)] {
+        let graph = rig.graph(&steps(&rig, count));
+        rig.enqueue(Op::Replay(&graph));
+        rig.wait();
+        let before = rig.counts();
+        rig.step(&other, 1).with(&mut |op| rig.enqueue(op));
+        rig.enqueue(Op::Replay(&graph));
+        rig.step(&other, 1).with(&mut |op| rig.enqueue(op));
+        rig.wait();
+        let done = rig.counts() - before;
+        // The two launches depend on each other; a barrier behind the replay orders them, too.
+        assert_eq!(done.barriers, 1 + barriers, "{count}");
+    }
+}
+
 /// Short operations are gathered until they are worth a submission, and long ones are not.
 #[test]
 fn batches_of_vulkan_are_submitted_by_time_and_by_number() {
@@ -330,7 +427,7 @@ fn records_of_recordings_of_vulkan_follow_one_another() {
     let made = made.unwrap();
     let graph: &VulkanGraph = made.downcast_ref().unwrap();
     let lane = VulkanLane::new(rig.device.0.clone(), Use::Compute).unwrap();
-    let (recording, _) = graph.recording(&lane).unwrap();
+    let recording = graph.turn(&lane).unwrap().recording;
     let counts: Vec<usize> = recording.runs.iter().map(|run| run.count).collect();
     assert_eq!(counts, [NODES]);
 }

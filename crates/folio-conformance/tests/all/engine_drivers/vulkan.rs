@@ -12,7 +12,11 @@ use folio::{DeviceRef, UsmKind};
 use folio_core::hal::{Backend, DeviceInfo, DeviceKind};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
+use folio_model::suite::Budget;
 use folio_vulkan::VulkanBackend;
+use std::fs;
+use std::process::Command;
+use std::sync::Arc;
 
 fn there_is_one() -> bool {
     is_there(&VulkanBackend::new().validated())
@@ -91,6 +95,54 @@ const N: usize = 100_000;
 #[kernel]
 fn grow(i: Item, by: i32, x: InOut<i32>) {
     x[i] = x[i] * 3 + by;
+}
+
+/// Threads and open files of this process, and its memory in bytes.
+#[cfg(target_os = "linux")]
+fn held() -> [usize; 3] {
+    let [tasks, files] = ["task", "fd"].map(|all| fs::read_dir(format!("/proc/self/{all}")));
+    let pages = fs::read_to_string("/proc/self/statm").unwrap();
+    let pages: usize = pages.split(' ').nth(1).and_then(|pages| pages.parse().ok()).unwrap();
+    [tasks.unwrap().count(), files.unwrap().count(), 4096 * pages]
+}
+
+/// QUAL-03: runtimes, their buffers and kernels come and go, a thousand times or as often as a soak
+/// says, and leave no thread, no file and no memory behind.
+#[cfg(target_os = "linux")]
+#[test]
+fn runtimes_of_vulkan_come_and_go() {
+    // Threads of other tests are not counted: this has a process of its own.
+    const ALONE: &str = "FOLIO_CYCLES_ALONE";
+    if std::env::var_os(ALONE).is_none() {
+        let name = "engine_drivers::vulkan::runtimes_of_vulkan_come_and_go";
+        let mut own = Command::new(std::env::current_exe().unwrap());
+        let out = own.args([name, "--exact", "--nocapture"]).env(ALONE, "1").output().unwrap();
+        let said = [out.stdout, out.stderr].map(|text| String::from_utf8(text).unwrap());
+        println!("{}", said.concat());
+        assert!(out.status.success() && said[0].contains("1 passed"));
+        return;
+    }
+    if !there_is_one() {
+        return;
+    }
+    let cycles = Budget::of("CYCLES_VULKAN").cases.unwrap_or(1_000);
+    let backend: Arc<dyn Backend> = Arc::new(layer::validated());
+    let cycle = |turn: u64| {
+        let rt = Runtime::builder().shared_backend(backend.clone()).build().unwrap();
+        let q = rt.queue_on("vulkan").unwrap();
+        let mut x = rt.buffer::<i32>(1000).unwrap();
+        q.run(1000, grow(turn as i32, &mut x)).unwrap();
+        assert_eq!(x.to_vec().unwrap(), [turn as i32; 1000], "cycle {turn}");
+    };
+    (0..cycles / 4).for_each(cycle);
+    let early = held();
+    (0..cycles - cycles / 4).for_each(cycle);
+    let late = held();
+    println!("{early:?} after a quarter, {late:?} at the end: threads, files, bytes");
+    // The last runtime's threads may be on their way out.
+    let most = [early[0] + 10, early[1] + 10, early[2] + (32 << 20)];
+    assert!(late.iter().zip(most).all(|(now, most)| *now < most), "{early:?}, {late:?}");
+    layer::is_silent();
 }
 
 /// Two devices that are one write each what the other has written. Nothing is copied, and what the

@@ -451,9 +451,18 @@ impl Assembly {
             words.extend([2 << 16 | Op::Capability as u32, *capability]);
         }
         let mut put = |instruction: &Instruction| instruction.assemble_into(&mut words);
-        if self.capabilities.contains(&(Capability::FMAKHR as u32)) {
-            let name = vec![Operand::LiteralString("SPV_KHR_fma".to_owned())];
-            put(&Instruction::new(Op::Extension, None, None, name));
+        let extensions = [
+            (&[Capability::FMAKHR][..], "SPV_KHR_fma"),
+            (
+                &[Capability::AtomicFloat32AddEXT, Capability::AtomicFloat64AddEXT],
+                "SPV_EXT_shader_atomic_float_add",
+            ),
+        ];
+        for (of, name) in extensions {
+            if of.iter().any(|of| self.capabilities.contains(&(*of as u32))) {
+                let name = vec![Operand::LiteralString(name.to_owned())];
+                put(&Instruction::new(Op::Extension, None, None, name));
+            }
         }
         if let Some(set) = self.glsl {
             let name = vec![Operand::LiteralString("GLSL.std.450".to_owned())];

@@ -9,15 +9,23 @@ use rspirv::spirv::{Capability, Op, Scope, StorageClass, Word};
 impl Writer<'_> {
     /// The operation on the scalar at a place.
     pub fn atomically(&mut self, op: Atomic, of: Scalar, at: &At, args: &[Word]) -> Word {
-        if of.bits() == 64 {
-            self.asm.needs(Capability::Int64Atomics);
-        }
         let scope = match at {
             At::Variable(StorageClass::Workgroup, ..) => Scope::Workgroup,
             _ => Scope::QueueFamily,
         };
-        let (pointer, ty) = (self.pointer(at, of), self.asm.stored(of));
         let (scope, relaxed) = (self.asm.u32(scope as u32), self.asm.u32(0));
+        if op == Atomic::Add
+            && let (At::Address(place), Some(capability)) = (at, self.float_adds(of))
+        {
+            self.asm.needs(capability);
+            let (pointer, ty) = (self.float_pointer(place, of), self.asm.scalar(of));
+            let by = args.first().copied().unwrap_or(0);
+            return self.asm.of(Op::AtomicFAddEXT, ty, &[pointer, scope, relaxed, by]);
+        }
+        if of.bits() == 64 {
+            self.asm.needs(Capability::Int64Atomics);
+        }
+        let (pointer, ty) = (self.pointer(at, of), self.asm.stored(of));
         if of.is_float() && op == Atomic::Add {
             return self.float_add(of, pointer, scope, args.first().copied().unwrap_or(0));
         }
@@ -48,6 +56,15 @@ impl Writer<'_> {
         }
         let old = self.asm.of(own, ty, &operands);
         self.loaded_bits(of, old)
+    }
+
+    /// What a module declares that adds such floats by one instruction, if the device does.
+    fn float_adds(&self, of: Scalar) -> Option<Capability> {
+        match of {
+            Scalar::F32 if self.adds.f32 => Some(Capability::AtomicFloat32AddEXT),
+            Scalar::F64 if self.adds.f64 => Some(Capability::AtomicFloat64AddEXT),
+            _ => None,
+        }
     }
 
     /// Addition of floats, of comparing and exchanging.

@@ -21,6 +21,9 @@ pub struct Capabilities {
     /// where kernels are to know no sub-groups. They need votes and shuffles, and a block of one
     /// row has them in the order of its threads.
     pub subgroup: u32,
+    /// Of which floats it adds to memory of the device by one instruction, rounded correctly.
+    /// Others are added by comparing and exchanging, and so are those in memory of groups.
+    pub adds: Adds,
     /// Which operations the device rounds correctly.
     pub exact: Exact,
     /// What is to be asked of its floats.
@@ -28,6 +31,15 @@ pub struct Capabilities {
     /// The compiler takes products with zero for zero, whatever the other is, and differences of
     /// equal numbers: what is computed with is hidden from it. So does lavapipe.
     pub hides: bool,
+}
+
+/// Types of floats that a device adds atomically (`VK_EXT_shader_atomic_float`).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Adds {
+    /// Of `f32`.
+    pub f32: bool,
+    /// Of `f64`.
+    pub f64: bool,
 }
 
 /// What a device can promise of its floats when a kernel asks.
@@ -59,6 +71,7 @@ impl Capabilities {
         int16: true,
         local_atomics64: true,
         subgroup: 128,
+        adds: Adds { f32: true, f64: true },
         exact: Exact {
             f32: true,
             f64: true,

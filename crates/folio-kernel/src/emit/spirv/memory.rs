@@ -290,19 +290,30 @@ impl Writer<'_> {
                 operands.extend(indices);
                 self.asm.of(Op::AccessChain, pointer, &operands)
             }
-            At::Address(Address { base, bytes, .. }) => {
-                let address = match bytes {
-                    0 => *base,
-                    bytes => {
-                        let bytes = self.asm.u64(*bytes);
-                        self.add(*base, bytes)
-                    }
-                };
+            At::Address(place) => {
                 let bits = scalar.bits().max(8);
                 let pointer = self.asm.device_pointer(bits);
-                self.asm.of(Op::ConvertUToPtr, pointer, &[address])
+                self.pointer_of(place, pointer)
             }
         }
+    }
+
+    /// The pointer to a float that is added to as one.
+    pub fn float_pointer(&mut self, place: &Address, scalar: Scalar) -> Word {
+        let float = self.asm.scalar(scalar);
+        let pointer = self.asm.pointer(StorageClass::PhysicalStorageBuffer, float);
+        self.pointer_of(place, pointer)
+    }
+
+    fn pointer_of(&mut self, Address { base, bytes, .. }: &Address, pointer: Word) -> Word {
+        let address = match bytes {
+            0 => *base,
+            bytes => {
+                let bytes = self.asm.u64(*bytes);
+                self.add(*base, bytes)
+            }
+        };
+        self.asm.of(Op::ConvertUToPtr, pointer, &[address])
     }
 
     /// How a scalar is accessed: others in the group may do so, too, but where it is private.

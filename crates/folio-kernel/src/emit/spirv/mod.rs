@@ -33,7 +33,7 @@
 //! | 7 | memory of devices by address, of which each scalar is an access of its own |
 //! | 7.5, 10 | as in C |
 //! | 8.2 to 8.4 | as in C; memory of groups holds unsigned integers |
-//! | 9 | atomic operations of the memory model's queue family; `add` of floats by compare-and-exchange |
+//! | 9 | atomic operations of the memory model's queue family; `add` of floats by compare-and-exchange where the device has none that rounds |
 //! | 11 | shuffles and votes; of one item where the device has none |
 
 mod assembly;
@@ -52,7 +52,7 @@ mod subgroup;
 mod texts;
 mod writer;
 
-pub use lacks::{Capabilities, Control, Controls};
+pub use lacks::{Adds, Capabilities, Control, Controls};
 pub use texts::texts;
 
 use super::{Lacks, Layout, Points, Reduction};

@@ -17,6 +17,8 @@ pub struct Writer<'k> {
     pub kernel: &'k Kernel,
     pub form: Form,
     pub exact: Exact,
+    /// Which floats are added atomically.
+    pub adds: super::Adds,
     /// Threads of a sub-group.
     pub width: u32,
     /// A block is a row of threads along the device's first axis, whatever its shape, so that
@@ -92,6 +94,7 @@ impl<'k> Writer<'k> {
             kernel,
             form,
             exact: caps.exact,
+            adds: caps.adds,
             width: caps.subgroup.max(1),
             in_rows: caps.subgroup > 1 && uses_subgroups(kernel),
             hides: caps.hides,

@@ -94,11 +94,12 @@ const CHECKING: u64 = 90;
 /// What compute-sanitizer ends with when it has found something.
 const FOUND: u8 = 9;
 /// Tests that compute-sanitizer looks at: their binary, and a part of their name.
-const CHECKED: [(&str, &str); 4] = [
+const CHECKED: [(&str, &str); 5] = [
     ("folio-cuda::launch", "cuda_"),
     ("folio-cuda::graphs", "cuda_"),
     ("folio-conformance::all", "cuda_checked_kernels"),
     ("folio-conformance::all", "cuda_checked_graphs"),
+    ("folio-conformance::all", "cuda_checked_fusion"),
 ];
 /// Errors that are planted in its tests (`planted_TOOL`), so that its silence elsewhere means
 /// something.

@@ -112,7 +112,31 @@ pub const SUITES: &[Suite] = &[
         soak: 100_000,
         soak_step: 5_000,
     },
+    Suite {
+        name: "GRAPHS_FUSED_WIDE",
+        quick: share(2, 1),
+        normal: share(10, 50),
+        ci: share(12, 150),
+        soak: 100_000,
+        soak_step: 5_000,
+    },
     // The same on the devices of drivers: nearly each case compiles kernels.
+    Suite {
+        name: "GRAPHS_FUSED_WIDE_OPENCL",
+        quick: share(5, 1),
+        normal: share(10, 1),
+        ci: share(8, 1),
+        soak: 1_000,
+        soak_step: 100,
+    },
+    Suite {
+        name: "GRAPHS_FUSED_WIDE_VULKAN",
+        quick: share(5, 1),
+        normal: share(10, 1),
+        ci: share(8, 1),
+        soak: 1_000,
+        soak_step: 100,
+    },
     Suite {
         name: "GRAPHS_FUSED_OPENCL",
         quick: share(5, 1),

@@ -229,11 +229,12 @@ impl Event {
     /// has ended, and the device can tell. A host task is timed by the host's clock: it is queued
     /// when it is submitted, starts when its data has come and it is called, and ends when it
     /// returns. Times of different clocks (of two devices, of a device and the host) are not
-    /// comparable.
+    /// comparable. `None` if it was not asked for.
     ///
     /// Of a run or a batch that was submitted through a timed queue, it is what the device did for
     /// it: queued and started with the first operation, and ended with the last. Host tasks, and
-    /// what other devices copy, are left out.
+    /// what other devices copy, are left out. A run or a batch that was submitted through a queue
+    /// which is not timed has none; its timed nodes have [`timing_of`](Self::timing_of).
     pub fn timing(&self) -> Option<Timing> {
         match &self.rare {
             Some(Rare::Task(task)) => task.get().copied(),

@@ -23,6 +23,8 @@ pub enum Planted {
     LostEdge,
     /// To have a part of a run wait for what other commands of it wait for than the first.
     FirstOnly,
+    /// To have a run fail with the first of those commands whose failure no other one takes over.
+    LostFailure,
     /// To look, before a part of a run, at where its data are.
     StaleEntry,
     /// To make a device's graph again when a node has been exchanged.
@@ -40,6 +42,8 @@ pub enum Planted {
     StaleScalar,
     /// To refuse a block of whose graph another thread has exchanged commands.
     OldVersion,
+    /// To stop at the end of a smaller range, where a CPU runs kernels one after the other.
+    StageBound,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

@@ -1,6 +1,6 @@
 //! The probe of a device for the cost model of fusion: what a launch takes, and how fast memory
 //! and caches are. It runs when a program asks for it, and never by itself. What it found is on
-//! disk for later processes.
+//! disk, where plans of later processes find it without being told.
 
 use crate::engine::fused::default_costs;
 use crate::error::Result;
@@ -24,11 +24,16 @@ const GPU_BYTES: usize = 128 << 20;
 const BYTES: usize = 16 << 20;
 
 impl DeviceRef {
-    /// The constants by which `enable_fusion` decides on this device: those measured by
-    /// [`measure_fusion_costs`](Self::measure_fusion_costs) in this runtime, or else usual ones of
-    /// its kind.
+    /// The constants by which `enable_fusion` decides on this device: those that
+    /// [`measure_fusion_costs`](Self::measure_fusion_costs) has measured on this machine, in this
+    /// process or before, or else usual ones of its kind. What is on disk is looked up once, by the
+    /// first plan or the first such call.
     pub fn fusion_costs(&self) -> Costs {
-        self.core.engine.fusion_facts(self.at).of_plan.costs
+        self.fusion_costs_in(&Cache::from_environment)
+    }
+
+    fn fusion_costs_in(&self, cache: &dyn Fn() -> Cache) -> Costs {
+        self.core.engine.fusion_costs(self.at, cache)
     }
 
     /// Measures those constants, or takes what an earlier call has found on this machine: that is
@@ -80,7 +85,7 @@ impl DeviceRef {
 }
 
 /// What the measurements say: a launch in nanoseconds, bytes in a microsecond, and the same for
-/// working sets by their bytes, from large to small. Registers are not measured.
+/// working sets by their bytes, from large to small. The rest is not measured.
 fn costs_of(launch_ns: u64, memory_rate: u64, cached: &[(u64, u64)], usual: Costs) -> Costs {
     let best = cached.iter().map(|(_, rate)| *rate).max().unwrap_or(0).max(memory_rate);
     let near = |rate: u64| rate > memory_rate && rate - memory_rate >= (best - memory_rate) / 2;
@@ -90,7 +95,7 @@ fn costs_of(launch_ns: u64, memory_rate: u64, cached: &[(u64, u64)], usual: Cost
         memory_rate,
         cache_rate: best,
         cache_bytes: holds.map_or(0, |(bytes, _)| *bytes),
-        registers: usual.registers,
+        ..usual
     }
 }
 
@@ -153,23 +158,34 @@ fn key_of(info: &DeviceInfo) -> Key {
         .with(format!("{kind:?} {compute_units} {memory}"))
 }
 
+/// What an earlier call has measured on this machine, if it is there and whole.
+pub(crate) fn remembered(info: &DeviceInfo, cache: &Cache) -> Option<Costs> {
+    cache.get_or_make(&key_of(info), from_bytes, || Err(())).ok()
+}
+
 fn to_bytes(costs: &Costs) -> Vec<u8> {
-    let Costs { launch_ns, memory_rate, cache_rate, cache_bytes, registers } = *costs;
-    let all = [launch_ns, memory_rate, cache_rate, cache_bytes, registers.into()];
-    all.iter().flat_map(|number| number.to_le_bytes()).collect()
+    let Costs { launch_ns, memory_rate, cache_rate, cache_bytes, registers, .. } = *costs;
+    let Costs { units, unit_items, unit_local, .. } = *costs;
+    let moving = [launch_ns, memory_rate, cache_rate, cache_bytes];
+    let units = [registers.into(), units.into(), unit_items.into(), unit_local];
+    [moving, units].as_flattened().iter().flat_map(|number| number.to_le_bytes()).collect()
 }
 
 fn from_bytes(bytes: &[u8]) -> Option<Costs> {
     let (all, []) = bytes.as_chunks::<8>() else { return None };
-    let [launch_ns, memory_rate, cache_rate, cache_bytes, registers] =
-        *<&[[u8; 8]; 5]>::try_from(all).ok()?;
-    let number = u64::from_le_bytes;
+    let number = |bytes: [u8; 8]| u64::from_le_bytes(bytes);
+    let all = <&[[u8; 8]; 8]>::try_from(all).ok()?.map(number);
+    let [launch_ns, memory_rate, cache_rate, cache_bytes, registers, units, unit_items, unit_local] =
+        all;
     Some(Costs {
-        launch_ns: number(launch_ns),
-        memory_rate: number(memory_rate),
-        cache_rate: number(cache_rate),
-        cache_bytes: number(cache_bytes),
-        registers: u32::try_from(number(registers)).ok()?,
+        launch_ns,
+        memory_rate,
+        cache_rate,
+        cache_bytes,
+        registers: u32::try_from(registers).ok()?,
+        units: u32::try_from(units).ok()?,
+        unit_items: u32::try_from(unit_items).ok()?,
+        unit_local,
     })
 }
 
@@ -178,22 +194,36 @@ mod tests {
     use super::*;
     use crate::engine::null::Null;
 
-    /// FUSE-10: what is found is on disk, once. A runtime that has not asked goes by usual ones.
+    /// FUSE-10: what is found is on disk, once. A later runtime plans by it without being asked to
+    /// measure; before that, and without the disk, plans go by usual costs.
     #[test]
     fn costs_are_measured_once_and_remembered() {
         let directory = std::env::temp_dir().join(format!("folio-costs-{}", std::process::id()));
         let cache = Cache::at(&directory);
-        let mut found = vec![];
-        for _ in 0..2 {
-            let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-            let device = rt.device("null:0").unwrap();
-            assert_eq!(device.fusion_costs(), default_costs(device.info()));
-            found.push(device.measure_fusion_costs_in(&cache).unwrap());
-            assert_eq!(device.fusion_costs(), found[found.len() - 1]);
-        }
+        let open = || Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let rt = open();
+        let device = rt.device("null:0").unwrap();
+        let usual = default_costs(device.info());
+        assert_eq!(device.fusion_costs_in(&|| cache.clone()), usual);
+        let found = device.measure_fusion_costs_in(&cache).unwrap();
+        assert_eq!(device.fusion_costs_in(&|| cache.clone()), found);
+        assert_ne!(found, usual);
         let counts = cache.counts();
+        for _ in 0..2 {
+            let rt = open();
+            let device = rt.device("null:0").unwrap();
+            for _ in 0..2 {
+                assert_eq!(device.fusion_costs_in(&|| cache.clone()), found);
+            }
+            assert_eq!(device.measure_fusion_costs_in(&cache).unwrap(), found);
+        }
+        let rt = open();
+        let device = rt.device("null:0").unwrap();
+        assert_eq!(device.fusion_costs_in(&Cache::off), usual);
+        let now = cache.counts();
         std::fs::remove_dir_all(directory).unwrap();
-        assert_eq!((found[0], counts.made, counts.found), (found[1], 1, 1));
+        // Each runtime has looked once for its plans, and once for the call.
+        assert_eq!((now.made - counts.made, now.found - counts.found), (0, 4));
     }
 
     #[test]
@@ -201,7 +231,7 @@ mod tests {
         let bytes = to_bytes(&Costs::GPU);
         assert_eq!(from_bytes(&bytes), Some(Costs::GPU));
         assert_eq!(
-            (from_bytes(&bytes[..39]), from_bytes(&[&bytes[..], &[0; 8]].concat())),
+            (from_bytes(&bytes[..63]), from_bytes(&[&bytes[..], &[0; 8]].concat())),
             (None, None)
         );
     }

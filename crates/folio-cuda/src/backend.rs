@@ -160,6 +160,10 @@ fn info(
     caps.hints =
         optional.hints && of(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
     caps.max_alloc = memory as u64;
+    let bytes = |which| u64::try_from(of(which)).unwrap_or(0);
+    caps.local_memory = bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
+    caps.unit_local_memory =
+        bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
     caps.max_params = 64;
     caps.courier = Caps::spare_courier().filter(|_| courier);
     caps.max_in_flight = IN_FLIGHT as u32;

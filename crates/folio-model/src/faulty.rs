@@ -146,7 +146,7 @@ impl Faulty {
 }
 
 /// What can go wrong at a call.
-fn faults(site: Site) -> Vec<Fault> {
+pub fn faults(site: Site) -> Vec<Fault> {
     if site.only_loses() {
         return vec![Fault::Lose];
     }

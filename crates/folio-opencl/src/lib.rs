@@ -190,7 +190,14 @@ unsafe impl Backend for OpenClBackend {
     }
 
     fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
-        Ok(self.found()?.iter().map(|found| found.info.clone()).collect())
+        let limited = |found: &Found| {
+            let mut info = found.info.clone();
+            if let Some(limit) = self.limit {
+                info.caps.local_memory = found.target.limited_to(limit).local_memory();
+            }
+            info
+        };
+        Ok(self.found()?.iter().map(limited).collect())
     }
 
     unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {

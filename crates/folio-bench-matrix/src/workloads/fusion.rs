@@ -1,4 +1,5 @@
-//! Kernels that pass data on, fused and not: a chain, a pipeline, a map with a reduction.
+//! Kernels that pass data on, fused and not: a chain, a pipeline, a map with a reduction, and
+//! chains of two to ten equal kernels.
 //!
 //! By hand, one kernel does the work of all of them, for the unfused rows too. So the ratio of an
 //! unfused row is what fusion saves.
@@ -48,6 +49,11 @@ fn mix(i: Item, part: f32, x: In<f32>, y: In<f32>, z: Out<f32>) {
 }
 
 #[kernel]
+fn advance(i: Item, s: f32, x: In<f32>, y: In<f32>, z: Out<f32>) {
+    z[i] = s * x[i] + y[i];
+}
+
+#[kernel]
 fn total(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
     sum.give(x[i]);
 }
@@ -64,7 +70,30 @@ fn developed(x: f32) -> f32 {
     mixed + 0.3 * (third - mixed)
 }
 
+/// What the kernels of a chain of `K` do to one element.
+#[inline(always)]
+fn advanced<const K: usize>(x: f32, y: f32) -> f32 {
+    (0..K).fold(x, |x, step| factor(step) * x + y)
+}
+
+/// Powers of two, so that it makes no difference whether a compiler rounds the product.
+fn factor(step: usize) -> f32 {
+    if step.is_multiple_of(2) { 0.5 } else { 0.25 }
+}
+
 loops! {
+    fn chain_loop_2(x: &[f32], y: &[f32], z: &mut [f32]) {
+        z.iter_mut().zip(x).zip(y).for_each(|((z, x), y)| *z = advanced::<2>(*x, *y));
+    }
+    fn chain_loop_3(x: &[f32], y: &[f32], z: &mut [f32]) {
+        z.iter_mut().zip(x).zip(y).for_each(|((z, x), y)| *z = advanced::<3>(*x, *y));
+    }
+    fn chain_loop_5(x: &[f32], y: &[f32], z: &mut [f32]) {
+        z.iter_mut().zip(x).zip(y).for_each(|((z, x), y)| *z = advanced::<5>(*x, *y));
+    }
+    fn chain_loop_10(x: &[f32], y: &[f32], z: &mut [f32]) {
+        z.iter_mut().zip(x).zip(y).for_each(|((z, x), y)| *z = advanced::<10>(*x, *y));
+    }
     fn chain_loop(a: &[f32], b: &[f32], c: &[f32], z: &mut [f32]) {
         z.iter_mut().zip(a).zip(b).zip(c).for_each(|(((z, a), b), c)| {
             let sum = a + b;
@@ -100,6 +129,26 @@ FUNCTION float developed(float x) {
 KERNEL pipeline(GLOBAL const float *RESTRICT a, GLOBAL const float *RESTRICT b,
                 GLOBAL const float *RESTRICT c, GLOBAL float *RESTRICT z) {
     STREAM(z[i] = developed(a[i]);)
+}
+FUNCTION float advanced(uint k, float x, float y) {
+    for (uint step = 0; step < k; step++) x = (step % 2 == 0 ? 0.5f : 0.25f) * x + y;
+    return x;
+}
+KERNEL chain_2(GLOBAL const float *RESTRICT a, GLOBAL const float *RESTRICT b,
+               GLOBAL float *RESTRICT z) {
+    STREAM(z[i] = advanced(2, a[i], b[i]);)
+}
+KERNEL chain_3(GLOBAL const float *RESTRICT a, GLOBAL const float *RESTRICT b,
+               GLOBAL float *RESTRICT z) {
+    STREAM(z[i] = advanced(3, a[i], b[i]);)
+}
+KERNEL chain_5(GLOBAL const float *RESTRICT a, GLOBAL const float *RESTRICT b,
+               GLOBAL float *RESTRICT z) {
+    STREAM(z[i] = advanced(5, a[i], b[i]);)
+}
+KERNEL chain_10(GLOBAL const float *RESTRICT a, GLOBAL const float *RESTRICT b,
+                GLOBAL float *RESTRICT z) {
+    STREAM(z[i] = advanced(10, a[i], b[i]);)
 }
 // A sum for each group of 256 items; then that of the sums, in one group.
 KERNEL GROUP(256, 1) product(uint n, uint part, GLOBAL const float *RESTRICT x,
@@ -138,10 +187,21 @@ impl Workload for Fusion {
             "pipeline unfused",
             "map-reduce",
             "map-reduce unfused",
+            "chain of 2",
+            "chain of 3",
+            "chain of 5",
+            "chain of 10",
+            "chain of 2 unfused",
+            "chain of 3 unfused",
+            "chain of 5 unfused",
+            "chain of 10 unfused",
         ]
     }
 
-    fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
+    fn sizes(&self, mode: &str, site: Site) -> Vec<usize> {
+        if kernels(mode).is_some() {
+            return site.powers(&[16, 24, 20, 10, 12], &[16, 26, 20, 10, 28], 1, 3);
+        }
         // The second is beyond most caches.
         site.powers(&[16, 24, 20, 12], &[16, 26, 20, 28], 2, 3)
     }
@@ -155,7 +215,8 @@ impl Workload for Fusion {
         let (arrays, flops) = match what {
             "chain" => (4, 4),
             "pipeline" => (2, 29),
-            _ => (2, 2),
+            "map-reduce" => (2, 2),
+            _ => (3, 2 * kernels(what).unwrap_or(0)),
         };
         let work = Work {
             bytes: (4 * arrays * n) as f64,
@@ -174,6 +235,12 @@ impl Workload for Fusion {
     }
 }
 
+/// How many kernels a chain of equal ones has.
+fn kernels(mode: &str) -> Option<usize> {
+    let of = mode.strip_prefix("chain of ")?;
+    of.trim_end_matches(" unfused").parse().ok()
+}
+
 fn results(what: &str, n: usize) -> Vec<f32> {
     vec![0.0; if what == "map-reduce" { 1 } else { n }]
 }
@@ -186,7 +253,11 @@ fn ours(bench: &Bench, (what, fuses): (&str, bool), data: &[Vec<f32>; 3]) -> Res
     let add = match what {
         "chain" => chain,
         "pipeline" => pipeline,
-        _ => map_reduce,
+        "map-reduce" => map_reduce,
+        "chain of 2" => chain_of::<2>,
+        "chain of 3" => chain_of::<3>,
+        "chain of 5" => chain_of::<5>,
+        _ => chain_of::<10>,
     };
     add(bench, &graph, &ins, &z)?;
     let options = FinalizeOptions::new();
@@ -224,6 +295,22 @@ fn pipeline(bench: &Bench, graph: &Graph, ins: &[Shared<f32>], z: &Shared<f32>) 
     Ok(())
 }
 
+fn chain_of<const K: usize>(
+    bench: &Bench,
+    graph: &Graph,
+    ins: &[Shared<f32>],
+    z: &Shared<f32>,
+) -> Result<()> {
+    let n = z.len();
+    let mut from = ins[0].clone();
+    for step in 0..K {
+        let to = if step + 1 < K { bench.rt.buffer(n)?.share() } else { z.clone() };
+        graph.add(|cg| cg.run(n, advance(factor(step), &from, &ins[1], &to)))?;
+        from = to;
+    }
+    Ok(())
+}
+
 fn map_reduce(bench: &Bench, graph: &Graph, ins: &[Shared<f32>], z: &Shared<f32>) -> Result<()> {
     let n = ins[0].len();
     let all = temporaries(bench, n, 1)?;
@@ -246,6 +333,16 @@ fn host(what: &'static str, [a, b, c]: [Vec<f32>; 3]) -> Side {
             "pipeline" => {
                 z.par_chunks_mut(CHUNK).zip(a).for_each(|(z, a)| pipeline_loop(a, z));
             }
+            of if kernels(of).is_some() => {
+                let one = match of {
+                    "chain of 2" => chain_loop_2,
+                    "chain of 3" => chain_loop_3,
+                    "chain of 5" => chain_loop_5,
+                    _ => chain_loop_10,
+                };
+                let parts = z.par_chunks_mut(CHUNK).zip(a).zip(b);
+                parts.for_each(|((z, a), b)| one(a, b, z));
+            }
             _ => {
                 let part = |(a, b): (&[f32], &[f32])| {
                     let mut sum = 0.0;
@@ -266,6 +363,17 @@ fn driver(native: &Arc<dyn Native>, what: &str, data: &[Vec<f32>; 3]) -> Result<
     let z = results(what, n);
     let (z, len) = (Arc::new(Memory::of(native, &z)?), z.len());
     let tell = read::<f32>(&z, len);
+    if kernels(what).is_some() {
+        let name = match what {
+            "chain of 2" => "chain_2",
+            "chain of 3" => "chain_3",
+            "chain of 5" => "chain_5",
+            _ => "chain_10",
+        };
+        let args = [Arg::from(&ins[0]), Arg::from(&ins[1]), Arg::from(&z)];
+        let call = Call::new(native, (TEXT, name), [stream_items(native, n)], args)?;
+        return Ok(on_native(native, vec![call], tell));
+    }
     if what != "map-reduce" {
         let args = [Arg::from(&ins[0]), Arg::from(&ins[1]), Arg::from(&ins[2]), Arg::from(&z)];
         let call = Call::new(native, (TEXT, what), [stream_items(native, n)], args)?;

@@ -561,19 +561,31 @@ fn what_outlives_a_run_is_no_temporary(rig: &Rig) -> Outcome {
 fn fused_graphs_have_pictures(rig: &Rig) -> Outcome {
     let (_q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(64, 3))?;
-    let (y, z) = (rig.rt.buffer(64)?.share(), rig.rt.buffer(64)?.share());
+    let y = rig.rt.buffer_with([64], BufferOptions::new().label("between"))?.share();
+    let z = rig.rt.buffer(64)?.share();
     graph.label("picture");
     graph.add(|cg| cg.fill(&y, 0))?;
     graph.add(|cg| cg.run(64, scales(2, &a, &y)))?;
     graph.add(|cg| cg.run(64, scales(3, &y, &z)))?;
     let dot = require(&graph)?.dot()?;
     let wants = [
-        "subgraph cluster_1 {\n  label=\"fused `scales+scales`\";",
+        "subgraph cluster_1 {\n  label=\"fused `scales+scales`\\n`between`: forwarded, 256 bytes \
+         saved; its contents are needed afterwards\";",
         "n1 [label=\"1: kernel `scales`\"];",
         "n1 -> n2 [style=dashed];",
     ];
     for want in wants {
         ensure!(dot.contains(want), "{dot} has no {want}");
     }
+    // What is not fused is in a note, with the reason.
+    ensure!(!dot.contains("shape=note"), "{dot}");
+    graph.add(|cg| {
+        let (x, to) = (y.slice([1], [63])?, z.slice_mut([0], [63])?);
+        cg.run(63, scales(2, &x, to));
+        Ok(())
+    })?;
+    let dot = enable(&graph)?.dot()?;
+    let want = "[shape=note, label=\"not fused: `scales` and `scales`: ";
+    ensure!(dot.contains(want), "{dot} has no {want}");
     Ok(())
 }

@@ -5,8 +5,8 @@ use super::graphs::{graph, numbers};
 use super::rig::*;
 use super::tests;
 use folio::prelude::*;
-use folio_core::BatchReport;
 use folio_core::hal::DeviceKind;
+use folio_core::{BatchReport, UsmKind, UsmPtr};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 tests![
@@ -20,6 +20,9 @@ tests![
     a_block_that_was_exchanged_meanwhile_is_submitted_one_by_one,
     blocks_fail_with_the_data_that_they_use,
     graphs_are_made_for_few_blocks_of_whatever_kind,
+    blocks_with_raw_commands_are_one_operation,
+    blocks_whose_pointers_take_turns_have_a_graph_each,
+    a_block_over_memory_that_is_gone_is_refused,
 ];
 
 /// No check is left if `x` has so many elements.
@@ -416,5 +419,117 @@ fn graphs_are_made_for_few_blocks_of_whatever_kind(rig: &Rig) -> Outcome {
         ensure!(follows || report.replayed == 0, "{what}: {report:?}");
         ensure!(follows || report.why_not.is_some(), "{what}: {report:?}");
     }
+    Ok(())
+}
+
+/// What a pointer names, of eight elements.
+fn contents(rig: &Rig, q: &Queue, from: UsmPtr) -> Result<[i32; 8], Stop> {
+    let mut out = [0; 8];
+    let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 32);
+    let event = q.submit(|cg| {
+        // SAFETY: both have so many bytes, and this function waits. The queue is in order.
+        unsafe { cg.copy_raw(from, host, [32]) };
+        Ok(())
+    })?;
+    event.wait()?;
+    Ok(out)
+}
+
+/// Fills the first of these, has a kernel change it, and copies it to the second.
+fn by_pointers(
+    q: &Queue,
+    value: i32,
+    [from, to]: [UsmPtr; 2],
+    x: &Shared<i32>,
+) -> Result<(), Error> {
+    q.submit(|cg| {
+        // SAFETY: all of an allocation of eight elements. The queue is in order.
+        unsafe { cg.fill_raw(from, [8], value) };
+        Ok(())
+    })?;
+    q.run(8, adds(1, x))?;
+    q.submit(|cg| {
+        // SAFETY: as above; the two do not overlap.
+        unsafe { cg.copy_raw(from, to, [32]) };
+        Ok(())
+    })
+    .map(drop)
+}
+
+/// GRAPH-08: raw copies and fills between kernels, also over the same memory.
+fn blocks_with_raw_commands_are_one_operation(rig: &Rig) -> Outcome {
+    let has = has_graphs(rig)?;
+    let q = rig.rt.in_order_queue_on(&rig.queue()?.device())?;
+    let x = &numbers(rig, 1)?[0];
+    let made = || rig.rt.usm::<i32>(&q.device(), UsmKind::Device, 8);
+    let (mut a, b) = (made()?, made()?);
+    let [from, to] = [a.pointer(), b.pointer()];
+    let (mut last, mut count) = (0, 0);
+    let Turns { replayed, exchanged, .. } = in_turns(&q, |q, turn| {
+        by_pointers(q, turn, [from, to], x)?;
+        (last, count) = (turn, count + 1);
+        Ok(())
+    })?;
+    ensure_eq!(contents(rig, &q, to)?, [last; 8]);
+    ensure_eq!(x.to_vec()?, vec![1 + count; 8]);
+    ensure!(!has || exchanged > 0, "{:?}", q.batch_report());
+    ensure!(!has || exchanged == replayed, "{:?}", q.batch_report());
+    let mut want = 0;
+    let Turns { replayed, .. } = in_turns(&q, |q, turn| {
+        q.submit(|cg| {
+            // SAFETY: as in `by_pointers`.
+            unsafe { cg.fill_raw(from, [8], 5) };
+            Ok(())
+        })?;
+        q.run(8, adds(turn, a.slice_mut(0, 8)?))?;
+        want = 5 + turn;
+        let copied = q.submit(|cg| {
+            // SAFETY: as in `by_pointers`.
+            unsafe { cg.copy_raw(from, to, [32]) };
+            Ok(())
+        });
+        copied.map(drop)
+    })?;
+    ensure_eq!(contents(rig, &q, to)?, [want; 8]);
+    ensure!(!has || replayed > 0, "{:?}", q.batch_report());
+    Ok(())
+}
+
+/// GRAPH-08
+fn blocks_whose_pointers_take_turns_have_a_graph_each(rig: &Rig) -> Outcome {
+    let has = has_graphs(rig)?;
+    let q = rig.rt.in_order_queue_on(&rig.queue()?.device())?;
+    let x = &numbers(rig, 1)?[0];
+    let made = || rig.rt.usm::<i32>(&q.device(), UsmKind::Device, 8);
+    let (a, b) = (made()?, made()?);
+    let mut all = [a.pointer(), b.pointer()];
+    for turn in 0..TURNS {
+        q.batch(|q| by_pointers(q, 7 + turn % 2, all, x))?.1.wait()?;
+        ensure_eq!(contents(rig, &q, all[1])?, [7 + turn % 2; 8], "turn {turn}");
+        all.reverse();
+    }
+    let report = q.batch_report();
+    ensure!(!has || report.replayed > TURNS as u64 / 2 && report.graphs == 2, "{report:?}");
+    Ok(())
+}
+
+/// GRAPH-08: a graph of the device's is no reason to use memory that is gone.
+fn a_block_over_memory_that_is_gone_is_refused(rig: &Rig) -> Outcome {
+    let q = rig.rt.in_order_queue_on(&rig.queue()?.device())?;
+    let x = &numbers(rig, 1)?[0];
+    let made = || rig.rt.usm::<i32>(&q.device(), UsmKind::Device, 8);
+    let (a, b) = (made()?, made()?);
+    let all = [a.pointer(), b.pointer()];
+    let mut count = 0;
+    in_turns(&q, |q, turn| {
+        count += 1;
+        by_pointers(q, turn, all, x)
+    })?;
+    drop(b);
+    let before = q.batch_report().replayed;
+    refused!(q.batch(|q| by_pointers(q, 3, all, x)), Error::Freed { .. });
+    ensure_eq!(q.batch_report().replayed, before);
+    q.wait()?;
+    ensure_eq!(x.to_vec()?, vec![1 + count; 8]);
     Ok(())
 }

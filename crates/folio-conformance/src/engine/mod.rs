@@ -12,6 +12,7 @@ mod bounds;
 mod choice;
 mod events;
 mod fusion;
+mod fusion_refused;
 mod fusion_rows;
 mod graph_conditions;
 mod graph_exchanged;
@@ -90,6 +91,7 @@ const TESTS: &[&[Test]] = &[
     graph_times::TESTS,
     graph_updates::TESTS,
     fusion::TESTS,
+    fusion_refused::TESTS,
     fusion_rows::TESTS,
     marks::TESTS,
 ];

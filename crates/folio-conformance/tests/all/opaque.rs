@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio::{Image, OpaqueArg, OpaqueKernel, Source, UsmKind};
+use folio::{Error, FinalizeOptions, GraphError, Image, OpaqueArg, OpaqueKernel, Source, UsmKind};
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
@@ -351,8 +351,45 @@ fn refused(language: &Language, rt: &Runtime) {
     assert_eq!(sum.to_vec().unwrap(), [9, 9]);
 }
 
-const TESTS: [fn(&Language, &Runtime); 5] =
-    [between_other_commands, on_parts, with_local_memory, on_pointers, refused];
+const TESTS: [fn(&Language, &Runtime); 6] =
+    [between_other_commands, on_parts, with_local_memory, on_pointers, refused, in_fused_graphs];
+
+/// FUSE-01, FUSE-04: a kernel of the driver's between two that could be one launch.
+fn in_fused_graphs(language: &Language, rt: &Runtime) {
+    let device = &rt.devices()[0];
+    let q = rt.queue_on(device).unwrap();
+    let affine = language.load(rt, "affine");
+    let n = 100;
+    let x = rt.buffer_from((0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap().share();
+    let y = rt.buffer::<f32>(n).unwrap().share();
+    let graph = rt.graph(device).unwrap();
+    graph.add(|g| g.run(n, twice(&x))).unwrap();
+    graph
+        .add(|g| {
+            let (x, y) = (g.read(&x), g.write(&y));
+            let by = OpaqueArg::value(Both { a: 0.5, b: -3 });
+            let n = OpaqueArg::value(n as u32);
+            let args = [n, x.into(), by, y.into(), OpaqueArg::value(1u8)];
+            // SAFETY: the kernel's parameters; it reads `x` and writes `y` below `n`.
+            unsafe { g.run_opaque(128, &affine, args) };
+            Ok(())
+        })
+        .unwrap();
+    graph.add(|g| g.run(n, twice(&y))).unwrap();
+    let refused = graph.finalize_with(FinalizeOptions::new().require_fusion());
+    let Err(Error::Graph { why, .. }) = refused else { panic!("{refused:?}") };
+    assert!(matches!(*why, GraphError::KernelNotSupported { .. }), "{why}");
+    assert!(why.to_string().contains("a kernel without IR"), "{why}");
+    let run = graph.finalize_with(FinalizeOptions::new().enable_fusion()).unwrap();
+    let report = run.fusion_report().unwrap().unwrap();
+    assert_eq!((report.launches, report.launches_left), (2, 2));
+    assert!(report.to_string().contains("a kernel without IR"), "{report}");
+    let before = rt.counters().launches;
+    q.run_graph(&run).unwrap().wait().unwrap();
+    assert_eq!(rt.counters().launches - before, 3);
+    let expected: Vec<f32> = (0..n).map(|k| 2.0 * (k as f32 - 3.0 + 1.0)).collect();
+    assert_eq!(y.to_vec().unwrap(), expected);
+}
 
 /// KRN-05
 #[test]

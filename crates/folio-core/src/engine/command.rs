@@ -402,13 +402,13 @@ impl Ledger {
     }
 
     /// The storage behind raw memory, if that is USM.
-    fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
+    pub(super) fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
         let id = raw.storage?;
         (self.storages[id.0].home == Some(raw.domain)).then_some((id, raw.domain))
     }
 
     /// A raw command uses a storage.
-    fn note_raw(&mut self, id: StorageId, stamp: Stamp) {
+    pub(super) fn note_raw(&mut self, id: StorageId, stamp: Stamp) {
         let timeline = &self.timeline;
         let Some(storage) = self.storages.get_mut(id.0) else { return };
         // Looked through at 4, 8, 16, ..: constant cost per command.

@@ -22,8 +22,8 @@ pub(crate) const BUSY: Apart = "what the block has replaced is still on its way 
 
 /// What a block does from now on.
 pub(crate) struct Exchange<'c> {
-    /// By number: commands in the place of others.
-    pub(crate) changed: Vec<(usize, &'c Command)>,
+    /// By number: commands in the place of others, and their scalars where these are not their own.
+    pub(crate) changed: Vec<(usize, &'c Command, Option<&'c [u64]>)>,
     /// What all commands use together, if that is something else than before.
     pub(crate) accesses: Option<Vec<Access>>,
 }
@@ -62,9 +62,10 @@ impl Engine {
     ) -> Result<Block, NotExchanged> {
         let Exchange { changed, accesses } = exchange;
         let mut actions: Vec<(usize, &[Access], Action)> = Vec::with_capacity(changed.len());
-        for (at, command) in changed {
+        for (at, command, scalars) in changed {
             let mut action = command.action.again().ok_or(NotExchanged::Refused)?;
             if let Action::Launch(Some(launch)) = &mut action {
+                scalars.into_iter().for_each(|words| launch.set_scalars(words));
                 launch.arm();
             }
             actions.push((at, &command.accesses, action));
@@ -140,7 +141,7 @@ impl Ledger {
                 (Arc::new(uses), Block::accesses(all))
             }
         };
-        self.ready_for_block(on, (&accesses, whole.native.latest()), trust)?;
+        self.ready_for_block(on, (whole, &accesses), trust)?;
         let version = whole.next_version(plant).ok_or(BUSY)?;
         Ok(Begun { version, uses, accesses, payloads: Vec::new() })
     }

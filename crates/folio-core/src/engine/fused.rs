@@ -5,7 +5,9 @@ use super::Engine;
 use super::loaded::{LoadedKernel, LoadedTable};
 use crate::error::Error;
 use crate::hal::{DeviceInfo, DeviceKind, KernelSource};
+use crate::probe;
 use crate::sync::Mutex;
+use folio_cache::Cache;
 use folio_kernel::fuse::{Costs, Facts, FusedKernel};
 use folio_kernel::{ContentHash, Violation, ViolationKind};
 use std::collections::{HashMap, HashSet};
@@ -38,16 +40,21 @@ pub(crate) struct FusedKernels {
     /// Held while one is compiled, so that it is compiled once.
     loaded: Mutex<LoadedTable<ContentHash>>,
     counters: Mutex<(FusionCounters, HashSet<ContentHash>)>,
-    /// What the device was measured to cost, if it was.
+    /// What the device costs, once it has been asked: as it was measured, if it was.
     costs: Mutex<Option<Costs>>,
 }
 
 /// The costs of a device of this kind.
 pub(crate) fn default_costs(info: &DeviceInfo) -> Costs {
-    match info.caps.closures || info.kind == DeviceKind::Cpu {
-        true => Costs::CPU,
-        false => Costs::GPU,
-    }
+    let DeviceInfo { caps, .. } = info;
+    let of_cpu = caps.closures || info.kind == DeviceKind::Cpu;
+    let usual = if of_cpu { Costs::CPU } else { Costs::GPU };
+    let unit_local = match caps.unit_local_memory {
+        _ if of_cpu => usual.unit_local,
+        0 => caps.local_memory,
+        known => known,
+    };
+    Costs { units: info.compute_units.max(1), unit_local, ..usual }
 }
 
 /// What a plan may count on.
@@ -134,10 +141,20 @@ impl Engine {
         let info = &self.devices[usize::from(at)].info;
         let caps = &info.caps;
         let fuses = caps.closures || caps.ir;
-        let costs = self.fused(at).costs.lock().unwrap_or_else(|| default_costs(info));
+        let costs = self.fusion_costs(at, &Cache::from_environment);
         let of_plan = Facts { fuses, views: caps.max_params, costs, ..Facts::GPU };
         let local_memory = if caps.closures { of_plan.local_memory } else { caps.local_memory };
         FusionFacts { of_plan: Facts { local_memory, ..of_plan }, bakes: !caps.closures }
+    }
+
+    /// What plans go by: what was measured on this machine, by this process or an earlier one, or
+    /// else usual costs. The disk is asked once.
+    pub(crate) fn fusion_costs(&self, at: u16, cache: &dyn Fn() -> Cache) -> Costs {
+        let info = &self.devices[usize::from(at)].info;
+        let mut costs = self.fused(at).costs.lock();
+        *costs.get_or_insert_with(|| {
+            probe::remembered(info, &cache()).unwrap_or_else(|| default_costs(info))
+        })
     }
 
     /// Later plans go by these.

@@ -182,6 +182,12 @@ impl Launch {
         Some(launch)
     }
 
+    /// Gives it other scalars. It has no kernel yet.
+    pub(crate) fn set_scalars(&mut self, words: &[u64]) {
+        self.scalars.clear();
+        self.scalars.extend_from_slice(words);
+    }
+
     /// Gives a function of the host its kernel, which can be called once. The device of any other
     /// launch has its code already.
     pub(crate) fn arm(&mut self) {

@@ -318,7 +318,11 @@ impl<'r> Running<'r> {
             Some(stamp) => add_dep(&mut ends, stamp, Flow::USES),
             None => self.order.last.iter().for_each(|at| {
                 let stamp = self.stamps.get(*at as usize).copied().flatten();
-                add_dep(&mut ends, stamp.unwrap_or(Stamp::DONE), Flow::USES);
+                let stamp = stamp.unwrap_or(Stamp::DONE);
+                let is_first = self.order.last.first() == Some(at);
+                let forgets = is_first && self.plant.is(Planted::LostFailure);
+                let flow = if forgets { Flow::ORDER } else { Flow::USES };
+                add_dep(&mut ends, stamp, flow);
             }),
         }
         if self.order.after.is_empty() {

@@ -7,9 +7,11 @@ use super::block::{Block, CLOSED, MOVED, On, Trust};
 use super::command::{Action, Command};
 use super::lanes::{Payload, Record, Sources};
 use super::ledger::Ledger;
+use super::memory::RawMem;
 use super::native::Replaying;
 use super::part::{Apart, MOVES, WAITS};
 use super::storage::{Life, StorageState};
+use super::whole::Whole;
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::Tick;
@@ -119,12 +121,17 @@ impl Ledger {
         if !self.is_where_it_was(whole) {
             return Err(MOVED);
         }
-        let (before, lane) = self.ready_for_block(on, (accesses, whole.native.latest()), trust)?;
+        let (before, lane) = self.ready_for_block(on, (whole, accesses), trust)?;
         let queue = Some(on.queue);
         // From here on there is no way back.
         self.count_whole(queue, whole);
         let stamp = self.timeline.next_stamp(lane);
         self.mark_straight(accesses, stamp);
+        for raw in &whole.fixed.raw {
+            if let Some((id, _)) = self.usm_of(raw) {
+                self.note_raw(id, stamp);
+            }
+        }
         trust.add(stamp);
         whole.native.note_latest(stamp);
         let record = Record {
@@ -152,13 +159,13 @@ impl Ledger {
         Ok((stamp, lane))
     }
 
-    /// What a block comes after that uses this, and the `latest` replay of its graph; and its lane.
+    /// What a block comes after that uses this, and the latest replay of its graph; and its lane.
     /// An error says why it cannot be one operation now. Nothing has changed but what is known of
     /// the queue's blocks.
     pub(super) fn ready_for_block(
         &self,
         on: On,
-        (accesses, latest): (&[Access], Stamp),
+        (whole, accesses): (&Whole, &[Access]),
         trust: &mut Trust,
     ) -> Result<(Before, LaneId), Apart> {
         if self.shutdown || !self.timeline.wake.is_empty() {
@@ -167,11 +174,29 @@ impl Ledger {
         let mut before = Before::default();
         self.comes_after_queue((Some(on.queue), on.in_order), &mut before).ok_or(WAITS)?;
         self.comes_after_users(accesses, &mut before).ok_or(MOVES)?;
-        self.comes_after(latest, Flow::ORDER, &mut before).ok_or(WAITS)?;
+        whole.fixed.raw.iter().try_for_each(|raw| self.is_ready_by_pointer(raw))?;
+        self.comes_after(whole.native.latest(), Flow::ORDER, &mut before).ok_or(WAITS)?;
         let lane = self.lane_after(&before, on.device).ok_or(WAITS)?;
         match trust.covers(before.sources.iter(), &self.timeline) {
             true => Ok((before, lane)),
             false => Err(WAITS),
+        }
+    }
+
+    /// That there is nothing to bring or to wait for in what a pointer names, but what the program
+    /// sees to.
+    #[cold]
+    fn is_ready_by_pointer(&self, raw: &RawMem) -> Result<(), Apart> {
+        if !self.is_live(raw) {
+            return Err(MOVED);
+        }
+        let Some((id, domain)) = self.usm_of(raw) else { return Ok(()) };
+        let storage = &self.storages[id.0];
+        let settled = storage.residency.settled(storage.place(domain)).ok_or(MOVES)?;
+        let has_ended = |stamp: Stamp| self.timeline.outcome(stamp) == Outcome::Fine;
+        match settled.arrivals.iter().all(|arrival| has_ended(arrival.stamp)) {
+            true => Ok(()),
+            false => Err(MOVES),
         }
     }
 

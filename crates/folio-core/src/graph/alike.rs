@@ -5,6 +5,7 @@ use crate::buffer::Part;
 use crate::call::Passed;
 use crate::engine::command::{Action, Command, End, Place};
 use crate::engine::launch::Launch;
+use crate::engine::memory::RawMem;
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::{Geometry, Param};
@@ -54,8 +55,17 @@ fn is_action_alike(a: &Action, b: &Action) -> bool {
     }
 }
 
+/// What pointers name is fixed. Of memory of which the engine knows nothing it cannot tell whether
+/// it is there still.
 fn is_end_alike(a: &Place, b: &Place) -> bool {
-    matches!((&a.end, &b.end), (End::Access(a), End::Access(b)) if a == b)
+    match (&a.end, &b.end) {
+        (End::Access(a), End::Access(b)) => a == b,
+        (End::Raw(a), End::Raw(b)) => {
+            let place = |raw: &RawMem| (raw.mem, raw.domain, raw.storage);
+            a.storage.is_some() && place(a) == place(b)
+        }
+        _ => false,
+    }
 }
 
 /// Only kernel functions are compared: of nothing else is it known what it does.
@@ -143,15 +153,10 @@ pub(super) fn is_free_of_scalars(called: &Called<'_>, given: &[Passed]) -> bool 
         && given.iter().all(|passed| own(passed) && is_within(passed))
 }
 
-/// The call becomes this command.
-pub(super) fn makes(
-    command: &Command,
-    device: u16,
-    (called, any_values): (Called<'_>, bool),
-    given: &[Passed],
-) -> bool {
+/// The call becomes this command, but for its scalars.
+pub(super) fn makes(command: &Command, device: u16, called: Called<'_>, given: &[Passed]) -> bool {
     let Action::Launch(Some(launch)) = &command.action else { return false };
-    let Called { name, code, geometry, scalars } = called;
+    let Called { name, code, geometry, .. } = called;
     let Some(function) = &launch.function else { return false };
     let argument = |nth: usize, passed: &Passed| {
         let Passed { param: number, part: Part { view, part, .. }, mode } = passed;
@@ -179,7 +184,6 @@ pub(super) fn makes(
         && (command.device, command.timed) == (Some(device), false)
         && command.label == Label::of(name)
         && launch.geometry == geometry
-        && (launch.scalars[..] == *scalars || any_values)
         && launch.params.len() == given.len()
         && command.accesses.len() == given.len()
         && given.iter().enumerate().all(|(nth, passed)| argument(nth, passed))

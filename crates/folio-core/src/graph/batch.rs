@@ -185,8 +185,7 @@ impl Queue {
         let QueueInner { core, id, in_order, devices, batches, .. } = &*self.inner;
         let (device, timed) = (devices[0], self.is_timed());
         let on = On { queue: *id, in_order: *in_order, device, timed };
-        let (known, changed) = trail.whole()?;
-        let exchanges = !changed.is_empty();
+        let (known, exchanges) = trail.whole()?;
         let known = match exchanges {
             true => match batches.exchange(graph, on, (trail, made), leases) {
                 Ok(known) => known,

@@ -12,13 +12,14 @@ use super::chains::before_of;
 use super::conflicts::{After, IdMap, order_of};
 use super::known::{Changed, KNOWN, Known};
 use super::pool::{Pool, Temporaries};
-use super::shapes::{Expected, Kind, Shape, digest_of, key_of};
+use super::shapes::{Expected, Kind, Shape, key_of};
 use super::template::Work;
 use super::trail::Trail;
+use super::values::Values;
 use super::{Inner, alike};
 use crate::buffer::StorageHandle;
-use crate::engine::block::{On, Trust};
-use crate::engine::command::Command;
+use crate::engine::block::{Block as OneOperation, On, Trust};
+use crate::engine::command::{Action, Command};
 use crate::engine::exchange::{Exchange, NotExchanged};
 use crate::engine::part::Apart;
 use crate::engine::replay::Order;
@@ -39,8 +40,10 @@ const ORDER: Apart = "its commands use each other's data in another way than bef
 const FIXED: Apart = "the device does not exchange what these commands do";
 const NO_GRAPH: Apart = "the device makes no graph of its commands";
 const UNKNOWN: Apart = "what one of its commands does cannot be compared with earlier ones";
+const CALLS: Apart = "it calls a library, and what that does cannot be compared";
+const OF_HOST: Apart = "a pointer names memory of the host, which may be gone the next time";
 const MANY: Apart = "as much of its memory is other as takes the CPU no longer one by one";
-const CHECK: Apart = "a check is left in one of its kernels";
+pub(super) const CHECK: Apart = "a check is left in one of its kernels";
 
 /// What the batches of a queue have in common.
 #[derive(Default)]
@@ -147,46 +150,72 @@ impl Batches {
         (trail, made): (&mut Trail, bool),
         leases: &mut Vec<Arc<StorageHandle>>,
     ) -> Result<Arc<Known>, Apart> {
-        let (known, changed) = trail.whole().ok_or(NEW)?;
+        let known = trail.whole().ok_or(NEW)?.0.clone();
+        graph.core.engine.may_exchange(&known.block)?;
+        if let Some(values) = trail.values() {
+            let digest = known.digest(&[], values);
+            self.may_exchange(known.kind, digest)?;
+            if let Some(why) = values.iter().find_map(|(at, words)| known.why_not(at, words)) {
+                return Err(why);
+            }
+            let exchange = known.exchange_values(values);
+            let done = graph.core.engine.exchange(on, &known.block, exchange, &self.trust);
+            let block = self.exchanged(&known, done)?;
+            let new = Arc::new(known.with_values(trail.take_values(), block));
+            self.keep(&known, &new, (trail, digest));
+            return Ok(new);
+        }
+        let changed = trail.changed();
         if made && has_temporary(changed) {
             return Err(MAKES);
         }
-        graph.core.engine.may_exchange(&known.block)?;
-        let digest = digest_of(known.commands(changed).map(|template| &template.command));
+        let digest = known.digest(changed, &Values::default());
         self.may_exchange(known.kind, digest)?;
         let refused = |(_, template): &Changed| graph.why_no_block(&template.command);
         if let Some(why) = changed.iter().find_map(refused) {
             return Err(why);
         }
-        let known = known.clone();
-        let exchanged = match known.exchange(changed) {
+        let done = match known.exchange(changed) {
             Some(exchange) if !graph.pays(&exchange, known.len()) => return Err(MANY),
             Some(exchange) => graph.core.engine.exchange(on, &known.block, exchange, &self.trust),
             None => Err(NotExchanged::Apart(ORDER)),
         };
-        let block = match exchanged {
-            Ok(block) => block,
-            Err(NotExchanged::Apart(why)) => {
-                if let Some(kind) = self.kept.lock().kind(known.kind) {
-                    kind.fail(why);
-                }
-                return Err(why);
-            }
-            Err(NotExchanged::Refused) => {
-                self.replace(&known, None, |kind| kind.fixed = true);
-                return Err(FIXED);
-            }
-        };
+        let block = self.exchanged(&known, done)?;
         let Some((changed, buffers)) = trail.take_changed() else {
             self.replace(&known, None, |_| ());
             return Err(NEW);
         };
         leases.extend(buffers);
         let new = Arc::new(known.with(changed, block));
+        self.keep(&known, &new, (trail, digest));
+        Ok(new)
+    }
+
+    /// What has become of an exchange.
+    fn exchanged(
+        &self,
+        known: &Arc<Known>,
+        done: Result<OneOperation, NotExchanged>,
+    ) -> Result<OneOperation, Apart> {
+        done.map_err(|why| match why {
+            NotExchanged::Apart(why) => {
+                if let Some(kind) = self.kept.lock().kind(known.kind) {
+                    kind.fail(why);
+                }
+                why
+            }
+            NotExchanged::Refused => {
+                self.replace(known, None, |kind| kind.fixed = true);
+                FIXED
+            }
+        })
+    }
+
+    /// Keeps what a block is by now in the place of what it was.
+    fn keep(&self, old: &Arc<Known>, new: &Arc<Known>, (trail, digest): (&mut Trail, u64)) {
         // If another thread exchanges commands of it before it is submitted, these are its own.
         trail.is_now(new.clone());
-        self.replace(&known, Some(new.clone()), |kind| kind.succeed(digest));
-        Ok(new)
+        self.replace(old, Some(new.clone()), |kind| kind.succeed(digest));
     }
 
     /// That a block of these arguments is worth an exchange, and no graph of its own.
@@ -225,7 +254,7 @@ impl Batches {
     pub(super) fn learn(&self, graph: &Inner, commands: Vec<Command>, after: After, kind: u64) {
         let why = commands.iter().find_map(|command| {
             let unknown = !alike::is_alike(command, command);
-            graph.why_no_block(command).or_else(|| unknown.then_some(UNKNOWN))
+            graph.why_no_block(command).or_else(|| unknown.then(|| why_unknown(command)))
         });
         let made = match why {
             Some(why) => Ok(Err(why)),
@@ -323,6 +352,15 @@ impl Batches {
         }
         shapes.insert(0, Shape { key, order: order.clone() });
         Found { order, kind, expected }
+    }
+}
+
+/// Why a command is like no other one, not even itself.
+fn why_unknown(command: &Command) -> Apart {
+    match &command.action {
+        Action::Launch(Some(launch)) if launch.foreign.is_some() => CALLS,
+        action if action.raw().any(|raw| raw.storage.is_none()) => OF_HOST,
+        _ => UNKNOWN,
     }
 }
 

@@ -31,6 +31,7 @@ mod steps;
 mod template;
 mod temporaries;
 mod trail;
+mod values;
 
 pub(crate) use alike::Called;
 pub use batch::BatchReport;

@@ -599,6 +599,11 @@ fn named(steps: &Steps, at: usize, why: &str) -> String {
 
 /// Why a kernel may fail by itself, if it may.
 fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
+    can_fail_with(launch, &launch.scalars)
+}
+
+/// As [`can_fail`], with these scalars.
+pub(super) fn can_fail_with(launch: &Launch, scalars: &[u64]) -> Option<Cow<'static, str>> {
     if launch.foreign.is_some() {
         // What it has enqueued does not call it again.
         return None;
@@ -613,6 +618,6 @@ fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
         Ok(function) => function,
         Err(why) => return Some(Cow::Borrowed(why)),
     };
-    let check = checks_left(function.code, &launch.geometry, &launch.params, &launch.scalars)?;
+    let check = checks_left(function.code, &launch.geometry, &launch.params, scalars)?;
     Some(Cow::Owned(format!("a check is left: {check}")))
 }

@@ -122,7 +122,9 @@ impl Executable {
     }
 
     /// What runs, for Graphviz: the commands as they were described, and a box around those that
-    /// are one launch. Lines are edges that were asked for, dashes those of data.
+    /// are one launch, with what became of the memories that pass data between them. A note says
+    /// which kernels were not fused, and why. Lines are edges that were asked for, dashes those of
+    /// data.
     pub fn dot(&self) -> Result<String> {
         self.refresh()?;
         let (ready, steps) = self.ready()?;

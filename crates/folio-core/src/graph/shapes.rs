@@ -7,6 +7,7 @@ use super::known::KNOWN;
 use super::template::Work;
 use crate::engine::access::Access;
 use crate::engine::command::{Action, Command};
+use crate::engine::memory::RawMem;
 use crate::engine::part::Apart;
 use crate::engine::replay::Order;
 use crate::hal::Geometry;
@@ -107,7 +108,7 @@ impl Kind {
             return Expected { apart: self.apart, ..Expected::default() };
         }
         self.blocks += 1;
-        let digest = digest_of(commands);
+        let digest = digest_of(commands.map(|command| (command, None)));
         let again = self.has(digest);
         if !again {
             self.note(digest);
@@ -156,22 +157,28 @@ impl Hasher for Mixed {
     }
 }
 
-/// A number for the memory and the values that commands use.
-pub(super) fn digest_of<'c>(commands: impl Iterator<Item = &'c Command>) -> u64 {
+/// A number for the memory and the values that commands use; of some these are the scalars.
+pub(super) fn digest_of<'c>(
+    commands: impl Iterator<Item = (&'c Command, Option<&'c [u64]>)>,
+) -> u64 {
     let mut mixed = Mixed(0);
-    for command in commands {
+    for (command, scalars) in commands {
         for Access { storage, elements, .. } in &command.accesses {
             mixed.add(u64::from(storage.0));
             elements.min.iter().chain(&elements.max).for_each(|n| mixed.add(*n as u64));
         }
         match &command.action {
             Action::Launch(Some(launch)) => {
-                launch.scalars.iter().for_each(|word| mixed.add(*word));
+                let scalars = scalars.unwrap_or(&launch.scalars);
+                scalars.iter().for_each(|word| mixed.add(*word));
                 let Geometry { offset, range, .. } = launch.geometry;
                 offset.iter().chain(&range).for_each(|n| mixed.add(*n as u64));
             }
             Action::Fill { pattern, .. } => mixed.write(pattern),
             _ => {}
+        }
+        for RawMem { mem, storage, .. } in command.action.raw() {
+            mixed.add(storage.map_or(0, |storage| u64::from(storage.0)) << 32 ^ mem.offset);
         }
     }
     mixed.finish()

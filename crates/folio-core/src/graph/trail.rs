@@ -4,12 +4,13 @@
 use super::State;
 use super::alike::{Called, is_alike, is_free_of_scalars, is_plain, is_same, makes};
 use super::conflicts::Edges;
-use super::known::{Changed, Known, with_changed};
+use super::known::{Changed, Known, with_changed, with_scalars};
 use super::state::What;
 use super::template::Template;
+use super::values::Values;
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
-use crate::engine::command::{Action, Command};
+use crate::engine::command::Command;
 use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::Core;
@@ -27,6 +28,8 @@ pub(super) struct Trail {
     at: usize,
     /// Those of them that do something else than the known ones, in order. They keep their buffers.
     changed: Vec<Changed>,
+    /// The scalars of those of them that differ in nothing else.
+    values: Values,
     plant: Plant,
     /// The buffers of the others.
     pub(super) leases: Vec<Arc<StorageHandle>>,
@@ -39,33 +42,74 @@ impl Trail {
         leases: Vec<Arc<StorageHandle>>,
         plant: Plant,
     ) -> Option<Trail> {
-        let (all, changed) = (all.clone(), Vec::new());
-        (!all.is_empty()).then_some(Trail { all, one: 0, at: 0, changed, plant, leases })
+        let (all, changed, values) = (all.clone(), Vec::new(), Values::default());
+        (!all.is_empty()).then_some(Trail { all, one: 0, at: 0, changed, values, plant, leases })
     }
 
     fn known(&self) -> Option<&Arc<Known>> {
         self.all.get(self.one)
     }
 
-    /// The commands so far, with their edges.
+    /// All commands so far are those of the block.
+    fn is_same(&self) -> bool {
+        self.changed.is_empty() && self.values.is_empty()
+    }
+
+    /// Makes commands of scalars.
+    fn settle(&mut self) {
+        let values = std::mem::take(&mut self.values);
+        if values.is_empty() {
+            return;
+        }
+        let Some(known) = self.known().cloned() else { return };
+        let made = |(at, words): (u32, &[u64])| {
+            Some((at, with_scalars(known.command_like(at as usize)?, words)))
+        };
+        self.changed.extend(values.iter().filter_map(made));
+        self.changed.sort_unstable_by_key(|(at, _)| *at);
+    }
+
+    /// The commands so far, with their edges. They are [settled](Self::settle).
     fn so_far(&self) -> impl Iterator<Item = (&Arc<Template>, &Edges)> {
         let nodes = self.known().into_iter().flat_map(|known| known.nodes()).take(self.at);
         with_changed(nodes, &self.changed)
     }
 
-    /// The commands so far.
+    /// As [`so_far`](Self::so_far), but for their scalars.
+    fn kinds(&self) -> impl Iterator<Item = (&Arc<Template>, &Edges)> {
+        let nodes = self.known().into_iter().flat_map(|known| known.kinds()).take(self.at);
+        with_changed(nodes, &self.changed)
+    }
+
+    /// The commands so far, but for their scalars.
     pub(super) fn templates(&self) -> Vec<&Arc<Template>> {
-        self.so_far().map(|(template, _)| template).collect()
+        self.kinds().map(|(template, _)| template).collect()
     }
 
     pub(super) fn len(&self) -> usize {
         self.at
     }
 
-    /// The block, if all of it has been recorded; and the commands that take the places of others.
-    pub(super) fn whole(&self) -> Option<(&Arc<Known>, &[Changed])> {
+    /// The block, if all of it has been recorded; and whether it has other commands or scalars.
+    pub(super) fn whole(&self) -> Option<(&Arc<Known>, bool)> {
         let known = self.known().filter(|known| known.len() == self.at)?;
-        Some((known, &self.changed))
+        Some((known, !self.is_same()))
+    }
+
+    /// The scalars of launches that differ in these only, if nothing else differs.
+    pub(super) fn values(&self) -> Option<&Values> {
+        self.changed.is_empty().then_some(&self.values)
+    }
+
+    /// These.
+    pub(super) fn take_values(&mut self) -> Values {
+        std::mem::take(&mut self.values)
+    }
+
+    /// The commands that take the places of others.
+    pub(super) fn changed(&mut self) -> &[Changed] {
+        self.settle();
+        &self.changed
     }
 
     /// The commands that take the places of others, without their buffers. These are returned, too.
@@ -82,18 +126,19 @@ impl Trail {
     pub(super) fn is_now(&mut self, known: Arc<Known>) {
         (self.all, self.one) = (Arc::new(vec![known]), 0);
         self.changed.clear();
+        self.values = Values::default();
     }
 
-    /// Whether the next command, which is like those that `is_same` says, is that of a known block.
-    fn goes_on(&mut self, edges: &Edges, is_same: impl Fn(&Command) -> bool) -> bool {
-        let Trail { all, one, at, changed, .. } = self;
-        let fits = |known: &Known| {
-            known.node(*at).is_some_and(|(command, before)| before == edges && is_same(command))
-        };
+    /// Whether the next command, which is that of which `is_same` says so, is that of a known
+    /// block.
+    fn goes_on(&mut self, edges: &Edges, is_same: impl Fn(&Known, usize) -> bool) -> bool {
+        let begins_same = self.is_same();
+        let Trail { all, one, at, .. } = self;
+        let fits = |known: &Known| known.comes_after(*at, edges) && is_same(known, *at);
         let Some(known) = all.get(*one) else { return false };
         if !fits(known) {
             let begins = |other: &Known| fits(other) && other.begins_as(known, *at);
-            match all.iter().position(|other| changed.is_empty() && begins(other)) {
+            match all.iter().position(|other| begins_same && begins(other)) {
                 Some(other) => *one = other,
                 None => return false,
             }
@@ -106,11 +151,12 @@ impl Trail {
     /// that `is_alike` says.
     fn goes_on_like(&mut self, edges: &Edges, is_alike: impl Fn(&Command) -> bool) -> bool {
         let fits = |known: &Known| {
-            known.node(self.at).is_some_and(|(own, before)| before == edges && is_alike(own))
+            let own = known.command_like(self.at);
+            known.comes_after(self.at, edges) && own.is_some_and(|own| is_alike(&own.command))
         };
-        let stays = !self.changed.is_empty() && self.known().is_some_and(|known| fits(known));
+        let stays = !self.is_same() && self.known().is_some_and(|known| fits(known));
         if !stays {
-            let begins = |known: &Known| fits(known) && known.begins_like(self.so_far());
+            let begins = |known: &Known| fits(known) && known.begins_like(self.kinds());
             let all = self.all.iter().enumerate().filter(|(_, known)| begins(known));
             // Graphs of a kind take turns: the one that was used last may be on its way.
             let Some((one, _)) = all.min_by_key(|(_, known)| known.latest()) else { return false };
@@ -122,7 +168,11 @@ impl Trail {
 
     /// Goes on along another known block, whose commands so far are of the same kinds.
     fn go_to(&mut self, one: usize) {
-        let Some(other) = self.all.get(one).filter(|_| one != self.one) else { return };
+        if one == self.one {
+            return;
+        }
+        self.settle();
+        let Some(other) = self.all.get(one) else { return };
         let pairs = self.so_far().zip(other.nodes()).enumerate();
         let differs =
             pairs.filter(|(_, ((own, _), (other, _)))| !is_same(&own.command, &other.command));
@@ -180,7 +230,9 @@ impl State {
     ) -> Option<Next> {
         let mut same = true;
         let at = self.next_on_trail(queue, after, |trail, edges| {
-            same = trail.goes_on(edges, |known| is_same(known, command));
+            same = trail.goes_on(edges, |known, at| {
+                known.command(at).is_some_and(|own| is_same(own, command))
+            });
             same || trail.goes_on_like(edges, |known| is_alike(known, command))
         })?;
         Some(if same { Next::Same(at) } else { Next::Like(at) })
@@ -207,29 +259,45 @@ impl State {
             return None;
         }
         let any = self.trail.as_ref()?.plant.is(Planted::OtherValues);
-        let mut same = true;
-        let at = self.next_on_trail(queue, &[], |trail, edges| {
-            same = trail.goes_on(edges, |known| makes(known, device, (called, any), given));
-            let other = |known: &Command| makes(known, device, (called, true), given);
-            same || is_free_of_scalars(&called, given) && trail.goes_on_like(edges, other)
-        })?;
-        if !same {
-            let trail = self.trail.as_mut()?;
-            let (known, _) = trail.known()?.node(at as usize)?;
-            let mut command = known.again()?;
-            if let Action::Launch(Some(launch)) = &mut command.action {
-                launch.scalars.clear();
-                launch.scalars.extend_from_slice(called.scalars);
+        self.next_on_trail(queue, &[], |trail, edges| {
+            let makes = |own: &Command| makes(own, device, called, given);
+            let is_next = |known: &Known, at: usize| {
+                known.command_like(at).is_some_and(|own| makes(&own.command))
+            };
+            let has_values = |known: &Known, at| any || known.has_scalars(at, called.scalars);
+            let of_now = |is: &dyn Fn(&Known, usize) -> bool, trail: &Trail| {
+                trail.known().is_some_and(|known| is(known, trail.at))
+            };
+            // As a rule it is the next one of the same block: that is compared once.
+            let likely =
+                of_now(&|known, at| known.comes_after(at, edges) && is_next(known, at), trail);
+            let is_free = || is_free_of_scalars(&called, given);
+            let (goes, same) = if likely && of_now(&has_values, trail) {
+                trail.at += 1;
+                (true, true)
+            } else if likely && (!trail.is_same() || trail.all.len() == 1) {
+                let goes = is_free();
+                trail.at += usize::from(goes);
+                (goes, false)
+            } else {
+                let is_same = |known: &Known, at| is_next(known, at) && has_values(known, at);
+                let same = trail.goes_on(edges, is_same);
+                (same || is_free() && trail.goes_on_like(edges, makes), same)
+            };
+            if goes && !same {
+                let count = trail.known().map_or(0, |known| known.len());
+                trail.values.push(trail.at as u32 - 1, called.scalars, count);
             }
-            self.change(Arc::new(Template::of_command(command)));
-        }
-        Some(at)
+            goes
+        })
     }
 
     /// The number of a barrier with these edges, if it is the next command of a known block.
     pub(super) fn follow_barrier(&mut self, edges: &Edges, barrier: &Command) -> Option<u32> {
         let trail = self.trail.as_mut()?;
-        let goes = trail.goes_on(edges, |known| is_same(known, barrier))
+        let is_next =
+            |known: &Known, at| known.command(at).is_some_and(|own| is_same(own, barrier));
+        let goes = trail.goes_on(edges, is_next)
             || trail.goes_on_like(edges, |known| is_alike(known, barrier));
         goes.then(|| trail.at as u32 - 1)
     }
@@ -244,7 +312,8 @@ impl State {
 
     /// Makes nodes of the commands along the trail: it goes elsewhere from here on.
     pub(super) fn leave_trail(&mut self) {
-        let Some(trail) = self.trail.take() else { return };
+        let Some(mut trail) = self.trail.take() else { return };
+        trail.settle();
         for (template, edges) in trail.so_far() {
             self.push(What::One(template.clone(), None), edges, true);
         }

@@ -103,6 +103,9 @@ pub struct Caps {
     pub max_alloc: u64,
     /// Bytes of local memory that a group of any kernel can have.
     pub local_memory: u64,
+    /// Bytes of local memory that the groups share which a compute unit has in flight; 0 if that is
+    /// not known.
+    pub unit_local_memory: u64,
     /// Most parameters of one kernel.
     pub max_params: usize,
     /// Most operations that the engine hands to one lane before some end.
@@ -149,6 +152,7 @@ impl Default for Caps {
             max_alloc: u64::MAX,
             // The least that OpenCL and Vulkan devices have.
             local_memory: 16 << 10,
+            unit_local_memory: 0,
             max_params: 64,
             max_in_flight: 4096,
             courier: None,

@@ -57,7 +57,7 @@ const SCALARS: [Scalar; 6] =
 const COSTS: [Costs; 3] = [
     Costs::GPU,
     Costs { launch_ns: 0, cache_rate: 1, registers: u32::MAX, ..Costs::GPU },
-    Costs { launch_ns: 0, cache_rate: 1, registers: 3, ..Costs::GPU },
+    Costs { launch_ns: 0, cache_rate: 1, registers: 3, units: 1, unit_items: 8, ..Costs::GPU },
 ];
 
 /// Makes the case with this seed; an error is a mistake of the generator.

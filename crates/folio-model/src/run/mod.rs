@@ -71,7 +71,8 @@ impl Outcome {
         matches!(self, Outcome::Refused { .. } | Outcome::OutOfMemory { .. })
     }
 
-    fn from_error(error: &Error) -> Outcome {
+    /// How a call with this error has ended.
+    pub fn from_error(error: &Error) -> Outcome {
         match error {
             Error::Failed(failure) => Outcome::Failed(failure.id(), failure.label().to_owned()),
             Error::Aliasing { .. } => Outcome::Aliasing,

@@ -59,7 +59,7 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
             }
         }
         for pair in &plan.unfused {
-            count(match pair.reason {
+            count(match &pair.reason {
                 Reason::Between { .. } => "between",
                 Reason::Range { .. } => "range",
                 Reason::Ranges { .. } => "ranges",

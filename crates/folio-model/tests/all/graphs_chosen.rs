@@ -1,6 +1,6 @@
 //! Conditions in random programs of graphs: what one is, as a graph of its own and without Folio.
 
-use crate::graphs::{BUFFERS, FLAGS, N, Step, What, turns};
+use crate::graphs_steps::{BUFFERS, FLAGS, N, Step, What, turns};
 use folio::prelude::*;
 use folio_core::{DeviceRef, Executable, Result};
 use folio_model::rng::Rng;
@@ -71,7 +71,7 @@ impl Choice {
     /// As a program without Folio does it.
     pub(crate) fn run(&self, data: &mut [Vec<i64>]) {
         let value = data[FLAGS][self.flag];
-        let [first, second] = self.bodies.map(Body::step);
+        let [first, second] = self.steps();
         match (self.kind, value) {
             (Kind::If, 0) => {}
             (Kind::If, _) | (Kind::IfElse, 1..) | (Kind::Switch, 0) => first.run(data),
@@ -82,6 +82,11 @@ impl Choice {
                 data[FLAGS][self.flag] = 0;
             }
         }
+    }
+
+    /// What its bodies do.
+    pub(crate) fn steps(&self) -> [Step; 2] {
+        self.bodies.map(Body::step)
     }
 
     /// A graph of the condition alone.
@@ -132,7 +137,7 @@ pub(crate) fn chosen(rng: &mut Rng) -> Vec<Step> {
 /// Commands over pointers between others over the same memory: only the first and the last of all
 /// that use it are ordered by data.
 pub(crate) fn by_pointer(rng: &mut Rng, nth: usize) -> Vec<Step> {
-    let [first, second] = crate::graphs::RAW;
+    let [first, second] = crate::graphs_steps::RAW;
     let (term, to) = (rng.below(1000) as i64, rng.below(BUFFERS));
     let step = |what, from, to| Step { from, to, term, fixed: true, ..Step::of(what) };
     let behind = |before, step: Step| Step { after: Some(before), ..step };

@@ -242,9 +242,9 @@ struct Case<'c> {
 }
 
 /// What cases were.
-type Seen = Mutex<BTreeMap<&'static str, u64>>;
+pub type Seen = Mutex<BTreeMap<&'static str, u64>>;
 
-fn note(seen: &Seen, what: &'static str, count: u64) {
+pub fn note(seen: &Seen, what: &'static str, count: u64) {
     *seen.lock().unwrap().entry(what).or_default() += count;
 }
 
@@ -395,7 +395,8 @@ fn case(rt: &Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
     let options = FinalizeOptions::new();
     let options = if rng.chance(30) { options.insert_barriers() } else { options };
     // Where launches cost nothing, and registers do, fewer kernels share one.
-    let rare = FusionCosts { launch_ns: 0, cache_rate: 1, registers: 4, ..FusionCosts::GPU };
+    let few = FusionCosts { units: 1, unit_items: 16, ..FusionCosts::GPU };
+    let rare = FusionCosts { launch_ns: 0, cache_rate: 1, registers: 4, ..few };
     let options = if rng.chance(20) { options.costs(rare) } else { options };
     let internal = rng.chance(40).then(|| rng.below(KEPT));
     let case = Case {
@@ -418,7 +419,7 @@ fn case(rt: &Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
 }
 
 /// A builder by a number: devices that run the host's code.
-fn builder(nth: u64) -> RuntimeBuilder {
+pub fn builder(nth: u64) -> RuntimeBuilder {
     let builder = Runtime::builder();
     match nth % 3 {
         0 => builder.backend(SimBackend::builder().devices(2, DeviceSpec::default()).build()),
@@ -428,12 +429,12 @@ fn builder(nth: u64) -> RuntimeBuilder {
 }
 
 /// A device whose kernels are interpreted.
-fn interpreted() -> RuntimeBuilder {
+pub fn interpreted() -> RuntimeBuilder {
     let spec = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
     Runtime::builder().backend(SimBackend::builder().devices(1, spec).build())
 }
 
-fn suite(
+pub fn suite(
     name: &'static str,
     least: &[&'static str],
     case: &(dyn Fn(u64, &Seen) -> Result<(), String> + Sync),
@@ -469,11 +470,11 @@ fn suite_graphs_fused() {
 }
 
 /// What a runtime has, and the runtime that has nothing else.
-type Alone = (&'static str, fn() -> Result<Runtime>);
+pub type Alone = (&'static str, fn() -> Result<Runtime>);
 
-const OPENCL: Alone = ("opencl", || Runtime::builder().backend(OpenClBackend::new()).build());
-const VULKAN: Alone = ("vulkan", || Runtime::builder().backend(vulkan::validated()).build());
-const CUDA: Alone = ("cuda", || Runtime::builder().backend(CudaBackend::new()).build());
+pub const OPENCL: Alone = ("opencl", || Runtime::builder().backend(OpenClBackend::new()).build());
+pub const VULKAN: Alone = ("vulkan", || Runtime::builder().backend(vulkan::validated()).build());
+pub const CUDA: Alone = ("cuda", || Runtime::builder().backend(CudaBackend::new()).build());
 /// On one GPU by both, where there is that.
 const CUDA_AND_VULKAN: Alone = ("cuda and vulkan", || {
     let builder = Runtime::builder().keep_twins().backend(CudaBackend::new());
@@ -481,7 +482,7 @@ const CUDA_AND_VULKAN: Alone = ("cuda and vulkan", || {
 });
 
 /// A runtime of these backends, if each has devices here; else says why not.
-fn alone((backend, open): Alone) -> Option<Runtime> {
+pub fn alone((backend, open): Alone) -> Option<Runtime> {
     match open() {
         Ok(rt) if rt.absent().is_empty() => return Some(rt),
         Ok(none) => println!("skipped: {}", none.absent().join("; ")),

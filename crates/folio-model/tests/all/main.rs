@@ -6,10 +6,17 @@
 
 mod emit;
 mod faults;
+mod fused_wide;
 mod fusion;
 mod graphs;
 mod graphs_chosen;
+mod graphs_doubts;
+mod graphs_faults;
 mod graphs_fused;
+mod graphs_mishaps;
+mod graphs_planted;
+mod graphs_steps;
+mod graphs_world;
 mod kernels;
 mod machines;
 mod managed;

@@ -65,6 +65,28 @@ fn cuda_checked_graphs() {
     ]);
 }
 
+/// Another part of it, of fused graphs: registers, local memory, barriers, guards, reductions,
+/// rows, pointers, blocks.
+#[test]
+fn cuda_checked_fusion() {
+    if !are_there() {
+        return;
+    }
+    passes_checked(&[
+        "a_recorded_chain_is_one_launch",
+        "a_fused_block_needs_no_memory_between_kernels",
+        "groups_meet_at_barriers",
+        "smaller_launches_run_under_guards",
+        "parts_and_dimensions_stay_apart",
+        "copies_stand_before_and_after",
+        "exchanged_nodes_are_fused_anew",
+        "reductions_end_a_fused_launch",
+        "rows_of_a_softmax_are_one_launch",
+        "marked_pointers_are_internal",
+        "internal_memory_is_as_never_written_after_a_run",
+    ]);
+}
+
 /// Tests of the suite, under compute-sanitizer. All of them are there.
 fn passes_checked(checked: &[&str]) {
     let factory: Factory = Arc::new(|| Box::new(CudaBackend::new()));

@@ -15,6 +15,7 @@ use crate::graph::steps::Step;
 use crate::graph::template::Work;
 use crate::group::Leases;
 use crate::hal::{Geometry, Param};
+use crate::planted::Planted;
 use crate::token::{GroupId, Token};
 use folio_kernel::fuse::{
     Fate, FusedKernel, Geometry as Over, Home, Memory, MemoryId, Outcome, Source,
@@ -251,6 +252,8 @@ impl Draft<'_> {
     ) -> Result<Work, String> {
         let mut used: Vec<Used> = vec![];
         let mut scratch: Vec<(MemoryId, Scratch)> = vec![];
+        let plant = self.graph.core.engine.plant;
+        let whole = widened(fused.geometry.range, fused.kernel.shape.rank, 1);
         let mut stages = vec![];
         for member in members {
             let Member { launch, .. } = *member;
@@ -280,7 +283,10 @@ impl Draft<'_> {
                 };
                 params.push((*given.param, place));
             }
-            let (geometry, scalars) = (launch.geometry, launch.scalars.clone());
+            let (mut geometry, scalars) = (launch.geometry, launch.scalars.clone());
+            if plant.is(Planted::StageBound) && has_room(&params, whole) {
+                geometry.range = whole;
+            }
             stages.push(Stage { function, geometry, scalars, params });
         }
         used.iter().for_each(|used| launching.uses(used, false));
@@ -362,6 +368,14 @@ impl Draft<'_> {
         launch.fused = Some(Arc::new(Fused { names, chain: None, loaded }));
         Ok(Work::Loaded(handle))
     }
+}
+
+/// So many items find their elements within the memories of a kernel's parameters.
+fn has_room(params: &[(Param, At)], range: Dims) -> bool {
+    params.iter().all(|(param, place)| {
+        let within = |dim: usize| param.origin[dim] + range[dim] <= param.dims[dim];
+        matches!(place, At::Scratch(_)) || (0..3).all(within)
+    })
 }
 
 /// The first use of a memory that is none, by the kernels in their order.

@@ -110,8 +110,16 @@ impl Told<'_> {
     }
 }
 
+/// Lines as one string of DOT.
+fn lines<'t>(all: impl Iterator<Item = &'t str>) -> String {
+    let quoted = all.map(|line| Quoted(line).to_string());
+    let quoted: Vec<String> = quoted.map(|line| line[1..line.len() - 1].to_owned()).collect();
+    format!("\"{}\"", quoted.join("\\n"))
+}
+
 impl Ready {
-    /// The commands as they were described, with a box around each fused kernel.
+    /// The commands as they were described, with a box around each fused kernel, which says what
+    /// became of its temporaries, and a note of what was not fused.
     pub(in crate::graph) fn dot(&self, label: &Label, steps: &Steps) -> String {
         use std::fmt::Write;
         let mut out = String::new();
@@ -122,7 +130,11 @@ impl Ready {
             let is_fused = members.len() > 1;
             if is_fused {
                 let name = format!("fused `{}`", step.template.label.as_str());
-                let _ = writeln!(out, "  subgraph cluster_{at} {{\n  label={};", Quoted(&name));
+                let told = self.fusion.get(at).and_then(Option::as_deref).unwrap_or_default();
+                // Of what is told of it, the lines that begin with the name of a memory.
+                let fates = told.lines().filter(|line| line.starts_with('`'));
+                let text = lines(std::iter::once(&*name).chain(fates));
+                let _ = writeln!(out, "  subgraph cluster_{at} {{\n  label={text};");
             }
             for member in members {
                 if let Some(node) = nodes.get(*member) {
@@ -135,6 +147,15 @@ impl Ready {
         }
         for (at, node) in nodes.iter().enumerate() {
             let _ = node.edges(&mut out, "", &format!("n{at}"));
+        }
+        let unfused = self.report.iter().flat_map(|report| &report.unfused);
+        let unfused = unfused.map(|PairReport { first, second, why, .. }| {
+            format!("not fused: `{first}` and `{second}`: {why}")
+        });
+        let unfused: Vec<String> = unfused.collect();
+        if !unfused.is_empty() {
+            let text = lines(unfused.iter().map(String::as_str));
+            let _ = writeln!(out, "  unfused [shape=note, label={text}];");
         }
         out.push_str("}\n");
         out

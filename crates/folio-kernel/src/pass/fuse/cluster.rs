@@ -168,7 +168,7 @@ impl<'g> Clusters<'g> {
             return;
         };
         let before = self.before(node);
-        let alone = load_of(&call, registers(&call.call.kernel));
+        let alone = load_of(&call, registers(&call.call.kernel), &self.facts.costs);
         let mut best: Option<(usize, Fit)> = None;
         let mut refused = vec![];
         for at in self.candidates(&call) {
@@ -291,10 +291,11 @@ impl<'g> Clusters<'g> {
             pair::order(self.graph, member, call, &joint.space(), (barriers, self.planted))
                 .map_err(|reason| (Some(member.node), reason))?;
         }
-        let (step, load) = joined((&members, &unit.load), (call, alone));
-        let balance = self.facts.costs.weigh(&step);
+        let costs = &self.facts.costs;
+        let (step, load) = joined((&members, &unit.load), (call, alone), (&joint, costs));
+        let balance = costs.weigh(&step);
         if self.options.mode == Mode::Enable && !balance.is_gain() {
-            return Err((None, Reason::NoGain(balance)));
+            return Err((None, Reason::NoGain(Box::new(balance))));
         }
         let all: Vec<&PreparedCall<'g>> = members.iter().copied().chain([call]).collect();
         pair::limits(&all, self.facts).map_err(|reason| (None, reason))?;

@@ -1,6 +1,6 @@
 //! The report: what was fused, what became of temporaries, what was not fused and why (FUSE-10).
 
-use super::cost::{Balance, Load};
+use super::cost::{Balance, Limit, Load};
 use super::input::{Graph, Work};
 use super::intern::Fate;
 use super::plan::{FusedKernel, Plan, Step};
@@ -104,8 +104,8 @@ impl Plan {
                 first: graph.node_label(pair.first),
                 second: graph.node_label(pair.second),
                 why: pair.reason.to_string(),
-                balance: match pair.reason {
-                    Reason::NoGain(balance) => Some(balance),
+                balance: match &pair.reason {
+                    Reason::NoGain(balance) => Some(**balance),
                     _ => None,
                 },
             })
@@ -201,13 +201,23 @@ impl Display for Text<'_> {
 }
 
 fn balance(of: &Balance) -> String {
-    let Balance { load, cached, gained_ns, lost_ns, unfused_ns } = of;
-    let Load { launches, traffic, saved, working_set, registers, registers_alone } = load;
+    let Balance { load, cached, in_flight, wanted, limit, gained_ns, lost_ns, unfused_ns } = of;
+    let Load { launches, traffic, stretched, saved, working_set, .. } = load;
+    let Load { registers, registers_alone, items, group, local, .. } = load;
+    let limit = match limit {
+        Limit::None => "none",
+        Limit::Launch => "launch",
+        Limit::Registers => "registers",
+        Limit::Local => "local",
+    };
     format!(
         "{{\"gained_ns\":{gained_ns},\"lost_ns\":{lost_ns},\"unfused_ns\":{unfused_ns},\
-         \"launches\":{launches},\"traffic\":{traffic},\"saved\":{saved},\
+         \"launches\":{launches},\"traffic\":{traffic},\"stretched\":{stretched},\
+         \"saved\":{saved},\
          \"working_set\":{working_set},\"cached\":{cached},\
-         \"registers\":{registers},\"registers_alone\":{registers_alone}}}"
+         \"registers\":{registers},\"registers_alone\":{registers_alone},\
+         \"items\":{items},\"group\":{group},\"local\":{local},\
+         \"in_flight\":{in_flight},\"wanted\":{wanted},\"limit\":\"{limit}\"}}"
     )
 }
 

@@ -79,7 +79,7 @@ mod tidy;
 mod touch;
 
 pub use cluster::Refusal;
-pub use cost::{Balance, Costs, Load};
+pub use cost::{Balance, Costs, Limit, Load};
 pub use explain::{ClusterReport, Explanation, MemoryReport, PairReport};
 pub use input::{
     Argument, Call, Elsewhere, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,

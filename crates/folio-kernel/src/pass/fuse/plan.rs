@@ -8,6 +8,7 @@ use super::input::{
 };
 use super::intern::{Interning, Outcome, internalise, narrow_access};
 use super::join::{JoinedKernel, Parameter, Source, bake, join};
+use super::local::local_bytes;
 use super::pair;
 use super::pair::View;
 use super::pressure::registers;
@@ -116,7 +117,7 @@ pub fn planted(
         if let (Mode::Enable, Some(Ok(fused))) = (options.mode, &made)
             && !fused.balance.is_gain()
         {
-            made = Some(Err(Reason::NoGain(fused.balance)));
+            made = Some(Err(Reason::NoGain(Box::new(fused.balance))));
         }
         match made {
             None => plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node))),
@@ -252,7 +253,8 @@ fn fuse(
         return Some(Err(Reason::NotWellFormed(Box::new(error))));
     }
     let geometry = Geometry { range: joint.range, offset: joint.offset, group: joint.group };
-    let balance = facts.costs.weigh(&Load { registers: registers(&kernel), ..unit.load });
+    let (registers, local) = (registers(&kernel), local_bytes(&kernel));
+    let balance = facts.costs.weigh(&Load { registers, local, ..unit.load });
     let (nodes, kernel) = (unit.nodes.clone(), Arc::new(kernel));
     Some(Ok(FusedKernel { nodes, kernel, geometry, parameters, outcomes, baked, balance }))
 }

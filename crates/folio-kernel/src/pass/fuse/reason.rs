@@ -211,7 +211,7 @@ pub enum Reason {
     },
     /// The cost model says that one launch takes as long as several, or longer.
     #[error("no gain: {0}")]
-    NoGain(Balance),
+    NoGain(Box<Balance>),
     /// They were not compared, since nothing connects them.
     #[error("they share no memory")]
     Unrelated,

@@ -3,7 +3,8 @@
 use super::input::{Argument, Call};
 use super::reason::Elements;
 use crate::flow::{self, Seen, Use};
-use crate::ir::{Kernel, ParamKind};
+use crate::interval::Interval;
+use crate::ir::{Kernel, ParamKind, Stmt, Value, walk};
 use crate::launch::Launch;
 use crate::linear::{Linear, Symbol};
 use crate::op::Query;
@@ -54,6 +55,8 @@ pub(crate) struct Touch {
     pub at: Vec<Index>,
     /// It is in bounds.
     pub proved: bool,
+    /// Elements that an item accesses there, by loops: a row has many.
+    pub walks: u64,
 }
 
 impl Touch {
@@ -180,9 +183,10 @@ pub(crate) fn prepare(node: usize, call: &Call) -> Option<PreparedCall<'_>> {
     let fits = call.geometry.group.map_or(!groups, |size| !groups || cut(size));
     let launch = launch(call).filter(|_| kernel.shape.tile == 1 && fits)?;
     let mut touches = vec![vec![]; kernel.params.len()];
+    let turns = turns(kernel);
     for seen in flow::analyse(kernel, &launch).accesses.iter().filter(|seen| !seen.never) {
         if let Some(list) = touches.get_mut(seen.param.index()) {
-            let touch = touch(kernel, &launch, seen);
+            let touch = touch(kernel, &launch, &turns, seen);
             if !list.contains(&touch) {
                 list.push(touch);
             }
@@ -191,7 +195,40 @@ pub(crate) fn prepare(node: usize, call: &Call) -> Option<PreparedCall<'_>> {
     Some(PreparedCall { node, call, touches })
 }
 
-fn touch(kernel: &Kernel, launch: &Launch, seen: &Seen) -> Touch {
+/// The numbers of the turns of a kernel's loops.
+fn turns(kernel: &Kernel) -> Vec<Value> {
+    let mut turns = vec![];
+    walk(&kernel.body, &mut |stmt| {
+        if let Stmt::For { index, .. } = stmt {
+            turns.push(*index);
+        }
+    });
+    turns
+}
+
+/// How many elements an access reaches from one item, where loops count through them. One that
+/// data lead to counts as one.
+fn walks(launch: &Launch, turns: &[Value], seen: &Seen) -> u64 {
+    let of_dim = |(form, reach): (&Option<Linear>, &Interval)| {
+        let form = form.as_ref()?;
+        let counted = |symbol: &Symbol| matches!(symbol, Symbol::Value(of) if turns.contains(of));
+        if !form.terms.iter().any(|(symbol, _)| counted(symbol)) {
+            return None;
+        }
+        // What is left of the reach of all items without their positions'.
+        let mut reach = reach.hi.checked_sub(reach.lo)?;
+        for (symbol, factor) in form.terms.iter().filter(|(symbol, _)| !counted(symbol)) {
+            let known = launch.symbol(*symbol)?;
+            let width = known.hi.checked_sub(known.lo)?;
+            reach = reach.checked_sub(width.checked_mul(i128::from(factor.unsigned_abs()))?)?;
+        }
+        u64::try_from(reach.checked_add(1)?).ok()
+    };
+    let dims = seen.forms.iter().zip(&seen.indices).map(|dim| of_dim(dim).unwrap_or(1));
+    dims.fold(1, u64::saturating_mul)
+}
+
+fn touch(kernel: &Kernel, launch: &Launch, turns: &[Value], seen: &Seen) -> Touch {
     let local = |dim: usize| {
         let range = seen.in_group.get(dim).copied().flatten();
         let size = launch.group.get(dim).map_or(0, |size| i128::from(*size));
@@ -204,7 +241,7 @@ fn touch(kernel: &Kernel, launch: &Launch, seen: &Seen) -> Touch {
         index
     };
     let at = seen.forms.iter().enumerate().map(index).collect();
-    Touch { does: seen.does, at, proved: seen.proved }
+    Touch { does: seen.does, at, proved: seen.proved, walks: walks(launch, turns, seen) }
 }
 
 /// A form as a sum of positions, and as one of group indices. What is the same for the whole launch

@@ -1,7 +1,7 @@
 //! The examples of `src/fuse/README.md` are what fusion does. `FOLIO_BLESS=1` writes them anew.
 
-use super::graph::{ADD, Chain, DOUBLE, FIVE, MIRROR, MUL, SUM, UPDATE};
-use folio_kernel::fuse::{Mode, Options, Plan};
+use super::graph::{ADD, Chain, DOUBLE, FIVE, MIRROR, MUL, SCALED, SUM, UPDATE};
+use folio_kernel::fuse::{Mode, Options, OtherWork, Plan, Step};
 use std::fmt::Write;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/src/pass/fuse/README.md");
@@ -69,12 +69,76 @@ fn reductions() -> Example {
     planned(chain, require())
 }
 
+/// Two kernels that loop as often as the same number says.
+fn loops() -> Chain {
+    let mut chain = Chain::new();
+    let [x, out] = ["x", "out"].map(|name| chain.memory(name, 512));
+    let tmp = chain.temporary("tmp", 512);
+    chain.call("scaled", SCALED, 512, &[x, tmp]);
+    chain.call("scaled", SCALED, 512, &[tmp, out]);
+    chain
+}
+
+fn scalars() -> Example {
+    planned(loops(), require())
+}
+
+fn baked() -> Example {
+    planned(loops(), Options { bake: true, ..require() })
+}
+
+fn independent() -> Example {
+    let mut chain = Chain::new();
+    let [a, b, c, d] = ["a", "b", "c", "d"].map(|name| chain.memory(name, 512));
+    chain.call("five", FIVE, 512, &[a, b]);
+    chain.call("double", DOUBLE_ITEMS, 512, &[c, d]);
+    planned(chain, Options::new(Mode::Enable))
+}
+
+fn hoisted() -> Example {
+    let mut chain = Chain::new();
+    let names = ["host", "x", "y", "tmp", "out"];
+    let [host, x, y, tmp, out] = names.map(|name| chain.memory(name, 512));
+    chain.other(OtherWork::Copy, &[host, x]);
+    chain.call("five", FIVE, 512, &[x, tmp]);
+    chain.other(OtherWork::Fill, &[y]);
+    chain.call("add", ADD, 512, &[tmp, y, out]);
+    chain.other(OtherWork::Copy, &[out, host]);
+    planned(chain, require())
+}
+
+const DOUBLE_ITEMS: &str = r#"kernel "double" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 out item
+body {
+  %0 u64 = query position 0 0
+  %1 f32 = load p0[%0]
+  %2 f32 = add %1, %1
+  store p1[%0] = %2
+}
+"#;
+
+/// What runs, in order, where something does beside kernels.
+fn order((chain, plan): &Example) -> Option<String> {
+    let nodes = &chain.graph.nodes;
+    nodes.iter().find(|node| node.call().is_none())?;
+    let label = |at: &usize| nodes[*at].label.clone();
+    let before: Vec<String> = nodes.iter().map(|node| node.label.clone()).collect();
+    let after = plan.steps.iter().map(|step| match step {
+        Step::Node(at) => label(at),
+        Step::Fused(fused) => fused.kernel.name.clone(),
+    });
+    let after: Vec<String> = after.collect();
+    Some(format!("before: {}\nafter:  {}\n", before.join("; "), after.join("; ")))
+}
+
 /// A kernel's statements, without its head where that says nothing more.
 fn block(text: &str) -> String {
     format!("```text\n{}\n```\n", text.trim_end())
 }
 
-fn shown((chain, plan): &Example) -> String {
+fn shown(example: &Example) -> String {
+    let (chain, plan) = example;
     let mut text = "\nBefore:\n\n".to_owned();
     let calls = chain.graph.nodes.iter().filter_map(|node| node.call());
     let kernels: Vec<String> = calls.map(|call| call.kernel.to_string()).collect();
@@ -82,6 +146,9 @@ fn shown((chain, plan): &Example) -> String {
     text.push_str("\nAfter:\n\n");
     let fused: Vec<String> = plan.fused().map(|fused| fused.kernel.to_string()).collect();
     text.push_str(&block(&fused.concat()));
+    if let Some(order) = order(example) {
+        write!(text, "\nThe order:\n\n{}", block(&order)).unwrap();
+    }
     let report = plan.explain(&chain.graph).to_string();
     write!(text, "\nThe report:\n\n{}\n", block(&report)).unwrap();
     text
@@ -97,6 +164,10 @@ fn examples_of_the_page_are_what_fusion_does() {
         ("barriers", barriers()),
         ("phases", phases()),
         ("reductions", reductions()),
+        ("scalars", scalars()),
+        ("baked", baked()),
+        ("independent", independent()),
+        ("hoisted", hoisted()),
     ];
     let bless = std::env::var_os("FOLIO_BLESS").is_some();
     for (name, example) in &examples {

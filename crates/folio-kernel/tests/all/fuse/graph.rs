@@ -239,3 +239,24 @@ body {
   }
 }
 "#;
+
+/// `z[i]` is the sum of `n` times `x[i]`.
+pub const SCALED: &str = r#"kernel "scaled" items 1 tile 1
+param p0 = "n" scalar u64
+param p1 = "x" view f32 1 in item
+param p2 = "z" view f32 1 out item
+var v0 = "sum" f32
+body {
+  %0 u64 = arg p0
+  %1 u64 = query position 0 0
+  %2 u64 = const u64 0
+  for l0 %3 in %2, %0 {
+    %4 f32 = load p1[%1]
+    %5 f32 = load v0
+    %6 f32 = add %4, %5
+    store v0 = %6
+  }
+  %7 f32 = load v0
+  store p2[%1] = %7
+}
+"#;

@@ -7,3 +7,4 @@ mod graph;
 mod passes;
 mod reasons;
 mod scopes;
+mod time;

@@ -1,6 +1,6 @@
 //! What the code becomes.
 
-use super::graph::{ADD, Chain, FIVE, MUL, SUM, UPDATE};
+use super::graph::{ADD, Chain, FIVE, MUL, SCALED, SUM, UPDATE};
 use super::scopes::outcome;
 use crate::common::read;
 use folio_kernel::fuse::registers;
@@ -169,25 +169,6 @@ fn earlier_contents_are_loaded_where_they_are_seen() {
     chain.wish(y, wishes(true));
     assert!(!text(&chain).contains("\"0.z\" view"));
 }
-
-const SCALED: &str = r#"kernel "scaled" items 1 tile 1
-param p0 = "n" scalar u64
-param p1 = "x" view f32 1 in item
-param p2 = "z" view f32 1 out item
-var v0 = "sum" f32
-body {
-  %0 u64 = arg p0
-  %1 u64 = query position 0 0
-  %2 u64 = const u64 0
-  for l0 %3 in %2, %0 {
-    %4 f32 = load p1[%1]
-    %5 f32 = load v0
-    %6 f32 = add %4, %5
-    store v0 = %6
-  }
-  %7 f32 = load v0
-  store p2[%1] = %7
-}"#;
 
 fn scaled() -> Chain {
     let mut chain = Chain::new();

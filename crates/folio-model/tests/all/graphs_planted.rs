@@ -1,0 +1,173 @@
+//! Bugs on purpose in random programs of graphs are found, and those that only some programs show.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+use crate::graphs::case;
+use crate::graphs_steps::puts;
+use crate::graphs_world::{Seen, builder};
+use folio::prelude::*;
+use folio_core::Result;
+use folio_core::planted::Planted;
+use folio_cpu::CpuBackend;
+use folio_sim::SimBackend;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// Runs cases with the bug until one shows it.
+fn caught(bug: Planted) {
+    let seen = Seen::default();
+    let caught = (1..=1000).any(|seed| {
+        // SAFETY: the bug leaves wrong numbers in buffers, within their bounds.
+        let rt = unsafe { builder(seed).plant(bug) }.build().unwrap();
+        case(rt, seed, &seen).is_err()
+    });
+    assert!(caught, "{bug:?} was not caught: {:?}", seen.lock().unwrap());
+}
+
+#[test]
+fn planted_lost_edge_of_a_graph_is_caught() {
+    caught(Planted::LostEdge);
+}
+
+#[test]
+fn planted_part_that_waits_for_its_first_command_only_is_caught() {
+    caught(Planted::FirstOnly);
+}
+
+#[test]
+fn planted_stale_data_at_the_entry_of_a_part_is_caught() {
+    caught(Planted::StaleEntry);
+}
+
+#[test]
+fn planted_part_of_earlier_commands_is_caught() {
+    caught(Planted::OldPart);
+}
+
+#[test]
+fn planted_exchange_while_a_replay_is_on_its_way_is_caught() {
+    caught(Planted::EarlyExchange);
+}
+
+#[test]
+fn planted_block_whose_arguments_are_not_exchanged_is_caught() {
+    caught(Planted::StaleScalar);
+}
+
+#[test]
+fn planted_temporary_that_shares_memory_while_alive_is_caught() {
+    caught(Planted::SharedAlive);
+}
+
+/// A block of three tasks, of which one comes after the first. The first one looks for a while
+/// whether the second runs beside it. Returns whether it did.
+fn second_runs_beside_the_first(rt: &Runtime, q: &Queue, second_is_free: bool) -> bool {
+    let (ran, seen) = (Arc::new(AtomicBool::new(false)), Arc::new(AtomicBool::new(false)));
+    let (look, found, runs) = (ran.clone(), seen.clone(), ran.clone());
+    let first = move |()| {
+        let start = Instant::now();
+        while !look.load(Ordering::SeqCst) && start.elapsed() < Duration::from_secs(2) {
+            std::thread::yield_now();
+        }
+        found.store(look.load(Ordering::SeqCst), Ordering::SeqCst);
+    };
+    q.batch(|q| {
+        let first = q.submit(|cg| {
+            cg.host_task((), first);
+            Ok(())
+        })?;
+        q.submit(|cg| {
+            if !second_is_free {
+                cg.after(&first);
+            }
+            cg.host_task((), move |()| runs.store(true, Ordering::SeqCst));
+            Ok(())
+        })?;
+        q.submit(|cg| {
+            if second_is_free {
+                cg.after(&first);
+            }
+            cg.host_task((), |()| {});
+            Ok(())
+        })
+    })
+    .unwrap();
+    rt.wait().unwrap();
+    seen.load(Ordering::SeqCst)
+}
+
+/// A CPU's runtime with a bug, or without one.
+fn one_cpu(bug: Option<Planted>) -> Runtime {
+    let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
+    let builder = Runtime::builder().backend(cpu);
+    let builder = match bug {
+        // SAFETY: the bugs of these tests leave another number.
+        Some(bug) => unsafe { builder.plant(bug) },
+        None => builder,
+    };
+    builder.build().unwrap()
+}
+
+/// A block of which the first command has this value; the others are always the same.
+fn with_value(q: &Queue, value: i64, [x, y]: [&Shared<i64>; 2]) -> Result<()> {
+    q.run(4, puts(value, x))?;
+    (0..9).try_for_each(|_| q.run(4, puts(1, y)).map(drop))
+}
+
+/// GRAPH-08
+#[test]
+fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
+    let left = |bug| {
+        let rt = one_cpu(bug);
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64>(4).unwrap().share());
+        let q = rt.queue().unwrap();
+        let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
+        for _ in 0..50 {
+            q.batch(|q| block(q, 1)).unwrap().1.wait().unwrap();
+        }
+        assert!(q.batch_report().replayed > 0, "{:?}", q.batch_report());
+        q.batch(|q| block(q, 100)).unwrap();
+        x.get([0]).unwrap()
+    };
+    assert_eq!((left(None), left(Some(Planted::OtherValues))), (100, 1));
+}
+
+/// GRAPH-08: the graph of a known block does something else by the time it is submitted.
+#[test]
+fn planted_block_of_another_version_is_caught() {
+    let left = |bug| {
+        let rt = one_cpu(bug);
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64>(4).unwrap().share());
+        let q = rt.queue().unwrap();
+        let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
+        for value in 0..50 {
+            q.batch(|q| block(q, value)).unwrap().1.wait().unwrap();
+        }
+        let before = q.batch_report();
+        assert!(before.exchanged > 0, "{before:?}");
+        q.batch(|outer| {
+            block(outer, 49)?;
+            q.batch(|q| block(q, 100)).map(drop)
+        })
+        .unwrap();
+        assert_eq!(q.batch_report().exchanged, before.exchanged + 1);
+        x.get([0]).unwrap()
+    };
+    assert_eq!((left(None), left(Some(Planted::OldVersion))), (49, 100));
+}
+
+#[test]
+fn planted_order_of_another_block_is_caught() {
+    for planted in [false, true] {
+        let builder = Runtime::builder().backend(SimBackend::builder().build());
+        let builder = match planted {
+            // SAFETY: the bug leaves tasks in another order.
+            true => unsafe { builder.plant(Planted::OtherStructure) },
+            false => builder,
+        };
+        let rt = builder.build().unwrap();
+        let q = rt.queue().unwrap();
+        assert!(second_runs_beside_the_first(&rt, &q, true));
+        assert_eq!(second_runs_beside_the_first(&rt, &q, false), planted);
+    }
+}

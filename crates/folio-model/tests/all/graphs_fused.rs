@@ -520,44 +520,6 @@ fn cuda_runs_fused_graphs() {
     over("GRAPHS_FUSED_CUDA", CUDA);
 }
 
-/// FUSE-10: constants are measured on each device, and then graphs are fused by them. Asked again,
-/// they are the same: what was measured is remembered.
-fn measured_costs_decide(rt: &Runtime) {
-    for device in rt.devices() {
-        let usual = device.fusion_costs();
-        let costs = device.measure_fusion_costs().unwrap();
-        println!("{}: {costs:?}", device.name());
-        assert!(costs.launch_ns > 0 && costs.memory_rate > 0, "{costs:?}");
-        assert!(costs.cache_rate >= costs.memory_rate, "{costs:?}");
-        assert_eq!((costs.registers, device.fusion_costs()), (usual.registers, costs));
-    }
-}
-
-/// FUSE-10
-#[test]
-fn measured_costs_are_those_that_decide() {
-    measured_costs_decide(&builder(1).build().unwrap());
-}
-
-/// FUSE-10
-#[test]
-fn opencl_costs_that_are_measured_decide() {
-    alone(OPENCL).iter().for_each(measured_costs_decide);
-}
-
-/// FUSE-10
-#[test]
-fn vulkan_costs_that_are_measured_decide() {
-    alone(VULKAN).iter().for_each(measured_costs_decide);
-    vulkan::is_silent();
-}
-
-/// FUSE-10
-#[test]
-fn cuda_costs_that_are_measured_decide() {
-    alone(CUDA).iter().for_each(measured_costs_decide);
-}
-
 /// FUSE-01, GRAPH-01: of a graph within a graph, fusion looks at what is in that, however many such
 /// graphs there are.
 #[test]

@@ -1,5 +1,5 @@
 //! What commands of random programs of graphs do, by Folio and without it.
-#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use crate::graphs_chosen::{Choice, by_pointer, chosen};
 use folio::prelude::*;
@@ -101,7 +101,7 @@ impl Tasks {
         self.ran.lock().unwrap().push(own);
         let next = |left: usize| left.checked_sub(1);
         match self.fuse.fetch_update(Ordering::SeqCst, Ordering::SeqCst, next) {
-            Ok(1) if own % 2 == 0 => panic!("{BURNT}"),
+            Ok(1) if own.is_multiple_of(2) => panic!("{BURNT}"),
             Ok(1) => Err(BURNT),
             _ => Ok(()),
         }
@@ -204,7 +204,6 @@ impl Step {
     }
 
     /// As a program without Folio does it.
-    #[expect(clippy::needless_range_loop, reason = "two of the vectors by one index")]
     pub(crate) fn run(&self, data: &mut [Vec<i64>]) {
         if let What::Chosen(choice) = self.what {
             return choice.run(data);

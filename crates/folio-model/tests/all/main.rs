@@ -8,6 +8,7 @@ mod emit;
 mod faults;
 mod fused_wide;
 mod fusion;
+mod fusion_costs;
 mod graphs;
 mod graphs_chosen;
 mod graphs_doubts;

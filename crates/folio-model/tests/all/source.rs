@@ -43,7 +43,8 @@ fn compiled(
     build.current_dir(env!("CARGO_MANIFEST_DIR")).env("FOLIO_RANDOM_KERNELS", &text);
     // As the profile of tests, so that nothing else is compiled anew.
     build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
-    build.env("CARGO_PROFILE_DEV_DEBUG", "line-tables-only");
+    let debug = std::env::var("CARGO_PROFILE_TEST_DEBUG");
+    build.env("CARGO_PROFILE_DEV_DEBUG", debug.as_deref().unwrap_or("line-tables-only"));
     build.env("CARGO_PROFILE_DEV_LTO", "off");
     build.args(["rustc", "--quiet", "--offline", "--example", "random_kernels"]);
     build.args(["--", "--cfg", "random_kernels", "-C", "debuginfo=0"]).args(form.flags);

@@ -1,6 +1,6 @@
 //! What a module of SPIR-V says of itself, as far as a driver believes it unseen: where its
 //! instructions end, what it needs, and how its entries are called. Looked at before the driver is
-//! given the module. The bodies of its functions are not: whoever made the
+//! given the module. The bodies of its functions are not: the program that made the
 //! [`Image`](folio_core::hal::Image) says that a compiler made them.
 
 use folio_kernel::emit::spirv::Adds;

@@ -1,23 +1,40 @@
 //! Calls of the driver while the validation layer looks at them.
 //!
-//! The layer (1.3.239) finds what it knows of a device in a map that all devices of the process
-//! share, and takes no lock for that. So a call crashes that runs while another thread makes or
-//! destroys any device (docs/drivers.md). With the layer, a thread in this crate's calls holds
-//! [`CALLS`] for reading, and one that makes or destroys a device holds it for writing. Without the
-//! layer nothing is held.
+//! The layer (1.3.239) finds what it knows of instances and devices in one map of the process, and
+//! takes no lock for that. So a call crashes that runs while another thread makes or destroys one
+//! (docs/drivers.md). With the layer, a thread in this crate's calls holds [`CALLS`] for reading, and
+//! one that makes or destroys an instance or a device holds it for writing. Without the layer nothing
+//! is held.
 //!
 //! A thread takes it before any other lock of the crate. While it holds it, it waits for the driver
 //! and for threads that hold it, too, and calls nothing of the program's: so it always comes back.
+//! A device whose last handle goes while its thread is in calls is destroyed when they have ended.
 //! Commands that an interop task records by itself are not guarded.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
+use std::mem::ManuallyDrop;
 use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 static CALLS: RwLock<()> = RwLock::new(());
 
+/// What this thread does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    Outside,
+    /// It holds the lock for reading.
+    Inside,
+    /// It holds the lock for writing.
+    Alone,
+}
+
+type End = Box<dyn FnOnce()>;
+
 thread_local! {
-    /// This thread holds it.
-    static INSIDE: Cell<bool> = const { Cell::new(false) };
+    static STATE: Cell<State> = const { Cell::new(State::Outside) };
+    /// What ends when the calls that it is in have ended. Never dropped, so that a handle that goes
+    /// with its thread finds it; empty whenever the thread is outside.
+    static LATER: ManuallyDrop<RefCell<Vec<End>>> =
+        const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
 
 /// A thread is in calls.
@@ -30,22 +47,42 @@ pub(crate) struct Alone(Option<RwLockWriteGuard<'static, ()>>);
 
 /// Begins calls. `looks`: the layer is on.
 pub(crate) fn inside(looks: bool) -> Inside {
-    let begins = looks && !INSIDE.get();
-    INSIDE.set(INSIDE.get() || begins);
-    Inside(begins.then(|| CALLS.read().unwrap_or_else(PoisonError::into_inner)))
+    let begins = looks && STATE.get() == State::Outside;
+    Inside(begins.then(|| {
+        STATE.set(State::Inside);
+        CALLS.read().unwrap_or_else(PoisonError::into_inner)
+    }))
 }
 
-/// Begins the making or the end of a device.
+/// Begins the making of an instance or a device, which no thread does in calls.
 pub(crate) fn alone(looks: bool) -> Alone {
-    let begins = looks && !INSIDE.get();
-    INSIDE.set(INSIDE.get() || begins);
-    Alone(begins.then(|| CALLS.write().unwrap_or_else(PoisonError::into_inner)))
+    debug_assert!(!looks || STATE.get() != State::Inside, "a device is made in calls");
+    let begins = looks && STATE.get() == State::Outside;
+    Alone(begins.then(|| {
+        STATE.set(State::Alone);
+        CALLS.write().unwrap_or_else(PoisonError::into_inner)
+    }))
+}
+
+/// Ends a device: at once, or when the calls that this thread is in have ended.
+pub(crate) fn end(looks: bool, ends: impl FnOnce() + 'static) {
+    if looks && STATE.get() == State::Inside {
+        return LATER.with(|later| later.borrow_mut().push(Box::new(ends)));
+    }
+    let _alone = alone(looks);
+    ends();
 }
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        if self.0.take().is_some() {
-            INSIDE.set(false);
+        if self.0.take().is_none() {
+            return;
+        }
+        STATE.set(State::Outside);
+        let later = LATER.with(|later| later.take());
+        if !later.is_empty() {
+            let _alone = alone(true);
+            later.into_iter().for_each(|ends| ends());
         }
     }
 }
@@ -53,7 +90,42 @@ impl Drop for Inside {
 impl Drop for Alone {
     fn drop(&mut self) {
         if self.0.take().is_some() {
-            INSIDE.set(false);
+            STATE.set(State::Outside);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::rc::Rc;
+
+    /// What ends in calls ends after the outermost of them, alone; what ends alone or outside, at
+    /// once.
+    #[test]
+    fn what_ends_in_calls_ends_after_them() {
+        let seen = Rc::new(RefCell::new(vec![]));
+        let note = |name: &'static str| {
+            let seen = seen.clone();
+            move || seen.borrow_mut().push((name, STATE.get()))
+        };
+        let outer = inside(true);
+        end(true, note("device"));
+        let nested = inside(true);
+        let again = note("of a device");
+        end(true, move || end(true, again));
+        drop(nested);
+        assert!(seen.borrow().is_empty());
+        drop(outer);
+        end(true, note("outside"));
+        end(false, note("without the layer"));
+        assert_eq!(STATE.get(), State::Outside);
+        let expected = [
+            ("device", State::Alone),
+            ("of a device", State::Alone),
+            ("outside", State::Alone),
+            ("without the layer", State::Outside),
+        ];
+        assert_eq!(*seen.borrow(), expected);
     }
 }

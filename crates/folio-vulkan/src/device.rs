@@ -21,10 +21,12 @@ use folio_core::hal::{
     Source, UsmAllocator,
 };
 use std::ffi::c_int;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
-/// What a device and its lanes share.
+/// What there is of a device.
 pub(crate) struct Core {
     /// Its messenger goes after its devices.
     pub(crate) shared: Arc<Shared>,
@@ -100,7 +102,7 @@ impl std::fmt::Debug for Core {
 }
 
 impl Core {
-    pub(crate) fn new(found: &Found, cache: Cache) -> Result<Core, HalError> {
+    fn new(found: &Found, cache: Cache) -> Result<Core, HalError> {
         // A core that is given up below goes before this does.
         let _alone = found.shared.alone();
         let device = create(found)?;
@@ -382,10 +384,30 @@ fn notice_the_end() {
     });
 }
 
+/// A device that is open. What it shares with its lanes and graphs.
+#[derive(Debug)]
+pub(crate) struct Opened(ManuallyDrop<Core>);
+
+impl Deref for Opened {
+    type Target = Core;
+
+    fn deref(&self) -> &Core {
+        &self.0
+    }
+}
+
+impl Drop for Opened {
+    fn drop(&mut self) {
+        // SAFETY: nothing uses the field after this.
+        let core = unsafe { ManuallyDrop::take(&mut self.0) };
+        let shared = core.shared.clone();
+        // It takes the lock of the end, which threads in calls hold, while it is alone.
+        shared.end(move || drop(core));
+    }
+}
+
 impl Drop for Core {
     fn drop(&mut self) {
-        // Before the lock of the end, which threads in calls take.
-        let _alone = self.shared.alone();
         let ending = ending();
         if *ending {
             return;
@@ -416,7 +438,13 @@ impl Drop for Core {
 }
 
 /// An opened device.
-pub(crate) struct VulkanDevice(pub(crate) Arc<Core>);
+pub(crate) struct VulkanDevice(pub(crate) Arc<Opened>);
+
+impl VulkanDevice {
+    pub(crate) fn open(found: &Found, cache: Cache) -> Result<VulkanDevice, HalError> {
+        Ok(VulkanDevice(Arc::new(Opened(ManuallyDrop::new(Core::new(found, cache)?)))))
+    }
+}
 
 // SAFETY: lanes and allocator keep the HAL's contract; see `VulkanLane` and `Memory`.
 unsafe impl Device for VulkanDevice {

@@ -24,7 +24,7 @@ use crate::arena::{Arena, Piece, RECORD, Store};
 use crate::audit::{Event, Uses};
 use crate::barriers::{Barrier, Kind, Kinds, Used, levels};
 use crate::counts::Counts;
-use crate::device::{Core, Loaded};
+use crate::device::{Core, Loaded, Opened};
 use crate::lane::batch::{Batch, Replayed, Said};
 use crate::lane::jobs::{Launch, Work};
 use crate::lane::{State, VulkanLane};
@@ -45,7 +45,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 pub(crate) struct VulkanGraph {
     nodes: Mutex<Nodes>,
     /// Goes after the nodes, which hold memory of its.
-    core: Arc<Core>,
+    core: Arc<Opened>,
 }
 
 struct Nodes {
@@ -76,7 +76,7 @@ const EXCLUSIVE: usize = 3;
 
 /// A command buffer, and what its commands use.
 pub(crate) struct Recording {
-    core: Arc<Core>,
+    core: Arc<Opened>,
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     arenas: [Arena; Store::COUNT],
@@ -145,7 +145,7 @@ fn runs(records: &mut [Spot]) -> Vec<Run> {
 }
 
 impl VulkanGraph {
-    pub(crate) fn new(core: &Arc<Core>, nodes: &[Node<'_>]) -> Result<VulkanGraph, HalError> {
+    pub(crate) fn new(core: &Arc<Opened>, nodes: &[Node<'_>]) -> Result<VulkanGraph, HalError> {
         for (own, node) in nodes.iter().enumerate() {
             if node.after.iter().any(|before| *before >= own) {
                 return Err(HalError::unsupported("a node after a later one"));

@@ -32,7 +32,7 @@ mod progress;
 use crate::arena::{Arena, Store};
 use crate::barriers::Hazards;
 use crate::counts::Counts;
-use crate::device::{Core, ending};
+use crate::device::{Opened, ending};
 use crate::graph::VulkanGraph;
 use crate::platform::driver;
 use crate::queues::Use;
@@ -59,7 +59,7 @@ pub(crate) type Awaited = (Arc<VulkanLane>, Tick);
 
 /// A lane.
 pub(crate) struct VulkanLane {
-    pub(crate) core: Arc<Core>,
+    pub(crate) core: Arc<Opened>,
     own: Weak<VulkanLane>,
     pub(crate) queue: Use,
     pub(crate) semaphore: vk::Semaphore,
@@ -124,7 +124,7 @@ impl State {
 }
 
 impl VulkanLane {
-    pub(crate) fn new(core: Arc<Core>, queue: Use) -> Result<Arc<VulkanLane>, HalError> {
+    pub(crate) fn new(core: Arc<Opened>, queue: Use) -> Result<Arc<VulkanLane>, HalError> {
         let (semaphore, value) = core.timeline()?;
         let pool = core.command_pool(queue).inspect_err(|_| core.keep_timeline(semaphore))?;
         core.counts().add(&Counts { lanes: 1, ..Counts::default() });

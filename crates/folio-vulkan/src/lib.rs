@@ -85,7 +85,7 @@ pub use native::{Native, Place};
 
 pub use folio_cache::{Cache, Counts};
 
-use device::{Core, VulkanDevice};
+use device::VulkanDevice;
 use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};
 use platform::{Found, find};
 use std::sync::{Arc, OnceLock};
@@ -210,7 +210,6 @@ unsafe impl Backend for VulkanBackend {
         let found = self.found().ok().and_then(|all| all.get(index)).ok_or_else(|| {
             HalError::new(HalErrorKind::Driver, format!("there is no device {index}"))
         })?;
-        let core = Core::new(found, self.cache.clone())?;
-        Ok(Arc::new(VulkanDevice(Arc::new(core))))
+        Ok(Arc::new(VulkanDevice::open(found, self.cache.clone())?))
     }
 }

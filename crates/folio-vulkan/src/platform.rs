@@ -1,6 +1,6 @@
 //! The loader, an instance, and what its devices say of themselves.
 
-use crate::calls::{Alone, Inside, alone, inside};
+use crate::calls::{self, Alone, Inside};
 use crate::counts::Total;
 use crate::extensions::{budget, compute_units, float_adds, fused, host_import};
 use crate::fma;
@@ -168,12 +168,17 @@ impl Shared {
 impl Shared {
     /// Begins calls of the driver.
     pub(crate) fn inside(&self) -> Inside {
-        inside(self.messenger.is_some())
+        calls::inside(self.messenger.is_some())
     }
 
-    /// Begins the making or the end of a device.
+    /// Begins the making of a device.
     pub(crate) fn alone(&self) -> Alone {
-        alone(self.messenger.is_some())
+        calls::alone(self.messenger.is_some())
+    }
+
+    /// Ends a device.
+    pub(crate) fn end(&self, ends: impl FnOnce() + 'static) {
+        calls::end(self.messenger.is_some(), ends);
     }
 }
 
@@ -198,7 +203,7 @@ pub(crate) struct Found {
 
 /// All devices that can be used, or why there are none.
 pub(crate) fn find(validated: bool, messages: &Messages) -> Result<Vec<Found>, Unavailable> {
-    let _inside = inside(validated);
+    let _alone = calls::alone(validated);
     let shared = Arc::new(Shared::new(validated, messages.clone())?);
     // SAFETY: the instance is there.
     let all = unsafe { shared.instance.enumerate_physical_devices() }

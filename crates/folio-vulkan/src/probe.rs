@@ -10,7 +10,7 @@
 //! `f64` fails, the device has none, and the error is among the backend's messages. Atomic sums by
 //! one instruction are used where they are those of the device's other sums, to the bit.
 
-use crate::device::{Core, VulkanDevice};
+use crate::device::VulkanDevice;
 use crate::platform::Found;
 use folio_cache::Cache;
 use folio_core::hal::{
@@ -22,7 +22,6 @@ use folio_kernel::soft::{Exact, Fused};
 use folio_kernel::{
     Access, Atomic, Binary, Builder, Compare, Kernel, Op as IrOp, Owner, Place, Scalar, Unary,
 };
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Pairs of numbers.
@@ -306,7 +305,7 @@ pub(crate) fn run(
 ) -> Result<(), HalError> {
     let dims = geometry.range;
     let items: usize = dims.iter().product();
-    let device = VulkanDevice(Arc::new(Core::new(found, Cache::off())?));
+    let device = VulkanDevice::open(found, Cache::off())?;
     let lane = device.lane(LaneKind::Compute, 0)?;
     let handle = device.load(&KernelSource::Ir(kernel))?;
     let (mut params, mut hosts) = (vec![], vec![]);

@@ -1,7 +1,7 @@
 //! What the suites of the HAL and the engine do not show.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use crate::device::{Core, VulkanDevice};
+use crate::device::VulkanDevice;
 use crate::lane::VulkanLane;
 use crate::platform::Found;
 use crate::queues::Use;
@@ -37,7 +37,7 @@ fn found() -> Option<(Found, Messages)> {
 }
 
 fn open(found: &Found) -> VulkanDevice {
-    VulkanDevice(Arc::new(Core::new(found, Cache::off()).unwrap()))
+    VulkanDevice::open(found, Cache::off()).unwrap()
 }
 
 fn alloc(device: &VulkanDevice, kind: AllocKind, size: u64) -> Allocation {
@@ -146,7 +146,7 @@ fn pipelines_of_vulkan_are_kept() {
     let directory = std::env::temp_dir().join(format!("folio-vulkan-{}", std::process::id()));
     let compiled = || {
         let cache = Cache::at(&directory);
-        let device = VulkanDevice(Arc::new(Core::new(&found, cache.clone()).unwrap()));
+        let device = VulkanDevice::open(&found, cache.clone()).unwrap();
         device.load(&KernelSource::Ir(&twice())).unwrap();
         cache
     };

@@ -76,7 +76,7 @@ impl Ledger {
         }
     }
 
-    fn plan_of(
+    pub(super) fn plan_of(
         &mut self,
         accesses: &[Access],
         raw: &[(StorageId, DomainId)],

@@ -4,8 +4,8 @@
 //! None of the commands can fail by itself. So all of them fail or none does, unless something
 //! before the block fails that one of them uses and another one does not. A block is one operation
 //! only where that cannot be: all that it waits for has ended well, or is a block of the same queue
-//! of which the same is true ([`Trust`]). And only where nothing has to be brought. Otherwise its
-//! commands are submitted one by one.
+//! of which the same is true ([`Trust`]), or brings data that are there. Otherwise its commands are
+//! submitted one by one.
 
 use super::Engine;
 use super::access::{Access, Mode};
@@ -97,7 +97,12 @@ impl Trust {
         self.asked.is_empty() && self.doubts.is_empty()
     }
 
-    /// A block is this operation.
+    /// Only the device, or a doubt, can fail this.
+    pub(super) fn contains(&self, stamp: Stamp) -> bool {
+        self.doubts.is_empty() && self.sure.contains(stamp)
+    }
+
+    /// A block is this operation, or needs what it brings.
     pub(super) fn add(&mut self, stamp: Stamp) {
         self.sure.push(stamp);
     }
@@ -128,7 +133,7 @@ pub(crate) struct On {
 
 impl Engine {
     /// Submits a block as one operation. An error says why its commands have to be submitted one by
-    /// one; then nothing has been submitted.
+    /// one; then nothing has been submitted but what may have brought data for it.
     pub(crate) fn run_block(
         &self,
         on: On,

@@ -125,7 +125,7 @@ impl Ledger {
     /// Begins an exchange of commands of a block that uses this then, or what it used before.
     /// Returns the graph's next version, and what the block uses.
     fn begin_block(
-        &self,
+        &mut self,
         on: On,
         block: &Block,
         accesses: Option<&[Access]>,
@@ -141,7 +141,7 @@ impl Ledger {
                 (Arc::new(uses), Block::accesses(all))
             }
         };
-        self.ready_for_block(on, (whole, &accesses), trust)?;
+        self.made_ready(on, whole, (&uses.accesses, &accesses), trust)?;
         let version = whole.next_version(plant).ok_or(BUSY)?;
         Ok(Begun { version, uses, accesses, payloads: Vec::new() })
     }

@@ -4,22 +4,28 @@
 //! seen: each command has to wait, and to fail, as if it had been submitted by itself. None of them
 //! has a check left, and each later one uses what the first has led to. So they all fail if the
 //! first does, and only the failure of something before the part could tell them apart. A part is
-//! one operation if nothing has to be brought for it, and if all that it waits for is one of
+//! one operation if all that it waits for is one of
 //!
 //! - what its first command waits for, and fails with in the same way;
 //! - an earlier part of the same graph of which the same is true, so that only the device can fail
-//!   it.
+//!   it;
+//! - a copy that brings data for it, zeroes something or changes the side of linked memory, and that
+//!   comes after nothing that could fail but by the device.
 //!
-//! Otherwise its commands are submitted one by one. Should the device fail a part by itself, all of
-//! its commands have failed, and so have the parts that come after it.
+//! Otherwise its commands are submitted one by one. Should the device fail a part by itself, or what
+//! brings data for it, all of its commands have failed, and so have the parts that come after it.
 
 use super::access::Access;
+use super::apply::For;
 use super::command::Command;
 use super::ledger::Ledger;
+use super::plan::{Step, What};
 use super::replay::Sure;
+use super::storage::StorageId;
 use super::whole::Whole;
 use crate::order::hazards::{Dep, Deps, Outcome};
 use crate::order::stamp::Stamp;
+use crate::pages::DomainId;
 use crate::planted::{Plant, Planted};
 use std::sync::Arc;
 
@@ -28,7 +34,7 @@ pub(crate) type Apart = &'static str;
 
 pub(super) const TRACED: Apart = "a trace subscriber sees each command";
 const TRACKER: Apart = "a page tracker of the program's knows where data are";
-pub(super) const MOVES: Apart = "data must be brought to the device before it";
+pub(super) const MOVES: Apart = "data must be brought that something may still fail to write";
 pub(crate) const WAITS: Apart =
     "another command than the first waits for something that has not ended";
 const FAILED: Apart = "something has failed that one of its commands uses";
@@ -42,7 +48,7 @@ pub(crate) struct Joined {
 
 impl Ledger {
     /// Submits a part as one operation. If its commands have to be submitted one by one, nothing
-    /// has changed.
+    /// has changed but that data may have been brought for the first of them.
     pub(crate) fn join(
         &mut self,
         command: &mut Command,
@@ -59,9 +65,14 @@ impl Ledger {
         }
         let (mut deps, lane) = self.begin(command);
         let raw = self.raw_usm(command);
-        if !self.is_ready(&command.accesses, &raw, &deps) && !plant.is(Planted::StaleEntry) {
-            return Err(MOVES);
-        }
+        let brought = match plant.is(Planted::StaleEntry) {
+            true => Deps::new(),
+            false => {
+                let who = For { queue: command.queue, label: &command.label, lane };
+                let of = (&command.accesses[..], &raw[..]);
+                self.bring_for_part(of, whole, who, known, &mut deps)?
+            }
+        };
         let mut first = deps.clone();
         self.first_deps(whole, &mut first);
         match plant.is(Planted::FirstOnly) {
@@ -71,11 +82,84 @@ impl Ledger {
         for &(id, domain) in &raw {
             self.storages[id.0].residency.arrivals(domain, &mut deps);
         }
-        let sure = self.is_even(&deps, &first, known)?;
+        let known = |stamp| known.contains(stamp) || brought.iter().any(|dep| dep.stamp == stamp);
+        let sure = self.is_even(&deps, &first, &known)?;
         let stamp = self.act(command, lane, deps);
         self.end(command, &raw, stamp);
         self.note_in_queue(command.queue, stamp, command.in_order);
         Ok(Joined { stamp, sure })
+    }
+
+    /// Brings what a part needs. What its first command needs is brought as if that came by itself,
+    /// so a failure there fails the part in the same way. The rest is brought, and told, if only the
+    /// device can fail that.
+    fn bring_for_part(
+        &mut self,
+        (accesses, raw): (&[Access], &[(StorageId, DomainId)]),
+        whole: &Whole,
+        who: For<'_>,
+        known: &Sure,
+        deps: &mut Deps,
+    ) -> Result<Deps, Apart> {
+        if self.is_ready(accesses, raw, deps) {
+            return Ok(Deps::new());
+        }
+        if let Some(first) = whole.fixed.members.first() {
+            let mut accesses = first.accesses.clone();
+            for access in &mut accesses {
+                access.place = self.storages[access.storage.0].place(access.domain);
+            }
+            let raw = self.raw_usm(first);
+            self.prepare(&accesses, &raw, who, &mut deps.clone());
+        }
+        self.bring_surely((accesses, raw), who, &|stamp| known.contains(stamp), deps)
+    }
+
+    /// Brings what commands need if only the device can fail that, and tells with what. `known`:
+    /// what only the device can fail. Otherwise nothing has changed.
+    pub(super) fn bring_surely(
+        &mut self,
+        (accesses, raw): (&[Access], &[(StorageId, DomainId)]),
+        who: For<'_>,
+        known: &dyn Fn(Stamp) -> bool,
+        deps: &mut Deps,
+    ) -> Result<Deps, Apart> {
+        let mut plan = self.plan_of(accesses, raw, deps);
+        match plan.steps.iter().find_map(|step| self.why_unsure(step, known)) {
+            Some(why) => return Err(why),
+            None => deps.append(&mut plan.deps),
+        }
+        let mut brought = Deps::new();
+        self.apply(plan, who, &mut brought);
+        deps.extend(brought.iter().cloned());
+        Ok(brought)
+    }
+
+    /// Why something else than the device may fail a step of a plan.
+    fn why_unsure(&self, step: &Step, known: &dyn Fn(Stamp) -> bool) -> Option<Apart> {
+        let residency = &self.storages[step.storage.0].residency;
+        let mut before = Deps::new();
+        residency.turn_deps(&mut before);
+        match &step.what {
+            What::Bring { copies, .. } => {
+                copies.iter().for_each(|of| before.extend(of.after.iter().cloned()));
+            }
+            What::Zero { after, .. } => before.extend(after.iter().cloned()),
+            What::Switch { .. } => residency.all_deps(&mut before),
+            What::Complete => return None,
+            What::Lost { .. } => return Some(FAILED),
+        }
+        before.iter().find_map(|dep| match self.timeline.outcome(dep.stamp) {
+            Outcome::Fine => None,
+            Outcome::Failed => {
+                let failures = &self.timeline.failures;
+                failures.along(dep.stamp, dep.flow).map(|_| FAILED)
+            }
+            Outcome::Pending => {
+                let may_fail = !known(dep.stamp) && dep.flow.carries(true);
+                may_fail.then_some(MOVES)
+            }
+        })
     }
 
     /// What the first command of a part waits for besides.
@@ -93,7 +177,12 @@ impl Ledger {
 
     /// Whether only the device can fail a part with these dependencies, of which its first command
     /// has those. An error if what comes before it could fail one of its commands and not another.
-    fn is_even(&self, deps: &Deps, first: &Deps, known: &Sure) -> Result<bool, Apart> {
+    fn is_even(
+        &self,
+        deps: &Deps,
+        first: &Deps,
+        known: &dyn Fn(Stamp) -> bool,
+    ) -> Result<bool, Apart> {
         let timeline = &self.timeline;
         let mut sure = true;
         for dep in deps {
@@ -103,7 +192,7 @@ impl Ledger {
                     return Err(FAILED);
                 }
                 Outcome::Failed => continue,
-                Outcome::Pending if known.contains(dep.stamp) => continue,
+                Outcome::Pending if known(dep.stamp) => continue,
                 Outcome::Pending => {}
             }
             let carries = |dep: &Dep| [false, true].map(|spoilt| dep.flow.carries(spoilt));

@@ -142,7 +142,12 @@ impl State {
 
     /// `stamp` writes everything on `domain`, after everything else.
     #[inline]
-    fn written(&mut self, stamp: Stamp, domain: DomainId) {
+    fn written(
+        &mut self,
+        stamp: Stamp,
+        domain: DomainId,
+        outcome: &mut dyn FnMut(Stamp) -> Outcome,
+    ) {
         let new = Writer { stamp, domain, healed: false };
         match self.writers.as_mut_slice() {
             [writer] => *writer = new,
@@ -153,7 +158,8 @@ impl State {
         }
         if !self.readers.is_empty() || !self.arrivals.is_empty() || !self.older.is_empty() {
             self.readers.clear();
-            self.arrivals.clear();
+            self.arrivals.retain(|arrival| outcome(arrival.stamp) != Outcome::Fine);
+            self.arrivals.iter_mut().for_each(|arrival| arrival.live = false);
             self.older.clear();
         }
     }
@@ -197,6 +203,13 @@ pub(crate) struct Arrival {
     pub(crate) stamp: Stamp,
     /// The pages still hold what it copies.
     live: bool,
+}
+
+impl Arrival {
+    /// What uses the pages on this domain comes after it, and fails with it.
+    pub(crate) fn is_to(&self, domain: DomainId) -> bool {
+        self.domain == domain
+    }
 }
 
 /// How a command writes.
@@ -267,7 +280,7 @@ impl Hazards {
         let Some(id) = self.map.flat() else { return };
         let Some(state) = self.states.get_mut(id as usize) else { return };
         match writes {
-            Some(domain) => state.written(stamp, domain),
+            Some(domain) => state.written(stamp, domain, outcome),
             None => state.read(stamp, outcome),
         }
     }

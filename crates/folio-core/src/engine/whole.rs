@@ -61,6 +61,8 @@ pub(crate) struct Fixed {
     pub(crate) branches: Branches,
     /// By command: the earlier ones that it comes after.
     pub(crate) after: Vec<Vec<usize>>,
+    /// Each of them comes after the one before it.
+    pub(crate) is_chain: bool,
     pub(crate) launches: u64,
     pub(crate) copies: u64,
     pub(crate) fills: u64,
@@ -272,7 +274,10 @@ impl Engine {
         let names = names.map(|c| (c.action.name(), std::mem::take(&mut c.label))).collect();
         let Members { commands: members, at, as_one, after, .. } = members;
         let members = if as_one { Vec::new() } else { members };
-        let fixed = Fixed { raw, at, members, names, branches, after, launches, copies, fills };
+        let mut follow = after.iter().enumerate().skip(1);
+        let is_chain = follow.all(|(at, before)| before.contains(&(at - 1)));
+        let fixed =
+            Fixed { raw, at, members, names, branches, after, is_chain, launches, copies, fills };
         let made = graph.map(|native| {
             let fixed = Arc::new(fixed);
             Whole { native, version, uses, _code: code, fixed }

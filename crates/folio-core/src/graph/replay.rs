@@ -13,7 +13,7 @@ use crate::engine::block::Block;
 use crate::engine::command::{Action, Command, End};
 use crate::engine::conditional::Conditional;
 use crate::engine::launch::Launch;
-use crate::engine::part::Apart;
+use crate::engine::part::{Apart, TRACED};
 use crate::engine::whole::{Members, NoGraph, Whole};
 use crate::error::{Label, Result};
 use crate::hal::Caps;
@@ -27,8 +27,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
-    /// Parts of a run, where no program can tell: chains of commands that cannot fail by
-    /// themselves.
+    /// The run, or parts of it, where no program can tell: commands that cannot fail by themselves,
+    /// if they are all commands of the run, and otherwise chains of them.
     /// These are copies and fills of the device's memory, and kernel functions in whose launches no
     /// check is left ([`KernelCall::checks`](crate::KernelCall::checks)).
     #[default]
@@ -86,6 +86,8 @@ pub(super) struct Replays {
     of: Option<Arc<Made>>,
     /// Why exchanges are not asked of the device: it has refused one, or has no graphs.
     fixed: Option<String>,
+    /// How many runs one after the other could have been one operation, and were not that time.
+    missed: u8,
     report: ReplayReport,
 }
 
@@ -97,7 +99,13 @@ struct Made {
     plan: Vec<Item>,
     /// They have not been asked of the device: most commands run once only.
     later: bool,
+    /// All commands are one part, though they are no chain.
+    wide: bool,
 }
+
+/// After so many runs that could not be one operation, though all of their commands can be of one,
+/// chains are.
+const MISSES: u8 = 3;
 
 /// What a run submits.
 enum Item {
@@ -220,13 +228,13 @@ impl Inner {
 
     /// What these commands are for the device.
     fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
-        let (how, known, fixed) = {
+        let (how, known, fixed, wide) = {
             let held = replays.lock();
-            (held.how, held.of.clone(), held.fixed.clone())
+            (held.how, held.of.clone(), held.fixed.clone(), held.missed < MISSES)
         };
         let kept = self.core.engine.plant.is(Planted::OldPart);
         let same = known.as_ref().filter(|made| Arc::ptr_eq(&made.steps, steps) || kept);
-        if let Some(made) = same.filter(|made| !made.later) {
+        if let Some(made) = same.filter(|made| !made.later && (wide || !made.wide)) {
             return Ok(made.clone());
         }
         let is_first = known.is_none() || same.is_none() && fixed.is_some();
@@ -237,12 +245,15 @@ impl Inner {
             Replay::Commands => vec![Part::not(all, "that was asked for")],
             _ if steps.all.is_empty() => vec![],
             Replay::Parts if is_first => vec![Part::not(all, why_first)],
-            Replay::Parts => self.parts(steps, old)?,
+            Replay::Parts => self.parts(steps, wide, old)?,
             Replay::Whole => vec![self.whole(steps, all, old)?],
         };
         let later = how == Replay::Parts && is_first || parts.iter().any(Part::is_put_off);
         let plan = plan(&parts, steps.all.len());
-        let made = Arc::new(Made { steps: steps.clone(), parts, plan, later });
+        let is_wide = |whole: &Arc<Whole>| !whole.fixed.is_chain;
+        let wide = how == Replay::Parts
+            && matches!(&parts[..], [Part { made: Ok(whole), .. }] if is_wide(whole));
+        let made = Arc::new(Made { steps: steps.clone(), parts, plan, later, wide });
         let count = |is: fn(Origin) -> bool| {
             let ok = made.parts.iter().filter(|part| part.made.is_ok());
             ok.filter(|part| is(part.origin)).count() as u64
@@ -265,8 +276,8 @@ impl Inner {
     }
 
     /// The parts of a run, by the graphs of an earlier one where nodes can be exchanged in these.
-    fn parts(&self, steps: &Steps, old: Option<&Made>) -> Result<Vec<Part>> {
-        let parts = self.parts_but(steps, None, old)?;
+    fn parts(&self, steps: &Steps, wide: bool, old: Option<&Made>) -> Result<Vec<Part>> {
+        let parts = self.parts_but(steps, None, wide, old)?;
         let captures = |part: &Part| {
             let mut all = part.at.iter().map(|at| &steps.all[*at as usize].template.command);
             all.any(is_captured)
@@ -274,7 +285,7 @@ impl Inner {
         let refused = parts.iter().filter(|part| part.asked && captures(part));
         match refused.filter_map(|part| part.made.as_ref().err()).next() {
             // The others do without what the driver does not capture.
-            Some(why) if self.captures() => self.parts_but(steps, Some(why), old),
+            Some(why) if self.captures() => self.parts_but(steps, Some(why), wide, old),
             _ => Ok(parts),
         }
     }
@@ -293,6 +304,7 @@ impl Inner {
         &self,
         steps: &Steps,
         refused: Option<&String>,
+        wide: bool,
         old: Option<&Made>,
     ) -> Result<Vec<Part>> {
         let before = before(steps);
@@ -313,6 +325,15 @@ impl Inner {
             .collect();
         let mut of: Vec<Option<usize>> = vec![None; steps.all.len()];
         let chains = chains(&before, &fits);
+        let do_something = fits.iter().filter(|fit| **fit == Fit::Any).count();
+        let is_chain = chains.first().is_some_and(|chain| chain.len() == steps.all.len());
+        if wide && do_something > 1 && !is_chain && !fits.contains(&Fit::No) {
+            let all = (0..steps.all.len() as u32).collect();
+            let part = self.make((steps, &before), all, false, old)?;
+            if part.made.is_ok() || part.is_put_off() {
+                return Ok(vec![part]);
+            }
+        }
         for (nth, chain) in chains.iter().enumerate() {
             chain.iter().for_each(|at| of[*at as usize] = Some(nth));
         }
@@ -463,10 +484,17 @@ impl Inner {
     pub(super) fn tell(&self, replays: &Mutex<Replays>, run: &Commands, parts: &[Option<Apart>]) {
         let made = &run.made;
         let mut held = replays.lock();
-        let Replays { report, of, .. } = &mut *held;
+        let Replays { report, of, missed, .. } = &mut *held;
         report.replays += parts.iter().filter(|why| why.is_none()).count() as u64;
         if !of.as_ref().is_some_and(|of| Arc::ptr_eq(of, made)) {
             return;
+        }
+        if made.wide {
+            match parts.first() {
+                Some(Some(why)) if *why != TRACED => *missed += 1,
+                Some(Some(_)) | None => {}
+                Some(None) => *missed = 0,
+            }
         }
         let replayed = made.parts.iter().zip(&mut report.parts);
         let replayed = replayed.filter(|(part, _)| part.made.is_ok()).map(|(_, told)| told);

@@ -181,6 +181,12 @@ impl Engine {
 }
 
 impl Ledger {
+    /// All of this has memory.
+    pub(super) fn are_allocated(&self, all: &[Access]) -> bool {
+        let alloc = |at: &Access| self.storages.get(at.storage.0)?.alloc(at.domain);
+        all.iter().all(|at| alloc(at).is_some())
+    }
+
     /// Takes a block as one operation as any command, because data must be brought for it, or
     /// because it uses a part of a buffer.
     fn general_block(
@@ -194,10 +200,7 @@ impl Ledger {
         let mut command = whole.command(on.device, &Label::of(&"batch"));
         (command.queue, command.in_order, command.timed) = (Some(on.queue), on.in_order, on.timed);
         command.behind.extend(Some(whole.native.latest()).filter(|latest| *latest != Stamp::DONE));
-        let is_there = |at: &Access| {
-            self.storages.get(at.storage.0).is_some_and(|of| of.alloc(at.domain).is_some())
-        };
-        if !command.accesses.iter().all(is_there) || self.check(&command).is_err() {
+        if !self.are_allocated(&command.accesses) || self.check(&command).is_err() {
             return Err(MOVES);
         }
         let known = |stamp| trust.contains(stamp);

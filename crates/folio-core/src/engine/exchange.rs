@@ -142,7 +142,8 @@ impl Ledger {
             }
         };
         match self.ready_for_block(on, (whole, &accesses), trust) {
-            Ok(_) | Err(MOVES) => {}
+            Ok(_) => {}
+            Err(MOVES) if self.are_allocated(&accesses) => {}
             Err(why) => return Err(why),
         }
         let version = whole.next_version(plant).ok_or(BUSY)?;

@@ -349,6 +349,10 @@ impl Inner {
                     parts.push(self.make((steps, &before), vec![at as u32], true, old)?);
                     continue;
                 }
+                if whys[at].is_none() && self.is_several(&steps.all[at].template.command) {
+                    parts.push(self.make((steps, &before), vec![at as u32], false, old)?);
+                    continue;
+                }
                 add_single(
                     &mut parts,
                     at as u32,
@@ -462,6 +466,13 @@ impl Inner {
                 .map(|why| Cow::Owned(format!("it combines values, and may fail: {why}"))),
             _ => None,
         }
+    }
+
+    /// The device does it by several operations: kernels that combine values follow a reduction.
+    fn is_several(&self, command: &Command) -> bool {
+        let reduces = |launch: &Launch| launch.reduces();
+        matches!(&command.action, Action::Launch(Some(launch)) if reduces(launch))
+            && !self.caps().closures
     }
 
     /// Why a conditional node cannot be one operation of the device. A body in which something may
@@ -626,7 +637,7 @@ fn named(steps: &Steps, at: usize, why: &str) -> String {
 }
 
 /// Why a kernel may fail by itself, if it may.
-fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
+pub(super) fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
     can_fail_with(launch, &launch.scalars)
 }
 
@@ -638,7 +649,8 @@ pub(super) fn can_fail_with(launch: &Launch, scalars: &[u64]) -> Option<Cow<'sta
     }
     let known = match &launch.function {
         _ if launch.opaque.is_some() => Err("what it does is not known"),
-        _ if launch.fused.is_some() => Err("it is fused"),
+        _ if launch.fused.as_ref().is_some_and(|fused| fused.is_sure) => return None,
+        _ if launch.fused.is_some() => Err("it is fused, and a check is left"),
         Some(function) => Ok(function),
         None => Err("a closure may panic"),
     };

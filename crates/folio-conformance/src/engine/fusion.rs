@@ -477,7 +477,10 @@ fn graphs_within_graphs_are_fused_apart(rig: &Rig) -> Outcome {
     for _ in 0..2 {
         q.run_graph(&run)?.wait()?;
     }
-    ensure_eq!(run.replay_report().why_not().is_none(), has_graphs(&run.device()));
+    let told = run.replay_report();
+    // A CPU may find that it takes longer so.
+    let is_slow = told.why_not().is_some_and(|why| why.contains("take longer"));
+    ensure!(is_slow || told.why_not().is_none() == has_graphs(&run.device()), "{told:?}");
     ensure_eq!(all[0].to_vec()?, want);
     Ok(())
 }

@@ -14,7 +14,7 @@ use crate::engine::command::{Action, Command, End};
 use crate::engine::conditional::Conditional;
 use crate::engine::launch::Launch;
 use crate::engine::part::{Apart, TRACED};
-use crate::engine::whole::{Members, NoGraph, Whole};
+use crate::engine::whole::{Kind, Members, NoGraph, Whole};
 use crate::error::{Label, Result};
 use crate::hal::Caps;
 use crate::planted::Planted;
@@ -329,7 +329,7 @@ impl Inner {
         let is_chain = chains.first().is_some_and(|chain| chain.len() == steps.all.len());
         if wide && do_something > 1 && !is_chain && !fits.contains(&Fit::No) {
             let all = (0..steps.all.len() as u32).collect();
-            let part = self.make((steps, &before), all, false, old)?;
+            let part = self.make((steps, &before), all, Kind::Part, old)?;
             if part.made.is_ok() || part.is_put_off() {
                 return Ok(vec![part]);
             }
@@ -346,11 +346,11 @@ impl Inner {
                 {
                     // A loop may fail, by its limit: it is an operation of its own, as without a
                     // graph of the device's.
-                    parts.push(self.make((steps, &before), vec![at as u32], true, old)?);
+                    parts.push(self.make((steps, &before), vec![at as u32], Kind::Whole, old)?);
                     continue;
                 }
                 if whys[at].is_none() && self.is_several(&steps.all[at].template.command) {
-                    parts.push(self.make((steps, &before), vec![at as u32], false, old)?);
+                    parts.push(self.make((steps, &before), vec![at as u32], Kind::Chain, old)?);
                     continue;
                 }
                 add_single(
@@ -361,7 +361,7 @@ impl Inner {
                 continue;
             };
             let Some(chain) = chains.get_mut(chain).and_then(Option::take) else { continue };
-            parts.push(self.make((steps, &before), chain, false, old)?);
+            parts.push(self.make((steps, &before), chain, Kind::Chain, old)?);
         }
         Ok(parts)
     }
@@ -376,12 +376,12 @@ impl Inner {
             return Ok(Part { asked: true, ..Part::not(all, &why) });
         }
         let before = before(steps);
-        let part = self.make((steps, &before), all, true, old)?;
+        let part = self.make((steps, &before), all, Kind::Whole, old)?;
         if !part.is_put_off() {
             return Ok(part);
         }
         let Part { at, origin, .. } = part;
-        Ok(Part { origin, ..self.make((steps, &before), at, true, None)? })
+        Ok(Part { origin, ..self.make((steps, &before), at, Kind::Whole, None)? })
     }
 
     /// Has the device make a graph of commands, or exchange nodes in an earlier one.
@@ -389,7 +389,7 @@ impl Inner {
         &self,
         (steps, before): (&Steps, &Before),
         at: Vec<u32>,
-        as_one: bool,
+        kind: Kind,
         old: Option<&Made>,
     ) -> Result<Part> {
         let again = at.iter().map(|at| steps.all[*at as usize].template.command.again());
@@ -412,7 +412,7 @@ impl Inner {
             }
         };
         let exchanges = known.is_some();
-        let members = Members { commands, after, at: at.clone(), in_place_of: known, as_one };
+        let members = Members { commands, after, at: at.clone(), in_place_of: known, kind };
         let made = self.core.engine.whole(self.device, members)?;
         let origin = match &made {
             Ok(_) if exchanges => Origin::Exchanged,
@@ -436,7 +436,8 @@ impl Inner {
         let before = before.iter().map(|edges| edges.iter().map(|(from, _)| *from as usize));
         let after = before.map(Iterator::collect).collect();
         let at = (0..commands.len() as u32).collect();
-        let members = Members { commands: again, after, at, in_place_of: None, as_one: true };
+        let kind = Kind::Whole;
+        let members = Members { commands: again, after, at, in_place_of: None, kind };
         let made = self.core.engine.whole(self.device, members)?;
         Ok(made.ok().map(Block::new))
     }

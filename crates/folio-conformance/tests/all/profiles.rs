@@ -10,10 +10,9 @@ use std::process::Command;
 fn compile_the_suite_without_optimisation() {
     let mut run = Command::new(env!("CARGO"));
     run.current_dir(env!("CARGO_MANIFEST_DIR")).env_remove("FOLIO_QUIET");
-    // Of the workspace, since other features would be used by a crate alone; but not what is there
-    // for benchmarks only, which no test needs.
-    run.args(["test", "--workspace", "--exclude", "folio-benches", "--quiet", "--offline"]);
-    run.args(["--test", "engine_cpu"]);
+    // With the features of what `cargo xtask test` builds: others would compile all crates anew.
+    run.args(["test", "--workspace", "--quiet", "--offline", "--test", "engine_cpu"]);
+    run.args(["--exclude", "folio-benches", "--exclude", "folio-bench-matrix"]);
     run.args(["--config", "profile.test.package.folio-conformance.opt-level=0"]);
     let ran = run.args(["--", "one_domain", "--exact"]).output().expect("cargo");
     let (said, errors) =

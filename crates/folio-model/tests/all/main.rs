@@ -4,6 +4,7 @@
 //! Apart from it is `leaks`, which counts what its process has allocated. `source/program.rs` and
 //! `vectors/kernels.rs` are programs that tests compile.
 
+mod built;
 mod emit;
 mod faults;
 mod fused_wide;

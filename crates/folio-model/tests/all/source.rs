@@ -3,29 +3,28 @@
 //! semantics 12.2).
 #![allow(clippy::panic, reason = "tests")]
 
+use crate::built;
 use folio_model::source::{generate, program};
 use folio_model::suite::{Budget, line};
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use std::time::Instant;
 
 /// How many kernels are compiled at once.
 const BATCH: u64 = 100;
 
-/// A way to compile: flags for the kernels alone, all else is as the tests have it.
+/// A way to compile: flags for the kernels alone, all else is what the tests are built of.
 #[derive(Clone, Copy, Debug)]
 struct Form {
     name: &'static str,
     flags: &'static [&'static str],
 }
 
+/// As cargo's profile for development.
 const DEBUG: Form = Form { name: "debug", flags: &["-C", "opt-level=0"] };
-/// As cargo's profile for releases.
-const RELEASE: Form = Form {
-    name: "release",
-    flags: &["-C", "opt-level=3", "-C", "debug-assertions=off", "-C", "overflow-checks=off"],
-};
+/// As its profile for releases.
+const RELEASE: Form = Form { name: "release", flags: &["-C", "opt-level=3"] };
 
 fn output(command: &mut Command) -> Result<Output, String> {
     command.output().map_err(|error| format!("{command:?}: {error}"))
@@ -39,27 +38,14 @@ fn compiled(
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let text = scratch.join("random_kernels.rs");
     std::fs::write(&text, program(seeds)).map_err(|error| error.to_string())?;
-    let mut build = Command::new(env!("CARGO"));
+    // The other form is compiled while this one runs.
+    let built = scratch.join(format!("random_kernels_{}", form.name));
+    let mut build = built::rustc(Path::new("tests/source/program.rs"))?;
     build.current_dir(env!("CARGO_MANIFEST_DIR")).env("FOLIO_RANDOM_KERNELS", &text);
-    // As the profile of tests, so that nothing else is compiled anew.
-    build.env("CARGO_PROFILE_DEV_OPT_LEVEL", "2");
-    let debug = std::env::var("CARGO_PROFILE_TEST_DEBUG");
-    build.env("CARGO_PROFILE_DEV_DEBUG", debug.as_deref().unwrap_or("line-tables-only"));
-    build.env("CARGO_PROFILE_DEV_LTO", "off");
-    build.args(["rustc", "--quiet", "--offline", "--example", "random_kernels"]);
-    build.args(["--", "--cfg", "random_kernels", "-C", "debuginfo=0"]).args(form.flags);
-    let built = output(&mut build)?;
-    if !built.status.success() {
-        let errors = String::from_utf8_lossy(&built.stderr);
-        return Err(format!("not compiled ({}):\n{errors}", form.name));
-    }
-    // The other form is compiled to the same place, while this one runs.
-    let target = scratch.parent().map(PathBuf::from).unwrap_or_default();
-    let program = scratch.join(format!("random_kernels_{}", form.name));
-    std::fs::copy(target.join("debug/examples/random_kernels"), &program)
-        .map_err(|error| error.to_string())?;
+    build.args(["--cap-lints", "allow", "-o"]).arg(&built).args(form.flags);
+    built::compile(&mut build).map_err(|why| format!("not compiled ({}):\n{why}", form.name))?;
     Ok(move || {
-        let ran = output(&mut Command::new(program))?;
+        let ran = output(&mut Command::new(built))?;
         let (all, errors) =
             (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         let lines = || all.lines().filter(|line| !line.starts_with(' ')).map(str::to_owned);

@@ -2,20 +2,20 @@
 #![cfg(target_arch = "x86_64")]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use crate::built;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What the compiler makes of `vectors/kernels.rs`.
 fn assembly() -> String {
     let out = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("vectors.s");
-    let ran = Command::new(env!("CARGO"))
-        .current_dir(Path::new(env!("CARGO_MANIFEST_DIR")))
-        .args(["rustc", "--quiet", "--example", "vectors", "--profile", "test", "--"])
-        .args(["-C", "codegen-units=1", "-C", "symbol-mangling-version=v0"])
-        .arg(format!("--emit=asm={}", out.display()))
-        .output()
-        .unwrap();
-    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    let mut build = built::rustc(Path::new("tests/vectors/kernels.rs")).unwrap();
+    build.current_dir(env!("CARGO_MANIFEST_DIR"));
+    // As the profile of tests.
+    let flags = ["opt-level=2", "debug-assertions=on", "overflow-checks=on", "codegen-units=1"];
+    build.args(flags.iter().flat_map(|flag| ["-C", flag]));
+    build.args(["--crate-name", "vectors", "-C", "symbol-mangling-version=v0"]);
+    build.arg(format!("--emit=asm={}", out.display()));
+    built::compile(&mut build).unwrap();
     std::fs::read_to_string(out).unwrap()
 }
 

@@ -7,6 +7,7 @@ use crate::support::pair::Pair;
 use crate::support::there::is_there;
 use crate::support::turns;
 use crate::support::vulkan as layer;
+use crate::support::vulkan::Shared;
 use folio::prelude::*;
 use folio::{DeviceRef, UsmKind};
 use folio_core::hal::{Backend, DeviceInfo, DeviceKind};
@@ -26,7 +27,9 @@ fn there_is_one() -> bool {
 #[test]
 fn compile_and_pass_vulkan() {
     if there_is_one() {
-        support::passes(layer::validated, &support::addresses(&layer::validated()));
+        let vulkan = Shared::new(layer::validated());
+        let further = support::addresses(&vulkan);
+        support::passes(move || vulkan.clone(), &further);
         layer::is_silent();
     }
 }
@@ -35,8 +38,9 @@ fn compile_and_pass_vulkan() {
 #[test]
 fn compile_and_pass_vulkan_as_discrete() {
     if there_is_one() {
-        let build = || layer::validated().as_discrete();
-        support::passes(build, &support::addresses(&build()));
+        let vulkan = Shared::new(layer::validated().as_discrete());
+        let further = support::addresses(&vulkan);
+        support::passes(move || vulkan.clone(), &further);
         layer::is_silent();
     }
 }
@@ -46,13 +50,14 @@ fn compile_and_pass_vulkan_as_discrete() {
 #[test]
 fn compile_and_pass_vulkan_and_cpu() {
     if there_is_one() {
-        let both = || {
+        let vulkan = Shared::new(layer::validated());
+        let both = move || {
             let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
-            Pair(cpu, layer::validated())
+            Pair(cpu, vulkan.clone())
         };
         let left_out = support::left_out(&both(), &support::addresses(&both()));
         let wanted = |name: &str| !support::OF_ONE_KIND.contains(&name);
-        support::passes_bare(both, &wanted, &left_out);
+        support::passes_bare(both.clone(), &wanted, &left_out);
         support::passes_validated(both, &wanted, &left_out);
         layer::is_silent();
     }

@@ -2,9 +2,9 @@
 //!
 //! The layer (1.3.239) finds what it knows of instances and devices in one map of the process, and
 //! takes no lock for that. So a call crashes that runs while another thread makes or destroys one
-//! (docs/drivers.md). With the layer, a thread in this crate's calls holds [`CALLS`] for reading, and
-//! one that makes or destroys an instance or a device holds it for writing. Without the layer nothing
-//! is held.
+//! (docs/drivers.md). With the layer, a thread in this crate's calls holds [`CALLS`] for reading,
+//! and one that makes or destroys an instance or a device holds it for writing. Without the layer
+//! nothing is held.
 //!
 //! A thread takes it before any other lock of the crate. While it holds it, it waits for the driver
 //! and for threads that hold it, too, and calls nothing of the program's: so it always comes back.

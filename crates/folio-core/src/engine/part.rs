@@ -4,18 +4,19 @@
 //! Such an operation waits for all that its commands wait for, and fails as one. That must not be
 //! seen: each command has to fail as if it had been submitted by itself. None of them has a check
 //! left, so only the failure of something before the part could tell them apart. In a chain each
-//! later command uses what the first has led to. A part is one operation if all that it waits for is
-//! one of
+//! later command uses what the first has led to. A part is one operation if all that it waits for
+//! is one of
 //!
-//! - what each of its entries, the commands that come after no other one of it, waits for, and fails
-//!   with in the same way;
+//! - what each of its entries, the commands that come after no other one of it, waits for, and
+//!   fails with in the same way;
 //! - an earlier part of the same graph of which the same is true, so that only the device can fail
 //!   it;
-//! - a copy that brings data for it, zeroes something or changes the side of linked memory, and that
-//!   comes after nothing that could fail but by the device.
+//! - a copy that brings data for it, zeroes something or changes the side of linked memory, and
+//!   that comes after nothing that could fail but by the device.
 //!
-//! Otherwise its commands are submitted one by one. Should the device fail a part by itself, or what
-//! brings data for it, all of its commands have failed, and so have the parts that come after it.
+//! Otherwise its commands are submitted one by one. Should the device fail a part by itself, or
+//! what brings data for it, all of its commands have failed, and so have the parts that come after
+//! it.
 
 use super::access::Access;
 use super::apply::For;
@@ -100,9 +101,9 @@ impl Ledger {
         Ok(Joined { stamp, sure, brought })
     }
 
-    /// Brings what a part needs. What the first command of a chain needs is brought as if that came by
-    /// itself, so a failure there fails the part in the same way. The rest is brought, and told, if only the
-    /// device can fail that.
+    /// Brings what a part needs. What the first command of a chain needs is brought as if that came
+    /// by itself, so a failure there fails the part in the same way. The rest is brought, and told,
+    /// if only the device can fail that.
     fn bring_for_part(
         &mut self,
         (accesses, raw): (&[Access], &[(StorageId, DomainId)]),
@@ -172,9 +173,9 @@ impl Ledger {
         }
     }
 
-    /// Whether only the device can fail a part with these dependencies, of which all of its commands
-    /// have those in `common`. An error if what comes before it could fail one of its commands and
-    /// not another.
+    /// Whether only the device can fail a part with these dependencies, of which all of its
+    /// commands have those in `common`. An error if what comes before it could fail one of its
+    /// commands and not another.
     fn is_even(
         &self,
         deps: &Deps,

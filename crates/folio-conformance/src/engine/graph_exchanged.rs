@@ -14,6 +14,8 @@ tests![
     long_blocks_with_few_changes_are_one_operation,
     blocks_with_other_buffers_are_one_operation,
     blocks_with_other_ranges_are_one_operation,
+    blocks_over_parts_of_buffers_are_one_operation,
+    blocks_whose_data_the_host_has_written_are_one_operation,
     an_exchange_changes_no_earlier_block,
     a_block_in_which_a_check_is_left_is_submitted_one_by_one,
     blocks_of_two_threads_have_their_own_values,
@@ -225,6 +227,63 @@ fn blocks_with_other_ranges_are_one_operation(rig: &Rig) -> Outcome {
         y[0][..4].copy_from_slice(&x[0][4..]);
     }
     ensure_eq!([x.to_vec()?, y.to_vec()?], want);
+    Ok(())
+}
+
+/// GRAPH-08: as those of a border, also with other scalars and other parts each time. Nothing else
+/// counts as written.
+fn blocks_over_parts_of_buffers_are_one_operation(rig: &Rig) -> Outcome {
+    let (has, exchanges) = (replays(rig)?, has_graphs(rig)?);
+    let (q, options) = (rig.queue()?, BufferOptions::new().page([8]));
+    let x = rig.rt.buffer_with::<i32, 1>([64], options)?.share();
+    let mut want = [0; 64];
+    for kind in 0..3 {
+        let Turns { replayed, .. } = in_turns(&q, |q, turn| {
+            let (begin, step) = match kind {
+                0 => (8, 1),
+                1 => (8, turn),
+                _ => (8 * (turn as usize % 3), 1),
+            };
+            q.run(8, adds(step, x.slice_mut([begin], [8])?))?;
+            q.run(8, adds(2, x.slice_mut([begin], [8])?))?;
+            want[begin..begin + 8].iter_mut().for_each(|x| *x += step + 2);
+            Ok(())
+        })?;
+        let wanted = if kind == 0 { has } else { exchanges };
+        ensure!(!wanted || replayed > 0, "{kind}: {:?}", q.batch_report());
+        ensure_eq!(x.to_vec()?, want);
+    }
+    Ok(())
+}
+
+/// GRAPH-03, GRAPH-08: a time loop into which the host writes at each turn. What it has written is
+/// brought, once, and the block is one operation.
+fn blocks_whose_data_the_host_has_written_are_one_operation(rig: &Rig) -> Outcome {
+    let has = replays(rig)?;
+    let q = rig.separate(1)?.remove(0);
+    let all = numbers(rig, 2)?;
+    let [x, y] = [&all[0], &all[1]];
+    let (mut sum, mut moved) = (1, q.counters().host_to_device);
+    let (mut replayed, mut last) = (0, q.batch_report().replayed);
+    for turn in 0..5 * TURNS {
+        x.write()?.fill(turn);
+        q.batch(|q| {
+            q.run(8, adds(1, x))?;
+            q.run(8, adds_up(x, y))
+        })?
+        .1
+        .wait()?;
+        sum = 3i32.wrapping_mul(sum).wrapping_add(turn + 1);
+        let now = q.counters().host_to_device;
+        // The first one brings `y`, too.
+        let bytes = if turn == 0 { 64 } else { 32 };
+        ensure_eq!(now.bytes, moved.bytes + bytes);
+        moved = now;
+        replayed += q.batch_report().replayed - last;
+        last = q.batch_report().replayed;
+    }
+    ensure_eq!((x.get([7])?, y.get([0])?), (5 * TURNS, sum));
+    ensure!(!has || replayed > 0, "{:?}", q.batch_report());
     Ok(())
 }
 

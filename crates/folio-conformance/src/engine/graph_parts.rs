@@ -9,7 +9,8 @@ use folio_core::{CommandGroup, Error, Executable, Graph, Node, Parameter, Queue,
 tests![
     chains_are_replayed_without_being_asked,
     runs_in_a_row_are_replayed,
-    chains_that_take_turns_are_replayed_apart,
+    a_run_of_several_chains_is_one_operation,
+    chains_of_which_one_may_fail_are_replayed_apart,
     a_failure_before_a_part_spreads_as_by_commands,
     commands_that_may_fail_are_of_no_part,
     exchanged_commands_are_exchanged_in_parts,
@@ -130,8 +131,8 @@ fn runs_in_a_row_are_replayed(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// GRAPH-03: whatever the order in which they were added.
-fn chains_that_take_turns_are_replayed_apart(rig: &Rig) -> Outcome {
+/// Three chains of four commands, which were added in turns, over a buffer each.
+fn three_chains(rig: &Rig) -> Result<(Queue, Executable, Vec<Shared<i32>>), Stop> {
     let (q, graph) = graph(rig)?;
     let x = numbers(rig, 3)?;
     for step in 0..4 {
@@ -139,12 +140,52 @@ fn chains_that_take_turns_are_replayed_apart(rig: &Rig) -> Outcome {
             adding(&graph, x, step)?;
         }
     }
-    let run = graph.finalize()?;
+    Ok((q, graph.finalize()?, x))
+}
+
+/// GRAPH-03: no command of it can fail by itself. Runs in a row wait for each other.
+fn a_run_of_several_chains_is_one_operation(rig: &Rig) -> Outcome {
+    let (q, run, x) = three_chains(rig)?;
     for _ in 0..3 {
         q.run_graph(&run)?.wait()?;
     }
-    ran(&run, &[(4, true); 3])?;
-    ensure_eq!(x.iter().map(|x| x.get([5])).collect::<Result<Vec<_>, _>>()?, [19; 3]);
+    ran(&run, &[(12, true)])?;
+    for _ in 0..4 {
+        q.run_graph(&run)?;
+    }
+    q.wait()?;
+    ran(&run, &[(12, true)])?;
+    ensure_eq!(x.iter().map(|x| x.get([5])).collect::<Result<Vec<_>, _>>()?, [43; 3]);
+    Ok(())
+}
+
+/// GRAPH-03, ERR-02: what one of them waits for may fail, and the others are not to. Where that
+/// comes again and again, each chain is an operation.
+fn chains_of_which_one_may_fail_are_replayed_apart(rig: &Rig) -> Outcome {
+    let (q, run, x) = three_chains(rig)?;
+    for _ in 0..2 {
+        q.run_graph(&run)?.wait()?;
+    }
+    ran(&run, &[(12, true)])?;
+    let mut want = 13;
+    for turn in 0..5 {
+        let gate = Gate::new();
+        held(&q, &x[1], &gate)?;
+        let event = q.run_graph(&run)?;
+        gate.open();
+        event.wait()?;
+        want += 6;
+        let found = x.iter().map(|x| x.get([5])).collect::<Result<Vec<_>, _>>()?;
+        ensure_eq!(found, [want, 56, want]);
+        let parts: &[(usize, bool)] = if turn < 3 { &[(12, false)] } else { &[(4, true); 3] };
+        ran(&run, parts)?;
+    }
+    let bad = q.run(8, fails(2, &x[1]))?;
+    let event = q.run_graph(&run)?;
+    let failed = failure(bad.wait())?;
+    ensure_eq!(failure(event.wait())?.id(), failed.id());
+    ensure_eq!(failure(x[1].to_vec())?.id(), failed.id());
+    ensure_eq!((x[0].get([5])?, x[2].get([5])?), (want + 6, want + 6));
     Ok(())
 }
 
@@ -348,16 +389,17 @@ fn other_orders_are_other_parts(rig: &Rig) -> Outcome {
     let (apart, together) = ([(2, false)], [(2, true)]);
     runs(0, &together)?;
     runs(2, &apart)?;
-    runs(2, &apart)?;
+    runs(2, &together)?;
     runs(0, &apart)?;
     runs(0, &together)?;
     if has_graphs(&run) {
-        ensure_eq!(run.replay_report().made, 2);
+        ensure_eq!(run.replay_report().made, 3);
     }
     Ok(())
 }
 
-/// GRAPH-03: data that is elsewhere is brought by the commands that use it.
+/// GRAPH-03: data that are elsewhere are brought before the part. While they are still to be
+/// written, by what may fail, only the first of a chain can wait for them.
 fn parts_find_stale_data_at_their_entry(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let graph = rig.rt.graph(&q.device())?;
@@ -368,16 +410,34 @@ fn parts_find_stale_data_at_their_entry(rig: &Rig) -> Outcome {
     q.run_graph(&run)?.wait()?;
     q.run_graph(&run)?.wait()?;
     ran(&run, &[(2, true)])?;
-    for at in [1, 0] {
+    for at in [1, 0, 1] {
         x[at].write()?.fill(10);
-        let before = q.counters().host_to_device.operations;
+        let before = q.counters();
         let other = x[1 - at].get([0])?;
+        // The second one finds them there.
+        q.run_graph(&run)?;
         q.run_graph(&run)?.wait()?;
+        ran(&run, &[(2, true)])?;
+        let [was, is] = [before, q.counters()].map(|counts| counts.host_to_device);
+        ensure_eq!((is.operations, is.bytes), (was.operations + 1, was.bytes + 32));
+        if has_graphs(&run) {
+            ensure_eq!(q.counters().replays, before.replays + 2);
+        }
         let [a, b] = if at == 0 { [10, other] } else { [other, 10] };
+        let b = 3 * (3 * b + a + 1) + a + 2;
+        ensure_eq!((x[0].get([3])?, x[1].get([3])?), (a + 2, b));
+    }
+    for (at, together) in [(1, false), (0, true)] {
+        let gate = Gate::new();
+        let [a, b] = [x[0].get([3])?, x[1].get([3])?];
+        held(&q, &x[at], &gate)?;
+        let event = q.run_graph(&run)?;
+        gate.open();
+        event.wait()?;
+        let [a, b] = if at == 0 { [50, b] } else { [a, 50] };
         ensure_eq!((x[0].get([3])?, x[1].get([3])?), (a + 1, 3 * b + a + 1));
-        ensure_eq!(q.counters().host_to_device.operations, before + 1);
-        ran(&run, &[(2, false)])?;
-        ensure!(!has_graphs(&run) || whys(&run).contains("brought"), "{}", whys(&run));
+        ran(&run, &[(2, together)])?;
+        ensure!(together || !has_graphs(&run) || whys(&run).contains("brought"), "{}", whys(&run));
     }
     q.run_graph(&run)?.wait()?;
     ran(&run, &[(2, true)])

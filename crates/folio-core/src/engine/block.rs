@@ -10,15 +10,17 @@
 use super::Engine;
 use super::access::{Access, Mode};
 use super::failures::EpochPin;
-use super::part::{Apart, TRACED};
+use super::ledger::Ledger;
+use super::part::{Apart, Joined, MOVES, TRACED};
 use super::replay::Sure;
 use super::timeline::Timeline;
 use super::trace;
 use super::whole::Whole;
+use crate::error::Label;
 use crate::metrics::Hold;
 use crate::order::hazards::Outcome;
-use crate::order::stamp::Stamp;
-use crate::planted::Planted;
+use crate::order::stamp::{LaneId, Stamp};
+use crate::planted::{Plant, Planted};
 use crate::sync::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -152,23 +154,60 @@ impl Engine {
         ledger.look_at(on.device);
         // Another thread that knew this block may have exchanged commands of it.
         let submitted = match block.whole.is_current() || self.plant.is(Planted::OldVersion) {
-            true => ledger.straight_block(on, block, &mut trust.lock()),
+            true => {
+                let mut trust = trust.lock();
+                match ledger.straight_block(on, block, &mut trust) {
+                    Err(MOVES) => ledger.general_block(on, block, &mut trust, self.plant),
+                    straight => straight.map(|(stamp, lane)| (stamp, Some(lane))),
+                }
+            }
             false => Err(EXCHANGED),
         };
         let pin = ledger.timeline.failures.pin();
         hold.end();
         match submitted {
-            Ok((_, lane)) if ledger.is_quiet() => {
+            Ok((_, Some(lane))) if ledger.is_quiet() => {
                 drop(ledger);
                 self.hand_over(lane);
             }
-            Ok((_, lane)) => {
+            Ok((_, Some(lane))) => {
                 ledger.outbox.drain.push(lane);
                 self.leave(ledger);
             }
-            Err(_) => self.leave(ledger),
+            Ok((_, None)) | Err(_) => self.leave(ledger),
         }
         submitted.map(|(stamp, _)| (stamp, pin))
+    }
+}
+
+impl Ledger {
+    /// All of this has memory.
+    pub(super) fn are_allocated(&self, all: &[Access]) -> bool {
+        let alloc = |at: &Access| self.storages.get(at.storage.0)?.alloc(at.domain);
+        all.iter().all(|at| alloc(at).is_some())
+    }
+
+    /// Takes a block as one operation as any command, because data must be brought for it, or
+    /// because it uses a part of a buffer.
+    fn general_block(
+        &mut self,
+        on: On,
+        block: &Block,
+        trust: &mut Trust,
+        plant: Plant,
+    ) -> Result<(Stamp, Option<LaneId>), Apart> {
+        let whole = &block.whole;
+        let mut command = whole.command(on.device, &Label::of(&"batch"));
+        (command.queue, command.in_order, command.timed) = (Some(on.queue), on.in_order, on.timed);
+        command.behind.extend(Some(whole.native.latest()).filter(|latest| *latest != Stamp::DONE));
+        if !self.are_allocated(&command.accesses) || self.check(&command).is_err() {
+            return Err(MOVES);
+        }
+        let known = |stamp| trust.contains(stamp);
+        let Joined { stamp, brought, .. } = self.join(&mut command, whole, &known, plant)?;
+        brought.iter().chain([&stamp]).for_each(|stamp| trust.add(*stamp));
+        whole.native.note_latest(stamp);
+        Ok((stamp, None))
     }
 }
 

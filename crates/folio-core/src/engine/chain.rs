@@ -30,6 +30,10 @@ pub(crate) struct Fused {
     pub(crate) chain: Option<Arc<Chain>>,
     /// On other devices.
     pub(crate) loaded: Option<Arc<LoadedKernel>>,
+    /// No check is left in any of them.
+    pub(crate) is_sure: bool,
+    /// One of them has a reduction over the launch.
+    pub(crate) reduces: bool,
 }
 
 /// Kernel functions that run one after the other on each piece of the items.

@@ -9,7 +9,7 @@ use super::block::{Block, MOVED, On, SLOW, Trust};
 use super::command::{Action, Command};
 use super::lanes::Payload;
 use super::ledger::Ledger;
-use super::part::{Apart, TRACED};
+use super::part::{Apart, MOVES, TRACED};
 use super::trace;
 use super::whole::{Uses, update};
 use crate::metrics::Hold;
@@ -125,7 +125,7 @@ impl Ledger {
     /// Begins an exchange of commands of a block that uses this then, or what it used before.
     /// Returns the graph's next version, and what the block uses.
     fn begin_block(
-        &mut self,
+        &self,
         on: On,
         block: &Block,
         accesses: Option<&[Access]>,
@@ -141,7 +141,11 @@ impl Ledger {
                 (Arc::new(uses), Block::accesses(all))
             }
         };
-        self.made_ready(on, whole, (&uses.accesses, &accesses), trust)?;
+        match self.ready_for_block(on, (whole, &accesses), trust) {
+            Ok(_) => {}
+            Err(MOVES) if self.are_allocated(&accesses) => {}
+            Err(why) => return Err(why),
+        }
         let version = whole.next_version(plant).ok_or(BUSY)?;
         Ok(Begun { version, uses, accesses, payloads: Vec::new() })
     }

@@ -115,6 +115,12 @@ fn bring(kept: &mut Several) {
 }
 
 impl Launch {
+    /// It combines values of all items.
+    pub(crate) fn reduces(&self) -> bool {
+        let function = self.function.as_ref().is_some_and(|function| function.code.reductions > 0);
+        function || self.fused.as_ref().is_some_and(|fused| fused.reduces)
+    }
+
     /// One without kernel and parameters yet.
     pub(crate) fn new(geometry: Geometry) -> Box<Launch> {
         // A thread that is ending has none to give.

@@ -1,12 +1,14 @@
-//! Parts of a run: chains of commands that cannot fail by themselves, as one operation.
+//! Parts of a run: commands that cannot fail by themselves, as one operation. They are a chain, or
+//! the whole run.
 //!
 //! Such an operation waits for all that its commands wait for, and fails as one. That must not be
-//! seen: each command has to wait, and to fail, as if it had been submitted by itself. None of them
-//! has a check left, and each later one uses what the first has led to. So they all fail if the
-//! first does, and only the failure of something before the part could tell them apart. A part is
-//! one operation if all that it waits for is one of
+//! seen: each command has to fail as if it had been submitted by itself. None of them has a check
+//! left, so only the failure of something before the part could tell them apart. In a chain each
+//! later command uses what the first has led to. A part is one operation if all that it waits for is
+//! one of
 //!
-//! - what its first command waits for, and fails with in the same way;
+//! - what each of its entries, the commands that come after no other one of it, waits for, and fails
+//!   with in the same way;
 //! - an earlier part of the same graph of which the same is true, so that only the device can fail
 //!   it;
 //! - a copy that brings data for it, zeroes something or changes the side of linked memory, and that
@@ -17,26 +19,26 @@
 
 use super::access::Access;
 use super::apply::For;
+use super::block::SLOW;
 use super::command::Command;
 use super::ledger::Ledger;
 use super::plan::{Step, What};
-use super::replay::Sure;
 use super::storage::StorageId;
 use super::whole::Whole;
 use crate::order::hazards::{Dep, Deps, Outcome};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::planted::{Plant, Planted};
-use std::sync::Arc;
+use smallvec::SmallVec;
 
 /// Why a part is not one operation this time.
 pub(crate) type Apart = &'static str;
 
-pub(super) const TRACED: Apart = "a trace subscriber sees each command";
+pub(crate) const TRACED: Apart = "a trace subscriber sees each command";
 const TRACKER: Apart = "a page tracker of the program's knows where data are";
 pub(super) const MOVES: Apart = "data must be brought that something may still fail to write";
 pub(crate) const WAITS: Apart =
-    "another command than the first waits for something that has not ended";
+    "something that has not ended may fail some of its commands, and others not";
 const FAILED: Apart = "something has failed that one of its commands uses";
 
 /// A part that is one operation.
@@ -44,16 +46,19 @@ pub(crate) struct Joined {
     pub(crate) stamp: Stamp,
     /// Only the device can fail it.
     pub(crate) sure: bool,
+    /// What brings data for it. Only the device can fail these.
+    pub(crate) brought: SmallVec<[Stamp; 2]>,
 }
 
 impl Ledger {
     /// Submits a part as one operation. If its commands have to be submitted one by one, nothing
-    /// has changed but that data may have been brought for the first of them.
+    /// has changed but that data may have been brought for them. `known`: what only the device can
+    /// fail.
     pub(crate) fn join(
         &mut self,
         command: &mut Command,
-        whole: &Arc<Whole>,
-        known: &Sure,
+        whole: &Whole,
+        known: &dyn Fn(Stamp) -> bool,
         plant: Plant,
     ) -> Result<Joined, Apart> {
         if self.traced {
@@ -63,7 +68,11 @@ impl Ledger {
         if command.accesses.iter().any(foreign) {
             return Err(TRACKER);
         }
+        if !whole.fixed.is_chain && whole.native.graph.is_slow() {
+            return Err(SLOW);
+        }
         let (mut deps, lane) = self.begin(command);
+        let common = deps.clone();
         let raw = self.raw_usm(command);
         let brought = match plant.is(Planted::StaleEntry) {
             true => Deps::new(),
@@ -73,38 +82,39 @@ impl Ledger {
                 self.bring_for_part(of, whole, who, known, &mut deps)?
             }
         };
-        let mut first = deps.clone();
-        self.first_deps(whole, &mut first);
         match plant.is(Planted::FirstOnly) {
-            true => deps.clone_from(&first),
+            true => {
+                whole.fixed.members.iter().take(1).for_each(|one| self.own_deps(one, &mut deps))
+            }
             false => self.hazard_deps(&command.accesses, &mut deps),
         }
         for &(id, domain) in &raw {
             self.storages[id.0].residency.arrivals(domain, &mut deps);
         }
-        let known = |stamp| known.contains(stamp) || brought.iter().any(|dep| dep.stamp == stamp);
-        let sure = self.is_even(&deps, &first, &known)?;
+        let brought: SmallVec<[Stamp; 2]> = brought.iter().map(|dep| dep.stamp).collect();
+        let known = |stamp| known(stamp) || brought.contains(&stamp);
+        let sure = self.is_even(&deps, &common, whole, &known)?;
         let stamp = self.act(command, lane, deps);
         self.end(command, &raw, stamp);
         self.note_in_queue(command.queue, stamp, command.in_order);
-        Ok(Joined { stamp, sure })
+        Ok(Joined { stamp, sure, brought })
     }
 
-    /// Brings what a part needs. What its first command needs is brought as if that came by itself,
-    /// so a failure there fails the part in the same way. The rest is brought, and told, if only the
+    /// Brings what a part needs. What the first command of a chain needs is brought as if that came by
+    /// itself, so a failure there fails the part in the same way. The rest is brought, and told, if only the
     /// device can fail that.
     fn bring_for_part(
         &mut self,
         (accesses, raw): (&[Access], &[(StorageId, DomainId)]),
         whole: &Whole,
         who: For<'_>,
-        known: &Sure,
+        known: &dyn Fn(Stamp) -> bool,
         deps: &mut Deps,
     ) -> Result<Deps, Apart> {
         if self.is_ready(accesses, raw, deps) {
             return Ok(Deps::new());
         }
-        if let Some(first) = whole.fixed.members.first() {
+        if let Some(first) = whole.fixed.members.first().filter(|_| whole.fixed.is_chain) {
             let mut accesses = first.accesses.clone();
             for access in &mut accesses {
                 access.place = self.storages[access.storage.0].place(access.domain);
@@ -112,18 +122,6 @@ impl Ledger {
             let raw = self.raw_usm(first);
             self.prepare(&accesses, &raw, who, &mut deps.clone());
         }
-        self.bring_surely((accesses, raw), who, &|stamp| known.contains(stamp), deps)
-    }
-
-    /// Brings what commands need if only the device can fail that, and tells with what. `known`:
-    /// what only the device can fail. Otherwise nothing has changed.
-    pub(super) fn bring_surely(
-        &mut self,
-        (accesses, raw): (&[Access], &[(StorageId, DomainId)]),
-        who: For<'_>,
-        known: &dyn Fn(Stamp) -> bool,
-        deps: &mut Deps,
-    ) -> Result<Deps, Apart> {
         let mut plan = self.plan_of(accesses, raw, deps);
         match plan.steps.iter().find_map(|step| self.why_unsure(step, known)) {
             Some(why) => return Err(why),
@@ -162,28 +160,40 @@ impl Ledger {
         })
     }
 
-    /// What the first command of a part waits for besides.
-    fn first_deps(&self, whole: &Whole, deps: &mut Deps) {
-        let Some(first) = whole.fixed.members.first() else { return };
-        for access in &first.accesses {
+    /// What a command of a part waits for by its data.
+    fn own_deps(&self, command: &Command, deps: &mut Deps) {
+        for access in &command.accesses {
             let mut access = *access;
             access.place = self.storages[access.storage.0].place(access.domain);
             self.storages[access.storage.0].residency.deps(&access, deps);
         }
-        for (id, domain) in self.raw_usm(first) {
+        for (id, domain) in self.raw_usm(command) {
             self.storages[id.0].residency.arrivals(domain, deps);
         }
     }
 
-    /// Whether only the device can fail a part with these dependencies, of which its first command
-    /// has those. An error if what comes before it could fail one of its commands and not another.
+    /// Whether only the device can fail a part with these dependencies, of which all of its commands
+    /// have those in `common`. An error if what comes before it could fail one of its commands and
+    /// not another.
     fn is_even(
         &self,
         deps: &Deps,
-        first: &Deps,
+        common: &Deps,
+        whole: &Whole,
         known: &dyn Fn(Stamp) -> bool,
     ) -> Result<bool, Apart> {
         let timeline = &self.timeline;
+        let entries = || {
+            let all = whole.fixed.members.iter().zip(&whole.fixed.after);
+            let entries = all.filter(|(_, after)| after.is_empty());
+            let deps = entries.map(|(entry, _)| {
+                let mut deps = common.clone();
+                self.own_deps(entry, &mut deps);
+                deps
+            });
+            deps.collect::<Vec<Deps>>()
+        };
+        let mut of_entries = None;
         let mut sure = true;
         for dep in deps {
             match timeline.outcome(dep.stamp) {
@@ -196,10 +206,14 @@ impl Ledger {
                 Outcome::Pending => {}
             }
             let carries = |dep: &Dep| [false, true].map(|spoilt| dep.flow.carries(spoilt));
-            let of_first = first.iter().filter(|of| of.stamp == dep.stamp).map(carries);
-            let of_first = of_first.reduce(|a, b| [a[0] | b[0], a[1] | b[1]]);
             let own = carries(dep);
-            if of_first.is_none_or(|of| own[0] && !of[0] || own[1] && !of[1]) {
+            let fails_with_it = |entry: &Deps| {
+                let of_entry = entry.iter().filter(|of| of.stamp == dep.stamp).map(carries);
+                let of_entry = of_entry.reduce(|a, b| [a[0] | b[0], a[1] | b[1]]);
+                of_entry.is_some_and(|of| !(own[0] && !of[0] || own[1] && !of[1]))
+            };
+            let entries: &Vec<Deps> = of_entries.get_or_insert_with(entries);
+            if entries.is_empty() || !entries.iter().all(fails_with_it) {
                 return Err(WAITS);
             }
             sure &= !own[1];

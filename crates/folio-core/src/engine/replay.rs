@@ -238,9 +238,9 @@ impl<'r> Running<'r> {
             self.parts.push(None);
             return self.note_all(&whole, stamp);
         }
-        match ledger.join(command, &whole, &self.known, self.plant) {
-            Ok(Joined { stamp, sure }) => {
-                if sure {
+        match ledger.join(command, &whole, &|stamp| self.known.contains(stamp), self.plant) {
+            Ok(Joined { stamp, sure, brought }) => {
+                for stamp in brought.into_iter().chain(sure.then_some(stamp)) {
                     self.known.push(stamp);
                     self.sure.push(stamp);
                 }

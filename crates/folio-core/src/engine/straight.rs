@@ -3,9 +3,8 @@
 //! It does in one pass what `run` does in several, and what it leaves behind is the same.
 
 use super::access::{Access, Mode};
-use super::apply::For;
 use super::block::{Block, CLOSED, MOVED, On, Trust};
-use super::command::{Action, Command, RawUsm};
+use super::command::{Action, Command};
 use super::lanes::{Payload, Record, Sources};
 use super::ledger::Ledger;
 use super::memory::RawMem;
@@ -16,7 +15,7 @@ use super::whole::Whole;
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::Tick;
-use crate::order::hazards::{Deps, Flow, Outcome, Settled, add_dep};
+use crate::order::hazards::{Flow, Outcome, Settled};
 use crate::order::stamp::{LaneId, Stamp, Waits, When};
 use smallvec::SmallVec;
 
@@ -122,8 +121,7 @@ impl Ledger {
         if !self.is_where_it_was(whole) {
             return Err(MOVED);
         }
-        let (before, lane) =
-            self.made_ready(on, whole, (&whole.uses.accesses, accesses), trust)?;
+        let (before, lane) = self.ready_for_block(on, (whole, accesses), trust)?;
         let queue = Some(on.queue);
         // From here on there is no way back.
         self.count_whole(queue, whole);
@@ -162,56 +160,9 @@ impl Ledger {
     }
 
     /// What a block comes after that uses this, and the latest replay of its graph; and its lane.
-    /// What it needs is brought, if only the device can fail that. `uses`: as its commands use it.
-    /// An error says why it cannot be one operation now.
-    pub(super) fn made_ready(
-        &mut self,
-        on: On,
-        whole: &Whole,
-        (uses, accesses): (&[Access], &[Access]),
-        trust: &mut Trust,
-    ) -> Result<(Before, LaneId), Apart> {
-        match self.ready_for_block(on, (whole, accesses), trust) {
-            Err(MOVES) => self.bring_for_block(on, whole, uses, trust)?,
-            ready => return ready,
-        }
-        self.ready_for_block(on, (whole, accesses), trust)
-    }
-
-    #[cold]
-    fn bring_for_block(
-        &mut self,
-        on: On,
-        whole: &Whole,
-        uses: &[Access],
-        trust: &mut Trust,
-    ) -> Result<(), Apart> {
-        let mut uses = uses.to_vec();
-        for access in &mut uses {
-            let storage = &self.storages[access.storage.0];
-            let is_there = storage.alloc(access.domain).is_some();
-            if storage.life != Life::Open || !storage.guards.is_empty() || !is_there {
-                return Err(MOVES);
-            }
-            access.place = storage.place(access.domain);
-        }
-        let raw: RawUsm = whole.fixed.raw.iter().filter_map(|raw| self.usm_of(raw)).collect();
-        let (fence, last) = self.queues.get(on.queue).map(|q| (q.fence, q.last)).unwrap_or_default();
-        let mut deps = Deps::new();
-        add_dep(&mut deps, fence, false);
-        add_dep(&mut deps, if on.in_order { last } else { Stamp::DONE }, false);
-        let label = Label::of(&"batch");
-        let who = For { queue: Some(on.queue), label: &label, lane: None };
-        let known = |stamp| trust.contains(stamp);
-        let brought = self.bring_surely((&uses, &raw), who, &known, &mut deps)?;
-        brought.iter().for_each(|dep| trust.add(dep.stamp));
-        Ok(())
-    }
-
-    /// What a block comes after that uses this, and the latest replay of its graph; and its lane.
     /// An error says why it cannot be one operation now. Nothing has changed but what is known of
     /// the queue's blocks.
-    fn ready_for_block(
+    pub(super) fn ready_for_block(
         &self,
         on: On,
         (whole, accesses): (&Whole, &[Access]),
@@ -278,7 +229,9 @@ impl Ledger {
             for arrival in settled.arrivals {
                 match arrival.is_to(place) {
                     true => self.comes_after(arrival.stamp, Flow::USES, before)?,
-                    false => (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?,
+                    false => {
+                        (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?
+                    }
                 }
             }
             for writer in settled.older {

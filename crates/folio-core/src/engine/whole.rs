@@ -61,6 +61,8 @@ pub(crate) struct Fixed {
     pub(crate) branches: Branches,
     /// By command: the earlier ones that it comes after.
     pub(crate) after: Vec<Vec<usize>>,
+    /// They are a [chain](Kind::Chain).
+    pub(crate) is_chain: bool,
     pub(crate) launches: u64,
     pub(crate) copies: u64,
     pub(crate) fills: u64,
@@ -75,8 +77,18 @@ pub(crate) struct Members {
     pub(crate) at: Vec<u32>,
     /// What they are exchanged for, and which of them do something else there.
     pub(crate) in_place_of: Option<(Arc<Whole>, Vec<usize>)>,
-    /// They fail as one. Otherwise they are a [part](super::part).
-    pub(crate) as_one: bool,
+    pub(crate) kind: Kind,
+}
+
+/// What commands are together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Kind {
+    /// They fail as one.
+    Whole,
+    /// A [part](super::part) of any commands.
+    Part,
+    /// One of commands that come after the one before them.
+    Chain,
 }
 
 /// Why there is no graph.
@@ -270,9 +282,11 @@ impl Engine {
         contain(|| drop((payloads, calls, drafts)));
         let names = commands.iter_mut();
         let names = names.map(|c| (c.action.name(), std::mem::take(&mut c.label))).collect();
-        let Members { commands: members, at, as_one, after, .. } = members;
-        let members = if as_one { Vec::new() } else { members };
-        let fixed = Fixed { raw, at, members, names, branches, after, launches, copies, fills };
+        let Members { commands: members, at, kind, after, .. } = members;
+        let members = if kind == Kind::Whole { Vec::new() } else { members };
+        let is_chain = kind == Kind::Chain;
+        let fixed =
+            Fixed { raw, at, members, names, branches, after, is_chain, launches, copies, fills };
         let made = graph.map(|native| {
             let fixed = Arc::new(fixed);
             Whole { native, version, uses, _code: code, fixed }

@@ -13,8 +13,8 @@ use crate::engine::block::Block;
 use crate::engine::command::{Action, Command, End};
 use crate::engine::conditional::Conditional;
 use crate::engine::launch::Launch;
-use crate::engine::part::Apart;
-use crate::engine::whole::{Members, NoGraph, Whole};
+use crate::engine::part::{Apart, TRACED};
+use crate::engine::whole::{Kind, Members, NoGraph, Whole};
 use crate::error::{Label, Result};
 use crate::hal::Caps;
 use crate::planted::Planted;
@@ -27,8 +27,8 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
-    /// Parts of a run, where no program can tell: chains of commands that cannot fail by
-    /// themselves.
+    /// The run, or parts of it, where no program can tell: commands that cannot fail by themselves,
+    /// if they are all commands of the run, and otherwise chains of them.
     /// These are copies and fills of the device's memory, and kernel functions in whose launches no
     /// check is left ([`KernelCall::checks`](crate::KernelCall::checks)).
     #[default]
@@ -86,6 +86,8 @@ pub(super) struct Replays {
     of: Option<Arc<Made>>,
     /// Why exchanges are not asked of the device: it has refused one, or has no graphs.
     fixed: Option<String>,
+    /// How many runs one after the other could have been one operation, and were not that time.
+    missed: u8,
     report: ReplayReport,
 }
 
@@ -97,7 +99,13 @@ struct Made {
     plan: Vec<Item>,
     /// They have not been asked of the device: most commands run once only.
     later: bool,
+    /// All commands are one part, though they are no chain.
+    wide: bool,
 }
+
+/// After so many runs that could not be one operation, though all of their commands can be of one,
+/// chains are.
+const MISSES: u8 = 3;
 
 /// What a run submits.
 enum Item {
@@ -220,13 +228,13 @@ impl Inner {
 
     /// What these commands are for the device.
     fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
-        let (how, known, fixed) = {
+        let (how, known, fixed, wide) = {
             let held = replays.lock();
-            (held.how, held.of.clone(), held.fixed.clone())
+            (held.how, held.of.clone(), held.fixed.clone(), held.missed < MISSES)
         };
         let kept = self.core.engine.plant.is(Planted::OldPart);
         let same = known.as_ref().filter(|made| Arc::ptr_eq(&made.steps, steps) || kept);
-        if let Some(made) = same.filter(|made| !made.later) {
+        if let Some(made) = same.filter(|made| !made.later && (wide || !made.wide)) {
             return Ok(made.clone());
         }
         let is_first = known.is_none() || same.is_none() && fixed.is_some();
@@ -237,12 +245,15 @@ impl Inner {
             Replay::Commands => vec![Part::not(all, "that was asked for")],
             _ if steps.all.is_empty() => vec![],
             Replay::Parts if is_first => vec![Part::not(all, why_first)],
-            Replay::Parts => self.parts(steps, old)?,
+            Replay::Parts => self.parts(steps, wide, old)?,
             Replay::Whole => vec![self.whole(steps, all, old)?],
         };
         let later = how == Replay::Parts && is_first || parts.iter().any(Part::is_put_off);
         let plan = plan(&parts, steps.all.len());
-        let made = Arc::new(Made { steps: steps.clone(), parts, plan, later });
+        let is_wide = |whole: &Arc<Whole>| !whole.fixed.is_chain;
+        let wide = how == Replay::Parts
+            && matches!(&parts[..], [Part { made: Ok(whole), .. }] if is_wide(whole));
+        let made = Arc::new(Made { steps: steps.clone(), parts, plan, later, wide });
         let count = |is: fn(Origin) -> bool| {
             let ok = made.parts.iter().filter(|part| part.made.is_ok());
             ok.filter(|part| is(part.origin)).count() as u64
@@ -265,8 +276,8 @@ impl Inner {
     }
 
     /// The parts of a run, by the graphs of an earlier one where nodes can be exchanged in these.
-    fn parts(&self, steps: &Steps, old: Option<&Made>) -> Result<Vec<Part>> {
-        let parts = self.parts_but(steps, None, old)?;
+    fn parts(&self, steps: &Steps, wide: bool, old: Option<&Made>) -> Result<Vec<Part>> {
+        let parts = self.parts_but(steps, None, wide, old)?;
         let captures = |part: &Part| {
             let mut all = part.at.iter().map(|at| &steps.all[*at as usize].template.command);
             all.any(is_captured)
@@ -274,7 +285,7 @@ impl Inner {
         let refused = parts.iter().filter(|part| part.asked && captures(part));
         match refused.filter_map(|part| part.made.as_ref().err()).next() {
             // The others do without what the driver does not capture.
-            Some(why) if self.captures() => self.parts_but(steps, Some(why), old),
+            Some(why) if self.captures() => self.parts_but(steps, Some(why), wide, old),
             _ => Ok(parts),
         }
     }
@@ -293,6 +304,7 @@ impl Inner {
         &self,
         steps: &Steps,
         refused: Option<&String>,
+        wide: bool,
         old: Option<&Made>,
     ) -> Result<Vec<Part>> {
         let before = before(steps);
@@ -313,6 +325,15 @@ impl Inner {
             .collect();
         let mut of: Vec<Option<usize>> = vec![None; steps.all.len()];
         let chains = chains(&before, &fits);
+        let do_something = fits.iter().filter(|fit| **fit == Fit::Any).count();
+        let is_chain = chains.first().is_some_and(|chain| chain.len() == steps.all.len());
+        if wide && do_something > 1 && !is_chain && !fits.contains(&Fit::No) {
+            let all = (0..steps.all.len() as u32).collect();
+            let part = self.make((steps, &before), all, Kind::Part, old)?;
+            if part.made.is_ok() || part.is_put_off() {
+                return Ok(vec![part]);
+            }
+        }
         for (nth, chain) in chains.iter().enumerate() {
             chain.iter().for_each(|at| of[*at as usize] = Some(nth));
         }
@@ -325,7 +346,11 @@ impl Inner {
                 {
                     // A loop may fail, by its limit: it is an operation of its own, as without a
                     // graph of the device's.
-                    parts.push(self.make((steps, &before), vec![at as u32], true, old)?);
+                    parts.push(self.make((steps, &before), vec![at as u32], Kind::Whole, old)?);
+                    continue;
+                }
+                if whys[at].is_none() && self.is_several(&steps.all[at].template.command) {
+                    parts.push(self.make((steps, &before), vec![at as u32], Kind::Chain, old)?);
                     continue;
                 }
                 add_single(
@@ -336,7 +361,7 @@ impl Inner {
                 continue;
             };
             let Some(chain) = chains.get_mut(chain).and_then(Option::take) else { continue };
-            parts.push(self.make((steps, &before), chain, false, old)?);
+            parts.push(self.make((steps, &before), chain, Kind::Chain, old)?);
         }
         Ok(parts)
     }
@@ -351,12 +376,12 @@ impl Inner {
             return Ok(Part { asked: true, ..Part::not(all, &why) });
         }
         let before = before(steps);
-        let part = self.make((steps, &before), all, true, old)?;
+        let part = self.make((steps, &before), all, Kind::Whole, old)?;
         if !part.is_put_off() {
             return Ok(part);
         }
         let Part { at, origin, .. } = part;
-        Ok(Part { origin, ..self.make((steps, &before), at, true, None)? })
+        Ok(Part { origin, ..self.make((steps, &before), at, Kind::Whole, None)? })
     }
 
     /// Has the device make a graph of commands, or exchange nodes in an earlier one.
@@ -364,7 +389,7 @@ impl Inner {
         &self,
         (steps, before): (&Steps, &Before),
         at: Vec<u32>,
-        as_one: bool,
+        kind: Kind,
         old: Option<&Made>,
     ) -> Result<Part> {
         let again = at.iter().map(|at| steps.all[*at as usize].template.command.again());
@@ -387,7 +412,7 @@ impl Inner {
             }
         };
         let exchanges = known.is_some();
-        let members = Members { commands, after, at: at.clone(), in_place_of: known, as_one };
+        let members = Members { commands, after, at: at.clone(), in_place_of: known, kind };
         let made = self.core.engine.whole(self.device, members)?;
         let origin = match &made {
             Ok(_) if exchanges => Origin::Exchanged,
@@ -411,7 +436,8 @@ impl Inner {
         let before = before.iter().map(|edges| edges.iter().map(|(from, _)| *from as usize));
         let after = before.map(Iterator::collect).collect();
         let at = (0..commands.len() as u32).collect();
-        let members = Members { commands: again, after, at, in_place_of: None, as_one: true };
+        let kind = Kind::Whole;
+        let members = Members { commands: again, after, at, in_place_of: None, kind };
         let made = self.core.engine.whole(self.device, members)?;
         Ok(made.ok().map(Block::new))
     }
@@ -443,6 +469,13 @@ impl Inner {
         }
     }
 
+    /// The device does it by several operations: kernels that combine values follow a reduction.
+    fn is_several(&self, command: &Command) -> bool {
+        let reduces = |launch: &Launch| launch.reduces();
+        matches!(&command.action, Action::Launch(Some(launch)) if reduces(launch))
+            && !self.caps().closures
+    }
+
     /// Why a conditional node cannot be one operation of the device. A body in which something may
     /// fail ends there, which only the engine sees in time.
     fn why_no_branch(&self, node: &Conditional) -> Option<String> {
@@ -463,10 +496,17 @@ impl Inner {
     pub(super) fn tell(&self, replays: &Mutex<Replays>, run: &Commands, parts: &[Option<Apart>]) {
         let made = &run.made;
         let mut held = replays.lock();
-        let Replays { report, of, .. } = &mut *held;
+        let Replays { report, of, missed, .. } = &mut *held;
         report.replays += parts.iter().filter(|why| why.is_none()).count() as u64;
         if !of.as_ref().is_some_and(|of| Arc::ptr_eq(of, made)) {
             return;
+        }
+        if made.wide {
+            match parts.first() {
+                Some(Some(why)) if *why != TRACED => *missed += 1,
+                Some(Some(_)) | None => {}
+                Some(None) => *missed = 0,
+            }
         }
         let replayed = made.parts.iter().zip(&mut report.parts);
         let replayed = replayed.filter(|(part, _)| part.made.is_ok()).map(|(_, told)| told);
@@ -598,7 +638,7 @@ fn named(steps: &Steps, at: usize, why: &str) -> String {
 }
 
 /// Why a kernel may fail by itself, if it may.
-fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
+pub(super) fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
     can_fail_with(launch, &launch.scalars)
 }
 
@@ -610,7 +650,8 @@ pub(super) fn can_fail_with(launch: &Launch, scalars: &[u64]) -> Option<Cow<'sta
     }
     let known = match &launch.function {
         _ if launch.opaque.is_some() => Err("what it does is not known"),
-        _ if launch.fused.is_some() => Err("it is fused"),
+        _ if launch.fused.as_ref().is_some_and(|fused| fused.is_sure) => return None,
+        _ if launch.fused.is_some() => Err("it is fused, and a check is left"),
         Some(function) => Ok(function),
         None => Err("a closure may panic"),
     };

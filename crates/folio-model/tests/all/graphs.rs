@@ -25,7 +25,7 @@ fn see_replays(seen: &Seen, how: Replay, report: &ReplayReport) {
     }
     for part in &report.parts {
         let why = part.why_not.as_deref().unwrap_or_default();
-        see(seen, "parts that wait", why.contains("waits for").into());
+        see(seen, "parts that wait", why.contains("has not ended").into());
         see(seen, "parts that move data", why.contains("brought").into());
     }
 }

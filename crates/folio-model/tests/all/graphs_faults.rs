@@ -17,7 +17,7 @@ use crate::graphs_world::{
 use folio::prelude::*;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_core::planted::Planted;
-use folio_core::{Cause, DeviceRef, Failure, Links, Replay, Result, RuntimeBuilder};
+use folio_core::{Cause, DeviceRef, Executable, Failure, Links, Replay, Result, RuntimeBuilder};
 use folio_layers::{Fault, FaultHandle, Faults, Fired, Layer, Report, Validate};
 use folio_model::interp::Interpreter;
 use folio_model::rng::Rng;
@@ -313,11 +313,12 @@ struct Block<'p> {
 }
 
 impl Block<'_> {
-    /// Which commands of a run fail together.
+    /// Which commands of the latest run fail together.
     fn joins(&self, made: &Made) -> Joins {
+        let was_one = |run: &Executable| run.replay_report().why_not().is_none();
         match (made, self.how) {
             (Made::Direct(_), _) | (Made::Graph { .. }, Replay::Commands) => Joins::Commands,
-            (Made::Graph { .. }, Replay::Parts) => Joins::Parts,
+            (Made::Graph { runs, .. }, Replay::Parts) if !runs.iter().any(was_one) => Joins::Parts,
             _ => Joins::All,
         }
     }

@@ -73,7 +73,7 @@ pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static
         |d: &folio_core::hal::DeviceInfo| d.caps.links.is_some() && d.home != MemoryHome::Host;
     let own: HashSet<_> = homes().filter(|home| *home != MemoryHome::Host).collect();
     let reasons = [
-        ("1 devices with memory of their own", 52, own.is_empty()),
+        ("1 devices with memory of their own", 53, own.is_empty()),
         ("2 devices with memory of their own", 3, own.len() < 2),
         ("3 devices with memory of their own", 2, own.len() < 3),
         ("several devices", 2, devices.len() < 2),

@@ -11,6 +11,7 @@ use crate::engine::launch::{Launch, Scalars};
 use crate::error::Label;
 use crate::geom::{Box3, Dims};
 use crate::graph::NodeKind;
+use crate::graph::replay::can_fail;
 use crate::graph::steps::Step;
 use crate::graph::template::Work;
 use crate::group::Leases;
@@ -298,7 +299,9 @@ impl Draft<'_> {
         let kernel = chain.native().ok_or("it has no form for the host")?;
         let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
         launching.launch.kernel = Some(kernel);
-        launching.launch.fused = Some(Arc::new(Fused { names, chain: Some(chain), loaded: None }));
+        let (is_sure, reduces) = (are_sure(members), reduce(members));
+        let fused = Fused { names, chain: Some(chain), loaded: None, is_sure, reduces };
+        launching.launch.fused = Some(Arc::new(fused));
         Ok(Work::Closure(id))
     }
 
@@ -365,9 +368,19 @@ impl Draft<'_> {
         }
         launch.loaded = Some(handle);
         let (names, loaded) = (std::mem::take(names), Some(loaded));
-        launch.fused = Some(Arc::new(Fused { names, chain: None, loaded }));
+        let (is_sure, reduces) = (are_sure(members), reduce(members));
+        launch.fused = Some(Arc::new(Fused { names, chain: None, loaded, is_sure, reduces }));
         Ok(Work::Loaded(handle))
     }
+}
+
+/// None of them can fail by itself.
+fn are_sure(members: &[Member<'_>]) -> bool {
+    members.iter().all(|member| can_fail(member.launch).is_none())
+}
+
+fn reduce(members: &[Member<'_>]) -> bool {
+    members.iter().any(|member| member.launch.reduces())
 }
 
 /// So many items find their elements within the memories of a kernel's parameters.

@@ -231,6 +231,70 @@ fn changed_texts_are_told_by_name() {
     );
 }
 
+/// So many texts are compiled as one: of a text alone, what compilers bring along takes longer.
+const TOGETHER: usize = 24;
+
+/// The last word of a text.
+fn last_word(text: &str) -> Option<&str> {
+    text.rsplit(|c: char| !c.is_alphanumeric() && c != '_').find(|word| !word.is_empty())
+}
+
+/// The names that a line defines for all of a text.
+fn defined(line: &str) -> Vec<&str> {
+    let first = line.split(' ').next().unwrap_or("");
+    let before = match first {
+        "typedef" | "}" => {
+            let types = line.rsplit('}').next().unwrap_or("").split(';');
+            return types.filter(|of| !of.contains('{')).filter_map(last_word).collect();
+        }
+        _ if first.is_empty() || first.starts_with(['#', '/', '}']) => return vec![],
+        _ if first.starts_with("ENTRY(") => line.split_once(") ").map_or("", |(_, rest)| rest),
+        _ => line,
+    };
+    before.split(['(', '[', '=']).next().and_then(last_word).into_iter().collect()
+}
+
+/// Texts as one, in which what each defines has names of its own, and ends with it.
+fn together(texts: &[(String, String)]) -> String {
+    let mut all = String::new();
+    for (at, (_, text)) in texts.iter().enumerate() {
+        let names: BTreeSet<_> = text.lines().flat_map(defined).collect();
+        let macros = text.lines().filter_map(|line| line.strip_prefix("#define "));
+        let macros = macros.filter_map(|rest| rest.split([' ', '(']).next());
+        names.iter().for_each(|name| all += &format!("#define {name} {name}_{at}\n"));
+        all += text;
+        let gone: BTreeSet<_> = names.iter().copied().chain(macros).collect();
+        gone.iter().for_each(|name| all += &format!("#undef {name}\n"));
+        if text.contains("#pragma OPENCL EXTENSION") {
+            all += "#pragma OPENCL EXTENSION all : disable\n";
+        }
+    }
+    all
+}
+
+/// What is wrong with texts, each with a name; `compile` says what the compiler does.
+fn complaints(
+    texts: &[(String, String)],
+    compile: &dyn Fn(&str) -> Result<String, String>,
+) -> Vec<String> {
+    let said = |text: &str| match compile(text) {
+        Ok(said) | Err(said) if !said.is_empty() => Some(said),
+        Ok(_) => None,
+        Err(_) => Some("not compiled".to_owned()),
+    };
+    let mut wrong = vec![];
+    for texts in texts.chunks(TOGETHER) {
+        let Some(why) = said(&together(texts)) else { continue };
+        let before = wrong.len();
+        let of = |(name, text): &(String, String)| Some(format!("{name}: {}\n{text}", said(text)?));
+        wrong.extend(texts.iter().filter_map(of));
+        if wrong.len() == before {
+            wrong.push(format!("texts together: {why}\n{}", together(texts)));
+        }
+    }
+    wrong
+}
+
 /// Each of them but those `without` a text, in all forms that backends launch, compiles, and the
 /// compiler has nothing to say.
 fn compiles(
@@ -239,16 +303,20 @@ fn compiles(
     without: &[&str],
     compile: &dyn Fn(&str) -> Result<String, String>,
 ) {
-    // What it has to say would be seen.
+    // What it has to say would be seen, of each text.
     let begin = match dialect {
         Dialect::OpenCl => "kernel void planted(global int *x)",
         Dialect::Cuda => "extern \"C\" __global__ void planted(int *x)",
     };
-    let planted = |code: &str| compile(&format!("{begin} {{ {code} x[0] = y; }}\n"));
-    assert_eq!(planted("int y = 1;").as_deref(), Ok(""));
-    let said = planted("unsigned char y = 300;");
-    assert!(said.as_ref().is_ok_and(|said| !said.is_empty()) || said.is_err(), "{said:?}");
-    let (mut done, mut several, mut unrolled, mut wrong) = (0, 0, 0, Vec::new());
+    let planted = |name: &str, code: &str| {
+        let text = format!("{begin} {{ {code} x[0] = y; }}\n");
+        (name.to_owned(), text)
+    };
+    let [fine, other] = ["fine", "other"].map(|name| planted(name, "int y = 1;"));
+    assert_eq!(complaints(&[fine.clone(), other.clone()], compile), [""; 0]);
+    let told = complaints(&[fine, planted("wrong", "unsigned char y = 300;"), other], compile);
+    assert!(told.len() == 1 && told[0].starts_with("wrong: "), "{told:?}");
+    let (mut several, mut unrolled, mut all) = (0, 0, vec![]);
     let mut none = BTreeSet::new();
     for kernel in kernels() {
         let texts: Vec<_> = cuts.iter().map(|cut| launched(&kernel, dialect, *cut)).collect();
@@ -258,16 +326,14 @@ fn compiles(
         for text in texts.into_iter().flatten() {
             several += usize::from(text.contains("const u64 own = "));
             unrolled += usize::from(text.contains("#pragma unroll"));
-            match compile(&text) {
-                Ok(said) if said.is_empty() => done += 1,
-                Ok(said) | Err(said) => wrong.push(format!("{}: {said}\n{text}", kernel.name)),
-            }
+            all.push((kernel.name.to_string(), text));
         }
     }
-    println!("{done} texts compiled, {several} of several items, {unrolled} with unrolled loops");
+    let (count, wrong) = (all.len(), complaints(&all, compile));
+    println!("{count} texts compiled, {several} of several items, {unrolled} with unrolled loops");
     assert!(none.iter().eq(without), "without a text: {none:?}");
-    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), done + wrong.len(), wrong[0]);
-    assert!(done >= 200 && several >= 20 && unrolled > 0, "{done}, {several}, {unrolled}");
+    assert!(wrong.is_empty(), "{} of {count}:\n{}", wrong.len(), wrong[0]);
+    assert!(count >= 200 && several >= 20 && unrolled > 0, "{count}, {several}, {unrolled}");
 }
 
 /// KRN-04: each kernel of the suite is a valid module of Vulkan in all forms, in which nothing may

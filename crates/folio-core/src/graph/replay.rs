@@ -503,7 +503,7 @@ impl Inner {
         }
         if made.wide {
             match parts.first() {
-                Some(Some(why)) if *why != TRACED => *missed += 1,
+                Some(Some(why)) if *why != TRACED => *missed = missed.saturating_add(1),
                 Some(Some(_)) | None => {}
                 Some(None) => *missed = 0,
             }

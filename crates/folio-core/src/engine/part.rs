@@ -211,7 +211,7 @@ impl Ledger {
             let fails_with_it = |entry: &Deps| {
                 let of_entry = entry.iter().filter(|of| of.stamp == dep.stamp).map(carries);
                 let of_entry = of_entry.reduce(|a, b| [a[0] | b[0], a[1] | b[1]]);
-                of_entry.is_some_and(|of| !(own[0] && !of[0] || own[1] && !of[1]))
+                of_entry.is_some_and(|of| (of[0] || !own[0]) && (of[1] || !own[1]))
             };
             let entries: &Vec<Deps> = of_entries.get_or_insert_with(entries);
             if entries.is_empty() || !entries.iter().all(fails_with_it) {

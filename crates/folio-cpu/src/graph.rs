@@ -46,6 +46,9 @@ impl Nodes {
     }
 }
 
+/// What a tiny operation costs by itself, at least, beside what it does.
+const ALONE_NS: u64 = 400;
+
 /// A graph of this backend.
 pub(crate) struct CpuGraph {
     nodes: Mutex<Arc<Nodes>>,
@@ -71,7 +74,14 @@ impl CpuGraph {
 // not changed by updates.
 unsafe impl Graph for CpuGraph {
     fn is_slow(&self) -> bool {
-        self.nodes().judge(&self.machine.costs, false).class != Class::Tiny
+        let nodes = self.nodes();
+        let most = TINY_NS.max(ALONE_NS * nodes.0.len() as u64);
+        let mut verdicts = nodes.0.iter().map(|node| node.work.judge(&self.machine.costs, false));
+        let sum = verdicts.try_fold(0, |sum: u64, verdict| match verdict {
+            Verdict { class: Class::Tiny, ns: Some(ns), .. } => Some(sum.saturating_add(ns)),
+            _ => None,
+        });
+        sum.is_none_or(|sum| sum > most)
     }
 
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {

@@ -111,8 +111,8 @@ fn held() -> [usize; 3] {
     [tasks.unwrap().count(), files.unwrap().count(), 4096 * pages]
 }
 
-/// QUAL-03: runtimes, their buffers and kernels come and go, a thousand times, fewer on a GPU, or as
-/// often as a soak says, and leave no thread, no file and no memory behind.
+/// QUAL-03: runtimes, their buffers and kernels come and go, a thousand times, fewer on a GPU, or
+/// as often as a soak says, and leave no thread, no file and no memory behind.
 #[cfg(target_os = "linux")]
 #[test]
 fn runtimes_of_vulkan_come_and_go() {

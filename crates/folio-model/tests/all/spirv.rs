@@ -17,8 +17,8 @@ use folio_model::suite::{Budget, cases, line};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Square roots, and the places of bits.
-const FUNCTIONS: [u32; 3] = [31, 73, 75];
+/// Square roots, fused products, which [`contractible`] looks at, and the places of bits.
+const FUNCTIONS: [u32; 4] = [31, 50, 73, 75];
 
 /// Emits a kernel in all forms, and says what is wrong; how many operations of floats there are.
 fn check(kernel: &Kernel, caps: &Capabilities) -> Result<usize, String> {
@@ -71,13 +71,16 @@ fn suite_spirv_is_valid() {
     assert!(floats.into_inner() > 100, "no floats are computed with");
 }
 
-/// KRN-04: where a device rounds `mul_add` once, it is asked for that, with what the extension
-/// wants; elsewhere for nothing of it. No validator here knows it, and no device has it.
+/// KRN-04: where a device rounds `mul_add` once, it is asked for that: by the instruction, with what
+/// its extension wants, or by GLSL's; elsewhere for nothing of it. No validator here knows the
+/// extension, and no device has it.
 #[test]
 fn fused_products_are_asked_of_devices_that_have_them() {
     const CAPABILITY: u32 = 17;
     const EXTENSION: u32 = 10;
     const FUSED: u32 = 4427;
+    const FUNCTION: u32 = 12;
+    const GLSL: u32 = 50;
     let kernel = |of: Scalar| {
         let mut b = Builder::items("k", 1);
         let x = b.view("x", of, 1, Access::InOut, Owner::Item);
@@ -87,9 +90,9 @@ fn fused_products_are_asked_of_devices_that_have_them() {
         b.store_at(x, [i], fused);
         b.finish().unwrap()
     };
-    let used = |of: Scalar, fused: Fused| {
+    let used = |of: Scalar, fused: Fused, fma: Fused| {
         let exact = Exact { fused, ..Capabilities::ALL.exact };
-        let caps = Capabilities { exact, ..Capabilities::ALL };
+        let caps = Capabilities { exact, fma, ..Capabilities::ALL };
         let words = emit(&kernel(of), Form { checked: true }, &caps).unwrap().words;
         let all = instructions(&words);
         let name = u32::from_le_bytes(*b"SPV_");
@@ -104,6 +107,7 @@ fn fused_products_are_asked_of_devices_that_have_them() {
             count(CAPABILITY, &|of| of == [6030]),
             count(EXTENSION, &|of| of.first() == Some(&name)),
             count(FUSED, &|of| of.len() == 5),
+            count(FUNCTION, &|of| of.get(3) == Some(&GLSL)),
         ]
     };
     let (none, f32, f64) =
@@ -111,10 +115,14 @@ fn fused_products_are_asked_of_devices_that_have_them() {
     // Halves are fused as `f32`.
     let all = [(Scalar::F32, f32), (Scalar::F16, f32), (Scalar::Bf16, f32), (Scalar::F64, f64)];
     for (of, fused) in all {
-        assert_eq!(used(of, fused), [1, 1, 1], "{of}");
-        assert_eq!(used(of, none), [0, 0, 0], "{of}");
         let other = Fused { f32: fused.f64, f64: fused.f32 };
-        assert_eq!(used(of, other), [0, 0, 0], "{of}");
+        assert_eq!(used(of, fused, fused), [1, 1, 1, 0], "{of}");
+        for fma in [none, other] {
+            assert_eq!(used(of, fused, fma), [0, 0, 0, 1], "{of}");
+        }
+        for fused in [none, other] {
+            assert_eq!(used(of, fused, none), [0, 0, 0, 0], "{of}");
+        }
     }
 }
 

@@ -312,7 +312,7 @@ impl Assembly {
         self.code.push(Instruction::new(op, None, None, operands));
     }
 
-    /// A function of GLSL.
+    /// A function of GLSL. `Fma` that is not to be contracted is as exact as any other such.
     pub fn glsl(
         &mut self,
         function: rspirv::spirv::GlslStd450Op,
@@ -329,7 +329,11 @@ impl Assembly {
         };
         let mut operands = vec![id(set), Operand::LiteralExtInstInteger(function as u32)];
         operands.extend(values.iter().copied().map(id));
-        self.op(Op::ExtInst, ty, operands)
+        let own = self.op(Op::ExtInst, ty, operands);
+        if function == rspirv::spirv::GlslStd450Op::Fma {
+            self.decorate(own, Decoration::NoContraction, vec![]);
+        }
+        own
     }
 
     /// Begins a block.

@@ -7,7 +7,7 @@ use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, Place, SiteId, Stmt, Value, walk};
 use crate::op::{Binary, Op as IrOp};
 use crate::types::Scalar;
-use rspirv::spirv::{Capability, Op, Word};
+use rspirv::spirv::{Capability, GlslStd450Op, Op, Word};
 use std::collections::BTreeSet;
 
 /// Something in a body leaves its item, phase or group.
@@ -382,9 +382,12 @@ impl Writer<'_> {
             IrOp::Fma(a, b, c) => {
                 let of = self.scalar(*a);
                 let all = [a, b, c].map(|value| self.value(*value));
-                self.asm.needs(Capability::FMAKHR);
                 let ty = self.asm.scalar(of);
-                self.asm.of(Op::FmaKHR, ty, &all)
+                if if of == Scalar::F64 { self.fma.f64 } else { self.fma.f32 } {
+                    self.asm.needs(Capability::FMAKHR);
+                    return self.asm.of(Op::FmaKHR, ty, &all);
+                }
+                self.asm.glsl(GlslStd450Op::Fma, ty, &all)
             }
             IrOp::Compare(op, a, b) => {
                 let of = self.scalar(*a);

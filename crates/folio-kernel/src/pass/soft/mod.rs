@@ -9,7 +9,7 @@
 //! | `f16`, `bf16` | `f32`, and conversions of bits |
 //! | functions (semantics 5.8) | the straight lines of `math` in `folio-device` |
 //! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that; not where the device's rounds once |
-//! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by `f64`, if there is that; by a literal power of two as a product |
+//! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by `mul_add` that rounds once, or by `f64`, if there is that; by a literal power of two as a product |
 //! | `%` | digit by digit |
 //! | rounding, minimum, maximum, signs | comparisons and bits |
 //! | conversions between `f32` and `f64` | where the device's lose denormals: shifted bits and a product that mends the exponent |
@@ -187,7 +187,7 @@ impl<'k> Softener<'k> {
             Unary::Round => Some(float::round(a)),
             Unary::RoundEven => Some(float::nearest_even(a)),
             Unary::Sqrt if self.is_exact(a.ty) => None,
-            Unary::Sqrt => Some(float::root(a, self.exact.doubles)),
+            Unary::Sqrt => Some(float::root(a, self.exact)),
             _ => math::unary(op, a),
         }
     }
@@ -216,7 +216,7 @@ impl<'k> Softener<'k> {
                 let reciprocal = literal.and_then(|bits| float::reciprocal(b.ty, *bits));
                 Some(match reciprocal {
                     Some(bits) => a * a.of_bits(bits),
-                    None => float::divide(a, b, self.exact.doubles),
+                    None => float::divide(a, b, self.exact),
                 })
             }
             _ => math::binary(op, a, b),

@@ -391,6 +391,7 @@ impl Target {
         has.exact.comparisons &= limit.exact.comparisons;
         // By the instruction that was measured: `fma` stays.
         has.exact.fused.f32 &= limit.exact.fused.f32;
+        has.exact.fuses_normals &= limit.exact.fuses_normals;
         has.exact.fused.f64 &= limit.exact.fused.f64 && has.base.f64;
     }
 }

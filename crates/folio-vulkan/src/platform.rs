@@ -438,6 +438,7 @@ fn capabilities(
             comparisons: true,
             // Until a probe has measured it.
             fused: Fused::NONE,
+            fuses_normals: false,
         },
         fma,
         controls: Controls {

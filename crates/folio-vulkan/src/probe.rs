@@ -47,8 +47,10 @@ struct Floats {
     converts: bool,
     /// Sums and products that are zero have another sign.
     loses_signs: bool,
-    /// Products and sums in one operation are rounded once.
+    /// Products and sums in one operation are rounded once where nothing is denormal.
     fuses: bool,
+    /// And elsewhere.
+    fuses_denormals: bool,
     /// Atomic sums are as its other sums, where the device has such.
     adds: bool,
 }
@@ -64,8 +66,15 @@ struct Asked {
 pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // It is the device that computes, not the kernel by integers.
     let fused = Fused { f32: true, f64: found.target.capabilities.base.f64 };
-    found.target.capabilities.exact =
-        Exact { f32: true, f64: true, doubles: true, conversions: true, comparisons: true, fused };
+    found.target.capabilities.exact = Exact {
+        f32: true,
+        f64: true,
+        doubles: true,
+        conversions: true,
+        comparisons: true,
+        fused,
+        fuses_normals: true,
+    };
     let single = floats(found, Scalar::F32)
         .map_err(|error| format!("{} does not run a probe: {error}", found.info.name))?;
     let target = &mut found.target;
@@ -85,8 +94,11 @@ pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // Where sums lose denormals, conversions and comparisons may.
     capabilities.exact.conversions = double.converts || !single.denormals;
     capabilities.exact.comparisons = single.compares || !single.denormals;
-    capabilities.exact.fused =
-        Fused { f32: single.fuses, f64: fused.f64 && double.fuses };
+    capabilities.exact.fuses_normals = single.fuses;
+    capabilities.exact.fused = Fused {
+        f32: single.fuses && single.fuses_denormals,
+        f64: fused.f64 && double.fuses && double.fuses_denormals,
+    };
     let adds = capabilities.adds;
     capabilities.adds = Adds {
         f32: adds.f32 && single.adds,
@@ -252,9 +264,10 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         converts: true,
         loses_signs: false,
         fuses: true,
+        fuses_denormals: true,
         adds: true,
     };
-    let mut fuses_denormals = true;
+    let mut divides_denormals = true;
     for (at, ([x, y], z)) in pairs.iter().zip(&addends).enumerate() {
         let wanted = wanted(of, [*x, *y, *z], fuses);
         let found: [u64; 8] = std::array::from_fn(|column| word(3 + column, at));
@@ -270,17 +283,19 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         let is_zero = |column: usize| wanted[column] & of.mask() >> 1 == 0;
         answer.loses_signs |= [2, 3].into_iter().any(|column| is_zero(column) && !same(column));
         answer.exact &= [0, 1].into_iter().all(|column| meets(column) || same(column));
+        divides_denormals &= [0, 1].into_iter().all(same);
         answer.narrows &= is_denormal(Scalar::F32, wanted[4]) || meets(2) || same(4);
         // Products of denormal doubles are looked at above.
         answer.converts &= is_denormal(of, *x) || (same(5) && same(6));
         answer.fuses &= meets(3) || meets(7) || is_denormal(of, *z) || same(7);
-        fuses_denormals &= same(7);
+        answer.fuses_denormals &= same(7);
         answer.compares &= word(11, at) == ordered(of, *x, *y);
         let (sum, added) = (found[2], word(12, at));
         let same = |one, other| one == other || is_nan(of, one) && is_nan(of, other);
         answer.adds &= same(sum, added) && same(*x, word(13, at));
     }
-    answer.fuses &= fuses_denormals || !answer.denormals;
+    answer.exact &= divides_denormals || !answer.denormals;
+    answer.fuses_denormals |= !answer.denormals;
     Ok(answer)
 }
 

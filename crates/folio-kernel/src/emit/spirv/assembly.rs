@@ -361,11 +361,9 @@ impl Assembly {
         self.act(Op::LoopMerge, vec![id(merge), id(next), control]);
     }
 
-    /// Announces a loop of which so many turns are to be joined. `has_few`: it is not known to have
-    /// more. Compilers may write down all turns of a loop with `Unroll`.
-    pub fn unrolled_repetition(&mut self, merge: Word, next: Word, turns: u32, has_few: bool) {
-        let whole = if has_few { LoopControl::UNROLL } else { LoopControl::NONE };
-        let control = Operand::LoopControl(whole | LoopControl::PARTIAL_COUNT);
+    /// Announces a loop of at most so many turns, which are to be joined.
+    pub fn unrolled_repetition(&mut self, merge: Word, next: Word, turns: u32) {
+        let control = Operand::LoopControl(LoopControl::UNROLL | LoopControl::PARTIAL_COUNT);
         self.act(Op::LoopMerge, vec![id(merge), id(next), control, literal(turns)]);
     }
 

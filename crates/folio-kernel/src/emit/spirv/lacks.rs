@@ -82,6 +82,7 @@ impl Capabilities {
             conversions: true,
             comparisons: true,
             fused: Fused { f32: true, f64: true },
+            fuses_normals: true,
         },
         fma: Fused::NONE,
         controls: Controls {

@@ -48,6 +48,7 @@ mod memory;
 mod query;
 mod reduce;
 mod scalar;
+mod stride;
 mod subgroup;
 mod texts;
 mod writer;

@@ -62,6 +62,8 @@ pub struct Writer<'k> {
     /// Parameters that are memory in the order of their addresses in the block.
     pub pointers: Vec<ParamId>,
     pub open: Vec<Open>,
+    /// The turns of a loop that are written down one after the other.
+    pub turns: Option<super::stride::InTurns>,
     /// Which loop or block is being left: a variable.
     pub leave: Option<Word>,
     /// Values that groups combine, 64 bits for each thread.
@@ -121,6 +123,7 @@ impl<'k> Writer<'k> {
             own: vec![None; kernel.params.len()],
             pointers: (0..kernel.params.len() as u32).map(ParamId).filter(is_memory).collect(),
             open: vec![],
+            turns: None,
             leave: None,
             scratch: None,
             block: None,

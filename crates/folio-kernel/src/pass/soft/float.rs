@@ -107,6 +107,17 @@ fn is_middling<'c>(bits: N<'c>) -> N<'c> {
     (bits - (MIDDLE.start << 23)).lt((MIDDLE.end - MIDDLE.start) << 23)
 }
 
+/// Factors and an addend of `f32` such that neither they nor the fused product is denormal: they are
+/// zeros or middling, and so a product that is not the lesser part of the result has no bit below
+/// 2^-109.
+pub fn are_usual<'c>(all: [N<'c>; 3]) -> N<'c> {
+    let [a, b, c] = all.map(|of| {
+        let bits = of.abs().raw();
+        is_middling(bits) | bits.eq(0u64)
+    });
+    a & b & c
+}
+
 /// How much greater the exponent field of an `f64` is, where its fraction begins.
 const REBIASED: u64 = (1023 - 127) << 52;
 
@@ -136,12 +147,12 @@ pub fn reciprocal(of: Scalar, bits: u64) -> Option<u64> {
 /// doubles where it has those.
 pub fn divide<'c>(a: N<'c>, b: N<'c>, exact: Exact) -> N<'c> {
     let any = || any_quotient(a, b, exact.doubles);
-    if a.ty != Scalar::F32 || !(exact.fused.f32 || exact.doubles) {
+    if a.ty != Scalar::F32 || !(exact.fuses() || exact.doubles) {
         return any();
     }
     let [x, y] = [a, b].map(|of| of.abs().raw());
     let middling = is_middling(x) & is_middling(y);
-    if exact.fused.f32 {
+    if exact.fuses() {
         let fuses = middling & (y << 9u64).lt(LONG);
         return a.code.either(Scalar::F32, fuses, || quotient_by_fusing(a, b), any);
     }
@@ -257,10 +268,10 @@ fn estimated_quotient<'c>(dividend: N<'c>, divisor: N<'c>) -> (N<'c>, N<'c>) {
 /// The square root, in the same ways as [`divide`].
 pub fn root<'c>(a: N<'c>, exact: Exact) -> N<'c> {
     let any = || any_root(a, exact.doubles);
-    if a.ty != Scalar::F32 || !(exact.fused.f32 || exact.doubles) {
+    if a.ty != Scalar::F32 || !(exact.fuses() || exact.doubles) {
         return any();
     }
-    let near = || match exact.fused.f32 {
+    let near = || match exact.fuses() {
         true => root_by_fusing(a),
         false => root_by_double(a.raw()).as_bits(Scalar::F32),
     };
@@ -276,14 +287,16 @@ const RECIPROCAL_ROOT_SINGLE: u64 = 0x5f37_59df;
 fn root_by_fusing<'c>(x: N<'c>) -> N<'c> {
     let first = x.raw().of_bits(RECIPROCAL_ROOT_SINGLE) - (x.raw() >> 1u64);
     let first = first.as_bits(Scalar::F32);
-    let (mut root, mut half) = (x * first, first * 0.5);
+    // The half is negative, so that nothing else has to be negated.
+    let (mut root, mut half) = (x * first, first * -0.5);
     for _ in 0..3 {
-        let error = (-root).times_plus(half, x.lit(0.5));
+        let error = root.times_plus(half, x.lit(0.5));
         root = root.times_plus(error, root);
         half = half.times_plus(error, half);
     }
+    let minus = -x;
     for _ in 0..2 {
-        let rest = (-root).times_plus(root, x);
+        let rest = root.times_plus(root, minus);
         root = rest.times_plus(half, root);
     }
     root

@@ -169,7 +169,8 @@ fn near_a_middle(rng: &mut Rng) -> [u64; 3] {
     [float(field, dividend) | sign, float(other, divisor), float(even.clamp(1, 254), square)]
 }
 
-/// KRN-04: quotients and roots by doubles or fused products, and those just outside of their branch.
+/// KRN-04: quotients and roots by doubles or fused products, and those just outside of their
+/// branch.
 #[test]
 fn quotients_and_roots_near_a_middle_are_exact() {
     let mut rng = Rng::new(11);
@@ -202,8 +203,8 @@ fn quotients_and_roots_near_a_middle_are_exact() {
 }
 
 /// Significands of an `f32` dividend whose quotient by this divisor is next to the middle of two
-/// floats: `dividend * 2^up` is `of` away from an odd multiple, of which the quotient's last place has
-/// two.
+/// floats: `dividend * 2^up` is `of` away from an odd multiple, of which the quotient's last place
+/// has two.
 fn dividends_near_a_middle(divisor: u64, of: i64, up: u32) -> Option<u64> {
     let down = divisor.trailing_zeros();
     let odd = divisor >> down;
@@ -223,8 +224,8 @@ fn dividends_near_a_middle(divisor: u64, of: i64, up: u32) -> Option<u64> {
 }
 
 /// KRN-04: quotients and roots by fused products, where those are nearest to being wrong: each
-/// divisor with each dividend that leaves the quotient less than a 2^24th of the last place away from
-/// the middle of two floats, and each root. Here of some divisors and roots; of all where
+/// divisor with each dividend that leaves the quotient less than a 2^24th of the last place away
+/// from the middle of two floats, and each root. Here of some divisors and roots; of all where
 /// `FOLIO_SOAK_CASES` is set (two minutes).
 #[test]
 fn quotients_and_roots_are_never_in_the_middle() {

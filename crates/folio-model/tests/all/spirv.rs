@@ -63,8 +63,8 @@ fn suite_spirv_is_valid() {
     assert!(floats.into_inner() > 100, "no floats are computed with");
 }
 
-/// KRN-04: where a device rounds `mul_add` once, it is asked for that: by the instruction, with what
-/// its extension wants, or by GLSL's; elsewhere for nothing of it. No validator here knows the
+/// KRN-04: where a device rounds `mul_add` once, it is asked for that: by the instruction, with
+/// what its extension wants, or by GLSL's; elsewhere for nothing of it. No validator here knows the
 /// extension, and no device has it.
 #[test]
 fn fused_products_are_asked_of_devices_that_have_them() {
@@ -277,9 +277,9 @@ fn sums_of_columns() -> Kernel {
     b.finish().unwrap()
 }
 
-/// Short loops that load are unrolled 16 times, as in C (docs/decisions/29): those that are known to
-/// have no more turns by the driver, others are written down so, with a loop for what is left. None
-/// are in modules with tests of indices.
+/// Short loops that load are unrolled 16 times, as in C (docs/decisions/29): those that are known
+/// to have no more turns by the driver, others are written down so, with a loop for what is left.
+/// None are in modules with tests of indices.
 #[test]
 fn short_loops_are_unrolled_in_part() {
     const LOOP_MERGE: u32 = 246;
@@ -314,8 +314,8 @@ fn short_loops_are_unrolled_in_part() {
     assert!(merges.into_iter().all(|(_, of)| of[2..] == [0]));
 }
 
-/// Of turns that are written down only the first one multiplies to find an element: in the others it
-/// is a stride further. The loop for what is left multiplies, too.
+/// Of turns that are written down only the first one multiplies to find an element: in the others
+/// it is a stride further. The loop for what is left multiplies, too.
 #[test]
 fn turns_step_from_element_to_element() {
     const MULTIPLY: u32 = 132;

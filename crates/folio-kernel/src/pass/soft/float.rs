@@ -107,9 +107,9 @@ fn is_middling<'c>(bits: N<'c>) -> N<'c> {
     (bits - (MIDDLE.start << 23)).lt((MIDDLE.end - MIDDLE.start) << 23)
 }
 
-/// Factors and an addend of `f32` such that neither they nor the fused product is denormal: they are
-/// zeros or middling, and so a product that is not the lesser part of the result has no bit below
-/// 2^-109.
+/// Factors and an addend of `f32` such that neither they nor the fused product is denormal: they
+/// are zeros or middling, and so a product that is not the lesser part of the result has no bit
+/// below 2^-109.
 pub fn are_usual<'c>(all: [N<'c>; 3]) -> N<'c> {
     let [a, b, c] = all.map(|of| {
         let bits = of.abs().raw();
@@ -143,8 +143,8 @@ pub fn reciprocal(of: Scalar, bits: u64) -> Option<u64> {
     is_power.then_some(sign | reciprocal << format.fraction)
 }
 
-/// The quotient. That of most `f32` is computed by fused products where the device has such, else by
-/// doubles where it has those.
+/// The quotient. That of most `f32` is computed by fused products where the device has such, else
+/// by doubles where it has those.
 pub fn divide<'c>(a: N<'c>, b: N<'c>, exact: Exact) -> N<'c> {
     let any = || any_quotient(a, b, exact.doubles);
     if a.ty != Scalar::F32 || !(exact.fuses() || exact.doubles) {
@@ -165,16 +165,17 @@ pub fn divide<'c>(a: N<'c>, b: N<'c>, exact: Exact) -> N<'c> {
 
 /// From this the bits of an `f32` are subtracted to estimate its reciprocal.
 const RECIPROCAL_SINGLE: u64 = 0x7ef3_11c3;
-/// The fraction of a divisor, with nine zeros behind it, from which on [`quotient_by_fusing`] can be
-/// wrong.
+/// The fraction of a divisor, with nine zeros behind it, from which on [`quotient_by_fusing`] can
+/// be wrong.
 const LONG: u64 = 0xffff_0000;
 
-/// The quotient of middling `f32`, of which the divisor is not [`LONG`]. The reciprocal is as good as
-/// one that is rounded correctly, but where that is nearly in the middle of two floats. A quotient
-/// and what it leaves of the dividend, which is exact, are mended twice; so what is rounded last is
-/// 2^-25 of the last place away from the exact quotient. It is wrong only if the middle of two
-/// floats is as near. All of such dividends and divisors were computed: 34 are wrong, of which the
-/// least divisor has a significand of 2^24 - 109 (`quotients_and_roots_are_never_in_the_middle`).
+/// The quotient of middling `f32`, of which the divisor is not [`LONG`]. The reciprocal is as good
+/// as one that is rounded correctly, but where that is nearly in the middle of two floats. A
+/// quotient and what it leaves of the dividend, which is exact, are mended twice; so what is
+/// rounded last is 2^-25 of the last place away from the exact quotient. It is wrong only if the
+/// middle of two floats is as near. All of such dividends and divisors were computed: 34 are wrong,
+/// of which the least divisor has a significand of 2^24 - 109
+/// (`quotients_and_roots_are_never_in_the_middle`).
 fn quotient_by_fusing<'c>(a: N<'c>, b: N<'c>) -> N<'c> {
     // With the divisor's sign.
     let first = b.raw().of_bits(RECIPROCAL_SINGLE) - b.raw();

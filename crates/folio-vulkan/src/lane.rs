@@ -91,6 +91,7 @@ pub(crate) struct State {
     issued: Tick,
     pub(crate) pool: vk::CommandPool,
     free: Vec<vk::CommandBuffer>,
+    ends: Option<batch::Ends>,
     pub(crate) arenas: [Arena; Store::COUNT],
     /// Between batches.
     hazards: Hazards,
@@ -113,6 +114,7 @@ impl State {
             issued: 0,
             pool,
             free: vec![],
+            ends: None,
             arenas: Arena::all(),
             hazards: Hazards::default(),
             scratch: Scratch::default(),
@@ -218,13 +220,18 @@ unsafe impl Lane for VulkanLane {
         };
         let queued = if head.timed { self.core.now() } else { 0 };
         let job = Job { tick: head.tick, waits, timed: head.timed, queued, work };
-        {
-            let mut state = self.lock();
-            state.issued = head.tick;
+        let is_lost = self.core.lost();
+        let mut state = self.lock();
+        state.issued = head.tick;
+        let is_next = state.pending.is_empty() && !state.busy && job.waits.is_empty();
+        if is_next && is_lost.is_ok() && !matches!(job.work, Work::HostCopy(_)) {
+            self.take(&mut state, job, vec![]);
+        } else {
             state.pending.push_back(job);
+            drop(state);
+            is_lost?;
+            self.progress_to(head.tick, false);
         }
-        self.core.lost()?;
-        self.progress_to(head.tick, false);
         refused.map_or(Ok(()), Err)
     }
 

@@ -352,6 +352,10 @@ impl Blocks {
     ) -> Result<(), HalError> {
         let [x, y, z] = core.target.most_blocks;
         let most = [z, y, x];
+        if self.count.iter().zip(most).all(|(count, most)| (1..=most).contains(count)) {
+            let [z, y, x] = self.count.map(|count| count as u32);
+            return each(self.grid, [x, y, z]);
+        }
         let steps = |d: usize| (0..self.count[d]).step_by(most[d].max(1) as usize);
         for slice in steps(0) {
             for row in steps(1) {

@@ -177,31 +177,36 @@ impl VulkanLane {
             job.work = Work::Join;
             return self.host_step(state, job, copy, !values.is_empty(), host);
         }
+        self.take(&mut state, job, values);
+        Step::Taken
+    }
+
+    /// Records a job that the device does, whose waits are for these values. All before it are
+    /// recorded.
+    pub(super) fn take(
+        &self,
+        state: &mut State,
+        mut job: Job,
+        values: Vec<(ash::vk::Semaphore, u64)>,
+    ) {
         if !values.is_empty() {
             let waits = std::mem::take(&mut job.waits);
-            if let Err(error) = self.open_behind(&mut state, job.tick, waits, values) {
-                self.fail(job.tick, error);
-            }
+            self.open_behind(state, job.tick, waits, values);
         }
-        if let Err(error) = self.core.told(self.record(&mut state, &job)) {
+        if let Err(error) = self.core.told(self.record(state, &job)) {
             self.fail(job.tick, error);
         }
-        if let Some(batch) = &mut state.open {
-            batch.last = job.tick;
-            batch.load.add(job.work.estimate(&self.core));
-            if batch.load.is_enough() {
-                self.submit(&mut state);
-            }
-        } else {
-            // Not even a command buffer could be had: the tick ends with what is ahead.
-            self.end_with_last(&mut state, job.tick);
+        let batch = self.open(state, job.tick);
+        batch.last = job.tick;
+        batch.load.add(job.work.estimate(&self.core));
+        if batch.load.is_enough() {
+            self.submit(state);
         }
-        Step::Taken
     }
 
     /// Records what the device does for a job.
     fn record(&self, state: &mut State, job: &Job) -> Result<(), HalError> {
-        self.open(state, job.tick)?;
+        self.open(state, job.tick);
         let time = if job.timed { self.begin_time(state) } else { None };
         let done = self.record_work(state, job.tick, &job.work);
         if let Some(own) = time {

@@ -375,7 +375,7 @@ impl Recording {
             let own = own.split(|words| words.tick != *node as Tick).next().unwrap_or_default();
             let Some(Work::Launch(launch)) = nodes.get(*node) else { return Ok(None) };
             let Loaded::Function(function) = &launch.code else { return Ok(None) };
-            let patches = lane.patches((function, launch), own, uses)?;
+            let patches = lane.patches((function, &launch.asked()), own, uses)?;
             let Some(patches) = patches else { return Ok(None) };
             all.extend(patches);
         }

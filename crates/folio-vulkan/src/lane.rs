@@ -41,7 +41,7 @@ use crate::threads::Words;
 use ash::vk;
 use batch::{Batch, Timed};
 use folio_core::hal::{HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};
-use jobs::{Job, Work};
+use jobs::{Asked, Job, Work};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -191,6 +191,26 @@ unsafe impl Lane for VulkanLane {
             return self.foreign(head, waits, args.params, task);
         }
         let _inside = self.core.inside();
+        let queued = if head.timed { self.core.now() } else { 0 };
+        let is_next = |state: &State| state.pending.is_empty() && !state.busy;
+        if let Op::Launch(KernelRef::Loaded(handle), geometry, args) = op
+            && waits.is_empty()
+            && self.core.lost().is_ok()
+            && let Ok(code) = self.core.loaded(handle)
+        {
+            // Nothing of it need be kept, if nothing is ahead.
+            let launch = Asked::new(geometry, args);
+            let mut state = self.lock();
+            if is_next(&state) {
+                state.issued = head.tick;
+                let estimate = launch.estimate(&self.core, &code);
+                let when = (head.tick, head.timed.then_some(queued));
+                self.take(&mut state, when, estimate, |state| {
+                    self.record_launch(state, head.tick, &code, &launch)
+                });
+                return Ok(());
+            }
+        }
         let work = match op {
             Op::Copy(rects) => Work::copy(&self.core, rects),
             Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
@@ -218,20 +238,14 @@ unsafe impl Lane for VulkanLane {
             Work::Refused(error) => Some(error.clone()),
             _ => None,
         };
-        let queued = if head.timed { self.core.now() } else { 0 };
         let job = Job { tick: head.tick, waits, timed: head.timed, queued, work };
-        let is_lost = self.core.lost();
-        let mut state = self.lock();
-        state.issued = head.tick;
-        let is_next = state.pending.is_empty() && !state.busy && job.waits.is_empty();
-        if is_next && is_lost.is_ok() && !matches!(job.work, Work::HostCopy(_)) {
-            self.take(&mut state, job, vec![]);
-        } else {
+        {
+            let mut state = self.lock();
+            state.issued = head.tick;
             state.pending.push_back(job);
-            drop(state);
-            is_lost?;
-            self.progress_to(head.tick, false);
         }
+        self.core.lost()?;
+        self.progress_to(head.tick, false);
         refused.map_or(Ok(()), Err)
     }
 

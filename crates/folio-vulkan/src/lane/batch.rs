@@ -537,6 +537,7 @@ impl VulkanLane {
                 pipeline_barrier_of(&self.core, commands, self.queue, Barrier::FULL);
             }
             batch.commands = commands;
+            batch.counts.begun += 1;
         }
         state.open.as_mut().ok_or_else(none)
     }

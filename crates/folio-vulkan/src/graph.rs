@@ -1,5 +1,6 @@
 //! Graphs: operations that are recorded once, in a command buffer of their own, which each replay
-//! submits between command buffers of its batch.
+//! submits among the command buffers of its batch. A replay that needs no command before or behind
+//! the recording begins no command buffer.
 //!
 //! Operations are recorded level by level, with a barrier between two levels
 //! ([`barriers`](crate::barriers)). What is independent by the graph's edges has none.

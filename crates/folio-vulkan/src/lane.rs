@@ -34,6 +34,7 @@ use crate::barriers::Hazards;
 use crate::counts::Counts;
 use crate::device::{Opened, ending};
 use crate::graph::VulkanGraph;
+use crate::pace::Burst;
 use crate::platform::driver;
 use crate::queues::Use;
 use crate::reduce::Scratch;
@@ -92,6 +93,7 @@ pub(crate) struct State {
     pub(crate) pool: vk::CommandPool,
     free: Vec<vk::CommandBuffer>,
     ends: Option<batch::Ends>,
+    burst: Burst,
     pub(crate) arenas: [Arena; Store::COUNT],
     /// Between batches.
     hazards: Hazards,
@@ -115,6 +117,7 @@ impl State {
             pool,
             free: vec![],
             ends: None,
+            burst: Burst::default(),
             arenas: Arena::all(),
             hazards: Hazards::default(),
             scratch: Scratch::default(),
@@ -258,19 +261,24 @@ unsafe impl Lane for VulkanLane {
     fn flush(&self) {
         let _inside = self.core.inside();
         self.progress_to(Tick::MAX, true);
-        self.submit_to(Tick::MAX);
-        self.look();
+        let mut state = self.lock();
+        state.burst = Burst::default();
+        self.submit(&mut state);
+        self.sweep(&mut state);
     }
 
     fn drive(&self) {
         let _inside = self.core.inside();
         self.progress_to(Tick::MAX, true);
         let mut state = self.lock();
-        if state.flying.is_empty() {
-            self.submit(&mut state);
+        let burst = state.burst;
+        if state.open.as_ref().is_some_and(|batch| burst.is_enough(&batch.load)) {
+            self.sweep(&mut state);
+            if state.flying.is_empty() {
+                self.submit(&mut state);
+                state.burst.grow();
+            }
         }
-        drop(state);
-        self.look();
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
@@ -285,7 +293,11 @@ unsafe impl Lane for VulkanLane {
             let inside = self.core.inside();
             self.progress_to(tick, true);
             self.submit_to(tick);
-            self.look();
+            {
+                let mut state = self.lock();
+                state.burst = Burst::default();
+                self.sweep(&mut state);
+            }
             drop(inside);
             self.core.lost()?;
             if self.done() >= tick {

@@ -252,9 +252,7 @@ impl VulkanLane {
         match work {
             Work::Copy { rects, .. } => self.copy(state, rects),
             Work::Fill(rects, pattern) => self.fill(state, tick, rects, pattern),
-            Work::Launch(launch) => {
-                self.record_launch(state, tick, &launch.code, &launch.asked())
-            }
+            Work::Launch(launch) => self.record_launch(state, tick, &launch.code, &launch.asked()),
             Work::Replay(turn) => self.replay(state, tick, turn),
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
         }

@@ -414,6 +414,34 @@ fn batches_of_vulkan_are_submitted_by_time_and_by_number() {
     rig.wait();
 }
 
+/// A device without work is given an operation at once, and then twice as many each time; from the
+/// beginning when they have been flushed.
+#[test]
+fn bursts_of_vulkan_are_few_submissions() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y = rig.numbers();
+    let mut step = rig.step(&y, 0);
+    step.geometry = Geometry::new(1, [1, 1, 8]);
+    let mut burst = |rig: &mut Rig, count: usize| {
+        let before = rig.counts();
+        for _ in 0..count {
+            step.with(&mut |op| rig.enqueue(op));
+            // SAFETY: no other thread uses the device.
+            unsafe { rig.device.0.device.device_wait_idle() }.unwrap();
+            rig.lane.drive();
+        }
+        (rig.counts() - before).submissions
+    };
+    assert_eq!(burst(&mut rig, 1), 1);
+    assert_eq!(burst(&mut rig, 62), 5, "2, 4, 8, 16, 32");
+    assert_eq!(burst(&mut rig, 10), 0);
+    rig.lane.flush();
+    assert_eq!(burst(&mut rig, 3), 2, "1, 2");
+    rig.wait();
+    assert_eq!(burst(&mut rig, 3), 2);
+    rig.wait();
+}
+
 /// A graph has up to three recordings that are not submitted while they are pending, which replays
 /// take in turn, and one more that may be. Once replays have ended, the first does.
 #[test]

@@ -33,7 +33,7 @@ fn more<T: vk::ExtendsPhysicalDeviceProperties2 + Default>(
     Some(found)
 }
 
-/// Whose `mul_add` the device rounds once.
+/// Whose `mul_add` is an instruction of the device's.
 pub(crate) fn fused(instance: &ash::Instance, physical: vk::PhysicalDevice) -> Fused {
     if !has_extension(instance, physical, fma::NAME) {
         return Fused::NONE;

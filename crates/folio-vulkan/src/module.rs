@@ -389,7 +389,9 @@ impl Target {
         has.exact.doubles &= limit.exact.doubles && has.base.f64;
         has.exact.conversions &= limit.exact.conversions;
         has.exact.comparisons &= limit.exact.comparisons;
+        // By the instruction that was measured: `fma` stays.
         has.exact.fused.f32 &= limit.exact.fused.f32;
+        has.exact.fuses_normals &= limit.exact.fuses_normals;
         has.exact.fused.f64 &= limit.exact.fused.f64 && has.base.f64;
     }
 }

@@ -406,7 +406,7 @@ fn capabilities(
     features: &Features,
     v12: &vk::PhysicalDeviceVulkan12Properties<'_>,
     limits: &vk::PhysicalDeviceLimits,
-    fused: Fused,
+    fma: Fused,
 ) -> Capabilities {
     let is = |flag: vk::Bool32| flag == vk::TRUE;
     let (core, f12) = (&features.core, &features.v12);
@@ -436,8 +436,11 @@ fn capabilities(
             doubles: f64,
             conversions: true,
             comparisons: true,
-            fused,
+            // Until a probe has measured it.
+            fused: Fused::NONE,
+            fuses_normals: false,
         },
+        fma,
         controls: Controls {
             f32: Control {
                 zeros: is(v12.shader_signed_zero_inf_nan_preserve_float32),
@@ -475,7 +478,7 @@ fn offered(
         memory8: is(f12.storage_buffer8_bit_access),
         memory16: is(features.v11.storage_buffer16_bit_access),
         atomics64: is(f12.shader_buffer_int64_atomics) || is(f12.shader_shared_int64_atomics),
-        fused: own.exact.fused != Fused::NONE,
+        fused: own.fma != Fused::NONE,
         device_scope: is(f12.vulkan_memory_model_device_scope),
         variable_pointers: [
             is(features.v11.variable_pointers_storage_buffer),
@@ -517,7 +520,7 @@ fn offered(
 pub(crate) fn create(found: &Found) -> Result<ash::Device, HalError> {
     let (instance, target) = (&found.shared.instance, &found.target);
     let there = Features::of(&found.shared, found.physical);
-    let mut fma = fma::Features::of(target.capabilities.exact.fused);
+    let mut fma = fma::Features::of(target.capabilities.fma);
     let adds = target.capabilities.adds;
     let mut atomic_floats = vk::PhysicalDeviceShaderAtomicFloatFeaturesEXT::default()
         .shader_buffer_float32_atomic_add(adds.f32)

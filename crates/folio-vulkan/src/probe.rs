@@ -47,8 +47,10 @@ struct Floats {
     converts: bool,
     /// Sums and products that are zero have another sign.
     loses_signs: bool,
-    /// Products and sums in one operation are, where the device has such.
+    /// Products and sums in one operation are rounded once where nothing is denormal.
     fuses: bool,
+    /// And elsewhere.
+    fuses_denormals: bool,
     /// Atomic sums are as its other sums, where the device has such.
     adds: bool,
 }
@@ -63,9 +65,16 @@ struct Asked {
 /// Measures, and publishes what was found; or why the device cannot be used.
 pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // It is the device that computes, not the kernel by integers.
-    let fused = found.target.capabilities.exact.fused;
-    found.target.capabilities.exact =
-        Exact { f32: true, f64: true, doubles: true, conversions: true, comparisons: true, fused };
+    let fused = Fused { f32: true, f64: found.target.capabilities.base.f64 };
+    found.target.capabilities.exact = Exact {
+        f32: true,
+        f64: true,
+        doubles: true,
+        conversions: true,
+        comparisons: true,
+        fused,
+        fuses_normals: true,
+    };
     let single = floats(found, Scalar::F32)
         .map_err(|error| format!("{} does not run a probe: {error}", found.info.name))?;
     let target = &mut found.target;
@@ -85,8 +94,11 @@ pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // Where sums lose denormals, conversions and comparisons may.
     capabilities.exact.conversions = double.converts || !single.denormals;
     capabilities.exact.comparisons = single.compares || !single.denormals;
-    capabilities.exact.fused =
-        Fused { f32: fused.f32 && single.fuses, f64: fused.f64 && double.fuses };
+    capabilities.exact.fuses_normals = single.fuses;
+    capabilities.exact.fused = Fused {
+        f32: single.fuses && single.fuses_denormals,
+        f64: fused.f64 && double.fuses && double.fuses_denormals,
+    };
     let adds = capabilities.adds;
     capabilities.adds = Adds {
         f32: adds.f32 && single.adds,
@@ -128,14 +140,45 @@ fn numbers(of: Scalar) -> Vec<[u64; 2]> {
     let plain = [0, minus, bias << fraction, bias << fraction | minus];
     let mut pair = |at: usize| match plain.get(at / plain.len()) {
         Some(first) => [*first, plain[at % plain.len()]],
+        None if at == plain.len() * plain.len() => factors(of),
         None => [number(at), number(at / 4)],
     };
     (0..PAIRS).map(&mut pair).collect()
 }
 
+/// Two factors of 2^32 + 1, of `f64` of 2^64 + 1.
+fn factors(of: Scalar) -> [u64; 2] {
+    match of {
+        Scalar::F64 => [274_177.0f64, 67_280_421_310_721.0].map(f64::to_bits),
+        _ => [641.0f32, 6_700_417.0].map(|factor| u64::from(factor.to_bits())),
+    }
+}
+
+/// What is added to the product of a pair: what rounding has taken from that is left, or less than
+/// that; something else; and, to that of [`factors`], what makes the sum a little more than the
+/// middle of two floats, by less than an `f64` tells of `f32`.
+fn addend(of: Scalar, at: usize, [x, y]: [u64; 2]) -> u64 {
+    let (near, far) = match of {
+        Scalar::F64 => {
+            ((f64::from_bits(x) * f64::from_bits(y)).to_bits(), 2.0f64.powi(117).to_bits())
+        }
+        _ => {
+            let product = f32::from_bits(x as u32) * f32::from_bits(y as u32);
+            (u64::from(product.to_bits()), u64::from(2.0f32.powi(56).to_bits()))
+        }
+    };
+    let minus = of.mask() ^ of.mask() >> 1;
+    match at % 4 {
+        _ if [x, y] == factors(of) => far,
+        0 | 1 => near ^ minus,
+        2 => near ^ minus ^ 1 << (at >> 2 & 31),
+        _ => x.rotate_left(at as u32) & of.mask(),
+    }
+}
+
 fn kernel(of: Scalar, Asked { fuses, adds }: Asked) -> Result<Kernel, HalError> {
     let mut b = Builder::items("probe", 1);
-    let [x, y] = ["x", "y"].map(|name| b.view(name, of, 1, Access::In, Owner::Item));
+    let inputs = ["x", "y", "z"].map(|name| b.view(name, of, 1, Access::In, Owner::Item));
     let names = ["quotient", "root", "sum", "product"];
     let outs = names.map(|name| b.view(name, of, 1, Access::Out, Owner::Item));
     let narrow = b.view("narrow", Scalar::F32, 1, Access::Out, Owner::Item);
@@ -146,7 +189,7 @@ fn kernel(of: Scalar, Asked { fuses, adds }: Asked) -> Result<Kernel, HalError> 
     let added = b.view("added", of, 1, Access::InOut, Owner::Atomic);
     let before = b.view("before", of, 1, Access::Out, Owner::Item);
     let i = b.position(0);
-    let (x, y) = (b.load_at(x, [i]), b.load_at(y, [i]));
+    let [x, y, z] = inputs.map(|input| b.load_at(input, [i]));
     let results = [
         b.binary(Binary::Div, x, y),
         b.op(IrOp::Unary(Unary::Sqrt, x)),
@@ -169,15 +212,8 @@ fn kernel(of: Scalar, Asked { fuses, adds }: Asked) -> Result<Kernel, HalError> 
     };
     b.store_at(small, [i], least);
     b.store_at(wide, [i], back);
-    // What rounding has taken from the product: nothing of it is left where that is rounded, too.
-    let lost = match fuses {
-        true => {
-            let less = b.op(IrOp::Unary(Unary::Neg, results[3]));
-            b.op(IrOp::Fma(x, y, less))
-        }
-        false => x,
-    };
-    b.store_at(fused, [i], lost);
+    let once = if fuses { b.op(IrOp::Fma(x, y, z)) } else { x };
+    b.store_at(fused, [i], once);
     let mut order = b.bits(Scalar::U32, 0);
     for (bit, op) in ORDER.into_iter().enumerate() {
         let holds = b.op(IrOp::Compare(op, x, y));
@@ -208,7 +244,9 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     let column = |at: usize| -> Vec<u8> {
         pairs.iter().flat_map(|pair| pair[at].to_le_bytes()[..size].to_vec()).collect()
     };
-    let mut columns = vec![column(0), column(1)];
+    let addends: Vec<u64> = (0..PAIRS).map(|at| addend(of, at, pairs[at])).collect();
+    let third = addends.iter().flat_map(|bits| bits.to_le_bytes()[..size].to_vec()).collect();
+    let mut columns = vec![column(0), column(1), third];
     columns.extend([(); 4].map(|()| vec![0; size * PAIRS]));
     columns.extend([4, 4, size, size, 4].map(|size| vec![0; size * PAIRS]));
     columns.extend([column(0), vec![0; size * PAIRS]]);
@@ -226,11 +264,13 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         converts: true,
         loses_signs: false,
         fuses: true,
+        fuses_denormals: true,
         adds: true,
     };
-    for (at, [x, y]) in pairs.iter().enumerate() {
-        let wanted = wanted(of, *x, *y, fuses);
-        let found: [u64; 8] = std::array::from_fn(|column| word(2 + column, at));
+    let mut divides_denormals = true;
+    for (at, ([x, y], z)) in pairs.iter().zip(&addends).enumerate() {
+        let wanted = wanted(of, [*x, *y, *z], fuses);
+        let found: [u64; 8] = std::array::from_fn(|column| word(3 + column, at));
         let same = |column: usize| {
             let narrow = of == Scalar::F32 || [4, 5].contains(&column);
             let nan = |bits| is_nan(if narrow { Scalar::F32 } else { of }, bits);
@@ -243,15 +283,19 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         let is_zero = |column: usize| wanted[column] & of.mask() >> 1 == 0;
         answer.loses_signs |= [2, 3].into_iter().any(|column| is_zero(column) && !same(column));
         answer.exact &= [0, 1].into_iter().all(|column| meets(column) || same(column));
+        divides_denormals &= [0, 1].into_iter().all(same);
         answer.narrows &= is_denormal(Scalar::F32, wanted[4]) || meets(2) || same(4);
         // Products of denormal doubles are looked at above.
         answer.converts &= is_denormal(of, *x) || (same(5) && same(6));
-        answer.fuses &= meets(3) || meets(7) || same(7);
-        answer.compares &= word(10, at) == ordered(of, *x, *y);
-        let (sum, added) = (found[2], word(11, at));
+        answer.fuses &= meets(3) || meets(7) || is_denormal(of, *z) || same(7);
+        answer.fuses_denormals &= same(7);
+        answer.compares &= word(11, at) == ordered(of, *x, *y);
+        let (sum, added) = (found[2], word(12, at));
         let same = |one, other| one == other || is_nan(of, one) && is_nan(of, other);
-        answer.adds &= same(sum, added) && same(*x, word(12, at));
+        answer.adds &= same(sum, added) && same(*x, word(13, at));
     }
+    answer.exact &= divides_denormals || !answer.denormals;
+    answer.fuses_denormals |= !answer.denormals;
     Ok(answer)
 }
 
@@ -280,19 +324,19 @@ fn is_denormal(of: Scalar, bits: u64) -> bool {
 }
 
 /// What the host computes: quotient, root, sum, product, the sum as `f32`, something smaller as
-/// `f32`, and that back again; what rounding takes from the product, if the device fuses.
-fn wanted(of: Scalar, x: u64, y: u64, fuses: bool) -> [u64; 8] {
+/// `f32`, and that back again; product and addend, rounded once, if that is asked for.
+fn wanted(of: Scalar, operands: [u64; 3], fuses: bool) -> [u64; 8] {
     if of == Scalar::F64 {
-        let (x, y) = (f64::from_bits(x), f64::from_bits(y));
+        let [x, y, z] = operands.map(f64::from_bits);
         let narrow = u64::from(((x + y) as f32).to_bits());
-        let lost = if fuses { x.mul_add(y, -(x * y)) } else { x };
-        let [q, r, s, p, lost] = [x / y, x.sqrt(), x + y, x * y, lost].map(f64::to_bits);
+        let once = if fuses { x.mul_add(y, z) } else { x };
+        let [q, r, s, p, once] = [x / y, x.sqrt(), x + y, x * y, once].map(f64::to_bits);
         let small = (x * TO_DENORMALS) as f32;
-        return [q, r, s, p, narrow, u64::from(small.to_bits()), f64::from(small).to_bits(), lost];
+        return [q, r, s, p, narrow, u64::from(small.to_bits()), f64::from(small).to_bits(), once];
     }
-    let (x, y) = (f32::from_bits(x as u32), f32::from_bits(y as u32));
-    let lost = if fuses { x.mul_add(y, -(x * y)) } else { x };
-    let all = [x / y, x.sqrt(), x + y, x * y, x + y, x, x, lost];
+    let [x, y, z] = operands.map(|bits| f32::from_bits(bits as u32));
+    let once = if fuses { x.mul_add(y, z) } else { x };
+    let all = [x / y, x.sqrt(), x + y, x * y, x + y, x, x, once];
     all.map(|float| u64::from(float.to_bits()))
 }
 

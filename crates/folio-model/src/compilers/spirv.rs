@@ -47,15 +47,18 @@ pub fn instructions(words: &[u32]) -> Vec<(u32, &[u32])> {
 pub fn contractible(words: &[u32]) -> (usize, usize) {
     const DECORATE: u32 = 71;
     const NO_CONTRACTION: u32 = 42;
-    // Negation, and `+ - * / %`; products of vectors and matrices.
-    let arithmetic = |op: u32| matches!(op, 127 | 129 | 131 | 133 | 136 | 140 | 141 | 142..=148);
+    // Negation, and `+ - * / %`; products of vectors and matrices; GLSL's `Fma`.
+    let arithmetic = |op: u32, of: &[u32]| match op {
+        12 => of.get(3) == Some(&50),
+        _ => matches!(op, 127 | 129 | 131 | 133 | 136 | 140 | 141 | 142..=148),
+    };
     let all = instructions(words);
     let decorated: Vec<u32> = all
         .iter()
         .filter(|(op, of)| *op == DECORATE && of.get(1) == Some(&NO_CONTRACTION))
         .filter_map(|(_, of)| of.first().copied())
         .collect();
-    let results = all.iter().filter(|(op, _)| arithmetic(*op)).filter_map(|(_, of)| of.get(1));
+    let results = all.iter().filter(|(op, of)| arithmetic(*op, of)).filter_map(|(_, of)| of.get(1));
     let (mut count, mut free) = (0, 0);
     for result in results {
         count += 1;

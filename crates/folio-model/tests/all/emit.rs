@@ -219,6 +219,7 @@ fn suite_kernels_vulkan() {
         conversions: false,
         comparisons: false,
         fused: folio_kernel::soft::Fused::NONE,
+        fuses_normals: false,
     };
     let all = spirv::Capabilities::ALL;
     let inexact = VulkanBackend::new().limited_to(spirv::Capabilities { exact, ..all });

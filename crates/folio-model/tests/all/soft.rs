@@ -104,6 +104,7 @@ const NOTHING: Exact = Exact {
     conversions: false,
     comparisons: false,
     fused: Fused::NONE,
+    fuses_normals: false,
 };
 
 /// KRN-04: quotients, roots, remainders, fused products, rounding and conversions are those of the
@@ -137,6 +138,9 @@ fn exact_operations_are_exact() {
                 Exact { doubles: true, ..NOTHING },
                 Exact { doubles: true, conversions: true, ..NOTHING },
                 Exact { fused, ..NOTHING },
+                Exact { fused, doubles: true, conversions: true, ..NOTHING },
+                Exact { fuses_normals: true, ..NOTHING },
+                Exact { fuses_normals: true, doubles: true, ..NOTHING },
             ] {
                 let found = run(of, of, make, &columns, Some(exact));
                 for (at, (wanted, found)) in wanted.iter().zip(&found).enumerate() {
@@ -154,9 +158,10 @@ fn exact_operations_are_exact() {
 /// Bits of a quotient's operands, such that it is next to the middle of two floats; and of an
 /// operand whose root is.
 fn near_a_middle(rng: &mut Rng) -> [u64; 3] {
-    // Exponent fields within the branch that computes by doubles, at its ends, and outside.
-    const FIELDS: [u64; 9] = [1, 64, 65, 66, 127, 189, 190, 191, 254];
-    let (field, other) = (FIELDS[rng.below(9)], FIELDS[rng.below(9)]);
+    // Exponent fields within the branch that does not compute by integers, at its ends, and
+    // outside.
+    const FIELDS: [u64; 8] = [1, 65, 66, 67, 127, 189, 190, 254];
+    let (field, other) = (FIELDS[rng.below(8)], FIELDS[rng.below(8)]);
     // The nearest 24 bits, and how many have been left out.
     let nearest = |wide: u64| {
         let down = 40 - wide.leading_zeros();
@@ -172,7 +177,7 @@ fn near_a_middle(rng: &mut Rng) -> [u64; 3] {
     [float(field, dividend) | sign, float(other, divisor), float(even.clamp(1, 254), square)]
 }
 
-/// KRN-04: quotients and roots by doubles, and those just outside of their branch.
+/// KRN-04: quotients and roots by doubles or fused products, and those just outside of their branch.
 #[test]
 fn quotients_and_roots_near_a_middle_are_exact() {
     let mut rng = Rng::new(11);
@@ -188,12 +193,83 @@ fn quotients_and_roots_near_a_middle_are_exact() {
     ];
     for (name, make) in all {
         let wanted = run(Scalar::F32, Scalar::F32, &make, &columns, None);
-        for conversions in [false, true] {
-            let exact = Exact { doubles: true, conversions, ..NOTHING };
+        let fused = Fused { f32: true, f64: false };
+        let ways = [
+            Exact { doubles: true, ..NOTHING },
+            Exact { doubles: true, conversions: true, ..NOTHING },
+            Exact { fused, ..NOTHING },
+            Exact { fuses_normals: true, doubles: true, ..NOTHING },
+        ];
+        for exact in ways {
             let found = run(Scalar::F32, Scalar::F32, &make, &columns, Some(exact));
             let wrong = (0..wanted.len()).find(|at| wanted[*at] != found[*at]);
             let operands = wrong.map(|at| [0, 1, 2].map(|column| columns[column][at]));
             assert_eq!(operands, None, "{name}, bits");
+        }
+    }
+}
+
+/// Significands of an `f32` dividend whose quotient by this divisor is next to the middle of two
+/// floats: `dividend * 2^up` is `of` away from an odd multiple, of which the quotient's last place has
+/// two.
+fn dividends_near_a_middle(divisor: u64, of: i64, up: u32) -> Option<u64> {
+    let down = divisor.trailing_zeros();
+    let odd = divisor >> down;
+    if odd == 1 || of % (1 << down) != 0 {
+        return None;
+    }
+    // Two's reciprocal in numbers modulo the odd part.
+    let (half, mut dividend) = (odd.div_ceil(2), (of >> down).rem_euclid(odd as i64) as u64);
+    for _ in 0..up - down {
+        dividend = dividend * half % odd;
+    }
+    let least = (1u64 << 23).saturating_sub(dividend).div_ceil(odd);
+    let dividend = dividend + least * odd;
+    let (product, divisor) = (((dividend as i64) << up) - of, divisor as i64);
+    let fits = dividend < 1 << 24 && (dividend as i64 >= divisor) == (up == 24);
+    (fits && product % divisor == 0 && product / divisor % 2 == 1).then_some(dividend)
+}
+
+/// KRN-04: quotients and roots by fused products, where those are nearest to being wrong: each
+/// divisor with each dividend that leaves the quotient less than a 2^24th of the last place away from
+/// the middle of two floats, and each root. Here of some divisors and roots; of all where
+/// `FOLIO_SOAK_CASES` is set (two minutes).
+#[test]
+fn quotients_and_roots_are_never_in_the_middle() {
+    let stride = if std::env::var_os("FOLIO_SOAK_CASES").is_some() { 1 } else { 1009 };
+    let fused = Fused { f32: true, f64: false };
+    let exact = Exact { fused, ..NOTHING };
+    let float = |significand: u64| 127 << 23 | significand & 0x7f_ffff;
+    let ends = (1 << 24) - 300..1 << 24;
+    let divisors: Vec<u64> = (1 << 23..1 << 24).step_by(stride).chain(ends).collect();
+    for some in divisors.chunks(1 << 16) {
+        let mut columns = [(); 3].map(|()| vec![]);
+        for divisor in some {
+            for of in [-4, -3, -2, -1, 1, 2, 3, 4] {
+                for dividend in [24, 25].map(|up| dividends_near_a_middle(*divisor, of, up)) {
+                    let Some(dividend) = dividend else { continue };
+                    columns[0].push(float(dividend));
+                    columns[1].push(float(*divisor));
+                }
+            }
+        }
+        columns[2] = columns[0].clone();
+        assert!(columns[0].len() > some.len());
+        let divide: &dyn Fn([Value; 3]) -> Op = &|[a, b, _]| Op::Binary(Binary::Div, a, b);
+        let found = run(Scalar::F32, Scalar::F32, divide, &columns, Some(exact));
+        for (at, found) in found.into_iter().enumerate() {
+            let [a, b] = [0, 1].map(|column| f32::from_bits(columns[column][at] as u32));
+            assert_eq!(found, u64::from((a / b).to_bits()), "{a:e} / {b:e}");
+        }
+    }
+    let all: Vec<u64> = (127 << 23..129 << 23).step_by(stride).collect();
+    for some in all.chunks(1 << 16) {
+        let columns = [some.to_vec(), some.to_vec(), some.to_vec()];
+        let root: &dyn Fn([Value; 3]) -> Op = &|[a, ..]| Op::Unary(Unary::Sqrt, a);
+        let found = run(Scalar::F32, Scalar::F32, root, &columns, Some(exact));
+        for (x, found) in some.iter().zip(found) {
+            let x = f32::from_bits(*x as u32);
+            assert_eq!(found, u64::from(x.sqrt().to_bits()), "root of {x:e}");
         }
     }
 }
@@ -406,6 +482,7 @@ fn functions_are_those_of_the_cpu() {
         conversions: true,
         comparisons: true,
         fused: Fused::NONE,
+        fuses_normals: false,
     };
     for of in [Scalar::F32, Scalar::F64] {
         let columns = columns(11, of, COUNT);

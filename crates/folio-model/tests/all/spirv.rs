@@ -17,8 +17,8 @@ use folio_model::suite::{Budget, cases, line};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
-/// Square roots, and the places of bits.
-const FUNCTIONS: [u32; 3] = [31, 73, 75];
+/// Square roots, fused products, which [`contractible`] looks at, and the places of bits.
+const FUNCTIONS: [u32; 4] = [31, 50, 73, 75];
 
 /// Emits a kernel in all forms, and says what is wrong; how many operations of floats there are.
 fn check(kernel: &Kernel, caps: &Capabilities) -> Result<usize, String> {
@@ -54,6 +54,7 @@ fn suite_spirv_is_valid() {
         conversions: false,
         comparisons: false,
         fused: Fused::NONE,
+        fuses_normals: false,
     };
     let all = [Capabilities::ALL, Capabilities { exact: inexact, ..Capabilities::ALL }];
     let floats = AtomicUsize::new(0);
@@ -71,13 +72,16 @@ fn suite_spirv_is_valid() {
     assert!(floats.into_inner() > 100, "no floats are computed with");
 }
 
-/// KRN-04: where a device rounds `mul_add` once, it is asked for that, with what the extension
-/// wants; elsewhere for nothing of it. No validator here knows it, and no device has it.
+/// KRN-04: where a device rounds `mul_add` once, it is asked for that: by the instruction, with what
+/// its extension wants, or by GLSL's; elsewhere for nothing of it. No validator here knows the
+/// extension, and no device has it.
 #[test]
 fn fused_products_are_asked_of_devices_that_have_them() {
     const CAPABILITY: u32 = 17;
     const EXTENSION: u32 = 10;
     const FUSED: u32 = 4427;
+    const FUNCTION: u32 = 12;
+    const GLSL: u32 = 50;
     let kernel = |of: Scalar| {
         let mut b = Builder::items("k", 1);
         let x = b.view("x", of, 1, Access::InOut, Owner::Item);
@@ -87,9 +91,9 @@ fn fused_products_are_asked_of_devices_that_have_them() {
         b.store_at(x, [i], fused);
         b.finish().unwrap()
     };
-    let used = |of: Scalar, fused: Fused| {
-        let exact = Exact { fused, ..Capabilities::ALL.exact };
-        let caps = Capabilities { exact, ..Capabilities::ALL };
+    let used = |of: Scalar, fused: Fused, fma: Fused| {
+        let exact = Exact { fused, fuses_normals: false, ..Capabilities::ALL.exact };
+        let caps = Capabilities { exact, fma, ..Capabilities::ALL };
         let words = emit(&kernel(of), Form { checked: true }, &caps).unwrap().words;
         let all = instructions(&words);
         let name = u32::from_le_bytes(*b"SPV_");
@@ -104,6 +108,7 @@ fn fused_products_are_asked_of_devices_that_have_them() {
             count(CAPABILITY, &|of| of == [6030]),
             count(EXTENSION, &|of| of.first() == Some(&name)),
             count(FUSED, &|of| of.len() == 5),
+            count(FUNCTION, &|of| of.get(3) == Some(&GLSL)),
         ]
     };
     let (none, f32, f64) =
@@ -111,10 +116,14 @@ fn fused_products_are_asked_of_devices_that_have_them() {
     // Halves are fused as `f32`.
     let all = [(Scalar::F32, f32), (Scalar::F16, f32), (Scalar::Bf16, f32), (Scalar::F64, f64)];
     for (of, fused) in all {
-        assert_eq!(used(of, fused), [1, 1, 1], "{of}");
-        assert_eq!(used(of, none), [0, 0, 0], "{of}");
         let other = Fused { f32: fused.f64, f64: fused.f32 };
-        assert_eq!(used(of, other), [0, 0, 0], "{of}");
+        assert_eq!(used(of, fused, fused), [1, 1, 1, 0], "{of}");
+        for fma in [none, other] {
+            assert_eq!(used(of, fused, fma), [0, 0, 0, 1], "{of}");
+        }
+        for fused in [none, other] {
+            assert_eq!(used(of, fused, none), [0, 0, 0, 0], "{of}");
+        }
     }
 }
 
@@ -259,21 +268,44 @@ fn sums_of_rows(columns: Option<u64>) -> Kernel {
     b.finish().unwrap()
 }
 
-/// Short loops that load are unrolled 16 times, as in C (docs/decisions/29); those that are known
-/// to have more turns not as a whole, and none in modules with tests of indices.
+/// The sum of a column.
+fn sums_of_columns() -> Kernel {
+    let mut b = Builder::items("k", 1);
+    let x = b.view("x", Scalar::F32, 2, Access::In, Owner::Item);
+    let y = b.view("y", Scalar::F32, 1, Access::Out, Owner::Item);
+    let sum = b.var("sum", Scalar::F32, false);
+    let i = b.position(0);
+    let (start, end) = (b.index(0), b.extent(x, 0));
+    b.for_range(start, end, |b, k, _| {
+        let (before, value) = (b.get(sum), b.load_at(x, [k, i]));
+        let after = b.binary(Binary::Add, before, value);
+        b.set(sum, after);
+    });
+    let sum = b.get(sum);
+    b.store_at(y, [i], sum);
+    b.finish().unwrap()
+}
+
+/// Short loops that load are unrolled 16 times, as in C (docs/decisions/29): those that are known to
+/// have no more turns by the driver, others are written down so, with a loop for what is left. None
+/// are in modules with tests of indices.
 #[test]
 fn short_loops_are_unrolled_in_part() {
     const LOOP_MERGE: u32 = 246;
+    const LOAD: u32 = 61;
     const UNROLL: u32 = 1;
     const PARTIAL_COUNT: u32 = 0x100;
     let caps = Capabilities::ALL;
     let control = |columns| {
-        let merges = operands_of(&sums_of_rows(columns), &caps, LOOP_MERGE);
-        merges.into_iter().map(|of| of[2..].to_vec()).collect::<Vec<_>>()
+        let kernel = sums_of_rows(columns);
+        let merges = operands_of(&kernel, &caps, LOOP_MERGE);
+        let loads = operands_of(&kernel, &caps, LOAD);
+        let elements = loads.iter().filter(|of| of.last() == Some(&4)).count();
+        (merges.into_iter().map(|of| of[2..].to_vec()).collect::<Vec<_>>(), elements)
     };
-    assert_eq!(control(None), [vec![UNROLL | PARTIAL_COUNT, 16]]);
-    assert_eq!(control(Some(16)), [vec![UNROLL | PARTIAL_COUNT, 16]]);
-    assert_eq!(control(Some(17)), [vec![PARTIAL_COUNT, 16]]);
+    assert_eq!(control(None), (vec![vec![0], vec![0]], 17));
+    assert_eq!(control(Some(16)), (vec![vec![UNROLL | PARTIAL_COUNT, 16]], 1));
+    assert_eq!(control(Some(17)), (vec![vec![0], vec![0]], 17));
     // A launch-wide reduction: the items of a lane, and the values that a second entry combines;
     // besides a block's lanes, its tree, and the lanes of the tree, twice.
     let mut b = Builder::items("k", 1);
@@ -289,6 +321,20 @@ fn short_loops_are_unrolled_in_part() {
     let checked = emit(&sums_of_rows(None), Form { checked: true }, &caps).unwrap().words;
     let merges = instructions(&checked).into_iter().filter(|(own, _)| *own == LOOP_MERGE);
     assert!(merges.into_iter().all(|(_, of)| of[2..] == [0]));
+}
+
+/// Of turns that are written down only the first one multiplies to find an element: in the others it
+/// is a stride further. The loop for what is left multiplies, too.
+#[test]
+fn turns_step_from_element_to_element() {
+    const MULTIPLY: u32 = 132;
+    let caps = Capabilities::ALL;
+    let products = |kernel: &Kernel| operands_of(kernel, &caps, MULTIPLY).len();
+    // A row's number, columns apart from that, and bytes: in the first turn, and in the loop.
+    let (few, many) = (products(&sums_of_rows(Some(16))), products(&sums_of_rows(None)));
+    assert_eq!(many - few, 2, "a row's number, and bytes, once more");
+    // The stride is computed, too.
+    assert_eq!(products(&sums_of_columns()), many + 1);
 }
 
 /// What no other thread stores to is loaded so that compilers may move it; what threads share is

@@ -312,7 +312,7 @@ impl Assembly {
         self.code.push(Instruction::new(op, None, None, operands));
     }
 
-    /// A function of GLSL.
+    /// A function of GLSL. `Fma` that is not to be contracted is as exact as any other such.
     pub fn glsl(
         &mut self,
         function: rspirv::spirv::GlslStd450Op,
@@ -329,7 +329,11 @@ impl Assembly {
         };
         let mut operands = vec![id(set), Operand::LiteralExtInstInteger(function as u32)];
         operands.extend(values.iter().copied().map(id));
-        self.op(Op::ExtInst, ty, operands)
+        let own = self.op(Op::ExtInst, ty, operands);
+        if function == rspirv::spirv::GlslStd450Op::Fma {
+            self.decorate(own, Decoration::NoContraction, vec![]);
+        }
+        own
     }
 
     /// Begins a block.
@@ -357,11 +361,9 @@ impl Assembly {
         self.act(Op::LoopMerge, vec![id(merge), id(next), control]);
     }
 
-    /// Announces a loop of which so many turns are to be joined. `has_few`: it is not known to have
-    /// more. Compilers may write down all turns of a loop with `Unroll`.
-    pub fn unrolled_repetition(&mut self, merge: Word, next: Word, turns: u32, has_few: bool) {
-        let whole = if has_few { LoopControl::UNROLL } else { LoopControl::NONE };
-        let control = Operand::LoopControl(whole | LoopControl::PARTIAL_COUNT);
+    /// Announces a loop of at most so many turns, which are to be joined.
+    pub fn unrolled_repetition(&mut self, merge: Word, next: Word, turns: u32) {
+        let control = Operand::LoopControl(LoopControl::UNROLL | LoopControl::PARTIAL_COUNT);
         self.act(Op::LoopMerge, vec![id(merge), id(next), control, literal(turns)]);
     }
 

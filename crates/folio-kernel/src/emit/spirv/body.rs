@@ -3,11 +3,12 @@
 use super::super::abi::Fails;
 use super::super::unroll::{UNROLL, is_worth_unrolling};
 use super::assembly::{id, literal};
+use super::stride::InTurns;
 use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, Place, SiteId, Stmt, Value, walk};
 use crate::op::{Binary, Op as IrOp};
 use crate::types::Scalar;
-use rspirv::spirv::{Capability, Op, Word};
+use rspirv::spirv::{Capability, GlslStd450Op, Op, Word};
 use std::collections::BTreeSet;
 
 /// Something in a body leaves its item, phase or group.
@@ -18,13 +19,15 @@ pub fn returns(body: &Body) -> bool {
 }
 
 /// How a compiler is to see the turns of a loop.
+#[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Turns {
     Plain,
-    /// Joined, [`UNROLL`] at a time. `has_few`: it is not known that there are more.
-    Unrolled {
-        has_few: bool,
-    },
+    /// Of which there are at most [`UNROLL`]: all joined.
+    Few,
 }
+
+/// Statements of a loop that is written down [`UNROLL`] times, at most.
+const UNROLLED: usize = 24;
 
 impl Writer<'_> {
     /// True if the end of a body can be reached.
@@ -74,16 +77,22 @@ impl Writer<'_> {
             Stmt::For { label, index, start, end, body } => {
                 let of = self.scalar(*index);
                 let (from, to) = (self.value(*start), self.value(*end));
-                let step = self.asm.constant(of, 1);
                 let less = if of.is_signed() { Op::SLessThan } else { Op::ULessThan };
-                let index = *index;
-                let unrolled = !self.form.checked && is_worth_unrolling(body);
-                let turns = if unrolled { self.unrolling(*start, *end) } else { Turns::Plain };
-                let bounds = (from, to, step);
-                self.repeated((Some(*label), turns), of, bounds, less, |w, at| {
+                let (index, short) = (*index, is_worth_unrolling(body) && !self.form.checked);
+                let turns = self.few_turns(short && self.is_few(*start, *end));
+                let turn = |w: &mut Self, at| {
                     w.is(index, at);
                     write(w, body)
-                });
+                };
+                if short && turns == Turns::Plain && body.len() <= UNROLLED {
+                    let literal =
+                        |value: Value| self.literals.get(value.index()).copied().flatten();
+                    self.turns = Some(InTurns::new(index, body, literal));
+                    self.unrolled(of, (from, to), less, turn);
+                } else {
+                    let bounds = (from, to, self.asm.constant(of, 1));
+                    self.repeated((Some(*label), turns), of, bounds, less, turn);
+                }
                 true
             }
             Stmt::Loop { label, body } => {
@@ -98,20 +107,50 @@ impl Writer<'_> {
         }
     }
 
-    /// How a loop that is worth it is unrolled.
-    fn unrolling(&self, start: Value, end: Value) -> Turns {
+    /// A loop is known to have at most [`UNROLL`] turns.
+    fn is_few(&self, start: Value, end: Value) -> bool {
         let known = |value: Value| self.literals.get(value.index()).copied().flatten();
         let count = known(start).zip(known(end)).map(|(start, end)| end.wrapping_sub(start));
-        let has_few = count.is_none_or(|count| count <= u64::from(UNROLL));
-        Turns::Unrolled { has_few }
+        count.is_some_and(|count| count <= u64::from(UNROLL))
     }
 
     /// How a loop of at most [`UNROLL`] turns is unrolled, if it loads and does little else.
     pub fn few_turns(&self, is_short: bool) -> Turns {
-        match is_short && !self.form.checked {
-            true => Turns::Unrolled { has_few: true },
-            false => Turns::Plain,
-        }
+        if is_short && !self.form.checked { Turns::Few } else { Turns::Plain }
+    }
+
+    /// A straight loop that counts, of whose turns [`UNROLL`] are written down one after the other,
+    /// so that their loads stand together, and those that are left are a loop.
+    fn unrolled(
+        &mut self,
+        of: Scalar,
+        (from, to): (Word, Word),
+        less: Op,
+        mut turn: impl FnMut(&mut Self, Word) -> bool,
+    ) {
+        let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
+        let counter = self.local(ty);
+        self.set(counter, from);
+        let goes_on = |w: &mut Self, at| w.asm.of(less, bool, &[at, to]);
+        let has_many = |w: &mut Self, at| {
+            let (some, most) = (goes_on(w, at), w.asm.constant(of, u64::from(UNROLL) - 1));
+            let left = w.asm.of(Op::ISub, ty, &[to, at]);
+            let many = w.asm.of(Op::UGreaterThan, bool, &[left, most]);
+            w.asm.of(Op::LogicalAnd, bool, &[some, many])
+        };
+        let all = self.asm.constant(of, u64::from(UNROLL));
+        self.turning((None, Turns::Plain), (of, counter, all), has_many, |w, at| {
+            (0..UNROLL).all(|ahead| {
+                let ahead = w.asm.constant(of, ahead.into());
+                let at = w.asm.of(Op::IAdd, ty, &[at, ahead]);
+                let falls = turn(w, at);
+                w.next_turn();
+                falls
+            })
+        });
+        self.turns = None;
+        let step = self.asm.constant(of, 1);
+        self.turning((None, Turns::Plain), (of, counter, step), goes_on, turn);
     }
 
     /// A loop of the emitter's own that counts.
@@ -127,7 +166,7 @@ impl Writer<'_> {
     /// A loop that counts, of whose body `write` says whether its end can be reached.
     pub fn repeated(
         &mut self,
-        (label, turns): (Option<Label>, Turns),
+        how: (Option<Label>, Turns),
         of: Scalar,
         (from, to, step): (Word, Word, Word),
         less: Op,
@@ -136,19 +175,30 @@ impl Writer<'_> {
         let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
         let counter = self.local(ty);
         self.set(counter, from);
+        let goes_on = |w: &mut Self, at| w.asm.of(less, bool, &[at, to]);
+        self.turning(how, (of, counter, step), goes_on, write);
+    }
+
+    /// A loop over a counter that is there, while it `goes_on`.
+    fn turning(
+        &mut self,
+        (label, turns): (Option<Label>, Turns),
+        (of, counter, step): (Scalar, Word, Word),
+        goes_on: impl FnOnce(&mut Self, Word) -> Word,
+        write: impl FnOnce(&mut Self, Word) -> bool,
+    ) {
+        let ty = self.asm.scalar(of);
         let [head, test, body, next, merge] = [(); 5].map(|()| self.asm.id());
         self.asm.branch(head);
         self.asm.label(head);
         match turns {
             Turns::Plain => self.asm.repetition(merge, next),
-            Turns::Unrolled { has_few } => {
-                self.asm.unrolled_repetition(merge, next, UNROLL, has_few);
-            }
+            Turns::Few => self.asm.unrolled_repetition(merge, next, UNROLL),
         }
         self.asm.branch(test);
         self.asm.label(test);
         let at = self.get(ty, counter);
-        let goes_on = self.asm.of(less, bool, &[at, to]);
+        let goes_on = goes_on(self, at);
         self.asm.branch_if(goes_on, body, merge);
         self.asm.label(body);
         self.open(label, merge, Some(next));
@@ -382,9 +432,12 @@ impl Writer<'_> {
             IrOp::Fma(a, b, c) => {
                 let of = self.scalar(*a);
                 let all = [a, b, c].map(|value| self.value(*value));
-                self.asm.needs(Capability::FMAKHR);
                 let ty = self.asm.scalar(of);
-                self.asm.of(Op::FmaKHR, ty, &all)
+                if if of == Scalar::F64 { self.fma.f64 } else { self.fma.f32 } {
+                    self.asm.needs(Capability::FMAKHR);
+                    return self.asm.of(Op::FmaKHR, ty, &all);
+                }
+                self.asm.glsl(GlslStd450Op::Fma, ty, &all)
             }
             IrOp::Compare(op, a, b) => {
                 let of = self.scalar(*a);

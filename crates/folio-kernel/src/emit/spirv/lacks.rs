@@ -26,6 +26,9 @@ pub struct Capabilities {
     pub adds: Adds,
     /// Which operations the device rounds correctly.
     pub exact: Exact,
+    /// Whose `mul_add` has an instruction of its own (`VK_KHR_shader_fma`). That of others, where
+    /// [`exact`](Self::exact) says that it rounds once, is GLSL's.
+    pub fma: Fused,
     /// What is to be asked of its floats.
     pub controls: Controls,
     /// The compiler takes products with zero for zero, whatever the other is, and differences of
@@ -78,8 +81,10 @@ impl Capabilities {
             doubles: true,
             conversions: true,
             comparisons: true,
-            fused: Fused::NONE,
+            fused: Fused { f32: true, f64: true },
+            fuses_normals: true,
         },
+        fma: Fused::NONE,
         controls: Controls {
             f32: Control { zeros: true, nearest: true, denormals: true },
             f64: Control { zeros: true, nearest: true, denormals: true },

@@ -38,6 +38,22 @@ pub struct Address {
     private: bool,
 }
 
+impl Address {
+    /// So many bytes behind it.
+    pub fn behind(self, bytes: u64) -> Address {
+        Address { bytes: self.bytes.wrapping_add(bytes), ..self }
+    }
+
+    /// The same with another base.
+    pub fn at(self, base: Word) -> Address {
+        Address { base, ..self }
+    }
+
+    pub fn base(self) -> Word {
+        self.base
+    }
+}
+
 impl At {
     /// An address in memory that threads share.
     pub fn address(base: Word) -> At {
@@ -51,7 +67,7 @@ impl At {
 }
 
 impl Writer<'_> {
-    fn add(&mut self, a: Word, b: Word) -> Word {
+    pub fn add(&mut self, a: Word, b: Word) -> Word {
         let ty = self.asm.int(64);
         self.asm.of(Op::IAdd, ty, &[a, b])
     }
@@ -61,7 +77,7 @@ impl Writer<'_> {
         self.asm.of(Op::ULessThan, ty, &[a, b])
     }
 
-    fn times(&mut self, a: Word, bytes: u64) -> Word {
+    pub fn times(&mut self, a: Word, bytes: u64) -> Word {
         if bytes == 1 {
             return a;
         }
@@ -70,7 +86,7 @@ impl Writer<'_> {
     }
 
     /// A word of a view in one of its dimensions.
-    fn view_word(
+    pub fn view_word(
         &mut self,
         param: ParamId,
         word: fn(u32, u8) -> ArgumentWord,
@@ -186,7 +202,7 @@ impl Writer<'_> {
     fn slot(&mut self, at: At, element: Type, index: Word) -> At {
         match at {
             At::Variable(class, base, mut indices) => {
-                indices.push(index);
+                indices.push(self.narrowed(index));
                 At::Variable(class, base, indices)
             }
             At::Address(of) => {
@@ -197,18 +213,29 @@ impl Writer<'_> {
         }
     }
 
+    /// An index of 64 bits into what has less than 2^32 elements: what it is computed of can be
+    /// narrow, too.
+    fn narrowed(&mut self, index: Word) -> Word {
+        let ty = self.asm.int(32);
+        self.asm.of(Op::UConvert, ty, &[index])
+    }
+
     fn element(&mut self, param: ParamId, values: &[Value], site: Option<SiteId>) -> Spot {
         let ty = self.kernel.elements(param).map_or(Scalar::U64.into(), |(ty, _)| ty);
         let at: Vec<_> = values.iter().map(|value| self.value(*value)).collect();
         let kind = self.kernel.params.get(param.index()).map(|param| &param.kind);
         if let (Some(ParamKind::Local { len, .. }), Some(index)) = (kind, at.first()) {
             let base = self.bases.get(param.index()).copied().flatten().unwrap_or(0);
-            let place = At::Variable(StorageClass::Workgroup, base, vec![*index]);
+            let place = self.narrowed(*index);
+            let place = At::Variable(StorageClass::Workgroup, base, vec![place]);
             let mut spot = Spot { at: place, ty, checks: vec![] };
             let known = values.first().and_then(|at| self.literals.get(at.index()).copied());
             let index = (*index, known.flatten());
             self.check_slot(&mut spot, Some(param), index, u64::from(*len), site);
             return spot;
+        }
+        if let Some(address) = self.stepped(param, values) {
+            return Spot { at: At::Address(address), ty, checks: vec![] };
         }
         let (rank, word, bool) = (at.len() as u8, self.asm.int(64), self.asm.bool());
         let mut number: Option<Word> = None;
@@ -242,8 +269,9 @@ impl Writer<'_> {
         let size = self.kernel.types.layout(ty).0;
         let ahead = number.map(|number| self.times(number, size));
         let base = ahead.map_or(base, |ahead| self.add(base, ahead));
-        let private = self.is_private(param);
-        Spot { at: At::Address(Address { base, bytes: 0, private }), ty, checks }
+        let address = Address { base, bytes: 0, private: self.is_private(param) };
+        self.note_element(param, values, address, size);
+        Spot { at: At::Address(address), ty, checks }
     }
 
     /// No thread sees what another does to a view. A kernel does not store to an `In`, which

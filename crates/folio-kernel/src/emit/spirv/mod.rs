@@ -27,7 +27,7 @@
 //! | --- | --- |
 //! | 2.2, 4.4 | `f16` and `bf16` are their bits |
 //! | 3.3 | the divisor is looked at first; remainders are made of quotients |
-//! | 5.1 | `mul_add` is `OpFmaKHR` where the device has it (`VK_KHR_shader_fma`) |
+//! | 5.1 | `mul_add` that rounds once is `OpFmaKHR` where the device has it (`VK_KHR_shader_fma`), else GLSL's `Fma` |
 //! | 6.1 | blocks are loops of one turn; a way out of several says in a variable where it leads; long chains of branches are cut |
 //! | 6.2 | loops other than `for` count to 2^63 |
 //! | 7 | memory of devices by address, of which each scalar is an access of its own |
@@ -48,6 +48,7 @@ mod memory;
 mod query;
 mod reduce;
 mod scalar;
+mod stride;
 mod subgroup;
 mod texts;
 mod writer;

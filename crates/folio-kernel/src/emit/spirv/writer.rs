@@ -6,7 +6,7 @@ use super::Form;
 use super::assembly::{Assembly, id, literal};
 use super::subgroup::uses_subgroups;
 use crate::ir::{Kernel, Label, ParamId, SiteId, Value};
-use crate::soft::Exact;
+use crate::soft::{Exact, Fused};
 use crate::types::{Composite, Scalar, Type};
 use rspirv::dr::{Instruction, Operand};
 use rspirv::spirv::{MemoryAccess, Op, StorageClass, Word};
@@ -17,6 +17,8 @@ pub struct Writer<'k> {
     pub kernel: &'k Kernel,
     pub form: Form,
     pub exact: Exact,
+    /// Whose `mul_add` has an instruction of its own.
+    pub fma: Fused,
     /// Which floats are added atomically.
     pub adds: super::Adds,
     /// Threads of a sub-group.
@@ -60,6 +62,8 @@ pub struct Writer<'k> {
     /// Parameters that are memory in the order of their addresses in the block.
     pub pointers: Vec<ParamId>,
     pub open: Vec<Open>,
+    /// The turns of a loop that are written down one after the other.
+    pub turns: Option<super::stride::InTurns>,
     /// Which loop or block is being left: a variable.
     pub leave: Option<Word>,
     /// Values that groups combine, 64 bits for each thread.
@@ -94,6 +98,7 @@ impl<'k> Writer<'k> {
             kernel,
             form,
             exact: caps.exact,
+            fma: caps.fma,
             adds: caps.adds,
             width: caps.subgroup.max(1),
             in_rows: caps.subgroup > 1 && uses_subgroups(kernel),
@@ -118,6 +123,7 @@ impl<'k> Writer<'k> {
             own: vec![None; kernel.params.len()],
             pointers: (0..kernel.params.len() as u32).map(ParamId).filter(is_memory).collect(),
             open: vec![],
+            turns: None,
             leave: None,
             scratch: None,
             block: None,

@@ -183,6 +183,11 @@ impl<'c> N<'c> {
         self.code.op(Op::Binary(op, self.value, other.value), self.ty)
     }
 
+    /// The product and a sum, rounded once.
+    pub fn times_plus(self, by: N<'c>, plus: N<'c>) -> N<'c> {
+        self.code.op(Op::Fma(self.value, by.value, plus.value), self.ty)
+    }
+
     pub fn compare(self, op: Compare, other: N<'c>) -> N<'c> {
         self.code.op(Op::Compare(op, self.value, other.value), Scalar::Bool)
     }

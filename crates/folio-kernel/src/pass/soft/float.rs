@@ -1,6 +1,8 @@
-//! Division, square root, fused multiplication and remainders of floats by integers alone: right to
-//! the last bit on every device, whatever its floats do.
+//! Division, square root, fused multiplication and remainders of floats: by integers alone right to
+//! the last bit on every device, whatever its floats do; of most `f32` by what the device rounds
+//! correctly.
 
+use super::Exact;
 use super::code::N;
 use crate::op::{Binary, Compare};
 use crate::types::Scalar;
@@ -95,12 +97,25 @@ fn packed<'c>(format: Format, sign: N<'c>, size: N<'c>) -> N<'c> {
     }
 }
 
-/// Exponent fields of `f32` between which neither a quotient nor a root is near to an end.
-const MIDDLE: std::ops::Range<u64> = 65..191;
+/// Exponent fields of `f32` between which neither a quotient nor a root is near to an end, nor
+/// anything that is computed on the way: what is left of a dividend may be, but then it is too
+/// little to matter.
+const MIDDLE: std::ops::Range<u64> = 66..190;
 
 /// The bits of a positive `f32` are those of such a number. They have 32 bits.
 fn is_middling<'c>(bits: N<'c>) -> N<'c> {
     (bits - (MIDDLE.start << 23)).lt((MIDDLE.end - MIDDLE.start) << 23)
+}
+
+/// Factors and an addend of `f32` such that neither they nor the fused product is denormal: they are
+/// zeros or middling, and so a product that is not the lesser part of the result has no bit below
+/// 2^-109.
+pub fn are_usual<'c>(all: [N<'c>; 3]) -> N<'c> {
+    let [a, b, c] = all.map(|of| {
+        let bits = of.abs().raw();
+        is_middling(bits) | bits.eq(0u64)
+    });
+    a & b & c
 }
 
 /// How much greater the exponent field of an `f64` is, where its fraction begins.
@@ -128,18 +143,53 @@ pub fn reciprocal(of: Scalar, bits: u64) -> Option<u64> {
     is_power.then_some(sign | reciprocal << format.fraction)
 }
 
-/// The quotient. Where there are `doubles` they compute, or else estimate, that of `f32`.
-pub fn divide<'c>(a: N<'c>, b: N<'c>, doubles: bool) -> N<'c> {
-    if !doubles || a.ty != Scalar::F32 {
-        return any_quotient(a, b, doubles);
+/// The quotient. That of most `f32` is computed by fused products where the device has such, else by
+/// doubles where it has those.
+pub fn divide<'c>(a: N<'c>, b: N<'c>, exact: Exact) -> N<'c> {
+    let any = || any_quotient(a, b, exact.doubles);
+    if a.ty != Scalar::F32 || !(exact.fuses() || exact.doubles) {
+        return any();
     }
     let [x, y] = [a, b].map(|of| of.abs().raw());
     let middling = is_middling(x) & is_middling(y);
+    if exact.fuses() {
+        let fuses = middling & (y << 9u64).lt(LONG);
+        return a.code.either(Scalar::F32, fuses, || quotient_by_fusing(a, b), any);
+    }
     let near = || {
         let sign = (a.raw() ^ b.raw()) & (1u64 << 31);
         (quotient_by_double(x, y) | sign).as_bits(Scalar::F32)
     };
-    a.code.either(Scalar::F32, middling, near, || any_quotient(a, b, doubles))
+    a.code.either(Scalar::F32, middling, near, any)
+}
+
+/// From this the bits of an `f32` are subtracted to estimate its reciprocal.
+const RECIPROCAL_SINGLE: u64 = 0x7ef3_11c3;
+/// The fraction of a divisor, with nine zeros behind it, from which on [`quotient_by_fusing`] can be
+/// wrong.
+const LONG: u64 = 0xffff_0000;
+
+/// The quotient of middling `f32`, of which the divisor is not [`LONG`]. The reciprocal is as good as
+/// one that is rounded correctly, but where that is nearly in the middle of two floats. A quotient
+/// and what it leaves of the dividend, which is exact, are mended twice; so what is rounded last is
+/// 2^-25 of the last place away from the exact quotient. It is wrong only if the middle of two
+/// floats is as near. All of such dividends and divisors were computed: 34 are wrong, of which the
+/// least divisor has a significand of 2^24 - 109 (`quotients_and_roots_are_never_in_the_middle`).
+fn quotient_by_fusing<'c>(a: N<'c>, b: N<'c>) -> N<'c> {
+    // With the divisor's sign.
+    let first = b.raw().of_bits(RECIPROCAL_SINGLE) - b.raw();
+    let mut reciprocal = first.as_bits(Scalar::F32);
+    let minus = -b;
+    for _ in 0..3 {
+        let error = minus.times_plus(reciprocal, b.lit(1.0));
+        reciprocal = reciprocal.times_plus(error, reciprocal);
+    }
+    let mut quotient = a * reciprocal;
+    for _ in 0..2 {
+        let rest = minus.times_plus(quotient, a);
+        quotient = rest.times_plus(reciprocal, quotient);
+    }
+    quotient
 }
 
 /// The bits of the quotient of middling `f32`, by theirs. It is at least 2^-49 of itself away from
@@ -215,13 +265,41 @@ fn estimated_quotient<'c>(dividend: N<'c>, divisor: N<'c>) -> (N<'c>, N<'c>) {
     (many.pick(quotient - 1u64, few.pick(quotient + 1u64, quotient)), rest)
 }
 
-/// The square root. Where there are `doubles` they compute, or else estimate, that of `f32`.
-pub fn root<'c>(a: N<'c>, doubles: bool) -> N<'c> {
-    if !doubles || a.ty != Scalar::F32 {
-        return any_root(a, doubles);
+/// The square root, in the same ways as [`divide`].
+pub fn root<'c>(a: N<'c>, exact: Exact) -> N<'c> {
+    let any = || any_root(a, exact.doubles);
+    if a.ty != Scalar::F32 || !(exact.fuses() || exact.doubles) {
+        return any();
     }
-    let near = || root_by_double(a.raw()).as_bits(Scalar::F32);
-    a.code.either(Scalar::F32, is_middling(a.raw()), near, || any_root(a, doubles))
+    let near = || match exact.fuses() {
+        true => root_by_fusing(a),
+        false => root_by_double(a.raw()).as_bits(Scalar::F32),
+    };
+    a.code.either(Scalar::F32, is_middling(a.raw()), near, any)
+}
+
+/// From this half of the bits of an `f32` are subtracted to estimate the reciprocal of its root.
+const RECIPROCAL_ROOT_SINGLE: u64 = 0x5f37_59df;
+
+/// The root of a middling `f32`: a root and half of its reciprocal, which are mended together, and
+/// then the root alone. That of each number from 1 up to 4 was computed, and is right
+/// (`quotients_and_roots_are_never_in_the_middle`).
+fn root_by_fusing<'c>(x: N<'c>) -> N<'c> {
+    let first = x.raw().of_bits(RECIPROCAL_ROOT_SINGLE) - (x.raw() >> 1u64);
+    let first = first.as_bits(Scalar::F32);
+    // The half is negative, so that nothing else has to be negated.
+    let (mut root, mut half) = (x * first, first * -0.5);
+    for _ in 0..3 {
+        let error = root.times_plus(half, x.lit(0.5));
+        root = root.times_plus(error, root);
+        half = half.times_plus(error, half);
+    }
+    let minus = -x;
+    for _ in 0..2 {
+        let rest = root.times_plus(root, minus);
+        root = rest.times_plus(half, root);
+    }
+    root
 }
 
 /// The bits of the root of a middling `f32`, by its. Of what is in `[1, 4)` it is at least 2^-50

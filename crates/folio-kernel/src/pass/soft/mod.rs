@@ -8,8 +8,8 @@
 //! | --- | --- |
 //! | `f16`, `bf16` | `f32`, and conversions of bits |
 //! | functions (semantics 5.8) | the straight lines of `math` in `folio-device` |
-//! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that; not where the device's rounds once |
-//! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by `f64`, if there is that; by a literal power of two as a product |
+//! | `mul_add` | integers of 128 bits; of `f32` by `f64`, if there is that; not where the device's rounds once, or does so of numbers that are not denormal and are such |
+//! | `/`, square root | where the device does not round them correctly: digit by digit; of `f32` by `mul_add` that rounds once, or by `f64`, if there is that; by a literal power of two as a product |
 //! | `%` | digit by digit |
 //! | rounding, minimum, maximum, signs | comparisons and bits |
 //! | conversions between `f32` and `f64` | where the device's lose denormals: shifted bits and a product that mends the exponent |
@@ -44,6 +44,15 @@ pub struct Exact {
     pub comparisons: bool,
     /// `mul_add` rounds once.
     pub fused: Fused,
+    /// That of `f32` does where no number is denormal, neither an operand nor the result.
+    pub fuses_normals: bool,
+}
+
+impl Exact {
+    /// `mul_add` of `f32` rounds once where no number is denormal.
+    fn fuses(self) -> bool {
+        self.fused.f32 || self.fuses_normals
+    }
 }
 
 /// Whose `mul_add` the device rounds once.
@@ -63,6 +72,8 @@ impl Fused {
 /// The kernel in fewer kinds of operations.
 pub fn softened(kernel: &Kernel, exact: Exact) -> Kernel {
     let once = pass(kernel, exact);
+    // What is still fused is what the device fuses.
+    let exact = Exact { fused: Fused { f32: true, f64: true }, ..exact };
     // Functions divide, too; and what stands for them, or for a minimum, compares.
     let divides = exact.f32 && (exact.f64 || !exact.doubles) && exact.conversions;
     let twice = if divides && exact.comparisons { once } else { pass(&once, exact) };
@@ -187,7 +198,7 @@ impl<'k> Softener<'k> {
             Unary::Round => Some(float::round(a)),
             Unary::RoundEven => Some(float::nearest_even(a)),
             Unary::Sqrt if self.is_exact(a.ty) => None,
-            Unary::Sqrt => Some(float::root(a, self.exact.doubles)),
+            Unary::Sqrt => Some(float::root(a, self.exact)),
             _ => math::unary(op, a),
         }
     }
@@ -216,7 +227,7 @@ impl<'k> Softener<'k> {
                 let reciprocal = literal.and_then(|bits| float::reciprocal(b.ty, *bits));
                 Some(match reciprocal {
                     Some(bits) => a * a.of_bits(bits),
-                    None => float::divide(a, b, self.exact.doubles),
+                    None => float::divide(a, b, self.exact),
                 })
             }
             _ => math::binary(op, a, b),
@@ -233,9 +244,16 @@ impl<'k> Softener<'k> {
         if if is_double { self.exact.fused.f64 } else { self.exact.fused.f32 } {
             return None;
         }
-        Some(match self.exact.doubles && !is_double {
+        let any = || match self.exact.doubles && !is_double {
             true => float::fused_by_double(a, b, c, self.exact.conversions),
             false => float::fused(a, b, c),
+        };
+        Some(match self.exact.fuses_normals && !is_double {
+            true => {
+                let usual = float::are_usual([a, b, c]);
+                self.code.either(Scalar::F32, usual, || a.times_plus(b, c), any)
+            }
+            false => any(),
         })
     }
 

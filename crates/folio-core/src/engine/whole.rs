@@ -68,6 +68,9 @@ pub(crate) struct Fixed {
     pub(crate) fills: u64,
 }
 
+/// An earlier graph, and which of its nodes are exchanged, in their order.
+pub(crate) type Exchanged = (Arc<Whole>, Vec<usize>);
+
 /// Commands of which a graph of the device's is to be made.
 pub(crate) struct Members<'a> {
     pub(crate) commands: Vec<&'a Command>,
@@ -76,7 +79,7 @@ pub(crate) struct Members<'a> {
     /// Their numbers in the run.
     pub(crate) at: Vec<u32>,
     /// What they are exchanged for, and which of them do something else there.
-    pub(crate) in_place_of: Option<(Arc<Whole>, Vec<usize>)>,
+    pub(crate) in_place_of: Option<Exchanged>,
     pub(crate) kind: Kind,
 }
 
@@ -319,7 +322,7 @@ impl Engine {
 fn native(
     device: &dyn Device,
     nodes: &[Node<'_>],
-    (at, in_place_of): (&[usize], Option<&(Arc<Whole>, Vec<usize>)>),
+    (at, in_place_of): (&[usize], Option<&Exchanged>),
 ) -> Result<Arc<Native>, HalError> {
     let Some((old, changed)) = in_place_of else {
         return device.graph(nodes).map(Native::new).map(Arc::new);

@@ -422,7 +422,7 @@ fn bursts_of_vulkan_are_few_submissions() {
     let y = rig.numbers();
     let mut step = rig.step(&y, 0);
     step.geometry = Geometry::new(1, [1, 1, 8]);
-    let mut burst = |rig: &mut Rig, count: usize| {
+    let burst = |rig: &mut Rig, count: usize| {
         let before = rig.counts();
         for _ in 0..count {
             step.with(&mut |op| rig.enqueue(op));

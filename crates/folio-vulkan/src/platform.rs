@@ -430,16 +430,8 @@ fn capabilities(
         local_atomics64: is(f12.shader_shared_int64_atomics),
         subgroup: 1,
         adds: Adds::default(),
-        exact: Exact {
-            f32: true,
-            f64: true,
-            doubles: f64,
-            conversions: true,
-            comparisons: true,
-            // Until a probe has measured it.
-            fused: Fused::NONE,
-            fuses_normals: false,
-        },
+        // Until a probe has measured it.
+        exact: Exact { doubles: f64, fused: Fused::NONE, fuses_normals: false, ..Exact::ALL },
         fma,
         controls: Controls {
             f32: Control {

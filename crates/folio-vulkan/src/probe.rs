@@ -66,15 +66,7 @@ struct Asked {
 pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
     // It is the device that computes, not the kernel by integers.
     let fused = Fused { f32: true, f64: found.target.capabilities.base.f64 };
-    found.target.capabilities.exact = Exact {
-        f32: true,
-        f64: true,
-        doubles: true,
-        conversions: true,
-        comparisons: true,
-        fused,
-        fuses_normals: true,
-    };
+    found.target.capabilities.exact = Exact { fused, ..Exact::ALL };
     let single = floats(found, Scalar::F32)
         .map_err(|error| format!("{} does not run a probe: {error}", found.info.name))?;
     let target = &mut found.target;

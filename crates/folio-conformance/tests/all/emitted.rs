@@ -341,19 +341,12 @@ fn compiles(
 #[test]
 fn suite_kernels_are_valid_vulkan() {
     use folio_core::ir::emit::spirv::{Capabilities, texts};
-    use folio_core::ir::soft::{Exact, Fused};
+    use folio_core::ir::soft::Exact;
     use folio_model::compilers::spirv::{contractible, validate, validator};
     if let Err(why) = validator() {
         return println!("skipped: vulkan: {why}");
     }
-    let exact = Exact {
-        f32: false,
-        f64: false,
-        doubles: false,
-        conversions: true,
-        comparisons: true,
-        fused: Fused::NONE,
-    };
+    let exact = Exact { conversions: true, comparisons: true, ..Exact::NONE };
     let all = [Capabilities::ALL, Capabilities { exact, ..Capabilities::ALL }];
     let (mut modules, mut floats, mut without) = (0, 0, BTreeSet::new());
     for kernel in kernels() {

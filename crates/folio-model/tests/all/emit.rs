@@ -212,15 +212,7 @@ fn may_know_zero(kernel: &Kernel) -> bool {
 #[test]
 fn suite_kernels_vulkan() {
     use folio_kernel::emit::spirv;
-    let exact = folio_kernel::soft::Exact {
-        f32: false,
-        f64: false,
-        doubles: false,
-        conversions: false,
-        comparisons: false,
-        fused: folio_kernel::soft::Fused::NONE,
-        fuses_normals: false,
-    };
+    let exact = folio_kernel::soft::Exact::NONE;
     let all = spirv::Capabilities::ALL;
     let inexact = VulkanBackend::new().limited_to(spirv::Capabilities { exact, ..all });
     let alone = VulkanBackend::new().limited_to(spirv::Capabilities { subgroup: 1, ..all });

@@ -97,15 +97,7 @@ fn same(of: Scalar, a: u64, b: u64) -> bool {
 const COUNT: usize = 4000;
 
 /// With nothing that the device rounds correctly but sums and products.
-const NOTHING: Exact = Exact {
-    f32: false,
-    f64: false,
-    doubles: false,
-    conversions: false,
-    comparisons: false,
-    fused: Fused::NONE,
-    fuses_normals: false,
-};
+const NOTHING: Exact = Exact::NONE;
 
 /// KRN-04: quotients, roots, remainders, fused products, rounding and conversions are those of the
 /// interpreter.
@@ -475,15 +467,7 @@ fn functions_are_those_of_the_cpu() {
         (Binary::Atan2, single::atan2, double::atan2),
         (Binary::Hypot, single::hypot, double::hypot),
     ];
-    let exact = Exact {
-        f32: true,
-        f64: true,
-        doubles: true,
-        conversions: true,
-        comparisons: true,
-        fused: Fused::NONE,
-        fuses_normals: false,
-    };
+    let exact = Exact { fused: Fused::NONE, fuses_normals: false, ..Exact::ALL };
     for of in [Scalar::F32, Scalar::F64] {
         let columns = columns(11, of, COUNT);
         let check = |name: &str, make: &dyn Fn([Value; 3]) -> Op, is: &dyn Fn(u64, u64) -> u64| {

@@ -283,6 +283,25 @@ pub(super) fn bodies(rig: &Rig, of: Floats) -> Outcome {
     })?)
 }
 
+/// Loops of which several turns may be written down at once, with others left over and without.
+pub(super) fn loops_walk_through_views(rig: &Rig) -> Outcome {
+    for n in [1, 3, 15, 16, 17, 51] {
+        let element = |k: usize| (k as u32).wrapping_mul(0x9e37_79b1) >> 16;
+        let (x, y) = (data([n, n], element), data([n], |_| 0u32));
+        fine(agree::<walks>(rig, &[n], vec![x.arg(), y.arg()], |rt, q| {
+            let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+            q.run(y.range(), walks(&x, &mut y))?;
+            Ok(vec![contents(&y)?])
+        })?)?;
+        fine(agree::<strides>(rig, &[n], vec![x.arg(), y.arg()], |rt, q| {
+            let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+            q.run(y.range(), strides(&x, &mut y))?;
+            Ok(vec![contents(&y)?])
+        })?)?;
+    }
+    Ok(())
+}
+
 /// One generic kernel at one type.
 pub(super) fn at_type<T: DeviceType + Number>(rig: &Rig, t: T, of: impl Fn(usize) -> T) -> Outcome {
     let (a, b) = (data([30], &of), data([30], |k| of(k + 9)));

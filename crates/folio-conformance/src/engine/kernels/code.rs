@@ -127,6 +127,41 @@ pub fn nbody(i: Item, dt: f32, p: In<Body>, out: Out<Body>) {
     out[i] = me;
 }
 
+/// What a column of a matrix and its row add up to, each element times where it was found.
+#[kernel]
+pub fn walks(i: Item, x: In<u32, 2>, y: Out<u32>) {
+    let (at, n) = (i.index(), x.shape()[0]);
+    let mut sum = 0;
+    for k in 0..n {
+        sum += x[(k, at)] * k as u32;
+    }
+    for k in 0..n {
+        sum ^= x[(at, k)] + k as u32;
+    }
+    y[i] = sum;
+}
+
+/// The same backwards, in steps of three, along a diagonal, and by 32 bits.
+#[kernel]
+pub fn strides(i: Item, x: In<u32, 2>, y: Out<u32>) {
+    let (at, n) = (i.index(), x.shape()[0]);
+    let mut sum = 0;
+    for k in 0..n {
+        sum += x[(n - 1 - k, at)] * k as u32;
+    }
+    for k in 2..n / 3 {
+        sum ^= x[(3 * k - 2, 2 * k + 1)] + x[(at, k)];
+    }
+    for k in 0..n {
+        sum = sum * 3 + x[(k, n - 1 - k)] % 7;
+        sum %= 1000;
+    }
+    for k in 0..n as u32 {
+        sum += x[(at, k as usize)] ^ k;
+    }
+    y[i] = sum;
+}
+
 #[device_fn]
 pub fn lerp<T: Number>(a: T, b: T, t: T) -> T {
     a + (b - a) * t

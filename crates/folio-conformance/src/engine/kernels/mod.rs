@@ -42,6 +42,7 @@ tests![
     one_dimension,
     more_dimensions,
     structs_and_device_functions,
+    loops_walk_through_views,
     generic_kernels,
     edges_of_integers,
     more_of_integers,

@@ -75,15 +75,7 @@ impl Capabilities {
         local_atomics64: true,
         subgroup: 128,
         adds: Adds { f32: true, f64: true },
-        exact: Exact {
-            f32: true,
-            f64: true,
-            doubles: true,
-            conversions: true,
-            comparisons: true,
-            fused: Fused { f32: true, f64: true },
-            fuses_normals: true,
-        },
+        exact: Exact::ALL,
         fma: Fused::NONE,
         controls: Controls {
             f32: Control { zeros: true, nearest: true, denormals: true },

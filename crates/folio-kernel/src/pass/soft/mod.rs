@@ -49,6 +49,28 @@ pub struct Exact {
 }
 
 impl Exact {
+    /// Nothing but sums and products.
+    pub const NONE: Exact = Exact {
+        f32: false,
+        f64: false,
+        doubles: false,
+        conversions: false,
+        comparisons: false,
+        fused: Fused::NONE,
+        fuses_normals: false,
+    };
+
+    /// Everything.
+    pub const ALL: Exact = Exact {
+        f32: true,
+        f64: true,
+        doubles: true,
+        conversions: true,
+        comparisons: true,
+        fused: Fused { f32: true, f64: true },
+        fuses_normals: true,
+    };
+
     /// `mul_add` of `f32` rounds once where no number is denormal.
     fn fuses(self) -> bool {
         self.fused.f32 || self.fuses_normals

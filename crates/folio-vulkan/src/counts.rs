@@ -15,6 +15,8 @@ pub(crate) struct Counts {
     /// Launches of a recording that were given other arguments.
     pub(crate) patches: u64,
     pub(crate) submissions: u64,
+    /// Command buffers that batches began.
+    pub(crate) begun: u64,
     /// Memory for bytes on their way that was allocated.
     pub(crate) stages: u64,
     /// Lanes that were made.
@@ -34,6 +36,7 @@ impl Total {
         all.recordings += more.recordings;
         all.patches += more.patches;
         all.submissions += more.submissions;
+        all.begun += more.begun;
         all.stages += more.stages;
         all.lanes += more.lanes;
     }
@@ -57,6 +60,7 @@ impl std::ops::Sub for Counts {
             recordings: self.recordings - before.recordings,
             patches: self.patches - before.patches,
             submissions: self.submissions - before.submissions,
+            begun: self.begun - before.begun,
             stages: self.stages - before.stages,
             lanes: self.lanes - before.lanes,
         }

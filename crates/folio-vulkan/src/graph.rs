@@ -1,5 +1,6 @@
 //! Graphs: operations that are recorded once, in a command buffer of their own, which each replay
-//! submits between command buffers of its batch.
+//! submits among the command buffers of its batch. A replay that needs no command before or behind
+//! the recording begins no command buffer.
 //!
 //! Operations are recorded level by level, with a barrier between two levels
 //! ([`barriers`](crate::barriers)). What is independent by the graph's edges has none.
@@ -375,7 +376,7 @@ impl Recording {
             let own = own.split(|words| words.tick != *node as Tick).next().unwrap_or_default();
             let Some(Work::Launch(launch)) = nodes.get(*node) else { return Ok(None) };
             let Loaded::Function(function) = &launch.code else { return Ok(None) };
-            let patches = lane.patches((function, launch), own, uses)?;
+            let patches = lane.patches((function, &launch.asked()), own, uses)?;
             let Some(patches) = patches else { return Ok(None) };
             all.extend(patches);
         }
@@ -483,41 +484,38 @@ impl VulkanLane {
             0 => None,
             some => Some(self.records(state, some)?),
         };
-        let batch = self.open_now(state)?;
-        let (device, commands) = (&core.device, batch.commands);
-        let transfer = Kinds::of(Kind::Transfer);
+        let (device, transfer) = (&core.device, Kinds::of(Kind::Transfer));
         let patches = joined(patches);
         let mut written = Used::default();
         patches.iter().for_each(|patch| written.add(&[(patch.buffer, true)]));
         runs.iter().for_each(|run| written.add(&[(run.buffer, true)]));
-        batch.accesses_of(core, transfer, &written);
+        self.accesses_of(state, transfer, &written)?;
         for Patch { buffer, offset, bytes } in patches {
+            let commands = self.open_now(state)?.commands;
             // SAFETY: it is being recorded; the words are the recording's, which the batch holds.
             unsafe { device.cmd_update_buffer(commands, buffer, offset, &bytes) };
         }
         for Run { buffer, offset, count, .. } in runs {
-            let bytes = STRIDE * *count as u64;
+            let (commands, bytes) = (self.open_now(state)?.commands, STRIDE * *count as u64);
             // SAFETY: it is being recorded; records are the recording's, which the batch holds.
             unsafe { device.cmd_fill_buffer(commands, *buffer, *offset, bytes, 0) };
         }
-        batch.accesses_of(core, recording.kinds, uses);
-        batch.replays.push(Replayed { tick, recording: recording.clone(), records: copies });
-        self.continue_behind(state, recording.commands)?;
-        let batch = self.open_now(state)?;
-        if uses.all().is_none() {
-            batch.full_barrier(core);
-        }
+        self.accesses_of(state, recording.kinds, uses)?;
+        let replayed = Replayed { tick, recording: recording.clone(), records: copies };
+        self.open(state, tick).replays.push(replayed);
+        self.continue_behind(state, recording.commands, uses.all().is_none())?;
         let Some(copies) = copies else { return Ok(()) };
         let mut read = Used::default();
         runs.iter().for_each(|run| read.add(&[(run.buffer, false)]));
-        batch.accesses_of(core, transfer, &read);
+        self.accesses_of(state, transfer, &read)?;
         for Run { buffer, offset, first, count } in runs {
+            let commands = self.open_now(state)?.commands;
             let region = [vk::BufferCopy::default()
                 .src_offset(*offset)
                 .dst_offset(copies.offset + STRIDE * *first as u64)
                 .size(STRIDE * *count as u64)];
             // SAFETY: as above; the other records are the batch's.
-            unsafe { device.cmd_copy_buffer(batch.commands, *buffer, copies.buffer, &region) };
+            unsafe { device.cmd_copy_buffer(commands, *buffer, copies.buffer, &region) };
         }
         Ok(())
     }

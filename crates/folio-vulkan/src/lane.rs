@@ -34,6 +34,7 @@ use crate::barriers::Hazards;
 use crate::counts::Counts;
 use crate::device::{Opened, ending};
 use crate::graph::VulkanGraph;
+use crate::pace::Burst;
 use crate::platform::driver;
 use crate::queues::Use;
 use crate::reduce::Scratch;
@@ -41,7 +42,7 @@ use crate::threads::Words;
 use ash::vk;
 use batch::{Batch, Timed};
 use folio_core::hal::{HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};
-use jobs::{Job, Work};
+use jobs::{Asked, Job, Work};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -91,6 +92,8 @@ pub(crate) struct State {
     issued: Tick,
     pub(crate) pool: vk::CommandPool,
     free: Vec<vk::CommandBuffer>,
+    ends: Option<batch::Ends>,
+    burst: Burst,
     pub(crate) arenas: [Arena; Store::COUNT],
     /// Between batches.
     hazards: Hazards,
@@ -113,6 +116,8 @@ impl State {
             issued: 0,
             pool,
             free: vec![],
+            ends: None,
+            burst: Burst::default(),
             arenas: Arena::all(),
             hazards: Hazards::default(),
             scratch: Scratch::default(),
@@ -189,6 +194,26 @@ unsafe impl Lane for VulkanLane {
             return self.foreign(head, waits, args.params, task);
         }
         let _inside = self.core.inside();
+        let queued = if head.timed { self.core.now() } else { 0 };
+        let is_next = |state: &State| state.pending.is_empty() && !state.busy;
+        if let Op::Launch(KernelRef::Loaded(handle), geometry, args) = op
+            && waits.is_empty()
+            && self.core.lost().is_ok()
+            && let Ok(code) = self.core.loaded(handle)
+        {
+            // Nothing of it need be kept, if nothing is ahead.
+            let launch = Asked::new(geometry, args);
+            let mut state = self.lock();
+            if is_next(&state) {
+                state.issued = head.tick;
+                let estimate = launch.estimate(&self.core, &code);
+                let when = (head.tick, head.timed.then_some(queued));
+                self.take(&mut state, when, estimate, |state| {
+                    self.record_launch(state, head.tick, &code, &launch)
+                });
+                return Ok(());
+            }
+        }
         let work = match op {
             Op::Copy(rects) => Work::copy(&self.core, rects),
             Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
@@ -216,7 +241,6 @@ unsafe impl Lane for VulkanLane {
             Work::Refused(error) => Some(error.clone()),
             _ => None,
         };
-        let queued = if head.timed { self.core.now() } else { 0 };
         let job = Job { tick: head.tick, waits, timed: head.timed, queued, work };
         {
             let mut state = self.lock();
@@ -237,19 +261,24 @@ unsafe impl Lane for VulkanLane {
     fn flush(&self) {
         let _inside = self.core.inside();
         self.progress_to(Tick::MAX, true);
-        self.submit_to(Tick::MAX);
-        self.look();
+        let mut state = self.lock();
+        state.burst = Burst::default();
+        self.submit(&mut state);
+        self.sweep(&mut state);
     }
 
     fn drive(&self) {
         let _inside = self.core.inside();
         self.progress_to(Tick::MAX, true);
         let mut state = self.lock();
-        if state.flying.is_empty() {
-            self.submit(&mut state);
+        let burst = state.burst;
+        if state.open.as_ref().is_some_and(|batch| burst.is_enough(&batch.load)) {
+            self.sweep(&mut state);
+            if state.flying.is_empty() {
+                self.submit(&mut state);
+                state.burst.grow();
+            }
         }
-        drop(state);
-        self.look();
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
@@ -264,7 +293,11 @@ unsafe impl Lane for VulkanLane {
             let inside = self.core.inside();
             self.progress_to(tick, true);
             self.submit_to(tick);
-            self.look();
+            {
+                let mut state = self.lock();
+                state.burst = Burst::default();
+                self.sweep(&mut state);
+            }
             drop(inside);
             self.core.lost()?;
             if self.done() >= tick {

@@ -4,7 +4,7 @@
 
 use crate::barriers::{Kind, Kinds};
 use crate::device::Core;
-use crate::lane::jobs::Launch;
+use crate::lane::jobs::Asked;
 use crate::lane::{State, VulkanLane};
 use crate::module::{Pipelines, check_threads, sizes};
 use crate::outline::{Entry, Wrong, entry};
@@ -99,12 +99,12 @@ impl VulkanLane {
     pub(crate) fn launch_opaque(
         &self,
         state: &mut State,
-        (opaque, launch): (&Opaque, &Launch),
+        (opaque, launch): (&Opaque, &Asked<'_>),
     ) -> Result<(), HalError> {
         let core = &*self.core;
-        opaque.check(core, &launch.geometry, &launch.arguments)?;
+        opaque.check(core, launch.geometry, launch.arguments)?;
         let (mut words, mut accesses, mut from) = (vec![], vec![], 0);
-        for argument in &launch.arguments {
+        for argument in launch.arguments {
             match argument {
                 Argument::Memory(at) => {
                     let missing = || HalError::new(HalErrorKind::Arguments, "no such parameter");
@@ -135,7 +135,7 @@ impl VulkanLane {
                 Argument::Local(_) => {}
             }
         }
-        let group = opaque.group_of(core, &launch.geometry);
+        let group = opaque.group_of(core, launch.geometry);
         let blocks: [usize; 3] =
             std::array::from_fn(|d| launch.geometry.range[d].div_ceil(group[d].max(1)));
         let [x, y, z] = core.target.most_blocks;

@@ -1,8 +1,11 @@
 //! When a batch is submitted though no thread waits: a choice by what is in it, and nothing else.
 //!
-//! A submission costs some microseconds, so short operations are gathered. A device without work is
-//! given what there is when its driver is offered the thread. Beyond that a batch is submitted when
-//! it is worth a submission: by an estimate of how long it runs, or by how many operations it has.
+//! A submission costs some microseconds, so short operations are gathered. A batch is submitted
+//! when it is worth a submission: by an estimate of how long it runs, or by how many operations it
+//! has. Before that, a device without work is given what there is when its driver is offered the
+//! thread: the first operation at once, and then twice as many each time ([`Burst`]). So many short
+//! operations in a row are some submissions, also where the device ends each sooner than the next
+//! operation comes.
 
 /// Nanoseconds of the device's work after which a batch is submitted: some ten times what a
 /// submission costs.
@@ -61,6 +64,29 @@ impl Load {
     /// It is worth a submission.
     pub(crate) fn is_enough(&self) -> bool {
         self.nanoseconds >= ENOUGH || self.operations >= MOST
+    }
+}
+
+/// How many operations a device without work is given: more each time, until what there is has been
+/// flushed. The engine flushes what it does not add to all the time.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Burst(u32);
+
+impl Default for Burst {
+    fn default() -> Burst {
+        Burst(1)
+    }
+}
+
+impl Burst {
+    /// A device without work is given this.
+    pub(crate) fn is_enough(self, load: &Load) -> bool {
+        load.operations >= self.0
+    }
+
+    /// It was.
+    pub(crate) fn grow(&mut self) {
+        self.0 = self.0.saturating_mul(2).min(MOST);
     }
 }
 

@@ -4,7 +4,7 @@ use crate::arena::Piece;
 use crate::barriers::{Barrier, Kind, Kinds, Used};
 use crate::device::Core;
 use crate::lane::batch::Batch;
-use crate::lane::jobs::Launch;
+use crate::lane::jobs::Asked;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use crate::module::{Built, Function, sizes};
@@ -34,8 +34,8 @@ fn volume(dims: [u64; 3]) -> Option<u64> {
 }
 
 impl Built {
-    fn blocks(&self, launch: &Launch, columns: Range<u64>) -> Result<Blocks, HalError> {
-        let geometry = &launch.geometry;
+    fn blocks(&self, launch: &Asked<'_>, columns: Range<u64>) -> Result<Blocks, HalError> {
+        let geometry = launch.geometry;
         let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
         let part = [range[0], range[1], columns.end - columns.start];
         let threads = self.module.layout.threads;
@@ -85,7 +85,7 @@ impl VulkanLane {
         &self,
         state: &mut State,
         tick: Tick,
-        (function, launch): (&Function, &Launch),
+        (function, launch): (&Function, &Asked<'_>),
         others: &[Option<u64>],
     ) -> Result<(), HalError> {
         let core = &*self.core;
@@ -104,7 +104,7 @@ impl VulkanLane {
     /// What a launch passes, and which buffers it uses. In place: both are large.
     fn pass(
         &self,
-        launch: &Launch,
+        launch: &Asked<'_>,
         others: &[Option<u64>],
         passed: &mut Passed<'_>,
         accesses: &mut Accesses,
@@ -140,7 +140,7 @@ impl VulkanLane {
         &self,
         state: &mut State,
         tick: Tick,
-        (launch, built): (&Launch, &Built),
+        (launch, built): (&Asked<'_>, &Built),
         columns: Range<u64>,
         passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
@@ -249,7 +249,7 @@ impl VulkanLane {
     /// buffers they use. Nothing if the two differ by more than words.
     pub(crate) fn patches(
         &self,
-        (function, launch): (&Function, &Launch),
+        (function, launch): (&Function, &Asked<'_>),
         recorded: &[Words],
         uses: &mut Used,
     ) -> Result<Option<Vec<Patch>>, HalError> {
@@ -309,9 +309,9 @@ impl Patch {
 }
 
 impl<'p> Passed<'p> {
-    fn new(launch: &'p Launch) -> Passed<'p> {
+    fn new(launch: &Asked<'p>) -> Passed<'p> {
         let (params, addresses) = (SmallVec::new(), SmallVec::new());
-        Passed { params, addresses, scalars: &launch.scalars }
+        Passed { params, addresses, scalars: launch.scalars }
     }
 
     /// What a dispatch reads, whose record is there.
@@ -327,17 +327,17 @@ impl<'p> Passed<'p> {
 fn parts<'f>(
     core: &Core,
     function: &'f Function,
-    launch: &Launch,
+    launch: &Asked<'_>,
 ) -> [Option<(&'f Built, Range<u64>)>; 2] {
     let proved = launch.proved && !core.target.checked;
-    let chosen = function.chosen(core, &launch.geometry, proved);
+    let chosen = function.chosen(core, launch.geometry, proved);
     let from = chosen.tiled.map_or(0, |(_, columns)| columns);
     let rest = from..launch.geometry.range[2] as u64;
     [chosen.tiled.map(|(tiled, columns)| (tiled, 0..columns)), chosen.rest.map(|own| (own, rest))]
 }
 
 /// How many records a launch has.
-pub(crate) fn records(core: &Core, function: &Function, launch: &Launch) -> usize {
+pub(crate) fn records(core: &Core, function: &Function, launch: &Asked<'_>) -> usize {
     let parts = parts(core, function, launch).into_iter().flatten();
     parts.filter(|(built, _)| built.module.layout.verdict).count()
 }
@@ -352,6 +352,10 @@ impl Blocks {
     ) -> Result<(), HalError> {
         let [x, y, z] = core.target.most_blocks;
         let most = [z, y, x];
+        if self.count.iter().zip(most).all(|(count, most)| (1..=most).contains(count)) {
+            let [z, y, x] = self.count.map(|count| count as u32);
+            return each(self.grid, [x, y, z]);
+        }
         let steps = |d: usize| (0..self.count[d]).step_by(most[d].max(1) as usize);
         for slice in steps(0) {
             for row in steps(1) {

@@ -2,6 +2,7 @@
 //! [`pageable`](crate::pageable).
 
 use crate::barriers::{Kind, Kinds};
+use crate::lane::jobs::Asked;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use crate::module::Function;
@@ -245,14 +246,12 @@ impl VulkanLane {
                 shape: [1, 1, len],
                 ..param
             };
-            let geometry = Geometry::new(2, [1, rows, bytes]);
-            let launch = crate::lane::jobs::Launch {
-                code: crate::device::Loaded::Function(function.clone()),
-                geometry,
-                params: vec![param, of_pattern],
-                scalars: vec![],
+            let launch = Asked {
+                geometry: &Geometry::new(2, [1, rows, bytes]),
+                params: &[param, of_pattern],
+                scalars: &[],
                 proved: true,
-                arguments: vec![],
+                arguments: &[],
             };
             // The fill has had its barrier.
             let places = [Some(to.address + offset), Some(source.address)];

@@ -35,7 +35,7 @@ pub(crate) struct Whole {
     /// Its nodes do what this says while the graph is of this version.
     version: u64,
     pub(super) uses: Arc<Uses>,
-    /// The code that its launches name.
+    /// The code that its launches name, or have named before an exchange.
     _code: Vec<Arc<LoadedKernel>>,
     pub(crate) fixed: Arc<Fixed>,
 }
@@ -68,15 +68,18 @@ pub(crate) struct Fixed {
     pub(crate) fills: u64,
 }
 
+/// An earlier graph, and which of its nodes are exchanged, in their order.
+pub(crate) type Exchanged = (Arc<Whole>, Vec<usize>);
+
 /// Commands of which a graph of the device's is to be made.
-pub(crate) struct Members {
-    pub(crate) commands: Vec<Command>,
+pub(crate) struct Members<'a> {
+    pub(crate) commands: Vec<&'a Command>,
     /// By command: the earlier ones that it comes after.
     pub(crate) after: Vec<Vec<usize>>,
     /// Their numbers in the run.
     pub(crate) at: Vec<u32>,
     /// What they are exchanged for, and which of them do something else there.
-    pub(crate) in_place_of: Option<(Arc<Whole>, Vec<usize>)>,
+    pub(crate) in_place_of: Option<Exchanged>,
     pub(crate) kind: Kind,
 }
 
@@ -216,12 +219,24 @@ impl Engine {
     pub(crate) fn whole(
         &self,
         device: u16,
-        members: Members,
+        members: Members<'_>,
     ) -> Result<Result<Whole, NoGraph>, Error> {
         let opened = self.open(device)?.clone();
         let refused = |what| Ok(Err(NoGraph::Refused(HalError::unsupported(what))));
-        let again = members.commands.iter().map(Command::again);
-        let Some(mut commands) = again.collect::<Option<Vec<Command>>>() else {
+        let all = &members.commands;
+        // An exchange looks closely at what is exchanged. Branches are numbered in all of a graph.
+        let is_branch = |command: &&Command| matches!(command.action, Action::Conditional(_));
+        let at = match &members.in_place_of {
+            Some((_, changed)) if !all.iter().any(is_branch) => changed.clone(),
+            _ => (0..all.len()).collect(),
+        };
+        let again = at.iter().map(|at| all.get(*at)?.again());
+        let kept = match members.kind {
+            Kind::Whole => Some(Vec::new()),
+            Kind::Part | Kind::Chain => all.iter().map(|command| command.again()).collect(),
+        };
+        let (Some(mut commands), Some(kept)) = (again.collect::<Option<Vec<Command>>>(), kept)
+        else {
             return refused("a command that can run only once");
         };
         commands.iter_mut().for_each(Command::arm);
@@ -230,14 +245,14 @@ impl Engine {
             return refused("a body that can run only once");
         };
         let (mut union, mut raw) = (Union::default(), Vec::new());
-        for command in &commands {
+        for command in all {
             command.accesses.iter().for_each(|access| union.add(access, true));
             raw.extend(command.action.raw().copied());
         }
         let accesses = union.into_accesses();
         let keep: Vec<StorageId> = accesses.iter().map(|access| access.storage).collect();
         let reserved = self.reserve(self.lock(), &keep, |ledger| {
-            commands.iter().try_for_each(|command| ledger.check(command))?;
+            all.iter().try_for_each(|command| ledger.check(command))?;
             Ok(ledger.missing(&accesses))
         });
         let ledger = reserved?;
@@ -254,12 +269,13 @@ impl Engine {
         let mut payloads: Vec<_> = commands.iter_mut().map(|c| ledger.payload(c)).collect();
         drafts.iter_mut().flatten().for_each(|draft| draft.locate(&ledger, &mut branches));
         self.leave(ledger);
-        let count = |is: fn(&Payload) -> bool| {
-            payloads.iter().flatten().filter(|payload| is(payload)).count() as u64
+        // All memory is there, so each of them does something.
+        let count = |is: fn(&Action) -> bool| {
+            all.iter().filter(|command| is(&command.action)).count() as u64
         };
-        let launches = count(|payload| matches!(payload, Payload::Launch(_)));
-        let copies = count(|payload| matches!(payload, Payload::Copy(_)));
-        let fills = count(|payload| matches!(payload, Payload::Fill(_)));
+        let launches = count(|action| matches!(action, Action::Launch(Some(_))));
+        let copies = count(|action| matches!(action, Action::Copy { .. }));
+        let fills = count(|action| matches!(action, Action::Fill { .. }));
         let calls: Vec<Option<Call>> = payloads.iter_mut().map(call_of).collect();
         let graph = {
             let parts = payloads.iter_mut().zip(&calls).zip(&mut drafts);
@@ -269,22 +285,29 @@ impl Engine {
             });
             let parts: Vec<Part<'_>> = parts.collect();
             let steps: Vec<Step<'_>> = parts.iter().map(Part::step).collect();
-            let nodes = steps.iter().zip(&members.after).map(|(step, after)| match step {
-                Step::Op(op) => Node { op: *op, after },
-                Step::Branch(branch) => Node { op: Op::Branch(branch), after },
+            let nodes = steps.iter().zip(&at).filter_map(|(step, at)| {
+                let after = members.after.get(*at)?;
+                Some(match step {
+                    Step::Op(op) => Node { op: *op, after },
+                    Step::Branch(branch) => Node { op: Op::Branch(branch), after },
+                })
             });
-            native(&*opened, &nodes.collect::<Vec<_>>(), members.in_place_of.as_ref())
+            let nodes: Vec<Node<'_>> = nodes.collect();
+            native(&*opened, &nodes, (&at, members.in_place_of.as_ref()))
         };
-        let mut code: Vec<Arc<LoadedKernel>> =
-            payloads.iter().flatten().filter_map(|payload| payload.uses().cloned()).collect();
+        let mut code: Vec<Arc<LoadedKernel>> = match &members.in_place_of {
+            Some((old, _)) => old._code.clone(),
+            None => vec![],
+        };
+        code.extend(payloads.iter().flatten().filter_map(|payload| payload.uses().cloned()));
         drafts.iter().flatten().for_each(|draft| draft.code(&mut code));
+        code.sort_unstable_by_key(|code| Arc::as_ptr(code).addr());
+        code.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        let names = all.iter().map(|c| (c.action.name(), c.label.clone())).collect();
         // What the device has not taken is the user's.
-        contain(|| drop((payloads, calls, drafts)));
-        let names = commands.iter_mut();
-        let names = names.map(|c| (c.action.name(), std::mem::take(&mut c.label))).collect();
-        let Members { commands: members, at, kind, after, .. } = members;
-        let members = if kind == Kind::Whole { Vec::new() } else { members };
-        let is_chain = kind == Kind::Chain;
+        contain(|| drop((payloads, calls, drafts, commands)));
+        let Members { at, kind, after, .. } = members;
+        let (members, is_chain) = (kept, kind == Kind::Chain);
         let fixed =
             Fixed { raw, at, members, names, branches, after, is_chain, launches, copies, fills };
         let made = graph.map(|native| {
@@ -295,18 +318,18 @@ impl Engine {
     }
 }
 
-/// A new graph of these nodes, or an earlier one that does now what these do.
+/// A new graph of these nodes, or an earlier one in which those of these numbers do what these do.
 fn native(
     device: &dyn Device,
     nodes: &[Node<'_>],
-    in_place_of: Option<&(Arc<Whole>, Vec<usize>)>,
+    (at, in_place_of): (&[usize], Option<&Exchanged>),
 ) -> Result<Arc<Native>, HalError> {
     let Some((old, changed)) = in_place_of else {
         return device.graph(nodes).map(Native::new).map(Arc::new);
     };
-    let changed = changed.iter().filter_map(|at| Some((*at, nodes.get(*at)?.op)));
-    for (at, op) in changed {
-        old.native.graph.update(at, op)?;
+    let is_changed = |at: &usize| changed.binary_search(at).is_ok();
+    for (at, node) in at.iter().zip(nodes).filter(|(at, _)| is_changed(at)) {
+        old.native.graph.update(*at, node.op)?;
     }
     Ok(old.native.clone())
 }

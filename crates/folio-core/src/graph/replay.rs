@@ -392,10 +392,6 @@ impl Inner {
         kind: Kind,
         old: Option<&Made>,
     ) -> Result<Part> {
-        let again = at.iter().map(|at| steps.all[*at as usize].template.command.again());
-        let Some(commands) = again.collect::<Option<Vec<Command>>>() else {
-            return Ok(Part { asked: true, ..Part::not(at, "a command can run only once") });
-        };
         let within = |before: &[(u32, bool)]| -> Vec<usize> {
             before.iter().filter_map(|(from, _)| at.binary_search(from).ok()).collect()
         };
@@ -412,6 +408,7 @@ impl Inner {
             }
         };
         let exchanges = known.is_some();
+        let commands = at.iter().map(|at| &steps.all[*at as usize].template.command).collect();
         let members = Members { commands, after, at: at.clone(), in_place_of: known, kind };
         let made = self.core.engine.whole(self.device, members)?;
         let origin = match &made {
@@ -430,14 +427,13 @@ impl Inner {
     /// Has the device make one operation of commands that cannot fail by themselves. None if it has
     /// no such graphs.
     pub(super) fn as_block(&self, commands: &[Command], after: &After) -> Result<Option<Block>> {
-        let again = commands.iter().map(Command::again);
-        let Some(again) = again.collect::<Option<Vec<Command>>>() else { return Ok(None) };
         let before = before_of(after, commands.iter().map(|command| &command.accesses[..]));
         let before = before.iter().map(|edges| edges.iter().map(|(from, _)| *from as usize));
         let after = before.map(Iterator::collect).collect();
         let at = (0..commands.len() as u32).collect();
         let kind = Kind::Whole;
-        let members = Members { commands: again, after, at, in_place_of: None, kind };
+        let members =
+            Members { commands: commands.iter().collect(), after, at, in_place_of: None, kind };
         let made = self.core.engine.whole(self.device, members)?;
         Ok(made.ok().map(Block::new))
     }

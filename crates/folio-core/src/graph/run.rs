@@ -319,7 +319,8 @@ impl Steps {
     /// What the steps do now that have read parameters which have changed.
     pub(super) fn renewed(&self, graph: &Inner) -> Result<Vec<Renewed>> {
         let mut new = Vec::new();
-        for (at, Step { template, update, .. }) in self.all.iter().enumerate() {
+        for at in self.varying.iter().copied() {
+            let Step { template, update, .. } = &self.all[at];
             if let Some(bodies) = &template.bodies {
                 let made = bodies.renewed(graph)?;
                 new.extend(made.map(|made| (at, Arc::new(made), None)));
@@ -347,6 +348,14 @@ impl Steps {
             moved |= !template.uses_as(&step.template);
             let template = std::mem::replace(&mut step.template, template.clone());
             old.push((template, std::mem::replace(&mut step.update, update.clone())));
+        }
+        // What varied before and does no more only costs a look.
+        let is_new = |(at, template, update): &Renewed| {
+            (update.is_some() || template.bodies.is_some())
+                && self.varying.binary_search(at).is_err()
+        };
+        if new.iter().any(is_new) {
+            self.find_varying();
         }
         (old, moved)
     }

@@ -32,6 +32,9 @@ pub(super) struct Steps {
     /// The edges that were asked for, and the graphs within the graph, the inner ones first.
     edges: Arc<After>,
     nests: Vec<Nest>,
+    /// The steps that may do something else without an exchange: those that read parameters, and
+    /// conditional ones. A run looks at no other step.
+    pub(super) varying: Vec<usize>,
     /// The graph itself, and the graphs within it: how each is to be fused, if it is.
     pub(super) parts: Vec<Option<Wanted>>,
     /// Buffers that belong to the graph: no handle outside of it is left.
@@ -54,7 +57,8 @@ impl Steps {
     pub(super) fn of(state: &State, graph: u64) -> Steps {
         let List { all, after, nests, parts, owned } = List::of(state, graph);
         let order = Arc::new(order_by(&all, &after, &nests));
-        Steps { all, order, edges: Arc::new(after), nests, parts, owned }
+        let varying = varying(&all);
+        Steps { all, order, edges: Arc::new(after), nests, varying, parts, owned }
     }
 
     /// The same for commands that run once, whose order as accesses give it is known otherwise: it
@@ -65,14 +69,15 @@ impl Steps {
             true => Order { after, ..Order::default() },
             false => order_by(&all, &after, &nests),
         });
-        Steps { all, order, edges: Arc::default(), nests: Vec::new(), parts, owned }
+        let (edges, nests, varying) = (Arc::default(), Vec::new(), Vec::new());
+        Steps { all, order, edges, nests, varying, parts, owned }
     }
 
     /// Commands with these edges, in place of these.
     pub(super) fn with(&self, all: Vec<Step>, after: After) -> Steps {
         let order = Arc::new(order_by(&all, &after, &[]));
-        let (parts, owned) = (self.parts.clone(), self.owned.clone());
-        Steps { all, order, edges: Arc::new(after), nests: Vec::new(), parts, owned }
+        let (parts, owned, varying) = (self.parts.clone(), self.owned.clone(), varying(&all));
+        Steps { all, order, edges: Arc::new(after), nests: Vec::new(), varying, parts, owned }
     }
 
     /// Says how the graph is to be fused, and graphs within it of which nothing is said.
@@ -85,6 +90,11 @@ impl Steps {
     /// The order again, after accesses have changed.
     pub(super) fn sort_again(&mut self) {
         self.order = Arc::new(order_by(&self.all, &self.edges, &self.nests));
+    }
+
+    /// Looks again for [`varying`](Self::varying) steps, after some were exchanged.
+    pub(super) fn find_varying(&mut self) {
+        self.varying = varying(&self.all);
     }
 
     /// The number of a step's node, for errors.
@@ -107,6 +117,11 @@ impl Steps {
         let steps = self.all.iter().zip(&self.order.after);
         steps.map(|(step, after)| format!("{} {after:?}", step.template.shape())).collect()
     }
+}
+
+fn varying(all: &[Step]) -> Vec<usize> {
+    let varies = |step: &Step| step.update.is_some() || step.template.bodies.is_some();
+    (0..all.len()).filter(|at| varies(&all[*at])).collect()
 }
 
 fn order_by(all: &[Step], edges: &After, nests: &[Nest]) -> Order {
@@ -246,5 +261,48 @@ impl Template {
             let _ = write!(text, " {:?}", bodies.shape());
         }
         text
+    }
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::*;
+    use crate::engine::null::Null;
+    use crate::{CommandGroup, Parameter, Result, Runtime};
+
+    /// GRAPH-03: what a run looks at before it knows that nothing has changed: the nodes that read
+    /// parameters and those with bodies, and no others, however many they are.
+    #[test]
+    fn runs_look_at_varying_steps_only() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let buffer = rt.buffer::<u32>(4).unwrap().share();
+        let of = |plain: usize, read: usize| {
+            let (graph, value) = (rt.graph("null:0").unwrap(), Parameter::new(1));
+            for _ in 0..plain {
+                graph.add(|cg| cg.fill(&buffer, 1)).unwrap();
+            }
+            for _ in 0..read {
+                let (to, value) = (buffer.clone(), value.clone());
+                let describe = move |cg: &mut CommandGroup| -> Result<()> {
+                    let value = cg.parameter(&value);
+                    cg.fill(&to, value);
+                    Ok(())
+                };
+                graph.add_updatable(&[], describe).unwrap();
+            }
+            graph
+        };
+        let steps = |graph: &super::super::Graph| {
+            let inner = &graph.inner;
+            Steps::of(&inner.state.lock(), inner.id)
+        };
+        assert_eq!(steps(&of(1000, 0)).varying, [0usize; 0]);
+        let mut both = steps(&of(1000, 2));
+        assert_eq!(both.varying, [1000, 1001]);
+        assert_eq!(both.with(both.all.clone(), both.edges.to_vec()).varying, [1000, 1001]);
+        // A node that comes to read parameters, by an exchange.
+        let reads = both.all[1000].clone();
+        both.exchange(&[(7, reads.template, reads.update)]);
+        assert_eq!(both.varying, [7, 1000, 1001]);
     }
 }

@@ -13,6 +13,7 @@ use crate::pace::Load;
 use crate::platform::driver;
 use crate::queues::Use;
 use ash::vk;
+use ash::vk::Handle;
 use folio_core::hal::{HalError, Tick, Timing};
 use folio_kernel::emit::spirv::Module;
 use smallvec::SmallVec;
@@ -23,10 +24,12 @@ const QUERIES: u32 = 8192;
 
 /// Commands that are submitted at once.
 pub(crate) struct Batch {
-    /// What is being recorded.
+    /// What is being recorded; null until [`VulkanLane::open_now`] begins it.
     pub(crate) commands: vk::CommandBuffer,
-    /// What comes before that, in order: the batch's own command buffers and recordings.
+    /// What comes before that, in order: the batch's own command buffers, recordings, and [`Ends`].
     ahead: SmallVec<[vk::CommandBuffer; 4]>,
+    /// Its end, if it ends with a recording.
+    end: Option<vk::CommandBuffer>,
     /// Those of them that are its own.
     own: SmallVec<[vk::CommandBuffer; 2]>,
     /// The pipeline that the commands have bound last.
@@ -74,6 +77,14 @@ pub(crate) struct Replayed {
     pub(crate) records: Option<Piece>,
 }
 
+/// What a batch begins and ends with, as command buffers of a lane: for batches that have nothing
+/// but recordings there.
+#[derive(Clone, Copy)]
+pub(crate) struct Ends {
+    begin: vk::CommandBuffer,
+    end: vk::CommandBuffer,
+}
+
 /// When a tick's operation ran.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Timed {
@@ -104,6 +115,7 @@ impl Batch {
         Batch {
             commands,
             ahead: SmallVec::new(),
+            end: None,
             own: SmallVec::new(),
             bound: vk::Pipeline::null(),
             queue,
@@ -129,58 +141,59 @@ impl Batch {
     /// A barrier before an operation of these kinds, if it depends on an earlier one. Each is a
     /// buffer, and whether it is written.
     pub(crate) fn accesses(&mut self, core: &Core, kinds: Kinds, all: &[(vk::Buffer, bool)]) {
-        match self.hazards.as_mut() {
-            Some(hazards) => {
-                if let Some(barrier) = hazards.before(kinds, all) {
-                    self.barrier(core, barrier);
-                }
-            }
-            None => self.uses.add(all),
+        if let Some(barrier) = self.before(kinds, all) {
+            self.barrier(core, barrier);
         }
         #[cfg(test)]
         self.trail.push(Event::operation(kinds, Uses::Buffers(all.to_vec())));
     }
 
-    /// The same of what a recording uses: where that is too much, behind everything.
-    pub(crate) fn accesses_of(&mut self, core: &Core, kinds: Kinds, uses: &Used) {
-        match uses.all() {
-            Some([]) => {}
-            Some(all) => self.accesses(core, kinds, all),
+    /// Notes an operation. Returns the barrier that it needs before it.
+    fn before(&mut self, kinds: Kinds, all: &[(vk::Buffer, bool)]) -> Option<Barrier> {
+        match self.hazards.as_mut() {
+            Some(hazards) => hazards.before(kinds, all),
             None => {
-                self.full_barrier(core);
-                #[cfg(test)]
-                self.trail.push(Event::operation(kinds, Uses::Everything));
+                self.uses.add(all);
+                None
             }
+        }
+    }
+
+    /// What comes next is behind all that came before.
+    fn clear_hazards(&mut self) {
+        if let Some(hazards) = &mut self.hazards {
+            hazards.clear();
         }
     }
 
     /// All that comes next sees what all before has written.
-    pub(crate) fn full_barrier(&mut self, core: &Core) {
-        if let Some(hazards) = &mut self.hazards {
-            hazards.clear();
-        }
+    fn full_barrier(&mut self, core: &Core) {
+        self.clear_hazards();
         self.barrier(core, Barrier::FULL);
     }
 
-    pub(crate) fn barrier(&mut self, core: &Core, Barrier { from, to }: Barrier) {
+    pub(crate) fn barrier(&mut self, core: &Core, barrier: Barrier) {
+        if self.note_barrier(core, barrier) {
+            pipeline_barrier_of(core, self.commands, self.queue, barrier);
+        }
+    }
+
+    /// Counts a barrier. False if a test has planted its loss.
+    fn note_barrier(&mut self, _core: &Core, _barrier: Barrier) -> bool {
         #[cfg(test)]
         {
-            if core.shared.planted.omits() {
-                return;
+            if _core.shared.planted.omits() {
+                return false;
             }
-            self.trail.push(Event::Barrier(Barrier { from, to }));
+            self.trail.push(Event::Barrier(_barrier));
         }
-        let [from, to] = [from, to].map(|kinds| self.queue.kinds(kinds));
-        let (stages, uses) = (to.stages(), to.accesses());
-        pipeline_barrier(core, self.commands, (from.stages(), from.writes()), (stages, uses));
         self.counts.barriers += 1;
+        true
     }
 
     /// A barrier around what is not Folio's: commands of any kind.
     pub(crate) fn barrier_of_all(&mut self, core: &Core) {
-        if let Some(hazards) = &mut self.hazards {
-            hazards.clear();
-        }
+        self.clear_hazards();
         let all = vk::PipelineStageFlags2::ALL_COMMANDS;
         let (reads, writes) = (vk::AccessFlags2::MEMORY_READ, vk::AccessFlags2::MEMORY_WRITE);
         pipeline_barrier(core, self.commands, (all, writes), (all, reads | writes));
@@ -202,18 +215,25 @@ impl Batch {
         unsafe { core.device.cmd_bind_pipeline(self.commands, point, pipeline) };
     }
 
-    /// Goes on in another command buffer, behind what was recorded and this, which others record.
+    /// Executes what others recorded, behind all so far.
     fn continue_behind(
         &mut self,
         core: &Core,
         recorded: vk::CommandBuffer,
-        next: vk::CommandBuffer,
+        ends: Ends,
     ) -> Result<(), HalError> {
-        // SAFETY: it is being recorded, by the thread that holds its lane's state.
-        unsafe { core.device.end_command_buffer(self.commands) }
-            .map_err(|result| driver("vkEndCommandBuffer", result))?;
-        self.ahead.extend([self.commands, recorded]);
-        self.own.push(std::mem::replace(&mut self.commands, next));
+        if !self.commands.is_null() {
+            // SAFETY: it is being recorded, by the thread that holds its lane's state.
+            unsafe { core.device.end_command_buffer(self.commands) }
+                .map_err(|result| driver("vkEndCommandBuffer", result))?;
+            let own = std::mem::take(&mut self.commands);
+            self.ahead.push(own);
+            self.own.push(own);
+        } else if self.ahead.is_empty() {
+            self.ahead.push(ends.begin);
+        }
+        self.ahead.push(recorded);
+        self.end = Some(ends.end);
         self.bound = vk::Pipeline::null();
         Ok(())
     }
@@ -230,6 +250,20 @@ impl Batch {
 
 type Scope = (vk::PipelineStageFlags2, vk::AccessFlags2);
 
+fn pipeline_barrier_of(core: &Core, commands: vk::CommandBuffer, queue: Use, barrier: Barrier) {
+    let [from, to] = [barrier.from, barrier.to].map(|kinds| queue.kinds(kinds));
+    let (stages, uses) = (to.stages(), to.accesses());
+    pipeline_barrier(core, commands, (from.stages(), from.writes()), (stages, uses));
+}
+
+/// The host reads what it has been told has ended.
+fn host_barrier(core: &Core, commands: vk::CommandBuffer) {
+    let uses = vk::AccessFlags2::HOST_READ | vk::AccessFlags2::HOST_WRITE;
+    let to = (vk::PipelineStageFlags2::HOST, uses);
+    let from = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
+    pipeline_barrier(core, commands, from, to);
+}
+
 fn pipeline_barrier(core: &Core, commands: vk::CommandBuffer, from: Scope, to: Scope) {
     let barriers = [vk::MemoryBarrier2::default()
         .src_stage_mask(from.0)
@@ -242,20 +276,18 @@ fn pipeline_barrier(core: &Core, commands: vk::CommandBuffer, from: Scope, to: S
 }
 
 impl VulkanLane {
-    /// The open batch, which is begun if there is none.
-    pub(crate) fn open<'s>(
-        &self,
-        state: &'s mut State,
-        tick: Tick,
-    ) -> Result<&'s mut Batch, HalError> {
-        if state.open.is_none() {
-            let commands = self.command_buffer(state)?;
-            let batch = state.open.insert(Batch::new(commands, self.queue, tick));
-            batch.hazards = Some(std::mem::take(&mut state.hazards));
-            // What other batches of the queue have written is seen here.
-            batch.full_barrier(&self.core);
-        }
-        state.open.as_mut().ok_or_else(|| HalError::unsupported("commands"))
+    /// The open batch, a new one if there is none. What other batches of the queue have written is
+    /// seen in it.
+    pub(crate) fn open<'s>(&self, state: &'s mut State, tick: Tick) -> &'s mut Batch {
+        let State { open, hazards, .. } = state;
+        open.get_or_insert_with(|| {
+            let mut batch = Batch::new(vk::CommandBuffer::null(), self.queue, tick);
+            batch.hazards = Some(std::mem::take(hazards));
+            batch.clear_hazards();
+            // By its first command buffer.
+            batch.note_barrier(&self.core, Barrier::FULL);
+            batch
+        })
     }
 
     /// A batch that begins behind these values.
@@ -265,17 +297,20 @@ impl VulkanLane {
         tick: Tick,
         waits: Vec<Awaited>,
         values: Vec<(vk::Semaphore, u64)>,
-    ) -> Result<(), HalError> {
+    ) {
         self.submit(state);
-        let batch = self.open(state, tick)?;
+        let batch = self.open(state, tick);
         (batch.waits, batch.values) = (waits, values);
-        Ok(())
     }
 
-    fn command_buffer(&self, state: &mut State) -> Result<vk::CommandBuffer, HalError> {
+    /// A command buffer that is being recorded.
+    fn command_buffer(
+        &self,
+        state: &mut State,
+        flags: vk::CommandBufferUsageFlags,
+    ) -> Result<vk::CommandBuffer, HalError> {
         let device = &self.core.device;
-        let begin = vk::CommandBufferBeginInfo::default()
-            .flags(vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT);
+        let begin = vk::CommandBufferBeginInfo::default().flags(flags);
         let commands = match state.free.pop() {
             Some(commands) => commands,
             None => {
@@ -306,6 +341,12 @@ impl VulkanLane {
 
     /// Submits what is open.
     pub(crate) fn submit(&self, state: &mut State) {
+        // A batch without commands waits and signals by what it begins with.
+        let needs = |batch: &Batch| batch.commands.is_null() && batch.end.is_none();
+        let begun = match state.open.as_ref().is_some_and(needs) {
+            true => self.open_now(state).map(drop),
+            false => Ok(()),
+        };
         let Some(mut batch) = state.open.take() else { return };
         for (arena, full) in state.arenas.iter_mut().zip(&mut batch.full) {
             arena.seal(full);
@@ -317,7 +358,7 @@ impl VulkanLane {
         self.core.counts().add(&batch.counts);
         state.value += 1;
         batch.value = state.value;
-        let submitted = self.core.told(self.submit_batch(&batch));
+        let submitted = self.core.told(begun.and_then(|()| self.submit_batch(&batch)));
         if let Err(error) = submitted {
             // Nothing of it runs. Its ticks end, and the first of them tells why.
             self.fail(batch.first, error);
@@ -342,21 +383,23 @@ impl VulkanLane {
         if self.core.shared.planted.loses() {
             return Err(driver("vkQueueSubmit2", vk::Result::ERROR_DEVICE_LOST));
         }
-        // The host reads what it has been told has ended.
-        let uses = vk::AccessFlags2::HOST_READ | vk::AccessFlags2::HOST_WRITE;
-        let to = (vk::PipelineStageFlags2::HOST, uses);
-        let from = (vk::PipelineStageFlags2::ALL_COMMANDS, vk::AccessFlags2::MEMORY_WRITE);
-        pipeline_barrier(&self.core, batch.commands, from, to);
-        // SAFETY: it is being recorded, and no one else does so.
-        unsafe { device.end_command_buffer(batch.commands) }
-            .map_err(|result| driver("vkEndCommandBuffer", result))?;
+        let end = match batch.end.filter(|_| batch.commands.is_null()) {
+            Some(end) => end,
+            None => {
+                host_barrier(&self.core, batch.commands);
+                // SAFETY: it is being recorded, and no one else does so.
+                unsafe { device.end_command_buffer(batch.commands) }
+                    .map_err(|result| driver("vkEndCommandBuffer", result))?;
+                batch.commands
+            }
+        };
         let all = vk::PipelineStageFlags2::ALL_COMMANDS;
         let at = |semaphore: vk::Semaphore, value: u64| {
             vk::SemaphoreSubmitInfo::default().semaphore(semaphore).value(value).stage_mask(all)
         };
         let waits: Vec<_> = batch.values.iter().map(|(other, value)| at(*other, *value)).collect();
         let signals = [at(self.semaphore, batch.value)];
-        let all = batch.ahead.iter().chain([&batch.commands]);
+        let all = batch.ahead.iter().chain([&end]);
         let buffer =
             |own: &vk::CommandBuffer| vk::CommandBufferSubmitInfo::default().command_buffer(*own);
         let buffers: SmallVec<[_; 4]> = all.map(buffer).collect();
@@ -390,6 +433,7 @@ impl VulkanLane {
         if !self.core.info.caps.timing || state.queries.used + 2 > QUERIES {
             return None;
         }
+        self.open_now(state).ok()?;
         let own = state.queries.next;
         state.queries.next = (own + 2) % QUERIES;
         state.queries.used += 2;
@@ -410,7 +454,10 @@ impl VulkanLane {
 
     pub(crate) fn end_time(&self, state: &mut State, (tick, queued): (Tick, u64), own: u32) {
         let Some(pool) = state.queries.pool else { return };
-        let Some(batch) = state.open.as_mut() else { return };
+        let Ok(batch) = self.open_now(state) else {
+            state.queries.used -= 2;
+            return;
+        };
         batch.barrier_of_all(&self.core);
         let all = vk::PipelineStageFlags2::ALL_COMMANDS;
         // SAFETY: as above.
@@ -451,7 +498,10 @@ impl VulkanLane {
         for (arena, full) in state.arenas.iter_mut().zip(batch.full) {
             arena.recycle(&self.core, full);
         }
-        state.free.extend(batch.own.into_iter().chain([batch.commands]));
+        let last = Some(batch.commands).filter(|commands| !commands.is_null());
+        state.free.extend(batch.own.into_iter().chain(last));
+        // A thread that is told of the end finds recordings free.
+        drop(batch.replays);
         self.ended(batch.last);
     }
 
@@ -476,9 +526,41 @@ impl VulkanLane {
         self.lock()
     }
 
-    /// The batch that is being recorded.
+    /// The open batch, of which a command buffer is being recorded.
     pub(crate) fn open_now<'s>(&self, state: &'s mut State) -> Result<&'s mut Batch, HalError> {
-        state.open.as_mut().ok_or_else(|| HalError::unsupported("commands without a batch"))
+        let none = || HalError::unsupported("commands without a batch");
+        if state.open.as_ref().ok_or_else(none)?.commands.is_null() {
+            let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
+            let commands = self.command_buffer(state, once)?;
+            let batch = state.open.as_mut().ok_or_else(none)?;
+            if batch.ahead.is_empty() {
+                pipeline_barrier_of(&self.core, commands, self.queue, Barrier::FULL);
+            }
+            batch.commands = commands;
+            batch.counts.begun += 1;
+        }
+        state.open.as_mut().ok_or_else(none)
+    }
+
+    /// The lane's, recorded when it first needs them. They may be under way several times.
+    fn ends(&self, state: &mut State) -> Result<Ends, HalError> {
+        if let Some(ends) = state.ends {
+            return Ok(ends);
+        }
+        let device = &self.core.device;
+        let mut recorded = |record: &dyn Fn(vk::CommandBuffer)| -> Result<_, HalError> {
+            let often = vk::CommandBufferUsageFlags::SIMULTANEOUS_USE;
+            let commands = self.command_buffer(state, often)?;
+            record(commands);
+            // SAFETY: it is being recorded, by the thread that holds its lane's state.
+            unsafe { device.end_command_buffer(commands) }
+                .map_err(|result| driver("vkEndCommandBuffer", result))?;
+            Ok(commands)
+        };
+        let begins = |own| pipeline_barrier_of(&self.core, own, self.queue, Barrier::FULL);
+        let begin = recorded(&begins)?;
+        let end = recorded(&|own| host_barrier(&self.core, own))?;
+        Ok(*state.ends.insert(Ends { begin, end }))
     }
 
     /// Submits a part of a job that has been taken, as a batch of its own, with which its tick does
@@ -489,7 +571,7 @@ impl VulkanLane {
         record: impl FnOnce(&mut State) -> Result<(), HalError>,
     ) -> Result<u64, HalError> {
         let mut state = self.lock();
-        self.open(&mut state, tick)?.last = tick.saturating_sub(1);
+        self.open(&mut state, tick).last = tick.saturating_sub(1);
         let recorded = record(&mut state);
         self.submit(&mut state);
         recorded.map(|()| state.value)
@@ -500,15 +582,50 @@ impl VulkanLane {
         self.lock().flying.front().is_none_or(|batch| batch.value > value)
     }
 
-    /// Goes on in a new command buffer, behind one that others execute, too.
+    /// A barrier before an operation that uses what a recording does, if it depends on an earlier
+    /// one: where that is too much, behind everything.
+    pub(crate) fn accesses_of(
+        &self,
+        state: &mut State,
+        kinds: Kinds,
+        uses: &Used,
+    ) -> Result<(), HalError> {
+        let none = || HalError::unsupported("commands without a batch");
+        let batch = state.open.as_mut().ok_or_else(none)?;
+        let barrier = match uses.all() {
+            Some([]) => return Ok(()),
+            Some(all) => batch.before(kinds, all),
+            None => {
+                batch.clear_hazards();
+                Some(Barrier::FULL)
+            }
+        };
+        if let Some(barrier) = barrier {
+            self.open_now(state)?.barrier(&self.core, barrier);
+        }
+        #[cfg(test)]
+        if let Some(batch) = &mut state.open {
+            let buffers = uses.all().map(|all| Uses::Buffers(all.to_vec()));
+            batch.trail.push(Event::operation(kinds, buffers.unwrap_or(Uses::Everything)));
+        }
+        Ok(())
+    }
+
+    /// Executes what others recorded, behind all so far; `apart`: and before all that comes.
     pub(crate) fn continue_behind(
         &self,
         state: &mut State,
         recorded: vk::CommandBuffer,
+        apart: bool,
     ) -> Result<(), HalError> {
-        let next = self.command_buffer(state)?;
-        let batch = self.open_now(state)?;
-        batch.continue_behind(&self.core, recorded, next)
+        let ends = self.ends(state)?;
+        let none = || HalError::unsupported("commands without a batch");
+        let batch = state.open.as_mut().ok_or_else(none)?;
+        batch.continue_behind(&self.core, recorded, ends)?;
+        if apart {
+            self.open_now(state)?.full_barrier(&self.core);
+        }
+        Ok(())
     }
 
     /// A piece for words, for the batch that is being recorded.

@@ -25,11 +25,11 @@ impl VulkanLane {
         let queued = if head.timed { self.core.now() } else { 0 };
         let mut state = self.lock();
         state.issued = head.tick;
-        let opened = match values.is_empty() {
-            true => self.open(&mut state, head.tick).map(drop),
+        match values.is_empty() {
+            true => drop(self.open(&mut state, head.tick)),
             false => self.open_behind(&mut state, head.tick, waits, values),
-        };
-        if let Err(error) = opened {
+        }
+        if let Err(error) = self.open_now(&mut state).map(drop) {
             self.end_with_last(&mut state, head.tick);
             return Err(error);
         }

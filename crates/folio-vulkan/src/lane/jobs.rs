@@ -50,6 +50,37 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<Argument>,
 }
 
+/// What a launch is asked to do.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) geometry: &'a Geometry,
+    pub(crate) params: &'a [Param],
+    pub(crate) scalars: &'a [u8],
+    pub(crate) proved: bool,
+    /// Of an opaque kernel.
+    pub(crate) arguments: &'a [Argument],
+}
+
+impl<'a> Asked<'a> {
+    pub(crate) fn new(geometry: &'a Geometry, args: &Args<'a>) -> Asked<'a> {
+        let Args { params, blob: scalars, proved, arguments } = *args;
+        Asked { geometry, params, scalars, proved, arguments }
+    }
+
+    /// How long the device takes for it, about.
+    pub(crate) fn estimate(&self, core: &Core, code: &Loaded) -> u64 {
+        let items = self.geometry.range.iter().map(|n| *n as u64).product();
+        core.speed.launch(items, code.operations())
+    }
+}
+
+impl Launch {
+    pub(crate) fn asked(&self) -> Asked<'_> {
+        let Launch { geometry, params, scalars, proved, arguments, .. } = self;
+        Asked { geometry, params, scalars, proved: *proved, arguments }
+    }
+}
+
 impl Work {
     pub(crate) fn copy(core: &Core, rects: &[CopyRect]) -> Work {
         let (mut found, mut held) = (rects.to_vec(), vec![]);
@@ -70,10 +101,7 @@ impl Work {
         match self {
             Work::Copy { rects, .. } => rects.iter().map(|rect| bytes(rect.extent)).sum(),
             Work::Fill(rects, _) => rects.iter().map(|rect| bytes(rect.extent)).sum(),
-            Work::Launch(launch) => {
-                let items = launch.geometry.range.iter().map(|n| *n as u64).product();
-                speed.launch(items, launch.code.operations())
-            }
+            Work::Launch(launch) => launch.asked().estimate(core, &launch.code),
             Work::Replay(turn) => turn.recording.estimate,
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => 0,
         }
@@ -83,7 +111,7 @@ impl Work {
     pub(crate) fn records(&self, core: &Core) -> usize {
         match self {
             Work::Launch(launch) => match &launch.code {
-                Loaded::Function(function) => records(core, function, launch),
+                Loaded::Function(function) => records(core, function, &launch.asked()),
                 Loaded::Opaque(_) => 0,
             },
             _ => 0,
@@ -179,35 +207,39 @@ impl VulkanLane {
         }
         if !values.is_empty() {
             let waits = std::mem::take(&mut job.waits);
-            if let Err(error) = self.open_behind(&mut state, job.tick, waits, values) {
-                self.fail(job.tick, error);
-            }
+            self.open_behind(&mut state, job.tick, waits, values);
         }
-        if let Err(error) = self.core.told(self.record(&mut state, &job)) {
-            self.fail(job.tick, error);
-        }
-        if let Some(batch) = &mut state.open {
-            batch.last = job.tick;
-            batch.load.add(job.work.estimate(&self.core));
-            if batch.load.is_enough() {
-                self.submit(&mut state);
-            }
-        } else {
-            // Not even a command buffer could be had: the tick ends with what is ahead.
-            self.end_with_last(&mut state, job.tick);
-        }
+        let Job { tick, timed, queued, ref work, .. } = job;
+        let estimate = work.estimate(&self.core);
+        self.take(&mut state, (tick, timed.then_some(queued)), estimate, |state| {
+            self.record_work(state, tick, work)
+        });
         Step::Taken
     }
 
-    /// Records what the device does for a job.
-    fn record(&self, state: &mut State, job: &Job) -> Result<(), HalError> {
-        self.open(state, job.tick)?;
-        let time = if job.timed { self.begin_time(state) } else { None };
-        let done = self.record_work(state, job.tick, &job.work);
-        if let Some(own) = time {
-            self.end_time(state, (job.tick, job.queued), own);
+    /// Has the device do what comes next, behind all that it was given: of this tick, and, if that
+    /// is timed, queued at this time.
+    pub(super) fn take(
+        &self,
+        state: &mut State,
+        (tick, queued): (Tick, Option<u64>),
+        estimate: u64,
+        record: impl FnOnce(&mut State) -> Result<(), HalError>,
+    ) {
+        self.open(state, tick);
+        let time = queued.and_then(|queued| Some((queued, self.begin_time(state)?)));
+        if let Err(error) = self.core.told(record(state)) {
+            self.fail(tick, error);
         }
-        done
+        if let Some((queued, own)) = time {
+            self.end_time(state, (tick, queued), own);
+        }
+        let batch = self.open(state, tick);
+        batch.last = tick;
+        batch.load.add(estimate);
+        if batch.load.is_enough() {
+            self.submit(state);
+        }
     }
 
     /// Records commands into what is open.
@@ -220,12 +252,23 @@ impl VulkanLane {
         match work {
             Work::Copy { rects, .. } => self.copy(state, rects),
             Work::Fill(rects, pattern) => self.fill(state, tick, rects, pattern),
-            Work::Launch(launch) => match &launch.code {
-                Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),
-                Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
-            },
+            Work::Launch(launch) => self.record_launch(state, tick, &launch.code, &launch.asked()),
             Work::Replay(turn) => self.replay(state, tick, turn),
             Work::HostCopy(_) | Work::Join | Work::Refused(_) => Ok(()),
+        }
+    }
+
+    /// Records a launch into what is open.
+    pub(super) fn record_launch(
+        &self,
+        state: &mut State,
+        tick: Tick,
+        code: &Loaded,
+        launch: &Asked<'_>,
+    ) -> Result<(), HalError> {
+        match code {
+            Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),
+            Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
         }
     }
 

@@ -51,7 +51,7 @@ impl<'l> Gate<'l> {
         let (semaphore, value) = lane.core.timeline().unwrap();
         let value = value + 1;
         let mut state = lane.state();
-        lane.open_behind(&mut state, tick, vec![], vec![(semaphore, value)]).unwrap();
+        lane.open_behind(&mut state, tick, vec![], vec![(semaphore, value)]);
         Gate { lane, semaphore, value }
     }
 

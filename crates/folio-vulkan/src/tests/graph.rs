@@ -322,6 +322,51 @@ fn replays_of_vulkan_have_barriers_between_dependent_operations() {
     }
 }
 
+/// A batch of replays that do not depend on each other records nothing. One that has something else
+/// to do begins a command buffer for that.
+#[test]
+fn replays_of_vulkan_alone_begin_no_command_buffer() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y: Vec<Allocation> = (0..2).map(|_| rig.numbers()).collect();
+    let graphs: Vec<_> =
+        y.iter().map(|y| rig.graph(&[(rig.proved(y, 1), &[]), (rig.proved(y, 2), &[0])])).collect();
+    let grown = |v: u32, n: u32| v.wrapping_mul(3).wrapping_add(n);
+    let mut wanted = [0u32; 2];
+    let mut first = 1;
+    // Replays by number, and launches by number and 10; what begins for them.
+    let mut check = |rig: &mut Rig, of: &[usize], first: u32, begun: u64| {
+        let before = rig.counts();
+        for at in of {
+            let value = &mut wanted[*at % 10];
+            match graphs.get(*at) {
+                Some(graph) => {
+                    rig.enqueue(Op::Replay(graph));
+                    *value = grown(grown(*value, if *at == 0 { first } else { 1 }), 2);
+                }
+                None => {
+                    rig.proved(&y[*at - 10], 7).with(&mut |op| rig.enqueue(op));
+                    *value = grown(*value, 7);
+                }
+            }
+        }
+        rig.wait();
+        let done = rig.counts() - before;
+        assert_eq!((done.submissions, done.begun), (1, begun), "{of:?}");
+        assert_eq!([rig.number(&y[0]), rig.number(&y[1])], wanted, "{of:?}");
+    };
+    check(&mut rig, &[0], first, 0);
+    check(&mut rig, &[0, 1], first, 0);
+    check(&mut rig, &[1, 1], first, 1);
+    check(&mut rig, &[0, 10], first, 1);
+    check(&mut rig, &[10, 0, 1], first, 1);
+    check(&mut rig, &[10, 0, 10], first, 2);
+    // Other words are written before a replay, once.
+    first = 5;
+    rig.proved(&y[0], first).with(&mut |op| graphs[0].update(0, op).unwrap());
+    check(&mut rig, &[0], first, 1);
+    check(&mut rig, &[0], first, 0);
+}
+
 /// What a recording uses is told up to a number of buffers; one of more is kept apart from all.
 #[test]
 fn replays_of_vulkan_that_use_many_buffers_are_kept_apart() {
@@ -366,6 +411,34 @@ fn batches_of_vulkan_are_submitted_by_time_and_by_number() {
     let rect = FillRect { dst: place(&much, 0), pitch: [0; 2], extent: [1, 1, bytes] };
     rig.enqueue(Op::Fill(&[rect], &[1]));
     assert_eq!((rig.counts() - before).submissions, 2, "a long one");
+    rig.wait();
+}
+
+/// A device without work is given an operation at once, and then twice as many each time; from the
+/// beginning when they have been flushed.
+#[test]
+fn bursts_of_vulkan_are_few_submissions() {
+    let Some(mut rig) = Rig::new() else { return };
+    let y = rig.numbers();
+    let mut step = rig.step(&y, 0);
+    step.geometry = Geometry::new(1, [1, 1, 8]);
+    let burst = |rig: &mut Rig, count: usize| {
+        let before = rig.counts();
+        for _ in 0..count {
+            step.with(&mut |op| rig.enqueue(op));
+            // SAFETY: no other thread uses the device.
+            unsafe { rig.device.0.device.device_wait_idle() }.unwrap();
+            rig.lane.drive();
+        }
+        (rig.counts() - before).submissions
+    };
+    assert_eq!(burst(&mut rig, 1), 1);
+    assert_eq!(burst(&mut rig, 62), 5, "2, 4, 8, 16, 32");
+    assert_eq!(burst(&mut rig, 10), 0);
+    rig.lane.flush();
+    assert_eq!(burst(&mut rig, 3), 2, "1, 2");
+    rig.wait();
+    assert_eq!(burst(&mut rig, 3), 2);
     rig.wait();
 }
 

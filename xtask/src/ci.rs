@@ -172,7 +172,7 @@ fn outside(run: &Run) -> Result<Counts> {
         println!("{}", manifest.display());
         let step = |words: &[&str], more: &[&str]| {
             let mut command = cargo(&run.root, words);
-            // Their profiles are the workspace's: what it has built is not built again.
+            // What one of them has built, the next one with the same features and profile finds.
             command.env("CARGO_TARGET_DIR", &run.target);
             command.arg("--manifest-path").arg(&manifest);
             process::show(command.args(more))
@@ -194,6 +194,7 @@ fn rustdoc(run: &Run) -> Result<Counts> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cargo::TESTED;
     use crate::suites;
 
     fn row(failed: usize) -> Row {
@@ -243,6 +244,26 @@ mod tests {
         assert!(tree.contains("folio-interp "), "{tree}");
         for other in ["folio-model ", "folio-cpu ", "folio-layers ", "folio-opencl "] {
             assert!(!tree.contains(other), "{other}: {tree}");
+        }
+    }
+
+    /// The matrix's tests come after the others, with the same features of what both use: but for
+    /// `folio` itself, none of it is built again.
+    #[test]
+    fn the_matrix_finds_the_crates_of_the_tests_built() {
+        let root = crate::tree::root().unwrap();
+        let features = |of: &[&str], name: &str| {
+            let words = ["tree", "--offline", "--edges", "normal,build,dev", "--prefix", "none"];
+            let mut command = cargo(&root, &words);
+            let tree = process::capture(command.args(["--format", "{p} {f}"]).args(of)).unwrap();
+            let lines = tree.lines().map(|line| line.trim_end_matches("(*)").trim_end());
+            let of_name = lines.filter(|line| line.split(' ').next() == Some(name));
+            of_name.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
+        };
+        for name in ["cudarc", "folio-core", "folio-kernel", "half", "syn", "zerocopy"] {
+            let matrix = features(&["--package", "folio-bench-matrix"], name);
+            assert!(!matrix.is_empty(), "{name}");
+            assert_eq!(matrix, features(&TESTED, name), "{name}");
         }
     }
 

@@ -49,10 +49,9 @@ pub fn run(
     }
 }
 
-/// Tests at once: half as many more than there are processors, since many wait for others.
+/// Tests at once: twice as many as there are processors, since many wait for others.
 fn at_once() -> usize {
-    let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    processors + processors.div_ceil(2)
+    2 * std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 fn junit_files(root: &Path, target: &Path) -> Vec<PathBuf> {

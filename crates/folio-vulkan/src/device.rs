@@ -1,6 +1,6 @@
 //! A device: its queues, its lanes and its allocator.
 
-use crate::calls::Inside;
+use crate::calls::{self, Inside};
 use crate::counts::Total;
 use crate::graph::VulkanGraph;
 use crate::handles::Handles;
@@ -20,10 +20,9 @@ use folio_core::hal::{
     HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node, PointerInfo,
     Source, UsmAllocator,
 };
-use std::ffi::c_int;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 /// What there is of a device.
@@ -160,7 +159,7 @@ impl Core {
         core.name(core.device.handle(), "folio device");
         core.name(queue, "folio queue");
         copies.into_iter().for_each(|queue| core.name(queue, "folio copies"));
-        notice_the_end();
+        calls::notice_the_end();
         Ok(core)
     }
 
@@ -358,32 +357,6 @@ impl Core {
     }
 }
 
-/// The process ends: what libraries registered for that runs in turn, the last one first. The last
-/// handle of a device may go on any thread meanwhile, and NVIDIA's driver crashes if a device or a
-/// lane is closed when it has taken itself down (docs/drivers.md). So none is closed any more from
-/// here on, and one that is being closed is waited for.
-static ENDING: Mutex<bool> = Mutex::new(false);
-
-pub(crate) fn ending() -> MutexGuard<'static, bool> {
-    ENDING.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Has that noticed. To be called once the driver is there, so that it comes before the driver's.
-fn notice_the_end() {
-    static ONCE: Once = Once::new();
-    unsafe extern "C" {
-        fn atexit(call: extern "C" fn()) -> c_int;
-    }
-    extern "C" fn end() {
-        *ending() = true;
-    }
-    ONCE.call_once(|| {
-        // SAFETY: C's own function, which keeps the address of a function that stays. Refused, the
-        // end goes unnoticed.
-        let _ = unsafe { atexit(end) };
-    });
-}
-
 /// A device that is open. What it shares with its lanes and graphs.
 #[derive(Debug)]
 pub(crate) struct Opened(ManuallyDrop<Core>);
@@ -401,15 +374,13 @@ impl Drop for Opened {
         // SAFETY: nothing uses the field after this.
         let core = unsafe { ManuallyDrop::take(&mut self.0) };
         let shared = core.shared.clone();
-        // It takes the lock of the end, which threads in calls hold, while it is alone.
         shared.end(move || drop(core));
     }
 }
 
 impl Drop for Core {
     fn drop(&mut self) {
-        let ending = ending();
-        if *ending {
+        if calls::over() {
             return;
         }
         let (_, kernels) =

@@ -31,8 +31,9 @@ mod progress;
 
 use crate::arena::{Arena, Store};
 use crate::barriers::Hazards;
+use crate::calls;
 use crate::counts::Counts;
-use crate::device::{Opened, ending};
+use crate::device::Opened;
 use crate::graph::VulkanGraph;
 use crate::pace::Burst;
 use crate::platform::driver;
@@ -336,11 +337,10 @@ impl Drop for VulkanLane {
         // Declared first, so it goes when the lock is released: lanes that nothing else holds go by
         // this function, too.
         let mut others: Vec<Awaited> = vec![];
-        let _inside = self.core.inside();
-        let ending = ending();
-        if *ending {
+        if calls::over() {
             return;
         }
+        let _inside = self.core.inside();
         let state = self.state.get_mut().unwrap_or_else(PoisonError::into_inner);
         // Work that is not submitted is discarded; what is recorded is not begun.
         let pending = std::mem::take(&mut state.pending);

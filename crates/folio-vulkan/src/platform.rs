@@ -184,6 +184,9 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
+        if calls::over() {
+            return;
+        }
         let _inside = self.inside();
         if let Some((utils, messenger)) = self.messenger.take() {
             // SAFETY: it is this value's, which devices hold.

@@ -7,6 +7,7 @@
 mod backends;
 mod bundle;
 mod emitted;
+mod ends;
 mod engine_drivers;
 mod engine_foreign;
 mod engine_given_back;

@@ -205,7 +205,6 @@ fn group(binary: &str, test: &str) -> &'static str {
         Some((_, "bundle")) => "bundle",
         Some(("folio-conformance", "engine_drivers")) if test.starts_with("twins::") => "twins",
         Some(("folio-conformance", "engine_drivers")) if test.starts_with("opencl::") => "opencl",
-        Some(("folio-conformance", "ends")) if backends::is_of(test, "opencl") => "opencl",
         // The rest of it needs no device.
         None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
@@ -213,14 +212,14 @@ fn group(binary: &str, test: &str) -> &'static str {
         Some((_, "opencl_limited" | "opencl_programs")) if !test.starts_with("suite_") => "opencl",
         Some((
             "folio-conformance",
-            "hal_drivers" | "raw_memory" | "opaque" | "interop" | "large",
+            "hal_drivers" | "raw_memory" | "opaque" | "interop" | "large" | "ends",
         ))
         | Some(("folio-algorithms", _))
             if backends::is_of(test, "opencl") =>
         {
             "opencl"
         }
-        Some(("folio-conformance", "hal_drivers" | "engine_drivers")) => "conformance",
+        Some(("folio-conformance", "hal_drivers" | "engine_drivers" | "ends")) => "conformance",
         Some(("folio-model", "emit")) if backends::is_of(test, "opencl") => "opencl",
         Some(("folio-model", "emit")) => "random",
         // Without CUDA.

@@ -9,7 +9,7 @@ use crate::verdicts::IN_FLIGHT;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use folio_cache::{Bundle, Cache};
 use folio_core::hal::{
-    Backend, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Link, MemoryHome,
+    Backend, Calls, Caps, Device, DeviceInfo, DeviceKind, HalError, HalErrorKind, Link, MemoryHome,
     Notify, Unavailable, WaitGroup,
 };
 use std::any::TypeId;
@@ -188,6 +188,7 @@ unsafe impl Backend for CudaBackend {
     }
 
     fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
+        let _calls = Calls::begin();
         let optional = driver::present()?;
         let all = || -> Result<Vec<_>, HalError> {
             let found = usable()?.into_iter().enumerate();
@@ -197,6 +198,7 @@ unsafe impl Backend for CudaBackend {
     }
 
     unsafe fn open(&self, index: usize, _: Notify) -> Result<Arc<dyn Device>, HalError> {
+        let _calls = Calls::begin();
         let missing = |why: Unavailable| HalError::new(HalErrorKind::Driver, why.reason);
         let optional = driver::present().map_err(missing)?;
         let device = find(index)?;

@@ -28,7 +28,7 @@ impl Captured<'_> {
         // It may have entered another one.
         let entered = context.enter();
         let captured = stream.end();
-        called.and(entered)?;
+        let _calls = called.and(entered)?;
         captured
     }
 

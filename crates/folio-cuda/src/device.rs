@@ -47,7 +47,7 @@ impl CudaDevice {
         ranges: Option<&'static Ranges>,
     ) -> Result<CudaDevice, HalError> {
         let context = Arc::new(Context::retain(device, optional)?);
-        context.enter()?;
+        let _calls = context.enter()?;
         let _relaxed = Relaxed::begin();
         let of = |which| attribute(device, which);
         let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
@@ -94,7 +94,7 @@ unsafe impl Device for CudaDevice {
     }
 
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
-        self.0.context.enter()?;
+        let _calls = self.0.context.enter()?;
         let _relaxed = Relaxed::begin();
         let (context, chip) = (&self.0.context, &self.0.chip);
         let loaded = with_room(context, || Loaded::new(context, chip, source))?;
@@ -107,7 +107,7 @@ unsafe impl Device for CudaDevice {
         if !lock(&self.0.loaded).remove(&handle.0) {
             return;
         }
-        let _ = self.0.context.enter();
+        let _calls = self.0.context.enter();
         let _relaxed = Relaxed::begin();
         // SAFETY: it was in the list of what is loaded, and every operation that names it has ended
         // (the engine's part of the contract).
@@ -123,7 +123,7 @@ unsafe impl Device for CudaDevice {
         // SAFETY: it is loaded (the engine's part of the contract).
         match unsafe { Loaded::of(handle) } {
             Loaded::Opaque(kernel) => {
-                self.0.context.enter()?;
+                let _calls = self.0.context.enter()?;
                 let _relaxed = Relaxed::begin();
                 kernel.check(&self.0.context, geometry, arguments)
             }
@@ -143,13 +143,13 @@ unsafe impl Device for CudaDevice {
         if here == there {
             return None;
         }
+        let _calls = self.0.context.enter().ok()?;
         let mut can = 0;
         // SAFETY: devices that the driver named; a place for the answer.
         let asked = unsafe { sys::cuDeviceCanAccessPeer(&raw mut can, here, there) };
         if asked != CUresult::CUDA_SUCCESS || can == 0 {
             return None;
         }
-        self.0.context.enter().ok()?;
         let _relaxed = Relaxed::begin();
         // SAFETY: both contexts are retained.
         let enabled = unsafe { sys::cuCtxEnablePeerAccess(other.context.raw, 0) };
@@ -171,7 +171,7 @@ unsafe impl Device for CudaDevice {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        let _ = self.context.enter();
+        let _calls = self.context.enter();
         let _relaxed = Relaxed::begin();
         for handle in std::mem::take(&mut *lock(&self.loaded)) {
             // SAFETY: still in the list of what is loaded; no lane is left.
@@ -238,7 +238,7 @@ mod tests {
         let asked = unsafe { sys::cuDeviceGetP2PAttribute(&raw mut atomics, what, here, there) };
         assert_eq!(asked, CUresult::CUDA_SUCCESS);
         assert_eq!(link, if atomics == 1 { NVLINK } else { PCIE });
-        first.0.context.enter().unwrap();
+        let _calls = first.0.context.enter().unwrap();
         let _relaxed = Relaxed::begin();
         // SAFETY: both contexts are retained.
         let again = unsafe { sys::cuCtxEnablePeerAccess(second.0.context.raw, 0) };

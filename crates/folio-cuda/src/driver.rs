@@ -1,11 +1,11 @@
 //! The driver: whether it is there, what its answers mean, and contexts.
 
 use cudarc::driver::sys::{self, CUresult};
-use folio_core::hal::{HalError, HalErrorKind, Lost, Unavailable};
+use folio_core::hal::{Calls, HalError, HalErrorKind, Lost, Unavailable};
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::{Arc, Once, OnceLock};
 
 /// The driver's functions that are younger than the others.
 #[derive(Clone, Copy, Debug)]
@@ -204,15 +204,19 @@ impl Context {
         // SAFETY: a device that the driver named.
         let result = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) };
         check("cuDevicePrimaryCtxRetain", result)?;
+        static NOTICED: Once = Once::new();
+        NOTICED.call_once(Calls::end_with_the_process);
         Ok(Context { device, raw, optional, end: Arc::default(), why: OnceLock::new() })
     }
 
-    /// Makes it the calling thread's.
+    /// Begins calls, for which it is the thread's.
     #[inline]
-    pub(crate) fn enter(&self) -> Result<(), HalError> {
+    pub(crate) fn enter(&self) -> Result<Calls, HalError> {
+        let calls = Calls::begin();
         self.alive()?;
         // SAFETY: the context is retained as long as this lives.
-        self.check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })
+        self.check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })?;
+        Ok(calls)
     }
 
     /// Whether the device still does something.
@@ -231,6 +235,7 @@ impl Context {
     /// what is in the stream.
     #[cold]
     pub(crate) fn insist(&self, stream: sys::CUstream) -> bool {
+        let _calls = Calls::begin();
         let _relaxed = Relaxed::begin();
         // SAFETY: a live stream.
         let result = unsafe { sys::cuStreamSynchronize(stream) };
@@ -294,6 +299,7 @@ impl Context {
 
 impl Drop for Context {
     fn drop(&mut self) {
+        let _calls = Calls::begin();
         // SAFETY: retained once, and nothing of it is used any more: whatever does holds this.
         // What the driver answers changes nothing now.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };

@@ -77,7 +77,7 @@ struct Operation {
 impl CudaGraph {
     pub(crate) fn new(device: Arc<Opened>, nodes: &[Node<'_>]) -> Result<CudaGraph, HalError> {
         let context = device.context.clone();
-        context.enter()?;
+        let _calls = context.enter()?;
         if !context.optional.graphs {
             return Err(HalError::unsupported("graphs (the driver is older than CUDA 12)"));
         }
@@ -135,7 +135,7 @@ impl CudaGraph {
 // long as it, and lanes hold it until a replay has ended.
 unsafe impl Graph for CudaGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
-        self.device.context.enter()?;
+        let _calls = self.device.context.enter()?;
         let mut state = lock(&self.state);
         let most = state.most;
         let Some(operation) = state.operations.get_mut(node) else {
@@ -177,9 +177,7 @@ fn other_commands(before: usize, now: usize) -> HalError {
 
 impl Drop for CudaGraph {
     fn drop(&mut self) {
-        if self.device.context.enter().is_err() {
-            return;
-        }
+        let Ok(_calls) = self.device.context.enter() else { return };
         // SAFETY: ours, and no replay is under way: its lane would hold this.
         unsafe {
             if !self.exec.is_null() {

@@ -39,7 +39,7 @@ unsafe impl Sync for CudaLane {}
 impl CudaLane {
     pub(crate) fn new(device: Arc<Opened>, priority: i8) -> Result<CudaLane, HalError> {
         let context = device.context.clone();
-        context.enter()?;
+        let _calls = context.enter()?;
         let (mut least, mut greatest, mut stream) = (0, 0, null_mut());
         // SAFETY: places for the answers.
         unsafe {
@@ -72,7 +72,7 @@ impl CudaLane {
     ) -> Result<(), HalError> {
         let _range = self.device.ranges.and_then(|ranges| ranges.begin(head.label));
         let entered = self.context().enter();
-        let done = entered.and_then(|()| {
+        let done = entered.and_then(|_calls| {
             self.wait_for(head)?;
             match (&self.device.clock, head.timed) {
                 (Some(clock), true) => self.times.around(clock, (head.tick, self.stream), work),
@@ -94,11 +94,11 @@ impl CudaLane {
                 continue;
             }
             let waited = self.wait_in_stream(other, wait.tick);
-            self.context().enter()?;
+            let _calls = self.context().enter()?;
             if waited.is_err() {
                 // What a lost device was to do is over.
                 let _ = other.marks.wait(wait.tick, None);
-                self.context().enter()?;
+                let _calls = self.context().enter()?;
             }
         }
         Ok(())
@@ -115,9 +115,10 @@ impl CudaLane {
             other.marks.at(tick, false, wait)?
         } else {
             // A mark may have to be made, in the other's context.
-            other.context().enter()?;
-            let waited =
-                other.marks.at(tick, true, |event| self.context().enter().map(|()| wait(event)))?;
+            let _calls = other.context().enter()?;
+            let waited = other
+                .marks
+                .at(tick, true, |event| self.context().enter().map(|_calls| wait(event)))?;
             waited.transpose()?
         };
         waited.map_or(Ok(()), |result| self.context().check("cuStreamWaitEvent", result))
@@ -139,7 +140,7 @@ impl CudaLane {
                     let called = task.call(&Native::new(self.context(), self.stream, args.params));
                     // It may have entered another one.
                     let entered = self.context().enter();
-                    return called.and(entered);
+                    return called.and(entered.map(drop));
                 }
                 KernelRef::Native(_) => {
                     return Err(HalError::unsupported("running the host's closures"));
@@ -241,21 +242,23 @@ unsafe impl Lane for CudaLane {
     }
 
     fn awaited(&self, _: Tick) {
-        if self.context().enter().is_ok() {
+        if let Ok(_calls) = self.context().enter() {
             // Whoever waits makes the mark otherwise.
             let _ = self.marks.mark_last();
         }
     }
 
     fn flush(&self) {
-        if self.context().enter().is_ok() {
+        if let Ok(_calls) = self.context().enter() {
             // A loss is told by `completed`; any other trouble comes again in `wait`.
             let _ = self.marks.look();
         }
     }
 
     fn drive(&self) {
-        if self.marks.is_wanted() && self.context().enter().is_ok() {
+        if self.marks.is_wanted()
+            && let Ok(_calls) = self.context().enter()
+        {
             // As in `flush`.
             let _ = self.marks.look_again();
         }
@@ -277,16 +280,14 @@ unsafe impl Lane for CudaLane {
 
     fn timing(&self, tick: Tick) -> Option<Timing> {
         let clock = self.device.clock.as_ref()?;
-        self.context().enter().ok()?;
+        let _calls = self.context().enter().ok()?;
         (self.marks.done() >= tick).then(|| self.times.of(clock, tick)).flatten()
     }
 }
 
 impl Drop for CudaLane {
     fn drop(&mut self) {
-        if self.context().enter().is_err() {
-            return;
-        }
+        let Ok(_calls) = self.context().enter() else { return };
         let _relaxed = Relaxed::begin();
         // SAFETY: ours. What was handed over ends first: pieces of the staging may be in use.
         let _ = unsafe { sys::cuStreamSynchronize(self.stream) };

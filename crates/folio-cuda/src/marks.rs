@@ -183,7 +183,7 @@ impl Marks {
 
     /// How far the stream is.
     fn sweep(&self) -> Result<Tick, HalError> {
-        self.context.enter()?;
+        let _calls = self.context.enter()?;
         let _relaxed = Relaxed::begin();
         let mut state = lock(&self.state);
         let State { marks, spare, passed, .. } = &mut *state;
@@ -255,7 +255,7 @@ impl Marks {
         let begun = Instant::now();
         let mut refused = None;
         loop {
-            let looked = self.context.enter().and_then(|()| self.look_for(tick));
+            let looked = self.context.enter().and_then(|_calls| self.look_for(tick));
             // That the driver says nothing does not mean that the stream has ended: only a device
             // that is lost has.
             if looked.is_err() {
@@ -289,9 +289,7 @@ impl Marks {
 
 impl Drop for Marks {
     fn drop(&mut self) {
-        if self.context.enter().is_err() {
-            return;
-        }
+        let Ok(_calls) = self.context.enter() else { return };
         let state = std::mem::take(&mut *lock(&self.state));
         for event in state.spare.into_iter().chain(state.marks.into_iter().map(|(_, e)| e)) {
             // SAFETY: ours; the driver keeps what a stream still needs of it.

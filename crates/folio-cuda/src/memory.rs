@@ -84,7 +84,7 @@ pub(crate) fn with_room<T>(
     match make() {
         Err(error) if matches!(error.kind, HalErrorKind::OutOfMemory { .. }) => {
             trim(context.device);
-            context.enter()?;
+            let _calls = context.enter()?;
             make()
         }
         made => made,
@@ -109,7 +109,7 @@ unsafe impl Sync for Memory {}
 
 impl Memory {
     pub(crate) fn new(context: Arc<Context>, total: u64) -> Result<Memory, HalError> {
-        context.enter()?;
+        let _calls = context.enter()?;
         let concurrent = sys::CUdevice_attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS;
         let is_concurrent = attribute(context.device, concurrent) != 0;
         let (mut pool, mut stream, mut keep) = (null_mut(), null_mut(), u64::MAX);
@@ -303,7 +303,7 @@ impl Memory {
     fn aside(&self, free: impl FnOnce() + Send + Copy + 'static) {
         let context = self.context.clone();
         let work = move || {
-            if context.enter().is_ok() {
+            if let Ok(_calls) = context.enter() {
                 let _relaxed = Relaxed::begin();
                 free();
             }
@@ -338,7 +338,7 @@ pub(crate) fn on_device(device: sys::CUdevice) -> sys::CUmemLocation {
 // SAFETY: allocations are the driver's, so they are live and apart until they are freed.
 unsafe impl UsmAllocator for Memory {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
-        self.context.enter()?;
+        let _calls = self.context.enter()?;
         let _relaxed = Relaxed::begin();
         match req.import {
             Some(RawMemory::Host(at)) => return self.import(req, at),
@@ -376,7 +376,7 @@ unsafe impl UsmAllocator for Memory {
     fn free(&self, handle: u64) {
         let Some(entry) = lock(&self.live).remove(handle) else { return };
         // Of a lost device nothing can be given back.
-        if self.context.enter().is_ok() {
+        if let Ok(_calls) = self.context.enter() {
             let _relaxed = Relaxed::begin();
             self.release(&entry);
         }
@@ -389,9 +389,7 @@ unsafe impl UsmAllocator for Memory {
     /// What the pool has beyond that, it gives back now, and after this whenever somebody waits for
     /// the device.
     fn trim(&self, most: u64) {
-        if self.context.enter().is_err() {
-            return;
-        }
+        let Ok(_calls) = self.context.enter() else { return };
         let _relaxed = Relaxed::begin();
         let mut keep = most;
         let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
@@ -414,9 +412,7 @@ impl Drop for Memory {
     fn drop(&mut self) {
         let gone = self.of_process();
         lock(&POOLS).retain(|pool| *pool != gone);
-        if self.context.enter().is_err() {
-            return;
-        }
+        let Ok(_calls) = self.context.enter() else { return };
         let _relaxed = Relaxed::begin();
         let live = std::mem::take(&mut *lock(&self.live));
         live.each().for_each(|entry| self.release(entry));

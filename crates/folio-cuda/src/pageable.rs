@@ -310,7 +310,8 @@ impl Default for Made {
 impl Drop for Staging {
     fn drop(&mut self) {
         let made = lock(&self.made).take();
-        let Some(made) = made.filter(|_| self.context.enter().is_ok()) else { return };
+        let Some(made) = made else { return };
+        let Ok(_calls) = self.context.enter() else { return };
         let _relaxed = Relaxed::begin();
         made.give_back();
     }

@@ -112,9 +112,7 @@ impl Sheet {
 
 impl Drop for Sheet {
     fn drop(&mut self) {
-        if self.context.enter().is_err() {
-            return;
-        }
+        let Ok(_calls) = self.context.enter() else { return };
         let _relaxed = Relaxed::begin();
         let spare = std::mem::take(&mut *lock(&self.spare));
         for page in spare.iter().chain([&self.records]) {

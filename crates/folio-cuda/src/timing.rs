@@ -63,7 +63,7 @@ impl Clock {
 
 impl Drop for Clock {
     fn drop(&mut self) {
-        if self.context.enter().is_ok() {
+        if let Ok(_calls) = self.context.enter() {
             // SAFETY: ours.
             let _ = unsafe { sys::cuEventDestroy_v2(self.zero) };
         }

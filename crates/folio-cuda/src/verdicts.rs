@@ -157,7 +157,7 @@ impl Drop for Verdicts {
         // The lane's stream has ended.
         drop(replays);
         if let Some(Records(at)) = records
-            && self.context.enter().is_ok()
+            && let Ok(_calls) = self.context.enter()
         {
             let _relaxed = Relaxed::begin();
             // SAFETY: ours, and the lane's stream has ended.

@@ -1,6 +1,6 @@
 //! A device: its queues, its lanes and its allocator.
 
-use crate::calls::{self, Inside};
+use crate::calls::Inside;
 use crate::counts::Total;
 use crate::graph::VulkanGraph;
 use crate::handles::Handles;
@@ -16,13 +16,13 @@ use crate::stages::Stages;
 use ash::vk;
 use folio_cache::Cache;
 use folio_core::hal::{
-    AllocReq, Allocation, Argument, Device, DeviceInfo, DeviceKind, Geometry, Graph, HalError,
-    HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node, PointerInfo,
-    Source, UsmAllocator,
+    AllocReq, Allocation, Argument, Calls, Device, DeviceInfo, DeviceKind, Geometry, Graph,
+    HalError, HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node,
+    PointerInfo, Source, UsmAllocator,
 };
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 /// What there is of a device.
@@ -159,7 +159,7 @@ impl Core {
         core.name(core.device.handle(), "folio device");
         core.name(queue, "folio queue");
         copies.into_iter().for_each(|queue| core.name(queue, "folio copies"));
-        calls::notice_the_end();
+        NOTICED.call_once(Calls::end_with_the_process);
         Ok(core)
     }
 
@@ -357,6 +357,9 @@ impl Core {
     }
 }
 
+/// The driver is there, and has said what it does when the process ends.
+static NOTICED: Once = Once::new();
+
 /// A device that is open. What it shares with its lanes and graphs.
 #[derive(Debug)]
 pub(crate) struct Opened(ManuallyDrop<Core>);
@@ -380,7 +383,7 @@ impl Drop for Opened {
 
 impl Drop for Core {
     fn drop(&mut self) {
-        if calls::over() {
+        if Calls::are_over() {
             return;
         }
         let (_, kernels) =

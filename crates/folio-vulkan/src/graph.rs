@@ -24,7 +24,6 @@ use crate::arena::{Arena, Piece, RECORD, Store};
 #[cfg(test)]
 use crate::audit::{Event, Uses};
 use crate::barriers::{Barrier, Kind, Kinds, Used, levels};
-use crate::calls;
 use crate::counts::Counts;
 use crate::device::{Core, Loaded, Opened};
 use crate::lane::batch::{Batch, Replayed, Said};
@@ -37,7 +36,7 @@ use crate::reduce::Scratch;
 use crate::threads::{Patch, Words};
 use ash::vk;
 use ash::vk::Handle;
-use folio_core::hal::{Graph, HalError, KernelRef, Node, Op, Tick};
+use folio_core::hal::{Calls, Graph, HalError, KernelRef, Node, Op, Tick};
 use folio_kernel::emit::spirv::Module;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -387,7 +386,7 @@ impl Recording {
 
 impl Drop for Recording {
     fn drop(&mut self) {
-        if calls::over() {
+        if Calls::are_over() {
             return;
         }
         let core = &self.core;

@@ -31,7 +31,6 @@ mod progress;
 
 use crate::arena::{Arena, Store};
 use crate::barriers::Hazards;
-use crate::calls;
 use crate::counts::Counts;
 use crate::device::Opened;
 use crate::graph::VulkanGraph;
@@ -42,7 +41,7 @@ use crate::reduce::Scratch;
 use crate::threads::Words;
 use ash::vk;
 use batch::{Batch, Timed};
-use folio_core::hal::{HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};
+use folio_core::hal::{Calls, HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};
 use jobs::{Asked, Job, Work};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -337,7 +336,7 @@ impl Drop for VulkanLane {
         // Declared first, so it goes when the lock is released: lanes that nothing else holds go by
         // this function, too.
         let mut others: Vec<Awaited> = vec![];
-        if calls::over() {
+        if Calls::are_over() {
             return;
         }
         let _inside = self.core.inside();

@@ -13,7 +13,7 @@ use crate::subgroups::Subgroups;
 use crate::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
-    Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
+    Calls, Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
 };
 use folio_kernel::emit;
 use folio_kernel::emit::spirv::{Adds, Capabilities, Control, Controls};
@@ -184,7 +184,7 @@ impl Shared {
 
 impl Drop for Shared {
     fn drop(&mut self) {
-        if calls::over() {
+        if Calls::are_over() {
             return;
         }
         let _inside = self.inside();

@@ -75,9 +75,12 @@
 //! **Leaving.** Handles may be dropped with work under way. Work that was handed over is finished
 //! or discarded, closures are dropped, and nothing is freed that the device may still use.
 //!
+//! The process may end while threads are in calls: see [`Calls`].
+//!
 //! **No panics.** A backend contains panics of kernels and reports them as
 //! [`HalErrorKind::Panic`]. It never calls back into the engine except through [`Notify`].
 
+mod calls;
 mod caps;
 mod error;
 mod graph;
@@ -87,6 +90,7 @@ mod notify;
 mod op;
 mod opaque;
 
+pub use calls::Calls;
 pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
 pub use graph::{Branch, Choice, Graph, Node, Step};

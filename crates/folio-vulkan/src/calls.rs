@@ -8,9 +8,9 @@
 //! (docs/drivers.md). With the layer, a thread in this crate's calls holds [`CALLS`] for reading,
 //! and one that makes or destroys an instance or a device holds it for writing.
 //!
-//! A thread takes both before any other lock of the crate. In calls it waits for the driver
-//! and for threads that are in calls, too, and calls nothing of the program's: so it always comes back.
-//! A device whose last handle goes while its thread is in calls is destroyed when they have ended.
+//! A thread takes both before any other lock of the crate. In calls it waits for the driver and for
+//! threads that are in calls, too, and calls nothing of the program's: so it always comes back. A
+//! device whose last handle goes while its thread is in calls is destroyed when they have ended.
 //! Commands that an interop task records by itself are not guarded.
 
 use folio_core::hal::Calls;
@@ -42,11 +42,17 @@ thread_local! {
 
 /// A thread is in calls.
 #[must_use]
-pub(crate) struct Inside(Option<RwLockReadGuard<'static, ()>>, #[expect(dead_code)] Calls);
+pub(crate) struct Inside(
+    Option<RwLockReadGuard<'static, ()>>,
+    #[expect(dead_code, reason = "it is held")] Calls,
+);
 
 /// No other thread is, with the layer.
 #[must_use]
-pub(crate) struct Alone(Option<RwLockWriteGuard<'static, ()>>, #[expect(dead_code)] Calls);
+pub(crate) struct Alone(
+    Option<RwLockWriteGuard<'static, ()>>,
+    #[expect(dead_code, reason = "it is held")] Calls,
+);
 
 /// Begins calls. `looks`: the layer is on.
 pub(crate) fn inside(looks: bool) -> Inside {

@@ -1,4 +1,5 @@
-//! A process ends while threads of its own are in calls of drivers, which take themselves down then.
+//! A process ends while threads of its own are in calls of drivers, which take themselves down
+//! then.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;

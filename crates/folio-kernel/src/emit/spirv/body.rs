@@ -400,7 +400,8 @@ impl Writer<'_> {
     }
 
     /// What is 1 for odd integers, else 0. NVIDIA's driver knows an integer and 1 for what it is,
-    /// and makes wrong products of it (docs/drivers.md); what a comparison chooses it takes as it is.
+    /// and makes wrong products of it (docs/drivers.md); what a comparison chooses it takes as it
+    /// is.
     fn lowest_bit(&mut self, of: Scalar, a: Word) -> Word {
         let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
         let (zero, one) = (self.asm.constant(of, 0), self.asm.constant(of, 1));

@@ -283,7 +283,7 @@ impl Built {
         let finish = |reduction| Finish::new(&program, &module, reduction);
         let reductions = module.reductions.iter().map(finish).collect::<Result<Vec<_>, _>>()?;
         let kernel = Kernel::new(&program, &module.entry)?;
-        let mut most = Most::of(core, &kernel)?;
+        let mut most = Most::of(core, &kernel)?.with_local(module.layout.local);
         most.check_local(0, "")?;
         most.items = most.items.min(module.layout.most_threads as usize);
         if core.info.kind == DeviceKind::Cpu {

@@ -418,6 +418,12 @@ impl Most {
         Ok(Most { items, dims: core.target.group, local })
     }
 
+    /// Of a kernel whose text asks for so much local memory: PoCL 5.0 counts none of it.
+    pub(crate) fn with_local(mut self, text: u64) -> Most {
+        self.local[0] = self.local[0].max(text);
+        self
+    }
+
     /// Whether there is so much local memory beside what the kernel needs itself; `of` says whose
     /// it is.
     pub(crate) fn check_local(&self, more: u64, of: impl Display) -> Result<(), HalError> {

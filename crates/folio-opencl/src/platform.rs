@@ -299,6 +299,13 @@ struct Described {
     info: DeviceInfo,
 }
 
+/// PoCL 4 and 5 end the process where launches of a kernel overlap of which a later one is larger
+/// (docs/drivers.md): these come one after the other.
+fn takes_one_launch(platform: &str) -> bool {
+    let version = platform.split_once("PoCL ").and_then(|(_, version)| version.split('.').next());
+    version.is_some_and(|major| matches!(major, "4" | "5"))
+}
+
 fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
     let ask = |what| number(id, what);
     let kind = match ask(CL_DEVICE_TYPE)? {
@@ -311,6 +318,9 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
     caps.ir = true;
     caps.native = Some(TypeId::of::<Native>());
     caps.copy_lanes = true;
+    if takes_one_launch(platform) {
+        caps.compute_lanes = 1;
+    }
     caps.timing = true;
     caps.courier = Caps::spare_courier().filter(|_| kind == DeviceKind::Gpu);
     caps.one_at_a_time = true;
@@ -337,4 +347,24 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
         caps,
     };
     Ok(Described { id, svm: svm_of(id), target, info })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::takes_one_launch;
+
+    #[test]
+    fn versions_of_pocl_that_take_one_launch_are_known() {
+        for (version, expected) in [
+            ("OpenCL 3.0 PoCL 3.1+debian  Linux, None+Asserts, RELOC, SPIR, LLVM 14.0.6", false),
+            ("OpenCL 3.0 PoCL 4.0+debian  Linux", true),
+            ("OpenCL 3.0 PoCL 5.0-debian  Linux, None+Asserts, RELOC, LLVM 16.0.6, DISTRO", true),
+            ("OpenCL 3.0 PoCL 6.0  Linux", false),
+            ("OpenCL 2.0 pocl 1.8", false),
+            ("OpenCL 3.0 CUDA 13.0.84", false),
+            ("OpenCL 3.0 PoCL", false),
+        ] {
+            assert_eq!(takes_one_launch(version), expected, "{version}");
+        }
+    }
 }

@@ -32,8 +32,8 @@ fn works(rt: &Runtime, turn: usize) -> folio::Result<()> {
             0 => q.wait()?,
             1 => drop(y.to_vec()?),
             _ => {
-                let mut z = rt.buffer::<f32>(1000)?;
-                q.run(1000, sum(&y, &mut z))?;
+                let (more, mut z) = (rt.buffer_from(&[1.0f32; 5000])?, rt.buffer::<f32>(5000)?);
+                q.run(5000, sum(&more, &mut z))?;
             }
         }
     }

@@ -108,6 +108,8 @@ pub struct Layout {
     pub most_threads: u32,
     /// Bytes of a thread's variables, at most.
     pub private: u64,
+    /// Bytes of a group's local arrays.
+    pub local: u64,
 }
 
 impl Layout {

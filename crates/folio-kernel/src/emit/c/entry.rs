@@ -92,6 +92,7 @@ fn text(
         threads,
         most_threads: most,
         private: needs.private,
+        local: needs.local,
     };
     let name = format!("folio_{}", names::word(&kernel.name));
     let finish = reduce::finish(&mut w, &name, most);

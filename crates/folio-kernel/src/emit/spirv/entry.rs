@@ -61,6 +61,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
         threads,
         most_threads,
         private: needs.private,
+        local: needs.local,
     };
     Ok(Module {
         subgroup: w.in_rows.then_some(w.width),

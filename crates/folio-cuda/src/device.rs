@@ -13,8 +13,8 @@ use crate::nvtx::Ranges;
 use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use folio_core::hal::{
-    Argument, Device, DeviceInfo, Geometry, Graph, HalError, KernelHandle, KernelSource, Lane,
-    LaneKind, Link, Node, UsmAllocator,
+    Argument, Calls, Device, DeviceInfo, Geometry, Graph, HalError, KernelHandle, KernelSource,
+    Lane, LaneKind, Link, Node, UsmAllocator,
 };
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
@@ -88,6 +88,7 @@ unsafe impl Device for CudaDevice {
     }
 
     fn lane(&self, _: LaneKind, priority: i8) -> Result<Arc<dyn Lane>, HalError> {
+        let _calls = Calls::begin();
         let _relaxed = Relaxed::begin();
         let lane = with_room(&self.0.context, || CudaLane::new(self.0.clone(), priority))?;
         Ok(Arc::new(lane))
@@ -107,7 +108,7 @@ unsafe impl Device for CudaDevice {
         if !lock(&self.0.loaded).remove(&handle.0) {
             return;
         }
-        let _calls = self.0.context.enter();
+        let _calls = (Calls::begin(), self.0.context.enter());
         let _relaxed = Relaxed::begin();
         // SAFETY: it was in the list of what is loaded, and every operation that names it has ended
         // (the engine's part of the contract).
@@ -132,6 +133,7 @@ unsafe impl Device for CudaDevice {
     }
 
     fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
+        let _calls = Calls::begin();
         let _relaxed = Relaxed::begin();
         let graph = with_room(&self.0.context, || CudaGraph::new(self.0.clone(), nodes))?;
         Ok(Arc::new(graph))
@@ -171,8 +173,9 @@ unsafe impl Device for CudaDevice {
 
 impl Drop for Opened {
     fn drop(&mut self) {
-        let _calls = self.context.enter();
+        let _calls = (Calls::begin(), self.context.enter());
         let _relaxed = Relaxed::begin();
+        drop(std::mem::take(&mut self.setter));
         for handle in std::mem::take(&mut *lock(&self.loaded)) {
             // SAFETY: still in the list of what is loaded; no lane is left.
             drop(unsafe { Loaded::from_handle(KernelHandle(handle)) });

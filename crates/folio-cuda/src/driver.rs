@@ -5,7 +5,7 @@ use folio_core::hal::{Calls, HalError, HalErrorKind, Lost, Unavailable};
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Once, OnceLock};
+use std::sync::{Arc, OnceLock};
 
 /// The driver's functions that are younger than the others.
 #[derive(Clone, Copy, Debug)]
@@ -204,8 +204,7 @@ impl Context {
         // SAFETY: a device that the driver named.
         let result = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) };
         check("cuDevicePrimaryCtxRetain", result)?;
-        static NOTICED: Once = Once::new();
-        NOTICED.call_once(Calls::end_with_the_process);
+        Calls::end_with_the_process();
         Ok(Context { device, raw, optional, end: Arc::default(), why: OnceLock::new() })
     }
 

@@ -16,8 +16,8 @@ use crate::verdicts::Replay;
 use crate::way::Way;
 use cudarc::driver::sys;
 use folio_core::hal::{
-    Advice, AllocKind, Args, Geometry, Graph, HalError, Head, Hint, KernelRef, Lane, Lost, MemBase,
-    MemRef, Op, Tick, Timing, UsmAllocator,
+    Advice, AllocKind, Args, Calls, Geometry, Graph, HalError, Head, Hint, KernelRef, Lane, Lost,
+    MemBase, MemRef, Op, Tick, Timing, UsmAllocator,
 };
 use std::ptr::null_mut;
 use std::sync::Arc;
@@ -70,9 +70,10 @@ impl CudaLane {
         head: &Head<'_>,
         work: impl FnOnce() -> Result<(), HalError>,
     ) -> Result<(), HalError> {
+        let _calls = Calls::begin();
         let _range = self.device.ranges.and_then(|ranges| ranges.begin(head.label));
         let entered = self.context().enter();
-        let done = entered.and_then(|_calls| {
+        let done = entered.and_then(|_| {
             self.wait_for(head)?;
             match (&self.device.clock, head.timed) {
                 (Some(clock), true) => self.times.around(clock, (head.tick, self.stream), work),

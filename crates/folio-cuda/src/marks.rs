@@ -6,7 +6,7 @@ use crate::driver::{Context, Relaxed, call};
 use crate::lock;
 use crate::verdicts::Verdicts;
 use cudarc::driver::sys::{self, CUresult};
-use folio_core::hal::{HalError, Lost, Tick};
+use folio_core::hal::{Calls, HalError, Lost, Tick};
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -211,6 +211,7 @@ impl Marks {
     /// Waits in the driver for what the stream has.
     #[cold]
     fn insist(&self) {
+        let _calls = Calls::begin();
         let issued = self.issued.load(Ordering::Acquire);
         if self.context.insist(self.stream) {
             let _asking = lock(&self.asking);

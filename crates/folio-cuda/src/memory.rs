@@ -13,8 +13,8 @@ use crate::driver::{Context, Relaxed, call};
 use crate::lock;
 use cudarc::driver::sys;
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
-    PointerInfo, RawMemory, UsmAllocator,
+    AllocKind, AllocReq, Allocation, Calls, HalError, HalErrorKind, HostPtr, MemBase, MemRef,
+    MemoryInfo, PointerInfo, RawMemory, UsmAllocator,
 };
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -303,7 +303,10 @@ impl Memory {
     fn aside(&self, free: impl FnOnce() + Send + Copy + 'static) {
         let context = self.context.clone();
         let work = move || {
-            if let Ok(_calls) = context.enter() {
+            // It is waited for in calls.
+            if let Some(_calls) = Calls::try_begin()
+                && context.enter().is_ok()
+            {
                 let _relaxed = Relaxed::begin();
                 free();
             }

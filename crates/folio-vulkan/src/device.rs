@@ -22,7 +22,7 @@ use folio_core::hal::{
 };
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, Once, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
 use std::time::Instant;
 
 /// What there is of a device.
@@ -159,7 +159,7 @@ impl Core {
         core.name(core.device.handle(), "folio device");
         core.name(queue, "folio queue");
         copies.into_iter().for_each(|queue| core.name(queue, "folio copies"));
-        NOTICED.call_once(Calls::end_with_the_process);
+        Calls::end_with_the_process();
         Ok(core)
     }
 
@@ -356,9 +356,6 @@ impl Core {
         self.told(done.map_err(|result| driver("vkQueueSubmit2", result)))
     }
 }
-
-/// The driver is there, and has said what it does when the process ends.
-static NOTICED: Once = Once::new();
 
 /// A device that is open. What it shares with its lanes and graphs.
 #[derive(Debug)]

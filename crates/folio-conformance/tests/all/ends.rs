@@ -8,9 +8,11 @@ use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
 use folio_opencl::OpenClBackend;
 use folio_vulkan::VulkanBackend;
-use std::process::Command;
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+use std::sync::mpsc::{Sender, channel};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const ENDS: &str = "FOLIO_ENDS_AFTER";
 
@@ -19,8 +21,8 @@ fn sum(i: Item, x: In<f32>, y: InOut<f32>) {
     y[i] += x[i];
 }
 
-/// Launches, reads and allocates for ever.
-fn works(rt: &Runtime, turn: usize) -> folio::Result<()> {
+/// Launches, reads and allocates for ever; says when it has done so once.
+fn works(rt: &Runtime, turn: usize, begun: &Sender<()>) -> folio::Result<()> {
     let q = rt.queue()?;
     let x = rt.buffer_from(&[1.0f32; 1000])?;
     let mut y = rt.buffer_from(&[1.0f32; 1000])?;
@@ -36,34 +38,43 @@ fn works(rt: &Runtime, turn: usize) -> folio::Result<()> {
                 q.run(5000, sum(&more, &mut z))?;
             }
         }
+        let _ = begun.send(());
     }
 }
 
-/// A process of its own for each time, which ends as it would without the threads.
+/// The process that ends, as it would without the threads.
+fn ends(rt: &Runtime, after: Duration) {
+    let (say, hear) = channel();
+    let threads = [0, 1, 2].map(|turn| {
+        let (rt, say) = (rt.clone(), say.clone());
+        thread::spawn(move || works(&rt, turn, &say))
+    });
+    hear.recv_timeout(Duration::from_secs(60)).unwrap();
+    thread::sleep(after);
+    assert!(threads.iter().all(|thread| !thread.is_finished()));
+    println!("{ENDS}");
+}
+
 fn ends_beside_calls<B: Backend + 'static>(test: &str, backend: impl Fn() -> B) {
     if let Some(after) = std::env::var(ENDS).ok().and_then(|text| text.parse().ok()) {
         let rt = Runtime::builder().backend(backend()).build().unwrap();
-        works_in_threads(&rt);
-        return thread::sleep(Duration::from_millis(after));
+        return ends(&rt, Duration::from_millis(after));
     }
     if let Err(why) = backend().devices() {
         return println!("skipped: {}: {}", backend().name(), why.reason);
     }
-    for after in [20, 60, 150] {
+    for after in [1, 5, 20, 40, 60, 150] {
         let mut own = Command::new(std::env::current_exe().unwrap());
         let name = format!("ends::{test}");
-        let own = own.args([&name, "--exact", "--nocapture"]).env(ENDS, after.to_string());
-        let out = own.output().unwrap();
-        let said = [&out.stdout, &out.stderr].map(|text| String::from_utf8_lossy(text));
-        assert!(out.status.success(), "after {after} ms: {}\n{}", out.status, said.concat());
-        assert!(said[0].contains("1 passed"), "{}", said[0]);
-    }
-}
-
-fn works_in_threads(rt: &Runtime) {
-    for turn in 0..3 {
-        let rt = rt.clone();
-        thread::spawn(move || works(&rt, turn));
+        own.args([&name, "--exact", "--nocapture"]).env(ENDS, after.to_string());
+        let mut child = own.stdout(Stdio::piped()).spawn().unwrap();
+        let mut said = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+        assert!(said.any(|line| line.contains(ENDS)), "after {after} ms: {:?}", child.wait());
+        let begun = Instant::now();
+        assert!(said.any(|line| line.contains("1 passed")));
+        let status = child.wait().unwrap();
+        assert!(status.success(), "after {after} ms: {status}");
+        assert!(begun.elapsed() < Duration::from_secs(4), "after {after} ms: it waits");
     }
 }
 

@@ -30,8 +30,11 @@ thread_local! {
 /// for them (five seconds at most), and threads that begin calls later stay where they are, but for
 /// the one that ends the process. One in calls of another has begun already.
 ///
-/// A thread begins calls before it takes a lock that it needs in others, and in them waits for the
-/// driver alone.
+/// A thread begins calls before it takes a lock that others need in theirs. In calls it waits for
+/// the driver, and for threads that end where they cannot [begin](Calls::try_begin) some: else the
+/// process ends only after those seconds. So it does if a task of the program's that records
+/// commands takes as long. The thread that ends the process must not wait for others that are in
+/// calls.
 #[must_use]
 #[derive(Debug)]
 pub struct Calls {
@@ -41,17 +44,29 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Begins calls.
+    /// Begins calls. When the process ends, the thread stays here.
     #[inline]
     pub fn begin() -> Calls {
+        Calls::try_begin().unwrap_or_else(|| {
+            loop {
+                thread::park();
+            }
+        })
+    }
+
+    /// Begins calls, unless the process ends.
+    #[inline]
+    pub fn try_begin() -> Option<Calls> {
         let outermost = !BEGUN.replace(true);
         if outermost {
             INSIDE.fetch_add(1, Ordering::SeqCst);
-            if OVER.load(Ordering::SeqCst) {
-                stay();
+            if OVER.load(Ordering::SeqCst) && !LAST.get() {
+                BEGUN.set(false);
+                INSIDE.fetch_sub(1, Ordering::SeqCst);
+                return None;
             }
         }
-        Calls { outermost, _own: PhantomData }
+        Some(Calls { outermost, _own: PhantomData })
     }
 
     /// Whether the process ends. Drivers may have taken themselves down: nothing is destroyed any
@@ -60,8 +75,8 @@ impl Calls {
         OVER.load(Ordering::SeqCst)
     }
 
-    /// Has the end of the process wait for calls. To be called once for a driver, when that is
-    /// there with a device: so it comes before the driver's own end.
+    /// Has the end of the process wait for calls. To be called when a device has been opened: so
+    /// it comes before what its driver has registered by then.
     pub fn end_with_the_process() {
         unsafe extern "C" {
             fn atexit(call: extern "C" fn()) -> c_int;
@@ -82,20 +97,11 @@ impl Drop for Calls {
     }
 }
 
-#[cold]
-fn stay() {
-    if LAST.get() {
-        return;
-    }
-    INSIDE.fetch_sub(1, Ordering::SeqCst);
-    loop {
-        thread::park();
-    }
-}
-
 extern "C" fn end() {
     LAST.set(true);
-    OVER.store(true, Ordering::SeqCst);
+    if OVER.swap(true, Ordering::SeqCst) {
+        return;
+    }
     let (begun, own) = (Instant::now(), usize::from(BEGUN.get()));
     while INSIDE.load(Ordering::SeqCst) > own && begun.elapsed() < LONG {
         thread::sleep(Duration::from_micros(50));
@@ -141,6 +147,7 @@ mod tests {
         });
         assert_eq!(heard.recv_timeout(Duration::from_millis(100)), Err(RecvTimeoutError::Timeout));
         assert!(Calls::are_over());
+        assert!(thread::spawn(|| Calls::try_begin().is_none()).join().unwrap());
         drop(Calls::begin());
         assert_eq!(INSIDE.load(Ordering::SeqCst), 0);
     }

@@ -242,20 +242,24 @@ fn suite_kernels_vulkan() {
         Ok(machines) => machines,
         Err(why) => return println!("skipped: vulkan: {why}"),
     };
-    let together = AtomicU64::new(0);
+    let (together, beside) = (AtomicU64::new(0), AtomicU64::new(0));
     let case = |seed: u64| {
         // lavapipe takes a product with a zero that it knows for zero (docs/drivers.md).
         let may = |seed: &u64| generate(*seed).is_ok_and(|case| !may_know_zero(&case.kernel));
         let Some(of) = (seed.wrapping_mul(1_000)..).find(may) else { return Ok(()) };
-        let meets = generate(of).is_ok_and(|case| case.kernel.to_string().contains("= subgroup"));
-        together.fetch_add(u64::from(meets), Ordering::Relaxed);
+        let kernel = generate(of).map_err(|error| error.to_string())?.kernel;
+        let has = |what: &str| u64::from(kernel.to_string().contains(what));
+        together.fetch_add(has("= subgroup"), Ordering::Relaxed);
+        beside.fetch_add(has("= atomic") * u64::from(!shows_order(&kernel)), Ordering::Relaxed);
         agrees_with(&machines[of as usize % machines.len()], of)
             .map_err(|why| seeded(seed, "suite_kernels_vulkan", why))
     };
-    let (done, together) = (suite("kernels_vulkan", &case), together.into_inner());
+    let done = suite("kernels_vulkan", &case);
+    let (together, beside) = (together.into_inner(), beside.into_inner());
     let width = machines[0].like.width;
     println!("{together} of them with operations of sub-groups, of {width} threads");
-    assert!(done < 50 || together > 0, "no sub-groups in {done}");
+    println!("{beside} with atomic operations of several items");
+    assert!(done < 50 || together > 0 && beside > 0, "no sub-groups or atomics in {done}");
     let said: Vec<_> = backends.iter().flat_map(|backend| backend.messages().all()).collect();
     assert!(said.is_empty(), "{}", said[0]);
 }

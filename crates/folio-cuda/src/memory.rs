@@ -303,7 +303,7 @@ impl Memory {
     fn aside(&self, free: impl FnOnce() + Send + Copy + 'static) {
         let context = self.context.clone();
         let work = move || {
-            // It is waited for in calls.
+            // Threads in calls wait for this one: it must not stay when the process ends.
             if let Some(_calls) = Calls::try_begin()
                 && context.enter().is_ok()
             {

@@ -1,4 +1,4 @@
-//! Calls of the driver, beside which the process may end, and the validation layer look at them.
+//! Calls of the driver. The process may end beside them, and the validation layer looks at them.
 //!
 //! NVIDIA's driver takes itself down when the process ends, and crashes in calls of other threads
 //! (docs/drivers.md): a thread in this crate's calls holds [`Calls`].

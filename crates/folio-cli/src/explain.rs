@@ -6,59 +6,91 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
 
-/// The commands, and what was done for them.
-fn operations(events: &[Value]) -> impl Iterator<Item = &Value> {
-    events.iter().filter(|e| e["ph"] == "X" && e["cat"] != "call")
+/// A command, or what was done for one.
+fn is_operation(event: &Value) -> bool {
+    event["ph"] == "X" && event["cat"] != "call"
 }
 
-/// The record of each command, in the order in which they ended.
-fn records(events: &[Value]) -> Vec<Value> {
-    let operations = || operations(events);
-    let names: HashMap<_, _> = operations()
-        .filter_map(|e| e["args"]["stamp"].as_str().map(|of| (of, &e["name"])))
-        .collect();
-    let record = |command: &Value| {
+/// What was done for the commands of one submission.
+#[derive(Default)]
+struct Done {
+    moves: Vec<Value>,
+    allocations: Vec<Value>,
+}
+
+/// The events of a trace, by what commands name them by.
+#[derive(Default)]
+struct Index<'t> {
+    commands: Vec<&'t Value>,
+    /// The names of operations, by stamp.
+    names: HashMap<&'t str, &'t Value>,
+    /// By submission.
+    done: HashMap<u64, Done>,
+}
+
+impl<'t> Index<'t> {
+    /// The events come as an iterator, which goes through them once.
+    fn of(events: impl Iterator<Item = &'t Value>) -> Index<'t> {
+        let mut index = Index::default();
+        for event in events {
+            let args = &event["args"];
+            let submission = args["submission"].as_u64();
+            let done = submission.map(|number| index.done.entry(number).or_default());
+            if is_operation(event) {
+                index.names.extend(args["stamp"].as_str().map(|stamp| (stamp, &event["name"])));
+                match args["kind"] == "plan" {
+                    true => index.commands.push(event),
+                    false => done.into_iter().for_each(|done| done.moves.push(moved(event))),
+                }
+            } else if is_allocation(event) {
+                done.into_iter().for_each(|done| done.allocations.push(allocated(event)));
+            }
+        }
+        index
+    }
+
+    fn record(&self, command: &Value) -> Value {
         let args = &command["args"];
-        let submission = &args["submission"];
-        let moves = operations().filter(|e| {
-            e["args"]["kind"] != "plan"
-                && !submission.is_null()
-                && e["args"]["submission"] == *submission
-        });
-        let moves = moves.map(|e| {
-            let args = &e["args"];
-            json!({
-                "what": args["kind"], "buffer": args["label"], "from": args["from"], "to": args["to"],
-                "bytes": args["bytes"], "pages": args["pages"], "rectangles": args["rects"],
-                "microseconds": e["dur"],
-            })
-        });
-        let moves: Vec<_> = moves.collect();
-        let allocated = events.iter().filter(|e| {
-            let is = |name: &str| name.split(' ').next() == Some("allocate");
-            e["ph"] == "i"
-                && e["name"].as_str().is_some_and(is)
-                && !submission.is_null()
-                && e["args"]["submission"] == *submission
-        });
-        let allocated = allocated.map(|e| {
-            let args = &e["args"];
-            json!({ "buffer": args["label"], "on": args["device"], "bytes": args["bytes"] })
-        });
-        let allocated: Vec<_> = allocated.collect();
+        let none = Done::default();
+        let done = args["submission"].as_u64().and_then(|number| self.done.get(&number));
+        let Done { moves, allocations } = done.unwrap_or(&none);
+        let name =
+            |stamp| self.names.get(stamp).map_or_else(|| json!(stamp), |name| (*name).clone());
         let after = args["after"].as_array().into_iter().flatten().filter_map(Value::as_str);
-        let after: Vec<_> = after
-            .map(|stamp| names.get(stamp).map_or_else(|| json!(stamp), |name| (*name).clone()))
-            .collect();
+        let after: Vec<_> = after.map(name).collect();
         json!({
             "command": args["what"], "label": args["label"], "device": args["device"], "lane": args["lane"],
             "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
-            "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocated,
+            "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocations,
             "checks": args["checks"], "fusion": args["fusion"],
         })
-    };
-    let planned = operations().filter(|e| e["args"]["kind"] == "plan");
-    let mut records: Vec<_> = planned.map(record).collect();
+    }
+}
+
+fn is_allocation(event: &Value) -> bool {
+    let name = event["name"].as_str().unwrap_or("");
+    event["ph"] == "i" && name.split(' ').next() == Some("allocate")
+}
+
+fn moved(event: &Value) -> Value {
+    let args = &event["args"];
+    json!({
+        "what": args["kind"], "buffer": args["label"], "from": args["from"], "to": args["to"],
+        "bytes": args["bytes"], "pages": args["pages"], "rectangles": args["rects"],
+        "microseconds": event["dur"],
+    })
+}
+
+fn allocated(event: &Value) -> Value {
+    let args = &event["args"];
+    json!({ "buffer": args["label"], "on": args["device"], "bytes": args["bytes"] })
+}
+
+/// The record of each command, in the order in which they began.
+fn records<'t>(events: impl Iterator<Item = &'t Value>) -> Vec<Value> {
+    let index = Index::of(events);
+    let records = index.commands.iter().map(|command| index.record(command));
+    let mut records: Vec<_> = records.collect();
     // Threads tell what ends, each when it gets to that.
     let begin = |record: &Value| record["begin_microseconds"].as_f64().unwrap_or(0.0);
     records.sort_by(|a, b| begin(a).total_cmp(&begin(b)));
@@ -66,7 +98,7 @@ fn records(events: &[Value]) -> Vec<Value> {
 }
 
 pub fn run(file: &Path, label: Option<&str>, json: bool) -> Result<(), Error> {
-    let mut all = records(&trace::read(file)?);
+    let mut all = records(trace::read(file)?.iter());
     if let Some(label) = label {
         let mut known: Vec<_> =
             all.iter().filter_map(|of| of["label"].as_str()).map(str::to_owned).collect();
@@ -92,7 +124,7 @@ pub fn run(file: &Path, label: Option<&str>, json: bool) -> Result<(), Error> {
 /// Commands and copies with what each waited for, for Graphviz.
 pub fn dot(file: &Path) -> Result<(), Error> {
     let events = trace::read(file)?;
-    let all: Vec<_> = operations(&events).collect();
+    let all: Vec<_> = events.iter().filter(|event| is_operation(event)).collect();
     let mut numbers = HashMap::new();
     for (number, operation) in all.iter().enumerate() {
         numbers.insert(operation["args"]["stamp"].as_str().unwrap_or(""), number);
@@ -162,5 +194,52 @@ fn show(record: &Value) {
     }
     for line in list("fusion") {
         say(format_args!("  {}", line.as_str().unwrap_or("?")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// So many commands, each with a copy and an allocation, and after the one before it.
+    fn trace(commands: u64) -> Vec<Value> {
+        let event = |ph: &str, name: String, ts: u64, args: Value| json!({"ph": ph, "cat": "", "name": name, "ts": ts, "dur": 1, "args": args});
+        let of = |at: u64| {
+            let (stamp, label) = (format!("s{at}"), format!("k{at}"));
+            let after: Vec<_> =
+                at.checked_sub(1).map(|from| format!("s{from}")).into_iter().collect();
+            let plan = json!({
+                "kind": "plan", "what": "kernel", "label": label, "stamp": stamp,
+                "submission": at, "after": after,
+            });
+            let copy = json!({"kind": "transfer", "stamp": format!("c{at}"), "submission": at, "bytes": at});
+            let memory = json!({"submission": at, "bytes": 2 * at});
+            [
+                event("i", format!("allocate {label}"), 3 * at, memory),
+                event("X", format!("transfer {label}"), 3 * at + 1, copy),
+                event("X", format!("kernel {label}"), 3 * at + 2, plan),
+            ]
+        };
+        (0..commands).rev().flat_map(of).collect()
+    }
+
+    /// OBS-02: each event is read once, and each command has what was done for it alone.
+    #[test]
+    fn explaining_reads_each_event_once() {
+        for commands in [1000, 20_000] {
+            let (events, mut read) = (trace(commands), 0);
+            let records = records(events.iter().inspect(|_| read += 1));
+            assert_eq!((read, records.len() as u64), (3 * commands, commands));
+            for (at, record) in records.iter().enumerate() {
+                assert_eq!(record["label"], format!("k{at}"));
+                let moved = record["moves"].as_array().map(Vec::len);
+                let allocated = record["allocations"].as_array().map(Vec::len);
+                assert_eq!((moved, allocated), (Some(1), Some(1)), "{record}");
+                assert_eq!(record["moves"][0]["bytes"], at, "{record}");
+                assert_eq!(record["allocations"][0]["bytes"], 2 * at, "{record}");
+                let before = at.checked_sub(1).map(|from| json!([format!("kernel k{from}")]));
+                assert_eq!(record["waited_for"], before.unwrap_or(json!([])));
+            }
+        }
     }
 }

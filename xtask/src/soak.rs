@@ -10,7 +10,7 @@ use crate::outcome::{Outcome, Status};
 use crate::runner::{self, Job, Plan};
 use crate::soak_state::{self, Progress, Step};
 use crate::suites::{self, SUITES, Suite};
-use crate::{Result, loom, process};
+use crate::{Result, loom, process, tree};
 
 /// What `--help` says.
 pub const HELP: &str = "\
@@ -106,7 +106,7 @@ fn soak_suites(root: &Path, dir: &Path, wish: &Wish) -> Result<bool> {
     }
     let report = soak_state::report(&all);
     let file = dir.join("report.md");
-    std::fs::write(&file, &report).map_err(|e| format!("{}: {e}", file.display()))?;
+    tree::replace(&file, &report)?;
     println!("\n{report}\n{}", file.display());
     Ok(!all.iter().any(|(progress, _)| progress.is_failed()))
 }

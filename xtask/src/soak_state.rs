@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-use crate::Result;
+use crate::{Result, tree};
 
 /// One process of a soak.
 #[derive(Debug, Clone, PartialEq)]
@@ -66,9 +66,7 @@ impl Progress {
     pub fn add(&mut self, step: Step) -> Result<()> {
         self.steps.push(step);
         let text: String = self.steps.iter().map(Step::write).collect();
-        let fresh = self.file.with_extension("new");
-        let saved = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &self.file));
-        saved.map_err(|e| format!("{}: {e}", self.file.display()))
+        tree::replace(&self.file, &text)
     }
 
     /// Where the output of a failure is kept.

@@ -70,8 +70,7 @@ fn wrap_all(root: &Path) -> Result<()> {
     for file in files.iter().filter(|file| file.is_rust() && !has_messages(&file.path)) {
         let text = wrap::comments(&file.text);
         if text != file.text {
-            let written = std::fs::write(root.join(&file.path), text);
-            written.map_err(|e| format!("{}: {e}", file.path))?;
+            tree::replace(&root.join(&file.path), &text)?;
             println!("wrapped: {}", file.path);
         }
     }

@@ -1,5 +1,6 @@
 //! The checked-in tree: where it is and which text files it has.
 
+use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -46,6 +47,21 @@ pub fn files(root: &Path) -> Result<Vec<File>> {
         Some(File { path, text })
     };
     Ok(paths.into_iter().filter_map(read).collect())
+}
+
+/// Writes a file beside the place and renames it: at any moment the place has the old text or the
+/// new one.
+pub fn replace(path: &Path, text: &str) -> Result<()> {
+    let told = |e: std::io::Error| format!("{}: {e}", path.display());
+    // A link stays, and leads to the new text.
+    let place = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let fresh = place.with_extension(format!("{}.new", std::process::id()));
+    let mut file = std::fs::File::create_new(&fresh).map_err(told)?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&fresh, &place));
+    written.map_err(|e| {
+        let _ = std::fs::remove_file(&fresh);
+        told(e)
+    })
 }
 
 fn git_files(root: &Path) -> Option<Vec<String>> {

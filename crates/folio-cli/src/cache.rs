@@ -1,5 +1,6 @@
 //! The cache of compiled programs, and bundles of what is in it.
 
+use crate::output::Output;
 use crate::{Error, say};
 use folio_cache::{Bundle, Cache};
 use serde_json::json;
@@ -68,7 +69,9 @@ pub fn pack(file: &Path, directories: &[PathBuf]) -> Result<(), Error> {
         return Err("no compiled program is there".into());
     }
     let bytes = bundle.to_bytes();
-    std::fs::write(file, &bytes).map_err(|error| format!("{}: {error}", file.display()))?;
+    let output = Output::beside(file)?;
+    output.write(&bytes)?;
+    output.finish()?;
     say(format_args!("{}: {} programs, {} bytes", file.display(), bundle.len(), bytes.len()));
     Ok(())
 }

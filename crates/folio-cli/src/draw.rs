@@ -1,6 +1,7 @@
 //! `folio draw`: a picture of a graph, by Graphviz.
 
 use crate::Error;
+use crate::output::Output;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
@@ -15,10 +16,11 @@ pub fn run(file: &Path, out: &Path, dot: &OsStr) -> Result<(), Error> {
         let whole = std::path::absolute(path);
         whole.map_err(|error| format!("{}: {error}", path.display()))
     };
-    let (file, out) = (&whole(file)?, &whole(out)?);
+    let file = &whole(file)?;
     std::fs::metadata(file).map_err(|error| format!("{}: {error}", file.display()))?;
+    let output = Output::beside(out)?;
     let mut command = Command::new(dot);
-    command.arg(format!("-T{kind}")).arg("-o").arg(out).arg(file);
+    command.arg(format!("-T{kind}")).arg("-o").arg(output.path()).arg(file);
     // What it has to say of the file goes where this program's errors go.
     let status = command.status().map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!(
@@ -28,7 +30,7 @@ pub fn run(file: &Path, out: &Path, dot: &OsStr) -> Result<(), Error> {
         _ => format!("{}: {error}", dot.display()),
     })?;
     match status.success() {
-        true => Ok(()),
+        true => output.finish(),
         false => Err(format!("{} cannot draw {}: {status}", dot.display(), file.display()).into()),
     }
 }

@@ -5,7 +5,9 @@ mod devices;
 mod doctor;
 mod draw;
 mod explain;
+mod interrupt;
 mod links;
+mod output;
 mod trace;
 
 use clap::{Parser, Subcommand};

@@ -156,6 +156,7 @@ fn doctor_with_an_unusable_cache_fails_with_the_reason() {
     assert!(found["cache"]["error"].is_string(), "{found}");
 }
 
+/// Stores a program there.
 fn fill(folder: &Path) -> Key {
     let key = Key::new("test").with("source");
     let program = || Ok::<_, ()>(((), Some(b"compiled".to_vec())));
@@ -233,6 +234,52 @@ fn a_program_that_traces_nothing_is_told() {
     assert_eq!(output.status.code(), Some(2));
     assert!(errors(&output).contains("feature `trace`"), "{output:?}");
     assert!(!file.exists());
+}
+
+/// What is no plain file is refused before the program runs, and stays; so does an old trace until
+/// there is a new one.
+#[cfg(unix)]
+#[test]
+fn trace_to_what_is_no_plain_file_is_refused() {
+    use std::os::unix::fs::FileTypeExt;
+    let folder = Folder::new("places");
+    let [pipe, old, ran] = ["pipe", "old.json", "ran"].map(|name| folder.0.join(name));
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // One that reads, so that who opens the pipe to write does not wait.
+    let _reader = fs::File::options().read(true).write(true).open(&pipe).unwrap();
+    let touch = ["touch", ran.to_str().unwrap()];
+    for place in [&pipe, &folder.0] {
+        let place = place.to_str().unwrap();
+        let refused = folio(&[&["trace", "-o", place], &touch[..]].concat(), &[]);
+        assert_eq!(refused.status.code(), Some(2), "{refused:?}");
+        assert!(errors(&refused).contains(&format!("{place}: this is no plain file")));
+    }
+    assert!(fs::metadata(&pipe).unwrap().file_type().is_fifo() && !ran.exists());
+    fs::write(&old, "[]").unwrap();
+    let nothing = folio(&[&["trace", "-o", old.to_str().unwrap()], &touch[..]].concat(), &[]);
+    assert_eq!(nothing.status.code(), Some(2), "{nothing:?}");
+    assert!(ran.exists() && fs::read_to_string(&old).unwrap() == "[]");
+    let cache = folder.0.join("cache");
+    fill(&cache);
+    let [pipe, cache] = [&pipe, &cache].map(|path| path.to_str().unwrap());
+    for words in [["bundle", pipe, cache, cache], ["draw", "-o", pipe, cache]] {
+        assert!(errors(&folio(&words, &[])).contains("this is no plain file"), "{words:?}");
+    }
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 4);
+}
+
+/// Ctrl-C ends the program, and `folio trace` closes what it has traced, to its last whole line.
+#[cfg(unix)]
+#[test]
+fn a_trace_of_an_interrupted_program_is_closed() {
+    let folder = Folder::new("interrupted");
+    let file = folder.0.join("trace.json");
+    let program = "printf '[{\"ph\":\"M\"},\\n{\"ph\":\"M\"},\\n{\"ph' > \"$FOLIO_TRACE\"; kill -INT $PPID; exit 7";
+    let output = folio(&["trace", "-o", file.to_str().unwrap(), "sh", "-c", program], &[]);
+    assert_eq!(output.status.code(), Some(7), "{output:?}");
+    let events: Value = serde_json::from_str(&fs::read_to_string(&file).unwrap()).unwrap();
+    assert_eq!(events.as_array().unwrap().len(), 2);
+    assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 1);
 }
 
 /// GRAPH-04: pictures, where Graphviz is installed; without it, what to install.

@@ -3,13 +3,15 @@
 use super::{page, plots, table};
 use crate::error::{Error, Result};
 use crate::record::Matrix;
+use std::fs::File;
+use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// Makes the folder, and sees whether files can be written there.
 pub fn check(folder: &Path) -> Result<()> {
     std::fs::create_dir_all(folder).map_err(Error::file("make the folder", folder))?;
     let trial = folder.join(format!(".trial-{}", std::process::id()));
-    std::fs::write(&trial, "").map_err(Error::file("write to", folder))?;
+    File::create_new(&trial).map_err(Error::file("write to", folder))?;
     std::fs::remove_file(&trial).map_err(Error::file("write to", folder))
 }
 
@@ -36,10 +38,20 @@ pub fn write_somewhere(matrix: &Matrix, folder: &Path, gate: Option<f64>) -> Res
     })
 }
 
-/// Writes a file of its own and renames it, so that a file is the old one or the new one.
+/// Writes a file of its own and renames it, so that a file is the old one or the new one. What is
+/// no plain file stays, and so does a file that another program has made beside it.
 fn replace(folder: &Path, name: &str, text: &str) -> Result<()> {
     let path: PathBuf = folder.join(name);
-    let new = folder.join(format!(".{name}.new"));
-    std::fs::write(&new, text).map_err(Error::file("write", &path))?;
-    std::fs::rename(&new, &path).map_err(Error::file("write", &path))
+    if std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
+        let why = std::io::Error::new(ErrorKind::InvalidInput, "this is no plain file");
+        return Err(Error::file("write", &path)(why));
+    }
+    let new = folder.join(format!(".{name}.{}.new", std::process::id()));
+    let mut file = File::create_new(&new).map_err(Error::file("write", &path))?;
+    let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&new, &path));
+    written.map_err(|why| {
+        // What there is of it is of no use.
+        let _ = std::fs::remove_file(&new);
+        Error::file("write", &path)(why)
+    })
 }

@@ -86,3 +86,25 @@ fn results_that_cannot_be_written_are_kept() {
     std::fs::remove_file(kept).unwrap();
     std::fs::remove_dir_all(&folder).unwrap();
 }
+
+/// BENCH-01: a run replaces files, and nothing else that has their names.
+#[cfg(unix)]
+#[test]
+fn what_is_no_plain_file_is_refused_and_stays() {
+    use std::os::unix::fs::{FileTypeExt, symlink};
+    let folder = folder("special");
+    let (place, other) = (folder.join("matrix.json"), folder.join("other"));
+    let listening = std::os::unix::net::UnixListener::bind(&place).unwrap();
+    let refused = files::write(&usual(1.0, 1), &folder, None);
+    assert!(matches!(refused, Err(Error::File { doing: "write", .. })), "{refused:?}");
+    assert!(std::fs::metadata(&place).unwrap().file_type().is_socket());
+    drop(listening);
+    std::fs::remove_file(&place).unwrap();
+    // A name that a link holds beside the place leads nowhere.
+    std::fs::write(&other, "other").unwrap();
+    let beside = folder.join(format!(".matrix.json.{}.new", std::process::id()));
+    symlink(&other, beside).unwrap();
+    assert!(files::write(&usual(1.0, 1), &folder, None).is_err());
+    assert_eq!(std::fs::read_to_string(&other).unwrap(), "other");
+    std::fs::remove_dir_all(&folder).unwrap();
+}

@@ -241,6 +241,8 @@ mod documents {
     mod graphs {}
     #[doc = include_str!("../../../docs/guide/fusion.md")]
     mod fusion {}
+    #[doc = include_str!("../../../docs/guide/slow.md")]
+    mod slow {}
     #[doc = include_str!("../../../docs/sycl.md")]
     mod sycl {}
 }

@@ -18,10 +18,12 @@ const MAGIC: [u8; 8] = *b"folio\0b\x01";
 ///
 /// # let directory = std::env::temp_dir().join(format!("folio-doc-bundle-{}", std::process::id()));
 /// // Where there is a compiler, a run of the program fills a cache; that is packed.
-/// let cache = Cache::at(&directory);
+/// // SAFETY: a directory of our own.
+/// let cache = unsafe { Cache::at(&directory) };
 /// let program = || Ok::<_, ()>(((), Some(b"compiled".to_vec())));
 /// let key = Key::new("doc").with("source").with("driver 1");
-/// cache.get_or_make(&key, |_| Some(()), program).unwrap();
+/// // SAFETY: no driver runs programs of this kind.
+/// unsafe { cache.get_or_make(&key, |_| Some(()), program) }.unwrap();
 /// let file = cache.bundle()?.to_bytes();
 ///
 /// // Where there is none, it is found by what it was made of; here, whatever the driver was.
@@ -106,7 +108,7 @@ impl Bundle {
 }
 
 impl Cache {
-    /// What is in the cache now: undamaged programs of our own.
+    /// What is in the cache now: undamaged programs of our own, which who opened the cache trusts.
     pub fn bundle(&self) -> io::Result<Bundle> {
         let all = self.0.store.as_ref().map(|store| store.all()).transpose()?;
         Ok(Bundle(Arc::new(all.unwrap_or_default().into_iter().collect())))

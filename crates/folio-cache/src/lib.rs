@@ -14,18 +14,21 @@
 //!
 //! A cache never fails. Where nothing can be read or written, each program is compiled.
 //!
+//! Drivers run what a cache has. So who opens a directory, or stores a program, promises what is in
+//! it in `unsafe` code; all else is safe.
+//!
 //! ```
 //! use folio_cache::{Cache, Key};
 //!
 //! let directory = std::env::temp_dir().join(format!("folio-doc-{}", std::process::id()));
 //! let key = || Key::new("doc").with("the source").with("the device and its driver");
 //! for _ in 0..2 {
-//!     let cache = Cache::at(&directory);
-//!     let program = cache.get_or_make(
-//!         &key(),
-//!         |stored| Some(stored.to_vec()),
-//!         || Ok::<_, ()>((b"compiled".to_vec(), Some(b"compiled".to_vec()))),
-//!     );
+//!     // SAFETY: a directory of our own.
+//!     let cache = unsafe { Cache::at(&directory) };
+//!     let load = |stored: &[u8]| Some(stored.to_vec());
+//!     let make = || Ok::<_, ()>((b"compiled".to_vec(), Some(b"compiled".to_vec())));
+//!     // SAFETY: no driver runs programs of this kind.
+//!     let program = unsafe { cache.get_or_make(&key(), load, make) };
 //!     assert_eq!(program, Ok(b"compiled".to_vec()));
 //!     println!("{:?}", cache.counts());
 //! }
@@ -112,26 +115,43 @@ impl Cache {
 
     /// In a directory, which is made when something is stored: programs are in `programs` there. It
     /// has 256 MiB.
-    pub fn at(directory: impl Into<PathBuf>) -> Cache {
-        Cache::with_limit(directory, LIMIT)
+    ///
+    /// # Safety
+    /// Only programs of this user that the user trusts as their own code write there: drivers run
+    /// what is in it. A checksum finds damage, not malice.
+    pub unsafe fn at(directory: impl Into<PathBuf>) -> Cache {
+        Cache::in_directory(directory.into(), LIMIT)
     }
 
     /// The same with another limit in bytes.
-    pub fn with_limit(directory: impl Into<PathBuf>, bytes: u64) -> Cache {
-        let store = Store::new(directory.into().join("programs"), bytes);
+    ///
+    /// # Safety
+    /// As of [`Cache::at`].
+    pub unsafe fn with_limit(directory: impl Into<PathBuf>, bytes: u64) -> Cache {
+        Cache::in_directory(directory.into(), bytes)
+    }
+
+    fn in_directory(directory: PathBuf, bytes: u64) -> Cache {
+        let store = Store::new(directory.join("programs"), bytes);
         Cache(Arc::new(Inner { store: Some(store), ..Inner::default() }))
     }
 
     /// Where the environment says: none with `FOLIO_CACHE=off`; in `FOLIO_CACHE_DIR`; or else among
     /// the user's caches (`XDG_CACHE_HOME`, `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`), if
-    /// that is somewhere.
+    /// that is somewhere. It is the user's, as are the libraries that the environment names: who
+    /// sets it says what the process runs.
     pub fn from_environment() -> Cache {
-        directory(|name| std::env::var_os(name)).map_or_else(Cache::off, Cache::at)
+        let own = directory(|name| std::env::var_os(name));
+        own.map_or_else(Cache::off, |own| Cache::in_directory(own, LIMIT))
     }
 
     /// The program of a key: what `load` makes of the stored bytes, or else what `make` compiles,
     /// with the bytes to store, if they are known. If `load` refuses, the entry is made anew.
-    pub fn get_or_make<T, E>(
+    ///
+    /// # Safety
+    /// What `make` gives to store is a program of the key: made of what the key names, by the
+    /// driver that it names. A backend hands to that driver what is stored, and the driver runs it.
+    pub unsafe fn get_or_make<T, E>(
         &self,
         key: &Key,
         load: impl FnOnce(&[u8]) -> Option<T>,

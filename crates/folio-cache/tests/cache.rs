@@ -43,6 +43,27 @@ fn key(source: &str) -> Key {
     Key::new("test").with(source).with("device").with("-O2")
 }
 
+fn at(directory: &Path) -> Cache {
+    // SAFETY: a directory of a test's own.
+    unsafe { Cache::at(directory) }
+}
+
+fn with_limit(directory: &Path, bytes: u64) -> Cache {
+    // SAFETY: a directory of a test's own.
+    unsafe { Cache::with_limit(directory, bytes) }
+}
+
+/// No driver runs what these tests store.
+fn get_or_make<T, E>(
+    cache: &Cache,
+    key: &Key,
+    load: impl FnOnce(&[u8]) -> Option<T>,
+    make: impl FnOnce() -> Result<(T, Option<Vec<u8>>), E>,
+) -> Result<T, E> {
+    // SAFETY: see above.
+    unsafe { cache.get_or_make(key, load, make) }
+}
+
 /// What "compiling" gives: any bytes, different for each source.
 fn compiled(source: &str) -> Vec<u8> {
     source.bytes().cycle().take(100).chain(*b"\0\xff").collect()
@@ -50,13 +71,13 @@ fn compiled(source: &str) -> Vec<u8> {
 
 fn ask(cache: &Cache, source: &str) -> Vec<u8> {
     let make = || Ok::<_, ()>((compiled(source), Some(compiled(source))));
-    cache.get_or_make(&key(source), |stored| Some(stored.to_vec()), make).unwrap()
+    get_or_make(cache, &key(source), |stored| Some(stored.to_vec()), make).unwrap()
 }
 
 /// Asks anew, as another process would. Whether it was there.
 #[track_caller]
 fn is_there(directory: &Path, source: &str) -> bool {
-    let cache = Cache::at(directory);
+    let cache = at(directory);
     assert_eq!(ask(&cache, source), compiled(source));
     cache.counts() == Counts { found: 1, made: 0 }
 }
@@ -65,7 +86,7 @@ fn is_there(directory: &Path, source: &str) -> bool {
 #[test]
 fn the_second_time_nothing_is_compiled() {
     let folder = Folder::new("second");
-    let cache = Cache::at(&folder.0);
+    let cache = at(&folder.0);
     for _ in 0..3 {
         for source in ["a", "b", ""] {
             assert_eq!(ask(&cache, source), compiled(source));
@@ -75,7 +96,7 @@ fn the_second_time_nothing_is_compiled() {
     assert!(is_there(&folder.0, "a") && is_there(&folder.0, ""));
     assert!(!is_there(&folder.0, "c"));
     let other = Key::new("test").with("a").with("another device").with("-O2");
-    let made = cache.get_or_make(&other, |_| Some(1), || Ok::<_, ()>((2, None)));
+    let made = get_or_make(&cache, &other, |_| Some(1), || Ok::<_, ()>((2, None)));
     assert_eq!(made, Ok(2), "another device's");
     assert!(folder.files().iter().all(|file| file.extension().is_some_and(|end| end == "bin")));
 }
@@ -126,19 +147,19 @@ fn an_entry_of_another_program_is_passed_over() {
 fn an_entry_that_the_driver_refuses_is_made_anew() {
     let folder = Folder::new("refused");
     is_there(&folder.0, "a");
-    let cache = Cache::at(&folder.0);
+    let cache = at(&folder.0);
     let make = || Ok::<_, ()>((vec![], Some(b"better".to_vec())));
-    cache.get_or_make(&key("a"), |_| None::<Vec<u8>>, make).unwrap();
+    get_or_make(&cache, &key("a"), |_| None::<Vec<u8>>, make).unwrap();
     assert_eq!(cache.counts(), Counts { found: 0, made: 1 });
-    let stored = cache.get_or_make(&key("a"), |stored| Some(stored.to_vec()), || Err(()));
+    let stored = get_or_make(&cache, &key("a"), |stored| Some(stored.to_vec()), || Err(()));
     assert_eq!(stored, Ok(b"better".to_vec()));
 }
 
 #[test]
 fn an_error_of_the_compiler_is_its_own_and_not_stored() {
     let folder = Folder::new("error");
-    let cache = Cache::at(&folder.0);
-    let failed = cache.get_or_make(&key("a"), |_| Some(()), || Err("a syntax error"));
+    let cache = at(&folder.0);
+    let failed = get_or_make(&cache, &key("a"), |_| Some(()), || Err("a syntax error"));
     assert_eq!(failed, Err("a syntax error"));
     assert_eq!(folder.files().len(), 0);
 }
@@ -241,7 +262,7 @@ fn the_oldest_go_where_there_are_too_many() {
     let folder = Folder::new("limit");
     is_there(&folder.0, "a");
     let entry = folder.only().metadata().unwrap().len();
-    let cache = Cache::with_limit(&folder.0, 3 * entry);
+    let cache = with_limit(&folder.0, 3 * entry);
     let old = SystemTime::now() - Duration::from_secs(1000);
     for (k, source) in ["a", "b", "c"].into_iter().enumerate() {
         ask(&cache, source);
@@ -262,7 +283,7 @@ fn the_oldest_go_where_there_are_too_many() {
     assert!(is_there(&folder.0, "a") && is_there(&folder.0, "c") && is_there(&folder.0, "d"));
     assert!(!is_there(&folder.0, "b"), "the one that was not used for longest");
     // What is too large for all of it is not stored, and drives nothing out.
-    let small = Cache::with_limit(&folder.0, entry - 1);
+    let small = with_limit(&folder.0, entry - 1);
     let before = folder.files().len();
     ask(&small, "e");
     assert_eq!(folder.files().len(), before);
@@ -285,7 +306,7 @@ fn what_was_never_finished_goes() {
 /// What a process of the test below does: asks for everything, again and again, in a cache that is
 /// too small, so that entries come and go all the time.
 fn work(directory: &Path) {
-    let cache = Cache::with_limit(directory, 3_000);
+    let cache = with_limit(directory, 3_000);
     for turn in 0..400 {
         let source = format!("source {}", turn * 7 % 31);
         assert_eq!(ask(&cache, &source), compiled(&source));
@@ -322,7 +343,7 @@ fn processes_share_a_directory() {
 #[test]
 fn bundles_have_what_was_recorded() {
     let (one, other) = (Folder::new("bundle-one"), Folder::new("bundle-other"));
-    let (first, second) = (Cache::at(&one.0), Cache::at(&other.0));
+    let (first, second) = (at(&one.0), at(&other.0));
     for (cache, source) in [(&first, "a"), (&first, "ab"), (&second, "b"), (&second, "ab")] {
         ask(cache, source);
     }

@@ -62,7 +62,8 @@ pub fn clear() -> Result<(), Error> {
 pub fn pack(file: &Path, directories: &[PathBuf]) -> Result<(), Error> {
     let mut bundle = Bundle::default();
     for directory in directories {
-        let more = Cache::at(directory).bundle();
+        // SAFETY: no driver runs it here. Who loads the bundle says whom he trusts.
+        let more = unsafe { Cache::at(directory) }.bundle();
         bundle = bundle.with(&more.map_err(|error| format!("{}: {error}", directory.display()))?);
     }
     if bundle.is_empty() {

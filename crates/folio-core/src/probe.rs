@@ -55,10 +55,12 @@ impl DeviceRef {
 
     pub(crate) fn measure_fusion_costs_in(&self, cache: &Cache) -> Result<Costs> {
         let key = key_of(self.info());
-        let costs = cache.get_or_make(&key, from_bytes, || {
+        let make = || {
             let found = self.probe()?;
             Ok::<_, crate::Error>((found, Some(to_bytes(&found))))
-        })?;
+        };
+        // SAFETY: of this kind are numbers, which no driver runs.
+        let costs = unsafe { cache.get_or_make(&key, from_bytes, make) }?;
         self.core.engine.set_fusion_costs(self.at, costs);
         Ok(costs)
     }
@@ -160,7 +162,8 @@ fn key_of(info: &DeviceInfo) -> Key {
 
 /// What an earlier call has measured on this machine, if it is there and whole.
 pub(crate) fn remembered(info: &DeviceInfo, cache: &Cache) -> Option<Costs> {
-    cache.get_or_make(&key_of(info), from_bytes, || Err(())).ok()
+    // SAFETY: nothing is stored.
+    unsafe { cache.get_or_make(&key_of(info), from_bytes, || Err(())) }.ok()
 }
 
 fn to_bytes(costs: &Costs) -> Vec<u8> {
@@ -199,7 +202,8 @@ mod tests {
     #[test]
     fn costs_are_measured_once_and_remembered() {
         let directory = std::env::temp_dir().join(format!("folio-costs-{}", std::process::id()));
-        let cache = Cache::at(&directory);
+        // SAFETY: the test's own directory.
+        let cache = unsafe { Cache::at(&directory) };
         let open = || Runtime::builder().backend(Null::new(1)).build().unwrap();
         let rt = open();
         let device = rt.device("null:0").unwrap();

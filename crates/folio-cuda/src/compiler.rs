@@ -80,14 +80,12 @@ impl Compiler {
             }
         };
         let key = key.with(format!("NVRTC {major}.{minor}"));
-        self.kept.cache.get_or_make(
-            &key,
-            |stored| load(stored).ok(),
-            || {
-                let cubin = compile(name, text, &options)?;
-                Ok((load(&cubin)?, Some(cubin)))
-            },
-        )
+        let make = || {
+            let cubin = compile(name, text, &options)?;
+            Ok((load(&cubin)?, Some(cubin)))
+        };
+        // SAFETY: NVRTC of the key's version has made what is stored, of the text in the key.
+        unsafe { self.kept.cache.get_or_make(&key, |stored| load(stored).ok(), make) }
     }
 }
 
@@ -173,6 +171,11 @@ mod tests {
         super::version().map_err(|why| println!("skipped: nvrtc: {why}")).is_ok()
     }
 
+    fn at(folder: &Path) -> Cache {
+        // SAFETY: the test's own directory.
+        unsafe { Cache::at(folder) }
+    }
+
     fn kept(cache: &Cache) -> Kept {
         Kept { cache: cache.clone(), bundle: Bundle::default() }
     }
@@ -187,7 +190,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("folio-bundle-{}", std::process::id()));
         let text = c"extern \"C\" __global__ void f(float *x) { x[threadIdx.x] *= 2.0f; }";
         let load = |cubin: &[u8]| Ok(cubin.to_vec());
-        let recorded = Cache::at(&folder);
+        let recorded = at(&folder);
         let compiler = Compiler::new((9, 0), "13.0", kept(&recorded));
         let cubin = compiler.cubin("f", text, &[], load).unwrap();
         let bytes = recorded.bundle().unwrap().to_bytes();
@@ -204,11 +207,11 @@ mod tests {
         };
         let bundled = || Kept { cache: Cache::off(), bundle: bundle.clone() };
         assert_eq!(ask((9, 0), "13.1", bundled(), "f").unwrap(), cubin);
-        assert_eq!(ask((9, 0), "13.0", kept(&Cache::at(&folder)), "f").unwrap(), cubin);
+        assert_eq!(ask((9, 0), "13.0", kept(&at(&folder)), "f").unwrap(), cubin);
         for missing in [
             ask((8, 0), "13.0", bundled(), "f"),
             ask((9, 0), "13.0", bundled(), "g"),
-            ask((9, 0), "13.1", kept(&Cache::at(&folder)), "f"),
+            ask((9, 0), "13.1", kept(&at(&folder)), "f"),
         ] {
             let error = missing.unwrap_err();
             assert!(matches!(error.kind, HalErrorKind::Build), "{error}");
@@ -226,7 +229,7 @@ mod tests {
         let folder = std::env::temp_dir().join(format!("folio-cuda-{}", std::process::id()));
         let text = c"extern \"C\" __global__ void f(float *x) { x[threadIdx.x] *= 2.0f; }";
         let ask = |capability, driver, load: fn(&[u8]) -> bool| {
-            let cache = Cache::at(&folder);
+            let cache = at(&folder);
             let compiler = Compiler::new(capability, driver, kept(&cache));
             let load = |cubin: &[u8]| match load(cubin) {
                 true => Ok(cubin.to_vec()),
@@ -243,7 +246,7 @@ mod tests {
         assert_eq!(ask((9, 0), "13.1", |_| true).1, 1, "another driver's");
         let (refused, made) = ask((9, 0), "13.0", |_| false);
         assert!(refused.is_err() && made == 1, "the driver's refusal of what was just made");
-        let wrong = Compiler::new((9, 0), "13.0", kept(&Cache::at(&folder)));
+        let wrong = Compiler::new((9, 0), "13.0", kept(&at(&folder)));
         let wrong = wrong.cubin("g", c"no C", &[], |_| Ok(())).unwrap_err();
         assert!(
             matches!(wrong.kind, HalErrorKind::Build) && wrong.message.contains("g.cu"),

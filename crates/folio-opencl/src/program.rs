@@ -31,16 +31,15 @@ pub(crate) fn build(core: &Core, text: &str, options: &[&str]) -> Result<Program
     let device = [&info.name, &info.vendor, &info.driver];
     let key = Key::new("opencl").with(text).with(options.as_bytes());
     let key = device.into_iter().fold(key, Key::with);
-    core.cache.get_or_make(
-        &key,
-        |stored| from_binary(core, stored, &options).ok(),
-        || {
-            let program = from_text(core, &source, &options)?;
-            // A driver may have none.
-            let binary = binary(core, &program).ok().filter(|binary| !binary.is_empty());
-            Ok((program, binary))
-        },
-    )
+    let load = |stored: &[u8]| from_binary(core, stored, &options).ok();
+    let make = || {
+        let program = from_text(core, &source, &options)?;
+        // A driver may have none.
+        let binary = binary(core, &program).ok().filter(|binary| !binary.is_empty());
+        Ok((program, binary))
+    };
+    // SAFETY: the driver that the key names has made what is stored, of the text in the key.
+    unsafe { core.cache.get_or_make(&key, load, make) }
 }
 
 fn from_text(core: &Core, text: &CStr, options: &CStr) -> Result<Program, HalError> {

@@ -351,11 +351,10 @@ impl Pipelines {
         let device = [&info.name, &info.vendor, &info.driver];
         let key = Key::new("vulkan").with(&self.code).with(name.as_bytes()).with(&data);
         let key = device.into_iter().fold(key, Key::with).with(info.uuid.unwrap_or_default());
-        let pipeline = core.cache.get_or_make(
-            &key,
-            |stored| Some(create_in(core, &create, stored).ok()?.0),
-            || create_in(core, &create, &[]),
-        )?;
+        let load = |stored: &[u8]| Some(create_in(core, &create, stored).ok()?.0);
+        let make = || create_in(core, &create, &[]);
+        // SAFETY: the driver that the key names has made what is stored, of the code in the key.
+        let pipeline = unsafe { core.cache.get_or_make(&key, load, make) }?;
         core.name(pipeline, &name.to_string_lossy());
         pipelines.insert((entry, threads), pipeline);
         Ok(pipeline)

@@ -146,7 +146,8 @@ fn pipelines_of_vulkan_are_kept() {
     let Some((found, messages)) = found() else { return };
     let directory = std::env::temp_dir().join(format!("folio-vulkan-{}", std::process::id()));
     let compiled = || {
-        let cache = Cache::at(&directory);
+        // SAFETY: the test's own directory.
+        let cache = unsafe { Cache::at(&directory) };
         let device = VulkanDevice::open(&found, cache.clone()).unwrap();
         device.load(&KernelSource::Ir(&twice())).unwrap();
         cache

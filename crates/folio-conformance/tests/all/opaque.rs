@@ -546,7 +546,8 @@ fn compile_opaque_opencl_once() {
     let folder = std::env::temp_dir().join(format!("folio-opaque-{}", std::process::id()));
     let text = format!("{OPENCL_C}{KERNELS}");
     let load = |options: &[&str]| {
-        let cache = Cache::at(&folder);
+        // SAFETY: the test's own directory.
+        let cache = unsafe { Cache::at(&folder) };
         let backend = OpenClBackend::new().cache(cache.clone());
         let rt = Runtime::builder().backend(backend).build().unwrap();
         for name in ["affine", "affine", "mark"] {

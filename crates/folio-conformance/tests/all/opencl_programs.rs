@@ -89,13 +89,18 @@ fn again(test: &str, variables: &[(&str, &str)]) {
     assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
 }
 
+fn at(folder: impl Into<PathBuf>) -> Cache {
+    // SAFETY: a test's own directory.
+    unsafe { Cache::at(folder) }
+}
+
 const SECOND: &str = "FOLIO_TEST_SECOND";
 
 /// CACHE-01, FUSE-08
 #[test]
 fn the_second_process_compiles_nothing() {
     if let Some(directory) = std::env::var_os(SECOND) {
-        let cache = Cache::at(directory);
+        let cache = at(directory);
         assert_eq!(run(cache.clone()), 20_000.0);
         assert_eq!(cache.counts().made, 0, "{:?}", cache.counts());
         assert!(cache.counts().found >= 3, "{:?}", cache.counts());
@@ -105,7 +110,7 @@ fn the_second_process_compiles_nothing() {
         return;
     }
     let folder = Folder::new("second");
-    let first = Cache::at(&folder.0);
+    let first = at(&folder.0);
     assert_eq!(run(first.clone()), 20_000.0);
     let made = first.counts().made;
     // `picks` has a text for launches that are proved and one for others.
@@ -125,7 +130,7 @@ fn programs_that_the_driver_refuses_are_compiled() {
         return;
     }
     let folder = Folder::new("refused");
-    run(Cache::at(&folder.0));
+    run(at(&folder.0));
     let mut spoilt = 0;
     for file in fs::read_dir(folder.0.join("programs")).unwrap() {
         let path = file.unwrap().path();
@@ -138,10 +143,10 @@ fn programs_that_the_driver_refuses_are_compiled() {
         fs::write(&path, entry).unwrap();
         spoilt += 1;
     }
-    let second = Cache::at(&folder.0);
+    let second = at(&folder.0);
     assert_eq!(run(second.clone()), 20_000.0);
     assert_eq!((second.counts().made, second.counts().found), (spoilt, 0));
-    let third = Cache::at(&folder.0);
+    let third = at(&folder.0);
     assert_eq!(run(third.clone()), 20_000.0);
     assert_eq!(third.counts().made, 0);
 }
@@ -229,7 +234,7 @@ fn suite_cycles_opencl() {
     let (budget, start) = (Budget::of("CYCLES_OPENCL"), Instant::now());
     let cycles = budget.cases.unwrap_or(1_000);
     let folder = Folder::new("cycles");
-    let cache = Cache::at(&folder.0);
+    let cache = at(&folder.0);
     let cycle = |_| {
         assert_eq!(run(cache.clone()), 20_000.0);
         allocated()

@@ -288,7 +288,8 @@ fn what_another_version_has_built_is_not_taken() {
     let driver = found.info.driver.clone();
     assert!(versions.iter().any(|version| driver.starts_with(version)), "{driver}: {versions:?}");
     let folder = std::env::temp_dir().join(format!("folio-opencl-{}", std::process::id()));
-    let cache = Cache::at(&folder);
+    // SAFETY: the test's own directory.
+    let cache = unsafe { Cache::at(&folder) };
     let mut built = |driver: &str| {
         found.info.driver = driver.to_owned();
         let device = OpenClDevice::open(found, 0, (found.target, Cut::Gpu), cache.clone()).unwrap();

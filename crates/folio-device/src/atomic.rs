@@ -7,12 +7,15 @@ use std::sync::atomic::{
 };
 
 /// A number with atomic operations, each of which gives what was there before.
+///
+/// # Safety
+/// Zero and every other pattern of bits is a value, and each operation is that of semantics 9.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations",
     label = "not atomic",
     note = "integers and floats of 32 or 64 bits are"
 )]
-pub trait Atom: Shared {
+pub unsafe trait Atom: Shared {
     /// What is there.
     ///
     /// # Safety
@@ -32,13 +35,16 @@ pub trait Atom: Shared {
 }
 
 /// An integer with atomic operations.
+///
+/// # Safety
+/// As of [`Atom`].
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no such atomic operation",
     label = "no integer of 32 or 64 bits",
     note = "floats have `load`, `add` and `exchange`"
 )]
 #[expect(missing_docs, clippy::missing_safety_doc, reason = "named as what they do; as in `Atom`")]
-pub trait AtomInt: Atom {
+pub unsafe trait AtomInt: Atom {
     unsafe fn sub(at: *mut Self, value: Self, alone: bool) -> Self;
     unsafe fn min(at: *mut Self, value: Self, alone: bool) -> Self;
     unsafe fn max(at: *mut Self, value: Self, alone: bool) -> Self;
@@ -80,7 +86,8 @@ macro_rules! operations {
 macro_rules! integers {
     ($($ty:ident $atomic:ident),*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Atom for $ty {
+        // SAFETY: a number with the operations of semantics 9.
+        unsafe impl Atom for $ty {
             #[inline(always)]
             unsafe fn load(at: *mut Self, _: bool) -> Self {
                 // SAFETY: as above.
@@ -92,7 +99,8 @@ macro_rules! integers {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl AtomInt for $ty {
+        // SAFETY: a number with the operations of semantics 9.
+        unsafe impl AtomInt for $ty {
             operations! { $atomic:
                 sub = fetch_sub |old, value| old.wrapping_sub(value);
                 min = fetch_min |old, value| Ord::min(old, value);
@@ -126,7 +134,8 @@ isize AtomicIsize }
 macro_rules! floats {
     ($($ty:ident $atomic:ident),*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Atom for $ty {
+        // SAFETY: a number with the operations of semantics 9.
+        unsafe impl Atom for $ty {
             #[inline(always)]
             unsafe fn load(at: *mut Self, _: bool) -> Self {
                 // SAFETY: as above; the integer has the float's size and alignment.

@@ -1,12 +1,15 @@
 //! `as` (semantics 4).
 
 /// What `as` can make of an `A`.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
 #[diagnostic::on_unimplemented(
     message = "`{A}` cannot be cast `as {Self}` in a kernel",
     label = "no cast to `{Self}`",
     note = "`as` is between numbers, and from `bool` to integers"
 )]
-pub trait CastFrom<A>: Sized {
+pub unsafe trait CastFrom<A>: Sized {
     /// `a as Self`
     fn cast_from(a: A) -> Self;
 }
@@ -17,14 +20,16 @@ macro_rules! matrix {
     };
     (@one $to:ident ($($from:ident)*)) => {
         $(#[diagnostic::do_not_recommend]
-        impl CastFrom<$from> for $to {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl CastFrom<$from> for $to {
             #[inline(always)]
             fn cast_from(a: $from) -> $to {
                 a as $to
             }
         })*
         #[diagnostic::do_not_recommend]
-        impl Cast for $to {}
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Cast for $to {}
     };
 }
 matrix! {
@@ -35,7 +40,8 @@ matrix! {
 macro_rules! from_bool {
     ($($to:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl CastFrom<bool> for $to {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl CastFrom<bool> for $to {
             #[inline(always)]
             fn cast_from(a: bool) -> $to {
                 a as $to
@@ -46,7 +52,10 @@ macro_rules! from_bool {
 from_bool! { i8 u8 i16 u16 i32 u32 i64 u64 isize usize }
 
 /// What every number can be cast to.
-pub trait Cast:
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
+pub unsafe trait Cast:
     CastFrom<i8>
     + CastFrom<u8>
     + CastFrom<i16>

@@ -8,12 +8,15 @@ use super::{
 };
 
 /// What can be changed at an index.
+///
+/// # Safety
+/// It is what devices have there: it touches what the type's entry in the table allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be changed at an index of type `{I}`",
     label = "cannot be changed here",
     note = "`InOut` is changed at the kernel's own item only, and so is local memory in a phase; `In` is only read, and what begins with `Out` is only written"
 )]
-pub trait Change<I>: At<I> {
+pub unsafe trait Change<I>: At<I> {
     /// `I`. Where there is no such type, nothing more is said of what is done with the index.
     type Index;
     /// The index.
@@ -29,7 +32,8 @@ pub fn changed<I, V: Elements + Change<I>>(_: &V, index: I) -> V::Index {
 macro_rules! changed {
     ($([$($g:tt)*] $what:ty, $index:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<'i, T: Shared, $($g)*> Change<$index> for $what {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<'i, T: Shared, $($g)*> Change<$index> for $what {
             type Index = $index;
             #[inline(always)]
             fn same(index: $index) -> $index {
@@ -57,7 +61,8 @@ changed! {
 
 // What is wrong with this is said where it is written.
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize, I> Change<I> for View<'_, In<T, D>, T, D>
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize, I> Change<I> for View<'_, In<T, D>, T, D>
 where
     Self: At<I>,
 {

@@ -3,7 +3,7 @@
 
 use super::ops::Arith;
 use super::shared::Shared;
-use super::{Called, Callee, Mode, Slot};
+use super::{Called, Form, Mode};
 use folio_kernel as ir;
 use folio_kernel::source::Entry;
 use std::marker::PhantomData;
@@ -23,6 +23,9 @@ pub unsafe trait Combining: Copy + 'static {
         Entry::Combine(Self::COMBINE)
     }
 }
+
+/// A function of two values.
+type OfTwo<T> = fn(T, T) -> T;
 
 /// What combines two values of type `T`.
 ///
@@ -50,8 +53,9 @@ pub unsafe trait Combine<T>: Combining {
     /// What the macro makes of such a call.
     #[doc(hidden)]
     #[inline(always)]
-    fn device_fn_combine<M: Mode>(_: &Slot<Callee<Combined<Self>>>) -> fn(T, T) -> T {
-        Self::combine
+    fn device_fn_combine<M: Mode>() -> Form<Combined<Self>, M, OfTwo<T>> {
+        // SAFETY: `combine` computes what the entry says: the promise of who implements this.
+        unsafe { Form::new(Self::combine) }
     }
 }
 
@@ -61,7 +65,8 @@ pub unsafe trait Combine<T>: Combining {
 pub struct Combined<O>(PhantomData<O>);
 
 #[diagnostic::do_not_recommend]
-impl<O: Combining> Called for Combined<O> {
+// SAFETY: the function that it says.
+unsafe impl<O: Combining> Called for Combined<O> {
     fn called() -> Entry {
         O::entry()
     }

@@ -6,7 +6,10 @@ use crate::math::{double, single};
 macro_rules! functions {
     ($($one:ident)*; $($two:ident)*) => {
         /// What [`math`](crate::math) has for a float.
-        pub trait Functions: Sized {
+        ///
+        /// # Safety
+        /// Both forms of a kernel compute the same: what the semantics define for the operation.
+        pub unsafe trait Functions: Sized {
             $(
                 #[doc = concat!("`", stringify!($one), "`")]
                 #[must_use]
@@ -39,7 +42,8 @@ macro_rules! functions {
     };
     ($float:ident $module:ident; $($one:ident)*; $($two:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl Functions for $float {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Functions for $float {
             $(
                 #[inline(always)]
                 fn $one(self) -> $float {

@@ -230,11 +230,13 @@ impl<T> Clone for Private<'_, T> {
 }
 impl<T> Copy for Private<'_, T> {}
 
-impl<T: Shared> Elements for Private<'_, T> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared> Elements for Private<'_, T> {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for Private<'_, T> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for Private<'_, T> {
     #[inline(always)]
     fn at(&self, item: GroupItem<'_, D>) -> T {
         // SAFETY: a value for each item of the group (`Room`), of which this is one: all that has
@@ -243,7 +245,8 @@ impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for Private<'_, T> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<GroupItem<'_, D>> for Private<'_, T> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize> Put<GroupItem<'_, D>> for Private<'_, T> {
     #[inline(always)]
     fn put(&mut self, item: GroupItem<'_, D>, value: T) {
         // SAFETY: as above.

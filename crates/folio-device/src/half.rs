@@ -39,14 +39,16 @@ macro_rules! formats {
         }
         operators! { $ty: Plus plus +, Minus minus -, Times times *, Over over /, Modulo modulo % }
         #[diagnostic::do_not_recommend]
-        impl Negated for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Negated for $ty {
             #[inline(always)]
             fn negated<M: Mode>(self) -> $ty {
                 $ty::from_bits(self.to_bits() ^ 0x8000)
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Arith for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
                 $ty::of(self.wide().lesser(b.wide()))
@@ -61,7 +63,8 @@ macro_rules! formats {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Number for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Number for $ty {
             const ZERO: $ty = $ty::ZERO;
             const ONE: $ty = $ty::ONE;
             const MIN: $ty = $ty::MIN;
@@ -72,7 +75,8 @@ macro_rules! formats {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Float for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Float for $ty {
             const INFINITY: $ty = $ty::INFINITY;
             #[inline(always)]
             fn fma(self, b: $ty, c: $ty) -> $ty {
@@ -100,9 +104,11 @@ macro_rules! formats {
         from! { $ty: f16 bf16, |x| f64::from(x.wide()) }
         into! { $ty: i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 }
         #[diagnostic::do_not_recommend]
-        impl Cast for $ty {}
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Cast for $ty {}
         #[diagnostic::do_not_recommend]
-        impl Half for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Half for $ty {
             #[inline(always)]
             fn single(self) -> f32 {
                 self.wide()
@@ -127,7 +133,8 @@ macro_rules! formats {
 macro_rules! operators {
     ($ty:ident: $($name:ident $method:ident $op:tt),*) => {$(
         #[diagnostic::do_not_recommend]
-        impl $name for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl $name for $ty {
             #[inline(always)]
             fn $method<M: Mode>(self, b: $ty) -> $ty {
                 $ty::of(self.wide() $op b.wide())
@@ -139,7 +146,8 @@ macro_rules! operators {
 macro_rules! functions {
     ($ty:ident; $($one:ident)*; $($two:ident)*) => {
         #[diagnostic::do_not_recommend]
-        impl Functions for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Functions for $ty {
             $(
                 #[inline(always)]
                 fn $one(self) -> $ty {
@@ -159,7 +167,8 @@ macro_rules! functions {
 macro_rules! from {
     ($ty:ident: $($from:ident)*, |$x:ident| $wide:expr) => {$(
         #[diagnostic::do_not_recommend]
-        impl CastFrom<$from> for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl CastFrom<$from> for $ty {
             #[inline(always)]
             fn cast_from($x: $from) -> $ty {
                 $ty::of(narrow::odd_single($wide))
@@ -171,7 +180,8 @@ macro_rules! from {
 macro_rules! into {
     ($ty:ident: $($to:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl CastFrom<$ty> for $to {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl CastFrom<$ty> for $to {
             #[inline(always)]
             fn cast_from(x: $ty) -> $to {
                 x.wide() as $to

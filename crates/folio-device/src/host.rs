@@ -3,7 +3,7 @@
 //! what is here: their types are imported by name and this by a glob, and functions of a type come
 //! before those of traits.
 
-use super::{Called, Callee, Mode, Slot};
+use super::{Called, Form, Mode};
 use folio_kernel::source::Entry;
 use std::marker::PhantomData;
 
@@ -26,12 +26,28 @@ pub trait Callable {
 #[derive(Debug)]
 pub struct OfTheHost<M>(PhantomData<M>);
 
+/// Stands for its form. What kernels call begins with a small letter, so no such name is here: the
+/// glob would hide the user's.
+pub type Absent<M> = Form<Unknown, M, <OfTheHost<M> as Callable>::Function>;
+
+impl<M: Mode> OfTheHost<M>
+where
+    Self: Callable,
+{
+    /// Gives it.
+    pub fn form() -> Absent<M> {
+        // SAFETY: no type is `Callable`, so this does not run.
+        unsafe { Form::new(<Self as Callable>::function()) }
+    }
+}
+
 /// The callee's type in the table, which is never made.
 #[derive(Debug)]
 pub enum Unknown {}
 
 #[diagnostic::do_not_recommend]
-impl Called for Unknown {
+// SAFETY: the function that it says.
+unsafe impl Called for Unknown {
     fn called() -> Entry {
         Entry::Unit
     }
@@ -51,14 +67,12 @@ macro_rules! host_function {
         #[doc(hidden)]
         pub trait __Host: Sized {
             #[doc(hidden)]
-            fn $name<__M: $crate::Mode>(
-                $($this,)?
-                _: &$crate::Slot<$crate::Callee<$crate::host::Unknown>>,
-            ) -> <$crate::host::OfTheHost<__M> as $crate::host::Callable>::Function
+            fn $name<__M: $crate::Mode>($($this)?)
+                -> $crate::host::Absent<__M>
             where
                 $crate::host::OfTheHost<__M>: $crate::host::Callable,
             {
-                <$crate::host::OfTheHost<__M> as $crate::host::Callable>::function()
+                $crate::host::OfTheHost::form()
             }
         }
         impl<__T> __Host for __T {}
@@ -69,11 +83,11 @@ macro_rules! host_function {
 #[doc(hidden)]
 pub trait __Host: Sized {
     #[doc(hidden)]
-    fn __at<M: Mode>(_: &Slot<Callee<Unknown>>) -> <OfTheHost<M> as Callable>::Function
+    fn __at<M: Mode>() -> Absent<M>
     where
         OfTheHost<M>: Callable,
     {
-        <OfTheHost<M> as Callable>::function()
+        OfTheHost::form()
     }
 }
 

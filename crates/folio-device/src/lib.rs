@@ -14,7 +14,9 @@
 //!   cannot keep them.
 //! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which
 //!   no kernel's body runs.
-//! - A trait on whose answers memory rests is an `unsafe` one.
+//! - A trait by whose answers a body runs, or its table is made, is an `unsafe` one.
+//! - What is called runs by a [`Form`], which has the type of which the table tells; `unsafe` code
+//!   alone makes one.
 //!
 //! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
 
@@ -82,8 +84,8 @@ pub use self::{
     owned::{PutSlot, Slots},
     shared::NoDeref,
     slot::{
-        Called, Callee, Given, Inlined, Slot, Slotted, constant, nothing, probe, record, stepped,
-        zeroed,
+        Called, Callee, Form, Given, Inlined, Method, Slot, Slotted, constant, form, method,
+        nothing, probe, record, stepped, zeroed,
     },
     spot::Spot,
     strip::{Block, Lane, Lanes, Strip, Strips},
@@ -98,7 +100,11 @@ pub use ::std as rust;
 use std::marker::PhantomData;
 
 /// How a kernel's Rust form is used.
-pub trait Mode: Copy + 'static {
+///
+/// # Safety
+/// A body computes the same in every mode but [`PROBE`](Mode::PROBE). `PROVED` and `INTERIOR` say
+/// what the [`Proof`] of this mode says.
+pub unsafe trait Mode: Copy + 'static {
     /// Only asked for its types; no statement of the body is run.
     const PROBE: bool = false;
     /// Indices that [`Kernel::unproved`] has looked at are not checked again.
@@ -110,14 +116,16 @@ pub trait Mode: Copy + 'static {
 /// The body is run, and each index checked.
 #[derive(Clone, Copy, Debug)]
 pub struct Checked;
-impl Mode for Checked {}
+// SAFETY: only `Proved` has it, which `Proof` guards.
+unsafe impl Mode for Checked {}
 
 /// The body is run for items of which nothing is unproved, and in the interior nothing undecided.
 /// There is a mode for each set of instructions, so that all of a body, with the closures in it, is
 /// compiled for that one alone.
 #[derive(Clone, Copy, Debug)]
 pub struct Proved<const SET: u8, const INTERIOR: bool>;
-impl<const SET: u8, const INTERIOR: bool> Mode for Proved<SET, INTERIOR> {
+// SAFETY: only `Proved` has it, which `Proof` guards.
+unsafe impl<const SET: u8, const INTERIOR: bool> Mode for Proved<SET, INTERIOR> {
     const PROVED: bool = true;
     const INTERIOR: bool = INTERIOR;
 }
@@ -125,7 +133,8 @@ impl<const SET: u8, const INTERIOR: bool> Mode for Proved<SET, INTERIOR> {
 /// The body is asked for its types.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe;
-impl Mode for Probe {
+// SAFETY: only `Proved` has it, which `Proof` guards.
+unsafe impl Mode for Probe {
     const PROBE: bool = true;
 }
 

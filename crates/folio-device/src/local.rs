@@ -203,7 +203,8 @@ impl<'g, T: Shared, const N: usize> Array<'g, Held, T, N> {
     }
 }
 
-impl<P, T: Shared, const N: usize> Elements for Array<'_, P, T, N> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<P, T: Shared, const N: usize> Elements for Array<'_, P, T, N> {
     type Element = T;
 }
 
@@ -213,7 +214,8 @@ macro_rules! access {
     )*};
     (@ $what:ident At [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, const N: usize, $($g)*> At<$index> for Array<'_, $what, T, N> {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, const N: usize, $($g)*> At<$index> for Array<'_, $what, T, N> {
             #[inline(always)]
             #[track_caller]
             fn at(&self, $at: $index) -> T {
@@ -228,7 +230,8 @@ macro_rules! access {
     };
     (@ $what:ident Put [$($g:tt)*] $index:ty, $at:pat_param, $slot:expr) => {
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, const N: usize, $($g)*> Put<$index> for Array<'_, $what, T, N> {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, const N: usize, $($g)*> Put<$index> for Array<'_, $what, T, N> {
             #[inline(always)]
             #[track_caller]
             fn put(&mut self, $at: $index, value: T) {

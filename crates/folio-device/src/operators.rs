@@ -8,12 +8,15 @@ use folio_kernel::source::Entry;
 macro_rules! operators {
     ($($name:ident $method:ident $function:ident $text:literal, $message:literal;)*) => {$(
         #[doc = concat!("What `", $text, "` needs on the left.")]
+        ///
+        /// # Safety
+        /// Both forms of a kernel compute the same: the entry says what the function does.
         #[diagnostic::on_unimplemented(
             message = $message,
             label = "not of one type, or of one without this operator",
             note = "convert numbers with `as`; for own types, write #[device_fn] on the operator's `impl`"
         )]
-        pub trait $name<B = Self>: Copy {
+        pub unsafe trait $name<B = Self>: Copy {
             #[doc = concat!("`self ", $text, " b`")]
             #[must_use]
             fn $method<M: Mode>(self, b: B) -> Self;
@@ -86,12 +89,15 @@ pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
 }
 
 /// What `-` before it needs.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: the entry says what the function does.
 #[diagnostic::on_unimplemented(
     message = "`-` cannot be applied to `{Self}` in a kernel",
     label = "no number",
     note = "for own types, write #[device_fn] on the operator's `impl`"
 )]
-pub trait Negated: Copy {
+pub unsafe trait Negated: Copy {
     /// `-self`
     #[must_use]
     fn negated<M: Mode>(self) -> Self;

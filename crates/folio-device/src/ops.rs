@@ -7,12 +7,17 @@ pub use super::functions::*;
 pub use super::operators::*;
 
 /// A number.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no arithmetic in kernels",
     label = "no number",
     note = "for own types, write a #[device_fn] with another name"
 )]
-pub trait Arith: Shared + PartialOrd + Plus + Minus + Times + Over + Modulo + Negated {
+pub unsafe trait Arith:
+    Shared + PartialOrd + Plus + Minus + Times + Over + Modulo + Negated
+{
     /// The lesser (semantics 5.5).
     #[must_use]
     fn lesser(self, b: Self) -> Self;
@@ -26,7 +31,10 @@ pub trait Arith: Shared + PartialOrd + Plus + Minus + Times + Over + Modulo + Ne
 
 /// A number, of which generic kernels can be: they make it from literals, and by `as T` from
 /// others.
-pub trait Number: Arith + Cast {
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
+pub unsafe trait Number: Arith + Cast {
     /// 0
     const ZERO: Self;
     /// 1
@@ -40,12 +48,15 @@ pub trait Number: Arith + Cast {
 }
 
 /// An integer.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer in a kernel",
     label = "no integer",
     note = "of floats: `x.powi(2)` or `x.powf(0.5)` for `pow`, and `x.to_bits()` has the bits"
 )]
-pub trait Int: Arith {
+pub unsafe trait Int: Arith {
     /// `self << by`, by the low bits of `by`.
     #[must_use]
     fn shl(self, by: u64) -> Self;
@@ -64,11 +75,14 @@ pub trait Int: Arith {
 
 /// The functions of integers that generic kernels have only where they ask for them: so a trait of
 /// the user's can have others of these names.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer that has this in a kernel",
     label = "no integer"
 )]
-pub trait IntFunctions: Int {
+pub unsafe trait IntFunctions: Int {
     /// The type of a distance between two.
     type Distance: Shared;
     /// `self + b`, within the type.
@@ -100,18 +114,24 @@ pub trait IntFunctions: Int {
 }
 
 /// An integer with a sign.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no integer with a sign in a kernel",
     label = "no integer with a sign"
 )]
-pub trait Signed: IntFunctions {
+pub unsafe trait Signed: IntFunctions {
     /// Its distance from 0.
     fn size(self) -> Self::Distance;
 }
 
 /// What has bits of the same width.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
 #[diagnostic::on_unimplemented(message = "`{Self}` is no float in a kernel", label = "no float")]
-pub trait Bits: Shared {
+pub unsafe trait Bits: Shared {
     /// The integer that they are.
     type Bits: Shared;
     /// They.
@@ -121,11 +141,14 @@ pub trait Bits: Shared {
 }
 
 /// A float that is made of wider ones, and made one, by functions of its own.
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is neither `f16` nor `bf16`",
     label = "no such float"
 )]
-pub trait Half: Float {
+pub unsafe trait Half: Float {
     /// As `f32`.
     fn single(self) -> f32;
     /// As `f64`.
@@ -137,7 +160,10 @@ pub trait Half: Float {
 }
 
 /// A float.
-pub trait Float: Number + Functions {
+///
+/// # Safety
+/// Both forms of a kernel compute the same: what the semantics define for the operation.
+pub unsafe trait Float: Number + Functions {
     /// Infinity.
     const INFINITY: Self;
     /// `self * b + c`, rounded once.
@@ -161,28 +187,32 @@ fn by_zero() {
 macro_rules! ints {
     ($($ty:ident $wide:ident $distance:ident $abs:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Plus for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Plus for $ty {
             #[inline(always)]
             fn plus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_add(b)
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Minus for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Minus for $ty {
             #[inline(always)]
             fn minus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_sub(b)
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Times for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Times for $ty {
             #[inline(always)]
             fn times<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_mul(b)
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Over for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Over for $ty {
             #[inline(always)]
             #[track_caller]
             fn over<M: Mode>(self, b: $ty) -> $ty {
@@ -194,7 +224,8 @@ macro_rules! ints {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Modulo for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Modulo for $ty {
             #[inline(always)]
             #[track_caller]
             fn modulo<M: Mode>(self, b: $ty) -> $ty {
@@ -206,14 +237,16 @@ macro_rules! ints {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Negated for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Negated for $ty {
             #[inline(always)]
             fn negated<M: Mode>(self) -> $ty {
                 self.wrapping_neg()
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Arith for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
                 Ord::min(self, b)
@@ -228,7 +261,8 @@ macro_rules! ints {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Number for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Number for $ty {
             const ZERO: $ty = 0;
             const ONE: $ty = 1;
             const MIN: $ty = $ty::MIN;
@@ -239,7 +273,8 @@ macro_rules! ints {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Int for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Int for $ty {
             #[inline(always)]
             fn shl(self, by: u64) -> $ty {
                 self.wrapping_shl(by as u32)
@@ -262,7 +297,8 @@ macro_rules! ints {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl IntFunctions for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl IntFunctions for $ty {
             type Distance = $distance;
             #[inline(always)]
             fn added(self, b: $ty) -> $ty {
@@ -318,7 +354,8 @@ ints! {
 macro_rules! signed {
     ($($ty:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Signed for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Signed for $ty {
             #[inline(always)]
             fn size(self) -> Self::Distance {
                 self.unsigned_abs()
@@ -331,49 +368,56 @@ signed! { i8 i16 i32 i64 isize }
 macro_rules! floats {
     ($($ty:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Plus for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Plus for $ty {
             #[inline(always)]
             fn plus<M: Mode>(self, b: $ty) -> $ty {
                 self + b
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Minus for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Minus for $ty {
             #[inline(always)]
             fn minus<M: Mode>(self, b: $ty) -> $ty {
                 self - b
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Times for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Times for $ty {
             #[inline(always)]
             fn times<M: Mode>(self, b: $ty) -> $ty {
                 self * b
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Over for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Over for $ty {
             #[inline(always)]
             fn over<M: Mode>(self, b: $ty) -> $ty {
                 self / b
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Modulo for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Modulo for $ty {
             #[inline(always)]
             fn modulo<M: Mode>(self, b: $ty) -> $ty {
                 self % b
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Negated for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Negated for $ty {
             #[inline(always)]
             fn negated<M: Mode>(self) -> $ty {
                 -self
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Arith for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Arith for $ty {
             #[inline(always)]
             fn lesser(self, b: $ty) -> $ty {
                 let first = b.is_nan() | (self < b) | ((self == b) & self.is_sign_negative());
@@ -390,7 +434,8 @@ macro_rules! floats {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Number for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Number for $ty {
             const ZERO: $ty = 0.0;
             const ONE: $ty = 1.0;
             const MIN: $ty = $ty::MIN;
@@ -401,7 +446,8 @@ macro_rules! floats {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl Float for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Float for $ty {
             const INFINITY: $ty = $ty::INFINITY;
             #[inline(always)]
             fn fma(self, b: $ty, c: $ty) -> $ty {
@@ -423,7 +469,8 @@ floats! { f32 f64 }
 macro_rules! bits {
     ($($ty:ident $bits:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl Bits for $ty {
+        // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
+        unsafe impl Bits for $ty {
             type Bits = $bits;
             #[inline(always)]
             fn bits_of(self) -> $bits {

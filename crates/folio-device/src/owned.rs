@@ -16,7 +16,8 @@ macro_rules! access {
     (@ At [$($g:tt)*] $name:ty, $element:ty, $rank:tt, $index:ty, $view:ident, $at:pat_param,
         $place:expr) => {
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, $($g)*> At<$index> for View<'_, $name, $element, $rank> {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, $($g)*> At<$index> for View<'_, $name, $element, $rank> {
             #[inline(always)]
             #[track_caller]
             fn at(&self, $at: $index) -> $element {
@@ -28,7 +29,8 @@ macro_rules! access {
     (@ Put [$($g:tt)*] $name:ty, $element:ty, $rank:tt, $index:ty, $view:ident, $at:pat_param,
         $place:expr) => {
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, $($g)*> Put<$index> for View<'_, $name, $element, $rank> {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, $($g)*> Put<$index> for View<'_, $name, $element, $rank> {
             #[inline(always)]
             #[track_caller]
             fn put(&mut self, $at: $index, value: $element) {
@@ -63,7 +65,8 @@ access! {
 macro_rules! as_items {
     ($(At $at:ident;)* $(Put $put:ident;)*) => {
         $(#[diagnostic::do_not_recommend]
-        impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for View<'_, $at<T, D>, T, D> {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, const D: usize> At<GroupItem<'_, D>> for View<'_, $at<T, D>, T, D> {
             #[inline(always)]
             #[track_caller]
             fn at(&self, item: GroupItem<'_, D>) -> T {
@@ -76,7 +79,8 @@ macro_rules! as_items {
             }
         })*
         $(#[diagnostic::do_not_recommend]
-        impl<T: Shared, const D: usize> Put<GroupItem<'_, D>> for View<'_, $put<T, D>, T, D> {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, const D: usize> Put<GroupItem<'_, D>> for View<'_, $put<T, D>, T, D> {
             #[inline(always)]
             #[track_caller]
             fn put(&mut self, item: GroupItem<'_, D>, value: T) {
@@ -94,22 +98,31 @@ as_items! { At In; At InOut; Put InOut; Put Out; }
 
 /// What has elements of slots. It does not depend on the index, so that at a wrong one that alone
 /// is reported.
-pub trait Slots {
+///
+/// # Safety
+/// It is what devices have there: it touches what the type's entry in the table allows.
+pub unsafe trait Slots {
     /// Type of a slot.
     type Slot: Shared;
 }
 
-impl<T: Shared, const N: usize, const D: usize> Slots for View<'_, OutChunk<T, N, D>, [T; N], D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const N: usize, const D: usize> Slots
+    for View<'_, OutChunk<T, N, D>, [T; N], D>
+{
     type Slot = T;
 }
 
 /// What is written slot by slot.
+///
+/// # Safety
+/// It is what devices have there: it touches what the type's entry in the table allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not written in parts at an index of type `{I}`",
     label = "not an item's own chunk",
     note = "`OutChunk` is written at the item: `out[i] = [..]` or `out[i][k] = ..`"
 )]
-pub trait PutSlot<I>: Slots {
+pub unsafe trait PutSlot<I>: Slots {
     /// Replaces one slot of the own element.
     #[track_caller]
     fn put_slot(&mut self, index: I, slot: usize, value: Self::Slot);
@@ -128,7 +141,8 @@ impl<T: Shared, const N: usize, const D: usize> View<'_, OutChunk<T, N, D>, [T; 
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<'_, D>>
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<'_, D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
     #[inline(always)]
@@ -138,7 +152,8 @@ impl<T: Shared, const N: usize, const D: usize> PutSlot<Item<'_, D>>
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<'_, D>>
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const N: usize, const D: usize> PutSlot<GroupItem<'_, D>>
     for View<'_, OutChunk<T, N, D>, [T; N], D>
 {
     #[inline(always)]
@@ -165,7 +180,8 @@ unsafe impl<T: Atom, const D: usize, I: Spot<D>> Atoms<I> for View<'_, Atomic<T,
 
 // Of `Racy`, freedom from races is the promise of who passed it.
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize, I: Spot<D>> At<I> for View<'_, Racy<T, D>, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize, I: Spot<D>> At<I> for View<'_, Racy<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, index: I) -> T {
@@ -173,7 +189,8 @@ impl<T: Shared, const D: usize, I: Spot<D>> At<I> for View<'_, Racy<T, D>, T, D>
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize, I: Spot<D>> Put<I> for View<'_, Racy<T, D>, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize, I: Spot<D>> Put<I> for View<'_, Racy<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn put(&mut self, index: I, value: T) {

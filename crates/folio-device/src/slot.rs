@@ -101,19 +101,24 @@ pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item
 }
 
 /// What a slot can be of: a type, or a called function.
+///
+/// # Safety
+/// The entry is the type as devices have it: what [`Shared`] describes. Indices are proved, and
+/// kernels are fused on the host, by what the table says that types are.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in a kernel",
     label = "no device type",
     note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
     note = "for an enum pass a number, `mode as u32`, and compare it with a `const`"
 )]
-pub trait Slotted {
+pub unsafe trait Slotted {
     /// Its entry in the table.
     fn entry() -> Entry;
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Shared> Slotted for T {
+// SAFETY: the entry is the type's own description.
+unsafe impl<T: Shared> Slotted for T {
     fn entry() -> Entry {
         Entry::Type(T::describe)
     }
@@ -126,21 +131,24 @@ pub struct Callee<F>(PhantomData<F>);
 /// A device function as a type.
 ///
 /// # Safety
-/// Its Rust form, the associated function `__at`, accesses what `FUNCTION` says, and no more: which
-/// kernels are fused on the host rests on that.
+/// `FUNCTION` is of the body of which each [`Form`] for this type is made.
 pub unsafe trait Inlined: 'static {
     /// What the macro says of it.
     const FUNCTION: &'static Function;
 }
 
 /// What is called by a path: a device function, or what a reduction combines with.
-pub trait Called: 'static {
+///
+/// # Safety
+/// The entry is the function of which each [`Form`] for this type is made.
+pub unsafe trait Called: 'static {
     /// Its entry in the table.
     fn called() -> Entry;
 }
 
 #[diagnostic::do_not_recommend]
-impl<F: Inlined> Called for F {
+// SAFETY: the function that it says.
+unsafe impl<F: Inlined> Called for F {
     fn called() -> Entry {
         Entry::Function(F::FUNCTION)
     }
@@ -151,6 +159,58 @@ impl<F: Called> Slot<Callee<F>> {
     #[inline(always)]
     pub const fn callee(self) -> fn() -> Entry {
         F::called
+    }
+}
+
+/// The Rust form of a called function, `F`, in a mode: nothing but unsafe code ties the two. So a
+/// body runs what its table says, wherever rustc has found the form: an item of the user's may hide
+/// the macro's, and can only give the form of another function, which the slot then names.
+#[derive(Debug)]
+pub struct Form<F, M, C>(C, PhantomData<fn() -> (F, M)>);
+
+impl<F: Called, M: Mode, C> Form<F, M, C> {
+    /// What is called for `F`, in the mode `M`.
+    ///
+    /// # Safety
+    /// It computes and accesses what the entry of `F` says, and no more: by that indices are
+    /// proved, and kernels fused on the host. A method's form computes that of the value that it is
+    /// bound to.
+    #[inline(always)]
+    pub const unsafe fn new(call: C) -> Self {
+        Form(call, PhantomData)
+    }
+}
+
+/// What is called, of which the slot tells.
+#[inline(always)]
+pub fn form<F: Called, M: Mode, C>(_: &Slot<Callee<F>>, form: Form<F, M, C>) -> C {
+    form.0
+}
+
+/// The same for a method, of this value.
+#[inline(always)]
+pub fn method<F: Called, M: Mode, S, C: Method<S>>(
+    _: &Slot<Callee<F>>,
+    form: Form<F, M, C>,
+    of: S,
+) -> C::Bound {
+    form.0.bound(of)
+}
+
+/// The form of a method: with its `self`, it is what is called with the other arguments.
+pub trait Method<S> {
+    /// What is called.
+    type Bound;
+    /// Of this value.
+    fn bound(self, of: S) -> Self::Bound;
+}
+
+#[diagnostic::do_not_recommend]
+impl<S, B, C: FnOnce(S) -> B> Method<S> for C {
+    type Bound = B;
+    #[inline(always)]
+    fn bound(self, of: S) -> B {
+        self(of)
     }
 }
 
@@ -166,19 +226,24 @@ thread_local! {
 }
 
 /// What a body can give.
-pub trait Given {
+///
+/// # Safety
+/// It is a value of the type.
+pub unsafe trait Given {
     /// A value that is not looked at.
     fn nothing() -> Self;
 }
 
 #[diagnostic::do_not_recommend]
-impl Given for () {
+// SAFETY: a value of the type, which nothing looks at.
+unsafe impl Given for () {
     #[inline(always)]
     fn nothing() {}
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: Shared> Given for T {
+// SAFETY: a value of the type, which nothing looks at.
+unsafe impl<T: Shared> Given for T {
     #[inline(always)]
     fn nothing() -> T {
         zeroed()

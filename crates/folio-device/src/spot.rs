@@ -3,12 +3,15 @@
 use super::{GroupItem, Item};
 
 /// What names one element of `D` dimensions.
+///
+/// # Safety
+/// It is what devices have there: it touches what the type's entry in the table allows.
 #[diagnostic::on_unimplemented(
     message = "an index of type `{Self}` names no element in {D} dimension(s)",
     label = "no index of {D} dimension(s)",
     note = "an index is a number (1D), a tuple of `usize` (2D, 3D), or the item"
 )]
-pub trait Spot<const D: usize>: Copy {
+pub unsafe trait Spot<const D: usize>: Copy {
     /// The index in each dimension.
     fn spot(self) -> [usize; D];
 }
@@ -16,7 +19,8 @@ pub trait Spot<const D: usize>: Copy {
 macro_rules! spots {
     ($([$($g:tt)*] $index:ty, $rank:tt, |$at:pat_param| $spot:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<$($g)*> Spot<$rank> for $index {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<$($g)*> Spot<$rank> for $index {
             #[inline(always)]
             fn spot(self) -> [usize; $rank] {
                 let $at = self;

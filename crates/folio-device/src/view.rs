@@ -228,19 +228,25 @@ impl<P, T: Shared> View<'_, P, T, 1> {
 }
 
 /// What has elements.
+///
+/// # Safety
+/// It is what devices have there: it touches what the type's entry in the table allows.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be indexed in a kernel")]
-pub trait Elements {
+pub unsafe trait Elements {
     /// Type of an element.
     type Element: Copy;
 }
 
 /// What can be read at an index.
+///
+/// # Safety
+/// It is what devices have there: it touches what the type's entry in the table allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read at an index of type `{I}`",
     label = "cannot be read here",
     note = "`In` is read at a number (1D), a tuple of `usize` (2D, 3D) or the item; `InOut` at the item only; `Out` not at all; local memory at a number, and in a phase that writes it at the item only"
 )]
-pub trait At<I>: Elements {
+pub unsafe trait At<I>: Elements {
     /// The element.
     #[track_caller]
     fn at(&self, index: I) -> Self::Element;
@@ -257,12 +263,15 @@ pub trait At<I>: Elements {
 }
 
 /// What can be written at an index.
+///
+/// # Safety
+/// It is what devices have there: it touches what the type's entry in the table allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written at an index of type `{I}`",
     label = "cannot be written here",
     note = "`Out` and `InOut` are written at the kernel's own item only, and so is local memory in a phase; `In` is not written"
 )]
-pub trait Put<I>: Elements {
+pub unsafe trait Put<I>: Elements {
     /// Replaces the element.
     #[track_caller]
     fn put(&mut self, index: I, value: Self::Element);
@@ -314,11 +323,13 @@ pub unsafe fn put_proved<M: Mode, I, V: Elements + Put<I>>(v: &mut V, index: I, 
     if M::PROVED { unsafe { v.put_proved(index, value) } } else { v.put(index, value) }
 }
 
-impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, In<T, D>, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, In<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, item: Item<'_, D>) -> T {
@@ -331,7 +342,8 @@ impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, In<T, D>, T, D> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, item: Item<'_, D>) -> T {
@@ -344,7 +356,8 @@ impl<T: Shared, const D: usize> At<Item<'_, D>> for View<'_, InOut<T, D>, T, D> 
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, InOut<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn put(&mut self, item: Item<'_, D>, value: T) {
@@ -357,7 +370,8 @@ impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, InOut<T, D>, T, D>
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, Out<T, D>, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, Out<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn put(&mut self, item: Item<'_, D>, value: T) {
@@ -373,7 +387,8 @@ impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, Out<T, D>, T, D> {
 macro_rules! numbers {
     ($($index:ident)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T: Shared> At<$index> for View<'_, In<T, 1>, T, 1> {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared> At<$index> for View<'_, In<T, 1>, T, 1> {
             #[inline(always)]
             #[track_caller]
             fn at(&self, index: $index) -> T {
@@ -386,7 +401,8 @@ macro_rules! numbers {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, const N: usize> At<$index> for [T; N] {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, const N: usize> At<$index> for [T; N] {
             #[inline(always)]
             #[track_caller]
             fn at(&self, index: $index) -> T {
@@ -401,7 +417,8 @@ macro_rules! numbers {
             }
         }
         #[diagnostic::do_not_recommend]
-        impl<T: Shared, const N: usize> Put<$index> for [T; N] {
+        // SAFETY: it is what devices have at such an index, as `ViewParam` says.
+        unsafe impl<T: Shared, const N: usize> Put<$index> for [T; N] {
             #[inline(always)]
             #[track_caller]
             fn put(&mut self, index: $index, value: T) {
@@ -427,18 +444,21 @@ pub(super) fn outside<const D: usize>(param: Option<usize>, at: [usize; D], exte
     });
 }
 
-impl<T: Shared, const N: usize> Elements for [T; N] {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const N: usize> Elements for [T; N] {
     type Element = T;
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared, const D: usize> At<[usize; D]> for View<'_, In<T, D>, T, D> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared, const D: usize> At<[usize; D]> for View<'_, In<T, D>, T, D> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, at: [usize; D]) -> T {
         read(self.element(at))
     }
 }
-impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, (r, c): (usize, usize)) -> T {
@@ -451,7 +471,8 @@ impl<T: Shared> At<(usize, usize)> for View<'_, In<T, 2>, T, 2> {
     }
 }
 #[diagnostic::do_not_recommend]
-impl<T: Shared> At<(usize, usize, usize)> for View<'_, In<T, 3>, T, 3> {
+// SAFETY: it is what devices have at such an index, as `ViewParam` says.
+unsafe impl<T: Shared> At<(usize, usize, usize)> for View<'_, In<T, 3>, T, 3> {
     #[inline(always)]
     #[track_caller]
     fn at(&self, (z, y, x): (usize, usize, usize)) -> T {

@@ -65,10 +65,11 @@ impl Signature {
                     #[doc(hidden)]
                     #[inline(always)]
                     #[allow(missing_docs, reason = "hidden")]
-                    #vis fn __at<__M: ::folio::ir::device::Mode>(
-                        _: &::folio::ir::device::Slot<::folio::ir::device::Callee<Self>>,
-                    ) -> fn(#(#types),*) #output {
-                        Self::__body::<__M>
+                    #vis fn __at<__M: ::folio::ir::device::Mode>()
+                        -> ::folio::ir::device::Form<Self, __M, fn(#(#types),*) #output>
+                    {
+                        // SAFETY: both forms are of one body.
+                        unsafe { ::folio::ir::device::Form::new(Self::__body::<__M>) }
                     }
                 },
                 quote! {

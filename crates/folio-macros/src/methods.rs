@@ -86,19 +86,28 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
     let inputs = &function.sig.inputs;
     let mut method = TokenStream::new();
     let (made, marked) = (marker.tokens, marker.ty);
-    let slot = quote!(_: &::folio::ir::device::Slot<::folio::ir::device::Callee<#marked>>);
+    let form = quote!(::folio::ir::device::Form);
     if function.sig.receiver().is_some() {
         let bound = hidden("device_method", name);
-        let (names, types) = (names.iter().skip(1), types.iter().skip(1));
-        let names: Vec<_> = names.collect();
+        let of_this = Ident::new("__this", Span::mixed_site());
+        let names: Vec<_> = names.iter().skip(1).collect();
+        let types: Vec<_> = types.iter().skip(1).collect();
         method = quote! {
             #[doc(hidden)]
             #[inline(always)]
             #[allow(missing_docs, reason = "hidden")]
-            #vis fn #bound<__M: ::folio::ir::device::Mode>(self, #slot)
-                -> impl ::folio::ir::device::rust::ops::Fn(#(#types),*) #output
+            #vis fn #bound<__M: ::folio::ir::device::Mode>(self)
+                -> #form<#marked, __M, impl ::folio::ir::device::Method<
+                    Self,
+                    Bound = impl ::folio::ir::device::rust::ops::Fn(#(#types),*) #output,
+                >>
             {
-                move |#(#names),*| Self::#rust::<__M>(self #(, #names)*)
+                // SAFETY: both forms are of one body.
+                unsafe {
+                    #form::new(|#of_this: Self| {
+                        move |#(#names: #types),*| Self::#rust::<__M>(#of_this #(, #names)*)
+                    })
+                }
             }
         };
     }
@@ -121,8 +130,11 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
                 #[doc(hidden)]
                 #[inline(always)]
                 #[allow(missing_docs, reason = "hidden")]
-                #vis fn #free<__M: ::folio::ir::device::Mode>(#slot) -> fn(#(#types),*) #output {
-                    Self::#rust::<__M>
+                #vis fn #free<__M: ::folio::ir::device::Mode>()
+                    -> #form<#marked, __M, fn(#(#types),*) #output>
+                {
+                    // SAFETY: both forms are of one body.
+                    unsafe { #form::new(Self::#rust::<__M>) }
                 }
                 #method
             }
@@ -176,7 +188,8 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
                 }
             }
             #attributes
-            impl #params #ours for #of #conditions {
+            // SAFETY: both forms are of one body.
+            unsafe impl #params #ours for #of #conditions {
                 #[inline(always)]
                 fn #function<__M: ::folio::ir::device::Mode>(#inputs) -> Self #body
                 fn entry() -> ::folio::ir::source::Entry {

@@ -283,11 +283,6 @@ fn refuse_types(ty: &Type, kind: Kind, walk: &mut Walk) {
     refuse_atomic(ty, walk);
     if kind == Kind::Kernel {
         refuse_in_memory(ty, walk);
-        if names::is_open(ty.to_token_stream()) {
-            let text =
-                "a parameter's type is written without macros; give it a name: `type T = ..`";
-            walk.refuse(ty.span(), text);
-        }
     }
 }
 

@@ -76,14 +76,14 @@ pub fn of_impl(item: &ItemImpl, error: &syn::Error) -> TokenStream {
         });
         let (free, method) = (hidden("device_fn", name), hidden("device_method", name));
         let mode = quote!(<__M: ::folio::ir::device::Mode>);
-        let slot = quote!(_: &::folio::ir::device::Slot<__Refused>);
-        let bound = function.sig.receiver().map(
-            |_| quote!(#[doc(hidden)] #vis fn #method #mode(self, #slot) -> __Refused { loop {} }),
-        );
+        let bound = function
+            .sig
+            .receiver()
+            .map(|_| quote!(#[doc(hidden)] #vis fn #method #mode(self) -> __Refused { loop {} }));
         quote! {
             #vis fn #name<#generics>(#(#inputs),*) -> __Refused { loop {} }
             #[doc(hidden)]
-            #vis fn #free #mode(#slot) -> __Refused { loop {} }
+            #vis fn #free #mode() -> __Refused { loop {} }
             #bound
         }
     });

@@ -197,7 +197,12 @@ impl Walk {
         let (slot, entry) = self.callee(method.span());
         let hidden = hidden("device_method", method);
         let span = method.span();
-        let native = quote_spanned!(span => #receiver.#hidden::<__M>(&#slot));
+        let this = Ident::new("__this", Span::mixed_site().located_at(span));
+        // The slot's function and what runs are of one type, whatever rustc finds by the name.
+        let native = quote_spanned! {span=>
+            let #this = #receiver;
+            ::folio::ir::device::method::<_, __M, _, _>(&#slot, #this.#hidden::<__M>(), #this)
+        };
         let all: Vec<_> = std::iter::once(receiver_tree).chain(trees).collect();
         let tree = Tree::of("call").word(entry).parts(&all);
         (
@@ -273,7 +278,7 @@ impl Walk {
             if let Some(last) = path.path.segments.last_mut() {
                 *last = syn::PathSegment::from(hidden.clone());
             }
-            let callee = quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden); #path::<__M>(&#slot) }));
+            let callee = quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden); ::folio::ir::device::form::<_, __M, _>(&#slot, #path::<__M>()) }));
             return (quote!(#callee #given), tree);
         }
         // The function's type, imported. One of the host has none, and then this is what the glob
@@ -283,7 +288,10 @@ impl Walk {
             imported.segments.last_mut().map(|last| std::mem::take(&mut last.arguments));
         let callee = quote_spanned!(last.ident.span() => ({
             use ::folio::ir::device::host::*;
-            { use #imported as __callee; __callee #arguments::__at::<__M>(&#slot) }
+            ::folio::ir::device::form::<_, __M, _>(&#slot, {
+                use #imported as __callee;
+                __callee #arguments::__at::<__M>()
+            })
         }));
         (quote!(#callee #given), tree)
     }

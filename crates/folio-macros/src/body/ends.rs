@@ -217,7 +217,7 @@ impl Walk {
             Expr::Path(path) => match path.path.get_ident().and_then(|n| self.scopes.find(n)) {
                 Some(_) if self.rank_of_item(expr) == Some(1) => Some(quote!(__at[0])),
                 Some(_) => self.known.ends.get(&self.local_of(expr)?).cloned(),
-                None if names::is_open(path.to_token_stream()) => None,
+                None if names::is_inferred(path.to_token_stream()) => None,
                 None => Some(quote!(__Ends::of(#path))),
             },
             Expr::Binary(binary) => {

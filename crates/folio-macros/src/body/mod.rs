@@ -216,6 +216,10 @@ impl Walk {
             self.refuse_value(block);
         }
         let both = self.body(block);
+        let mut found = HashSet::new();
+        for tokens in [signature.to_token_stream(), both.0.clone()] {
+            names::refuse_macros(tokens, &mut found, &mut self.errors);
+        }
         self.refuse_excess(signature.ident.span());
         both
     }

@@ -36,6 +36,23 @@ fn in_a_type_by_a_macro(i: Item, x: In<<mode!() as Pick>::Element>, y: Out<u8>) 
     y[i] = x[i];
 }
 
+/// A mode of the table, and one that runs: an index in the description, and the next in Rust.
+#[kernel]
+fn in_an_index_by_a_macro(i: Item, x: In<f32>, y: Out<f32>) {
+    y[i] = x[i.index() + <mode!() as Pick>::AT as usize];
+}
+
+#[device_fn]
+fn in_a_function_by_a_macro(k: u32) -> u32 {
+    let n: [<mode!() as Pick>::Element; 1] = [0];
+    picks::<{ at!() }>(k) + n[0] as u32
+}
+
+#[device_fn]
+fn picks<const AT: u32>(k: u32) -> u32 {
+    k + AT
+}
+
 #[kernel(group = <__M as Pick>::AT as usize)]
 fn in_a_size(g: Group, y: Out<u8>) {
     g.each(|i| y[i] = 1);

@@ -1,9 +1,9 @@
 //! What a CPU backend looks like: the builder, and the environment that sets its defaults.
 
+use crate::cores;
 use crate::device::CpuBackend;
 use std::ffi::OsString;
 use std::fmt;
-use std::num::NonZeroUsize;
 
 /// Most domains: a domain is a page-state bit elsewhere, and nobody has more sockets.
 const MAX_DOMAINS: usize = 64;
@@ -52,7 +52,7 @@ impl Default for Builder {
         Builder {
             name: "cpu".into(),
             domains: 1,
-            threads: std::thread::available_parallelism().map_or(1, NonZeroUsize::get),
+            threads: cores::threads(),
             unified: false,
             peer: true,
             memory_limit: None,
@@ -91,7 +91,8 @@ impl Builder {
         self
     }
 
-    /// How many threads the pool has that all devices share.
+    /// How many threads the pool has that all devices share. Without it: one for each physical core
+    /// that this process may use, where the system tells which they are.
     pub fn threads(mut self, threads: usize) -> Builder {
         self.threads = threads;
         self

@@ -8,8 +8,8 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Below this a launch runs on the submitting thread: about the price of a hop to the pool.
 pub(crate) const TINY_NS: u64 = 8_000;
-/// Above this a launch is worth all threads: several times the price of waking them.
-const LARGE_NS: u64 = 20_000;
+/// From this on a launch is open to threads that are awake: several times what it costs to share.
+const SHARED_NS: u64 = 5_000;
 /// Blocks for each thread, unless they would be too short or too long.
 const BLOCKS_PER_THREAD: usize = 4;
 const MOST_BLOCKS_PER_THREAD: usize = 64;
@@ -17,6 +17,8 @@ const MOST_BLOCKS_PER_THREAD: usize = 64;
 const SHORT_BLOCK_NS: u64 = 2_500;
 /// A block is no longer than that, unless there would be too many.
 const LONG_BLOCK_NS: u64 = 25_000;
+/// Items of a block of which nothing is known, unless there would be too many.
+const UNKNOWN_ITEMS: usize = 4096;
 /// Items that stay together where a launch is cut: with fewer, loops over neighbouring items are no
 /// vectors.
 const VECTOR_ITEMS: usize = 16;
@@ -38,43 +40,36 @@ const FRACTION: u32 = 10;
 
 /// How an operation runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Class {
-    /// On whatever thread finds it.
-    Tiny,
-    /// On one thread of the pool.
-    Single,
-    /// On all threads of the pool.
-    Wide,
-}
-
-/// The class of an operation, and whether its time should be recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Verdict {
-    pub class: Class,
+    /// Short enough for any thread: it runs where it is found, a submitting thread included.
+    pub tiny: bool,
+    /// The time of a tiny operation is recorded; that of others always is.
     pub measure: bool,
-    /// Nanoseconds of one thread, if somebody knows.
+    /// Nanoseconds of one thread, if known.
     pub ns: Option<u64>,
 }
 
 impl Verdict {
     /// For work whose duration is known beforehand.
-    pub(crate) fn of_ns(ns: u64, wide: bool) -> Verdict {
-        let class = match ns {
-            _ if wide => Class::Wide,
-            0..TINY_NS => Class::Tiny,
-            _ => Class::Single,
-        };
-        Verdict { class, measure: false, ns: Some(ns) }
+    pub(crate) fn of_ns(ns: u64) -> Verdict {
+        Verdict { tiny: ns < TINY_NS, measure: false, ns: Some(ns) }
     }
 
-    /// Into how many blocks a launch on this many threads is cut: short enough that none is left
-    /// with the last of them for long, where others started early or were not interrupted, and long
-    /// enough to be worth a call.
-    pub(crate) fn blocks(&self, threads: usize) -> usize {
+    /// Whether one thread runs all of it, because sharing would cost more.
+    pub(crate) fn is_alone(&self) -> bool {
+        self.ns.is_some_and(|ns| ns < SHARED_NS)
+    }
+
+    /// Into how many blocks a launch on this many threads is cut: short enough that no thread is
+    /// left with the last of them for long, where others started early or were not interrupted,
+    /// and long enough to be worth a call.
+    pub(crate) fn blocks(&self, items: usize, threads: usize) -> usize {
         let wanted = threads.saturating_mul(BLOCKS_PER_THREAD);
-        let Some(ns) = self.ns else { return wanted };
-        let of = |each: u64| usize::try_from(ns / each).unwrap_or(usize::MAX);
         let most = threads.saturating_mul(MOST_BLOCKS_PER_THREAD);
+        let Some(ns) = self.ns else {
+            return wanted.max((items / UNKNOWN_ITEMS).min(most));
+        };
+        let of = |each: u64| usize::try_from(ns / each).unwrap_or(usize::MAX);
         wanted.max(of(LONG_BLOCK_NS).min(most)).min(of(SHORT_BLOCK_NS)).max(1)
     }
 
@@ -94,6 +89,8 @@ impl Verdict {
 struct Slot {
     key: AtomicU64,
     cost: AtomicU64,
+    /// What the last run took, for each item.
+    last: AtomicU64,
 }
 
 /// The table. Lock-free: every field is a hint.
@@ -127,27 +124,20 @@ impl Costs {
     /// that is well known.
     #[inline(always)] // As `Work::judge`.
     pub(crate) fn judge(&self, key: u64, items: usize, sample: bool) -> Verdict {
-        let Some(cost) = self.find(key) else {
+        let Some(cost) = self.find(sized(key, items)) else {
             // Its items may be long: never on the submitting thread.
-            let class = if items <= VECTOR_ITEMS { Class::Single } else { Class::Wide };
-            return Verdict { class, measure: true, ns: None };
+            return Verdict { tiny: false, measure: true, ns: None };
         };
         let items_ns = u128::from(cost & COST_MASK) * items as u128;
         let ns = u64::try_from(items_ns >> FRACTION).unwrap_or(u64::MAX);
-        let class = match ns {
-            0..TINY_NS => Class::Tiny,
-            LARGE_NS.. if items > 1 => Class::Wide,
-            _ => Class::Single,
-        };
-        // Beside a hop to the pool a clock costs nothing, and there an estimate that is too high
-        // must come down again.
         let young = cost >> RUNS_SHIFT < MEASURED_RUNS;
-        Verdict { class, measure: young || sample || class != Class::Tiny, ns: Some(ns) }
+        Verdict { tiny: ns < TINY_NS, measure: young || sample, ns: Some(ns) }
     }
 
-    /// Learns that `items` items of a kernel took `ns` of one thread. Up at once, since a
-    /// submitting thread suffers from an estimate that is too low; down in steps.
+    /// Learns that `items` items of a kernel took `ns` of one thread. Up when two runs in a row say
+    /// so, since a thread that was interrupted measures too much; down in steps.
     pub(crate) fn record(&self, key: u64, items: usize, ns: u64) {
+        let key = sized(key, items);
         let scaled = (u128::from(ns) << FRACTION) / (items.max(1) as u128);
         let new = u64::try_from(scaled).unwrap_or(u64::MAX).clamp(1, COST_MASK);
         let slot = self
@@ -157,14 +147,24 @@ impl Costs {
         let Some(slot) = slot else { return };
         if !slot.is(key) {
             slot.cost.store(0, Ordering::Relaxed);
+            slot.last.store(new, Ordering::Relaxed);
             slot.key.store(key, Ordering::Relaxed);
         }
         let old = slot.cost.load(Ordering::Relaxed);
+        let last = slot.last.swap(new, Ordering::Relaxed);
         let runs = (old >> RUNS_SHIFT).saturating_add(1).min(MEASURED_RUNS);
         let old = old & COST_MASK;
-        let cost = if new >= old { new } else { old / 4 + new - new / 4 };
+        let cost = if new >= old { old.max(new.min(last)) } else { old / 4 + new - new / 4 };
         slot.cost.store(runs << RUNS_SHIFT | cost.clamp(1, COST_MASK), Ordering::Relaxed);
     }
+}
+
+/// The key of launches of about so many items: what an item takes depends on whether all fit into a
+/// cache, and on how many share what a launch costs.
+#[inline(always)]
+fn sized(key: u64, items: usize) -> u64 {
+    let size = u64::from(items.max(1).ilog2() / 2);
+    (key ^ size.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
 }
 
 impl Slot {
@@ -196,25 +196,24 @@ impl Hasher for TakeHashes {
 mod tests {
     use super::*;
 
-    fn class(costs: &Costs, items: usize) -> Class {
-        costs.judge(7, items, false).class
+    fn is_tiny(costs: &Costs, items: usize) -> bool {
+        costs.judge(7, items, false).tiny
     }
 
     #[test]
     fn unknown_kernels_are_never_tiny() {
         let costs = Costs::new();
-        let unknown = |class| Verdict { class, measure: true, ns: None };
-        assert_eq!(costs.judge(7, 1, false), unknown(Class::Single));
-        assert_eq!(costs.judge(7, 16, false), unknown(Class::Single));
-        assert_eq!(costs.judge(7, 17, false), unknown(Class::Wide));
-        assert_eq!(unknown(Class::Wide).blocks(2), 8);
+        let unknown = Verdict { tiny: false, measure: true, ns: None };
+        assert_eq!([1, 16, 1 << 40].map(|items| costs.judge(7, items, false)), [unknown; 3]);
+        assert!(!unknown.is_alone());
+        assert_eq!([1, 1 << 20, 1 << 60].map(|items| unknown.blocks(items, 2)), [8, 128, 128]);
     }
 
     #[test]
     fn a_vectors_items_stay_together_where_there_are_enough_of_them() {
-        let unknown = Verdict { class: Class::Wide, measure: true, ns: None };
+        let unknown = Verdict { tiny: false, measure: true, ns: None };
         assert_eq!([1, 17, 1 << 40].map(|items| unknown.unit(items, 64)), [16; 3]);
-        let known = Verdict::of_ns(1 << 40, true);
+        let known = Verdict::of_ns(1 << 40);
         let units = |threads| [1, 16, 64, 100, 1 << 40].map(|items| known.unit(items, threads));
         assert_eq!(units(1), [1, 8, 16, 16, 16]);
         assert_eq!(units(2), [1, 4, 16, 16, 16]);
@@ -224,7 +223,7 @@ mod tests {
 
     #[test]
     fn blocks_are_neither_short_nor_long() {
-        let blocks = |ns, threads| Verdict::of_ns(ns, true).blocks(threads);
+        let blocks = |ns, threads| Verdict::of_ns(ns).blocks(1 << 20, threads);
         assert_eq!([20_000, 30_000, 200_000, 1_000_000].map(|ns| blocks(ns, 2)), [8, 8, 8, 40]);
         assert_eq!(
             [20_000, 100_000, 1_000_000, 10_000_000].map(|ns| blocks(ns, 16)),
@@ -236,28 +235,47 @@ mod tests {
     #[test]
     fn a_measured_kernel_goes_where_its_time_says() {
         let costs = Costs::new();
-        costs.record(7, 1, 100);
-        assert_eq!(class(&costs, 1), Class::Tiny);
-        assert_eq!(class(&costs, 79), Class::Tiny);
-        assert_eq!(class(&costs, 81), Class::Single);
-        assert_eq!(class(&costs, 201), Class::Wide);
-        assert_eq!(class(&costs, usize::MAX), Class::Wide);
-        costs.record(7, 1, 1_000_000);
-        assert_eq!(class(&costs, 1), Class::Single, "one item cannot be cut");
-        assert_eq!(class(&costs, 2), Class::Wide);
+        let alone = |items| costs.judge(7, items, false).is_alone();
+        (0..2).for_each(|_| costs.record(7, 64, 6_400));
+        assert_eq!(
+            [64, 79, 81, 255].map(|items| is_tiny(&costs, items)),
+            [true, true, false, false]
+        );
+        (0..2).for_each(|_| costs.record(7, 16, 1_600));
+        assert_eq!([16, 49, 51].map(alone), [true, true, false]);
     }
 
     #[test]
-    fn an_outlier_is_forgotten_in_a_few_runs() {
+    fn sizes_are_learnt_apart() {
         let costs = Costs::new();
+        (0..2).for_each(|_| costs.record(7, 1, 50));
+        (0..2).for_each(|_| costs.record(7, 1 << 20, 1 << 18));
+        assert_eq!(costs.judge(7, 1, false).ns, Some(50));
+        assert_eq!(costs.judge(7, 1 << 20, false).ns, Some(1 << 18));
+    }
+
+    #[test]
+    fn one_outlier_is_not_believed_and_two_are() {
+        let costs = Costs::new();
+        (0..MEASURED_RUNS).for_each(|_| costs.record(7, 1, 50));
+        costs.record(7, 1, 5_000_000);
+        assert!(is_tiny(&costs, 1));
         costs.record(7, 1, 50);
         costs.record(7, 1, 5_000_000);
-        assert_eq!(class(&costs, 1), Class::Single);
-        for _ in 0..5 {
-            assert!(costs.judge(7, 1, false).measure);
-            costs.record(7, 1, 50);
-        }
-        assert_eq!(class(&costs, 1), Class::Tiny);
+        assert!(is_tiny(&costs, 1));
+        costs.record(7, 1, 5_000_000);
+        assert!(!is_tiny(&costs, 1));
+    }
+
+    #[test]
+    fn an_estimate_that_is_too_high_comes_down_in_a_few_runs() {
+        let costs = Costs::new();
+        (0..2).for_each(|_| costs.record(7, 1, 50_000));
+        let runs = (0..8).take_while(|_| {
+            costs.record(7, 1, 5_000);
+            !is_tiny(&costs, 1)
+        });
+        assert_eq!(runs.count(), 1);
     }
 
     #[test]
@@ -276,7 +294,7 @@ mod tests {
         let costs = Costs::new();
         for key in 1..=10 * SLOTS as u64 {
             costs.record(key, 1, 50);
-            assert_eq!(costs.judge(key, 1, false).class, Class::Tiny);
+            assert!(costs.judge(key, 1, false).tiny);
         }
         assert_eq!(costs.slots.len(), SLOTS);
     }

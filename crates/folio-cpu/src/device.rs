@@ -24,7 +24,7 @@ pub struct CpuBackend {
 
 impl CpuBackend {
     /// As the environment says: `FOLIO_CPU_DOMAINS` devices (1) and a pool of `FOLIO_CPU_THREADS`
-    /// threads (as many as there are cores).
+    /// threads (one for each core).
     pub fn new() -> Result<CpuBackend, ConfigError> {
         Builder::from_env()?.build()
     }

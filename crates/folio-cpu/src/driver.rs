@@ -9,11 +9,12 @@
 //! Whatever a kernel, its drop or its panic's payload does, ends here: a panic becomes the
 //! operation's failure.
 
-use crate::cost::{Class, TINY_NS, Verdict};
+use crate::cost::{TINY_NS, Verdict};
+use crate::crew::nanos;
 use crate::graph::Nodes;
 use crate::lane::{Core, Queue, Revived, State};
 use crate::lock;
-use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work};
+use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work, bytes_ns};
 use crate::pool;
 use crate::spread::Blocks;
 use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};
@@ -153,14 +154,14 @@ impl Visit {
         Next::Run(verdict)
     }
 
-    fn takes(&mut self, lane: &Core, Verdict { class, ns, .. }: Verdict) -> bool {
+    fn takes(&mut self, lane: &Core, Verdict { tiny, ns, .. }: Verdict) -> bool {
         match self.driver {
             Driver::Caller => {
                 self.ns = self.ns.saturating_add(ns.unwrap_or(TINY_NS) + OPERATION_NS);
-                class == Class::Tiny && (self.budget > 0 || self.ns < TINY_NS)
+                tiny && (self.budget > 0 || self.ns < TINY_NS)
             }
             Driver::Waiter { tick, until } => {
-                let in_time = |until| class == Class::Tiny && Instant::now() < until;
+                let in_time = |until| tiny && Instant::now() < until;
                 !lane.reached(tick) && until.is_none_or(in_time)
             }
             Driver::Pool => {
@@ -235,8 +236,8 @@ fn replay(lane: &Core, work: Work, all: Verdict) -> Result<(), HalError> {
 fn run_nodes(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
     for (at, node) in nodes.iter().enumerate() {
         // Each node of a tiny graph is tiny.
-        let verdict = match (all.class, all.measure) {
-            (Class::Tiny, false) => all,
+        let verdict = match (all.tiny, all.measure) {
+            (true, false) => all,
             (_, sample) => node.work.judge(&lane.machine.costs, sample),
         };
         if let Some(kernel) = &node.held.kernel {
@@ -252,50 +253,54 @@ fn run_nodes(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
 fn run_work(lane: &Core, work: &Work, verdict: Verdict, held: &Held) -> Result<(), HalError> {
     match (work, &held.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
-            if verdict.ns.is_none() {
-                kernel.check_optimised();
+            let params = held.params.as_slice();
+            if !verdict.is_alone() {
+                return run_shared(lane, launch, kernel, verdict, params);
             }
             let started = verdict.measure.then(Instant::now);
-            let threads = run_kernel(lane, launch, kernel, verdict, &held.params)?;
+            run_block(kernel, params, Block::whole(launch.geometry.range))?;
             if let Some(started) = started {
-                let ns = u64::try_from(started.elapsed().as_nanos()).unwrap_or(u64::MAX);
                 let (key, items) = (launch.key, launch.geometry.items());
-                lane.machine.costs.record(key, items, ns.saturating_mul(threads as u64));
+                lane.machine.costs.record(key, items, nanos(started.elapsed()));
             }
         }
-        (Work::Bytes(bytes), _) => run_bytes(lane, bytes, verdict.class, held),
+        (Work::Bytes(bytes), _) => run_bytes(lane, bytes, held),
         _ => {}
     }
     Ok(())
 }
 
-/// Runs a kernel's blocks; tells how many threads could take part, or the first failure.
+/// Runs one block of a launch, which no other call is given.
 #[inline(always)] // As `run_work`.
-fn run_kernel(
+fn run_block(kernel: &NativeKernel, params: &[ParamPtr], block: Block) -> Result<(), HalError> {
+    let run = AssertUnwindSafe(|| {
+        // SAFETY: the engine says that the parameters are live and not otherwise in use until
+        // this operation's tick (contract of `hal`); the caller's blocks are disjoint.
+        unsafe { kernel.run(params, &block) }
+    });
+    catch_unwind(run).map_err(HalError::panic)?.map_err(HalError::violation)
+}
+
+/// Runs a kernel's blocks on as many threads as pay; tells the first failure.
+#[inline(never)]
+fn run_shared(
     lane: &Core,
     launch: &Launch,
     kernel: &NativeKernel,
     verdict: Verdict,
     params: &[ParamPtr],
-) -> Result<usize, HalError> {
-    let machine = &lane.machine;
-    let run = |block| {
-        let run = AssertUnwindSafe(|| {
-            // SAFETY: the engine says that the parameters are live and not otherwise in use until
-            // this operation's tick (contract of `hal`); the blocks of `Blocks` are disjoint.
-            unsafe { kernel.run(params, &block) }
-        });
-        catch_unwind(run).map_err(HalError::panic)?.map_err(HalError::violation)
-    };
-    if verdict.class != Class::Wide {
-        return run(Block::whole(launch.geometry.range)).map(|()| 1);
+) -> Result<(), HalError> {
+    if verdict.ns.is_none() {
+        kernel.check_optimised();
     }
-    let wanted = verdict.blocks(machine.threads);
-    let row = verdict.unit(launch.geometry.items(), machine.threads);
+    let (machine, items) = (&lane.machine, launch.geometry.items());
+    let row = verdict.unit(items, machine.threads);
+    let wanted = verdict.blocks(items, machine.threads);
     let blocks = Blocks::new(&launch.geometry, [kernel.grain(), row], wanted);
+    let block_ns = verdict.ns.map_or(0, |ns| ns / blocks.count() as u64);
     let first: Mutex<Option<HalError>> = Mutex::new(None);
-    machine.for_each(blocks.count(), &|index| {
-        let Err(error) = run(blocks.get(index)) else { return true };
+    let busy = machine.share(lane.address(), (blocks.count(), block_ns), &|index| {
+        let Err(error) = run_block(kernel, params, blocks.get(index)) else { return true };
         let later = match &mut *lock(&first) {
             none @ None => none.replace(error),
             Some(_) => Some(error),
@@ -303,10 +308,11 @@ fn run_kernel(
         discard(later);
         false
     });
-    match lock(&first).take() {
-        Some(error) => Err(error),
-        None => Ok(machine.threads.min(blocks.count())),
+    if let Some(error) = lock(&first).take() {
+        return Err(error);
     }
+    machine.costs.record(launch.key, items, busy);
+    Ok(())
 }
 
 /// Drops something whose drop may panic; what that panic carries, and may panic again, is leaked.
@@ -317,10 +323,10 @@ pub(crate) fn discard<T>(payload: T) {
 }
 
 /// Copies or fills.
-fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, held: &Held) {
+fn run_bytes(lane: &Core, bytes: &Bytes, held: &Held) {
     let pattern = held.pattern.as_slice();
     let rects = held.rects.as_slice();
-    if class != Class::Wide {
+    if !bytes.is_wide() {
         for rect in rects {
             // SAFETY: the engine says that rectangles lie in live memory, do not overlap, and are
             // not otherwise in use until this operation's tick (contract of `hal`).
@@ -330,7 +336,9 @@ fn run_bytes(lane: &Core, bytes: &Bytes, class: Class, held: &Held) {
     }
     debug_assert_eq!((rects.len(), pattern.len()), (bytes.rects, bytes.pattern));
     for rect in rects {
-        lane.machine.for_each(rect.pieces(pattern.len()), &|index| {
+        let pieces = rect.pieces(pattern.len());
+        let piece_ns = bytes_ns(rect.bytes(), rect.rows()) / pieces.max(1) as u64;
+        lane.machine.share(lane.address(), (pieces, piece_ns), &|index| {
             // SAFETY: as above; pieces are disjoint.
             unsafe { rect.run(pattern, Some(index)) };
             true

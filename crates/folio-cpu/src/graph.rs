@@ -5,7 +5,7 @@
 //! the graph did when it was queued: an update makes another list.
 
 use crate::bytes::Rect;
-use crate::cost::{Class, Costs, TINY_NS, Verdict};
+use crate::cost::{Costs, TINY_NS, Verdict};
 use crate::driver::discard;
 use crate::lock;
 use crate::op::{Bytes, Held, Launch, Work};
@@ -39,12 +39,12 @@ impl Nodes {
         let mut sum: u64 = 0;
         for node in &self.0 {
             match node.work.judge(costs, false) {
-                Verdict { class: Class::Tiny, ns: Some(ns), .. } => sum = sum.saturating_add(ns),
-                Verdict { ns, .. } => return Verdict { class: Class::Single, measure: false, ns },
+                Verdict { tiny: true, ns: Some(ns), .. } => sum = sum.saturating_add(ns),
+                long => return Verdict { tiny: false, measure: false, ns: long.ns },
             }
         }
-        let class = if sum > self.most() { Class::Single } else { Class::Tiny };
-        Verdict { class, measure: sample && class == Class::Tiny, ns: Some(sum) }
+        let tiny = sum <= self.most();
+        Verdict { tiny, measure: sample && tiny, ns: Some(sum) }
     }
 
     /// Nanoseconds of a graph that does not take long: as two tiny operations at most, or what so
@@ -82,7 +82,7 @@ impl CpuGraph {
 // not changed by updates.
 unsafe impl Graph for CpuGraph {
     fn is_slow(&self) -> bool {
-        self.nodes().judge(&self.machine.costs, false).class != Class::Tiny
+        !self.nodes().judge(&self.machine.costs, false).tiny
     }
 
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {

@@ -101,6 +101,11 @@ impl Core {
         lock(&self.queue)
     }
 
+    /// Tells this lane from others while it lives.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
+    }
+
     pub(crate) fn reached(&self, tick: Tick) -> bool {
         self.completed.load(Ordering::Acquire) >= tick
     }
@@ -210,6 +215,12 @@ impl Core {
             match if until.is_none() { self.machine.help() } else { None } {
                 Some(true) => continue,
                 Some(false) => self.sleep(tick, Some(Instant::now() + WORKER_NAP)),
+                None if until.is_none() => {
+                    // What it waits for may be a launch that it can take part in.
+                    if !self.machine.watch(self.address(), || self.reached(tick)) {
+                        self.sleep(tick, until);
+                    }
+                }
                 None if self.spin(tick) => return true,
                 None => self.sleep(tick, until),
             }

@@ -6,10 +6,11 @@
 //! Relies on the promises of [`folio_core::hal`]; never validates what the engine has validated,
 //! never calls back except through [`Notify`], never touches rayon's global pool.
 //!
-//! Code map: `config` (builder and environment), `device` (backend and devices), `memory`
+//! Code map: `config` (builder and environment), `cores` (how many there are), `device` (backend and devices), `memory`
 //! (domains), `lane` (the queue and the wait protocol), `driver` (who runs a lane, and how),
 //! `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and fills),
-//! `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready).
+//! `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready), `crew`
+//! (threads that share a launch).
 //!
 //! # Waiting inside a kernel
 //!
@@ -31,7 +32,9 @@
 
 mod bytes;
 mod config;
+mod cores;
 mod cost;
+mod crew;
 mod device;
 mod driver;
 mod graph;

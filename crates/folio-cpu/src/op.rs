@@ -8,7 +8,7 @@ use folio_core::hal::{Geometry, NativeKernel, ParamPtr, Tick};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// Copies and fills from this size on use the whole pool.
+/// Copies and fills from this size on are shared.
 const WIDE_BYTES: usize = 1 << 20;
 /// What moving memory is taken to cost: 8 bytes a nanosecond, and a little for each row.
 const BYTES_PER_NS: usize = 8;
@@ -60,6 +60,16 @@ impl Bytes {
         let sum = |of: fn(&Rect) -> usize| rects.iter().map(of).sum();
         Bytes { rects: rects.len(), pattern, bytes: sum(Rect::bytes), rows: sum(Rect::rows) }
     }
+
+    /// Whether threads share it.
+    pub(crate) fn is_wide(&self) -> bool {
+        self.bytes >= WIDE_BYTES
+    }
+}
+
+/// Nanoseconds that moving so many bytes in so many rows is taken to cost.
+pub(crate) fn bytes_ns(bytes: usize, rows: usize) -> u64 {
+    (bytes / BYTES_PER_NS + rows.saturating_mul(ROW_NS)) as u64
 }
 
 impl Work {
@@ -68,12 +78,9 @@ impl Work {
     pub(crate) fn judge(&self, costs: &Costs, sample: bool) -> Verdict {
         match self {
             Work::Kernel(launch) => costs.judge(launch.key, launch.geometry.items(), sample),
-            Work::Bytes(b) => {
-                let ns = b.bytes / BYTES_PER_NS + b.rows.saturating_mul(ROW_NS);
-                Verdict::of_ns(ns as u64, b.bytes >= WIDE_BYTES)
-            }
+            Work::Bytes(b) => Verdict::of_ns(bytes_ns(b.bytes, b.rows)),
             Work::Replay(nodes) => nodes.judge(costs, sample),
-            Work::Nothing => Verdict::of_ns(0, false),
+            Work::Nothing => Verdict::of_ns(0),
         }
     }
 }

@@ -1,38 +1,59 @@
 //! The machine: its threads, its memory, and the lanes that wait for a thread.
 //!
-//! A lane that needs a thread is put into one first-in-first-out list, and the pool gets an
-//! anonymous job that takes *the oldest* lane from it. (Rayon's own order would let a lane that
-//! puts itself back starve the others.)
+//! A lane that needs a thread is put into one first-in-first-out list. A thread of the pool that
+//! has nothing to do takes the oldest lane from it, or takes part in a launch that another thread
+//! leads (see `crew`). Before it sleeps it looks for a short while: a program that submits one
+//! short command after another finds it awake.
+//!
+//! # The protocol
+//!
+//! Who brings work makes it visible, changes `news`, and calls a thread only if no thread looks. A
+//! looker counts itself, reads `news`, and looks at the work. When it gives up it first takes itself
+//! out of the count, and then reads `news` once more. All four are sequentially consistent: so a
+//! bringer that saw the looker in the count is seen by its last look at `news`.
 
 use crate::cost::Costs;
+use crate::crew::Crew;
 use crate::driver::{self, Driver};
 use crate::lane::Core;
 use crate::lock;
 use crate::memory::Memory;
-use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield, join};
+use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
-use std::time::Instant;
+use std::time::{Duration, Instant};
+
+/// How long a thread looks for work before it sleeps: several times what waking it would take.
+pub(crate) const LOOK: Duration = Duration::from_micros(50);
+/// How often a looker looks before it looks at the clock.
+const LOOKS: usize = 32;
 
 /// What all devices of a backend share. Every lane holds it, so that neither memory nor threads
 /// end before the last operation.
 pub(crate) struct Machine {
     pub threads: usize,
+    cores: usize,
     pub costs: Costs,
     pub memories: Box<[Memory]>,
+    pub crew: Crew,
     epoch: Instant,
     /// `None` inside: the system gave no threads, and everything runs on callers' threads.
     pool: OnceLock<Option<ThreadPool>>,
-    ready: Mutex<Ready>,
-}
-
-#[derive(Default)]
-struct Ready {
-    lanes: VecDeque<Arc<Core>>,
-    /// Without a pool: somebody is at it.
-    draining: bool,
+    ready: Mutex<VecDeque<Arc<Core>>>,
+    /// How many lanes are in `ready`.
+    waiting: AtomicUsize,
+    /// Without a pool: a thread works off `ready`.
+    draining: AtomicBool,
+    /// Changes whenever there may be something new to do.
+    news: AtomicU64,
+    lookers: AtomicUsize,
+    /// Threads of the program that wait for a lane, and are awake.
+    waiters: AtomicUsize,
+    /// Threads that may look at once: they and those at work have a core each.
+    most_lookers: usize,
 }
 
 /// How deep operations may stand on one thread's stack, each run while the one below waits.
@@ -59,13 +80,22 @@ fn nest<R>(inside: impl FnOnce() -> R) -> R {
 
 impl Machine {
     pub(crate) fn new(threads: usize, memories: Box<[Memory]>) -> Machine {
+        let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Machine {
             threads,
+            cores,
             costs: Costs::new(),
             memories,
+            crew: Crew::new(),
             epoch: Instant::now(),
             pool: OnceLock::new(),
             ready: Mutex::default(),
+            waiting: AtomicUsize::new(0),
+            draining: AtomicBool::new(false),
+            news: AtomicU64::new(0),
+            lookers: AtomicUsize::new(0),
+            waiters: AtomicUsize::new(0),
+            most_lookers: threads.min(cores - 1),
         }
     }
 
@@ -95,92 +125,169 @@ impl Machine {
 
     /// Gives `lane`, which is marked as queued, to the pool.
     pub(crate) fn enqueue(self: &Arc<Machine>, lane: Arc<Core>) {
-        lock(&self.ready).lanes.push_back(lane);
-        match self.pool() {
-            Some(pool) => {
-                let machine = Arc::clone(self);
-                pool.spawn(move || machine.run_oldest());
+        let mut ready = lock(&self.ready);
+        ready.push_back(lane);
+        self.waiting.store(ready.len(), Ordering::SeqCst);
+        drop(ready);
+        if self.pool().is_none() {
+            return self.drain();
+        }
+        self.tell();
+        if self.lookers() == 0 {
+            self.call();
+        }
+    }
+
+    /// There is something new to do.
+    pub(crate) fn tell(&self) {
+        self.news.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Threads that are awake without work.
+    pub(crate) fn lookers(&self) -> usize {
+        self.lookers.load(Ordering::SeqCst)
+    }
+
+    /// Threads that are awake without work, and would take part in a launch: of the pool, and of the
+    /// program.
+    pub(crate) fn awake(&self) -> usize {
+        self.lookers.load(Ordering::Relaxed) + self.waiters.load(Ordering::Relaxed)
+    }
+
+    /// Waits a while until `done`, and takes part in launches of this lane meanwhile; `false` if the
+    /// time was too short. A thread of the pool, which has something else to do, does not wait.
+    pub(crate) fn watch(self: &Arc<Machine>, owner: usize, done: impl Fn() -> bool) -> bool {
+        self.waiters.fetch_add(1, Ordering::Relaxed);
+        let mut started = Instant::now();
+        let reached = loop {
+            if (0..LOOKS).any(|_| {
+                std::hint::spin_loop();
+                done()
+            }) {
+                break true;
             }
-            None => self.drain(),
-        }
+            if self.join(owner) {
+                started = Instant::now();
+            } else if started.elapsed() > LOOK {
+                break false;
+            } else {
+                self.relax();
+            }
+        };
+        self.waiters.fetch_sub(1, Ordering::Relaxed);
+        reached
     }
 
-    /// Somebody is waiting for a thread.
+    /// Wakes a thread of the pool.
+    pub(crate) fn call(self: &Arc<Machine>) {
+        let Some(pool) = self.pool() else { return };
+        self.crew.calls_one();
+        let (machine, called) = (Arc::clone(self), Instant::now());
+        pool.spawn(move || {
+            machine.crew.has_come(called);
+            machine.serve();
+        });
+    }
+
+    /// Lanes wait for a thread.
     pub(crate) fn crowded(&self) -> bool {
-        !lock(&self.ready).lanes.is_empty()
+        self.waiting.load(Ordering::Relaxed) > 0
     }
 
-    fn run_oldest(&self) {
-        let oldest = lock(&self.ready).lanes.pop_front();
-        if let Some(lane) = oldest {
-            driver::run_queued(&lane, Driver::Pool);
-        }
+    /// A launch of this thread may be shared with others.
+    pub(crate) fn may_share(&self) -> bool {
+        DEPTH.get() < MAX_DEPTH && self.pool().is_some()
     }
 
-    fn drain(&self) {
-        if std::mem::replace(&mut lock(&self.ready).draining, true) {
+    /// This thread's number, below the number of threads. A thread of the program has the last one:
+    /// it works where the last thread of the pool would.
+    pub(crate) fn number(&self) -> usize {
+        let of_pool = self.pool().and_then(ThreadPool::current_thread_index);
+        of_pool.unwrap_or(self.threads - 1)
+    }
+
+    /// What a thread of the pool does that was called.
+    fn serve(self: &Arc<Machine>) {
+        if nested() {
+            // The operation below waits for this thread.
+            self.serve_one();
             return;
         }
         loop {
-            let mut ready = lock(&self.ready);
-            let Some(lane) = ready.lanes.pop_front() else {
-                ready.draining = false;
+            let seen = self.news.load(Ordering::SeqCst);
+            if !self.serve_one() && !self.look(seen) {
                 return;
-            };
-            drop(ready);
-            driver::run_queued(&lane, Driver::Pool);
+            }
+        }
+    }
+
+    fn serve_one(self: &Arc<Machine>) -> bool {
+        let Some(lane) = self.oldest() else { return self.join(0) };
+        // Its bringer may have counted on this thread for more than one lane.
+        if self.crowded() && self.lookers() == 0 {
+            self.call();
+        }
+        driver::run_queued(&lane, Driver::Pool);
+        true
+    }
+
+    fn oldest(&self) -> Option<Arc<Core>> {
+        if self.waiting.load(Ordering::SeqCst) == 0 {
+            return None;
+        }
+        let mut ready = lock(&self.ready);
+        let lane = ready.pop_front();
+        self.waiting.store(ready.len(), Ordering::SeqCst);
+        lane
+    }
+
+    /// Waits a while for `news` to change; `false` if it did not, and this thread may sleep.
+    fn look(&self, seen: u64) -> bool {
+        let others = self.lookers.fetch_add(1, Ordering::SeqCst);
+        let end = (others < self.most_lookers).then(|| Instant::now() + LOOK);
+        while let Some(end) = end {
+            let changed = (0..LOOKS).any(|_| {
+                std::hint::spin_loop();
+                self.news.load(Ordering::Relaxed) != seen
+            });
+            if changed || Instant::now() > end {
+                break;
+            }
+            self.relax();
+        }
+        self.lookers.fetch_sub(1, Ordering::SeqCst);
+        self.news.load(Ordering::SeqCst) != seen
+    }
+
+    /// Lets other threads of the pool run where there is no core for each. Elsewhere it does not: a
+    /// thread that gives its core away may not get it back for milliseconds.
+    pub(crate) fn relax(&self) {
+        if self.threads > self.cores {
+            std::thread::yield_now();
+        }
+    }
+
+    /// Without a pool: works off all lanes, unless a thread does already.
+    fn drain(&self) {
+        while !self.draining.swap(true, Ordering::SeqCst) {
+            while let Some(lane) = self.oldest() {
+                driver::run_queued(&lane, Driver::Pool);
+            }
+            self.draining.store(false, Ordering::SeqCst);
+            if self.waiting.load(Ordering::SeqCst) == 0 {
+                return;
+            }
         }
     }
 
     /// On a thread of the pool: runs something else that is ready; `false` when there is nothing.
     /// `None` elsewhere. Starts no pool.
-    pub(crate) fn help(&self) -> Option<bool> {
+    pub(crate) fn help(self: &Arc<Machine>) -> Option<bool> {
         let pool = self.pool.get()?.as_ref()?;
+        pool.current_thread_index()?;
         if DEPTH.get() >= MAX_DEPTH {
-            return pool.current_thread_index().map(|_| false);
+            return Some(false);
         }
-        nest(|| pool.yield_now()).map(|yielded| yielded == Yield::Executed)
-    }
-
-    /// Calls `work` with 0, 1, .. `count - 1`, on all threads, until all are done or one call
-    /// returns `false`. `work` does not panic.
-    pub(crate) fn for_each(&self, count: usize, work: &(dyn Fn(usize) -> bool + Sync)) {
-        let next = AtomicUsize::new(0);
-        let take_some = || {
-            loop {
-                // Relaxed: the numbers are all that is shared here; `join` orders the rest.
-                let index = next.fetch_add(1, Ordering::Relaxed);
-                if index >= count {
-                    return;
-                }
-                if !work(index) {
-                    next.store(count, Ordering::Relaxed);
-                    return;
-                }
-            }
-        };
-        match self.pool() {
-            Some(pool) if count > 1 && self.threads > 1 && DEPTH.get() < MAX_DEPTH => {
-                let times = self.threads.min(count);
-                if pool.current_thread_index().is_some() {
-                    return fan(times, &take_some);
-                }
-                // Whoever waits is awake, and would only sleep until others have done all of it.
-                pool.in_place_scope(|others| {
-                    others.spawn(|_| fan(times - 1, &take_some));
-                    take_some();
-                });
-            }
-            _ => take_some(),
-        }
-    }
-}
-
-/// Calls `f` up to `times` times at once. Needs no memory but the stack.
-fn fan(times: usize, f: &(dyn Fn() + Sync)) {
-    if times <= 1 {
-        f();
-    } else {
-        nest(|| join(|| fan(times / 2, f), || fan(times - times / 2, f)));
+        nest(|| Some(self.serve_one() || pool.yield_now() == Some(Yield::Executed)))
     }
 }

@@ -24,6 +24,7 @@ impl Blocks {
         let mut unit = match (geometry.group, geometry.range) {
             (Some(group), _) => group,
             (None, [1, 1, _]) => [1, 1, row.next_multiple_of(grain.max(1))],
+            (None, [1, rows, items]) => [1, rows_of(grain, items, rows / wanted.max(1)), row],
             (None, _) => [1, 1, row],
         };
         let (mut units, mut parts) = ([1; 3], [1; 3]);
@@ -59,6 +60,13 @@ impl Blocks {
         let (each, over) = (self.units[d] / self.parts[d], self.units[d] % self.parts[d]);
         (i * each + i.min(over)).saturating_mul(self.unit[d]).min(self.range[d])
     }
+}
+
+/// How many rows of so many items are a multiple of what is reduced together; 1 where `most` are
+/// fewer.
+fn rows_of(grain: usize, items: usize, most: usize) -> usize {
+    let common = 1 << (grain | items.max(1)).trailing_zeros();
+    if grain / common <= most { grain / common } else { 1 }
 }
 
 #[cfg(test)]
@@ -115,6 +123,20 @@ mod tests {
         }
         let rows = Blocks::new(&Geometry::new(2, [1, 8, 100]), [4096, 16], 8);
         assert_eq!(rows.count(), 8);
+    }
+
+    #[test]
+    fn two_dimensions_are_cut_where_the_kernel_wants_if_threads_get_enough() {
+        let firsts = |range, wanted| {
+            let blocks = Blocks::new(&Geometry::new(2, range), [4096, 16], wanted);
+            let linear = |block: Block| linear(range, block.min);
+            (0..blocks.count()).map(|at| linear(blocks.get(at))).collect::<Vec<_>>()
+        };
+        assert!(firsts([1, 512, 512], 60).iter().all(|first| first % 4096 == 0));
+        assert_eq!(firsts([1, 512, 512], 60).len(), 60);
+        // 512 rows would have to stay together.
+        assert_eq!(firsts([1, 1000, 1000], 64).len(), 64);
+        assert_eq!(firsts([1, 8, 512], 8).len(), 8);
     }
 
     #[test]

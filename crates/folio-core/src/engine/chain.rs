@@ -14,13 +14,13 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::Arc;
 
-/// Bytes of all memories that a piece uses: they fit into a first-level cache of 48 KiB or, with
-/// less than all of their lines, of 32 KiB.
-const PIECE_BYTES: usize = 32 << 10;
+/// Bytes of all memories that a piece uses: they fit into a second-level cache. In pieces for a
+/// first-level cache, calls and what begins and ends a piece cost more than that cache gains.
+const PIECE_BYTES: usize = 256 << 10;
 /// With fewer items, calls cost more than the cache gains: a call of a kernel is some 30 ns.
 const FEWEST_ITEMS: usize = 256;
 /// More items gain nothing, however few bytes each of them uses.
-const MOST_ITEMS: usize = 8192;
+const MOST_ITEMS: usize = 32768;
 
 /// What a fused launch is.
 pub(crate) struct Fused {
@@ -159,7 +159,9 @@ impl Running {
             let others = extent.iter().product::<usize>() / extent[dim].max(1);
             let wanted = (items / others.max(1)).max(1).next_multiple_of(group[dim].max(1));
             let wanted = match block {
-                [1, 1, _] if self.grain > 1 => wanted.next_multiple_of(self.grain),
+                _ if self.grain > 1 && group == [1; 3] => {
+                    wanted.next_multiple_of(rows_of(self.grain, others))
+                }
                 // Whole vectors.
                 _ if dim == 2 && group[2] == 1 => wanted.next_multiple_of(64),
                 _ => wanted,
@@ -239,6 +241,13 @@ impl BlockKernel for Running {
     fn number(&self) -> u64 {
         self.chain.number
     }
+}
+
+/// How many rows of so many items are a multiple of what is reduced together; 1 where that would be
+/// too many.
+fn rows_of(grain: usize, items: usize) -> usize {
+    let common = 1 << (grain | items.max(1)).trailing_zeros();
+    if grain / common * items <= MOST_ITEMS { grain / common } else { 1 }
 }
 
 /// A line of the cache.

@@ -6,11 +6,11 @@
 //! Relies on the promises of [`folio_core::hal`]; never validates what the engine has validated,
 //! never calls back except through [`Notify`], never touches rayon's global pool.
 //!
-//! Code map: `config` (builder and environment), `cores` (how many there are), `device` (backend and devices), `memory`
-//! (domains), `lane` (the queue and the wait protocol), `driver` (who runs a lane, and how),
-//! `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and fills),
-//! `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready), `crew`
-//! (threads that share a launch).
+//! Code map: `config` (builder and environment), `cores` (how many there are), `device` (backend
+//! and devices), `memory` (domains), `lane` (the queue and the wait protocol), `driver` (who runs a
+//! lane, and how), `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and
+//! fills), `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready),
+//! `crew` (threads that share a launch), `graph` (lists of operations that run as one).
 //!
 //! # Waiting inside a kernel
 //!

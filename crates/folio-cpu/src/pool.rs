@@ -7,10 +7,11 @@
 //!
 //! # The protocol
 //!
-//! Who brings work makes it visible, changes `news`, and calls a thread only if no thread looks. A
-//! looker counts itself, reads `news`, and looks at the work. When it gives up it first takes itself
-//! out of the count, and then reads `news` once more. All four are sequentially consistent: so a
-//! bringer that saw the looker in the count is seen by its last look at `news`.
+//! A thread that brings work makes it visible, changes `news`, and calls a thread only if no thread
+//! looks. A looker counts itself, reads `news`, and looks at the work. When it gives up it first
+//! takes itself out of the count, and then reads `news` once more. All four are sequentially
+//! consistent: a looker that was in the count when work was brought sees the change of `news` in
+//! its last look.
 
 use crate::cost::Costs;
 use crate::crew::Crew;
@@ -148,14 +149,14 @@ impl Machine {
         self.lookers.load(Ordering::SeqCst)
     }
 
-    /// Threads that are awake without work, and would take part in a launch: of the pool, and of the
-    /// program.
+    /// Threads that are awake without work, and would take part in a launch: of the pool, and of
+    /// the program.
     pub(crate) fn awake(&self) -> usize {
         self.lookers.load(Ordering::Relaxed) + self.waiters.load(Ordering::Relaxed)
     }
 
-    /// Waits a while until `done`, and takes part in launches of this lane meanwhile; `false` if the
-    /// time was too short. A thread of the pool, which has something else to do, does not wait.
+    /// Waits a while until `done`, and takes part in launches of this lane meanwhile; `false` if
+    /// the time was too short.
     pub(crate) fn watch(self: &Arc<Machine>, owner: usize, done: impl Fn() -> bool) -> bool {
         self.waiters.fetch_add(1, Ordering::Relaxed);
         let mut started = Instant::now();

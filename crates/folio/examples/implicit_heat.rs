@@ -1,9 +1,9 @@
 //! Implicit heat conduction in a plate of two materials, each step solved by conjugate gradients:
 //! the method of the mini-app TeaLeaf, in `f64`.
 //!
-//! `implicit_heat [SIDE] [STEPS] [MODE]`: modes are `plain`, which submits each iteration by itself,
-//! `batch`, `fused`, where an iteration is a graph whose kernels are fused, and `graph`, where a
-//! node of the graph decides after each iteration whether to go on. All modes do the same
+//! `implicit_heat [SIDE] [STEPS] [MODE]`: modes are `plain`, which submits each iteration by
+//! itself, `batch`, `fused`, where an iteration is a graph whose kernels are fused, and `graph`,
+//! where a node of the graph decides after each iteration whether to go on. All modes do the same
 //! arithmetic, so the program checks that heat is conserved and, without a mode, that all four give
 //! the same bits.
 #![forbid(unsafe_code)]

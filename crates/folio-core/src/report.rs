@@ -43,9 +43,13 @@ pub struct Counters {
     pub device_to_device: Moves,
     /// Pieces of copies between devices, the user's included, that went by way of the host.
     pub chunks: u64,
-    /// Memory of the host, such as that of a view, that a device uses as its own: once for each
-    /// buffer and device.
+    /// Memory of others that a device uses as its own: the host's, such as that of a view, once for
+    /// each buffer and device; and a driver's, by
+    /// [`Runtime::usm_from_raw`](crate::Runtime::usm_from_raw). Nothing is allocated for that, and
+    /// no budget counts it.
     pub imports: u64,
+    /// Bytes of that.
+    pub imported_bytes: u64,
     /// Memory of the host that a device which shares it could not use as its own, so that data are
     /// copied: once for each buffer and device. [`Buffer::linkage`](crate::Buffer::linkage) says
     /// why.

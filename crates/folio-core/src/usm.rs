@@ -10,10 +10,9 @@ use crate::buffer::{
 };
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
-use crate::engine::link::Linkage;
+use crate::engine::link::{Apart, Linkage};
 use crate::engine::memory::RawMem;
 use crate::engine::storage::{Alloc, Owner};
-use crate::engine::trace::Note;
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
 use crate::hal::{AllocReq, HostPtr, MemBase, MemRef, PointerInfo, RawMemory};
@@ -174,7 +173,7 @@ impl Runtime {
 
     /// Memory of a device that somebody else has allocated, as USM of kind
     /// [`Device`](UsmKind::Device): what it holds counts, and dropping this leaves it to them.
-    /// [`Usm::into_buffer`] makes a buffer of it. It counts against the device's budget.
+    /// [`Usm::into_buffer`] makes a buffer of it. Nothing is allocated, and no budget counts it.
     ///
     /// The memory is the driver's, of the context that Folio uses: what an
     /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary
@@ -244,12 +243,7 @@ impl Runtime {
         engine.enter(|ledger| {
             // What is written unseen counts, also when this has become a buffer.
             ledger.adopt(id, domain, alloc);
-            let (on, bytes) = (domain, bytes as u64);
-            ledger.count(Some(id), None, |c| {
-                c.allocations += 1;
-                c.allocated_bytes += bytes;
-            });
-            ledger.trace(|| Note::Allocate { what: "USM allocation", label, on, bytes });
+            ledger.note_memory(id, "USM allocation", (domain, bytes), &alloc);
         });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
         Ok(Usm { view, kind, device: device.clone(), pointer, _elements: PhantomData })
@@ -318,8 +312,9 @@ impl Runtime {
             MemBase::Host(host) => Some(HostPtr(host.0.wrapping_add(mem.offset as usize))),
             MemBase::Device { .. } => None,
         };
-        let (owner, address) = (Owner::User, pointer.address);
-        let alloc = Alloc { mem, address, host, owner, clean: current };
+        let (owner, address, clean) = (Owner::User, pointer.address, current);
+        let (pointed, apart) = (false, Apart::Usm);
+        let alloc = Alloc { mem, address, host, owner, clean, pointed, apart };
         self.core.engine.enter(|ledger| {
             if !ledger.is_live(&pointer.at) {
                 return Err(Error::Freed { what: WHAT, label: Label::NONE });
@@ -468,7 +463,13 @@ impl<T: DeviceType> std::fmt::Debug for Usm<T> {
 
 impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// Where the buffer is, or will be, on a device: the same for as long as the allocation is the
-    /// buffer's.
+    /// buffer's. The first time that an address is asked for of [linked](Self::linkage) memory
+    /// which host and device find at different ones, the buffer leaves its link: this waits for the
+    /// commands that use the buffer, and the contents are copied once. What has failed with an
+    /// error has left the contents as they were.
+    ///
+    /// Memory without addresses is [`Error::Unsupported`].
+    ///
     /// Operations on the pointer are not ordered against the buffer: see
     /// [`CommandGroup::after`](crate::CommandGroup::after), [`Buffer::written`] and
     /// [`Buffer::assume_written`].
@@ -481,29 +482,13 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let (engine, id) = (&core.engine, self.view.storage.id);
         let domain = engine.devices[usize::from(device.at)].domain;
         engine.open(device.at)?;
-        loop {
-            let found = engine.allocation(id, domain)?;
-            let pointer = |(alloc, bytes)| UsmPtr::new(&self.view, &alloc, domain, bytes);
-            match found.map(pointer) {
-                Some(pointer) if pointer.address.is_some() => {
-                    engine.await_earlier(id, domain)?;
-                    return Ok(pointer);
-                }
-                Some(_) => {
-                    let label = &self.view.storage.label;
-                    let what = format!("addresses of its memory (buffer {label})");
-                    return Err(Error::Unsupported { device: device.name().to_owned(), what });
-                }
-                None => engine.allocate(&[(id, domain)])?,
-            }
-        }
+        let (alloc, bytes) = engine.address_of(id, domain)?;
+        Ok(UsmPtr::new(&self.view, &alloc, domain, bytes))
     }
 
     /// Whether the buffer's memory on the host and on `device` is one: then changing between the
     /// two is a map or an unmap, and no copy. Decided when the device's memory is made, on first
-    /// use.
-    ///
-    /// A linked allocation has no address to take: [`pointer`](Self::pointer) is unsupported.
+    /// use; a [`pointer`](Self::pointer) may end it.
     pub fn linkage(&self, device: &DeviceRef) -> Result<Linkage> {
         let storage = &self.view.storage;
         if !device.core.same(&storage.core) {
@@ -535,13 +520,13 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let storage = &self.view.storage;
         let engine = &storage.core.engine;
         let all = engine.allocations(storage.id).into_iter();
-        all.map(|(domain, alloc, current)| {
+        all.map(|(domain, alloc, owned, current)| {
             let at = engine.devices.iter().position(|d| d.domain == domain);
             let at = at.filter(|_| !domain.is_host());
             Allocated {
                 device: at.map(|at| DeviceRef { core: storage.core.clone(), at: at as u16 }),
                 address: alloc.address,
-                owned: alloc.owner != Owner::User,
+                owned,
                 current,
                 pages: storage.grid.count(),
             }
@@ -633,11 +618,16 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
             let why = "a part that is no box of the elements it was made with".to_owned();
             return Err(Error::Reinterpret { buffer: part.view.storage.label.clone(), why });
         }
-        let raw = self.pointer(device)?.at;
-        let (engine, storage) = (&self.view.storage.core.engine, self.view.storage.id);
+        let core: &Arc<Core> = &self.view.storage.core;
+        if !device.core.same(core) {
+            let label = Label::from(device.name());
+            return Err(Error::WrongRuntime { what: "device", label, by: None });
+        }
+        let (engine, storage) = (&core.engine, self.view.storage.id);
+        let domain = engine.devices[usize::from(device.at)].domain;
+        engine.open(device.at)?;
         let mode = Mode::Discard { whole: true };
-        let grid = &self.view.storage.grid;
-        let access = Access::new((storage, grid), elements, mode, raw.domain);
+        let access = Access::new((storage, &self.view.storage.grid), elements, mode, domain);
         engine.assume_written(&access)
     }
 

@@ -4,7 +4,7 @@ use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Apart, DeviceRef, Error, HostStorage, Linkage, Links, Queue, Runtime, ViewPolicy,
+    Apart, DeviceRef, Error, HostStorage, Linkage, Links, Queue, Runtime, UsmKind, ViewPolicy,
 };
 
 tests![
@@ -17,7 +17,8 @@ tests![
     links_can_be_switched_off,
     one_of_two_devices_is_linked,
     reading_all_along_copies_nothing,
-    linked_memory_has_no_address,
+    imports_are_no_allocations,
+    buffers_of_usm_say_that_they_are_apart,
     linked_memory_is_released,
     linked_views_come_back,
     views_that_write_nothing_back_hold_values,
@@ -26,7 +27,7 @@ tests![
 ];
 
 /// A runtime that links, and queues of those of its devices that can.
-fn linking(rig: &Rig) -> Result<(Runtime, Vec<Queue>), Stop> {
+pub(super) fn linking(rig: &Rig) -> Result<(Runtime, Vec<Queue>), Stop> {
     let rt = rig.builder().links(Links::On).build()?;
     let can = |d: &DeviceRef| d.info().caps.links.is_some() && d.info().home != MemoryHome::Host;
     let queues = rt.devices().into_iter().filter(can).map(|d| rt.queue_on(&d));
@@ -106,21 +107,25 @@ fn fresh_memory_of_a_run_is_one(rig: &Rig) -> Outcome {
 }
 
 /// Elements that begin at any alignment that a device may need.
-struct Pages(Vec<Page>);
+pub(super) struct Pages(Vec<Page>);
 
 #[derive(Clone)]
 #[repr(align(4096))]
 struct Page([i32; 1024]);
 
 /// How many elements there are.
-const N: usize = 2048;
+pub(super) const N: usize = 2048;
 
 impl Pages {
-    fn new() -> Pages {
+    pub(super) fn new() -> Pages {
         Pages(vec![Page([1; 1024]); N / 1024])
     }
 
-    fn elements(&self) -> Vec<i32> {
+    pub(super) fn address(&self) -> usize {
+        self.0.as_ptr() as usize
+    }
+
+    pub(super) fn elements(&self) -> Vec<i32> {
         self.0.iter().flat_map(|page| page.0).collect()
     }
 }
@@ -148,7 +153,7 @@ fn links_are_over_the_programs_memory(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for (q, nth) in queues.iter().zip(1..) {
         let data = Pages::new();
-        let address = data.0.as_ptr() as usize;
+        let address = data.address();
         let before = counts(&rt)[2];
         let (mut x, mut back) = rt.sync_writeback_view(N, data).map_err(Error::from)?;
         add(q, &mut x, 1)?;
@@ -159,7 +164,7 @@ fn links_are_over_the_programs_memory(rig: &Rig) -> Outcome {
         ensure_eq!(imports(&rt), [nth, 0]);
         drop(x);
         let data = back.take()?;
-        ensure_eq!((data.0.as_ptr() as usize, data.elements()), (address, vec![2; N]));
+        ensure_eq!((data.address(), data.elements()), (address, vec![2; N]));
         ensure_eq!(counts(&rt)[2], before, "copies");
     }
     Ok(())
@@ -259,14 +264,48 @@ fn reading_all_along_copies_nothing(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// BUF-03: whose turn it is could not be known.
-fn linked_memory_has_no_address(rig: &Rig) -> Outcome {
+/// LINK-03, MEM-01: nothing is allocated for a view on a device that uses its memory, so no budget
+/// counts it.
+fn imports_are_no_allocations(rig: &Rig) -> Outcome {
+    for q in linking(rig)?.1 {
+        let name = q.device().name().to_owned();
+        let rt = rig.builder().links(Links::On).budget(&name, 64).build()?;
+        let q = rt.queue_on(name.as_str())?;
+        let (mut x, mut back) = rt.sync_writeback_view(N, Pages::new()).map_err(Error::from)?;
+        add(&q, &mut x, 1)?;
+        ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
+        for counters in [x.counters(), rt.counters()] {
+            ensure_eq!((counters.imports, counters.imported_bytes), (1, 4 * N as u64));
+            ensure_eq!((counters.allocations, counters.allocated_bytes), (0, 0));
+        }
+        ensure_eq!(q.device().budget(), (64, 0));
+        let owned: Vec<bool> = x.allocations().iter().map(|a| a.owned).collect();
+        ensure_eq!(owned, [false; 2], "all of it is the program's");
+        drop(x);
+        ensure_eq!((back.take()?.elements(), q.device().budget().1), (vec![2; N], 0));
+    }
+    Ok(())
+}
+
+/// LINK-02: memory that was USM is not one with the host's, and that is what one is told.
+fn buffers_of_usm_say_that_they_are_apart(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
-        let mut x = rt.buffer_from(&[1; 100])?;
-        add(q, &mut x, 1)?;
-        refused!(x.pointer(&q.device()), Error::Unsupported { .. });
-        ensure_eq!(x.to_vec()?, [2; 100]);
+        let device = q.device();
+        let usm = || rt.usm::<i32>(&device, UsmKind::Device, 100);
+        let mut given = rt.buffer_from(&[1; 100])?;
+        given.give_allocation(usm()?).map_err(|(error, _)| error)?;
+        for mut x in [usm()?.into_buffer(), given] {
+            ensure_eq!(x.linkage(&device)?, Linkage::Apart(Apart::Usm));
+            let before = x.to_vec()?[0];
+            add(q, &mut x, 1)?;
+            ensure_eq!(x.to_vec()?, [before + 1; 100]);
+            ensure_eq!(x.linkage(&device)?, Linkage::Apart(Apart::Usm));
+            x.release(&device)?;
+            ensure_eq!(x.linkage(&device)?, Linkage::Undecided);
+            add(q, &mut x, 1)?;
+            ensure_eq!(x.to_vec()?, [before + 2; 100]);
+        }
     }
     Ok(())
 }

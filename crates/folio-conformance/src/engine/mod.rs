@@ -8,6 +8,7 @@
 
 #![allow(clippy::panic, reason = "kernels and tasks of the tests panic on purpose")]
 
+mod addresses;
 mod bounds;
 mod choice;
 mod events;
@@ -79,6 +80,7 @@ const TESTS: &[&[Test]] = &[
     scopes::TESTS,
     policies::TESTS,
     links::TESTS,
+    addresses::TESTS,
     pressure::TESTS,
     trackers::TESTS,
     usm::TESTS,

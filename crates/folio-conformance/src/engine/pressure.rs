@@ -11,6 +11,9 @@ tests![
     a_working_set_larger_than_the_budget,
     the_least_recently_used_copy_goes,
     priorities_come_before_use,
+    priorities_come_before_what_is_idle,
+    what_cannot_be_waited_for_stays_and_others_go,
+    refused_addresses_change_nothing,
     dirty_copies_are_written_to_the_host,
     what_may_not_go_stays,
     a_command_keeps_what_it_needs,
@@ -99,6 +102,97 @@ fn priorities_come_before_use(rig: &Rig) -> Outcome {
         read(&q, x)?;
     }
     ensure!(is_there(&q, &important)? && is_there(&q, &b)?, "{:?}", rt.counters());
+    Ok(())
+}
+
+/// MEM-01: a copy of low priority goes while commands use it, and not an idle one of high priority.
+fn priorities_come_before_what_is_idle(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 2)?;
+    let important = buffer(&rt, 0, Some(Evict::clean().priority(5)))?;
+    let busy = buffer(&rt, 1, Some(Evict::clean()))?;
+    read(&q, &busy)?;
+    read(&q, &important)?;
+    let gate = Gate::new();
+    let first = gated(&q, &gate)?;
+    let used = q.submit(|cg| {
+        cg.after(&first).read(&busy);
+        Ok(())
+    })?;
+    let x = buffer(&rt, 2, Some(Evict::clean().priority(9)))?;
+    bring(&q, &[&x])?;
+    ensure!(is_pending(&used), "the gate is closed");
+    ensure_eq!(rt.counters().evictions, 1);
+    gate.open();
+    ensure!(is_there(&q, &important)? && is_there(&q, &x)?, "{:?}", rt.counters());
+    ensure!(!is_there(&q, &busy)?, "the one of lowest priority");
+    Ok(())
+}
+
+/// MEM-01, DEP-04: a host task cannot wait for a command that comes after it. So a copy that such a
+/// command uses stays, and one of higher priority goes.
+fn what_cannot_be_waited_for_stays_and_others_go(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 2)?;
+    let important = buffer(&rt, 0, Some(Evict::clean().priority(5)))?;
+    let busy = buffer(&rt, 1, Some(Evict::clean()))?;
+    read(&q, &busy)?;
+    read(&q, &important)?;
+    let gate = Gate::new();
+    // Of another size, so that it takes over the memory of neither.
+    let (door, p, x) = (gate.door(), rt.queue_on(&q.device())?, rt.buffer_from(&[7; N / 2])?);
+    let task = q.submit(|cg| {
+        cg.host_task((), move |()| {
+            door.pass();
+            p.submit(|cg| {
+                cg.read(&x);
+                Ok(())
+            })
+            .map(drop)
+        });
+        Ok(())
+    })?;
+    let used = q.submit(|cg| {
+        cg.after(&task).read(&busy);
+        Ok(())
+    })?;
+    gate.open();
+    task.wait()?;
+    used.wait()?;
+    ensure_eq!(rt.counters().evictions, 1);
+    ensure!(is_there(&q, &busy)?, "{:?}", rt.counters());
+    Ok(())
+}
+
+/// MEM-01, ERR-01: neither does one pin the copy that it was asked of, nor does it leave memory.
+fn refused_addresses_change_nothing(rig: &Rig) -> Outcome {
+    let (rt, q) = narrow(rig, 1)?;
+    let device = q.device();
+    let full = buffer(&rt, 0, None)?;
+    read(&q, &full)?;
+    let x = buffer(&rt, 1, Some(Evict::clean()))?;
+    refused!(x.pointer(&device), Error::OutOfMemory { .. });
+    drop(full);
+    let before = rt.counters();
+    let mut x = x;
+    match x.pointer(&device) {
+        Err(Error::Unsupported { .. }) => {
+            ensure_eq!((device.budget().1, rt.counters()), (0, before));
+        }
+        given => {
+            given?;
+            x.release(&device)?;
+        }
+    }
+    read(&q, &x)?;
+    if let Err(error) = x.pointer(&device) {
+        refused!(Err::<(), _>(error), Error::Unsupported { .. });
+    } else {
+        x.release(&device)?;
+        read(&q, &x)?;
+    }
+    let mut y = buffer(&rt, 4, None)?;
+    add(&q, &mut y, 1)?;
+    ensure_eq!((y.to_vec()?, rt.counters().evictions), (vec![5; N], 1));
+    ensure_eq!(x.to_vec()?, vec![1; N]);
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use crate::engine::tracker::leaks_inside;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::checked_volume;
-use crate::hal::{HostPtr, MemBase, MemRef};
+use crate::hal::HostPtr;
 use crate::pages::DomainId;
 use crate::queue::Queue;
 use crate::runtime::Runtime;
@@ -297,13 +297,7 @@ pub(crate) unsafe fn view_over<T: DeviceType>(
         storage.end = end.map(Box::new);
     }
     let host = HostPtr(ptr.cast());
-    let alloc = Alloc {
-        mem: MemRef { base: MemBase::Host(host), offset: 0 },
-        address: Some(ptr as u64),
-        host: Some(host),
-        owner: Owner::User,
-        clean: true,
-    };
+    let alloc = Alloc::of_host(host, Owner::User, true);
     rt.core.engine.enter(|ledger| ledger.adopt(view.storage.id, DomainId::HOST, alloc));
     Ok(view)
 }

@@ -2,14 +2,12 @@
 
 use super::Engine;
 use super::courier::Engaged;
-use super::evict::Takeover;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
-use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE, Ledger};
-use super::link::Prospect;
+use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
+use super::link::Apart;
 use super::staging::{host_alloc, host_free};
 use super::storage::{Alloc, Garbage, Owner, StorageId};
-use super::trace::Note;
 use crate::error::{Error, Label};
 use crate::hal::{
     AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, HostPtr, LaneKind, MemBase,
@@ -18,7 +16,6 @@ use crate::hal::{
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
 use crate::panics::contain;
-use smallvec::SmallVec;
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -60,15 +57,6 @@ impl Budget {
     pub(crate) fn give(&self, bytes: u64) {
         self.in_use.fetch_sub(bytes, Ordering::Relaxed);
     }
-}
-
-/// Whose memory an allocation may take over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Takes {
-    /// Memory that nothing uses.
-    Idle,
-    /// Memory that commands use, too: what is submitted next comes after them.
-    InUse,
 }
 
 /// One device of the runtime.
@@ -180,137 +168,6 @@ impl Engine {
         result
     }
 
-    /// Allocates all of `missing`, or nothing. Nothing uses that memory yet.
-    pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
-        self.allocate_for(missing, &[], Takes::Idle)
-    }
-
-    /// As [`allocate`](Self::allocate), for a command that uses `keep`: memory of others may have
-    /// to go.
-    pub(crate) fn allocate_for(
-        &self,
-        missing: &[(StorageId, DomainId)],
-        keep: &[StorageId],
-        takes: Takes,
-    ) -> Result<(), Error> {
-        // Here, where no lock is held.
-        for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
-            self.open(self.first_on(*domain))?;
-        }
-        let mut result = self.try_allocate(missing, None);
-        if matches!(result, Err(Error::OutOfMemory { .. })) {
-            self.reclaim();
-            let domains: SmallVec<[DomainId; 4]> = missing.iter().map(|(_, at)| *at).collect();
-            let needed = missing.iter().map(|(id, _)| *id).chain(keep.iter().copied());
-            let keep: SmallVec<[StorageId; 4]> = needed.collect();
-            let take = (takes == Takes::InUse).then_some(&keep[..]);
-            result = self.try_allocate(missing, take);
-            let mut written = Vec::new();
-            while matches!(result, Err(Error::OutOfMemory { .. }))
-                && self.evict(&domains, &keep, &mut written)
-            {
-                result = self.try_allocate(missing, take);
-            }
-        }
-        self.noting_loss(result)
-    }
-
-    /// Looks for memory that nobody needs: its last users may have ended without anybody having
-    /// looked.
-    pub(crate) fn reclaim(&self) {
-        self.look_at_lanes();
-        self.enter(Ledger::poll_all);
-    }
-
-    /// With `take`, what there is no memory for takes it over from a storage that is not among
-    /// these.
-    fn try_allocate(
-        &self,
-        missing: &[(StorageId, DomainId)],
-        take: Option<&[StorageId]>,
-    ) -> Result<(), Error> {
-        // Two threads that need the same must not both take it from the budget.
-        let traced = super::trace::listening();
-        let one_at_a_time = self.allocating.lock();
-        let mut made: SmallVec<[(StorageId, Garbage, Option<Prospect>); 4]> = SmallVec::new();
-        let mut taken: SmallVec<[Takeover; 4]> = SmallVec::new();
-        let mut result = Ok(());
-        // With linked memory of a device comes the host's.
-        let devices = missing.iter().filter(|(_, domain)| !domain.is_host());
-        let hosts = missing.iter().filter(|(_, domain)| domain.is_host());
-        for &(id, domain) in devices.chain(hosts) {
-            if domain.is_host() && made.iter().any(|(own, _, link)| *own == id && link.is_some()) {
-                // If it does not come, the caller asks again.
-                continue;
-            }
-            let (bytes, label) = {
-                let ledger = self.lock();
-                let storage = &ledger.storages[id.0];
-                if storage.alloc(domain).is_some() {
-                    continue;
-                }
-                (storage.bytes(), storage.label.clone())
-            };
-            if !domain.is_host() {
-                match self.allocate_linked(id, domain) {
-                    Ok(Some((alloc, prospect))) => {
-                        made.push((id, Garbage { alloc, bytes, domain }, Some(prospect)));
-                        continue;
-                    }
-                    Ok(None) => {}
-                    Err(error) => {
-                        result = Err(error);
-                        break;
-                    }
-                }
-            }
-            match self.allocate_one(domain, bytes, "buffer", &label) {
-                Ok(alloc) => made.push((id, Garbage { alloc, bytes, domain }, None)),
-                Err(error) => match self.find_giver((id, domain), take, &taken) {
-                    Some(takeover) if matches!(error, Error::OutOfMemory { .. }) => {
-                        taken.push(takeover);
-                    }
-                    _ => {
-                        result = Err(error);
-                        break;
-                    }
-                },
-            }
-        }
-        let failed = result.is_err();
-        let outbox = {
-            let mut ledger = self.lock();
-            ledger.traced = traced;
-            for (id, new, prospect) in made {
-                match failed {
-                    true => ledger.outbox.garbage.push(new),
-                    false => ledger.receive(id, new, prospect),
-                }
-            }
-            // One that is not possible any more is still missing: the caller asks again.
-            taken.iter().filter(|_| !failed).for_each(|takeover| {
-                ledger.take_over(takeover);
-            });
-            std::mem::take(&mut ledger.outbox)
-        };
-        drop(one_at_a_time);
-        self.deliver(outbox);
-        result
-    }
-
-    /// Whose memory a storage takes over; not that of `take`, nor what others take.
-    fn find_giver(
-        &self,
-        (to, domain): (StorageId, DomainId),
-        take: Option<&[StorageId]>,
-        taken: &[Takeover],
-    ) -> Option<Takeover> {
-        let mut keep: SmallVec<[StorageId; 8]> = SmallVec::from_slice(take?);
-        keep.extend(taken.iter().filter(|other| other.domain == domain).map(|other| other.from));
-        let from = self.enter(|ledger| ledger.giver(to, domain, &keep))?;
-        Some(Takeover { from, to, domain })
-    }
-
     /// The device that allocates in a domain.
     pub(super) fn first_on(&self, domain: DomainId) -> u16 {
         self.devices.iter().position(|d| d.domain == domain).unwrap_or_default() as u16
@@ -330,10 +187,7 @@ impl Engine {
                 self.host_budget.give(bytes as u64);
                 return Err(self.no_host_memory(bytes, what, label));
             };
-            let mem = MemRef { base: MemBase::Host(ptr), offset: 0 };
-            let address = Some(ptr.0 as u64);
-            let owner = Owner::Host(layout);
-            return Ok(Alloc { mem, address, host: Some(ptr), owner, clean: true });
+            return Ok(Alloc::of_host(ptr, Owner::Host(layout), true));
         }
         let req = AllocReq {
             kind: AllocKind::Device,
@@ -349,7 +203,12 @@ impl Engine {
     }
 
     /// Counts host memory against the host's budget.
-    fn take_host(&self, bytes: usize, what: &'static str, label: &Label) -> Result<(), Error> {
+    pub(super) fn take_host(
+        &self,
+        bytes: usize,
+        what: &'static str,
+        label: &Label,
+    ) -> Result<(), Error> {
         match self.host_budget.take(bytes as u64) {
             true => Ok(()),
             false => Err(self.no_host_memory(bytes, what, label)),
@@ -387,9 +246,7 @@ impl Engine {
             self.reclaim();
             self.take_host(bytes, "buffer", &label)
         })?;
-        let mem = MemRef { base: MemBase::Host(at), offset: 0 };
-        let (address, owner) = (Some(at.0 as u64), Owner::Host(layout));
-        let alloc = Alloc { mem, address, host: Some(at), owner, clean: true };
+        let alloc = Alloc::of_host(at, Owner::Host(layout), true);
         self.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
         Ok(())
     }
@@ -407,6 +264,7 @@ impl Engine {
     }
 
     /// Memory that a device's driver makes, within a budget: that of its own memory, or the host's.
+    /// Memory that is imported was allocated already, and is in no budget.
     pub(super) fn alloc_within(
         &self,
         (budget, whose): (&Budget, &str),
@@ -429,10 +287,10 @@ impl Engine {
         if asked > entry.info.caps.max_alloc {
             return Err(out(entry.budget.in_use(), entry.info.caps.max_alloc));
         }
-        if !budget.take(asked) {
+        let (kind, imported) = (req.kind, req.import.is_some());
+        if !imported && !budget.take(asked) {
             return Err(out(budget.in_use(), budget.limit()));
         }
-        let (kind, imported) = (req.kind, req.import.is_some());
         let req = AllocReq { size: asked.max(1), align: req.align.max(DEVICE_ALIGN), ..req };
         match device.usm().alloc(&req) {
             Ok(a) => {
@@ -441,13 +299,17 @@ impl Engine {
                     Some(host) => MemBase::Host(host),
                     None => MemBase::Device { device: entry.index as u32, handle: a.handle },
                 };
-                let owner = Owner::Device(at, a.handle);
+                let owner = match imported {
+                    true => Owner::Imported(at, a.handle),
+                    false => Owner::Device(at, a.handle),
+                };
                 let (address, host, clean) = (a.address, a.host, a.zeroed);
+                let (pointed, apart) = (false, Apart::Usm);
                 let mem = MemRef { base, offset: 0 };
-                Ok(Alloc { mem, address, host, owner, clean })
+                Ok(Alloc { mem, address, host, owner, clean, pointed, apart })
             }
             Err(cause) => {
-                budget.give(asked);
+                budget.give(if imported { 0 } else { asked });
                 Err(match cause.kind {
                     HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
                     HalErrorKind::Unsupported => {
@@ -478,6 +340,11 @@ impl Engine {
                     self.host_budget.give(garbage.bytes as u64);
                 }
             }
+            Owner::Imported(at, handle) => {
+                if let Some(device) = self.devices[usize::from(at)].opened.get() {
+                    device.usm().free(handle);
+                }
+            }
             Owner::Device(at, handle) => {
                 let entry = &self.devices[usize::from(at)];
                 if let Some(device) = entry.opened.get() {
@@ -488,31 +355,6 @@ impl Engine {
                 }
             }
         }
-    }
-}
-
-impl Ledger {
-    /// A storage gets the memory that was made for it.
-    fn receive(&mut self, id: StorageId, new: Garbage, prospect: Option<Prospect>) {
-        if let Some(prospect) = prospect {
-            if !self.commit_link(id, new.domain, new.alloc, &prospect) {
-                // It is still missing: the caller asks again.
-                return self.outbox.garbage.push(new);
-            }
-        } else {
-            let storage = &mut self.storages[id.0];
-            storage.set_alloc(new.domain, new.alloc);
-            if new.alloc.clean {
-                storage.residency.holds(new.domain);
-            }
-        }
-        let label = self.storages[id.0].label.clone();
-        let (on, bytes) = (new.domain, new.bytes as u64);
-        self.trace(|| Note::Allocate { what: "buffer", label, on, bytes });
-        self.count(Some(id), None, |c| {
-            c.allocations += 1;
-            c.allocated_bytes += bytes;
-        });
     }
 }
 

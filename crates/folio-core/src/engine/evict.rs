@@ -4,17 +4,20 @@
 //! pointer uses. One that holds the only current copy of something goes only where the program
 //! allows to write that to the host first.
 //!
+//! Copies of lower priority go first, whatever else is true of them. Among equals a copy that
+//! nothing uses comes before one that commands use, whose end the submitter would wait for; among
+//! those, the one that was used least recently.
+//!
 //! An allocation of the size that is needed is *taken over*: it goes from one storage to the other
 //! as it is. Commands may use it still. What the new owner does there first comes after them, on
 //! the device, and no thread waits. Any other allocation is freed, after its last command has
 //! ended.
 
 use super::Engine;
-use super::devices::Takes;
+use super::allocate::Takes;
 use super::ledger::Ledger;
+use super::link::Apart;
 use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
-use super::wait::Waited;
-use crate::hal::Side;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, SlotId, Stamp};
 use crate::pages::DomainId;
@@ -40,7 +43,8 @@ impl Evict {
         Evict { priority: 0, dirty: true }
     }
 
-    /// Buffers of lower priority give way first, whenever they were used.
+    /// Buffers of lower priority give way first, whenever they were used, and also where commands
+    /// use them still. Of one priority, those that no command uses go before those that some do.
     #[must_use]
     pub fn priority(self, priority: i32) -> Evict {
         Evict { priority, ..self }
@@ -57,18 +61,48 @@ pub(super) struct Takeover {
     pub(super) from: StorageId,
     pub(super) to: StorageId,
     pub(super) domain: DomainId,
+    /// Why it is not one with the memory that the new owner has on the host.
+    pub(super) apart: Apart,
+}
+
+/// One request for memory, and what does not give way to it.
+pub(super) struct Pressure {
+    /// A command that is being submitted needs them, or they were found not to be able to go.
+    pub(super) spared: SmallVec<[StorageId; 4]>,
+    /// They were written to the host for this. What is then still current on the device alone stays
+    /// so: the copy has failed, or a user's tracker says for ever that the host has nothing.
+    written: Vec<StorageId>,
+}
+
+impl Pressure {
+    pub(super) fn new(keep: SmallVec<[StorageId; 4]>) -> Pressure {
+        Pressure { spared: keep, written: Vec::new() }
+    }
+}
+
+/// How an allocation could go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// At once.
+    Free,
+    /// When it has been written to the host.
+    Write,
+    /// When the commands that use it have ended.
+    Wait,
 }
 
 /// A step on the way to room.
-enum Step {
+pub(super) enum Step {
     /// An allocation was freed.
     Freed,
     /// One can be freed when this command has ended.
-    Wait(Stamp),
+    Wait(StorageId, Stamp),
     /// This one can be freed when it is written to the host.
     Written(StorageId, Stamp),
     /// One can be freed when its contents are on the host, where the buffer has no memory yet.
     NeedsHost(StorageId),
+    /// This one cannot be freed, against what was to be expected.
+    Stays(StorageId),
     /// Nothing can be freed.
     Nothing,
 }
@@ -80,18 +114,18 @@ impl StorageState {
         let alloc = self.alloc(domain)?;
         let owned = match alloc.owner {
             Owner::Host(_) => domain.is_host(),
-            Owner::Device(..) => true,
+            Owner::Device(..) | Owner::Imported(..) => true,
             Owner::User => false,
         };
         let free = owned
             && self.life == Life::Open
             && self.home.is_none()
-            && !self.pointed
+            && !alloc.pointed
             && self.guards.is_empty();
         // Of a link, the device's side over the host's memory may go; not the memory itself.
         let linked = match self.link {
             Some(link) if domain.is_host() || link.device == domain => {
-                link.over_host && link.device == domain && link.turn.active != Side::Device
+                link.over_host && link.device == domain && link.host_has_it()
             }
             _ => true,
         };
@@ -100,58 +134,69 @@ impl StorageState {
 }
 
 impl Ledger {
-    /// The storages that may give up memory on `domain`, the first to do so first.
-    fn candidates(&self, domain: DomainId, keep: &[StorageId]) -> Vec<StorageId> {
-        let ids = self.storages.ids().map(|at| self.storage_at(at)).filter(|id| !keep.contains(id));
+    /// The storages that may give up memory on `domain`, the first to do so first, with their
+    /// priorities.
+    fn candidates(&self, domain: DomainId, spared: &[StorageId]) -> Vec<(i32, StorageId)> {
+        let ids = self.storages.ids().map(|at| self.storage_at(at));
         let mut found: Vec<_> = ids
+            .filter(|id| !spared.contains(id))
             .filter_map(|id| {
                 let storage = &self.storages[id.0];
                 let evict = storage.may_give(domain)?;
-                Some((evict.priority, storage.used, id))
+                Some((evict.priority, storage.in_use > 0, storage.used, id))
             })
             .collect();
         found.sort_unstable();
-        found.into_iter().map(|(_, _, id)| id).collect()
+        found.into_iter().map(|(priority, _, _, id)| (priority, id)).collect()
     }
 
-    fn evict_one(&mut self, domain: DomainId, keep: &[StorageId], written: &[StorageId]) -> Step {
-        self.poll_all();
-        let (mut busy, mut dirty) = (None, None);
-        for id in self.candidates(domain, keep) {
-            let all = self.storages[id.0].residency.grid.all();
-            self.heal(id, &all);
-            let storage = &self.storages[id.0];
-            if storage.may_give(domain).is_none() {
-                // A switch has failed, and so the memory is in use by the other side.
-                continue;
-            }
-            if storage.in_use > 0 {
-                busy = busy.or(Some(id));
-                continue;
-            }
-            let side = storage.link.is_some_and(|link| link.device == domain);
-            if !side && storage.residency.rests_on(domain, self.topology.lost) {
-                let dirtied = storage.evict.is_some_and(|evict| evict.dirty) && !domain.is_host();
-                // A user's tracker may say for ever that the host has nothing.
-                let lies = storage.residency.tracker().is_foreign() && written.contains(&id);
-                if dirtied && !lies {
-                    dirty = dirty.or(Some(id));
-                }
-                continue;
-            }
-            self.free_copy(id, domain);
-            return Step::Freed;
+    /// How a storage's allocation on `domain` could go, if it can.
+    fn way_out(&mut self, id: StorageId, domain: DomainId) -> Option<Way> {
+        let all = self.storages[id.0].residency.grid.all();
+        self.heal(id, &all);
+        let storage = &self.storages[id.0];
+        // A switch may have failed, and so the memory be in use by the other side.
+        let evict = storage.may_give(domain)?;
+        let side = storage.link.is_some_and(|link| link.device == domain);
+        let alone = !side && storage.residency.rests_on(domain, self.topology.lost);
+        match alone {
+            true if !evict.dirty || domain.is_host() => None,
+            _ if storage.in_use > 0 => Some(Way::Wait),
+            true => Some(Way::Write),
+            false => Some(Way::Free),
         }
-        match (dirty, busy) {
-            (Some(id), _) if self.storages[id.0].alloc(DomainId::HOST).is_none() => {
+    }
+
+    /// Takes a step on the way to room on `domain`.
+    pub(super) fn evict_one(&mut self, domain: DomainId, pressure: &Pressure) -> Step {
+        self.poll_all();
+        let mut first: Option<(i32, StorageId, Way)> = None;
+        for (priority, id) in self.candidates(domain, &pressure.spared) {
+            if first.is_some_and(|(lowest, ..)| lowest < priority) {
+                break;
+            }
+            match self.way_out(id, domain) {
+                Some(Way::Free) => {
+                    self.free_copy(id, domain);
+                    return Step::Freed;
+                }
+                Some(Way::Write) if pressure.written.contains(&id) => {}
+                Some(way) => first = first.or(Some((priority, id, way))),
+                None => {}
+            }
+        }
+        match first {
+            None => Step::Nothing,
+            Some((_, id, Way::Wait)) => {
+                self.user_of(id).map_or(Step::Stays(id), |user| Step::Wait(id, user))
+            }
+            Some((_, id, _)) if self.storages[id.0].alloc(DomainId::HOST).is_none() => {
                 Step::NeedsHost(id)
             }
-            (Some(id), _) => {
+            Some((_, id, _)) => {
                 let (_, deps) = self.write_back(id, None);
                 Step::Written(id, self.meet(deps))
             }
-            (None, Some(id)) => self.user_of(id).map_or(Step::Nothing, Step::Wait),
-            (None, None) => Step::Nothing,
         }
     }
 
@@ -185,7 +230,6 @@ impl Ledger {
             storage.residency.leave_in_use(domain, &|stamp| timeline.outcome(stamp));
         }
         storage.remove_alloc(domain);
-        storage.apart.retain(|(at, _)| *at != domain);
         let bytes = storage.bytes() as u64;
         self.count(Some(id), None, |c| {
             c.evictions += 1;
@@ -194,36 +238,38 @@ impl Ledger {
         Some(alloc)
     }
 
-    /// Whose allocation on `domain` can become that of `to` at once: one that no command uses, if
-    /// there is one. The storages of `keep` keep theirs.
+    /// Whose allocation on `domain` can become that of `to` at once. Nothing, if a copy of lower
+    /// priority could go in another way. The storages of `keep` keep theirs.
     pub(super) fn giver(
         &mut self,
         to: StorageId,
         domain: DomainId,
         keep: &[StorageId],
     ) -> Option<StorageId> {
-        let mut found = None;
-        for from in self.candidates(domain, keep) {
-            if !self.can_take_over(&Takeover { from, to, domain }) {
-                continue;
+        let mut lowest = None;
+        for (priority, from) in self.candidates(domain, keep) {
+            if lowest.is_some_and(|lowest| lowest < priority) {
+                return None;
             }
-            if self.storages[from.0].in_use == 0 {
+            if self.can_take_over(from, to, domain) {
                 return Some(from);
             }
-            found = found.or(Some(from));
+            if self.way_out(from, domain).is_some() {
+                lowest = Some(priority);
+            }
         }
-        found
+        None
     }
 
     /// Whether an allocation may change hands, whatever is under way there: it is a device's own,
     /// as large as needed, and all that it holds is elsewhere, too, and does not come there yet.
-    fn can_take_over(&mut self, Takeover { from, to, domain }: &Takeover) -> bool {
-        let (domain, lost) = (*domain, self.topology.lost);
+    fn can_take_over(&mut self, from: StorageId, to: StorageId, domain: DomainId) -> bool {
+        let lost = self.topology.lost;
         if domain.is_host() || lost.contains(domain) {
             return false;
         }
         let all = self.storages[from.0].residency.grid.all();
-        self.heal(*from, &all);
+        self.heal(from, &all);
         let (giver, taker) = (&self.storages[from.0], &self.storages[to.0]);
         let Some(alloc) = giver.may_give(domain).and(giver.alloc(domain)) else { return false };
         let fits = matches!(alloc.owner, Owner::Device(..))
@@ -242,15 +288,15 @@ impl Ledger {
     /// Gives one storage's allocation to the other. `false`, and nothing has changed, if that is
     /// not possible any more.
     pub(super) fn take_over(&mut self, takeover: &Takeover) -> bool {
-        if !self.can_take_over(takeover) {
+        let Takeover { from, to, domain, apart } = *takeover;
+        if !self.can_take_over(from, to, domain) {
             return false;
         }
-        let Takeover { from, to, domain } = *takeover;
         let users = self.share_users(from, to);
         let Some(alloc) = self.detach(from, domain) else { return false };
         let taker = &mut self.storages[to.0];
         // It holds what is no value of the taker.
-        taker.set_alloc(domain, Alloc { clean: false, ..alloc });
+        taker.set_alloc(domain, Alloc { clean: false, apart, ..alloc });
         taker.residency.come_after(domain, &users);
         true
     }
@@ -286,37 +332,34 @@ impl Ledger {
 
 impl Engine {
     /// Frees a copy on one of these domains, or waits until that gets on. `false`: nothing can be
-    /// freed. The storages of `keep` keep theirs: a command that is being submitted needs them.
-    /// `written`: those that were written to the host for the same allocation.
-    pub(super) fn evict(
-        &self,
-        domains: &[DomainId],
-        keep: &[StorageId],
-        written: &mut Vec<StorageId>,
-    ) -> bool {
-        for domain in domains {
-            match self.enter(|ledger| ledger.evict_one(*domain, keep, written)) {
-                Step::Freed => return true,
-                // Refused in a kernel, and in a task that is in the way itself.
-                Step::Wait(stamp) => {
-                    if self.wait(stamp, None).is_ok() {
-                        return true;
+    /// freed.
+    pub(super) fn evict(&self, domains: &[DomainId], pressure: &mut Pressure) -> bool {
+        domains.iter().any(|domain| {
+            match self.enter(|ledger| ledger.evict_one(*domain, pressure)) {
+                Step::Nothing => return false,
+                Step::Freed => {}
+                // Refused in a kernel, and in a task that is in the way itself: others may go.
+                Step::Wait(id, stamp) => {
+                    if self.wait(stamp, None).is_err() {
+                        pressure.spared.push(id);
                     }
                 }
                 Step::Written(id, stamp) => {
-                    written.push(id);
-                    if let Ok(Waited::Done) = self.wait(stamp, None) {
-                        return true;
+                    pressure.written.push(id);
+                    if self.wait(stamp, None).is_err() {
+                        pressure.spared.push(id);
                     }
                 }
                 Step::NeedsHost(id) => {
-                    if self.allocate_for(&[(id, DomainId::HOST)], keep, Takes::Idle).is_ok() {
-                        return true;
+                    let mut keep = pressure.spared.clone();
+                    keep.push(id);
+                    if self.allocate_for(&[(id, DomainId::HOST)], &keep, Takes::Idle).is_err() {
+                        pressure.spared.push(id);
                     }
                 }
-                Step::Nothing => {}
+                Step::Stays(id) => pressure.spared.push(id),
             }
-        }
-        false
+            true
+        })
     }
 }

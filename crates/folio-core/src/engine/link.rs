@@ -4,14 +4,16 @@
 //! side of it is active; changing that is a map or an unmap, for all of the memory, and no copy. It
 //! comes after everything that uses the storage, and everything that uses the place later comes
 //! after it.
+//!
+//! What becomes of a link when the program asks for an address is [`pointer`](super::pointer)'s.
 
 use super::Engine;
 use super::access::Access;
 use super::apply::For;
 use super::ledger::Ledger;
-use super::storage::{Owner, StorageId, StorageState};
+use super::storage::{Alloc, Garbage, Owner, StorageId, StorageState};
 use crate::error::Error;
-use crate::hal::{AllocKind, AllocReq, HostPtr, MemBase, RawMemory, Side};
+use crate::hal::{AllocKind, AllocReq, Caps, HostPtr, RawMemory, Side};
 use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::pages::DomainId;
 use std::fmt;
@@ -51,7 +53,7 @@ pub enum Apart {
     NotShared,
     /// The buffer's memory on the host is linked to another device's.
     LinkedToAnother,
-    /// The buffer was made of USM.
+    /// The device's memory was made as USM.
     Usm,
     /// The host's memory was in use when the device's was made: by a command or a guard.
     InUse,
@@ -61,6 +63,11 @@ pub enum Apart {
     Refused,
     /// The host's memory is a device's own: page-locked, or USM of the host's kind.
     PageLocked,
+    /// The program has asked for an address ([`Buffer::pointer`](crate::Buffer::pointer)), and host
+    /// and device find linked memory at different ones.
+    Pointed,
+    /// The device is lost.
+    Lost,
 }
 
 impl Apart {
@@ -78,13 +85,15 @@ impl fmt::Display for Apart {
             Apart::LinkedToAnother => {
                 f.write_str("the host's memory is linked to another device's")
             }
-            Apart::Usm => f.write_str("the buffer was made of USM"),
+            Apart::Usm => f.write_str("the device's memory was made as USM"),
             Apart::InUse => f.write_str("the host's memory was in use"),
             Apart::Misaligned(align) => {
                 write!(f, "the host's memory is not aligned to {align} bytes")
             }
             Apart::Refused => f.write_str("the backend refused"),
             Apart::PageLocked => f.write_str("the host's memory is page-locked"),
+            Apart::Pointed => f.write_str("the program has asked for an address of it"),
+            Apart::Lost => f.write_str("the device is lost"),
         }
     }
 }
@@ -98,6 +107,9 @@ pub(crate) struct Link {
     pub(crate) turn: Turn,
     /// The memory is the host's, and not the device's.
     pub(crate) over_host: bool,
+    /// The program has the address, which is one for both sides: the host uses the memory without
+    /// a turn.
+    pub(crate) pointed: bool,
 }
 
 /// Whose turn it is.
@@ -119,7 +131,7 @@ pub(crate) struct LinkFacts {
     pub(crate) align: Option<u64>,
     /// The storage has a link.
     pub(crate) linked: bool,
-    pub(crate) usm: bool,
+    pub(crate) lost: bool,
     pub(crate) page_locked: bool,
     /// The address of the memory on the host, if there is any, and whether it is in use.
     pub(crate) host: Option<(u64, bool)>,
@@ -134,7 +146,7 @@ pub(crate) fn decide(facts: &LinkFacts) -> Result<(), Apart> {
         Links::Auto | Links::On => {}
     }
     match facts.host {
-        _ if facts.usm => Err(Apart::Usm),
+        _ if facts.lost => Err(Apart::Lost),
         _ if facts.page_locked => Err(Apart::PageLocked),
         _ if facts.linked => Err(Apart::LinkedToAnother),
         Some((_, true)) => Err(Apart::InUse),
@@ -144,8 +156,11 @@ pub(crate) fn decide(facts: &LinkFacts) -> Result<(), Apart> {
 }
 
 /// What is known of a storage before memory for a device is made.
+#[derive(PartialEq, Eq)]
 pub(super) struct Prospect {
     host: Option<HostPtr>,
+    /// The program has the address of that.
+    pointed: bool,
     changes: u64,
 }
 
@@ -159,12 +174,18 @@ impl StorageState {
         }
     }
 
-    /// The side of a link that uses `domain`'s memory; `None` if that is not linked. What the
-    /// program has lent only to read is not mapped to be written.
+    /// Its memory on `domain` is one with that of the other side of its link.
+    pub(crate) fn is_linked(&self, domain: DomainId) -> bool {
+        self.link.is_some_and(|link| link.joins(domain))
+    }
+
+    /// The side of a link whose turn it must be before `domain`'s memory is used; `None` if no turn
+    /// is needed. What the program has lent only to read is not mapped to be written.
     pub(crate) fn side(&self, domain: DomainId) -> Option<Side> {
         let link = self.link.as_ref()?;
         match (domain == link.device, domain.is_host()) {
             (true, _) => Some(Side::Device),
+            (_, true) if link.pointed => None,
             (_, true) if self.only_read => Some(Side::HostReads),
             (_, true) => Some(Side::HostWrites),
             _ => None,
@@ -179,31 +200,22 @@ impl StorageState {
         }
     }
 
-    /// Its memory on a device is not the host's, and why. True if the host's was to be imported,
-    /// and that is new.
-    fn stay_apart(&mut self, domain: DomainId, why: Apart) -> bool {
-        let is_new = self.apart.iter().all(|(at, _)| *at != domain);
-        self.apart.retain(|(at, _)| *at != domain);
-        self.apart.push((domain, why));
-        let has_memory = self.alloc(DomainId::HOST).is_some_and(|alloc| alloc.host.is_some());
-        is_new && has_memory && why.is_refusal()
-    }
-
     /// No command and no guard uses it.
     fn is_idle(&self) -> bool {
         self.in_use == 0 && self.guards.is_empty()
     }
 
-    fn facts(&self, wanted: Links, (unified, align): (bool, Option<u64>)) -> LinkFacts {
+    fn facts(&self, wanted: Links, caps: &Caps, lost: bool) -> LinkFacts {
         let alloc = self.alloc(DomainId::HOST);
         let host = alloc.and_then(|alloc| alloc.host);
+        let of_device = |owner| matches!(owner, Owner::Device(..) | Owner::Imported(..));
         LinkFacts {
-            page_locked: alloc.is_some_and(|alloc| matches!(alloc.owner, Owner::Device(..))),
+            page_locked: alloc.is_some_and(|alloc| of_device(alloc.owner)),
             wanted,
-            unified,
-            align,
+            unified: caps.unified,
+            align: caps.links,
             linked: self.link.is_some(),
-            usm: self.home.is_some(),
+            lost,
             host: host.map(|host| (host.0 as u64, !self.is_idle())),
         }
     }
@@ -212,7 +224,18 @@ impl StorageState {
 impl Link {
     /// The device has the memory first.
     pub(super) fn new(device: DomainId, over_host: bool) -> Link {
-        Link { device, turn: Turn { active: Side::Device, written: false }, over_host }
+        let turn = Turn { active: Side::Device, written: false };
+        Link { device, turn, over_host, pointed: false }
+    }
+
+    /// `domain` is one of its sides.
+    pub(crate) fn joins(&self, domain: DomainId) -> bool {
+        domain.is_host() || domain == self.device
+    }
+
+    /// The host finds in the memory what it should, as far as commands have ended.
+    pub(super) fn host_has_it(&self) -> bool {
+        self.pointed || self.turn.active != Side::Device
     }
 
     /// Says how it was before.
@@ -280,10 +303,12 @@ impl Ledger {
             self.heal_link(id);
             let storage = &mut self.storages[id.0];
             let Some(link) = storage.link.take() else { continue };
+            if let Some(alloc) = storage.alloc_mut(device) {
+                alloc.apart = Apart::Lost;
+            }
             // A change of sides that was under way may not have happened.
             let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
-            let Turn { active, written } = link.turn;
-            let current = sure && (active != Side::Device || !written);
+            let current = sure && (link.host_has_it() || !link.turn.written);
             if link.over_host && (current || storage.only_read) {
                 storage.residency.forget_switches();
             } else {
@@ -304,33 +329,25 @@ impl Engine {
         let _ = self.wait(stamp, None);
     }
 
-    /// Asks for memory on a device that is one with the host's; nothing where that is not to be,
-    /// and then the storage knows why. The memory is to be given to
-    /// [`commit_link`](Self::commit_link).
+    /// Asks for memory on a device that is one with the host's; or says why that is not to be. The
+    /// memory is to be given to [`commit_link`](Ledger::commit_link). Where the program has or
+    /// wants an address, host and device must find it at one.
     pub(super) fn allocate_linked(
         &self,
         id: StorageId,
         domain: DomainId,
-    ) -> Result<Option<(super::storage::Alloc, Prospect)>, Error> {
+        pointed: bool,
+    ) -> Result<Result<(Alloc, Prospect), Apart>, Error> {
         let at = self.first_on(domain);
         let caps = &self.devices[usize::from(at)].info.caps;
         let (prospect, bytes, label) = {
-            let mut ledger = self.lock();
+            let ledger = self.lock();
             let storage = &ledger.storages[id.0];
-            let known = storage.apart.iter().any(|(at, _)| *at == domain);
-            let facts = storage.facts(self.links, (caps.unified, caps.links));
-            match decide(&facts) {
-                Ok(()) if !known => {}
-                // It was tried, and has failed.
-                Ok(()) => return Ok(None),
-                Err(why) => {
-                    ledger.stay_apart(id, domain, why);
-                    return Ok(None);
-                }
+            let lost = ledger.topology.lost.contains(domain);
+            if let Err(why) = decide(&storage.facts(self.links, caps, lost)) {
+                return Ok(Err(why));
             }
-            let host = storage.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
-            let prospect = Prospect { host, changes: storage.residency.changes() };
-            (prospect, storage.bytes(), storage.label.clone())
+            (storage.prospect(), storage.bytes(), storage.label.clone())
         };
         let request = AllocReq {
             kind: AllocKind::Device,
@@ -342,29 +359,40 @@ impl Engine {
             exported: false,
             label: label.as_str(),
         };
-        match self.device_alloc(at, request, "buffer", &label) {
-            Ok(alloc) if alloc.host.is_some() => Ok(Some((alloc, prospect))),
-            Ok(alloc) => {
-                self.free(super::storage::Garbage { alloc, bytes, domain });
-                self.stay_apart(id, domain, Apart::Refused);
-                Ok(None)
+        let alloc = match self.device_alloc(at, request, "buffer", &label) {
+            Ok(alloc) => alloc,
+            Err(Error::Unsupported { .. }) => return Ok(Err(Apart::Refused)),
+            Err(error) => return Err(error),
+        };
+        let one = alloc.has_one_address();
+        let why = match alloc.host {
+            None => Apart::Refused,
+            Some(_) if !one && (pointed || prospect.pointed) => Apart::Pointed,
+            Some(_) => {
+                let address = alloc.address.filter(|_| one);
+                return Ok(Ok((Alloc { address, ..alloc }, prospect)));
             }
-            Err(Error::Unsupported { .. }) => {
-                self.stay_apart(id, domain, Apart::Refused);
-                Ok(None)
-            }
-            Err(error) => Err(error),
-        }
+        };
+        self.free(Garbage { alloc, bytes, domain });
+        Ok(Err(why))
     }
+}
 
-    fn stay_apart(&self, id: StorageId, domain: DomainId, why: Apart) {
-        self.enter(|ledger| ledger.stay_apart(id, domain, why));
+impl StorageState {
+    fn prospect(&self) -> Prospect {
+        let alloc = self.alloc(DomainId::HOST);
+        let pointed = alloc.is_some_and(|alloc| alloc.pointed);
+        let host = alloc.and_then(|alloc| alloc.host);
+        Prospect { host, pointed, changes: self.residency.changes() }
     }
 }
 
 impl Ledger {
-    fn stay_apart(&mut self, id: StorageId, domain: DomainId, why: Apart) {
-        if self.storages[id.0].stay_apart(domain, why) {
+    /// Counts memory of the host that a device could not use as its own.
+    pub(super) fn stay_apart(&mut self, id: StorageId, domain: DomainId, why: Apart) {
+        let host = self.storages[id.0].alloc(DomainId::HOST);
+        let has_memory = host.is_some_and(|alloc| alloc.host.is_some());
+        if !domain.is_host() && has_memory && why.is_refusal() {
             self.count(Some(id), None, |c| c.refused_imports += 1);
         }
     }
@@ -375,18 +403,16 @@ impl Ledger {
         &mut self,
         id: StorageId,
         domain: DomainId,
-        alloc: super::storage::Alloc,
+        alloc: Alloc,
         prospect: &Prospect,
     ) -> bool {
         let storage = &mut self.storages[id.0];
-        let host = storage.alloc(DomainId::HOST).and_then(|alloc| alloc.host);
-        let same = host == prospect.host
-            && storage.residency.changes() == prospect.changes
+        let host = prospect.host;
+        let same = storage.prospect() == *prospect
             && (host.is_none() || storage.is_idle())
             && storage.link.is_none()
             && !self.topology.lost.contains(domain);
         if !same {
-            self.stay_apart(id, domain, Apart::InUse);
             return false;
         }
         storage.set_alloc(domain, alloc);
@@ -394,15 +420,10 @@ impl Ledger {
         if host.is_none()
             && let Some(mapped) = alloc.host
         {
-            let mem = crate::hal::MemRef { base: MemBase::Host(mapped), offset: 0 };
-            let alias = super::storage::Alloc { mem, address: None, owner: Owner::User, ..alloc };
-            storage.set_alloc(DomainId::HOST, alias);
+            storage.set_alloc(DomainId::HOST, Alloc::of_host(mapped, Owner::User, alloc.clean));
             if alloc.clean {
                 storage.residency.holds(DomainId::HOST);
             }
-        }
-        if host.is_some() {
-            self.count(Some(id), None, |c| c.imports += 1);
         }
         true
     }
@@ -418,7 +439,7 @@ mod tests {
         unified: true,
         align: Some(64),
         linked: false,
-        usm: false,
+        lost: false,
         host: None,
     };
 
@@ -434,7 +455,7 @@ mod tests {
             (LinkFacts { align: None, wanted: Links::On, ..FITS }, Err(Apart::NotShared)),
             (LinkFacts { linked: true, ..FITS }, Err(Apart::LinkedToAnother)),
             (LinkFacts { page_locked: true, ..FITS }, Err(Apart::PageLocked)),
-            (LinkFacts { usm: true, ..FITS }, Err(Apart::Usm)),
+            (LinkFacts { lost: true, ..FITS }, Err(Apart::Lost)),
             (LinkFacts { host: Some((128, true)), ..FITS }, Err(Apart::InUse)),
             (LinkFacts { host: Some((96, false)), ..FITS }, Err(Apart::Misaligned(64))),
         ];

@@ -4,7 +4,7 @@
 use super::ledger::Ledger;
 use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState, distance};
 use crate::error::Error;
-use crate::hal::{MemRef, Side};
+use crate::hal::MemRef;
 use crate::pages::DomainId;
 use smallvec::SmallVec;
 
@@ -74,7 +74,7 @@ impl Ledger {
                 return Err(Error::InUse { buffer: storage.label.clone() });
             }
             Some(link) if domain == link.device => {
-                let stays = link.over_host && link.turn.active != Side::Device;
+                let stays = link.over_host && link.host_has_it();
                 if !stays {
                     if storage.residency.rests_on(DomainId::HOST, lost) {
                         return Err(only(storage));
@@ -94,7 +94,6 @@ impl Ledger {
             }
         }
         storage.remove_alloc(domain);
-        storage.apart.retain(|(at, _)| *at != domain);
         let bytes = storage.bytes();
         self.outbox.garbage.push(Garbage { alloc, bytes, domain });
         Ok(())

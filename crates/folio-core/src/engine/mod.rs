@@ -6,11 +6,13 @@
 //! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`block`]: those of batches.
 //!   [`evict`], [`link`]: memory that gives way, or is shared.
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
-//! * [`devices`], [`kernels`], [`loaded`]: opening devices, allocating; what is loaded on them.
+//! * [`devices`], [`kernels`], [`loaded`]: opening devices; what is loaded on them. [`allocate`],
+//!   [`pointer`]: memory for storages, and its addresses.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
 //!   nobody waits for, and run host tasks.
 
 pub(crate) mod access;
+mod allocate;
 pub(crate) mod apply;
 pub(crate) mod block;
 mod branch;
@@ -47,6 +49,7 @@ pub(crate) mod page_lock;
 pub(crate) mod part;
 pub(crate) mod pieces;
 pub(crate) mod plan;
+mod pointer;
 pub(crate) mod port;
 pub(crate) mod queues;
 pub(crate) mod reaper;
@@ -78,8 +81,9 @@ use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
+use allocate::Takes;
 use command::Command;
-use devices::{DeviceEntry, Takes};
+use devices::DeviceEntry;
 use host::HostThreads;
 use lanes::{LaneShared, Lanes};
 use ledger::{Ledger, Leftover, Outbox};

@@ -283,9 +283,7 @@ impl Model {
         let grid = Grid::new([1, 1, 64], [1, 1, 64]);
         assert!(self.engine.host_budget.take(64));
         let (host, layout) = host_alloc(64).unwrap();
-        let owner = Owner::Host(layout);
-        let mem = MemRef { base: MemBase::Host(host), offset: 0 };
-        let alloc = Alloc { mem, address: None, host: Some(host), owner, clean: true };
+        let alloc = Alloc::of_host(host, Owner::Host(layout), true);
         let tracker = crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages));
         let mut state = StorageState::new(Label::NONE, (grid, 1), tracker, None);
         state.set_alloc(DomainId::HOST, alloc);

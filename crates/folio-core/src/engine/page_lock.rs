@@ -7,9 +7,8 @@
 
 use super::Engine;
 use super::storage::{Alloc, Garbage, StorageId};
-use super::trace::Note;
 use crate::error::Error;
-use crate::hal::{AllocKind, AllocReq, MemBase, MemRef};
+use crate::hal::{AllocKind, AllocReq};
 use crate::pages::DomainId;
 
 impl Engine {
@@ -39,18 +38,13 @@ impl Engine {
             let what = format!("page-locked memory for buffer {label}: the host does not reach it");
             return Err(Error::Unsupported { device, what });
         };
-        let mem = MemRef { base: MemBase::Host(host), offset: 0 };
-        let alloc = Alloc { mem, address: Some(host.0 as u64), ..made };
+        let alloc = Alloc::of_host(host, made.owner, made.clean);
         self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.set_alloc(DomainId::HOST, alloc);
             storage.residency.holds(DomainId::HOST);
-            ledger.trace(|| Note::Allocate { what: "buffer", label, on: DomainId::HOST, bytes });
-            ledger.count(Some(id), None, |c| {
-                c.allocations += 1;
-                c.allocated_bytes += bytes;
-                c.page_locked_bytes += bytes;
-            });
+            ledger.note_memory(id, "buffer", (DomainId::HOST, bytes as usize), &alloc);
+            ledger.count(Some(id), None, |c| c.page_locked_bytes += bytes);
         });
         Ok(())
     }

@@ -6,7 +6,7 @@ use super::residency::Residency;
 use super::tracker::Tracker;
 use crate::error::Label;
 use crate::geom::{Box3, Grid};
-use crate::hal::{CopyRect, HostPtr, MemRef};
+use crate::hal::{CopyRect, HostPtr, MemBase, MemRef};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
@@ -31,9 +31,25 @@ pub(crate) struct Alloc {
     pub(crate) owner: Owner,
     /// It held zeros, or what the storage may show, from the start: then it always will.
     pub(crate) clean: bool,
+    /// The program has its address: it is not evicted, and has no turns with another side.
+    pub(crate) pointed: bool,
+    /// Why it is not one with the host's memory, where it is a device's and is not linked.
+    pub(crate) apart: Apart,
 }
 
 impl Alloc {
+    /// Memory of the host, by its address.
+    pub(crate) fn of_host(host: HostPtr, owner: Owner, clean: bool) -> Alloc {
+        let mem = MemRef { base: MemBase::Host(host), offset: 0 };
+        let (address, host) = (Some(host.0 as u64), Some(host));
+        Alloc { mem, address, host, owner, clean, pointed: false, apart: Apart::Usm }
+    }
+
+    /// Host and device find it at one address.
+    pub(crate) fn has_one_address(&self) -> bool {
+        self.address.is_some_and(|at| self.host.is_some_and(|host| host.0 as u64 == at))
+    }
+
     /// Its address that is not aligned so, if it has one.
     pub(crate) fn misaligned(&self, align: u64) -> Option<u64> {
         let host = self.host.map(|host| host.0 as u64);
@@ -73,6 +89,9 @@ pub(crate) enum Owner {
     Host(Layout),
     /// The engine, with the allocator of this device (an index of the runtime), by this handle.
     Device(u16, u64),
+    /// Somebody else. The device's allocator has only a name for it, this handle, which the engine
+    /// gives back. No budget counts it.
+    Imported(u16, u64),
     /// Somebody else.
     User,
 }
@@ -121,8 +140,6 @@ pub(crate) struct StorageState {
     pub(crate) evict: Option<Evict>,
     /// When it was used last, in submissions; kept for those that may go.
     pub(crate) used: u64,
-    /// The program has an address of its memory.
-    pub(crate) pointed: bool,
     /// The program has lent its memory on the host only to be read.
     pub(crate) only_read: bool,
     /// Two of them that are one memory.
@@ -130,8 +147,6 @@ pub(crate) struct StorageState {
     /// Its memory on the host may hold anything where nothing was brought since: it was linked to a
     /// device that is lost, or what was to come there has failed.
     pub(crate) torn: bool,
-    /// Why others are not.
-    pub(crate) apart: SmallVec<[(DomainId, Apart); 1]>,
     /// The only domain on which it exists: USM.
     pub(crate) home: Option<DomainId>,
     pub(crate) guards: SmallVec<[Guard; 1]>,
@@ -164,11 +179,9 @@ impl StorageState {
             allocs: SmallVec::new(),
             evict: None,
             used: 0,
-            pointed: false,
             only_read: false,
             link: None,
             torn: false,
-            apart: SmallVec::new(),
             home,
             guards: SmallVec::new(),
             in_use: 0,
@@ -191,6 +204,20 @@ impl StorageState {
             .iter()
             .enumerate()
             .filter_map(|(domain, alloc)| Some((DomainId(domain as u8), alloc.as_ref()?)))
+    }
+
+    pub(crate) fn alloc_mut(&mut self, domain: DomainId) -> Option<&mut Alloc> {
+        self.allocs.get_mut(usize::from(domain.0))?.as_mut()
+    }
+
+    /// Folio frees the memory of `domain`, as this or as the other side of a link.
+    pub(crate) fn owns(&self, domain: DomainId) -> bool {
+        let owned = |domain| {
+            let owner = self.alloc(domain).map(|alloc| alloc.owner);
+            matches!(owner, Some(Owner::Host(_) | Owner::Device(..)))
+        };
+        let linked = self.link.filter(|link| link.joins(domain));
+        owned(domain) || linked.is_some_and(|link| owned(link.device) || owned(DomainId::HOST))
     }
 
     pub(crate) fn set_alloc(&mut self, domain: DomainId, alloc: Alloc) {

@@ -16,7 +16,7 @@ use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
-use smallvec::{SmallVec, smallvec};
+use smallvec::smallvec;
 use std::sync::Arc;
 
 impl Ledger {
@@ -76,8 +76,9 @@ impl Engine {
     pub(crate) fn unbind(&self, id: StorageId) {
         self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
+            storage.home = None;
             // The program may have its address.
-            (storage.home, storage.pointed) = (None, true);
+            storage.allocs.iter_mut().flatten().for_each(|alloc| alloc.pointed = true);
         });
     }
 
@@ -86,44 +87,19 @@ impl Engine {
         self.enter(|ledger| ledger.storages[id.0].counters)
     }
 
-    /// Its allocation on `domain`, if there is one, and how many bytes that has.
-    pub(crate) fn allocation(
-        &self,
-        id: StorageId,
-        domain: DomainId,
-    ) -> Result<Option<(Alloc, usize)>, Error> {
-        self.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            if storage.life != Life::Open {
-                return Err(Error::ScopeEnded { label: storage.label.clone() });
-            }
-            storage.pointed |= storage.alloc(domain).is_some();
-            let mut alloc = storage.alloc(domain).copied();
-            if storage.side(domain).is_some() {
-                // A program that used it by its address would have to know whose turn it is.
-                alloc = alloc.map(|alloc| Alloc { address: None, ..alloc });
-            }
-            Ok(alloc.map(|alloc| (alloc, storage.bytes())))
-        })
-    }
-
-    /// Waits for what used its memory on `domain` when that was another storage's: from now on the
-    /// program may use it by its address.
-    pub(crate) fn await_earlier(&self, id: StorageId, domain: DomainId) -> Result<(), Error> {
-        let earlier: SmallVec<[Stamp; 4]> =
-            self.enter(|ledger| ledger.storages[id.0].residency.earlier(domain).collect());
-        earlier.into_iter().try_for_each(|stamp| self.wait(stamp, None).map(drop))
-    }
-
-    /// Its allocations, with the number of pages that are current there.
-    pub(crate) fn allocations(&self, id: StorageId) -> Vec<(DomainId, Alloc, usize)> {
+    /// Its allocations, whether the engine frees them, and the number of pages that are current
+    /// there.
+    pub(crate) fn allocations(&self, id: StorageId) -> Vec<(DomainId, Alloc, bool, usize)> {
         self.enter(|ledger| {
             ledger.poll_all();
             let all = ledger.storages[id.0].residency.grid.all();
             ledger.heal(id, &all);
             let storage = &ledger.storages[id.0];
-            let current = |domain| storage.residency.current_pages(storage.place(domain));
-            storage.allocs().map(|(domain, alloc)| (domain, *alloc, current(domain))).collect()
+            let facts = |(domain, alloc): (DomainId, &Alloc)| {
+                let current = storage.residency.current_pages(storage.place(domain));
+                (domain, *alloc, storage.owns(domain), current)
+            };
+            storage.allocs().map(facts).collect()
         })
     }
 
@@ -136,6 +112,11 @@ impl Engine {
         domain: DomainId,
         device: &str,
     ) -> Result<Alloc, Error> {
+        self.enter(|ledger| {
+            ledger.poll_all();
+            let all = ledger.storages[from.0].residency.grid.all();
+            ledger.heal(from, &all);
+        });
         // The contents come to it first.
         let mut ledger = self.reserve(self.lock(), &[from], |ledger| {
             let storage = &ledger.storages[from.0];
@@ -144,9 +125,12 @@ impl Engine {
             match storage.alloc(domain) {
                 _ if storage.life != Life::Open => Err(Error::ScopeEnded { label }),
                 _ if !storage.guards.is_empty() => Err(Error::InUse { buffer: label }),
-                Some(alloc) if alloc.owner == Owner::User || storage.side(domain).is_some() => {
+                Some(alloc) if alloc.owner == Owner::User || storage.is_linked(domain) => {
                     let what = format!("taking memory of buffer {label} that is not its own");
                     Err(Error::Unsupported { device: device.to_owned(), what })
+                }
+                _ if storage.residency.rests_on(domain, ledger.topology.lost) => {
+                    Err(Error::OnlyCopy { buffer: label })
                 }
                 _ => Ok(ledger.missing(&[access])),
             }
@@ -174,7 +158,7 @@ impl Engine {
                 return Err(Error::InUse { buffer });
             };
             let idle = storage.in_use == 0 && storage.guards.is_empty();
-            if !idle || storage.side(domain).is_some() {
+            if !idle || storage.is_linked(domain) {
                 return Err(Error::InUse { buffer });
             }
             if storage.residency.rests_on(domain, lost) {
@@ -210,7 +194,7 @@ impl Engine {
             if buffer.life != Life::Open {
                 return Err(Error::ScopeEnded { label: buffer.label.clone() });
             }
-            if buffer.alloc(domain).is_some() || buffer.side(domain).is_some() {
+            if buffer.alloc(domain).is_some() || buffer.is_linked(domain) {
                 return Err(Error::InUse { buffer: buffer.label.clone() });
             }
             // A view of another type may be in a graph, or in the group that is being described.
@@ -230,9 +214,8 @@ impl Engine {
             if keeper.is_some() {
                 buffer.keeper = keeper;
             }
-            buffer.set_alloc(domain, alloc);
             // The program may have its address.
-            buffer.pointed = true;
+            buffer.set_alloc(domain, Alloc { pointed: true, ..alloc });
             // It holds values of the program.
             buffer.residency.holds(domain);
             Ok(())
@@ -243,11 +226,10 @@ impl Engine {
     pub(crate) fn linkage(&self, id: StorageId, domain: DomainId) -> Linkage {
         self.enter(|ledger| {
             let storage = &ledger.storages[id.0];
-            let why = storage.apart.iter().find(|(at, _)| *at == domain);
-            match (storage.link, why) {
-                (Some(link), _) if link.device == domain => Linkage::Linked,
-                (_, Some((_, why))) => Linkage::Apart(*why),
-                _ => Linkage::Undecided,
+            match storage.alloc(domain) {
+                None => Linkage::Undecided,
+                Some(_) if storage.is_linked(domain) => Linkage::Linked,
+                Some(alloc) => Linkage::Apart(alloc.apart),
             }
         })
     }
@@ -372,38 +354,52 @@ impl Engine {
         })
     }
 
-    /// The program has written all of an access, which nothing else uses.
+    /// The program has written all of an access by its address, and nothing else uses that.
     pub(crate) fn assume_written(&self, access: &Access) -> Result<(), Error> {
-        let device = self.domain_name(access.domain);
+        // What is refused gets no memory, either.
+        self.enter(|ledger| ledger.check_assumed(access))?;
+        self.address_of(access.storage, access.domain)?;
         self.enter(|ledger| {
-            ledger.poll_all();
-            let storage = &ledger.storages[access.storage.0];
-            let label = &storage.label;
-            if ledger.topology.lost.contains(access.domain) {
-                let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
-                let doing = format!("write buffer {label} by address");
-                return Err(Error::Device { device, doing, cause });
-            }
-            if storage.held(&access.pages, true) {
-                return Err(Error::HostAccessHeld { buffer: label.clone(), by: None });
-            }
+            ledger.check_assumed(access)?;
+            let place = ledger.storages[access.storage.0].place(access.domain);
+            let access = Access { place, ..*access };
             // Should the zeros beside it fail, the pages cannot be used: what was written fails
             // with them.
-            let done = ledger.surround(access);
-            ledger.mark(std::slice::from_ref(access), done);
+            let done = ledger.surround(&access);
+            ledger.mark(&[access], done);
             Ok(())
         })
     }
 }
 
 /// An access to all of a storage.
-fn whole(id: StorageId, storage: &StorageState, mode: Mode, domain: DomainId) -> Access {
+pub(super) fn whole(id: StorageId, storage: &StorageState, mode: Mode, domain: DomainId) -> Access {
     let grid = storage.residency.grid;
     let access = Access::new((id, &grid), Box3::whole(grid.dims), mode, domain);
     Access { place: storage.place(domain), ..access }
 }
 
 impl Ledger {
+    /// What speaks against what a program says that it has written.
+    fn check_assumed(&mut self, access: &Access) -> Result<(), Error> {
+        self.poll_all();
+        let storage = &self.storages[access.storage.0];
+        let label = &storage.label;
+        if storage.life != Life::Open {
+            return Err(Error::ScopeEnded { label: label.clone() });
+        }
+        if self.topology.lost.contains(access.domain) {
+            let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
+            let doing = format!("write buffer {label} by address");
+            let device = self.topology.domain_name(access.domain);
+            return Err(Error::Device { device, doing, cause });
+        }
+        if storage.held(&access.pages, true) {
+            return Err(Error::HostAccessHeld { buffer: label.clone(), by: None });
+        }
+        Ok(())
+    }
+
     /// Brings what is current to the host, and says what must be done for that.
     pub(super) fn write_back(
         &mut self,

@@ -39,8 +39,8 @@ pub(crate) enum Note {
         /// Which fusion it took part in, or why it did not.
         fusion: Option<Arc<str>>,
     },
-    /// Memory was allocated.
-    Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64 },
+    /// Memory was allocated, or a device has memory of others as its own.
+    Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64, imported: bool },
     /// A transfer was planned.
     Transfer {
         label: Label,
@@ -152,7 +152,11 @@ impl Engine {
                     bytes, pages, checks, fusion, "plan"
                 );
             }
-            Note::Allocate { what, label, on, bytes } => {
+            Note::Allocate { what, label, on, bytes, imported: true } => {
+                let device = self.domain_name(*on);
+                tracing::trace!(target: "folio", what, %label, device, bytes, "import");
+            }
+            Note::Allocate { what, label, on, bytes, imported: false } => {
                 let device = self.domain_name(*on);
                 tracing::trace!(target: "folio", what, %label, device, bytes, "allocate");
             }

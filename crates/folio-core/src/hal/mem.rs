@@ -204,7 +204,10 @@ pub struct Allocation {
     /// Names it in [`MemBase::Device`] and [`super::UsmAllocator::free`].
     pub handle: u64,
     /// The address that programs know it by, where it has one: on the device, or on the host of
-    /// [`AllocKind::Host`] and [`AllocKind::Shared`], where these differ.
+    /// [`AllocKind::Host`] and [`AllocKind::Shared`], where these differ. Of linked memory it
+    /// counts only if it is that of [`host`](Allocation::host), too. Such a device and the host
+    /// find there what the other has written: once a program has the address, the host uses the
+    /// memory without a [switch](super::Op::Switch).
     pub address: Option<u64>,
     /// Its address on the host, where the host can reach it; of linked memory, where it is mapped.
     pub host: Option<HostPtr>,

@@ -236,7 +236,9 @@ pub(super) fn an_allocation_is_taken_out(rig: &Rig) -> Outcome {
     let mut x = rig.rt.buffer_from(&[1; 8])?;
     add(&q, &mut x, 1)?;
     q.wait()?;
+    let before = rig.rt.counters();
     refused!(x.take_allocation(&q.device()), Error::OnlyCopy { .. });
+    ensure_eq!(rig.rt.counters(), before);
     ensure_eq!(x.to_vec()?, [2; 8]);
     let address = x.allocations()[1].address;
     let usm = x.take_allocation(&q.device())?;

@@ -67,7 +67,7 @@ fn nearest(rig: &Rig, device: &DeviceRef) -> Result<UsmKind, Stop> {
 }
 
 /// Copies raw memory.
-fn copy(
+pub(super) fn copy(
     q: &Queue,
     after: &[&Event],
     from: impl Into<UsmRows>,
@@ -86,7 +86,7 @@ fn copy(
 }
 
 /// Fills raw memory with `value`.
-fn fill(
+pub(super) fn fill(
     q: &Queue,
     after: &[&Event],
     to: impl Into<UsmRows>,

@@ -157,6 +157,10 @@ pub(super) fn bad_pointers_of_buffers(rig: &Rig) -> Outcome {
     refused!(written(&mut x, 2, 2, &device), Error::OutOfRange { .. });
     refused!(written(&mut x, usize::MAX, 2, &device), Error::OutOfRange { .. });
     ensure_eq!(x.to_vec()?, [1, 2, 3]);
+    let (guard, before) = (x.read()?, rig.rt.counters());
+    refused!(written(&mut x, 0, 1, &device), Error::HostAccessHeld { .. });
+    ensure_eq!(rig.rt.counters(), before, "nothing is allocated for what is refused");
+    drop(guard);
     match x.pointer(&device) {
         Err(Error::Unsupported { .. }) => {
             // Without addresses: and the buffer works.

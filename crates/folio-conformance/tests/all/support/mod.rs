@@ -71,15 +71,23 @@ pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static
     let homes = || devices.iter().map(|device| device.home);
     let links =
         |d: &folio_core::hal::DeviceInfo| d.caps.links.is_some() && d.home != MemoryHome::Host;
+    let linked = || (0..devices.len()).filter(|at| links(&devices[*at]));
+    let linked_without_address = linked().any(|at| !has_address(backend, at, AllocKind::Device));
     let own: HashSet<_> = homes().filter(|home| *home != MemoryHome::Host).collect();
     let reasons = [
-        ("1 devices with memory of their own", 53, own.is_empty()),
+        ("1 devices with memory of their own", 56, own.is_empty()),
         ("2 devices with memory of their own", 3, own.len() < 2),
         ("3 devices with memory of their own", 2, own.len() < 3),
         ("several devices", 2, devices.len() < 2),
+        ("linked memory with addresses", 8, linked_without_address),
+        (
+            "a device in the host's memory beside one that links",
+            1,
+            devices.iter().any(&links) && !homes().any(|home| home == MemoryHome::Host),
+        ),
         ("a device in the host's memory", 3, !homes().any(|home| home == MemoryHome::Host)),
         ("devices with a UUID", 1, devices.iter().any(|device| device.uuid.is_none())),
-        ("devices that link", 15, !devices.iter().any(&links)),
+        ("devices that link", 25, !devices.iter().any(&links)),
         ("2 devices that link", 1, devices.iter().filter(|d| links(d)).count() == 1),
         (
             "a device that needs aligned memory",

@@ -26,9 +26,7 @@ use crate::engine::trace::Note;
 use crate::engine::tracker::Tracker;
 use crate::error::{Error, Label};
 use crate::geom::{Box3, Dims, Grid};
-use crate::hal::{
-    Geometry, HalError, HalErrorKind, HostPtr, Link, Lost, MemBase, MemRef, Side, Tick, WaitGroup,
-};
+use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, Link, Lost, Side, Tick, WaitGroup};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, When};
 use crate::pages::{BlockTracker, DomainId};
@@ -152,10 +150,9 @@ impl Rig {
         let home = home.map(DomainId);
         let mut state = StorageState::new(Label::from(name), (grid, 1), tracker, home);
         for domain in (0..3).map(DomainId).filter(|d| home.is_none_or(|home| *d == home)) {
-            let base = MemBase::Host(HostPtr(std::ptr::without_provenance_mut(64)));
-            let mem = MemRef { base, offset: 0 };
-            let (address, host, owner) = (Some(64), None, Owner::User);
-            state.set_alloc(domain, Alloc { mem, address, host, owner, clean: false });
+            let host = HostPtr(std::ptr::without_provenance_mut(64));
+            let alloc = Alloc { host: None, ..Alloc::of_host(host, Owner::User, false) };
+            state.set_alloc(domain, alloc);
         }
         Buf { id: StorageId(self.ledger.storages.insert(state), 0), grid }
     }

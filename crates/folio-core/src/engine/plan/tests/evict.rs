@@ -1,7 +1,9 @@
 //! Memory that is taken over while commands use it.
 
 use super::*;
-use crate::engine::evict::{Evict, Takeover};
+use crate::engine::evict::{Evict, Pressure, Step, Takeover};
+use crate::engine::link::Apart;
+use smallvec::SmallVec;
 
 /// A buffer whose memory on device 1 is that device's, and may go.
 fn chunk(t: &mut Rig, name: &str, there: bool) -> Buf {
@@ -21,7 +23,8 @@ fn chunk(t: &mut Rig, name: &str, there: bool) -> Buf {
 fn takes(t: &mut Rig, to: Buf) -> Option<StorageId> {
     let domain = DomainId(1);
     let from = t.ledger.giver(to.id, domain, &[to.id])?;
-    t.ledger.take_over(&Takeover { from, to: to.id, domain }).then_some(from)
+    let apart = Apart::NotShared;
+    t.ledger.take_over(&Takeover { from, to: to.id, domain, apart }).then_some(from)
 }
 
 /// MEM-01, XFER-05: two pieces of memory for any number of chunks. Each chunk's copy comes after
@@ -142,4 +145,40 @@ fn memory_with_many_users_stays() {
     assert_eq!(t.ledger.giver(b.id, DomainId(1), &[]), None, "and the copy");
     t.ends("k0");
     assert_eq!(t.ledger.giver(b.id, DomainId(1), &[]), Some(a.id));
+}
+
+/// MEM-01: a copy of low priority goes first, also where a command uses it. One of high priority
+/// is not taken over instead, though it is idle and of the size that is needed.
+#[test]
+fn low_priority_goes_first_busy_or_not() {
+    let mut t = Rig::new();
+    let [low, high] = ["low", "high"].map(|name| chunk(&mut t, name, true));
+    let (d, domain) = (chunk(&mut t, "d", false), DomainId(1));
+    t.ledger.storages[high.id.0].evict = Some(Evict::clean().priority(1));
+    check!(
+        t.kernel("kh", 1, &[high.read(0..8)]),
+        "copy high[0..8] 0->1",
+        "kh after copy high 0->1"
+    );
+    t.ends("copy high 0->1");
+    t.ends("kh");
+    check!(t.kernel("kl", 1, &[low.read(0..8)]), "copy low[0..8] 0->1", "kl after copy low 0->1");
+    assert_eq!(t.ledger.giver(d.id, domain, &[]), Some(low.id), "it is in use");
+    let small = t.filled("small", 4, 4);
+    t.ledger.storages[small.id.0].remove_alloc(domain);
+    let other = t.filled("other", 4, 4);
+    t.ledger.storages[other.id.0].remove_alloc(domain);
+    let alloc = *t.ledger.storages[high.id.0].alloc(domain).expect("it has");
+    t.ledger.storages[other.id.0].set_alloc(domain, alloc);
+    t.ledger.storages[other.id.0].evict = Some(Evict::clean().priority(1));
+    assert_eq!(t.ledger.giver(small.id, domain, &[low.id]), Some(other.id));
+    assert_eq!(t.ledger.giver(small.id, domain, &[]), None, "the low one goes first, not so");
+    let mut pressure = Pressure::new(SmallVec::new());
+    let step = t.ledger.evict_one(domain, &pressure);
+    assert!(matches!(step, Step::Wait(id, _) if id == low.id));
+    pressure.spared.push(low.id);
+    assert!(matches!(t.ledger.evict_one(domain, &pressure), Step::Freed));
+    assert!(t.ledger.storages[other.id.0].alloc(domain).is_none(), "it was not used");
+    assert!(matches!(t.ledger.evict_one(domain, &pressure), Step::Freed));
+    assert!(matches!(t.ledger.evict_one(domain, &pressure), Step::Nothing));
 }

@@ -23,8 +23,8 @@ use super::wait::Waited;
 use crate::error::{Cause, Label};
 use crate::geom::Grid;
 use crate::hal::{
-    Caps, DeviceInfo, DeviceKind, HalError, Head, Lane, Link, Lost, MemBase, MemRef, MemoryHome,
-    Notify, Op, Tick, WaitGroup,
+    Caps, DeviceInfo, DeviceKind, HalError, Head, Lane, Link, Lost, MemoryHome, Notify, Op, Tick,
+    WaitGroup,
 };
 use crate::order::hazards::{Dep, Deps, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, When};

@@ -48,9 +48,14 @@ use shared::{Core, Shared};
 use std::sync::Arc;
 use timeline::World;
 
+/// A backend keeps a cost for each pair of its devices.
+const MOST_DEVICES: usize = 1024;
+
 /// A family of simulated devices.
 pub struct SimBackend {
     core: Arc<Core>,
+    /// Why it has no devices.
+    unavailable: Option<Unavailable>,
     infos: Vec<DeviceInfo>,
     peers: Vec<Vec<Option<Link>>>,
 }
@@ -61,6 +66,7 @@ impl SimBackend {
         Builder {
             name: "sim".into(),
             specs: Vec::new(),
+            left_out: 0,
             uniform: None,
             links: Vec::new(),
             script: Script::new(),
@@ -82,7 +88,7 @@ unsafe impl Backend for SimBackend {
     }
 
     fn devices(&self) -> Result<Vec<DeviceInfo>, Unavailable> {
-        Ok(self.infos.clone())
+        self.unavailable.clone().map_or_else(|| Ok(self.infos.clone()), Err)
     }
 
     unsafe fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError> {
@@ -108,6 +114,8 @@ unsafe impl Backend for SimBackend {
 pub struct Builder {
     name: String,
     specs: Vec<DeviceSpec>,
+    /// Devices beyond [`MOST_DEVICES`].
+    left_out: usize,
     uniform: Option<Link>,
     links: Vec<(usize, usize, Link)>,
     script: Script,
@@ -127,9 +135,11 @@ impl Builder {
         self.devices(1, spec)
     }
 
-    /// `n` more devices of this kind.
+    /// `n` more devices of this kind. A backend of more than 1024 has none, and says why.
     pub fn devices(mut self, n: usize, spec: DeviceSpec) -> Builder {
-        self.specs.extend(std::iter::repeat_n(spec, n));
+        let fit = n.min(MOST_DEVICES - self.specs.len());
+        self.specs.extend(std::iter::repeat_n(spec, fit));
+        self.left_out = self.left_out.saturating_add(n - fit);
         self
     }
 
@@ -180,6 +190,11 @@ impl Builder {
         let infos = specs.map(|(i, s)| s.info(&self.name, i, self.notifies)).collect();
         let world = World::new(self.script, self.specs, self.log);
         let core = Core::new(self.name, Shared::new(world, self.notifies));
-        SimBackend { core: Arc::new(core), infos, peers }
+        let unavailable = (self.left_out > 0).then(|| {
+            let asked = MOST_DEVICES.saturating_add(self.left_out);
+            let reason = format!("{asked} devices were asked for, and {MOST_DEVICES} are possible");
+            Unavailable { reason }
+        });
+        SimBackend { core: Arc::new(core), unavailable, infos, peers }
     }
 }

@@ -19,7 +19,8 @@ pub enum OpKind {
     Replay,
 }
 
-/// How the simulated devices of one backend pass their logical time.
+/// How the simulated devices of one backend pass their logical time. Times saturate: at
+/// [`u64::MAX`] whatever has begun ends, and whatever has ended is visible.
 ///
 /// ```
 /// use folio_sim::{OpKind, Script};
@@ -97,8 +98,11 @@ impl Script {
 
     /// How long one operation takes.
     pub(crate) fn duration(&self, kind: OpKind, random: &mut Random) -> u64 {
-        let extra = if self.jitter == 0 { 0 } else { random.below(self.jitter + 1) };
-        self.latency[kind as usize] + extra
+        let extra = match self.jitter {
+            0 => 0,
+            most => random.below(most.saturating_add(1)),
+        };
+        self.latency[kind as usize].saturating_add(extra)
     }
 }
 

@@ -100,7 +100,7 @@ impl Shared {
         }
         let mut world = self.lock();
         if world.running.is_none() {
-            world.now += steps(&mut world);
+            world.now = world.now.saturating_add(steps(&mut world));
             drop(self.settle(world, foreign));
         }
     }

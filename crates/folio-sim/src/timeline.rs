@@ -175,7 +175,8 @@ impl World {
             for at in 0..window.min(self.lanes[lane].pending.len()) {
                 if self.can_start(lane, at) {
                     let kind = self.lanes[lane].pending[at].kind;
-                    let due = self.now + self.script.duration(kind, &mut self.random);
+                    let duration = self.script.duration(kind, &mut self.random);
+                    let due = self.now.saturating_add(duration);
                     let op = &mut self.lanes[lane].pending[at];
                     op.phase = Phase::Started { due };
                     op.started = self.now;
@@ -327,7 +328,8 @@ impl World {
         let before = state.ended;
         state.retire();
         if before < state.ended {
-            state.unseen.push_back((state.ended, now + self.script.lag(lane)));
+            let from = now.saturating_add(self.script.lag(lane));
+            state.unseen.push_back((state.ended, from));
         }
         let entry = self.log.as_mut().and_then(|log| log.last_mut());
         if let Some(entry) = entry.filter(|e| e.lane == lane && e.tick == tick) {
@@ -337,7 +339,7 @@ impl World {
 
     /// Shows what has ended, if this is a step at which it shows.
     pub(crate) fn publish(&mut self) {
-        if !self.now.is_multiple_of(self.script.visible_every) {
+        if !self.now.is_multiple_of(self.script.visible_every) && self.now < u64::MAX {
             return;
         }
         for state in &mut self.lanes {
@@ -363,8 +365,9 @@ impl World {
     pub(crate) fn next_event(&mut self) -> Option<u64> {
         self.start_ready();
         let first = self.lanes.iter().filter_map(|lane| lane.unseen.front()).map(|(_, from)| from);
-        let shown =
-            first.min().map(|from| self.now.max(*from).next_multiple_of(self.script.visible_every));
+        let every = self.script.visible_every;
+        let step = |from: u64| from.checked_next_multiple_of(every).unwrap_or(u64::MAX);
+        let shown = first.min().map(|from| step(self.now.max(*from)));
         let due = self.due().map(|(due, ..)| due.max(self.now)).min();
         due.into_iter().chain(shown).min()
     }

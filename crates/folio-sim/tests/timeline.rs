@@ -444,3 +444,45 @@ fn unloading_what_is_under_way_is_a_violation() {
     device.unload(second);
     assert_eq!(rig.rules()[1..], ["what is unloaded was loaded"]);
 }
+
+/// Numbers of the script and the builder may be as large as they like: time saturates, and at its
+/// end everything ends and is seen.
+#[test]
+fn the_largest_numbers_are_the_end_of_time() {
+    const MAX: u64 = u64::MAX;
+    let scripts = [
+        Script::new().late(MAX),
+        Script::new().jitter(MAX).seed(3),
+        Script::new().late(MAX).jitter(MAX).overlap(true),
+        Script::new().late(MAX - 1).visible_every(MAX - 1),
+        Script::new().late(MAX - 2).visible_every(4),
+        Script::new().visible_every(MAX),
+        Script::new().lags(&[MAX, MAX, 1]),
+        Script::new().latency(OpKind::Fill, MAX).lags(&[1; 4]),
+    ];
+    for script in scripts {
+        let spec = DeviceSpec::new().memory(MAX).max_alloc(MAX).batch(MAX).lose_at(MAX);
+        let rig = rig(SimBackend::builder().script(script.clone()).device(spec));
+        let (lane, memory) = (rig.lane(LaneKind::Compute), rig.alloc(64));
+        (1..=3).for_each(|tick| fill(&lane, tick, &[], memory, 1).unwrap());
+        assert!(lane.wait(3, None).unwrap(), "{script:?}");
+        // Also of what begins at the end.
+        (4..=5).for_each(|tick| fill(&lane, tick, &[], memory, 2).unwrap());
+        lane.flush();
+        rig.sim.step(3);
+        assert!(lane.wait(5, None).unwrap(), "{script:?}");
+        assert_eq!((lane.completed().unwrap(), rig.rules()), (5, vec![]), "{script:?}");
+    }
+}
+
+/// A backend does not begin to make more devices than it can keep.
+#[test]
+fn too_many_devices_are_a_reason_and_no_panic() {
+    let backend = SimBackend::builder().devices(3, DeviceSpec::new());
+    let backend =
+        backend.devices(usize::MAX, DeviceSpec::new()).devices(usize::MAX, DeviceSpec::new());
+    let Err(why) = backend.build().devices() else { panic!("there are devices") };
+    assert!(why.reason.contains("1024 are possible"), "{}", why.reason);
+    let most = SimBackend::builder().devices(1024, DeviceSpec::new()).build();
+    assert_eq!(most.devices().unwrap().len(), 1024);
+}

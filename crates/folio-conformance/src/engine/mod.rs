@@ -42,6 +42,7 @@ mod threads;
 mod trackers;
 mod transfers;
 mod usm;
+mod writebacks;
 
 pub use crate::suite::Summary;
 use crate::suite::{Outcome, Stop};
@@ -79,6 +80,7 @@ const TESTS: &[&[Test]] = &[
     refused::TESTS,
     scopes::TESTS,
     policies::TESTS,
+    writebacks::TESTS,
     links::TESTS,
     addresses::TESTS,
     pressure::TESTS,

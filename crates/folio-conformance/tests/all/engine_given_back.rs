@@ -2,7 +2,9 @@
 //! pages in pieces. Random programs found each of these.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-use folio_core::{Buffer, BufferOptions, Cause, DeviceRef, Error, Runtime};
+use folio_core::{
+    Buffer, BufferOptions, Cause, DeviceRef, Error, ReclaimError, Runtime, ViewPolicy,
+};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 
 fn devices<const N: usize>() -> (Runtime, SimHandle, [DeviceRef; N]) {
@@ -124,4 +126,37 @@ fn pages_in_pieces_are_given_back_by_their_pieces() {
     x.release(&b).unwrap();
     only_copy(x.release(&c));
     assert_eq!(x.to_vec().unwrap(), [7, 7, 3, 4]);
+}
+
+/// POL-03, ERR-04: of a view whose pages are on two devices, of which one is lost, what the other
+/// one has is written back. The rest is the error.
+#[test]
+fn what_a_lost_device_does_not_have_is_written_back() {
+    for is_sync in [false, true] {
+        let (rt, sim, all) = devices::<2>();
+        let q = rt.queue_on(&all[1]).unwrap();
+        let policy = match is_sync {
+            true => ViewPolicy::SyncWriteback,
+            false => ViewPolicy::AsyncWriteback(&q),
+        };
+        let options = BufferOptions::new().page([4]);
+        let Ok((mut x, mut back)) = rt.view_with(16, vec![1; 16], policy, options) else {
+            panic!("no view")
+        };
+        for (at, device) in [1, 0, 1].into_iter().enumerate() {
+            let set = rt.queue_on(&all[device]).unwrap().submit(|cg| {
+                let x = cg.discard(x.slice_mut([4 * at], [4])?);
+                cg.host_kernel([4], x, move |i, mut x| x.put(i, at as i32 + 5));
+                Ok(())
+            });
+            set.unwrap().wait().unwrap();
+        }
+        lose(&rt, &sim, &all[0]);
+        drop(x);
+        let Err(ReclaimError { error, storage: Some(came) }) = back.take() else {
+            panic!("nothing is lost")
+        };
+        assert!(matches!(error, Error::Failed(why) if matches!(why.cause(), Cause::DataLost)));
+        assert_eq!((&came[..4], &came[8..]), (&[5; 4][..], &[7, 7, 7, 7, 1, 1, 1, 1][..]));
+    }
 }

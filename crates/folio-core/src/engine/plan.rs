@@ -117,6 +117,16 @@ impl StorageState {
         found
     }
 
+    /// Those of `pages` which `domain` lacks and only lost devices have.
+    pub(super) fn only_on_lost(
+        &self,
+        pages: &[Box3],
+        domain: DomainId,
+        lost: DomainSet,
+    ) -> SmallVec<[Box3; 2]> {
+        self.outdated(pages, domain, lost).gone
+    }
+
     fn add_outdated(&self, pages: &Box3, domain: DomainId, lost: DomainSet, out: &mut Outdated) {
         let Outdated { needs, whole, parts, gone, gone_on } = out;
         let residency = &self.residency;

@@ -7,6 +7,7 @@ use super::apply::For;
 use super::failures::EpochPin;
 use super::ledger::{Ledger, NewOp};
 use super::link::Linkage;
+use super::residency::Residency;
 use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::error::{Cause, Error, Label};
@@ -14,9 +15,9 @@ use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind};
 use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::order::stamp::Stamp;
-use crate::pages::DomainId;
+use crate::pages::{DomainId, PageMap};
 use crate::report::Counters;
-use smallvec::smallvec;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
 impl Ledger {
@@ -400,7 +401,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Brings what is current to the host, and says what must be done for that.
+    /// Brings what is current to the host, and says what must be done for that. Pages with
+    /// different fates are brought apart: what is well comes also if the rest fails.
     pub(super) fn write_back(
         &mut self,
         id: StorageId,
@@ -412,8 +414,46 @@ impl Ledger {
         let access = Access::new((id, &grid), elements, Mode::Read, DomainId::HOST);
         let mut deps = Deps::new();
         let who = For { queue, label: &label, lane: None };
-        self.prepare(&[access], &[], who, &mut deps);
+        for pages in self.pages_by_fate(id) {
+            let part = |pages: &Box3| {
+                Access::new((id, &grid), grid.elements_of(pages), Mode::Read, DomainId::HOST)
+            };
+            let parts: SmallVec<[Access; 2]> = pages.iter().map(part).collect();
+            // By itself: a command of which one part is known to fail brings nothing.
+            let mut own = Deps::new();
+            self.prepare(&parts, &[], who, &mut own);
+            deps.append(&mut own);
+        }
         tidy(&mut deps);
         (Some(access), deps)
+    }
+
+    /// The pages of a storage, apart where one may come to the host and the other fail.
+    fn pages_by_fate(&self, id: StorageId) -> Vec<SmallVec<[Box3; 2]>> {
+        let (storage, lost) = (&self.storages[id.0], self.topology.lost);
+        let Residency { grid, hazards, .. } = &storage.residency;
+        let mut parts = hazards.by_fate(&grid.all(), &|stamp| self.timeline.outcome(stamp));
+        if lost.is_empty() {
+            return parts;
+        }
+        for at in 0..parts.len() {
+            let gone = storage.only_on_lost(&parts[at], DomainId::HOST, lost);
+            if gone.is_empty() {
+                continue;
+            }
+            let mut is_gone = PageMap::new(grid.pages, false);
+            gone.iter().for_each(|pages| is_gone.set(pages, true));
+            let mut left: SmallVec<[Box3; 2]> = SmallVec::new();
+            for pages in &parts[at] {
+                is_gone.visit(pages, &mut |run, gone| {
+                    if !gone {
+                        left.push(run)
+                    }
+                });
+            }
+            parts[at] = left;
+            parts.push(gone);
+        }
+        parts
     }
 }

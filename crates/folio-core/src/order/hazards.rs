@@ -11,6 +11,7 @@ use crate::geom::{Box3, Dims};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, PageMap};
 use smallvec::SmallVec;
+use std::collections::BTreeMap;
 
 /// How a stamp stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -329,6 +330,30 @@ impl Hazards {
                 add_dep(deps, w.stamp, Flow::KEEPS);
             }
         });
+    }
+
+    /// The pages of `range`, apart where different operations, which have not ended well, make what
+    /// they hold.
+    pub(crate) fn by_fate(
+        &self,
+        range: &Box3,
+        outcome: &dyn Fn(Stamp) -> Outcome,
+    ) -> Vec<SmallVec<[Box3; 2]>> {
+        let mut fates: BTreeMap<SmallVec<[Stamp; 2]>, SmallVec<[Box3; 2]>> = BTreeMap::new();
+        self.map.visit(range, &mut |pages, id| {
+            let Some(state) = self.states.get(id as usize) else { return };
+            let writers = state.writers.iter().map(|writer| writer.stamp);
+            let arrivals = state.arrivals.iter().map(|arrival| arrival.stamp);
+            let unsure = writers.chain(arrivals).filter(|stamp| outcome(*stamp) != Outcome::Fine);
+            let mut fate: SmallVec<[Stamp; 2]> = unsure.collect();
+            fate.sort_unstable();
+            let of_fate = fates.entry(fate).or_default();
+            match of_fate.last_mut().and_then(|last| last.joined(&pages).map(|all| (last, all))) {
+                Some((last, joined)) => *last = joined,
+                None => of_fate.push(pages),
+            }
+        });
+        fates.into_values().collect()
     }
 
     /// What another write into the memory of `range` on `domain`, by a copy or fill, comes after.

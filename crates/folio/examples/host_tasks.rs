@@ -31,7 +31,8 @@ fn block_on<F: Future>(future: F) -> F::Output {
 fn main() -> Result<(), Box<dyn Error>> {
     // The handler is told of each failure once, wherever else it shows.
     let rt = folio::builder()?.on_failure(|failure| println!("handler: {failure}")).build()?;
-    let q = rt.queue()?;
+    // Kernels that are closures run on the CPU.
+    let q = rt.queue_on("cpu:0")?;
     let mut x = rt.buffer::<u64>(N)?;
     let mut sum = rt.buffer::<u64>(1)?;
 

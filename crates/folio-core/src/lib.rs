@@ -36,6 +36,7 @@ pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
 mod probe;
+mod program;
 mod queue;
 mod report;
 mod runtime;
@@ -80,6 +81,8 @@ pub use folio_device::{
 pub mod combine {
     pub use folio_device::{Add, And, Max, Min, Mul, Or, Xor};
 }
+#[doc(hidden)]
+pub use engine::trace::tell as tell_subscriber;
 pub use folio_kernel::checks::{Check, CheckKind};
 pub use folio_kernel::fuse::{AccessScope, Costs as FusionCosts, Explanation as FusionReport};
 pub use folio_kernel::source::LowerError;
@@ -100,6 +103,8 @@ pub use marks::{Marked, Marks};
 #[doc(hidden)]
 pub use notice::hint;
 pub use opaque::{OpaqueArg, OpaqueKernel};
+#[doc(hidden)]
+pub use program::run_main;
 pub use queue::Queue;
 pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};

@@ -1,6 +1,7 @@
 //! What the library writes to standard error: the one place from which it writes at all.
 
-use crate::panics::contain;
+use crate::engine::trace::tell;
+use crate::engine::wait::InKernel;
 use std::fmt::Write as _;
 use std::io::Write as _;
 use tracing::dispatcher::get_default;
@@ -21,11 +22,20 @@ pub fn hint(text: &str) {
     if quiet() {
         return;
     }
-    // A subscriber is foreign code.
-    contain(|| tracing::warn!(target: "folio", "{text}"));
-    if get_default(|subscriber| subscriber.is::<NoSubscriber>()) {
+    let mut told = false;
+    tell(|| {
+        tracing::warn!(target: "folio", "{text}");
+        told = !get_default(|subscriber| subscriber.is::<NoSubscriber>());
+    });
+    if !told {
         write(text);
     }
+}
+
+/// As [`hint`], on a thread that runs a lane: a subscriber that waits there is refused.
+pub(crate) fn hint_on_a_lane(text: &str) {
+    let _kernel = InKernel::new();
+    hint(text);
 }
 
 /// Writes one line, with one call, so that those of several threads do not mix.

@@ -22,6 +22,7 @@ use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
 #[cfg(feature = "planted")]
 use crate::planted::Planted;
+use crate::program;
 use crate::queue::Queue;
 use crate::report::Counters;
 use crate::sched::Scheduler;
@@ -279,6 +280,7 @@ impl RuntimeBuilder {
             }
         }
         let engine = new_engine(self, devices, host_budget, absent);
+        program::add(&engine);
         static NEXT: AtomicU64 = AtomicU64::new(1);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
         Ok(Runtime { core: Core::new(engine, id) })

@@ -19,7 +19,8 @@ use std::marker::PhantomData;
 /// Where views of borrowed memory are made; see [`Runtime::scope`].
 pub struct Scope<'env> {
     runtime: Runtime,
-    /// The views' storages, which the scope holds, and whether they are written back.
+    /// The views' storages, which the scope holds, and whether they are written back. A view is
+    /// here until nothing uses it any more, so that the scope's drop ends what a panic has left.
     views: Mutex<Vec<(StorageId, bool)>>,
     _env: PhantomData<&'env mut &'env ()>,
 }
@@ -126,16 +127,17 @@ impl<'env> Scope<'env> {
 
     /// Ends the views: nothing can use them from now on; waits for what does.
     fn end(&self) -> Result<()> {
-        let views = std::mem::take(&mut *self.views.lock());
+        let views = self.views.lock().clone();
         let mut result = Ok(());
-        for &(view, writes) in &views {
+        for (view, writes) in views {
             result = result.and(self.end_view(view, writes));
         }
-        for (view, _) in views {
+        loop {
+            let Some((view, _)) = self.views.lock().last().copied() else { return result };
             self.await_idle(view);
+            self.views.lock().pop();
             self.runtime.core.engine.let_go(view);
         }
-        result
     }
 
     fn end_view(&self, id: StorageId, writes: bool) -> Result<()> {

@@ -251,7 +251,8 @@ impl Trace {
         self.events()
     }
 
-    /// Tells `tracing`, at level trace, target `folio::hal`.
+    /// Tells `tracing`, at level trace, target `folio::hal`, within the engine's calls. It holds
+    /// locks in some of them: a subscriber to this target does not use the runtime.
     pub fn emit(mut self) -> Trace {
         self.wanted.emit = true;
         self
@@ -270,7 +271,7 @@ impl Trace {
     fn record(&self, count: impl FnOnce(&mut Counts), event: impl FnOnce() -> Event) {
         let event = (self.wanted.events || self.wanted.emit).then(event);
         if let Some(event) = event.as_ref().filter(|_| self.wanted.emit) {
-            tracing::trace!(target: "folio::hal", ?event);
+            folio_core::tell_subscriber(|| tracing::trace!(target: "folio::hal", ?event));
         }
         let mut book = self.book.lock().unwrap_or_else(PoisonError::into_inner);
         count(&mut book.counts);

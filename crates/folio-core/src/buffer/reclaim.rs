@@ -217,7 +217,9 @@ impl<O> Reclaim<O> {
         let mut state = self.shared.lock();
         loop {
             if let Some(storage) = state.storage.take() {
-                state.last = Last::Taken;
+                let last = std::mem::replace(&mut state.last, Last::Taken);
+                drop(state);
+                drop(last);
                 return came_back(storage, result);
             }
             if state.held {
@@ -246,14 +248,18 @@ impl<O> Future for Reclaim<O> {
 
     /// Once the storage has been taken, it is pending for ever.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        // How wakers and events are made and dropped is foreign code: not under the lock.
+        let waker = context.waker().clone();
         let mut state = self.shared.lock();
         let Some(storage) = state.storage.take() else {
-            let waker = state.waker.replace(context.waker().clone());
+            let old = state.waker.replace(waker);
             drop(state);
-            drop(waker);
+            drop(old);
             return Poll::Pending;
         };
-        let result = match std::mem::replace(&mut state.last, Last::Taken) {
+        let last = std::mem::replace(&mut state.last, Last::Taken);
+        drop(state);
+        let result = match last {
             Last::Gone(event) => event.wait(),
             Last::Held | Last::Taken => Ok(()),
         };

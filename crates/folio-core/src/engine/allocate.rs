@@ -225,7 +225,8 @@ impl Engine {
             Origin::Other(takeover) if takeover.domain == domain => Some(takeover.from),
             _ => None,
         }));
-        self.enter(|ledger| ledger.giver(to, domain, &keep))
+        // The caller holds a lock, and delivers what this leaves in the outbox.
+        self.lock().giver(to, domain, &keep)
     }
 }
 

@@ -8,6 +8,7 @@ use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::link::Apart;
 use super::staging::{host_alloc, host_free};
 use super::storage::{Alloc, Garbage, Owner, StorageId};
+use super::trace;
 use crate::error::{Error, Label};
 use crate::hal::{
     AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, HostPtr, LaneKind, MemBase,
@@ -15,7 +16,6 @@ use crate::hal::{
 };
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
-use crate::panics::contain;
 use std::alloc::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -120,15 +120,15 @@ impl Engine {
         // which knows nothing of the kernels and lanes of this one.
         lanes.into_iter().for_each(|lane| self.table.set(lane));
         let links = self.peer_links(entry, &*device);
-        self.enter(|ledger| {
-            let first = usize::from(at * LANES_PER_DEVICE);
-            ledger.topology.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
-            ledger.topology.links.extend(links);
-            ledger.topology.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
-        });
+        let mut ledger = self.lock();
+        let first = usize::from(at * LANES_PER_DEVICE);
+        ledger.topology.lane_alias[first..first + alias.len()].copy_from_slice(&alias);
+        ledger.topology.links.extend(links);
+        ledger.topology.domain_device[usize::from(entry.domain.0)].get_or_insert(at);
+        drop(ledger);
         let device = entry.opened.get_or_init(|| device);
         drop(one_at_a_time);
-        contain(|| tracing::debug!(target: "folio", device = entry.name, "opened"));
+        trace::tell(|| tracing::debug!(target: "folio", device = entry.name, "opened"));
         Ok(device)
     }
 

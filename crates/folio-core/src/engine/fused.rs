@@ -224,7 +224,14 @@ impl Engine {
             let doing = format!("load fused kernel `{}`", fused.kernel.name);
             Error::Device { device: entry.name.clone(), doing, cause }
         });
-        let handle = self.noting_loss(made)?;
+        let handle = match made {
+            Ok(handle) => handle,
+            Err(error) => {
+                // Who is told of a loss may load a kernel.
+                drop(loaded);
+                return self.noting_loss(Err(error));
+            }
+        };
         count(Some(start));
         let blamed = Some(Blamed::new(kernel.name, blame));
         let kernel = Arc::new(LoadedKernel::new(device, handle, blamed));

@@ -11,13 +11,13 @@ use super::failures::EpochPin;
 use super::ledger::{Body, NewOp};
 use super::staging::ALIGN;
 use super::storage::{Guard, Life, StorageId};
-
-use super::wait::Waited;
+use super::trace::listening;
+use super::wait::{Check, Ending, Waited};
 use crate::error::Error;
 use crate::geom::Box3;
 use crate::hal::HostPtr;
 use crate::order::hazards::{Deps, Outcome, tidy};
-use crate::order::stamp::Stamp;
+use crate::order::stamp::{Stamp, When};
 use crate::pages::DomainId;
 use smallvec::{SmallVec, smallvec};
 
@@ -37,11 +37,25 @@ pub(crate) struct Taken {
 struct Turn<'e> {
     engine: &'e Engine,
     stamp: Stamp,
+    ending: Option<Ending>,
+}
+
+impl Turn<'_> {
+    fn new(engine: &Engine, stamp: Stamp) -> Turn<'_> {
+        let ending = match stamp.when() {
+            When::Unplaced(slot, _) => Some(Ending::new(engine, slot)),
+            _ => None,
+        };
+        Turn { engine, stamp, ending }
+    }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.engine.enter(|ledger| ledger.end_turn(self.stamp));
+        // A subscriber that is asked here may not wait for this turn.
+        let traced = listening();
+        drop(self.ending.take());
+        self.engine.enter_as(traced, |ledger| ledger.end_turn(self.stamp));
     }
 }
 
@@ -68,7 +82,7 @@ impl Engine {
         read: impl FnOnce(HostPtr) -> R,
     ) -> Result<R, Error> {
         let taken = self.access_host(storage, (elements, Mode::Read), reachable, Body::Here)?;
-        let _turn = Turn { engine: self, stamp: taken.stamp };
+        let _turn = Turn::new(self, taken.stamp);
         match self.wait_turn(taken.stamp)? {
             Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(read(taken.host)),
@@ -84,7 +98,7 @@ impl Engine {
         reachable: bool,
         body: Body,
     ) -> Result<Taken, Error> {
-        let traced = super::trace::listening();
+        let traced = listening();
         let mut found = None;
         let mut ledger = self.reserve(self.lock(), &[storage], |ledger| {
             if ledger.shutdown {
@@ -122,7 +136,7 @@ impl Engine {
                 ledger.poll(lane);
             }
             if ledger.timeline.outcome(stamp) == Outcome::Pending
-                && let Err(error) = self.may_wait(&ledger, stamp)
+                && let Err(error) = self.may_wait(&ledger, stamp, Check::All)
             {
                 let outbox = std::mem::take(&mut ledger.outbox);
                 drop(ledger);
@@ -138,7 +152,8 @@ impl Engine {
         tidy(&mut deps);
         ledger.next_guard += 1;
         let id = ledger.next_guard;
-        if !matches!(body, Body::Here) {
+        let body_here = matches!(body, Body::Here);
+        if !body_here {
             ledger.storages[storage.0].guards.push(Guard {
                 id,
                 domain,
@@ -153,7 +168,14 @@ impl Engine {
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
+        // Who is told of it may not wait for it either.
+        let slot = match (body_here, stamp.when()) {
+            (true, When::Unplaced(slot, _)) => Some(slot),
+            _ => None,
+        };
+        let ending = slot.map(|slot| Ending::new(self, slot));
         self.deliver(outbox);
+        drop(ending);
         // No elements: any aligned address.
         let host = host.unwrap_or(HostPtr(std::ptr::without_provenance_mut(ALIGN)));
         Ok(Taken { id, stamp, pin, host })

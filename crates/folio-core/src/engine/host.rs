@@ -3,7 +3,8 @@
 
 use super::Engine;
 use super::ledger::HostWork;
-use super::wait::as_host_task;
+use super::trace::listening;
+use super::wait::Ending;
 use crate::error::Cause;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::order::stamp::SlotId;
@@ -97,10 +98,13 @@ fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar, patience: Duration) {
         let job = held.waiting.pop_front();
         drop(held);
         if let Some((engine, slot, work)) = job {
-            let run = || catch_unwind(AssertUnwindSafe(work));
-            let result = as_host_task(&engine, slot, run)
+            let ending = Ending::new(&engine, slot);
+            let result = catch_unwind(AssertUnwindSafe(work))
                 .unwrap_or_else(|payload| Err(Cause::Panic(PanicPayload::new(payload)).into()));
-            engine.enter(|ledger| ledger.host_done(slot, result));
+            // A subscriber that is asked here may not wait for this task.
+            let traced = listening();
+            drop(ending);
+            engine.enter_as(traced, |ledger| ledger.host_done(slot, result));
             engine.look_if_closing();
         }
     }

@@ -5,9 +5,9 @@
 use super::Engine;
 use super::fused::FusedKernels;
 use super::loaded::{LoadedKernel, LoadedTable};
+use super::trace::tell;
 use crate::error::Error;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
-use crate::panics::contain;
 use crate::sync::Mutex;
 use crate::text::Plain;
 use folio_kernel::code::Code;
@@ -84,7 +84,7 @@ impl Engine {
         })?;
         link.get_or_init(|| Box::new(Loaded { code, handle, next: OnceLock::new() }));
         drop(one_at_a_time);
-        contain(
+        tell(
             || tracing::debug!(target: "folio", device = entry.name, kernel = &*code.name, "loaded"),
         );
         Ok(handle)
@@ -134,7 +134,7 @@ impl Engine {
         let kernel = Arc::new(LoadedKernel::new(device, handle, None));
         loaded.add(code, &kernel);
         drop(loaded);
-        contain(|| tracing::debug!(target: "folio", device = entry.name, kernel = name, "loaded"));
+        tell(|| tracing::debug!(target: "folio", device = entry.name, kernel = name, "loaded"));
         Ok(kernel)
     }
 }

@@ -129,6 +129,8 @@ pub(crate) struct Outbox {
     pub(crate) notes: Vec<Note>,
     /// Kept until they have been told.
     pub(crate) telling: Option<Arc<()>>,
+    /// Kept until the handler has been called for the reports.
+    pub(crate) reporting: Option<Arc<()>>,
     /// Something that waiting threads may wait for has happened.
     pub(crate) notify: bool,
     /// Backends whose reaper must look.
@@ -184,6 +186,8 @@ pub(crate) struct Ledger {
     pub(crate) traced: bool,
     /// Outboxes whose notes are being told have it, too.
     pub(crate) telling: Arc<()>,
+    /// As many clones as outboxes with reports.
+    pub(crate) reporting: Arc<()>,
 }
 
 /// Lanes per device: at most four for kernels, one for each direction of copies. Those that a
@@ -222,6 +226,7 @@ impl Ledger {
             shutdown: false,
             traced: false,
             telling: Arc::new(()),
+            reporting: Arc::new(()),
         }
     }
 

@@ -131,6 +131,14 @@ pub(crate) struct Engine {
     pub(crate) me: Weak<Engine>,
 }
 
+impl Drop for Engine {
+    fn drop(&mut self) {
+        // The handler and the factory of trackers are the program's, and so is their drop.
+        contain(|| drop(self.handler.take()));
+        contain(|| drop(self.tracker.take()));
+    }
+}
+
 impl Engine {
     /// Locks the ledger.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
@@ -142,7 +150,11 @@ impl Engine {
 
     /// Does something with the ledger, and afterwards what it left to be done.
     pub(crate) fn enter<R>(&self, f: impl FnOnce(&mut Ledger) -> R) -> R {
-        let traced = trace::listening();
+        self.enter_as(trace::listening(), f)
+    }
+
+    /// As [`enter`](Self::enter), by a caller that has asked whether the subscriber listens.
+    pub(crate) fn enter_as<R>(&self, traced: bool, f: impl FnOnce(&mut Ledger) -> R) -> R {
         let mut ledger = self.lock();
         ledger.traced = traced;
         let result = f(&mut ledger);

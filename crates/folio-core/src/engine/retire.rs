@@ -227,6 +227,7 @@ impl Ledger {
         let (id, device) = (self.timeline.next_failure, device.to_owned());
         let failure = Arc::new(Failure::new(id, what, label.clone(), device, cause));
         self.outbox.reports.push(failure.clone());
+        self.outbox.reporting.get_or_insert_with(|| self.reporting.clone());
         let over = self.untold.keep(failure.clone());
         self.outbox.leftovers.extend(over.into_iter().map(Leftover::Failure));
         failure

@@ -1,16 +1,26 @@
 //! Trace spans and events, all with the target `folio`, at level `TRACE`.
 //!
-//! `submit` is a span: what happens on the caller's thread until the call returns. What happens
-//! under a lock is noted there and told when it is free again, because a subscriber is foreign
-//! code; on the thread that found it out, so order between threads is by `stamp` only: it names a
-//! command in `plan`, `launch` and `complete`.
+//! `submit` is a span: what happens on the caller's thread until the call returns. The engine notes
+//! under the ledger's lock what happens there, and the thread that held the lock tells it
+//! afterwards. So order between threads is by `stamp` only: it names a command in `plan`, `launch`
+//! and `complete`.
+//!
+//! # A subscriber is foreign code
+//!
+//! Every call of `tracing` goes through [`tell`], questions included ([`listening`]).
+//!
+//! * A panic of the subscriber ends there: the engine goes on as if it had not been called.
+//! * The thread holds no lock of the engine's meanwhile, so a subscriber may use the runtime.
+//! * A subscriber is not told what it does itself, so it cannot call itself again without end.
+//! * A subscriber may wait. The host tasks that its thread has not started yet, since they are told
+//!   first, are then started by the wait ([`Engine::start_unstarted`]).
 
 use super::Engine;
-use super::ledger::{Ledger, Outbox};
+use super::ledger::{HostWork, Ledger, Outbox};
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::order::hazards::Deps;
-use crate::order::stamp::{LaneId, Stamp};
+use crate::order::stamp::{LaneId, SlotId, Stamp};
 use crate::pages::DomainId;
 use crate::panics::contain;
 use crate::report::Moves;
@@ -19,7 +29,9 @@ use smallvec::SmallVec;
 use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
-use tracing::span::EnteredSpan;
+use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
+use tracing::span::Id;
+use tracing::{Dispatch, Level, Span};
 
 /// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
 pub(crate) type Place = (Option<LaneId>, Option<u64>);
@@ -63,29 +75,65 @@ pub(crate) enum Note {
     Complete { what: &'static str, label: Label, stamp: Stamp, place: Place, failed: bool },
 }
 
-/// True when somebody listens.
-pub(crate) fn listening() -> bool {
-    tracing::enabled!(target: "folio", tracing::Level::TRACE)
+thread_local! {
+    /// This thread is in a subscriber.
+    static IN_SUBSCRIBER: Cell<bool> = const { Cell::new(false) };
+    /// Host tasks that this thread starts once it has told of them, and the address of their
+    /// engine.
+    static UNSTARTED: Cell<(usize, Vec<(SlotId, HostWork)>)> = const { Cell::new((0, Vec::new())) };
 }
 
-/// A submission, for as long as the caller is in it.
-pub(crate) struct Submitting(Option<EnteredSpan>);
+/// Calls the subscriber, unless this thread is in it already. The caller holds no lock. For layers,
+/// too.
+pub fn tell(f: impl FnOnce()) {
+    if !IN_SUBSCRIBER.replace(true) {
+        contain(f);
+        IN_SUBSCRIBER.set(false);
+    }
+}
+
+/// True when a subscriber wants to know of submissions. The caller holds no lock.
+#[inline]
+pub(crate) fn listening() -> bool {
+    Level::TRACE <= STATIC_MAX_LEVEL && Level::TRACE <= LevelFilter::current() && ask()
+}
+
+#[cold]
+fn ask() -> bool {
+    let mut listens = false;
+    tell(|| listens = tracing::enabled!(target: "folio", Level::TRACE));
+    listens
+}
+
+/// The span of a submission, for as long as the caller is in it.
+pub(crate) struct Submitting(Option<Span>);
 
 impl Submitting {
     pub(crate) fn new(what: &'static str, label: &Label, device: Option<&str>) -> Submitting {
-        let mut span = Submitting(None);
+        let mut span = None;
         let device = device.unwrap_or("host");
-        contain(|| {
-            let entered = tracing::trace_span!(target: "folio", "submit", what, %label, device);
-            span.0 = Some(entered.entered());
+        tell(|| {
+            span = Some(tracing::trace_span!(target: "folio", "submit", what, %label, device));
         });
+        let span = Submitting(span);
+        span.tell_of(|subscriber, id| subscriber.enter(id));
         span
+    }
+
+    /// Each call has a [`tell`] of its own. The guards of `tracing` would exit and close the span
+    /// while the first panic unwinds, and a second one aborts the process.
+    fn tell_of(&self, f: impl FnOnce(&Dispatch, &Id)) {
+        if let Some(span) = &self.0 {
+            tell(|| _ = span.with_subscriber(|(id, subscriber)| f(subscriber, id)));
+        }
     }
 }
 
 impl Drop for Submitting {
     fn drop(&mut self) {
-        contain(|| drop(self.0.take()));
+        self.tell_of(|subscriber, id| subscriber.exit(id));
+        let span = self.0.take();
+        tell(|| drop(span));
     }
 }
 
@@ -113,25 +161,44 @@ impl Ledger {
     }
 }
 
-thread_local! {
-    /// This thread is in a subscriber.
-    static TELLING: Cell<bool> = const { Cell::new(false) };
-}
-
 impl Engine {
-    /// Tells what an outbox has noted.
+    /// Tells what an outbox has noted, before anything of it begins.
     pub(crate) fn tell_all(&self, outbox: &mut Outbox) {
-        let before = TELLING.replace(true);
-        outbox.notes.iter().for_each(|note| contain(|| self.tell(note)));
-        TELLING.set(before);
+        let me = std::ptr::from_ref(self).addr();
+        let lend = |cell: &Cell<_>| cell.replace((me, std::mem::take(&mut outbox.host)));
+        // A thread that ends has no such cell any more.
+        let outer = UNSTARTED.try_with(lend);
+        outbox.notes.iter().for_each(|note| tell(|| self.tell(note)));
+        if let Ok(outer) = outer {
+            outbox.host = UNSTARTED.replace(outer).1;
+        }
         outbox.telling = None;
+    }
+
+    /// Starts the host tasks that this thread has still to start. A wait calls it, which may be a
+    /// subscriber's.
+    #[inline]
+    pub(crate) fn start_unstarted(&self) {
+        if IN_SUBSCRIBER.get() {
+            self.start_now();
+        }
+    }
+
+    #[cold]
+    fn start_now(&self) {
+        let me = std::ptr::from_ref(self).addr();
+        let (engine, host) = UNSTARTED.take();
+        if engine != me {
+            return UNSTARTED.set((engine, host));
+        }
+        host.into_iter().for_each(|(slot, work)| self.start_host_task(slot, work));
     }
 
     /// Waits until subscribers have been told all that has been noted. One that waits has not been
     /// told the rest.
     pub(crate) fn wait_until_told(&self, until: Option<Instant>) {
         let over = || until.is_some_and(|until| Instant::now() >= until);
-        while !TELLING.get() && !over() && self.lock().is_telling() {
+        while !IN_SUBSCRIBER.get() && !over() && self.lock().is_telling() {
             crate::sync::yield_now();
         }
     }

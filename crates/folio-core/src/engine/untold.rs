@@ -6,10 +6,12 @@
 //! runtime goes, since nothing can ask from then on, and of each that is found after that at once.
 //! The flag in the failure decides, so each has one line at most.
 
+use super::ledger::Ledger;
+use super::trace::tell;
 use super::wait::{in_kernel, in_task_of};
 use super::{Engine, contain};
 use crate::error::{Failure, Unfinished, listed, operations};
-use crate::notice;
+use crate::{notice, program};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -61,38 +63,62 @@ impl Untold {
 impl Engine {
     /// A failure that has just been found.
     pub(crate) fn report(&self, failure: &Arc<Failure>) {
-        contain(|| tracing::error!(target: "folio", id = failure.id, "{failure}"));
+        tell(|| tracing::error!(target: "folio", id = failure.id, "{failure}"));
+        // Nothing can ask for it.
+        let is_last = self.closing.load(Ordering::SeqCst) && failure.untold();
+        if is_last {
+            program::note_failure();
+        }
         match &self.handler {
             Some(handler) => contain(|| handler(failure)),
-            // Nothing can ask for it.
-            None if self.closing.load(Ordering::SeqCst) => write_untold(failure),
+            None if is_last => write_untold(failure),
             None => {}
         }
     }
 
     /// The user's last handle is gone, and the engine is closing: tells what nothing has told.
     pub(crate) fn take_leave(&self) {
-        let (untold, left) = self.enter(|ledger| {
-            ledger.poll_all();
-            (std::mem::take(&mut ledger.untold), ledger.unfinished())
-        });
-        if self.handler.is_none() {
-            let all = || untold.kept.iter().filter(|failure| failure.untold());
-            let more = all().count().saturating_sub(MOST_LINES) + untold.more;
-            all().take(MOST_LINES).for_each(write_untold);
-            if more > 0 {
-                notice::write(&format!("and {more} more failures that nothing asked for"));
-            }
-        }
+        self.tell_untold();
+        let left = self.enter(|ledger| ledger.unfinished());
         // A task or kernel that holds the last handle is itself at work. Whoever has a handler is
-        // told by it alone.
+        // told by it alone. The end of a strict program waits.
         if left.0 > 0
             && self.handler.is_none()
+            && !program::is_strict()
             && !in_kernel()
             && !in_task_of(self)
             && !std::thread::panicking()
         {
             self.say_unfinished(&left);
+        }
+    }
+
+    /// The program ends: waits for all work, and tells what nothing has told.
+    pub(crate) fn finish(&self) {
+        // It is refused where waiting makes no sense.
+        let _ = self.wait_idle(None);
+        while self.lock().is_reporting() {
+            crate::sync::yield_now();
+        }
+        self.tell_untold();
+    }
+
+    /// Writes a line for each failure that no call has returned. A handler has been told.
+    fn tell_untold(&self) {
+        let untold = self.enter(|ledger| {
+            ledger.poll_all();
+            std::mem::take(&mut ledger.untold)
+        });
+        let all = || untold.kept.iter().filter(|failure| failure.untold());
+        if untold.more > 0 || all().next().is_some() {
+            program::note_failure();
+        }
+        if self.handler.is_none() {
+            let more = all().count().saturating_sub(MOST_LINES) + untold.more;
+            all().take(MOST_LINES).for_each(write_untold);
+            if more > 0 {
+                notice::write(&format!("and {more} more failures that nothing asked for"));
+            }
         }
         contain(|| drop(untold));
     }
@@ -109,10 +135,23 @@ impl Engine {
     }
 }
 
+impl Ledger {
+    /// A thread is still to call the handler, or is in it.
+    fn is_reporting(&self) -> bool {
+        let own = 1 + usize::from(self.outbox.reporting.is_some());
+        Arc::strong_count(&self.reporting) > own
+    }
+}
+
 fn write_untold(failure: &Arc<Failure>) {
-    if !failure.told.swap(true, Ordering::Relaxed) {
+    if failure.untold() {
         // A task's error has a `Display` of the user's.
-        contain(|| notice::write(&failure.to_string()));
+        contain(|| {
+            let text = failure.to_string();
+            if !failure.told.swap(true, Ordering::Relaxed) {
+                notice::write(&text);
+            }
+        });
     }
 }
 

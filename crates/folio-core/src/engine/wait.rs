@@ -8,18 +8,25 @@ use crate::error::{Error, Failure, Label, Unfinished};
 use crate::hal::Tick;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, SlotId, Stamp, When};
+use smallvec::SmallVec;
 use std::cell::Cell;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::sync::Arc;
 use std::time::Instant;
 
+/// How many operations of its own a thread is known to have: a turn within a host task, and what a
+/// subscriber or a handler does there.
+const MOST_OWN: usize = 6;
+type Own = [Option<(usize, SlotId)>; MOST_OWN];
+
 /// How much of what is left a shutdown tells.
 const LISTED: usize = 16;
 
 thread_local! {
-    /// The host task that this thread runs: the address of its engine, and its slot.
-    static CURRENT: Cell<Option<(usize, SlotId)>> = const { Cell::new(None) };
+    /// The operations that this thread has to end, the latest one last: host tasks, and its own
+    /// turns; each with the address of its engine. Those that do not fit are left out.
+    static OWN: Cell<Own> = const { Cell::new([None; MOST_OWN]) };
     /// How many kernels this thread is in.
     static KERNELS: Cell<u32> = const { Cell::new(0) };
 }
@@ -47,15 +54,29 @@ pub(crate) fn in_kernel() -> bool {
 
 /// True on a thread that runs a host task of this engine.
 pub(crate) fn in_task_of(engine: &Engine) -> bool {
-    CURRENT.get().is_some_and(|(of, _)| of == std::ptr::from_ref(engine) as usize)
+    engine.own().next().is_some()
 }
 
-/// Runs `f` as host task `slot`.
-pub(crate) fn as_host_task<R>(engine: &Engine, slot: SlotId, f: impl FnOnce() -> R) -> R {
-    let before = CURRENT.replace(Some((std::ptr::from_ref(engine) as usize, slot)));
-    let result = f();
-    CURRENT.set(before);
-    result
+/// Says that this thread has to end an operation, until it is dropped: what waits for that cannot
+/// be waited for here.
+pub(crate) struct Ending(Own);
+
+impl Ending {
+    pub(crate) fn new(engine: &Engine, slot: SlotId) -> Ending {
+        let before = OWN.get();
+        let mut own = before;
+        if let Some(free) = own.iter_mut().find(|own| own.is_none()) {
+            *free = Some((std::ptr::from_ref(engine).addr(), slot));
+        }
+        OWN.set(own);
+        Ending(before)
+    }
+}
+
+impl Drop for Ending {
+    fn drop(&mut self) {
+        OWN.set(self.0);
+    }
 }
 
 /// What a wait ended with.
@@ -68,23 +89,24 @@ pub(crate) enum Waited {
 impl Engine {
     /// Waits for a stamp.
     pub(crate) fn wait(&self, stamp: Stamp, until: Option<Instant>) -> Result<Waited, Error> {
-        self.wait_checked(stamp, until, true, &|_| false)
+        self.wait_checked(stamp, until, Check::All, &|_| false)
     }
 
     /// Waits until everything before an operation of this thread's own ([`Body::Here`]) is done.
     pub(crate) fn wait_turn(&self, stamp: Stamp) -> Result<Waited, Error> {
-        self.wait_checked(stamp, None, true, &|ledger| ledger.has_turn(stamp))
+        self.wait_checked(stamp, None, Check::Others, &|ledger| ledger.has_turn(stamp))
     }
 
     fn wait_checked(
         &self,
         stamp: Stamp,
         until: Option<Instant>,
-        check: bool,
+        check: Check,
         here: &dyn Fn(&Ledger) -> bool,
     ) -> Result<Waited, Error> {
+        self.start_unstarted();
         // A wait that ends by itself holds nobody up for ever.
-        let mut waiting = Waiting::new(self, stamp, until.is_none());
+        let mut waiting = Waiting::new(self, stamp, check, until.is_none());
         loop {
             let mut ledger = self.lock();
             let ended = match ledger.timeline.outcome(stamp) {
@@ -96,8 +118,7 @@ impl Engine {
                 Outcome::Pending if here(&ledger) => Some(Ok(Waited::Done)),
                 Outcome::Pending => None,
             };
-            let refused =
-                || if check { self.may_wait(&ledger, stamp).err().map(Err) } else { None };
+            let refused = || self.may_wait(&ledger, stamp, check).err().map(Err);
             let over = || until.is_some_and(|until| Instant::now() >= until);
             let timed_out = || over().then_some(Ok(Waited::TimedOut));
             if let Some(ended) = ended.or_else(refused).or_else(timed_out) {
@@ -124,7 +145,7 @@ impl Engine {
     /// waiting for itself is a hang that no error could make sound.
     pub(crate) fn wait_anywhere(&self, stamp: Stamp) -> Waited {
         loop {
-            match self.wait_checked(stamp, None, false, &|_| false) {
+            match self.wait_checked(stamp, None, Check::None, &|_| false) {
                 Ok(waited) => return waited,
                 Err(_) => crate::sync::yield_now(),
             }
@@ -193,26 +214,53 @@ impl Engine {
 
     /// A kernel may not wait, and a host task not for what waits for itself, be it by way of other
     /// host tasks that wait.
-    pub(crate) fn may_wait(&self, ledger: &Ledger, stamp: Stamp) -> Result<(), Error> {
+    pub(crate) fn may_wait(
+        &self,
+        ledger: &Ledger,
+        stamp: Stamp,
+        check: Check,
+    ) -> Result<(), Error> {
+        if matches!(check, Check::None) {
+            return Ok(());
+        }
         if in_kernel() {
             return Err(Error::WaitInKernel);
         }
-        let (Some(slot), When::Unplaced(target, _)) = (self.current(), stamp.when()) else {
-            return Ok(());
-        };
-        match ledger.descends(slot, target) {
-            Some(through) => Err(Error::WaitsForItself {
-                task: ledger.label_of(slot),
-                through: Arc::from(through),
-            }),
-            None => Ok(()),
+        let When::Unplaced(target, _) = stamp.when() else { return Ok(()) };
+        let others = self.own().filter(|slot| check.covers(*slot, target));
+        let found = others.map(|slot| (slot, ledger.descends(slot, target)));
+        for (slot, through) in found {
+            if let Some(through) = through {
+                let (task, through) = (ledger.label_of(slot), Arc::from(through));
+                return Err(Error::WaitsForItself { task, through });
+            }
         }
+        Ok(())
     }
 
-    /// The host task that this thread runs for this engine.
-    fn current(&self) -> Option<SlotId> {
-        let me = std::ptr::from_ref(self) as usize;
-        CURRENT.get().filter(|(engine, _)| *engine == me).map(|(_, slot)| slot)
+    /// The operations of this engine that this thread has to end.
+    fn own(&self) -> impl Iterator<Item = SlotId> + use<> {
+        let me = std::ptr::from_ref(self).addr();
+        OWN.get().into_iter().flatten().filter(move |own| own.0 == me).map(|own| own.1)
+    }
+}
+
+/// What a wait must not be for: what waits for an operation that its thread has to end.
+#[derive(Clone, Copy)]
+pub(crate) enum Check {
+    All,
+    /// The operation is such a one, and the thread waits for its turn.
+    Others,
+    None,
+}
+
+impl Check {
+    fn covers(self, own: SlotId, target: SlotId) -> bool {
+        match self {
+            Check::All => true,
+            Check::Others => own != target,
+            Check::None => false,
+        }
     }
 }
 
@@ -223,28 +271,35 @@ impl Engine {
 /// What a wait is for depends on operations that were submitted before it, so a circle can only
 /// close when a wait begins.
 struct Waiting {
-    wait: Option<(SlotId, Stamp)>,
+    /// By each operation that the thread has to end, but for the one whose turn it waits for.
+    waits: SmallVec<[(SlotId, Stamp); MOST_OWN]>,
     known: bool,
 }
 
 impl Waiting {
-    fn new(engine: &Engine, stamp: Stamp, lasts: bool) -> Waiting {
-        let task = engine.current().filter(|_| lasts);
-        Waiting { wait: task.map(|task| (task, stamp)), known: false }
+    fn new(engine: &Engine, stamp: Stamp, check: Check, lasts: bool) -> Waiting {
+        let is_turn = |slot: &SlotId| match (check, stamp.when()) {
+            (Check::Others, When::Unplaced(turn, _)) => *slot == turn,
+            _ => false,
+        };
+        let own = engine.own().filter(|slot| lasts && !is_turn(slot));
+        Waiting { waits: own.map(|slot| (slot, stamp)).collect(), known: false }
     }
 
     fn begin(&mut self, ledger: &mut Ledger) {
-        if let Some(wait) = self.wait.filter(|_| !self.known) {
-            ledger.waiting.push(wait);
-            self.known = true;
+        if !std::mem::replace(&mut self.known, true) {
+            ledger.waiting.extend_from_slice(&self.waits);
         }
     }
 
     fn end(&mut self, ledger: &mut Ledger) {
-        if let Some(wait) = self.wait.filter(|_| self.known)
-            && let Some(at) = ledger.waiting.iter().rposition(|known| *known == wait)
-        {
-            ledger.waiting.remove(at);
+        if !self.known {
+            return;
+        }
+        for wait in &self.waits {
+            if let Some(at) = ledger.waiting.iter().rposition(|known| known == wait) {
+                ledger.waiting.remove(at);
+            }
         }
     }
 }

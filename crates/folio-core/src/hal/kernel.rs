@@ -342,7 +342,7 @@ impl NativeKernel {
             && (self.vtable.unoptimised)()
             && !HINTED.swap(true, Ordering::Relaxed)
         {
-            notice::hint(
+            notice::hint_on_a_lane(
                 "the kernels of this program are compiled without optimisation, and can be hundreds of times slower \
                  for it: write `[profile.dev]` and `opt-level = 1` into its Cargo.toml, or build with `--release` \
                  (`FOLIO_QUIET=1` hides this)",

@@ -1,39 +1,25 @@
 //! Failures that nothing asks for, and work that is left at the end, are told on standard error.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
+use crate::scene::{lines, play};
 use folio::prelude::*;
 use folio::{Error, Event};
 use std::fmt;
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::time::Duration;
 
-/// Set in a process that plays a scene: the test's name.
-const SCENE: &str = "FOLIO_TEST_SCENE";
 /// Long enough for anything.
 const PATIENCE: Duration = Duration::from_secs(100);
 
 /// Plays `scene` in a process of its own, as the test `name` of this file; the lines of Folio's on
 /// its standard error.
 fn said(name: &str, quiet: bool, scene: impl FnOnce()) -> Vec<String> {
-    if std::env::var(SCENE).is_ok_and(|playing| playing == name) {
-        scene();
-        std::process::exit(0);
-    }
-    let mut command = Command::new(std::env::current_exe().unwrap());
-    command
-        .args([&format!("untold::{name}"), "--exact", "--nocapture"])
-        .env(SCENE, name)
-        .env_remove("FOLIO_QUIET");
-    if quiet {
-        command.env("FOLIO_QUIET", "1");
-    }
-    let output = command.output().unwrap();
-    let text = String::from_utf8(output.stderr).unwrap();
-    assert!(output.status.success(), "{text}");
-    text.lines().filter(|line| line.starts_with("folio: ")).map(str::to_owned).collect()
+    let quiet = ("FOLIO_QUIET", quiet.then_some("1"));
+    let output = play(&format!("untold::{name}"), &[quiet], scene);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    lines(&output)
 }
 
 fn builder() -> folio::RuntimeBuilder {

@@ -1,5 +1,5 @@
-//! A whole program under `#[folio::main]`: it waits for its work, and fails by what nothing has asked
-//! for.
+//! A whole program under `#[folio::main]`: it waits for its work, and fails with the failures that
+//! no call has returned.
 
 use crate::engine::Engine;
 use std::process::{ExitCode, Termination};

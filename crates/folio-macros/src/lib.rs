@@ -1,4 +1,4 @@
-//! `#[kernel]`, `#[device_fn]`, `derive(DeviceType)`.
+//! `#[kernel]`, `#[device_fn]`, `derive(DeviceType)`, `#[folio::main]`.
 //!
 //! A function's body becomes two things in one walk over its syntax (`body`): Rust, with
 //! arithmetic and indexing turned into calls of `folio_device`, and a static tree of
@@ -30,6 +30,7 @@ mod outputs;
 mod parameter;
 mod pattern;
 mod positions;
+mod program;
 mod refused;
 mod signature;
 mod stub;
@@ -54,4 +55,10 @@ pub fn device_fn(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(DeviceType)]
 pub fn device_type(item: TokenStream) -> TokenStream {
     derive::expand(item.into()).into()
+}
+
+#[doc = include_str!("docs/main.md")]
+#[proc_macro_attribute]
+pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
+    program::expand(&arguments.into(), item.into()).into()
 }

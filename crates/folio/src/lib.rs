@@ -11,6 +11,7 @@
 //!     y[i] = a * x[i] + y[i];
 //! }
 //!
+//! #[folio::main]
 //! fn main() -> folio::Result<()> {
 //!     let rt = folio::runtime()?;
 //!     let q = rt.queue()?;
@@ -30,7 +31,7 @@
 //!
 //! | to | use |
 //! | --- | --- |
-//! | start | [`runtime`], [`builder`], [`Runtime`], [`RuntimeBuilder`] |
+//! | start | [`runtime`], [`builder`], [`main`], [`Runtime`], [`RuntimeBuilder`] |
 //! | choose a device | [`Selector`], [`DeviceRef`], [`sched`] |
 //! | make data | [`Runtime::buffer`], [`Runtime::zeros`], [`Runtime::buffer_from`], [`Contents`], [`Coords`], [`BufferOptions`] |
 //! | hold data | [`Buffer`], [`Shared`], [`DeviceType`] |
@@ -58,7 +59,7 @@
 
 pub use folio_core::ir::device::{Float, Int, Number};
 pub use folio_core::*;
-pub use folio_macros::{DeviceType, device_fn, kernel};
+pub use folio_macros::{DeviceType, device_fn, kernel, main};
 
 pub mod by_example;
 
@@ -211,6 +212,8 @@ mod documents {
     mod device_fn {}
     #[doc = include_str!("../../folio-macros/src/docs/device_type.md")]
     mod device_type {}
+    #[doc = include_str!("../../folio-macros/src/docs/main.md")]
+    mod main {}
     #[doc = include_str!("../../../README.md")]
     mod readme {}
     #[doc = include_str!("../../../docs/guide/first-program.md")]

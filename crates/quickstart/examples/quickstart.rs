@@ -39,6 +39,7 @@ fn heat(i: Item<2>, old: In<f32, 2>, new: Out<f32, 2>) {
     new[i] = 0.25 * (old[(r - 1, c)] + old[(r + 1, c)] + old[(r, c - 1)] + old[(r, c + 1)]);
 }
 
+#[folio::main] // a failure that nothing asks for is the program's
 fn main() -> Result<(), Box<dyn Error>> {
     let rt = folio::runtime()?; // every backend that is compiled in
     let q = rt.queue()?; // the best device, or the one that FOLIO_DEVICE names

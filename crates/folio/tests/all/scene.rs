@@ -1,4 +1,5 @@
 //! Scenes: what a test does in a process of its own, since it changes the process or ends it.
+#![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use std::process::{Command, Output};
 

@@ -41,7 +41,7 @@ pub(super) struct Bodies {
     /// Of the value's buffer.
     leases: Leases,
     label: Label,
-    all: Vec<Steps>,
+    all: Vec<Arc<Steps>>,
 }
 
 impl Graph {
@@ -223,7 +223,7 @@ impl Bodies {
             (Choice::While { .. }, _) => "while not 0".to_owned(),
             (Choice::Switch, nth) => format!("if {nth}"),
         };
-        self.all.iter().enumerate().map(move |(nth, steps)| (name(nth), steps))
+        self.all.iter().enumerate().map(move |(nth, steps)| (name(nth), &**steps))
     }
 
     fn kind(&self) -> NodeKind {
@@ -236,7 +236,7 @@ impl Bodies {
 
     /// What makes two equal but for buffers, ranges and scalars.
     pub(super) fn shape(&self) -> Vec<Vec<String>> {
-        self.all.iter().map(Steps::shape).collect()
+        self.all.iter().map(|steps| steps.shape()).collect()
     }
 
     /// The node with its bodies described again, if one of them has to be.
@@ -245,7 +245,11 @@ impl Bodies {
         let mut renewed = false;
         for steps in &mut all {
             let new: Vec<Renewed> = steps.renewed(graph)?;
-            renewed |= !new.is_empty();
+            if new.is_empty() {
+                continue;
+            }
+            renewed = true;
+            let steps = Arc::make_mut(steps);
             if steps.exchange(&new).1 {
                 steps.sort_again();
             }

@@ -2,7 +2,6 @@
 
 use super::boxes::Boxes;
 use crate::engine::access::{Access, Mode};
-use crate::engine::replay::Order;
 use crate::engine::storage::StorageId;
 use smallvec::SmallVec;
 use std::collections::HashMap;
@@ -55,16 +54,14 @@ impl Conflicts {
                 if former != at {
                     found(former, uses);
                 }
-                former != at
+                true
             };
             if !access.mode.writes() {
-                writes.find(&elements, |_, former| {
-                    meets(former, uses);
-                    true
-                });
+                writes.find(&elements, |_, former| meets(former, uses));
                 reads.insert(elements, at);
                 continue;
             }
+            // What this command itself has used there is cut, too: its boxes do not overlap.
             reads.cut(&elements, |former| meets(former, false));
             writes.cut(&elements, |former| meets(former, uses));
             writes.insert(elements, at);
@@ -83,24 +80,6 @@ pub(super) type Edges = SmallVec<[(u32, bool); 2]>;
 
 /// Those of each command.
 pub(super) type After = Vec<Edges>;
-
-/// The order of commands with these edges and accesses.
-pub(super) fn order_of<'a>(after: After, accesses: impl Iterator<Item = &'a [Access]>) -> Order {
-    let (mut comes_after, mut is_used) = (vec![false; after.len()], vec![false; after.len()]);
-    let mut conflicts = Conflicts::default();
-    for (at, (edges, accesses)) in after.iter().zip(accesses).enumerate() {
-        let mut follow = |before: u32, uses: bool| {
-            comes_after[at] = true;
-            is_used[before as usize] |= uses;
-        };
-        edges.iter().for_each(|&(before, uses)| follow(before, uses));
-        conflicts.add(at as u32, accesses, &mut follow);
-    }
-    let without = |flags: &[bool]| -> Vec<u32> {
-        (0..flags.len() as u32).filter(|at| !flags[*at as usize]).collect()
-    };
-    Order { first: without(&comes_after), last: without(&is_used), after }
-}
 
 /// A number for a way of access.
 pub(super) fn number_of(mode: Mode) -> u64 {

@@ -9,8 +9,9 @@
 
 use super::batch::{BatchReport, Desk};
 use super::chains::before_of;
-use super::conflicts::{After, IdMap, order_of};
+use super::conflicts::{After, IdMap};
 use super::known::{Changed, KNOWN, Known};
+use super::order::order_of;
 use super::pool::{Pool, Temporaries};
 use super::shapes::{Expected, Kind, Shape, key_of};
 use super::template::Work;
@@ -345,7 +346,7 @@ impl Batches {
         }
         report.made += 1;
         let accesses = commands.iter().map(|command| &command.accesses[..]);
-        let order = Arc::new(order_of(after.clone(), accesses));
+        let order = Arc::new(order_of(after.clone(), &[], accesses));
         if shapes.len() == SHAPES {
             shapes.pop();
             report.evicted += 1;

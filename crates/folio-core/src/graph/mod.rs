@@ -17,6 +17,7 @@ mod internal;
 mod kept;
 mod known;
 mod node;
+mod order;
 mod parameter;
 mod picture;
 mod pool;

@@ -76,7 +76,7 @@ impl<'s> Drawn<'s> {
     fn of_node(node: &'s NodeState) -> Drawn<'s> {
         let bodies = match &node.what {
             What::One(template, _) => template.drawn_bodies(),
-            What::Graph(sub) => vec![(String::new(), &sub.steps)],
+            What::Graph(sub) => vec![(String::new(), &*sub.steps)],
         };
         let before = node.before.iter().map(|edge| (edge.from, edge.asked.is_some())).collect();
         Drawn { kind: node.what.kind(), label: node.what.label(), bodies, before }

@@ -11,6 +11,7 @@ use crate::engine::Engine;
 use crate::engine::command::Command;
 use crate::engine::replay::{Latest, Order, Ran, Run};
 use crate::engine::storage::StorageId;
+use crate::engine::union::Union;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -377,13 +378,15 @@ impl Inner {
     /// An executable as a node.
     pub(super) fn as_node(&self, graph: &Executable) -> Result<What> {
         let (steps, label) = self.steps_of(graph)?;
+        let mut union = Union::default();
         let all = steps.all.iter().flat_map(|step| &step.template.command.accesses);
-        let accesses = all.copied().collect();
+        all.for_each(|access| union.add(access, true));
+        let accesses = union.into_accesses();
         Ok(What::Graph(Arc::new(Sub { steps, label, accesses })))
     }
 
     /// What an executable of this graph's device does now, and its name.
-    pub(super) fn steps_of(&self, graph: &Executable) -> Result<(Steps, Label)> {
+    pub(super) fn steps_of(&self, graph: &Executable) -> Result<(Arc<Steps>, Label)> {
         graph.refresh()?;
         let (other, label) = (&graph.inner.graph, graph.inner.label.clone());
         if !other.core.same(&self.core) {
@@ -393,7 +396,7 @@ impl Inner {
             let (device, other) = (self.device_name(), other.device_name());
             return Err(self.error(GraphError::OtherDevice { device, what: "graph", other }));
         }
-        Ok((Steps::clone(graph.inner.state.lock().sorted()), label))
+        Ok((graph.inner.state.lock().sorted().clone(), label))
     }
 
     /// Submits commands as a run on a queue. None, and nothing is submitted, if a replay is of a

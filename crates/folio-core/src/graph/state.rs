@@ -62,8 +62,9 @@ pub(super) enum What {
 
 /// A graph as a node.
 pub(super) struct Sub {
-    pub(super) steps: Steps,
+    pub(super) steps: Arc<Steps>,
     pub(super) label: Label,
+    /// What its commands use together.
     pub(super) accesses: Vec<Access>,
 }
 

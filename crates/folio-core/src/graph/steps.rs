@@ -1,8 +1,9 @@
 //! The commands of a graph as one list: graphs within graphs are taken apart, and each command
 //! comes after those to which its edges lead.
 
-use super::conflicts::{After, order_of};
+use super::conflicts::After;
 use super::fuse::{FinalizeOptions, Wanted};
+use super::order::{Nest, order_of};
 use super::template::{Template, Update};
 use super::{Node, NodeKind, NodeState, State, What};
 use crate::engine::replay::Order;
@@ -29,7 +30,7 @@ pub(super) struct Step {
 pub(super) struct Steps {
     pub(super) all: Vec<Step>,
     pub(super) order: Arc<Order>,
-    /// The edges that were asked for, and the graphs within the graph, the inner ones first.
+    /// The edges that were asked for, and the graphs within the graph, each before those within it.
     edges: Arc<After>,
     nests: Vec<Nest>,
     /// The steps that may do something else without an exchange: those that read parameters, and
@@ -39,17 +40,6 @@ pub(super) struct Steps {
     pub(super) parts: Vec<Option<Wanted>>,
     /// Buffers that belong to the graph: no handle outside of it is left.
     pub(super) owned: BTreeSet<StorageId>,
-}
-
-/// A graph within a graph: a part of the list between two points. Which of its commands come first
-/// and last depends on what they access, and so may change with an exchange.
-#[derive(Clone)]
-struct Nest {
-    /// Where it begins, if it comes after something.
-    entry: Option<u32>,
-    commands: Range<u32>,
-    /// Where it ends.
-    meet: u32,
 }
 
 impl Steps {
@@ -106,9 +96,9 @@ impl Steps {
 
     /// The graphs within the graph, and where their commands are.
     pub(super) fn graphs(&self) -> impl Iterator<Item = (Node, Range<usize>)> {
-        self.nests.iter().filter_map(|Nest { commands, meet, .. }| {
-            let node = self.all.get(*meet as usize)?.node?;
-            Some((node, commands.start as usize..commands.end as usize))
+        self.nests.iter().filter_map(|nest| {
+            let node = self.all.get(nest.meet() as usize)?.node?;
+            Some((node, nest.commands.start as usize..nest.commands.end as usize))
         })
     }
 
@@ -125,26 +115,7 @@ fn varying(all: &[Step]) -> Vec<usize> {
 }
 
 fn order_by(all: &[Step], edges: &After, nests: &[Nest]) -> Order {
-    let order = |after: After, steps: &[Step]| {
-        order_of(after, steps.iter().map(|step| &step.template.command.accesses[..]))
-    };
-    let mut after = edges.clone();
-    for Nest { entry, commands, meet } in nests {
-        let (base, end) = (commands.start, commands.end);
-        let within = base as usize..end as usize;
-        let own = after[within.clone()].iter().map(|edges| {
-            let edges = edges.iter().filter(|(from, _)| *from >= base);
-            edges.map(|(from, uses)| (from - base, *uses)).collect()
-        });
-        let Order { first, last, .. } = order(own.collect(), &all[within]);
-        if let Some(entry) = *entry {
-            first.iter().for_each(|at| after[(base + at) as usize].push((entry, true)));
-        }
-        let ends = &mut after[*meet as usize];
-        ends.extend(last.iter().map(|at| (base + at, true)));
-        ends.extend(entry.filter(|_| base == end).map(|entry| (entry, true)));
-    }
-    order(after, all)
+    order_of(edges.clone(), nests, all.iter().map(|step| &step.template.command.accesses[..]))
 }
 
 /// Nodes, each after its predecessors; otherwise in the order in which they were added.
@@ -236,15 +207,12 @@ impl List {
             let after = after.iter().map(|(from, uses)| (base + from, *uses)).collect();
             self.push(Step { part: first + step.part, ..step.clone() }, after);
         }
+        self.nests.push(Nest { entry, commands: base..self.all.len() as u32 });
         self.nests.extend(steps.nests.iter().map(|nest| Nest {
             entry: nest.entry.map(|entry| base + entry),
             commands: base + nest.commands.start..base + nest.commands.end,
-            meet: base + nest.meet,
         }));
-        let commands = base..self.all.len() as u32;
-        let meet = self.meet(Some(name), SmallVec::new());
-        self.nests.push(Nest { entry, commands, meet });
-        meet
+        self.meet(Some(name), SmallVec::new())
     }
 }
 
@@ -268,7 +236,12 @@ impl Template {
 mod tests {
     use super::*;
     use crate::engine::null::Null;
+    use crate::graph::{Graph, order};
     use crate::{CommandGroup, Parameter, Result, Runtime};
+
+    fn steps(graph: &Graph) -> Steps {
+        Steps::of(&graph.inner.state.lock(), graph.inner.id)
+    }
 
     /// GRAPH-03: what a run looks at before it knows that nothing has changed: the nodes that read
     /// parameters and those with bodies, and no others, however many they are.
@@ -292,10 +265,6 @@ mod tests {
             }
             graph
         };
-        let steps = |graph: &super::super::Graph| {
-            let inner = &graph.inner;
-            Steps::of(&inner.state.lock(), inner.id)
-        };
         assert_eq!(steps(&of(1000, 0)).varying, [0usize; 0]);
         let mut both = steps(&of(1000, 2));
         assert_eq!(both.varying, [1000, 1001]);
@@ -304,5 +273,80 @@ mod tests {
         let reads = both.all[1000].clone();
         both.exchange(&[(7, reads.template, reads.update)]);
         assert_eq!(both.varying, [7, 1000, 1001]);
+    }
+
+    /// How many pairs of accesses are compared to add a graph's nodes and to finalize it.
+    fn comparisons(graph: &Graph) -> u64 {
+        let steps = steps(graph);
+        let accesses = steps.all.iter().map(|step| &step.template.command.accesses[..]);
+        let to_sort = order::tests::comparisons(steps.edges.to_vec(), &steps.nests, accesses);
+        let adding = graph.inner.state.lock().conflicts.compared();
+        adding + to_sort
+    }
+
+    type Build<'b> = &'b dyn Fn(&Runtime, u32) -> Result<Graph>;
+
+    /// GRAPH-01, GRAPH-02: what a graph within a graph costs: pairs of accesses compared, by the
+    /// commands that there are in all.
+    #[test]
+    fn twice_the_commands_in_graphs_within_graphs_take_twice_the_comparisons() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let one = rt.buffer::<u32>(4).unwrap().share();
+        let shared = rt.buffer::<u32>(1 << 16).unwrap().share();
+        let fill = |graph: &Graph| graph.add(|cg| cg.fill(&one, 1)).map(drop);
+        let part = |graph: &Graph, at: u32, length: usize| {
+            let mut part = shared.slice_mut([16 * at as usize], [length])?;
+            graph.add(|cg| cg.fill(&mut part, 1)).map(drop)
+        };
+        let within = |rt: &Runtime, commands: u32, add: &dyn Fn(&Graph, u32) -> Result<()>| {
+            let [inner, outer] = [rt.graph("null:0")?, rt.graph("null:0")?];
+            (0..commands).try_for_each(|at| add(&inner, at))?;
+            let inner = inner.finalize()?;
+            outer.add_graph(&[], &inner)?;
+            outer.add_graph(&[], &inner)?;
+            add(&outer, 0)?;
+            Ok(outer)
+        };
+        let shapes: [(&str, Build<'_>); 6] = [
+            ("one buffer, in one graph twice", &|rt, n| within(rt, n, &|graph, _| fill(graph))),
+            ("a part for each", &|rt, n| within(rt, n, &|graph, at| part(graph, at, 16))),
+            ("parts that overlap", &|rt, n| within(rt, n, &|graph, at| part(graph, at, 24))),
+            ("a graph for each", &|rt, n| {
+                let (outer, inner) = (rt.graph("null:0")?, rt.graph("null:0")?);
+                fill(&inner)?;
+                let inner = inner.finalize()?;
+                for _ in 0..n {
+                    outer.add_graph(&[], &inner)?;
+                }
+                Ok(outer)
+            }),
+            ("doubled", &|rt, n| {
+                let mut graph = rt.graph("null:0")?;
+                fill(&graph)?;
+                for _ in 0..n.ilog2() {
+                    let half = graph.finalize()?;
+                    graph = rt.graph("null:0")?;
+                    graph.add_graph(&[], &half)?;
+                    graph.add_graph(&[], &half)?;
+                }
+                Ok(graph)
+            }),
+            ("one in the other, each after a command", &|rt, n| {
+                let mut graph = rt.graph("null:0")?;
+                for _ in 0..n / 8 {
+                    let inner = graph.finalize()?;
+                    graph = rt.graph("null:0")?;
+                    let first = graph.add(|cg| cg.fill(&one, 1))?;
+                    graph.add_graph(&[first], &inner)?;
+                    part(&graph, 0, 16)?;
+                }
+                Ok(graph)
+            }),
+        ];
+        for (name, shape) in shapes {
+            let [once, twice] = [1024, 2048].map(|n| comparisons(&shape(&rt, n).unwrap()));
+            assert!(10 * twice <= 21 * once + 1000, "{name}: {once}, {twice} comparisons");
+            assert!(twice <= 100 * 2048, "{name}: {twice} comparisons");
+        }
     }
 }

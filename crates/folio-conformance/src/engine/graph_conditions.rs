@@ -306,6 +306,18 @@ fn wrong_conditions_are_refused(rig: &Rig) -> Outcome {
     let run = graph.finalize()?;
     let shape = why(run.update(node, |cg| cg.fill(&x[0], 1)))?;
     ensure!(matches!(shape, GraphError::OtherShape { .. }), "{shape}");
+    let inner = rig.rt.graph(&q.device())?;
+    let within = setting(&inner, &x[0], 1)?;
+    let middle = rig.rt.graph(&q.device())?;
+    middle.if_(&[], x[1].slice([0], [1])?, &inner.finalize()?)?;
+    let outer = rig.rt.graph(&q.device())?;
+    outer.if_(&[], x[1].slice([0], [1])?, &middle.finalize()?)?;
+    let inside = why(outer.finalize()?.update(within, |cg| cg.fill(&x[0], 1)))?;
+    ensure!(
+        matches!(&inside, GraphError::InBody { node: 0, condition, .. } if condition.as_str() == "if"),
+        "{inside}"
+    );
+    ensure!(inside.to_string().contains("add_updatable"), "{inside}");
     let guard = x[0].write()?;
     refused!(q.run_graph(&run), Error::HostAccessHeld { .. });
     drop(guard);

@@ -25,6 +25,19 @@ pub enum GraphError {
         /// Its number in that graph.
         node: usize,
     },
+    /// What a node does was to be exchanged that is in the body of a condition.
+    #[error(
+        "node {node} {command} is in the body of condition {condition}: add it by `add_updatable`, \
+         and let it read a `Parameter`"
+    )]
+    InBody {
+        /// Its number in the body.
+        node: usize,
+        /// Its command.
+        command: Label,
+        /// The condition's name, or what it is.
+        condition: Label,
+    },
     /// A queue, or a graph, is not of the graph's device, or has several devices.
     #[error("it is of {device}, and the {what} of {other}")]
     OtherDevice {
@@ -38,8 +51,8 @@ pub enum GraphError {
     /// The queue is being recorded already.
     #[error("the queue is being recorded already")]
     AlreadyRecording,
-    /// A command was submitted to the queue of a block when that had ended.
-    #[error("the block of this queue has ended: {command} was submitted too late to be of it")]
+    /// The queue of a block was used when that had ended.
+    #[error("the block of this queue has ended: {command} is too late to be of it")]
     BlockEnded {
         /// The command's name, or what it is.
         command: Label,

@@ -42,7 +42,7 @@ pub struct BatchReport {
     /// Blocks that were submitted.
     pub batches: u64,
     /// Blocks whose order was that of an earlier one: the same commands that use buffers in the
-    /// same way, whichever buffers these are.
+    /// same way, whichever buffers these are, and ranges that overlap in the same way.
     pub found: u64,
     /// Blocks whose order was found anew.
     pub made: u64,
@@ -139,12 +139,10 @@ impl Queue {
         block: impl FnOnce(&Queue) -> Result<R>,
     ) -> Result<(R, Event)> {
         let inner = &self.inner;
+        self.refuse_recorded(&"batch", GraphError::AlreadyRecording)?;
         let desk = inner.batches.desk(self, options == FinalizeOptions::new());
         let graph = &desk.graph;
         graph.check_queue(self)?;
-        if inner.recorder.graph().is_some() {
-            return Err(graph.error(GraphError::AlreadyRecording));
-        }
         let recording = Recording::of(graph, &mut std::iter::once(&desk.queue))?;
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed);
         let result = block(&desk.queue);
@@ -386,9 +384,21 @@ impl Desk {
         Desk { graph, queue, leases: Vec::new() }
     }
 
-    /// The program has kept nothing of it: neither the queue, nor an event.
+    /// The program has kept nothing of it: neither the queue, which has the graph besides, nor an
+    /// event.
     fn is_free(&self) -> bool {
-        Arc::strong_count(&self.graph) == 1 && Arc::strong_count(&self.queue.inner) == 1
+        Arc::strong_count(&self.graph) == 2 && Arc::strong_count(&self.queue.inner) == 1
+    }
+}
+
+impl Drop for Desk {
+    /// The queue may live on. What a block has described that did not run goes now.
+    fn drop(&mut self) {
+        let mut state = self.graph.state.lock();
+        let nodes = std::mem::take(&mut state.nodes);
+        let rest = (state.trail.take(), std::mem::take(&mut state.leases));
+        drop(state);
+        drop((nodes, rest));
     }
 }
 

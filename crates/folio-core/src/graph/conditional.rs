@@ -1,7 +1,7 @@
 //! Conditional nodes: whether, which, and how often graphs run within another one.
 
 use super::run::Renewed;
-use super::steps::Steps;
+use super::steps::{Step, Steps};
 use super::template::{Template, Work};
 use super::{Executable, Graph, Inner, Node, NodeKind, What};
 use crate::buffer::AsPart;
@@ -212,6 +212,16 @@ impl Bodies {
             leases,
             bodies: Some(Arc::new(self)),
             marks: vec![],
+        })
+    }
+
+    /// What a node does in one of its bodies, or in a body of a condition there.
+    pub(super) fn find(&self, node: Node) -> Option<&Step> {
+        let mut all = self.all.iter().flat_map(|steps| &steps.all);
+        all.find_map(|step| match &step.template.bodies {
+            _ if step.node == Some(node) => Some(step),
+            Some(bodies) => bodies.find(node),
+            None => None,
         })
     }
 

@@ -17,7 +17,8 @@ use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
 
-/// The graph that a queue's commands are recorded into, if there is one.
+/// The graph that a queue's commands are recorded into, if there is one. A block's queue keeps that
+/// of its block when this has ended, and so runs nothing by itself.
 #[derive(Default)]
 pub(crate) struct Recorder {
     active: AtomicBool,
@@ -38,10 +39,11 @@ impl Recorder {
 
     fn begin(&self, graph: &Arc<Inner>) -> Result<(), GraphError> {
         let mut recorded = self.graph.lock();
-        if recorded.is_some() {
-            return Err(GraphError::AlreadyRecording);
+        match &*recorded {
+            Some(known) if graph.once && Arc::ptr_eq(known, graph) => {}
+            Some(_) => return Err(GraphError::AlreadyRecording),
+            None => *recorded = Some(graph.clone()),
         }
-        *recorded = Some(graph.clone());
         self.active.store(true, Ordering::Release);
         Ok(())
     }
@@ -191,9 +193,9 @@ impl Drop for Recording {
             let ends = |joined: &mut Joined| all || joined.recording == own;
             state.queues.extract_if(.., ends).collect()
         };
-        for queue in ended.iter().filter_map(|joined| joined.queue.upgrade()) {
-            queue.recorder.end();
-        }
+        let is_of_block = |joined: &&Joined| self.graph.once && joined.recording.is_some();
+        let others = ended.iter().filter(|joined| !is_of_block(joined));
+        others.filter_map(|joined| joined.queue.upgrade()).for_each(|queue| queue.recorder.end());
     }
 }
 
@@ -227,10 +229,18 @@ impl Queue {
 
     /// That there is something to wait for.
     pub(crate) fn refuse_wait(&self) -> Result<()> {
-        match self.inner.recorder.graph() {
-            None => Ok(()),
-            Some(graph) => Err(graph.error(GraphError::WaitWhileRecording)),
-        }
+        self.refuse_recorded(&"wait", GraphError::WaitWhileRecording)
+    }
+
+    /// That its commands are not recorded, nor those of a block that has ended.
+    pub(super) fn refuse_recorded(
+        &self,
+        what: &'static &'static str,
+        why: GraphError,
+    ) -> Result<()> {
+        let Some(graph) = self.inner.recorder.graph() else { return Ok(()) };
+        let open = graph.check_open(&graph.state.lock(), || Label::of(what));
+        Err(graph.error(open.err().unwrap_or(why)))
     }
 }
 
@@ -502,5 +512,53 @@ mod tests {
             );
         }
         assert_eq!(block.state.lock().nodes.len(), nodes);
+    }
+
+    /// GRAPH-08: nothing runs by itself that a block's queue takes, also after the block.
+    #[test]
+    fn a_queue_whose_block_has_ended_refuses_everything() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let q = rt.queue_on("null:0").unwrap();
+        let x = rt.buffer::<u32>(4).unwrap().share();
+        let graph = rt.graph("null:0").unwrap();
+        graph.add(|cg| cg.fill(&x, 1)).unwrap();
+        let run = graph.finalize().unwrap();
+        let held = Arc::new(());
+        let mut kept: Option<Queue> = None;
+        let failed = q.batch(|q| {
+            let (of_task, _) = (held.clone(), kept.insert(q.clone()));
+            q.submit(|cg| {
+                cg.host_task((), move |()| drop(of_task));
+                Ok(())
+            })?;
+            q.wait()
+        });
+        let why = |result: Result<()>| match result {
+            Err(Error::Graph { why, .. }) => *why,
+            other => unreachable!("{other:?}"),
+        };
+        assert_eq!(why(failed.map(drop)), GraphError::WaitWhileRecording);
+        assert_eq!(Arc::strong_count(&held), 1, "what did not run is kept");
+        let (block, _) = q.batch(|q| q.fill(&x, 1).map(|_| q.clone())).unwrap();
+        let count = q.counters().fills;
+        for block in [&block, kept.as_ref().unwrap()] {
+            let late = [
+                block.fill(&x, 2).map(drop),
+                block.timed().fill(&x, 2).map(drop),
+                block.submit(|_| Ok(())).map(drop),
+                block.run_graph(&run).map(drop),
+                block.barrier().map(drop),
+                block.batch(|_| Ok(())).map(drop),
+                block.wait(),
+            ];
+            for refused in late {
+                let refused = why(refused);
+                assert!(matches!(refused, GraphError::BlockEnded { .. }), "{refused}");
+            }
+        }
+        // The queue of which it was a block goes on.
+        q.fill(&x, 3).unwrap();
+        q.batch(|q| q.fill(&x, 4)).unwrap();
+        assert_eq!((q.counters().fills, block.counters().fills), (count + 2, 0));
     }
 }

@@ -201,7 +201,7 @@ impl Executable {
         let steps = &state.steps.all;
         let differs = |at: &usize| Some((*at, made.differs(&steps[*at].template, true)?));
         let why = match all.iter().find_map(differs) {
-            None if all.is_empty() => GraphError::ForeignNode { node: node.at as usize },
+            None if all.is_empty() => state.steps.unknown(node),
             None => {
                 let made = Arc::new(made);
                 let new: Vec<Renewed> = all.iter().map(|at| (*at, made.clone(), None)).collect();
@@ -317,6 +317,20 @@ impl Runs {
 }
 
 impl Steps {
+    /// What is wrong with a node that none of the steps is.
+    fn unknown(&self, node: Node) -> GraphError {
+        let at = node.at as usize;
+        let conditions = self.varying.iter().filter_map(|at| self.all.get(*at));
+        let mut conditions = conditions.filter_map(|step| {
+            let inner = step.template.bodies.as_ref()?.find(node)?;
+            Some((inner.template.called(), step.template.called()))
+        });
+        match conditions.next() {
+            Some((command, condition)) => GraphError::InBody { node: at, command, condition },
+            None => GraphError::ForeignNode { node: at },
+        }
+    }
+
     /// What the steps do now that have read parameters which have changed.
     pub(super) fn renewed(&self, graph: &Inner) -> Result<Vec<Renewed>> {
         let mut new = Vec::new();

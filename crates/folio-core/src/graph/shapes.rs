@@ -1,6 +1,6 @@
 //! Shapes and kinds of blocks. Those of a shape are the same commands in the same order, over
-//! whichever buffers: their order is found once. Those of a kind may use other elements, too: it is
-//! remembered with which arguments they have been there.
+//! whichever buffers and ranges that lie alike: their order is found once. Ranges of a kind may lie
+//! otherwise, too: it is remembered with which arguments its blocks have been there.
 
 use super::conflicts::{After, IdMap, number_of};
 use super::known::KNOWN;
@@ -10,7 +10,9 @@ use crate::engine::command::{Action, Command};
 use crate::engine::memory::RawMem;
 use crate::engine::part::Apart;
 use crate::engine::replay::Order;
+use crate::geom::Box3;
 use crate::hal::Geometry;
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::hash::{Hash, Hasher};
 use std::sync::Arc;
@@ -29,7 +31,8 @@ const TRIES: u32 = 4;
 
 const UNUSED: Apart = "graphs of such blocks were made and not used";
 
-/// Blocks of the same commands in the same order, over whichever buffers.
+/// Blocks of the same commands in the same order, over whichever buffers, and ranges that overlap
+/// in the same way.
 pub(super) struct Shape {
     pub(super) key: Vec<u64>,
     pub(super) order: Arc<Order>,
@@ -184,10 +187,54 @@ pub(super) fn digest_of<'c>(
     mixed.finish()
 }
 
-/// All that the order of commands follows from, in which storages are named by where they come
-/// first; and a number for the commands without what they use.
+/// The corners of a storage's accesses along each dimension, in order.
+#[derive(Default)]
+struct Corners([SmallVec<[usize; 4]>; 3]);
+
+/// How many known corners a new one is compared with: those of most storages are few.
+const COMPARED: usize = 4;
+
+impl Corners {
+    fn add(&mut self, elements: &Box3) {
+        for (dim, known) in self.0.iter_mut().enumerate() {
+            for corner in [elements.min[dim], elements.max[dim]] {
+                if !known.iter().rev().take(COMPARED).any(|other| *other == corner) {
+                    known.push(corner);
+                }
+            }
+        }
+    }
+
+    fn sort(&mut self) {
+        for corners in &mut self.0 {
+            corners.sort_unstable();
+            corners.dedup();
+        }
+    }
+
+    /// The places of a box's corners among all of them.
+    fn places(&self, elements: &Box3) -> impl Iterator<Item = u64> {
+        let both = [elements.min, elements.max].into_iter();
+        both.flat_map(|corner| self.0.iter().zip(corner)).map(|(known, corner)| {
+            let (Ok(place) | Err(place)) = known.binary_search(&corner);
+            place as u64
+        })
+    }
+}
+
+/// All that the order of commands follows from; and a number for the commands without what they
+/// use. Storages are named by where they come first, corners by their places among all corners of
+/// the storage: which boxes overlap, and which cover others, follows from these. So commands over
+/// other ranges that lie alike have the same order.
 pub(super) fn key_of(commands: &[Command], works: &[Work], after: &After) -> (Vec<u64>, u64) {
-    let mut names: IdMap<u64> = IdMap::default();
+    let mut storages: IdMap<(u64, Corners)> = IdMap::default();
+    for access in commands.iter().flat_map(|command| &command.accesses) {
+        let next = storages.len() as u64;
+        let (_, corners) =
+            storages.entry(access.storage).or_insert_with(|| (next, Corners::default()));
+        corners.add(&access.elements);
+    }
+    storages.values_mut().for_each(|(_, corners)| corners.sort());
     let mut key = Vec::with_capacity(16 * commands.len());
     let mut kind = Mixed(commands.len() as u64);
     for ((command, work), after) in commands.iter().zip(works).zip(after) {
@@ -198,13 +245,102 @@ pub(super) fn key_of(commands: &[Command], works: &[Work], after: &After) -> (Ve
         key.extend(after.iter().map(|(at, uses)| u64::from(*at) << 1 | u64::from(*uses)));
         key[first..].iter().for_each(|word| kind.add(*word));
         for access in &command.accesses {
-            let next = names.len() as u64;
-            let name = *names.entry(access.storage).or_insert(next);
+            let Some((name, corners)) = storages.get(&access.storage) else { continue };
             key.push(name << 2 | number_of(access.mode));
             kind.add(number_of(access.mode));
-            let corners = access.elements.min.iter().chain(&access.elements.max);
-            key.extend(corners.map(|n| *n as u64));
+            key.extend(corners.places(&access.elements));
         }
     }
     (key, kind.finish())
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::*;
+    use crate::Runtime;
+    use crate::engine::access::Mode;
+    use crate::engine::null::Null;
+    use crate::engine::storage::StorageId;
+    use crate::geom::Grid;
+    use crate::graph::order::order_of;
+    use crate::pages::DomainId;
+    use std::collections::HashMap;
+
+    /// Commands by numbers that look random, over a row of these places.
+    fn some(seed: &mut u64, places: &[usize]) -> Vec<Command> {
+        let mut next = |most: usize| {
+            *seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695);
+            (*seed >> 33) as usize % most
+        };
+        let grid = Grid::new([1, 1, 1000], [1, 1, 10]);
+        let mut access = || {
+            let (from, length) = (next(places.len() - 2), next(3));
+            let elements = Box3 { min: [0, 0, places[from]], max: [1, 1, places[from + length]] };
+            let mode = [Mode::Read, Mode::Update, Mode::Discard { whole: true }][next(3)];
+            let which = (StorageId(next(2) as u32, 0), &grid);
+            Access::new(which, elements, mode, DomainId(1))
+        };
+        let mut command = || {
+            let mut command = Command::new(None, false);
+            command.accesses.push(access());
+            command
+        };
+        (0..3).map(|_| command()).collect()
+    }
+
+    fn key_and_order(commands: &[Command]) -> (Vec<u64>, Order) {
+        let (after, works) = (vec![Default::default(); 3], [Work::None; 3]);
+        let accesses = commands.iter().map(|command| &command.accesses[..]);
+        (key_of(commands, &works, &after).0, order_of(after, &[], accesses))
+    }
+
+    /// GRAPH-08
+    #[test]
+    fn commands_over_ranges_that_lie_alike_have_one_key_and_one_order() {
+        let (mut known, mut same) = (HashMap::new(), 0);
+        for seed in 0..5000u64 {
+            let narrow = some(&mut seed.clone(), &[0, 1, 2, 3, 4]);
+            let wide = some(&mut seed.clone(), &[7, 9, 100, 101, 900]);
+            let (key, order) = key_and_order(&narrow);
+            assert_eq!((&key, &order), (&key_and_order(&wide).0, &key_and_order(&wide).1));
+            if let Some(other) = known.insert(key, order.clone()) {
+                same += 1;
+                assert_eq!(other, order, "seed {seed}");
+            }
+        }
+        assert!(known.len() > 1000 && same > 100, "{}, {same}", known.len());
+    }
+
+    /// GRAPH-08: on devices, too, that take the commands of such blocks one by one.
+    #[test]
+    fn blocks_over_other_ranges_are_found_again() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let q = rt.queue_on("null:0").unwrap();
+        let (x, y) = (rt.buffer::<u32>(100).unwrap().share(), rt.buffer::<u32>(100).unwrap());
+        let y = y.share();
+        for at in 0..30 {
+            q.batch(|q| {
+                let mut part = x.slice_mut([at], [8 + at])?;
+                q.fill(&mut part, 1)?;
+                q.copy(&part, y.slice_mut([1 + 2 * at], [8 + at])?)?;
+                q.fill(&y, 2)
+            })
+            .unwrap();
+        }
+        let report = q.batch_report();
+        assert_eq!((report.found, report.made, report.evicted), (29, 1, 0), "{report:?}");
+        // One that overlaps another part comes after it.
+        let block = |first: usize| {
+            q.batch(|q| {
+                q.fill(&mut x.slice_mut([0], [10])?, 1)?;
+                q.fill(&mut x.slice_mut([first], [10])?, 2)
+            })
+            .unwrap()
+        };
+        for first in [10, 20, 9, 8, 0] {
+            block(first);
+        }
+        let report = q.batch_report();
+        assert_eq!((report.found, report.made), (30, 5), "{report:?}");
+    }
 }

@@ -3,7 +3,7 @@
 //! Several threads tell: what belongs together is found by its stamp, in whatever order it comes.
 
 use crate::fields::{Fields, Value};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeSet, HashMap, VecDeque};
 use std::fs::File;
 use std::io::{self, Write};
 use std::time::Instant;
@@ -33,6 +33,8 @@ pub(crate) struct Recorder {
     error: Option<io::Error>,
     start: Instant,
     tracks: HashMap<String, Track>,
+    /// The rows of the host, by when they are free.
+    hosts: BTreeSet<(Instant, usize)>,
     operations: HashMap<String, Operation>,
     /// By stamp: track and end of operations that have ended.
     ended: HashMap<String, (usize, Instant)>,
@@ -48,6 +50,7 @@ impl Recorder {
             error: None,
             start: Instant::now(),
             tracks: HashMap::new(),
+            hosts: BTreeSet::new(),
             operations: HashMap::new(),
             ended: HashMap::new(),
             order: VecDeque::new(),
@@ -167,7 +170,7 @@ impl Recorder {
             let what = fields.text("what").to_owned();
             return self.moment(if failed { "never began:" } else { &what }, fields);
         };
-        let name = self.row(&fields, begun);
+        let (name, host) = self.row(&fields, begun);
         let (track, free) = self.track(&name);
         let before = after.iter().filter_map(|stamp| self.ended.get(stamp).copied());
         let before: Vec<_> = before.collect();
@@ -182,6 +185,7 @@ impl Recorder {
         if let Some(track) = self.tracks.get_mut(&name) {
             track.free = to;
         }
+        self.hosts.extend(host.map(|row| (to, row)));
         for end in before {
             self.arrow(end, (track, from));
         }
@@ -194,14 +198,18 @@ impl Recorder {
         }
     }
 
-    /// The row of an operation: its lane, or the first of the host's that was free when it began.
-    fn row(&self, fields: &Fields, begun: Instant) -> String {
+    /// The row of an operation: its lane, or one of the host's that was free when it began, and
+    /// its number. Of several the one that was used last leaves the others to longer operations.
+    fn row(&mut self, fields: &Fields, begun: Instant) -> (String, Option<usize>) {
         if let Some(Value::Number(lane)) = fields.0.get("lane") {
-            return format!("{} lane {lane}", fields.text("device"));
+            return (format!("{} lane {lane}", fields.text("device")), None);
         }
-        let name = |n: usize| format!("host {n}");
-        let taken = |n: &usize| self.tracks.get(&name(*n)).is_some_and(|track| track.free > begun);
-        name((0..).find(|n| !taken(n)).unwrap_or(0))
+        let free = self.hosts.range(..=(begun, usize::MAX)).next_back().copied();
+        let row = match free.filter(|free| self.hosts.remove(free)) {
+            Some((_, row)) => row,
+            None => self.hosts.len(),
+        };
+        (format!("host {row}"), Some(row))
     }
 
     fn arrow(&mut self, (from, end): (usize, Instant), (to, begin): (usize, Instant)) {
@@ -230,4 +238,36 @@ fn event(how: &str, name: &str, kind: &str, track: usize) -> Fields {
 fn naming(what: &str, name: &str) -> Fields {
     let args = Fields::default().with("name", Value::text(name));
     event("M", what, "naming", 0).with("args", Value::Object(args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tell(recorder: &mut Recorder, what: &str, at: usize) {
+        let fields = Fields::default()
+            .with("message", Value::text(what))
+            .with("stamp", Value::Text(format!("{at}")))
+            .with("what", Value::text("host task"));
+        recorder.event(fields);
+    }
+
+    /// OBS-01: the host has as many rows as it does things at once, however many it does.
+    #[test]
+    fn host_operations_at_once_have_a_row_each() {
+        const AT_ONCE: usize = 20_000;
+        let path = std::env::temp_dir().join(format!("folio-rows-{}.json", std::process::id()));
+        let mut recorder = Recorder::new(File::create(&path).unwrap()).unwrap();
+        for turn in 0..2 {
+            (0..AT_ONCE).for_each(|at| tell(&mut recorder, "launch", turn * AT_ONCE + at));
+            (0..AT_ONCE).for_each(|at| tell(&mut recorder, "complete", turn * AT_ONCE + at));
+            assert_eq!((recorder.hosts.len(), recorder.tracks.len()), (AT_ONCE, AT_ONCE));
+        }
+        for at in 0..10 {
+            tell(&mut recorder, "launch", at);
+            tell(&mut recorder, "complete", at);
+        }
+        assert_eq!(recorder.hosts.len(), AT_ONCE);
+        std::fs::remove_file(path).unwrap();
+    }
 }

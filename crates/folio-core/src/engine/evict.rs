@@ -137,9 +137,11 @@ impl Ledger {
     /// The storages that may give up memory on `domain`, the first to do so first, with their
     /// priorities.
     fn candidates(&self, domain: DomainId, spared: &[StorageId]) -> Vec<(i32, StorageId)> {
+        let mut spared: SmallVec<[StorageId; 8]> = SmallVec::from_slice(spared);
+        spared.sort_unstable();
         let ids = self.storages.ids().map(|at| self.storage_at(at));
         let mut found: Vec<_> = ids
-            .filter(|id| !spared.contains(id))
+            .filter(|id| spared.binary_search(id).is_err())
             .filter_map(|id| {
                 let storage = &self.storages[id.0];
                 let evict = storage.may_give(domain)?;

@@ -26,7 +26,8 @@ use crate::hal::{
 use crate::panics::contain;
 use crate::planted::Plant;
 use std::any::Any;
-use std::cell::Cell;
+use std::cell::{Cell, LazyCell};
+use std::collections::HashMap;
 use std::sync::Arc;
 
 /// Commands of a graph as one of the backend's.
@@ -385,10 +386,15 @@ impl Ledger {
     /// has used before is elsewhere by now: other nodes name it.
     pub(super) fn uses(&self, accesses: &[Access], before: &Uses) -> Option<Uses> {
         let memory = self.places(accesses);
+        let key = |access: &Access| (access.storage, access.domain);
+        let all = before.accesses.iter().enumerate();
+        // As a rule each is where it was.
+        let others = LazyCell::new(|| -> HashMap<_, usize> {
+            all.map(|(at, access)| (key(access), at)).collect()
+        });
         let old = |at: usize, access: &Access| {
-            let same = |old: &&Access| (old.storage, old.domain) == (access.storage, access.domain);
-            let nth = before.accesses.get(at).filter(same).map(|_| at);
-            nth.or_else(|| before.accesses.iter().position(|old| same(&old)))
+            let is_there = before.accesses.get(at).is_some_and(|old| key(old) == key(access));
+            if is_there { Some(at) } else { others.get(&key(access)).copied() }
         };
         let stays = accesses.iter().zip(&memory).enumerate().all(|(at, (access, place))| {
             old(at, access).and_then(|old| before.memory.get(old)).is_none_or(|old| old == place)

@@ -6,7 +6,7 @@
 //! when). Of any other one the commands are taken out of the graph and submitted one by one, in an
 //! order that is kept by the block's *shape*.
 
-use super::conflicts::After;
+use super::conflicts::{After, Conflicts};
 use super::fuse::{FinalizeOptions, Unit};
 use super::kept::{Batches, Block, MAKES, NEW};
 use super::pool::Temporaries;
@@ -426,6 +426,7 @@ impl Batches {
         let mut state = desk.graph.state.lock();
         state.leaves.clear();
         state.nested = false;
+        state.conflicts = Conflicts::default();
         let old = std::mem::take(&mut state.leases);
         drop(state);
         drop(old);

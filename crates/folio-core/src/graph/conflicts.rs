@@ -3,6 +3,7 @@
 use super::boxes::Boxes;
 use crate::engine::access::{Access, Mode};
 use crate::engine::storage::StorageId;
+use crate::geom::Box3;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -12,6 +13,8 @@ use std::hash::{BuildHasherDefault, Hasher};
 #[derive(Default)]
 pub(super) struct Conflicts {
     storages: IdMap<Formers>,
+    /// How many commands there are.
+    pub(super) commands: u32,
 }
 
 /// By storage. Their ids are small numbers of the engine's own.
@@ -47,6 +50,7 @@ impl Conflicts {
     /// Command `at` is the next one, with these accesses. `found` is told of the earlier ones that
     /// it conflicts with, maybe repeatedly, and whether it uses what they write.
     pub(super) fn add(&mut self, at: u32, accesses: &[Access], found: &mut dyn FnMut(u32, bool)) {
+        self.commands = at + 1;
         for access in accesses.iter().filter(|access| !access.elements.is_empty()) {
             let Formers { reads, writes } = self.storages.entry(access.storage).or_default();
             let (elements, uses) = (access.elements, !access.mode.discards());
@@ -66,6 +70,28 @@ impl Conflicts {
             writes.cut(&elements, |former| meets(former, uses));
             writes.insert(elements, at);
         }
+    }
+
+    /// The latest command that an access by something else conflicts with, and whether that writes.
+    pub(super) fn latest(
+        &mut self,
+        storage: StorageId,
+        elements: &Box3,
+        mode: Mode,
+    ) -> Option<(u32, bool)> {
+        let Formers { reads, writes } = self.storages.get_mut(&storage)?;
+        let mut latest = None;
+        writes.find(elements, |_, former| {
+            latest = latest.max(Some((former, true)));
+            true
+        });
+        if mode.writes() {
+            reads.find(elements, |_, former| {
+                latest = latest.max(Some((former, false)));
+                true
+            });
+        }
+        latest
     }
 
     /// How many pairs of accesses have been compared: the cost of making a graph.
@@ -94,7 +120,7 @@ pub(super) fn number_of(mode: Mode) -> u64 {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::geom::{Box3, Grid};
+    use crate::geom::Grid;
     use crate::pages::DomainId;
 
     /// How many comparisons and edges so many commands take, each of these accesses: storage, first

@@ -6,6 +6,7 @@ use super::template::Template;
 use super::{Graph, NodeKind, NodeState, State, What};
 use crate::error::Label;
 use crate::text::Plain;
+use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 
 impl Graph {
@@ -87,7 +88,8 @@ impl<'s> Drawn<'s> {
         let all = steps.all.iter().zip(&steps.order.after).zip(before(steps));
         all.map(|((step, asked), before)| {
             let Template { kind, label, .. } = &*step.template;
-            let is_asked = |at: u32| asked.iter().any(|(from, _)| *from == at);
+            let asked: BTreeSet<u32> = asked.iter().map(|(from, _)| *from).collect();
+            let is_asked = |at: u32| asked.contains(&at);
             let before = before.into_iter().map(|(from, _)| (from, is_asked(from))).collect();
             Drawn { kind: *kind, label, bodies: step.template.drawn_bodies(), before }
         })

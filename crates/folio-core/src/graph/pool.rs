@@ -331,9 +331,9 @@ impl Pool {
         for kept in self.kept.iter_mut().filter(|kept| used.contains(&kept.handle.id)) {
             kept.used = self.batches;
         }
+        let mut known: BTreeSet<StorageId> = kept.iter().map(|(id, _)| *id).collect();
         for handle in handles {
-            let is_known = self.kept.iter().any(|kept| kept.handle.id == handle.id);
-            if used.contains(&handle.id) && !is_known {
+            if used.contains(&handle.id) && known.insert(handle.id) {
                 self.kept.push(Kept { handle, used: self.batches });
             }
         }

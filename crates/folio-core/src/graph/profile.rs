@@ -13,6 +13,7 @@ use crate::group::{TaskTiming, timed_task};
 use crate::hal::Timing;
 use crate::order::stamp::Stamp;
 use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -44,8 +45,10 @@ pub(crate) struct RunTimes {
     device: u16,
     /// Of all of its operations, if the run is timed.
     run: Option<Vec<Moment>>,
-    /// In the order of the nodes; a node may have several.
-    nodes: Vec<(Node, Moment)>,
+    /// By command as it was described; empty where no node is timed.
+    moments: Vec<Option<Moment>>,
+    /// The commands of nodes, in the order of the nodes; a node may be there several times.
+    nodes: Vec<(Node, Range<usize>)>,
 }
 
 impl Executable {
@@ -148,7 +151,7 @@ impl RunTimes {
         let all = moments.0.iter().flatten().filter(does);
         // Commands of one operation have one stamp.
         let run = timed.then(|| all.filter(|moment| seen.insert(moment.stamp)).cloned().collect());
-        (RunTimes { device, run, nodes: Vec::new() }, moments)
+        (RunTimes { device, run, moments: Vec::new(), nodes: Vec::new() }, moments)
     }
 
     /// With the times of nodes, by what they were described as and what ran for that: of all, or of
@@ -160,21 +163,24 @@ impl RunTimes {
         ready: &Ready,
     ) -> Self {
         let is_asked = |at: usize| all || described.all[at].template.command.timed;
-        let mut of: Vec<Option<&Moment>> = vec![None; described.all.len()];
+        self.moments = vec![None; described.all.len()];
         for (members, moment) in ready.members.iter().zip(&moments.0) {
             let asked = members.iter().filter(|at| is_asked(**at));
-            asked.for_each(|at| of[*at] = moment.as_ref());
+            asked.for_each(|at| self.moments[*at].clone_from(moment));
         }
-        let own = described.all.iter().zip(&of);
-        let own = own.filter_map(|(step, moment)| Some((step.node?, (*moment)?.clone())));
-        let inner = described.graphs().flat_map(|(node, within)| {
-            let all = of.get(within).filter(|all| all.iter().all(Option::is_some));
-            let all = all.unwrap_or_default().iter().flatten();
-            all.map(move |moment| (node, Moment::clone(moment)))
-        });
-        self.nodes.extend(own.chain(inner));
+        let own = described.all.iter().enumerate();
+        let own = own.filter_map(|(at, step)| Some((step.node?, at..at + 1)));
+        self.nodes.extend(own.chain(described.graphs()));
         self.nodes.sort_by_key(|(node, _)| *node);
         self
+    }
+
+    /// The times of a node's commands: of those of which all were timed.
+    fn moments_of(&self, node: Node) -> impl Iterator<Item = &Moment> {
+        let first = self.nodes.partition_point(|(at, _)| *at < node);
+        let all = self.nodes[first..].iter().take_while(move |(at, _)| *at == node);
+        let all = all.filter_map(|(_, within)| self.moments.get(within.clone()));
+        all.filter(|all| all.iter().all(Option::is_some)).flatten().flatten()
     }
 
     /// From the first operation of the device to the last, if `is_done`.
@@ -195,9 +201,7 @@ impl RunTimes {
 
     /// When a node was, if it has ended.
     pub(crate) fn of_node(&self, node: Node, engine: &Engine) -> Result<Option<Timing>> {
-        let first = self.nodes.partition_point(|(at, _)| *at < node);
-        let all = self.nodes[first..].iter().take_while(|(at, _)| *at == node);
-        let mut all = all.map(|(_, moment)| moment).peekable();
+        let mut all = self.moments_of(node).peekable();
         if all.peek().is_none() {
             return Err(node.not_timed());
         }

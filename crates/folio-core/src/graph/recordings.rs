@@ -3,7 +3,7 @@
 
 use super::Inner;
 use crate::buffer::StorageHandle;
-use crate::engine::access::{Access, Mode};
+use crate::engine::access::Mode;
 use crate::error::{GraphError, Result};
 use crate::geom::Box3;
 use crate::sync::Mutex;
@@ -63,25 +63,8 @@ impl Recordings {
             own.filter_map(|one| Some((one.graph.upgrade()?, one.first))).collect()
         };
         for (graph, first) in own {
-            let found = {
-                let state = graph.state.lock();
-                let added = state.nodes.get(first..).unwrap_or(&[]);
-                let known =
-                    state.trail.iter().flat_map(|trail| trail.templates().into_iter().rev());
-                // The latest is what the program has just written.
-                let mut added = added.iter().rev();
-                let of_nodes = added.find_map(|node| {
-                    let writes = conflict(node.what.accesses(), at, elements, mode)?;
-                    Some((node.what.called(), writes))
-                });
-                of_nodes.or_else(|| {
-                    known.into_iter().find_map(|template| {
-                        let writes = conflict(&template.command.accesses, at, elements, mode)?;
-                        Some((template.called(), writes))
-                    })
-                })
-            };
-            if let Some((command, writes)) = found {
+            let found = graph.state.lock().conflicting(at.id, elements, mode);
+            if let Some((_, command, writes)) = found.filter(|(at, ..)| *at >= first) {
                 return Err(graph.error(GraphError::NotRunYet {
                     buffer: at.label.clone(),
                     doing: if mode.writes() { "written" } else { "read" },
@@ -96,13 +79,4 @@ impl Recordings {
         }
         Ok(())
     }
-}
-
-/// Whether a command with these accesses that is in the way writes the elements.
-fn conflict(accesses: &[Access], at: &StorageHandle, elements: &Box3, mode: Mode) -> Option<bool> {
-    let shared = accesses
-        .iter()
-        .filter(|access| access.storage == at.id && access.elements.overlaps(elements));
-    let writes = shared.map(|access| access.mode.writes()).max()?;
-    (writes || mode.writes()).then_some(writes)
 }

@@ -7,9 +7,10 @@ use super::steps::Steps;
 use super::template::{Template, Update};
 use super::trail::Trail;
 use crate::buffer::StorageHandle;
-use crate::engine::access::Access;
+use crate::engine::access::{Access, Mode};
 use crate::engine::storage::StorageId;
 use crate::error::Label;
+use crate::geom::Box3;
 use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
@@ -139,6 +140,30 @@ impl State {
         at
     }
 
+    /// The latest command that an access of the host conflicts with: its number, what errors call
+    /// it, and whether it writes there. A block's commands are compared only for this.
+    pub(super) fn conflicting(
+        &mut self,
+        storage: StorageId,
+        elements: &Box3,
+        mode: Mode,
+    ) -> Option<(usize, Label, bool)> {
+        for at in self.conflicts.commands..self.len() as u32 {
+            let accesses = match &self.trail {
+                Some(trail) => &trail.template(at as usize)?.command.accesses[..],
+                None => self.nodes[at as usize].what.accesses(),
+            };
+            self.conflicts.add(at, accesses, &mut |_, _| ());
+        }
+        let (at, writes) = self.conflicts.latest(storage, elements, mode)?;
+        let at = at as usize;
+        let called = match &self.trail {
+            Some(trail) => trail.template(at)?.called(),
+            None => self.nodes[at].what.called(),
+        };
+        Some((at, called, writes))
+    }
+
     /// True if there is a way from one node to another. Looks from both ends in turn, so it ends
     /// when all that is near one of them has been seen.
     pub(super) fn leads(&mut self, from: u32, to: u32) -> bool {
@@ -202,6 +227,8 @@ impl State {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
+    use crate::geom::Grid;
+    use crate::pages::DomainId;
 
     fn empty(state: &mut State, after: &[(u32, bool)]) -> u32 {
         let template = Arc::new(Template::nothing(NodeKind::Empty));
@@ -266,6 +293,35 @@ mod tests {
             });
             assert!(twice <= 2 * once + 100 && twice <= 20 * 2000, "{name}: {once}, {twice}");
         }
+    }
+
+    /// GRAPH-02: a host access in a block finds the latest command in its way, and looks at no
+    /// command that an earlier one has looked at.
+    #[test]
+    fn host_accesses_of_a_block_look_at_each_command_once() {
+        let grid = Grid::new([1, 1, 1 << 14], [1, 1, 1 << 10]);
+        let part = |at: u32| {
+            let first = 4 * at as usize;
+            Box3 { min: [0, 0, first], max: [1, 1, first + 4] }
+        };
+        let storage = StorageId(0, 0);
+        let cost = |commands: u32| {
+            let mut state = State::default();
+            for at in 0..commands {
+                let mut template = Template::nothing(NodeKind::Update);
+                let access = Access::new((storage, &grid), part(at), Mode::Update, DomainId(1));
+                template.command.accesses.push(access);
+                state.push(What::One(Arc::new(template), None), &[], true);
+                for (asked, found) in [(at, Some(at)), (at / 2, Some(at / 2)), (at + 1, None)] {
+                    let conflict = state.conflicting(storage, &part(asked), Mode::Read);
+                    let conflict = conflict.map(|(at, _, writes)| (at as u32, writes));
+                    assert_eq!(conflict, found.map(|at| (at, true)));
+                }
+            }
+            state.conflicts.compared()
+        };
+        let [once, twice] = [1000, 2000].map(cost);
+        assert!(10 * twice <= 21 * once && twice <= 100 * 2000, "{once}, {twice}");
     }
 
     /// GRAPH-01, GRAPH-02

@@ -81,9 +81,12 @@ impl Trail {
         with_changed(nodes, &self.changed)
     }
 
-    /// The commands so far, but for their scalars.
-    pub(super) fn templates(&self) -> Vec<&Arc<Template>> {
-        self.kinds().map(|(template, _)| template).collect()
+    /// One of the commands so far, but for its scalars.
+    pub(super) fn template(&self, at: usize) -> Option<&Arc<Template>> {
+        match self.changed.binary_search_by_key(&(at as u32), |(changed, _)| *changed) {
+            Ok(nth) => self.changed.get(nth).map(|(_, template)| template),
+            Err(_) => self.known()?.command_like(at),
+        }
     }
 
     pub(super) fn len(&self) -> usize {

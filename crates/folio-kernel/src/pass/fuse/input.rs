@@ -43,7 +43,7 @@ pub struct Elsewhere {
 
 /// The box of a memory that a view argument shows, in elements, by dimension of the kernel's view
 /// with dimension 0 first. Beyond the view's rank, `shape` and `extent` are 1 and `origin` is 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Region {
     /// Of which memory.
     pub memory: MemoryId,

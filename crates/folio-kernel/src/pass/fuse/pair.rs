@@ -113,6 +113,7 @@ pub(crate) fn same_type(a: (&Types, Type), b: (&Types, Type)) -> bool {
 }
 
 /// A view argument and its parameter.
+#[derive(Clone, Copy)]
 pub(crate) struct View<'g> {
     pub region: Region,
     pub wishes: Wishes,

@@ -3,7 +3,7 @@
 use super::cluster::{Clusters, Refusal, Unit, clusters, contradiction, linearise};
 use super::cost::{Balance, Load};
 use super::input::{
-    Argument, Call, Facts, Geometry, Graph, Memory, Mode, Node, Options, OtherWork, Planted, Users,
+    Argument, Call, Facts, Geometry, Graph, Mode, Node, Options, OtherWork, Planted, Region, Users,
     Work,
 };
 use super::intern::{Interning, Outcome, internalise, narrow_access};
@@ -22,6 +22,7 @@ use crate::ir::{Access, Kernel, Owner, Param, ParamKind};
 use crate::outputs;
 use crate::verify::verify;
 use crate::violation::{Violation, ViolationKind};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Kernels that have become one.
@@ -169,35 +170,61 @@ fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
     }
 }
 
+/// A view of a call, and which of its arguments that is.
+#[derive(Clone, Copy)]
+struct Scoped<'c> {
+    call: &'c PreparedCall<'c>,
+    nth: usize,
+    view: View<'c>,
+}
+
+/// Views of regions that have a scope, by region. Of views that are alike the first and the last
+/// stand for all: what comes before one of them comes before the last.
+fn scoped<'c>(graph: &Graph, clusters: &'c Clusters<'_>) -> Vec<Vec<Scoped<'c>>> {
+    let says = |view: &View<'_>| {
+        let memory = graph.memories.get(view.region.memory.index());
+        view.wishes.scope.is_some() || memory.is_some_and(|memory| memory.wishes.scope.is_some())
+    };
+    let mut calls: Vec<_> = clusters.units.iter().flat_map(|unit| &unit.calls).collect();
+    calls.sort_by_key(|call| call.node);
+    let views = calls.into_iter().flat_map(|call| {
+        View::all(call).enumerate().map(move |(nth, view)| Scoped { call, nth, view })
+    });
+    let mut regions: BTreeMap<Region, (bool, HashMap<_, [Scoped<'_>; 2]>)> = BTreeMap::new();
+    for scoped in views {
+        let Scoped { call, nth, view } = scoped;
+        let (has_scope, alike) = regions.entry(view.region).or_default();
+        *has_scope |= says(&view);
+        let kernel = Arc::as_ptr(&call.call.kernel);
+        let key = (kernel, nth, call.call.geometry, view.wishes, view.touches);
+        alike.entry(key).or_insert([scoped; 2])[1] = scoped;
+    }
+    // Most graphs have no such properties.
+    let regions = regions.into_values().filter(|(has_scope, _)| *has_scope);
+    let sorted = regions.map(|(_, alike)| {
+        let mut all: Vec<Scoped<'_>> = alike.into_values().flatten().collect();
+        all.sort_by_key(|of| (of.call.node, of.nth));
+        all.dedup_by_key(|of| (of.call.node, of.nth));
+        all
+    });
+    sorted.collect()
+}
+
 /// Access scopes that an analysis shows to be wrong (FUSE-11).
 fn refuted(graph: &Graph, clusters: &Clusters<'_>) -> Vec<Refutation> {
-    // Most graphs have no such properties.
-    let said = |memory: &Memory| memory.wishes.scope.is_some();
-    let says = |call: &&PreparedCall<'_>| {
-        let mut arguments = call.call.arguments.iter();
-        arguments.any(|argument| match argument {
-            Argument::View { region, wishes } => {
-                let memory = graph.memories.get(region.memory.index());
-                wishes.scope.is_some() || memory.is_some_and(said)
-            }
-            _ => false,
-        })
-    };
-    let calls = clusters.units.iter().flat_map(|unit| &unit.calls);
-    let mut calls: Vec<&PreparedCall<'_>> = calls.filter(says).collect();
-    calls.sort_by_key(|call| call.node);
-    let mut all: Vec<Refutation> = vec![];
-    for (at, first) in calls.iter().enumerate() {
-        for second in &calls[at..] {
-            for a in View::all(first) {
-                for b in View::all(second).filter(|b| a.is_same(b)) {
-                    let found = contradicted(graph, (first, &a), (second, &b));
-                    all.extend(found.filter(|found| !all.contains(found)));
-                }
+    let mut all: Vec<((usize, usize), Refutation)> = vec![];
+    for views in scoped(graph, clusters) {
+        for a in &views {
+            for b in views.iter().filter(|b| a.call.node <= b.call.node && a.view.is_same(&b.view))
+            {
+                let found = contradicted(graph, (a.call, &a.view), (b.call, &b.view));
+                all.extend(found.map(|found| ((a.call.node, b.call.node), found)));
             }
         }
     }
-    all
+    all.sort_by_key(|(nodes, _)| *nodes);
+    let mut known = HashSet::new();
+    all.into_iter().map(|(_, found)| found).filter(|found| known.insert(found.clone())).collect()
 }
 
 fn contradicted(
@@ -332,5 +359,58 @@ impl FusedKernel {
             }
         }
         Some((node, violation))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::input::{Memory, MemoryId};
+    use super::super::scope::Wishes;
+    use super::*;
+    use crate::parse::parse;
+
+    /// FUSE-11: which views are compared with one another for scopes: a few of each memory,
+    /// however many kernels use it. What is wrong is found all the same.
+    #[test]
+    fn twice_the_kernels_with_scopes_take_twice_the_views() {
+        let text = r#"kernel "next" items 1 tile 1
+param p0 = "x" view f32 1 in item
+param p1 = "z" view f32 1 out item
+body {
+  %0 u64 = query position 0 0
+  %1 u64 = const u64 1
+  %2 u64 = add %0, %1
+  %3 f32 = load p0[%2]
+  store p1[%0] = %3
+}
+"#;
+        let kernel = Arc::new(parse(text).unwrap());
+        let wishes = Wishes { scope: Some(AccessScope::Item), ..Wishes::default() };
+        let of = |kernels: u32| {
+            let mut graph = Graph::default();
+            for at in 0..kernels {
+                let view = |memory| {
+                    let region = Region::whole(MemoryId(memory), [65, 1, 1]);
+                    Argument::View { region, wishes: Wishes::default() }
+                };
+                let geometry = Geometry { range: [64, 1, 1], offset: [0; 3], group: None };
+                // The first one writes what all read.
+                let arguments = vec![view(0), view(if at == 0 { 0 } else { at })];
+                let call = Call { kernel: kernel.clone(), geometry, arguments };
+                let (label, work) = (format!("{at}"), Work::Kernel(call));
+                graph.nodes.push(Node { label, work, after: vec![] });
+            }
+            let memory = |at| Memory { label: format!("m{at}"), wishes, ..Memory::default() };
+            graph.memories.extend((0..kernels).map(memory));
+            let (order, facts) = (linearise(&graph).unwrap(), Facts::GPU);
+            let options = Options::new(Mode::Enable);
+            let clusters = clusters(&graph, &order, &facts, options, Planted::default());
+            let pairs = scoped(&graph, &clusters).iter().map(|views| views.len().pow(2)).sum();
+            (refuted(&graph, &clusters), pairs)
+        };
+        let [(found, once), (again, twice)]: [(_, usize); 2] = [1000, 2000].map(of);
+        assert!(found.iter().any(|found| found.memory == "m0"), "{found:?}");
+        assert_eq!(found, again);
+        assert!(twice <= 2 * once && twice <= 2 * 2000, "{once}, {twice} pairs");
     }
 }

@@ -296,7 +296,7 @@ pub enum Obstacle {
 }
 
 /// A property that the analysis has shown to be wrong (FUSE-11).
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, thiserror::Error)]
 #[error("`{memory}` has {scope} scope, but `{kernel}` accesses it {elements}")]
 pub struct Refutation {
     /// The memory.

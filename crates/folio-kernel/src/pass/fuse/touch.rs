@@ -10,7 +10,7 @@ use crate::linear::{Linear, Symbol};
 use crate::op::Query;
 
 /// `sum(factors[d] * position(d)) + constant`, or the same of group indices.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Affine {
     pub factors: [i64; 3],
     pub constant: i64,
@@ -37,7 +37,7 @@ impl Affine {
 }
 
 /// What is known of an index in one dimension of a view.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Index {
     /// As a sum of the item's positions.
     pub item: Option<Affine>,
@@ -48,7 +48,7 @@ pub(crate) struct Index {
 }
 
 /// One access.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Touch {
     pub does: Use,
     /// By dimension of the view.

@@ -49,6 +49,7 @@ pub(super) struct Fused {
 }
 
 /// What runs as one command.
+#[derive(Default)]
 pub(super) struct Unit {
     /// The commands, by their numbers, in order.
     pub(super) members: SmallVec<[usize; 4]>,
@@ -58,10 +59,24 @@ pub(super) struct Unit {
     pub(super) fusion: Option<Arc<str>>,
 }
 
+/// What a part is made of, in order.
+enum Piece {
+    Unit(Unit),
+    Part(FusedPart),
+}
+
+/// A graph within a graph, when it has been fused. To what is around it, it is one thing.
+struct FusedPart {
+    range: Range<usize>,
+    /// The commands outside of it that its own come after.
+    before: Vec<usize>,
+    pieces: Vec<Piece>,
+}
+
 /// A graph's commands while they are being fused: of one part after the other, the inner ones
 /// first. A part is asked about between its first and its last command; what is outside of these is
-/// only known to use memories. So all parts together are looked at once, however many they are, but
-/// for graphs within graphs.
+/// only known to use memories. So each command is looked at once, however many parts there are, and
+/// however deep they are nested.
 struct Draft<'s> {
     graph: &'s Inner,
     steps: &'s Steps,
@@ -71,10 +86,8 @@ struct Draft<'s> {
     before: Vec<SmallVec<[u32; 4]>>,
     /// By memory: the commands that use it, in order.
     users: HashMap<StorageId, Vec<u32>>,
-    /// The commands of the part, and what parts within it have become.
-    units: Vec<Unit>,
-    /// By command: its unit, if it is within the part.
-    unit_of: Vec<usize>,
+    /// The commands of the part, and the parts within it.
+    pieces: Vec<Piece>,
     within: Range<usize>,
 }
 
@@ -131,20 +144,21 @@ impl Inner {
         }
         let mut windows = windows.into_iter().peekable();
         // Those that have begun, each within the one before it.
-        let mut open: Vec<(Window, Vec<Unit>)> = vec![];
-        let mut units = vec![];
+        let mut open: Vec<(Window, Vec<Piece>)> = vec![];
+        let mut pieces = vec![];
         for at in 0..steps.all.len() {
             if let Some(window) = windows.next_if(|window| window.range.start == at) {
-                open.push((window, std::mem::take(&mut units)));
+                open.push((window, std::mem::take(&mut pieces)));
             }
-            units.push(Unit::of(at));
+            pieces.push(Piece::Unit(Unit::of(at)));
             if let Some((window, before)) = open.pop_if(|(of, _)| of.range.end == at + 1) {
-                let (fused, report) = draft.fuse_part(&window, units, is_fixed)?;
+                let (fused, report) = draft.fuse_part(&window, pieces, is_fixed)?;
                 reports.insert(window.part, report);
-                units = before;
-                units.extend(fused);
+                pieces = before;
+                pieces.push(Piece::Part(fused));
             }
         }
+        let units = units(pieces);
         let mut report = Explanation::default();
         reports.into_values().for_each(|own| report::add(&mut report, own));
         let after = edges(steps, &units);
@@ -185,6 +199,37 @@ impl Unit {
     }
 }
 
+impl Piece {
+    /// Where its commands begin.
+    fn first(&self) -> usize {
+        match self {
+            Piece::Unit(unit) => unit.members.first().copied().unwrap_or(0),
+            Piece::Part(part) => part.range.start,
+        }
+    }
+
+    /// With what is told of it, if it is one of the part's own.
+    fn told(self, told: Option<Arc<str>>) -> Piece {
+        match self {
+            Piece::Unit(unit) => Piece::Unit(Unit { fusion: told.or(unit.fusion), ..unit }),
+            part @ Piece::Part(_) => part,
+        }
+    }
+}
+
+/// All that runs, in order.
+fn units(pieces: Vec<Piece>) -> Vec<Unit> {
+    let (mut all, mut open) = (vec![], vec![pieces.into_iter()]);
+    while let Some(innermost) = open.last_mut() {
+        match innermost.next() {
+            Some(Piece::Unit(unit)) => all.push(unit),
+            Some(Piece::Part(part)) => open.push(part.pieces.into_iter()),
+            None => drop(open.pop()),
+        }
+    }
+    all
+}
+
 impl<'s> Draft<'s> {
     fn new(graph: &'s Inner, steps: &'s Steps) -> Draft<'s> {
         let mut conflicts = Conflicts::default();
@@ -204,19 +249,31 @@ impl<'s> Draft<'s> {
             of_several_sizes: question::of_several_sizes(steps),
             before,
             users,
-            units: vec![],
-            unit_of: vec![0; steps.all.len()],
+            pieces: vec![],
             within: 0..0,
         }
     }
 
-    /// The units that a unit comes after.
-    fn units_before(&self, unit: usize) -> Vec<usize> {
-        let members = self.units[unit].members.iter();
-        let before = members.flat_map(|member| &self.before[*member]).map(|from| *from as usize);
-        let within = before.filter(|from| self.within.contains(from));
-        let mut before: Vec<usize> = within.map(|from| self.unit_of[from]).collect();
-        before.retain(|from| *from != unit);
+    /// The commands that a piece comes after.
+    fn before(&self, piece: &Piece) -> impl Iterator<Item = usize> {
+        let (members, further) = match piece {
+            Piece::Unit(unit) => (&unit.members[..], &[][..]),
+            Piece::Part(part) => (&[][..], &part.before[..]),
+        };
+        let of_members = members.iter().flat_map(|member| &self.before[*member]);
+        of_members.map(|from| *from as usize).chain(further.iter().copied())
+    }
+
+    /// The piece that a command of the part is of.
+    fn piece_of(&self, command: usize) -> usize {
+        self.pieces.partition_point(|piece| piece.first() <= command).saturating_sub(1)
+    }
+
+    /// The pieces that a piece comes after.
+    fn pieces_before(&self, piece: usize) -> Vec<usize> {
+        let within = self.before(&self.pieces[piece]).filter(|from| self.within.contains(from));
+        let mut before: Vec<usize> = within.map(|from| self.piece_of(from)).collect();
+        before.retain(|from| *from != piece);
         before.sort_unstable();
         before.dedup();
         before
@@ -234,20 +291,18 @@ impl<'s> Draft<'s> {
         Some(Elsewhere { label: label.map_or(format!("node {one}"), str::to_owned), before })
     }
 
-    /// The step of a unit that has only one.
-    fn step(&self, unit: usize) -> Option<&'s Step> {
-        match &self.units[unit] {
-            Unit { members, template: None, .. } => self.steps.all.get(*members.first()?),
-            _ => None,
+    /// The step of a piece that is a command of the part.
+    fn step(&self, piece: usize) -> Option<&'s Step> {
+        match &self.pieces[piece] {
+            Piece::Unit(unit) => self.steps.all.get(*unit.members.first()?),
+            Piece::Part(_) => None,
         }
     }
 
-    fn label(&self, unit: usize) -> Label {
-        match (self.step(unit), &self.units[unit].template) {
-            (Some(step), _) => step.template.label.clone(),
-            (None, Some(template)) => template.label.clone(),
-            (None, None) => Label::NONE,
-        }
+    /// The name of a command, and that of a part's first.
+    fn label(&self, piece: usize) -> Label {
+        let step = self.steps.all.get(self.pieces[piece].first());
+        step.map_or(Label::NONE, |step| step.template.label.clone())
     }
 
     /// Fuses the commands of the graph itself, or those of a graph within it. Gives what they
@@ -255,13 +310,14 @@ impl<'s> Draft<'s> {
     fn fuse_part(
         &mut self,
         &Window { part, wanted, ref range }: &Window,
-        units: Vec<Unit>,
+        pieces: Vec<Piece>,
         is_fixed: &dyn Fn(usize) -> bool,
-    ) -> Result<(Vec<Unit>, Explanation), GraphError> {
-        for (at, unit) in units.iter().enumerate() {
-            unit.members.iter().for_each(|member| self.unit_of[*member] = at);
-        }
-        (self.units, self.within) = (units, range.clone());
+    ) -> Result<(FusedPart, Explanation), GraphError> {
+        (self.pieces, self.within) = (pieces, range.clone());
+        let before = self.pieces.iter().flat_map(|piece| self.before(piece));
+        let mut before: Vec<usize> = before.filter(|from| *from < range.start).collect();
+        before.sort_unstable();
+        before.dedup();
         let core = &self.graph.core;
         let mut facts = core.engine.fusion_facts(self.graph.device);
         facts.of_plan.costs = wanted.costs.unwrap_or(facts.of_plan.costs);
@@ -276,7 +332,7 @@ impl<'s> Draft<'s> {
         if !facts.of_plan.fuses {
             report::add_reason(&mut report, &self.graph.device_name(), "it does not fuse kernels");
         }
-        let mut units: Vec<Unit> = Vec::with_capacity(plan.steps.len());
+        let mut pieces: Vec<Piece> = Vec::with_capacity(plan.steps.len());
         let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
         let refusals = report::by_node(&plan);
         let told = report::Told { plan: &plan, graph, draft: self, refusals, part, fuses };
@@ -287,19 +343,16 @@ impl<'s> Draft<'s> {
         for (step, told) in plan.steps.iter().zip(told) {
             let fused = match step {
                 fuse::Step::Node(at) => {
-                    let unit = self.take(*at);
-                    units.push(Unit { fusion: told.or(unit.fusion), ..unit });
+                    pieces.push(self.take(*at).told(told));
                     continue;
                 }
                 fuse::Step::Fused(fused) => fused,
             };
             match self.make(&question, fused) {
                 Ok(template) => {
-                    let mut members = SmallVec::new();
-                    for at in &fused.nodes {
-                        members.extend(self.take(*at).members);
-                    }
-                    units.push(Unit { members, template: Some(Arc::new(template)), fusion: told });
+                    let members = fused.nodes.iter().map(|at| self.take(*at).first()).collect();
+                    let template = Some(Arc::new(template));
+                    pieces.push(Piece::Unit(Unit { members, template, fusion: told }));
                 }
                 Err(why) if options.mode == Mode::Require => {
                     return Err(self.not_made(fused, &question.graph, &why));
@@ -307,19 +360,16 @@ impl<'s> Draft<'s> {
                 Err(why) => {
                     report::not_made(&mut report, fused, &question.graph, &why);
                     let told: Arc<str> = format!("not fused: {why}").into();
-                    for at in &fused.nodes {
-                        units.push(Unit { fusion: Some(told.clone()), ..self.take(*at) });
-                    }
+                    let apart = fused.nodes.iter().map(|at| self.take(*at));
+                    pieces.extend(apart.map(|piece| piece.told(Some(told.clone()))));
                 }
             }
         }
-        Ok((units, report))
+        Ok((FusedPart { range: range.clone(), before, pieces }, report))
     }
 
-    fn take(&mut self, at: usize) -> Unit {
-        let Unit { members, template, fusion } = &mut self.units[at];
-        let members = std::mem::take(members);
-        Unit { members, template: template.take(), fusion: fusion.take() }
+    fn take(&mut self, at: usize) -> Piece {
+        std::mem::replace(&mut self.pieces[at], Piece::Unit(Unit::default()))
     }
 
     fn refused(&self, why: FuseError) -> GraphError {
@@ -364,4 +414,35 @@ fn edges(steps: &Steps, units: &[Unit]) -> conflicts::After {
         after
     });
     edges.collect()
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+mod tests {
+    use super::FinalizeOptions;
+    use crate::engine::null::Null;
+    use crate::{Result, Runtime};
+
+    /// FUSE-01: what fusion is asked about: each command, and each graph within a graph, once,
+    /// however deep graphs are nested.
+    #[test]
+    fn twice_the_depth_takes_twice_the_nodes_asked_about() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let device = &rt.devices()[0];
+        let asked = |depth: u32| -> Result<u64> {
+            let (x, y) = (rt.buffer::<u32>(4)?.share(), rt.buffer::<u32>(4)?.share());
+            let mut graph = rt.graph(device)?;
+            for _ in 0..depth {
+                let inner = graph.finalize()?;
+                graph = rt.graph(device)?;
+                let first = graph.add(|cg| cg.fill(&x, 1))?;
+                graph.add_graph(&[first], &inner)?;
+                graph.add(|cg| cg.copy(&x, &y))?;
+            }
+            let before = device.fusion_counters().nodes;
+            graph.finalize_with(FinalizeOptions::new().enable_fusion())?;
+            Ok(device.fusion_counters().nodes - before)
+        };
+        let [once, twice] = [100, 200].map(|depth| asked(depth).unwrap());
+        assert!(once >= 400 && twice <= 2 * once + 10, "{once}, {twice}");
+    }
 }

@@ -1,6 +1,6 @@
 //! A graph's commands as the question that fusion is asked.
 
-use super::Draft;
+use super::{Draft, Piece};
 use crate::engine::command::Action;
 use crate::engine::launch::{Function, Launch};
 use crate::engine::storage::StorageId;
@@ -14,15 +14,18 @@ use folio_kernel::fuse::{
     Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Users,
     Wishes, Work,
 };
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
-/// The question, and what its numbers mean: nodes are the units of a draft.
+/// The question, and what its numbers mean: nodes are the pieces of a draft.
 pub(super) struct Question {
     pub(super) graph: Graph,
     pub(super) users: Users,
     pub(super) memories: HashMap<StorageId, MemoryId>,
 }
+
+/// A command, and one of its accesses.
+type Use = (usize, usize);
 
 /// The launch of a kernel function.
 pub(in crate::graph) fn function_of(step: &Step) -> Option<(&Launch, &Function)> {
@@ -100,16 +103,17 @@ impl Draft<'_> {
     /// The question of one part of the graph. Other parts' kernels are no kernels here.
     pub(super) fn question(&self, part: u32, is_fixed: &dyn Fn(usize) -> bool) -> Question {
         let mut memories = Memories { draft: self, ids: HashMap::new(), all: vec![] };
-        let nodes = self.units.iter().enumerate().map(|(at, unit)| {
+        let shared = self.shared();
+        let nodes = self.pieces.iter().enumerate().map(|(at, piece)| {
             let label = self.label(at).as_str().to_owned();
-            let fixed = unit.members.first().is_some_and(|member| is_fixed(*member));
+            let fixed = is_fixed(piece.first());
             let call = self.step(at).filter(|step| step.part == part && !self.is_strange(step));
             let call = call.and_then(|step| call_of(step, fixed, &mut memories));
             let work = match call {
                 Some(call) => Work::Kernel(call),
-                None => self.other(at, part, &mut memories),
+                None => self.other(at, part, &mut memories, &shared),
             };
-            Node { label, work, after: self.units_before(at) }
+            Node { label, work, after: self.pieces_before(at) }
         });
         let mut nodes: Vec<Node> = nodes.collect();
         if self.graph.core.engine.plant.is(Planted::TaskOrder) {
@@ -124,22 +128,58 @@ impl Draft<'_> {
         Question { users: Users::of(&graph), graph, memories: ids }
     }
 
-    fn other(&self, unit: usize, part: u32, memories: &mut Memories<'_>) -> Work {
-        let of = &self.units[unit];
-        let members = of.members.iter().filter_map(|member| self.steps.all.get(*member));
-        let mut all: Vec<MemoryId> = vec![];
-        for step in members {
-            let template = &*step.template;
-            all.extend((0..template.command.accesses.len()).map(|at| memories.of(template, at)));
-        }
+    fn other(
+        &self,
+        piece: usize,
+        part: u32,
+        memories: &mut Memories<'_>,
+        shared: &HashMap<usize, Vec<Use>>,
+    ) -> Work {
+        let step = self.step(piece);
+        let own = step.map_or(0, |step| step.template.command.accesses.len());
+        let own = step.into_iter().flat_map(|step| (0..own).map(move |at| (step, at)));
+        let inner = shared.get(&piece).into_iter().flatten();
+        let inner = inner.filter_map(|(at, access)| Some((self.steps.all.get(*at)?, *access)));
+        let all = own.chain(inner).map(|(step, access)| memories.of(&step.template, access));
+        let mut all: Vec<MemoryId> = all.collect();
         all.sort_unstable();
         all.dedup();
-        let what = match self.step(unit) {
+        let what = match step {
             Some(step) if step.part == part => other(&step.template),
-            // A launch of its own, which is nothing to this part.
+            // Launches of its own, which are nothing to this part.
             _ => OtherWork::Marker,
         };
         Work::Other(what, all)
+    }
+
+    /// By part within this one: memories that it has in common with commands of this one.
+    fn shared(&self) -> HashMap<usize, Vec<Use>> {
+        let mut shared: HashMap<usize, Vec<Use>> = HashMap::new();
+        if !self.pieces.iter().any(|piece| matches!(piece, Piece::Part(_))) {
+            return shared;
+        }
+        let own = (0..self.pieces.len()).filter_map(|at| self.step(at));
+        let own = own.flat_map(|step| &step.template.command.accesses);
+        let own: BTreeSet<StorageId> = own.map(|access| access.storage).collect();
+        for storage in own {
+            let Some(users) = self.users.get(&storage) else { continue };
+            let from = |command: usize| users.partition_point(|at| (*at as usize) < command);
+            let mut next = from(self.within.start);
+            while let Some(user) = users.get(next).map(|at| *at as usize) {
+                if user >= self.within.end {
+                    break;
+                }
+                next += 1;
+                let piece = self.piece_of(user);
+                let Piece::Part(part) = &self.pieces[piece] else { continue };
+                let mut accesses = self.steps.all[user].template.command.accesses.iter();
+                let access = accesses.position(|access| access.storage == storage);
+                shared.entry(piece).or_default().extend(access.map(|access| (user, access)));
+                // One use of a memory stands for all within the part.
+                next = from(part.range.end);
+            }
+        }
+        shared
     }
 
     /// It uses memory of which more would have to be known: that of another storage as well, or one

@@ -3,36 +3,42 @@
 //! # The protocol
 //!
 //! A driver that has a long launch is its *leader*. The leader writes a [`Job`] on its own stack
-//! and opens a *round* for it in one of the crew's slots. A *member* is another thread that enters
-//! the round, takes blocks, and leaves. The state of a slot is one word: whether it is claimed and
-//! open, how many members there may be, and how many threads are inside.
+//! and opens a *round* for it in one of the crew's slots. A *member* is another thread that takes
+//! part. Each thread has a *seat*, a word that says in which slot it is.
 //!
-//! - A thread enters by adding itself to those inside. It is a member if the round was open and had
-//!   room before that; otherwise it leaves at once. A member reads the job's address afterwards,
-//!   and uses the job until it leaves.
-//! - The leader clears the open bit when no block is left, and then waits until no thread is
-//!   inside. So no member uses a job that has gone.
-//! - Every change of the word is one addition or one change of bits, so none is lost.
-//! - A thread that enters a slot whose round was replaced meanwhile is inside the new round, and
-//!   reads the new job's address.
+//! - A thread enters a slot by writing its seat, and then reads whether a round is open there. If
+//!   not, it leaves at once. If one is, it is a member, and uses the job until it clears its seat.
+//! - The leader closes the round when no block is left, and then reads all seats until none names
+//!   the slot.
+//! - Both write first and read then, sequentially consistent. So a thread that the leader does not
+//!   see in its seat sees that the round is closed, and no member uses a job that has gone.
+//! - A round that replaced another one meanwhile is as good: the thread is a member of the new one.
+//!
+//! No word is changed by all threads for each block: a launch is cut into parts, a thread begins in
+//! the part that its number names, and the place in a part is a word of its own, which stays in that
+//! thread's cache from one launch to the next. The number of the round is in the word, so that no
+//! thread has to reset it.
 //!
 //! # How many threads
 //!
 //! What is left of a launch decides, by what its blocks have taken so far: a sleeping thread is
 //! called while the threads at work would be busy for longer than it takes to wake one
-//! ([`further`]). Each member decides the same when it has taken a block, so calls spread like a
-//! tree. What a wake takes is measured at each wake.
+//! ([`further`]). Each member decides the same when it comes, so calls spread like a tree. What a
+//! wake takes is measured at each wake.
 
 use crate::lock;
 use crate::pool::{LOOK, Machine, nested};
+use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Rounds that may be open at once; a leader that finds no slot works alone.
 const SLOTS: usize = 8;
-/// Parts of a launch in which threads begin, at most.
+/// Parts of a launch, at most: a bit each.
 const PARTS: usize = 64;
+/// Seats for threads of the program; without one a thread takes part in no launch.
+const GUESTS: usize = 8;
 /// A thread takes blocks for about so long at a time.
 const TAKE_NS: u64 = 2_500;
 /// Threads that one thread calls at a time: more would hold it up.
@@ -41,60 +47,48 @@ const FAN: usize = 2;
 const FIRST_WAKE_NS: u64 = 10_000;
 /// Bounds of it: below, clocks tell nothing; above, all threads were busy.
 const WAKE_NS: std::ops::RangeInclusive<u64> = 2_000..=100_000;
-/// How often a leader looks for its members before it looks at the clock.
-const SPINS: usize = 32;
+/// How often a thread looks for something before it looks at the clock.
+pub(crate) const SPINS: usize = 32;
+/// How long a leader sleeps before it looks for other work again.
+const NAP: Duration = Duration::from_micros(200);
+/// Bits of a place in a part; the others are the number of the round.
+const PLACE_BITS: u32 = 20;
+const PLACES: u64 = 1 << PLACE_BITS;
 
 /// A line of the cache, or two that processors load together, so that no two words share one.
 #[derive(Default)]
 #[repr(align(128))]
-struct Line<T>(T);
+pub(crate) struct Line<T>(pub T);
 
 /// One launch, cut into blocks.
-pub(crate) struct Job<'j> {
+struct Job<'j> {
     work: &'j (dyn Fn(usize) -> bool + Sync),
     count: usize,
-    /// Threads begin in different parts, each thread in the same part of every launch: what it
-    /// finds there it has left in its cache.
     parts: usize,
-    next: [Line<AtomicUsize>; PARTS],
-    progress: Line<Progress>,
+    /// What a block takes; 0 while no thread knows.
+    block_ns: AtomicU64,
     stopped: AtomicBool,
     /// Nanoseconds of all threads together.
     busy: AtomicU64,
     started: Instant,
 }
 
-#[derive(Default)]
-struct Progress {
-    done: AtomicUsize,
-    /// What a block has taken; 0 while no thread knows.
-    block_ns: AtomicU64,
-}
-
 impl<'j> Job<'j> {
     /// `work` does not panic. It returns `false` to stop the others.
-    pub(crate) fn new(
-        count: usize,
-        block_ns: u64,
+    fn new(
+        (count, block_ns): (usize, u64),
         threads: usize,
         work: &'j (dyn Fn(usize) -> bool + Sync),
     ) -> Job<'j> {
-        let parts = threads.min(count).clamp(1, PARTS);
-        let progress = Progress { done: AtomicUsize::new(0), block_ns: AtomicU64::new(block_ns) };
-        let job = Job {
+        Job {
             work,
             count,
-            parts,
-            next: [const { Line(AtomicUsize::new(0)) }; PARTS],
-            progress: Line(progress),
+            parts: threads.min(count).clamp(1, PARTS),
+            block_ns: AtomicU64::new(block_ns),
             stopped: AtomicBool::new(false),
             busy: AtomicU64::new(0),
             started: Instant::now(),
-        };
-        for part in 0..parts {
-            job.next[part].0.store(job.start(part), Ordering::Relaxed);
         }
-        job
     }
 
     /// First block of a part.
@@ -103,61 +97,59 @@ impl<'j> Job<'j> {
         part * each + part.min(over)
     }
 
-    /// Blocks that a thread takes at a time: as many as it is worth to take.
-    fn take(&self, part: usize) -> Option<std::ops::Range<usize>> {
-        let (next, end) = (&self.next[part].0, self.start(part + 1));
-        let block_ns = self.progress.0.block_ns.load(Ordering::Relaxed);
-        let wanted = TAKE_NS.checked_div(block_ns).map_or(1, |n| n.max(1) as usize);
-        let left = end.saturating_sub(next.load(Ordering::Relaxed));
-        // Relaxed: numbers are all that is shared here; entering and leaving order the rest.
-        let wanted = wanted.min(left.div_ceil(2)).max(1);
-        let first = next.fetch_add(wanted, Ordering::Relaxed);
-        (first < end).then(|| first..(first + wanted).min(end))
+    fn len(&self, part: usize) -> usize {
+        self.start(part + 1) - self.start(part)
+    }
+
+    /// A bit for each part.
+    fn all_parts(&self) -> u64 {
+        u64::MAX >> (PARTS - self.parts)
     }
 
     fn is_unknown(&self) -> bool {
-        self.progress.0.block_ns.load(Ordering::Relaxed) == 0
+        self.block_ns.load(Ordering::Relaxed) == 0
     }
 
-    /// Nanoseconds that one thread would take for what is left. While no block has ended, a block
-    /// takes at least the time until now.
-    fn left_ns(&self) -> u64 {
-        let left = self.count.saturating_sub(self.progress.0.done.load(Ordering::Relaxed));
-        let block_ns = match self.progress.0.block_ns.load(Ordering::Relaxed) {
+    /// How many of `left` blocks a thread takes at a time: as many as are worth it.
+    fn grab(&self, left: usize) -> usize {
+        let block_ns = self.block_ns.load(Ordering::Relaxed);
+        let worth = TAKE_NS.checked_div(block_ns).map_or(1, |blocks| blocks as usize);
+        worth.min(left.div_ceil(2)).max(1)
+    }
+
+    /// What a thread would take for so many blocks. While no block has ended, one takes at least
+    /// the time until now.
+    fn ns_of(&self, blocks: usize) -> u64 {
+        let block_ns = match self.block_ns.load(Ordering::Relaxed) {
             0 => nanos(self.started.elapsed()),
             known => known,
         };
-        block_ns.saturating_mul(left as u64)
+        block_ns.saturating_mul(blocks as u64)
     }
 
-    /// Takes blocks, from its own part first, until there are none, or `leaves` says so.
-    fn work(&self, own: usize, mut leaves: impl FnMut(&Job<'_>) -> bool) {
-        let started = Instant::now();
-        let (mut ns, mut blocks) = (0, 0);
-        'parts: for offset in 0..self.parts {
-            let part = (own + offset) % self.parts;
-            while let Some(range) = self.take(part) {
-                let taken = range.len();
-                for index in range {
-                    if self.stopped.load(Ordering::Relaxed) {
-                        break 'parts;
-                    }
-                    if !(self.work)(index) {
-                        self.stopped.store(true, Ordering::Relaxed);
-                        break 'parts;
-                    }
-                }
-                blocks += taken as u64;
-                ns = nanos(started.elapsed());
-                let Line(Progress { done, block_ns }) = &self.progress;
-                done.fetch_add(taken, Ordering::Relaxed);
-                block_ns.store((ns / blocks).max(1), Ordering::Relaxed);
-                if leaves(self) {
-                    break 'parts;
-                }
+    /// Runs blocks; `false` when all threads are to stop.
+    fn run(&self, mut blocks: Range<usize>) -> bool {
+        blocks.all(|index| {
+            let goes_on = !self.stopped.load(Ordering::Relaxed) && (self.work)(index);
+            if !goes_on {
+                self.stopped.store(true, Ordering::Relaxed);
             }
+            goes_on
+        })
+    }
+
+    /// Tells the others what a block takes, if that is news.
+    fn learn(&self, ns: u64, blocks: u64) {
+        let (new, old) = ((ns / blocks).max(1), self.block_ns.load(Ordering::Relaxed));
+        if new > 2 * old || new < old / 2 {
+            self.block_ns.store(new, Ordering::Relaxed);
         }
-        self.busy.fetch_add(ns, Ordering::Relaxed);
+    }
+
+    /// All of it, on this thread.
+    fn run_alone(&self) {
+        self.run(0..self.count);
+        self.busy.fetch_add(nanos(self.started.elapsed()), Ordering::Relaxed);
     }
 }
 
@@ -167,55 +159,127 @@ pub(crate) fn nanos(time: Duration) -> u64 {
 
 /// How many threads to call to `at_work` threads, so that each thread of all has as much to do as
 /// it takes to wake one. `most` may work on the launch.
-pub(crate) fn further(left_ns: u64, at_work: usize, most: usize, wake_ns: u64) -> usize {
+fn further(left_ns: u64, at_work: usize, most: usize, wake_ns: u64) -> usize {
     let pay = usize::try_from(left_ns / wake_ns.max(1)).unwrap_or(usize::MAX);
     pay.min(most).saturating_sub(at_work).min(FAN)
-}
-
-/// The word of a slot, from its lowest bit on: threads inside, members that there may be, flags.
-#[derive(Clone, Copy)]
-struct State(u64);
-
-impl State {
-    const MEMBER: u64 = 1;
-    const ROOM: u64 = 1 << 16;
-    const CLAIMED: u64 = 1 << 32;
-    const OPEN: u64 = 1 << 33;
-    /// The leader sleeps until the last member has left.
-    const SLEEPER: u64 = 1 << 34;
-    /// Members, at most.
-    const MOST: usize = 0xffff;
-
-    fn inside(self) -> usize {
-        self.0 as usize & State::MOST
-    }
-
-    fn most(self) -> usize {
-        (self.0 >> 16) as usize & State::MOST
-    }
-
-    /// A thread may become a member.
-    fn is_open(self) -> bool {
-        self.0 & State::OPEN != 0 && self.inside() < self.most()
-    }
 }
 
 /// Where a round is found.
 #[derive(Default)]
 struct Slot {
-    state: AtomicU64,
-    /// A `Job`, while the slot is open or a member is inside.
+    claimed: AtomicBool,
+    /// The number of the round that is open, or 0.
+    round: AtomicU64,
+    /// The number of the last round. Its leader's.
+    last: AtomicU64,
+    /// A `Job`, while a round is open or a seat names this slot.
     job: AtomicPtr<()>,
     /// Tells rounds of one lane from others: its address.
     owner: AtomicUsize,
-    /// The leader's place.
-    sleeper: Mutex<()>,
+    /// Parts in which there may be blocks.
+    full: Line<AtomicU64>,
+    /// By part: the number of the round, and the next block.
+    next: Vec<Line<AtomicU64>>,
+    /// The leader sleeps until the last member has left.
+    sleeps: AtomicBool,
+    bed: Mutex<()>,
     wake: Condvar,
+}
+
+impl Slot {
+    fn new(parts: usize) -> Slot {
+        Slot { next: (0..parts).map(|_| Line::default()).collect(), ..Slot::default() }
+    }
+
+    fn claim(&self) -> bool {
+        !self.claimed.load(Ordering::Relaxed) && !self.claimed.swap(true, Ordering::Acquire)
+    }
+
+    /// The claimer's: opens a round for `job`.
+    fn open(&self, job: &Job<'_>, owner: usize) {
+        let at = std::ptr::from_ref(job).cast::<()>().cast_mut();
+        self.job.store(at, Ordering::Relaxed);
+        self.owner.store(owner, Ordering::Relaxed);
+        self.full.0.store(job.all_parts(), Ordering::Relaxed);
+        let round = (self.last.load(Ordering::Relaxed) + 1) & (u64::MAX >> PLACE_BITS);
+        let round = round.max(1);
+        self.last.store(round, Ordering::Relaxed);
+        // A member that reads this sees all of the above.
+        self.round.store(round, Ordering::SeqCst);
+    }
+
+    /// The next blocks of a part, and how many are left there after them.
+    fn take(&self, job: &Job<'_>, round: u64, part: usize) -> Option<(Range<usize>, usize)> {
+        let (next, len) = (&self.next.get(part)?.0, job.len(part));
+        loop {
+            // Relaxed: a place is all that is shared here; seats order the rest.
+            let word = next.load(Ordering::Relaxed);
+            let is_begun = word >> PLACE_BITS == round;
+            let first = if is_begun { (word & (PLACES - 1)) as usize } else { 0 };
+            let wanted = job.grab(len.checked_sub(first).filter(|left| *left > 0)?);
+            let end = (first + wanted).min(len);
+            let taken = round << PLACE_BITS | end as u64;
+            let order = Ordering::Relaxed;
+            if next.compare_exchange_weak(word, taken, order, order).is_ok() {
+                let start = job.start(part);
+                return Some((start + first..start + end, len - end));
+            }
+        }
+    }
+
+    /// The next part after this one in which there may be blocks.
+    fn part_after(&self, part: usize) -> Option<usize> {
+        let full = self.full.0.load(Ordering::Relaxed);
+        let later = full & !(u64::MAX >> (PARTS - 1 - part));
+        let from = if later == 0 { full } else { later };
+        (from != 0).then(|| from.trailing_zeros() as usize)
+    }
+
+    /// Takes blocks, from part `own` first, until there are none, or `leaves` says so; it is told
+    /// how many are left, about.
+    fn work(&self, job: &Job<'_>, round: u64, own: usize, mut leaves: impl FnMut(usize) -> bool) {
+        let started = Instant::now();
+        let (mut ns, mut blocks, mut part) = (0, 0, own);
+        loop {
+            let Some((range, left)) = self.take(job, round, part) else {
+                if self.full.0.load(Ordering::Relaxed) & 1 << part != 0 {
+                    self.full.0.fetch_and(!(1 << part), Ordering::Relaxed);
+                }
+                match self.part_after(part) {
+                    Some(next) => part = next,
+                    None => break,
+                }
+                continue;
+            };
+            blocks += range.len() as u64;
+            let goes_on = job.run(range);
+            ns = nanos(started.elapsed());
+            job.learn(ns, blocks);
+            let parts = self.full.0.load(Ordering::Relaxed).count_ones() as usize;
+            if !goes_on || leaves(left * parts) {
+                break;
+            }
+        }
+        job.busy.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+/// A thread's place.
+#[derive(Default)]
+pub(crate) struct Seat {
+    /// The slot that it is in, counted from 1, or 0.
+    slot: AtomicUsize,
+    /// It is awake without work, and would take part in a launch.
+    pub looks: AtomicBool,
+    /// A guest has it.
+    taken: AtomicBool,
 }
 
 /// What all threads of a machine know of each other's launches.
 pub(crate) struct Crew {
-    slots: [Line<Slot>; SLOTS],
+    slots: Box<[Line<Slot>]>,
+    /// By number of the thread, then those of guests.
+    seats: Box<[Line<Seat>]>,
     /// Open rounds: where there is none, no slot is looked at.
     open: Line<AtomicUsize>,
     wake_ns: AtomicU64,
@@ -227,9 +291,11 @@ pub(crate) struct Crew {
 }
 
 impl Crew {
-    pub(crate) fn new() -> Crew {
+    pub(crate) fn new(threads: usize) -> Crew {
+        let parts = threads.min(PARTS);
         Crew {
-            slots: Default::default(),
+            slots: (0..SLOTS).map(|_| Line(Slot::new(parts))).collect(),
+            seats: (0..threads + GUESTS).map(|_| Line::default()).collect(),
             open: Line::default(),
             wake_ns: AtomicU64::new(FIRST_WAKE_NS),
             called: AtomicUsize::new(0),
@@ -259,8 +325,83 @@ impl Crew {
         self.wake_ns.store(next.clamp(*WAKE_NS.start(), *WAKE_NS.end()), Ordering::Relaxed);
     }
 
-    fn slots(&self) -> impl Iterator<Item = &Slot> {
-        self.slots.iter().map(|line| &line.0)
+    /// A seat for a thread that is not of the pool, until it is given back.
+    pub(crate) fn guest(&self, threads: usize) -> Option<&Seat> {
+        let free = |seat: &&Seat| {
+            !seat.taken.load(Ordering::Relaxed) && !seat.taken.swap(true, Ordering::Acquire)
+        };
+        self.seats.iter().skip(threads).map(|line| &line.0).find(free)
+    }
+
+    pub(crate) fn seat(&self, number: usize) -> Option<&Seat> {
+        self.seats.get(number).map(|line| &line.0)
+    }
+
+    /// Threads that are in a slot, or will come without a call.
+    fn members(&self, slot: usize) -> usize {
+        let comes = |Line(seat): &&Line<Seat>| match seat.slot.load(Ordering::Relaxed) {
+            0 => seat.looks.load(Ordering::Relaxed),
+            at => at == slot + 1,
+        };
+        self.seats.iter().filter(comes).count() + self.called.load(Ordering::Relaxed)
+    }
+
+    /// No seat names this slot. The leader has closed the round.
+    fn is_empty(&self, slot: usize) -> bool {
+        self.seats.iter().all(|line| line.0.slot.load(Ordering::SeqCst) != slot + 1)
+    }
+
+    /// The leader's: waits until no member is there. `relax` lets other threads run, `other` does
+    /// something else meanwhile, if it can.
+    fn wait_for_members(&self, at: usize, relax: impl Fn(), other: impl Fn() -> bool) {
+        let Some(Line(slot)) = self.slots.get(at) else { return };
+        let started = Instant::now();
+        while !self.is_empty(at) {
+            if started.elapsed() < LOOK {
+                std::hint::spin_loop();
+                relax();
+            } else if !other() {
+                let guard = lock(&slot.bed);
+                slot.sleeps.store(true, Ordering::SeqCst);
+                if !self.is_empty(at) {
+                    let woken = slot.wake.wait_timeout(guard, NAP);
+                    drop(woken.unwrap_or_else(PoisonError::into_inner));
+                }
+                slot.sleeps.store(false, Ordering::Relaxed);
+            }
+        }
+    }
+}
+
+impl Seat {
+    /// Enters a slot; tells the round that is open there.
+    fn enter(&self, slot: &Slot, at: usize) -> Option<u64> {
+        if slot.round.load(Ordering::Relaxed) == 0 {
+            return None;
+        }
+        self.slot.store(at + 1, Ordering::SeqCst);
+        match slot.round.load(Ordering::SeqCst) {
+            0 => {
+                self.leave(slot);
+                None
+            }
+            round => Some(round),
+        }
+    }
+
+    fn leave(&self, slot: &Slot) {
+        // The leader that reads this sees what the member has computed.
+        self.slot.store(0, Ordering::SeqCst);
+        if slot.sleeps.load(Ordering::SeqCst) {
+            // The leader holds this lock from its last look on until it sleeps.
+            drop(lock(&slot.bed));
+            slot.wake.notify_all();
+        }
+    }
+
+    /// A guest does not need it any more.
+    pub(crate) fn give_back(&self) {
+        self.taken.store(false, Ordering::Release);
     }
 }
 
@@ -275,144 +416,92 @@ impl Machine {
         (count, block_ns): (usize, u64),
         work: &(dyn Fn(usize) -> bool + Sync),
     ) -> u64 {
-        let job = Job::new(count, block_ns, self.threads, work);
-        let members = self.threads.min(count).saturating_sub(1);
-        if members > 0 && self.may_share() {
-            self.lead(&job, owner, members);
-        } else {
-            job.work(0, |_| false);
+        let job = Job::new((count, block_ns), self.threads, work);
+        let fits = job.parts > 1 && job.len(0) < PLACES as usize;
+        let slots = self.crew.slots.iter().map(|line| &line.0).enumerate();
+        let mut slots = slots.filter(|_| fits && self.may_share());
+        match slots.find(|(_, slot)| slot.claim()) {
+            Some((at, slot)) => self.lead(&job, (at, slot), owner),
+            None => job.run_alone(),
         }
         job.busy.into_inner()
     }
 
-    /// Leads a round. Returns when no other thread uses the job.
-    fn lead(self: &Arc<Machine>, job: &Job<'_>, owner: usize, members: usize) {
-        let own = self.number();
-        let Some(slot) = self.crew.slots().find(|slot| slot.claim()) else {
-            return job.work(own, |_| false);
-        };
-        let at = std::ptr::from_ref(job).cast::<()>().cast_mut();
-        slot.job.store(at, Ordering::Relaxed);
-        slot.owner.store(owner, Ordering::Relaxed);
+    /// Leads a round in a slot that this thread has claimed. Returns when no other thread uses the
+    /// job.
+    fn lead(self: &Arc<Machine>, job: &Job<'_>, (at, slot): (usize, &Slot), owner: usize) {
+        slot.open(job, owner);
         self.crew.open.0.fetch_add(1, Ordering::Relaxed);
-        let room = members.min(State::MOST) as u64 * State::ROOM;
-        // Release: a member that enters sees the job.
-        slot.state.fetch_or(State::OPEN | room, Ordering::Release);
         self.tell();
         // One thread comes to see how long the first block takes.
-        if job.is_unknown() && self.lookers() == 0 {
+        if job.is_unknown() && self.crew.members(at) == 0 {
             self.call();
         }
-        job.work(own, |job| {
-            self.call_further(slot, job);
+        let round = slot.last.load(Ordering::Relaxed);
+        let own = self.number().unwrap_or(self.threads - 1).min(job.parts - 1);
+        slot.work(job, round, own, |left| {
+            self.call_further(at, job, left);
             false
         });
-        slot.state.fetch_and(!State::OPEN, Ordering::AcqRel);
+        slot.round.store(0, Ordering::SeqCst);
         self.crew.open.0.fetch_sub(1, Ordering::Relaxed);
-        slot.wait_for_members(|| self.relax(), || self.help() == Some(true));
-        // Release: who claims the slot next comes after this round.
-        slot.state.fetch_and(State::MOST as u64, Ordering::Release);
+        let other = || self.help() == Some(true);
+        self.crew.wait_for_members(at, || self.relax(), other);
+        // Release: a thread that claims the slot next comes after this round.
+        slot.claimed.store(false, Ordering::Release);
     }
 
-    /// Takes part in an open round, of `owner` alone if it is not 0; `false` if there is none.
-    pub(crate) fn join(self: &Arc<Machine>, owner: usize) -> bool {
-        if self.crew.open.0.load(Ordering::Relaxed) == 0 {
+    /// Takes part in an open round, of `owner` alone if it is not 0, from `seat`; `false` if there
+    /// is none.
+    pub(crate) fn join(self: &Arc<Machine>, seat: &Seat, number: usize, owner: usize) -> bool {
+        if self.crew.open.0.load(Ordering::Relaxed) == 0 || seat.slot.load(Ordering::Relaxed) != 0 {
             return false;
         }
-        let fits = |slot: &&Slot| owner == 0 || slot.owner.load(Ordering::Relaxed) == owner;
-        let Some(slot) = self.crew.slots().filter(fits).find(|slot| slot.enter()) else {
-            return false;
-        };
-        let at = slot.job.load(Ordering::Relaxed).cast::<Job<'_>>();
-        // SAFETY: this thread is inside the round. Its leader stored the address before it opened
-        // the round, and keeps the job until no member is inside (`lead`).
-        let job = unsafe { &*at };
-        self.call_further(slot, job);
-        job.work(self.number(), |job| {
-            self.call_further(slot, job);
+        let slots = self.crew.slots.iter().map(|line| &line.0).enumerate();
+        let fits = |slot: &Slot| owner == 0 || slot.owner.load(Ordering::Relaxed) == owner;
+        let has_blocks = |slot: &Slot| slot.full.0.load(Ordering::Relaxed) != 0;
+        { slots }
+            .filter(|(_, slot)| fits(slot) && has_blocks(slot))
+            .any(|(at, slot)| self.join_at(seat, number, (at, slot)))
+    }
+
+    fn join_at(
+        self: &Arc<Machine>,
+        seat: &Seat,
+        number: usize,
+        (at, slot): (usize, &Slot),
+    ) -> bool {
+        let Some(round) = seat.enter(slot, at) else { return false };
+        let address = slot.job.load(Ordering::Relaxed).cast::<Job<'_>>();
+        // SAFETY: this thread's seat named the slot before it read that a round is open there. The
+        // leader stored the address before it opened the round, and keeps the job until it has
+        // closed the round and then found no seat that names the slot (`lead`).
+        let job = unsafe { &*address };
+        if job.is_unknown() {
+            self.call_further(at, job, job.count);
+        }
+        let mut first = true;
+        slot.work(job, round, number % job.parts, |left| {
+            if std::mem::take(&mut first) {
+                self.call_further(at, job, left);
+            }
             // A lane that no thread runs needs this one more than the launch does, and so does the
             // operation that this one waits for.
             self.crowded() || nested()
         });
-        slot.leave();
+        seat.leave(slot);
         true
     }
 
-    /// Calls sleeping threads to a round, if what is left of it is worth that.
-    fn call_further(self: &Arc<Machine>, slot: &Slot, job: &Job<'_>) {
-        let state = State(slot.state.load(Ordering::Relaxed));
-        if !state.is_open() {
+    /// Calls sleeping threads to a round, if so many blocks that are left are worth that.
+    fn call_further(self: &Arc<Machine>, at: usize, job: &Job<'_>, left: usize) {
+        if self.asleep() == 0 {
             return;
         }
-        let (at_work, most) = (1 + state.inside(), 1 + state.most());
-        let coming = self.crew.called.load(Ordering::Relaxed) + self.awake();
-        for _ in 0..further(job.left_ns(), at_work + coming, most, self.crew.wake_ns()) {
+        let at_work = 1 + self.crew.members(at);
+        let (ns, wake_ns) = (job.ns_of(left), self.crew.wake_ns());
+        for _ in 0..further(ns, at_work, job.parts, wake_ns) {
             self.call();
-        }
-    }
-}
-
-impl Slot {
-    fn claim(&self) -> bool {
-        let is_free = |state| state & State::CLAIMED == 0;
-        is_free(self.state.load(Ordering::Relaxed))
-            && is_free(self.state.fetch_or(State::CLAIMED, Ordering::Acquire))
-    }
-
-    /// Makes this thread a member, if the slot is open.
-    fn enter(&self) -> bool {
-        if !State(self.state.load(Ordering::Relaxed)).is_open() {
-            return false;
-        }
-        // Acquire: a member sees the job.
-        let is_member = State(self.state.fetch_add(State::MEMBER, Ordering::Acquire)).is_open();
-        if !is_member {
-            self.leave();
-        }
-        is_member
-    }
-
-    fn leave(&self) {
-        // Release: the leader sees what this member has computed.
-        let before = State(self.state.fetch_sub(State::MEMBER, Ordering::Release));
-        if before.inside() == 1 && before.0 & State::SLEEPER != 0 {
-            // The leader holds this lock from its last look on until it sleeps.
-            drop(lock(&self.sleeper));
-            self.wake.notify_all();
-        }
-    }
-
-    fn is_empty(&self) -> bool {
-        State(self.state.load(Ordering::Acquire)).inside() == 0
-    }
-
-    /// Waits until no member is inside. `relax` lets other threads run, `other` does something else
-    /// meanwhile, if it can.
-    fn wait_for_members(&self, relax: impl Fn(), other: impl Fn() -> bool) {
-        let started = Instant::now();
-        loop {
-            if (0..SPINS).any(|_| {
-                std::hint::spin_loop();
-                self.is_empty()
-            }) {
-                return;
-            }
-            if started.elapsed() > LOOK {
-                break;
-            }
-            relax();
-        }
-        while !self.is_empty() {
-            if other() {
-                continue;
-            }
-            let guard = lock(&self.sleeper);
-            let before = State(self.state.fetch_or(State::SLEEPER, Ordering::AcqRel));
-            if before.inside() > 0 {
-                // Awake now and then: there may be something else to do.
-                let nap = Duration::from_micros(200);
-                drop(self.wake.wait_timeout(guard, nap).unwrap_or_else(PoisonError::into_inner));
-            }
         }
     }
 }
@@ -503,10 +592,6 @@ mod tests {
                 assert!(first <= calls && calls <= threads, "{threads} {items}: {first} {calls}");
             }
         }
-        // The first block alone: none follows that could be shared.
-        let job = Job::new(2, 0, 64, &|_| true);
-        assert!(job.is_unknown());
-        assert_eq!(job.take(0), Some(0..1));
     }
 
     #[test]
@@ -566,7 +651,7 @@ mod tests {
                 for thread in 0..4 {
                     scope.spawn(move || (0..300).for_each(|n| lead(1 + (n * 7 + thread) % 257)));
                 }
-                scope.spawn(|| (0..3000).filter(|_| machine.join(1)).count());
+                scope.spawn(|| (0..300).filter(|_| machine.watch(1, || false)).count());
             });
             let all: usize = blocks.iter().map(|done| done.load(Ordering::Relaxed)).sum();
             let wanted: usize =
@@ -588,7 +673,7 @@ mod tests {
 
     #[test]
     fn what_waking_takes_goes_down_at_once_and_up_slowly() {
-        let crew = Crew::new();
+        let crew = Crew::new(2);
         let come = |ago: Duration| {
             crew.calls_one();
             let called = Instant::now().checked_sub(ago);

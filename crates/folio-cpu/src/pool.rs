@@ -7,14 +7,20 @@
 //!
 //! # The protocol
 //!
-//! A thread that brings work makes it visible, changes `news`, and calls a thread only if no thread
-//! looks. A looker counts itself, reads `news`, and looks at the work. When it gives up it first
-//! takes itself out of the count, and then reads `news` once more. All four are sequentially
-//! consistent: a looker that was in the count when work was brought sees the change of `news` in
-//! its last look.
+//! A thread of the pool is asleep, or serves: it takes lanes, takes part in launches, or looks for
+//! either. One looker is the *sentinel*. A thread that brings a lane makes it visible, changes
+//! `news`, and calls a sleeping thread only if there is no sentinel.
+//!
+//! - A looker reads `news`, looks for work, and then waits for `news` to change. A sentinel that
+//!   stops looking first gives that up, and then reads `news` once more.
+//! - A thread that falls asleep first counts itself in `asleep`, and then reads `news` once more. A
+//!   thread that calls takes one out of the count: so nobody is called who is awake.
+//!
+//! All of these are sequentially consistent. So a bringer that finds a sentinel, or no thread
+//! asleep, has changed `news` before the last look of that thread.
 
 use crate::cost::Costs;
-use crate::crew::Crew;
+use crate::crew::{Crew, Line, SPINS, Seat};
 use crate::driver::{self, Driver};
 use crate::lane::Core;
 use crate::lock;
@@ -24,13 +30,11 @@ use std::cell::Cell;
 use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock, TryLockError};
 use std::time::{Duration, Instant};
 
 /// How long a thread looks for work before it sleeps: several times what waking it would take.
 pub(crate) const LOOK: Duration = Duration::from_micros(50);
-/// How often a looker looks before it looks at the clock.
-const LOOKS: usize = 32;
 
 /// What all devices of a backend share. Every lane holds it, so that neither memory nor threads
 /// end before the last operation.
@@ -49,11 +53,12 @@ pub(crate) struct Machine {
     /// Without a pool: a thread works off `ready`.
     draining: AtomicBool,
     /// Changes whenever there may be something new to do.
-    news: AtomicU64,
-    lookers: AtomicUsize,
-    /// Threads of the program that wait for a lane, and are awake.
-    waiters: AtomicUsize,
-    /// Threads that may look at once: they and those at work have a core each.
+    news: Line<AtomicU64>,
+    /// One of the lookers is it.
+    sentinel: Line<AtomicBool>,
+    /// Threads of the pool that sleep, and have not been called.
+    asleep: Line<AtomicUsize>,
+    /// Threads that may be awake without work: they and one of the program have a core each.
     most_lookers: usize,
 }
 
@@ -87,15 +92,15 @@ impl Machine {
             cores,
             costs: Costs::new(),
             memories,
-            crew: Crew::new(),
+            crew: Crew::new(threads),
             epoch: Instant::now(),
             pool: OnceLock::new(),
             ready: Mutex::default(),
             waiting: AtomicUsize::new(0),
             draining: AtomicBool::new(false),
-            news: AtomicU64::new(0),
-            lookers: AtomicUsize::new(0),
-            waiters: AtomicUsize::new(0),
+            news: Line(AtomicU64::new(0)),
+            sentinel: Line(AtomicBool::new(false)),
+            asleep: Line(AtomicUsize::new(threads)),
             most_lookers: threads.min(cores - 1),
         }
     }
@@ -134,40 +139,59 @@ impl Machine {
             return self.drain();
         }
         self.tell();
-        if self.lookers() == 0 {
+        if !self.sentinel.0.load(Ordering::SeqCst) {
             self.call();
         }
     }
 
     /// There is something new to do.
     pub(crate) fn tell(&self) {
-        self.news.fetch_add(1, Ordering::SeqCst);
+        self.news.0.fetch_add(1, Ordering::SeqCst);
     }
 
-    /// Threads that are awake without work.
-    pub(crate) fn lookers(&self) -> usize {
-        self.lookers.load(Ordering::SeqCst)
+    fn news(&self) -> u64 {
+        self.news.0.load(Ordering::SeqCst)
     }
 
-    /// Threads that are awake without work, and would take part in a launch: of the pool, and of
-    /// the program.
-    pub(crate) fn awake(&self) -> usize {
-        self.lookers.load(Ordering::Relaxed) + self.waiters.load(Ordering::Relaxed)
+    /// Threads of the pool that could be called.
+    pub(crate) fn asleep(&self) -> usize {
+        self.asleep.0.load(Ordering::Relaxed)
+    }
+
+    /// Takes one thread out of the count of those asleep.
+    fn take_sleeper(&self) -> bool {
+        let order = Ordering::SeqCst;
+        self.asleep.0.fetch_update(order, order, |asleep| asleep.checked_sub(1)).is_ok()
+    }
+
+    /// Wakes a thread of the pool, if one is asleep.
+    pub(crate) fn call(self: &Arc<Machine>) {
+        let Some(pool) = self.pool() else { return };
+        if !self.take_sleeper() {
+            return;
+        }
+        self.crew.calls_one();
+        let (machine, called) = (Arc::clone(self), Instant::now());
+        pool.spawn(move || {
+            machine.crew.has_come(called);
+            machine.serve();
+        });
     }
 
     /// Waits a while until `done`, and takes part in launches of this lane meanwhile; `false` if
-    /// the time was too short.
+    /// the time was too short. For threads that are not of the pool.
     pub(crate) fn watch(self: &Arc<Machine>, owner: usize, done: impl Fn() -> bool) -> bool {
-        self.waiters.fetch_add(1, Ordering::Relaxed);
+        let seat = self.crew.guest(self.threads);
+        seat.inspect(|seat| seat.looks.store(true, Ordering::Relaxed));
         let mut started = Instant::now();
         let reached = loop {
-            if (0..LOOKS).any(|_| {
+            if (0..SPINS).any(|_| {
                 std::hint::spin_loop();
                 done()
             }) {
                 break true;
             }
-            if self.join(owner) {
+            if seat.is_some_and(|seat| self.join(seat, self.threads - 1, owner)) {
                 started = Instant::now();
             } else if started.elapsed() > LOOK {
                 break false;
@@ -175,19 +199,11 @@ impl Machine {
                 self.relax();
             }
         };
-        self.waiters.fetch_sub(1, Ordering::Relaxed);
-        reached
-    }
-
-    /// Wakes a thread of the pool.
-    pub(crate) fn call(self: &Arc<Machine>) {
-        let Some(pool) = self.pool() else { return };
-        self.crew.calls_one();
-        let (machine, called) = (Arc::clone(self), Instant::now());
-        pool.spawn(move || {
-            machine.crew.has_come(called);
-            machine.serve();
+        seat.inspect(|seat| {
+            seat.looks.store(false, Ordering::Relaxed);
+            seat.give_back();
         });
+        reached
     }
 
     /// Lanes wait for a thread.
@@ -200,64 +216,84 @@ impl Machine {
         DEPTH.get() < MAX_DEPTH && self.pool().is_some()
     }
 
-    /// This thread's number, below the number of threads. A thread of the program has the last one:
-    /// it works where the last thread of the pool would.
-    pub(crate) fn number(&self) -> usize {
-        let of_pool = self.pool().and_then(ThreadPool::current_thread_index);
-        of_pool.unwrap_or(self.threads - 1)
+    /// The number of this thread, if it is one of the pool.
+    pub(crate) fn number(&self) -> Option<usize> {
+        self.pool.get()?.as_ref()?.current_thread_index()
     }
 
     /// What a thread of the pool does that was called.
     fn serve(self: &Arc<Machine>) {
-        if nested() {
-            // The operation below waits for this thread.
-            self.serve_one();
-            return;
-        }
+        let number = self.number().unwrap_or(0);
+        let Some(seat) = self.crew.seat(number) else { return };
         loop {
-            let seen = self.news.load(Ordering::SeqCst);
-            if !self.serve_one() && !self.look(seen) {
+            let seen = self.news();
+            let served = self.serve_one(seat, number);
+            // The operation below waits for this thread.
+            let ends = nested();
+            if !ends && (served || self.look(seat, seen)) {
+                continue;
+            }
+            self.asleep.0.fetch_add(1, Ordering::SeqCst);
+            if ends || self.news() == seen || !self.take_sleeper() {
                 return;
             }
         }
     }
 
-    fn serve_one(self: &Arc<Machine>) -> bool {
-        let Some(lane) = self.oldest() else { return self.join(0) };
+    fn serve_one(self: &Arc<Machine>, seat: &Seat, number: usize) -> bool {
+        let Some(lane) = self.oldest() else { return self.join(seat, number, 0) };
         // Its bringer may have counted on this thread for more than one lane.
-        if self.crowded() && self.lookers() == 0 {
-            self.call();
+        if self.crowded() {
+            self.tell();
+            if !self.sentinel.0.load(Ordering::SeqCst) {
+                self.call();
+            }
         }
         driver::run_queued(&lane, Driver::Pool);
         true
     }
 
+    /// The lane that has waited longest. None also while another thread takes one, or brings one,
+    /// and will tell so.
     fn oldest(&self) -> Option<Arc<Core>> {
         if self.waiting.load(Ordering::SeqCst) == 0 {
             return None;
         }
-        let mut ready = lock(&self.ready);
+        let mut ready = match self.ready.try_lock() {
+            Ok(ready) => ready,
+            Err(TryLockError::Poisoned(ready)) => ready.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
         let lane = ready.pop_front();
         self.waiting.store(ready.len(), Ordering::SeqCst);
         lane
     }
 
-    /// Waits a while for `news` to change; `false` if it did not, and this thread may sleep.
-    fn look(&self, seen: u64) -> bool {
-        let others = self.lookers.fetch_add(1, Ordering::SeqCst);
-        let end = (others < self.most_lookers).then(|| Instant::now() + LOOK);
-        while let Some(end) = end {
-            let changed = (0..LOOKS).any(|_| {
+    /// Waits a while for `news` to change; `false` if it did not.
+    fn look(&self, seat: &Seat, seen: u64) -> bool {
+        if self.threads - self.asleep().min(self.threads) > self.most_lookers {
+            return false;
+        }
+        seat.looks.store(true, Ordering::Relaxed);
+        let (end, mut is_sentinel) = (Instant::now() + LOOK, false);
+        loop {
+            if !is_sentinel && !self.sentinel.0.load(Ordering::Relaxed) {
+                is_sentinel = !self.sentinel.0.swap(true, Ordering::SeqCst);
+            }
+            let changed = (0..SPINS).any(|_| {
                 std::hint::spin_loop();
-                self.news.load(Ordering::Relaxed) != seen
+                self.news.0.load(Ordering::Relaxed) != seen
             });
             if changed || Instant::now() > end {
                 break;
             }
             self.relax();
         }
-        self.lookers.fetch_sub(1, Ordering::SeqCst);
-        self.news.load(Ordering::SeqCst) != seen
+        seat.looks.store(false, Ordering::Relaxed);
+        if is_sentinel {
+            self.sentinel.0.store(false, Ordering::SeqCst);
+        }
+        self.news() != seen
     }
 
     /// Lets other threads of the pool run where there is no core for each. Elsewhere it does not: a
@@ -289,6 +325,8 @@ impl Machine {
         if DEPTH.get() >= MAX_DEPTH {
             return Some(false);
         }
-        nest(|| Some(self.serve_one() || pool.yield_now() == Some(Yield::Executed)))
+        let number = pool.current_thread_index()?;
+        let one = || self.crew.seat(number).is_some_and(|seat| self.serve_one(seat, number));
+        nest(|| Some(one() || pool.yield_now() == Some(Yield::Executed)))
     }
 }

@@ -16,4 +16,6 @@ pub mod engine;
 pub mod hal;
 #[doc(hidden)]
 pub mod paths;
+#[doc(hidden)]
+pub mod pool;
 mod suite;

@@ -6,6 +6,7 @@
 //! runtime is told once. A failure that no call has returned is returned by the runtime's `wait`;
 //! without a handler it is written to standard error when the runtime's last handle goes.
 
+use crate::allocator::AllocatorFault;
 use crate::engine::fused::blamed;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::text::Plain;
@@ -193,6 +194,24 @@ pub enum Error {
         in_use: u64,
         /// Bytes allowed: `u64::MAX` where there is no budget.
         limit: u64,
+    },
+    /// An allocator of the program ([`HostAllocator`](crate::HostAllocator)) gave no memory that
+    /// can be used.
+    #[error(
+        "the program's allocator, for {what} {label}: asked for {asked} bytes aligned to {align}, \
+         {fault}"
+    )]
+    Allocator {
+        /// What the memory was for.
+        what: &'static str,
+        /// Its name.
+        label: Label,
+        /// Bytes asked for.
+        asked: u64,
+        /// The alignment asked for.
+        align: usize,
+        /// What it did.
+        fault: AllocatorFault,
     },
     /// A guard of the host holds the data; nothing queues behind user code.
     #[error(

@@ -203,10 +203,15 @@ impl CommandGroup {
 
     /// Where it runs.
     pub(crate) fn domain(&self) -> DomainId {
-        match self.doing {
-            Doing::OnHost | Doing::Task { .. } => DomainId::HOST,
-            _ => self.core.engine.devices[usize::from(self.device)].domain,
+        match self.is_on_host() {
+            true => DomainId::HOST,
+            false => self.core.engine.devices[usize::from(self.device)].domain,
         }
+    }
+
+    /// The host does it, and not the queue's device.
+    pub(crate) fn is_on_host(&self) -> bool {
+        matches!(self.doing, Doing::OnHost | Doing::Task { .. })
     }
 
     /// Its data goes to the host.

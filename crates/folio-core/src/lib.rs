@@ -8,6 +8,7 @@ pub mod hal;
 pub mod pages;
 pub mod sched;
 
+mod allocator;
 #[doc(hidden)]
 pub mod arguments;
 mod buffer;
@@ -48,6 +49,7 @@ mod token;
 mod usm;
 mod views;
 
+pub use allocator::{AllocatorFault, HostAllocator, HostBlock};
 pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Lend, Part, Policy,
     ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Refused, Shared, Slice, SliceMut,

@@ -9,6 +9,7 @@
 #![allow(clippy::panic, reason = "kernels and tasks of the tests panic on purpose")]
 
 mod addresses;
+mod allocators;
 mod bounds;
 mod choice;
 mod events;
@@ -84,6 +85,7 @@ const TESTS: &[&[Test]] = &[
     links::TESTS,
     addresses::TESTS,
     pressure::TESTS,
+    allocators::TESTS,
     trackers::TESTS,
     usm::TESTS,
     graphs::TESTS,

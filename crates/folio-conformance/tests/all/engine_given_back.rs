@@ -2,8 +2,10 @@
 //! pages in pieces. Random programs found each of these.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+use crate::engine_lost::{KINDS, eventually, kinds, on};
+use folio_conformance::pool::Pool;
 use folio_core::{
-    Buffer, BufferOptions, Cause, DeviceRef, Error, ReclaimError, Runtime, ViewPolicy,
+    Buffer, BufferOptions, Cause, DeviceRef, Error, Links, ReclaimError, Runtime, ViewPolicy,
 };
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 
@@ -158,5 +160,34 @@ fn what_a_lost_device_does_not_have_is_written_back() {
         };
         assert!(matches!(error, Error::Failed(why) if matches!(why.cause(), Cause::DataLost)));
         assert_eq!((&came[..4], &came[8..]), (&[5; 4][..], &[7, 7, 7, 7, 1, 1, 1, 1][..]));
+    }
+}
+
+/// ERR-04, MPTR-01: memory of an allocator of the program comes back once, also from a device that
+/// is lost with work under way, and that uses the memory as its own.
+#[test]
+fn memory_of_an_allocator_comes_back_from_a_lost_device() {
+    for (name, builder) in kinds() {
+        for links in [Links::Off, Links::On] {
+            let backend = builder.clone().build();
+            let sim = backend.handle();
+            let rt = Runtime::builder().backend(backend).links(links).build().unwrap();
+            let q = on(&rt, 0);
+            let pool = Pool::new(usize::MAX);
+            let options = BufferOptions::new().allocator(pool.clone());
+            let mut x = rt.buffer_from_with(&[1; 8], [8], options.clone()).unwrap();
+            let mut idle = rt.buffer_from_with(&[1; 8], [8], options).unwrap();
+            q.fill(&mut idle, 2).unwrap().wait().unwrap();
+            KINDS.iter().for_each(|lane| sim.hold(0, *lane));
+            let added = q.fill(&mut x, 3).unwrap();
+            drop(idle);
+            sim.lose(0);
+            assert!(added.wait().is_err(), "{name}");
+            drop((added, x));
+            let _ = rt.wait();
+            eventually("all memory came back", || pool.out() == 0);
+            assert_eq!((pool.given(), pool.wrong()), (2, 0), "{name}");
+            eventually("everything is given back", || sim.live_allocations() == (0, 0));
+        }
     }
 }

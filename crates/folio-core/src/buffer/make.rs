@@ -138,7 +138,11 @@ impl Runtime {
         shape: impl Coords<D>,
         options: BufferOptions,
     ) -> Result<Buffer<T, D>> {
-        let device = options.page_locked.clone();
+        let (device, program) = (options.page_locked.clone(), options.allocator.is_some());
+        if device.is_some() && program {
+            let why = format!("buffer {}: its memory is an allocator's", options.label);
+            return Err(Error::Configuration { what: "page-locked memory", why });
+        }
         let view = self.storage::<T>(widen(shape.coords()), D, options, None)?;
         if let Some(device) = device {
             if !device.core.same(&self.core) {
@@ -147,7 +151,11 @@ impl Runtime {
             }
             self.core.engine.page_lock(view.storage.id, device.at)?;
         }
-        Ok(Buffer::from_view(view))
+        let buffer = Buffer::from_view(view);
+        if program && !buffer.is_empty() {
+            self.core.engine.allocate(&[(buffer.view.storage.id, DomainId::HOST)])?;
+        }
+        Ok(buffer)
     }
 
     /// As [`buffer_from_shape`](Self::buffer_from_shape), with options.
@@ -175,12 +183,12 @@ impl Runtime {
                 needed: None,
             });
         }
-        let locked = options.page_locked.is_some();
+        let elsewhere = options.page_locked.is_some() || options.allocator.is_some();
         let buffer = self.buffer_with(shape, options)?;
         match data {
             _ if data.is_empty() => {}
             Cow::Borrowed(data) => self.copy_in(&buffer, data)?,
-            Cow::Owned(data) if locked => self.copy_in(&buffer, &data)?,
+            Cow::Owned(data) if elsewhere => self.copy_in(&buffer, &data)?,
             Cow::Owned(data) => self.move_in(&buffer, data)?,
         }
         Ok(buffer)

@@ -1,6 +1,8 @@
 //! How a buffer is made.
 
 use crate::Evict;
+use crate::allocator::HostAllocator;
+use crate::engine::host_memory::Program;
 use crate::error::Label;
 use crate::pages::PageTrackerFactory;
 use crate::runtime::DeviceRef;
@@ -16,6 +18,8 @@ pub struct BufferOptions {
     pub(crate) sync: bool,
     pub(crate) evict: Option<Evict>,
     pub(crate) page_locked: Option<DeviceRef>,
+    /// Who gives the memory on the host.
+    pub(crate) allocator: Option<Program>,
     /// No tracker of a user's, whatever the runtime has.
     pub(crate) own_tracker: bool,
 }
@@ -64,6 +68,22 @@ impl BufferOptions {
     #[must_use]
     pub fn page_locked(mut self, device: &DeviceRef) -> BufferOptions {
         self.page_locked = Some(device.clone());
+        self
+    }
+
+    /// The buffer's memory on the host comes from an allocator of the program, from the beginning
+    /// on, and goes back to it; so does memory that is made again after a
+    /// [`release`](crate::Buffer::release) or an eviction. A device that shares the host's memory
+    /// uses it, too.
+    ///
+    /// Contents are copied into it, also those of a `Vec` by value. If the allocator gives none,
+    /// making the buffer is [`Error::Allocator`](crate::Error::Allocator). With
+    /// [`page_locked`](Self::page_locked), which names another one who gives this memory, and for a
+    /// view, which has the program's, it is
+    /// [`Error::Configuration`](crate::Error::Configuration).
+    #[must_use]
+    pub fn allocator(mut self, allocator: Arc<dyn HostAllocator>) -> BufferOptions {
+        self.allocator = Some(Program::new(allocator));
         self
     }
 

@@ -282,9 +282,13 @@ pub(crate) unsafe fn view_over<T: DeviceType>(
     options: BufferOptions,
     end: Option<End>,
 ) -> Result<View> {
-    if options.page_locked.is_some() {
+    let other_memory = [
+        (options.page_locked.is_some(), "page-locked memory"),
+        (options.allocator.is_some(), "memory of an allocator"),
+    ];
+    if let Some((_, what)) = other_memory.into_iter().find(|(wanted, _)| *wanted) {
         let why = format!("view {}: it has the program's memory", options.label);
-        return Err(Error::Configuration { what: "page-locked memory", why });
+        return Err(Error::Configuration { what, why });
     }
     if let Some(queue) = end.as_ref().and_then(|end| end.queue.as_ref())
         && !queue.inner.core.same(&rt.core)

@@ -5,10 +5,12 @@
 
 use super::Engine;
 use super::evict::{Pressure, Takeover};
+use super::host_memory::Given;
 use super::ledger::Ledger;
 use super::link::{Apart, Prospect};
 use super::storage::{Alloc, Garbage, Owner, StorageId};
 use super::trace::Note;
+use crate::allocator::AllocatorFault;
 use crate::error::{Error, Label};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
@@ -29,6 +31,25 @@ struct Wanted<'a> {
     take: Option<&'a [StorageId]>,
     /// It has an address, which the program gets.
     pointed: bool,
+}
+
+/// What was refused, where room can be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lack {
+    /// Memory, or budget.
+    Memory,
+    /// Memory of the program's allocator.
+    OfProgram,
+}
+
+impl Lack {
+    fn of<T>(made: &Result<T, Error>) -> Option<Lack> {
+        match made {
+            Err(Error::OutOfMemory { .. }) => Some(Lack::Memory),
+            Err(Error::Allocator { fault: AllocatorFault::Refused, .. }) => Some(Lack::OfProgram),
+            _ => None,
+        }
+    }
 }
 
 /// Where the memory of a storage on a domain comes from.
@@ -97,13 +118,17 @@ impl Engine {
         keep: SmallVec<[StorageId; 4]>,
         make: impl Fn(Option<&[StorageId]>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let short = |made: &Result<T, Error>| matches!(made, Err(Error::OutOfMemory { .. }));
         let mut made = make(None);
-        if short(&made) {
+        if Lack::of(&made).is_some() {
             self.reclaim();
+            let programs = self.programs_of(&keep);
             let mut pressure = Pressure::new(keep);
             made = make(Some(&pressure.spared));
-            while short(&made) && self.evict(domains, &mut pressure) {
+            while let Some(lack) = Lack::of(&made) {
+                pressure.programs = (lack == Lack::OfProgram).then(|| programs.clone());
+                if !self.evict(domains, &mut pressure) {
+                    break;
+                }
                 made = make(Some(&pressure.spared));
             }
         }
@@ -122,6 +147,8 @@ impl Engine {
         missing: &[(StorageId, DomainId)],
         wanted: Wanted<'_>,
     ) -> Result<(), Error> {
+        // Foreign code, and so before the lock.
+        let mut given = self.ask_programs(missing)?;
         // Two threads that need the same must not both take it from the budget.
         let traced = super::trace::listening();
         let one_at_a_time = self.allocating.lock();
@@ -136,7 +163,7 @@ impl Engine {
                 // If it does not come, the caller asks again.
                 continue;
             }
-            match self.make_one((id, domain), wanted, &made) {
+            match self.make_one((id, domain), wanted, (&made, &mut given)) {
                 Ok(new) => made.extend(new),
                 Err(error) => {
                     result = Err(error);
@@ -166,17 +193,21 @@ impl Engine {
         &self,
         (id, domain): (StorageId, DomainId),
         wanted: Wanted<'_>,
-        made: &[New],
+        (made, given): (&[New], &mut Given<'_>),
     ) -> Result<Option<New>, Error> {
-        let (bytes, label) = {
+        let (bytes, label, of_program) = {
             let ledger = self.lock();
             let storage = &ledger.storages[id.0];
             if storage.alloc(domain).is_some() {
                 return Ok(None);
             }
-            (storage.bytes(), storage.label.clone())
+            (storage.bytes(), storage.label.clone(), storage.allocator.is_some())
         };
         let new = |origin| Ok(Some(New { id, domain, bytes, origin }));
+        if domain.is_host() && of_program {
+            // If the storage had memory when the program was asked, the caller asks again.
+            return given.take(id).map_or(Ok(None), |memory| new(Origin::Own(memory.alloc)));
+        }
         let mut apart = Apart::Usm;
         if !domain.is_host() {
             match self.allocate_linked(id, domain, wanted.pointed)? {

@@ -2,21 +2,19 @@
 
 use super::Engine;
 use super::courier::Engaged;
+use super::host_memory::give_back;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
 use super::link::Apart;
-use super::staging::{host_alloc, host_free};
-use super::storage::{Alloc, Garbage, Owner, StorageId};
+use super::storage::{Alloc, Garbage, Owner};
 use super::trace;
 use crate::error::{Error, Label};
 use crate::hal::{
-    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, HostPtr, LaneKind, MemBase,
-    MemRef,
+    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
 };
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
-use std::alloc::Layout;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -181,13 +179,8 @@ impl Engine {
         what: &'static str,
         label: &Label,
     ) -> Result<Alloc, Error> {
-        if domain == DomainId::HOST {
-            self.take_host(bytes, what, label)?;
-            let Some((ptr, layout)) = host_alloc(bytes) else {
-                self.host_budget.give(bytes as u64);
-                return Err(self.no_host_memory(bytes, what, label));
-            };
-            return Ok(Alloc::of_host(ptr, Owner::Host(layout), true));
+        if domain.is_host() {
+            return self.host_alloc(None, bytes, what, label);
         }
         let req = AllocReq {
             kind: AllocKind::Device,
@@ -200,55 +193,6 @@ impl Engine {
             label: label.as_str(),
         };
         self.device_alloc(self.first_on(domain), req, what, label)
-    }
-
-    /// Counts host memory against the host's budget.
-    pub(super) fn take_host(
-        &self,
-        bytes: usize,
-        what: &'static str,
-        label: &Label,
-    ) -> Result<(), Error> {
-        match self.host_budget.take(bytes as u64) {
-            true => Ok(()),
-            false => Err(self.no_host_memory(bytes, what, label)),
-        }
-    }
-
-    fn no_host_memory(&self, bytes: usize, what: &'static str, label: &Label) -> Error {
-        Error::OutOfMemory {
-            device: "host".to_owned(),
-            what,
-            label: label.clone(),
-            asked: bytes as u64,
-            in_use: self.host_budget.in_use(),
-            limit: self.host_budget.limit(),
-        }
-    }
-
-    /// Makes memory of the program the host's allocation of a new buffer, contents included. It
-    /// counts against the host's budget. After an error the memory is still the caller's.
-    ///
-    /// # Safety
-    /// `at` came from the global allocator by `layout`. It has as many initialised bytes as the
-    /// storage, and nothing else uses or frees it from now on, unless this fails.
-    pub(crate) unsafe fn adopt_host(
-        &self,
-        id: StorageId,
-        at: HostPtr,
-        layout: Layout,
-    ) -> Result<(), Error> {
-        let (bytes, label) = self.enter(|ledger| {
-            let storage = &ledger.storages[id.0];
-            (storage.bytes(), storage.label.clone())
-        });
-        self.take_host(bytes, "buffer", &label).or_else(|_| {
-            self.reclaim();
-            self.take_host(bytes, "buffer", &label)
-        })?;
-        let alloc = Alloc::of_host(at, Owner::Host(layout), true);
-        self.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
-        Ok(())
     }
 
     /// Memory of a device, within its budget.
@@ -331,12 +275,11 @@ impl Engine {
     pub(crate) fn free(&self, garbage: Garbage) {
         match garbage.alloc.owner {
             Owner::User => {}
-            Owner::Host(layout) => {
+            Owner::Host(lender) => {
                 if let MemBase::Host(ptr) = garbage.alloc.mem.base {
-                    // SAFETY: allocated by this layout (`allocate_one`, `adopt_host`); the ledger
-                    // gives an allocation away once, when no operation and no handle uses it any
-                    // more.
-                    unsafe { host_free(ptr, layout) };
+                    // SAFETY: it is this lender's (`host_alloc`, `adopt_host`); the ledger gives an
+                    // allocation away once, when no operation and no handle uses it any more.
+                    unsafe { give_back(ptr, lender) };
                     self.host_budget.give(garbage.bytes as u64);
                 }
             }

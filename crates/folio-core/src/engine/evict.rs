@@ -15,6 +15,7 @@
 
 use super::Engine;
 use super::allocate::Takes;
+use super::host_memory::Program;
 use super::ledger::Ledger;
 use super::link::Apart;
 use super::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
@@ -72,11 +73,13 @@ pub(super) struct Pressure {
     /// They were written to the host for this. What is then still current on the device alone stays
     /// so: the copy has failed, or a user's tracker says for ever that the host has nothing.
     written: Vec<StorageId>,
+    /// Only host memory of these allocators of the program helps.
+    pub(super) programs: Option<SmallVec<[Program; 1]>>,
 }
 
 impl Pressure {
     pub(super) fn new(keep: SmallVec<[StorageId; 4]>) -> Pressure {
-        Pressure { spared: keep, written: Vec::new() }
+        Pressure { spared: keep, written: Vec::new(), programs: None }
     }
 }
 
@@ -108,6 +111,13 @@ pub(super) enum Step {
 }
 
 impl StorageState {
+    /// Its memory on `domain` is of the kind that is short.
+    fn helps(&self, domain: DomainId, pressure: &Pressure) -> bool {
+        let Some(programs) = &pressure.programs else { return true };
+        let owner = self.alloc(domain).map(|alloc| alloc.owner);
+        matches!(owner, Some(Owner::Host(lender)) if lender.is_one_of(programs))
+    }
+
     /// Its allocation on `domain` may go, now or when its commands have ended.
     fn may_give(&self, domain: DomainId) -> Option<Evict> {
         let evict = self.evict?;
@@ -176,6 +186,9 @@ impl Ledger {
         for (priority, id) in self.candidates(domain, &pressure.spared) {
             if first.is_some_and(|(lowest, ..)| lowest < priority) {
                 break;
+            }
+            if !self.storages[id.0].helps(domain, pressure) {
+                continue;
             }
             match self.way_out(id, domain) {
                 Some(Way::Free) => {

@@ -7,7 +7,7 @@
 //!   [`evict`], [`link`]: memory that gives way, or is shared.
 //! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
 //! * [`devices`], [`kernels`], [`loaded`]: opening devices; what is loaded on them. [`allocate`],
-//!   [`pointer`]: memory for storages, and its addresses.
+//!   [`host_memory`], [`pointer`]: memory for storages, that of the host, and addresses.
 //! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
 //!   nobody waits for, and run host tasks.
 
@@ -30,6 +30,7 @@ mod fragments;
 pub(crate) mod fused;
 pub(crate) mod guard;
 pub(crate) mod host;
+pub(crate) mod host_memory;
 #[cfg(all(test, not(loom), not(miri)))]
 mod hot_path;
 pub(crate) mod kernels;

@@ -12,12 +12,12 @@ use super::Engine;
 use super::courier::Engaged;
 use super::devices::{Budget, DeviceEntry};
 use super::host::HostThreads;
+use super::host_memory::{HostMemory, take};
 use super::kernels::Kernels;
 use super::lanes::{LaneShared, Lanes, Payload, WaitKey};
 use super::ledger::{Body, DeviceFacts, LANES_PER_DEVICE, Ledger, NewOp};
 use super::port::LaneTable;
 use super::reaper::Reaper;
-use super::staging::host_alloc;
 use super::storage::{Alloc, Life, Owner, StorageId, StorageState};
 use super::wait::Waited;
 use crate::error::{Cause, Label};
@@ -282,8 +282,8 @@ impl Model {
     fn storage(&self) -> StorageId {
         let grid = Grid::new([1, 1, 64], [1, 1, 64]);
         assert!(self.engine.host_budget.take(64));
-        let (host, layout) = host_alloc(64).unwrap();
-        let alloc = Alloc::of_host(host, Owner::Host(layout), true);
+        let HostMemory { at, lender, .. } = take(None, 64).unwrap();
+        let alloc = Alloc::of_host(at, Owner::Host(lender), true);
         let tracker = crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages));
         let mut state = StorageState::new(Label::NONE, (grid, 1), tracker, None);
         state.set_alloc(DomainId::HOST, alloc);

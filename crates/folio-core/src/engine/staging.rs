@@ -1,9 +1,8 @@
-//! Host memory that the engine owns: the host allocations of buffers, and the stops on the way of
-//! data that cannot go directly.
+//! Host memory that the engine uses itself: the stops on the way of data that cannot go directly.
 
 use super::devices::Budget;
+use super::host_memory::{HostMemory, give_back, take};
 use crate::hal::HostPtr;
-use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::Arc;
 
 /// The least alignment of a buffer's memory on the host: a cache line, and the widest vector.
@@ -11,39 +10,18 @@ pub(crate) const ALIGN: usize = 64;
 
 /// What is allocated is aligned to more, so that devices that share the host's memory can use it:
 /// PoCL asks for this much.
-const ALLOCATED: usize = 128;
-
-/// Zeroed host memory, and the layout to free it by; `None` when there is not enough. Large
-/// requests cost nothing until touched.
-pub(crate) fn host_alloc(bytes: usize) -> Option<(HostPtr, Layout)> {
-    let layout = Layout::from_size_align(bytes.max(1), ALLOCATED).ok()?;
-    // SAFETY: the layout's size is not 0.
-    let ptr = unsafe { alloc_zeroed(layout) };
-    (!ptr.is_null()).then_some((HostPtr(ptr), layout))
-}
-
-/// Gives host memory back.
-///
-/// # Safety
-/// `ptr` came from the global allocator by this layout, is freed once, and nothing uses it any
-/// more.
-pub(crate) unsafe fn host_free(ptr: HostPtr, layout: Layout) {
-    // SAFETY: the caller's promise.
-    unsafe { dealloc(ptr.0, layout) };
-}
+pub(super) const ALLOCATED: usize = 128;
 
 /// Host memory that lives as long as the operations that hold it.
 pub(crate) struct Staging {
-    ptr: HostPtr,
-    layout: Layout,
+    memory: HostMemory,
     /// What it is counted against, and how many bytes.
     budget: Option<(Arc<Budget>, u64)>,
 }
 
 impl Staging {
     fn new(bytes: usize) -> Option<Staging> {
-        let (ptr, layout) = host_alloc(bytes)?;
-        Some(Staging { ptr, layout, budget: None })
+        Some(Staging { memory: take(None, bytes).ok()?, budget: None })
     }
 
     /// Zeroed memory of `bytes`, if they are within the budget and there.
@@ -64,19 +42,19 @@ impl Staging {
     pub(crate) fn of(data: &[u8]) -> Option<Staging> {
         let staging = Staging::new(data.len())?;
         // SAFETY: fresh memory of that size, ours alone.
-        unsafe { staging.ptr.0.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
+        unsafe { staging.memory.at.0.copy_from_nonoverlapping(data.as_ptr(), data.len()) };
         Some(staging)
     }
 
     pub(crate) fn ptr(&self) -> HostPtr {
-        self.ptr
+        self.memory.at
     }
 }
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // SAFETY: allocated in `new` by this layout; the last holder is gone.
-        unsafe { host_free(self.ptr, self.layout) };
+        // SAFETY: taken in `new`; the last holder is gone.
+        unsafe { give_back(self.memory.at, self.memory.lender) };
         if let Some((budget, bytes)) = &self.budget {
             budget.give(*bytes);
         }

@@ -1,6 +1,7 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
 use super::evict::Evict;
+use super::host_memory::{Lender, Program};
 use super::link::{Apart, Link};
 use super::residency::Residency;
 use super::tracker::Tracker;
@@ -11,7 +12,6 @@ use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::SmallVec;
-use std::alloc::Layout;
 
 /// Index of a storage in the ledger, and its number: where another storage has the index by now, an
 /// id that was kept is not that one's.
@@ -84,9 +84,9 @@ pub(crate) fn distance(
 /// Who frees an allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
-    /// The engine, with the global allocator, by the layout that the memory was allocated by: the
-    /// engine's own, or that of a `Vec` of the program.
-    Host(Layout),
+    /// The engine, by giving it back to the allocator that it is from: the program's or the global
+    /// one, by which also a `Vec` of the program was allocated.
+    Host(Lender),
     /// The engine, with the allocator of this device (an index of the runtime), by this handle.
     Device(u16, u64),
     /// Somebody else. The device's allocator has only a name for it, this handle, which the engine
@@ -136,6 +136,8 @@ pub(crate) struct StorageState {
     pub(crate) align: u64,
     pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
+    /// Who gives it memory on the host, if the program has said so.
+    pub(crate) allocator: Option<Program>,
     /// Its copies may go when memory is short.
     pub(crate) evict: Option<Evict>,
     /// When it was used last, in submissions; kept for those that may go.
@@ -177,6 +179,7 @@ impl StorageState {
             align: 1,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
+            allocator: None,
             evict: None,
             used: 0,
             only_read: false,

@@ -31,6 +31,7 @@ impl Debug for Error {
             Actions { command actions }
             DeviceNotFound { wanted there }
             OutOfMemory { device what label asked in_use limit }
+            Allocator { what label asked align fault }
             HostAccessHeld { buffer by }
             InUse { buffer }
             OnlyCopy { buffer }

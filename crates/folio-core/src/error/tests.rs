@@ -220,6 +220,17 @@ fn all() -> Vec<(Error, &'static str)> {
             Error::Misaligned { what: "command", label: k.clone(), at: 0x102, align: 4 },
             "command `k`: 0x102 is no place for elements aligned to 4",
         ),
+        (
+            Error::Allocator {
+                what: "buffer",
+                label: x.clone(),
+                asked: 4096,
+                align: 128,
+                fault: AllocatorFault::Panicked("no\npage".into()),
+            },
+            "the program's allocator, for buffer `x`: asked for 4096 bytes aligned to 128, it panicked: \
+             no\\npage",
+        ),
         (Error::ScopeEnded { label: x.clone() }, "the scope of view `x` has ended"),
         (
             Error::Unsupported { device: "sim:0".to_owned(), what: "closures".to_owned() },
@@ -424,6 +435,7 @@ fn number(error: &Error) -> usize {
         Error::NoElement { .. } => 37,
         Error::Graph { .. } => 38,
         Error::ChecksLeft { .. } => 39,
+        Error::Allocator { .. } => 40,
     }
 }
 
@@ -456,14 +468,14 @@ fn names_do_not_act_on_messages() {
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 40];
+    let mut seen = [false; 41];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         // As `main` shows it.
         assert_eq!(format!("{error:?}"), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 40], "a variant without a message here");
+    assert_eq!(seen, [true; 41], "a variant without a message here");
 }
 
 /// ERR-01: by `{:#?}` an error shows its fields, and a failure its cause.

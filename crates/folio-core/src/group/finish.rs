@@ -28,7 +28,7 @@ impl CommandGroup {
         if self.actions > 1 {
             return Err(Error::Actions { command: self.label.clone(), actions: self.actions });
         }
-        let on_host = matches!(self.doing, Doing::OnHost | Doing::Task { .. });
+        let on_host = self.is_on_host();
         let place = self.domain();
         let (mut homes, mut imports, mut managed) = (false, false, false);
         for made in &self.made {

@@ -3,7 +3,9 @@
 use super::future::ManagedFuture;
 use super::moves::{Agent, AnyExecutor, Pointers, TaskArgs, sealed};
 use super::policy::{ByAccess, Implicit, Movement, Ordering};
+use crate::allocator::HostAllocator;
 use crate::call::KernelCall;
+use crate::engine::host_memory::Program;
 use crate::error::Result;
 use crate::group::{CommandGroup, TaskResult};
 use crate::items::{IntoItems, Items};
@@ -14,6 +16,7 @@ use crate::select::Selector;
 use crate::views::HostArgs;
 use folio_device::Kernel;
 use std::marker::PhantomData;
+use std::sync::Arc;
 
 /// Runs kernels over managed pointers on one device. Cheap to clone.
 ///
@@ -40,11 +43,35 @@ pub struct HostExecutor<M = Implicit, O = ByAccess> {
     _policies: PhantomData<fn() -> (M, O)>,
 }
 
-/// Allocates managed pointers on a device: [`Runtime::managed_in`].
+/// Where a managed pointer begins: [`Runtime::managed_in`].
+///
+/// On a device ([`Executor::allocator`]), in a device's memory that the host shares
+/// ([`Executor::shared_allocator`]), or on the host, in memory of a [`HostAllocator`] of the
+/// program's: `Allocator::from(&pool)`, of an `Arc`, or `&pool` itself.
 #[derive(Clone, Debug)]
-pub struct Allocator {
-    pub(super) queue: Queue,
-    pub(super) domain: DomainId,
+pub struct Allocator(pub(super) Begins);
+
+/// In which memory a pointer begins.
+#[derive(Clone, Debug)]
+pub(super) enum Begins {
+    /// A device's own.
+    On(Queue, DomainId),
+    /// A device's that the host shares.
+    Shared(DeviceRef),
+    /// The host's, from an allocator of the program.
+    With(Program),
+}
+
+impl From<&Allocator> for Allocator {
+    fn from(allocator: &Allocator) -> Allocator {
+        allocator.clone()
+    }
+}
+
+impl<A: HostAllocator + 'static> From<&Arc<A>> for Allocator {
+    fn from(allocator: &Arc<A>) -> Allocator {
+        Allocator(Begins::With(Program::new(allocator.clone())))
+    }
 }
 
 impl Runtime {
@@ -151,7 +178,26 @@ impl<M: Movement, O: Ordering> Executor<M, O> {
 
     /// Makes managed pointers that begin on its device.
     pub fn allocator(&self) -> Allocator {
-        Allocator { queue: self.agent.queue.clone(), domain: self.agent.domain() }
+        Allocator(Begins::On(self.agent.queue.clone(), self.agent.domain()))
+    }
+
+    /// Makes managed pointers in memory that its device and the host share
+    /// ([`UsmKind::Shared`](crate::UsmKind::Shared)): a region of its own, in which both have
+    /// access and nothing moves. A device without such memory answers
+    /// [`Error::Unsupported`](crate::Error::Unsupported) when a pointer is made.
+    ///
+    /// ```
+    /// # fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {
+    /// let gpu = rt.executor("gpu")?;
+    /// let x = rt.managed_in::<f32>(&gpu.shared_allocator(), 1024)?;
+    /// x.write()?[0] = 2.0;
+    /// gpu.put(&x).wait()?; // moves nothing
+    /// assert!(x.is_accessible() && x.is_accessible_on(&gpu));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn shared_allocator(&self) -> Allocator {
+        Allocator(Begins::Shared(self.device()))
     }
 
     /// Runs a kernel call for `items`; the paper's `async`. Managed pointers among its arguments

@@ -228,6 +228,20 @@ fn refuse_known_failure(cg: &CommandGroup, after: Option<&Event>) -> Result<()> 
     failure.map_or(Ok(()), |failure| Err(Error::failed(failure)))
 }
 
+/// Whether a device, or the host, can have access to a pointer. One in memory that a device and the
+/// host share stays there: a backend does not know the memory of another one's device.
+pub(super) fn reaches(storage: &StorageHandle, on_host: bool, domain: DomainId) -> bool {
+    storage.home().is_none_or(|home| on_host || home == domain)
+}
+
+/// The error of a pointer in memory that a device shares, on another device.
+#[cold]
+pub(super) fn out_of_reach(storage: &StorageHandle, device: &str) -> Error {
+    let home = storage.home().map(|home| storage.core.engine.domain_name(home));
+    let place = format!("in memory that {} and the host share", home.unwrap_or_default());
+    Error::Inaccessible { pointer: storage.label.clone(), wanted: device.to_owned(), place }
+}
+
 /// Tasks do not move pointers: they may be using them, and a move would wait for the task itself.
 pub(super) fn refuse_in_task(storage: &StorageHandle) -> Result<()> {
     if in_kernel() || in_task_of(&storage.core.engine) {
@@ -246,6 +260,10 @@ impl Trip {
         for storage in cg.take_managed() {
             let Some(managed) = storage.managed.get() else { continue };
             refuse_in_task(&storage)?;
+            if !reaches(&storage, cg.is_on_host(), to) {
+                let device = &cg.core.engine.devices[usize::from(cg.device)];
+                return Err(out_of_reach(&storage, &device.name));
+            }
             let ticket = managed.begin(to).map_err(|_| held(&storage.label))?;
             self.0.push((storage, ticket));
         }

@@ -1,8 +1,8 @@
 //! Managed pointers: handles, and how they are made.
 
-use super::executor::Allocator;
+use super::executor::{Allocator, Begins};
 use super::future::ManagedFuture;
-use super::moves::{Agent, AnyExecutor, refuse_in_task};
+use super::moves::{Agent, AnyExecutor, reaches, refuse_in_task};
 use super::whereabouts::Whereabouts;
 use crate::buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Part, ReadGuard, Sealed, SealedMut, View,
@@ -13,9 +13,11 @@ use crate::engine::access::Mode;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::Box3;
-use crate::pages::DomainId;
+use crate::pages::{DomainId, DomainSet};
+use crate::queue::Queue;
 use crate::report::Counters;
-use crate::runtime::Runtime;
+use crate::runtime::{DeviceRef, Runtime};
+use crate::usm::UsmKind;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -128,7 +130,9 @@ impl Runtime {
         Ok(ManagedPtr::begin(data.into_buffer(self, options)?, DomainId::HOST, None))
     }
 
-    /// A managed pointer that begins on a device, where it is allocated at once. It reads as zero.
+    /// A managed pointer that begins where an [`Allocator`] says, with memory there at once: on a
+    /// device, in memory that a device and the host share, or in memory of the program's own
+    /// allocator. It reads as zero.
     ///
     /// ```
     /// # fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {
@@ -140,27 +144,61 @@ impl Runtime {
     /// ```
     pub fn managed_in<T: DeviceType>(
         &self,
-        allocator: &Allocator,
+        allocator: impl Into<Allocator>,
         len: usize,
     ) -> Result<ManagedPtr<T>> {
-        let Allocator { queue, domain } = allocator;
+        match allocator.into().0 {
+            Begins::On(queue, domain) => self.managed_on(queue, domain, len),
+            Begins::Shared(device) => self.managed_shared(&device, len),
+            Begins::With(program) => {
+                let options = BufferOptions { allocator: Some(program), ..BufferOptions::new() };
+                self.managed_with(len, options)
+            }
+        }
+    }
+
+    fn managed_on<T: DeviceType>(
+        &self,
+        queue: Queue,
+        domain: DomainId,
+        len: usize,
+    ) -> Result<ManagedPtr<T>> {
         if !queue.inner.core.same(&self.core) {
             let label = Label::from(queue.device().name());
             return Err(Error::WrongRuntime { what: "allocator", label, by: None });
         }
         let buffer = self.buffer::<T>(len)?;
         if len > 0 {
-            self.core.engine.allocate(&[(buffer.view.storage.id, *domain)])?;
+            self.core.engine.allocate(&[(buffer.view.storage.id, domain)])?;
         }
-        Ok(ManagedPtr::begin(buffer, *domain, Some(queue.clone())))
+        Ok(ManagedPtr::begin(buffer, domain, Some(queue)))
+    }
+
+    /// The device's tasks and the host use the memory where it is, in the order of a buffer's.
+    fn managed_shared<T: DeviceType>(
+        &self,
+        device: &DeviceRef,
+        len: usize,
+    ) -> Result<ManagedPtr<T>> {
+        if !device.core.same(&self.core) {
+            let label = Label::from(device.name());
+            return Err(Error::WrongRuntime { what: "allocator", label, by: None });
+        }
+        let view = self.usm::<T>(device, UsmKind::Shared, len)?.view;
+        let domain = self.core.engine.devices[usize::from(device.at)].domain;
+        let region = DomainSet::of(domain).with(DomainId::HOST);
+        Ok(ManagedPtr::of(view, Whereabouts::new(region, None)))
     }
 }
 
 impl<T: DeviceType> ManagedPtr<T> {
     /// Of a buffer that nothing has used.
-    fn begin(buffer: Buffer<T>, at: DomainId, mover: Option<crate::queue::Queue>) -> ManagedPtr<T> {
-        let view = buffer.view.clone();
-        view.storage.managed.get_or_init(|| Box::new(Whereabouts::new(at, mover)));
+    fn begin(buffer: Buffer<T>, at: DomainId, mover: Option<Queue>) -> ManagedPtr<T> {
+        ManagedPtr::of(buffer.view.clone(), Whereabouts::new(DomainSet::of(at), mover))
+    }
+
+    fn of(view: View, whereabouts: Whereabouts) -> ManagedPtr<T> {
+        view.storage.managed.get_or_init(|| Box::new(whereabouts));
         ManagedPtr { view, _elements: PhantomData }
     }
 
@@ -235,6 +273,7 @@ impl<T: DeviceType, U: Use> ManagedPtr<T, U> {
     pub fn is_accessible_on(&self, executor: &impl AnyExecutor) -> bool {
         let (agent, storage) = (executor.agent(), &self.view.storage);
         agent.queue.inner.core.same(&storage.core)
+            && reaches(storage, agent.on_host, agent.domain())
             && storage.managed.get().is_some_and(|managed| managed.is_at(agent.domain()))
     }
 

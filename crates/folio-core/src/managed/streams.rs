@@ -6,7 +6,7 @@
 
 use super::channel::Channel;
 use super::future::ManagedFuture;
-use super::moves::{Agent, AnyExecutor, refuse_in_task};
+use super::moves::{Agent, AnyExecutor, out_of_reach, reaches, refuse_in_task};
 use super::pointer::{ManagedPtr, Use};
 use super::whereabouts::{Ticket, held};
 use crate::buffer::{SliceMut, View, reinterpreted, vec_from_anywhere};
@@ -226,6 +226,9 @@ impl<'a> Inflow<'a> {
         let chunks = Chunks::of(&pointer.view, chunk_bytes)?;
         let storage = &pointer.view.storage;
         refuse_in_task(storage)?;
+        if !reaches(storage, agent.on_host, agent.domain()) {
+            return Err(out_of_reach(storage, agent.queue.device().name()));
+        }
         let begun = storage.managed.get().map(|managed| managed.begin(agent.domain()));
         let ticket = begun.transpose().map_err(|_| held(&storage.label))?.flatten();
         Ok(Inflow { agent, chunks, ticket, given: SmallVec::new() })

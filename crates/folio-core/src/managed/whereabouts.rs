@@ -88,9 +88,10 @@ impl State {
 }
 
 impl Whereabouts {
-    /// Of a pointer that begins at `at`, where `mover` may have allocated it.
-    pub(crate) fn new(at: DomainId, mover: Option<Queue>) -> Whereabouts {
-        let (at, moves) = (DomainSet::of(at), SmallVec::new());
+    /// Of a pointer that begins at `at`, where `mover` may have allocated it. Several domains are
+    /// one region: memory that they share.
+    pub(crate) fn new(at: DomainSet, mover: Option<Queue>) -> Whereabouts {
+        let moves = SmallVec::new();
         let state = State { read_only: false, at, moves, triggered: 0, guards: 0, mover };
         Whereabouts(Mutex::new(state))
     }

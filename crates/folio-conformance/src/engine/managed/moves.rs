@@ -14,6 +14,8 @@ tests![
     functions_are_the_same_as_methods,
     pointers_begin_with_what_they_are_made_of,
     pointers_of_a_device_begin_there,
+    pointers_in_shared_memory_stay_there,
+    shared_memory_is_out_of_reach_elsewhere,
     read_only_pointers_are_in_several_regions,
     frozen_pointers_have_one_handle,
     policies_are_types,
@@ -130,6 +132,77 @@ fn pointers_begin_with_what_they_are_made_of(rig: &Rig) -> Outcome {
     let none = rig.rt.managed::<i32>(0)?;
     far(rig)?.put(&none).then_get(&far(rig)?, &none).wait()?;
     is_home(&none, &[])
+}
+
+/// A pointer in memory that an executor's device and the host share, where the device has such.
+fn in_shared_memory(rig: &Rig, gpu: &Executor) -> Result<Option<ManagedPtr<i32>>, Stop> {
+    match rig.rt.managed_in::<i32>(&gpu.shared_allocator(), N) {
+        Ok(x) => Ok(Some(x)),
+        // USM-01: what a device lacks is told as such.
+        Err(Error::Unsupported { what, .. }) if what.contains("Shared") => Ok(None),
+        Err(other) => Err(other.into()),
+    }
+}
+
+/// MPTR-06: shared memory is a region of its own: the device and the host have access, use the same
+/// memory in the order of submission, and nothing moves.
+fn pointers_in_shared_memory_stay_there(rig: &Rig) -> Outcome {
+    for gpu in executors(rig)? {
+        let Some(x) = in_shared_memory(rig, &gpu)? else { continue };
+        let host = rig.rt.host_executor()?;
+        ensure!(x.is_accessible() && x.is_accessible_on(&gpu), "both at once");
+        ensure!(x.is_accessible_on(&host), "the host's executor, too");
+        ensure_eq!(x.to_vec()?, [0; N]);
+        x.write()?[1] = 5;
+        let at = x.read()?.as_ptr();
+        let done = gpu.put(&x).then_async(&gpu, N, adds(1, &x)).then_get(&gpu, &x);
+        ensure!(x.is_accessible() && x.is_accessible_on(&gpu), "no move takes access away");
+        done.wait()?;
+        ensure_eq!((x.read()?.as_ptr(), &x.read()?[..3]), (at, &[1, 6, 1][..]));
+        host.run(&x, |mut x| x[2] = 9).then_put(&gpu, &x).wait()?;
+        let q = rig.rt.queue_on(&gpu.device())?;
+        q.run(N, adds(1, &x))?;
+        x.get().wait()?;
+        ensure_eq!((x.read()?.as_ptr(), &x.read()?[..3]), (at, &[2, 7, 10][..]));
+        ensure_eq!((x.counters().transfers().bytes, x.counters().allocations), (0, 1));
+        // What a guard holds is not written meanwhile.
+        let guard = x.write()?;
+        refused!(gpu.run(N, adds(1, &x)).wait(), Error::HostAccessHeld { .. });
+        drop(guard);
+        let explicit = managed::Executor::<Explicit>::on(&rig.rt, &gpu.device())?;
+        explicit.run(N, adds(1, &x)).wait()?;
+        ensure_eq!(x.read()?[..3], [3, 8, 11]);
+        let mut from = vec![0u8; 4 * N];
+        from[0] = 77;
+        Channel::new(managed::Stream(&from[..]), &gpu).send(&x).wait()?;
+        ensure_eq!(x.read()?[..3], [77, 0, 0]);
+    }
+    Ok(())
+}
+
+/// MPTR-06, MPTR-04: what cannot reach it is refused, and it stays.
+fn shared_memory_is_out_of_reach_elsewhere(rig: &Rig) -> Outcome {
+    let all = executors(rig)?;
+    for gpu in all.iter().filter(|gpu| is_away(gpu)) {
+        let Some(x) = in_shared_memory(rig, gpu)? else { continue };
+        x.write()?.fill(3);
+        for other in all.iter().filter(|other| !other.shares_memory_with(gpu)) {
+            ensure!(!x.is_accessible_on(other), "{other:?}");
+            refused!(other.put(&x).wait(), Error::Inaccessible { .. });
+            refused!(other.run(N, adds(1, &x)).wait(), Error::Inaccessible { .. });
+            refused!(Channel::new(gpu, other).send(&x).wait(), Error::Inaccessible { .. });
+            let bytes = vec![0u8; 4 * N];
+            let sent = Channel::new(managed::Stream(&bytes[..]), other).send(&x);
+            refused!(sent.wait(), Error::Inaccessible { .. });
+        }
+        ensure!(x.is_accessible() && x.is_accessible_on(gpu), "it has not moved");
+        ensure_eq!(x.to_vec()?, [3; N]);
+        ensure_eq!(x.counters().transfers().bytes, 0);
+    }
+    let far = far(rig)?;
+    let other = rig.builder().build()?;
+    refused!(other.managed_in::<i32>(&far.shared_allocator(), N), Error::WrongRuntime { .. });
+    Ok(())
 }
 
 /// MPTR-01

@@ -197,7 +197,8 @@ fn group(binary: &str, test: &str) -> &'static str {
     };
     match binary.split_once("::") {
         Some(
-            ("folio-conformance", "hal_drivers" | "engine_drivers" | "ends") | ("folio-model", _),
+            ("folio-conformance", "hal_drivers" | "engine_drivers" | "ends" | "allocations")
+            | ("folio-model", _),
         ) if backends::is_of(test, "vulkan") => "vulkan",
         None if binary == "folio-vulkan" && test.starts_with("tests::") => "vulkan",
         Some((_, name)) if name.starts_with("several") => "multi",
@@ -212,7 +213,7 @@ fn group(binary: &str, test: &str) -> &'static str {
         Some((_, "opencl_limited" | "opencl_programs")) if !test.starts_with("suite_") => "opencl",
         Some((
             "folio-conformance",
-            "hal_drivers" | "raw_memory" | "opaque" | "interop" | "large" | "ends",
+            "hal_drivers" | "raw_memory" | "opaque" | "interop" | "large" | "ends" | "allocations",
         ))
         | Some(("folio-algorithms", _))
             if backends::is_of(test, "opencl") =>
@@ -362,6 +363,10 @@ mod tests {
         assert_eq!(group("folio-conformance::hal_drivers", "cuda_keeps_it"), "conformance");
         assert_eq!(group("folio-conformance::raw_memory", "raw_addresses_of_opencl"), "opencl");
         assert_eq!(group("folio-conformance::raw_memory", "cuda_adopts_addresses"), "kernels");
+        let times = ["cuda", "opencl", "vulkan"].map(|by| {
+            group("folio-conformance::all", &format!("allocations::times_of_allocations_by_{by}"))
+        });
+        assert_eq!(times, ["kernels", "opencl", "vulkan"]);
         assert_eq!(group("folio-cuda", "launch"), "kernels");
         assert_eq!(group("folio-conformance::engine_drivers", "opencl::unrolls"), "opencl");
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");

@@ -4,6 +4,7 @@
 //! Apart from it are what sets a variable of the environment, what listens to all events of the
 //! process, what counts on the name of its crate, and what `profiles` compiles once more.
 
+mod allocations;
 mod backends;
 mod bundle;
 mod emitted;

@@ -81,9 +81,9 @@ impl Core {
 /// **Dropping the last handle does not wait for submitted work.** (Queues, buffers, events and
 /// guards are handles, too.) The work runs on, but only for as long as the process lives: a program
 /// that returns from `main` takes it with it. Read the results, or call [`wait`](Runtime::wait) or
-/// [`shutdown`](Runtime::shutdown) first. If work has not ended then, a line on standard error says
-/// which, unless there is a [handler](RuntimeBuilder::on_failure), the thread panics, or
-/// `FOLIO_QUIET=1` is set.
+/// [`shutdown`](Runtime::shutdown) first; or write `#[folio::main]`, which waits. If work has not
+/// ended then, a line on standard error says which, unless there is a
+/// [handler](RuntimeBuilder::on_failure), the thread panics, or `FOLIO_QUIET=1` is set.
 #[derive(Clone)]
 pub struct Runtime {
     pub(crate) core: Arc<Core>,
@@ -187,7 +187,8 @@ impl RuntimeBuilder {
     /// Without this, a failure that no call has returned by the time the runtime's last handle goes
     /// is written to standard error, in one line; so is one that is found after that. A call
     /// returns a failure when it is a wait, a read, or an event's `status`. A handler replaces
-    /// that: with one, the runtime writes nothing.
+    /// that: with one, the runtime writes nothing. Under `#[folio::main]` such a failure also makes
+    /// the program fail, with a handler, too.
     #[must_use]
     pub fn on_failure(
         mut self,

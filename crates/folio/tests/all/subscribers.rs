@@ -7,6 +7,7 @@ use folio::cpu::CpuBackend;
 use folio::prelude::*;
 use folio::{Error, Result};
 use std::cell::Cell;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -152,6 +153,16 @@ fn use_everything(rt: &Runtime) {
     })
     .unwrap();
     assert_eq!(data, [11; 64]);
+    // Also where a panic leaves it.
+    let left = catch_unwind(AssertUnwindSafe(|| {
+        rt.scope(|scope| {
+            let mut x = scope.view_mut(&mut data).unwrap();
+            fill_late(q, &mut x, 1);
+            panic!("the scope panics");
+        })
+    }));
+    assert!(left.is_err() && data == [1; 64], "{data:?}");
+    let data = [11; 64];
     let mut x = rt.buffer_from(&data).unwrap();
     fill_late(other, &mut x, 2);
     block_on(add(q, &mut x, 3)).unwrap();
@@ -178,7 +189,7 @@ fn with_subscriber(name: &str, scene: impl FnOnce()) {
         let report = std::panic::take_hook();
         std::panic::set_hook(Box::new(move |panic| {
             let text = panic.payload().downcast_ref::<&str>().copied().unwrap_or_default();
-            if text != "the subscriber panics" {
+            if !["the subscriber panics", "the scope panics"].contains(&text) {
                 report(panic);
             }
         }));

@@ -2,7 +2,6 @@
 //! positions, loop variables and what does not change, the same sum of ends; if they are within a
 //! view, so is every index between them, and none needs a check of its own.
 
-use super::interior::SMALL;
 use super::param::last;
 use super::{Launched, Positions};
 use std::any::TypeId;
@@ -11,8 +10,8 @@ use std::any::TypeId;
 /// 2 to the width of its type. Both agree where the ends are within the type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Ends {
-    lo: i128,
-    hi: i128,
+    pub(super) lo: i64,
+    pub(super) hi: i64,
     of: Of,
 }
 
@@ -25,12 +24,31 @@ enum Of {
     Literal,
     /// It is made of literals alone, one of which has a minus: so its type has a sign.
     Signed,
-    /// Its least and greatest value.
-    Type(i128, i128),
+    /// This one.
+    Type(Integer),
 }
 
-/// No type has such values; sums and products of two such numbers do not overflow.
-const FAR: i128 = 1 << 62;
+/// A type of integers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Integer {
+    signed: bool,
+    bits: u32,
+}
+
+impl Integer {
+    /// Its least and greatest value.
+    fn limits(self) -> (i128, i128) {
+        match self.signed {
+            true => (-(1 << (self.bits - 1)), (1 << (self.bits - 1)) - 1),
+            false => (0, (1 << self.bits) - 1),
+        }
+    }
+}
+
+/// Positions.
+const USIZE: Of = Of::Type(Integer { signed: false, bits: usize::BITS });
+/// What is as far as this is not known.
+const FAR: i64 = 1 << 62;
 /// Anything.
 const UNKNOWN: Ends = Ends { lo: -FAR, hi: FAR, of: Of::Unknown };
 
@@ -49,7 +67,7 @@ impl Of {
     /// `of`, if this is a type with a sign.
     fn signed(self, of: Of) -> Of {
         match self {
-            Of::Type(0, _) => Of::Unknown,
+            Of::Type(Integer { signed: false, .. }) => Of::Unknown,
             _ => of,
         }
     }
@@ -61,7 +79,7 @@ impl Of {
             Of::Unknown => None,
             Of::Literal => Some((0, i32::MAX.into())),
             Of::Signed => Some((i8::MIN.into(), i8::MAX.into())),
-            Of::Type(least, most) => Some((least, most)),
+            Of::Type(integer) => Some(integer.limits()),
         }
     }
 }
@@ -72,7 +90,7 @@ macro_rules! integers {
         #[inline(always)]
         fn type_of<T: 'static>() -> Of {
             $(if TypeId::of::<T>() == TypeId::of::<$ty>() {
-                return Of::Type($ty::MIN as i128, $ty::MAX as i128);
+                return Of::Type(Integer { signed: $ty::MIN != 0, bits: $ty::BITS });
             })*
             Of::Unknown
         }
@@ -91,9 +109,17 @@ macro_rules! integers {
 integers! { usize isize u32 i32 u64 i64 }
 
 impl Ends {
-    fn new(lo: i128, hi: i128, of: Of) -> Ends {
-        let known = of != Of::Unknown && lo > -FAR && hi < FAR;
-        if known { Ends { lo, hi, of } } else { UNKNOWN }
+    #[inline(always)]
+    fn new(lo: impl Into<i128>, hi: impl Into<i128>, of: Of) -> Ends {
+        let (lo, hi) = (lo.into(), hi.into());
+        let known = of != Of::Unknown && lo > -i128::from(FAR) && hi < i128::from(FAR);
+        if known { Ends { lo: lo as i64, hi: hi as i64, of } } else { UNKNOWN }
+    }
+
+    /// As integers of which sums and products do not overflow.
+    #[inline(always)]
+    pub(super) fn wide(self) -> [i128; 2] {
+        [self.lo.into(), self.hi.into()]
     }
 
     /// The positions of a block.
@@ -102,14 +128,14 @@ impl Ends {
         std::array::from_fn(|dim| {
             let at = 3 - D + dim;
             let (first, end) = (block.min[at] as i128, block.max[at] as i128);
-            Ends::new(first, end - 1, Of::Type(0, usize::MAX as i128))
+            Ends::new(first, end - 1, USIZE)
         })
     }
 
     /// A literal, whose type is that of what it is added to.
     #[must_use]
     pub fn literal(value: u64) -> Ends {
-        Ends::new(value.into(), value.into(), Of::Literal)
+        Ends::new(value, value, Of::Literal)
     }
 
     /// A literal with a minus.
@@ -132,30 +158,33 @@ impl Ends {
     #[must_use]
     pub fn turns(start: Ends, end: Ends, inclusive: bool) -> Ends {
         let Some((start, end)) = start.exact_with(end) else { return UNKNOWN };
-        let last = end.hi - i128::from(!inclusive);
+        let last = end.hi - i64::from(!inclusive);
         Ends::new(start.lo, last.max(start.hi), start.of)
     }
 
     /// `a + b`
     #[must_use]
     pub fn plus(self, b: Ends) -> Ends {
-        Ends::new(self.lo + b.lo, self.hi + b.hi, self.of.both(b.of))
+        let ([a, b], [c, d], of) = (self.wide(), b.wide(), self.of.both(b.of));
+        Ends::new(a + c, b + d, of)
     }
 
     /// `a - b`
     #[must_use]
     pub fn minus(self, b: Ends) -> Ends {
-        Ends::new(self.lo - b.hi, self.hi - b.lo, self.of.both(b.of))
+        let ([a, b], [c, d], of) = (self.wide(), b.wide(), self.of.both(b.of));
+        Ends::new(a - d, b - c, of)
     }
 
     /// `a * b`
     #[must_use]
     pub fn times(self, b: Ends) -> Ends {
-        let corners = [self.lo * b.lo, self.lo * b.hi, self.hi * b.lo, self.hi * b.hi];
+        let ([a, b], [c, d], of) = (self.wide(), b.wide(), self.of.both(b.of));
+        let corners = [a * c, a * d, b * c, b * d];
         let (lo, hi) = corners
             .iter()
             .fold((corners[0], corners[0]), |(lo, hi), corner| (lo.min(*corner), hi.max(*corner)));
-        Ends::new(lo, hi, self.of.both(b.of))
+        Ends::new(lo, hi, of)
     }
 
     /// `a / b`
@@ -205,8 +234,10 @@ impl Ends {
     /// What stays within its type.
     fn saturated(self) -> Ends {
         match self.of {
-            Of::Type(least, most) => {
-                Ends::new(self.lo.clamp(least, most), self.hi.clamp(least, most), self.of)
+            Of::Type(integer) => {
+                let (least, most) = integer.limits();
+                let [lo, hi] = self.wide().map(|end| end.clamp(least, most));
+                Ends::new(lo, hi, self.of)
             }
             _ => UNKNOWN,
         }
@@ -228,66 +259,34 @@ impl Ends {
         if known { cast } else { UNKNOWN }
     }
 
+    #[cfg(test)]
+    fn within(self, low: usize, size: usize) -> bool {
+        self.unless_within(low, size, &crate::Gaps::untold()) == 0
+    }
+
+    /// By how much it is below its type and above; unknown if its type is.
+    pub(super) fn outside(self) -> Option<[i128; 2]> {
+        let ([lo, hi], limits) = (self.wide(), self.of.limits());
+        limits.map(|(least, most)| [least - lo, hi - most])
+    }
+
+    /// Something is known of it.
+    pub(super) fn is_known(self) -> bool {
+        self.of != Of::Unknown
+    }
+
     /// What is computed natively is the exact value.
-    fn is_exact(self) -> bool {
-        self.of.limits().is_some_and(|(least, most)| self.lo >= least && self.hi <= most)
+    pub(super) fn is_exact(self) -> bool {
+        let [lo, hi] = self.wide();
+        self.of.limits().is_some_and(|(least, most)| lo >= least && hi <= most)
     }
 
     /// Both, with the type that they have together, if what is computed natively are the exact
     /// values.
-    fn exact_with(self, b: Ends) -> Option<(Ends, Ends)> {
+    pub(super) fn exact_with(self, b: Ends) -> Option<(Ends, Ends)> {
         let of = self.of.both(b.of);
         let (a, b) = (Ends { of, ..self }, Ends { of, ..b });
         (a.is_exact() && b.is_exact()).then_some((a, b))
-    }
-
-    /// All values, as they index, are among the `size` from `low` on.
-    pub(super) fn within(self, low: usize, size: usize) -> bool {
-        self.is_exact() && self.lo >= low as i128 && self.hi < low as i128 + size as i128
-    }
-}
-
-/// What a guard waits for, which [`Kernel::undecided`](super::Kernel::undecided) counts: 1 unless
-/// it is so for all values that the two can have.
-impl Ends {
-    /// `a < b`
-    #[must_use]
-    pub fn unless_below(self, b: Ends) -> usize {
-        self.unless(b, |a, b| a.hi < b.lo)
-    }
-
-    /// `a <= b`
-    #[must_use]
-    pub fn unless_up_to(self, b: Ends) -> usize {
-        self.unless(b, |a, b| a.hi <= b.lo)
-    }
-
-    /// `a != b`
-    #[must_use]
-    pub fn unless_apart(self, b: Ends) -> usize {
-        self.unless(b, |a, b| a.hi < b.lo || b.hi < a.lo)
-    }
-
-    /// `a + b` is within the type.
-    #[must_use]
-    pub fn unless_sum(self, b: Ends) -> usize {
-        self.unless(b, |a, b| a.plus(b).is_exact())
-    }
-
-    /// `a - b` is within the type.
-    #[must_use]
-    pub fn unless_difference(self, b: Ends) -> usize {
-        self.unless(b, |a, b| a.minus(b).is_exact())
-    }
-
-    /// It is below what sums of a few are within 32 bits of.
-    #[must_use]
-    pub fn unless_small(self) -> usize {
-        usize::from(!self.within(0, SMALL))
-    }
-
-    fn unless(self, b: Ends, holds: impl FnOnce(Ends, Ends) -> bool) -> usize {
-        usize::from(!self.exact_with(b).is_some_and(|(a, b)| holds(a, b)))
     }
 }
 
@@ -324,8 +323,15 @@ impl Launched {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+    use crate::gaps::{Gaps, NEVER};
+    use crate::interior::SMALL;
+
+    /// A block of 2 dimensions.
+    pub(crate) fn block(min: [usize; 2], max: [usize; 2]) -> Positions {
+        Positions { min: [0, min[0], min[1]], max: [1, max[0], max[1]] }
+    }
 
     /// Sums of what natively wraps are within what they are natively, or unknown.
     #[test]
@@ -356,10 +362,10 @@ mod tests {
         let block = |first: usize, end: usize| {
             let block = Positions { min: [0, 0, first], max: [1, 1, end] };
             let [at] = Ends::positions::<1>(&block);
-            at.unless_small()
+            at.unless_small(&Gaps::untold())
         };
         assert_eq!((block(0, 1), block(SMALL - 9, SMALL)), (0, 0));
-        assert_eq!((block(SMALL - 9, SMALL + 1), block(SMALL, SMALL + 1)), (1, 1));
+        assert_eq!((block(SMALL - 9, SMALL + 1), block(SMALL, SMALL + 1)), (1, NEVER));
         assert_eq!(block(0, usize::MAX), 1);
     }
 
@@ -417,21 +423,38 @@ mod tests {
             is(of(a).minus_within(of(b)), &|x, y| x.saturating_sub(y));
             is(of(a).plus_within(of(b)), &|x, y| x.saturating_add(y));
             let holds = |op: &dyn Fn(u32, u32) -> bool| {
-                usize::from(!(a.0..=a.1).all(|x| (b.0..=b.1).all(|y| op(x, y))))
+                let pairs = || (a.0..=a.1).flat_map(|x| (b.0..=b.1).map(move |y| (x, y)));
+                match (pairs().all(|(x, y)| op(x, y)), pairs().any(|(x, y)| op(x, y))) {
+                    (true, _) => 0,
+                    (false, true) => 1,
+                    (false, false) => NEVER,
+                }
             };
-            assert_eq!(of(a).unless_below(of(b)), holds(&|x, y| x < y));
-            assert_eq!(of(a).unless_up_to(of(b)), holds(&|x, y| x <= y));
-            assert_eq!(of(a).unless_difference(of(b)), holds(&|x, y| x >= y));
-            // Of ranges that meet, some numbers may be the same.
+            let none = &Gaps::untold();
+            assert_eq!(of(a).unless_below(of(b), none), holds(&|x, y| x < y));
+            assert_eq!(of(a).unless_up_to(of(b), none), holds(&|x, y| x <= y));
+            assert_eq!(of(a).unless_equal(of(b), none), holds(&|x, y| x == y));
+            assert_eq!(of(a).unless_difference(of(b), none).min(1), holds(&|x, y| x >= y).min(1));
+            // Of ranges that meet, some numbers may be the same; all are if there is one.
             let apart = a.1 < b.0 || b.1 < a.0;
-            assert_eq!(of(a).unless_apart(of(b)), usize::from(!apart));
+            let same = a.0 == a.1 && a == b;
+            let expected = if apart {
+                0
+            } else if same {
+                NEVER
+            } else {
+                1
+            };
+            assert_eq!(of(a).unless_apart(of(b), none), expected);
         }
         let most = Ends::of(u32::MAX);
         assert_eq!(most.plus_within(Ends::literal(9)), most);
-        assert_eq!((most.unless_sum(Ends::literal(0)), most.unless_sum(Ends::literal(1))), (0, 1));
+        let none = &Gaps::untold();
+        let sums = [0, 1].map(|by| most.unless_sum(Ends::literal(by), none));
+        assert_eq!(sums, [0, 1]);
         // What has wrapped is not compared with what has not.
         let wrapped = Ends::of(2u32).minus(Ends::literal(3));
-        assert_eq!(wrapped.unless_below(Ends::literal(5)), 1);
+        assert_eq!(wrapped.unless_below(Ends::literal(5), none), 1);
         assert_eq!(wrapped.plus_within(Ends::literal(9)), UNKNOWN);
         let low = Ends::of(i32::MIN).minus_within(Ends::literal(3));
         assert_eq!(low, Ends::of(i32::MIN));

@@ -1,6 +1,7 @@
 //! What a launch is to the kernel that computes it: where it begins, its groups, its reductions.
 
-use super::reduce::{CHUNK, Reduction};
+use super::chunk::CHUNK;
+use super::reduce::Reduction;
 use super::tally::Tallies;
 use super::{Counted, ParamPtr, Positions};
 
@@ -101,6 +102,11 @@ impl Launched {
     pub fn grain(&self) -> usize {
         let alone = !self.reductions.is_empty() && self.group == [1; 3];
         if alone { CHUNK } else { 1 }
+    }
+
+    /// It has reductions.
+    pub(super) fn reduces(&self) -> bool {
+        !self.reductions.is_empty()
     }
 
     /// One of its reductions.

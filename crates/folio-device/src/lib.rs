@@ -26,9 +26,11 @@ pub mod atomic;
 mod block;
 mod cast;
 mod change;
+mod chunk;
 mod combine;
 mod ends;
 mod functions;
+mod gaps;
 mod group;
 mod group_strip;
 mod half;
@@ -45,6 +47,7 @@ mod outside;
 mod owned;
 mod param;
 mod reduce;
+mod rows;
 mod scan;
 mod shared;
 mod slot;
@@ -56,7 +59,7 @@ mod verdict;
 mod versions;
 mod view;
 
-pub use block::run;
+pub use block::{items_by_form, run};
 pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use folio_kernel::code::{Built, Code, ParamPtr, Reach, built};
 pub use group::{Group, GroupItem, Private};
@@ -65,7 +68,8 @@ pub use launched::{Launched, MOST_GROUP_BYTES, MOST_REDUCED};
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{Positions, put_scalar, scalar, words};
-pub use reduce::{Folding, Give, Gives, ReduceParam, Row, Takes};
+pub use reduce::{Folding, Give, Gives, ReduceParam, Takes};
+pub use rows::Row;
 pub use shared::Shared;
 pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::{Instructions, best};
@@ -74,12 +78,17 @@ pub use view::{Elements, View, ViewParam};
 #[doc(hidden)]
 pub use folio_kernel::code::Counted;
 
+#[cfg(feature = "planted")]
+#[doc(hidden)]
+pub use gaps::planted;
+
 // What bodies are written with.
 #[doc(hidden)]
 pub use self::{
     cast::{Cast, CastFrom, cast},
     change::{Change, changed},
     ends::{Ends, InGroups},
+    gaps::Gaps,
     group::Room,
     owned::{PutSlot, Slots},
     shared::NoDeref,
@@ -251,7 +260,7 @@ pub unsafe trait Kernel: Sized + 'static {
     fn code() -> &'static Built;
 
     /// How many of the indices that the body does not check in the mode [`Proved`] may be outside
-    /// of what is accessed, for some item of the block.
+    /// of what is accessed, for some item of the block. `gaps` is told by how much.
     ///
     /// # Safety
     /// That of [`run`].
@@ -260,11 +269,12 @@ pub unsafe trait Kernel: Sized + 'static {
         memory: &[ParamPtr],
         block: &Positions,
         launch: &Launched,
+        gaps: &Gaps,
     ) -> usize;
 
     /// How many guards are not for each item of the block what they are in the interior:
-    /// comparisons of positions with what is the same for all items, and limits that such are held
-    /// to. None if there are no guards.
+    /// comparisons of positions with what is the same for all items, what is made of them by `&&`,
+    /// `||` and `!`, and limits that positions are held to. `gaps` is told by how much.
     ///
     /// # Safety
     /// That of [`run`].
@@ -273,8 +283,9 @@ pub unsafe trait Kernel: Sized + 'static {
         _memory: &[ParamPtr],
         _block: &Positions,
         _launch: &Launched,
-    ) -> Option<usize> {
-        None
+        _gaps: &Gaps,
+    ) -> usize {
+        0
     }
 
     /// Computes the items of a block of which nothing is unproved or undecided, with the best

@@ -3,7 +3,7 @@
 
 use super::atomic::{Atom, Atoms};
 use super::view::outside;
-use super::{At, Elements, Ends, Group, GroupItem, Local, LocalAtomic, Put, Shared};
+use super::{At, Elements, Ends, Gaps, Group, GroupItem, Local, LocalAtomic, Put, Shared};
 use folio_kernel::source::Entry;
 use std::marker::PhantomData;
 
@@ -25,10 +25,10 @@ pub unsafe trait LocalParam {
     unsafe fn none<'g>() -> Self::Array<'g>;
     /// Number of slots.
     const SLOTS: usize;
-    /// Whether an index may be none of a slot, as 1.
+    /// Whether an index may be none of a slot: not 0 then.
     #[must_use]
-    fn unproved(index: Ends) -> usize {
-        usize::from(!index.within(0, Self::SLOTS))
+    fn unproved(index: Ends, gaps: &Gaps) -> usize {
+        index.unless_within(0, Self::SLOTS, gaps)
     }
 }
 

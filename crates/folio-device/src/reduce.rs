@@ -2,25 +2,24 @@
 //! which of them.
 //!
 //! Values are numbered in row-major order and cut into chunks of 4096. A thread whose block has all
-//! of a chunk computes its result alone; of chunks that several blocks share, the values are
-//! gathered, and the thread that brings the last one computes the result. The thread that finishes
-//! the last chunk computes the rest.
+//! of a chunk computes its result alone. Of a chunk that several blocks share, or parts of a block,
+//! each writes its values into the chunk's memory, and counts them when it leaves the chunk; who
+//! counts the last ones computes the result. The thread that finishes the last chunk computes the
+//! rest.
 
+use super::chunk::{CHUNK, SharedChunks};
 use super::combine::{Combine, tree};
 use super::launched::Launched;
-use super::param::last;
-use super::{GroupItem, Item, ParamPtr, Positions, Reduce, Shared, View};
+use super::rows::Row;
+use super::versions::Instructions;
+use super::{GroupItem, ParamPtr, Positions, Reduce, Shared, View};
 use folio_kernel::source::Entry;
-use std::collections::HashMap;
 use std::marker::PhantomData;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-/// Values of a chunk.
-pub(super) const CHUNK: usize = 4096;
 /// Values that are folded beside each other.
-const LANES: usize = 256;
+pub(super) const LANES: usize = 256;
 
 /// One reduction of a launch, shared by all who compute a part of it.
 #[derive(Debug)]
@@ -30,11 +29,9 @@ pub(super) struct Reduction {
     results: Box<[AtomicU64]>,
     /// Chunks without a result.
     missing: AtomicUsize,
-    /// By chunk that several blocks share: its values as far as they are known, and how many.
-    shared: Mutex<HashMap<usize, Known>>,
+    /// Those that several blocks share.
+    shared: SharedChunks,
 }
-
-type Known = (Box<[u64]>, usize);
 
 fn word_of<T: Shared>(value: T) -> u64 {
     const { assert!(size_of::<T>() <= 8) };
@@ -57,36 +54,19 @@ impl Reduction {
             values,
             results: (0..chunks).map(|_| AtomicU64::new(0)).collect(),
             missing: AtomicUsize::new(chunks),
-            shared: Mutex::default(),
+            shared: SharedChunks::default(),
         }
     }
 
     /// No value is known.
     pub(super) fn begin(&self) {
         self.missing.store(self.results.len(), Ordering::Relaxed);
-        self.shared.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.shared.clear();
     }
 
     /// Values of a chunk: fewer in the last one.
     fn len(&self, chunk: usize) -> usize {
         CHUNK.min(self.values.saturating_sub(chunk * CHUNK))
-    }
-
-    /// Values of a chunk that others have a part of. Gives them all to the thread that brings the
-    /// last.
-    fn put<T: Shared>(&self, chunk: usize, first: usize, values: &[T]) -> Option<Vec<T>> {
-        let len = self.len(chunk);
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let (all, known) = shared.entry(chunk).or_insert_with(|| (vec![0; len].into(), 0));
-        for (at, value) in all.iter_mut().skip(first).zip(values) {
-            *at = word_of(*value);
-        }
-        *known += values.len();
-        if *known < len {
-            return None;
-        }
-        let (all, _) = shared.remove(&chunk)?;
-        Some(all.iter().map(|word| value_of(*word)).collect())
     }
 
     /// A chunk's result, the last of so many that have not been counted yet. Gives the launch's to
@@ -110,6 +90,22 @@ impl Reduction {
 
 /// The result of a chunk.
 fn fold<O: Combine<T>, T: Shared>(chunk: &[T]) -> T {
+    match Instructions::best() {
+        // SAFETY: the processor has them (`Instructions::limit`).
+        #[cfg(target_arch = "x86_64")]
+        Instructions::Avx2 | Instructions::Avx512 => unsafe { fold_by_avx2::<O, T>(chunk) },
+        _ => fold_by_any::<O, T>(chunk),
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn fold_by_avx2<O: Combine<T>, T: Shared>(chunk: &[T]) -> T {
+    fold_by_any::<O, T>(chunk)
+}
+
+#[inline(always)]
+fn fold_by_any<O: Combine<T>, T: Shared>(chunk: &[T]) -> T {
     let mut lanes = Lanes::<T>::new(O::IDENTITY);
     for (row, values) in chunk.chunks(LANES).enumerate() {
         lanes.add::<O>(row * LANES, values);
@@ -276,8 +272,18 @@ pub struct Folding<'l, T, O> {
     /// Of them, those that have a result. They are counted together: all threads share the count.
     done: usize,
     lanes: Lanes<T>,
-    row: [T; LANES],
+    /// The chunk that the block shares and is at, if it is at one.
+    at: Option<Visit<T>>,
     _combine: PhantomData<O>,
+}
+
+/// A block is at a chunk that it shares.
+struct Visit<T> {
+    chunk: usize,
+    /// The chunk's values.
+    first: *mut T,
+    /// Values that the block has written and not counted.
+    count: usize,
 }
 
 /// A parameter that is a reduction.
@@ -305,7 +311,8 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
     /// Of a block of a launch; `number` is the reduction's among the kernel's.
     ///
     /// # Safety
-    /// The memory is live for `'l`, of one `T` or more, and no other code uses it.
+    /// The memory is live for `'l`, of one `T` or more, and no other code uses it. It is opened for
+    /// rows of this block, for each once.
     pub unsafe fn new(
         number: usize,
         memory: &ParamPtr,
@@ -313,43 +320,45 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         block: &Positions,
     ) -> Self {
         let view = View::<(), T, 1>::new(memory, 0, block);
-        let (grid, places) = (launch.grid(), launch.places(block));
-        let linear = |[z, y, x]: [usize; 3]| (z * grid[1] + y) * grid[2] + x;
-        let extent: [usize; 3] = std::array::from_fn(|dim| places.max[dim] - places.min[dim]);
-        let volume: usize = extent.iter().product();
-        let first = linear(places.min);
-        let end = match volume {
-            0 => first,
-            _ => linear(places.max.map(|end| end - 1)) + 1,
-        };
+        let Range { start: first, end } = launch.numbers(&launch.places(block));
         let reduction = launch.reduction(number);
         let values = reduction.map_or(0, |reduction| reduction.values);
         // Where the block is no run of values, every chunk is shared.
         let last = if end == values { end.div_ceil(CHUNK) } else { end / CHUNK };
-        let alone = if end - first == volume { first.div_ceil(CHUNK)..last } else { 0..0 };
+        let alone = if launch.is_run(block) { first.div_ceil(CHUNK)..last } else { 0..0 };
         Folding {
             reduction,
             element: view.first(),
             alone,
             done: 0,
             lanes: Lanes::new(O::IDENTITY),
-            row: [O::IDENTITY; LANES],
+            at: None,
             _combine: PhantomData,
         }
     }
 
-    /// What takes the values of a row's items: the lanes, or a row for those who put a chunk
-    /// together. A lane begins as what changes no item's value, since those have begun so, too.
+    /// What takes the values of a row's items: the lanes, or the memory of a chunk that is shared.
+    /// A lane begins as what changes no item's value, since those have begun so, too.
     #[inline(always)]
     pub fn open(&mut self, row: &Row) -> Takes<'_, T, O> {
-        let at = row.first % CHUNK;
-        let to = match self.alone.contains(&(row.first / CHUNK)) {
-            true => &mut self.lanes.0[at % LANES..][..row.len],
-            false => &mut self.row[..row.len],
+        let (chunk, at) = (row.first / CHUNK, row.first % CHUNK);
+        let to = match self.reduction {
+            Some(reduction) if !self.alone.contains(&chunk) => {
+                let first = self.visit(reduction, chunk).wrapping_add(at);
+                // SAFETY: the chunk has memory for each of its values, a row's are of one chunk,
+                // and no other block writes these.
+                let values = unsafe { std::slice::from_raw_parts_mut(first, row.len) };
+                values.fill(O::IDENTITY);
+                values
+            }
+            _ => {
+                let lanes = &mut self.lanes.0[at % LANES..][..row.len];
+                if at < LANES {
+                    lanes.fill(O::IDENTITY);
+                }
+                lanes
+            }
         };
-        if at < LANES || !self.alone.contains(&(row.first / CHUNK)) {
-            to.fill(O::IDENTITY);
-        }
         Takes { first: to.as_mut_ptr(), _combine: PhantomData }
     }
 
@@ -357,13 +366,11 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
     #[inline(always)]
     pub fn close(&mut self, row: &Row) {
         let (chunk, at) = (row.first / CHUNK, row.first % CHUNK);
-        let Some(reduction) = self.reduction else { return };
-        if !self.alone.contains(&chunk) {
-            if let Some(all) = reduction.put(chunk, at, &self.row[..row.len]) {
-                self.finish(reduction, chunk, fold::<O, T>(&all), 1);
-            }
+        if let Some(visit) = self.at.as_mut().filter(|visit| visit.chunk == chunk) {
+            visit.count += row.len;
             return;
         }
+        let Some(reduction) = self.reduction else { return };
         let len = reduction.len(chunk);
         if at + row.len == len {
             let result = self.lanes.result::<O>(len);
@@ -371,6 +378,45 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
             let all = self.done == self.alone.len();
             self.finish(reduction, chunk, result, if all { self.done } else { 0 });
         }
+    }
+
+    /// Goes to a chunk that it shares, and tells where its values are.
+    #[inline(always)]
+    fn visit(&mut self, reduction: &'l Reduction, chunk: usize) -> *mut T {
+        match &self.at {
+            Some(visit) if visit.chunk == chunk => visit.first,
+            _ => self.go(reduction, chunk),
+        }
+    }
+
+    #[inline(never)]
+    fn go(&mut self, reduction: &'l Reduction, chunk: usize) -> *mut T {
+        self.leave();
+        let first = reduction.shared.enter(chunk);
+        self.at = Some(Visit { chunk, first, count: 0 });
+        first
+    }
+
+    /// Counts what it has written of a chunk that it shares.
+    fn leave(&mut self) {
+        let (Some(reduction), Some(Visit { chunk, count, first })) =
+            (self.reduction, self.at.take())
+        else {
+            return;
+        };
+        let len = reduction.len(chunk);
+        if let Some(memory) = reduction.shared.leave(chunk, count, len) {
+            // SAFETY: each value was written before it was counted, under the lock, and nobody
+            // writes one again: `memory` is what `first` points to.
+            let all = unsafe { std::slice::from_raw_parts(first, len) };
+            self.finish(reduction, chunk, fold::<O, T>(all), 1);
+            memory.keep();
+        }
+    }
+
+    /// All rows of the block have run.
+    pub fn end(mut self) {
+        self.leave();
     }
 
     /// The value of a group, by its number.
@@ -392,73 +438,59 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
     }
 }
 
-/// Neighbouring items, whose values are of one row of lanes.
-#[derive(Clone, Copy, Debug)]
-pub struct Row {
-    /// Number of the first of them in the launch.
-    pub(super) first: usize,
-    pub(super) len: usize,
-    /// Position of the first of them.
-    pub(super) at: [usize; 3],
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::combine::Add;
+    use crate::ends::tests::block;
 
-impl Row {
-    /// Calls `body` for each of them, with its number in the row.
-    ///
-    /// # Safety
-    /// As for [`Positions::each`].
-    #[inline(always)]
-    pub unsafe fn each<const D: usize>(&self, mut body: impl FnMut(Item<'_, D>, usize)) {
-        let [z, y, x] = self.at;
-        for k in 0..self.len {
-            // A test of this sum, in profiles that have it, would cost the vectors.
-            body(Item::new(last([z, y, x.wrapping_add(k)])), k);
-        }
-    }
-}
-
-impl Launched {
-    /// The rows of a block, in order. (Not by a closure: the loop over them is the caller's, with
-    /// the instructions that it is compiled for.)
-    #[inline(always)]
-    pub fn rows(&self, block: &Positions) -> Rows<'_> {
-        let places = self.places(block);
-        let empty = (0..3).any(|dim| places.min[dim] >= places.max[dim]);
-        Rows { launch: self, at: places.min, over: empty, places }
-    }
-}
-
-/// See [`Launched::rows`].
-#[derive(Debug)]
-pub struct Rows<'l> {
-    launch: &'l Launched,
-    places: Positions,
-    /// Where the next one begins.
-    at: [usize; 3],
-    over: bool,
-}
-
-impl Iterator for Rows<'_> {
-    type Item = Row;
-
-    #[inline(always)]
-    fn next(&mut self) -> Option<Row> {
-        if self.over {
-            return None;
-        }
-        let Rows { launch, places: Positions { min, max }, at: [z, y, x], .. } = *self;
-        let first = (z * launch.range[1] + y) * launch.range[2] + x;
-        let len = (LANES - first % LANES).min(max[2] - x);
-        let at = [z, y, x];
-        let row = Row { first, len, at: std::array::from_fn(|dim| at[dim] + launch.offset[dim]) };
-        self.at[2] += len;
-        if self.at[2] == max[2] {
-            (self.at[2], self.at[1]) = (min[2], y + 1);
-            if self.at[1] == max[1] {
-                (self.at[1], self.at[0]) = (min[1], z + 1);
-                self.over = self.at[0] == max[0];
+    /// What values come to that two of these parts after the other contribute.
+    fn sum(range: [usize; 2], parts: &[Positions]) -> f32 {
+        let all = block([0, 0], range);
+        let launch = Launched::new(all.min, all.max, [1; 3], 1);
+        let mut total = 0.0f32;
+        let (base, dims) = ((&raw mut total).cast(), [1; 3]);
+        let memory =
+            ParamPtr { base, dims, origin: [0; 3], extent: dims, index: [0; 3], shape: dims };
+        launch.begin();
+        for part in parts {
+            // SAFETY: the memory is `total`, which is not used meanwhile.
+            let mut folding = unsafe { Folding::<f32, Add>::new(0, &memory, &launch, part) };
+            for row in launch.rows(part) {
+                let takes = folding.open(&row);
+                for k in 0..row.len {
+                    let number = (row.first + k) as f32;
+                    // SAFETY: the row has such a number.
+                    unsafe { takes.take(k, 1.0 / (number * 0.37 + 1.0)) };
+                }
+                folding.close(&row);
             }
+            folding.end();
         }
-        Some(row)
+        let open = launch.reduction(0).map(|reduction| reduction.shared.len());
+        assert_eq!(open, Some(0), "a chunk waits for values");
+        total
+    }
+
+    /// In whatever parts a launch is computed, sums have the same bits.
+    #[test]
+    fn parts_of_a_block_come_to_what_the_whole_does() {
+        for range in [[70, 300], [1, 10_000], [3000, 7], [9, 9]] {
+            let [rows, columns] = range;
+            let whole = sum(range, &[block([0, 0], range)]);
+            let parts = [
+                block([1, 1], [rows - 1, columns - 1]),
+                block([0, 0], [1, columns]),
+                block([1, 0], [rows - 1, 1]),
+                block([1, columns - 1], [rows - 1, columns]),
+                block([rows - 1, 0], [rows, columns]),
+            ];
+            if rows > 1 {
+                assert_eq!(sum(range, &parts).to_bits(), whole.to_bits(), "{range:?}");
+            }
+            let middle = columns / 2;
+            let halves = [block([0, middle], range), block([0, 0], [rows, middle])];
+            assert_eq!(sum(range, &halves).to_bits(), whole.to_bits(), "{range:?}");
+        }
     }
 }

@@ -4,8 +4,8 @@
 use super::param::{Positions, last};
 use super::verdict::{Seen, note};
 use super::{
-    Atomic, Ends, In, InOut, InOutGroup, InOutRow, Item, Mode, Out, OutChunk, OutGroup, OutRow,
-    ParamPtr, Racy, Shared,
+    Atomic, Ends, Gaps, In, InOut, InOutGroup, InOutRow, Item, Mode, Out, OutChunk, OutGroup,
+    OutRow, ParamPtr, Racy, Shared,
 };
 use folio_kernel::source::{Entry, ViewType};
 use folio_kernel::{Access, Owner};
@@ -178,9 +178,9 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     /// How many dimensions of an index are not shown to be inside of what is accessed.
     #[inline(always)]
     #[must_use]
-    pub fn unproved(self, index: [Ends; D]) -> usize {
+    pub fn unproved(self, index: [Ends; D], gaps: &Gaps) -> usize {
         let dims = index.iter().zip(self.low.iter().zip(&self.size));
-        dims.map(|(ends, (low, size))| usize::from(!ends.within(*low, *size))).sum()
+        dims.map(|(ends, (low, size))| ends.unless_within(*low, *size, gaps)).sum()
     }
 
     /// Where the item's own element is.

@@ -40,7 +40,7 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
     let (mut foldings, mut open, mut close) = (vec![], vec![], vec![]);
     let (mut given, mut memory) = (vec![], 0usize);
     let (mut begin, mut end, mut views) = (vec![], vec![], vec![]);
-    let (mut tallies, mut counted) = (vec![], vec![]);
+    let (mut tallies, mut counted, mut folded) = (vec![], vec![], vec![]);
     for (number, parameter) in signature.parameters.iter().enumerate() {
         let (name, ty) = (&parameter.name, &parameter.ty);
         let k = memory;
@@ -77,6 +77,7 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
                         >::new(#nth, &__memory[#k], __launch, __block)
                     };
                 });
+                folded.push(folding.clone());
                 if signature.grouped() {
                     open.push(quote!(let #gives = __grid.open(&#folding);));
                     close.push(quote!(__grid.close(&mut #folding, #gives);));
@@ -128,6 +129,7 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
         // SAFETY: the caller computes each position once; numbers are of the rows that reductions
         // were opened for.
         unsafe { #each };
+        #(::folio::ir::device::Folding::end(#folded);)*
         #(::folio::ir::device::Tallied::close(#tallies);)*
     }
 }

@@ -209,6 +209,7 @@ impl Signature {
                     __memory: &[::folio::ir::device::ParamPtr],
                     __block: &::folio::ir::device::Positions,
                     __launch: &::folio::ir::device::Launched,
+                    __gaps: &::folio::ir::device::Gaps,
                 ) -> ::folio::ir::device::rust::primitive::usize {
                     use ::folio::ir::device::Ends as __Ends;
                     #(#made)*
@@ -246,11 +247,12 @@ impl Signature {
                 __memory: &[::folio::ir::device::ParamPtr],
                 __block: &::folio::ir::device::Positions,
                 __launch: &::folio::ir::device::Launched,
-            ) -> ::folio::ir::device::rust::option::Option<::folio::ir::device::rust::primitive::usize> {
+                __gaps: &::folio::ir::device::Gaps,
+            ) -> ::folio::ir::device::rust::primitive::usize {
                 use ::folio::ir::device::Ends as __Ends;
                 #(#made)*
                 let __at = __Ends::positions::<#rank>(__block);
-                ::folio::ir::device::rust::option::Option::Some(0 #(+ #undecided)*)
+                0 #(+ #undecided)*
             }
             unsafe fn interior(
                 __scalars: &[::folio::ir::device::rust::primitive::u64],

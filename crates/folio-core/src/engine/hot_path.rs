@@ -5,7 +5,7 @@ use super::null::{Null, POLLS};
 use crate::sync::LOCKS;
 use crate::{Buffer, Event, In, InOut, KernelCall, Queue, Result, Runtime};
 use folio_device::{
-    Built, Code, Kernel, Launched, Mode, ParamPtr, Positions, Shared, ViewParam, code_of,
+    Built, Code, Gaps, Kernel, Launched, Mode, ParamPtr, Positions, Shared, ViewParam, code_of,
 };
 use folio_kernel::source::{Entry, Function, Text};
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -102,7 +102,7 @@ unsafe impl<const GENERIC: bool> Kernel for Adds<GENERIC> {
         static CODE: OnceLock<Built> = OnceLock::new();
         if GENERIC { code_of::<Self>() } else { CODE.get_or_init(|| Code::of(&Self::FUNCTION)) }
     }
-    unsafe fn unproved(_: &[u64], _: &[ParamPtr], _: &Positions, _: &Launched) -> usize {
+    unsafe fn unproved(_: &[u64], _: &[ParamPtr], _: &Positions, _: &Launched, _: &Gaps) -> usize {
         0
     }
     unsafe fn items<M: Mode>(_: &[u64], _: &[ParamPtr], _: &Positions, _: &Launched) {}

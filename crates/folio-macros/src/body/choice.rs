@@ -1,5 +1,6 @@
 //! `match`: a chain of tests (semantics 12.4).
 
+use super::guards::fits_all;
 use super::{Both, Walk};
 use crate::pattern::same;
 use crate::tree::Tree;
@@ -25,6 +26,14 @@ impl Walk {
         let Some(last) = choice.arms.iter().rposition(|arm| arm.guard.is_none()) else {
             return self.refuse(choice.span(), "this `match` needs an arm without `if`");
         };
+        // Arms that fit no item of the interior, as another one takes what they leave.
+        let aside: Vec<bool> = match choice.arms.get(last) {
+            Some(rest) if fits_all(&rest.pat) => {
+                let arms = choice.arms.iter().take(last);
+                arms.map(|arm| self.fits_nowhere(&arm.pat, &choice.expr)).collect()
+            }
+            _ => vec![],
+        };
         self.scopes.enter();
         let mut lets = vec![];
         let before = self.errors.count();
@@ -34,7 +43,10 @@ impl Walk {
             self.scopes.leave();
             return (of, Tree::unit());
         }
-        let arms = choice.arms.iter().map(|arm| self.arm(arm, &subject, &mut lets));
+        let arms = choice.arms.iter().enumerate().map(|(nth, arm)| {
+            let aside = aside.get(nth) == Some(&true);
+            self.reached(!aside, |walk| walk.arm(arm, aside, &subject, &mut lets)).0
+        });
         let arms: Vec<_> = arms.collect();
         self.scopes.leave();
         let natives = arms.iter().map(|(native, ..)| native);
@@ -63,6 +75,8 @@ impl Walk {
                 let (slot, entry) = self.slot(expr.span());
                 let value = Ident::new("__v", Span::mixed_site().located_at(expr.span()));
                 let at = self.scopes.unnamed();
+                let ends = self.ends(expr);
+                self.known.ends.extend(ends.map(|ends| (at, ends)));
                 lets.push(Tree::bound(at, &tree));
                 let native = quote!({ let #value = #native; #slot.is(#value); #value });
                 (native, Subject::One(at, entry))
@@ -70,10 +84,11 @@ impl Walk {
         }
     }
 
-    /// An arm: in Rust, its test, and what it gives.
+    /// An arm: in Rust, its test, and what it gives. It may be aside of the interior.
     fn arm(
         &mut self,
         arm: &Arm,
+        aside: bool,
         subject: &Subject,
         lets: &mut Vec<Tree>,
     ) -> (TokenStream, Test, Tree) {
@@ -96,6 +111,13 @@ impl Walk {
             }
             condition = quote!(#token #native);
             test = and(test, Some(tree));
+        }
+        if aside {
+            let is = quote!(::folio::ir::device::interior::is::<__M>(false, true));
+            let guard =
+                arm.guard.as_ref().map(|_| condition.into_iter().skip(1).collect::<TokenStream>());
+            let guard = guard.map(|guard| quote!(&& (#guard)));
+            condition = quote!(if #is #guard);
         }
         let (body, tree) = self.expr(&arm.body);
         self.scopes.leave();
@@ -297,6 +319,6 @@ fn differ(a: &Pat, b: &Pat) -> bool {
 }
 
 /// By its spelling, as Rust has it.
-fn is_constant(name: &Ident) -> bool {
+pub(super) fn is_constant(name: &Ident) -> bool {
     name.to_string().starts_with(char::is_uppercase)
 }

@@ -405,7 +405,7 @@ impl Walk {
     fn proof(&self, view: &Expr, index: &Expr) -> Option<TokenStream> {
         let array = self.known.locals.get(&self.local_of(view)?);
         if let (Some(of), Some(_)) = (array, self.rank_of_item(index)) {
-            return Some(quote!(#of::unproved(__in.number)));
+            return Some(quote!(#of::unproved(__in.number, __gaps)));
         }
         // Blocks of groups are not taken apart, so what is looked at has to be what is done.
         if self.known.group.is_some() && (self.known.perhaps || self.known.skipped) {
@@ -413,17 +413,17 @@ impl Walk {
         }
         if let Some(of) = array {
             let ends = self.ends(index)?;
-            return Some(quote!(#of::unproved(#ends)));
+            return Some(quote!(#of::unproved(#ends, __gaps)));
         }
         let rank = usize::from(self.rank_of_view(view)?);
         if let Some(of_item) = self.rank_of_item(index) {
-            return (usize::from(of_item) == rank).then(|| quote!(#view.unproved(__at)));
+            return (usize::from(of_item) == rank).then(|| quote!(#view.unproved(__at, __gaps)));
         }
         let ends = match index {
             Expr::Tuple(tuple) => tuple.elems.iter().map(|e| self.ends(e)).collect(),
             other => self.ends(other).map(|ends| vec![ends]),
         };
         let ends: Vec<_> = ends?;
-        (ends.len() == rank).then(|| quote!(#view.unproved([#(#ends),*])))
+        (ends.len() == rank).then(|| quote!(#view.unproved([#(#ends),*], __gaps)))
     }
 }

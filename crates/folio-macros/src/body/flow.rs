@@ -28,18 +28,25 @@ impl Walk {
         if let Expr::Let(condition) = &*branch.cond {
             return self.unsupported(&Expr::Let(condition.clone()));
         }
-        let (cond, cond_tree) = self.condition(branch, |walk| walk.decision(&branch.cond));
-        let (then, then_tree) = self.block(&branch.then_branch);
+        let ((cond, cond_tree), there) = self.condition(branch, |walk| {
+            let there = walk.decided(&branch.cond);
+            (walk.decision(&branch.cond), there)
+        });
+        let ((then, then_tree), then_on) =
+            self.reached(there != Some(false), |walk| walk.block(&branch.then_branch));
         let Some((_, otherwise)) = &branch.else_branch else {
+            self.unreached |= there == Some(true) && !then_on;
             return (quote!(if #cond #then), Tree::branch(&cond_tree, &then_tree, None));
         };
-        let (native, tree) = match &**otherwise {
-            Expr::Block(block) => self.block(&block.block),
-            other => {
-                let (native, tree) = self.expr(other);
-                (native, Tree::gives(&tree))
-            }
-        };
+        let ((native, tree), else_on) =
+            self.reached(there != Some(true), |walk| match &**otherwise {
+                Expr::Block(block) => walk.block(&block.block),
+                other => {
+                    let (native, tree) = walk.expr(other);
+                    (native, Tree::gives(&tree))
+                }
+            });
+        self.unreached |= !(then_on || else_on);
         let tree = Tree::branch(&cond_tree, &then_tree, Some(&tree));
         (quote!(if #cond #then else #native), tree)
     }
@@ -54,9 +61,17 @@ impl Walk {
         if !matches!(expr, Expr::ForLoop(_)) {
             self.plan.give_up();
         }
-        if matches!(expr, Expr::Break(_) | Expr::Continue(_) | Expr::Return(_)) {
-            self.skips();
+        if !matches!(expr, Expr::Break(_) | Expr::Continue(_) | Expr::Return(_)) {
+            // Behind a loop is where it ends, however its turns do.
+            return self.reached(true, |walk| walk.flow_within(expr)).0;
         }
+        self.skips();
+        let both = self.flow_within(expr);
+        self.unreached = true;
+        both
+    }
+
+    fn flow_within(&mut self, expr: &Expr) -> Both {
         match expr {
             Expr::While(repeat) => {
                 if let Expr::Let(condition) = &*repeat.cond {

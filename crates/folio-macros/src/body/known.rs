@@ -32,6 +32,8 @@ pub struct Known {
     pub undecided: Vec<TokenStream>,
     /// What these are, as text.
     looked_at: HashSet<String>,
+    /// Conditions by name: what they are in the interior.
+    pub(super) decided: HashMap<u16, bool>,
     /// Variables that are positions.
     pub(super) positions: HashMap<u16, Position>,
 }

@@ -28,6 +28,7 @@ pub use lanes::Strips;
 pub(crate) use number::is_assignment;
 pub use rights::Rights;
 
+use self::ends::length;
 use self::known::Known;
 use self::rights::Access;
 use self::strip::Plan;
@@ -75,8 +76,12 @@ pub struct Walk {
     pub kinds: Kinds,
     /// What is known of indices.
     pub known: Known,
-    /// Where the condition holds that is walked, there is less to do than where it does not.
-    unlikely: bool,
+    /// Whether the condition that is walked holds for most items, as far as the code around tells.
+    likely: Option<bool>,
+    /// No item of the interior comes to what is walked.
+    unreached: bool,
+    /// Tokens of the block that is walked.
+    block_length: usize,
     /// The form for strips of items.
     pub plan: Plan,
     /// The number of the first of them.
@@ -266,6 +271,7 @@ impl Walk {
         let spine = self.enter_spine();
         let (mut natives, mut trees, mut tail) = (vec![], vec![], None);
         let last = block.stmts.len().saturating_sub(1);
+        let around = std::mem::replace(&mut self.block_length, length(&block.to_token_stream()));
         for (at, stmt) in block.stmts.iter().enumerate() {
             match stmt {
                 Stmt::Local(local) => {
@@ -301,6 +307,7 @@ impl Walk {
                 }
             }
         }
+        self.block_length = around;
         self.leave_spine(spine);
         self.scopes.leave();
         let native = quote_spanned!(block.brace_token.span.join() => { #(#natives)* });
@@ -347,6 +354,7 @@ impl Walk {
         self.learn(pat, &init.expr);
         self.learn_position(pat, &init.expr);
         self.learn_kind(pat, &init.expr);
+        self.learn_decided(pat, &init.expr);
         if private.is_some() {
             self.keep(pat);
         }
@@ -389,11 +397,14 @@ impl Walk {
                 };
                 (path.to_token_stream(), tree)
             }
-            Expr::Unary(unary) => self.unary(unary),
-            Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
-                self.apart(|walk| walk.perhaps(|walk| walk.binary(binary)))
-            }
-            Expr::Binary(binary) => self.binary(binary),
+            Expr::Unary(_) | Expr::Binary(_) => match self.guard(expr) {
+                None => self.operator_or_sign(expr),
+                Some(there) => {
+                    let ((native, tree), _) =
+                        self.reached(false, |walk| walk.operator_or_sign(expr));
+                    (quote!(::folio::ir::device::interior::is::<__M>(#there, #native)), tree)
+                }
+            },
             Expr::Assign(assign) => self.assign(&assign.left, &assign.right, assign.eq_token.span),
             Expr::Cast(cast) => self.cast(cast),
             Expr::Field(field) => {
@@ -487,6 +498,17 @@ impl Walk {
             Expr::Break(_) | Expr::Continue(_) | Expr::Return(_) => {
                 self.apart(|walk| walk.flow(expr))
             }
+            other => self.unsupported(other),
+        }
+    }
+
+    fn operator_or_sign(&mut self, expr: &Expr) -> Both {
+        match expr {
+            Expr::Unary(unary) => self.unary(unary),
+            Expr::Binary(binary) if matches!(binary.op, BinOp::And(_) | BinOp::Or(_)) => {
+                self.apart(|walk| walk.perhaps(|walk| walk.binary(binary)))
+            }
+            Expr::Binary(binary) => self.binary(binary),
             other => self.unsupported(other),
         }
     }

@@ -45,9 +45,10 @@ impl Walk {
             return self.literal(lit, true);
         }
         let turns = matches!(unary.op, UnOp::Not(_));
-        self.unlikely ^= turns;
+        let likely = self.likely;
+        self.likely = likely.map(|likely| likely != turns);
         let (native, tree) = self.expr(&unary.expr);
-        self.unlikely ^= turns;
+        self.likely = likely;
         match unary.op {
             UnOp::Neg(token) => {
                 let (slot, entry) = self.operator(token.span, "neg");
@@ -113,18 +114,21 @@ impl Walk {
             return self.refuse(at, text);
         }
         let (a, tree_a) = self.expr(&binary.left);
-        let (b, tree_b) = self.expr(&binary.right);
+        let ends = match binary.op {
+            BinOp::And(_) => Some(false),
+            BinOp::Or(_) => Some(true),
+            _ => None,
+        };
+        let reached = ends.is_none() || self.decided(&binary.left) != ends;
+        let ((b, tree_b), _) = self.reached(reached, |walk| walk.expr(&binary.right));
         let (a, b) = match op.as_str() {
             "<<" | ">>" | "&&" | "||" => (a, b),
             _ => self.alike((&binary.left, a), (&binary.right, b)),
         };
-        let (mut native, entry) = match self.compared(binary, &op) {
+        let (native, entry) = match self.compared(binary, &op) {
             Some(function) => (quote_spanned!(binary.span() => #function(#a, #b)), None),
             None => self.operation(binary, &op, a, b),
         };
-        if let Some(there) = self.guard(binary) {
-            native = quote!(::folio::ir::device::interior::is::<__M>(#there, #native));
-        }
         let tree = Tree::of("binary").word(op).part(&tree_a).part(&tree_b);
         let tree = tree.entry(entry).at(place_of(binary.span()));
         (native, tree)

@@ -141,11 +141,7 @@ impl Writer {
     pub fn condition(&mut self) -> String {
         match self.rng.below(12) {
             0 => self.leaf(&Ty::Bool),
-            1 if self.has_item() && self.rng.chance(80) => {
-                let (a, b) = (self.guard(), self.guard());
-                let both = self.rng.pick(&["&&", "||", "&& !", "|| !"]);
-                if self.rng.chance(50) { a } else { format!("({a} {both}{b})") }
-            }
+            1 if self.has_item() && self.rng.chance(80) => self.guards(),
             1 => format!("(!{})", self.expr(&Ty::Bool)),
             2 | 3 => {
                 let (a, b) = (self.expr(&Ty::Bool), self.expr(&Ty::Bool));

@@ -17,6 +17,8 @@ use std::sync::Arc;
 
 /// Statements that a kernel may run.
 const BUDGET: u64 = 20_000_000;
+/// The variable that plants a bug: guards of the interior are not looked at.
+pub const PLANTED: &str = "FOLIO_PLANTED_GUARDS";
 /// What is around the parts that kernels are given.
 const FRAME: u8 = 0xa5;
 
@@ -246,12 +248,15 @@ enum Ended {
 }
 
 impl Harness {
-    /// Opens the devices.
+    /// Opens the devices. With [`PLANTED`] in the environment the CPU has a bug.
     ///
     /// # Panics
     /// If they cannot be opened.
     #[expect(clippy::expect_used, reason = "a program for tests")]
     pub fn open() -> Harness {
+        if std::env::var_os(PLANTED).is_some() {
+            folio_device::planted::plant();
+        }
         let cpu = CpuBackend::builder().domains(2).threads(2).build().expect("a CPU");
         let spec = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
         let sim = SimBackend::builder().device(spec).build();

@@ -273,8 +273,13 @@ impl Writer {
         self.apart(Writer::branches);
     }
 
+    /// Of an item, or only by where it is.
+    fn condition_of_branch(&mut self) -> String {
+        if self.has_item() && self.rng.chance(35) { self.guards() } else { self.condition() }
+    }
+
     fn branches(&mut self) {
-        let cond = self.condition();
+        let cond = self.condition_of_branch();
         self.line(&format!("if {cond} {{"));
         self.block();
         if self.rng.chance(40) {
@@ -291,8 +296,13 @@ impl Writer {
 
     /// A `match` as a statement.
     fn chosen(&mut self) {
-        let num = self.integer();
-        let of = self.expr(&Ty::Num(num));
+        let of = match self.has_item() && self.rng.chance(50) {
+            true => format!("at{}", self.rng.below(self.rank)),
+            false => {
+                let num = self.integer();
+                self.expr(&Ty::Num(num))
+            }
+        };
         self.line(&format!("match {of} {{"));
         let (name, low) = (self.name("n"), self.rng.below(9));
         let heads = [format!("{low} | 11..=14 => {{"), format!("{name} if {name} > 20 => {{")];
@@ -388,7 +398,7 @@ impl Writer {
 
     /// Leaves something, under a condition.
     fn exit(&mut self) {
-        let cond = self.condition();
+        let cond = self.condition_of_branch();
         let open = self.open.clone();
         if let Some((label, is_loop)) = self.some(&open) {
             let how = if is_loop && self.rng.chance(50) { "continue" } else { "break" };

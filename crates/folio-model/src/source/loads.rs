@@ -109,8 +109,25 @@ impl Writer {
         }
     }
 
+    /// Guards: one, or some together, perhaps with a condition of another kind.
+    pub fn guards(&mut self) -> String {
+        let mut text = self.guard();
+        while self.rng.chance(45) {
+            let other = match self.rng.chance(15) {
+                true => self.leaf(&Ty::Bool),
+                false => self.guard(),
+            };
+            let both = self.rng.pick(&["&&", "&&", "||", "&& !", "|| !"]);
+            text = match self.rng.chance(15) {
+                true => format!("(!({text} {both}{other}))"),
+                false => format!("({text} {both}{other})"),
+            };
+        }
+        text
+    }
+
     /// A guard: a comparison of a position with what is the same for all items.
-    pub fn guard(&mut self) -> String {
+    fn guard(&mut self) -> String {
         let (dim, n) = (self.rng.below(self.rank), self.rng.below(4));
         let views = self.params_of(|param| param.kind == Kind::In);
         let view = self.some(&views);
@@ -122,7 +139,11 @@ impl Writer {
             None => "7usize".to_owned(),
         };
         let than = self.rng.pick(&["<", "<=", ">", ">=", "==", "!="]);
-        match self.rng.below(6) {
+        match self.rng.below(10) {
+            // One row, or a half.
+            6 | 7 => format!("(at{dim} {} {extent} / 2)", self.rng.pick(&["==", "==", "!=", than])),
+            8 => format!("(at{dim} + {n} {than} {})", self.leaf(&Ty::Num(USIZE))),
+            9 => format!("(at{dim} * 2 {than} {extent})"),
             0 | 1 => format!("(at{dim} {than} {n})"),
             2 => format!("(at{dim} + {n} {than} {extent})"),
             3 => format!("({extent} - 1 {than} at{dim})"),

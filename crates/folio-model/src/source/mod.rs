@@ -10,7 +10,7 @@ mod loads;
 mod types;
 mod writer;
 
-pub use harness::{Given, Harness};
+pub use harness::{Given, Harness, PLANTED};
 
 use crate::interp::Arg;
 use crate::rng::Rng;

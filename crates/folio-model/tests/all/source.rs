@@ -4,7 +4,7 @@
 #![allow(clippy::panic, reason = "tests")]
 
 use crate::built;
-use folio_model::source::{generate, program};
+use folio_model::source::{PLANTED, generate, program};
 use folio_model::suite::{Budget, line};
 use std::ops::Range;
 use std::path::Path;
@@ -30,22 +30,23 @@ fn output(command: &mut Command) -> Result<Output, String> {
     command.output().map_err(|error| format!("{command:?}: {error}"))
 }
 
-/// Compiles a program of these kernels; the outcome runs it, and is what it says of each.
+/// Compiles a program of these kernels; the outcome runs it, with a bug or without, and is what it
+/// says of each.
 fn compiled(
-    seeds: Range<u64>,
-    form: Form,
-) -> Result<impl FnOnce() -> Result<Vec<String>, String>, String> {
+    seeds: impl Iterator<Item = u64> + Clone,
+    (what, form): (&str, Form),
+) -> Result<impl Fn(bool) -> Result<Vec<String>, String>, String> {
     let scratch = Path::new(env!("CARGO_TARGET_TMPDIR"));
-    let text = scratch.join("random_kernels.rs");
+    let text = scratch.join(format!("{what}_kernels.rs"));
     std::fs::write(&text, program(seeds)).map_err(|error| error.to_string())?;
     // The other form is compiled while this one runs.
-    let built = scratch.join(format!("random_kernels_{}", form.name));
+    let built = scratch.join(format!("{what}_kernels_{}", form.name));
     let mut build = built::rustc(Path::new("tests/source/program.rs"))?;
     build.current_dir(env!("CARGO_MANIFEST_DIR")).env("FOLIO_RANDOM_KERNELS", &text);
     build.args(["--cap-lints", "allow", "-o"]).arg(&built).args(form.flags);
     built::compile(&mut build).map_err(|why| format!("not compiled ({}):\n{why}", form.name))?;
-    Ok(move || {
-        let ran = output(&mut Command::new(built))?;
+    Ok(move |planted: bool| {
+        let ran = output(Command::new(&built).envs(planted.then_some((PLANTED, "1"))))?;
         let (all, errors) =
             (String::from_utf8_lossy(&ran.stdout), String::from_utf8_lossy(&ran.stderr));
         let lines = || all.lines().filter(|line| !line.starts_with(' ')).map(str::to_owned);
@@ -58,10 +59,10 @@ fn compiled(
 
 /// What both forms of the program say. One runs while the other is compiled.
 fn said(seeds: &Range<u64>) -> Result<[Vec<String>; 2], String> {
-    let debug = compiled(seeds.clone(), DEBUG)?;
+    let debug = compiled(seeds.clone(), ("random", DEBUG))?;
     std::thread::scope(|scope| {
-        let debug = scope.spawn(debug);
-        let release = compiled(seeds.clone(), RELEASE)?()?;
+        let debug = scope.spawn(move || debug(false));
+        let release = compiled(seeds.clone(), ("random", RELEASE))?(false)?;
         let debug = debug.join().map_err(|_| "a thread panicked".to_owned())??;
         Ok([debug, release])
     })
@@ -100,6 +101,23 @@ fn suite_source() {
         done += count;
     }
     println!("{}", line("source", done, start.elapsed(), 0, budget.seed));
+}
+
+/// A device that takes guards to be decided which are not computes something else.
+#[test]
+fn planted_guard_is_found() {
+    let has_guards = |seed: &u64| {
+        let text = generate(*seed).text;
+        text.contains("(at0 == ") && text.contains(" &&")
+    };
+    let seeds = (1..).filter(has_guards).take(12);
+    let run = compiled(seeds, ("guarded", DEBUG)).unwrap_or_else(|why| panic!("{why}"));
+    let wrong = |planted| {
+        let said = run(planted).unwrap_or_else(|why| panic!("{why}"));
+        said.iter().filter(|line| line.contains("wrong")).count()
+    };
+    assert_eq!(wrong(false), 0);
+    assert!(wrong(true) > 0, "no kernel shows it");
 }
 
 /// What the suite's kernels are made of.
@@ -156,6 +174,10 @@ fn random_source_has_all_kinds_of_things() {
         "at0 as i32",
         "if at0 > ",
         " - 1 >= at",
+        ".len() / 2)",
+        " * 2 < ",
+        "match at0 {",
+        "(!((at0",
         ".mul_add(",
         " / ",
         " << ",

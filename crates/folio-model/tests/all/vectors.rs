@@ -45,7 +45,7 @@ fn operations(assembly: &str, kernel: &str, set: &str, register: &str) -> usize 
 }
 
 /// Kernels with guards, or limits of indices.
-const BORDERED: [&str; 2] = ["walled", "held"];
+const BORDERED: [&str; 3] = ["walled", "held", "sourced"];
 
 /// How many operations of it are of some lanes only, or gather what lies apart.
 fn in_part(assembly: &str, kernel: &str, set: &str) -> usize {
@@ -61,8 +61,8 @@ fn compile_loops_over_items_to_vectors() {
     let assembly = assembly();
     for (set, register) in [("avx2", "%ymm"), ("avx512", "%zmm")] {
         for kernel in [
-            "saxpy", "smooth", "heat", "walled", "held", "waves", "product", "pulls", "prices",
-            "sum", "tiled", "nearby",
+            "saxpy", "smooth", "heat", "walled", "held", "sourced", "waves", "product", "pulls",
+            "prices", "sum", "tiled", "nearby",
         ] {
             let count = operations(&assembly, kernel, set, register);
             println!("{kernel}, {set}: {count} operations on vectors");

@@ -43,6 +43,24 @@ fn held(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
     y[i] = sum;
 }
 
+/// The same with a source in the middle, and a column of another kind.
+#[kernel]
+fn sourced(i: Item<2>, k: f32, column: usize, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    let (rows, columns) = (x.shape()[0], x.shape()[1]);
+    let (above, left) = (r.saturating_sub(1), c.max(1) - 1);
+    let around = x[(above, c)] + x[(r, left)] + x[(r, (c + 1).min(columns - 1))];
+    let mut v = x[i] + k * (around - 3.0 * x[i]);
+    if r == rows / 2 && c == columns / 2 {
+        v += 10.0;
+    }
+    y[i] = match c {
+        0 => 0.0,
+        c if c == column => x[i],
+        _ => v,
+    };
+}
+
 #[kernel]
 fn waves(i: Item, x: In<f64>, y: Out<f64>) {
     y[i] = (x[i] * 2.0).exp() + x[i];
@@ -187,6 +205,7 @@ fn launch() -> folio::Result<()> {
     q.run([1..9, 1..9], heat(0.1, &square, &mut next))?;
     q.run([10, 10], walled(0.1, &square, &mut next))?;
     q.run([10, 10], held(0.1, &square, &mut next))?;
+    q.run([10, 10], sourced(0.1, 3, &square, &mut next))?;
     q.run([10, 10], product(&square, &square, &mut next))?;
     let side = rt.buffer_with([32, 32], BufferOptions::new())?;
     let mut tiles = rt.buffer_with([32, 32], BufferOptions::new())?;

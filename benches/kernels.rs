@@ -57,6 +57,32 @@ pub fn clamped(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>) {
     y[i] = mixed(k, x[i], x[(above, c)] + x[(below, c)] + x[(r, left)] + x[(r, right)]);
 }
 
+/// The same, with a source in the middle.
+#[kernel]
+pub fn heated(i: Item<2>, k: f32, power: f32, x: In<f32, 2>, y: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    let (rows, columns) = (x.shape()[0], x.shape()[1]);
+    let (above, below) = (r.max(1) - 1, (r + 1).min(rows - 1));
+    let (left, right) = (c.saturating_sub(1), (c + 1).clamp(0, columns - 1));
+    let mut v = mixed(k, x[i], x[(above, c)] + x[(below, c)] + x[(r, left)] + x[(r, right)]);
+    if r == rows / 2 && c == columns / 2 {
+        v += power;
+    }
+    y[i] = v;
+}
+
+/// As `clamped`, with the sum of what it writes.
+#[kernel]
+pub fn clamped_sum(i: Item<2>, k: f32, x: In<f32, 2>, y: Out<f32, 2>, sum: Reduce<f32, Add>) {
+    let (r, c) = i.pos();
+    let (rows, columns) = (x.shape()[0], x.shape()[1]);
+    let (above, below) = (r.max(1) - 1, (r + 1).min(rows - 1));
+    let (left, right) = (c.saturating_sub(1), (c + 1).clamp(0, columns - 1));
+    let v = mixed(k, x[i], x[(above, c)] + x[(below, c)] + x[(r, left)] + x[(r, right)]);
+    y[i] = v;
+    sum.give(v);
+}
+
 /// How often there is each number below the length of `bins`.
 #[kernel]
 pub fn histogram(i: Item, x: In<u32>, bins: Atomic<u32>) {

@@ -10,6 +10,7 @@ use folio_benches::check::{Floats, assert_close, values};
 use folio_benches::raw::{Arg, Call, Raw};
 use folio_benches::table::{compare, heading, line, timed};
 use folio_benches::{hand, kernels};
+use std::cell::{Cell, RefCell};
 
 const ROUNDS: usize = 61;
 const HAND: &str = "rayon, same instructions";
@@ -120,6 +121,23 @@ impl Bench {
             let theirs = |y: &mut [f32]| hand::clamped(0.2, n, &x, y);
             let what = format!("stencil {n}x{n}, clamped");
             self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, border apart");
+            let ours = |q: &Queue, y: &mut _| q.run([n, n], kernels::heated(0.2, 3.0, &mine, y));
+            let theirs = |y: &mut [f32]| {
+                hand::clamped(0.2, n, &x, y);
+                y[n / 2 * n + n / 2] += 3.0;
+            };
+            let what = format!("stencil {n}x{n}, clamped, with a source");
+            self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, border apart");
+            let (total, sum) = (RefCell::new(ok(self.rt.buffer(1))), Cell::new(0.0));
+            let ours = |q: &Queue, y: &mut _| {
+                q.run([n, n], kernels::clamped_sum(0.2, &mine, y, &mut *total.borrow_mut()))
+            };
+            let theirs = |y: &mut [f32]| {
+                hand::clamped(0.2, n, &x, y);
+                sum.set(hand::sum(y));
+            };
+            let what = format!("stencil {n}x{n}, clamped, and its sum");
+            self.line((&what, n * n), (&mut out, ours), (&mut y, theirs), "rayon, two passes");
         }
     }
 

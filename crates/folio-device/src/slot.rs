@@ -168,7 +168,7 @@ impl<F: Called> Slot<Callee<F>> {
 #[derive(Debug)]
 pub struct Form<F, M, C>(C, PhantomData<fn() -> (F, M)>);
 
-impl<F: Called, M: Mode, C> Form<F, M, C> {
+impl<F, M, C> Form<F, M, C> {
     /// What is called for `F`, in the mode `M`.
     ///
     /// # Safety
@@ -183,17 +183,13 @@ impl<F: Called, M: Mode, C> Form<F, M, C> {
 
 /// What is called, of which the slot tells.
 #[inline(always)]
-pub fn form<F: Called, M: Mode, C>(_: &Slot<Callee<F>>, form: Form<F, M, C>) -> C {
+pub fn form<F, M, C>(_: &Slot<Callee<F>>, form: Form<F, M, C>) -> C {
     form.0
 }
 
 /// The same for a method, of this value.
 #[inline(always)]
-pub fn method<F: Called, M: Mode, S, C: Method<S>>(
-    _: &Slot<Callee<F>>,
-    form: Form<F, M, C>,
-    of: S,
-) -> C::Bound {
+pub fn method<F, M, S, C: Method<S>>(_: &Slot<Callee<F>>, form: Form<F, M, C>, of: S) -> C::Bound {
     form.0.bound(of)
 }
 

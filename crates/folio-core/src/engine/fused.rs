@@ -37,8 +37,9 @@ pub struct FusionCounters {
 /// The fused kernels of a device.
 #[derive(Default)]
 pub(crate) struct FusedKernels {
-    /// Held while one is compiled, so that it is compiled once.
-    loaded: Mutex<LoadedTable<ContentHash>>,
+    /// By all of their content, and not by its hash: a device runs what is found, and texts with
+    /// one hash can be made. Held while one is compiled, so that it is compiled once.
+    loaded: Mutex<LoadedTable<String>>,
     counters: Mutex<(FusionCounters, HashSet<ContentHash>)>,
     /// What the device costs, once it has been asked: as it was measured, if it was.
     costs: Mutex<Option<Costs>>,
@@ -201,7 +202,7 @@ impl Engine {
         blame: Blame,
     ) -> Result<Arc<LoadedKernel>, Error> {
         // Its violations name the kernels that it is made of, so these are of its content, too.
-        let key = ContentHash::of(format!("{}{blame:?}", fused.kernel).as_bytes());
+        let key = format!("{}{blame:?}", fused.kernel);
         let entry = &self.devices[usize::from(at)];
         let device = self.open(at)?;
         let mut loaded = entry.kernels.fused.loaded.lock();
@@ -218,7 +219,8 @@ impl Engine {
             return Ok(known);
         }
         let mut kernel = (*fused.kernel).clone();
-        kernel.name = format!("{} #{:016x}", kernel.name, key.0 as u64);
+        let number = ContentHash::of(key.as_bytes()).0 as u64;
+        kernel.name = format!("{} #{number:016x}", kernel.name);
         let start = Instant::now();
         let made = device.load(&KernelSource::Ir(&kernel)).map_err(|cause| {
             let doing = format!("load fused kernel `{}`", fused.kernel.name);

@@ -14,7 +14,6 @@ use crate::access::{self, Pattern, Reads, Summary};
 use crate::checks::{self, Check};
 use crate::contract::contract;
 use crate::flow::Use;
-use crate::hash::ContentHash;
 use crate::interval::Interval;
 use crate::ir::{Kernel, ParamId, ParamKind, Root, Site, Step, Stmt, walk};
 use crate::linear::Symbol;
@@ -54,8 +53,8 @@ pub struct Code {
     /// Checks that are left in every launch.
     lasting: Vec<Check>,
     function: &'static Function,
-    /// The hash of its IR, and of what its function says of checks.
-    content: ContentHash,
+    /// Its IR, and what its function says of checks.
+    content: Arc<str>,
 }
 
 /// The code, or why there is none.
@@ -84,12 +83,11 @@ impl Code {
             ir = contract(ir);
         }
         let Function { file, looked_at, deny_checks, .. } = *function;
-        let content = format!("{ir}\n{file} {looked_at:?} {deny_checks}");
-        let content = ContentHash::of(content.as_bytes());
-        Ok(table::shared(content, || Code::new(function, ir, content)))
+        let content: Arc<str> = format!("{ir}\n{file} {looked_at:?} {deny_checks}").into();
+        Ok(table::shared(content.clone(), || Code::new(function, ir, content)))
     }
 
-    fn new(function: &'static Function, ir: Kernel, content: ContentHash) -> Code {
+    fn new(function: &'static Function, ir: Kernel, content: Arc<str>) -> Code {
         let summary = Summary::of(&ir);
         let only_own = |(param, list): (&crate::Param, &Vec<Pattern>)| {
             let whole = matches!(param.kind, ParamKind::View { rank, .. } if rank == ir.shape.rank);
@@ -211,7 +209,7 @@ impl Code {
 
 impl Drop for Code {
     fn drop(&mut self) {
-        table::forget(self.content);
+        table::forget(&self.content);
     }
 }
 

@@ -1,19 +1,19 @@
 //! All code of the program by content: kernels of equal content share one. The table owns none of
-//! it: code is there for as long as something uses it.
+//! it: code is there for as long as something uses it. A hash would not do as the key: launches
+//! believe what was found out about a kernel, and texts with one hash can be made.
 
 use super::Code;
-use crate::hash::ContentHash;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
-static ALL: Mutex<BTreeMap<ContentHash, Weak<Code>>> = Mutex::new(BTreeMap::new());
+static ALL: Mutex<BTreeMap<Arc<str>, Weak<Code>>> = Mutex::new(BTreeMap::new());
 
-fn all() -> MutexGuard<'static, BTreeMap<ContentHash, Weak<Code>>> {
+fn all() -> MutexGuard<'static, BTreeMap<Arc<str>, Weak<Code>>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The code of this content, which is made if there is none.
-pub(super) fn shared(content: ContentHash, make: impl FnOnce() -> Code) -> Arc<Code> {
+pub(super) fn shared(content: Arc<str>, make: impl FnOnce() -> Code) -> Arc<Code> {
     let mut all = all();
     if let Some(code) = all.get(&content).and_then(Weak::upgrade) {
         return code;
@@ -24,10 +24,10 @@ pub(super) fn shared(content: ContentHash, make: impl FnOnce() -> Code) -> Arc<C
 }
 
 /// The last user of this content has let go of it. Another one may have made it again since.
-pub(super) fn forget(content: ContentHash) {
+pub(super) fn forget(content: &str) {
     let mut all = all();
-    if all.get(&content).is_some_and(|code| code.strong_count() == 0) {
-        all.remove(&content);
+    if all.get(content).is_some_and(|code| code.strong_count() == 0) {
+        all.remove(content);
     }
 }
 
@@ -81,7 +81,7 @@ mod tests {
         assert!(Arc::ptr_eq(&one, &same));
         let other = code("shared", &[(1, 1)]).expect("code");
         assert!(!Arc::ptr_eq(&one, &other), "its checks are others");
-        let (first, second) = (one.content, other.content);
+        let (first, second) = (one.content.clone(), other.content.clone());
         assert_eq!(known("shared"), 2);
         drop(one);
         assert_eq!(known("shared"), 2, "it is used still");
@@ -91,6 +91,6 @@ mod tests {
         drop(other);
         assert!(!all().contains_key(&second));
         let again = code("shared", &[]).expect("code");
-        assert_eq!((again.content, known("shared")), (first, 1));
+        assert_eq!((&again.content, known("shared")), (&first, 1));
     }
 }

@@ -35,7 +35,7 @@ use record::Matrix;
 pub struct Outcome {
     /// For standard output.
     pub text: String,
-    /// No result was wrong, and no row is over the gate.
+    /// There are rows, no result was wrong, and no row is over the gate.
     pub is_good: bool,
 }
 
@@ -57,7 +57,8 @@ pub fn execute(options: &Options, registry: &[&dyn Workload]) -> Result<Outcome>
         format!("{table}\nwritten: {}\n", place.display())
     };
     let over = options.gate.map_or(0, |percent| compare::over_gate(&matrix, percent).len());
-    Ok(Outcome { text, is_good: matrix.failed.is_empty() && over == 0 })
+    let has_rows = matrix.rows.iter().any(|row| !row.is_control);
+    Ok(Outcome { text, is_good: has_rows && matrix.failed.is_empty() && over == 0 })
 }
 
 /// The workloads and devices.

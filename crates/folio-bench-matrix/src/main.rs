@@ -1,7 +1,7 @@
 //! The command line of `folio_bench_matrix`: `cargo xtask bench-matrix`.
 //!
-//! Exit codes: 0, all went well; 1, a result was wrong, or a row is over the gate; 2, what was
-//! asked for is not possible.
+//! Exit codes: 0, all went well; 1, a result was wrong, a row is over the gate, or no row was
+//! measured; 2, what was asked for is not possible.
 
 use clap::Parser;
 use folio_bench_matrix::{execute, options::Options, workloads};

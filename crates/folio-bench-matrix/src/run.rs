@@ -28,7 +28,8 @@ struct Entry<'w> {
     rank: usize,
 }
 
-/// The rows, small sizes of everything first: what the time does not reach is large.
+/// The rows: by device, controls first, then small sizes of everything. So what the time does not
+/// reach is large, and every device tells how far it can be trusted.
 fn entries<'w>(
     subjects: &[Subject],
     workloads: &[&'w dyn Workload],
@@ -47,7 +48,7 @@ fn entries<'w>(
             }
         }
     }
-    all.sort_by_key(|entry| (entry.rank, entry.subject));
+    all.sort_by_key(|entry| (entry.subject, !entry.workload.is_control(), entry.rank));
     all
 }
 
@@ -102,7 +103,9 @@ pub fn run(
         );
         return Err(Error::NothingLeft { filters });
     }
-    let deadline = options.seconds().map(|seconds| started + Duration::from_secs(seconds));
+    // Opening devices and probing them takes as long as it takes.
+    let seconds = options.seconds().map(Duration::from_secs);
+    let deadline = seconds.map(|seconds| Instant::now() + seconds);
     let rows = Rows { subjects: &subjects, options, deadline };
     rows.measure_all(&entries, &mut matrix);
     if let Some(saved) = saved {
@@ -152,7 +155,13 @@ fn add(row: &mut Row, again: &Row) {
     }
 }
 
+/// When the first of so many devices has used its share of the time.
+fn share(now: Instant, until: Instant, devices: usize) -> Instant {
+    now + until.saturating_duration_since(now) / u32::try_from(devices.max(1)).unwrap_or(u32::MAX)
+}
+
 /// What rows are measured with.
+#[derive(Clone, Copy)]
 struct Rows<'r> {
     subjects: &'r [Subject],
     options: &'r Options,
@@ -178,9 +187,22 @@ impl Entry<'_> {
 }
 
 impl Rows<'_> {
+    /// Measures each device in turn, with an equal share of the time: one whose driver compiles for
+    /// long takes it from no other.
     fn measure_all(&self, entries: &[Entry<'_>], matrix: &mut Matrix) {
         let bar = bar(entries.len() * PASSES);
         bar.enable_steady_tick(Duration::from_millis(500));
+        let devices: Vec<&[Entry<'_>]> =
+            entries.chunk_by(|one, next| one.subject == next.subject).collect();
+        for (nth, entries) in devices.iter().enumerate() {
+            let share = |until| share(Instant::now(), until, devices.len() - nth);
+            let rows = Rows { deadline: self.deadline.map(share), ..*self };
+            rows.measure_device(entries, matrix, &bar);
+        }
+        bar.finish_and_clear();
+    }
+
+    fn measure_device(&self, entries: &[Entry<'_>], matrix: &mut Matrix, bar: &ProgressBar) {
         for pass in 0..PASSES {
             for (at, entry) in entries.iter().enumerate() {
                 bar.set_message(entry.title(self.subjects));
@@ -189,17 +211,17 @@ impl Rows<'_> {
                 bar.inc(1);
             }
         }
-        bar.finish_and_clear();
     }
 
-    /// One pass of a row, of which so many are left.
+    /// One pass of a row, of which so many are left. Controls are measured whatever the time.
     fn pass(&self, pass: usize, entry: &Entry<'_>, left: usize, matrix: &mut Matrix) {
         let what = entry.title(self.subjects);
         let row = matrix.rows.iter().position(|row| entry.is(row, self.subjects));
         if pass > 0 && row.is_none() {
             return;
         }
-        if self.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
+        let is_over = self.deadline.is_some_and(|deadline| deadline <= Instant::now());
+        if is_over && (pass > 0 || !entry.workload.is_control()) {
             let reason = "the time was used up (--budget)".to_owned();
             matrix.left_out.extend((pass == 0).then_some(LeftOut { what, reason }));
             return;

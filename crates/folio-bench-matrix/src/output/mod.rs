@@ -54,7 +54,14 @@ pub fn title(row: &Row) -> String {
 /// How far the controls are from 1.0: the words for it, and whether figures can be trusted.
 pub fn trust(matrix: &Matrix) -> (String, bool) {
     let controls = matrix.rows.iter().filter(|row| row.is_control);
-    let off = controls.map(|row| row.ratio.median.max(1.0 / row.ratio.median)).fold(1.0, f64::max);
+    let off =
+        controls.map(|row| row.ratio.median.max(1.0 / row.ratio.median)).max_by(f64::total_cmp);
+    let Some(off) = off else {
+        return (
+            "No control was measured: nothing says how far figures can be trusted.".to_owned(),
+            false,
+        );
+    };
     let percent = 100.0 * (off - 1.0);
     if off <= 1.05 {
         return (format!("Controls read 1.0 within {percent:.1} %."), true);
@@ -65,4 +72,11 @@ pub fn trust(matrix: &Matrix) -> (String, bool) {
         ),
         false,
     )
+}
+
+/// Devices that were opened and have no row but controls.
+pub fn without_rows(matrix: &Matrix) -> Vec<&str> {
+    let has_row = |name: &str| matrix.rows.iter().any(|row| !row.is_control && row.device == name);
+    let names = matrix.devices.iter().map(|device| &*device.name);
+    names.filter(|name| !has_row(name)).collect()
 }

@@ -38,6 +38,9 @@
   };
   heads.forEach((head) => head.querySelector("button").addEventListener("click", () => sort(head)));
 
+  // On a phone a row is a card, folded but for its ratio.
+  body.addEventListener("click", (event) => event.target.closest("th")?.parentElement.classList.toggle("open"));
+
   // Themes: the system's, light, dark.
   const themes = ["auto", "light", "dark"];
   const show = (theme) => {

@@ -1,7 +1,7 @@
 //! The page: one file, without network access.
 
 use super::plots::Plot;
-use super::{amount, name, size, time, title, trust};
+use super::{amount, name, size, time, title, trust, without_rows};
 use crate::error::Result;
 use crate::record::{Change, Matrix, Row};
 use minijinja::value::Serde;
@@ -37,6 +37,17 @@ struct Line {
     changed_class: &'static str,
 }
 
+/// The rows of a workload on a device, at a glance.
+#[derive(Serialize)]
+struct Summary {
+    device: String,
+    workload: String,
+    rows: usize,
+    /// Median, worst, best: the ratio, and its class.
+    ratios: Vec<[String; 2]>,
+    worst: String,
+}
+
 /// A device as the page shows it.
 #[derive(Serialize)]
 struct Card {
@@ -64,8 +75,10 @@ struct Page<'m> {
     minutes: String,
     memory: String,
     cards: Vec<Card>,
+    summaries: Vec<Summary>,
     lines: Vec<Line>,
     workloads: Vec<&'m str>,
+    without_rows: Vec<&'m str>,
     figures: Vec<Figure>,
     trust: String,
     is_trusted: bool,
@@ -75,6 +88,39 @@ struct Page<'m> {
 /// Where a ratio is on a line from a sixteenth to sixteen, in percent.
 fn place(ratio: f64) -> f64 {
     ((ratio.log2() + 4.0) / 8.0 * 100.0).clamp(0.0, 100.0)
+}
+
+/// The colour of a ratio: none where its interval holds what nobody would notice.
+fn class(low: f64, high: f64) -> &'static str {
+    match (low, high) {
+        (_, ..0.95) => "faster",
+        (1.05.., _) => "slower",
+        _ => "near",
+    }
+}
+
+/// A line for each workload of each device, in the order of the rows.
+fn summaries(matrix: &Matrix) -> Vec<Summary> {
+    let rows: Vec<&Row> = matrix.rows.iter().filter(|row| !row.is_control).collect();
+    let alike =
+        |one: &&Row, next: &&Row| (&one.device, &one.workload) == (&next.device, &next.workload);
+    let summary = |rows: &[&Row]| {
+        let mut sorted = rows.to_vec();
+        sorted.sort_by(|a, b| a.ratio.median.total_cmp(&b.ratio.median));
+        let (best, worst) = (sorted.first()?, sorted.last()?);
+        let told = |row: &Row| {
+            let ratio = &row.ratio;
+            [format!("{:.2}", ratio.median), class(ratio.low, ratio.high).to_owned()]
+        };
+        Some(Summary {
+            device: best.device.clone(),
+            workload: best.workload.clone(),
+            rows: rows.len(),
+            ratios: [sorted[sorted.len() / 2], worst, best].map(told).to_vec(),
+            worst: title(worst),
+        })
+    };
+    rows.chunk_by(alike).filter_map(summary).collect()
 }
 
 fn line(row: &Row) -> Line {
@@ -98,11 +144,7 @@ fn line(row: &Row) -> Line {
         ratio: format!("{:.2}", ratio.median),
         ratio_value: ratio.median,
         interval: format!("{:.2} to {:.2}", ratio.low, ratio.high),
-        class: match ratio.median {
-            ..0.95 => "faster",
-            ..1.05 => "near",
-            _ => "slower",
-        },
+        class: class(ratio.low, ratio.high),
         low: place(ratio.low),
         median: place(ratio.median),
         high: place(ratio.high),
@@ -153,6 +195,9 @@ pub fn page(matrix: &Matrix, plots: &[Plot]) -> Result<String> {
         .map(|plot| Figure { caption: plot.caption.clone(), svg: plot.svg.inline() })
         .collect();
     let (trust, is_trusted) = trust(matrix);
+    // The rows to look at come first.
+    let mut lines: Vec<Line> = matrix.rows.iter().map(line).collect();
+    lines.sort_by(|a, b| b.ratio_value.total_cmp(&a.ratio_value));
     let page = Page {
         style: concat!(include_str!("plot.css"), include_str!("page.css")),
         script: include_str!("page.js"),
@@ -161,7 +206,9 @@ pub fn page(matrix: &Matrix, plots: &[Plot]) -> Result<String> {
         minutes: format!("{:.1}", matrix.seconds / 60.0),
         memory: amount(matrix.machine.memory as f64) + "B",
         cards: cards(matrix),
-        lines: matrix.rows.iter().map(line).collect(),
+        summaries: summaries(matrix),
+        lines,
+        without_rows: without_rows(matrix),
         workloads,
         figures,
         is_compared: matrix.rows.iter().any(|row| row.saved.is_some()),

@@ -1,6 +1,6 @@
 //! The table on the terminal.
 
-use super::{amount, time, title, trust};
+use super::{amount, time, title, trust, without_rows};
 use crate::compare;
 use crate::record::{Device, LeftOut, Matrix, Row};
 use std::fmt::Write;
@@ -15,6 +15,9 @@ pub fn table(matrix: &Matrix, gate: Option<f64>) -> String {
         rows.for_each(|row| line(&mut text, row));
     }
     let _ = writeln!(text, "\n{}", trust(matrix).0);
+    for device in without_rows(matrix) {
+        let _ = writeln!(text, "NO ROW of {device} was measured: see what was left out.");
+    }
     list(&mut text, "left out", &matrix.left_out);
     list(&mut text, "FAILED", &matrix.failed);
     changes(&mut text, matrix);

@@ -383,13 +383,23 @@ impl Memory {
         })
     }
 
-    /// A buffer over the host's memory: mapped, it is there, and nowhere else (OpenCL's
-    /// `CL_MEM_USE_HOST_PTR`).
+    /// A buffer over the host's memory, or over shared virtual memory that the host reaches:
+    /// mapped, it is there, and nowhere else (OpenCL's `CL_MEM_USE_HOST_PTR`).
     fn linked(&self, core: &Core, req: &AllocReq<'_>) -> Result<Block, HalError> {
         let unlinked = || HalError::unsupported("to link this memory");
         let align = core.info.caps.links.ok_or_else(unlinked)?;
         if req.size > core.info.caps.max_alloc {
             return Err(self.too_much(core, req));
+        }
+        if req.import.is_none() && core.svm == Svm::Fine {
+            // Host and device find it at one address.
+            let shared = AllocReq { kind: AllocKind::Shared, linked: false, ..*req };
+            let block = self.fresh(core, &shared)?;
+            let mapped = block.address.map(|address| {
+                let at = std::ptr::with_exposed_provenance_mut(address as usize);
+                Mapped { at: HostPtr(at), now: AtomicBool::new(false) }
+            });
+            return Ok(Block { mapped, ..block });
         }
         let (at, pages) = match req.import {
             Some(RawMemory::Host(at)) if (at.0.addr() as u64).is_multiple_of(align) => (at, None),

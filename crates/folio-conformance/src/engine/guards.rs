@@ -16,6 +16,7 @@ tests![
     leaked_guards_harm_nobody,
     parts_tell_their_shape,
     parts_are_taken_again,
+    a_refused_read_allocates_nothing,
 ];
 
 fn one_page(rig: &Rig) -> Result<Buffer<i32>, Stop> {
@@ -215,5 +216,29 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
     add(&q, unique, 1)?;
     q.run(4, adds(1, &mut unique))?;
     ensure_eq!((unique.to_vec()?, y.to_vec()?), (vec![23, 24, 5, 6], vec![21, 22, 3, 4]));
+    Ok(())
+}
+
+/// DEP-04, ERR-01: a task that may not wait for a buffer gets no memory for it on the host.
+fn a_refused_read_allocates_nothing(rig: &Rig) -> Outcome {
+    let q = rig.separate(1)?.remove(0);
+    let (x, gate) = (rig.rt.buffer::<i32>(1000)?.share(), Gate::new());
+    let (door, mine) = (gate.door(), x.clone());
+    let task = q.submit(|cg| {
+        cg.host_task((), move |()| {
+            door.pass();
+            mine.to_vec().map(drop)
+        });
+        Ok(())
+    })?;
+    q.submit(|cg| {
+        cg.after(&task).run(1000, puts(5, &x));
+        Ok(())
+    })?;
+    gate.open();
+    let failed = failure(task.wait())?;
+    ensure!(failed.to_string().contains("own completion"), "{failed}");
+    ensure_eq!(x.counters().allocations, 1, "the device's");
+    ensure!(q.wait().is_err(), "the kernel fails with the task");
     Ok(())
 }

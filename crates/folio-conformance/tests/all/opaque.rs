@@ -3,7 +3,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
-use folio::{Error, FinalizeOptions, GraphError, Image, OpaqueArg, OpaqueKernel, Source, UsmKind};
+use folio::{
+    Error, FinalizeOptions, GraphError, Image, Links, OpaqueArg, OpaqueKernel, Source, UsmKind,
+};
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
@@ -92,6 +94,12 @@ impl Language {
     /// there is no device.
     #[track_caller]
     fn each(&self, test: impl Fn(&Language, &Runtime)) {
+        // What is moved is known, and how memory is addressed.
+        self.each_with(Links::Off, test);
+    }
+
+    #[track_caller]
+    fn each_with(&self, links: Links, test: impl Fn(&Language, &Runtime)) {
         if let Err(why) = (self.backend)().devices() {
             println!("skipped: {}: {}", (self.backend)().name(), why.reason);
             return;
@@ -103,8 +111,7 @@ impl Language {
         for backend in [bare, watched] {
             let cpu = CpuBackend::builder().threads(1).build().unwrap();
             let builder = Runtime::builder().shared_backend(backend).backend(cpu);
-            // What is moved, and addresses: linked memory has neither.
-            let rt = builder.links(folio_core::Links::Off).build().unwrap();
+            let rt = builder.links(links).build().unwrap();
             test(self, &rt);
             rt.wait().unwrap();
         }
@@ -258,6 +265,45 @@ fn on_pointers(language: &Language, rt: &Runtime) {
     assert!(matches!(refused, Err(Error::Freed { .. } | Error::Device { .. })), "{refused:?}");
 }
 
+/// Linked buffers by their accesses, then by their addresses, then by accesses again.
+fn on_linked_buffers(language: &Language, rt: &Runtime) {
+    let device = &rt.devices()[0];
+    let q = rt.queue_on(device).unwrap();
+    let affine = language.load(rt, "affine");
+    let args = |x: OpaqueArg, y: OpaqueArg, c: u8| {
+        let by = OpaqueArg::value(Both { a: 2.0, b: 1 });
+        [OpaqueArg::value(64u32), x, by, y, OpaqueArg::value(c)]
+    };
+    let by_access = |x: &Buffer<f32>, y: &mut Buffer<f32>| {
+        let done = submit(&q, |g| {
+            let (x, y) = (g.read(x), g.write(y));
+            // SAFETY: the kernel's parameters; it reads `x` and writes `y`, of 64 elements.
+            unsafe { g.run_opaque(64, &affine, args(x.into(), y.into(), 0)) };
+        });
+        done.unwrap();
+    };
+    let mut x = rt.buffer_from(&[3.0f32; 64]).unwrap();
+    let mut y = rt.buffer::<f32>(64).unwrap();
+    by_access(&x, &mut y);
+    assert_eq!(y.to_vec().unwrap(), [7.0; 64]);
+    let (Ok(from), Ok(to)) = (x.pointer(device), y.pointer(device)) else {
+        return println!("skipped: opaque addresses: the device's memory has none");
+    };
+    let ready = [x.written().unwrap(), y.written().unwrap()];
+    let done = submit(&q, |g| {
+        g.after(&ready[0]).after(&ready[1]);
+        // SAFETY: as above, and nothing else uses the two until the event.
+        unsafe { g.run_opaque(64, &affine, args(from.into(), to.into(), 5)) };
+    });
+    done.unwrap().wait().unwrap();
+    // SAFETY: the kernel has written all of it, and nothing else uses the buffer.
+    unsafe { y.assume_written([0], [64], device) }.unwrap();
+    assert_eq!(y.to_vec().unwrap(), [12.0; 64]);
+    by_access(&y, &mut x);
+    assert_eq!(x.to_vec().unwrap(), [25.0; 64]);
+    assert_eq!(x.pointer(device).unwrap().address(), from.address());
+}
+
 /// what is wrong is an error of its own kind, and nothing has happened.
 fn refused(language: &Language, rt: &Runtime) {
     let [device, .., cpu] = &rt.devices()[..] else { unreachable!("devices and the CPU") };
@@ -401,6 +447,13 @@ fn compile_opaque_opencl() {
 #[test]
 fn compile_opaque_opencl_without_svm() {
     TESTS.iter().for_each(|test| Language::opencl_without_svm().each(test));
+}
+
+/// BUF-03, LINK-02, KRN-05
+#[test]
+fn compile_opaque_opencl_over_linked_memory() {
+    Language::opencl().each_with(Links::On, on_linked_buffers);
+    Language::opencl_without_svm().each_with(Links::On, on_linked_buffers);
 }
 
 /// Options and names that a driver would end at a zero are errors.

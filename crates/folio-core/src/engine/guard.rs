@@ -8,7 +8,7 @@ use super::Engine;
 use super::access::{Access, Mode};
 use super::apply::For;
 use super::failures::EpochPin;
-use super::ledger::{Body, NewOp};
+use super::ledger::{Body, Ledger, NewOp};
 use super::staging::ALIGN;
 use super::storage::{Guard, Life, StorageId};
 use super::trace::listening;
@@ -99,51 +99,25 @@ impl Engine {
         body: Body,
     ) -> Result<Taken, Error> {
         let traced = listening();
-        let mut found = None;
-        let mut ledger = self.reserve(self.lock(), &[storage], |ledger| {
-            if ledger.shutdown {
-                return Err(Error::ShutDown);
-            }
-            let state = &ledger.storages[storage.0];
-            if state.life != Life::Open {
-                return Err(Error::ScopeEnded { label: state.label.clone() });
-            }
-            let domain = state.home.unwrap_or(DomainId::HOST);
-            if state.home.is_some() && !reachable {
-                return Err(Error::NotAccessible {
-                    label: state.label.clone(),
-                    home: self.domain_name(domain),
-                    device: "the host".to_owned(),
-                });
-            }
-            let access = Access::new((storage, &state.residency.grid), elements, mode, domain);
-            if state.held(&access.pages, mode.writes()) {
-                return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
-            }
-            found = Some(access);
-            Ok(ledger.missing(&[access]))
-        })?;
-        let Some(access) = found else { return Err(Error::ShutDown) };
-        let (domain, pages) = (access.domain, access.pages);
-        ledger.traced = traced;
-        let mut before: Deps = SmallVec::new();
-        let accesses = [access];
-        ledger.hazard_deps(&accesses, &mut before);
-        for dep in &before {
-            let stamp = ledger.timeline.resolve(dep.stamp);
-            // What has ended already needs no waiting.
-            if let Some(lane) = stamp.lane() {
-                ledger.poll(lane);
-            }
-            if ledger.timeline.outcome(stamp) == Outcome::Pending
-                && let Err(error) = self.may_wait(&ledger, stamp, Check::All)
-            {
-                let outbox = std::mem::take(&mut ledger.outbox);
-                drop(ledger);
-                self.deliver(outbox);
-                return Err(error);
-            }
+        let mut ledger = self.lock();
+        let access = ledger.host_access(storage, (elements, mode), reachable)?;
+        let mut may_wait = self.may_wait_for(&mut ledger, &access);
+        // A thread that may not wait gets no memory, either.
+        if may_wait.is_ok() && !ledger.missing(&[access]).is_empty() {
+            ledger = self.reserve(ledger, &[storage], |ledger| {
+                ledger.host_access(storage, (elements, mode), reachable)?;
+                Ok(ledger.missing(&[access]))
+            })?;
+            may_wait = self.may_wait_for(&mut ledger, &access);
         }
+        if let Err(error) = may_wait {
+            let outbox = std::mem::take(&mut ledger.outbox);
+            drop(ledger);
+            self.deliver(outbox);
+            return Err(error);
+        }
+        let (domain, pages, accesses) = (access.domain, access.pages, [access]);
+        ledger.traced = traced;
         let label = ledger.storages[storage.0].label.clone();
         let mut deps: Deps = SmallVec::new();
         let who = For { queue: None, label: &label, lane: None };
@@ -181,6 +155,23 @@ impl Engine {
         Ok(Taken { id, stamp, pin, host })
     }
 
+    /// An error if this thread may not wait for what an access of the host's comes after.
+    fn may_wait_for(&self, ledger: &mut Ledger, access: &Access) -> Result<(), Error> {
+        let mut before: Deps = SmallVec::new();
+        ledger.hazard_deps(std::slice::from_ref(access), &mut before);
+        before.iter().try_for_each(|dep| {
+            let stamp = ledger.timeline.resolve(dep.stamp);
+            // What has ended already needs no waiting.
+            if let Some(lane) = stamp.lane() {
+                ledger.poll(lane);
+            }
+            match ledger.timeline.outcome(stamp) {
+                Outcome::Pending => self.may_wait(ledger, stamp, Check::All),
+                Outcome::Fine | Outcome::Failed => Ok(()),
+            }
+        })
+    }
+
     /// Gives a guard back.
     pub(crate) fn give_guard(&self, storage: StorageId, id: u64) {
         self.enter(|ledger| {
@@ -205,6 +196,37 @@ impl Engine {
         }
         let device = self.devices.iter().find(|d| d.domain == domain);
         device.map_or_else(|| "?".to_owned(), |d| d.name.clone())
+    }
+}
+
+impl Ledger {
+    /// An access of the host's, if nothing speaks against it.
+    fn host_access(
+        &self,
+        storage: StorageId,
+        (elements, mode): (Box3, Mode),
+        reachable: bool,
+    ) -> Result<Access, Error> {
+        if self.shutdown {
+            return Err(Error::ShutDown);
+        }
+        let state = &self.storages[storage.0];
+        if state.life != Life::Open {
+            return Err(Error::ScopeEnded { label: state.label.clone() });
+        }
+        let domain = state.home.unwrap_or(DomainId::HOST);
+        if state.home.is_some() && !reachable {
+            return Err(Error::NotAccessible {
+                label: state.label.clone(),
+                home: self.topology.domain_name(domain),
+                device: "the host".to_owned(),
+            });
+        }
+        let access = Access::new((storage, &state.residency.grid), elements, mode, domain);
+        if state.held(&access.pages, mode.writes()) {
+            return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
+        }
+        Ok(access)
     }
 }
 

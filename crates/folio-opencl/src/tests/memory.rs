@@ -214,6 +214,11 @@ fn linked_memory_is_mapped_and_not_copied() {
     }
     let (used, linked) = (usm.memory().in_use, AllocReq { linked: true, ..request(4096) });
     let made = usm.alloc(&linked).unwrap();
+    // Where memory that both reach has an address, this has one, which is both sides'.
+    let shared = usm.alloc(&AllocReq { kind: AllocKind::Shared, ..request(64) });
+    let host = made.host.map(|host| host.0 as u64);
+    assert_eq!(made.address, host.filter(|_| shared.is_ok()));
+    shared.into_iter().for_each(|shared| usm.free(shared.handle));
     let mem = MemRef { base: MemBase::Device { device: 0, handle: made.handle }, offset: 0 };
     let sides =
         [Side::HostReads, Side::Device, Side::HostWrites, Side::Device, Side::HostOverwrites];

@@ -52,7 +52,7 @@ pub fn expand(arguments: &TokenStream, item: TokenStream) -> TokenStream {
     };
     let run = quote_spanned!(at=> ::folio::run_main(#name));
     quote! {
-        #vis fn #name() -> ::std::process::ExitCode {
+        #vis fn #name() -> ::folio::ir::device::rust::process::ExitCode {
             #(#attrs)* #sig #block
             #run
         }

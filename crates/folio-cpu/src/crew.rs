@@ -15,9 +15,9 @@
 //! - A round that replaced another one meanwhile is as good: the thread is a member of the new one.
 //!
 //! No word is changed by all threads for each block: a launch is cut into parts, a thread begins in
-//! the part that its number names, and the place in a part is a word of its own, which stays in that
-//! thread's cache from one launch to the next. The number of the round is in the word, so that no
-//! thread has to reset it.
+//! the part that its number names, and the place in a part is a word of its own, which stays in
+//! that thread's cache from one launch to the next. The number of the round is in the word, so that
+//! no thread has to reset it.
 //!
 //! # How many threads
 //!

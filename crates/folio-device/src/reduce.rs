@@ -54,7 +54,7 @@ impl Reduction {
             values,
             results: (0..chunks).map(|_| AtomicU64::new(0)).collect(),
             missing: AtomicUsize::new(chunks),
-            shared: SharedChunks::default(),
+            shared: SharedChunks::new(chunks),
         }
     }
 
@@ -345,8 +345,9 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         let to = match self.reduction {
             Some(reduction) if !self.alone.contains(&chunk) => {
                 let first = self.visit(reduction, chunk).wrapping_add(at);
-                // SAFETY: the chunk has memory for each of its values, a row's are of one chunk,
-                // and no other block writes these.
+                // SAFETY: the chunk is one of the launch's, whose rows these are (`new`), and has
+                // memory for each of its values. A row's are of one chunk, and no other block
+                // writes these.
                 let values = unsafe { std::slice::from_raw_parts_mut(first, row.len) };
                 values.fill(O::IDENTITY);
                 values
@@ -406,11 +407,11 @@ impl<'l, T: Shared, O: Combine<T>> Folding<'l, T, O> {
         };
         let len = reduction.len(chunk);
         if let Some(memory) = reduction.shared.leave(chunk, count, len) {
-            // SAFETY: each value was written before it was counted, under the lock, and nobody
-            // writes one again: `memory` is what `first` points to.
+            // SAFETY: each value was written before it was counted (`SharedChunks::leave`), and no
+            // thread writes one again: `memory`, which is this thread's, is what `first` points to.
             let all = unsafe { std::slice::from_raw_parts(first, len) };
             self.finish(reduction, chunk, fold::<O, T>(all), 1);
-            memory.keep();
+            drop(memory);
         }
     }
 

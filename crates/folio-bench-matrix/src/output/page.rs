@@ -90,7 +90,7 @@ fn place(ratio: f64) -> f64 {
     ((ratio.log2() + 4.0) / 8.0 * 100.0).clamp(0.0, 100.0)
 }
 
-/// The colour of a ratio: none where its interval holds what nobody would notice.
+/// The colour of a ratio: none where its interval holds a difference too small to notice.
 fn class(low: f64, high: f64) -> &'static str {
     match (low, high) {
         (_, ..0.95) => "faster",

@@ -12,7 +12,18 @@ fn said(program: &str, args: &[&str]) -> Option<String> {
 }
 
 /// The source, by git and rustc; what they do not tell is unknown.
+///
+/// A program that is carried to another machine is built with `FOLIO_COMMIT` set: the commit, and
+/// ` changed` behind it if the tree had changes.
 pub fn source() -> Source {
+    if let Some(built) = option_env!("FOLIO_COMMIT") {
+        let commit = built.split(' ').next().map(str::to_owned);
+        return Source {
+            commit,
+            is_changed: built.ends_with("changed"),
+            rustc: said("rustc", &["--version"]),
+        };
+    }
     Source {
         commit: said("git", &["rev-parse", "HEAD"]),
         is_changed: said("git", &["status", "--porcelain"]).is_some_and(|text| !text.is_empty()),

@@ -572,6 +572,7 @@ mod tests {
 
     const THREADS: [usize; 3] = [2, 16, 64];
 
+    /// BACK-05
     #[test]
     fn a_tiny_launch_that_is_known_calls_no_thread() {
         for threads in THREADS {
@@ -581,6 +582,7 @@ mod tests {
         }
     }
 
+    /// BACK-05
     #[test]
     fn an_unknown_launch_calls_one_thread_before_its_first_block_has_ended() {
         for threads in THREADS {
@@ -594,6 +596,7 @@ mod tests {
         }
     }
 
+    /// BACK-05
     #[test]
     fn as_many_threads_are_called_as_pay() {
         // Threads that work in the end, if each call is answered at once.
@@ -616,6 +619,7 @@ mod tests {
         assert_eq!(further(u64::MAX, 1, 4096, 10_000), FAN);
     }
 
+    /// BACK-05
     #[test]
     fn an_estimate_ten_times_too_high_comes_down_and_no_thread_is_called() {
         for threads in THREADS {

@@ -20,7 +20,8 @@ fn the_environment_chooses_the_device() {
     match with("cuda:0") {
         Err(error @ Error::DeviceNotFound { .. }) => {
             let text = error.to_string();
-            assert!(text.contains("cuda:0") && text.contains("sim:11"), "{text}");
+            let named = "`cuda:0`, which the environment variable FOLIO_DEVICE names; there are";
+            assert!(text.contains(named) && text.contains("sim:11"), "{text}");
         }
         other => panic!("{other:?}"),
     }

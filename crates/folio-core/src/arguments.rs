@@ -4,12 +4,14 @@
 use crate::call::Argument;
 
 macro_rules! kinds {
-    ($($name:ident $label:literal $note:literal;)*) => {$(
+    ($($name:ident $label:literal $note:literal $($more:literal)?;)*) => {$(
         #[doc = concat!("What is passed for `", stringify!($name), "`.")]
         #[diagnostic::on_unimplemented(
             message = "expected an argument for `{P}` of a kernel, found `{Self}`",
             label = $label,
-            note = $note
+            note = $note,
+            $(note = $more,)?
+            note = "a call has no item: `q.run(items, f(..))` calls the kernel once, for all of them"
         )]
         pub trait $name<P>: Argument<P> {}
 
@@ -18,11 +20,14 @@ macro_rules! kinds {
 }
 kinds! {
     In "this is read: pass `&x` with the elements and dimensions of `{P}`"
-        "`x` is a buffer, a shared one, USM, or a slice of one, `x.slice(..)?`; a `Vec` or a slice goes into a buffer first: `rt.buffer_from(&v)?`";
+        "`x` is a buffer, a shared one, USM, or a slice of one, `x.slice(..)?`; a `Vec` or a slice goes into a buffer first: `rt.buffer_from(&v)?`"
+        "`In<f32>` has one dimension, `In<f32, 2>` two: the elements of a matrix as a vector are `x.flat()`, those of a vector as a matrix `x.reinterpret([rows, columns])?`, and of `[[f32; 4]; 3]` `rt.buffer_from_shape([3, 4], x.as_flattened())?`";
     Out "this is written: pass `&mut x` with the elements and dimensions of `{P}`"
-        "`x` is a buffer, USM, or a mutable slice of one, `x.slice_mut(..)?`; a shared one is passed by `&x`; a `Vec` or a slice is copied from a buffer: `x.to_vec()?`";
+        "`x` is a buffer, USM, or a mutable slice of one, `x.slice_mut(..)?`; a shared one is passed by `&x`; a `Vec` or a slice is copied from a buffer: `x.to_vec()?`"
+        "`Out<f32>` has one dimension, `Out<f32, 2>` two: the elements of a matrix as a vector are `x.flat_mut()`, those of a vector as a matrix `x.reinterpret([rows, columns])?`";
     InOut "this is read and written: pass `&mut x` with the elements and dimensions of `{P}`"
-        "`x` is a buffer, USM, or a mutable slice of one, `x.slice_mut(..)?`; a shared one is passed by `&x`; a `Vec` or a slice goes into a buffer first: `rt.buffer_from(&v)?`";
+        "`x` is a buffer, USM, or a mutable slice of one, `x.slice_mut(..)?`; a shared one is passed by `&x`; a `Vec` or a slice goes into a buffer first: `rt.buffer_from(&v)?`"
+        "`InOut<f32>` has one dimension, `InOut<f32, 2>` two: the elements of a matrix as a vector are `x.flat_mut()`, those of a vector as a matrix `x.reinterpret([rows, columns])?`";
     Row "each item has a row of this: pass `&mut x`, of these elements and two dimensions"
         "`x` is a buffer, or a mutable slice of one; a shared one is passed by `&x`";
     Chunk "each item has an array of this: pass `&mut x`, of such arrays"

@@ -127,11 +127,12 @@ pub struct KernelCall<K, const D: usize> {
 /// A call of a kernel with items, or groups, in `D` dimensions. It is for rustc, which tells of a
 /// launch in other dimensions what this kernel has.
 #[diagnostic::on_unimplemented(
-    message = "the kernel's item has another number of dimensions than the {D} of the launch",
-    label = "this is a `{Self}`, and the launch has {D} dimension(s)",
+    message = "this is no call of a kernel with items in {D} dimension(s), as the launch has",
+    label = "this is `{Self}`, and the launch has {D} dimension(s)",
     note = "a kernel with `i: Item` runs for `n` or `0..n`, one with `i: Item<2>` for `[rows, columns]`; `y.range()` has the \
-        dimensions of `y`",
-    note = "what is launched is what a function with `#[kernel]` returns: `q.run(n, f(..))`"
+        dimensions of `y`; groups and blocks are in the kernel's own attribute, `#[kernel(group = 256)]`",
+    note = "what is launched is what a function with `#[kernel]` returns: `q.run(n, f(..))`; a closure runs on the CPU, in a \
+        `q.submit`: `cg.host_kernel([n], accesses, |i, views| ..)`"
 )]
 pub trait RunsIn<const D: usize> {
     #[doc(hidden)]

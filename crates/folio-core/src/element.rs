@@ -11,7 +11,9 @@ use folio_kernel::{Type, Types};
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be in a device's memory",
     label = "no device type",
-    note = "device types are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
+    note = "device types are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
+    note = "for a `bool` or an enum there is its number, a `u32`; for vectors of vectors one vector of all elements, \
+        `rt.buffer_from_shape([rows, columns], &all)?`"
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
     /// Fails to compile, once it is looked at, if the type has padding or a field without bytes;
@@ -44,7 +46,8 @@ unsafe impl<T: DeviceType, const N: usize> DeviceType for [T; N] {
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be a field of a device type",
     label = "no device type",
-    note = "fields are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]"
+    note = "fields are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
+    note = "for a `bool` or an enum there is its number, a `u32`; for a `String` or `Vec` a buffer, and where it begins in that"
 )]
 pub unsafe trait Field {
     /// [`DeviceType::CHECKED`]

@@ -406,7 +406,10 @@ pub enum Error {
         align: usize,
     },
     /// The storage behind a view has been taken back.
-    #[error("the scope of view {label} has ended")]
+    #[error(
+        "the scope of view {label} has ended, and its data are the program's again: use the view within the scope, \
+             or make a buffer that owns its data, `rt.buffer_from(&data)?`"
+    )]
     ScopeEnded {
         /// The view.
         label: Label,

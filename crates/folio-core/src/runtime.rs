@@ -450,8 +450,8 @@ impl Runtime {
         &self.core.engine.absent
     }
 
-    /// The device that fits `selector`: a name such as `cpu:1`, a backend such as `cpu`, or a
-    /// [`Selector`] with more to say.
+    /// The device that fits `selector`: a name such as `cpu:1`, a backend such as `cuda`, a kind
+    /// such as `gpu`, or a [`Selector`] with more to say.
     pub fn device(&self, selector: impl Into<Selector>) -> Result<DeviceRef> {
         selector.into().find(self)
     }
@@ -505,7 +505,7 @@ impl Runtime {
             there.push_str(why);
         }
         let number = wanted.to_lowercase();
-        let number = number.strip_prefix("`cpu:").and_then(|rest| rest.strip_suffix('`'));
+        let number = number.strip_prefix("`cpu:").and_then(|rest| rest.split('`').next());
         if let Some(number) = number.and_then(|number| number.parse::<u8>().ok()) {
             let count = u16::from(number) + 1;
             there.push_str(&format!("; `FOLIO_CPU_DOMAINS={count}` makes the CPU {count} devices"));

@@ -93,7 +93,10 @@ impl Compiler {
 fn version() -> Result<Version, HalError> {
     // SAFETY: loads the library, whose initialisers are trusted.
     if !unsafe { nvrtc::is_culib_present() } {
-        return Err(build("CUDA C needs NVRTC (libnvrtc), which is not installed"));
+        return Err(build(
+            "CUDA C needs NVRTC (libnvrtc), which is not installed; CUDA's toolkit has it, and so has the Python \
+             package `nvidia-cuda-nvrtc-cu12`, whose folder LD_LIBRARY_PATH then names",
+        ));
     }
     // SAFETY: the library is there; nothing is called. cudarc panics where a function is missing.
     if unsafe { nvrtc::culib().get::<*const ()>(b"nvrtcGetCUBIN") }.is_err() {

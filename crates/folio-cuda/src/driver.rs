@@ -37,7 +37,9 @@ pub(crate) fn present() -> Result<Optional, Unavailable> {
 fn look() -> Result<Optional, Unavailable> {
     // SAFETY: loads the driver's library, whose initialisers are trusted.
     if !unsafe { sys::is_culib_present() } {
-        return Err(Unavailable::new("NVIDIA's driver library (libcuda) is not installed"));
+        return Err(Unavailable::new(
+            "NVIDIA's driver library (libcuda) is not installed; it comes with the driver, the package `nvidia-driver`",
+        ));
     }
     // SAFETY: the library is there; nothing is called.
     let has = |name: &str| unsafe { sys::culib().get::<*const ()>(name.as_bytes()).is_ok() };

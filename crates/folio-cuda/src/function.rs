@@ -186,8 +186,9 @@ impl Text {
         }
         if threads > u64::from(self.layout.most_threads) {
             let most = self.layout.most_threads;
-            let what = format!("a group of {threads} items (the device has {most} at most)");
-            return Err(HalError::unsupported(&what));
+            let (group, limit) =
+                (format!("{threads} items"), format!("the device has {most} at most"));
+            return Err(HalError::large_group(group, most as usize, limit));
         }
         let shared = u64::from(self.layout.scratch) * threads;
         if shared > self.shared {

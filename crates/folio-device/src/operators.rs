@@ -4,6 +4,7 @@
 
 use super::{Mode, Slot};
 use folio_kernel::source::Entry;
+use std::marker::PhantomData;
 
 macro_rules! operators {
     ($($name:ident $method:ident $function:ident $text:literal, $message:literal;)*) => {$(
@@ -87,6 +88,33 @@ pub fn div<M: Mode, T: Over<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
 pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
     a.modulo::<M>(b)
 }
+
+/// A trait that is Rust's of an operator; by that macros ask whether a trait is it.
+#[diagnostic::on_unimplemented(
+    message = "this is not the trait of Rust's operator",
+    label = "another trait",
+    note = "of traits, only `Add`, `Sub`, `Mul`, `Div`, `Rem` and `Neg` of `std::ops` can be device functions; write an `impl` of \
+        the struct"
+)]
+pub trait IsOperator<const MARK: char, B> {}
+
+/// What such a trait is of.
+#[derive(Debug)]
+pub struct Operand<A>(PhantomData<A>);
+
+macro_rules! is_operator {
+    ($($mark:literal $rust:ident;)*) => {$(
+        #[diagnostic::do_not_recommend]
+        impl<B, A: std::ops::$rust<B>> IsOperator<$mark, B> for Operand<A> {}
+    )*};
+}
+is_operator! { '+' Add; '-' Sub; '*' Mul; '/' Div; '%' Rem; }
+
+#[diagnostic::do_not_recommend]
+impl<B, A: std::ops::Neg> IsOperator<'!', B> for Operand<A> {}
+
+/// Compiles where it is.
+pub fn is_operator<const MARK: char, A: IsOperator<MARK, B>, B>() {}
 
 /// What `-` before it needs.
 ///

@@ -127,7 +127,11 @@ impl Asked {
 fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
     let Data::Struct(data) = &input.data else {
-        return Err(Error::new(name.span(), "DeviceType: only structs can be device types"));
+        return Err(Error::new(
+            name.span(),
+            "DeviceType: only structs can be device types; keep the number of the variant, a `u32`, and compare it with a \
+            `const`",
+        ));
     };
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new(name.span(), "DeviceType: give the fields names"));

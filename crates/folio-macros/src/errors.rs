@@ -1,10 +1,11 @@
 //! Errors, collected: one function's are reported together.
 
 use proc_macro2::Span;
+use std::collections::HashSet;
 
 /// What is wrong so far.
 #[derive(Default)]
-pub struct Errors(Option<syn::Error>, usize);
+pub struct Errors(Option<syn::Error>, usize, HashSet<String>);
 
 impl Errors {
     /// One more.
@@ -14,6 +15,13 @@ impl Errors {
         match &mut self.0 {
             Some(all) => all.combine(error),
             None => self.0 = Some(error),
+        }
+    }
+
+    /// One more, unless one of this key was told before, of another place: once is enough to know.
+    pub fn add_once(&mut self, at: Span, key: &str, text: impl std::fmt::Display) {
+        if self.2.insert(key.to_owned()) {
+            self.add(at, text);
         }
     }
 

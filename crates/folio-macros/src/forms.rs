@@ -368,7 +368,7 @@ fn probing() -> TokenStream {
 /// What is allowed in what the macro writes.
 pub fn attributes() -> TokenStream {
     quote! {
-        #[allow(unused_mut, unused_parens, unused_braces, unused_imports, unused_variables, non_snake_case, elided_lifetimes_in_paths,
+        #[allow(unused_parens, unused_braces, unused_imports, non_snake_case, elided_lifetimes_in_paths,
             non_upper_case_globals, unreachable_code, clippy::all, clippy::pedantic, clippy::panic,
             reason = "written by a macro")]
     }

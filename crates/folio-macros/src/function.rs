@@ -3,7 +3,7 @@
 use crate::body::Walk;
 use crate::parameter::{Role, role_of};
 use crate::signature::{Asked, Signature};
-use crate::{combine, conditions, deep, fragments, methods, outputs, positions, stub};
+use crate::{combine, conditions, deep, fragments, inside, methods, outputs, positions, stub};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -31,8 +31,14 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let mut function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let named =
-                |error: &syn::Error| syn::Error::new(error.span(), format!("kernel: {error}"));
+            let named = |error: &syn::Error| {
+                let text = error.to_string();
+                let advice = match text.ends_with("expected `]`") {
+                    true => "; an index of several dimensions is a tuple: `x[(row, column)]`",
+                    false => "",
+                };
+                syn::Error::new(error.span(), format!("kernel: {text}{advice}"))
+            };
             if let Ok((vis, name)) = name_of.parse2(item.clone()) {
                 let nothing = (&Generics::default(), 0);
                 return stub::of_function(&vis, &name, nothing, &named(&error));
@@ -53,6 +59,9 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
             return syn::Error::new(item.span(), text).to_compile_error();
         }
     };
+    if let Some(around) = inside::around(function.sig.fn_token.span) {
+        return stub::within(around, &function, kind);
+    }
     combine::resolve(&mut function.sig);
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
@@ -89,7 +98,7 @@ fn name_of(input: ParseStream<'_>) -> syn::Result<(Visibility, Ident)> {
 }
 
 /// How many arguments calls have. A kernel's item or group, and its local memory, are none.
-fn given(signature: &syn::Signature, kind: Kind) -> usize {
+pub fn given(signature: &syn::Signature, kind: Kind) -> usize {
     let is_given = |input: &&FnArg| match input {
         FnArg::Typed(typed) if kind == Kind::Kernel => {
             matches!(role_of(&typed.ty).0, Role::View | Role::Reduce | Role::Value)

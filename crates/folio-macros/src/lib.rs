@@ -19,11 +19,13 @@ mod deep;
 mod derive;
 mod entry;
 mod errors;
+mod foreign;
 mod forms;
 mod fragments;
 mod function;
 #[cfg(test)]
 mod fuzz;
+mod inside;
 mod methods;
 mod names;
 mod outputs;

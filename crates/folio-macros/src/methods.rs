@@ -12,7 +12,7 @@ use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{ImplItem, ImplItemFn, ItemImpl, ReturnType};
+use syn::{FnArg, ImplItem, ImplItemFn, ItemImpl, Pat, ReturnType};
 
 /// Expands the attribute.
 pub fn expand(item: &ItemImpl) -> TokenStream {
@@ -83,7 +83,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
     let marker = marker(item, name, &quote!(&<#of>::#described));
     let (vis, attributes, own) = (&function.vis, attributes(), &function.attrs);
     let free = hidden("device_fn", name);
-    let inputs = &function.sig.inputs;
+    let [inputs, outer] = [false, true].map(|all| without_mut(&function.sig, all));
     let mut method = TokenStream::new();
     let (made, marked) = (marker.tokens, marker.ty);
     let form = quote!(::folio::ir::device::Form);
@@ -124,7 +124,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
                 fn #rust<__M: ::folio::ir::device::Mode>(#inputs) #output #body
                 const #described: ::folio::ir::source::Function = #value;
                 #(#own)*
-                #vis fn #name(#inputs) #output {
+                #vis fn #name(#outer) #output {
                     Self::#rust::<::folio::ir::device::Checked>(#(#names),*)
                 }
                 #[doc(hidden)]
@@ -144,16 +144,19 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
 
 /// The `impl` of an operator.
 fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStream {
-    let known = path.segments.last().and_then(|last| {
-        let (_, ours, function) = OPERATORS.iter().find(|(name, ..)| last.ident == name)?;
-        Some((Ident::new(ours, Span::mixed_site()), *function, &last.arguments))
-    });
     let functions = item.items.iter().filter_map(|item| match item {
         ImplItem::Fn(function) => Some(function),
         _ => None,
     });
     let mut functions = functions.collect::<Vec<_>>();
-    let (Some((ours, function, arguments)), Some(method), true) =
+    // By its function: the trait may be imported by another name.
+    let known = functions.first().and_then(|only| {
+        let (_, ours, function, mark) =
+            OPERATORS.iter().find(|(name, ..)| only.sig.ident == name)?;
+        let arguments = path.segments.last().map(|last| &last.arguments);
+        Some((Ident::new(ours, Span::mixed_site()), *function, *mark, arguments))
+    });
+    let (Some((ours, function, mark, arguments)), Some(method), true) =
         (known, functions.pop(), functions.is_empty())
     else {
         let text = "of traits, only `Add`, `Sub`, `Mul`, `Div`, `Rem` and `Neg` can be device functions; write \
@@ -164,7 +167,8 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
     let Read { signature, walk, native, tree } = read(item, method, errors);
     let (params, _, conditions) = item.generics.split_for_impl();
     let (attrs, of) = (&item.attrs, &item.self_ty);
-    let (names, inputs, output) = (signature.names(), &method.sig.inputs, &method.sig.output);
+    let (names, output) = (signature.names(), &method.sig.output);
+    let [inputs, outer] = [false, true].map(|all| without_mut(&method.sig, all));
     let body = signature.body(&walk, &by_value(output), &native);
     let ours = quote!(::folio::ir::device::ops::#ours #arguments);
     let function = Ident::new(function, Span::mixed_site());
@@ -175,15 +179,17 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
     let (made, marked) = (marker.tokens, marker.ty);
     let others = item.items.iter().filter(|item| !matches!(item, ImplItem::Fn(_)));
     let (attributes, own, name) = (attributes(), &method.attrs, &method.sig.ident);
+    let same_trait = same_trait(item, path, mark);
     quote! {
         const _: () = {
             #made
+            #same_trait
             #(#attrs)*
             impl #params #path for #of #conditions {
                 #(#others)*
                 #(#own)*
                 #[inline]
-                fn #name(#inputs) #output {
+                fn #name(#outer) #output {
                     #form::<::folio::ir::device::Checked>(#(#names),*)
                 }
             }
@@ -202,6 +208,26 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
     }
 }
 
+/// Parameters without `mut`: the body binds them again, all but `self`. Who only passes them on has
+/// none at all.
+fn without_mut(signature: &syn::Signature, all: bool) -> TokenStream {
+    let mut inputs = signature.inputs.clone();
+    for input in &mut inputs {
+        match input {
+            FnArg::Typed(typed) => {
+                if let Pat::Ident(name) = &mut *typed.pat {
+                    name.mutability = None;
+                }
+            }
+            FnArg::Receiver(receiver) if all && receiver.reference.is_none() => {
+                receiver.mutability = None;
+            }
+            FnArg::Receiver(_) => {}
+        }
+    }
+    inputs.to_token_stream()
+}
+
 /// What is left of an operator that is refused: one that computes nothing. Of another trait, all.
 fn operator_stub(item: &ItemImpl, path: &syn::Path) -> TokenStream {
     let (mut empty, mut errors) = (item.clone(), Errors::default());
@@ -211,18 +237,38 @@ fn operator_stub(item: &ItemImpl, path: &syn::Path) -> TokenStream {
         }
     }
     let parts = operator(&empty, path, &mut errors);
+    let parts = quote!(#[allow(unused_variables, unreachable_code, reason = "a stub")] #parts);
     errors.take().map_or(parts, |_| quote!(#item))
 }
 
-/// Rust's trait, ours, and its function.
-const OPERATORS: &[(&str, &str, &str)] = &[
-    ("Add", "Plus", "plus"),
-    ("Sub", "Minus", "minus"),
-    ("Mul", "Times", "times"),
-    ("Div", "Over", "over"),
-    ("Rem", "Modulo", "modulo"),
-    ("Neg", "Negated", "negated"),
+/// The function of Rust's trait, ours, its function, and the operator.
+const OPERATORS: &[(&str, &str, &str, char)] = &[
+    ("add", "Plus", "plus", '+'),
+    ("sub", "Minus", "minus", '-'),
+    ("mul", "Times", "times", '*'),
+    ("div", "Over", "over", '/'),
+    ("rem", "Modulo", "modulo", '%'),
+    ("neg", "Negated", "negated", '!'),
 ];
+
+/// Compiles if the trait of an `impl` is Rust's of this operator, whatever it is called there.
+fn same_trait(item: &ItemImpl, path: &syn::Path, mark: char) -> TokenStream {
+    let (params, conditions) = (&item.generics.params, &item.generics.where_clause);
+    let separator = (!params.empty_or_trailing()).then(|| quote!(,));
+    let of = Ident::new("__Operand", Span::mixed_site().located_at(path.span()));
+    let arguments = path.segments.last().map(|last| &last.arguments);
+    let by = match arguments {
+        Some(syn::PathArguments::AngleBracketed(list)) => list.args.to_token_stream(),
+        _ => quote!(#of),
+    };
+    let tokens = quote_spanned! {path.span()=>
+        #[allow(dead_code, reason = "it is there to be compiled")]
+        fn __same_trait<#params #separator #of: #path>() #conditions {
+            ::folio::ir::device::ops::is_operator::<#mark, ::folio::ir::device::ops::Operand<#of>, #by>();
+        }
+    };
+    outside(&tokens, &item.self_ty)
+}
 
 /// `-> Self`, whatever it is called: operators give the type of their left side.
 fn by_value(output: &ReturnType) -> ReturnType {

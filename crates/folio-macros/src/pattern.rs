@@ -70,6 +70,16 @@ impl Scopes {
         all.filter(move |(have, _)| have.unraw() == name)
     }
 
+    /// The visible name that is most like this one, if it may have been meant.
+    pub fn like(&self, name: &str) -> Option<String> {
+        let all = self.open.iter().flatten().map(|(have, _)| have.unraw().to_string());
+        let near = |have: String| {
+            let distance = distance(&have, name);
+            (distance * 3 <= name.len()).then_some((distance, have))
+        };
+        all.filter_map(near).min().map(|(_, have)| have)
+    }
+
     /// The name of this variable.
     pub fn name_of(&self, number: u16) -> Option<&Ident> {
         let mut all = self.open.iter().rev().flatten();
@@ -104,6 +114,22 @@ impl Scopes {
             }
         }
     }
+}
+
+/// How many letters are to be added, left out or changed to make one word of the other.
+fn distance(a: &str, b: &str) -> usize {
+    let b: Vec<char> = b.chars().collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (before, own) in a.chars().enumerate() {
+        let mut diagonal = before;
+        row[0] = before + 1;
+        for (at, other) in b.iter().enumerate() {
+            let changed = diagonal + usize::from(own != *other);
+            diagonal = row[at + 1];
+            row[at + 1] = changed.min(diagonal + 1).min(row[at] + 1);
+        }
+    }
+    row[b.len()]
 }
 
 /// One name, of one macro.

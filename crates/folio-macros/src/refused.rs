@@ -116,8 +116,8 @@ const OF_THE_HOST: &[(&str, &str)] = &[
     ("Arc", "take the value, or a view: `In<T>`, `Out<T>`"),
     ("Option", "pass a value that stands for none"),
     ("Buffer", "take a view: `In<T>`, `Out<T>`"),
-    ("i128", "pass two `u64`"),
-    ("u128", "pass two `u64`"),
+    ("i128", "devices have integers of up to 64 bits: pass two `u64`"),
+    ("u128", "devices have integers of up to 64 bits: pass two `u64`"),
 ];
 
 /// What no kernel has.

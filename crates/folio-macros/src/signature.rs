@@ -130,10 +130,15 @@ impl Signature {
         self.parameters.iter().map(|p| p.native(self.grouped())).collect()
     }
 
-    /// Parameters that the body may change.
+    /// Parameters that the body may change. Of views it is the macro that says so, not the user.
     pub fn bindings(&self) -> TokenStream {
-        let mutable = self.parameters.iter().filter(|p| p.mutable).map(|p| &p.name);
-        quote!(#(let mut #mutable = #mutable;)*)
+        let mutable =
+            self.parameters.iter().filter(|p| p.mutable).map(|Parameter { name, role, .. }| {
+                let allowed =
+                    (*role != Role::Value).then(|| quote!(#[allow(unused_mut, reason = "a view")]));
+                quote!(#allowed let mut #name = #name;)
+            });
+        quote!(#(#mutable)*)
     }
 
     /// A kernel of groups.
@@ -246,7 +251,9 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
         let text = "names that begin with `__` are the macro's; give the parameter another";
         walk.refuse(name.span(), text);
     }
+    let before = walk.errors.count();
     refuse_types(&typed.ty, kind, walk);
+    let spoilt = walk.errors.count() > before;
     let (role, special) = role_of(&typed.ty);
     // Writing through a view takes it as mutable.
     let mutable = matches!(role, Role::View | Role::Local) || name.mutability.is_some();
@@ -254,6 +261,7 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
     if role == Role::Item(1) {
         walk.item = Some(at);
     }
+    walk.spoilt.extend(spoilt.then_some(at));
     walk.grids.extend(grid_of(&typed.ty).map(|grid| (at, grid)));
     walk.rights.extend(Rights::of(&typed.ty).map(|rights| (at, rights)));
     walk.kinds.parameter(at, &typed.ty);
@@ -286,6 +294,33 @@ fn refuse_types(ty: &Type, kind: Kind, walk: &mut Walk) {
     }
 }
 
+/// Says what the first parameter of a kernel is.
+fn refuse_first(signature: &syn::Signature, walk: &mut Walk) {
+    let typed = |input: &FnArg| match input {
+        FnArg::Typed(typed) if role_of(&typed.ty).0 == Role::Value => match &*typed.pat {
+            Pat::Ident(name) => Some((name.ident.unraw().to_string(), typed.ty.span())),
+            _ => None,
+        },
+        _ => None,
+    };
+    // One that counts, or whose type has another name.
+    let named = |name: &str| NAMES_OF_ITEMS.contains(&name);
+    let first = signature.inputs.first().and_then(typed).filter(|(name, _)| named(name));
+    let (at, name) = match &first {
+        Some((name, at)) => (*at, name.as_str()),
+        None => (signature.ident.span(), "i"),
+    };
+    let text = format!(
+        "a kernel's first parameter is its item or group, and no other, by the type's own name: `{name}: Item`, `g: Group`; \
+         `{name}.index()` is the item's number"
+    );
+    walk.refuse(at, text);
+}
+
+/// What items are called that are no `Item`.
+const NAMES_OF_ITEMS: &[&str] =
+    &["i", "j", "id", "idx", "gid", "tid", "index", "item", "g", "group"];
+
 /// Looks at the item or group, and what goes with it; true for a kernel of groups.
 fn place(
     signature: &syn::Signature,
@@ -298,9 +333,7 @@ fn place(
     let first = parameters.first().filter(|p| grid(p)).map(|p| p.role);
     let one = first.is_some() && parameters.iter().filter(|p| grid(p)).count() == 1;
     if kind == Kind::Kernel && !one {
-        let text =
-            "a kernel's first parameter is its item or group, and no other: `i: Item`, `g: Group`";
-        walk.refuse(signature.ident.span(), text);
+        refuse_first(signature, walk);
     }
     walk.placed = kind != Kind::Kernel || first.is_some();
     let grouped = matches!(first, Some(Role::Group(_))) && kind == Kind::Kernel;

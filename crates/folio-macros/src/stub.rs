@@ -2,9 +2,11 @@
 //! that rustc knows to be wrong already, so rustc says nothing of what uses them.
 
 use crate::body::call::hidden;
+use crate::function::{Kind, given};
+use crate::inside::Around;
 use proc_macro2::{Ident, TokenStream};
 use quote::quote;
-use syn::{FnArg, GenericParam, Generics, ImplItem, ItemImpl, Visibility};
+use syn::{FnArg, GenericParam, Generics, ImplItem, ItemFn, ItemImpl, Visibility};
 
 /// Allows what a user's name and an empty body would be warned of.
 fn attributes() -> TokenStream {
@@ -59,6 +61,35 @@ pub fn of_function(
         #vis type #name<#(#params),*> = #refused;
         #attributes
         #vis #value
+    }
+}
+
+/// A function that is not free, in the place where it is: its error, and who calls it is told
+/// nothing.
+pub fn within(around: Around, function: &ItemFn, kind: Kind) -> TokenStream {
+    let (vis, signature) = (&function.vis, &function.sig);
+    let text = match kind {
+        Kind::Kernel => {
+            "kernel: a kernel is a free function, and not one of an `impl` or `trait`: move it out, and pass what it needs of \
+             `self` as parameters"
+        }
+        Kind::Device | Kind::Method => {
+            "kernel: #[device_fn] stands above the `impl` of a struct, and makes device functions of all that is in it"
+        }
+    };
+    let error = syn::Error::new(signature.ident.span(), text);
+    if around == Around::Trait {
+        let error = error.to_compile_error();
+        return quote!(#signature { #error });
+    }
+    let (name, attributes) = (&signature.ident, attributes());
+    let receiver = signature.receiver().map(|receiver| quote!(#receiver,));
+    let count = given(signature, kind) - usize::from(receiver.is_some());
+    let given = (0..count).map(|_| quote!(_: impl ::folio::ir::device::rust::marker::Sized));
+    let refused = error_type(&error, &quote!(()));
+    quote! {
+        #attributes
+        #vis fn #name(#receiver #(#given),*) -> #refused { loop {} }
     }
 }
 

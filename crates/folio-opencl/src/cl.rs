@@ -26,7 +26,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The loader, or why there is none.
 pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
     load_library().as_ref().map_err(|error| {
-        let why = format!("no OpenCL loader, which comes with drivers or by itself: {error}");
+        let why = format!(
+            "no OpenCL loader, which comes with drivers or as the package `ocl-icd-libopencl1` (Debian, Ubuntu) or \
+             `ocl-icd` (Fedora, Arch): {error}"
+        );
         HalError::new(HalErrorKind::Driver, why)
     })
 }

@@ -444,11 +444,11 @@ impl Most {
         if narrow && items.is_some_and(|items| items <= most) {
             return Ok(());
         }
-        let what = match narrow {
-            true => format!("a group of {group:?} (of this kernel, {most} items at most)"),
-            false => format!("a group of {group:?} (of the device, {dims:?} at most)"),
+        let limit = match narrow {
+            true => format!("of this kernel, {most} items at most"),
+            false => format!("of the device, {dims:?} at most"),
         };
-        Err(HalError::unsupported(&what))
+        Err(HalError::large_group(format!("{group:?}"), most, limit))
     }
 
     /// A block in which it runs, of these threads or fewer.

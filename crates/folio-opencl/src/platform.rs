@@ -133,7 +133,9 @@ pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unav
     if found.is_empty() {
         let none = || {
             Unavailable::new(
-                "no OpenCL platform has a device: is a driver installed, and does `OCL_ICD_VENDORS` name its folder?",
+                "no OpenCL platform has a device: is a driver installed, and does `OCL_ICD_VENDORS` name its folder? A \
+                 GPU's vendor has its driver; the package `pocl-opencl-icd` (Debian, Ubuntu) or `pocl` has one for the \
+                 processor",
             )
         };
         return Err(broken.map_or_else(none, why));

@@ -179,14 +179,14 @@ pub(crate) fn check_threads(core: &Core, group: Dims) -> Result<(), HalError> {
     let most = core.target.capabilities.base.block as usize;
     let items = group.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
     if items.is_none_or(|items| items > most) {
-        let what = format!("a group of {group:?} (the device has groups of {most} items at most)");
-        return Err(HalError::unsupported(&what));
+        let limit = format!("the device has groups of {most} items at most");
+        return Err(HalError::large_group(format!("{group:?}"), most, limit));
     }
     let [x, y, z] = core.target.most_threads.map(|n| n as usize);
     let widest = [z, y, x];
     if group.iter().zip(widest).any(|(n, most)| *n > most) {
-        let what = format!("a group of {group:?} (the device has {widest:?} at most)");
-        return Err(HalError::unsupported(&what));
+        let limit = format!("the device has {widest:?} at most");
+        return Err(HalError::large_group(format!("{group:?}"), most, limit));
     }
     Ok(())
 }

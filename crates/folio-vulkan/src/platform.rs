@@ -89,9 +89,17 @@ impl Loaded {
         // SAFETY: the loader is a library whose initialisers do nothing that this process relies
         // on.
         let entry = unsafe { ash::Entry::load() }
-            .map_err(|error| Unavailable::new(format!("no Vulkan loader: {error}")))?;
+            .map_err(|error| {
+                Unavailable::new(format!(
+                    "no Vulkan loader, which is the package `libvulkan1` (Debian, Ubuntu), `vulkan-loader` (Fedora) or \
+                     `vulkan-icd-loader` (Arch): {error}"
+                ))
+            })?;
         let failed = |what: &str, result: vk::Result| {
-            Unavailable::new(format!("{what}: {result} (is there a driver, with what it needs?)"))
+            Unavailable::new(format!(
+                "{what}: {result} (is there a driver, with what it needs? A GPU's vendor has its own; the package \
+                 `mesa-vulkan-drivers` has others)"
+            ))
         };
         // SAFETY: the loader is there for as long as `entry`.
         let version = unsafe { entry.try_enumerate_instance_version() }

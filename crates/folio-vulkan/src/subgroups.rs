@@ -76,11 +76,9 @@ pub(crate) fn check_row(core: &Core, group: Dims, width: u32) -> Result<(), HalE
     let of_subgroups = target.subgroups.asked.map_or(most, |count| width.saturating_mul(count));
     let (items, most) = (group.iter().product::<usize>(), most.min(of_subgroups) as usize);
     if items > most {
-        let what = format!(
-            "a group of {group:?} with sub-groups of {width} (the device has at most {most} items \
-            in such a group)"
-        );
-        return Err(HalError::unsupported(&what));
+        let group = format!("{group:?} with sub-groups of {width}");
+        let limit = format!("the device has {most} items at most in such a group");
+        return Err(HalError::large_group(group, most, limit));
     }
     Ok(())
 }

@@ -186,8 +186,8 @@ fn groups_have_a_limit() {
             assert_eq!(x.to_vec().unwrap(), turned);
         } else {
             let error = unsupported(run);
-            let why =
-                "launch kernel `turns`: a group of [1, 1, 64] (of this kernel, 63 items at most)";
+            let why = "launch kernel `turns`: a group of [1, 1, 64] is not supported (of this kernel, 63 items at most); \
+                smaller ones are, `#[kernel(group = 32)]`";
             assert!(error.contains(why), "{error}");
             // Nothing has been done, and the device goes on.
             assert_eq!(x.to_vec().unwrap(), (0..128).collect::<Vec<_>>());

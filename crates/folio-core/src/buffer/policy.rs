@@ -107,6 +107,12 @@ impl ViewPolicy<'_> {
 /// `as_mut_ptr` gives the start of `len` initialised elements. They stay where they are when the
 /// owner is moved, and nothing reads, writes or frees them but by way of the owner, for as long as
 /// that exists.
+#[diagnostic::on_unimplemented(
+    message = "a view cannot own `{Self}`",
+    label = "no owner of its elements",
+    note = "a view owns a `Vec` or a `Box<[T]>` until it gives it back; of data that are borrowed, views are made in a \
+        scope: `rt.scope(|scope| {{ let x = scope.view_mut(&mut data)?; .. }})?`"
+)]
 pub unsafe trait HostStorage: Send + 'static {
     /// What it holds.
     type Element: DeviceType;

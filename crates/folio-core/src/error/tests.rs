@@ -231,7 +231,11 @@ fn all() -> Vec<(Error, &'static str)> {
             "the program's allocator, for buffer `x`: asked for 4096 bytes aligned to 128, it panicked: \
              no\\npage",
         ),
-        (Error::ScopeEnded { label: x.clone() }, "the scope of view `x` has ended"),
+        (
+            Error::ScopeEnded { label: x.clone() },
+            "the scope of view `x` has ended, and its data are the program's again: use the view within the scope, or \
+             make a buffer that owns its data, `rt.buffer_from(&data)?`",
+        ),
         (
             Error::Unsupported { device: "sim:0".to_owned(), what: "closures".to_owned() },
             "sim:0 does not support closures",

@@ -31,7 +31,9 @@ pub(crate) fn grouped<const D: usize>(
     match (ir.shape.groups, items.group.or(own)) {
         (false, None) => Ok(None),
         (false, Some(_)) => refuse("it is a kernel of items, without groups"),
-        (true, None) => refuse("say how large its groups are: `Items::from(range).groups(size)`"),
+        (true, None) => refuse(
+            "say how large its groups are: `#[kernel(group = 256)]`, or `Items::from(range).groups([256])`",
+        ),
         (true, Some(_)) if own.is_some() && items.group.is_some_and(|size| Some(size) != own) => {
             refuse("the kernel says another size")
         }
@@ -53,7 +55,21 @@ pub(crate) fn reduces_within(code: &Code, range: Dims, group: Option<Dims>) -> b
     code.reductions == 0 || checked_volume(groups).is_some_and(|groups| groups <= MOST_REDUCED)
 }
 
+/// What command groups of SYCL have, and this one has not.
+#[diagnostic::on_unimplemented(
+    message = "a command group has no `parallel_for`",
+    label = "no such action",
+    note = "write a function with `#[kernel]`, and run it: `cg.run(n, f(&x, &mut y))`, or without a group \
+        `q.run(n, f(&x, &mut y))?`",
+    note = "a closure runs on the CPU: `cg.host_kernel([n], (x, y), |i, (x, mut y)| y[i] = x[i])`"
+)]
+pub trait ParallelFor {}
+
 impl CommandGroup {
+    /// There is none: [`run`](Self::run) a kernel.
+    #[doc(hidden)]
+    pub fn parallel_for<N: ParallelFor, F>(&mut self, _: N, _: F) {}
+
     /// Runs a kernel call for `items`, on the queue's device.
     ///
     /// What is accessed follows from the kernel. An `In` is read where the launch indexes it, if

@@ -136,6 +136,20 @@ impl HalError {
         HalError::new(HalErrorKind::Unsupported, format!("{what} is not supported"))
     }
 
+    /// A device has no groups that are so large: `limit` says what it has, of `most` items.
+    pub fn large_group(
+        group: impl fmt::Display,
+        most: usize,
+        limit: impl fmt::Display,
+    ) -> HalError {
+        let fitting = 1 << most.clamp(1, 256).ilog2();
+        let message = format!(
+            "a group of {group} is not supported ({limit}); smaller ones are, `#[kernel(group = {fitting})]`, or of a \
+             launch `Items::from(n).groups([{fitting}])`"
+        );
+        HalError::new(HalErrorKind::Unsupported, message)
+    }
+
     /// Not enough memory.
     pub fn out_of_memory(asked: u64, in_use: u64, limit: u64) -> HalError {
         HalError::new(HalErrorKind::OutOfMemory { asked, in_use, limit }, "out of memory")
@@ -183,3 +197,21 @@ impl fmt::Display for HalError {
 }
 
 impl std::error::Error for HalError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_large_group_is_told_with_one_that_fits() {
+        for (most, fitting) in [(1024, 256), (256, 256), (63, 32), (1, 1), (0, 1)] {
+            let error = HalError::large_group("1048576 items", most, "the device has 1024 at most");
+            let text = format!(
+                "a group of 1048576 items is not supported (the device has 1024 at most); smaller ones are, \
+                 `#[kernel(group = {fitting})]`, or of a launch `Items::from(n).groups([{fitting}])`"
+            );
+            assert!(matches!(error.kind, HalErrorKind::Unsupported), "{error}");
+            assert_eq!(&*error.message, text);
+        }
+    }
+}

@@ -174,8 +174,8 @@ impl IrKernel for Loaded {
         if items.is_some_and(|items| items <= MOST_ITEMS) {
             return Ok(());
         }
-        let what = format!("a group of {group:?} (the interpreter has {MOST_ITEMS} items at most)");
-        Err(HalError::unsupported(&what))
+        let limit = format!("the interpreter has {MOST_ITEMS} items at most");
+        Err(HalError::large_group(format!("{group:?}"), MOST_ITEMS, limit))
     }
 
     unsafe fn run(

@@ -2,6 +2,7 @@
 
 use super::subgroup::is_together;
 use super::{Both, Special, Walk, place_of};
+use crate::foreign::{self, ATOMIC};
 use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -11,7 +12,7 @@ use syn::spanned::Spanned;
 use syn::{Expr, ExprCall, ExprMethodCall, Lit, Macro, Token};
 
 /// Methods of numbers, which become functions of `device::ops`.
-const NUMBERS: &[&str] = &[
+pub const NUMBERS: &[&str] = &[
     "sqrt",
     "rsqrt",
     "cbrt",
@@ -140,8 +141,6 @@ const NOT_HERE: &[(&str, &str)] = &[
     ("into", "write `as`"),
     ("try_into", "write `as`"),
 ];
-
-const ATOMIC: &str = "pass an `Atomic` and call `n.add(at, 1)`, `n.max(at, k)` and others";
 
 /// A method with this name would not be called.
 pub fn is_taken(name: &str) -> bool {
@@ -297,26 +296,38 @@ impl Walk {
     }
 
     /// Why this cannot be a device function, as far as its name says.
-    fn not_called(&self, path: &syn::Path, owner: &str, name: &Ident) -> Option<&'static str> {
+    fn not_called(&self, path: &syn::Path, owner: &str, name: &Ident) -> Option<String> {
         let alone = path.get_ident();
         if self.name.is_some() && self.name.as_ref() == alone {
-            return Some("a function cannot call itself on devices; write a loop");
+            return Some("a function cannot call itself on devices; write a loop".to_owned());
         }
         if let Some(local) = alone.and_then(|name| self.scopes.find(name)) {
             if self.spoilt.contains(&local) {
                 return None;
             }
-            return Some("this is a variable; call a #[device_fn] by its name");
+            return Some("this is a variable; call a #[device_fn] by its name".to_owned());
         }
+        if let Some(text) = alone.and_then(|name| foreign::function(&name.to_string())) {
+            return Some(format!("there is no `{name}` here; {text}"));
+        }
+        if FLOATS_AND_INTEGERS.contains(&owner) {
+            return Some(format!(
+                "functions of numbers are methods here: `x.{name}(..)` for `{owner}::{name}(x, ..)`"
+            ));
+        }
+        if let Some(instead) = foreign::type_of_the_host(owner) {
+            return Some(format!("`{owner}` is of the host; {instead}"));
+        }
+        self.no_function(path, name).map(str::to_owned)
+    }
+
+    fn no_function(&self, path: &syn::Path, name: &Ident) -> Option<&'static str> {
         let first = path.segments.first().filter(|_| path.segments.len() > 1);
         if first.is_some_and(|first| OF_RUST.iter().any(|of| first.ident == of)) {
             return Some(
                 "functions of the standard library are not for devices; numbers have their methods, `a.max(b)`, and two \
                  values change places by `let (a, b) = (b, a);`",
             );
-        }
-        if FLOATS_AND_INTEGERS.contains(&owner) {
-            return Some("functions of numbers are methods here: `x.max(y)` for `f32::max(x, y)`");
         }
         let name = name.to_string();
         if ["Some", "Ok", "Err"].contains(&name.as_str()) {

@@ -1,13 +1,15 @@
 //! `match`: a chain of tests (semantics 12.4).
 
+use super::constant::is_variant;
 use super::guards::fits_all;
 use super::{Both, Walk};
 use crate::pattern::same;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{Arm, Expr, ExprMatch, Lit, Pat, RangeLimits};
+use syn::{Arm, Expr, ExprMatch, ExprPath, Lit, Pat, RangeLimits};
 
 /// What is matched: a local variable of the tree, or a tuple of such.
 enum Subject {
@@ -164,6 +166,10 @@ impl Walk {
                     let (native, _) = self.refuse(pat.span(), "bind it without `mut`, and copy it");
                     return (native, None);
                 }
+                if name.subpat.is_none() && is_variant(&ident.unraw().to_string()) {
+                    let path = syn::parse_quote!(#ident);
+                    return self.no_variant(&path);
+                }
                 if name.subpat.is_none() && is_constant(ident) {
                     let entry = self.const_entry(ident);
                     let constant = Tree::constant(entry);
@@ -179,6 +185,7 @@ impl Walk {
                     None => (quote!(#ident @ _), None),
                 }
             }
+            (Pat::Path(path), _) if self.no_constant(path).is_some() => self.no_variant(path),
             (Pat::Lit(_) | Pat::Path(_), Subject::One(at, entry)) => {
                 match self.bound(pat, *entry) {
                     Some(value) => (whole, Some(Tree::binary("==", &Tree::local(*at), &value))),
@@ -225,6 +232,13 @@ impl Walk {
             }
             self.scopes.bind_to(name, at);
         }
+    }
+
+    fn no_variant(&mut self, path: &ExprPath) -> (TokenStream, Test) {
+        if let Some((key, text)) = self.no_constant(path) {
+            self.refuse_once(path.span(), &key, text);
+        }
+        (quote!(_), None)
     }
 
     fn no_pattern(&mut self, pat: &Pat) -> (TokenStream, Test) {

@@ -95,7 +95,7 @@ impl Strips {
         let (mut before, mut natives, mut set) = (vec![], vec![], vec![]);
         for (at, variable) in variables.iter().enumerate() {
             match variable {
-                Variable::Again(_, native) => before.push(native.clone()),
+                Variable::Again(_, native) => before.push(perhaps_unused(native)),
                 Variable::Kept { name, lanes, mutable } => {
                     let hidden = variables.iter().skip(at + 1).any(|other| other.is(name));
                     if hidden || !named.contains(&name.unraw().to_string()) {
@@ -104,6 +104,7 @@ impl Strips {
                     let token = mutable.then(|| quote!(mut));
                     before.push(quote! {
                         // SAFETY: each lane has set it where it is declared.
+                        #[allow(unused_mut, unused_variables, reason = "here, where it may be used elsewhere")]
                         let #token #name = unsafe { ::folio::ir::device::Lanes::get(&#lanes, #lane) };
                     });
                     if *mutable {
@@ -116,11 +117,16 @@ impl Strips {
         for (at, step) in steps.iter().enumerate() {
             match step {
                 Step::Again(names, native) => {
-                    natives.push(native.clone());
+                    natives.push(perhaps_unused(native));
                     variables.push(Variable::Again(names.clone(), native.clone()));
                 }
                 Step::Each(names, native) => {
-                    natives.push(native.clone());
+                    // What one loop over the lanes leaves as it is, a later one may change.
+                    let changed = names.iter().any(|(_, mutable)| *mutable);
+                    let allowed = changed.then(
+                        || quote!(#[allow(unused_mut, reason = "it may be changed elsewhere")]),
+                    );
+                    natives.push(quote!(#allowed #native));
                     for (nth, (name, mutable)) in names.iter().enumerate() {
                         let hidden = names.iter().skip(nth + 1).any(|(other, _)| same(other, name))
                             || steps.iter().skip(at + 1).any(|step| step.binds(name));
@@ -199,6 +205,14 @@ impl Variable {
             Variable::Again(names, _) => names.iter().any(|own| same(own, name)),
             Variable::Kept { name: own, .. } => same(own, name),
         }
+    }
+}
+
+/// A `let` that is written in several places, not all of which use it.
+pub(super) fn perhaps_unused(native: &TokenStream) -> TokenStream {
+    quote! {
+        #[allow(unused_variables, reason = "here, where it may be used elsewhere")]
+        #native
     }
 }
 

@@ -6,6 +6,7 @@
 mod attributes;
 pub mod call;
 mod choice;
+mod constant;
 mod denied;
 mod ends;
 mod flow;
@@ -118,8 +119,8 @@ pub struct Walk {
     /// Every item of the group gets here, or some may have left the phase.
     together: bool,
     left: bool,
-    /// Variables whose value was refused.
-    spoilt: BTreeSet<u16>,
+    /// Variables whose value was refused, and parameters whose type was.
+    pub spoilt: BTreeSet<u16>,
     /// What comes next may be the name of local memory, or of what items keep.
     as_whole: bool,
     /// The entry of `usize`, once an index needs it.
@@ -140,6 +141,12 @@ impl Walk {
     /// Refuses something.
     pub fn refuse(&mut self, at: Span, text: impl std::fmt::Display) -> Both {
         self.errors.add(at, text);
+        (quote!(::folio::ir::device::rust::panic!()), Tree::unit())
+    }
+
+    /// Refuses something, the first time that there is one of this key.
+    pub fn refuse_once(&mut self, at: Span, key: &str, text: impl std::fmt::Display) -> Both {
+        self.errors.add_once(at, key, text);
         (quote!(::folio::ir::device::rust::panic!()), Tree::unit())
     }
 
@@ -390,6 +397,11 @@ impl Walk {
                 if !whole && self.is_known_by_name(expr) {
                     let text = "what items share or keep has one name, by which races are refused; index it, `tile[i]`";
                     return self.refuse(path.span(), text);
+                }
+                if local.is_none()
+                    && let Some((key, text)) = self.no_constant(path)
+                {
+                    return self.refuse_once(path.span(), &key, text);
                 }
                 let tree = match local {
                     Some(at) => Tree::local(at),

@@ -99,6 +99,16 @@ impl Walk {
 
     pub(super) fn binary(&mut self, binary: &ExprBinary) -> Both {
         let op = binary.op.to_token_stream().to_string();
+        if let (BinOp::Mul(_), Expr::Unary(power)) = (&binary.op, &*binary.right)
+            && let (UnOp::Deref(_), Expr::Lit(by)) = (&power.op, &*power.expr)
+        {
+            let of = binary.left.to_token_stream().to_string().replace(" [", "[");
+            let by = by.to_token_stream();
+            let text = format!(
+                "Rust has no operator for powers; write `{of}.powi({by})`, or `powf`, of integers `pow`"
+            );
+            return self.refuse(power.span(), text);
+        }
         self.deny_division(binary);
         if is_assignment(&binary.op) {
             return self.assign_operation(binary, op.trim_end_matches('='));

@@ -7,7 +7,7 @@ use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, ExprRange, Lit, LitInt, Member};
+use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, ExprRange, Lit, LitInt, Member, UnOp};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
@@ -130,6 +130,7 @@ impl Walk {
             return Some(self.refuse(range.span(), text));
         }
         let refused = self.refuse_atomic(index).or_else(|| self.refuse_rows(index));
+        let refused = refused.or_else(|| self.refuse_place(index));
         refused.or_else(|| self.refuse_access(index, access))
     }
 
@@ -168,6 +169,34 @@ impl Walk {
             "`{of}` is atomic; write `{of}.load(at)`, `{of}.exchange(at, value)`, `{of}.add(at, value)`"
         );
         Some(self.refuse(index.span(), text))
+    }
+
+    /// A value as if it were a view, and an index below zero.
+    fn refuse_place(&mut self, index: &ExprIndex) -> Option<Both> {
+        let (of, place) = (index.expr.to_token_stream(), &*index.index);
+        let is_value = self.number(&index.expr).is_some_and(|at| {
+            let known = self.is_view(&index.expr) || self.spoilt.contains(&at);
+            usize::from(at) < self.params.len() && !known
+        });
+        if is_value
+            && self.special_of(&index.expr) == Special::None
+            && self.rank_of_item(place).is_some()
+        {
+            let text = format!(
+                "`{of}` is a value; items index views, whose types are written by their own names, `{of}: In<f32>`; an array \
+                 is indexed by a number"
+            );
+            return Some(self.refuse(index.expr.span(), text));
+        }
+        let parts: Vec<&Expr> = match place {
+            Expr::Tuple(tuple) => tuple.elems.iter().collect(),
+            place => vec![place],
+        };
+        let negative = parts.into_iter().find(|part| is_negative(part))?;
+        let text = format!(
+            "an index is not below 0: the first element is `{of}[0]`, and the last one `{of}[{of}.len() - 1]`"
+        );
+        Some(self.refuse(negative.span(), text))
     }
 
     /// The index of a neighbour: `i + 1` with the item.
@@ -246,6 +275,11 @@ impl Walk {
     }
 }
 
+fn is_negative(index: &Expr) -> bool {
+    let Expr::Unary(unary) = index else { return false };
+    matches!((&unary.op, &*unary.expr), (UnOp::Neg(_), Expr::Lit(_)))
+}
+
 /// Where an element is written: all of it, its index, and where it ends.
 #[derive(Clone, Copy)]
 pub(super) struct Spot {
@@ -288,6 +322,7 @@ pub(super) fn range_text(range: &ExprRange) -> String {
     let text = range.to_token_stream().to_string();
     let text = text.replace(" ..= ", "..=").replace("..= ", "..=");
     let text = text.replace(" .. ", "..").replace(".. ", "..").replace(" ..", "..");
+    let text = text.replace(" [", "[");
     // A loop begins somewhere.
     if range.start.is_none() { format!("0{text}") } else { text }
 }

@@ -12,7 +12,7 @@
 //! same for all.
 
 use super::Walk;
-use super::lanes::{Step, Strips, words};
+use super::lanes::{Step, Strips, perhaps_unused, words};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
@@ -172,6 +172,7 @@ impl Walk {
         }
         if positions && divides(&init.expr) {
             // What fails is told here, also where nothing needs the value.
+            let native = perhaps_unused(native);
             self.plan.push(Step::Each(vec![], quote!({ #native })));
         }
         self.plan.push(match positions && !names.is_empty() {
@@ -359,7 +360,10 @@ impl Walk {
         let mut strips = Strips {
             turns: quote!({ #(#before)* ::folio::ir::device::rust::iter::Iterator::size_hint(&#over).0 }),
             fixed: plan.fixed,
-            item: quote!(let #item = #of.item(#lane);),
+            item: quote! {
+                #[allow(unused_variables, reason = "here, where it may be used elsewhere")]
+                let #item = #of.item(#lane);
+            },
             row,
             strip,
             lane,

@@ -50,6 +50,40 @@ fn kernels_are_items_like_others() {
     assert_eq!(y.to_vec().unwrap()[..2], [Pair { a: 0, b: 0 }, Pair { a: 0, b: 1 }]);
 }
 
+mod renamed {
+    use folio::prelude::*;
+    use std::ops::Add as Plus;
+
+    #[derive(Clone, Copy, PartialEq, Debug, DeviceType)]
+    #[repr(C)]
+    pub struct Whole {
+        pub n: i32,
+    }
+
+    #[device_fn]
+    impl Plus<Self> for Whole {
+        type Output = Self;
+        fn add(self, b: Self) -> Self {
+            Whole { n: self.n + b.n }
+        }
+    }
+
+    #[kernel]
+    pub fn doubles(i: Item, x: InOut<Whole>) {
+        x[i] = x[i] + x[i];
+    }
+}
+
+/// KRN-01: an operator is what its trait is, by whatever name that is imported.
+#[test]
+fn an_operator_of_a_renamed_trait_is_that_operator() {
+    use renamed::{Whole, doubles};
+    let rt = folio::runtime().unwrap();
+    let mut x = rt.buffer_from(&[Whole { n: 4 }]).unwrap();
+    rt.queue().unwrap().run(1, doubles(&mut x)).unwrap();
+    assert_eq!(x.to_vec().unwrap(), [Whole { n: 4 } + Whole { n: 4 }]);
+}
+
 #[kernel]
 fn windows(i: Item, first: usize, n: usize, x: In<f32>, y: Out<f32>) {
     let mut sum = 0.0;

@@ -5,41 +5,49 @@
 
 use super::{Called, Form, Mode};
 use folio_kernel::source::Entry;
-use std::marker::PhantomData;
 
-/// What is called by a kernel. A function of the host ([`OfTheHost`]) is not.
+/// What is called by a kernel. A function of the host ([`HostFunction`]) is not.
+///
+/// # Safety
+/// No type is one: of what it gives, the description of a kernel says nothing.
 #[diagnostic::on_unimplemented(
     message = "a kernel calls what is no `#[device_fn]`",
     label = "not for devices",
-    note = "a function of your own: write `#[device_fn]` above it; a method: above its `impl`",
+    note = "a function of your own: write `#[device_fn]` above it",
     note = "a kernel calls no other kernel: what both do is a `#[device_fn]`",
     note = "of the standard library kernels have numbers with their methods, `a.max(b)`, and nothing else"
 )]
-pub trait Callable {
+pub unsafe trait DeviceFunction {
     /// What is called.
     type Function;
     /// Gives it.
     fn function() -> Self::Function;
 }
 
-/// Stands for a function of the host, in a mode.
-#[derive(Debug)]
-pub struct OfTheHost<M>(PhantomData<M>);
-
-/// Stands for its form. What kernels call begins with a small letter, so no such name is here: the
-/// glob would hide the user's.
-pub type Absent<M> = Form<Unknown, M, <OfTheHost<M> as Callable>::Function>;
-
-impl<M: Mode> OfTheHost<M>
-where
-    Self: Callable,
-{
+/// What has a function that a kernel calls by its type, or a method. A type of the host has none.
+///
+/// # Safety
+/// No type is one, as of [`DeviceFunction`].
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` has no `#[device_fn]` of this name",
+    label = "not for devices",
+    note = "of a type of your own: write `#[device_fn]` above the `impl` that has it",
+    note = "of the standard library kernels have numbers with their methods, `a.max(b)`, and nothing else"
+)]
+pub unsafe trait DeviceMethod {
+    /// What is called.
+    type Function;
     /// Gives it.
-    pub fn form() -> Absent<M> {
-        // SAFETY: no type is `Callable`, so this does not run.
-        unsafe { Form::new(<Self as Callable>::function()) }
-    }
+    fn function() -> Self::Function;
 }
+
+/// Stands for a function of the host, by the name by which kernels import what they call. What
+/// kernels call begins with a small letter, so the glob has no other such name, which would hide
+/// the user's.
+#[derive(Debug)]
+pub enum HostFunction {}
+
+pub use HostFunction as __callee;
 
 /// The callee's type in the table, which is never made.
 #[derive(Debug)]
@@ -53,11 +61,6 @@ unsafe impl Called for Unknown {
     }
 }
 
-/// Has the name by which kernels import what they call.
-#[derive(Debug)]
-#[expect(non_camel_case_types, reason = "the macro's name for it")]
-pub enum __callee {}
-
 /// A function of every type, which is found where the type has none of this name; with `self`, a
 /// method.
 #[doc(hidden)]
@@ -67,27 +70,35 @@ macro_rules! host_function {
         #[doc(hidden)]
         pub trait __Host: Sized {
             #[doc(hidden)]
-            fn $name<__M: $crate::Mode>($($this)?)
-                -> $crate::host::Absent<__M>
+            fn $name<__M: $crate::Mode>($($this)?) -> $crate::Form<
+                $crate::host::Unknown, __M, <Self as $crate::host::DeviceMethod>::Function,
+            >
             where
-                $crate::host::OfTheHost<__M>: $crate::host::Callable,
+                Self: $crate::host::DeviceMethod,
             {
-                $crate::host::OfTheHost::form()
+                $crate::host::no_method::<Self, __M>()
             }
         }
         impl<__T> __Host for __T {}
     };
 }
 
+/// What [`host_function`] gives.
+pub fn no_method<T: DeviceMethod, M: Mode>() -> Form<Unknown, M, T::Function> {
+    // SAFETY: no type has such a method, so this does not run.
+    unsafe { Form::new(T::function()) }
+}
+
 /// [`host_function`] of the name by which functions are called.
 #[doc(hidden)]
 pub trait __Host: Sized {
     #[doc(hidden)]
-    fn __at<M: Mode>() -> Absent<M>
+    fn __at<M: Mode>() -> Form<Unknown, M, Self::Function>
     where
-        OfTheHost<M>: Callable,
+        Self: DeviceFunction,
     {
-        OfTheHost::form()
+        // SAFETY: no type is one, so this does not run.
+        unsafe { Form::new(Self::function()) }
     }
 }
 

@@ -10,7 +10,7 @@ const PHASES: &str = "a kernel of groups has phases in place of barriers: `g.eac
 const SUBGROUPS: &str = "items of a sub-group have methods: `i.subgroup_shuffle_xor(x, 1)`, `i.subgroup_broadcast(x, 0)`, \
     `i.subgroup_reduce::<Add>(x)`, `i.subgroup_any(b)`, `i.subgroup_all(b)`";
 /// Where something is counted or combined by all items.
-pub const ATOMIC: &str = "pass an `Atomic` and call `n.add(at, 1)`, `n.max(at, k)` and others";
+const ATOMIC: &str = "pass an `Atomic` and call `n.add(at, 1)`, `n.max(at, k)` and others";
 const PRINTS: &str = "devices print nothing; write to a buffer instead";
 
 /// Values.
@@ -87,6 +87,47 @@ const TYPES: &[(&str, &str)] = &[
 pub fn type_of_the_host(name: &str) -> Option<&'static str> {
     TYPES.iter().find(|(foreign, _)| *foreign == name).map(|(_, text)| *text)
 }
+
+/// Methods that Rust has and devices have not, with what to write.
+pub const NOT_HERE: &[(&str, &str)] = &[
+    ("clone", "values are copied"),
+    ("fetch_add", ATOMIC),
+    ("fetch_sub", ATOMIC),
+    ("fetch_min", ATOMIC),
+    ("fetch_max", ATOMIC),
+    ("fetch_and", ATOMIC),
+    ("fetch_or", ATOMIC),
+    ("fetch_xor", ATOMIC),
+    ("lock", "pass an `Atomic`, or a `Reduce`"),
+    ("iter", "write `for k in 0..x.len()`"),
+    ("iter_mut", "write `for k in 0..x.len()`"),
+    ("into_iter", "write `for k in 0..x.len()`"),
+    ("get", "index it: outside, it is 0, and the command fails"),
+    ("unwrap", "there is no `Option` and no `Result`"),
+    ("expect", "there is no `Option` and no `Result`"),
+    ("checked_add", "compare before"),
+    ("checked_sub", "compare before"),
+    ("checked_mul", "compare before"),
+    ("checked_div", "compare with 0 before"),
+    ("checked_pow", "compare before"),
+    ("sin_cos", "call `sin` and `cos`"),
+    ("to_radians", "write `x * (PI / 180.0)`"),
+    ("to_degrees", "write `x * (180.0 / PI)`"),
+    ("total_cmp", "compare with `<`"),
+    ("div_euclid", "write `(a - a.rem_euclid(b)) / b`"),
+    ("div_ceil", "write `(a + b - 1) / b`"),
+    ("ilog2", "write `31 - x.leading_zeros()`, for 32 bits"),
+    ("is_power_of_two", "write `x.count_ones() == 1`"),
+    ("wrapping_shl", "write `<<`, which wraps"),
+    ("wrapping_shr", "write `>>`, which wraps"),
+    ("wrapping_div", "write `/`, which wraps"),
+    ("wrapping_rem", "write `%`, which wraps"),
+    ("to_string", "there are no strings"),
+    ("rev", "only the range of a `for` has it"),
+    ("step_by", "only the range of a `for` has it"),
+    ("into", "write `as`"),
+    ("try_into", "write `as`"),
+];
 
 /// What a value of this name is here.
 pub fn value(name: &str) -> Option<&'static str> {

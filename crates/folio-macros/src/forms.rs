@@ -28,7 +28,7 @@ impl Signature {
         let (params, arguments, conditions) = generics.split_for_impl();
         let markers = generics.type_params().map(|p| &p.ident);
         let (mut names, mut types) = (self.names(), self.types());
-        let attributes = attributes();
+        let (attributes, lints) = (attributes(), lints(&function.attrs));
         let strips = if kind == Kind::Kernel { walk.strips() } else { None };
         let [block, proof] =
             ["__block", "__proof"].map(|name| Ident::new(name, Span::mixed_site()));
@@ -87,6 +87,7 @@ impl Signature {
             #vis struct #name #params #conditions { __of: ::folio::ir::device::rust::marker::PhantomData<(#(#markers,)*)> }
             #attributes
             impl #params #name #arguments #conditions {
+                #lints
                 #[inline(always)]
                 fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
                 #at
@@ -363,6 +364,23 @@ fn probing() -> TokenStream {
         // SAFETY: it computes nothing.
         unsafe { ::folio::ir::device::Proof::new() }
     }
+}
+
+/// What a user allows or denies in a function's body. What is expected in it is allowed: it may be
+/// there in one form, and not in another.
+pub fn lints(attributes: &[syn::Attribute]) -> TokenStream {
+    let of = |attribute: &syn::Attribute| {
+        let syn::Meta::List(list) = &attribute.meta else { return None };
+        let name = list.path.get_ident()?;
+        let level = match name.to_string().as_str() {
+            "allow" | "expect" => Ident::new("allow", name.span()),
+            "warn" | "deny" => name.clone(),
+            _ => return None,
+        };
+        let tokens = &list.tokens;
+        Some(quote!(#[#level(#tokens)]))
+    };
+    attributes.iter().filter_map(of).collect()
 }
 
 /// What is allowed in what the macro writes.

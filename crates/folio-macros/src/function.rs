@@ -31,14 +31,6 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     let mut function = match syn::parse2::<ItemFn>(item.clone()) {
         Ok(function) => function,
         Err(error) => {
-            let named = |error: &syn::Error| {
-                let text = error.to_string();
-                let advice = match text.ends_with("expected `]`") {
-                    true => "; an index of several dimensions is a tuple: `x[(row, column)]`",
-                    false => "",
-                };
-                syn::Error::new(error.span(), format!("kernel: {text}{advice}"))
-            };
             if let Ok((vis, name)) = name_of.parse2(item.clone()) {
                 let nothing = (&Generics::default(), 0);
                 return stub::of_function(&vis, &name, nothing, &named(&error));
@@ -82,6 +74,16 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     }
     conditions::add(&mut function.sig);
     parts.emit(&function, kind, &walk, &native, tree)
+}
+
+/// What the parser says, with what to write where an index has a comma.
+fn named(error: &syn::Error) -> syn::Error {
+    let text = error.to_string();
+    let advice = match text.ends_with("expected `]`") {
+        true => "; an index of several dimensions is a tuple: `x[(row, column)]`",
+        false => "",
+    };
+    syn::Error::new(error.span(), format!("kernel: {text}{advice}"))
 }
 
 /// What begins as a function, and goes on as whatever.

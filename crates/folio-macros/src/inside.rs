@@ -1,7 +1,7 @@
-//! Where a function stands. An attribute is told nothing of what is around it, and what it writes of
-//! a function cannot be in an `impl` or `trait`: rustc would report each part of it. So the source is
-//! looked at, once for each file that has an indented kernel. Where there is none to look at,
-//! nothing is known, and rustc reports the parts.
+//! Where a function stands. An attribute is told nothing of what is around it, and what it writes
+//! of a function cannot be in an `impl` or `trait`: rustc would report each part of it. So the
+//! source is looked at, once for each file that has an indented kernel. Where there is none to look
+//! at, nothing is known, and rustc reports the parts.
 
 use proc_macro2::{LineColumn, Span};
 use std::cell::RefCell;

@@ -3,7 +3,7 @@
 use crate::body::Walk;
 use crate::body::call::{hidden, is_taken};
 use crate::errors::Errors;
-use crate::forms::attributes;
+use crate::forms::{attributes, lints};
 use crate::function::Kind;
 use crate::signature::{Asked, Signature};
 use crate::stub;
@@ -82,6 +82,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
         outside(&signature.described(name, tree, &signature.probe(&quote!(<#of>::#rust)), &[]), of);
     let marker = marker(item, name, &quote!(&<#of>::#described));
     let (vis, attributes, own) = (&function.vis, attributes(), &function.attrs);
+    let lints = lints(own);
     let free = hidden("device_fn", name);
     let [inputs, outer] = [false, true].map(|all| without_mut(&function.sig, all));
     let mut method = TokenStream::new();
@@ -120,6 +121,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
             #(#attrs)*
             #attributes
             impl #params #of #conditions {
+                #lints
                 #[inline(always)]
                 fn #rust<__M: ::folio::ir::device::Mode>(#inputs) #output #body
                 const #described: ::folio::ir::source::Function = #value;
@@ -179,7 +181,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
     let (made, marked) = (marker.tokens, marker.ty);
     let others = item.items.iter().filter(|item| !matches!(item, ImplItem::Fn(_)));
     let (attributes, own, name) = (attributes(), &method.attrs, &method.sig.ident);
-    let same_trait = same_trait(item, path, mark);
+    let (same_trait, lints) = (same_trait(item, path, mark), lints(own));
     quote! {
         const _: () = {
             #made
@@ -196,6 +198,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
             #attributes
             // SAFETY: both forms are of one body.
             unsafe impl #params #ours for #of #conditions {
+                #lints
                 #[inline(always)]
                 fn #function<__M: ::folio::ir::device::Mode>(#inputs) -> Self #body
                 fn entry() -> ::folio::ir::source::Entry {

@@ -288,7 +288,7 @@ fn deep(i: Item, y: Out<u64>) {
 
 #[kernel]
 fn own_arrays(g: Group, y: Out<u32>) {
-    let mut own = g.private([0u32; 512]);
+    let own = g.private([0u32; 512]);
     g.each(|i| own[i][i.local_index() % 512] = 1);
     g.each(|i| y[i] = own[i][i.local_index() % 512]);
 }

@@ -2,7 +2,7 @@
 
 use super::subgroup::is_together;
 use super::{Both, Special, Walk, place_of};
-use crate::foreign::{self, ATOMIC};
+use crate::foreign::{self, NOT_HERE};
 use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -99,47 +99,6 @@ const QUESTIONS: &[&str] = &[
 pub const FLOATS_AND_INTEGERS: &[&str] = &[
     "i8", "u8", "i16", "u16", "i32", "u32", "i64", "u64", "isize", "usize", "f32", "f64", "f16",
     "bf16",
-];
-
-/// Methods that Rust has and devices have not, with what to write.
-const NOT_HERE: &[(&str, &str)] = &[
-    ("clone", "values are copied"),
-    ("fetch_add", ATOMIC),
-    ("fetch_sub", ATOMIC),
-    ("fetch_min", ATOMIC),
-    ("fetch_max", ATOMIC),
-    ("fetch_and", ATOMIC),
-    ("fetch_or", ATOMIC),
-    ("fetch_xor", ATOMIC),
-    ("lock", "pass an `Atomic`, or a `Reduce`"),
-    ("iter", "write `for k in 0..x.len()`"),
-    ("iter_mut", "write `for k in 0..x.len()`"),
-    ("into_iter", "write `for k in 0..x.len()`"),
-    ("get", "index it: outside, it is 0, and the command fails"),
-    ("unwrap", "there is no `Option` and no `Result`"),
-    ("expect", "there is no `Option` and no `Result`"),
-    ("checked_add", "compare before"),
-    ("checked_sub", "compare before"),
-    ("checked_mul", "compare before"),
-    ("checked_div", "compare with 0 before"),
-    ("checked_pow", "compare before"),
-    ("sin_cos", "call `sin` and `cos`"),
-    ("to_radians", "write `x * (PI / 180.0)`"),
-    ("to_degrees", "write `x * (180.0 / PI)`"),
-    ("total_cmp", "compare with `<`"),
-    ("div_euclid", "write `(a - a.rem_euclid(b)) / b`"),
-    ("div_ceil", "write `(a + b - 1) / b`"),
-    ("ilog2", "write `31 - x.leading_zeros()`, for 32 bits"),
-    ("is_power_of_two", "write `x.count_ones() == 1`"),
-    ("wrapping_shl", "write `<<`, which wraps"),
-    ("wrapping_shr", "write `>>`, which wraps"),
-    ("wrapping_div", "write `/`, which wraps"),
-    ("wrapping_rem", "write `%`, which wraps"),
-    ("to_string", "there are no strings"),
-    ("rev", "only the range of a `for` has it"),
-    ("step_by", "only the range of a `for` has it"),
-    ("into", "write `as`"),
-    ("try_into", "write `as`"),
 ];
 
 /// A method with this name would not be called.

@@ -39,6 +39,7 @@ use crate::names;
 use crate::parameter::Grid;
 use crate::pattern::Scopes;
 use crate::positions;
+use crate::refused::refuse_type;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
@@ -323,6 +324,9 @@ impl Walk {
 
     fn local(&mut self, local: &syn::Local) -> Both {
         let pat = &local.pat;
+        if let Pat::Type(typed) = pat {
+            refuse_type(&typed.ty, self);
+        }
         let Some(init) = &local.init else {
             // Its first assignment makes it.
             let name = match pat {

@@ -350,7 +350,7 @@ impl Walk {
         let of = row.as_ref().unwrap_or(&strip);
         let is_loop = |step: &&Step| !matches!(step, Step::Loop(..));
         let before = plan.left.iter().take_while(is_loop).filter_map(|step| match step {
-            Step::Same(native) => Some(native),
+            Step::Same(native) => Some(perhaps_unused(native)),
             _ => None,
         });
         let over = plan.left.iter().find_map(|step| match step {

@@ -57,6 +57,7 @@ impl IndexMut<At> for Grid {
 macro_rules! both {
     ($kernel:ident, $plain:ident: |$i:ident, $n:ident, $x:ident, $y:ident| { $($body:tt)* }) => {
         #[kernel]
+        #[allow(unused_variables, reason = "not all use all")]
         fn $kernel($i: Item<2>, $n: usize, $x: In<f32, 2>, $y: InOut<f32, 2>) {
             $($body)*
         }

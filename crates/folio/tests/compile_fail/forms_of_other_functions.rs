@@ -119,4 +119,12 @@ fn by_another_value(i: Item, x: In<u32>, y: Out<u32>) {
     y[i] = x[another.here()];
 }
 
+/// In place of what no type of the host has.
+impl folio::ir::device::host::DeviceMethod for Owner {
+    type Function = Reads;
+    fn function() -> Reads {
+        next
+    }
+}
+
 fn main() {}

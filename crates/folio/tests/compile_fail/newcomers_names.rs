@@ -128,6 +128,8 @@ fn matched(i: Item, mode: Mode, x: In<f32>, y: Out<f32>) {
 fn allocates(i: Item, n: u128, x: In<f32>, y: Out<f32>) {
     let all = Vec::with_capacity(10);
     let name = String::new();
+    let rest: &[f32] = x;
+    let part: Vec<f32> = rest;
     y[i] = x[i] + (n as i128) as f32;
 }
 

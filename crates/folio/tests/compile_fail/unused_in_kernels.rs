@@ -1,7 +1,7 @@
 //! KRN-06: what a kernel does not use is told as in every function; what the macro writes of it is
 //! not.
 #![deny(unused)]
-#![allow(dead_code)]
+#![allow(dead_code, reason = "nothing is called")]
 use folio::prelude::*;
 
 #[kernel]
@@ -52,6 +52,14 @@ fn used(i: Item<2>, mut k: usize, x: In<f32, 2>, y: Out<f32, 2>) {
     own[1] = x[(r, c)];
     k += 1;
     y[i] = own[k % 4] + late + x[(p[0], p[1])] + (rows * columns) as f32;
+}
+
+// What a user allows is allowed.
+#[kernel]
+#[allow(unused_variables, unused_mut, reason = "the test's")]
+fn allowed(i: Item, unused: f32, y: Out<f32>) {
+    let mut never = 1;
+    y[i] = 1.0;
 }
 
 fn main() {}

@@ -38,6 +38,7 @@ impl folio::hal::Lane for Mine {}
 impl folio::hal::Graph for Mine {}
 impl folio::hal::UsmAllocator for Mine {}
 impl folio::HostStorage for Mine {}
+impl folio::HostAllocator for Mine {}
 impl folio::KernelArgs<1> for Mine {}
 impl folio::HostArgs for Mine {}
 

@@ -4,7 +4,7 @@
 use folio_kernel::ContentHash;
 
 /// What entries of this layout begin with.
-const MAGIC: [u8; 8] = *b"folio\0\0\x01";
+const MAGIC: [u8; 8] = *b"folio\0\0\x02";
 const SUM: usize = size_of::<u128>();
 const LEN: usize = size_of::<u64>();
 
@@ -46,13 +46,15 @@ pub(super) fn parse(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(usize::try_from(u64::from_le_bytes(*len)).ok()?)
 }
 
-/// The first parts of a key: Folio's version, and the kind.
-pub(super) fn head(key: &[u8]) -> Option<(String, String)> {
-    let part = |key: &[u8]| {
-        let (len, rest) = key.split_first_chunk::<LEN>()?;
-        let (part, rest) = rest.split_at_checked(u64::from_le_bytes(*len).try_into().ok()?)?;
-        Some((String::from_utf8_lossy(part).into_owned(), rest.to_vec()))
+/// The first parts of a key: Folio's version, the kind, and the name.
+pub(super) fn head(key: &[u8]) -> Option<[String; 3]> {
+    let mut rest = key;
+    let mut part = || {
+        let (len, after) = rest.split_first_chunk::<LEN>()?;
+        let len = u64::from_le_bytes(*len).try_into().ok()?;
+        let (part, after) = after.split_at_checked(len)?;
+        rest = after;
+        Some(String::from_utf8_lossy(part).into_owned())
     };
-    let (version, rest) = part(key)?;
-    part(&rest).map(|(kind, _)| (version, kind))
+    Some([part()?, part()?, part()?])
 }

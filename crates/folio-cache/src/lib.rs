@@ -47,7 +47,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 use store::Store;
 
 /// Bytes of all entries, unless more or less is asked for.
@@ -78,6 +78,8 @@ pub struct Counts {
 pub struct Entry {
     /// For whom: a backend's name, or what else [`Key::new`] was given.
     pub kind: String,
+    /// What a person calls it: the kernel's name, or nothing.
+    pub name: String,
     /// Folio's version.
     pub version: String,
     /// Bytes of its file.
@@ -94,7 +96,12 @@ pub struct Key(Vec<u8>);
 impl Key {
     /// For programs of a kind: a backend's name. Folio's version is part of it.
     pub fn new(kind: &str) -> Key {
-        Key(Vec::new()).with(env!("CARGO_PKG_VERSION")).with(kind)
+        Key::named(kind, "")
+    }
+
+    /// The same with a name by which people know the program again: its kernel's.
+    pub fn named(kind: &str, name: &str) -> Key {
+        Key(Vec::new()).with(env!("CARGO_PKG_VERSION")).with(kind).with(name)
     }
 
     /// One thing more on which the program depends.
@@ -185,7 +192,12 @@ impl Cache {
 
     /// Removes all programs, and tells how many there were.
     pub fn clear(&self) -> io::Result<usize> {
-        self.0.store.as_ref().map_or(Ok(0), Store::clear)
+        self.clear_unused_for(Duration::ZERO)
+    }
+
+    /// Removes the programs that were not used for so long, and tells how many there were.
+    pub fn clear_unused_for(&self, age: Duration) -> io::Result<usize> {
+        self.0.store.as_ref().map_or(Ok(0), |store| store.clear(age))
     }
 
     /// Whether a program could be stored and found again: [`get_or_make`](Cache::get_or_make)

@@ -66,21 +66,26 @@ impl Store {
         let mut all = Vec::new();
         for path in self.files()? {
             let Some((file, bytes)) = self.read(&path) else { continue };
-            let Some((version, kind)) = entry::parse(&bytes).and_then(|(key, _)| entry::head(key))
-            else {
-                continue;
-            };
+            let head = entry::parse(&bytes).and_then(|(key, _)| entry::head(key));
+            let Some([version, kind, name]) = head else { continue };
             let (used, bytes) = (file.metadata()?.modified()?, bytes.len() as u64);
-            all.push(Entry { kind, version, bytes, used });
+            all.push(Entry { kind, name, version, bytes, used });
         }
         all.sort_by_key(|entry| std::cmp::Reverse(entry.used));
         Ok(all)
     }
 
-    pub(super) fn clear(&self) -> io::Result<usize> {
-        let files = self.files()?;
-        files.iter().try_for_each(fs::remove_file)?;
-        Ok(files.len())
+    pub(super) fn clear(&self, age: Duration) -> io::Result<usize> {
+        let now = SystemTime::now();
+        let mut gone = 0;
+        for file in self.files()? {
+            let used = fs::symlink_metadata(&file)?.modified()?;
+            if now.duration_since(used).unwrap_or_default() >= age {
+                fs::remove_file(&file)?;
+                gone += 1;
+            }
+        }
+        Ok(gone)
     }
 
     pub(super) fn remove(&self, key: &[u8]) -> io::Result<()> {

@@ -114,7 +114,7 @@ impl fmt::Display for AllocatorFault {
             AllocatorFault::Null => f.write_str("it gave a null pointer"),
             AllocatorFault::Misaligned(at) => write!(f, "it gave memory at {at:#x}"),
             AllocatorFault::Panicked(message) => {
-                write!(f, "it panicked: {}", crate::text::Plain(message))
+                write!(f, "it panicked: {}", folio_kernel::words::Plain(message))
             }
         }
     }

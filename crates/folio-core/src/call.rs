@@ -8,7 +8,7 @@ use crate::engine::wait::InKernel;
 use crate::error::{Error, Result};
 use crate::geom::{Box3, Dims};
 use crate::group::run::grouped;
-use crate::hal::{self, BlockKernel, Geometry, NativeKernel, ParamPtr, Verdict};
+use crate::hal::{self, BlockKernel, Caps, Geometry, HalError, NativeKernel, ParamPtr, Verdict};
 use crate::items::IntoItems;
 use folio_device::{
     Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, MOST_GROUP_BYTES, Out,
@@ -16,6 +16,7 @@ use folio_device::{
 };
 use folio_kernel::access::Reads;
 use folio_kernel::checks::Check;
+use folio_kernel::words::bytes;
 use folio_kernel::{Owner, ParamKind};
 use smallvec::SmallVec;
 use std::cell::OnceCell;
@@ -440,13 +441,35 @@ fn leading(dims: Dims, rank: usize) -> [u64; 3] {
     std::array::from_fn(|dim| dims.get(3 - rank + dim).map_or(0, |n| *n as u64))
 }
 
+/// Why a device that runs the host's form of a kernel does not run it in such groups, if it does
+/// not.
+pub(crate) fn group_beyond(caps: &Caps, code: &Code, group: Dims) -> Option<HalError> {
+    let items = group.iter().fold(1u64, |items, n| items.saturating_mul(*n as u64));
+    let (most, available) = (caps.group_items, caps.local_memory);
+    if items > most {
+        let limit = format!("the device has groups of {most} items at most");
+        let most = usize::try_from(most).unwrap_or(usize::MAX);
+        return Some(HalError::large_group(format!("{group:?}"), most, limit));
+    }
+    let needed = code.local_memory().of_group(items);
+    if needed > available {
+        let [needed, available] = [needed, available].map(bytes);
+        return Some(HalError::unsupported(&format!(
+            "{needed} of local memory for a group of {group:?} (the device has {available} at most)"
+        )));
+    }
+    group_too_large(code, group).map(|why| HalError::unsupported(&why))
+}
+
 /// Why the host's form of a kernel does not run in such groups, if it does not.
 pub(crate) fn group_too_large(code: &Code, group: Dims) -> Option<String> {
-    let bytes = code.group_bytes(group);
-    (bytes > MOST_GROUP_BYTES).then(|| {
+    let size = code.group_bytes(group);
+    (size > MOST_GROUP_BYTES).then(|| {
         format!(
-            "a group of {group:?} has {bytes} bytes of variables and combined values \
-             (the host's limit is {MOST_GROUP_BYTES})"
+            "a group of {group:?} has {} of variables and combined values (the host's limit is {}): \
+             launch smaller groups",
+            bytes(size),
+            bytes(MOST_GROUP_BYTES)
         )
     })
 }

@@ -9,17 +9,18 @@
 use crate::allocator::AllocatorFault;
 use crate::engine::fused::blamed;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
-use crate::text::Plain;
 use folio_kernel::Violation;
 use folio_kernel::checks::Check;
 use folio_kernel::source::LowerError;
+use folio_kernel::words;
+use folio_kernel::words::Plain;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use text::{
-    access_name, access_to, buffer_name, by_way_of, checks_left, in_groups, mismatch, of_kernel,
-    of_limit, one_buffer, place, used, used_buffer,
+    access_name, access_to, buffer_name, by_way_of, checks_left, from_offset, gone, in_groups,
+    mismatch, of_kernel, of_limit, one_buffer, place, used, used_buffer,
 };
 pub(crate) use text::{listed, operations};
 
@@ -116,7 +117,7 @@ pub enum Error {
         range: Vec<usize>,
     },
     /// A size in bytes does not fit the address space.
-    #[error("{what} {label}: {extent:?} elements of {element_bytes} bytes are too large")]
+    #[error("{what} {label}: {extent:?} elements of {} are too large", words::bytes(*.element_bytes as u64))]
     TooLarge {
         /// What was to be made.
         what: &'static str,
@@ -161,7 +162,7 @@ pub enum Error {
         command: Label,
     },
     /// A command group may hold one action.
-    #[error("command {command} has {actions} actions; it must have exactly one")]
+    #[error("command {command} has {actions} actions, and may have one: submit a command for each")]
     Actions {
         /// The command.
         command: Label,
@@ -178,8 +179,8 @@ pub enum Error {
     },
     /// Not enough memory, or not enough budget.
     #[error(
-        "out of memory on {device} for {what} {label}: asked for {asked} bytes, \
-         {in_use}{} in use", of_limit(*.limit)
+        "out of memory on {device} for {what} {label}: asked for {}, {}{} in use",
+        words::bytes(*.asked), words::bytes(*.in_use), of_limit(*.limit)
     )]
     OutOfMemory {
         /// Where.
@@ -229,6 +230,17 @@ pub enum Error {
     InUse {
         /// The buffer.
         buffer: Label,
+    },
+    /// A buffer has memory on a device, and cannot be given other memory there.
+    #[error(
+        "{} has memory on {device} already: give that back (`release`), or take it \
+         (`take_allocation`), before you give it other memory", buffer_name(.buffer)
+    )]
+    HasMemory {
+        /// The buffer.
+        buffer: Label,
+        /// The device.
+        device: String,
     },
     /// Memory cannot be given back while it is the only one to hold some data.
     #[error("{}: that allocation holds the only current copy of some pages", buffer_name(.buffer))]
@@ -289,6 +301,18 @@ pub enum Error {
         buffer: Label,
         /// What the access covers.
         extent: Box<[usize]>,
+    },
+    /// A launch has more items, or positions further on, than there can be.
+    #[error("command {command}: a launch over {launch:?}{}: {why}", from_offset(.offset))]
+    LaunchRange {
+        /// The command.
+        command: Label,
+        /// The launch range.
+        launch: Vec<usize>,
+        /// The position of the first item.
+        offset: Vec<usize>,
+        /// What is wrong.
+        why: &'static str,
     },
     /// A parameter for what the items give, combined ([`Reduce`](crate::Reduce)), has no element
     /// to put it in.
@@ -376,7 +400,7 @@ pub enum Error {
         pointer: Label,
     },
     /// A stream at the end of a channel failed.
-    #[error("stream of managed pointer {pointer}, after {bytes} bytes: {}", Plain(&.cause.to_string()))]
+    #[error("stream of managed pointer {pointer}, after {}: {}", words::bytes(*.bytes), Plain(&.cause.to_string()))]
     Stream {
         /// The pointer.
         pointer: Label,
@@ -385,10 +409,11 @@ pub enum Error {
         /// What the stream said.
         cause: Arc<std::io::Error>,
     },
-    /// The memory behind a raw pointer has been given back.
-    #[error("{what} {label}: the memory of a raw pointer has been freed")]
+    /// The memory behind a raw pointer, or the storage of a view, has been given back.
+    #[error("{what} {label}: {}", gone(.what))]
     Freed {
-        /// What was to use it.
+        /// What was to use it; or the [`view`](crate::Reclaim::take) whose storage was to be taken
+        /// again.
         what: &'static str,
         /// Its name.
         label: Label,

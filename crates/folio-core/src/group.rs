@@ -11,7 +11,7 @@ mod task;
 
 pub(crate) use graphs::{Leases, Purpose};
 pub(crate) use rare::Rare;
-pub(crate) use run::{grouped, reduces_within};
+pub(crate) use run::{grouped, out_of_range};
 pub use task::TaskResult;
 pub(crate) use task::{TaskTiming, timed_task};
 
@@ -31,6 +31,7 @@ use crate::pages::DomainId;
 use crate::runtime::Core;
 use crate::token::{GroupId, Token};
 use crate::views::{ClosureItem, ClosureKernel, HostArgs, KernelArgs};
+use folio_kernel::words::count;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -482,6 +483,7 @@ impl CommandGroup {
 
 impl std::fmt::Debug for CommandGroup {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "CommandGroup {} with {} accesses", self.label, self.made.len())
+        let accesses = count(self.made.len() as u64, "access");
+        write!(f, "CommandGroup {} with {accesses}", self.label)
     }
 }

@@ -9,13 +9,14 @@ use crate::element::DeviceType;
 use crate::engine::launch::Scalars;
 use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
-use crate::group::{grouped, reduces_within};
-use crate::hal::ParamPtr;
+use crate::group::{grouped, out_of_range};
+use crate::hal::{Geometry, ParamPtr};
 use crate::items::IntoItems;
 use folio_device::{
     Atomic, Checked, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
     OutRow, Positions, Racy, Reduce, Shared, put_scalar, watch,
 };
+use folio_kernel::words::count;
 use folio_kernel::{Access, ParamKind, Violation};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -199,11 +200,18 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
             });
         }
         let (offset, range) = (widen_at(places.offset), widen(places.range));
-        let small = checked_volume(range).is_some() && reduces_within(code, range, Some(group));
-        let all = Box3::at(offset, range).filter(|_| small);
-        let Some(Box3 { min, max }) = all else {
-            let (label, extent) = (Label::from(name), places.range.to_vec());
-            return Err(Error::TooLarge { what: "launch", label, extent, element_bytes: 1 });
+        let geometry = Geometry { rank: D as u8, offset, range, group: Some(group) };
+        let beyond = |why| Error::LaunchRange {
+            command: Label::from(name),
+            launch: places.range.to_vec(),
+            offset: places.offset.to_vec(),
+            why,
+        };
+        if let Some(why) = out_of_range(code, &geometry) {
+            return Err(beyond(why));
+        }
+        let Some(Box3 { min, max }) = Box3::at(offset, range) else {
+            return Err(beyond("its positions do not fit"));
         };
         let mut memory = Vec::with_capacity(self.lent.len());
         for (nth, (param, lent)) in self.lent.iter().enumerate() {
@@ -215,7 +223,8 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
             let dims = lent.shape;
             if checked_volume(dims) != Some(lent.len) {
                 let (len, shape) = (lent.len, lent.visible());
-                let why = format!("{label} has {len} elements, not {shape:?}");
+                let len = count(len as u64, "element");
+                let why = format!("{label} has {len}, not {shape:?}");
                 return Err(Error::Configuration { what: "slice", why });
             }
             let (accessed, _) = owned(code, *param, dims, &Places { offset, range, group });

@@ -36,15 +36,16 @@ mod panics;
 pub mod planted;
 #[cfg(not(feature = "planted"))]
 mod planted;
+mod prepare;
 mod probe;
 mod program;
+mod progress;
 mod queue;
 mod report;
 mod runtime;
 mod scope;
 mod select;
 mod sync;
-mod text;
 mod token;
 mod usm;
 mod views;
@@ -94,7 +95,7 @@ pub use graph::{
     GraphMemory, Node, NodeKind, Parameter, Recording, Replay, ReplayPart, ReplayReport,
 };
 pub use group::{CommandGroup, Read, ReadWrite, TaskResult, Write};
-pub use hal::{Exported, Image, RawMemory, Source, Timing};
+pub use hal::{Exported, Image, Limits, RawMemory, Source, Timing};
 pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use host::HostCall;
@@ -105,6 +106,7 @@ pub use marks::{Marked, Marks};
 #[doc(hidden)]
 pub use notice::hint;
 pub use opaque::{OpaqueArg, OpaqueKernel};
+pub use prepare::{KernelType, Prepared};
 #[doc(hidden)]
 pub use program::run_main;
 pub use queue::Queue;

@@ -2,8 +2,8 @@
 
 use crate::engine::trace::tell;
 use crate::engine::wait::InKernel;
-use std::fmt::Write as _;
-use std::io::Write as _;
+use folio_kernel::words::Plain;
+use std::io::{IsTerminal, Write as _};
 use tracing::dispatcher::get_default;
 use tracing::subscriber::NoSubscriber;
 
@@ -11,7 +11,7 @@ use tracing::subscriber::NoSubscriber;
 const QUIET: &str = "FOLIO_QUIET";
 
 /// Hints are not wanted.
-fn quiet() -> bool {
+pub(crate) fn quiet() -> bool {
     std::env::var_os(QUIET).is_some_and(|value| !value.is_empty() && value != "0")
 }
 
@@ -45,19 +45,23 @@ pub(crate) fn write(text: &str) {
     let _ = std::io::stderr().lock().write_all(line.as_bytes());
 }
 
+/// Whether a person sees standard error, on a terminal that can move its cursor.
+pub(crate) fn has_terminal() -> bool {
+    let dumb = std::env::var_os("TERM").is_some_and(|terminal| terminal == "dumb");
+    std::io::stderr().is_terminal() && !dumb
+}
+
+/// Writes a line over the one before it on a terminal. The last of several stays.
+pub(crate) fn write_over(text: &str, last: bool) {
+    let text = line(text);
+    let text = if last { &*text } else { text.trim_end() };
+    // To the beginning of the line, and nothing behind it.
+    let _ = std::io::stderr().lock().write_all(format!("\r\u{1b}[K{text}").as_bytes());
+}
+
 /// `text` on one line, whatever it contains.
 fn line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len() + 8);
-    line.push_str("folio: ");
-    for c in text.chars() {
-        if c.is_control() {
-            let _ = write!(line, "{}", c.escape_default());
-        } else {
-            line.push(c);
-        }
-    }
-    line.push('\n');
-    line
+    format!("folio: {}\n", Plain(text))
 }
 
 #[cfg(test)]

@@ -9,9 +9,9 @@ use crate::error::Result;
 use crate::group::{Read, ReadWrite, Write};
 use crate::hal::Source;
 use crate::runtime::{Core, DeviceRef};
-use crate::text::Plain;
 use crate::token::Token;
 use crate::usm::UsmPtr;
+use folio_kernel::words::Plain;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

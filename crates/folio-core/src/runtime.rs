@@ -17,7 +17,7 @@ use crate::engine::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::graph::{FusionCounters, Recordings};
-use crate::hal::{Backend, DeviceInfo, Link, MemoryHome, Notify};
+use crate::hal::{Backend, DeviceInfo, Limits, Link, MemoryHome, Notify};
 use crate::pages::{BlockTracker, DomainId, PageTrackerFactory};
 use crate::planted::Plant;
 #[cfg(feature = "planted")]
@@ -28,7 +28,7 @@ use crate::report::Counters;
 use crate::sched::Scheduler;
 use crate::select::Selector;
 use crate::sync::Mutex;
-use crate::text::Plain;
+use folio_kernel::words::Plain;
 use smallvec::SmallVec;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -121,6 +121,18 @@ impl DeviceRef {
         &self.entry().info
     }
 
+    /// What kernels can use on it, and how much: `f64`, the largest group, local memory.
+    ///
+    /// ```
+    /// # use folio_core::Runtime;
+    /// fn group_for(device: &folio_core::DeviceRef) -> usize {
+    ///     device.limits().group_items.min(256) as usize
+    /// }
+    /// ```
+    pub fn limits(&self) -> Limits {
+        self.info().limits()
+    }
+
     /// Bytes that the runtime may allocate in its memory, and bytes that it has. Devices of one
     /// memory, such as those that compute in the host's, share one budget.
     pub fn budget(&self) -> (u64, u64) {
@@ -153,6 +165,7 @@ pub struct RuntimeBuilder {
     keep_twins: bool,
     absent: Vec<String>,
     plant: Plant,
+    shows_progress: bool,
 }
 
 impl RuntimeBuilder {
@@ -254,6 +267,15 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Writes a line to standard error while drivers compile kernels, in this process: once that
+    /// has taken a second, and where standard error is a terminal. Without this the library is
+    /// silent.
+    #[must_use]
+    pub fn show_progress(mut self) -> RuntimeBuilder {
+        self.shows_progress = true;
+        self
+    }
+
     /// Makes the runtime.
     pub fn build(mut self) -> Result<Runtime> {
         if self.backends.len() > 60 {
@@ -279,6 +301,9 @@ impl RuntimeBuilder {
                     return Err(Error::Configuration { what: "budget", why });
                 }
             }
+        }
+        if self.shows_progress {
+            crate::progress::show();
         }
         let engine = new_engine(self, devices, host_budget, absent);
         program::add(&engine);

@@ -3,7 +3,7 @@
 use crate::error::{Error, Label, Result};
 use crate::hal::{DeviceInfo, DeviceKind};
 use crate::runtime::{DeviceRef, Runtime};
-use crate::text::Plain;
+use folio_kernel::words::Plain;
 use std::sync::Arc;
 
 /// The environment variable that chooses the device of [`Runtime::queue`].

@@ -10,6 +10,7 @@ use crate::buffer::{
 };
 use crate::element::DeviceType;
 use crate::engine::access::{Access, Mode};
+use crate::engine::devices::DEVICE_ALIGN;
 use crate::engine::link::{Apart, Linkage};
 use crate::engine::memory::RawMem;
 use crate::engine::storage::{Alloc, Owner};
@@ -18,6 +19,7 @@ use crate::geom::Box3;
 use crate::hal::{AllocReq, HostPtr, MemBase, MemRef, PointerInfo, RawMemory};
 use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
+use folio_kernel::words;
 use std::marker::PhantomData;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -220,6 +222,11 @@ impl Runtime {
         let (id, label) = (view.storage.id, view.storage.label.clone());
         let bytes = len * size_of::<T>();
         let align = align.max(align_of::<T>()) as u64;
+        let most = engine.devices[usize::from(device.at)].info.memory;
+        if align > most.max(DEVICE_ALIGN) {
+            let what = format!("memory aligned to {}", words::bytes(align));
+            return Err(Error::Unsupported { device: device.name().to_owned(), what });
+        }
         // By way of its address it can be used before any command has a chance to zero it.
         let import = match source {
             Source::Raw(memory) => Some(memory),
@@ -304,7 +311,8 @@ impl Runtime {
         // The storage has checked that this does not overflow.
         if len * size_of::<T>() > pointer.bytes {
             let element = size_of::<T>();
-            let why = format!("{len} elements of {element} bytes in {} bytes", pointer.bytes);
+            let [element, there] = [element, pointer.bytes].map(|n| words::count(n as u64, "byte"));
+            let why = format!("{} of {element} in {there}", words::count(len as u64, "element"));
             return Err(Error::Configuration { what: WHAT, why });
         }
         let (id, RawMem { mem, domain, .. }) = (view.storage.id, pointer.at);
@@ -457,7 +465,8 @@ impl<T: DeviceType> AsPartMut<T, 1> for &mut Usm<T> {
 
 impl<T: DeviceType> std::fmt::Debug for Usm<T> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Usm of {} elements, {:?}, on {}", self.len(), self.kind, self.device.name())
+        let elements = words::count(self.len() as u64, "element");
+        write!(f, "Usm of {elements}, {:?}, on {}", self.kind, self.device.name())
     }
 }
 
@@ -569,10 +578,10 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// there. What the USM holds does not count. So a buffer can have memory of the program's
     /// choice on several devices.
     ///
-    /// [`Error::InUse`] while commands use the USM, or if the buffer has memory there already;
-    /// [`Error::Mismatch`] for another size; [`Error::Misaligned`] if the memory is not aligned for
-    /// a type that the buffer had, before a [`reinterpret`](Self::reinterpret). The error returns
-    /// the USM.
+    /// [`Error::InUse`] while commands use the USM; [`Error::HasMemory`] if the buffer has memory
+    /// there already; [`Error::Mismatch`] for another size; [`Error::Misaligned`] if the memory is
+    /// not aligned for a type that the buffer had, before a [`reinterpret`](Self::reinterpret). The
+    /// error returns the USM.
     #[expect(clippy::result_large_err, reason = "the memory comes back by value")]
     pub fn give_allocation(&mut self, usm: Usm<T>) -> Result<(), (Error, Usm<T>)> {
         let storage = &self.view.storage;
@@ -590,7 +599,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         } else {
             let engine = &storage.core.engine;
             let domain = engine.devices[usize::from(usm.device.at)].domain;
-            engine.give_allocation(usm.view.storage.id, storage.id, domain).err()
+            engine.give_allocation(usm.view.storage.id, storage.id, domain, usm.device.name()).err()
         };
         match refused {
             Some(error) => Err((error, usm)),

@@ -2,6 +2,8 @@
 
 use crate::cores;
 use crate::device::CpuBackend;
+use folio_core::ir::device::MOST_GROUP_BYTES;
+use folio_core::ir::emit::Capabilities;
 use std::ffi::OsString;
 use std::fmt;
 
@@ -35,6 +37,26 @@ impl fmt::Debug for ConfigError {
 
 impl std::error::Error for ConfigError {}
 
+/// How large the groups of kernels may be. The CPU itself has room for groups that no GPU takes; a
+/// program that is to run on GPUs, too, is tested with less.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupLimits {
+    /// Items of a group, in all its dimensions together.
+    pub items: u64,
+    /// Bytes of local memory of a group.
+    pub local_memory: u64,
+}
+
+impl GroupLimits {
+    /// What the CPU itself has room for.
+    pub const CPU: GroupLimits = GroupLimits { items: u64::MAX, local_memory: MOST_GROUP_BYTES };
+    /// What nearly every GPU takes, by whichever driver.
+    pub const GPU: GroupLimits = GroupLimits {
+        items: Capabilities::LEAST.block as u64,
+        local_memory: Capabilities::LEAST.local_memory,
+    };
+}
+
 /// Makes a [`CpuBackend`].
 #[derive(Clone, Debug)]
 #[must_use]
@@ -45,6 +67,7 @@ pub struct Builder {
     pub(crate) unified: bool,
     pub(crate) peer: bool,
     pub(crate) memory_limit: Option<u64>,
+    pub(crate) group_limits: GroupLimits,
 }
 
 impl Default for Builder {
@@ -56,12 +79,14 @@ impl Default for Builder {
             unified: false,
             peer: true,
             memory_limit: None,
+            group_limits: GroupLimits::CPU,
         }
     }
 }
 
 impl Builder {
-    /// The defaults, changed by `FOLIO_CPU_DOMAINS` and `FOLIO_CPU_THREADS` where they are set.
+    /// The defaults, changed by `FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS` and `FOLIO_CPU_LIMITS`
+    /// (`gpu`, or `cpu`) where they are set.
     pub fn from_env() -> Result<Builder, ConfigError> {
         Builder::from_lookup(|name| std::env::var_os(name))
     }
@@ -73,6 +98,19 @@ impl Builder {
         }
         if let Some(text) = lookup("FOLIO_CPU_THREADS") {
             builder.threads = number("FOLIO_CPU_THREADS", &text, MAX_THREADS)?;
+        }
+        if let Some(text) = lookup("FOLIO_CPU_LIMITS") {
+            builder.group_limits = match text.to_str() {
+                Some("cpu") => GroupLimits::CPU,
+                Some("gpu") => GroupLimits::GPU,
+                _ => {
+                    return Err(ConfigError {
+                        setting: "FOLIO_CPU_LIMITS".into(),
+                        value: text.to_string_lossy().into_owned(),
+                        allowed: "`gpu` (groups as GPUs take them), or `cpu`".into(),
+                    });
+                }
+            };
         }
         Ok(builder)
     }
@@ -113,6 +151,13 @@ impl Builder {
     /// How many bytes each domain has; without it, what the machine has.
     pub fn memory_limit(mut self, bytes: u64) -> Builder {
         self.memory_limit = Some(bytes);
+        self
+    }
+
+    /// Holds launches to groups that are no larger: [`GroupLimits::GPU`] refuses on the CPU, with
+    /// the same error, what GPUs refuse.
+    pub fn group_limits(mut self, limits: GroupLimits) -> Builder {
+        self.group_limits = limits;
         self
     }
 
@@ -183,6 +228,17 @@ mod tests {
                 assert!(error.to_string().contains(name), "{error}");
             }
         }
+    }
+
+    #[test]
+    fn the_environment_sets_the_limits_of_groups() {
+        let of = |value: &str| {
+            let lookup = |name: &str| (name == "FOLIO_CPU_LIMITS").then(|| value.into());
+            Builder::from_lookup(lookup).map(|builder| builder.group_limits)
+        };
+        assert_eq!([of("cpu"), of("gpu")], [Ok(GroupLimits::CPU), Ok(GroupLimits::GPU)]);
+        let refused = of("GPU").unwrap_err();
+        assert_eq!((&*refused.setting, &*refused.value), ("FOLIO_CPU_LIMITS", "GPU"));
     }
 
     #[cfg(unix)]

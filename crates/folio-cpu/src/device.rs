@@ -1,6 +1,6 @@
 //! The backend and its devices.
 
-use crate::config::{Builder, ConfigError};
+use crate::config::{Builder, ConfigError, GroupLimits};
 use crate::graph::CpuGraph;
 use crate::lane::CpuLane;
 use crate::memory::{self, Memory};
@@ -54,7 +54,7 @@ impl CpuBackend {
                 memory,
                 compute_units: u32::try_from(builder.threads / builder.domains)
                     .map_or(1, |n| n.max(1)),
-                caps: caps(unified, memory),
+                caps: caps(unified, memory, builder.group_limits),
             }
         };
         let infos: Vec<DeviceInfo> = (0..builder.domains).map(info).collect();
@@ -64,7 +64,7 @@ impl CpuBackend {
     }
 }
 
-fn caps(unified: bool, memory: u64) -> Caps {
+fn caps(unified: bool, memory: u64, limits: GroupLimits) -> Caps {
     let mut caps = Caps::default();
     caps.wait_group = Some(WaitGroup(0));
     caps.unified = unified;
@@ -76,6 +76,8 @@ fn caps(unified: bool, memory: u64) -> Caps {
     caps.timing = true;
     (caps.denormals, caps.exact_div_sqrt) = (true, true);
     caps.max_alloc = memory;
+    (caps.f64, caps.atomics64) = (true, true);
+    (caps.group_items, caps.local_memory) = (limits.items, limits.local_memory);
     caps.max_params = usize::from(u16::MAX);
     caps.host_link = LINK;
     caps

@@ -44,7 +44,7 @@ mod op;
 mod pool;
 mod spread;
 
-pub use config::{Builder, ConfigError};
+pub use config::{Builder, ConfigError, GroupLimits};
 pub use device::CpuBackend;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};

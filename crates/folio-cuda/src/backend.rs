@@ -164,6 +164,9 @@ fn info(
     caps.local_memory = bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);
     caps.unit_local_memory =
         bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_MULTIPROCESSOR);
+    // Every GPU from Maxwell on, and none is older that CUDA 12 drives.
+    (caps.f64, caps.atomics64, caps.subgroup) = (true, true, 32);
+    caps.group_items = bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_BLOCK);
     caps.max_params = 64;
     caps.courier = Caps::spare_courier().filter(|_| courier);
     caps.max_in_flight = IN_FLIGHT as u32;

@@ -4,7 +4,7 @@ use crate::code::build;
 use cudarc::nvrtc::sys as nvrtc;
 use folio_cache::{Bundle, Cache, Key};
 use folio_core::Label;
-use folio_core::hal::HalError;
+use folio_core::hal::{HalError, compiling};
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};
 use std::sync::OnceLock;
@@ -60,9 +60,9 @@ impl Compiler {
     ) -> Result<T, HalError> {
         let options: Vec<&str> = options.iter().copied().chain([&*self.architecture]).collect();
         // A cubin depends on this, and runs with any driver that takes it.
-        let key = Key::new("cuda").with(options.len().to_string());
+        let key = Key::named("cuda", name).with(options.len().to_string());
         let key = options.iter().fold(key, |key, option| key.with(option));
-        let key = key.with(name).with(text.to_bytes());
+        let key = key.with(text.to_bytes());
         let first =
             |bundle: &Bundle, key: &Key| bundle.matching(key).find_map(|cubin| load(cubin).ok());
         if let Some(found) = first(&self.kept.bundle, &key) {
@@ -81,7 +81,7 @@ impl Compiler {
         };
         let key = key.with(format!("NVRTC {major}.{minor}"));
         let make = || {
-            let cubin = compile(name, text, &options)?;
+            let cubin = compiling("CUDA", name, || compile(name, text, &options))?;
             Ok((load(&cubin)?, Some(cubin)))
         };
         // SAFETY: NVRTC of the key's version has made what is stored, of the text in the key.

@@ -325,8 +325,9 @@ fn cuda_refused_memory_is_asked_for_again() {
     let (made, _) =
         refusing(Refusal { times: 2, ..refusal }, || alloc(&*rig.device, AllocKind::Device));
     let said = made.unwrap_err().to_string();
+    let [asked, used_text] = [SIZE, used].map(folio_core::ir::words::bytes);
     assert!(
-        said.starts_with(&format!("out of memory: asked for {SIZE} bytes, {used} of")),
+        said.starts_with(&format!("out of memory: asked for {asked}, {used_text} of")),
         "{said}"
     );
     assert_eq!(rig.device.usm().memory().in_use, used);

@@ -80,6 +80,8 @@ mod pass;
 
 pub use analysis::{access, checks, flow, interval, launch, linear, outputs};
 pub use front::{build::Builder, parse, source};
+#[doc(hidden)]
+pub use ir::words;
 pub use ir::{
     Access, Body, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place, Root, Shape, Site,
     SiteId, Step, Stmt, Value, VarDecl, VarId,

@@ -223,6 +223,10 @@ unsafe impl<H: Hooks> Device for LayerDevice<H> {
         self.hooks.load(&self.device, source)
     }
 
+    fn prepare(&self, handle: KernelHandle) -> Result<(), HalError> {
+        self.device.inner.prepare(handle)
+    }
+
     fn unload(&self, handle: KernelHandle) {
         self.hooks.unload(&self.device, handle);
     }

@@ -230,6 +230,13 @@ unsafe impl Device for OpenClDevice {
         core.kernels.add(made).map(KernelHandle).ok_or_else(full)
     }
 
+    fn prepare(&self, handle: KernelHandle) -> Result<(), HalError> {
+        match self.0.loaded(handle)? {
+            Loaded::Opaque(_) => Ok(()),
+            Loaded::Function(function) => function.prepare(&self.0),
+        }
+    }
+
     fn unload(&self, handle: KernelHandle) {
         // SAFETY: every operation that names it has ended (the engine's part of the contract).
         unsafe { self.0.kernels.remove(handle.0) };

@@ -193,7 +193,7 @@ unsafe impl Backend for OpenClBackend {
         let limited = |found: &Found| {
             let mut info = found.info.clone();
             if let Some(limit) = self.limit {
-                info.caps.local_memory = found.target.limited_to(limit).local_memory();
+                found.target.limited_to(limit).tell(&mut info.caps);
             }
             info
         };

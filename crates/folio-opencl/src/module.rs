@@ -13,7 +13,7 @@ use crate::reduce::{Finish, Scratch};
 use crate::threads::Threaded;
 use crate::work::Commands;
 use folio_core::geom::Dims;
-use folio_core::hal::{Args, DeviceKind, Geometry, HalError, HalErrorKind, Param, ParamPtr};
+use folio_core::hal::{Args, Caps, DeviceKind, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
 use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts, Threads};
 use opencl_sys::{
@@ -45,6 +45,13 @@ pub(crate) struct Target {
 }
 
 impl Target {
+    /// Tells what kernels can use.
+    pub(crate) fn tell(&self, caps: &mut Caps) {
+        let Capabilities { f64, atomics64, local_memory, block, .. } = self.capabilities;
+        (caps.f64, caps.atomics64) = (f64, atomics64);
+        (caps.group_items, caps.local_memory) = (block.into(), local_memory);
+    }
+
     /// Bytes of a group's local memory.
     pub(crate) fn local_memory(&self) -> u64 {
         self.capabilities.local_memory
@@ -178,6 +185,12 @@ impl Function {
         geometry.group.map_or(Ok(()), |group| built.check(group))
     }
 
+    /// Builds all that launches may take. What they do not need all the same may be refused.
+    pub(crate) fn prepare(&self, core: &Core) -> Result<(), HalError> {
+        self.0.each(&mut |text| drop(text.built(core)));
+        self.0.text(false).built(core).map(drop)
+    }
+
     /// What a launch takes, built now where that has not been needed before.
     pub(crate) fn texts(
         &self,
@@ -279,7 +292,7 @@ impl Text {
 
 impl Built {
     fn new(core: &Core, module: Arc<Module>, block: [u64; 3]) -> Result<Built, HalError> {
-        let program = build_emitted(core, &module.text)?;
+        let program = build_emitted(core, &module.entry, &module.text)?;
         let finish = |reduction| Finish::new(&program, &module, reduction);
         let reductions = module.reductions.iter().map(finish).collect::<Result<Vec<_>, _>>()?;
         let kernel = Kernel::new(&program, &module.entry)?;

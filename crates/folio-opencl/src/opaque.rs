@@ -167,7 +167,7 @@ impl Opaque {
         options: &[&str],
     ) -> Result<Opaque, HalError> {
         let options: Vec<&str> = options.iter().copied().chain([TELL]).collect();
-        let program = build(core, text, &options)?;
+        let program = build(core, name, text, &options)?;
         let kernel = Kernel::new(&program, name).map_err(|error| {
             let name = Label::from(name);
             let what = format!("there is no kernel {name} in the code ({})", error.message);

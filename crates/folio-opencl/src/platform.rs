@@ -332,7 +332,7 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
     caps.unified = ask(CL_DEVICE_HOST_UNIFIED_MEMORY).is_ok_and(|unified| unified != 0);
     let target = Target::of(id, &extensions)?;
     (caps.denormals, caps.exact_div_sqrt) = (target.denormals, target.exact);
-    caps.local_memory = target.local_memory();
+    target.tell(&mut caps);
     let align = if kind == DeviceKind::Cpu { target.part_align as u64 } else { PAGE };
     caps.links = caps.unified.then(|| align.next_power_of_two());
     let has_uuid = extensions.contains("cl_khr_device_uuid");

@@ -3,7 +3,7 @@
 use crate::cl::{Program, call, check, run};
 use crate::device::Core;
 use folio_cache::Key;
-use folio_core::hal::{HalError, HalErrorKind};
+use folio_core::hal::{HalError, HalErrorKind, compiling};
 use folio_core::ir::emit::Dialect;
 use opencl_sys::{
     CL_PROGRAM_BINARIES, CL_PROGRAM_BINARY_SIZES, CL_PROGRAM_BUILD_LOG, CL_PROGRAM_DEVICES,
@@ -12,13 +12,29 @@ use opencl_sys::{
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 
-/// The program of an emitted text for a device.
-pub(crate) fn build_emitted(core: &Core, text: &str) -> Result<Program, HalError> {
-    build(core, text, Dialect::OpenCl.options(core.target.exact))
+/// The program of an emitted text for a device: of one kernel, whose name the cache tells.
+pub(crate) fn build_emitted(core: &Core, name: &str, text: &str) -> Result<Program, HalError> {
+    let options = Dialect::OpenCl.options(core.target.exact);
+    let name = name.strip_prefix("folio_").unwrap_or(name);
+    build_named(core, (name, Key::named("opencl", name)), text, options)
 }
 
-/// A text's program for a device.
-pub(crate) fn build(core: &Core, text: &str, options: &[&str]) -> Result<Program, HalError> {
+/// The program of a text that may have several kernels, for a device. `name` is for messages.
+pub(crate) fn build(
+    core: &Core,
+    name: &str,
+    text: &str,
+    options: &[&str],
+) -> Result<Program, HalError> {
+    build_named(core, (name, Key::new("opencl")), text, options)
+}
+
+fn build_named(
+    core: &Core,
+    (name, key): (&str, Key),
+    text: &str,
+    options: &[&str],
+) -> Result<Program, HalError> {
     let options = options.join(" ");
     // Drivers may end a text at a zero byte, and read an empty one up to such.
     let c_string = |text: &str, what| {
@@ -29,11 +45,11 @@ pub(crate) fn build(core: &Core, text: &str, options: &[&str]) -> Result<Program
     let options = c_string(&options, "options have")?;
     let info = &core.info;
     let device = [&info.name, &info.vendor, &info.driver];
-    let key = Key::new("opencl").with(text).with(options.as_bytes());
+    let key = key.with(text).with(options.as_bytes());
     let key = device.into_iter().fold(key, Key::with);
     let load = |stored: &[u8]| from_binary(core, stored, &options).ok();
     let make = || {
-        let program = from_text(core, &source, &options)?;
+        let program = compiling(&info.name, name, || from_text(core, &source, &options))?;
         // A driver may have none.
         let binary = binary(core, &program).ok().filter(|binary| !binary.is_empty());
         Ok((program, binary))

@@ -10,6 +10,7 @@ use folio_core::hal::{
     HalError, KernelHandle, KernelSource, Lane, LaneKind, Link, MemoryHome, MemoryInfo, Node,
     PointerInfo, UsmAllocator, WaitGroup,
 };
+use folio_core::ir::device::MOST_GROUP_BYTES;
 use std::sync::Arc;
 
 /// What one simulated device is like. The default: 1 GiB of its own memory, all lane kinds, native
@@ -207,6 +208,10 @@ impl DeviceSpec {
         caps.unified = self.host_visible();
         caps.closures = self.closures;
         caps.ir = self.ir.is_some();
+        (caps.f64, caps.atomics64) = (true, true);
+        if self.closures {
+            caps.local_memory = MOST_GROUP_BYTES;
+        }
         caps.conditions = true;
         caps.notifies = notifies;
         caps.compute_lanes = self.compute_lanes;

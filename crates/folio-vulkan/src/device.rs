@@ -460,6 +460,15 @@ unsafe impl Device for VulkanDevice {
         Ok(KernelHandle(number))
     }
 
+    fn prepare(&self, handle: KernelHandle) -> Result<(), HalError> {
+        let _inside = self.0.inside();
+        self.0.lost()?;
+        match self.0.loaded(handle)? {
+            Loaded::Function(function) => self.0.told(function.prepare(&self.0)),
+            Loaded::Opaque(_) => Ok(()),
+        }
+    }
+
     fn unload(&self, handle: KernelHandle) {
         let _inside = self.0.inside();
         let mut kernels = self.0.kernels.write().unwrap_or_else(PoisonError::into_inner);

@@ -187,8 +187,8 @@ impl VulkanBackend {
                 }
                 if let Some(limit) = self.limit {
                     device.target.limit(limit);
-                    device.info.caps.local_memory = device.target.capabilities.base.local_memory;
                 }
+                device.target.tell(&mut device.info.caps);
             }
             Ok(all)
         });

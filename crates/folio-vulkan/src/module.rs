@@ -9,10 +9,12 @@ use crate::subgroups::{Subgroups, check_row};
 use ash::vk;
 use folio_cache::Key;
 use folio_core::geom::Dims;
-use folio_core::hal::{Geometry, HalError, HalErrorKind};
+use folio_core::hal::{Caps, Geometry, HalError, HalErrorKind, compiling};
 use folio_kernel::Kernel;
+use folio_kernel::code::LocalMemory;
 use folio_kernel::emit::spirv::{Capabilities, Module, texts};
 use folio_kernel::emit::{LANES, Texts, Threads};
+use folio_kernel::words::bytes;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -44,10 +46,8 @@ pub(crate) struct Target {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) texts: Texts<Built>,
-    /// Bytes of local memory of a group, without what its threads combine in.
-    local: u64,
-    /// Its groups combine: 8 bytes for each thread.
-    combines: bool,
+    /// What its groups take.
+    room: LocalMemory,
     /// Statements of its body: about what an item does.
     pub(crate) operations: u64,
 }
@@ -85,7 +85,7 @@ impl Function {
             HalError::new(HalErrorKind::Unsupported, why.to_string())
         };
         let all = texts(kernel, &core.target.capabilities).map_err(lacks)?;
-        let room = local_memory(kernel);
+        let room = LocalMemory::of(kernel);
         // The module has memory for a thread at least, which Vulkan counts without any launch.
         check_room(core, room, [1; 3])?;
         let block = all.block;
@@ -101,24 +101,24 @@ impl Function {
                 unsafe { core.device.destroy_shader_module(*shader, None) };
             }
         })?;
-        let (local, combines) = room;
         let mut operations = 0;
         folio_kernel::walk(&kernel.body, &mut |_| operations += 1);
-        let function = Function { texts, local, combines, operations };
+        let function = Function { texts, room, operations };
         // One is compiled at once, so that what the driver refuses is refused where the kernel is
         // loaded.
-        let built = function.texts.text(true);
-        let first = match built.module.layout.threads {
-            Threads::Groups => built.pipeline(core, 0, [1; 3]),
-            Threads::Linear => built.pipeline(core, 0, [built.lanes(), 1, 1]),
-            _ => built.pipeline(core, 0, sizes(built.block)),
-        };
+        let first = function.texts.text(true).first(core);
         if let Err(error) = first {
             // SAFETY: nothing has used it.
             unsafe { function.destroy(&core.device) };
             return Err(error);
         }
         Ok(function)
+    }
+
+    /// Compiles all that launches may take, but for groups of other sizes than one.
+    pub(crate) fn prepare(&self, core: &Core) -> Result<(), HalError> {
+        self.texts.each(&mut |built| drop(built.first(core)));
+        self.texts.text(false).first(core).map(drop)
     }
 
     /// What a launch takes.
@@ -147,7 +147,7 @@ impl Function {
         if let Some(width) = self.texts.text(true).module.subgroup {
             check_row(core, group, width)?;
         }
-        check_room(core, (self.local, self.combines), group)
+        check_room(core, self.room, group)
     }
 
     /// # Safety
@@ -161,13 +161,14 @@ impl Function {
 }
 
 /// Whether a group has room for its local arrays and what it combines in.
-fn check_room(core: &Core, (local, combines): (u64, bool), group: Dims) -> Result<(), HalError> {
+fn check_room(core: &Core, room: LocalMemory, group: Dims) -> Result<(), HalError> {
     let items: usize = group.iter().product();
     let available = core.target.capabilities.base.local_memory;
-    let needed = local + if combines { 8 * items as u64 } else { 0 };
+    let needed = room.of_group(items as u64);
     if needed > available {
+        let [needed, available] = [needed, available].map(bytes);
         let what = format!(
-            "{needed} bytes of local memory for a group of {group:?} (the device has {available})"
+            "{needed} of local memory for a group of {group:?} (the device has {available})"
         );
         return Err(HalError::unsupported(&what));
     }
@@ -189,24 +190,6 @@ pub(crate) fn check_threads(core: &Core, group: Dims) -> Result<(), HalError> {
         return Err(HalError::large_group(format!("{group:?}"), most, limit));
     }
     Ok(())
-}
-
-/// Bytes of local arrays, and whether groups combine.
-fn local_memory(kernel: &Kernel) -> (u64, bool) {
-    let mut bytes = 0;
-    for param in &kernel.params {
-        if let folio_kernel::ParamKind::Local { element, len } = param.kind {
-            // Memory of groups has a word for each `bool`.
-            bytes += (kernel.types.layout(element).0 * u64::from(len)).next_multiple_of(8);
-        }
-    }
-    let reduces =
-        |param: &folio_kernel::Param| matches!(param.kind, folio_kernel::ParamKind::Reduce { .. });
-    let mut combines = kernel.shape.groups && kernel.params.iter().any(reduces);
-    folio_kernel::walk(&kernel.body, &mut |stmt| {
-        combines |= matches!(stmt, folio_kernel::Stmt::Collect { .. });
-    });
-    (bytes, combines)
 }
 
 /// A pipeline, with what its driver has compiled before; and what it has compiled now, if it tells.
@@ -262,6 +245,15 @@ impl Built {
     /// Threads of a block that combines.
     pub(crate) fn lanes(&self) -> u32 {
         self.module.layout.most_threads.clamp(1, LANES)
+    }
+
+    /// The pipeline of the first entry, as most launches take it.
+    fn first(&self, core: &Core) -> Result<vk::Pipeline, HalError> {
+        match self.module.layout.threads {
+            Threads::Groups => self.pipeline(core, 0, [1; 3]),
+            Threads::Linear => self.pipeline(core, 0, [self.lanes(), 1, 1]),
+            _ => self.pipeline(core, 0, sizes(self.block)),
+        }
     }
 
     /// The pipeline of an entry for blocks of so many threads.
@@ -348,11 +340,13 @@ impl Pipelines {
         }
         let create = [vk::ComputePipelineCreateInfo::default().stage(stage).layout(core.layout)];
         let info = &core.info;
+        let shown = name.to_string_lossy();
+        let shown = shown.strip_prefix("folio_").unwrap_or(&shown);
         let device = [&info.name, &info.vendor, &info.driver];
-        let key = Key::new("vulkan").with(&self.code).with(name.as_bytes()).with(&data);
+        let key = Key::named("vulkan", shown).with(name.as_bytes()).with(&self.code).with(&data);
         let key = device.into_iter().fold(key, Key::with).with(info.uuid.unwrap_or_default());
         let load = |stored: &[u8]| Some(create_in(core, &create, stored).ok()?.0);
-        let make = || create_in(core, &create, &[]);
+        let make = || compiling(&info.name, shown, || create_in(core, &create, &[]));
         // SAFETY: the driver that the key names has made what is stored, of the code in the key.
         let pipeline = unsafe { core.cache.get_or_make(&key, load, make) }?;
         core.name(pipeline, &name.to_string_lossy());
@@ -362,6 +356,14 @@ impl Pipelines {
 }
 
 impl Target {
+    /// Tells what kernels can use.
+    pub(crate) fn tell(&self, caps: &mut Caps) {
+        let has = &self.capabilities;
+        (caps.f64, caps.atomics64) = (has.base.f64, has.base.atomics64);
+        (caps.group_items, caps.local_memory) = (has.base.block.into(), has.base.local_memory);
+        caps.subgroup = has.subgroup;
+    }
+
     /// The same device, as if it could do no more than this.
     pub(crate) fn limit(&mut self, limit: Capabilities) {
         let (has, offered) = (&mut self.capabilities, &mut self.offered);

@@ -130,8 +130,8 @@ pub mod prelude {
 }
 
 /// A builder with every backend that is compiled in, set up from the environment
-/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`; with the feature `trace`, `FOLIO_TRACE`). Of the
-/// others it tells which Cargo feature has them.
+/// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`, `FOLIO_CPU_LIMITS`, `FOLIO_PROGRESS`; with the
+/// feature `trace`, `FOLIO_TRACE`). Of the others it tells which Cargo feature has them.
 ///
 /// A GPU that several backends drive is there once: by CUDA, else by OpenCL, else by Vulkan.
 /// [`RuntimeBuilder::keep_twins`] shows it by each.
@@ -166,6 +166,7 @@ pub fn builder() -> Result<RuntimeBuilder> {
         ("cuda", cfg!(feature = "cuda")),
         ("vulkan", cfg!(feature = "vulkan")),
     ];
+    let builder = if wants_progress()? { builder.show_progress() } else { builder };
     let absent = compiled.iter().filter(|(_, there)| !there);
     Ok(absent.fold(builder, |builder, (name, _)| {
         builder.absent(format!("{name}: the program is built without Folio's feature `{name}`"))
@@ -182,6 +183,21 @@ pub fn builder() -> Result<RuntimeBuilder> {
 /// ```
 pub fn runtime() -> Result<Runtime> {
     builder()?.build()
+}
+
+/// Whether `FOLIO_PROGRESS` asks for a line on the terminal while kernels are compiled.
+fn wants_progress() -> Result<bool> {
+    const VARIABLE: &str = "FOLIO_PROGRESS";
+    let Some(value) = std::env::var_os(VARIABLE) else { return Ok(false) };
+    match value.to_str() {
+        Some("on") => Ok(true),
+        Some("off" | "") => Ok(false),
+        _ => Err(Error::Environment {
+            variable: VARIABLE.to_owned(),
+            value: value.to_string_lossy().into_owned(),
+            allowed: "`on` or `off`".to_owned(),
+        }),
+    }
 }
 
 #[cfg(feature = "cpu")]

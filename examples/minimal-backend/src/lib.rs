@@ -18,6 +18,8 @@ fn info() -> DeviceInfo {
     // Only what is true. What is not named here is off.
     let mut caps = Caps::default();
     (caps.closures, caps.denormals, caps.exact_div_sqrt) = (true, true, true);
+    // Kernels are the host's code, and have what that has.
+    (caps.f64, caps.atomics64, caps.local_memory) = (true, true, u64::MAX);
     DeviceInfo {
         name: "the least".into(),
         vendor: "an example".into(),

@@ -46,6 +46,7 @@ impl RemoteBackend {
 fn info() -> DeviceInfo {
     let mut caps = Caps::default();
     (caps.ir, caps.denormals, caps.exact_div_sqrt, caps.notifies) = (true, true, true, true);
+    (caps.f64, caps.atomics64) = (true, true);
     caps.wait_group = Some(WaitGroup(0));
     DeviceInfo {
         name: "another process".into(),

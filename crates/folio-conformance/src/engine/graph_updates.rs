@@ -187,6 +187,8 @@ fn what_cannot_be_exchanged_is_named(rig: &Rig) -> Outcome {
     other.add(|cg| cg.copy(&x[0], &x[1]))?;
     let refused = why(run.update_from(&other))?;
     ensure!(named(&refused, 2, "fill"), "{refused}");
+    let text = refused.to_string();
+    ensure!(text.ends_with("cannot be exchanged: it is a fill, and not a copy"), "{text}");
     // And one that goes on where this one ends.
     let longer = rig.rt.graph(&q.device())?;
     longer.add_graph(&[], &inner.finalize()?)?;
@@ -195,6 +197,8 @@ fn what_cannot_be_exchanged_is_named(rig: &Rig) -> Outcome {
     longer.add(|cg| cg.label("more").fill(&x[1], 5))?;
     let refused = why(run.update_from(&longer))?;
     ensure!(named(&refused, 3, "more"), "{refused}");
+    let text = refused.to_string();
+    ensure!(text.ends_with("the other graph goes on where this one has ended"), "{text}");
 
     let apart = rig.builder().build()?;
     let (theirs, y) = (apart.graph(q.device().name())?, apart.buffer_from(&[1; 8])?.share());

@@ -104,7 +104,7 @@ fn views_give_their_storage_back(rig: &Rig) -> Outcome {
             let came = back.take()?;
             let kept = policy.writes_back() || on_host(&q);
             ensure_eq!(came, vec![if kept { 3 } else { 1 }; 8], "{policy}");
-            refused!(back.take().map_err(Error::from), Error::Freed { .. });
+            refused!(back.take().map_err(Error::from), Error::Freed { what: "view", .. });
         }
     }
     Ok(())

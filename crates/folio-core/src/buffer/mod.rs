@@ -35,6 +35,7 @@ use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::Core;
 use crate::sync::Mutex;
+use folio_kernel::words;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
@@ -393,8 +394,10 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     let have = Box3::whole(view.dims).volume() * view.element_bytes;
     let want = crate::geom::checked_volume(dims).and_then(|n| n.checked_mul(element_bytes));
     if want != Some(have) {
-        let want = want.map_or_else(|| "too many".to_owned(), |n| n.to_string());
-        return Err(refused(format!("{want} bytes asked for, {have} bytes there")));
+        // Exactly: they may differ by a byte.
+        let exactly = |bytes: usize| words::count(bytes as u64, "byte");
+        let (want, have) = (want.map_or("too many bytes".to_owned(), exactly), exactly(have));
+        return Err(refused(format!("{want} asked for, {have} there")));
     }
     if element_bytes == 0 {
         return Err(refused("elements without a size".to_owned()));
@@ -405,7 +408,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     // What the engine allocates is aligned for any element; memory of the program may not be.
     let (id, align) = (view.storage.id, align_of::<U>() as u64);
     if !view.storage.core.engine.align(id, align) {
-        return Err(refused(format!("its memory is not aligned to {align} bytes")));
+        return Err(refused(format!("its memory is not aligned to {}", words::bytes(align))));
     }
     view.storage.align.fetch_max(align_of::<U>(), Ordering::Relaxed);
     Ok(View::new(view.storage.clone(), (dims, E), element_bytes))

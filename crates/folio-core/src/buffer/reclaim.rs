@@ -202,7 +202,7 @@ impl<O> Reclaim<O> {
         let refused = |error| Err(ReclaimError::without_storage(error));
         let event = match &self.shared.lock().last {
             Last::Held => return refused(Error::InUse { buffer: label() }),
-            Last::Taken => return refused(Error::Freed { what: "storage of", label: label() }),
+            Last::Taken => return refused(Error::Freed { what: "view", label: label() }),
             Last::Gone(event) => event.clone(),
         };
         let result = match event.wait() {

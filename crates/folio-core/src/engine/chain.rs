@@ -7,6 +7,7 @@
 
 use super::launch::{Function, Launch, Scalars};
 use super::loaded::LoadedKernel;
+use super::part::Apart;
 use crate::error::Label;
 use crate::geom::{Box3, Dims};
 use crate::hal::{BlockKernel, Geometry, NativeKernel, Param, ParamPtr, Verdict};
@@ -30,8 +31,8 @@ pub(crate) struct Fused {
     pub(crate) chain: Option<Arc<Chain>>,
     /// On other devices.
     pub(crate) loaded: Option<Arc<LoadedKernel>>,
-    /// No check is left in any of them.
-    pub(crate) is_sure: bool,
+    /// Why one of them may fail by itself, if one may: a check is left in it.
+    pub(crate) fails: Option<Apart>,
     /// One of them has a reduction over the launch.
     pub(crate) reduces: bool,
 }

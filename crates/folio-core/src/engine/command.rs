@@ -350,18 +350,21 @@ impl Ledger {
         tidy(&mut deps);
         let plan = moved.map(|moved| {
             let moves = self.counters.transfers().since(moved);
-            let checks = match &mut command.action {
-                Action::Launch(Some(launch)) => launch.checks.take(),
-                _ => None,
+            let (kernel, checks) = match &mut command.action {
+                Action::Launch(Some(launch)) => {
+                    (launch.kernel_name().map(Arc::from), launch.checks.take())
+                }
+                _ => (None, None),
             };
             let (what, label, after) = (command.action.name(), command.label.clone(), deps.clone());
-            (what, label, after, moves, checks, command.fusion.take())
+            (what, label, kernel, after, moves, checks, command.fusion.take())
         });
         let before = self.outbox.notes.len();
         let stamp = self.act(command, lane, deps);
-        if let Some((what, label, after, moves, checks, fusion)) = plan {
+        if let Some((what, label, kernel, after, moves, checks, fusion)) = plan {
             let accesses = command.accesses.len();
-            let plan = Note::Plan { what, label, stamp, accesses, after, moves, checks, fusion };
+            let plan =
+                Note::Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion };
             self.outbox.notes.insert(before, plan);
         }
         self.end(command, &raw, stamp);

@@ -15,11 +15,12 @@ use crate::hal::{
 };
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
+use folio_kernel::words;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 /// Alignment of device allocations, for any element type and vector access.
-pub(super) const DEVICE_ALIGN: u64 = 256;
+pub(crate) const DEVICE_ALIGN: u64 = 256;
 
 /// How much may be allocated somewhere, and how much is.
 #[derive(Debug)]
@@ -263,7 +264,7 @@ impl Engine {
                         Error::Unsupported { device: entry.name.clone(), what }
                     }
                     _ => {
-                        let doing = format!("allocate {asked} bytes for {what} {label}");
+                        let doing = format!("allocate {} for {what} {label}", words::bytes(asked));
                         Error::Device { device: entry.name.clone(), doing, cause }
                     }
                 })

@@ -9,8 +9,8 @@ use super::trace::tell;
 use crate::error::Error;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
 use crate::sync::Mutex;
-use crate::text::Plain;
 use folio_kernel::code::Code;
+use folio_kernel::words::Plain;
 use std::sync::{Arc, OnceLock};
 
 /// Lists, one for each value of a hash.
@@ -18,8 +18,7 @@ const LISTS: usize = 64;
 
 /// The handles of a device, by the code that they are of.
 pub(crate) struct Kernels {
-    lists: [Link; LISTS],
-    loading: Mutex<()>,
+    lists: [List; LISTS],
     /// Held while one is compiled, so that it is compiled once.
     opaque: Mutex<LoadedTable<OpaqueCode>>,
     pub(crate) fused: FusedKernels,
@@ -28,6 +27,14 @@ pub(crate) struct Kernels {
 /// What an opaque kernel is made of: language, code, entry and options.
 #[derive(PartialEq, Eq, Hash)]
 struct OpaqueCode(&'static str, Box<[u8]>, Box<str>, Box<[String]>);
+
+/// Kernels of one value of the hash. One at a time is loaded of a list, so that each is loaded
+/// once; those of different lists are compiled at once.
+#[derive(Default)]
+struct List {
+    first: Link,
+    loading: Mutex<()>,
+}
 
 /// The rest of a list: nothing yet, or one more.
 type Link = OnceLock<Box<Loaded>>;
@@ -40,15 +47,19 @@ struct Loaded {
 
 impl Kernels {
     pub(crate) fn new() -> Kernels {
-        let lists = [const { OnceLock::new() }; LISTS];
+        let lists = std::array::from_fn(|_| List::default());
         let (opaque, fused) = (Mutex::default(), FusedKernels::default());
-        Kernels { lists, loading: Mutex::new(()), opaque, fused }
+        Kernels { lists, opaque, fused }
+    }
+
+    fn list(&self, code: &'static Code) -> &List {
+        &self.lists[std::ptr::from_ref(code).addr() / align_of::<Code>() % LISTS]
     }
 
     /// The handle of a code, or where it belongs. Code lives as long as the program, so its address
     /// names it.
     fn find(&self, code: &'static Code) -> Result<KernelHandle, &Link> {
-        let mut link = &self.lists[std::ptr::from_ref(code).addr() / align_of::<Code>() % LISTS];
+        let mut link = &self.list(code).first;
         while let Some(loaded) = link.get() {
             if std::ptr::eq(loaded.code, code) {
                 return Ok(loaded.handle);
@@ -73,7 +84,7 @@ impl Engine {
     fn load_now(&self, at: u16, code: &'static Code) -> Result<KernelHandle, Error> {
         let entry = &self.devices[usize::from(at)];
         let device = self.open(at)?;
-        let one_at_a_time = entry.kernels.loading.lock();
+        let one_at_a_time = entry.kernels.list(code).loading.lock();
         let link = match entry.kernels.find(code) {
             Ok(handle) => return Ok(handle),
             Err(link) => link,
@@ -88,6 +99,20 @@ impl Engine {
             || tracing::debug!(target: "folio", device = entry.name, kernel = &*code.name, "loaded"),
         );
         Ok(handle)
+    }
+
+    /// Makes a kernel ready on a device, if it has to load it: launches of it compile nothing more.
+    pub(crate) fn prepare(&self, at: u16, code: &'static Code) -> Result<(), Error> {
+        let entry = &self.devices[usize::from(at)];
+        if entry.info.caps.closures {
+            return Ok(());
+        }
+        let handle = self.load(at, code)?;
+        let ready = self.open(at)?.prepare(handle).map_err(|cause| {
+            let doing = format!("prepare kernel `{}`", code.name);
+            Error::Device { device: entry.name.clone(), doing, cause }
+        });
+        self.noting_loss(ready)
     }
 
     /// An opaque kernel of a device, which loads it if it has not yet.

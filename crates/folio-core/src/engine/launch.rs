@@ -115,6 +115,12 @@ fn bring(kept: &mut Several) {
 }
 
 impl Launch {
+    /// The name of its kernel: that of a `#[kernel]`, or the entry of an opaque one.
+    pub(crate) fn kernel_name(&self) -> Option<&str> {
+        let function = self.function.as_ref().map(|function| &*function.code.ir.name);
+        function.or_else(|| self.opaque.as_ref().map(|opaque| &*opaque.name))
+    }
+
     /// It combines values of all items.
     pub(crate) fn reduces(&self) -> bool {
         let function = self.function.as_ref().is_some_and(|function| function.code.reductions > 0);

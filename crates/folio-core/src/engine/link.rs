@@ -16,6 +16,7 @@ use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, Caps, HostPtr, RawMemory, Side};
 use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::pages::DomainId;
+use folio_kernel::words;
 use std::fmt;
 
 /// Whether the host and devices that share its memory use one allocation of a buffer.
@@ -88,7 +89,7 @@ impl fmt::Display for Apart {
             Apart::Usm => f.write_str("the device's memory was made as USM"),
             Apart::InUse => f.write_str("the host's memory was in use"),
             Apart::Misaligned(align) => {
-                write!(f, "the host's memory is not aligned to {align} bytes")
+                write!(f, "the host's memory is not aligned to {}", words::bytes(*align))
             }
             Apart::Refused => f.write_str("the backend refused"),
             Apart::PageLocked => f.write_str("the host's memory is page-locked"),

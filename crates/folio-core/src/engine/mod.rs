@@ -74,7 +74,7 @@ pub(crate) mod wait;
 pub(crate) mod whole;
 
 use crate::error::{Error, Failure};
-use crate::hal::{Backend, Notify, Tick};
+use crate::hal::{Backend, Notify, Tick, tell_compiled};
 use crate::metrics::Hold;
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, PageTrackerFactory};
@@ -186,6 +186,7 @@ impl Engine {
         for lane in drain {
             self.hand_over(*lane);
         }
+        tell_compiled();
     }
 
     /// Does what the ledger left to be done. Called without any lock.

@@ -31,9 +31,24 @@ use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::planted::{Plant, Planted};
 use smallvec::SmallVec;
+use std::collections::BTreeSet;
+use std::sync::{Mutex, PoisonError};
 
 /// Why a part is not one operation this time.
 pub(crate) type Apart = &'static str;
+
+/// A reason that names a place in the program's source. Each is kept for ever, and once: there are
+/// no more than checks in the source.
+pub(crate) fn apart_for_good(why: String) -> Apart {
+    static KNOWN: Mutex<BTreeSet<Apart>> = Mutex::new(BTreeSet::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(known) = known.get(&*why) {
+        return known;
+    }
+    let why = &*Box::leak(why.into_boxed_str());
+    known.insert(why);
+    why
+}
 
 pub(crate) const TRACED: Apart = "a trace subscriber sees each command";
 const TRACKER: Apart = "a page tracker of the program's knows where data are";

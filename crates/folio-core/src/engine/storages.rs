@@ -181,6 +181,7 @@ impl Engine {
         from: StorageId,
         to: StorageId,
         domain: DomainId,
+        device: &str,
     ) -> Result<(), Error> {
         self.enter(|ledger| {
             ledger.poll_all();
@@ -196,7 +197,8 @@ impl Engine {
                 return Err(Error::ScopeEnded { label: buffer.label.clone() });
             }
             if buffer.alloc(domain).is_some() || buffer.is_linked(domain) {
-                return Err(Error::InUse { buffer: buffer.label.clone() });
+                let (buffer, device) = (buffer.label.clone(), device.to_owned());
+                return Err(Error::HasMemory { buffer, device });
             }
             // A view of another type may be in a graph, or in the group that is being described.
             if let Some(at) = alloc.misaligned(buffer.align) {
@@ -206,7 +208,8 @@ impl Engine {
             let keeps = ledger.storages[from.0].keeper.is_some();
             let buffer = &ledger.storages[to.0];
             if keeps && buffer.keeper.is_some() {
-                return Err(Error::InUse { buffer: buffer.label.clone() });
+                let what = format!("two allocations of other owners in buffer {}", buffer.label);
+                return Err(Error::Unsupported { device: device.to_owned(), what });
             }
             let usm = &mut ledger.storages[from.0];
             usm.remove_alloc(domain);

@@ -42,6 +42,8 @@ pub(crate) enum Note {
     Plan {
         what: &'static str,
         label: Label,
+        /// The kernel, if it launches one that has a name.
+        kernel: Option<Arc<str>>,
         stamp: Stamp,
         accesses: usize,
         after: Deps,
@@ -210,13 +212,14 @@ impl Engine {
             (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };
         match note {
-            Note::Plan { what, label, stamp, accesses, after, moves, checks, fusion } => {
+            Note::Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion } => {
+                let kernel = kernel.as_deref();
                 let Moves { operations, bytes, pages } = moves;
                 let (waits, after) = (after.len(), stamps(after));
                 let (checks, fusion) = (checks.as_deref().map(lines), fusion.as_deref());
                 tracing::trace!(
-                    target: "folio", what, %label, ?stamp, accesses, waits, ?after, operations,
-                    bytes, pages, checks, fusion, "plan"
+                    target: "folio", what, %label, kernel, ?stamp, accesses, waits, ?after,
+                    operations, bytes, pages, checks, fusion, "plan"
                 );
             }
             Note::Allocate { what, label, on, bytes, imported: true } => {

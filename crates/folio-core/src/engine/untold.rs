@@ -12,6 +12,7 @@ use super::wait::{in_kernel, in_task_of};
 use super::{Engine, contain};
 use crate::error::{Failure, Unfinished, listed, operations};
 use crate::{notice, program};
+use folio_kernel::words;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -117,7 +118,8 @@ impl Engine {
             let more = all().count().saturating_sub(MOST_LINES) + untold.more;
             all().take(MOST_LINES).for_each(write_untold);
             if more > 0 {
-                notice::write(&format!("and {more} more failures that nothing asked for"));
+                let more = words::count(more as u64, "more failure");
+                notice::write(&format!("and {more} that nothing asked for"));
             }
         }
         contain(|| drop(untold));
@@ -126,10 +128,12 @@ impl Engine {
     #[cold]
     fn say_unfinished(&self, (count, left): &(usize, Vec<Unfinished>)) {
         let text = format!(
-            "{} not ended when the last handle of their runtime was dropped ({}): \
-             they run on only while the process lives; call `Runtime::wait` first",
+            "{} not ended when the last handle of {} runtime was dropped ({}): {} on only while the \
+             process lives; call `Runtime::wait` first",
             operations(*count, ["had"; 2]),
-            listed(&left[..left.len().min(MOST_NAMED)], *count)
+            if *count == 1 { "its" } else { "their" },
+            listed(&left[..left.len().min(MOST_NAMED)], *count),
+            if *count == 1 { "it runs" } else { "they run" },
         );
         notice::hint(&text);
     }

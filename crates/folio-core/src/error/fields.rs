@@ -34,12 +34,14 @@ impl Debug for Error {
             Allocator { what label asked align fault }
             HostAccessHeld { buffer by }
             InUse { buffer }
+            HasMemory { buffer device }
             OnlyCopy { buffer }
             WaitsForItself { task through }
             WaitInKernel {}
             NotContiguous { buffer extent }
             Reinterpret { buffer why }
             LaunchTooLarge { command launch offset access parameter buffer extent }
+            LaunchRange { command launch offset why }
             NoElement { command access parameter buffer }
             GroupSize { kernel launch group why }
             Kernel { kernel cause }

@@ -42,6 +42,10 @@ fn all() -> Vec<(Error, &'static str)> {
             "buffer `x`: [9] elements of 4 bytes are too large",
         ),
         (
+            Error::TooLarge { what: "buffer", label: x.clone(), extent: vec![9], element_bytes: 1 },
+            "buffer `x`: [9] elements of 1 byte are too large",
+        ),
+        (
             Error::Aliasing {
                 command: k.clone(),
                 buffer: x.clone(),
@@ -71,7 +75,7 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (
             Error::Actions { command: k.clone(), actions: 2 },
-            "command `k` has 2 actions; it must have exactly one",
+            "command `k` has 2 actions, and may have one: submit a command for each",
         ),
         (
             Error::DeviceNotFound { wanted: "`cuda`".to_owned(), there: "cpu:0".to_owned() },
@@ -86,7 +90,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 in_use: 4,
                 limit: 5,
             },
-            "out of memory on sim:0 for buffer `x`: asked for 3 bytes, 4 of 5 in use",
+            "out of memory on sim:0 for buffer `x`: asked for 3 bytes, 4 bytes of 5 bytes in use",
         ),
         (
             Error::HostAccessHeld { buffer: x.clone(), by: Some(used(Label::NONE)) },
@@ -101,6 +105,11 @@ fn all() -> Vec<(Error, &'static str)> {
         (
             Error::InUse { buffer: x.clone() },
             "buffer `x` is in use: drop, or `close`, what has it (handles, guards, executables) and wait for its commands",
+        ),
+        (
+            Error::HasMemory { buffer: x.clone(), device: "sim:0".to_owned() },
+            "buffer `x` has memory on sim:0 already: give that back (`release`), or take it \
+             (`take_allocation`), before you give it other memory",
         ),
         (
             Error::OnlyCopy { buffer: x.clone() },
@@ -213,6 +222,28 @@ fn all() -> Vec<(Error, &'static str)> {
             "stream of managed pointer `x`, after 64 bytes: no\\nline",
         ),
         (
+            Error::LaunchRange {
+                command: k.clone(),
+                launch: vec![2],
+                offset: vec![9],
+                why: "positions do not fit",
+            },
+            "command `k`: a launch over [2] from [9] on: positions do not fit",
+        ),
+        (
+            Error::LaunchRange {
+                command: k.clone(),
+                launch: vec![2, 3],
+                offset: vec![0, 0],
+                why: "so many",
+            },
+            "command `k`: a launch over [2, 3]: so many",
+        ),
+        (
+            Error::Freed { what: "view", label: x.clone() },
+            "view `x`: its storage has been taken already",
+        ),
+        (
             Error::Freed { what: "command", label: k.clone() },
             "command `k`: the memory of a raw pointer has been freed",
         ),
@@ -275,11 +306,25 @@ fn all() -> Vec<(Error, &'static str)> {
         ),
         (
             failed(Cause::from(full)),
-            "kernel `k` on sim:0 failed: out of memory: asked for 8 bytes, 1 of 2 in use",
+            "kernel `k` on sim:0 failed: out of memory: asked for 8 bytes, 1 byte of 2 bytes in use",
         ),
         (
             failed(Cause::Panic(PanicPayload::new(Box::new("at 3")))),
             "kernel `k` on sim:0 failed: panicked: at 3",
+        ),
+        (
+            failed(Cause::Panic(PanicPayload::new(Box::new(42u64)))),
+            "kernel `k` on sim:0 failed: panicked: the payload is the `u64` 42",
+        ),
+        (
+            failed(Cause::Panic(PanicPayload::new(Box::new(Box::<
+                dyn std::error::Error + Send + Sync,
+            >::from("no file"))))),
+            "kernel `k` on sim:0 failed: panicked: no file",
+        ),
+        (
+            failed(Cause::Panic(PanicPayload::new(Box::new(())))),
+            "kernel `k` on sim:0 failed: panicked: the payload is neither text, number nor error",
         ),
         (
             failed(Cause::Task(Arc::from(Box::from("no file")))),
@@ -440,6 +485,8 @@ fn number(error: &Error) -> usize {
         Error::Graph { .. } => 38,
         Error::ChecksLeft { .. } => 39,
         Error::Allocator { .. } => 40,
+        Error::HasMemory { .. } => 41,
+        Error::LaunchRange { .. } => 42,
     }
 }
 
@@ -472,14 +519,14 @@ fn names_do_not_act_on_messages() {
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 41];
+    let mut seen = [false; 43];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         // As `main` shows it.
         assert_eq!(format!("{error:?}"), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 41], "a variant without a message here");
+    assert_eq!(seen, [true; 43], "a variant without a message here");
 }
 
 /// ERR-01: by `{:#?}` an error shows its fields, and a failure its cause.

@@ -3,6 +3,7 @@
 use super::{Label, Unfinished, Use};
 use folio_kernel::checks::Check;
 use folio_kernel::source::LowerError;
+use folio_kernel::words::{bytes, count as count_of};
 
 /// What comes first in a message.
 pub(super) fn used(by: &Option<Use>) -> String {
@@ -85,7 +86,23 @@ pub(super) fn in_groups(group: &[usize]) -> String {
 }
 
 pub(super) fn of_limit(limit: u64) -> String {
-    if limit == u64::MAX { String::new() } else { format!(" of {limit}") }
+    if limit == u64::MAX { String::new() } else { format!(" of {}", bytes(limit)) }
+}
+
+/// Where a launch begins, if not at the beginning.
+pub(super) fn from_offset(offset: &[usize]) -> String {
+    match offset.iter().all(|at| *at == 0) {
+        true => String::new(),
+        false => format!(" from {offset:?} on"),
+    }
+}
+
+/// Why memory is not there any more.
+pub(super) fn gone(what: &str) -> &'static str {
+    match what {
+        "view" => "its storage has been taken already",
+        _ => "the memory of a raw pointer has been freed",
+    }
 }
 
 /// What is wrong with a kernel whose name has been said.
@@ -104,10 +121,7 @@ pub(super) fn checks_left(checks: &[Check]) -> String {
 
 /// So many operations, and what is said of one and of several.
 pub(crate) fn operations(count: usize, [one, several]: [&str; 2]) -> String {
-    match count {
-        1 => format!("1 operation {one}"),
-        count => format!("{count} operations {several}"),
-    }
+    format!("{} {}", count_of(count as u64, "operation"), if count == 1 { one } else { several })
 }
 
 /// Some of `count` things that are left.

@@ -13,6 +13,7 @@ use super::conflicts::{After, IdMap};
 use super::known::{Changed, KNOWN, Known};
 use super::order::order_of;
 use super::pool::{Pool, Temporaries};
+use super::replay::can_fail;
 use super::shapes::{Expected, Kind, Shape, key_of};
 use super::template::Work;
 use super::trail::Trail;
@@ -44,7 +45,7 @@ const UNKNOWN: Apart = "what one of its commands does cannot be compared with ea
 const CALLS: Apart = "it calls a library, and what that does cannot be compared";
 const OF_HOST: Apart = "a pointer names memory of the host, which may be gone the next time";
 const MANY: Apart = "as much of its memory is other as takes the CPU no longer one by one";
-pub(super) const CHECK: Apart = "a check is left in one of its kernels";
+const CONDITION: Apart = "it has a condition that the device does not decide";
 
 /// What the batches of a queue have in common.
 #[derive(Default)]
@@ -386,9 +387,14 @@ impl Inner {
 
     /// Why a command cannot be of a block that is one operation.
     fn why_no_block(&self, command: &Command) -> Option<Apart> {
-        self.why_not(command, true).map(|why| match why {
+        let why = self.why_not(command, true)?;
+        let fault = match &command.action {
+            Action::Launch(Some(launch)) => can_fail(launch).map(|fault| fault.apart()),
+            _ => None,
+        };
+        Some(match why {
             Cow::Borrowed(why) => why,
-            Cow::Owned(_) => CHECK,
+            Cow::Owned(_) => fault.unwrap_or(CONDITION),
         })
     }
 }

@@ -5,7 +5,6 @@
 use super::alike::{is_alike, is_same};
 use super::chains::before_of;
 use super::conflicts::{After, Edges, IdMap};
-use super::kept::CHECK;
 use super::replay::can_fail_with;
 use super::shapes::digest_of;
 use super::template::Template;
@@ -106,7 +105,7 @@ impl Known {
     /// Why the launch of a number cannot be of it with these scalars.
     pub(super) fn why_not(&self, at: u32, words: &[u64]) -> Option<Apart> {
         match &self.templates.get(at as usize)?.command.action {
-            Action::Launch(Some(launch)) => can_fail_with(launch, words).map(|_| CHECK),
+            Action::Launch(Some(launch)) => can_fail_with(launch, words).map(|why| why.apart()),
             _ => None,
         }
     }

@@ -57,6 +57,7 @@ use crate::pages::DomainId;
 use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::select::Selector;
 use crate::sync::Mutex;
+use folio_kernel::words::count;
 use smallvec::SmallVec;
 use state::{NodeState, State, Sub, What};
 use std::fmt;
@@ -379,6 +380,7 @@ impl fmt::Debug for Graph {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let state = self.inner.state.lock();
         let device = self.inner.device_name();
-        write!(f, "Graph {} on {device} with {} nodes", state.label, state.nodes.len())
+        let nodes = count(state.nodes.len() as u64, "node");
+        write!(f, "Graph {} on {device} with {nodes}", state.label)
     }
 }

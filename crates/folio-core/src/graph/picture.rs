@@ -5,7 +5,7 @@ use super::steps::Steps;
 use super::template::Template;
 use super::{Graph, NodeKind, NodeState, State, What};
 use crate::error::Label;
-use crate::text::Plain;
+use folio_kernel::words::Plain;
 use std::collections::BTreeSet;
 use std::fmt::{self, Write};
 

@@ -13,12 +13,14 @@ use crate::engine::block::Block;
 use crate::engine::command::{Action, Command, End};
 use crate::engine::conditional::Conditional;
 use crate::engine::launch::Launch;
-use crate::engine::part::{Apart, TRACED};
+use crate::engine::part::{Apart, TRACED, apart_for_good};
 use crate::engine::whole::{Kind, Members, NoGraph, Whole};
 use crate::error::{Label, Result};
 use crate::hal::Caps;
 use crate::planted::Planted;
 use crate::sync::Mutex;
+use folio_device::Code;
+use folio_kernel::checks::Check;
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -458,9 +460,11 @@ impl Inner {
         };
         match &command.action {
             _ if why.is_some() => why.map(Cow::Borrowed),
-            Action::Launch(Some(launch)) if surely => can_fail(launch),
-            Action::Launch(Some(launch)) if keeps_values(launch) => can_fail(launch)
-                .map(|why| Cow::Owned(format!("it combines values, and may fail: {why}"))),
+            Action::Launch(Some(launch)) if surely => can_fail(launch).map(|why| why.text()),
+            Action::Launch(Some(launch)) if keeps_values(launch) => {
+                let why = can_fail(launch)?.text();
+                Some(Cow::Owned(format!("it combines values, and may fail: {why}")))
+            }
             _ => None,
         }
     }
@@ -633,28 +637,56 @@ fn named(steps: &Steps, at: usize, why: &str) -> String {
     format!("{}: {why}", steps.all[at].template.called())
 }
 
+/// Why a kernel may fail by itself.
+pub(super) enum Fault<'l> {
+    Known(Apart),
+    Check(&'l Code, Check),
+}
+
+impl Fault<'_> {
+    /// As it is for this launch.
+    fn text(&self) -> Cow<'static, str> {
+        match self {
+            Fault::Known(why) => Cow::Borrowed(why),
+            Fault::Check(code, check) => {
+                Cow::Owned(format!("a check is left in kernel `{}`: {check}", code.name))
+            }
+        }
+    }
+
+    /// The same for all launches of the kernel in which that check is left.
+    pub(super) fn apart(&self) -> Apart {
+        match self {
+            Fault::Known(why) => why,
+            Fault::Check(code, check) => apart_for_good(format!(
+                "a check is left in kernel `{}`: {}",
+                code.name,
+                check.brief()
+            )),
+        }
+    }
+}
+
 /// Why a kernel may fail by itself, if it may.
-pub(super) fn can_fail(launch: &Launch) -> Option<Cow<'static, str>> {
+pub(super) fn can_fail(launch: &Launch) -> Option<Fault<'_>> {
     can_fail_with(launch, &launch.scalars)
 }
 
 /// As [`can_fail`], with these scalars.
-pub(super) fn can_fail_with(launch: &Launch, scalars: &[u64]) -> Option<Cow<'static, str>> {
+pub(super) fn can_fail_with<'l>(launch: &'l Launch, scalars: &[u64]) -> Option<Fault<'l>> {
     if launch.foreign.is_some() {
         // What it has enqueued does not call it again.
         return None;
     }
-    let known = match &launch.function {
-        _ if launch.opaque.is_some() => Err("what it does is not known"),
-        _ if launch.fused.as_ref().is_some_and(|fused| fused.is_sure) => return None,
-        _ if launch.fused.is_some() => Err("it is fused, and a check is left"),
-        Some(function) => Ok(function),
-        None => Err("a closure may panic"),
-    };
-    let function = match known {
-        Ok(function) => function,
-        Err(why) => return Some(Cow::Borrowed(why)),
+    if launch.opaque.is_some() {
+        return Some(Fault::Known("what it does is not known"));
+    }
+    if let Some(fused) = &launch.fused {
+        return fused.fails.map(Fault::Known);
+    }
+    let Some(function) = &launch.function else {
+        return Some(Fault::Known("a closure may panic"));
     };
     let check = checks_left(function.code, &launch.geometry, &launch.params, scalars)?;
-    Some(Cow::Owned(format!("a check is left: {check}")))
+    Some(Fault::Check(function.code, check))
 }

@@ -240,8 +240,7 @@ impl Executable {
             let steps = if same < own.len() { &*state.steps } else { &new };
             let node = steps.number_of(same);
             let command = steps.all.get(same).map(|step| step.template.called());
-            let shape = |shapes: &[String]| shapes.get(same).cloned().unwrap_or("nothing".into());
-            let why = format!("it is {}, and not {}", shape(&own), shape(&others));
+            let why = state.steps.differs(&new, same);
             drop(state);
             let command = command.unwrap_or_default();
             return Err(self.error(GraphError::OtherShape { node, command, why }));

@@ -107,6 +107,23 @@ impl Steps {
         let steps = self.all.iter().zip(&self.order.after);
         steps.map(|(step, after)| format!("{} {after:?}", step.template.shape())).collect()
     }
+
+    /// What differs between the commands at a place of two lists that are equal before it, but not
+    /// there: of those in `new`, seen from these.
+    pub(super) fn differs(&self, new: &Steps, at: usize) -> String {
+        let (Some(own), Some(other)) = (self.all.get(at), new.all.get(at)) else {
+            let (more, fewer) = match self.all.len() > new.all.len() {
+                true => ("this graph", "the other one"),
+                false => ("the other graph", "this one"),
+            };
+            return format!("{more} goes on where {fewer} has ended");
+        };
+        let why = other.template.differs(&own.template, true);
+        why.unwrap_or_else(|| match self.order.after.get(at) == new.order.after.get(at) {
+            true => "the bodies of the condition are others".to_owned(),
+            false => "it comes after other nodes".to_owned(),
+        })
+    }
 }
 
 fn varying(all: &[Step]) -> Vec<usize> {

@@ -10,6 +10,7 @@ use crate::group::{CommandGroup, Leases, Purpose, Rare};
 use crate::hal::{KernelHandle, KernelId};
 use crate::marks::Marks;
 use crate::token::GroupId;
+use folio_kernel::words::article;
 use smallvec::SmallVec;
 use std::any::TypeId;
 use std::sync::Arc;
@@ -174,7 +175,8 @@ impl Template {
     /// Why one cannot take the place of another one, if it cannot.
     pub(super) fn differs(&self, from: &Template, kernel: bool) -> Option<String> {
         if self.kind != from.kind {
-            return Some(format!("it is a {}, and not a {}", from.kind, self.kind));
+            let [old, new] = [from.kind, self.kind].map(|kind| article(&kind.to_string()));
+            return Some(format!("it is {old}, and not {new}"));
         }
         if !kernel {
             return None;

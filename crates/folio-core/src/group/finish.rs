@@ -1,9 +1,10 @@
 //! The end of a description: what is checked without the ledger, and the command that comes of it.
 
+use super::run::MANY_ITEMS;
 use super::task::timed_task;
 use super::{CommandGroup, Doing, Made, Seen};
 use crate::buffer::{Part, View};
-use crate::call::{checks, deny_checks, group_too_large, proves};
+use crate::call::{checks, deny_checks, group_beyond, proves};
 use crate::engine::access::{Access, Mode};
 use crate::engine::command::{Action, Command, End, Place, Shape};
 use crate::engine::launch::{Function, Launch};
@@ -11,7 +12,7 @@ use crate::engine::trace::listening;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};
-use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, MemBase, MemRef, NativeKernel, Param};
+use crate::hal::{Geometry, HostPtr, MemBase, MemRef, NativeKernel, Param};
 use crate::pages::DomainId;
 use crate::planted::Planted;
 use crate::token::Token;
@@ -262,7 +263,8 @@ impl CommandGroup {
         // It stays there: errors name its parameters.
         let Some(Function { code, native }) = launch.function else { return Ok(()) };
         let engine = &self.core.engine;
-        let on_host = engine.devices[usize::from(self.device)].info.caps.closures;
+        let caps = &engine.devices[usize::from(self.device)].info.caps;
+        let on_host = caps.closures;
         if code.denies_checks() {
             let Launch { geometry, params, scalars, .. } = &*launch;
             deny_checks(code, geometry, params, scalars)?;
@@ -274,9 +276,8 @@ impl CommandGroup {
         }
         if on_host {
             if let Some(group) = launch.geometry.group
-                && let Some(why) = group_too_large(code, group)
+                && let Some(cause) = group_beyond(caps, code, group)
             {
-                let cause = HalError::new(HalErrorKind::Unsupported, why);
                 return Err(self.refused(self.device, &code.name, cause));
             }
             if !self.is_node() {
@@ -368,6 +369,13 @@ impl CommandGroup {
     }
 
     #[cold]
+    pub(super) fn launch_range(&self, geometry: &Geometry, why: &'static str) -> Error {
+        let visible = |dims: &Dims| dims[3 - usize::from(geometry.rank)..].to_vec();
+        let (launch, offset) = (visible(&geometry.range), visible(&geometry.offset));
+        Error::LaunchRange { command: self.label.clone(), launch, offset, why }
+    }
+
+    #[cold]
     pub(super) fn no_element(&self, access: usize, part: &Part, parameter: Label) -> Error {
         let label = &part.view.storage.label;
         let buffer = if label.as_str().is_empty() { &parameter } else { label }.clone();
@@ -399,12 +407,8 @@ impl CommandGroup {
             let most = caps.max_params;
             return Err(self.unsupported(format!("{count} parameters, but {most}")));
         }
-        crate::geom::checked_volume(geometry.range).ok_or_else(|| Error::TooLarge {
-            what: "launch",
-            label: self.label.clone(),
-            extent: geometry.range.to_vec(),
-            element_bytes: 1,
-        })
+        crate::geom::checked_volume(geometry.range)
+            .ok_or_else(|| self.launch_range(geometry, MANY_ITEMS))
     }
 }
 

@@ -9,8 +9,8 @@ use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};
 use crate::items::{IntoItems, Items};
 use crate::opaque::{Given, OpaqueArg, OpaqueKernel};
 use crate::pages::DomainId;
-use crate::text::Plain;
 use crate::usm::UsmPtr;
+use folio_kernel::words::Plain;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

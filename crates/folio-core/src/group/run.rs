@@ -49,7 +49,7 @@ pub(crate) fn grouped<const D: usize>(
 }
 
 /// Whether a launch reduces no more than a launch may.
-pub(crate) fn reduces_within(code: &Code, range: Dims, group: Option<Dims>) -> bool {
+fn reduces_within(code: &Code, range: Dims, group: Option<Dims>) -> bool {
     let group = group.unwrap_or([1; 3]);
     let groups = std::array::from_fn(|dim| range[dim] / group[dim].max(1));
     code.reductions == 0 || checked_volume(groups).is_some_and(|groups| groups <= MOST_REDUCED)
@@ -64,6 +64,22 @@ pub(crate) fn reduces_within(code: &Code, range: Dims, group: Option<Dims>) -> b
     note = "a closure runs on the CPU: `cg.host_kernel([n], (x, y), |i, (x, mut y)| y[i] = x[i])`"
 )]
 pub trait ParallelFor {}
+
+/// Why no kernel runs over these items, if there are too many.
+pub(crate) fn out_of_range(code: &Code, geometry: &Geometry) -> Option<&'static str> {
+    let Geometry { offset, range, group, .. } = *geometry;
+    if checked_volume(range).is_none() {
+        return Some(MANY_ITEMS);
+    }
+    if Box3::at(offset, range).is_none() {
+        return Some("the position of the last item does not fit");
+    }
+    let reduces = reduces_within(code, range, group);
+    (!reduces).then_some("so many items do not reduce to one value in one launch")
+}
+
+/// Why a launch has too many items for any device.
+pub(super) const MANY_ITEMS: &str = "so many items cannot be counted";
 
 impl CommandGroup {
     /// There is none: [`run`](Self::run) a kernel.
@@ -123,14 +139,11 @@ impl CommandGroup {
     ) {
         let Geometry { rank, offset, range, group } = geometry;
         let code = function.code;
-        if Box3::at(offset, range).is_none() {
-            return self.refuse(self.too_large(range, 1));
-        }
         if self.label == Label::NONE {
             self.label = Label::of(name);
         }
-        if !reduces_within(code, range, group) {
-            return self.refuse(self.too_large(range, 1));
+        if let Some(why) = out_of_range(code, &geometry) {
+            return self.refuse(self.launch_range(&geometry, why));
         }
         let places = Places { offset, range, group: group.unwrap_or([1; 3]) };
         let plan = Plan::new(code, rank.into(), places, (given, scalars));

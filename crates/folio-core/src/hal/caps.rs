@@ -99,13 +99,23 @@ pub struct Caps {
     /// How much of [`DeviceInfo::memory`] the driver advises to use, in bytes, if it says: other
     /// programs may have some. It is the device's budget where the program sets none.
     pub budget: Option<u64>,
+    /// Kernels have `f64`.
+    pub f64: bool,
+    /// Kernels have atomic operations on 64 bits.
+    pub atomics64: bool,
     /// The largest single allocation, in bytes.
     pub max_alloc: u64,
+    /// Items of a group of any kernel, at most; `u64::MAX` where only its memory limits it. The
+    /// engine holds launches to this and to [`local_memory`](Caps::local_memory) where the device
+    /// runs the host's code; other devices refuse them by themselves ([`super::Device::check`]).
+    pub group_items: u64,
     /// Bytes of local memory that a group of any kernel can have.
     pub local_memory: u64,
     /// Bytes of local memory that the groups share which a compute unit has in flight; 0 if that is
     /// not known.
     pub unit_local_memory: u64,
+    /// Items of a sub-group: 1 where there are none.
+    pub subgroup: u32,
     /// Most parameters of one kernel.
     pub max_params: usize,
     /// Most operations that the engine hands to one lane before some end.
@@ -149,10 +159,14 @@ impl Default for Caps {
             links: None,
             exports: false,
             budget: None,
+            f64: false,
+            atomics64: false,
             max_alloc: u64::MAX,
+            group_items: u64::MAX,
             // The least that OpenCL and Vulkan devices have.
             local_memory: 16 << 10,
             unit_local_memory: 0,
+            subgroup: 1,
             max_params: 64,
             max_in_flight: 4096,
             courier: None,
@@ -170,6 +184,27 @@ impl Caps {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         (processors >= 4).then_some(16)
     }
+}
+
+/// What kernels can use on a device, and how much of it. A program asks before it chooses how large
+/// its groups are, or which element type it computes in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Limits {
+    /// `f64`.
+    pub f64: bool,
+    /// `f16` and `bf16`. They are formats of storage: every device so far computes them in `f32`.
+    pub f16: bool,
+    /// Atomic operations on 64 bits.
+    pub atomics64: bool,
+    /// Items of a group, in all its dimensions together; `u64::MAX` where only memory limits them.
+    pub group_items: u64,
+    /// Bytes of local memory of a group.
+    pub local_memory: u64,
+    /// Items of a sub-group: 1 where there are none.
+    pub subgroup: u32,
+    /// Bytes of the device's memory.
+    pub memory: u64,
 }
 
 /// What is known of a device before it is opened.
@@ -193,4 +228,13 @@ pub struct DeviceInfo {
     pub compute_units: u32,
     /// What it can do.
     pub caps: Caps,
+}
+
+impl DeviceInfo {
+    /// What kernels can use on it.
+    pub fn limits(&self) -> Limits {
+        let Caps { f64, atomics64, group_items, local_memory, subgroup, .. } = self.caps;
+        let memory = self.memory;
+        Limits { f64, f16: true, atomics64, group_items, local_memory, subgroup, memory }
+    }
 }

@@ -1,7 +1,10 @@
 //! How a backend says that something went wrong.
 
+use crate::panics::contain;
 use folio_kernel::Violation;
+use folio_kernel::words::bytes;
 use std::any::Any;
+use std::error::Error;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -48,7 +51,7 @@ impl PanicPayload {
         } else if let Some(s) = payload.downcast_ref::<String>() {
             Arc::from(s.as_str())
         } else {
-            Arc::from("a panic without a message")
+            Arc::from(other_message(&*payload))
         };
         PanicPayload { message, payload: Arc::new(Mutex::new(Some(payload))) }
     }
@@ -68,6 +71,26 @@ impl fmt::Debug for PanicPayload {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("PanicPayload").field(&self.message).finish()
     }
+}
+
+/// What is said of a payload that is no text: a number, or an error of the user's. The type of any
+/// other payload has no name at run time.
+fn other_message(payload: &(dyn Any + Send)) -> String {
+    macro_rules! told {
+        ($($number:ty)*) => {
+            $(if let Some(number) = payload.downcast_ref::<$number>() {
+                return format!("the payload is the `{}` {number}", stringify!($number));
+            })*
+        };
+    }
+    told! { bool char i8 i16 i32 i64 i128 isize u8 u16 u32 u64 u128 usize f32 f64 }
+    let error = payload.downcast_ref::<Box<dyn Error + Send + Sync>>();
+    let mut text = None;
+    if let Some(error) = error {
+        // The error's text is foreign code.
+        contain(|| text = Some(error.to_string()));
+    }
+    text.unwrap_or_else(|| "the payload is neither text, number nor error".to_owned())
 }
 
 /// The kind of a backend's failure.
@@ -133,7 +156,7 @@ impl HalError {
 
     /// The backend cannot do `what`.
     pub fn unsupported(what: &str) -> HalError {
-        HalError::new(HalErrorKind::Unsupported, format!("{what} is not supported"))
+        HalError::new(HalErrorKind::Unsupported, format!("not supported: {what}"))
     }
 
     /// A device has no groups that are so large: `limit` says what it has, of `most` items.
@@ -181,7 +204,8 @@ impl fmt::Display for HalError {
             // Of memory whose size nobody knows.
             HalErrorKind::OutOfMemory { asked: 0, .. } => f.write_str(&self.message),
             HalErrorKind::OutOfMemory { asked, in_use, limit } => {
-                write!(f, "out of memory: asked for {asked} bytes, {in_use} of {limit} in use")
+                let [asked, in_use, limit] = [*asked, *in_use, *limit].map(bytes);
+                write!(f, "out of memory: asked for {asked}, {in_use} of {limit} in use")
             }
             HalErrorKind::Lost => write!(f, "device lost: {}", self.message),
             HalErrorKind::Unsupported
@@ -196,7 +220,7 @@ impl fmt::Display for HalError {
     }
 }
 
-impl std::error::Error for HalError {}
+impl Error for HalError {}
 
 #[cfg(test)]
 mod tests {

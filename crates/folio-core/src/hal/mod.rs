@@ -82,6 +82,7 @@
 
 mod calls;
 mod caps;
+mod compiling;
 mod error;
 mod graph;
 mod kernel;
@@ -91,7 +92,9 @@ mod op;
 mod opaque;
 
 pub use calls::Calls;
-pub use caps::{Caps, DeviceInfo, DeviceKind, Link, MemoryHome, WaitGroup};
+pub use caps::{Caps, DeviceInfo, DeviceKind, Limits, Link, MemoryHome, WaitGroup};
+pub use compiling::compiling;
+pub(crate) use compiling::{compiled_here, tell as tell_compiled};
 pub use error::{HalError, HalErrorKind, Lost, PanicPayload, Unavailable};
 pub use graph::{Branch, Choice, Graph, Node, Step};
 pub use kernel::{
@@ -154,6 +157,14 @@ pub unsafe trait Device: Any + Send + Sync {
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _ = source;
         Err(HalError::unsupported("loading kernels"))
+    }
+
+    /// Compiles what launches of a loaded kernel may need and is not there yet, within
+    /// [`compiling`]; several threads may do so at once. Devices that compile a kernel when it is
+    /// loaded, or not at all, keep the default.
+    fn prepare(&self, handle: KernelHandle) -> Result<(), HalError> {
+        let _ = handle;
+        Ok(())
     }
 
     /// Drops code that [`Device::load`] has returned. Called once, after every operation and graph

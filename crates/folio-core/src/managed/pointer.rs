@@ -18,6 +18,7 @@ use crate::queue::Queue;
 use crate::report::Counters;
 use crate::runtime::{DeviceRef, Runtime};
 use crate::usm::UsmKind;
+use folio_kernel::words::count;
 use std::marker::PhantomData;
 use std::sync::Arc;
 
@@ -303,7 +304,8 @@ impl<T: DeviceType, U: Use> ManagedPtr<T, U> {
 
 impl<T: DeviceType, U: Use> std::fmt::Debug for ManagedPtr<T, U> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "ManagedPtr {} of {} elements", self.view.storage.label, self.len())
+        let elements = count(self.len() as u64, "element");
+        write!(f, "ManagedPtr {} of {elements}", self.view.storage.label)
     }
 }
 

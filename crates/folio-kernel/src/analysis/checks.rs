@@ -52,6 +52,16 @@ impl Check {
         Check { kind, site }
     }
 
+    /// The place and what is tested, without what differs from launch to launch.
+    pub fn brief(&self) -> String {
+        let Check { kind, site: Site { file, line, column, .. } } = self;
+        let what = match kind {
+            CheckKind::Index { param: Some(name), .. } => format!("an index of `{name}`"),
+            _ => return self.to_string(),
+        };
+        format!("{file}:{line}:{column}: {what} may be outside of its extent")
+    }
+
     /// Only the Rust form has it, which hosts run.
     pub fn only_on_hosts(&self) -> bool {
         matches!(self.kind, CheckKind::HostIndex { .. })

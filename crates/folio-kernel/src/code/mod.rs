@@ -3,11 +3,13 @@
 //! Imports `ir`, `analysis`, `pass` and `front`.
 
 mod counted;
+mod local;
 mod param;
 mod proofs;
 mod table;
 
 pub use counted::Counted;
+pub use local::LocalMemory;
 pub use param::ParamPtr;
 
 use crate::access::{self, Pattern, Reads, Summary};
@@ -44,6 +46,7 @@ pub struct Code {
     /// Bytes that an item of a group has for its variables, and for what it gives to reductions and
     /// scans.
     item_bytes: u64,
+    local: LocalMemory,
     /// The arrays in which it only counts.
     pub counted: Vec<Counted>,
     /// By parameter: the first word and type of scalars that are integers.
@@ -108,7 +111,7 @@ impl Code {
         let indexes_arrays = indexes_arrays(&ir);
         let reduces = |param: &&crate::Param| matches!(param.kind, ParamKind::Reduce { .. });
         let reductions = ir.params.iter().filter(reduces).count();
-        let item_bytes = item_bytes(&ir);
+        let (item_bytes, local) = (item_bytes(&ir), LocalMemory::of(&ir));
         let name = Arc::from(function.name);
         let (counted, proofs) = (counted(&ir), Proofs::default());
         let lasting = checks::of_kernel(&ir);
@@ -121,6 +124,7 @@ impl Code {
             indexes_arrays,
             reductions,
             item_bytes,
+            local,
             counted,
             scalars,
             proofs,
@@ -175,6 +179,11 @@ impl Code {
         let mut left = checks::of_launch(&self.ir, &known(&self.ir, launch), &tested);
         left.extend_from_slice(&self.lasting);
         left
+    }
+
+    /// The local memory of its groups.
+    pub fn local_memory(&self) -> LocalMemory {
+        self.local
     }
 
     /// Bytes that the host's form of a kernel may take for a group of so many items; more than

@@ -13,5 +13,6 @@ pub mod print;
 pub(crate) mod types;
 pub mod verify;
 pub(crate) mod violation;
+pub mod words;
 
 pub use kernel::*;

@@ -33,6 +33,28 @@ fn blocks_are_what_the_kernel_takes() {
     MOST_ITEMS.set(usize::MAX);
 }
 
+/// CACHE-02: preparing builds all that launches take, and enqueues nothing; neither a second time
+/// nor the launches build anything.
+#[test]
+fn what_is_prepared_is_built_once() {
+    let Some(bench) = Bench::open(1 << 20) else { return };
+    bench.copy(&mut vec![1.0; 1 << 20], true);
+    let built = |act: &dyn Fn()| {
+        let calls = calls_of(act);
+        let of = |name: &str| calls.get(name).copied().unwrap_or(0);
+        (of("clBuildProgram"), of("clEnqueueNDRangeKernel"))
+    };
+    let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
+    let prepare = || device.prepare(bench.twice).unwrap();
+    let (first, again) = (built(&prepare), built(&prepare));
+    assert!(first.0 > 0 && first.1 == 0, "{first:?}");
+    assert_eq!(again, (0, 0));
+    let launches = || [true, false].into_iter().for_each(|proved| bench.launch(bench.len, proved));
+    assert_eq!(built(&launches).0, 0);
+    bench.holds(2);
+    assert!(bench.failures().is_empty());
+}
+
 /// Code that is unloaded is gone. Other code stays, and its handle does not come again.
 #[test]
 fn unloading_drops_one_kernel_only() {

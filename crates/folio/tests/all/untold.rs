@@ -182,8 +182,8 @@ fn work_that_is_left_is_told() {
     };
     let failed = "folio: host task `late` on host failed: too late";
     let lines = said("work_that_is_left_is_told", false, scene);
-    let left = "folio: 1 operation had not ended when the last handle of their runtime was dropped \
-                (host task `late` on host): they run on only while the process lives; call `Runtime::wait` first";
+    let left = "folio: 1 operation had not ended when the last handle of its runtime was dropped \
+                (host task `late` on host): it runs on only while the process lives; call `Runtime::wait` first";
     assert_eq!(lines, [left, failed]);
     let quiet = said("work_that_is_left_is_told", true, scene);
     assert_eq!(quiet, [failed], "a failure is not a hint");

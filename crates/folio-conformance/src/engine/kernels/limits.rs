@@ -1,10 +1,11 @@
 //! Launches and kernels at the limits of what drivers take at once.
 #![forbid(unsafe_code)]
 
+use super::code::forgets;
 use crate::engine::rig::*;
 use folio::prelude::*;
-use folio_core::Items;
 use folio_core::hal::HalErrorKind;
+use folio_core::{Items, KernelType};
 
 #[kernel]
 fn rows(i: Item<2>, y: Out<u32, 2>) {
@@ -24,6 +25,41 @@ fn groups_of_rows(g: Group<2>, y: Out<u32, 2>) {
         let ((row, column), (a, b)) = (i.pos(), i.local_pos());
         y[i] = (row * 100 + column * 10 + a * 3 + b) as u32;
     });
+}
+
+/// CACHE-02: kernels are made ready without running, and the second time nothing is compiled for
+/// it.
+pub(super) fn kernels_are_prepared_once(rig: &Rig) -> Outcome {
+    let kernels = [
+        KernelType::of::<rows>(),
+        KernelType::of::<slices>(),
+        KernelType::of::<groups_of_rows>(),
+        KernelType::of::<rows>(),
+    ];
+    for at in 0..rig.rt.devices().len() {
+        let q = rig.on(at)?;
+        let (device, before) = (q.device(), rig.rt.counters());
+        let first = rig.rt.prepare(&device, &kernels)?;
+        ensure_eq!(first.kernels, kernels.len());
+        let closures = device.info().caps.closures;
+        ensure!(!closures || first.compiled == 0, "{first:?}");
+        let again = rig.rt.prepare(&device, &kernels)?;
+        ensure_eq!((again.kernels, again.compiled), (kernels.len(), 0));
+        // A kernel that is none is told, by its name.
+        let wrong = rig.rt.prepare(&device, &[kernels[0], KernelType::of::<forgets>()]);
+        ensure!(
+            matches!(&wrong, Err(Error::Kernel { kernel, .. }) if &**kernel == "forgets"),
+            "{wrong:?}"
+        );
+        ensure_eq!(rig.rt.counters(), before, "nothing has run");
+        let mut y = rig.rt.buffer_with::<u32, 2>([4, 1], BufferOptions::new())?;
+        q.run(y.range(), rows(&mut y))?;
+        ensure_eq!(y.to_vec()?, [0, 3, 6, 9]);
+    }
+    let theirs = rig.builder().build()?;
+    let refused = rig.rt.prepare(&theirs.devices()[0], &kernels);
+    refused!(refused, Error::WrongRuntime { what: "device", .. });
+    Ok(())
 }
 
 /// CUDA has 65,535 blocks in the slower dimensions of a grid.

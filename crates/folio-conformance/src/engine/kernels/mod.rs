@@ -64,6 +64,7 @@ tests![
     groups_may_be_left,
     group_sizes_are_checked,
     groups_have_a_limit,
+    kernels_are_prepared_once,
     local_memory_has_bounds,
     local_memory_has_a_limit,
     anyone_may_write,

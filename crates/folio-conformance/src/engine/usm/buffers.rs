@@ -272,7 +272,7 @@ pub(super) fn an_allocation_is_given(rig: &Rig) -> Outcome {
     let all = x.allocations();
     ensure!(all.iter().any(|a| a.address == address && a.owned), "{all:?}");
     let again = x.give_allocation(usm(8)?);
-    ensure!(matches!(again, Err((Error::InUse { .. }, _))), "{again:?}");
+    ensure!(matches!(again, Err((Error::HasMemory { .. }, _))), "{again:?}");
     // One under way is not given.
     let mut busy = usm(8)?;
     let gate = Gate::new();

@@ -8,6 +8,7 @@ use crate::engine::chain::{At, Chain, Fused, Scratch, Stage};
 use crate::engine::command::{Action, Command};
 use crate::engine::fused::Blame;
 use crate::engine::launch::{Launch, Scalars};
+use crate::engine::part::{Apart, apart_for_good};
 use crate::error::Label;
 use crate::geom::{Box3, Dims};
 use crate::graph::NodeKind;
@@ -299,8 +300,8 @@ impl Draft<'_> {
         let kernel = chain.native().ok_or("it has no form for the host")?;
         let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
         launching.launch.kernel = Some(kernel);
-        let (is_sure, reduces) = (are_sure(members), reduce(members));
-        let fused = Fused { names, chain: Some(chain), loaded: None, is_sure, reduces };
+        let (fails, reduces) = (fails(members), reduce(members));
+        let fused = Fused { names, chain: Some(chain), loaded: None, fails, reduces };
         launching.launch.fused = Some(Arc::new(fused));
         Ok(Work::Closure(id))
     }
@@ -368,15 +369,16 @@ impl Draft<'_> {
         }
         launch.loaded = Some(handle);
         let (names, loaded) = (std::mem::take(names), Some(loaded));
-        let (is_sure, reduces) = (are_sure(members), reduce(members));
-        launch.fused = Some(Arc::new(Fused { names, chain: None, loaded, is_sure, reduces }));
+        let (fails, reduces) = (fails(members), reduce(members));
+        launch.fused = Some(Arc::new(Fused { names, chain: None, loaded, fails, reduces }));
         Ok(Work::Loaded(handle))
     }
 }
 
-/// None of them can fail by itself.
-fn are_sure(members: &[Member<'_>]) -> bool {
-    members.iter().all(|member| can_fail(member.launch).is_none())
+/// Why one of them may fail by itself, if one may.
+fn fails(members: &[Member<'_>]) -> Option<Apart> {
+    let fault = members.iter().find_map(|member| can_fail(member.launch))?;
+    Some(apart_for_good(format!("it is fused, and {}", fault.apart())))
 }
 
 fn reduce(members: &[Member<'_>]) -> bool {

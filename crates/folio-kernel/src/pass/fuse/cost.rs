@@ -11,6 +11,7 @@ use super::local::local_bytes;
 use super::pair::{Joint, View};
 use super::touch::{PreparedCall, Touch};
 use crate::flow::Use;
+use crate::words::{bytes, count, nanoseconds};
 use std::fmt;
 
 /// What a device takes for what fusion saves.
@@ -257,10 +258,13 @@ impl fmt::Display for Balance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Balance { load, gained_ns, lost_ns, unfused_ns, in_flight, wanted, .. } = self;
         let Load { launches, saved, registers, registers_alone, group, local, .. } = load;
-        let plural = if *launches == 1 { "" } else { "es" };
         let place = if self.cached { "a cache" } else { "memory" };
-        write!(f, "about {gained_ns} of {unfused_ns} ns less for {launches} launch{plural} and ")?;
-        write!(f, "{saved} bytes of {place}, {lost_ns} ns more for {registers} registers ")?;
+        let [gained, unfused, lost] =
+            [gained_ns, unfused_ns, lost_ns].map(|ns| nanoseconds(*ns as f64));
+        let (launches, saved) = (count(*launches, "launch"), bytes(*saved));
+        let registers = count((*registers).into(), "register");
+        write!(f, "about {gained} of {unfused} less for {launches} and {saved} of {place}, ")?;
+        write!(f, "{lost} more for {registers} ")?;
         write!(f, "instead of {registers_alone}")?;
         if self.limit == Limit::None {
             return Ok(());
@@ -272,7 +276,7 @@ impl fmt::Display for Balance {
             }
             Limit::None | Limit::Launch => write!(f, "it has {} items", load.items),
             Limit::Registers => f.write_str("its registers"),
-            Limit::Local => write!(f, "{local} bytes of local memory for a group of {group}"),
+            Limit::Local => write!(f, "{} of local memory for a group of {group}", bytes(*local)),
         }
     }
 }

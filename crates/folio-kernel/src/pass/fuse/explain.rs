@@ -6,6 +6,7 @@ use super::intern::Fate;
 use super::plan::{FusedKernel, Plan, Step};
 use super::pressure::registers;
 use super::reason::Reason;
+use crate::words::{bytes, count};
 use std::fmt::{self, Display, Formatter, Write};
 
 /// A memory in a report.
@@ -157,14 +158,19 @@ impl Fate {
 impl Display for ClusterReport {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let (nodes, now, before) = (self.nodes.join(", "), self.registers, self.registers_before);
-        writeln!(f, "fused `{}`: {nodes}; {now} registers, {before} before", self.kernel)?;
+        writeln!(
+            f,
+            "fused `{}`: {nodes}; {}, {before} before",
+            self.kernel,
+            count(now.into(), "register")
+        )?;
         writeln!(f, "  {}", self.balance)?;
         for memory in &self.memories {
             write!(f, "  `{}`: {}", memory.memory, memory.fate)?;
             match (&memory.why, memory.bytes_saved) {
                 (Some(why), 0) => writeln!(f, ", because {why}")?,
-                (Some(why), saved) => writeln!(f, ", {saved} bytes saved; {why}")?,
-                (None, saved) => writeln!(f, ", {saved} bytes saved")?,
+                (Some(why), saved) => writeln!(f, ", {} saved; {why}", bytes(saved))?,
+                (None, saved) => writeln!(f, ", {} saved", bytes(saved))?,
             }
         }
         Ok(())
@@ -174,7 +180,8 @@ impl Display for ClusterReport {
 impl Display for Explanation {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let Explanation { launches, launches_left, bytes_saved, .. } = self;
-        writeln!(f, "{launches} launches became {launches_left}; {bytes_saved} bytes saved a run")?;
+        let (launches, saved) = (count(*launches as u64, "launch"), bytes(*bytes_saved));
+        writeln!(f, "{launches} became {launches_left}; {saved} saved a run")?;
         self.clusters.iter().try_for_each(|cluster| write!(f, "{cluster}"))?;
         for pair in &self.unfused {
             writeln!(f, "not fused: `{}` and `{}`: {}", pair.first, pair.second, pair.why)?;

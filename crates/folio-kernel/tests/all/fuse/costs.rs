@@ -41,36 +41,36 @@ fn check(costs: Costs, load: Load, fuses: bool, wanted: &str) {
 /// FUSE-14: each of the numbers that the model knows decides somewhere.
 #[test]
 fn launches_bytes_registers_and_caches_decide() {
-    let of = "4000000 bytes of memory, 0 ns more for 12 registers instead of 10";
-    check(COSTS, LOAD, true, &format!("about 4002000 of 16004000 ns less for 1 launch and {of}"));
+    let of = "3.81 MiB of memory, 0 ns more for 12 registers instead of 10";
+    check(COSTS, LOAD, true, &format!("about 4 ms of 16 ms less for 1 launch and {of}"));
     // Nothing passes between them: the launch alone is no gain for kernels of 16 ms, but is one
     // for kernels of 16 us.
     let apart = Load { saved: 0, ..LOAD };
     let of = "0 bytes of memory, 0 ns more for 12 registers instead of 10";
-    check(COSTS, apart, false, &format!("about 2000 of 16004000 ns less for 1 launch and {of}"));
+    check(COSTS, apart, false, &format!("about 2 us of 16 ms less for 1 launch and {of}"));
     let small = Load { traffic: 16_000, stretched: 16_000, ..apart };
-    check(COSTS, small, true, &format!("about 2000 of 20000 ns less for 1 launch and {of}"));
+    check(COSTS, small, true, &format!("about 2 us of 20 us less for 1 launch and {of}"));
     // Where launches cost nothing, they are none either.
     let free = Costs { launch_ns: 0, ..COSTS };
-    check(free, small, false, &format!("about 0 of 16000 ns less for 1 launch and {of}"));
+    check(free, small, false, &format!("about 0 ns of 16 us less for 1 launch and {of}"));
     // What stays in a cache is loaded again four times as fast.
     let cached = Load { working_set: 1_000_000, ..LOAD };
-    let of = "4000000 bytes of a cache, 0 ns more for 12 registers instead of 10";
-    check(COSTS, cached, true, &format!("about 1002000 of 4004000 ns less for 1 launch and {of}"));
+    let of = "3.81 MiB of a cache, 0 ns more for 12 registers instead of 10";
+    check(COSTS, cached, true, &format!("about 1 ms of 4 ms less for 1 launch and {of}"));
     // A third more registers than one of them has alone, which are more than are free: what is left
     // takes a third more.
-    let of = "4000000 bytes of memory, 4501098 ns more for 96 registers instead of 72; 5461 of \
+    let of = "3.81 MiB of memory, 4.5 ms more for 96 registers instead of 72; 5461 of \
               8192 in flight: its registers";
     let many = Load { stretched: 18_000_000, registers: 96, registers_alone: 72, ..LOAD };
-    check(COSTS, many, false, &format!("about 4502000 of 18004000 ns less for 1 launch and {of}"));
+    check(COSTS, many, false, &format!("about 4.5 ms of 18 ms less for 1 launch and {of}"));
     // Registers that are free cost nothing, nor do those that the kernels need anyway.
-    let of = "4000000 bytes of memory, 0 ns more for 64 registers instead of 10";
+    let of = "3.81 MiB of memory, 0 ns more for 64 registers instead of 10";
     let free = Load { registers: 64, ..LOAD };
-    check(COSTS, free, true, &format!("about 4002000 of 16004000 ns less for 1 launch and {of}"));
-    let of = "4000000 bytes of memory, 0 ns more for 128 registers instead of 128; 4096 of \
+    check(COSTS, free, true, &format!("about 4 ms of 16 ms less for 1 launch and {of}"));
+    let of = "3.81 MiB of memory, 0 ns more for 128 registers instead of 128; 4096 of \
               8192 in flight: its registers";
     let many = Load { stretched: 32_000_000, registers: 128, registers_alone: 128, ..LOAD };
-    check(COSTS, many, true, &format!("about 8002000 of 32004000 ns less for 1 launch and {of}"));
+    check(COSTS, many, true, &format!("about 8 ms of 32 ms less for 1 launch and {of}"));
 }
 
 /// FUSE-14: a launch keeps memory busy only with enough items in flight, which its size, its groups
@@ -78,29 +78,24 @@ fn launches_bytes_registers_and_caches_decide() {
 #[test]
 fn items_in_flight_decide() {
     // Half of the items that memory needs, in one launch as in each of the two.
-    let of = "4000000 bytes of memory, 0 ns more for 12 registers instead of 10; 4096 of 8192 in \
+    let of = "3.81 MiB of memory, 0 ns more for 12 registers instead of 10; 4096 of 8192 in \
               flight: it has 4096 items";
     let few = Load { items: 4096, stretched: 32_000_000, ..LOAD };
-    check(COSTS, few, true, &format!("about 8002000 of 32004000 ns less for 1 launch and {of}"));
+    check(COSTS, few, true, &format!("about 8 ms of 32 ms less for 1 launch and {of}"));
     // By themselves the kernels have all in flight; as one launch of groups that take a unit's
     // local memory, an eighth.
-    let of = "4000000 bytes of memory, 84000000 ns more for 12 registers instead of 10; 1024 of 8192 \
-              in flight: 40000 bytes of local memory for a group of 128";
+    let of = "3.81 MiB of memory, 84 ms more for 12 registers instead of 10; 1024 of 8192 \
+              in flight: 39.1 KiB of local memory for a group of 128";
     let local = Load { group: 128, local: 40_000, ..LOAD };
-    check(COSTS, local, false, &format!("about 4002000 of 16004000 ns less for 1 launch and {of}"));
+    check(COSTS, local, false, &format!("about 4 ms of 16 ms less for 1 launch and {of}"));
     // Twice the groups fit with half of that.
     assert_eq!(COSTS.weigh(&Load { local: 20_000, ..local }).in_flight, 3 * 1024);
     // Threads of a CPU take group by group: two groups are work for two of eight.
     let threads = Costs { unit_items: 1, ..COSTS };
-    let of = "4000000 bytes of memory, 36000000 ns more for 12 registers instead of 10; 2 of 8 in \
+    let of = "3.81 MiB of memory, 36 ms more for 12 registers instead of 10; 2 of 8 in \
               flight: it has 2 groups of 500000";
     let large = Load { group: 500_000, ..LOAD };
-    check(
-        threads,
-        large,
-        false,
-        &format!("about 4002000 of 16004000 ns less for 1 launch and {of}"),
-    );
+    check(threads, large, false, &format!("about 4 ms of 16 ms less for 1 launch and {of}"));
     let balance = threads.weigh(&Load { group: 1000, ..LOAD });
     assert_eq!((balance.limit, balance.in_flight, balance.lost_ns), (Limit::None, 8, 0));
 }
@@ -164,7 +159,7 @@ fn plans_follow_the_constants_that_they_are_given() {
     let plenty = planned(&chain, COSTS, Mode::Enable);
     assert_eq!(plenty.steps.len(), 1);
     let report = plenty.explain(&chain.graph);
-    let line = "4194304 bytes of memory, 0 ns more for 4 registers instead of 4";
+    let line = "4 MiB of memory, 0 ns more for 4 registers instead of 4";
     assert!(report.to_string().contains(line), "{report}");
     assert!(
         report.json().contains("\"saved\":4194304,\"working_set\":20971520"),
@@ -235,7 +230,7 @@ fn large_launches_stay_apart_from_what_lowers_parallelism() {
     // Two groups of 256 of each of 8 units.
     assert_eq!((balance.limit, balance.in_flight, balance.wanted), (Limit::Local, 4096, 8192));
     let report = apart.explain(&few.graph).to_string();
-    let line = "4096 of 8192 in flight: 32768 bytes of local memory for a group of 256";
+    let line = "4096 of 8192 in flight: 32 KiB of local memory for a group of 256";
     assert!(report.contains(line), "{report}");
     assert_eq!(planned(&few, COSTS, Mode::Require).steps.len(), 1);
 }

@@ -1,7 +1,9 @@
 //! `folio devices`.
 
-use crate::{Error, links, say};
+use crate::terminal::{Table, Tone, say, say_json};
+use crate::{Error, links};
 use folio::hal::{DeviceInfo, MemoryHome};
+use folio::ir::words::bytes;
 use folio::{DeviceRef, Runtime};
 use serde_json::{Value, json};
 
@@ -29,7 +31,7 @@ fn is_unified(info: &DeviceInfo) -> bool {
 }
 
 pub fn record(device: &DeviceRef) -> Value {
-    let info = device.info();
+    let (info, limits) = (device.info(), device.limits());
     let uuid = info.uuid.map(|id| id.iter().map(|byte| format!("{byte:02x}")).collect::<String>());
     let link = info.caps.host_link;
     json!({
@@ -43,8 +45,31 @@ pub fn record(device: &DeviceRef) -> Value {
         "unified_memory": is_unified(info),
         "compute_units": info.compute_units,
         "features": features(info),
+        "limits": {
+            "f64": limits.f64, "f16": limits.f16, "atomics64": limits.atomics64,
+            "group_items": (limits.group_items < u64::MAX).then_some(limits.group_items),
+            "local_memory_bytes": limits.local_memory, "subgroup_items": limits.subgroup,
+        },
         "host_link": {"estimated_megabytes_per_second": link.bytes_per_us, "estimated_nanoseconds_per_copy": link.op_ns},
     })
+}
+
+/// What kernels can use, in words.
+fn limits(device: &DeviceRef) -> String {
+    let limits = device.limits();
+    let all = [("f64", limits.f64), ("f16", limits.f16), ("64-bit atomics", limits.atomics64)];
+    let has = all.iter().map(|(name, has)| format!("{}{name}", if *has { "" } else { "no " }));
+    let group = match limits.group_items {
+        u64::MAX => "of any size".to_owned(),
+        most => format!("of {most} items at most"),
+    };
+    let subgroups = match limits.subgroup {
+        1 => "no sub-groups".to_owned(),
+        items => format!("sub-groups of {items}"),
+    };
+    let has: Vec<_> = has.collect();
+    let local = bytes(limits.local_memory);
+    format!("{}; groups {group} with {local} of local memory; {subgroups}", has.join(", "))
 }
 
 pub fn run(json: bool, measure: bool) -> Result<(), Error> {
@@ -54,22 +79,25 @@ pub fn run(json: bool, measure: bool) -> Result<(), Error> {
     if json {
         let all: Vec<_> = devices.iter().map(record).collect();
         let found = json!({"folio": env!("CARGO_PKG_VERSION"), "devices": all, "absent": rt.absent(), "links": links});
-        say(format_args!("{found:#}"));
+        say_json(&found);
         return Ok(());
     }
-    let width = devices.iter().map(|d| d.info().name.chars().count()).max().unwrap_or(0).max(7);
-    say(format_args!(
-        "{:<10} {:<width$} {:<11} {:>10} {:<8} units",
-        "device", "product", "kind", "memory", "where"
-    ));
+    let mut table = Table::new(&["device", "product", "kind", ">memory", "where", ">units"]);
     for device in &devices {
         let info = device.info();
-        let kind = format!("{:?}", info.kind).to_lowercase();
-        let memory = format!("{:.1} GiB", info.memory as f64 / f64::from(1 << 30));
         let home = if is_unified(info) { "shared" } else { "its own" };
-        let row = format!("{:<10} {:<width$} {kind:<11} {memory:>10}", device.name(), info.name);
-        say(format_args!("{row} {home:<8} {}", info.compute_units));
-        say(format_args!("{:<10} {}; {}", "", info.driver, features(info).join(", ")));
+        let (kind, memory) = (format!("{:?}", info.kind).to_lowercase(), bytes(info.memory));
+        let units = info.compute_units.to_string();
+        let cells = vec![device.name().into(), info.name.clone(), kind, memory, home.into(), units];
+        table.row(Tone::Plain, cells);
+    }
+    if !devices.is_empty() {
+        table.say();
+    }
+    for device in &devices {
+        let info = device.info();
+        say(format_args!("{}: {}; {}", device.name(), info.driver, features(info).join(", ")));
+        say(format_args!("  kernels: {}", limits(device)));
     }
     if devices.is_empty() {
         say("no devices");

@@ -1,16 +1,18 @@
 //! `folio doctor`: what is missing, and what to do about it.
 
-use crate::{Error, say};
+use crate::Error;
+use crate::terminal::{Tone, say, say_json, say_parts};
 use folio::DeviceRef;
 use folio::hal::DeviceKind;
 use folio::prelude::*;
 use folio_cache::Cache;
 use serde_json::{Value, json};
+use std::fmt::Display;
 use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-const BACKENDS: [&str; 3] = ["cpu", "opencl", "cuda"];
+const BACKENDS: [&str; 4] = ["cpu", "opencl", "cuda", "vulkan"];
 
 /// A device that has not answered after this counts as hanging. Some drivers compile for seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -64,6 +66,24 @@ impl System {
         }
     }
 
+    fn vulkan_loader(self) -> &'static str {
+        match self {
+            System::Debian => "apt-get install libvulkan1",
+            System::Fedora => "dnf install vulkan-loader",
+            System::Arch => "pacman -S vulkan-icd-loader",
+            System::Other => "install the Vulkan loader (libvulkan)",
+        }
+    }
+
+    fn mesa(self) -> &'static str {
+        match self {
+            System::Debian => "apt-get install mesa-vulkan-drivers",
+            System::Fedora => "dnf install mesa-vulkan-drivers",
+            System::Arch => "pacman -S vulkan-radeon vulkan-intel vulkan-swrast",
+            System::Other => "install Mesa's Vulkan drivers",
+        }
+    }
+
     fn nvidia(self) -> &'static str {
         match self {
             System::Debian => {
@@ -88,11 +108,25 @@ fn advice(reason: &str, system: System) -> String {
         format!("{}{drivers} {}", named.unwrap_or_default(), system.pocl())
     } else if reason.contains("libcuda") || reason.contains("older than CUDA") {
         system.nvidia().to_owned()
+    } else if reason.contains("no Vulkan loader") {
+        format!("{}; then a driver: {}", system.vulkan_loader(), vulkan_driver(system))
+    } else if reason.starts_with("vulkan: ") {
+        let named = ["VK_DRIVER_FILES", "VK_ICD_FILENAMES"].into_iter().find_map(|name| {
+            let at = std::env::var(name).ok()?;
+            Some(format!("{name}={at} is where drivers are looked for; "))
+        });
+        format!("{}{}", named.unwrap_or_default(), vulkan_driver(system))
     } else if reason.contains("feature `") {
-        "build `folio` with that feature".to_owned()
+        // Of the way in which this program was made, and not of the machine.
+        "this build of `folio` leaves it out; the default features have every backend".to_owned()
     } else {
         "see docs/drivers.md".to_owned()
     }
+}
+
+fn vulkan_driver(system: System) -> String {
+    let mesa = system.mesa();
+    format!("of AMD's, Intel's and the processor: {mesa}; of NVIDIA's, the vendor's driver has it")
 }
 
 #[kernel]
@@ -163,11 +197,12 @@ fn cache() -> Value {
 }
 
 pub fn run(json: bool) -> Result<ExitCode, Error> {
-    let (rt, system) = (folio::runtime()?, System::here());
+    // Each backend is asked for every device, also for one that another backend has, too.
+    let (rt, system) = (folio::builder()?.keep_twins().show_progress().build()?, System::here());
     let backends: Vec<_> = BACKENDS.iter().map(|name| backend(&rt, name, system)).collect();
     let found = json!({"backends": backends, "cache": cache()});
     if json {
-        say(format_args!("{found:#}"));
+        say_json(&found);
     } else {
         show(&found);
     }
@@ -188,15 +223,20 @@ fn text(value: &Value) -> &str {
 fn show(found: &Value) {
     for backend in each(&found["backends"]) {
         let name = text(&backend["backend"]);
-        let state = if backend["devices"][0].is_null() { "no devices" } else { "works" };
-        say(format_args!("{name}: {state}"));
+        let state: (Tone, &dyn Display) = match backend["devices"][0].is_null() {
+            true => (Tone::Plain, &"no devices"),
+            false => (Tone::Good, &"works"),
+        };
+        say_parts(&[(Tone::Plain, &format_args!("{name}: ")), state]);
         for device in each(&backend["devices"]) {
             let (name, product) = (text(&device["name"]), text(&device["product"]));
             match device["self_test_ms"].as_f64() {
                 Some(ms) => say(format_args!("  {name} ({product}): self-test passed, {ms:.0} ms")),
-                None => {
-                    say(format_args!("  {name} ({product}): FAILED: {}", text(&device["error"])))
-                }
+                None => say_parts(&[
+                    (Tone::Plain, &format_args!("  {name} ({product}): ")),
+                    (Tone::Bad, &"FAILED"),
+                    (Tone::Plain, &format_args!(": {}", text(&device["error"]))),
+                ]),
             }
         }
         each(&backend["reasons"]).for_each(|why| say(format_args!("  {}", text(why))));
@@ -205,8 +245,16 @@ fn show(found: &Value) {
     let cache = &found["cache"];
     match (cache["directory"].as_str(), cache["error"].as_str()) {
         (None, _) => say("cache: off; programs are compiled anew each time"),
-        (Some(at), None) => say(format_args!("cache: works, in {at}")),
-        (Some(at), Some(error)) => say(format_args!("cache: FAILED in {at}: {error}")),
+        (Some(at), None) => say_parts(&[
+            (Tone::Plain, &"cache: "),
+            (Tone::Good, &"works"),
+            (Tone::Plain, &format_args!(", in {at}")),
+        ]),
+        (Some(at), Some(error)) => say_parts(&[
+            (Tone::Plain, &"cache: "),
+            (Tone::Bad, &"FAILED"),
+            (Tone::Plain, &format_args!(" in {at}: {error}")),
+        ]),
     }
 }
 

@@ -1,10 +1,45 @@
-//! `folio explain`: what a command in a trace moved and allocated, what it waited for, which
-//! run-time checks it had, and which fusion it took part in; and a picture of what waited for what.
+//! `folio explain`: a table of the commands in a trace, and of each what it moved and allocated,
+//! what it waited for, which run-time checks it had, and which fusion it took part in; and a
+//! picture of what waited for what.
 
-use crate::{Error, say, trace};
+use crate::terminal::{Table, Tone, say, say_json, say_parts};
+use crate::{Error, trace};
+use folio::ir::words::{bytes, count, nanoseconds};
 use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::path::Path;
+
+/// The order of commands.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Sort {
+    /// Those that began first.
+    Begin,
+    /// Those that took longest.
+    Time,
+    /// Those whose label took longest in all.
+    Total,
+    /// Those that moved most.
+    Bytes,
+}
+
+/// Which commands are told of, and how.
+#[derive(clap::Args)]
+pub struct Wish {
+    /// Only commands with this label, of this kernel, or with this number in the table.
+    pub command: Option<String>,
+    /// The order of commands.
+    #[arg(long, value_enum, default_value = "begin")]
+    pub sort: Sort,
+    /// Only the table.
+    #[arg(long, conflicts_with = "json")]
+    pub table: bool,
+    /// As JSON.
+    #[arg(long)]
+    pub json: bool,
+    /// All of them as a graph for Graphviz: what each waited for.
+    #[arg(long, conflicts_with_all = ["json", "command", "sort", "table"])]
+    pub dot: bool,
+}
 
 /// A command, or what was done for one.
 fn is_operation(event: &Value) -> bool {
@@ -21,11 +56,14 @@ struct Done {
 /// The events of a trace, by what commands name them by.
 #[derive(Default)]
 struct Index<'t> {
+    /// In the order in which they began.
     commands: Vec<&'t Value>,
     /// The names of operations, by stamp.
-    names: HashMap<&'t str, &'t Value>,
+    names: HashMap<&'t str, String>,
     /// By submission.
     done: HashMap<u64, Done>,
+    /// Microseconds, by label.
+    totals: HashMap<&'t str, f64>,
 }
 
 impl<'t> Index<'t> {
@@ -37,7 +75,8 @@ impl<'t> Index<'t> {
             let submission = args["submission"].as_u64();
             let done = submission.map(|number| index.done.entry(number).or_default());
             if is_operation(event) {
-                index.names.extend(args["stamp"].as_str().map(|stamp| (stamp, &event["name"])));
+                let name = || text(&event["name"]).to_owned();
+                index.names.extend(args["stamp"].as_str().map(|stamp| (stamp, name())));
                 match args["kind"] == "plan" {
                     true => index.commands.push(event),
                     false => done.into_iter().for_each(|done| done.moves.push(moved(event))),
@@ -46,25 +85,56 @@ impl<'t> Index<'t> {
                 done.into_iter().for_each(|done| done.allocations.push(allocated(event)));
             }
         }
+        // Threads tell what ends, each when it gets to that.
+        index.commands.sort_by(|a, b| number(&a["ts"]).total_cmp(&number(&b["ts"])));
+        for (at, command) in index.commands.iter().enumerate() {
+            *index.totals.entry(called(&command["args"])).or_default() += number(&command["dur"]);
+            if let Some(name) = index.names.get_mut(text(&command["args"]["stamp"])) {
+                *name = format!("#{} {name}", at + 1);
+            }
+        }
         index
     }
 
-    fn record(&self, command: &Value) -> Value {
+    /// The record of a command, by its place in the order.
+    fn record(&self, at: usize) -> Value {
+        let command = self.commands[at];
         let args = &command["args"];
         let none = Done::default();
         let done = args["submission"].as_u64().and_then(|number| self.done.get(&number));
         let Done { moves, allocations } = done.unwrap_or(&none);
-        let name =
-            |stamp| self.names.get(stamp).map_or_else(|| json!(stamp), |name| (*name).clone());
+        let name = |stamp| self.names.get(stamp).map_or(stamp, String::as_str);
         let after = args["after"].as_array().into_iter().flatten().filter_map(Value::as_str);
         let after: Vec<_> = after.map(name).collect();
+        let bytes: u64 = moves.iter().filter_map(|moved| moved["bytes"].as_u64()).sum();
         json!({
-            "command": args["what"], "label": args["label"], "device": args["device"], "lane": args["lane"],
+            "number": at + 1, "command": args["what"], "label": args["label"], "kernel": args["kernel"],
+            "device": args["device"], "lane": args["lane"],
             "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
+            "total_microseconds": self.totals.get(called(args)), "bytes_moved": bytes,
             "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocations,
             "checks": args["checks"], "fusion": args["fusion"],
         })
     }
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or("")
+}
+
+fn number(value: &Value) -> f64 {
+    value.as_f64().unwrap_or(0.0)
+}
+
+/// Microseconds, for a person.
+fn time(value: &Value) -> String {
+    nanoseconds(number(value) * 1e3)
+}
+
+/// A command's label, or else the kernel's name, or what the command is.
+fn called(args: &Value) -> &str {
+    let names = [&args["label"], &args["kernel"], &args["what"], &args["command"]];
+    names.into_iter().find_map(Value::as_str).unwrap_or("?")
 }
 
 fn is_allocation(event: &Value) -> bool {
@@ -89,41 +159,92 @@ fn allocated(event: &Value) -> Value {
 /// The record of each command, in the order in which they began.
 fn records<'t>(events: impl Iterator<Item = &'t Value>) -> Vec<Value> {
     let index = Index::of(events);
-    let records = index.commands.iter().map(|command| index.record(command));
-    let mut records: Vec<_> = records.collect();
-    // Threads tell what ends, each when it gets to that.
-    let begin = |record: &Value| record["begin_microseconds"].as_f64().unwrap_or(0.0);
-    records.sort_by(|a, b| begin(a).total_cmp(&begin(b)));
-    records
+    (0..index.commands.len()).map(|at| index.record(at)).collect()
 }
 
-pub fn run(file: &Path, label: Option<&str>, json: bool) -> Result<(), Error> {
-    let mut all = records(trace::read(file)?.iter());
-    if let Some(label) = label {
-        let mut known: Vec<_> =
-            all.iter().filter_map(|of| of["label"].as_str()).map(str::to_owned).collect();
-        known.sort();
-        known.dedup();
-        all.retain(|record| record["label"] == label);
+pub fn run(file: &Path, wish: &Wish) -> Result<(), Error> {
+    let events = trace::read(file)?;
+    if wish.dot {
+        dot(&events);
+        return Ok(());
+    }
+    let mut all = records(events.iter());
+    if let Some(command) = &wish.command {
+        let count = all.len();
+        let labels: Vec<_> = all.iter().filter_map(|of| of["label"].as_str()).collect();
+        let refused = no_command(command, labels, count);
+        all.retain(|record| is_called(record, command));
         if all.is_empty() {
-            return Err(format!(
-                "no command has the label '{label}'; there are {}",
-                known.join(", ")
-            )
-            .into());
+            return Err(refused);
         }
     }
-    if json {
-        say(format_args!("{:#}", Value::from(all)));
-    } else {
+    let by = match wish.sort {
+        Sort::Begin => None,
+        Sort::Time => Some("microseconds"),
+        Sort::Total => Some("total_microseconds"),
+        Sort::Bytes => Some("bytes_moved"),
+    };
+    if let Some(by) = by {
+        all.sort_by(|a, b| number(&b[by]).total_cmp(&number(&a[by])));
+    }
+    if wish.json {
+        say_json(&Value::from(all));
+        return Ok(());
+    }
+    table(&all);
+    if !wish.table {
+        say("");
         all.iter().for_each(show);
     }
     Ok(())
 }
 
+/// Whether a user means this command.
+fn is_called(record: &Value, name: &str) -> bool {
+    let is_number = || {
+        let number = name.strip_prefix('#').unwrap_or(name).parse::<u64>().ok();
+        number.is_some() && record["number"].as_u64() == number
+    };
+    record["label"] == name || record["kernel"] == name || is_number()
+}
+
+fn no_command(name: &str, mut labels: Vec<&str>, number: usize) -> Error {
+    labels.sort_unstable();
+    labels.dedup();
+    let labels = match labels[..] {
+        [] => "no command has a label".to_owned(),
+        _ => format!("there are {}", labels.join(", ")),
+    };
+    let there = count(number as u64, "command");
+    format!("no command has the label, kernel or number '{name}'; {labels}; the trace has {there}")
+        .into()
+}
+
+fn table(all: &[Value]) {
+    let columns = [">#", "command", "kernel", "device", ">began", ">took", ">in all", ">moved"];
+    let mut table = Table::new(&columns);
+    let first = all.iter().map(|record| number(&record["begin_microseconds"]));
+    let first = first.min_by(f64::total_cmp).unwrap_or(0.0);
+    for record in all {
+        let began = number(&record["begin_microseconds"]) - first;
+        let tone = if record["failed"] == true { Tone::Bad } else { Tone::Plain };
+        let cells = vec![
+            record["number"].to_string(),
+            called(record).to_owned(),
+            text(&record["kernel"]).to_owned(),
+            text(&record["device"]).to_owned(),
+            nanoseconds(began * 1e3),
+            time(&record["microseconds"]),
+            time(&record["total_microseconds"]),
+            bytes(record["bytes_moved"].as_u64().unwrap_or(0)),
+        ];
+        table.row(tone, cells);
+    }
+    table.say();
+}
+
 /// Commands and copies with what each waited for, for Graphviz.
-pub fn dot(file: &Path) -> Result<(), Error> {
-    let events = trace::read(file)?;
+fn dot(events: &[Value]) {
     let all: Vec<_> = events.iter().filter(|event| is_operation(event)).collect();
     let mut numbers = HashMap::new();
     for (number, operation) in all.iter().enumerate() {
@@ -145,55 +266,64 @@ pub fn dot(file: &Path) -> Result<(), Error> {
         }
     }
     say("}");
-    Ok(())
 }
 
 fn show(record: &Value) {
-    let text = |name: &str| match &record[name] {
-        Value::String(text) => text.clone(),
-        other => other.to_string(),
+    let name = match (&record["label"], &record["kernel"]) {
+        (Value::String(label), Value::String(kernel)) if label != kernel => {
+            format!(" `{label}` (`{kernel}`)")
+        }
+        (Value::String(name), _) | (_, Value::String(name)) => format!(" `{name}`"),
+        _ => String::new(),
     };
-    let (us, failed) = (record["microseconds"].as_f64().unwrap_or(0.0), record["failed"] == true);
-    let ended = if failed { "failed after" } else { "took" };
-    say(format_args!(
-        "{} `{}` on {}: {ended} {us:.1} us",
-        text("command"),
-        text("label"),
-        text("device")
-    ));
-    let list = |name: &str| record[name].as_array().cloned().unwrap_or_default();
-    for before in list("waited_for") {
-        say(format_args!("  waited for {}", before.as_str().unwrap_or("?")));
+    let head = format!(
+        "#{} {}{name} on {}: ",
+        record["number"],
+        text(&record["command"]),
+        text(&record["device"])
+    );
+    let took = time(&record["microseconds"]);
+    match record["failed"] == true {
+        true => say_parts(&[
+            (Tone::Plain, &head),
+            (Tone::Bad, &"FAILED"),
+            (Tone::Plain, &format_args!(" after {took}")),
+        ]),
+        false => say(format_args!("{head}took {took}")),
     }
+    let list = |name: &str| record[name].as_array().into_iter().flatten();
+    for before in list("waited_for") {
+        say(format_args!("  waited for {}", text(before)));
+    }
+    let amount = |value: &Value| bytes(value.as_u64().unwrap_or(0));
     for moved in list("moves") {
-        let text = |name: &str| moved[name].as_str().unwrap_or("").to_owned();
-        let (bytes, pages) = (&moved["bytes"], &moved["pages"]);
-        match text("what").as_str() {
+        let buffer = text(&moved["buffer"]);
+        match text(&moved["what"]) {
             "transfer" => say(format_args!(
-                "  moved {bytes} bytes, {pages} pages, of `{}` from {} to {}",
-                text("buffer"),
-                text("from"),
-                text("to")
+                "  moved {}, {}, of `{buffer}` from {} to {}",
+                amount(&moved["bytes"]),
+                count(moved["pages"].as_u64().unwrap_or(0), "page"),
+                text(&moved["from"]),
+                text(&moved["to"])
             )),
-            what => say(format_args!("  {what} of `{}`", text("buffer"))),
+            what => say(format_args!("  {what} of `{buffer}`")),
         }
     }
-    if list("moves").is_empty() {
+    if list("moves").next().is_none() {
         say("  moved nothing");
     }
     for memory in list("allocations") {
-        let text = |name: &str| memory[name].as_str().unwrap_or("").to_owned();
-        let (bytes, buffer, on) = (&memory["bytes"], text("buffer"), text("on"));
-        say(format_args!("  allocated {bytes} bytes for `{buffer}` on {on}"));
+        let (buffer, on) = (text(&memory["buffer"]), text(&memory["on"]));
+        say(format_args!("  allocated {} for `{buffer}` on {on}", amount(&memory["bytes"])));
     }
     if record["checks"] == json!([]) {
         say("  has no run-time checks");
     }
     for check in list("checks") {
-        say(format_args!("  checks {}", check.as_str().unwrap_or("?")));
+        say(format_args!("  checks {}", text(check)));
     }
     for line in list("fusion") {
-        say(format_args!("  {}", line.as_str().unwrap_or("?")));
+        say(format_args!("  {}", text(line)));
     }
 }
 
@@ -237,7 +367,7 @@ mod tests {
                 assert_eq!((moved, allocated), (Some(1), Some(1)), "{record}");
                 assert_eq!(record["moves"][0]["bytes"], at, "{record}");
                 assert_eq!(record["allocations"][0]["bytes"], 2 * at, "{record}");
-                let before = at.checked_sub(1).map(|from| json!([format!("kernel k{from}")]));
+                let before = at.checked_sub(1).map(|from| json!([format!("#{at} kernel k{from}")]));
                 assert_eq!(record["waited_for"], before.unwrap_or(json!([])));
             }
         }

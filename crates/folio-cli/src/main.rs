@@ -8,12 +8,14 @@ mod explain;
 mod interrupt;
 mod links;
 mod output;
+mod terminal;
 mod trace;
 
 use clap::{Parser, Subcommand};
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::time::Duration;
 
 /// Devices, diagnosis, traces and caches of Folio.
 #[derive(Parser)]
@@ -50,18 +52,12 @@ enum Command {
         #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true)]
         program: Vec<OsString>,
     },
-    /// What commands in a trace moved, allocated, checked and waited for.
+    /// The commands in a trace: a table, and what each moved, allocated, checked and waited for.
     Explain {
         /// A file that `folio trace` wrote.
         file: PathBuf,
-        /// Only commands with this label.
-        label: Option<String>,
-        /// As JSON.
-        #[arg(long)]
-        json: bool,
-        /// All of them as a graph for Graphviz: what each waited for.
-        #[arg(long, conflicts_with_all = ["json", "label"])]
-        dot: bool,
+        #[command(flatten)]
+        wish: explain::Wish,
     },
     /// A picture of a graph in DOT (`Graph::dot`, `folio explain --dot`), by Graphviz.
     Draw {
@@ -99,18 +95,19 @@ enum CacheCommand {
     },
     /// How much is kept, and where.
     Size,
-    /// Removes all of it.
-    Clear,
+    /// Removes all of it, or what was not used for a while. Asks before it does.
+    Clear {
+        /// Only programs that were not used for so long: `90m`, `12h`, `30d`.
+        #[arg(long, value_name = "AGE", value_parser = cache::age)]
+        older_than: Option<Duration>,
+        /// Does not ask.
+        #[arg(long)]
+        yes: bool,
+    },
 }
 
 /// What went wrong, for a person to read.
 type Error = Box<dyn std::error::Error>;
-
-/// Prints a line. A reader that has gone is no failure.
-fn say(line: impl std::fmt::Display) {
-    use std::io::Write;
-    let _ = writeln!(std::io::stdout(), "{line}");
-}
 
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
@@ -119,10 +116,7 @@ fn main() -> ExitCode {
         }
         Command::Doctor { json } => doctor::run(json),
         Command::Trace { out, program } => trace::run(&out, &program),
-        Command::Explain { file, dot: true, .. } => explain::dot(&file).map(|()| ExitCode::SUCCESS),
-        Command::Explain { file, label, json, .. } => {
-            explain::run(&file, label.as_deref(), json).map(|()| ExitCode::SUCCESS)
-        }
+        Command::Explain { file, wish } => explain::run(&file, &wish).map(|()| ExitCode::SUCCESS),
         Command::Draw { file, out, dot } => {
             draw::run(&file, &out, &dot).map(|()| ExitCode::SUCCESS)
         }
@@ -133,13 +127,13 @@ fn main() -> ExitCode {
             let done = match what {
                 CacheCommand::List { json } => cache::list(json),
                 CacheCommand::Size => cache::size(),
-                CacheCommand::Clear => cache::clear(),
+                CacheCommand::Clear { older_than, yes } => cache::clear(older_than, yes),
             };
             done.map(|()| ExitCode::SUCCESS)
         }
     };
     done.unwrap_or_else(|error| {
-        eprintln!("folio: {error}");
+        terminal::complain(error);
         ExitCode::from(2)
     })
 }

@@ -1,7 +1,9 @@
 //! `folio trace PROGRAM`.
 
 use crate::output::Output;
-use crate::{Error, interrupt, say};
+use crate::terminal::say;
+use crate::{Error, interrupt};
+use folio::ir::words::count;
 use serde_json::Value;
 use std::ffi::OsString;
 use std::fs;
@@ -43,7 +45,7 @@ pub fn run(out: &Path, program: &[OsString]) -> Result<ExitCode, Error> {
     let events = read_as(output.path(), out)?;
     output.write(serde_json::to_string(&events)?.replace("},{", "},\n{").as_bytes())?;
     output.finish()?;
-    say(format_args!("{shown}: {} events", events.len()));
+    say(format_args!("{shown}: {}", count(events.len() as u64, "event")));
     let code = status.code().and_then(|code| u8::try_from(code).ok());
     Ok(ExitCode::from(code.unwrap_or(1)))
 }

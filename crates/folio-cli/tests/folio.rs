@@ -5,7 +5,7 @@ use folio_cache::{Bundle, Cache, Key};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
 
 /// A folder that goes.
 struct Folder(PathBuf);
@@ -26,6 +26,11 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// Variables by which no driver is found that is not the processor.
+fn no_drivers() -> [(&'static str, &'static Path); 2] {
+    ["OCL_ICD_VENDORS", "VK_DRIVER_FILES"].map(|name| (name, Path::new("/nowhere")))
 }
 
 fn folio(words: &[&str], environment: &[(&str, &Path)]) -> Output {
@@ -55,15 +60,23 @@ fn devices_are_listed() {
     assert_eq!(cpu["kind"], "cpu");
     assert!(cpu["memory_bytes"].as_u64().unwrap() > 0);
     assert!(cpu["features"].as_array().unwrap().contains(&"closures".into()), "{cpu}");
-    let table = out(&folio(&["devices"], &[]));
+    let limits = &cpu["limits"];
+    assert_eq!([&limits["f64"], &limits["f16"], &limits["atomics64"]], [true; 3], "{cpu}");
+    assert_eq!((&limits["group_items"], &limits["subgroup_items"]), (&Value::Null, &1.into()));
+    let variables = [("FOLIO_CPU_LIMITS", Path::new("gpu"))];
+    let held = json(&["devices", "--json"], &variables);
+    assert_eq!(held["devices"][0]["limits"]["group_items"], 256);
+    assert_eq!(held["devices"][0]["limits"]["local_memory_bytes"], 32 << 10);
+    let table = out(&folio(&["devices"], &variables));
     assert!(table.lines().any(|line| line.starts_with("cpu:1 ")), "{table}");
+    let told = "f64, f16, 64-bit atomics; groups of 256 items at most with 32 KiB of local memory";
+    assert!(table.contains(told), "{table}");
 }
 
 /// Links are measured in both directions, and between devices.
 #[test]
 fn links_are_measured() {
-    let found =
-        json(&["devices", "--json", "--measure"], &[("OCL_ICD_VENDORS", Path::new("/nowhere"))]);
+    let found = json(&["devices", "--json", "--measure"], &no_drivers());
     let links = found["links"].as_array().unwrap();
     for (from, to) in [("host", "cpu:1"), ("cpu:1", "host"), ("cpu:0", "cpu:1")] {
         let link = links.iter().find(|link| link["from"] == from && link["to"] == to).unwrap();
@@ -117,6 +130,24 @@ fn doctor_without_a_driver_names_the_folder_and_a_package_opencl() {
     assert!(advice.contains("OCL_ICD_VENDORS=/nowhere") && advice.to_lowercase().contains("pocl"));
 }
 
+/// Vulkan is one of the backends; without a loader or a driver, its packages are named.
+#[cfg(target_os = "linux")]
+#[test]
+fn doctor_without_vulkan_names_its_packages() {
+    let folder = Folder::new("vulkan");
+    fs::write(folder.0.join("libvulkan.so.1"), "no library").unwrap();
+    let variables = [("LD_LIBRARY_PATH", &*folder.0), ("FOLIO_CACHE_DIR", &*folder.0)];
+    let vulkan = backend(&json(&["doctor", "--json"], &variables), "vulkan");
+    assert!(vulkan["reasons"][0].as_str().unwrap().contains("no Vulkan loader"), "{vulkan}");
+    let advice = vulkan["advice"][0].as_str().unwrap().to_lowercase();
+    assert!(advice.contains("vulkan") && advice.contains("mesa"), "{vulkan}");
+    // Where there is a loader, a driver is what is missing.
+    let vulkan = backend(&json(&["doctor", "--json"], &no_drivers()), "vulkan");
+    let advice = vulkan["advice"][0].as_str().unwrap();
+    let has_loader = !vulkan["reasons"].to_string().contains("no Vulkan loader");
+    assert!(!has_loader || advice.contains("VK_DRIVER_FILES=/nowhere"), "{vulkan}");
+}
+
 /// PoCL alone works, and is told to be the processor.
 #[cfg(target_os = "linux")]
 #[test]
@@ -158,7 +189,7 @@ fn doctor_with_an_unusable_cache_fails_with_the_reason() {
 
 /// Stores a program there.
 fn fill(folder: &Path) -> Key {
-    let key = Key::new("test").with("source");
+    let key = Key::named("test", "saxpy").with("source");
     let program = || Ok::<_, ()>(((), Some(b"compiled".to_vec())));
     // SAFETY: the test's own directory, and no driver runs programs of this kind.
     unsafe { Cache::at(folder).get_or_make(&key, |_| Some(()), program) }.unwrap();
@@ -175,8 +206,23 @@ fn the_cache_is_listed_and_cleared() {
     let found = json(&["cache", "list", "--json"], here);
     assert_eq!(found["programs"].as_array().unwrap().len(), 1);
     assert_eq!(found["programs"][0]["kind"], "test");
-    assert!(out(&folio(&["cache", "size"], here)).starts_with("1 programs, "));
-    assert!(out(&folio(&["cache", "clear"], here)).starts_with("1 programs removed"));
+    let list = out(&folio(&["cache", "list"], here));
+    let row: Vec<_> = list.lines().nth(1).unwrap().split_whitespace().collect();
+    let version = env!("CARGO_PKG_VERSION");
+    assert_eq!(
+        (&row[..3], &row[4..]),
+        (&["saxpy", "test", version][..], &["bytes", "just", "now"][..])
+    );
+    assert!(list.ends_with(&format!("1 program in {}/programs\n", folder.0.display())), "{list}");
+    assert!(out(&folio(&["cache", "size"], here)).starts_with("1 program, "));
+    // No person is there who could be asked.
+    let asked = folio(&["cache", "clear"], here);
+    assert!(errors(&asked).contains("--yes") && asked.status.code() == Some(2), "{asked:?}");
+    let young = folio(&["cache", "clear", "--yes", "--older-than", "1h"], here);
+    assert!(out(&young).starts_with("0 programs removed"), "{young:?}");
+    let wrong = folio(&["cache", "clear", "--yes", "--older-than", "soon"], here);
+    assert!(errors(&wrong).contains("`90m`, `12h`, `30d`"), "{wrong:?}");
+    assert!(out(&folio(&["cache", "clear", "--yes"], here)).starts_with("1 program removed"));
     assert!(out(&folio(&["cache", "list"], here)).contains("0 programs in"));
     let off = folio(&["cache", "size"], &[("FOLIO_CACHE", Path::new("off"))]);
     assert_eq!(off.status.code(), Some(2));
@@ -267,6 +313,59 @@ fn trace_to_what_is_no_plain_file_is_refused() {
         assert!(errors(&folio(&words, &[])).contains("this is no plain file"), "{words:?}");
     }
     assert_eq!(fs::read_dir(&folder.0).unwrap().count(), 4);
+}
+
+/// A trace of so many commands with this label.
+fn trace_of(commands: usize, label: &str) -> Value {
+    let event = |at: usize| {
+        let args = serde_json::json!({
+            "kind": "plan", "what": "kernel", "label": label, "kernel": "saxpy", "device": "cpu:0",
+            "stamp": at.to_string(), "failed": at == 1, "submission": at, "after": [],
+        });
+        serde_json::json!({"ph": "X", "cat": "plan", "name": "kernel", "ts": at, "dur": 12.5, "args": args})
+    };
+    (0..commands).map(event).collect()
+}
+
+/// A name in a trace does nothing to the terminal; colours are there when asked for.
+#[test]
+fn explain_escapes_names_and_has_colours_on_request() {
+    let folder = Folder::new("names");
+    let file = folder.0.join("trace.json");
+    fs::write(&file, trace_of(2, "a\u{1b}[2J\u{9b}\rb").to_string()).unwrap();
+    let file = file.to_str().unwrap();
+    let explained = |words: &[&str], colours| {
+        let variables = [("CLICOLOR_FORCE", Path::new(colours))];
+        out(&folio(&[&["explain", file], words].concat(), &variables))
+    };
+    let text = explained(&[], "0");
+    assert!(!text.contains(|c: char| c.is_control() && c != '\n'), "{text:?}");
+    assert!(
+        text.contains("#1 kernel `a\\u{1b}[2J\\u{9b}\\rb` (`saxpy`) on cpu:0: took 12.5 us"),
+        "{text}"
+    );
+    assert!(text.contains("on cpu:0: FAILED after 12.5 us"), "{text}");
+    assert!(explained(&[], "1").contains("\u{1b}[1;31mFAILED\u{1b}[0m"));
+    let json = explained(&["--json"], "1");
+    assert!(!json.contains(|c: char| c.is_control() && c != '\n'), "{json:?}");
+    let read: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(read[0]["label"], "a\u{1b}[2J\u{9b}\rb");
+}
+
+/// A reader that has seen enough is no failure.
+#[test]
+fn output_into_a_closed_pipe_is_no_failure() {
+    let folder = Folder::new("pipe");
+    let file = folder.0.join("trace.json");
+    fs::write(&file, trace_of(3000, "many").to_string()).unwrap();
+    for words in [&["--json"][..], &[], &["--dot"]] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_folio"));
+        command.arg("explain").arg(&file).args(words);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        drop(child.stdout.take());
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success() && output.stderr.is_empty(), "{words:?}: {output:?}");
+    }
 }
 
 /// Ctrl-C ends the program, and `folio trace` closes what it has traced, to its last whole line.

@@ -200,8 +200,40 @@ fn a_program_is_traced_and_explained() {
     }
     let dot = String::from_utf8(folio(&["explain", out, "--dot"]).stdout).unwrap();
     graph_has_the_chain(&dot);
+    the_table_has_every_command(out);
     let none = folio(&["explain", out, "nothing"]);
     assert!(String::from_utf8_lossy(&none.stderr).contains("there are add, divide"), "{none:?}");
+}
+
+/// OBS-02: explaining begins with a table; commands go by label, kernel and number, and are sorted
+/// on request.
+fn the_table_has_every_command(trace: &str) {
+    let rows = |words: &[&str]| {
+        let output = folio(&[&["explain", trace, "--table"], words].concat());
+        let text = String::from_utf8(output.stdout).unwrap();
+        let lines = text.lines().map(|line| line.split("  ").map(str::trim));
+        let cells = |line: std::iter::Map<_, _>| -> Vec<String> {
+            line.filter(|cell: &&str| !cell.is_empty()).map(str::to_owned).collect()
+        };
+        lines.map(cells).collect::<Vec<_>>()
+    };
+    let all = rows(&[]);
+    assert_eq!(all[0], ["#", "command", "kernel", "device", "began", "took", "in all", "moved"]);
+    let named: Vec<_> = all[1..].iter().map(|row| row[..4].join(" ")).collect();
+    let expected =
+        ["1 add add cpu:0", "2 add add cpu:1", "3 add add cpu:0", "4 divide divide cpu:1"];
+    assert_eq!(named[..4], expected, "{all:?}");
+    assert_eq!((all[1][4].as_str(), all[1][7].as_str()), ("0 ns", "0 bytes"), "{all:?}");
+    assert_eq!(all[2][7], "4000 bytes");
+    assert_eq!(all[1][6], all[3][6], "one label, one sum: {all:?}");
+    let one = |word: &str| rows(&[word])[1..].iter().map(|row| row[0].clone()).collect::<Vec<_>>();
+    assert_eq!(
+        (one("divide"), one("#3"), one("add")),
+        (vec!["4".into()], vec!["3".into()], vec!["1".into(), "2".into(), "3".into()])
+    );
+    let moved = rows(&["--sort", "bytes"]);
+    assert_eq!(moved[1][7], "4000 bytes", "{moved:?}");
+    assert_eq!(moved.last().unwrap()[7], "0 bytes", "{moved:?}");
 }
 
 /// OBS-02: a command tells which fusion it took part in, or why it did not, as text and as JSON.

@@ -93,10 +93,13 @@ impl Fields {
         }
     }
 
-    /// Labels are told as messages show them.
+    /// Labels are told as messages show them: in quotes, or in words where there is none.
     pub(crate) fn unquote(&mut self, name: &str) {
-        if let Some(Value::Text(text)) = self.0.get_mut(name) {
-            *text = text.trim_matches('`').to_owned();
+        let Some(Value::Text(text)) = self.0.get_mut(name) else { return };
+        let inner = text.strip_prefix('`').and_then(|text| text.strip_suffix('`'));
+        match inner.map(str::to_owned) {
+            Some(inner) => *text = inner,
+            None => drop(self.0.remove(name)),
         }
     }
 
@@ -141,6 +144,17 @@ impl Visit for Fields {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn labels_are_told_without_quotes_and_none_not_at_all() {
+        let told = |label: &str| {
+            let mut fields = Fields::default().with("label", Value::text(label));
+            fields.unquote("label");
+            fields
+        };
+        assert_eq!(told("`a `b`").text("label"), "a `b");
+        assert_eq!(told("without a name"), Fields::default());
+    }
 
     #[test]
     fn values_are_json() {

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Who waits longer wants to know why.
+/// A wait that is longer needs a reason.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// Between two kernels of one phase.
 const GAP: Duration = Duration::from_millis(500);

@@ -52,7 +52,7 @@ impl Running<'_> {
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {
-        // A thread that ends has nobody to tell.
+        // A thread that ends notes nothing more.
         let _ = COMPILED.try_with(|count| count.set(count.get() + 1));
         let _ = NOTED.try_with(|noted| {
             let Ok(mut noted) = noted.try_borrow_mut() else { return };

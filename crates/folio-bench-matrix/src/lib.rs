@@ -45,20 +45,31 @@ pub fn execute(options: &Options, registry: &[&dyn Workload]) -> Result<Outcome>
     if options.list {
         return Ok(Outcome { text: list(options, registry)?, is_good: true });
     }
+    if let Some(path) = &options.page {
+        let saved = Matrix::load(path)?;
+        output::files::check(&options.out)?;
+        return written(&saved, options);
+    }
     let saved = options.compare.as_deref().map(Matrix::load).transpose()?;
     output::files::check(&options.out)?;
     let matrix = run::run(options, registry, saved.as_ref())?;
-    output::files::write_somewhere(&matrix, &options.out, options.gate)?;
+    let outcome = written(&matrix, options)?;
+    let over = options.gate.map_or(0, |percent| compare::over_gate(&matrix, percent).len());
+    let has_rows = matrix.rows.iter().any(|row| !row.is_control);
+    Ok(Outcome { is_good: has_rows && matrix.failed.is_empty() && over == 0, ..outcome })
+}
+
+/// Writes all files of a matrix, and says where they are.
+fn written(matrix: &Matrix, options: &Options) -> Result<Outcome> {
+    output::files::write_somewhere(matrix, &options.out, options.gate)?;
     let text = if options.json {
         matrix.json() + "\n"
     } else {
         let place = options.out.join("index.html");
-        let table = output::table::table(&matrix, options.gate);
+        let table = output::table::table(matrix, options.gate);
         format!("{table}\nwritten: {}\n", place.display())
     };
-    let over = options.gate.map_or(0, |percent| compare::over_gate(&matrix, percent).len());
-    let has_rows = matrix.rows.iter().any(|row| !row.is_control);
-    Ok(Outcome { text, is_good: has_rows && matrix.failed.is_empty() && over == 0 })
+    Ok(Outcome { text, is_good: true })
 }
 
 /// The workloads and devices.

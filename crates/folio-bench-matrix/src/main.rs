@@ -4,13 +4,16 @@
 //! measured; 2, what was asked for is not possible.
 
 use clap::Parser;
+use folio_bench_matrix::output::terminal::{coloured, has_colours};
 use folio_bench_matrix::{execute, options::Options, workloads};
+use std::io::{IsTerminal, Write};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    match execute(&Options::parse(), workloads::ALL) {
+    let options = Options::parse();
+    match execute(&options, workloads::ALL) {
         Ok(outcome) => {
-            print!("{}", outcome.text);
+            show(&outcome.text, !options.json);
             if outcome.is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
         }
         Err(why) => {
@@ -18,4 +21,13 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Writes to standard output: a table has its failures in red where the terminal shows colours.
+fn show(text: &str, is_table: bool) {
+    let mut out = std::io::stdout();
+    let has_colours = is_table && has_colours(|name| std::env::var_os(name), out.is_terminal());
+    let text = if has_colours { coloured(text) } else { text.to_owned() };
+    // A reader such as `head` may have gone: then there is no one to tell.
+    let _ = out.write_all(text.as_bytes());
 }

@@ -40,17 +40,26 @@ pub struct Options {
     #[arg(long, value_name = "OLD.json")]
     pub compare: Option<PathBuf>,
     /// With --compare: exit code 1 if a row became slower by more than this, beyond the noise
-    #[arg(long, value_name = "PERCENT", requires = "compare")]
+    #[arg(long, value_name = "PERCENT", requires = "compare", value_parser = percent)]
     pub gate: Option<f64>,
     /// Seconds for everything; rows that find none left are listed as left out
     #[arg(long, value_name = "SECONDS")]
     pub budget: Option<u64>,
     /// The seed of the data
-    #[arg(long, default_value_t = 1)]
+    #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
     /// List the workloads with their modes, and the devices; measure nothing
     #[arg(long)]
     pub list: bool,
+    /// Write the page, the table and the plots of a saved matrix.json; measure nothing
+    #[arg(long, value_name = "OLD.json", conflicts_with_all = ["compare", "list"])]
+    pub page: Option<PathBuf>,
+}
+
+/// Reads a gate: with no number at all, every row would pass it.
+fn percent(text: &str) -> std::result::Result<f64, String> {
+    let number = text.parse().ok().filter(|it: &f64| it.is_finite() && *it >= 0.0);
+    number.ok_or_else(|| "a gate is a number of percent".to_owned())
 }
 
 /// Reads `1000`, `1_000` or `2^20`.
@@ -140,7 +149,31 @@ mod tests {
         let parse = |words: &str| Options::try_parse_from(words.split(' '));
         assert!(parse("x --quick --full").is_err());
         assert!(parse("x --gate 5").is_err());
+        assert!(parse("x --gate NaN --compare a").is_err());
+        assert!(parse("x --page a --compare b").is_err());
         assert_eq!(parse("x --gate 5 --compare a").unwrap().gate, Some(5.0));
         assert_eq!(parse("x -w exp,scan -w sort").unwrap().workload, ["exp", "scan", "sort"]);
+    }
+
+    /// BENCH-01: the command checks options by its help, before this crate is compiled.
+    #[test]
+    fn the_help_of_the_command_has_every_option() {
+        use clap::CommandFactory;
+        let help = include_str!("../../../xtask/src/bench_matrix.rs");
+        let line = |option: &clap::Arg| {
+            let short = option.get_short().map_or(String::new(), |short| format!("-{short}, "));
+            let value = option.get_action().takes_values();
+            let value =
+                option.get_value_names().filter(|_| value).map_or("", |names| names[0].as_str());
+            format!("  {short}--{} {value}", option.get_long().unwrap_or_default())
+        };
+        let lines: Vec<String> = Options::command().get_arguments().map(line).collect();
+        assert!(lines.len() > 10);
+        for line in lines {
+            assert!(help.lines().any(|of_help| of_help.starts_with(&line)), "{line}");
+        }
+        let of_help = help.lines().filter(|line| line.starts_with("  -")).count();
+        let of_clap = Options::command().get_arguments().count();
+        assert_eq!(of_help, of_clap + 1, "and --features, which is cargo's");
     }
 }

@@ -1,6 +1,6 @@
 //! A run of the matrix: which rows there are, in which order, and how long each may take.
 
-use crate::bench::{Case, Effort, Workload};
+use crate::bench::{Case, Effort, Site, Workload};
 use crate::compare;
 use crate::devices::{self, Subject};
 use crate::error::{Error, Result};
@@ -31,15 +31,15 @@ struct Entry<'w> {
 /// The rows: by device, controls first, then small sizes of everything. So what the time does not
 /// reach is large, and every device tells how far it can be trusted.
 fn entries<'w>(
-    subjects: &[Subject],
+    sites: &[Site],
     workloads: &[&'w dyn Workload],
     options: &Options,
 ) -> Vec<Entry<'w>> {
     let mut all = Vec::new();
-    for (subject, of) in subjects.iter().enumerate() {
+    for (subject, site) in sites.iter().enumerate() {
         for workload in workloads {
             for mode in workload.modes() {
-                for (rank, size) in workload.sizes(mode, of.site).iter().enumerate() {
+                for (rank, size) in workload.sizes(mode, *site).iter().enumerate() {
                     if options.wants(*workload, mode, *size) {
                         let case = Case { mode, size: *size };
                         all.push(Entry { subject, workload: *workload, case, rank });
@@ -73,7 +73,10 @@ pub fn run(
     let host = machine::machine();
     let (found, mut left_out) = devices::find(&rt, options)?;
     let mut subjects = Vec::new();
+    let opening = ProgressBar::new_spinner();
+    opening.enable_steady_tick(Duration::from_millis(500));
     for device in &found {
+        opening.set_message(format!("opens and probes {}", device.name()));
         match devices::open(&rt, device, &host, options) {
             Ok(subject) => subjects.push(subject),
             Err(why) => {
@@ -81,6 +84,7 @@ pub fn run(
             }
         }
     }
+    opening.finish_and_clear();
     let mut matrix = Matrix {
         format: FORMAT,
         program: concat!("folio-bench-matrix ", env!("CARGO_PKG_VERSION")).to_owned(),
@@ -95,7 +99,8 @@ pub fn run(
         left_out,
         failed: Vec::new(),
     };
-    let entries = entries(&subjects, &workloads, options);
+    let sites: Vec<Site> = subjects.iter().map(|subject| subject.site).collect();
+    let entries = entries(&sites, &workloads, options);
     if entries.iter().all(|entry| entry.workload.is_control()) {
         let filters = format!(
             "workloads {:?}, modes {:?}, backends {:?}, sizes {:?}",
@@ -297,4 +302,41 @@ fn part(work: &Work, device: &Device, ns: f64) -> Option<Part> {
     let is_memory = of == "bandwidth" || (device.is_cpu && of.ends_with("load"));
     let is_known = least > 0.0 && !(is_memory && is_cached);
     is_known.then(|| Part { of: of.to_owned(), percent: 100.0 * least * 1e9 / ns })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::workloads::ALL;
+    use clap::Parser;
+
+    /// BENCH-02: controls come first on each device, and small sizes before large ones.
+    #[test]
+    fn entries_begin_with_controls_on_every_device() {
+        let options = Options::parse_from(["x", "--full", "-w", "stream"]);
+        let workloads = options.workloads(ALL).unwrap();
+        let site = |is_gpu| Site { effort: Effort::Full, is_gpu };
+        let all = entries(&[site(false), site(true)], &workloads, &options);
+        let devices: Vec<_> = all.chunk_by(|one, next| one.subject == next.subject).collect();
+        assert_eq!(devices.len(), 2, "a device's rows are together");
+        for of_device in devices {
+            let controls = of_device.iter().take_while(|entry| entry.workload.is_control()).count();
+            assert_eq!(controls, 3);
+            let rows = &of_device[controls..];
+            assert!(rows.len() > 10 && rows.iter().all(|entry| !entry.workload.is_control()));
+            assert!(rows.is_sorted_by_key(|entry| entry.rank));
+        }
+    }
+
+    /// BENCH-01: what a device leaves of its share, those after it have; what it takes beyond, they
+    /// have not.
+    #[test]
+    fn shares_are_equal_parts_of_the_time_that_is_left() {
+        let (now, second) = (Instant::now(), Duration::from_secs(1));
+        let until = now + 30 * second;
+        assert_eq!(share(now, until, 3), now + 10 * second);
+        assert_eq!(share(now + 4 * second, until, 2), now + 17 * second);
+        assert_eq!(share(now + 17 * second, until, 1), until);
+        assert_eq!(share(until + second, until, 2), until + second, "nothing is left");
+    }
 }

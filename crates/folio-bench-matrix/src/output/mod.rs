@@ -5,8 +5,9 @@ pub mod page;
 pub mod plots;
 pub mod svg;
 pub mod table;
+pub mod terminal;
 
-use crate::record::{Matrix, Row};
+use crate::record::{Estimate, Matrix, Row};
 
 /// Nanoseconds, with three digits or so.
 pub fn time(ns: f64) -> String {
@@ -49,6 +50,15 @@ pub fn title(row: &Row) -> String {
         return name(row);
     }
     format!("{}, {} {}", name(row), size(row.size), row.unit)
+}
+
+/// The colour of a ratio: none where its interval reaches to within 5 % of 1.0.
+pub fn class(ratio: &Estimate) -> &'static str {
+    match (ratio.low, ratio.high) {
+        (_, ..0.95) => "faster",
+        (1.05.., _) => "slower",
+        _ => "near",
+    }
 }
 
 /// How far the controls are from 1.0: the words for it, and whether figures can be trusted.

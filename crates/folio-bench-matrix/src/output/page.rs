@@ -1,7 +1,7 @@
 //! The page: one file, without network access.
 
 use super::plots::Plot;
-use super::{amount, name, size, time, title, trust, without_rows};
+use super::{amount, class, name, size, time, title, trust, without_rows};
 use crate::error::Result;
 use crate::record::{Change, Matrix, Row};
 use minijinja::value::Serde;
@@ -38,14 +38,19 @@ struct Line {
 }
 
 /// The rows of a workload on a device, at a glance.
-#[derive(Serialize)]
-struct Summary {
-    device: String,
-    workload: String,
-    rows: usize,
-    /// Median, worst, best: the ratio, and its class.
-    ratios: Vec<[String; 2]>,
-    worst: String,
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Summary {
+    /// The device's name.
+    pub device: String,
+    /// The workload's name.
+    pub workload: String,
+    /// How many there are.
+    pub rows: usize,
+    /// Median, worst, best: the ratio, and its class. Of an even number, the median is the worse
+    /// of the two rows in the middle.
+    pub ratios: Vec<[String; 2]>,
+    /// What the worst row is called.
+    pub worst: String,
 }
 
 /// A device as the page shows it.
@@ -83,6 +88,7 @@ struct Page<'m> {
     trust: String,
     is_trusted: bool,
     is_compared: bool,
+    has_peaks: bool,
 }
 
 /// Where a ratio is on a line from a sixteenth to sixteen, in percent.
@@ -90,17 +96,8 @@ fn place(ratio: f64) -> f64 {
     ((ratio.log2() + 4.0) / 8.0 * 100.0).clamp(0.0, 100.0)
 }
 
-/// The colour of a ratio: none where its interval holds a difference too small to notice.
-fn class(low: f64, high: f64) -> &'static str {
-    match (low, high) {
-        (_, ..0.95) => "faster",
-        (1.05.., _) => "slower",
-        _ => "near",
-    }
-}
-
 /// A line for each workload of each device, in the order of the rows.
-fn summaries(matrix: &Matrix) -> Vec<Summary> {
+pub fn summaries(matrix: &Matrix) -> Vec<Summary> {
     let rows: Vec<&Row> = matrix.rows.iter().filter(|row| !row.is_control).collect();
     let alike =
         |one: &&Row, next: &&Row| (&one.device, &one.workload) == (&next.device, &next.workload);
@@ -110,7 +107,7 @@ fn summaries(matrix: &Matrix) -> Vec<Summary> {
         let (best, worst) = (sorted.first()?, sorted.last()?);
         let told = |row: &Row| {
             let ratio = &row.ratio;
-            [format!("{:.2}", ratio.median), class(ratio.low, ratio.high).to_owned()]
+            [format!("{:.2}", ratio.median), class(ratio).to_owned()]
         };
         Some(Summary {
             device: best.device.clone(),
@@ -144,7 +141,7 @@ fn line(row: &Row) -> Line {
         ratio: format!("{:.2}", ratio.median),
         ratio_value: ratio.median,
         interval: format!("{:.2} to {:.2}", ratio.low, ratio.high),
-        class: class(ratio.low, ratio.high),
+        class: class(ratio),
         low: place(ratio.low),
         median: place(ratio.median),
         high: place(ratio.high),
@@ -212,6 +209,7 @@ pub fn page(matrix: &Matrix, plots: &[Plot]) -> Result<String> {
         workloads,
         figures,
         is_compared: matrix.rows.iter().any(|row| row.saved.is_some()),
+        has_peaks: matrix.rows.iter().any(|row| row.peak.is_some()),
         trust,
         is_trusted,
     };

@@ -1,8 +1,8 @@
 //! The plots: a curve of sizes for each workload, bars of ratios, and a roofline for each device.
 
 use super::svg::{Axis, COLOURS, Svg};
-use super::{amount, size, time, title};
-use crate::record::{Device, Matrix, Row};
+use super::{amount, class, size, time, title};
+use crate::record::{Device, Estimate, Matrix, Row};
 use std::collections::BTreeMap;
 
 /// A plot with the name of its file.
@@ -33,54 +33,44 @@ fn file(kind: &str, device: &Device, more: &str) -> String {
     format!("{kind}-{}{more}", device.name).replace(|c: char| !c.is_ascii_alphanumeric(), "-")
 }
 
-/// Wide enough for names at the left.
-const WIDTH: f64 = 820.0;
+/// Narrow enough for a phone, which shows all of it.
+const WIDTH: f64 = 420.0;
+/// Left of a line of text, and right of it.
+const EDGE: f64 = 12.0;
 /// For the labels of an axis.
-const MARGIN: f64 = 88.0;
+const MARGIN: f64 = 82.0;
+/// Where the axes end: half of a label is right of it.
+const RIGHT: f64 = WIDTH - 20.0;
+/// What an axis needs below it: its labels and its name.
+const BELOW: f64 = 40.0;
 
+/// Each row's name and ratio above its bar.
 fn ratios(device: &Device, rows: &[&Row]) -> Plot {
-    const LINE: f64 = 17.0;
-    const LEFT: f64 = 380.0;
-    let height = 70.0 + LINE * rows.len() as f64;
-    let caption = format!(
-        "{}: time of ours by that of {}. Left of 1 we are faster.",
-        device.name, device.by_hand
-    );
+    const LINE: f64 = 30.0;
+    let height = 66.0 + LINE * rows.len() as f64;
+    let (name, by_hand) = (&device.name, &device.by_hand);
+    let caption = format!("{name}: time of ours by that of {by_hand}. Left of 1 we are faster.");
     let mut svg = Svg::new([WIDTH, height], &caption);
-    svg.text(
-        "title",
-        "start",
-        [12.0, 22.0],
-        &format!("{}: ratio to {}", device.name, device.by_hand),
-    );
+    svg.text("title", "start", [EDGE, 22.0], &format!("{name}: ratio to {by_hand}"));
     let values = rows.iter().flat_map(|row| [row.ratio.low, row.ratio.high, 0.8, 1.25]);
-    let axis = Axis::around(values, [LEFT, WIDTH - 60.0], false);
+    let axis = Axis::around(values, [EDGE, WIDTH - EDGE], false);
     for tick in axis.ticks() {
         let x = axis.at(tick);
         svg.line("grid", [x, 36.0], [x, height - 24.0]);
         svg.text("small", "middle", [x, height - 10.0], &format!("{tick}"));
     }
-    for (at, row) in rows.iter().enumerate() {
-        let (y, ratio) = (48.0 + LINE * at as f64, row.ratio);
-        svg.text("", "end", [LEFT - 8.0, y + 4.0], &title(row));
-        let class = match ratio.median {
-            ..0.95 => "faster",
-            ..1.05 => "near",
-            _ => "slower",
-        };
-        let (one, end) = (axis.at(1.0), axis.at(ratio.median));
-        let words = format!(
-            "{}: {:.2} (95 %: {:.2} to {:.2})",
-            title(row),
-            ratio.median,
-            ratio.low,
-            ratio.high
-        );
-        svg.bar(class, [one.min(end), y - 5.0], [(one - end).abs().max(1.5), 10.0], &words);
-        svg.line("whisker", [axis.at(ratio.low), y], [axis.at(ratio.high), y]);
-        svg.text("small", "start", [WIDTH - 52.0, y + 4.0], &format!("{:.2}", ratio.median));
-    }
     svg.line("one", [axis.at(1.0), 36.0], [axis.at(1.0), height - 24.0]);
+    for (at, row) in rows.iter().enumerate() {
+        let (y, ratio) = (50.0 + LINE * at as f64, row.ratio);
+        let Estimate { median, low, high, .. } = ratio;
+        svg.text("", "start", [EDGE, y], &title(row));
+        svg.text("", "end", [WIDTH - EDGE, y], &format!("{median:.2}"));
+        let (one, end, y) = (axis.at(1.0), axis.at(median), y + 9.0);
+        let words = format!("{}: {median:.2} (95 %: {low:.2} to {high:.2})", title(row));
+        let size = [(one - end).abs().max(1.5), 8.0];
+        svg.bar(class(&ratio), [one.min(end), y - 4.0], size, &words);
+        svg.line("whisker", [axis.at(low), y], [axis.at(high), y]);
+    }
     Plot { name: file("ratios", device, ""), caption, svg }
 }
 
@@ -97,40 +87,45 @@ fn roofline(device: &Device, rows: &[&Row]) -> Option<Plot> {
         "{}: operations a second by operations per byte. The line is what probes reached; what stays in caches can be above its slope.",
         device.name
     );
-    let (height, peaks) = (380.0, &device.peaks);
-    let mut svg = Svg::new([WIDTH, height], &caption);
-    svg.text("title", "start", [12.0, 22.0], &format!("{}: roofline", device.name));
+    let peaks = &device.peaks;
+    let mut colours = BTreeMap::new();
+    for row in &rows {
+        let next = colours.len();
+        colours.entry(series(row)).or_insert(next);
+    }
+    let legend =
+        Legend::new("hollow: by hand", true, colours.iter().map(|(name, c)| (&**name, *c)));
+    let bottom = 360.0;
+    let mut svg = Svg::new([WIDTH, bottom + BELOW + legend.height()], &caption);
+    svg.text("title", "start", [EDGE, 22.0], &format!("{}: roofline", device.name));
     let intensity = |row: &Row| row.work.flops / row.work.bytes;
     let rate = |row: &Row, ns: f64| row.work.flops / ns * 1e9;
     let ridge = peaks.flops / peaks.bytes;
     let xs = rows.iter().map(|row| intensity(row)).chain([ridge * 2.0, ridge / 2.0]);
-    let x = Axis::around(xs, [MARGIN, WIDTH - 200.0], true);
+    let x = Axis::around(xs, [MARGIN, RIGHT], true);
     let ys = rows.iter().flat_map(|row| [rate(row, row.ours_ns), rate(row, row.theirs_ns)]);
-    let y = Axis::around(ys.chain([peaks.flops * 1.2]), [height - 46.0, 40.0], true);
+    let y = Axis::around(ys.chain([peaks.flops * 1.2]), [bottom, 40.0], true);
     axes(
         &mut svg,
         x,
         y,
         "operations per byte",
         |rate| format!("{}flop/s", amount(rate)),
-        f64::to_string,
+        |tick| if *tick < 1e4 { tick.to_string() } else { amount(*tick) },
     );
     let ends = [1e-9, ridge, 1e9];
     let roof = ends.map(|at| [x.at(at), y.at((at * peaks.bytes).min(peaks.flops))]);
     let first = x.ticks().first().copied().unwrap_or(ridge);
     let roof = [[x.at(first), y.at((first * peaks.bytes).min(peaks.flops))], roof[1], roof[2]];
     svg.path("roof", &roof);
-    let mut colours = BTreeMap::new();
     for row in rows {
-        let next = colours.len();
-        let colour = *colours.entry(format!("{} {}", row.workload, row.mode)).or_insert(next);
-        let class = format!("c{}", colour % COLOURS);
+        let class = format!("c{}", colours.get(&series(row)).unwrap_or(&0) % COLOURS);
         for (ns, side, open) in [(row.theirs_ns, "by hand", " open"), (row.ours_ns, "ours", "")] {
             let words = format!("{}, {side}: {}flop/s", title(row), amount(rate(row, ns)));
             svg.dot(&format!("{class}{open}"), [x.at(intensity(row)), y.at(rate(row, ns))], &words);
         }
     }
-    legend(&mut svg, colours.iter().map(|(name, colour)| (name.as_str(), *colour)), true);
+    legend.draw(&mut svg, bottom + BELOW);
     Some(Plot { name: file("roofline", device, ""), caption, svg })
 }
 
@@ -145,7 +140,7 @@ fn axes(
     let (ys, xs) = (y.ticks(), x.ticks());
     for tick in &ys {
         let at = y.at(*tick);
-        svg.line("grid", [MARGIN, at], [WIDTH - 200.0, at]);
+        svg.line("grid", [MARGIN, at], [RIGHT, at]);
         svg.text("small", "end", [MARGIN - 6.0, at + 4.0], &of_y(*tick));
     }
     for tick in &xs {
@@ -153,25 +148,57 @@ fn axes(
         svg.line("grid", [at, 40.0], [at, y.at(0.0)]);
         svg.text("small", "middle", [at, y.at(0.0) + 15.0], &of_x(tick));
     }
-    svg.text("small", "middle", [(MARGIN + WIDTH - 200.0) / 2.0, y.at(0.0) + 31.0], name);
+    svg.text("small", "middle", [(MARGIN + RIGHT) / 2.0, y.at(0.0) + 31.0], name);
 }
 
-fn legend<'n>(svg: &mut Svg, names: impl Iterator<Item = (&'n str, usize)>, dots: bool) {
-    let x = WIDTH - 186.0;
-    let mut last = 0.0;
-    for (at, (name, colour)) in names.enumerate() {
-        let y = 48.0 + 17.0 * at as f64;
-        let class = format!("c{}", colour % COLOURS);
-        if dots {
-            svg.dot(&class, [x + 6.0, y - 4.0], name);
-        } else {
-            svg.line(&class, [x, y - 4.0], [x + 14.0, y - 4.0]);
-        }
-        svg.text("small", "start", [x + 20.0, y], if name.is_empty() { "ours" } else { name });
-        last = y;
+/// What the colours of a roofline tell apart.
+fn series(row: &Row) -> String {
+    format!("{} {}", row.workload, row.mode)
+}
+
+/// What the colours mean, below the axes: in as many columns as the longest name leaves room for.
+struct Legend<'n> {
+    hand: &'static str,
+    dots: bool,
+    names: Vec<(&'n str, usize)>,
+    columns: usize,
+}
+
+impl<'n> Legend<'n> {
+    const LINE: f64 = 17.0;
+    /// As wide as a character is at most, on average.
+    const CHARACTER: f64 = 6.0;
+
+    fn new(
+        hand: &'static str,
+        dots: bool,
+        names: impl Iterator<Item = (&'n str, usize)>,
+    ) -> Legend<'n> {
+        let names: Vec<_> = names.collect();
+        let longest = names.iter().map(|(name, _)| name.chars().count()).chain([hand.len()]).max();
+        let width = 30.0 + Self::CHARACTER * longest.unwrap_or(0) as f64;
+        Legend { hand, dots, names, columns: (((WIDTH - 2.0 * EDGE) / width) as usize).max(1) }
     }
-    let hand = if dots { "hollow: by hand" } else { "dashed: by hand" };
-    svg.text("small", "start", [x, last + 20.0], hand);
+
+    fn height(&self) -> f64 {
+        10.0 + Self::LINE * (1 + self.names.len().div_ceil(self.columns)) as f64
+    }
+
+    fn draw(&self, svg: &mut Svg, top: f64) {
+        svg.text("small", "start", [EDGE, top + 12.0], self.hand);
+        let lines = self.names.len().div_ceil(self.columns).max(1);
+        for (at, (name, colour)) in self.names.iter().enumerate() {
+            let x = EDGE + (WIDTH - 2.0 * EDGE) / self.columns as f64 * (at / lines) as f64;
+            let y = top + 12.0 + Self::LINE * (1 + at % lines) as f64;
+            let class = format!("c{}", colour % COLOURS);
+            match self.dots {
+                true => svg.dot(&class, [x + 6.0, y - 4.0], name),
+                false => svg.line(&class, [x, y - 4.0], [x + 14.0, y - 4.0]),
+            }
+            let name = if name.is_empty() { "ours" } else { name };
+            svg.text("small", "start", [x + 20.0, y], name);
+        }
+    }
 }
 
 /// A size at an axis.
@@ -195,13 +222,15 @@ fn curve(device: &Device, workload: &str, rows: &[&Row]) -> Option<Plot> {
     modes.retain(|_, rows| rows.len() > 1);
     let shown: Vec<&Row> = modes.values().flatten().copied().collect();
     let unit = &shown.first()?.unit;
-    let (height, name) = (340.0, format!("{}: {workload}", device.name));
+    let (bottom, name) = (320.0, format!("{}: {workload}", device.name));
     let caption = format!("{name}: time by size, both logarithmic.");
-    let mut svg = Svg::new([WIDTH, height], &caption);
-    svg.text("title", "start", [12.0, 22.0], &name);
-    let x = Axis::around(shown.iter().map(|row| row.size as f64), [MARGIN, WIDTH - 200.0], false);
+    let names: Vec<&str> = modes.keys().copied().collect();
+    let legend = Legend::new("dashed: by hand", false, names.into_iter().zip(0..));
+    let mut svg = Svg::new([WIDTH, bottom + BELOW + legend.height()], &caption);
+    svg.text("title", "start", [EDGE, 22.0], &name);
+    let x = Axis::around(shown.iter().map(|row| row.size as f64), [MARGIN, RIGHT], false);
     let times = shown.iter().flat_map(|row| [row.ours_ns, row.theirs_ns]);
-    let y = Axis::around(times, [height - 46.0, 40.0], true);
+    let y = Axis::around(times, [bottom, 40.0], true);
     axes(&mut svg, x, y, unit, time, |tick| count(*tick));
     for (colour, (mode, rows)) in modes.iter_mut().enumerate() {
         rows.sort_by_key(|row| row.size);
@@ -218,6 +247,6 @@ fn curve(device: &Device, workload: &str, rows: &[&Row]) -> Option<Plot> {
             }
         }
     }
-    legend(&mut svg, modes.keys().copied().zip(0..), false);
+    legend.draw(&mut svg, bottom + BELOW);
     Some(Plot { name: file("sizes", device, &format!("-{workload}")), caption, svg })
 }

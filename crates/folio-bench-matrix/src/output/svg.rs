@@ -69,7 +69,7 @@ impl Svg {
     pub fn inline(&self) -> String {
         let ([w, h], title, body) = (self.size, &self.title, &self.body);
         format!(
-            "<svg class=\"plot\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w:.0} {h:.0}\" role=\"img\" \
+            "<svg class=\"plot\" width=\"{w:.0}\" height=\"{h:.0}\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {w:.0} {h:.0}\" role=\"img\" \
              aria-label=\"{title}\">\n{body}</svg>\n"
         )
     }
@@ -77,10 +77,7 @@ impl Svg {
     /// As a file of its own.
     pub fn file(&self) -> String {
         let style = include_str!("plot.css");
-        let [w, h] = self.size;
-        let whole = format!("<svg width=\"{w:.0}\" height=\"{h:.0}\" ");
-        let whole = self.inline().replacen("<svg ", &whole, 1);
-        whole.replacen(">\n", &format!(">\n<style>\n{style}</style>\n"), 1)
+        self.inline().replacen(">\n", &format!(">\n<style>\n{style}</style>\n"), 1)
     }
 }
 

@@ -9,8 +9,9 @@ use std::fmt::Write;
 pub fn table(matrix: &Matrix, gate: Option<f64>) -> String {
     let mut text = String::new();
     head(&mut text, matrix);
+    let is_compared = matrix.rows.iter().any(|row| row.saved.is_some());
     for device in &matrix.devices {
-        device_head(&mut text, device);
+        device_head(&mut text, device, is_compared);
         let rows = matrix.rows.iter().filter(|row| row.device == device.name);
         rows.for_each(|row| line(&mut text, row));
     }
@@ -42,7 +43,7 @@ fn head(text: &mut String, matrix: &Matrix) {
     );
 }
 
-fn device_head(text: &mut String, device: &Device) {
+fn device_head(text: &mut String, device: &Device, is_compared: bool) {
     let peaks = &device.peaks;
     let _ = writeln!(text, "\n{}: {}, {}", device.name, device.product, device.driver.trim());
     let _ = writeln!(
@@ -56,15 +57,21 @@ fn device_head(text: &mut String, device: &Device) {
     );
     let _ = writeln!(
         text,
-        "  {:<56} {:>9} {:>9} {:>6}  {:<13} {:<15} saved",
-        "row", "ours", device.by_hand, "ratio", "95 %", "of the peak",
+        "  {:<56} {:>9} {:>9} {:>6}  {:<13} {:<15} {}",
+        "row",
+        "ours",
+        device.by_hand,
+        "ratio",
+        "95 %",
+        "of the peak",
+        if is_compared { "saved" } else { "" },
     );
 }
 
 fn line(text: &mut String, row: &Row) {
     let peak = row.peak.as_ref();
     let peak = peak.map_or("-".to_owned(), |part| format!("{:.0} % {}", part.percent, part.of));
-    let saved = row.saved.map_or("-".to_owned(), |saved| format!("{:.2}", saved.ratio));
+    let saved = row.saved.map_or(String::new(), |saved| format!("{:.2}", saved.ratio));
     let _ = writeln!(
         text,
         "  {:<56} {:>9} {:>9} {:>6.2}  {:<13} {peak:<15} {saved}",

@@ -2,8 +2,11 @@
 
 use super::{matrix, row, usual};
 use crate::error::Error;
+use crate::options::Options;
 use crate::output::files;
 use crate::record::{Matrix, schema};
+use clap::Parser;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 /// A folder of a test's own.
@@ -43,6 +46,24 @@ fn everything_is_written_and_read_again() {
     assert_eq!(names, expected);
     let svg = std::fs::read_to_string(folder.join("ratios-cpu-0.svg")).unwrap();
     assert!(svg.starts_with("<svg ") && svg.contains("<style>") && svg.contains("stream, triad"));
+    std::fs::remove_dir_all(&folder).unwrap();
+}
+
+/// BENCH-01: the page of a saved run is made again of its JSON, without a measurement.
+#[test]
+fn a_saved_run_has_a_page() {
+    let folder = folder("page-of-saved");
+    let (saved, out) = (folder.join("saved.json"), folder.join("out"));
+    std::fs::write(&saved, usual(1.0, 1).json()).unwrap();
+    let word = OsStr::new;
+    let words = [word("x"), word("--page"), saved.as_os_str(), word("--out"), out.as_os_str()];
+    let outcome = crate::execute(&Options::parse_from(words), &[]).unwrap();
+    assert!(outcome.is_good && outcome.text.contains("stream, triad"), "{}", outcome.text);
+    let page = std::fs::read_to_string(out.join("index.html")).unwrap();
+    assert!(page.contains("data-title=\"stream, triad, 2^16 f32\""));
+    assert_eq!(Matrix::load(&out.join("matrix.json")).unwrap().json(), usual(1.0, 1).json());
+    let none = [word("x"), word("--page"), word("none.json")];
+    assert!(matches!(crate::execute(&Options::parse_from(none), &[]), Err(Error::File { .. })));
     std::fs::remove_dir_all(&folder).unwrap();
 }
 

@@ -5,6 +5,7 @@
 mod changes;
 mod checks;
 mod files;
+mod glance;
 mod page;
 mod planted;
 

@@ -164,6 +164,24 @@ fn further(left_ns: u64, at_work: usize, most: usize, wake_ns: u64) -> usize {
     pay.min(most).saturating_sub(at_work).min(FAN)
 }
 
+/// What a thread knows of what is left.
+#[derive(Clone, Copy)]
+struct Left {
+    /// Blocks of the part that it is in.
+    blocks: usize,
+    /// Parts in which there may be blocks.
+    parts: usize,
+}
+
+impl Left {
+    /// Blocks in all, about: threads at work are as far in their parts as this one, and the other
+    /// parts, of so many blocks, are whole.
+    fn of_all(self, at_work: usize, each: usize) -> usize {
+        let begun = self.parts.min(at_work);
+        self.blocks * begun + (self.parts - begun) * each
+    }
+}
+
 /// Where a round is found.
 #[derive(Default)]
 struct Slot {
@@ -236,8 +254,8 @@ impl Slot {
     }
 
     /// Takes blocks, from part `own` first, until there are none, or `leaves` says so; it is told
-    /// how many are left, about.
-    fn work(&self, job: &Job<'_>, round: u64, own: usize, mut leaves: impl FnMut(usize) -> bool) {
+    /// how many are left in this thread's part, and how many parts may have blocks.
+    fn work(&self, job: &Job<'_>, round: u64, own: usize, mut leaves: impl FnMut(Left) -> bool) {
         let started = Instant::now();
         let (mut ns, mut blocks, mut part) = (0, 0, own);
         loop {
@@ -256,7 +274,7 @@ impl Slot {
             ns = nanos(started.elapsed());
             job.learn(ns, blocks);
             let parts = self.full.0.load(Ordering::Relaxed).count_ones() as usize;
-            if !goes_on || leaves(left * parts) {
+            if !goes_on || leaves(Left { blocks: left, parts }) {
                 break;
             }
         }
@@ -478,7 +496,7 @@ impl Machine {
         // closed the round and then found no seat that names the slot (`lead`).
         let job = unsafe { &*address };
         if job.is_unknown() {
-            self.call_further(at, job, job.count);
+            self.call_further(at, job, Left { blocks: job.len(0), parts: job.parts });
         }
         let mut first = true;
         slot.work(job, round, number % job.parts, |left| {
@@ -493,12 +511,13 @@ impl Machine {
         true
     }
 
-    /// Calls sleeping threads to a round, if so many blocks that are left are worth that.
-    fn call_further(self: &Arc<Machine>, at: usize, job: &Job<'_>, left: usize) {
+    /// Calls sleeping threads to a round, if what is left is worth that.
+    fn call_further(self: &Arc<Machine>, at: usize, job: &Job<'_>, left: Left) {
         if self.asleep() == 0 {
             return;
         }
         let at_work = 1 + self.crew.members(at);
+        let left = left.of_all(at_work, job.len(0));
         let (ns, wake_ns) = (job.ns_of(left), self.crew.wake_ns());
         for _ in 0..further(ns, at_work, job.parts, wake_ns) {
             self.call();
@@ -617,6 +636,23 @@ mod tests {
         assert_eq!(grown(0, 64, 0), 1);
         // No thread calls more than a few.
         assert_eq!(further(u64::MAX, 1, 4096, 10_000), FAN);
+    }
+
+    /// BACK-05: also where each thread has one block.
+    #[test]
+    fn sleeping_threads_are_called_to_blocks_that_no_thread_has_begun() {
+        let left = |blocks, parts, at_work| Left { blocks, parts }.of_all(at_work, 4);
+        assert_eq!([left(0, 16, 1), left(3, 16, 1), left(3, 16, 16)], [60, 63, 48]);
+        assert_eq!([left(0, 0, 1), left(2, 1, 5)], [0, 2]);
+        let machine = Arc::new(Machine::new(16, Box::default()));
+        let take_time = |_| {
+            let started = Instant::now();
+            while started.elapsed() < Duration::from_micros(500) {}
+            true
+        };
+        machine.share(1, (16, 500_000), &take_time);
+        let calls = machine.crew.calls.load(Ordering::Relaxed);
+        assert!((2..=16).contains(&calls), "{calls}");
     }
 
     /// BACK-05

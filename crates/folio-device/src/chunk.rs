@@ -79,7 +79,8 @@ impl SharedChunks {
     /// Takes a chunk's memory out of its place.
     fn take(&self, place: &Place) -> Option<Whole> {
         let values = place.values.swap(std::ptr::null_mut(), Ordering::Acquire);
-        (!values.is_null()).then_some(Whole(values))
+        // Not `then_some`: what it drops where there is none would be null.
+        (!values.is_null()).then(|| Whole(values))
     }
 
     /// Where the values of a chunk are; null if there is no such chunk. The memory stays until all
@@ -137,5 +138,28 @@ impl Drop for Whole {
         // SAFETY: made by `Box::into_raw` in `enter`, and taken out of its place once (`take`), or
         // never put into one; so no other thread uses it.
         keep(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn chunks_that_were_left_half_written_are_cleared_and_the_others_are_not_there() {
+        let chunks = SharedChunks::new(3);
+        chunks.clear();
+        assert!(!chunks.enter::<u32>(1).is_null());
+        assert!(chunks.leave(1, 5, 10).is_none());
+        chunks.clear();
+        assert_eq!(chunks.len(), 0);
+        // The count begins anew.
+        let first = chunks.enter::<u32>(1);
+        assert_eq!(first, chunks.enter::<u32>(1));
+        assert!(chunks.leave(1, 4, 10).is_none());
+        assert!(chunks.leave(1, 6, 10).is_some());
+        assert!(chunks.enter::<u32>(3).is_null());
+        // One that is dropped half written gives its memory back.
+        chunks.enter::<u64>(2);
     }
 }

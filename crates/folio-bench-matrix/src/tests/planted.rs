@@ -3,6 +3,7 @@
 use crate::bench::{Bench, Case, Pair, Run, Site, Workload};
 use crate::compare::over_gate;
 use crate::error::Result;
+use crate::execute;
 use crate::options::Options;
 use crate::record::{Change, Matrix};
 use crate::run::run;
@@ -57,6 +58,29 @@ impl Workload for Slowed {
 
 fn stream() -> &'static dyn Workload {
     *ALL.iter().find(|workload| workload.name() == "stream").unwrap()
+}
+
+/// BENCH-02: a run that finds no time for a row is a failure, and says which device has none. Its
+/// controls are there all the same.
+#[test]
+fn a_run_without_rows_is_a_failure() {
+    let _alone = super::alone();
+    let folder = super::files::folder("no-rows");
+    let words = "x -b cpu --quick --budget 0 -w stream -s 2^16 -m copy".split(' ');
+    let mut options = Options::parse_from(words);
+    options.out = folder.clone();
+    let control = *ALL.iter().find(|workload| workload.is_control()).unwrap();
+    let outcome = execute(&options, &[control, &Slowed(stream())]).unwrap();
+    assert!(!outcome.is_good);
+    assert!(outcome.text.contains("NO ROW of cpu:0 was measured"), "{}", outcome.text);
+    let matrix = Matrix::load(&folder.join("matrix.json")).unwrap();
+    assert_eq!(matrix.rows.iter().filter(|row| row.is_control).count(), 3);
+    assert_eq!(matrix.rows.len(), 3);
+    let out = matrix.left_out.iter().find(|out| out.what == "cpu:0: stream, copy, 65536 f32");
+    assert_eq!(out.unwrap().reason, "the time was used up (--budget)");
+    let page = std::fs::read_to_string(folder.join("index.html")).unwrap();
+    assert!(page.contains("<p class=\"trust bad\">No row of cpu:0 was measured"));
+    std::fs::remove_dir_all(&folder).unwrap();
 }
 
 fn measured(workload: &dyn Workload, saved: Option<&Matrix>) -> Matrix {

@@ -68,6 +68,8 @@ const MAX_DEPTH: u32 = 8;
 thread_local! {
     /// How many operations on this thread's stack wait for the pool, and let it run others.
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    /// This thread serves.
+    static SERVES: Cell<bool> = const { Cell::new(false) };
 }
 
 /// True while this thread works on something else inside an operation: what it starts then should
@@ -225,19 +227,32 @@ impl Machine {
     fn serve(self: &Arc<Machine>) {
         let number = self.number().unwrap_or(0);
         let Some(seat) = self.crew.seat(number) else { return };
+        if nested() || SERVES.get() {
+            return self.serve_within(seat, number);
+        }
+        SERVES.set(true);
         loop {
             let seen = self.news();
-            let served = self.serve_one(seat, number);
-            // The operation below waits for this thread.
-            let ends = nested();
-            if !ends && (served || self.look(seat, seen)) {
+            if self.serve_one(seat, number) || self.look(seat, seen) {
                 continue;
             }
             self.asleep.0.fetch_add(1, Ordering::SeqCst);
-            if ends || self.news() == seen || !self.take_sleeper() {
-                return;
+            if self.news() == seen || !self.take_sleeper() {
+                break;
             }
         }
+        SERVES.set(false);
+    }
+
+    /// A thread that waits inside an operation has taken the call of one that is asleep still: that
+    /// one is counted again first, so that it can be called for what is brought from here on. What
+    /// was brought before is looked for after that. The operation below waits for this thread, so
+    /// it does one thing.
+    fn serve_within(self: &Arc<Machine>, seat: &Seat, number: usize) {
+        self.asleep.0.fetch_add(1, Ordering::SeqCst);
+        let one = || self.serve_one(seat, number);
+        // A kernel that uses rayon waits without a depth.
+        let _ = if nested() { one() } else { nest(one) };
     }
 
     fn serve_one(self: &Arc<Machine>, seat: &Seat, number: usize) -> bool {
@@ -317,6 +332,12 @@ impl Machine {
         }
     }
 
+    /// On a thread of the pool.
+    #[cfg(test)]
+    pub(crate) fn on_pool<R: Send>(&self, run: impl FnOnce() -> R + Send) -> R {
+        self.pool().expect("tests have threads").install(run)
+    }
+
     /// On a thread of the pool: runs something else that is ready; `false` when there is nothing.
     /// `None` elsewhere. Starts no pool.
     pub(crate) fn help(self: &Arc<Machine>) -> Option<bool> {
@@ -328,5 +349,69 @@ impl Machine {
         let number = pool.current_thread_index()?;
         let one = || self.crew.seat(number).is_some_and(|seat| self.serve_one(seat, number));
         nest(|| Some(one() || pool.yield_now() == Some(Yield::Executed)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lane::CpuLane;
+    use folio_core::hal::{
+        Args, Block, BlockKernel, Geometry, Head, KernelRef, Lane, NativeKernel, Notify, Op, Order,
+        ParamPtr, Verdict,
+    };
+    use std::sync::atomic::AtomicUsize;
+
+    /// Notes how many threads could be called meanwhile, and serves so many times more inside.
+    struct Serves(Arc<Machine>, usize, Arc<AtomicUsize>);
+
+    impl BlockKernel for Serves {
+        unsafe fn run(&self, _: &[ParamPtr], _: &Block) -> Verdict {
+            let Serves(machine, more, noted) = self;
+            noted.store(machine.asleep(), Ordering::Relaxed);
+            if *more > 0 {
+                bring(machine, *more - 1, noted);
+                // The call of a thread that is asleep is taken by this one.
+                assert!(machine.take_sleeper());
+                machine.serve();
+            }
+            Ok(())
+        }
+    }
+
+    /// A lane that waits for a thread, of which none is called.
+    fn bring(machine: &Arc<Machine>, more: usize, noted: &Arc<AtomicUsize>) {
+        let asleep = machine.asleep.0.swap(0, Ordering::SeqCst);
+        let lane = CpuLane::new(machine.clone(), Notify::none());
+        let order = Order::AfterPrevious;
+        let head = Head { tick: 1, order, waits: &[], label: "", timed: false };
+        let serves = Serves(machine.clone(), more, noted.clone());
+        let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(serves))));
+        let geometry = Geometry::new(1, [1, 1, 1]);
+        lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+        drop(lane);
+        machine.asleep.0.store(asleep, Ordering::SeqCst);
+    }
+
+    #[test]
+    fn a_thread_that_serves_within_an_operation_leaves_the_others_to_be_called() {
+        for (waits, more) in [(true, 0), (true, 2), (false, 1), (false, 3)] {
+            let machine = Arc::new(Machine::new(2, Box::default()));
+            let noted = Arc::new(AtomicUsize::new(usize::MAX));
+            machine.on_pool(|| {
+                // This thread was called.
+                assert!(machine.take_sleeper());
+                bring(&machine, more, &noted);
+                if waits {
+                    assert!(machine.take_sleeper());
+                    nest(|| machine.serve());
+                    machine.asleep.0.fetch_add(1, Ordering::SeqCst);
+                } else {
+                    machine.serve();
+                }
+            });
+            assert_eq!((noted.load(Ordering::Relaxed), machine.asleep()), (1, 2), "{more}");
+            assert_eq!(machine.waiting.load(Ordering::SeqCst), 0);
+        }
     }
 }

@@ -49,8 +49,6 @@ const FIRST_WAKE_NS: u64 = 10_000;
 const WAKE_NS: std::ops::RangeInclusive<u64> = 2_000..=100_000;
 /// How often a thread looks for something before it looks at the clock.
 pub(crate) const SPINS: usize = 32;
-/// How long a leader sleeps before it looks for other work again.
-const NAP: Duration = Duration::from_micros(200);
 /// Bits of a place in a part; the others are the number of the round.
 const PLACE_BITS: u32 = 20;
 const PLACES: u64 = 1 << PLACE_BITS;
@@ -369,21 +367,21 @@ impl Crew {
         self.seats.iter().all(|line| line.0.slot.load(Ordering::SeqCst) != slot + 1)
     }
 
-    /// The leader's: waits until no member is there. `relax` lets other threads run, `other` does
-    /// something else meanwhile, if it can.
-    fn wait_for_members(&self, at: usize, relax: impl Fn(), other: impl Fn() -> bool) {
+    /// The leader's: waits until no member is there; `relax` lets other threads run. It runs no
+    /// lane meanwhile: the launch would end after what that lane does, which may wait for the
+    /// launch.
+    fn wait_for_members(&self, at: usize, relax: impl Fn()) {
         let Some(Line(slot)) = self.slots.get(at) else { return };
         let started = Instant::now();
         while !self.is_empty(at) {
             if started.elapsed() < LOOK {
                 std::hint::spin_loop();
                 relax();
-            } else if !other() {
+            } else {
                 let guard = lock(&slot.bed);
                 slot.sleeps.store(true, Ordering::SeqCst);
                 if !self.is_empty(at) {
-                    let woken = slot.wake.wait_timeout(guard, NAP);
-                    drop(woken.unwrap_or_else(PoisonError::into_inner));
+                    drop(slot.wake.wait(guard).unwrap_or_else(PoisonError::into_inner));
                 }
                 slot.sleeps.store(false, Ordering::Relaxed);
             }
@@ -463,8 +461,7 @@ impl Machine {
         });
         slot.round.store(0, Ordering::SeqCst);
         self.crew.open.0.fetch_sub(1, Ordering::Relaxed);
-        let other = || self.help() == Some(true);
-        self.crew.wait_for_members(at, || self.relax(), other);
+        self.crew.wait_for_members(at, || self.relax());
         // Release: a thread that claims the slot next comes after this round.
         slot.claimed.store(false, Ordering::Release);
     }
@@ -480,7 +477,7 @@ impl Machine {
         let has_blocks = |slot: &Slot| slot.full.0.load(Ordering::Relaxed) != 0;
         { slots }
             .filter(|(_, slot)| fits(slot) && has_blocks(slot))
-            .any(|(at, slot)| self.join_at(seat, number, (at, slot)))
+            .any(|(at, slot)| self.join_at(seat, number, (at, slot), fits))
     }
 
     fn join_at(
@@ -488,8 +485,15 @@ impl Machine {
         seat: &Seat,
         number: usize,
         (at, slot): (usize, &Slot),
+        fits: impl Fn(&Slot) -> bool,
     ) -> bool {
         let Some(round) = seat.enter(slot, at) else { return false };
+        // Another lane's round may have replaced the one that was looked at. A thread of the
+        // program runs none of its blocks: it may hold a lock that they take.
+        if !fits(slot) {
+            seat.leave(slot);
+            return false;
+        }
         let address = slot.job.load(Ordering::Relaxed).cast::<Job<'_>>();
         // SAFETY: this thread's seat named the slot before it read that a round is open there. The
         // leader stored the address before it opened the round, and keeps the job until it has
@@ -697,6 +701,77 @@ mod tests {
             let wanted: usize =
                 (0..4).flat_map(|t| (0..300).map(move |n| 1 + (n * 7 + t) % 257)).sum();
             assert_eq!(all, wanted);
+        }
+    }
+
+    /// Notes whether the leader runs it while it leads.
+    struct OnTop {
+        machine: Arc<Machine>,
+        leader: usize,
+        leads: Arc<AtomicBool>,
+        noted: Arc<AtomicBool>,
+    }
+
+    impl BlockKernel for OnTop {
+        unsafe fn run(&self, _: &[ParamPtr], _: &Block) -> Verdict {
+            let is_leader = self.machine.number() == Some(self.leader);
+            self.noted.fetch_or(is_leader && self.leads.load(Ordering::Relaxed), Ordering::Relaxed);
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_leader_that_waits_for_a_member_runs_no_lane() {
+        let machine = Arc::new(Machine::new(2, Box::default()));
+        let lane = CpuLane::new(machine.clone(), Notify::none());
+        let [began, leads, noted] = [(); 3].map(|()| Arc::new(AtomicBool::new(false)));
+        let bring = |leader| {
+            let order = Order::AfterPrevious;
+            let head = Head { tick: 1, order, waits: &[], label: "", timed: false };
+            let (machine, leads, noted) = (machine.clone(), leads.clone(), noted.clone());
+            let on_top = OnTop { machine, leader, leads, noted };
+            let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(on_top))));
+            let geometry = Geometry::new(1, [1, 1, 1]);
+            lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+            lane.drive();
+        };
+        machine.on_pool(|| {
+            let leader = machine.number().unwrap();
+            leads.store(true, Ordering::Relaxed);
+            machine.share(1, (2, 0), &|_| {
+                if machine.number() == Some(leader) {
+                    while !began.load(Ordering::Acquire) {
+                        std::hint::spin_loop();
+                    }
+                    return true;
+                }
+                bring(leader);
+                began.store(true, Ordering::Release);
+                let end = Instant::now() + 100 * LOOK;
+                while !noted.load(Ordering::Relaxed) && Instant::now() < end {}
+                true
+            });
+            leads.store(false, Ordering::Relaxed);
+        });
+        assert_eq!(lane.wait(1, None), Ok(true));
+        assert!(!noted.load(Ordering::Relaxed));
+    }
+
+    #[test]
+    fn a_leader_that_sleeps_is_woken_by_the_last_member() {
+        let machine = Arc::new(Machine::new(3, Box::default()));
+        let leader = std::thread::current().id();
+        for count in (2..6).cycle().take(400) {
+            let ran = AtomicUsize::new(0);
+            machine.share(1, (count, 0), &|index| {
+                // The leader has no more blocks before the others have ended theirs.
+                let is_leader = std::thread::current().id() == leader;
+                let end = Instant::now() + LOOK * if is_leader { 0 } else { index as u32 };
+                while Instant::now() < end {}
+                ran.fetch_add(1, Ordering::Relaxed);
+                true
+            });
+            assert_eq!(ran.load(Ordering::Relaxed), count);
         }
     }
 

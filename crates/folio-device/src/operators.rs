@@ -90,13 +90,16 @@ pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
 }
 
 /// A trait that is Rust's of an operator; by that macros ask whether a trait is it.
+///
+/// # Safety
+/// It is that of the mark: what the trait's method is called for, the table calls the operator.
 #[diagnostic::on_unimplemented(
     message = "this is not the trait of Rust's operator",
     label = "another trait",
     note = "of traits, only `Add`, `Sub`, `Mul`, `Div`, `Rem` and `Neg` of `std::ops` can be device functions; write an `impl` of \
         the struct"
 )]
-pub trait IsOperator<const MARK: char, B> {}
+pub unsafe trait IsOperator<const MARK: char, B> {}
 
 /// What such a trait is of.
 #[derive(Debug)]
@@ -105,13 +108,15 @@ pub struct Operand<A>(PhantomData<A>);
 macro_rules! is_operator {
     ($($mark:literal $rust:ident;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<B, A: std::ops::$rust<B>> IsOperator<$mark, B> for Operand<A> {}
+        // SAFETY: only types that the trait of Rust's own takes have it.
+        unsafe impl<B, A: std::ops::$rust<B>> IsOperator<$mark, B> for Operand<A> {}
     )*};
 }
 is_operator! { '+' Add; '-' Sub; '*' Mul; '/' Div; '%' Rem; }
 
 #[diagnostic::do_not_recommend]
-impl<B, A: std::ops::Neg> IsOperator<'!', B> for Operand<A> {}
+// SAFETY: as above.
+unsafe impl<B, A: std::ops::Neg> IsOperator<'!', B> for Operand<A> {}
 
 /// Compiles where it is.
 pub fn is_operator<const MARK: char, A: IsOperator<MARK, B>, B>() {}

@@ -183,7 +183,7 @@ fn lives_of_buffers_of_an_allocator(rig: &Rig) -> Outcome {
         while !live.is_empty() {
             live.swap_remove(rng.below(live.len()));
         }
-        rt.wait()?;
+        unless_short(rt.wait())?;
         is_back(&pool)?;
     }
     Ok(())
@@ -230,7 +230,7 @@ fn step_of_a_life(
         5 => drop(live.swap_remove(at)),
         6 => match x.release(&q.device()) {
             Ok(()) | Err(Error::InUse { .. } | Error::OnlyCopy { .. }) => {}
-            Err(other) => return Err(other.into()),
+            Err(other) => drop(unless_short::<()>(Err(other))?),
         },
         _ => pool.refuse(rng.chance(30)),
     }
@@ -242,6 +242,9 @@ fn unless_short<T>(result: Result<T, Error>) -> Result<Option<T>, Stop> {
     match result {
         Ok(done) => Ok(Some(done)),
         Err(Error::OutOfMemory { .. } | Error::Allocator { .. }) => Ok(None),
+        // A copy by way of the host takes memory of the host's budget when it begins. What it was
+        // for is lost then, and says so at each use.
+        Err(other) if other.to_string().contains("out of memory") => Ok(None),
         Err(other) => Err(other.into()),
     }
 }

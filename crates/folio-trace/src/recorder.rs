@@ -19,6 +19,8 @@ struct Operation {
     after: Vec<String>,
     /// When it was handed over.
     begun: Option<Instant>,
+    /// When it ended, if another thread told that first.
+    ended: Option<Instant>,
 }
 
 /// A row of the picture.
@@ -135,10 +137,13 @@ impl Recorder {
                 operation.fields.0.extend(fields.0);
             }
             "launch" => {
-                let operation = self.operations.entry(stamp).or_default();
+                let operation = self.operations.entry(stamp.clone()).or_default();
                 operation.begun = Some(Instant::now());
                 for (name, value) in fields.0 {
                     operation.fields.0.entry(name).or_insert(value);
+                }
+                if operation.ended.is_some() {
+                    self.complete(&stamp, Fields::default());
                 }
             }
             "complete" => self.complete(&stamp, fields),
@@ -156,17 +161,24 @@ impl Recorder {
     }
 
     fn complete(&mut self, stamp: &str, fields: Fields) {
-        let now = Instant::now();
         let mut operation = self.operations.remove(stamp).unwrap_or_default();
+        let now = operation.ended.unwrap_or_else(Instant::now);
         for (name, value) in fields.0 {
             // Where this is told is another call than where it was planned.
             operation.fields.0.entry(name).or_insert(value);
         }
+        let failed = operation.fields.0.get("failed") == Some(&Value::Flag(true));
+        let has_place = operation.fields.0.contains_key("lane");
+        if operation.begun.is_none() && has_place && !failed {
+            // The thread that handed it over has yet to tell so.
+            operation.ended = Some(now);
+            self.operations.insert(stamp.to_owned(), operation);
+            return;
+        }
         let after = operation.after.clone();
         let fields = operation.fields;
-        let Some(begun) = operation.begun else {
+        let Some(begun) = operation.begun.map(|begun| begun.min(now)) else {
             // Some of the host's have no length: a wait for data that is there.
-            let failed = fields.0.get("failed") == Some(&Value::Flag(true));
             let what = fields.text("what").to_owned();
             return self.moment(if failed { "never began:" } else { &what }, fields);
         };
@@ -175,7 +187,7 @@ impl Recorder {
         let before = after.iter().filter_map(|stamp| self.ended.get(stamp).copied());
         let before: Vec<_> = before.collect();
         let ready = before.iter().map(|(_, end)| *end).max();
-        let (from, to) = (begun.max(free).max(ready.unwrap_or(begun)), now);
+        let (from, to) = (begun.max(free).max(ready.unwrap_or(begun)).min(now), now);
         let kind = match fields.text("kind") {
             "" | "plan" => fields.text("what").to_owned(),
             kind => kind.to_owned(),
@@ -250,6 +262,24 @@ mod tests {
             .with("stamp", Value::Text(format!("{at}")))
             .with("what", Value::text("host task"));
         recorder.event(fields);
+    }
+
+    /// OBS-01: another thread than the one that hands an operation over may tell of its end first.
+    #[test]
+    fn an_end_that_is_told_first_waits_for_its_beginning() {
+        let path = std::env::temp_dir().join(format!("folio-ends-{}.json", std::process::id()));
+        let mut recorder = Recorder::new(File::create(&path).unwrap()).unwrap();
+        for what in ["complete", "launch"] {
+            let fields = Fields::default().with("message", Value::text(what));
+            let fields = fields.with("stamp", Value::text("7")).with("what", Value::text("kernel"));
+            recorder
+                .event(fields.with("device", Value::text("cpu:0")).with("lane", Value::Number(3)));
+        }
+        assert!(recorder.operations.is_empty() && recorder.tracks.contains_key("cpu:0 lane 3"));
+        drop(recorder);
+        let text = std::fs::read_to_string(&path).unwrap();
+        assert_eq!(text.matches(r#""ph":"X""#).count(), 1, "{text}");
+        std::fs::remove_file(path).unwrap();
     }
 
     /// OBS-01: the host has as many rows as it does things at once, however many it does.

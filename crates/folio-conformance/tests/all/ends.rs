@@ -21,8 +21,8 @@ fn sum(i: Item, x: In<f32>, y: InOut<f32>) {
     y[i] += x[i];
 }
 
-/// Launches, reads and allocates for ever; says when it has done so once.
-fn works(rt: &Runtime, turn: usize, begun: &Sender<()>) -> folio::Result<()> {
+/// Launches, reads and allocates for ever; says each time that it has done so.
+fn works(rt: &Runtime, turn: usize, done: &Sender<usize>) -> folio::Result<()> {
     let q = rt.queue()?;
     let x = rt.buffer_from(&[1.0f32; 1000])?;
     let mut y = rt.buffer_from(&[1.0f32; 1000])?;
@@ -38,7 +38,7 @@ fn works(rt: &Runtime, turn: usize, begun: &Sender<()>) -> folio::Result<()> {
                 q.run(5000, sum(&more, &mut z))?;
             }
         }
-        let _ = begun.send(());
+        let _ = done.send(turn);
     }
 }
 
@@ -49,7 +49,12 @@ fn ends(rt: &Runtime, after: Duration) {
         let (rt, say) = (rt.clone(), say.clone());
         thread::spawn(move || works(&rt, turn, &say))
     });
-    hear.recv_timeout(Duration::from_secs(60)).unwrap();
+    // Each has done it twice: lavapipe compiles in threads of its own when work begins, and a
+    // process that ends meanwhile crashes, which nothing here can prevent (docs/drivers.md).
+    let mut times = [0; 3];
+    while times.iter().any(|times| *times < 2) {
+        times[hear.recv_timeout(Duration::from_secs(60)).unwrap()] += 1;
+    }
     thread::sleep(after);
     assert!(threads.iter().all(|thread| !thread.is_finished()));
     println!("{ENDS}");

@@ -10,12 +10,12 @@
 //! operation's failure.
 
 use crate::cost::{TINY_NS, Verdict};
-use crate::crew::nanos;
 use crate::graph::Nodes;
 use crate::lane::{Core, Queue, Revived, State};
 use crate::lock;
 use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work, bytes_ns};
 use crate::pool;
+use crate::round::nanos;
 use crate::spread::Blocks;
 use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};
 use smallvec::SmallVec;

@@ -10,7 +10,8 @@
 //! and devices), `memory` (domains), `lane` (the queue and the wait protocol), `driver` (who runs a
 //! lane, and how), `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and
 //! fills), `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready),
-//! `crew` (threads that share a launch), `graph` (lists of operations that run as one).
+//! `crew` (threads that share a launch), `round` (such a launch), `graph` (lists of operations that
+//! run as one).
 //!
 //! # Waiting inside a kernel
 //!
@@ -42,6 +43,7 @@ mod lane;
 mod memory;
 mod op;
 mod pool;
+mod round;
 mod spread;
 
 pub use config::{Builder, ConfigError, GroupLimits};

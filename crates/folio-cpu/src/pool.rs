@@ -14,17 +14,18 @@
 //! - A looker reads `news`, looks for work, and then waits for `news` to change. A sentinel that
 //!   stops looking first gives that up, and then reads `news` once more.
 //! - A thread that falls asleep first counts itself in `asleep`, and then reads `news` once more. A
-//!   thread that calls takes one out of the count: so nobody is called who is awake.
+//!   thread that calls takes one out of the count: so no call is for a thread that is awake.
 //!
 //! All of these are sequentially consistent. So a bringer that finds a sentinel, or no thread
 //! asleep, has changed `news` before the last look of that thread.
 
 use crate::cost::Costs;
-use crate::crew::{Crew, Line, SPINS, Seat};
+use crate::crew::{Crew, SPINS, Seat};
 use crate::driver::{self, Driver};
 use crate::lane::Core;
 use crate::lock;
 use crate::memory::Memory;
+use crate::round::Line;
 use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
 use std::collections::VecDeque;

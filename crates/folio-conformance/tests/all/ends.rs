@@ -49,8 +49,8 @@ fn ends(rt: &Runtime, after: Duration) {
         let (rt, say) = (rt.clone(), say.clone());
         thread::spawn(move || works(&rt, turn, &say))
     });
-    // Each has done it twice: lavapipe compiles in threads of its own when work begins, and a
-    // process that ends meanwhile crashes, which nothing here can prevent (docs/drivers.md).
+    // Each thread has done it twice: with a cold cache of Mesa's, a process that ends soon after
+    // its first launches crashes in lavapipe (docs/drivers.md).
     let mut times = [0; 3];
     while times.iter().any(|times| *times < 2) {
         times[hear.recv_timeout(Duration::from_secs(60)).unwrap()] += 1;

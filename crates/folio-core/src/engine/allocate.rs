@@ -135,8 +135,8 @@ impl Engine {
         self.noting_loss(made)
     }
 
-    /// Looks for memory that nobody needs: its last users may have ended without anybody having
-    /// looked.
+    /// Looks for memory that is unused: its last users may have ended, and no thread has polled
+    /// their lanes since.
     pub(crate) fn reclaim(&self) {
         self.look_at_lanes();
         self.enter(Ledger::poll_all);

@@ -89,8 +89,8 @@ pub(crate) enum Owner {
     Host(Lender),
     /// The engine, with the allocator of this device (an index of the runtime), by this handle.
     Device(u16, u64),
-    /// Somebody else. The device's allocator has only a name for it, this handle, which the engine
-    /// gives back. No budget counts it.
+    /// The program, or another library. The device's allocator has only a name for it, this handle,
+    /// which the engine gives back. No budget counts it.
     Imported(u16, u64),
     /// Somebody else.
     User,

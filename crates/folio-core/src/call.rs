@@ -2,9 +2,9 @@
 
 use crate::buffer::{AsPart, AsPartMut, Part, widen, widen_at};
 use crate::element::DeviceType;
-use crate::engine::access::Mode;
-use crate::engine::launch::{Function, Launch, Scalars};
-use crate::engine::wait::InKernel;
+use crate::engine::kernels::launch::{Function, Launch, Scalars};
+use crate::engine::terms::access::Mode;
+use crate::engine::threads::wait::InKernel;
 use crate::error::{Error, Result};
 use crate::geom::{Box3, Dims};
 use crate::group::run::grouped;

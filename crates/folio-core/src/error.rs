@@ -7,7 +7,7 @@
 //! without a handler it is written to standard error when the runtime's last handle goes.
 
 use crate::allocator::AllocatorFault;
-use crate::engine::fused::blamed;
+use crate::engine::kernels::fused::blamed;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use folio_kernel::Violation;
 use folio_kernel::checks::Check;

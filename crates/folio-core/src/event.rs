@@ -1,11 +1,11 @@
 //! Events: when a command is done, and how it ended.
 
 use crate::buffer::Part;
-use crate::engine::access::{Access, Mode};
-use crate::engine::command::Command;
-use crate::engine::failures::EpochPin;
 use crate::engine::lanes::Lanes;
-use crate::engine::wait::Waited;
+use crate::engine::ledger::failures::EpochPin;
+use crate::engine::runs::command::Command;
+use crate::engine::terms::access::{Access, Mode};
+use crate::engine::threads::wait::Waited;
 use crate::error::{Error, Failure, Result};
 use crate::graph::{Node, Recorded, RunTimes};
 use crate::group::TaskTiming;

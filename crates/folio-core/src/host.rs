@@ -6,7 +6,7 @@ use crate::buffer::{widen, widen_at};
 use crate::call::{Places, group_too_large, owned};
 use crate::coords::Coords;
 use crate::element::DeviceType;
-use crate::engine::launch::Scalars;
+use crate::engine::kernels::launch::Scalars;
 use crate::error::{Cause, Error, Failure, Label, Result};
 use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, out_of_range};

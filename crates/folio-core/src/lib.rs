@@ -64,8 +64,8 @@ pub use element::DeviceType;
 pub mod fields {
     pub use crate::element::{Checked, Field, Unchecked};
 }
-pub use engine::evict::Evict;
-pub use engine::link::{Apart, Linkage, Links};
+pub use engine::memory::evict::Evict;
+pub use engine::memory::link::{Apart, Linkage, Links};
 pub use error::{Cause, Error, Failure, GraphError, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
 /// What kernels are: the IR (`folio-kernel`), and in [`device`](ir::device) the Rust form

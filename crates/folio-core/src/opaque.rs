@@ -2,7 +2,7 @@
 //! command states.
 
 use crate::element::{DeviceType, bytes_of};
-use crate::engine::loaded::LoadedKernel;
+use crate::engine::kernels::loaded::LoadedKernel;
 #[cfg(doc)]
 use crate::error::Error;
 use crate::error::Result;

@@ -2,7 +2,7 @@
 //! and caches are. It runs when a program asks for it, and never by itself. What it found is on
 //! disk, where plans of later processes find it without being told.
 
-use crate::engine::fused::default_costs;
+use crate::engine::kernels::fused::default_costs;
 use crate::error::Result;
 use crate::hal::{DeviceInfo, DeviceKind};
 use crate::queue::Queue;

@@ -3,8 +3,8 @@
 use crate::buffer::{AsPart, AsPartMut, widen, widen_at};
 use crate::call::{KernelCall, RunsIn};
 use crate::element::DeviceType;
-use crate::engine::command::Command;
-use crate::engine::wait::Waited;
+use crate::engine::runs::command::Command;
+use crate::engine::threads::wait::Waited;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::{Batches, Called, Recorder};
@@ -48,7 +48,7 @@ pub(crate) struct Inner {
 
 impl Drop for Inner {
     fn drop(&mut self) {
-        if crate::engine::tracker::leaks_inside() {
+        if crate::engine::pages::tracker::leaks_inside() {
             return;
         }
         let id = self.id;

@@ -3,17 +3,17 @@
 use crate::buffer::{BufferOptions, End, StorageHandle, View, default_page};
 use crate::element::DeviceType;
 use crate::engine::Engine;
-use crate::engine::courier;
 use crate::engine::devices::{Budget, DeviceEntry};
-use crate::engine::evict::Evict;
 use crate::engine::kernels::Kernels;
+use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::{DeviceFacts, Ledger};
-use crate::engine::link::Links;
-use crate::engine::port::LaneTable;
-use crate::engine::reaper::Reaper;
-use crate::engine::storage::StorageState;
-use crate::engine::tracker::{Foreign, Tracker};
-use crate::engine::wait::in_kernel;
+use crate::engine::memory::evict::Evict;
+use crate::engine::memory::link::Links;
+use crate::engine::pages::storage::StorageState;
+use crate::engine::pages::tracker::{Foreign, Tracker};
+use crate::engine::threads::courier;
+use crate::engine::threads::reaper::Reaper;
+use crate::engine::threads::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
 use crate::geom::{Dims, Grid};
 use crate::graph::{FusionCounters, Recordings};
@@ -442,7 +442,7 @@ fn new_engine(
         backends,
         notifies,
         reapers,
-        host: crate::engine::host::HostThreads::default(),
+        host: crate::engine::threads::host::HostThreads::default(),
         handler,
         links: links.unwrap_or_default(),
         evict,
@@ -555,7 +555,7 @@ impl Runtime {
         if element_bytes == 0 {
             return refused("element type", "elements need a size");
         }
-        if align_of::<T>() > crate::engine::staging::ALIGN {
+        if align_of::<T>() > crate::engine::terms::staging::ALIGN {
             return refused("element type", "elements are aligned to 64 bytes at most");
         }
         let bytes = crate::geom::checked_volume(dims).and_then(|n| n.checked_mul(element_bytes));

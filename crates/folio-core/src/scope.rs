@@ -7,8 +7,8 @@
 use crate::buffer::{AsPart, Buffer, End, Part, Policy, View, ViewPolicy, view_over, widen};
 use crate::coords::Coords;
 use crate::element::DeviceType;
-use crate::engine::storage::StorageId;
-use crate::engine::wait::{Waited, in_kernel};
+use crate::engine::pages::storage::StorageId;
+use crate::engine::threads::wait::{Waited, in_kernel};
 use crate::error::{Error, Label, Result};
 use crate::geom::{Box3, checked_volume};
 use crate::planted::Planted;

@@ -23,8 +23,8 @@ pub(crate) use view::View;
 
 use crate::coords::Coords;
 use crate::element::DeviceType;
-use crate::engine::access::Mode;
-use crate::engine::storage::StorageId;
+use crate::engine::pages::storage::StorageId;
+use crate::engine::terms::access::Mode;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
@@ -402,7 +402,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     if element_bytes == 0 {
         return Err(refused("elements without a size".to_owned()));
     }
-    if align_of::<U>() > crate::engine::staging::ALIGN {
+    if align_of::<U>() > crate::engine::terms::staging::ALIGN {
         return Err(refused(format!("alignment {} is larger than the storage's", align_of::<U>())));
     }
     // What the engine allocates is aligned for any element; memory of the program may not be.

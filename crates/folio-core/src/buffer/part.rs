@@ -4,7 +4,7 @@ use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, run_o
 use super::{Buffer, Shared, View, widen_at};
 use crate::coords::Coords;
 use crate::element::DeviceType;
-use crate::engine::access::Mode;
+use crate::engine::terms::access::Mode;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::{Box3, Dims};

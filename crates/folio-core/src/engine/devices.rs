@@ -1,13 +1,13 @@
 //! Devices: found when the runtime is made, opened on first use; and the memory on them.
 
 use super::Engine;
-use super::courier::Engaged;
-use super::host_memory::give_back;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
 use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
-use super::link::Apart;
-use super::storage::{Alloc, Garbage, Owner};
+use super::memory::host_memory::give_back;
+use super::memory::link::Apart;
+use super::pages::storage::{Alloc, Garbage, Owner};
+use super::threads::courier::Engaged;
 use super::trace;
 use crate::error::{Error, Label};
 use crate::hal::{

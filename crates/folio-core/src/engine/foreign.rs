@@ -3,7 +3,7 @@
 //! mailboxes, which the reaper or a courier empties
 //! ([`LaneShared::drain`](super::lanes::LaneShared::drain)), and they cannot wait.
 
-use super::wait::InKernel;
+use super::threads::wait::InKernel;
 use crate::hal::HalError;
 use crate::sync::OnlyMoved;
 use std::any::{Any, TypeId};

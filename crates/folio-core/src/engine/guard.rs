@@ -5,14 +5,14 @@
 //! operation as others are: what conflicts with it comes after it.
 
 use super::Engine;
-use super::access::{Access, Mode};
-use super::apply::For;
-use super::failures::EpochPin;
+use super::ledger::failures::EpochPin;
 use super::ledger::{Body, Ledger, NewOp};
-use super::staging::ALIGN;
-use super::storage::{Guard, Life, StorageId};
+use super::pages::storage::{Guard, Life, StorageId};
+use super::plan::apply::For;
+use super::terms::access::{Access, Mode};
+use super::terms::staging::ALIGN;
+use super::threads::wait::{Check, Ending, Waited};
 use super::trace::listening;
-use super::wait::{Check, Ending, Waited};
 use crate::error::Error;
 use crate::geom::Box3;
 use crate::hal::HostPtr;

@@ -1,77 +1,44 @@
 //! The one driver of everything else: submits, places, enqueues, completes, fails. The ledger's
 //! lock, the lanes' locks and all threads live here.
 //!
-//! * [`ledger`]: what is known, under one lock; [`command`], [`slots`] and [`retire`] are its verbs
-//!   (run, defer, end). [`plan`] and [`apply`] bring what a command needs.
-//! * [`replay`], [`whole`], [`part`], [`conditional`]: runs of graphs. [`block`]: those of batches.
-//!   [`evict`], [`link`]: memory that gives way, or is shared.
-//! * [`lanes`], [`mailbox`], [`courier`]: the way to the native lanes.
-//! * [`devices`], [`kernels`], [`loaded`]: opening devices; what is loaded on them. [`allocate`],
-//!   [`host_memory`], [`pointer`]: memory for storages, that of the host, and addresses.
-//! * [`wait`], [`guard`], [`reaper`], [`host`]: the threads that wait, access data, look after what
-//!   nobody waits for, and run host tasks.
+//! The engine is nine rooms. A room imports those above it in this table.
+//!
+//! | room | keeps |
+//! | --- | --- |
+//! | [`terms`] | the nouns that travel between rooms |
+//! | [`pages`] | where the contents of one storage are |
+//! | [`kernels`] | code that a device has loaded, and launches |
+//! | [`ledger`] | hazards, time, queues, failures, under one lock |
+//! | [`lanes`] | operations on their way to a device, and their ends |
+//! | [`plan`] | what must be done before a command can run, as a value; then doing it |
+//! | [`threads`] | the threads that work when nobody calls |
+//! | [`memory`] | allocations that come, go, give way and are shared |
+//! | [`runs`] | one command, and several as one operation |
+//!
+//! [`Engine`] is the face that buffers, queues, graphs and USM see. [`devices`] opens devices,
+//! [`guard`] lends pages to the host, [`foreign`] contains the code of others, [`trace`] tells a
+//! subscriber, and [`untold`] keeps failures that nobody has read.
 
-pub(crate) mod access;
-mod allocate;
-pub(crate) mod apply;
-pub(crate) mod block;
-mod branch;
-pub(crate) mod chain;
-pub(crate) mod command;
-pub(crate) mod conditional;
-pub(crate) mod copies;
-pub(crate) mod courier;
 pub(crate) mod devices;
-pub(crate) mod evict;
-pub(crate) mod exchange;
-pub(crate) mod failures;
 pub(crate) mod foreign;
-mod fragments;
-pub(crate) mod fused;
 pub(crate) mod guard;
-pub(crate) mod host;
-pub(crate) mod host_memory;
 #[cfg(all(test, not(loom), not(miri)))]
 mod hot_path;
 pub(crate) mod kernels;
 pub(crate) mod lanes;
-pub(crate) mod launch;
 pub(crate) mod ledger;
-pub(crate) mod link;
-pub(crate) mod loaded;
-pub(crate) mod mailbox;
 pub(crate) mod memory;
 #[cfg(all(test, loom))]
 pub(crate) mod models;
-pub(crate) mod native;
 #[cfg(all(test, not(loom), not(miri)))]
 pub(crate) mod null;
-pub(crate) mod page_lock;
-pub(crate) mod part;
-pub(crate) mod pieces;
+pub(crate) mod pages;
 pub(crate) mod plan;
-mod pointer;
-pub(crate) mod port;
-pub(crate) mod queues;
-pub(crate) mod reaper;
-pub(crate) mod replay;
-pub(crate) mod residency;
-pub(crate) mod retire;
-pub(crate) mod slab;
-pub(crate) mod slots;
-pub(crate) mod staged;
-pub(crate) mod staging;
-pub(crate) mod storage;
-pub(crate) mod storages;
-pub(crate) mod straight;
-pub(crate) mod timeline;
-pub(crate) mod topology;
+pub(crate) mod runs;
+pub(crate) mod terms;
+pub(crate) mod threads;
 pub(crate) mod trace;
-pub(crate) mod tracker;
-pub(crate) mod union;
 pub(crate) mod untold;
-pub(crate) mod wait;
-pub(crate) mod whole;
 
 use crate::error::{Error, Failure};
 use crate::hal::{Backend, Notify, Tick, tell_compiled};
@@ -82,18 +49,18 @@ use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
 use crate::sync::{Condvar, Mutex, MutexGuard};
-use allocate::Takes;
-use command::Command;
 use devices::DeviceEntry;
-use host::HostThreads;
+use lanes::port::LaneTable;
 use lanes::{LaneShared, Lanes};
 use ledger::{Ledger, Leftover, Outbox};
-use link::Links;
-use port::LaneTable;
-use reaper::Reaper;
+use memory::allocate::Takes;
+use memory::link::Links;
+use pages::storage::StorageId;
+use runs::command::Command;
 use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
-use storage::StorageId;
+use threads::host::HostThreads;
+use threads::reaper::Reaper;
 
 /// Allocations that are not there.
 pub(crate) type Missing = SmallVec<[(StorageId, DomainId); 4]>;
@@ -116,7 +83,7 @@ pub(crate) struct Engine {
     /// When the engine links allocations.
     pub(crate) links: Links,
     /// For buffers that do not say.
-    pub(crate) evict: Option<evict::Evict>,
+    pub(crate) evict: Option<memory::evict::Evict>,
     /// A user's page trackers, for all buffers that do not choose.
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
     pub(crate) host_budget: Arc<devices::Budget>,
@@ -144,7 +111,7 @@ impl Engine {
     /// Locks the ledger.
     pub(crate) fn lock(&self) -> MutexGuard<'_, Ledger> {
         self.ledger.try_lock().unwrap_or_else(|| {
-            tracker::refuse_inside();
+            pages::tracker::refuse_inside();
             self.ledger.lock()
         })
     }

@@ -9,17 +9,17 @@ mod loss;
 mod wakers;
 
 use super::Engine;
-use super::courier::Engaged;
 use super::devices::{Budget, DeviceEntry};
-use super::host::HostThreads;
-use super::host_memory::{HostMemory, take};
 use super::kernels::Kernels;
+use super::lanes::port::LaneTable;
 use super::lanes::{LaneShared, Lanes, Payload, WaitKey};
 use super::ledger::{Body, DeviceFacts, LANES_PER_DEVICE, Ledger, NewOp};
-use super::port::LaneTable;
-use super::reaper::Reaper;
-use super::storage::{Alloc, Life, Owner, StorageId, StorageState};
-use super::wait::Waited;
+use super::memory::host_memory::{HostMemory, take};
+use super::pages::storage::{Alloc, Life, Owner, StorageId, StorageState};
+use super::threads::courier::Engaged;
+use super::threads::host::HostThreads;
+use super::threads::reaper::Reaper;
+use super::threads::wait::Waited;
 use crate::error::{Cause, Label};
 use crate::geom::Grid;
 use crate::hal::{
@@ -284,7 +284,7 @@ impl Model {
         assert!(self.engine.host_budget.take(64));
         let HostMemory { at, lender, .. } = take(None, 64).unwrap();
         let alloc = Alloc::of_host(at, Owner::Host(lender), true);
-        let tracker = crate::engine::tracker::Tracker::Own(BlockTracker::new(grid.pages));
+        let tracker = crate::engine::pages::tracker::Tracker::Own(BlockTracker::new(grid.pages));
         let mut state = StorageState::new(Label::NONE, (grid, 1), tracker, None);
         state.set_alloc(DomainId::HOST, alloc);
         self.engine.enter(|ledger| StorageId(ledger.storages.insert(state), 0))

@@ -7,8 +7,8 @@
 //! The flag in the failure decides, so each has one line at most.
 
 use super::ledger::Ledger;
+use super::threads::wait::{in_kernel, in_task_of};
 use super::trace::tell;
-use super::wait::{in_kernel, in_task_of};
 use super::{Engine, contain};
 use crate::error::{Failure, Unfinished, listed, operations};
 use crate::{notice, program};

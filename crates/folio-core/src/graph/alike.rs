@@ -3,9 +3,9 @@
 
 use crate::buffer::Part;
 use crate::call::Passed;
-use crate::engine::command::{Action, Command, End, Place};
-use crate::engine::launch::Launch;
+use crate::engine::kernels::launch::Launch;
 use crate::engine::memory::RawMem;
+use crate::engine::runs::command::{Action, Command, End, Place};
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::{Geometry, Param};

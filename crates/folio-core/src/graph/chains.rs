@@ -7,7 +7,7 @@
 
 use super::conflicts::{Conflicts, Edges};
 use super::steps::Steps;
-use crate::engine::access::Access;
+use crate::engine::terms::access::Access;
 use smallvec::SmallVec;
 use std::collections::HashSet;
 

@@ -1,8 +1,8 @@
 //! Which commands of a graph conflict: use elements of one storage, and one of them writes.
 
 use super::boxes::Boxes;
-use crate::engine::access::{Access, Mode};
-use crate::engine::storage::StorageId;
+use crate::engine::pages::storage::StorageId;
+use crate::engine::terms::access::{Access, Mode};
 use crate::geom::Box3;
 use smallvec::SmallVec;
 use std::collections::HashMap;

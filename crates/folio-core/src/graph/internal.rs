@@ -5,7 +5,7 @@
 use super::fuse::function_of;
 use super::steps::{Step, Steps};
 use crate::buffer::StorageHandle;
-use crate::engine::storage::StorageId;
+use crate::engine::pages::storage::StorageId;
 use crate::marks::Marks;
 use crate::planted::{Plant, Planted};
 use std::collections::BTreeMap;

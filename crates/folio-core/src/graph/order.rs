@@ -5,8 +5,8 @@
 //! is before the range. It comes last if nothing has used it where the range ends.
 
 use super::conflicts::{After, Conflicts};
-use crate::engine::access::Access;
-use crate::engine::replay::Order;
+use crate::engine::runs::replay::Order;
+use crate::engine::terms::access::Access;
 use std::ops::Range;
 
 /// A graph within a graph: a part of the list between two points. Its first commands come after the
@@ -89,8 +89,8 @@ fn compared<'a>(
 #[cfg(all(test, not(loom)))]
 pub(super) mod tests {
     use super::*;
-    use crate::engine::access::Mode;
-    use crate::engine::storage::StorageId;
+    use crate::engine::pages::storage::StorageId;
+    use crate::engine::terms::access::Mode;
     use crate::geom::{Box3, Grid};
     use crate::pages::DomainId;
 

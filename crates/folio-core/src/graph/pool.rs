@@ -10,9 +10,9 @@ use super::steps::{Step, Steps};
 use super::template::Template;
 use super::{Executable, Inner};
 use crate::buffer::StorageHandle;
-use crate::engine::access::Access;
-use crate::engine::command::{Action, Command};
-use crate::engine::storage::StorageId;
+use crate::engine::pages::storage::StorageId;
+use crate::engine::runs::command::{Action, Command};
+use crate::engine::terms::access::Access;
 use crate::error::Result;
 use crate::geom::Grid;
 use crate::planted::{Plant, Planted};
@@ -351,7 +351,7 @@ impl Pool {
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
-    use crate::engine::access::Mode;
+    use crate::engine::terms::access::Mode;
     use crate::pages::DomainId;
 
     /// How many memories temporaries have that commands use as told: the numbers of those they

@@ -6,7 +6,7 @@ use super::template::Template;
 use super::trail::Next;
 use super::{Executable, Graph, Inner, Node, NodeKind, State, What};
 use crate::call::Passed;
-use crate::engine::command::{Action, Command};
+use crate::engine::runs::command::{Action, Command};
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;

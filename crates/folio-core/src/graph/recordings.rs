@@ -3,7 +3,7 @@
 
 use super::Inner;
 use crate::buffer::StorageHandle;
-use crate::engine::access::Mode;
+use crate::engine::terms::access::Mode;
 use crate::error::{GraphError, Result};
 use crate::geom::Box3;
 use crate::sync::Mutex;

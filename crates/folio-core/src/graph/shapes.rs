@@ -5,11 +5,11 @@
 use super::conflicts::{After, IdMap, number_of};
 use super::known::KNOWN;
 use super::template::Work;
-use crate::engine::access::Access;
-use crate::engine::command::{Action, Command};
 use crate::engine::memory::RawMem;
-use crate::engine::part::Apart;
-use crate::engine::replay::Order;
+use crate::engine::runs::command::{Action, Command};
+use crate::engine::runs::part::Apart;
+use crate::engine::runs::replay::Order;
+use crate::engine::terms::access::Access;
 use crate::geom::Box3;
 use crate::hal::Geometry;
 use smallvec::SmallVec;
@@ -258,9 +258,9 @@ pub(super) fn key_of(commands: &[Command], works: &[Work], after: &After) -> (Ve
 mod tests {
     use super::*;
     use crate::Runtime;
-    use crate::engine::access::Mode;
     use crate::engine::null::Null;
-    use crate::engine::storage::StorageId;
+    use crate::engine::pages::storage::StorageId;
+    use crate::engine::terms::access::Mode;
     use crate::geom::Grid;
     use crate::graph::order::order_of;
     use crate::pages::DomainId;

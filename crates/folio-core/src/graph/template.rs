@@ -2,8 +2,8 @@
 
 use super::conditional::Bodies;
 use super::{Inner, NodeKind};
-use crate::engine::command::{Action, Command, HostBody};
 use crate::engine::foreign::Body;
+use crate::engine::runs::command::{Action, Command, HostBody};
 use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;
 use crate::group::{CommandGroup, Leases, Purpose, Rare};

@@ -5,8 +5,8 @@
 use super::boxes::Boxes;
 use super::steps::Steps;
 use crate::buffer::StorageHandle;
-use crate::engine::access::Access;
-use crate::engine::storage::StorageId;
+use crate::engine::pages::storage::StorageId;
+use crate::engine::terms::access::Access;
 use crate::planted::{Plant, Planted};
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;

@@ -10,7 +10,7 @@ use super::template::Template;
 use super::values::Values;
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
-use crate::engine::command::Command;
+use crate::engine::runs::command::Command;
 use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::Core;

@@ -2,7 +2,7 @@
 
 use super::{CommandGroup, Doing, TaskResult};
 use crate::engine::foreign::{Body, Task};
-use crate::engine::launch::Launch;
+use crate::engine::kernels::launch::Launch;
 use crate::error::{Cause, Error, Result};
 use crate::hal::{Geometry, HalError, HalErrorKind};
 use crate::token::Token;

@@ -2,7 +2,7 @@
 
 use super::{CommandGroup, Doing};
 use crate::buffer::{widen, widen_at};
-use crate::engine::launch::{Launch, Opaque};
+use crate::engine::kernels::launch::{Launch, Opaque};
 use crate::error::{Error, Label, Result};
 use crate::geom::Dims;
 use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};

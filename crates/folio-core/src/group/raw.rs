@@ -2,7 +2,7 @@
 
 use super::{CommandGroup, Doing};
 use crate::element::{DeviceType, bytes_of};
-use crate::engine::command::{Action, End, Place};
+use crate::engine::runs::command::{Action, End, Place};
 use crate::error::{Error, Label, Result};
 use crate::geom::Dims;
 use crate::hal::{Advice, Hint};

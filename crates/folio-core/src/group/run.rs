@@ -4,7 +4,7 @@ use super::finish::param;
 use super::{CommandGroup, Doing};
 use crate::buffer::{Part, widen, widen_at};
 use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, function_of};
-use crate::engine::launch::{Function, Launch, Scalars};
+use crate::engine::kernels::launch::{Function, Launch, Scalars};
 #[cfg(doc)]
 use crate::error::Cause;
 use crate::error::{Error, Label, Result};

@@ -1,6 +1,6 @@
 //! What host tasks return, and when they ran.
 
-use crate::engine::command::HostBody;
+use crate::engine::runs::command::HostBody;
 use crate::error::Cause;
 use crate::hal::Timing;
 use std::sync::{Arc, OnceLock};

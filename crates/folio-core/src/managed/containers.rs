@@ -7,7 +7,7 @@ use crate::buffer::{
     AsPart, AsPartMut, BufferOptions, Part, ReadGuard, Sealed, SealedMut, SliceMut, WriteGuard,
 };
 use crate::element::DeviceType;
-use crate::engine::access::Mode;
+use crate::engine::terms::access::Mode;
 use crate::error::Result;
 use crate::geom::Box3;
 use crate::marks::Marks;

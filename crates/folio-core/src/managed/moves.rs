@@ -6,7 +6,7 @@ use super::whereabouts::{Ticket, held};
 use super::{ManagedArray, ManagedVec};
 use crate::buffer::StorageHandle;
 use crate::element::DeviceType;
-use crate::engine::wait::{in_kernel, in_task_of};
+use crate::engine::threads::wait::{in_kernel, in_task_of};
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::group::{CommandGroup, Read, ReadWrite as ReadWriteAccess};

@@ -9,7 +9,7 @@ use crate::buffer::{
 };
 use crate::buffer::{WriteGuard, vec_of};
 use crate::element::DeviceType;
-use crate::engine::access::Mode;
+use crate::engine::terms::access::Mode;
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
 use crate::geom::Box3;

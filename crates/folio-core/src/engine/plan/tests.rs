@@ -14,16 +14,16 @@
 #![allow(clippy::expect_used, reason = "helpers of tests may panic")]
 
 use super::{Planning, What};
-use crate::engine::access::{Access, Mode};
-use crate::engine::command::{Action, Command, End, HostBody, Place};
+use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::WaitKey;
-use crate::engine::launch::Launch;
+use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::{DeviceFacts, Ledger, QueueState};
 use crate::engine::memory::RawMem;
-use crate::engine::port::LaneTable;
-use crate::engine::storage::{Alloc, Guard, Owner, StorageId, StorageState};
+use crate::engine::pages::storage::{Alloc, Guard, Owner, StorageId, StorageState};
+use crate::engine::pages::tracker::Tracker;
+use crate::engine::runs::command::{Action, Command, End, HostBody, Place};
+use crate::engine::terms::access::{Access, Mode};
 use crate::engine::trace::Note;
-use crate::engine::tracker::Tracker;
 use crate::error::{Error, Label};
 use crate::geom::{Box3, Dims, Grid};
 use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, Link, Lost, Side, Tick, WaitGroup};

@@ -3,12 +3,12 @@
 use super::question::{Question, function_of};
 use super::{Draft, Template};
 use crate::buffer::StorageHandle;
-use crate::engine::access::{Access, Mode};
-use crate::engine::chain::{At, Chain, Fused, Scratch, Stage};
-use crate::engine::command::{Action, Command};
-use crate::engine::fused::Blame;
-use crate::engine::launch::{Launch, Scalars};
-use crate::engine::part::{Apart, apart_for_good};
+use crate::engine::kernels::chain::{At, Chain, Fused, Scratch, Stage};
+use crate::engine::kernels::fused::Blame;
+use crate::engine::kernels::launch::{Launch, Scalars};
+use crate::engine::runs::command::{Action, Command};
+use crate::engine::runs::part::{Apart, apart_for_good};
+use crate::engine::terms::access::{Access, Mode};
 use crate::error::Label;
 use crate::geom::{Box3, Dims};
 use crate::graph::NodeKind;

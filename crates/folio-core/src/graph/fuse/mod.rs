@@ -9,7 +9,7 @@ mod options;
 mod question;
 mod report;
 
-pub use crate::engine::fused::FusionCounters;
+pub use crate::engine::kernels::fused::FusionCounters;
 pub use options::FinalizeOptions;
 pub(in crate::graph) use options::Wanted;
 pub(in crate::graph) use question::function_of;
@@ -17,7 +17,7 @@ pub(in crate::graph) use question::function_of;
 use super::steps::{Step, Steps};
 use super::template::Template;
 use super::{Inner, conflicts};
-use crate::engine::storage::StorageId;
+use crate::engine::pages::storage::StorageId;
 use crate::engine::trace;
 use crate::error::{GraphError, Label};
 use crate::graph::conflicts::Conflicts;

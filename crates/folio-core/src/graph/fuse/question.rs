@@ -1,9 +1,9 @@
 //! A graph's commands as the question that fusion is asked.
 
 use super::{Draft, Piece};
-use crate::engine::command::Action;
-use crate::engine::launch::{Function, Launch};
-use crate::engine::storage::StorageId;
+use crate::engine::kernels::launch::{Function, Launch};
+use crate::engine::pages::storage::StorageId;
+use crate::engine::runs::command::Action;
 use crate::graph::NodeKind;
 use crate::graph::steps::{Step, Steps};
 use crate::graph::template::Template;

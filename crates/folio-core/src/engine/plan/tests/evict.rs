@@ -1,8 +1,8 @@
 //! Memory that is taken over while commands use it.
 
 use super::*;
-use crate::engine::evict::{Evict, Pressure, Step, Takeover};
-use crate::engine::link::Apart;
+use crate::engine::memory::evict::{Evict, Pressure, Step, Takeover};
+use crate::engine::memory::link::Apart;
 use smallvec::SmallVec;
 
 /// A buffer whose memory on device 1 is that device's, and may go.
@@ -124,7 +124,7 @@ fn earlier_users_keep_the_memory() {
     let (a, b) = (chunk(&mut t, "a", true), chunk(&mut t, "b", false));
     check!(t.kernel("k", 1, &[a.read(0..8)]), "copy a[0..8] 0->1", "k after copy a 0->1");
     assert_eq!(takes(&mut t, b), Some(a.id));
-    t.ledger.storages[b.id.0].life = crate::engine::storage::Life::Dropped;
+    t.ledger.storages[b.id.0].life = crate::engine::pages::storage::Life::Dropped;
     assert!(!t.ledger.storages[b.id.0].over());
     t.ends("copy a 0->1");
     assert!(!t.ledger.storages[b.id.0].over());

@@ -1,0 +1,501 @@
+//! The ledger: hazards, residency, placement and failure, under one lock.
+//!
+//! Everything here happens with the ledger locked, is short, and calls neither drivers nor foreign
+//! code. What must be done afterwards (drain lanes, run host tasks, wake people, free memory) is
+//! put into the [`Outbox`] and done by the engine once the lock is released.
+
+pub(crate) mod failures;
+pub(crate) mod queues;
+pub(crate) mod slab;
+pub(crate) mod timeline;
+pub(crate) mod topology;
+
+use crate::engine::devices::Budget;
+use crate::engine::kernels::loaded::LoadedKernel;
+use crate::engine::lanes::port::LaneTable;
+use crate::engine::lanes::{Payload, Record, Sources, WaitKey};
+use crate::engine::ledger::failures::Failed;
+use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
+use crate::engine::pages::residency::Residency;
+use crate::engine::pages::storage::{Garbage, StorageId, StorageState};
+use crate::engine::plan::Planning;
+use crate::engine::runs::whole::Whole;
+use crate::engine::terms::staging::Staging;
+use crate::engine::trace::Note;
+use crate::engine::untold::Untold;
+use crate::error::{Cause, Failure, Label};
+use crate::hal::{HalError, Link, Order, Tick};
+use crate::order::hazards::{Deps, Flow, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
+use crate::pages::DomainId;
+use crate::report::Counters;
+use smallvec::SmallVec;
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::task::Waker;
+
+/// What a host task gets to know and has to give back.
+pub(crate) type HostWork = Box<dyn FnOnce() -> Result<(), TaskError> + Send>;
+
+/// Why a host task failed.
+pub(crate) enum TaskError {
+    /// A failure of its own.
+    Own(Cause),
+    /// The failure of another operation, which the engine knows already.
+    Known(Arc<Failure>),
+}
+
+impl From<Cause> for TaskError {
+    fn from(cause: Cause) -> TaskError {
+        TaskError::Own(cause)
+    }
+}
+
+/// An operation that is to be placed.
+#[derive(Default)]
+pub(crate) struct NewOp {
+    pub(crate) what: &'static str,
+    pub(crate) label: Label,
+    pub(crate) queue: Option<u32>,
+    pub(crate) timed: bool,
+    pub(crate) deps: Deps,
+    pub(crate) storages: SmallVec<[StorageId; 4]>,
+    pub(crate) staging: Option<Arc<Staging>>,
+    /// Should it fail by itself, what it should have written all of may hold anything.
+    pub(crate) defines: bool,
+    pub(crate) nodes: Option<Arc<Whole>>,
+    pub(crate) body: Body,
+}
+
+/// What an operation does.
+#[derive(Default)]
+pub(crate) enum Body {
+    /// Something on a lane.
+    Lane(LaneId, Payload),
+    /// A closure on a host thread.
+    Host(HostWork),
+    /// What the thread that submitted it does itself, between
+    /// [`Engine::wait_turn`](crate::engine::Engine::wait_turn) and
+    /// [`Ledger::end_turn`].
+    Here,
+    /// Nothing: it is done when its dependencies are.
+    #[default]
+    Nothing,
+}
+
+/// What a queue remembers.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct QueueState {
+    /// The last tick of this queue on each lane.
+    pub(crate) placed: SmallVec<[(LaneId, Tick); 4]>,
+    pub(crate) unplaced: Vec<Stamp>,
+    /// Failures that `wait` has not returned yet.
+    pub(crate) failures: VecDeque<Arc<Failure>>,
+    /// The ids of all failures noted that could be met again.
+    pub(crate) noted: Vec<u64>,
+    /// The latest command of an in-order queue.
+    pub(crate) last: Stamp,
+    /// The latest barrier.
+    pub(crate) fence: Stamp,
+    pub(crate) counters: Counters,
+}
+
+/// What may hold something of the user's, whose drop is foreign code: done with, to be dropped.
+#[expect(dead_code, reason = "they are dropped and not looked at")]
+pub(crate) enum Leftover {
+    /// Of an operation that will not run.
+    Body(Body),
+    /// Of a storage that is gone: it may have a user's page tracker.
+    Residency(Box<Residency>),
+    /// Of a view that is gone: its drop gives the storage back.
+    Keeper(Box<dyn Send>),
+    /// A panic's payload or a task's error may be in it.
+    Failure(Arc<Failure>),
+    /// Of an operation that had failed before.
+    Error(HalError),
+    /// Of a replay that has ended.
+    Graph(Box<Whole>),
+    /// Of a launch that has ended, and nothing else uses it: its drop calls the driver.
+    Code(LoadedKernel),
+}
+
+/// What is to be done when the ledger is free again.
+#[derive(Default)]
+pub(crate) struct Outbox {
+    pub(crate) drain: SmallVec<[LaneId; 8]>,
+    pub(crate) host: Vec<(SlotId, HostWork)>,
+    pub(crate) wakers: Vec<Waker>,
+    pub(crate) garbage: Vec<Garbage>,
+    pub(crate) reports: Vec<Arc<Failure>>,
+    pub(crate) leftovers: Vec<Leftover>,
+    pub(crate) staging: Vec<Arc<Staging>>,
+    pub(crate) notes: Vec<Note>,
+    /// Kept until they have been told.
+    pub(crate) telling: Option<Arc<()>>,
+    /// Kept until the handler has been called for the reports.
+    pub(crate) reporting: Option<Arc<()>>,
+    /// Something that waiting threads may wait for has happened.
+    pub(crate) notify: bool,
+    /// Backends whose reaper must look.
+    pub(crate) reapers: u64,
+}
+
+/// What the ledger needs to know of a device; fixed.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DeviceFacts {
+    pub(crate) domain: DomainId,
+    pub(crate) key: WaitKey,
+    /// Its lanes take hints.
+    pub(crate) hints: bool,
+}
+
+/// The state that the ledger lock guards.
+///
+/// Threads that submit take turns with it, so what it costs is, above all, the cache lines that one
+/// of them writes and the next one reads or writes. A submission that goes
+/// [straight](crate::engine::runs::straight) writes the lock and what belongs to its own storages,
+/// lane and queue, which are aligned to lines.
+#[repr(align(128))]
+pub(crate) struct Ledger {
+    pub(crate) storages: Slab<StorageState>,
+    /// How many there were.
+    pub(crate) numbered: u32,
+    pub(crate) timeline: Timeline,
+    pub(crate) topology: Topology,
+    pub(crate) table: Arc<LaneTable>,
+    pub(crate) queues: Slab<QueueState>,
+    /// Queues without a handle whose commands are under way.
+    pub(crate) dropped_queues: Vec<u32>,
+    /// The ticks of the latest timed commands that had to wait in a slot.
+    pub(crate) timed: VecDeque<(Stamp, Stamp)>,
+    /// Failures that no call has returned yet.
+    pub(crate) untold: Untold,
+    pub(crate) next_guard: u64,
+    /// Operations so far, but for those that went straight.
+    pub(crate) submissions: u64,
+    /// But for launches, which queues count.
+    pub(crate) counters: Counters,
+    pub(crate) outbox: Outbox,
+    /// What the engine's own memory on the host is counted against.
+    pub(crate) host_budget: Arc<Budget>,
+    pub(crate) planning: Planning,
+    /// A reaper that may sleep until it is called, by backend.
+    pub(crate) reaper_idle: Vec<bool>,
+    pub(crate) waiters: u32,
+    /// The host tasks that wait, and for what.
+    pub(crate) waiting: Vec<(SlotId, Stamp)>,
+    pub(crate) shutdown: bool,
+    /// Somebody listens to trace events.
+    pub(crate) traced: bool,
+    /// Outboxes whose notes are being told have it, too.
+    pub(crate) telling: Arc<()>,
+    /// As many clones as outboxes with reports.
+    pub(crate) reporting: Arc<()>,
+}
+
+/// Lanes per device: at most four for kernels, one for each direction of copies. Those that a
+/// device does without have another one's work ([`Topology::lane_alias`]).
+pub(crate) const LANES_PER_DEVICE: u16 = 8;
+pub(crate) const COMPUTE_LANES: u16 = 4;
+
+impl Ledger {
+    pub(crate) fn new(
+        devices: Vec<DeviceFacts>,
+        device_names: Arc<[String]>,
+        host_links: Vec<Link>,
+        backends: usize,
+        table: Arc<LaneTable>,
+    ) -> Ledger {
+        let lanes = devices.len() * usize::from(LANES_PER_DEVICE);
+        Ledger {
+            storages: Slab::new(),
+            numbered: 0,
+            timeline: Timeline::new(lanes),
+            topology: Topology::new(devices, device_names, host_links),
+            table,
+            queues: Slab::new(),
+            dropped_queues: Vec::new(),
+            timed: VecDeque::new(),
+            untold: Untold::default(),
+            next_guard: 0,
+            submissions: 0,
+            counters: Counters::default(),
+            outbox: Outbox::default(),
+            host_budget: Arc::new(Budget::new(u64::MAX)),
+            planning: Planning::default(),
+            reaper_idle: vec![true; backends],
+            waiters: 0,
+            waiting: Vec::new(),
+            shutdown: false,
+            traced: false,
+            telling: Arc::new(()),
+            reporting: Arc::new(()),
+        }
+    }
+
+    /// Gives the operation a tick on its lane if everything it waits for is done or can be waited
+    /// for there; otherwise keeps it in a slot until then.
+    pub(crate) fn submit(&mut self, mut op: NewOp) -> Stamp {
+        self.submit_at(&mut op)
+    }
+
+    /// As [`submit`](Self::submit), of an operation that is taken from where it lies.
+    pub(crate) fn submit_at(&mut self, op: &mut NewOp) -> Stamp {
+        self.retain(&op.storages);
+        match self.sort_deps(op) {
+            Sorted::Go { waits, sources } => match op.body {
+                Body::Lane(..) => self.place(op, waits, sources, None),
+                _ => self.defer(std::mem::take(op), SmallVec::new(), None),
+            },
+            Sorted::Wait { blockers, failed } => {
+                if matches!(op.body, Body::Lane(..)) {
+                    self.counters.deferred += 1;
+                }
+                self.defer(std::mem::take(op), blockers, failed)
+            }
+        }
+    }
+
+    pub(crate) fn retain(&mut self, storages: &[StorageId]) {
+        self.submissions += 1;
+        for id in storages {
+            let storage = &mut self.storages[id.0];
+            storage.in_use += 1;
+            storage.used = self.submissions;
+        }
+    }
+
+    pub(crate) fn release(&mut self, storages: &[StorageId]) {
+        storages.iter().for_each(|id| self.release_one(*id));
+    }
+
+    /// What an operation has kept alive.
+    pub(crate) fn release_of(&mut self, record: &Record) {
+        record.storages().for_each(|id| self.release_one(id));
+    }
+
+    fn release_one(&mut self, id: StorageId) {
+        let storage = &mut self.storages[id.0];
+        storage.in_use -= 1;
+        if storage.over() {
+            self.discard_storage(id);
+        }
+    }
+
+    /// Removes a storage that nobody uses; its memory is freed when the ledger is free again.
+    pub(crate) fn discard_storage(&mut self, id: StorageId) {
+        let Some(storage) = self.storages.remove(id.0) else { return };
+        let bytes = storage.bytes();
+        // A device's before that of the host, which it may be made over.
+        for (domain, alloc) in storage.allocs.iter().enumerate().rev() {
+            if let Some(alloc) = alloc {
+                let domain = DomainId(domain as u8);
+                self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });
+            }
+        }
+        self.outbox.leftovers.extend(storage.keeper.map(Leftover::Keeper));
+        if storage.residency.tracker().is_foreign() {
+            self.outbox.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
+        }
+    }
+
+    /// What an operation has to wait for, and how.
+    pub(crate) fn sort_deps(&self, op: &NewOp) -> Sorted {
+        let mut waits = Waits::default();
+        let mut sources = Sources::default();
+        let mut blocked = false;
+        let mut failed = None;
+        let own = match &op.body {
+            Body::Lane(lane, _) => {
+                failed = self.topology.device_lost[self.topology.device_of(*lane)].clone();
+                Some((*lane, self.topology.key(*lane)))
+            }
+            _ => None,
+        };
+        for dep in op.deps.iter().chain(&self.timeline.wake) {
+            match self.timeline.outcome(dep.stamp) {
+                Outcome::Fine => continue,
+                Outcome::Failed => {
+                    if failed.is_none() {
+                        failed = self.timeline.failures.along(dep.stamp, dep.flow).cloned();
+                    }
+                    continue;
+                }
+                Outcome::Pending => {}
+            }
+            let stamp = self.timeline.resolve(dep.stamp);
+            match (stamp.when(), own) {
+                (When::Placed(lane, tick), Some((own, key)))
+                    if !dep.flow.has(Flow::TURN)
+                        && (lane == own || key.can_wait_for(self.topology.key(lane))) =>
+                {
+                    waits.add(lane, tick);
+                }
+                _ => blocked = true,
+            }
+            sources.add(stamp, dep.flow);
+        }
+        if !blocked && failed.is_none() {
+            return Sorted::Go { waits, sources };
+        }
+        // A failed operation will not run; but it counts as done only when everything before it
+        // is done, or those who come after it would not wait for that.
+        let native = |stamp: Stamp| match (stamp.when(), own) {
+            (When::Placed(lane, _), Some((own, key))) => {
+                lane == own || key.can_wait_for(self.topology.key(lane))
+            }
+            _ => false,
+        };
+        let blockers = (op.deps.iter().chain(&self.timeline.wake))
+            .filter(|d| self.timeline.outcome(d.stamp) == Outcome::Pending)
+            .map(|d| (self.timeline.resolve(d.stamp), d.flow))
+            .filter(|(stamp, flow)| failed.is_some() || flow.has(Flow::TURN) || !native(*stamp))
+            .collect();
+        Sorted::Wait { blockers, failed }
+    }
+
+    /// The epoch in which an operation was submitted: its slot's, if it had to wait in one.
+    fn epoch_of(&self, slot: Option<SlotId>) -> u32 {
+        slot.map_or_else(
+            || self.timeline.failures.epoch(),
+            |id| self.timeline.slots[id.0 as usize].epoch,
+        )
+    }
+
+    /// Gives an operation its tick.
+    pub(crate) fn place(
+        &mut self,
+        op: &mut NewOp,
+        waits: Waits,
+        sources: Sources,
+        slot: Option<SlotId>,
+    ) -> Stamp {
+        let Body::Lane(lane, payload) = std::mem::take(&mut op.body) else {
+            return self.nowhere(op.what, &op.label, [1; 3]);
+        };
+        if op.storages.iter().any(|id| self.storages[id.0].residency.is_under_pressure()) {
+            self.table.expect_wait_for(self.timeline.next_stamp(lane));
+        }
+        let epoch = self.epoch_of(slot);
+        let record = Record {
+            what: op.what,
+            label: std::mem::take(&mut op.label),
+            queue: op.queue,
+            storages: std::mem::take(&mut op.storages),
+            sources,
+            after: SmallVec::new(),
+            slot,
+            epoch,
+            staging: op.staging.take(),
+            defines: op.defines,
+            nodes: op.nodes.take(),
+            code: payload.uses().cloned(),
+        };
+        if !self.outbox.drain.contains(&lane) {
+            self.outbox.drain.push(lane);
+        }
+        self.issue(lane, record, waits, op.timed, payload)
+    }
+
+    /// Puts an operation at the end of a lane, which is to be drained. If it waits for nothing
+    /// there, it may overlap with what is.
+    #[inline]
+    pub(crate) fn issue(
+        &mut self,
+        lane: LaneId,
+        mut record: Record,
+        mut waits: Waits,
+        timed: bool,
+        payload: Payload,
+    ) -> Stamp {
+        let order = if waits.remove(lane) { Order::AfterPrevious } else { Order::Free };
+        if !waits.is_empty() {
+            record.after = waits.stamps().into();
+        }
+        let (what, label, slot) = (record.what, record.label.clone(), record.slot);
+        let state = &mut self.timeline.lanes[usize::from(lane.0)];
+        state.issued += 1;
+        let tick = state.issued;
+        state.records.push_back(record);
+        if self.traced {
+            let stamp = self.known_as(slot, Stamp::placed(lane, tick));
+            let (label, place) = (label.clone(), (Some(lane), Some(tick)));
+            self.trace(|| Note::Launch { what, label, stamp, place });
+        }
+        let backend = self.topology.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
+        let reaper_idle = &mut self.reaper_idle[usize::from(backend)];
+        if *reaper_idle {
+            *reaper_idle = false;
+            self.outbox.reapers |= 1 << backend;
+        }
+        // SAFETY: `&mut self` is the ledger under its lock.
+        unsafe { self.table.hand_over((lane, tick), (order, waits), (label, timed), payload) };
+        Stamp::placed(lane, tick)
+    }
+}
+
+impl Ledger {
+    /// Counts something, for the runtime, a storage and a queue.
+    pub(crate) fn count(
+        &mut self,
+        storage: Option<StorageId>,
+        queue: Option<u32>,
+        add: impl Fn(&mut Counters),
+    ) {
+        add(&mut self.counters);
+        if let Some(storage) = storage.and_then(|id| self.storages.get_mut(id.0)) {
+            add(&mut storage.counters);
+        }
+        if let Some(queue) = queue.and_then(|id| self.queues.get_mut(id)) {
+            add(&mut queue.counters);
+        }
+    }
+
+    /// Counts a launch, in one place, which is the queue's if there is one: queues are used by one
+    /// thread each, as a rule, and their launches are many.
+    #[inline]
+    pub(crate) fn count_launch(&mut self, queue: Option<u32>) {
+        match queue.and_then(|id| self.queues.get_mut(id)) {
+            Some(queue) => queue.counters.launches += 1,
+            None => self.counters.launches += 1,
+        }
+    }
+
+    /// What has been counted for the runtime.
+    pub(crate) fn counters(&self) -> Counters {
+        let launches: u64 = self.queues.iter().map(|queue| queue.counters.launches).sum();
+        Counters { launches: self.counters.launches + launches, ..self.counters }
+    }
+
+    /// A stamp that is done and has failed for want of memory.
+    pub(crate) fn failed_stamp(
+        &mut self,
+        what: &'static str,
+        label: &Label,
+        device: &str,
+        asked: u64,
+    ) -> Stamp {
+        let (in_use, limit) = (self.host_budget.in_use(), self.host_budget.limit());
+        let cause = Cause::Backend(HalError::out_of_memory(asked, in_use, limit));
+        let failure = self.fail(what, label, device, cause);
+        self.stamp_of(failure)
+    }
+
+    /// A stamp that is done and has failed.
+    pub(crate) fn stamp_of(&mut self, failure: Arc<Failure>) -> Stamp {
+        let slot = self.new_slot();
+        let stamp = Stamp::unplaced(slot, self.slot(slot).generation);
+        self.finish_slot(slot, Some(Failed { failure, spoilt: false }));
+        stamp
+    }
+}
+
+pub(crate) enum Sorted {
+    /// Nothing that the lane could not wait for itself.
+    Go { waits: Waits, sources: Sources },
+    /// These must be done first.
+    Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
+}

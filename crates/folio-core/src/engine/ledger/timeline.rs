@@ -1,0 +1,104 @@
+//! When things are done: the lanes, the slots of what is not on a lane yet, and what has failed.
+
+use crate::engine::lanes::LaneState;
+use crate::engine::lanes::slots::Slot;
+use crate::engine::ledger::failures::Failures;
+use crate::error::Failure;
+use crate::hal::Tick;
+use crate::order::hazards::{Deps, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, When};
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+/// What tells how a [`Stamp`] stands.
+pub(crate) struct Timeline {
+    pub(crate) lanes: Vec<LaneState>,
+    pub(crate) slots: Vec<Slot>,
+    pub(crate) free_slots: Vec<u32>,
+    pub(crate) live_slots: usize,
+    /// Slots whose last dependency has ended and that are to be placed.
+    pub(crate) ready: VecDeque<SlotId>,
+    /// Stamps that ended in failure.
+    pub(crate) failures: Failures,
+    pub(crate) next_failure: u64,
+    /// The unfinished operations of lost devices. They count as ended, but their memory may still
+    /// be in use, so every later operation is ordered after them.
+    pub(crate) wake: Deps,
+}
+
+impl Timeline {
+    /// One of so many lanes, on which nothing has happened.
+    pub(crate) fn new(lanes: usize) -> Timeline {
+        Timeline {
+            lanes: (0..lanes).map(|_| LaneState::new()).collect(),
+            slots: Vec::new(),
+            free_slots: Vec::new(),
+            live_slots: 0,
+            ready: VecDeque::new(),
+            failures: Failures::new(),
+            next_failure: 0,
+            wake: Deps::new(),
+        }
+    }
+
+    /// How a stamp stands, as far as the ledger knows.
+    #[inline]
+    pub(crate) fn outcome(&self, stamp: Stamp) -> Outcome {
+        let done = match stamp.when() {
+            When::Done => return Outcome::Fine,
+            When::Placed(lane, tick) => self.lanes[usize::from(lane.0)].retired >= tick,
+            When::Unplaced(slot, generation) => {
+                self.slots[slot.0 as usize].generation != generation
+            }
+        };
+        match (done, self.failures.is_empty()) {
+            (false, _) => Outcome::Pending,
+            (true, true) => Outcome::Fine,
+            (true, false) if self.failures.contains_key(&stamp) => Outcome::Failed,
+            (true, false) => Outcome::Fine,
+        }
+    }
+
+    /// The failure of a stamp that is done.
+    pub(crate) fn failure(&self, stamp: Stamp) -> Option<&Arc<Failure>> {
+        self.failures.get(&stamp)
+    }
+
+    /// The stamp that an unplaced one has become, if it has a tick now.
+    pub(crate) fn resolve(&self, stamp: Stamp) -> Stamp {
+        match stamp.when() {
+            When::Unplaced(slot, generation) => match self.slots.get(slot.0 as usize) {
+                Some(s) if s.generation == generation => s.placed.unwrap_or(stamp),
+                _ => stamp,
+            },
+            _ => stamp,
+        }
+    }
+
+    /// A tick of another lane that is not retired, and for which a lane's next operation waited.
+    pub(crate) fn next_wait(&self, lane: LaneId) -> Option<(LaneId, Tick)> {
+        let first = self.lanes[usize::from(lane.0)].records.front()?;
+        first.after.iter().find_map(|stamp| match stamp.when() {
+            When::Placed(other, tick) => {
+                (self.lanes[usize::from(other.0)].retired < tick).then_some((other, tick))
+            }
+            _ => None,
+        })
+    }
+
+    /// The tick that must be retired before one of a lane can be: its own, or one that holds the
+    /// lane back, which was placed earlier.
+    pub(crate) fn holder(&self, mut at: (LaneId, Tick)) -> (LaneId, Tick) {
+        let pending =
+            |(lane, tick): &(LaneId, Tick)| self.lanes[usize::from(lane.0)].retired < *tick;
+        while let Some(held) = self.lanes[usize::from(at.0.0)].held.filter(pending) {
+            at = held;
+        }
+        at
+    }
+
+    /// What the next operation of a lane will be known by.
+    pub(crate) fn next_stamp(&self, lane: LaneId) -> Stamp {
+        Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
+    }
+}

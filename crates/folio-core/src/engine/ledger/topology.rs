@@ -1,0 +1,95 @@
+//! The devices of a runtime, their lanes and memories, and what lies between these.
+
+use crate::engine::lanes::WaitKey;
+use crate::engine::ledger::{DeviceFacts, LANES_PER_DEVICE};
+use crate::error::Failure;
+use crate::hal::Link;
+use crate::order::stamp::LaneId;
+use crate::pages::{DomainId, DomainSet};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// What the ledger knows of devices.
+pub(crate) struct Topology {
+    pub(crate) devices: Vec<DeviceFacts>,
+    pub(crate) device_names: Arc<[String]>,
+    /// What a direct copy between two devices' memories costs, where the backend makes one.
+    pub(crate) links: HashMap<(DomainId, DomainId), Link>,
+    /// What a copy between a domain and the host costs.
+    pub(crate) host_links: Vec<Link>,
+    /// Domains whose device is lost.
+    pub(crate) lost: DomainSet,
+    /// Why a device is lost.
+    pub(crate) device_lost: Vec<Option<Arc<Failure>>>,
+    /// The device of each domain that was opened first.
+    pub(crate) domain_device: Vec<Option<u16>>,
+    /// The lane that does the work of another one, where a device has fewer.
+    pub(crate) lane_alias: Vec<LaneId>,
+}
+
+impl Topology {
+    pub(crate) fn new(
+        devices: Vec<DeviceFacts>,
+        device_names: Arc<[String]>,
+        host_links: Vec<Link>,
+    ) -> Topology {
+        let lanes = devices.len() * usize::from(LANES_PER_DEVICE);
+        let domains = devices.iter().map(|d| usize::from(d.domain.0) + 1).max().unwrap_or(1);
+        Topology {
+            device_names,
+            links: HashMap::new(),
+            host_links,
+            lost: DomainSet::EMPTY,
+            device_lost: vec![None; devices.len()],
+            devices,
+            domain_device: vec![None; domains],
+            lane_alias: (0..lanes as u16).map(LaneId).collect(),
+        }
+    }
+
+    /// The first device of a domain, by its name.
+    pub(crate) fn domain_name(&self, domain: DomainId) -> String {
+        let at = self.devices.iter().position(|device| device.domain == domain);
+        let name = at.and_then(|at| self.device_names.get(at));
+        name.map_or_else(|| "?".to_owned(), Clone::clone)
+    }
+
+    /// The device of a lane.
+    pub(crate) fn device_of(&self, lane: LaneId) -> usize {
+        usize::from(lane.0 / LANES_PER_DEVICE)
+    }
+
+    pub(crate) fn key(&self, lane: LaneId) -> WaitKey {
+        self.devices[self.device_of(lane)].key
+    }
+
+    /// What a copy from one domain to another costs.
+    pub(crate) fn link(&self, from: DomainId, to: DomainId) -> Link {
+        let host = |d: DomainId| self.host_links.get(usize::from(d.0)).copied().unwrap_or_default();
+        if from == DomainId::HOST {
+            return host(to);
+        }
+        if to == DomainId::HOST {
+            return host(from);
+        }
+        if let Some(link) = self.links.get(&(from, to)) {
+            return *link;
+        }
+        let (a, b) = (host(from), host(to));
+        Link {
+            bytes_per_us: a.bytes_per_us.min(b.bytes_per_us),
+            op_ns: a.op_ns.saturating_add(b.op_ns),
+        }
+    }
+
+    /// A lane of a device that computes in `domain`: `lane` if that is one.
+    pub(crate) fn lane_of(&self, domain: DomainId, lane: Option<LaneId>) -> Option<LaneId> {
+        if let Some(lane) = lane
+            && self.devices[self.device_of(lane)].domain == domain
+        {
+            return Some(lane);
+        }
+        let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
+        Some(LaneId(device * LANES_PER_DEVICE))
+    }
+}

@@ -1,0 +1,337 @@
+//! Memory for storages: what a command lacks is made before it runs, all of it or nothing.
+//!
+//! Memory of a device is [linked](super::link) with the host's where that can be. Where there is no
+//! memory, that of other storages [gives way](super::evict).
+
+use crate::allocator::AllocatorFault;
+use crate::engine::Engine;
+use crate::engine::ledger::Ledger;
+use crate::engine::memory::evict::{Pressure, Takeover};
+use crate::engine::memory::host_memory::Given;
+use crate::engine::memory::link::{Apart, Prospect};
+use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId};
+use crate::engine::trace::Note;
+use crate::error::{Error, Label};
+use crate::pages::DomainId;
+use smallvec::SmallVec;
+
+/// Whose memory an allocation may take over.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Takes {
+    /// Memory that nothing uses.
+    Idle,
+    /// Memory that commands use, too: what is submitted next comes after them.
+    InUse,
+}
+
+/// What memory is to be.
+#[derive(Clone, Copy)]
+struct Wanted<'a> {
+    /// What there is no memory for takes it over from a storage that is not among these.
+    take: Option<&'a [StorageId]>,
+    /// It has an address, which the program gets.
+    pointed: bool,
+}
+
+/// What was refused, where room can be made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Lack {
+    /// Memory, or budget.
+    Memory,
+    /// Memory of the program's allocator.
+    OfProgram,
+}
+
+impl Lack {
+    fn of<T>(made: &Result<T, Error>) -> Option<Lack> {
+        match made {
+            Err(Error::OutOfMemory { .. }) => Some(Lack::Memory),
+            Err(Error::Allocator { fault: AllocatorFault::Refused, .. }) => Some(Lack::OfProgram),
+            _ => None,
+        }
+    }
+}
+
+/// Where the memory of a storage on a domain comes from.
+enum Origin {
+    /// It is one with the host's.
+    Link(Alloc, Prospect),
+    /// It is the storage's own there.
+    Own(Alloc),
+    /// It is that of another storage.
+    Other(Takeover),
+}
+
+/// Memory for a storage, and its bytes.
+struct New {
+    id: StorageId,
+    domain: DomainId,
+    bytes: usize,
+    origin: Origin,
+}
+
+impl Engine {
+    /// Allocates all of `missing`, or nothing. Nothing uses that memory yet.
+    pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
+        self.allocate_for(missing, &[], Takes::Idle)
+    }
+
+    /// As [`allocate`](Self::allocate), for a command that uses `keep`: memory of others may have
+    /// to go.
+    pub(crate) fn allocate_for(
+        &self,
+        missing: &[(StorageId, DomainId)],
+        keep: &[StorageId],
+        takes: Takes,
+    ) -> Result<(), Error> {
+        self.allocate_as(missing, keep, (takes, false))
+    }
+
+    /// Memory whose address the program gets; [`Error::Unsupported`] where it has none.
+    pub(in crate::engine) fn allocate_pointed(
+        &self,
+        id: StorageId,
+        domain: DomainId,
+    ) -> Result<(), Error> {
+        self.allocate_as(&[(id, domain)], &[], (Takes::Idle, true))
+    }
+
+    fn allocate_as(
+        &self,
+        missing: &[(StorageId, DomainId)],
+        keep: &[StorageId],
+        (takes, pointed): (Takes, bool),
+    ) -> Result<(), Error> {
+        // Here, where no lock is held.
+        for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
+            self.open(self.first_on(*domain))?;
+        }
+        let domains: SmallVec<[DomainId; 4]> = missing.iter().map(|(_, at)| *at).collect();
+        let needed = missing.iter().map(|(id, _)| *id).chain(keep.iter().copied());
+        self.with_room(&domains, needed.collect(), |spared| {
+            let take = spared.filter(|_| takes == Takes::InUse);
+            self.try_allocate(missing, Wanted { take, pointed })
+        })
+    }
+
+    /// Makes memory on these domains. Where it is short, that of other storages may go, but not of
+    /// `keep`. `make` is told what does not give way, from the time on when memory is short.
+    pub(in crate::engine) fn with_room<T>(
+        &self,
+        domains: &[DomainId],
+        keep: SmallVec<[StorageId; 4]>,
+        make: impl Fn(Option<&[StorageId]>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let mut made = make(None);
+        if Lack::of(&made).is_some() {
+            self.reclaim();
+            let programs = self.programs_of(&keep);
+            let mut pressure = Pressure::new(keep);
+            made = make(Some(&pressure.spared));
+            while let Some(lack) = Lack::of(&made) {
+                pressure.programs = (lack == Lack::OfProgram).then(|| programs.clone());
+                if !self.evict(domains, &mut pressure) {
+                    break;
+                }
+                made = make(Some(&pressure.spared));
+            }
+        }
+        self.noting_loss(made)
+    }
+
+    /// Looks for memory that is unused: its last users may have ended, and no thread has polled
+    /// their lanes since.
+    pub(crate) fn reclaim(&self) {
+        self.look_at_lanes();
+        self.enter(Ledger::poll_all);
+    }
+
+    fn try_allocate(
+        &self,
+        missing: &[(StorageId, DomainId)],
+        wanted: Wanted<'_>,
+    ) -> Result<(), Error> {
+        // Foreign code, and so before the lock.
+        let mut given = self.ask_programs(missing)?;
+        // Two threads that need the same must not both take it from the budget.
+        let traced = crate::engine::trace::listening();
+        let one_at_a_time = self.allocating.lock();
+        let mut made: SmallVec<[New; 4]> = SmallVec::new();
+        let mut result = Ok(());
+        // With linked memory of a device comes the host's.
+        let devices = missing.iter().filter(|(_, domain)| !domain.is_host());
+        let hosts = missing.iter().filter(|(_, domain)| domain.is_host());
+        for &(id, domain) in devices.chain(hosts) {
+            let linked = |new: &New| new.id == id && matches!(new.origin, Origin::Link(..));
+            if domain.is_host() && made.iter().any(linked) {
+                // If it does not come, the caller asks again.
+                continue;
+            }
+            match self.make_one((id, domain), wanted, (&made, &mut given)) {
+                Ok(new) => made.extend(new),
+                Err(error) => {
+                    result = Err(error);
+                    break;
+                }
+            }
+        }
+        let failed = result.is_err();
+        let outbox = {
+            let mut ledger = self.lock();
+            ledger.traced = traced;
+            for new in made {
+                match failed {
+                    true => ledger.outbox.garbage.extend(new.garbage()),
+                    false => ledger.receive(new),
+                }
+            }
+            std::mem::take(&mut ledger.outbox)
+        };
+        drop(one_at_a_time);
+        self.deliver(outbox);
+        result
+    }
+
+    /// Memory for one storage, which may have got some meanwhile.
+    fn make_one(
+        &self,
+        (id, domain): (StorageId, DomainId),
+        wanted: Wanted<'_>,
+        (made, given): (&[New], &mut Given<'_>),
+    ) -> Result<Option<New>, Error> {
+        let (bytes, label, of_program) = {
+            let ledger = self.lock();
+            let storage = &ledger.storages[id.0];
+            if storage.alloc(domain).is_some() {
+                return Ok(None);
+            }
+            (storage.bytes(), storage.label.clone(), storage.allocator.is_some())
+        };
+        let new = |origin| Ok(Some(New { id, domain, bytes, origin }));
+        if domain.is_host() && of_program {
+            // If the storage had memory when the program was asked, the caller asks again.
+            return given.take(id).map_or(Ok(None), |memory| new(Origin::Own(memory.alloc)));
+        }
+        let mut apart = Apart::Usm;
+        if !domain.is_host() {
+            match self.allocate_linked(id, domain, wanted.pointed)? {
+                Ok((alloc, prospect)) => return new(Origin::Link(alloc, prospect)),
+                Err(why) => apart = why,
+            }
+        }
+        let own = match wanted.pointed {
+            true => self.allocate_addressed(domain, bytes, &label),
+            false => self.allocate_one(domain, bytes, "buffer", &label),
+        };
+        match own {
+            Ok(alloc) => new(Origin::Own(Alloc { apart, pointed: wanted.pointed, ..alloc })),
+            Err(error @ Error::OutOfMemory { .. }) => {
+                let from = self.find_giver((id, domain), wanted.take, made).ok_or(error)?;
+                new(Origin::Other(Takeover { from, to: id, domain, apart }))
+            }
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Memory that has an address.
+    pub(in crate::engine) fn allocate_addressed(
+        &self,
+        domain: DomainId,
+        bytes: usize,
+        label: &Label,
+    ) -> Result<Alloc, Error> {
+        let alloc = self.allocate_one(domain, bytes, "buffer", label)?;
+        if alloc.address.is_none() {
+            self.free(Garbage { alloc, bytes, domain });
+            return Err(no_address(&self.domain_name(domain), label));
+        }
+        Ok(alloc)
+    }
+
+    /// Whose memory a storage takes over; not that of `take`, nor what others take.
+    fn find_giver(
+        &self,
+        (to, domain): (StorageId, DomainId),
+        take: Option<&[StorageId]>,
+        made: &[New],
+    ) -> Option<StorageId> {
+        let mut keep: SmallVec<[StorageId; 8]> = SmallVec::from_slice(take?);
+        keep.extend(made.iter().filter_map(|new| match &new.origin {
+            Origin::Other(takeover) if takeover.domain == domain => Some(takeover.from),
+            _ => None,
+        }));
+        // The caller holds a lock, and delivers what this leaves in the outbox.
+        self.lock().giver(to, domain, &keep)
+    }
+}
+
+/// The error of memory whose address is asked for, and that has none.
+pub(in crate::engine) fn no_address(device: &str, label: &Label) -> Error {
+    let what = format!("addresses of its memory (buffer {label})");
+    Error::Unsupported { device: device.to_owned(), what }
+}
+
+impl New {
+    /// What is to be freed if the storage does not get it.
+    fn garbage(&self) -> Option<Garbage> {
+        let (domain, bytes) = (self.domain, self.bytes);
+        match self.origin {
+            Origin::Link(alloc, _) | Origin::Own(alloc) => Some(Garbage { alloc, bytes, domain }),
+            Origin::Other(_) => None,
+        }
+    }
+}
+
+impl Ledger {
+    /// A storage gets the memory that was made for it. What has become impossible is still missing:
+    /// the caller asks again.
+    fn receive(&mut self, new: New) {
+        let garbage = new.garbage();
+        let New { id, domain, bytes, origin } = new;
+        let alloc = match origin {
+            Origin::Link(alloc, prospect) => {
+                if !self.commit_link(id, domain, alloc, &prospect) {
+                    return self.outbox.garbage.extend(garbage);
+                }
+                alloc
+            }
+            Origin::Own(alloc) => {
+                self.stay_apart(id, domain, alloc.apart);
+                let storage = &mut self.storages[id.0];
+                storage.set_alloc(domain, alloc);
+                if alloc.clean {
+                    storage.residency.holds(domain);
+                }
+                alloc
+            }
+            Origin::Other(takeover) => {
+                if self.take_over(&takeover) {
+                    self.stay_apart(id, domain, takeover.apart);
+                }
+                return;
+            }
+        };
+        self.note_memory(id, "buffer", (domain, bytes), &alloc);
+    }
+
+    /// Counts and traces memory that a storage has got.
+    pub(crate) fn note_memory(
+        &mut self,
+        id: StorageId,
+        what: &'static str,
+        (on, bytes): (DomainId, usize),
+        alloc: &Alloc,
+    ) {
+        let (label, bytes) = (self.storages[id.0].label.clone(), bytes as u64);
+        let imported = matches!(alloc.owner, Owner::Imported(..));
+        self.trace(|| Note::Allocate { what, label, on, bytes, imported });
+        self.count(Some(id), None, |c| {
+            let (times, sum) = match imported {
+                true => (&mut c.imports, &mut c.imported_bytes),
+                false => (&mut c.allocations, &mut c.allocated_bytes),
+            };
+            *times += 1;
+            *sum += bytes;
+        });
+    }
+}

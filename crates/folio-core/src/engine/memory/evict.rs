@@ -1,0 +1,380 @@
+//! Memory pressure: copies of buffers that may go give way to memory that is asked for.
+//!
+//! Only buffers that the program has said so of, and only allocations that no guard, view or
+//! pointer uses. One that holds the only current copy of something goes only where the program
+//! allows to write that to the host first.
+//!
+//! Copies of lower priority go first, whatever else is true of them. Among equals a copy that
+//! nothing uses comes before one that commands use, whose end the submitter would wait for; among
+//! those, the one that was used least recently.
+//!
+//! An allocation of the size that is needed is *taken over*: it goes from one storage to the other
+//! as it is. Commands may use it still. What the new owner does there first comes after them, on
+//! the device, and no thread waits. Any other allocation is freed, after its last command has
+//! ended.
+
+use crate::engine::Engine;
+use crate::engine::ledger::Ledger;
+use crate::engine::memory::allocate::Takes;
+use crate::engine::memory::host_memory::Program;
+use crate::engine::memory::link::Apart;
+use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
+use crate::order::hazards::Outcome;
+use crate::order::stamp::{LaneId, SlotId, Stamp};
+use crate::pages::DomainId;
+use smallvec::SmallVec;
+
+/// What may happen to a buffer's copies when memory is short.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Evict {
+    pub(crate) priority: i32,
+    pub(crate) dirty: bool,
+}
+
+impl Evict {
+    /// Copies that are current elsewhere, too, may be freed: those that were used least recently
+    /// first.
+    pub fn clean() -> Evict {
+        Evict::default()
+    }
+
+    /// As [`clean`](Self::clean), and copies of devices that are the only current ones may be
+    /// written to the host and then be freed.
+    pub fn dirty() -> Evict {
+        Evict { priority: 0, dirty: true }
+    }
+
+    /// Buffers of lower priority give way first, whenever they were used, and also where commands
+    /// use them still. Of one priority, those that no command uses go before those that some do.
+    #[must_use]
+    pub fn priority(self, priority: i32) -> Evict {
+        Evict { priority, ..self }
+    }
+}
+
+/// With more operations under way on it, memory is not taken over: the submitter waits for some.
+/// Each of them is told of the new owner. A device is busy with fewer.
+const MOST_USERS: u32 = 64;
+
+/// An allocation that goes from one storage to another one.
+#[derive(Clone, Copy)]
+pub(in crate::engine) struct Takeover {
+    pub(in crate::engine) from: StorageId,
+    pub(in crate::engine) to: StorageId,
+    pub(in crate::engine) domain: DomainId,
+    /// Why it is not one with the memory that the new owner has on the host.
+    pub(in crate::engine) apart: Apart,
+}
+
+/// One request for memory, and what does not give way to it.
+pub(in crate::engine) struct Pressure {
+    /// A command that is being submitted needs them, or they were found not to be able to go.
+    pub(in crate::engine) spared: SmallVec<[StorageId; 4]>,
+    /// They were written to the host for this. What is then still current on the device alone stays
+    /// so: the copy has failed, or a user's tracker says for ever that the host has nothing.
+    written: Vec<StorageId>,
+    /// Only host memory of these allocators of the program helps.
+    pub(in crate::engine) programs: Option<SmallVec<[Program; 1]>>,
+}
+
+impl Pressure {
+    pub(in crate::engine) fn new(keep: SmallVec<[StorageId; 4]>) -> Pressure {
+        Pressure { spared: keep, written: Vec::new(), programs: None }
+    }
+}
+
+/// How an allocation could go.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Way {
+    /// At once.
+    Free,
+    /// When it has been written to the host.
+    Write,
+    /// When the commands that use it have ended.
+    Wait,
+}
+
+/// A step on the way to room.
+pub(in crate::engine) enum Step {
+    /// An allocation was freed.
+    Freed,
+    /// One can be freed when this command has ended.
+    Wait(StorageId, Stamp),
+    /// This one can be freed when it is written to the host.
+    Written(StorageId, Stamp),
+    /// One can be freed when its contents are on the host, where the buffer has no memory yet.
+    NeedsHost(StorageId),
+    /// This one cannot be freed, against what was to be expected.
+    Stays(StorageId),
+    /// Nothing can be freed.
+    Nothing,
+}
+
+impl StorageState {
+    /// Its memory on `domain` is of the kind that is short.
+    fn helps(&self, domain: DomainId, pressure: &Pressure) -> bool {
+        let Some(programs) = &pressure.programs else { return true };
+        let owner = self.alloc(domain).map(|alloc| alloc.owner);
+        matches!(owner, Some(Owner::Host(lender)) if lender.is_one_of(programs))
+    }
+
+    /// Its allocation on `domain` may go, now or when its commands have ended.
+    fn may_give(&self, domain: DomainId) -> Option<Evict> {
+        let evict = self.evict?;
+        let alloc = self.alloc(domain)?;
+        let owned = match alloc.owner {
+            Owner::Host(_) => domain.is_host(),
+            Owner::Device(..) | Owner::Imported(..) => true,
+            Owner::User => false,
+        };
+        let free = owned
+            && self.life == Life::Open
+            && self.home.is_none()
+            && !alloc.pointed
+            && self.guards.is_empty();
+        // Of a link, the device's side over the host's memory may go; not the memory itself.
+        let linked = match self.link {
+            Some(link) if domain.is_host() || link.device == domain => {
+                link.over_host && link.device == domain && link.host_has_it()
+            }
+            _ => true,
+        };
+        (free && linked).then_some(evict)
+    }
+}
+
+impl Ledger {
+    /// The storages that may give up memory on `domain`, the first to do so first, with their
+    /// priorities.
+    fn candidates(&self, domain: DomainId, spared: &[StorageId]) -> Vec<(i32, StorageId)> {
+        let mut spared: SmallVec<[StorageId; 8]> = SmallVec::from_slice(spared);
+        spared.sort_unstable();
+        let ids = self.storages.ids().map(|at| self.storage_at(at));
+        let mut found: Vec<_> = ids
+            .filter(|id| spared.binary_search(id).is_err())
+            .filter_map(|id| {
+                let storage = &self.storages[id.0];
+                let evict = storage.may_give(domain)?;
+                Some((evict.priority, storage.in_use > 0, storage.used, id))
+            })
+            .collect();
+        found.sort_unstable();
+        found.into_iter().map(|(priority, _, _, id)| (priority, id)).collect()
+    }
+
+    /// How a storage's allocation on `domain` could go, if it can.
+    fn way_out(&mut self, id: StorageId, domain: DomainId) -> Option<Way> {
+        let all = self.storages[id.0].residency.grid.all();
+        self.heal(id, &all);
+        let storage = &self.storages[id.0];
+        // A switch may have failed, and so the memory be in use by the other side.
+        let evict = storage.may_give(domain)?;
+        let side = storage.link.is_some_and(|link| link.device == domain);
+        let alone = !side && storage.residency.rests_on(domain, self.topology.lost);
+        match alone {
+            true if !evict.dirty || domain.is_host() => None,
+            _ if storage.in_use > 0 => Some(Way::Wait),
+            true => Some(Way::Write),
+            false => Some(Way::Free),
+        }
+    }
+
+    /// Takes a step on the way to room on `domain`.
+    pub(in crate::engine) fn evict_one(&mut self, domain: DomainId, pressure: &Pressure) -> Step {
+        self.poll_all();
+        let mut first: Option<(i32, StorageId, Way)> = None;
+        for (priority, id) in self.candidates(domain, &pressure.spared) {
+            if first.is_some_and(|(lowest, ..)| lowest < priority) {
+                break;
+            }
+            if !self.storages[id.0].helps(domain, pressure) {
+                continue;
+            }
+            match self.way_out(id, domain) {
+                Some(Way::Free) => {
+                    self.free_copy(id, domain);
+                    return Step::Freed;
+                }
+                Some(Way::Write) if pressure.written.contains(&id) => {}
+                Some(way) => first = first.or(Some((priority, id, way))),
+                None => {}
+            }
+        }
+        match first {
+            None => Step::Nothing,
+            Some((_, id, Way::Wait)) => {
+                self.user_of(id).map_or(Step::Stays(id), |user| Step::Wait(id, user))
+            }
+            Some((_, id, _)) if self.storages[id.0].alloc(DomainId::HOST).is_none() => {
+                Step::NeedsHost(id)
+            }
+            Some((_, id, _)) => {
+                let (_, deps) = self.write_back(id, None);
+                Step::Written(id, self.meet(deps))
+            }
+        }
+    }
+
+    /// An operation that uses a storage and has not ended, be it only by an empty part.
+    pub(in crate::engine) fn user_of(&self, id: StorageId) -> Option<Stamp> {
+        let waiting = self.timeline.slots.iter().enumerate().filter(|(_, slot)| {
+            slot.live && slot.operation().is_some_and(|op| op.storages.contains(&id))
+        });
+        let waiting = waiting.map(|(at, s)| Stamp::unplaced(SlotId(at as u32), s.generation));
+        let lanes = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let ticks = (lane.retired + 1..).zip(&lane.records);
+            let uses = ticks.filter(|(_, record)| record.storages().any(|used| used == id));
+            uses.map(move |(tick, _)| Stamp::placed(LaneId(at as u16), tick))
+        });
+        lanes.chain(waiting).find(|s| self.timeline.outcome(*s) == Outcome::Pending)
+    }
+
+    fn free_copy(&mut self, id: StorageId, domain: DomainId) {
+        let bytes = self.storages[id.0].bytes();
+        let alloc = self.detach(id, domain);
+        self.outbox.garbage.extend(alloc.map(|alloc| Garbage { alloc, bytes, domain }));
+    }
+
+    /// Takes a storage's copy on `domain` away; says which memory that was.
+    fn detach(&mut self, id: StorageId, domain: DomainId) -> Option<Alloc> {
+        let (storage, timeline) = (&mut self.storages[id.0], &self.timeline);
+        let alloc = *storage.alloc(domain)?;
+        if storage.link.is_some_and(|link| link.device == domain) {
+            storage.link = None;
+        } else {
+            storage.residency.leave_in_use(domain, &|stamp| timeline.outcome(stamp));
+        }
+        storage.remove_alloc(domain);
+        let bytes = storage.bytes() as u64;
+        self.count(Some(id), None, |c| {
+            c.evictions += 1;
+            c.evicted_bytes += bytes;
+        });
+        Some(alloc)
+    }
+
+    /// Whose allocation on `domain` can become that of `to` at once. Nothing, if a copy of lower
+    /// priority could go in another way. The storages of `keep` keep theirs.
+    pub(in crate::engine) fn giver(
+        &mut self,
+        to: StorageId,
+        domain: DomainId,
+        keep: &[StorageId],
+    ) -> Option<StorageId> {
+        let mut lowest = None;
+        for (priority, from) in self.candidates(domain, keep) {
+            if lowest.is_some_and(|lowest| lowest < priority) {
+                return None;
+            }
+            if self.can_take_over(from, to, domain) {
+                return Some(from);
+            }
+            if self.way_out(from, domain).is_some() {
+                lowest = Some(priority);
+            }
+        }
+        None
+    }
+
+    /// Whether an allocation may change hands, whatever is under way there: it is a device's own,
+    /// as large as needed, and all that it holds is elsewhere, too, and does not come there yet.
+    fn can_take_over(&mut self, from: StorageId, to: StorageId, domain: DomainId) -> bool {
+        let lost = self.topology.lost;
+        if domain.is_host() || lost.contains(domain) {
+            return false;
+        }
+        let all = self.storages[from.0].residency.grid.all();
+        self.heal(from, &all);
+        let (giver, taker) = (&self.storages[from.0], &self.storages[to.0]);
+        let Some(alloc) = giver.may_give(domain).and(giver.alloc(domain)) else { return false };
+        let fits = matches!(alloc.owner, Owner::Device(..))
+            && alloc.misaligned(taker.align).is_none()
+            && giver.bytes() == taker.bytes()
+            && giver.in_use <= MOST_USERS
+            && giver.link.is_none_or(|link| link.device != domain);
+        let wants = taker.alloc(domain).is_none() && taker.home.is_none();
+        let residency = &giver.residency;
+        fits && wants
+            && !residency.tracker().is_foreign()
+            && !residency.rests_on(domain, lost)
+            && residency.is_sure_without(domain, &|stamp| self.timeline.outcome(stamp))
+    }
+
+    /// Gives one storage's allocation to the other. `false`, and nothing has changed, if that is
+    /// not possible any more.
+    pub(in crate::engine) fn take_over(&mut self, takeover: &Takeover) -> bool {
+        let Takeover { from, to, domain, apart } = *takeover;
+        if !self.can_take_over(from, to, domain) {
+            return false;
+        }
+        let users = self.share_users(from, to);
+        let Some(alloc) = self.detach(from, domain) else { return false };
+        let taker = &mut self.storages[to.0];
+        // It holds what is no value of the taker.
+        taker.set_alloc(domain, Alloc { clean: false, apart, ..alloc });
+        taker.residency.come_after(domain, &users);
+        true
+    }
+
+    /// The operations under way that use `from` keep `to` alive, too. Says which they are: the
+    /// latest of each lane.
+    fn share_users(&mut self, from: StorageId, to: StorageId) -> SmallVec<[Stamp; 4]> {
+        let (mut users, mut count) = (SmallVec::new(), 0);
+        for (at, lane) in self.timeline.lanes.iter_mut().enumerate() {
+            let mut last = None;
+            for (tick, record) in (lane.retired + 1..).zip(&mut lane.records) {
+                if record.storages().any(|storage| storage == from) {
+                    record.share(to);
+                    (last, count) = (Some(tick), count + 1);
+                }
+            }
+            users.extend(last.map(|tick| Stamp::placed(LaneId(at as u16), tick)));
+        }
+        for (at, slot) in self.timeline.slots.iter_mut().enumerate().filter(|(_, slot)| slot.live) {
+            let stamp = Stamp::unplaced(SlotId(at as u32), slot.generation);
+            if let Some(op) = slot.operation_mut()
+                && op.storages.contains(&from)
+            {
+                op.storages.push(to);
+                users.push(stamp);
+                count += 1;
+            }
+        }
+        self.storages[to.0].in_use += count;
+        users
+    }
+}
+
+impl Engine {
+    /// Frees a copy on one of these domains, or waits until that gets on. `false`: nothing can be
+    /// freed.
+    pub(in crate::engine) fn evict(&self, domains: &[DomainId], pressure: &mut Pressure) -> bool {
+        domains.iter().any(|domain| {
+            match self.enter(|ledger| ledger.evict_one(*domain, pressure)) {
+                Step::Nothing => return false,
+                Step::Freed => {}
+                // Refused in a kernel, and in a task that is in the way itself: others may go.
+                Step::Wait(id, stamp) => {
+                    if self.wait(stamp, None).is_err() {
+                        pressure.spared.push(id);
+                    }
+                }
+                Step::Written(id, stamp) => {
+                    pressure.written.push(id);
+                    if self.wait(stamp, None).is_err() {
+                        pressure.spared.push(id);
+                    }
+                }
+                Step::NeedsHost(id) => {
+                    let mut keep = pressure.spared.clone();
+                    keep.push(id);
+                    if self.allocate_for(&[(id, DomainId::HOST)], &keep, Takes::Idle).is_err() {
+                        pressure.spared.push(id);
+                    }
+                }
+                Step::Stays(id) => pressure.spared.push(id),
+            }
+            true
+        })
+    }
+}

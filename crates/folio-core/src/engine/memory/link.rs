@@ -1,0 +1,467 @@
+//! Linked allocations: one memory for the host and for a device that shares it.
+//!
+//! The pair is one *place*, the host's, whose pages are current or not whoever used them last. One
+//! side of it is active; changing that is a map or an unmap, for all of the memory, and no copy. It
+//! comes after everything that uses the storage, and everything that uses the place later comes
+//! after it.
+//!
+//! What becomes of a link when the program asks for an address is [`pointer`](super::pointer)'s.
+
+use crate::engine::Engine;
+use crate::engine::ledger::Ledger;
+use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId, StorageState};
+use crate::engine::plan::apply::For;
+use crate::engine::terms::access::Access;
+use crate::error::Error;
+use crate::hal::{AllocKind, AllocReq, Caps, HostPtr, RawMemory, Side};
+use crate::order::hazards::{Deps, Outcome, tidy};
+use crate::pages::DomainId;
+use folio_kernel::words;
+use std::fmt;
+
+/// Whether the host and devices that share its memory use one allocation of a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+#[non_exhaustive]
+pub enum Links {
+    /// With devices that say that they share the host's memory.
+    #[default]
+    Auto,
+    /// With all devices that can.
+    On,
+    /// With none.
+    Off,
+}
+
+/// How the allocations of a buffer on the host and on a device stand to each other.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Linkage {
+    /// They are one memory.
+    Linked,
+    /// The device has none yet.
+    Undecided,
+    /// They are not one memory.
+    Apart(Apart),
+}
+
+/// Why two allocations are not one memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[non_exhaustive]
+pub enum Apart {
+    /// The runtime was told not to link.
+    SwitchedOff,
+    /// The device does not share the host's memory, or cannot map.
+    NotShared,
+    /// The buffer's memory on the host is linked to another device's.
+    LinkedToAnother,
+    /// The device's memory was made as USM.
+    Usm,
+    /// The host's memory was in use when the device's was made: by a command or a guard.
+    InUse,
+    /// The host's memory is not aligned to so many bytes, which the device needs.
+    Misaligned(u64),
+    /// The backend refused.
+    Refused,
+    /// The host's memory is a device's own: page-locked, or USM of the host's kind.
+    PageLocked,
+    /// The program has asked for an address ([`Buffer::pointer`](crate::Buffer::pointer)), and host
+    /// and device find linked memory at different ones.
+    Pointed,
+    /// The device is lost.
+    Lost,
+}
+
+impl Apart {
+    /// The device uses memory of the host as its own, and could not use this one.
+    fn is_refusal(self) -> bool {
+        matches!(self, Apart::InUse | Apart::Misaligned(_) | Apart::Refused)
+    }
+}
+
+impl fmt::Display for Apart {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Apart::SwitchedOff => f.write_str("links are switched off"),
+            Apart::NotShared => f.write_str("the device does not share the host's memory"),
+            Apart::LinkedToAnother => {
+                f.write_str("the host's memory is linked to another device's")
+            }
+            Apart::Usm => f.write_str("the device's memory was made as USM"),
+            Apart::InUse => f.write_str("the host's memory was in use"),
+            Apart::Misaligned(align) => {
+                write!(f, "the host's memory is not aligned to {}", words::bytes(*align))
+            }
+            Apart::Refused => f.write_str("the backend refused"),
+            Apart::PageLocked => f.write_str("the host's memory is page-locked"),
+            Apart::Pointed => f.write_str("the program has asked for an address of it"),
+            Apart::Lost => f.write_str("the device is lost"),
+        }
+    }
+}
+
+/// A linked pair.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Link {
+    /// The other side; one is the host.
+    pub(crate) device: DomainId,
+    /// As far as that was submitted.
+    pub(crate) turn: Turn,
+    /// The memory is the host's, and not the device's.
+    pub(crate) over_host: bool,
+    /// The program has the address, which is one for both sides: the host uses the memory without
+    /// a turn.
+    pub(crate) pointed: bool,
+}
+
+/// Whose turn it is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Turn {
+    /// Who uses the memory.
+    pub(crate) active: Side,
+    /// The host's own memory may lack something: the device has written, or it was unmapped.
+    written: bool,
+}
+
+/// What decides whether a device's new allocation is linked.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct LinkFacts {
+    pub(crate) wanted: Links,
+    /// The device shares the host's memory.
+    pub(crate) unified: bool,
+    /// What it needs of the host's memory, if it can map.
+    pub(crate) align: Option<u64>,
+    /// The storage has a link.
+    pub(crate) linked: bool,
+    pub(crate) lost: bool,
+    pub(crate) page_locked: bool,
+    /// The address of the memory on the host, if there is any, and whether it is in use.
+    pub(crate) host: Option<(u64, bool)>,
+}
+
+/// The decision. Pure: equal facts give equal links.
+pub(crate) fn decide(facts: &LinkFacts) -> Result<(), Apart> {
+    let Some(align) = facts.align else { return Err(Apart::NotShared) };
+    match facts.wanted {
+        Links::Off => return Err(Apart::SwitchedOff),
+        Links::Auto if !facts.unified => return Err(Apart::NotShared),
+        Links::Auto | Links::On => {}
+    }
+    match facts.host {
+        _ if facts.lost => Err(Apart::Lost),
+        _ if facts.page_locked => Err(Apart::PageLocked),
+        _ if facts.linked => Err(Apart::LinkedToAnother),
+        Some((_, true)) => Err(Apart::InUse),
+        Some((address, _)) if address % align != 0 => Err(Apart::Misaligned(align)),
+        _ => Ok(()),
+    }
+}
+
+/// What is known of a storage before memory for a device is made.
+#[derive(PartialEq, Eq)]
+pub(in crate::engine) struct Prospect {
+    host: Option<HostPtr>,
+    /// The program has the address of that.
+    pointed: bool,
+    changes: u64,
+}
+
+impl StorageState {
+    /// Where a domain's pages are kept track of: the host, for the other side of a link.
+    #[inline]
+    pub(crate) fn place(&self, domain: DomainId) -> DomainId {
+        match &self.link {
+            Some(link) if link.device == domain => DomainId::HOST,
+            _ => domain,
+        }
+    }
+
+    /// Its memory on `domain` is one with that of the other side of its link.
+    pub(crate) fn is_linked(&self, domain: DomainId) -> bool {
+        self.link.is_some_and(|link| link.joins(domain))
+    }
+
+    /// The side of a link whose turn it must be before `domain`'s memory is used; `None` if no turn
+    /// is needed. What the program has lent only to read is not mapped to be written.
+    pub(crate) fn side(&self, domain: DomainId) -> Option<Side> {
+        let link = self.link.as_ref()?;
+        match (domain == link.device, domain.is_host()) {
+            (true, _) => Some(Side::Device),
+            (_, true) if link.pointed => None,
+            (_, true) if self.only_read => Some(Side::HostReads),
+            (_, true) => Some(Side::HostWrites),
+            _ => None,
+        }
+    }
+
+    /// Its memory on `domain` is written.
+    #[inline]
+    pub(crate) fn note_side(&mut self, domain: DomainId) {
+        if let Some(link) = &mut self.link {
+            link.turn.written |= link.device == domain;
+        }
+    }
+
+    /// No command and no guard uses it.
+    fn is_idle(&self) -> bool {
+        self.in_use == 0 && self.guards.is_empty()
+    }
+
+    fn facts(&self, wanted: Links, caps: &Caps, lost: bool) -> LinkFacts {
+        let alloc = self.alloc(DomainId::HOST);
+        let host = alloc.and_then(|alloc| alloc.host);
+        let of_device = |owner| matches!(owner, Owner::Device(..) | Owner::Imported(..));
+        LinkFacts {
+            page_locked: alloc.is_some_and(|alloc| of_device(alloc.owner)),
+            wanted,
+            unified: caps.unified,
+            align: caps.links,
+            linked: self.link.is_some(),
+            lost,
+            host: host.map(|host| (host.0 as u64, !self.is_idle())),
+        }
+    }
+}
+
+impl Link {
+    /// The device has the memory first.
+    pub(in crate::engine) fn new(device: DomainId, over_host: bool) -> Link {
+        let turn = Turn { active: Side::Device, written: false };
+        Link { device, turn, over_host, pointed: false }
+    }
+
+    /// `domain` is one of its sides.
+    pub(crate) fn joins(&self, domain: DomainId) -> bool {
+        domain.is_host() || domain == self.device
+    }
+
+    /// The host finds in the memory what it should, as far as commands have ended.
+    pub(in crate::engine) fn host_has_it(&self) -> bool {
+        self.pointed || self.turn.active != Side::Device
+    }
+
+    /// Says how it was before.
+    pub(crate) fn switched(&mut self, to: Side) -> Turn {
+        // What the host finds in memory that it has unmapped is open.
+        let next = Turn { active: to, written: to == Side::Device };
+        std::mem::replace(&mut self.turn, next)
+    }
+}
+
+impl Ledger {
+    /// Switches that have failed have changed nothing.
+    pub(in crate::engine) fn heal_link(&mut self, id: StorageId) {
+        let (storage, timeline) = (&mut self.storages[id.0], &self.timeline);
+        if let Some(link) = &mut storage.link
+            && let Some(before) = storage.residency.take_failed_switches(&|s| timeline.outcome(s))
+        {
+            link.turn = before;
+        }
+    }
+
+    /// The program's memory holds values when the program gets it back; the current ones, if it
+    /// `writes` or failure has left others. What the host finds in linked memory that it has
+    /// unmapped is open: that is mapped first, also where nothing can be written back. Says what
+    /// must be done for all that, and fails where there are no values.
+    pub(in crate::engine) fn hand_back(
+        &mut self,
+        id: StorageId,
+        writes: bool,
+        queue: Option<u32>,
+    ) -> (Option<Access>, Deps) {
+        let mut deps = Deps::new();
+        let all = self.storages[id.0].residency.grid.all();
+        self.heal(id, &all);
+        let storage = &self.storages[id.0];
+        let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
+        // Where the program has lent it only to read, nothing was written.
+        let link = storage.link.filter(|link| lent && link.over_host && !storage.only_read);
+        if let Some(link) = link {
+            let away = link.turn.active == Side::Device && link.turn.written;
+            if let (true, Some(to)) = (away, storage.side(DomainId::HOST)) {
+                let label = storage.label.clone();
+                self.switch(id, link.device, to, For { queue, label: &label, lane: None });
+            }
+            // The latest change of sides may have been asked for earlier, and may still fail.
+            self.storages[id.0].residency.turn_deps(&mut deps);
+        }
+        if !writes && !self.storages[id.0].torn {
+            return (None, deps);
+        }
+        let (access, written) = self.write_back(id, queue);
+        deps.extend(written);
+        tidy(&mut deps);
+        (access, deps)
+    }
+
+    /// What the device's side of links held is gone with the device; what the host has mapped of
+    /// its own memory is not. From then on it counts as what only a lost device has, unless others
+    /// have it, too.
+    pub(in crate::engine) fn lose_links(&mut self, device: DomainId) {
+        let linked = |storage: &StorageState| storage.link.is_some_and(|l| l.device == device);
+        let ids: Vec<u32> = self.storages.ids().filter(|id| linked(&self.storages[*id])).collect();
+        for index in ids {
+            let id = self.storage_at(index);
+            self.heal_link(id);
+            let storage = &mut self.storages[id.0];
+            let Some(link) = storage.link.take() else { continue };
+            if let Some(alloc) = storage.alloc_mut(device) {
+                alloc.apart = Apart::Lost;
+            }
+            // A change of sides that was under way may not have happened.
+            let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
+            let current = sure && (link.host_has_it() || !link.turn.written);
+            if link.over_host && (current || storage.only_read) {
+                storage.residency.forget_switches();
+            } else {
+                // The memory itself stays, as long as the storage does: an access of the host's may
+                // be under way that has it already.
+                storage.residency.lose_place(device);
+                storage.torn = true;
+            }
+        }
+    }
+}
+
+impl Engine {
+    /// Waits until it is known whether the latest change of sides has happened, unless this thread
+    /// may not wait. If it has not, that can be done again.
+    pub(crate) fn await_turn(&self, id: StorageId) {
+        let stamp = self.enter(|ledger| ledger.storages[id.0].residency.switch());
+        let _ = self.wait(stamp, None);
+    }
+
+    /// Asks for memory on a device that is one with the host's; or says why that is not to be. The
+    /// memory is to be given to [`commit_link`](Ledger::commit_link). Where the program has or
+    /// wants an address, host and device must find it at one.
+    pub(in crate::engine) fn allocate_linked(
+        &self,
+        id: StorageId,
+        domain: DomainId,
+        pointed: bool,
+    ) -> Result<Result<(Alloc, Prospect), Apart>, Error> {
+        let at = self.first_on(domain);
+        let caps = &self.devices[usize::from(at)].info.caps;
+        let (prospect, bytes, label) = {
+            let ledger = self.lock();
+            let storage = &ledger.storages[id.0];
+            let lost = ledger.topology.lost.contains(domain);
+            if let Err(why) = decide(&storage.facts(self.links, caps, lost)) {
+                return Ok(Err(why));
+            }
+            (storage.prospect(), storage.bytes(), storage.label.clone())
+        };
+        let request = AllocReq {
+            kind: AllocKind::Device,
+            size: bytes as u64,
+            align: crate::engine::devices::DEVICE_ALIGN,
+            import: prospect.host.map(RawMemory::Host),
+            zeroed: false,
+            linked: true,
+            exported: false,
+            label: label.as_str(),
+        };
+        let alloc = match self.device_alloc(at, request, "buffer", &label) {
+            Ok(alloc) => alloc,
+            Err(Error::Unsupported { .. }) => return Ok(Err(Apart::Refused)),
+            Err(error) => return Err(error),
+        };
+        let one = alloc.has_one_address();
+        let why = match alloc.host {
+            None => Apart::Refused,
+            Some(_) if !one && (pointed || prospect.pointed) => Apart::Pointed,
+            Some(_) => {
+                let address = alloc.address.filter(|_| one);
+                return Ok(Ok((Alloc { address, ..alloc }, prospect)));
+            }
+        };
+        self.free(Garbage { alloc, bytes, domain });
+        Ok(Err(why))
+    }
+}
+
+impl StorageState {
+    fn prospect(&self) -> Prospect {
+        let alloc = self.alloc(DomainId::HOST);
+        let pointed = alloc.is_some_and(|alloc| alloc.pointed);
+        let host = alloc.and_then(|alloc| alloc.host);
+        Prospect { host, pointed, changes: self.residency.changes() }
+    }
+}
+
+impl Ledger {
+    /// Counts memory of the host that a device could not use as its own.
+    pub(in crate::engine) fn stay_apart(&mut self, id: StorageId, domain: DomainId, why: Apart) {
+        let host = self.storages[id.0].alloc(DomainId::HOST);
+        let has_memory = host.is_some_and(|alloc| alloc.host.is_some());
+        if !domain.is_host() && has_memory && why.is_refusal() {
+            self.count(Some(id), None, |c| c.refused_imports += 1);
+        }
+    }
+
+    /// Links a storage to a device by its new allocation there. `false`, and nothing has changed,
+    /// if the host's memory has been used meanwhile.
+    pub(in crate::engine) fn commit_link(
+        &mut self,
+        id: StorageId,
+        domain: DomainId,
+        alloc: Alloc,
+        prospect: &Prospect,
+    ) -> bool {
+        let storage = &mut self.storages[id.0];
+        let host = prospect.host;
+        let same = storage.prospect() == *prospect
+            && (host.is_none() || storage.is_idle())
+            && storage.link.is_none()
+            && !self.topology.lost.contains(domain);
+        if !same {
+            return false;
+        }
+        storage.set_alloc(domain, alloc);
+        storage.link = Some(Link::new(domain, host.is_some()));
+        if host.is_none()
+            && let Some(mapped) = alloc.host
+        {
+            storage.set_alloc(DomainId::HOST, Alloc::of_host(mapped, Owner::User, alloc.clean));
+            if alloc.clean {
+                storage.residency.holds(DomainId::HOST);
+            }
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FITS: LinkFacts = LinkFacts {
+        page_locked: false,
+        wanted: Links::Auto,
+        unified: true,
+        align: Some(64),
+        linked: false,
+        lost: false,
+        host: None,
+    };
+
+    /// LINK-02: each condition, and its reason.
+    #[test]
+    fn links_are_decided_by_facts() {
+        let cases = [
+            (FITS, Ok(())),
+            (LinkFacts { host: Some((128, false)), ..FITS }, Ok(())),
+            (LinkFacts { wanted: Links::Off, ..FITS }, Err(Apart::SwitchedOff)),
+            (LinkFacts { unified: false, ..FITS }, Err(Apart::NotShared)),
+            (LinkFacts { unified: false, wanted: Links::On, ..FITS }, Ok(())),
+            (LinkFacts { align: None, wanted: Links::On, ..FITS }, Err(Apart::NotShared)),
+            (LinkFacts { linked: true, ..FITS }, Err(Apart::LinkedToAnother)),
+            (LinkFacts { page_locked: true, ..FITS }, Err(Apart::PageLocked)),
+            (LinkFacts { lost: true, ..FITS }, Err(Apart::Lost)),
+            (LinkFacts { host: Some((128, true)), ..FITS }, Err(Apart::InUse)),
+            (LinkFacts { host: Some((96, false)), ..FITS }, Err(Apart::Misaligned(64))),
+        ];
+        for (facts, decision) in cases {
+            assert_eq!(decide(&facts), decision, "{facts:?}");
+        }
+    }
+}

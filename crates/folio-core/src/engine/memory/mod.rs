@@ -1,0 +1,113 @@
+//! Allocations that come to a storage from outside, and go before it does; and what raw pointers
+//! name.
+
+pub(super) mod allocate;
+pub(crate) mod copies;
+pub(crate) mod evict;
+pub(crate) mod host_memory;
+pub(crate) mod link;
+pub(crate) mod page_lock;
+pub(super) mod pointer;
+pub(crate) mod staged;
+pub(crate) mod storages;
+
+use crate::engine::ledger::Ledger;
+use crate::engine::pages::storage::{
+    Alloc, Garbage, Life, Owner, StorageId, StorageState, distance,
+};
+use crate::error::Error;
+use crate::hal::MemRef;
+use crate::pages::DomainId;
+use smallvec::SmallVec;
+
+/// What a raw pointer names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawMem {
+    pub(crate) mem: MemRef,
+    pub(crate) domain: DomainId,
+    /// Whose memory it is; `None`: the host's, of which the engine knows nothing.
+    pub(crate) storage: Option<StorageId>,
+}
+
+impl Ledger {
+    /// True unless the memory behind a raw pointer is known to be gone.
+    pub(crate) fn is_live(&self, raw: &RawMem) -> bool {
+        raw.storage.is_none_or(|id| {
+            self.storages.get(id.0).is_some_and(|storage| {
+                let alloc = storage.alloc(raw.domain).map(|alloc| alloc.mem.base);
+                storage.life == Life::Open && alloc == Some(raw.mem.base)
+            })
+        })
+    }
+
+    /// How far the memory of one storage is from that of another one, wherever both may be one
+    /// memory.
+    pub(crate) fn distances(&self, a: StorageId, b: StorageId) -> SmallVec<[i128; 2]> {
+        let [a, b] = [a, b].map(|id| &self.storages[id.0]);
+        a.allocs().flat_map(|a| b.allocs().filter_map(move |b| distance(a, b))).collect()
+    }
+
+    /// The engine's own memory on the host that contains an address: its start and its bytes.
+    pub(crate) fn host_memory_at(&self, address: u64) -> Option<(u64, u64)> {
+        self.storages.iter().find_map(|storage| {
+            let alloc =
+                storage.alloc(DomainId::HOST).filter(|a| matches!(a.owner, Owner::Host(_)))?;
+            let (start, bytes) = (alloc.address?, storage.bytes() as u64);
+            (start..start + bytes).contains(&address).then_some((start, bytes))
+        })
+    }
+
+    /// Gives a storage memory that was made elsewhere. If that is clean, what it holds counts.
+    pub(crate) fn adopt(&mut self, id: StorageId, domain: DomainId, alloc: Alloc) {
+        let storage = &mut self.storages[id.0];
+        storage.set_alloc(domain, alloc);
+        if alloc.clean {
+            storage.residency.adopt(domain);
+        }
+    }
+
+    /// Frees an allocation that is not in use and not the only one to hold a page.
+    pub(crate) fn release_alloc(&mut self, id: StorageId, domain: DomainId) -> Result<(), Error> {
+        self.poll_all();
+        let all = self.storages[id.0].residency.grid.all();
+        self.heal(id, &all);
+        let storage = &mut self.storages[id.0];
+        let Some(alloc) = storage.alloc(domain).copied() else { return Ok(()) };
+        if storage.in_use > 0 || storage.held(&all, true) {
+            return Err(Error::InUse { buffer: storage.label.clone() });
+        }
+        let only = |storage: &StorageState| Error::OnlyCopy { buffer: storage.label.clone() };
+        let lost = self.topology.lost;
+        match storage.link {
+            // The device's memory: the host has none to give back.
+            Some(link) if domain.is_host() && !link.over_host => return Ok(()),
+            // The device uses it, too.
+            Some(_) if domain.is_host() => {
+                return Err(Error::InUse { buffer: storage.label.clone() });
+            }
+            Some(link) if domain == link.device => {
+                let stays = link.over_host && link.host_has_it();
+                if !stays {
+                    if storage.residency.rests_on(DomainId::HOST, lost) {
+                        return Err(only(storage));
+                    }
+                    storage.residency.leave(DomainId::HOST);
+                }
+                if !link.over_host {
+                    storage.remove_alloc(DomainId::HOST);
+                }
+                storage.link = None;
+            }
+            _ => {
+                if storage.residency.rests_on(domain, lost) {
+                    return Err(only(storage));
+                }
+                storage.residency.leave(domain);
+            }
+        }
+        storage.remove_alloc(domain);
+        let bytes = storage.bytes();
+        self.outbox.garbage.push(Garbage { alloc, bytes, domain });
+        Ok(())
+    }
+}

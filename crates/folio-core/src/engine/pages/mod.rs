@@ -1,0 +1,7 @@
+//! Where the contents of one storage are: its pages, pieces and fragments in each memory.
+
+pub(super) mod fragments;
+pub(crate) mod pieces;
+pub(crate) mod residency;
+pub(crate) mod storage;
+pub(crate) mod tracker;

@@ -1,0 +1,126 @@
+//! Conditional nodes as nodes of the device's own graphs: what they are told of.
+
+use crate::engine::kernels::loaded::LoadedKernel;
+use crate::engine::lanes::Payload;
+use crate::engine::ledger::Ledger;
+use crate::engine::runs::command::{Action, Command};
+use crate::engine::runs::conditional::Conditional;
+use crate::error::{Cause, GraphError, Label};
+use crate::hal::{Choice, HalError, HalErrorKind, MemRef};
+use std::sync::Arc;
+
+/// A conditional node, until a graph of the device's is made of it.
+pub(crate) struct Draft {
+    pub(crate) choice: Choice,
+    pub(crate) bytes: usize,
+    /// Among the conditional nodes of the graph.
+    pub(crate) number: u32,
+    /// Where its value is: known under the ledger's lock.
+    pub(crate) value: Option<MemRef>,
+    pub(crate) bodies: Vec<Vec<Member>>,
+    node: Arc<Conditional>,
+}
+
+/// A command of a body.
+pub(crate) struct Member {
+    command: Command,
+    pub(crate) payload: Option<Payload>,
+    /// If it is a conditional node itself.
+    pub(crate) branch: Option<Draft>,
+}
+
+/// By conditional node of a graph.
+#[derive(Default)]
+pub(crate) struct Branches(Vec<Told>);
+
+/// What a failure says of a conditional node.
+struct Told {
+    command: Label,
+    /// What has its value.
+    buffer: Label,
+    /// If it is a loop.
+    limit: Option<u64>,
+}
+
+impl Branches {
+    /// By command: what is told of it if it is a conditional node. `None` if a command of a body
+    /// can run only once.
+    pub(crate) fn drafts(&mut self, commands: &[Command]) -> Option<Vec<Option<Draft>>> {
+        let draft = |command: &Command| match &command.action {
+            Action::Conditional(node) => Draft::of(node, &command.label, self).map(Some),
+            _ => Some(None),
+        };
+        commands.iter().map(draft).collect()
+    }
+
+    /// What a failure means that the device has told.
+    pub(crate) fn cause(&self, error: HalError) -> Cause {
+        match error.kind {
+            HalErrorKind::Limit(number) => match self.0.get(number as usize) {
+                Some(Told { command, buffer, limit: Some(limit) }) => {
+                    let (command, buffer, limit) = (command.clone(), buffer.clone(), *limit);
+                    Cause::Graph(Arc::new(GraphError::LimitReached { command, buffer, limit }))
+                }
+                _ => Cause::from(error),
+            },
+            _ => Cause::from(error),
+        }
+    }
+}
+
+impl Draft {
+    /// Of a command that is a conditional node. `None` for one of whose commands one can run only
+    /// once. The ledger is not locked: what commands call is the user's to clone.
+    fn of(node: &Arc<Conditional>, label: &Label, all: &mut Branches) -> Option<Draft> {
+        let number = u32::try_from(all.0.len()).ok()?;
+        let limit = match node.choice {
+            Choice::While { limit } => Some(limit),
+            Choice::If | Choice::Switch => None,
+        };
+        all.0.push(Told { command: label.clone(), buffer: Label::NONE, limit });
+        let mut bodies = Vec::with_capacity(node.bodies.len());
+        for commands in &node.bodies {
+            let members = commands.iter().map(|command| Member::of(command, all));
+            bodies.push(members.collect::<Option<Vec<Member>>>()?);
+        }
+        let (choice, bytes, node) = (node.choice, node.value.bytes, node.clone());
+        Some(Draft { choice, bytes, number, value: None, bodies, node })
+    }
+
+    /// Finds its memory.
+    pub(crate) fn locate(&mut self, ledger: &Ledger, all: &mut Branches) {
+        let value = &self.node.value;
+        let storage = &ledger.storages[value.access.storage.0];
+        let alloc = storage.alloc(value.access.domain);
+        self.value = alloc.map(|alloc| alloc.at(value.offset));
+        if let Some(told) = all.0.get_mut(self.number as usize) {
+            told.buffer = storage.label.clone();
+        }
+        for member in self.bodies.iter_mut().flatten() {
+            match &mut member.branch {
+                Some(branch) => branch.locate(ledger, all),
+                None => member.payload = ledger.payload(&mut member.command),
+            }
+        }
+    }
+
+    /// The code that its bodies run.
+    pub(crate) fn code(&self, out: &mut Vec<Arc<LoadedKernel>>) {
+        for member in self.bodies.iter().flatten() {
+            out.extend(member.payload.as_ref().and_then(Payload::uses).cloned());
+            member.branch.iter().for_each(|branch| branch.code(out));
+        }
+    }
+}
+
+impl Member {
+    fn of(command: &Command, all: &mut Branches) -> Option<Member> {
+        let mut command = command.again()?;
+        command.arm();
+        let branch = match &command.action {
+            Action::Conditional(node) => Some(Draft::of(node, &command.label, all)?),
+            _ => None,
+        };
+        Some(Member { command, payload: None, branch })
+    }
+}

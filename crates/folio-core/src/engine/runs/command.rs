@@ -1,0 +1,756 @@
+//! The way of one command through the ledger: checks that change nothing, then transfers, fills,
+//! dependencies and the action itself, then what the pages are from now on.
+
+use crate::engine::Missing;
+use crate::engine::kernels::launch::Launch;
+use crate::engine::lanes::native::Replaying;
+use crate::engine::lanes::{Filling, Hinting, Payload};
+use crate::engine::ledger::failures::EpochPin;
+use crate::engine::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp};
+use crate::engine::memory::RawMem;
+use crate::engine::memory::copies::CopyJob;
+use crate::engine::pages::storage::{Life, StorageId};
+use crate::engine::plan::apply::For;
+use crate::engine::runs::conditional::Conditional;
+use crate::engine::runs::whole::Whole;
+use crate::engine::terms::access::{Access, Mode};
+use crate::engine::terms::staging::Staging;
+use crate::engine::trace::Note;
+use crate::error::{Cause, Error, Label, Use};
+use crate::geom::{Box3, Dims, linear};
+use crate::hal::{
+    CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr, Tick,
+};
+use crate::order::hazards::{Dep, Deps, Flow, Outcome, add_dep, tidy};
+use crate::order::stamp::{LaneId, Stamp, When};
+use crate::pages::DomainId;
+use crate::sync::OnlyMoved;
+use smallvec::{SmallVec, smallvec};
+use std::sync::Arc;
+
+/// Lanes with so many operations, and more, are asked once for so many how far they are.
+const SHORT: usize = 16;
+
+/// A command, checked as far as that goes without the ledger.
+pub(crate) struct Command {
+    pub(crate) queue: Option<u32>,
+    pub(crate) in_order: bool,
+    /// Where it runs; `None`: on the host.
+    pub(crate) device: Option<u16>,
+    pub(crate) label: Label,
+    pub(crate) timed: bool,
+    pub(crate) accesses: SmallVec<[Access; 4]>,
+    /// What it comes after, and fails with.
+    pub(crate) after: SmallVec<[Stamp; 4]>,
+    /// What it comes after, whether that fails or not.
+    pub(crate) behind: SmallVec<[Stamp; 2]>,
+    /// For whoever keeps the stamp, once it is submitted.
+    pub(crate) pin: EpochPin,
+    /// Which fusion it took part in or why it did not, for a subscriber that listens.
+    pub(crate) fusion: Option<Arc<str>>,
+    pub(crate) action: Action,
+}
+
+impl Command {
+    /// One that does nothing, on the host.
+    pub(crate) fn new(queue: Option<u32>, in_order: bool) -> Command {
+        Command {
+            queue,
+            in_order,
+            device: None,
+            label: Label::NONE,
+            timed: false,
+            accesses: SmallVec::new(),
+            after: SmallVec::new(),
+            behind: SmallVec::new(),
+            pin: None,
+            fusion: None,
+            action: Action::Nothing,
+        }
+    }
+
+    /// The same command once more, if what it does can be done more than once. It is
+    /// [armed](Self::arm) before it is submitted.
+    pub(crate) fn again(&self) -> Option<Command> {
+        Some(Command {
+            queue: self.queue,
+            in_order: self.in_order,
+            device: self.device,
+            label: self.label.clone(),
+            timed: self.timed,
+            accesses: self.accesses.clone(),
+            after: self.after.clone(),
+            behind: self.behind.clone(),
+            pin: None,
+            fusion: None,
+            action: self.action.again()?,
+        })
+    }
+
+    /// Makes a copy ready to be submitted: see [`Launch::arm`].
+    pub(crate) fn arm(&mut self) {
+        if let Action::Launch(Some(launch)) = &mut self.action {
+            launch.arm();
+        }
+    }
+
+    /// It does nothing so far, and gets its kernel.
+    #[inline]
+    pub(crate) fn set_launch(&mut self, launch: Box<Launch>) {
+        let before = std::mem::replace(&mut self.action, Action::Launch(Some(launch)));
+        debug_assert!(matches!(before, Action::Nothing), "an action in place of another one");
+        // Nothing holds nothing; to find that out costs more than all else here.
+        std::mem::forget(before);
+    }
+
+    /// Where it uses something, for errors.
+    #[cold]
+    fn used(&self, access: usize) -> Use {
+        let parameter = match &self.action {
+            Action::Launch(Some(launch)) => launch.parameter(access),
+            _ => Label::NONE,
+        };
+        Use { command: self.label.clone(), access: Some(access), parameter }
+    }
+}
+
+/// Memory in the shape in which a command sees it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Shape {
+    /// All of it, in elements.
+    pub(crate) dims: Dims,
+    pub(crate) element_bytes: usize,
+    /// What the command uses of it.
+    pub(crate) part: Box3,
+}
+
+impl Shape {
+    fn offset(&self) -> u64 {
+        (linear(self.dims, self.part.min) * self.element_bytes) as u64
+    }
+
+    fn pitch(&self) -> [u64; 2] {
+        let row = self.dims[2] * self.element_bytes;
+        [(row * self.dims[1]) as u64, row as u64]
+    }
+
+    fn extent(&self) -> [u64; 3] {
+        let e = self.part.extent();
+        [e[0] as u64, e[1] as u64, (e[2] * self.element_bytes) as u64]
+    }
+}
+
+/// Memory that a command names.
+#[derive(Clone)]
+pub(crate) enum End {
+    /// An access, by its position.
+    Access(usize),
+    /// Host memory that the command owns.
+    Host(Arc<Staging>),
+    /// Memory for which the caller answers.
+    Raw(RawMem),
+}
+
+/// A rectangle of memory, in bytes: what copies, fills and hints work on.
+#[derive(Clone)]
+pub(crate) struct Place {
+    pub(crate) end: End,
+    /// From the start of `end`.
+    pub(crate) offset: u64,
+    /// From one slice, and from one row, to the next.
+    pub(crate) pitch: [u64; 2],
+    /// Slices, rows, bytes.
+    pub(crate) extent: [u64; 3],
+}
+
+impl Place {
+    pub(crate) fn of(end: End, shape: &Shape) -> Place {
+        Place { end, offset: shape.offset(), pitch: shape.pitch(), extent: shape.extent() }
+    }
+
+    /// Bytes from its first to its last.
+    fn span(&self) -> u64 {
+        let [slices, rows, bytes] = self.extent;
+        slices.saturating_sub(1) * self.pitch[0] + rows.saturating_sub(1) * self.pitch[1] + bytes
+    }
+}
+
+/// A host task, before it knows its memory.
+pub(crate) enum HostBody {
+    /// A closure that is called once.
+    Once(OnlyMoved<OnceBody>),
+    /// A closure that a graph calls at each run.
+    Again(Arc<AgainBody>),
+}
+
+type OnceBody = Box<dyn FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send>;
+type AgainBody = dyn Fn(&[ParamPtr]) -> Result<(), Cause> + Send + Sync;
+
+impl HostBody {
+    /// A closure that is called once.
+    pub(crate) fn once(
+        body: impl FnOnce(&[ParamPtr]) -> Result<(), Cause> + Send + 'static,
+    ) -> HostBody {
+        HostBody::Once(OnlyMoved::new(Box::new(body)))
+    }
+
+    pub(crate) fn call(self, params: &[ParamPtr]) -> Result<(), Cause> {
+        match self {
+            HostBody::Once(body) => body.into_inner()(params),
+            HostBody::Again(body) => body(params),
+        }
+    }
+}
+
+/// What a command does.
+pub(crate) enum Action {
+    /// A kernel, whose parameters do not know their memory yet; there until it is placed.
+    Launch(Option<Box<Launch>>),
+    /// A copy from the first to the second.
+    Copy { from: Place, to: Place },
+    /// A fill.
+    Fill { to: Place, pattern: SmallVec<[u8; 16]> },
+    /// A word about memory.
+    Hint { at: Place, hint: Hint },
+    /// A closure on the host, over accesses by their positions, and their shapes.
+    Task { body: HostBody, params: SmallVec<[(usize, Shape); 2]> },
+    /// Bodies of which a value chooses.
+    Conditional(Arc<Conditional>),
+    /// All commands of a graph, by the device's own graph.
+    Replay(Arc<Whole>),
+    /// Only that the data is there, or that everything before is done.
+    Nothing,
+}
+
+impl Action {
+    /// The same once more. `None` for what calls a closure that can be called only once.
+    pub(crate) fn again(&self) -> Option<Action> {
+        Some(match self {
+            Action::Launch(None) => Action::Launch(None),
+            Action::Launch(Some(launch)) => Action::Launch(Some(launch.again()?)),
+            Action::Copy { from, to } => Action::Copy { from: from.clone(), to: to.clone() },
+            Action::Fill { to, pattern } => {
+                Action::Fill { to: to.clone(), pattern: pattern.clone() }
+            }
+            Action::Hint { at, hint } => Action::Hint { at: at.clone(), hint: *hint },
+            Action::Task { body: HostBody::Again(body), params } => {
+                Action::Task { body: HostBody::Again(body.clone()), params: params.clone() }
+            }
+            Action::Task { body: HostBody::Once(_), .. } => return None,
+            Action::Conditional(node) => Action::Conditional(node.clone()),
+            Action::Replay(whole) => Action::Replay(whole.clone()),
+            Action::Nothing => Action::Nothing,
+        })
+    }
+
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Action::Launch { .. } => "kernel",
+            Action::Copy { .. } => "copy",
+            Action::Fill { .. } => "fill",
+            Action::Hint { .. } => "hint",
+            Action::Task { .. } => "host task",
+            Action::Conditional(_) => "conditional node",
+            Action::Replay(_) => "graph",
+            Action::Nothing => "barrier",
+        }
+    }
+
+    /// The raw memory that it names.
+    pub(crate) fn raw(&self) -> impl Iterator<Item = &RawMem> {
+        let (places, pointers) = match self {
+            Action::Copy { from, to } => ([Some(from), Some(to)], &[][..]),
+            Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
+            Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
+            Action::Conditional(node) => ([None, None], &node.raw[..]),
+            Action::Replay(whole) => ([None, None], &whole.fixed.raw[..]),
+            Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
+        };
+        let places = places.into_iter().flatten().filter_map(|place| match &place.end {
+            End::Raw(raw) => Some(raw),
+            _ => None,
+        });
+        places.chain(pointers)
+    }
+}
+
+/// USM that a command uses by pointers, and where.
+pub(crate) type RawUsm = SmallVec<[(StorageId, DomainId); 2]>;
+
+impl Ledger {
+    /// What speaks against a command. Changes nothing.
+    pub(crate) fn check(&self, command: &Command) -> Result<(), Error> {
+        if self.shutdown {
+            return Err(Error::ShutDown);
+        }
+        for (at, access) in command.accesses.iter().enumerate() {
+            let storage = &self.storages[access.storage.0];
+            if storage.life != Life::Open {
+                return Err(Error::ScopeEnded { label: storage.label.clone() });
+            }
+            // A guard has mapped all of linked memory.
+            let maps = storage.link.is_some_and(|link| link.device == access.domain)
+                && !storage.guards.is_empty();
+            if maps || storage.held(&access.pages, access.mode.writes()) {
+                let (buffer, by) = (storage.label.clone(), Some(command.used(at)));
+                return Err(Error::HostAccessHeld { buffer, by });
+            }
+        }
+        if command.action.raw().any(|raw| !self.is_live(raw)) {
+            return Err(Error::Freed { what: "command", label: command.label.clone() });
+        }
+        if let Action::Task { params, .. } = &command.action {
+            params.iter().try_for_each(|(at, _)| self.check_reach(&command.accesses[*at]))?;
+        }
+        Ok(())
+    }
+
+    /// A host task finds the memory of an access at an address of the host. USM that a graph has
+    /// named may have become a buffer's memory since.
+    fn check_reach(&self, access: &Access) -> Result<(), Error> {
+        let storage = &self.storages[access.storage.0];
+        if access.domain.is_host() || access.elements.is_empty() {
+            return Ok(());
+        }
+        let mapped = storage.alloc(access.domain).is_some_and(|alloc| alloc.host.is_some());
+        if mapped && storage.home == Some(access.domain) {
+            return Ok(());
+        }
+        Err(Error::NotAccessible {
+            label: storage.label.clone(),
+            home: self.topology.domain_name(access.domain),
+            device: "the host".to_owned(),
+        })
+    }
+
+    /// The allocations that a command needs and that are not there.
+    pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
+        let mut missing = Missing::new();
+        for a in accesses {
+            let need = (a.storage, a.domain);
+            if !a.elements.is_empty()
+                && self.storages[a.storage.0].alloc(a.domain).is_none()
+                && !missing.contains(&need)
+            {
+                missing.push(need);
+            }
+        }
+        missing
+    }
+
+    /// Takes a command that [`Ledger::check`] has passed and whose memory is there.
+    pub(crate) fn run(&mut self, command: &mut Command) -> Stamp {
+        let (mut deps, lane) = self.begin(command);
+        let (queue, in_order) = (command.queue, command.in_order);
+        let moved = self.traced.then(|| self.counters.transfers());
+        let who = For { queue, label: &command.label, lane };
+        let raw = self.raw_usm(command);
+        self.prepare(&command.accesses, &raw, who, &mut deps);
+        self.tracker_panics(&command.accesses, &command.label, &mut deps);
+        tidy(&mut deps);
+        let plan = moved.map(|moved| {
+            let moves = self.counters.transfers().since(moved);
+            let (kernel, checks) = match &mut command.action {
+                Action::Launch(Some(launch)) => {
+                    (launch.kernel_name().map(Arc::from), launch.checks.take())
+                }
+                _ => (None, None),
+            };
+            let (what, label, after) = (command.action.name(), command.label.clone(), deps.clone());
+            (what, label, kernel, after, moves, checks, command.fusion.take())
+        });
+        let before = self.outbox.notes.len();
+        let stamp = self.act(command, lane, deps);
+        if let Some((what, label, kernel, after, moves, checks, fusion)) = plan {
+            let accesses = command.accesses.len();
+            let plan =
+                Note::Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion };
+            self.outbox.notes.insert(before, plan);
+        }
+        self.end(command, &raw, stamp);
+        self.note_in_queue(queue, stamp, in_order);
+        stamp
+    }
+
+    /// What a command comes after by its queue and by what it names, and its lane.
+    pub(crate) fn begin(&mut self, command: &mut Command) -> (Deps, Option<LaneId>) {
+        for a in &mut command.accesses {
+            a.place = self.storages[a.storage.0].place(a.domain);
+        }
+        let state = command.queue.and_then(|q| self.queues.get_mut(q));
+        let (last, fence) = state.map_or_else(Default::default, |q| (q.last, q.fence));
+        let mut deps: Deps = SmallVec::new();
+        add_dep(&mut deps, fence, false);
+        let last = if command.in_order { last } else { Stamp::DONE };
+        add_dep(&mut deps, last, false);
+        command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
+        command.behind.iter().for_each(|s| add_dep(&mut deps, *s, false));
+        let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
+        (deps, lane)
+    }
+
+    /// What storages are from now on that a command uses.
+    pub(crate) fn end(&mut self, command: &Command, raw: &RawUsm, stamp: Stamp) {
+        self.mark(&command.accesses, stamp);
+        for (id, _) in raw {
+            self.note_raw(*id, stamp);
+        }
+    }
+
+    /// The USM that a command uses by pointers.
+    pub(crate) fn raw_usm(&self, command: &Command) -> RawUsm {
+        let hints = matches!(command.action, Action::Hint { .. });
+        let used = command.action.raw().filter(|_| !hints);
+        used.filter_map(|at| self.usm_of(at)).collect()
+    }
+
+    /// The storage behind raw memory, if that is USM.
+    pub(in crate::engine) fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
+        let id = raw.storage?;
+        (self.storages[id.0].home == Some(raw.domain)).then_some((id, raw.domain))
+    }
+
+    /// A raw command uses a storage.
+    pub(in crate::engine) fn note_raw(&mut self, id: StorageId, stamp: Stamp) {
+        let timeline = &self.timeline;
+        let Some(storage) = self.storages.get_mut(id.0) else { return };
+        // Looked through at 4, 8, 16, ..: constant cost per command.
+        if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
+            let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
+            storage.raw.retain(|s| pending(s));
+        }
+        storage.raw.push(stamp);
+    }
+
+    /// A panic of a user's page tracker is a failure of the command.
+    pub(crate) fn tracker_panics(&mut self, accesses: &[Access], label: &Label, deps: &mut Deps) {
+        for a in accesses {
+            if let Some(payload) = self.storages[a.storage.0].residency.tracker_mut().take_panic() {
+                let cause = Cause::Panic(payload);
+                let failure = self.fail("page tracker", label, "host", cause);
+                let stamp = self.stamp_of(failure);
+                add_dep(deps, stamp, true);
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) fn note_in_queue(&mut self, queue: Option<u32>, stamp: Stamp, in_order: bool) {
+        let Some(state) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
+        if in_order {
+            state.last = stamp;
+        }
+        match stamp.when() {
+            When::Done => {}
+            When::Placed(lane, tick) => match state.placed.iter_mut().find(|(l, _)| *l == lane) {
+                Some((_, t)) => *t = tick,
+                None => state.placed.push((lane, tick)),
+            },
+            When::Unplaced(..) => {
+                let len = state.unplaced.len();
+                state.unplaced.push(stamp);
+                // Looked through at 64, 128, ..: constant cost per command.
+                if len >= 64 && len.is_power_of_two() {
+                    let timeline = &self.timeline;
+                    let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
+                    state.unplaced.retain(pending);
+                }
+            }
+        }
+    }
+
+    /// What the accesses wait for.
+    pub(crate) fn hazard_deps(&self, accesses: &[Access], deps: &mut Deps) {
+        accesses.iter().for_each(|a| self.storages[a.storage.0].residency.deps(a, deps));
+    }
+
+    /// What the pages are from now on.
+    pub(crate) fn mark(&mut self, accesses: &[Access], stamp: Stamp) {
+        let timeline = &self.timeline;
+        let known = &|s| timeline.outcome(s);
+        for a in accesses.iter().filter(|a| !a.mode.writes()) {
+            self.storages[a.storage.0].residency.mark_read(a, stamp, known);
+        }
+        for a in accesses.iter().filter(|a| a.mode.writes()) {
+            self.storages[a.storage.0].residency.mark_written(a, stamp, known);
+        }
+        for a in accesses.iter().filter(|a| a.mode.writes()) {
+            self.storages[a.storage.0].note_side(a.domain);
+        }
+    }
+
+    /// The lane for a kernel: where its latest dependency is the last operation; else as
+    /// [`free_lane`](Self::free_lane) says.
+    fn choose_lane(&self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
+        let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
+        let mut near = None;
+        let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
+        for stamp in stamps.map(|stamp| self.timeline.resolve(stamp)) {
+            let When::Placed(lane, tick) = stamp.when() else { continue };
+            if !self.computes(device, lane) {
+                continue;
+            }
+            if self.timeline.lanes[usize::from(lane.0)].issued == tick {
+                return lane;
+            }
+            if near.is_none() && self.timeline.outcome(stamp) == Outcome::Pending {
+                near = Some((lane, tick));
+            }
+        }
+        self.free_lane(device, near)
+    }
+
+    /// True for the lanes on which a device runs kernels.
+    pub(crate) fn computes(&self, device: u16, lane: LaneId) -> bool {
+        let first = device * LANES_PER_DEVICE;
+        (first..first + COMPUTE_LANES).contains(&lane.0)
+    }
+
+    /// Asks lanes how far they are, before a command is submitted. One that follows the last
+    /// operation of a lane goes there, whatever the others do, and seldom asks.
+    #[inline]
+    pub(crate) fn look_for(&mut self, device: u16, command: &Command) {
+        let follows = match command.queue.filter(|_| command.in_order) {
+            Some(queue) => self.queues.get(queue).map(|queue| queue.last),
+            None => {
+                let first = command.accesses.first();
+                first.and_then(|a| self.storages[a.storage.0].residency.hazards.writer())
+            }
+        };
+        let Some(When::Placed(lane, tick)) = follows.map(Stamp::when) else {
+            return self.look_at(device);
+        };
+        let state = &self.timeline.lanes[usize::from(lane.0)];
+        if state.issued != tick || !self.computes(device, lane) {
+            self.look_at(device);
+        } else if state.records.len() >= SHORT && tick.is_multiple_of(SHORT as u64) {
+            self.poll(lane);
+        }
+    }
+
+    /// Asks a device's lanes for kernels how far they are, before something is submitted there:
+    /// short ones each time, since they may be idle by now; long ones now and then, so that what is
+    /// known of them stays short.
+    #[inline]
+    pub(crate) fn look_at(&mut self, device: u16) {
+        let first = device * LANES_PER_DEVICE;
+        for lane in first..first + COMPUTE_LANES {
+            let length = self.timeline.lanes[usize::from(lane)].records.len();
+            if length > 0 && (length < SHORT || length.is_multiple_of(SHORT)) {
+                self.poll(LaneId(lane));
+            }
+        }
+    }
+
+    /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait
+    /// for, unless much is queued behind that: a wait between lanes costs a driver two calls. Else
+    /// the shortest.
+    pub(crate) fn free_lane(&self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
+        const MUCH: usize = 64;
+        let first = device * LANES_PER_DEVICE;
+        let lanes = (first..first + COMPUTE_LANES).map(|lane| {
+            let lane = self.topology.lane_alias[usize::from(lane)];
+            (self.timeline.lanes[usize::from(lane.0)].records.len(), lane)
+        });
+        let best = lanes.min_by_key(|(length, _)| *length).unwrap_or((0, LaneId(first)));
+        if best.0 == 0 {
+            return best.1;
+        }
+        let behind = |lane: LaneId, tick| self.timeline.lanes[usize::from(lane.0)].issued - tick;
+        let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);
+        near.map_or(best.1, |(lane, _)| lane)
+    }
+
+    /// True for a command that is to write everything where nothing is, or over somebody who may
+    /// turn out to have spoilt it.
+    fn defines(&self, accesses: &[Access], deps: &Deps) -> bool {
+        let over = |d: &Dep| {
+            d.flow.has(Flow::COVERS) && self.timeline.outcome(d.stamp) == Outcome::Pending
+        };
+        let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
+        whole.any(|a| {
+            let residency = &self.storages[a.storage.0].residency;
+            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
+        })
+    }
+
+    pub(crate) fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
+        let defines = self.defines(&command.accesses, &deps);
+        let accesses = &command.accesses;
+        let mut op = NewOp {
+            what: command.action.name(),
+            label: std::mem::take(&mut command.label),
+            queue: command.queue,
+            timed: command.timed,
+            deps,
+            storages: accesses.iter().map(|a| a.storage).collect(),
+            defines,
+            ..NewOp::default()
+        };
+        op.storages.extend(command.action.raw().filter_map(|raw| raw.storage));
+        match &mut command.action {
+            // Taken from where it lies: the action is large.
+            Action::Launch(launch) => {
+                let (Some(lane), Some(mut launch)) = (lane, launch.take()) else {
+                    return self.nowhere(op.what, &op.label, [1; 3]);
+                };
+                self.count_launch(op.queue);
+                for (param, at) in launch.places() {
+                    param.mem = self.first_byte(&accesses[at]);
+                }
+                op.body = Body::Lane(lane, Payload::Launch(Some(launch)));
+            }
+            Action::Nothing => {}
+            action => match std::mem::replace(action, Action::Nothing) {
+                Action::Fill { to, pattern } => {
+                    let (Some(lane), Some((dst, _))) = (lane, self.memory_of(accesses, &to)) else {
+                        return self.nowhere(op.what, &op.label, to.extent);
+                    };
+                    self.count(None, op.queue, |c| c.fills += 1);
+                    let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
+                    op.body = Body::Lane(
+                        lane,
+                        Payload::Fill(Box::new(Filling { rects: vec![rect], pattern })),
+                    );
+                }
+                Action::Hint { at, hint } => {
+                    let (Some(lane), Some((mem, _))) = (lane, self.memory_of(accesses, &at)) else {
+                        return self.nowhere(op.what, &op.label, at.extent);
+                    };
+                    self.count(None, op.queue, |c| c.hints += 1);
+                    if self.topology.devices[self.topology.device_of(lane)].hints {
+                        let payload =
+                            Payload::Hint(Box::new(Hinting { mem, bytes: at.span(), hint }));
+                        op.body = Body::Lane(lane, payload);
+                    }
+                }
+                Action::Copy { from, to } => {
+                    self.count(None, op.queue, |c| c.copies += 1);
+                    let who = For { queue: op.queue, label: &op.label, lane };
+                    let job = CopyJob {
+                        what: op.what,
+                        who,
+                        timed: op.timed,
+                        deps: op.deps,
+                        storages: op.storages,
+                        staging: None,
+                        defines: op.defines,
+                    };
+                    return self.act_copy(job, accesses, from, to);
+                }
+                Action::Task { body, params } => {
+                    self.count(None, op.queue, |c| c.host_tasks += 1);
+                    let params: SmallVec<[ParamPtr; 4]> =
+                        params.iter().map(|(at, s)| self.host_param(&accesses[*at], s)).collect();
+                    op.body = Body::Host(Box::new(move || Ok(body.call(&params)?)));
+                }
+                Action::Conditional(node) => {
+                    let (queue, label) = (op.queue, op.label.clone());
+                    op.body = Body::Host(Box::new(move || node.run(queue, &label)));
+                }
+                Action::Replay(whole) => {
+                    let Some(lane) = lane else {
+                        return self.nowhere(op.what, &op.label, [1; 3]);
+                    };
+                    self.count_whole(op.queue, &whole);
+                    op.nodes = Some(whole.clone());
+                    op.body = Body::Lane(lane, Payload::Replay(Some(Replaying::new(whole))));
+                }
+                Action::Launch(_) | Action::Nothing => {}
+            },
+        }
+        self.submit_at(&mut op)
+    }
+
+    /// The stamp of a command for which there is no memory or no lane. With nothing to do it is
+    /// done; anything else is a mistake of the engine's, which does not pass for success.
+    pub(crate) fn nowhere(&mut self, what: &'static str, label: &Label, extent: [u64; 3]) -> Stamp {
+        if extent.contains(&0) {
+            return Stamp::DONE;
+        }
+        let error = HalError::new(HalErrorKind::Driver, "the engine has no memory or lane for it");
+        let failure = self.fail(what, label, "?", Cause::Backend(error));
+        self.stamp_of(failure)
+    }
+
+    /// Where the memory of an access begins; an empty one may have none.
+    #[inline(always)] // For each parameter, and its result is a struct.
+    pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
+        match self.storages[access.storage.0].alloc(access.domain) {
+            // USM of another memory may be named where nothing of it is used: no lane reaches it.
+            Some(alloc) if !access.elements.is_empty() => alloc.mem,
+            _ => MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
+        }
+    }
+
+    /// An access as the host finds it; an empty one may have no memory.
+    fn host_param(&self, access: &Access, shape: &Shape) -> ParamPtr {
+        let alloc = self.storages[access.storage.0].alloc(access.domain);
+        let base = alloc.and_then(|a| a.host).map_or(std::ptr::null_mut(), |host| host.0);
+        let extent = shape.part.extent();
+        let (dims, origin) = (shape.dims, shape.part.min);
+        ParamPtr { base, dims, origin, extent, index: [0; 3], shape: extent }
+    }
+
+    fn act_copy(
+        &mut self,
+        mut job: CopyJob<'_>,
+        accesses: &[Access],
+        from: Place,
+        to: Place,
+    ) -> Stamp {
+        let (Some((src, source)), Some((dst, target))) =
+            (self.memory_of(accesses, &from), self.memory_of(accesses, &to))
+        else {
+            return self.nowhere(job.what, job.who.label, from.extent);
+        };
+        let route = match source == target {
+            true => {
+                let of_host = [&from, &to].map(|place| self.is_of_host(accesses, place));
+                self.route_within(source, of_host, job.who.lane)
+            }
+            false => self.route(source, target),
+        };
+        let (src_pitch, dst_pitch, extent) = (from.pitch, to.pitch, from.extent);
+        if let End::Host(staging) = from.end {
+            job.staging = Some(staging);
+        }
+        let rect = CopyRect { src, src_pitch, dst, dst_pitch, extent };
+        self.copy_by(job, route, smallvec![rect])
+    }
+
+    /// Whether a place is memory that the host has, too.
+    fn is_of_host(&self, accesses: &[Access], place: &Place) -> bool {
+        let host = |id: StorageId, domain| {
+            let alloc = self.storages.get(id.0).and_then(|storage| storage.alloc(domain));
+            alloc.is_some_and(|alloc| alloc.host.is_some())
+        };
+        match &place.end {
+            End::Access(at) => host(accesses[*at].storage, accesses[*at].domain),
+            End::Raw(raw) => raw.storage.is_none_or(|id| host(id, raw.domain)),
+            End::Host(_) => true,
+        }
+    }
+
+    /// Where a place is.
+    pub(crate) fn memory_of(
+        &self,
+        accesses: &[Access],
+        place: &Place,
+    ) -> Option<(MemRef, DomainId)> {
+        match &place.end {
+            End::Access(at) => {
+                let a = &accesses[*at];
+                let alloc = self.storages[a.storage.0].alloc(a.domain)?;
+                Some((alloc.at(place.offset), a.domain))
+            }
+            End::Raw(RawMem { mem, domain, .. }) => {
+                Some((MemRef { offset: mem.offset + place.offset, ..*mem }, *domain))
+            }
+            End::Host(staging) => {
+                let base = MemBase::Host(staging.ptr());
+                Some((MemRef { base, offset: place.offset }, DomainId::HOST))
+            }
+        }
+    }
+}

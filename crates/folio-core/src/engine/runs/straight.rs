@@ -1,0 +1,340 @@
+//! The straight way of a kernel: over storages that are *settled* where it runs, so that there is
+//! nothing to bring, to define or to take apart, after operations for which its lane can wait.
+//! It does in one pass what `run` does in several, and what it leaves behind is the same.
+
+use crate::engine::lanes::native::Replaying;
+use crate::engine::lanes::{Payload, Record, Sources};
+use crate::engine::ledger::Ledger;
+use crate::engine::memory::RawMem;
+use crate::engine::pages::storage::{Life, StorageState};
+use crate::engine::runs::block::{Block, CLOSED, MOVED, On, Trust};
+use crate::engine::runs::command::{Action, Command};
+use crate::engine::runs::part::{Apart, MOVES, WAITS};
+use crate::engine::runs::whole::Whole;
+use crate::engine::terms::access::{Access, Mode};
+use crate::error::Label;
+use crate::geom::Box3;
+use crate::hal::Tick;
+use crate::order::hazards::{Flow, Outcome, Settled};
+use crate::order::stamp::{LaneId, Stamp, Waits, When};
+use smallvec::SmallVec;
+
+/// What a kernel waits for, as far as it is placed.
+#[derive(Default)]
+pub(in crate::engine) struct Before {
+    /// The last tick on each lane.
+    ticks: Waits,
+    /// Those along which failure travels.
+    sources: Sources,
+    /// The latest of them; often there is only one.
+    last: Stamp,
+}
+
+impl StorageState {
+    /// What is known of all pages, if there is nothing to do before a command of this access but to
+    /// wait: they are alike, current and defined where it runs, and nobody holds them.
+    #[inline]
+    fn settled(&self, a: &Access) -> Option<Settled<'_>> {
+        let all = match a.mode {
+            Mode::Read | Mode::Update => a.all,
+            Mode::Discard { whole } => {
+                !whole && a.elements == Box3::whole(self.residency.grid.dims)
+            }
+        };
+        let fine = all && self.life == Life::Open && self.guards.is_empty();
+        if !fine {
+            return None;
+        }
+        if let Some(link) = &self.link
+            && self.side(a.domain).is_some_and(|side| side != link.turn.active)
+        {
+            return None;
+        }
+        self.residency.settled(self.place(a.domain))
+    }
+}
+
+impl Ledger {
+    /// Takes a command that [`Ledger::run`] would take, if the straight way is open to it, and
+    /// tells the lane that is to be drained. Otherwise nothing has changed, and the command has not
+    /// been checked.
+    pub(crate) fn straight(&mut self, command: &mut Command) -> Option<(Stamp, LaneId)> {
+        let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
+            return None;
+        };
+        if self.shutdown
+            || self.traced
+            || !command.after.is_empty()
+            || !self.timeline.wake.is_empty()
+        {
+            return None;
+        }
+        if launch.as_ref().is_none_or(|launch| !launch.pointers().is_empty()) {
+            return None;
+        }
+        let mut before = Before::default();
+        self.comes_after_queue((command.queue, command.in_order), &mut before)?;
+        for stamp in &command.behind {
+            self.comes_after(*stamp, Flow::ORDER, &mut before)?;
+        }
+        self.comes_after_users(&command.accesses, &mut before)?;
+        let lane = self.lane_after(&before, device)?;
+        // From here on there is no way back.
+        let mut launch = launch.take()?;
+        for (param, at) in launch.places() {
+            param.mem = self.first_byte(&command.accesses[at]);
+        }
+        self.count_launch(command.queue);
+        let stamp = self.timeline.next_stamp(lane);
+        self.mark_straight(&command.accesses, stamp);
+        let record = Record {
+            what: "kernel",
+            label: std::mem::take(&mut command.label),
+            queue: command.queue,
+            storages: command.accesses.iter().map(|a| a.storage).collect(),
+            sources: before.sources,
+            after: SmallVec::new(),
+            slot: None,
+            epoch: self.timeline.failures.epoch(),
+            staging: None,
+            defines: false,
+            nodes: None,
+            code: launch.uses().cloned(),
+        };
+        let payload = Payload::Launch(Some(launch));
+        self.issue(lane, record, before.ticks, command.timed, payload);
+        self.note_in_queue(command.queue, stamp, command.in_order);
+        #[cfg(test)]
+        TAKEN.set(TAKEN.get() + 1);
+        Some((stamp, lane))
+    }
+
+    /// Takes a block as one operation, if the straight way is open to it, and tells the lane that
+    /// is to be drained. Otherwise nothing has changed.
+    pub(in crate::engine) fn straight_block(
+        &mut self,
+        on: On,
+        block: &Block,
+        trust: &mut Trust,
+    ) -> Result<(Stamp, LaneId), Apart> {
+        let Block { whole, accesses } = block;
+        if !self.is_where_it_was(whole) {
+            return Err(MOVED);
+        }
+        let (before, lane) = self.ready_for_block(on, (whole, accesses), trust)?;
+        let queue = Some(on.queue);
+        // From here on there is no way back.
+        self.count_whole(queue, whole);
+        let stamp = self.timeline.next_stamp(lane);
+        self.mark_straight(accesses, stamp);
+        for raw in &whole.fixed.raw {
+            if let Some((id, _)) = self.usm_of(raw) {
+                self.note_raw(id, stamp);
+            }
+        }
+        trust.add(stamp);
+        whole.native.note_latest(stamp);
+        let record = Record {
+            what: "graph",
+            label: Label::of(&"batch"),
+            queue,
+            storages: SmallVec::new(),
+            sources: before.sources,
+            after: SmallVec::new(),
+            slot: None,
+            epoch: self.timeline.failures.epoch(),
+            staging: None,
+            defines: false,
+            nodes: Some(whole.clone()),
+            code: None,
+        };
+        self.issue(
+            lane,
+            record,
+            before.ticks,
+            on.timed,
+            Payload::Replay(Some(Replaying::new(whole.clone()))),
+        );
+        self.note_in_queue(queue, stamp, on.in_order);
+        Ok((stamp, lane))
+    }
+
+    /// What a block comes after that uses this, and the latest replay of its graph; and its lane.
+    /// An error says why it cannot be one operation now. Nothing has changed but what is known of
+    /// the queue's blocks.
+    pub(in crate::engine) fn ready_for_block(
+        &self,
+        on: On,
+        (whole, accesses): (&Whole, &[Access]),
+        trust: &mut Trust,
+    ) -> Result<(Before, LaneId), Apart> {
+        if self.shutdown || !self.timeline.wake.is_empty() {
+            return Err(CLOSED);
+        }
+        let mut before = Before::default();
+        self.comes_after_queue((Some(on.queue), on.in_order), &mut before).ok_or(WAITS)?;
+        self.comes_after_users(accesses, &mut before).ok_or(MOVES)?;
+        whole.fixed.raw.iter().try_for_each(|raw| self.is_ready_by_pointer(raw))?;
+        self.comes_after(whole.native.latest(), Flow::ORDER, &mut before).ok_or(WAITS)?;
+        let lane = self.lane_after(&before, on.device).ok_or(WAITS)?;
+        match trust.covers(before.sources.iter(), &self.timeline) {
+            true => Ok((before, lane)),
+            false => Err(WAITS),
+        }
+    }
+
+    /// That there is nothing to bring or to wait for in what a pointer names, but what the program
+    /// sees to.
+    #[cold]
+    fn is_ready_by_pointer(&self, raw: &RawMem) -> Result<(), Apart> {
+        if !self.is_live(raw) {
+            return Err(MOVED);
+        }
+        let Some((id, domain)) = self.usm_of(raw) else { return Ok(()) };
+        let storage = &self.storages[id.0];
+        let settled = storage.residency.settled(storage.place(domain)).ok_or(MOVES)?;
+        let has_ended = |stamp: Stamp| self.timeline.outcome(stamp) == Outcome::Fine;
+        match settled.arrivals.iter().all(|arrival| has_ended(arrival.stamp)) {
+            true => Ok(()),
+            false => Err(MOVES),
+        }
+    }
+
+    /// What a command of a queue comes after by that.
+    #[inline(always)]
+    fn comes_after_queue(
+        &self,
+        (queue, in_order): (Option<u32>, bool),
+        before: &mut Before,
+    ) -> Option<()> {
+        let Some(queue) = queue.and_then(|q| self.queues.get(q)) else { return Some(()) };
+        self.comes_after(queue.fence, Flow::ORDER, before)?;
+        if in_order {
+            self.comes_after(queue.last, Flow::ORDER, before)?;
+        }
+        Some(())
+    }
+
+    /// What a command with these accesses comes after, whose memory is settled where it runs.
+    #[inline(always)]
+    fn comes_after_users(&self, accesses: &[Access], before: &mut Before) -> Option<()> {
+        for a in accesses {
+            let storage = &self.storages[a.storage.0];
+            let settled = storage.settled(a)?;
+            storage.alloc(a.domain)?;
+            let (place, switch) = (storage.place(a.domain), storage.residency.switch());
+            if switch != Stamp::DONE && self.timeline.outcome(switch) != Outcome::Fine {
+                return None;
+            }
+            for arrival in settled.arrivals {
+                match arrival.is_to(place) {
+                    true => self.comes_after(arrival.stamp, Flow::USES, before)?,
+                    false => {
+                        (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?
+                    }
+                }
+            }
+            for writer in settled.older {
+                (self.timeline.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
+            }
+            let flow = if a.mode.discards() { Flow::KEEPS } else { Flow::USES };
+            for writer in settled.writers {
+                if writer.domain != place && self.timeline.outcome(writer.stamp) != Outcome::Fine {
+                    return None;
+                }
+                self.comes_after(writer.stamp, flow, before)?;
+            }
+            if a.mode.writes() {
+                for reader in settled.readers {
+                    self.comes_after(*reader, Flow::ORDER, before)?;
+                }
+            }
+        }
+        Some(())
+    }
+
+    /// The lane of a device for a kernel that comes after these, if it can wait for them.
+    #[inline(always)]
+    fn lane_after(&self, before: &Before, device: u16) -> Option<LaneId> {
+        let is_tail = |&(lane, tick): &(LaneId, Tick)| {
+            self.computes(device, lane) && self.timeline.lanes[usize::from(lane.0)].issued == tick
+        };
+        let lane = match before.ticks.iter().find(|at| is_tail(at)) {
+            Some((lane, _)) => lane,
+            None => {
+                let near = before.ticks.iter().find(|(lane, _)| self.computes(device, *lane));
+                self.free_lane(device, near)
+            }
+        };
+        let key = self.topology.key(lane);
+        let waits = (before.ticks.iter())
+            .all(|(other, _)| other == lane || key.can_wait_for(self.topology.key(other)));
+        (self.topology.device_lost[usize::from(device)].is_none() && waits).then_some(lane)
+    }
+
+    /// What memories are from now on that an operation uses.
+    #[inline(always)]
+    fn mark_straight(&mut self, accesses: &[Access], stamp: Stamp) {
+        let timeline = &self.timeline;
+        let known = &|s| timeline.outcome(s);
+        for a in accesses {
+            let storage = &mut self.storages[a.storage.0];
+            storage.in_use += 1;
+            if storage.evict.is_some() {
+                self.submissions += 1;
+                storage.used = self.submissions;
+                if storage.residency.is_under_pressure() {
+                    self.table.expect_wait_for(stamp);
+                }
+            }
+            let writes = a.mode.writes().then(|| storage.place(a.domain));
+            storage.residency.mark_settled(stamp, writes, known);
+            if writes.is_some() {
+                storage.note_side(a.domain);
+            }
+        }
+    }
+
+    /// The operation comes after `stamp`; `None` if a lane cannot see to that.
+    #[inline(always)]
+    fn comes_after(&self, stamp: Stamp, flow: Flow, before: &mut Before) -> Option<()> {
+        if stamp == Stamp::DONE || stamp == before.last {
+            return Some(());
+        }
+        self.comes_after_some(stamp, flow, before)
+    }
+
+    #[inline]
+    fn comes_after_some(&self, stamp: Stamp, flow: Flow, before: &mut Before) -> Option<()> {
+        match self.timeline.outcome(stamp) {
+            Outcome::Fine => return Some(()),
+            Outcome::Failed => return (flow == Flow::ORDER).then_some(()),
+            Outcome::Pending => {}
+        }
+        if flow.has(Flow::USES) {
+            before.last = stamp;
+        }
+        let stamp = self.timeline.resolve(stamp);
+        let When::Placed(lane, tick) = stamp.when() else { return None };
+        before.ticks.add(lane, tick);
+        let sources = &mut before.sources;
+        let known = match flow.has(Flow::USES) {
+            true => sources.uses.contains(&stamp),
+            false => sources.iter().any(|known| known == stamp),
+        };
+        if !known {
+            sources.add(stamp, flow);
+        }
+        Some(())
+    }
+}
+
+#[cfg(test)]
+thread_local! {
+    /// How often a thread's commands went straight.
+    static TAKEN: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+#[cfg(all(test, not(loom), not(miri)))]
+#[path = "straight_tests.rs"]
+mod tests;

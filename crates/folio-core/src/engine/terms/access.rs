@@ -1,0 +1,76 @@
+//! What a command does to a storage.
+
+use crate::engine::pages::storage::StorageId;
+use crate::geom::{Box3, Grid};
+use crate::order::hazards::Writing;
+use crate::pages::DomainId;
+
+/// How a command uses the elements of an access.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Mode {
+    /// Reads.
+    Read,
+    /// Reads and writes.
+    Update,
+    /// Writes, and does not care for what was there. `whole`: is known to write every element.
+    Discard { whole: bool },
+}
+
+impl Mode {
+    pub(crate) fn writes(self) -> bool {
+        self != Mode::Read
+    }
+
+    pub(crate) fn discards(self) -> bool {
+        matches!(self, Mode::Discard { .. })
+    }
+
+    pub(crate) fn writing(self) -> Writing {
+        match self {
+            Mode::Discard { whole: true } => Writing::Replace,
+            Mode::Discard { whole: false } => Writing::Discard,
+            Mode::Read | Mode::Update => Writing::Update,
+        }
+    }
+}
+
+/// One access of a command, in the storage's own elements.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Access {
+    pub(crate) storage: StorageId,
+    pub(crate) elements: Box3,
+    /// The pages that overlap them, and whether these are all pages of the storage.
+    pub(crate) pages: Box3,
+    pub(crate) all: bool,
+    pub(crate) mode: Mode,
+    /// Where it is accessed.
+    pub(crate) domain: DomainId,
+    /// Where that is kept track of: the same, but for one side of a
+    /// [link](crate::engine::memory::link).
+    pub(crate) place: DomainId,
+}
+
+impl Access {
+    /// An access to a storage of this grid.
+    #[inline]
+    pub(crate) fn new(
+        (storage, grid): (StorageId, &Grid),
+        elements: Box3,
+        mode: Mode,
+        domain: DomainId,
+    ) -> Access {
+        let pages = grid.pages_of(&elements);
+        Access { storage, elements, pages, all: pages == grid.all(), mode, domain, place: domain }
+    }
+
+    /// An access to all of a storage that is not empty.
+    #[inline]
+    pub(crate) fn whole(
+        (storage, grid): (StorageId, &Grid),
+        mode: Mode,
+        domain: DomainId,
+    ) -> Access {
+        let (elements, pages) = (Box3::whole(grid.dims), grid.all());
+        Access { storage, elements, pages, all: true, mode, domain, place: domain }
+    }
+}

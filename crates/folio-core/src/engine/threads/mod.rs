@@ -1,0 +1,6 @@
+//! The threads that work when nobody calls: couriers, the reaper, waiters, host tasks.
+
+pub(crate) mod courier;
+pub(crate) mod host;
+pub(crate) mod reaper;
+pub(crate) mod wait;

@@ -1,17 +1,16 @@
 //! Vulkan devices.
 //!
-//! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
-//! (copies and fills by commands; `pageable`, copies by the host, through `stages`; `host`, its
-//! threads), `module` (kernels; `threads`, how launches are cut; `reduce`, where reductions end;
-//! `opaque`, kernels in SPIR-V of others; `outline`, what those say of themselves), and `platform`
-//! (the loader, and what devices say of themselves; `extensions`, what by those). Apart from those:
-//! `arena` (words of launches), `probe` (what is measured of floats), `messages` (what the
-//! validation layer says), `calls` (made while that layer is on), `names` (of objects), `imports`
-//! (memory of the host), `external` (memory that other drivers open), `counts`, `planted` and
-//! `audit` (for tests). Four are choices and nothing else: `barriers` (where they are), `pace`
-//! (when to submit), `queues` and `types` (which families of queues and types of memory). The
-//! loader is looked for when devices are; without one, without a driver or a device of Vulkan 1.3
-//! there are no devices, and a reason.
+//! Four folders keep the code. Each says at its top what it keeps:
+//!
+//! * `device`: the loader and the devices that it finds (`platform`, `extensions`, `queues`), what
+//!   is measured of them (`probe`), and the validation layer's `messages`;
+//! * `memory`: allocations, the `types` of memory, and copies by the host (`pageable`);
+//! * `kernels`: those in IR (`module`) and those of others (`opaque`, `outline`), and how a launch
+//!   is cut (`threads`);
+//! * `lane`: an in-order queue, its commands (`work`), `barriers`, and replays (`graph`).
+//!
+//! The loader is looked for when devices are; without one, without a driver or a device of Vulkan
+//! 1.3 there are no devices, and a reason.
 //!
 //! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. What a launch is
 //!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is
@@ -38,56 +37,27 @@
 //! # Ok::<(), folio_core::Error>(())
 //! ```
 
-mod arena;
-#[cfg(test)]
-mod audit;
-mod barriers;
-mod calls;
-mod counts;
 mod device;
-mod extensions;
-#[cfg(unix)]
-mod external;
-mod fma;
-mod graph;
 mod handles;
-mod host;
-mod imports;
+mod kernels;
 mod lane;
 mod memory;
-mod messages;
-mod module;
-mod names;
-mod native;
-mod opaque;
-mod outline;
-mod pace;
-mod pageable;
 #[cfg(test)]
 mod planted;
-mod platform;
-mod probe;
-mod queues;
-mod reduce;
-mod stages;
-mod subgroups;
-mod threads;
-mod types;
-mod work;
 
 #[cfg(test)]
 mod tests;
 
 pub use ash;
+pub use device::messages::Messages;
 pub use folio_kernel::emit::spirv::Capabilities;
-pub use messages::Messages;
-pub use native::{Native, Place};
+pub use lane::native::{Native, Place};
 
 pub use folio_cache::{Cache, Counts};
 
 use device::VulkanDevice;
+use device::platform::{Found, find};
 use folio_core::hal::{Backend, Device, DeviceInfo, HalError, HalErrorKind, Notify, Unavailable};
-use platform::{Found, find};
 use std::sync::{Arc, OnceLock};
 
 /// All Vulkan devices of the machine; [`default`](VulkanBackend::default) is one without a cache.
@@ -164,9 +134,9 @@ impl VulkanBackend {
         let found = self.found.get_or_init(|| {
             let mut all = find(self.validated, &self.messages)?;
             let mut unusable = vec![];
-            all.retain_mut(|device| match probe::measure(device) {
+            all.retain_mut(|device| match device::probe::measure(device) {
                 Ok(()) => {
-                    subgroups::measure(device);
+                    kernels::subgroups::measure(device);
                     true
                 }
                 Err(why) => {

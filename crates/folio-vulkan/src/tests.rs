@@ -2,10 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::device::VulkanDevice;
+use crate::device::platform::Found;
+use crate::device::probe;
+use crate::device::queues::Use;
 use crate::lane::VulkanLane;
-use crate::platform::Found;
-use crate::queues::Use;
-use crate::{Cache, Messages, VulkanBackend, probe};
+use crate::{Cache, Messages, VulkanBackend};
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Args, Argument, CopyRect, Device, FillRect, Foreign, Geometry,
     HalErrorKind, Head, HostPtr, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef,

@@ -1,17 +1,17 @@
 //! Batches: what is recorded, and submitted at once.
 
 use super::{Awaited, Known, State, VulkanLane};
-use crate::arena::{Piece, RECORD, Store};
-#[cfg(test)]
-use crate::audit::{Event, Uses};
-use crate::barriers::{Barrier, Hazards, Kinds, Used};
-use crate::counts::Counts;
 use crate::device::Core;
-use crate::graph::Recording;
+use crate::device::platform::driver;
+use crate::device::queues::Use;
+#[cfg(test)]
+use crate::lane::audit::{Event, Uses};
+use crate::lane::barriers::{Barrier, Hazards, Kinds, Used};
+use crate::lane::counts::Counts;
+use crate::lane::graph::Recording;
+use crate::lane::pace::Load;
 use crate::memory::Block;
-use crate::pace::Load;
-use crate::platform::driver;
-use crate::queues::Use;
+use crate::memory::arena::{Piece, RECORD, Store};
 use ash::vk;
 use ash::vk::Handle;
 use folio_core::hal::{HalError, Tick, Timing};

@@ -1,7 +1,7 @@
 //! Interop tasks: closures that record commands of their own.
 
 use super::{Awaited, Known, PAUSE, VulkanLane};
-use crate::native::Native;
+use crate::lane::native::Native;
 use folio_core::hal::{Foreign, HalError, Head, Param};
 use std::sync::PoisonError;
 

@@ -3,10 +3,10 @@
 use super::batch::Timed;
 use super::{Awaited, Known, State, VulkanLane};
 use crate::device::{Core, Loaded};
-use crate::graph::Turn;
+use crate::kernels::threads::records;
+use crate::lane::graph::Turn;
 use crate::memory::Block;
-use crate::pageable::HostCopy;
-use crate::threads::records;
+use crate::memory::pageable::HostCopy;
 use folio_core::hal::{
     Args, Argument, CopyRect, FillRect, Geometry, HalError, Param, Tick, Timing,
 };

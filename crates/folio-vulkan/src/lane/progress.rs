@@ -1,7 +1,7 @@
 //! How far a lane is: the value of its semaphore, which a thread has to ask for.
 
 use super::{Awaited, SHORT, State, VulkanLane};
-use crate::platform::driver;
+use crate::device::platform::driver;
 use ash::vk;
 use folio_core::hal::Tick;
 use std::sync::PoisonError;

@@ -2,11 +2,11 @@
 
 use super::{alloc, found, open, param, place, twice};
 use crate::Messages;
-use crate::audit::{Event, Operation, Random, Uses, conflict, unordered};
 use crate::device::VulkanDevice;
-use crate::graph::VulkanGraph;
+use crate::device::queues::Use;
 use crate::lane::VulkanLane;
-use crate::queues::Use;
+use crate::lane::audit::{Event, Operation, Random, Uses, conflict, unordered};
+use crate::lane::graph::VulkanGraph;
 use folio_core::hal::{
     AllocKind, Allocation, Args, CopyRect, Device, FillRect, Geometry, Graph, Head, KernelHandle,
     KernelRef, KernelSource, Lane, Node, Op, Order, Param,

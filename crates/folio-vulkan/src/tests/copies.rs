@@ -1,9 +1,9 @@
 //! Copies between the device and the host's memory: what is staged, and what waits.
 
 use super::{alloc, open, place};
+use crate::device::platform::Found;
+use crate::device::queues::Use;
 use crate::lane::VulkanLane;
-use crate::platform::Found;
-use crate::queues::Use;
 use crate::{Messages, VulkanBackend};
 use folio_core::hal::{
     AllocKind, CopyRect, Device, FillRect, Graph, Head, HostPtr, Lane, LaneKind, MemBase, MemRef,

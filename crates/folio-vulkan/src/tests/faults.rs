@@ -1,7 +1,8 @@
 //! What goes wrong, as it is told; and what a device is found to be.
 
 use super::{alloc, found, open, param, place, twice};
-use crate::{VulkanBackend, probe};
+use crate::VulkanBackend;
+use crate::device::probe;
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Device, FillRect, Geometry, HalErrorKind, Head, KernelRef,
     KernelSource, Lane, LaneKind, Op, Order, UsmAllocator, Wait,
@@ -124,7 +125,7 @@ fn capabilities_of_vulkan_are_what_drivers_tell() {
         unsafe { found.shared.instance.get_physical_device_properties(found.physical) }.limits;
     assert_eq!(caps.local_memory, u64::from(limits.max_compute_shared_memory_size));
     let (instance, name) = (&found.shared.instance, ash::ext::memory_budget::NAME);
-    let told = crate::extensions::has_extension(instance, found.physical, name);
+    let told = crate::device::extensions::has_extension(instance, found.physical, name);
     assert_eq!(caps.budget.is_some(), told);
     println!(
         "{} units, budget {:?} of {}",

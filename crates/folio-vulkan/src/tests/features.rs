@@ -2,8 +2,9 @@
 
 use super::{alloc, open, param, run};
 use crate::device::VulkanDevice;
-use crate::platform::Found;
-use crate::{Capabilities, VulkanBackend, subgroups};
+use crate::device::platform::Found;
+use crate::kernels::subgroups;
+use crate::{Capabilities, VulkanBackend};
 use folio_core::hal::{
     AllocKind, Allocation, Args, Device, Geometry, HalError, HalErrorKind, KernelRef, KernelSource,
     LaneKind, Op,

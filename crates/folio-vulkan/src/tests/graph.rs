@@ -2,11 +2,11 @@
 
 use super::{alloc, found, open, param, place};
 use crate::Messages;
-use crate::counts::Counts;
 use crate::device::VulkanDevice;
-use crate::graph::VulkanGraph;
+use crate::device::queues::Use;
 use crate::lane::VulkanLane;
-use crate::queues::Use;
+use crate::lane::counts::Counts;
+use crate::lane::graph::VulkanGraph;
 use folio_core::hal::{
     AllocKind, Allocation, Args, Argument, CopyRect, Device, FillRect, Geometry, Graph, Head,
     KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Node, Op, Order, Param,

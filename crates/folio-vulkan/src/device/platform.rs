@@ -1,16 +1,16 @@
 //! The loader, an instance, and what its devices say of themselves.
 
-use crate::calls::{self, Alone, Inside};
-use crate::counts::Total;
-use crate::extensions::{budget, compute_units, float_adds, fused, host_import};
-use crate::fma;
-use crate::messages::Messages;
-use crate::module::Target;
-use crate::native::Native;
-use crate::outline::Offered;
-use crate::queues;
-use crate::subgroups::Subgroups;
-use crate::types::{Purpose, best};
+use crate::device::calls::{self, Alone, Inside};
+use crate::device::extensions::{budget, compute_units, float_adds, fused, host_import};
+use crate::device::messages::Messages;
+use crate::device::queues;
+use crate::kernels::fma;
+use crate::kernels::module::Target;
+use crate::kernels::outline::Offered;
+use crate::kernels::subgroups::Subgroups;
+use crate::lane::counts::Total;
+use crate::lane::native::Native;
+use crate::memory::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
     Calls, Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
@@ -385,7 +385,7 @@ const LINE: u64 = 64;
 pub(crate) const PAGE: u64 = 4096;
 
 #[cfg(unix)]
-use crate::external::is_offered as exports;
+use crate::memory::external::is_offered as exports;
 
 #[cfg(not(unix))]
 fn exports(_: &ash::Instance, _: vk::PhysicalDevice) -> bool {

@@ -1,17 +1,17 @@
 //! Copies of which an end is memory that only the host reaches.
 //!
 //! The host's share begins when everything ahead of the copy has ended. Where both ends are mapped,
-//! the host copies. Elsewhere the bytes go part by part through [`stages`](crate::stages): two
-//! parts are on their way at once, so the host fills or empties one stage while the device uses the
-//! other. Each part is a batch of its own, whose value of the lane's semaphore says when it has
-//! ended.
+//! the host copies. Elsewhere the bytes go part by part through
+//! [`stages`](crate::memory::stages): two parts are on their way at once, so the host fills or
+//! empties one stage while the device uses the other. Each part is a batch of its own, whose value
+//! of the lane's semaphore says when it has ended.
 
 use crate::device::Core;
-use crate::host::{Move, copy_all};
+use crate::lane::work::{Line, REGIONS, line, lines};
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
-use crate::stages::STAGE;
-use crate::work::{Line, REGIONS, line, lines};
+use crate::memory::host::{Move, copy_all};
+use crate::memory::stages::STAGE;
 use ash::vk;
 use folio_core::hal::{CopyRect, HalError, HostPtr, MemBase, MemRef, Tick};
 use std::collections::VecDeque;

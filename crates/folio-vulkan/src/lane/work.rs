@@ -1,12 +1,12 @@
 //! Copies and fills by commands of the device. What the host copies is in
-//! [`pageable`](crate::pageable).
+//! [`pageable`](crate::memory::pageable).
 
-use crate::barriers::{Kind, Kinds};
+use crate::device::queues::Use;
+use crate::kernels::module::Function;
+use crate::lane::barriers::{Kind, Kinds};
 use crate::lane::jobs::Asked;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
-use crate::module::Function;
-use crate::queues::Use;
 use ash::vk;
 use folio_core::hal::{CopyRect, FillRect, Geometry, HalError, MemBase, MemRef, Param, Tick};
 use folio_kernel::{Access, Builder, Kernel, Op, Owner, Scalar};

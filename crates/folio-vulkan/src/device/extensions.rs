@@ -1,6 +1,6 @@
 //! What devices say of themselves by extensions, where they have these.
 
-use crate::fma;
+use crate::kernels::fma;
 use ash::vk;
 use folio_kernel::emit::spirv::Adds;
 use folio_kernel::soft::Fused;

@@ -1,9 +1,9 @@
 //! Memory of the host as the device's own (`VK_EXT_external_memory_host`).
 
 use crate::device::Core;
+use crate::device::platform::{PAGE, driver};
+use crate::memory::types::Purpose;
 use crate::memory::{Backing, Block};
-use crate::platform::{PAGE, driver};
-use crate::types::Purpose;
 use ash::vk;
 use folio_core::hal::{AllocReq, Allocation, DeviceKind, HalError, HalErrorKind, HostPtr};
 

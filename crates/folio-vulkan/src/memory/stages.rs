@@ -1,8 +1,8 @@
 //! Memory that host and device reach, through which copies of pageable memory go. A device keeps
 //! some pieces for the next copies: to allocate, map and touch a piece costs more than to fill it.
 
-use crate::counts::Counts;
 use crate::device::Core;
+use crate::lane::counts::Counts;
 use crate::memory::Block;
 use folio_core::hal::{AllocKind, HalError};
 use std::sync::{Mutex, MutexGuard, PoisonError};

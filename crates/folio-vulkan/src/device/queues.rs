@@ -1,6 +1,6 @@
 //! Which families of queues are used: a choice by what a device says of them, and nothing else.
 
-use crate::barriers::Kinds;
+use crate::lane::barriers::Kinds;
 use ash::vk;
 use ash::vk::QueueFlags as Has;
 

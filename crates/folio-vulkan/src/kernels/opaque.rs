@@ -2,13 +2,13 @@
 //! the push constant is the address of `u64` words, one for each argument that is memory, and as
 //! many as a value has begun. Threads of a group are the specialization constants 0 to 2.
 
-use crate::barriers::{Kind, Kinds};
 use crate::device::Core;
+use crate::kernels::module::{Pipelines, check_threads, sizes};
+use crate::kernels::outline::{Entry, Wrong, entry};
+use crate::kernels::threads::dispatch;
+use crate::lane::barriers::{Kind, Kinds};
 use crate::lane::jobs::Asked;
 use crate::lane::{State, VulkanLane};
-use crate::module::{Pipelines, check_threads, sizes};
-use crate::outline::{Entry, Wrong, entry};
-use crate::threads::dispatch;
 use folio_core::geom::Dims;
 use folio_core::hal::{Argument, Geometry, HalError, HalErrorKind, HostPtr, MemBase};
 
@@ -88,7 +88,7 @@ impl Opaque {
     }
 
     /// # Safety
-    /// As [`Function::destroy`](crate::module::Function::destroy).
+    /// As [`Function::destroy`](crate::kernels::module::Function::destroy).
     pub(crate) unsafe fn destroy(&self, device: &ash::Device) {
         // SAFETY: the caller's promise.
         unsafe { self.pipelines.destroy(device) };

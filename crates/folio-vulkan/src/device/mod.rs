@@ -1,18 +1,27 @@
-//! A device: its queues, its lanes and its allocator.
+//! Devices: the loader and its instance, what a device says of itself and what is measured of it,
+//! its queues, its lanes and its allocator.
 
-use crate::calls::Inside;
-use crate::counts::Total;
-use crate::graph::VulkanGraph;
+pub(crate) mod calls;
+pub(crate) mod extensions;
+pub(crate) mod messages;
+pub(crate) mod names;
+pub(crate) mod platform;
+pub(crate) mod probe;
+pub(crate) mod queues;
+
+use crate::device::calls::Inside;
+use crate::device::names::Names;
+use crate::device::platform::{Found, Shared, create, driver};
+use crate::device::queues::Use;
 use crate::handles::Handles;
+use crate::kernels::module::{Function, Target};
+use crate::kernels::opaque::Opaque;
 use crate::lane::VulkanLane;
+use crate::lane::counts::Total;
+use crate::lane::graph::VulkanGraph;
+use crate::lane::pace::Speed;
 use crate::memory::Memory;
-use crate::module::{Function, Target};
-use crate::names::Names;
-use crate::opaque::Opaque;
-use crate::pace::Speed;
-use crate::platform::{Found, Shared, create, driver};
-use crate::queues::Use;
-use crate::stages::Stages;
+use crate::memory::stages::Stages;
 use ash::vk;
 use folio_cache::Cache;
 use folio_core::hal::{
@@ -41,7 +50,7 @@ pub(crate) struct Core {
     pub(crate) speed: Speed,
     /// What was submitted, as far as barriers depend on it.
     #[cfg(test)]
-    pub(crate) trail: Mutex<Vec<crate::audit::Event>>,
+    pub(crate) trail: Mutex<Vec<crate::lane::audit::Event>>,
     /// What drivers have compiled, on disk.
     pub(crate) cache: Cache,
     /// How every kernel is given its arguments: one address.
@@ -180,7 +189,7 @@ impl Core {
 
     /// Notes what is submitted now.
     #[cfg(test)]
-    pub(crate) fn note(&self, trail: &mut Vec<crate::audit::Event>) {
+    pub(crate) fn note(&self, trail: &mut Vec<crate::lane::audit::Event>) {
         self.trail.lock().unwrap_or_else(PoisonError::into_inner).append(trail);
     }
 

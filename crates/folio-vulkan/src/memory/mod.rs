@@ -1,14 +1,25 @@
-//! A device's memory: one buffer for each allocation, of memory that `gpu-allocator` manages.
+//! Memory of devices and of the host, and the host's copies between them.
 //!
-//! Which type of memory is for what, [`types`](crate::types) says.
+//! An allocation is one buffer, of memory that `gpu-allocator` manages.
+//!
+//! Which type of memory is for what, [`types`] says.
 //!
 //! Addresses of the device are those of buffers, so kernels need no descriptors.
 
+pub(crate) mod arena;
+#[cfg(unix)]
+pub(crate) mod external;
+pub(crate) mod host;
+pub(crate) mod imports;
+pub(crate) mod pageable;
+pub(crate) mod stages;
+pub(crate) mod types;
+
 use crate::device::Core;
+use crate::device::names::Names;
+use crate::device::platform::{Found, driver};
 use crate::handles::Handles;
-use crate::names::Names;
-use crate::platform::{Found, driver};
-use crate::types::{Purpose, best};
+use crate::memory::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,

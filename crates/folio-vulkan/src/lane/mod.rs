@@ -6,7 +6,7 @@
 //! *batch*, a command buffer; what the host does (copies from and to its memory) is done by whoever
 //! drives, flushes or waits, once everything ahead has ended. A batch is submitted when the lane is
 //! flushed or awaited, when the host has something to do behind it, and when it is worth a
-//! submission ([`pace`](crate::pace)). It signals the next value of the lane's semaphore.
+//! submission ([`pace`]). It signals the next value of the lane's semaphore.
 //!
 //! | state of a tick | it is in |
 //! | --- | --- |
@@ -24,21 +24,29 @@
 //! A thread holds the state of one lane at a time. What other lanes are asked is asked before.
 //! A wait leads to an earlier operation always, so those questions come to an end.
 
+#[cfg(test)]
+pub(crate) mod audit;
+pub(crate) mod barriers;
 pub(crate) mod batch;
+pub(crate) mod counts;
 mod foreign;
+pub(crate) mod graph;
 pub(crate) mod jobs;
+pub(crate) mod native;
+pub(crate) mod pace;
 mod progress;
+pub(crate) mod work;
 
-use crate::arena::{Arena, Store};
-use crate::barriers::Hazards;
-use crate::counts::Counts;
 use crate::device::Opened;
-use crate::graph::VulkanGraph;
-use crate::pace::Burst;
-use crate::platform::driver;
-use crate::queues::Use;
-use crate::reduce::Scratch;
-use crate::threads::Words;
+use crate::device::platform::driver;
+use crate::device::queues::Use;
+use crate::kernels::reduce::Scratch;
+use crate::kernels::threads::Words;
+use crate::lane::barriers::Hazards;
+use crate::lane::counts::Counts;
+use crate::lane::graph::VulkanGraph;
+use crate::lane::pace::Burst;
+use crate::memory::arena::{Arena, Store};
 use ash::vk;
 use batch::{Batch, Timed};
 use folio_core::hal::{Calls, HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};

@@ -3,7 +3,7 @@
 //! the recording begins no command buffer.
 //!
 //! Operations are recorded level by level, with a barrier between two levels
-//! ([`barriers`](crate::barriers)). What is independent by the graph's edges has none.
+//! ([`barriers`](crate::lane::barriers)). What is independent by the graph's edges has none.
 //!
 //! The words of launches, the memory in which they combine, and the records of what they do wrong
 //! belong to the recording. Replays do not overlap (the HAL's contract). But the next one may run
@@ -20,20 +20,20 @@
 //! to three recordings that cannot, and a replay takes one that no batch holds. While all three are
 //! held, replays take a fourth that can. Each is made when a replay first needs it.
 
-use crate::arena::{Arena, Piece, RECORD, Store};
-#[cfg(test)]
-use crate::audit::{Event, Uses};
-use crate::barriers::{Barrier, Kind, Kinds, Used, levels};
-use crate::counts::Counts;
+use crate::device::platform::driver;
+use crate::device::queues::Use;
 use crate::device::{Core, Loaded, Opened};
+use crate::kernels::reduce::Scratch;
+use crate::kernels::threads::{Patch, Words};
+#[cfg(test)]
+use crate::lane::audit::{Event, Uses};
+use crate::lane::barriers::{Barrier, Kind, Kinds, Used, levels};
 use crate::lane::batch::{Batch, Replayed, Said};
+use crate::lane::counts::Counts;
 use crate::lane::jobs::{Launch, Work};
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
-use crate::platform::driver;
-use crate::queues::Use;
-use crate::reduce::Scratch;
-use crate::threads::{Patch, Words};
+use crate::memory::arena::{Arena, Piece, RECORD, Store};
 use ash::vk;
 use ash::vk::Handle;
 use folio_core::hal::{Calls, Graph, HalError, KernelRef, Node, Op, Tick};

@@ -1,11 +1,11 @@
 //! Kernels in IR: emitted as SPIR-V, and made pipelines of when a launch takes them.
 
 use crate::device::Core;
+use crate::device::platform::driver;
+use crate::device::queues::Families;
 use crate::handles::Handles;
-use crate::outline::Offered;
-use crate::platform::driver;
-use crate::queues::Families;
-use crate::subgroups::{Subgroups, check_row};
+use crate::kernels::outline::Offered;
+use crate::kernels::subgroups::{Subgroups, check_row};
 use ash::vk;
 use folio_cache::Key;
 use folio_core::geom::Dims;

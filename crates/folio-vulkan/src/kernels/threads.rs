@@ -1,13 +1,13 @@
 //! How a launch is cut into dispatches, and what each of them is given.
 
-use crate::arena::Piece;
-use crate::barriers::{Barrier, Kind, Kinds, Used};
 use crate::device::Core;
+use crate::kernels::module::{Built, Function, sizes};
+use crate::lane::barriers::{Barrier, Kind, Kinds, Used};
 use crate::lane::batch::Batch;
 use crate::lane::jobs::Asked;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
-use crate::module::{Built, Function, sizes};
+use crate::memory::arena::Piece;
 use ash::vk;
 use folio_core::hal::{HalError, HostPtr, MemBase, Param, ParamPtr, Tick};
 use folio_kernel::emit::{COMBINED, Grid, Record, Threads};

@@ -6,8 +6,8 @@
 //! again behind a branch. A device that is seen to do otherwise has sub-groups of one thread.
 
 use crate::device::Core;
-use crate::platform::Found;
-use crate::probe;
+use crate::device::platform::Found;
+use crate::device::probe;
 use ash::vk;
 use folio_core::geom::Dims;
 use folio_core::hal::{Geometry, HalError};

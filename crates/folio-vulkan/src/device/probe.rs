@@ -11,7 +11,7 @@
 //! one instruction are used where they are those of the device's other sums, to the bit.
 
 use crate::device::VulkanDevice;
-use crate::platform::Found;
+use crate::device::platform::Found;
 use folio_cache::Cache;
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Device, Geometry, HalError, Head, KernelRef, KernelSource, LaneKind,

@@ -7,9 +7,9 @@
 //! to be told.
 
 use crate::device::Core;
-use crate::extensions::has_extension;
+use crate::device::extensions::has_extension;
+use crate::device::platform::driver;
 use crate::memory::{Backing, Block, USES};
-use crate::platform::driver;
 use ash::vk;
 use folio_core::hal::{AllocKind, AllocReq, Exported, HalError, HalErrorKind};
 use std::ffi::c_int;

@@ -1,8 +1,8 @@
 //! Looks for missing barriers: in what batches and recordings have recorded, operations that depend
 //! on each other and that no barrier between them orders. For tests. It knows nothing of how
-//! barriers are chosen ([`barriers`](crate::barriers)).
+//! barriers are chosen ([`barriers`](crate::lane::barriers)).
 
-use crate::barriers::{Barrier, Kinds};
+use crate::lane::barriers::{Barrier, Kinds};
 use ash::vk;
 
 /// What was recorded, in the order of the queue.
@@ -91,7 +91,7 @@ impl Random {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::barriers::{Hazards, Kind, levels};
+    use crate::lane::barriers::{Hazards, Kind, levels};
     use ash::vk::Handle;
 
     fn kind(random: &mut Random) -> Kind {

@@ -1,6 +1,6 @@
 //! Names of objects, for people who look at the driver's: in messages and in debuggers.
 
-use crate::platform::Shared;
+use crate::device::platform::Shared;
 use ash::vk;
 use std::ffi::CString;
 #[cfg(test)]

@@ -165,7 +165,7 @@ pub fn costs(nodes: &[Node], times: usize) -> Result<(Costs, ReplayReport)> {
     let rt = runtime()?;
     let (q, mut buffers) = (rt.queue_on("cpu:0")?, std::collections::HashMap::new());
     for name in nodes.iter().flat_map(|(reads, to)| reads.iter().chain([to])).map(|part| part.0) {
-        buffers.insert(name, rt.buffer_from(&[1.0f32; LEN])?.share());
+        buffers.insert(name, rt.buffer_from(&[1.0f32; LEN])?.into_shared());
     }
     let timed = |run: &dyn Fn() -> Result<()>| {
         let started = Instant::now();

@@ -368,8 +368,9 @@ fn engine_with(device: &Arc<dyn Device>, backend: CudaBackend, how: &str) {
     const ITEMS: usize = 256;
     let rt = Runtime::builder().backend(backend).build().expect("a runtime");
     let q = rt.queue_on("cuda:0").expect("a queue");
-    let buffers: Vec<Shared<f32>> =
-        (0..64).map(|_| rt.buffer_from(&[1.0f32; ITEMS]).expect("a buffer").share()).collect();
+    let buffers: Vec<Shared<f32>> = (0..64)
+        .map(|_| rt.buffer_from(&[1.0f32; ITEMS]).expect("a buffer").into_shared())
+        .collect();
     let by_hand = ByHand::new(device, BY_HAND, BYTES);
     let (a, b, c, d) = (&buffers[0], &buffers[1], &buffers[2], &buffers[3]);
     type Ours<'o> = Box<dyn Fn(usize) -> folio::Result<Event> + 'o>;

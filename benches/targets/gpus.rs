@@ -126,7 +126,7 @@ fn overlap(rt: &Runtime, passes: usize) {
     let (from, mut to): (Vec<Usm<f32>>, Vec<Usm<f32>>) =
         ((0..CHUNKS).map(on_host).collect(), (0..CHUNKS).map(on_host).collect());
     let buffers = || -> Vec<Shared<f32>> {
-        (0..CHUNKS).map(|_| rt.buffer::<f32>(N).expect("a buffer").share()).collect()
+        (0..CHUNKS).map(|_| rt.buffer::<f32>(N).expect("a buffer").into_shared()).collect()
     };
     let (x, y) = (buffers(), buffers());
     let mut stages = |which: [bool; 3]| {
@@ -305,7 +305,7 @@ fn residency(rt: &Runtime, is_fetched: bool) {
                 let (mine, theirs) = (part(round), part(round + 5));
                 steps.rounds.set(steps.rounds.get() + 1);
                 let mut slice = x.slice_mut([mine.start], [mine.len()]).expect("a part");
-                let mut written = steps.step(0, || slice.overwrite()).expect("its memory");
+                let mut written = steps.step(0, || slice.discard()).expect("its memory");
                 steps.step(1, || written.fill(round as f32));
                 steps.step(2, || {
                     drop(written);
@@ -383,7 +383,8 @@ impl Plate {
     fn new(rt: &Runtime, devices: &[DeviceRef]) -> Plate {
         let rows = devices.len() * SIDE + 2;
         let page = || BufferOptions::new().page([1, SIDE]);
-        let make = || rt.buffer_with::<f32, 2>([rows, SIDE], page()).expect("a plate").share();
+        let make =
+            || rt.buffer_with::<f32, 2>([rows, SIDE], page()).expect("a plate").into_shared();
         let queue = |device: &DeviceRef| rt.queue_on(device).expect("a queue");
         let plate = Plate { queues: devices.iter().map(queue).collect(), both: [make(), make()] };
         for (at, q) in plate.queues.iter().enumerate() {
@@ -534,7 +535,7 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef]) {
         let places: Vec<[f32; 4]> = (0..BODIES).map(place).collect();
         let make = |values: &[[f32; 4]]| {
             let made = rt.buffer_from_with(values, [BODIES], BufferOptions::new().page([n]));
-            made.expect("bodies").share()
+            made.expect("bodies").into_shared()
         };
         let (both, speed) = ([(); 2].map(|()| make(&places)), make(&vec![[0.0; 4]; BODIES]));
         let queue = |device: &DeviceRef| rt.queue_on(device).expect("a queue");

@@ -121,7 +121,7 @@ impl ByHand {
 fn meetings(backend: CudaBackend, how: &str) {
     let rt = Runtime::builder().backend(backend).build().expect("a runtime");
     let q = rt.queue_on("cuda:0").expect("a queue");
-    let buffer = || rt.buffer_from(&[0.5f32; ITEMS]).expect("a buffer").share();
+    let buffer = || rt.buffer_from(&[0.5f32; ITEMS]).expect("a buffer").into_shared();
     let (a, b, by_hand) = (buffer(), buffer(), ByHand::new());
     let ours = || {
         timed(|| {

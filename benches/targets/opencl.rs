@@ -58,7 +58,7 @@ impl Bench {
     /// Kernel functions over buffers with nothing to move.
     fn launches(&self) {
         let items = 256;
-        let make = |_| ok(self.rt.buffer_from(vec![1.0f32; items])).share();
+        let make = |_| ok(self.rt.buffer_from(vec![1.0f32; items])).into_shared();
         let all: Vec<Shared<f32>> = (0..64).map(make).collect();
         let memory: Vec<Arg> = (0..64).map(|_| self.cl.memory(&vec![1.0f32; items])).collect();
         let (q, a, b, c, d) = (&self.q, &all[0], &all[1], &all[2], &all[3]);
@@ -104,7 +104,7 @@ impl Bench {
     fn bursts(&self) {
         let n = 1 << self.sizes(20, 16);
         let data = values(n);
-        let (x, y) = (self.of(&data, [n]).share(), self.of(&data, [n]).share());
+        let (x, y) = (self.of(&data, [n]).into_shared(), self.of(&data, [n]).into_shared());
         let [p, q] = std::array::from_fn(|_| self.cl.memory(&data));
         let call = self.cl.call("saxpy", &[Arg::Float(0.25), p, q], &[0], &[n], None);
         for launches in [1, 3, 10, 100] {
@@ -127,7 +127,7 @@ impl Bench {
     /// block that comes again, and one by one.
     fn replays(&self) {
         let items = 16;
-        let x = ok(self.rt.buffer_from(vec![1.0f32; items])).share();
+        let x = ok(self.rt.buffer_from(vec![1.0f32; items])).into_shared();
         let y = self.cl.memory(&vec![1.0f32; items]);
         let call = self.cl.call("one", &[y], &[0], &[items], None);
         for launches in [2, 10, 100] {

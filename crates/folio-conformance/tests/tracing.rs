@@ -160,7 +160,7 @@ fn a_subscriber_is_told_of_everything() {
     let rt = Runtime::builder().backend(backend).build().unwrap();
     let (a, b) = (rt.queue_on("sim:0").unwrap(), rt.queue_on("sim:1").unwrap());
     let options = || BufferOptions::new().label("data");
-    let x = rt.buffer_from_with(&[1, 2, 3, 4], [4], options()).unwrap().share();
+    let x = rt.buffer_from_with(&[1, 2, 3, 4], [4], options()).unwrap().into_shared();
 
     // The host's memory, at once.
     let host = one("allocate", "data");
@@ -202,7 +202,8 @@ fn a_subscriber_is_told_of_everything() {
     runs(&one("plan", "third"), "sim:1", false);
 
     // What nobody wrote.
-    let y = rt.buffer_with::<i32, 1>([4], BufferOptions::new().label("fresh")).unwrap().share();
+    let y =
+        rt.buffer_with::<i32, 1>([4], BufferOptions::new().label("fresh")).unwrap().into_shared();
     kernel(&a, "fourth", &y, false).wait().unwrap();
     assert_eq!(one("zero fill", "fresh").get("on"), "sim:0");
     // A read of the host moves as well.

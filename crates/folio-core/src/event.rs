@@ -215,7 +215,7 @@ impl Event {
     }
 
     /// Waits until it is done (`true`) or the time is over (`false`).
-    pub fn wait_for(&self, time: Duration) -> Result<bool> {
+    pub fn wait_timeout(&self, time: Duration) -> Result<bool> {
         self.submitted()?;
         let until = Instant::now().checked_add(time);
         match self.core.engine.wait(self.stamp, until)? {

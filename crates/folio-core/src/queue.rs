@@ -359,7 +359,7 @@ impl Queue {
     }
 
     /// As [`wait`](Self::wait), until the time is over (`false`).
-    pub fn wait_for(&self, time: Duration) -> Result<bool> {
+    pub fn wait_timeout(&self, time: Duration) -> Result<bool> {
         self.wait_until(Instant::now().checked_add(time))
     }
 

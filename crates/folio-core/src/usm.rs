@@ -370,7 +370,7 @@ impl<T: DeviceType> Usm<T> {
     /// or else an object. It is valid for as long as this is, or the buffer that is made of it; no
     /// command knows of what is done with it. A device may have neither: [`Error::Unsupported`].
     /// The other way round is [`Runtime::usm_from_raw`].
-    pub fn as_raw(&self) -> Result<RawMemory> {
+    pub fn raw_memory(&self) -> Result<RawMemory> {
         let engine = &self.view.storage.core.engine;
         let device = &engine.devices[usize::from(self.device.at)];
         let at_host = device.domain.is_host() || self.kind == UsmKind::Host;

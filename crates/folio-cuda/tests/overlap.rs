@@ -122,7 +122,8 @@ fn cuda_copies_beside_kernels() {
     // And now in earnest.
     let holds = gates[1].hold(&q, &hold);
     let events = beside();
-    let ended: Vec<bool> = events.iter().map(|event| event.wait_for(PATIENCE).unwrap()).collect();
+    let ended: Vec<bool> =
+        events.iter().map(|event| event.wait_timeout(PATIENCE).unwrap()).collect();
     let still = !holds.is_done();
     gates[1].word(0).store(1, Ordering::Release);
     q.wait().unwrap();

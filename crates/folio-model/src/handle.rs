@@ -242,7 +242,7 @@ fn buffer<T: Elem, const D: usize>(
     } else {
         rt.buffer_with(range, options)?
     };
-    buffer.share().reinterpret(spec.dims)
+    buffer.into_shared().reinterpret(spec.dims)
 }
 
 /// A buffer over memory that is kept until the end.
@@ -277,7 +277,7 @@ fn over<T: Elem>(
     // SAFETY: the memory is kept until everything is over, nobody else knows of it, and it has its
     // contents.
     let buffer = unsafe { rt.buffer_over::<T>(pointer, spec.dims[2], spec.initialised)? };
-    buffer.share().reinterpret(spec.dims)
+    buffer.into_shared().reinterpret(spec.dims)
 }
 
 fn assume<T: Elem>(of: &Shared<T, 3>, view: &View, device: &DeviceRef, salt: u32) -> Result<()> {
@@ -350,7 +350,7 @@ impl Handle {
     /// A view of a slice.
     pub fn of_view<T: Elem>(view: Buffer<T>) -> Result<Handle> {
         let dims = [1, 1, view.len()];
-        Ok(T::handle(view.share().reinterpret(dims)?))
+        Ok(T::handle(view.into_shared().reinterpret(dims)?))
     }
 
     /// What was moved of it.
@@ -428,11 +428,11 @@ impl Handle {
         Some(match usm {
             AnyUsm::U32(usm) => {
                 let dims = [1, 1, usm.len()];
-                usm.into_buffer().share().reinterpret(dims).map(Handle::U32)
+                usm.into_buffer().into_shared().reinterpret(dims).map(Handle::U32)
             }
             AnyUsm::U64(usm) => {
                 let dims = [1, 1, usm.len()];
-                usm.into_buffer().share().reinterpret(dims).map(Handle::U64)
+                usm.into_buffer().into_shared().reinterpret(dims).map(Handle::U64)
             }
         })
     }

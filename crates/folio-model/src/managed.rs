@@ -311,7 +311,7 @@ impl Run {
         self.look(a)?;
         let Pointer { handle, values, at, .. } = &mut self.pointers[a];
         if *at != 0 {
-            refused!(handle.overwrite(), Inaccessible);
+            refused!(handle.discard(), Inaccessible);
             return Ok(());
         }
         let (place, value) = (self.rng.below(self.len), self.rng.below(1000) as i64);

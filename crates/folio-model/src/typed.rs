@@ -237,7 +237,7 @@ pub fn write<T: Elem>(
     job: Option<Job>,
 ) -> Result<(Vec<u64>, Box<dyn Any>)> {
     let mut guard = slice_mut::<T, 3, _>(any, view, |mut part| {
-        if overwrite { part.overwrite_rows() } else { part.write_rows() }
+        if overwrite { part.discard_rows() } else { part.write_rows() }
     })??;
     let [slices, rows, columns] = view.part.extent();
     let mut before = Vec::new();

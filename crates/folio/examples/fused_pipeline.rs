@@ -74,7 +74,7 @@ fn recorded(q: &Queue, of: &mut Images, options: FinalizeOptions) -> folio::Resu
     let recording = graph.record([q])?;
     let image = |name: &str| {
         let buffer = rt.buffer_with(SHAPE, BufferOptions::new().label(name));
-        buffer.map(Buffer::share)
+        buffer.map(Buffer::into_shared)
     };
     let (exposed, dark, curved) = (image("exposed")?, image("dark")?, image("curved")?);
     let (rows, soft) = (image("rows")?, image("soft")?);

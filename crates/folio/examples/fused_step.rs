@@ -90,7 +90,7 @@ impl Masses {
         let recording = graph.record([q])?;
         let passed = |name: &str| {
             let buffer = rt.buffer_with(MASSES, BufferOptions::new().label(name));
-            buffer.map(Buffer::share)
+            buffer.map(Buffer::into_shared)
         };
         let (stretch, tension) = (passed("stretch")?, passed("tension")?);
         let (force, drag, all) = (passed("force")?, passed("drag")?, passed("all")?);

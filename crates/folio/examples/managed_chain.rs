@@ -14,7 +14,7 @@ fn squares(i: Item, a: In<f32>, b: Out<f32>) {
 }
 
 fn populate(pointer: &ManagedPtr<f32>) -> folio::Result<()> {
-    for (at, value) in pointer.overwrite()?.iter_mut().enumerate() {
+    for (at, value) in pointer.discard()?.iter_mut().enumerate() {
         *value = at as f32;
     }
     Ok(())

@@ -56,7 +56,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let mut x: Buffer<u32, 2> = rt.buffer_with([4, 5], BufferOptions::new().label("x"))?;
-//! x.overwrite()?.fill(7);
+//! x.discard()?.fill(7);
 //! x.write()?[(1, 4)] = 8;
 //! assert_eq!(x.slice([1, 3], [2, 2])?.to_vec()?, [7, 8, 7, 7]);
 //! let flat: Buffer<u8> = x.reinterpret([80])?;
@@ -145,7 +145,7 @@
 //! ```
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let x = rt.buffer::<u64>(10)?.share();
+//! let x = rt.buffer::<u64>(10)?.into_shared();
 //! let other = x.clone();
 //! q.submit(|cg| {
 //!     cg.fill(&other, 3);
@@ -228,7 +228,7 @@
 //!     cg.host_task((), |()| Err::<(), _>("no"));
 //!     Ok(())
 //! })?;
-//! assert!(event.wait_for(Duration::from_secs(60)).is_err());
+//! assert!(event.wait_timeout(Duration::from_secs(60)).is_err());
 //! assert!(matches!(event.status(), Status::Failed(_)));
 //! assert!(event.wait().is_err()); // and again, for ever
 //! # Ok::<(), folio::Error>(())

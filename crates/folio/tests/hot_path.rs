@@ -90,7 +90,7 @@ fn of_batches() {
     let rt = runtime(1);
     let q = rt.queue_on(&rt.devices()[0]).unwrap();
     for tasks in [2, 10, 40] {
-        let all: Vec<Shared<u32>> = (0..8).map(|_| rt.buffer(1).unwrap().share()).collect();
+        let all: Vec<Shared<u32>> = (0..8).map(|_| rt.buffer(1).unwrap().into_shared()).collect();
         let (before, mut late) = (q.batch_report(), 0);
         let (mut blocks, mut warm) = (0, 0);
         let count = allocations(&q, 1000, || {
@@ -125,7 +125,7 @@ fn of_graphs() {
     for (how, buffers) in [(Replay::Parts, 1), (Replay::Whole, 8)] {
         let taken = [10, 100, 929].map(|nodes| {
             let all: Vec<Shared<u32>> =
-                (0..buffers).map(|_| rt.buffer(1).unwrap().share()).collect();
+                (0..buffers).map(|_| rt.buffer(1).unwrap().into_shared()).collect();
             let graph = rt.graph(&rt.devices()[0]).unwrap();
             for n in 0..nodes {
                 graph.add(|cg| cg.run(1, counts(2, &all[n % buffers]))).unwrap();

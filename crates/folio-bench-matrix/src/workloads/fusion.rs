@@ -268,7 +268,7 @@ fn ours(bench: &Bench, (what, fuses): (&str, bool), data: &[Vec<f32>; 3]) -> Res
 
 /// The temporaries that nodes pass data by: no handle of them is left but the graph's.
 fn temporaries(bench: &Bench, n: usize, count: usize) -> Result<Vec<Shared<f32>>> {
-    Ok((0..count).map(|_| Ok(bench.rt.buffer(n)?.share())).collect::<folio::Result<_>>()?)
+    Ok((0..count).map(|_| Ok(bench.rt.buffer(n)?.into_shared())).collect::<folio::Result<_>>()?)
 }
 
 fn chain(bench: &Bench, graph: &Graph, ins: &[Shared<f32>], z: &Shared<f32>) -> Result<()> {
@@ -304,7 +304,7 @@ fn chain_of<const K: usize>(
     let n = z.len();
     let mut from = ins[0].clone();
     for step in 0..K {
-        let to = if step + 1 < K { bench.rt.buffer(n)?.share() } else { z.clone() };
+        let to = if step + 1 < K { bench.rt.buffer(n)?.into_shared() } else { z.clone() };
         graph.add(|cg| cg.run(n, advance(factor(step), &from, &ins[1], &to)))?;
         from = to;
     }

@@ -123,14 +123,14 @@ fn line(bench: &Bench, pattern: &Arc<Pattern>) -> Result<Side> {
     let n = pattern.shape[1];
     let options = || BufferOptions::new().page([PAGE]);
     let zeros = vec![0.0f32; n];
-    let x = bench.rt.buffer_from_with(&zeros, [n], options())?.share();
-    let y = bench.rt.buffer_from_with(&zeros, [n], options())?.share();
+    let x = bench.rt.buffer_from_with(&zeros, [n], options())?.into_shared();
+    let y = bench.rt.buffer_from_with(&zeros, [n], options())?.into_shared();
     let (q, out, used) = (bench.q.clone(), y.clone(), pattern.used.clone());
     let (at, len, mut runs) = (used.start, used.len(), 0);
     let run = move |times| {
         for _ in 0..times {
             runs += 1;
-            x.slice_mut([at], [len])?.overwrite()?.fill(value(runs));
+            x.slice_mut([at], [len])?.discard()?.fill(value(runs));
             q.run(len, add(x.slice([at], [len])?, y.slice_mut([at], [len])?))?;
             q.wait()?;
         }
@@ -144,8 +144,8 @@ fn grid(bench: &Bench, pattern: &Arc<Pattern>) -> Result<Side> {
     let shape = pattern.shape;
     let options = || BufferOptions::new().page([PAGE, PAGE]);
     let zeros = vec![0.0f32; shape[0] * shape[1]];
-    let x = bench.rt.buffer_from_with(&zeros, shape, options())?.share();
-    let y = bench.rt.buffer_from_with(&zeros, shape, options())?.share();
+    let x = bench.rt.buffer_from_with(&zeros, shape, options())?.into_shared();
+    let y = bench.rt.buffer_from_with(&zeros, shape, options())?.into_shared();
     let (q, out, pattern, mut runs) = (bench.q.clone(), y.clone(), pattern.clone(), 0);
     let run = move |times| {
         for _ in 0..times {
@@ -153,7 +153,7 @@ fn grid(bench: &Bench, pattern: &Arc<Pattern>) -> Result<Side> {
             for [rows, columns] in &pattern.parts {
                 let (from, extent) = ([rows.start, columns.start], [rows.len(), columns.len()]);
                 let mut part = x.slice_mut(from, extent)?;
-                let mut part = part.overwrite_rows()?;
+                let mut part = part.discard_rows()?;
                 (0..part.rows())
                     .filter_map(|row| part.row_mut(row).map(|row| row.fill(value(runs))))
                     .count();

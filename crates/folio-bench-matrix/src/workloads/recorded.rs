@@ -133,7 +133,7 @@ fn ours(bench: &Bench, how: How, start: &[f32]) -> Result<Side> {
         }
         q.run_graph(&replay)?;
         // A wait of no time has the driver given all there is.
-        q.wait_for(Duration::ZERO).map(drop)?;
+        q.wait_timeout(Duration::ZERO).map(drop)?;
         Ok(())
     };
     let tell: Tell = Box::new(move || {

@@ -155,7 +155,7 @@ fn two_threads_need_the_same_memory_once(rig: &Rig) -> Outcome {
     let name = rig.separate(1)?[0].device().name().to_owned();
     for _ in 0..20 {
         let rt = rig.builder().budget(name.as_str(), 400).build()?;
-        let x = rt.buffer_from(&[1i32; 100])?.share();
+        let x = rt.buffer_from(&[1i32; 100])?.into_shared();
         let q = rt.queue_on(name.as_str())?;
         let results = std::thread::scope(|scope| {
             let threads = (0..4).map(|_| scope.spawn(|| q.run(100, adds(1, &x))));
@@ -200,7 +200,7 @@ fn a_host_budget_that_ends_anywhere(rig: &Rig) -> Outcome {
                 cg.fill(&mut x, 3);
                 Ok(())
             })?;
-            all.push(x.share());
+            all.push(x.into_shared());
         }
         rt.wait()?;
         let before = rt.counters();

@@ -62,11 +62,11 @@ fn waits_time_out(rig: &Rig) -> Outcome {
     let first = gated(&q, &gate)?;
     let second = after(&q, &first)?;
     let short = Duration::from_millis(2);
-    ensure!(!first.wait_for(short)? && !second.wait_for(short)?, "did not time out");
-    ensure!(!second.wait_for(Duration::ZERO)? && !q.wait_for(short)?, "did not time out");
+    ensure!(!first.wait_timeout(short)? && !second.wait_timeout(short)?, "did not time out");
+    ensure!(!second.wait_timeout(Duration::ZERO)? && !q.wait_timeout(short)?, "did not time out");
     gate.open();
-    ensure!(second.wait_for(PATIENCE)? && first.wait_for(Duration::MAX)?, "timed out");
-    ensure!(q.wait_for(PATIENCE)?, "timed out");
+    ensure!(second.wait_timeout(PATIENCE)? && first.wait_timeout(Duration::MAX)?, "timed out");
+    ensure!(q.wait_timeout(PATIENCE)?, "timed out");
     Ok(())
 }
 

@@ -141,7 +141,7 @@ impl Program {
 
     pub(super) fn buffers(&self, rt: &Runtime) -> Result<(Vec<Buffer<i32>>, Shared<i32>)> {
         let ins = self.inputs.iter().map(|data| rt.buffer_from(data));
-        Ok((ins.collect::<Result<_>>()?, rt.buffer(self.wanted.len())?.share()))
+        Ok((ins.collect::<Result<_>>()?, rt.buffer(self.wanted.len())?.into_shared()))
     }
 }
 
@@ -218,7 +218,7 @@ fn a_fused_block_needs_no_memory_between_kernels(rig: &Rig) -> Outcome {
 fn equal_graphs_compile_once(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let of = |n: usize, by: i32| -> Result<(Executable, Shared<i32>, Vec<i32>), Stop> {
-        let (from, out) = (data(n, 3), rig.rt.buffer(n)?.share());
+        let (from, out) = (data(n, 3), rig.rt.buffer(n)?.into_shared());
         let a = rig.rt.buffer_from(&from)?;
         let graph = rig.rt.graph(&q.device())?;
         let recording = graph.record(std::slice::from_ref(&q))?;
@@ -253,7 +253,7 @@ fn another_kernel_of_a_group_compiles_that_group_only(rig: &Rig) -> Outcome {
     let a = rig.rt.buffer_from(data(N, 7))?;
     // The sub-graphs are fused apart.
     let of = |adds: bool| -> Result<(Executable, [Shared<i32>; 2])> {
-        let outs = [rig.rt.buffer(N)?.share(), rig.rt.buffer(N)?.share()];
+        let outs = [rig.rt.buffer(N)?.into_shared(), rig.rt.buffer(N)?.into_shared()];
         let graph = rig.rt.graph(&q.device())?;
         for (nth, out) in outs.iter().enumerate() {
             let part = rig.rt.graph(&q.device())?;
@@ -294,7 +294,7 @@ fn groups_meet_at_barriers(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let n = 160;
     let from = data(n, 5);
-    let (a, out) = (rig.rt.buffer_from(&from)?, rig.rt.buffer(n)?.share());
+    let (a, out) = (rig.rt.buffer_from(&from)?, rig.rt.buffer(n)?.into_shared());
     let graph = rig.rt.graph(&q.device())?;
     let recording = graph.record(std::slice::from_ref(&q))?;
     let mut between = rig.rt.buffer(n)?;
@@ -324,7 +324,7 @@ fn smaller_launches_run_under_guards(rig: &Rig) -> Outcome {
     for less in [N - 1, 700, 1] {
         let from = data(N, 17);
         let a = rig.rt.buffer_from(&from)?;
-        let (y, z) = (rig.rt.buffer(N)?.share(), rig.rt.buffer_from(&[-1; N])?.share());
+        let (y, z) = (rig.rt.buffer(N)?.into_shared(), rig.rt.buffer_from(&[-1; N])?.into_shared());
         let graph = rig.rt.graph(&q.device())?;
         graph.add(|cg| cg.run(N, scales(3, &a, &y)))?;
         graph.add(|cg| cg.run(less, sums(&y, &a, &z)))?;
@@ -344,7 +344,7 @@ fn parts_and_dimensions_stay_apart(rig: &Rig) -> Outcome {
     let (rows, columns) = (13, 37);
     let from: Vec<i32> = data(20 * 40, 7);
     let a = rig.rt.buffer_from_with(&from, [20, 40], BufferOptions::new())?;
-    let out = rig.rt.buffer_from_with(&[0; 800], [20, 40], BufferOptions::new())?.share();
+    let out = rig.rt.buffer_from_with(&[0; 800], [20, 40], BufferOptions::new())?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     let recording = graph.record(std::slice::from_ref(&q))?;
     let mut between = rig.rt.zeros([rows, columns])?;
@@ -361,7 +361,7 @@ fn parts_and_dimensions_stay_apart(rig: &Rig) -> Outcome {
     }
     ensure_eq!(out.to_vec()?, wanted);
     // An offset of one of them.
-    let (a, y) = (rig.rt.buffer_from(data(N, 3))?, rig.rt.buffer(N)?.share());
+    let (a, y) = (rig.rt.buffer_from(data(N, 3))?, rig.rt.buffer(N)?.into_shared());
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| cg.run(N, scales(2, &a, &y)))?;
     graph.add(|cg| cg.run(5..N, scales(4, &a, &y)))?;
@@ -379,7 +379,7 @@ fn neighbours_are_not_fused(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let values: Vec<f32> = (0..N).map(|k| (k as f32).sqrt()).collect();
     let (a, b) = (rig.rt.buffer_from(&values)?, rig.rt.buffer_from(vec![2f32; N])?);
-    let out = rig.rt.buffer::<f32>(N)?.share();
+    let out = rig.rt.buffer::<f32>(N)?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     let recording = graph.record(std::slice::from_ref(&q))?;
     let mut between = rig.rt.buffer(N)?;
@@ -406,7 +406,7 @@ fn neighbours_are_not_fused(rig: &Rig) -> Outcome {
 fn what_stands_between_kernels_is_named(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(64, 3))?;
-    let (y, z) = (rig.rt.buffer(64)?.share(), rig.rt.buffer(64)?.share());
+    let (y, z) = (rig.rt.buffer(64)?.into_shared(), rig.rt.buffer(64)?.into_shared());
     graph.add(|cg| cg.run(64, scales(2, &a, &y)))?;
     graph.add(|cg| {
         let mut part = y.slice_mut([0], [1])?;
@@ -434,7 +434,7 @@ fn copies_stand_before_and_after(rig: &Rig) -> Outcome {
     let inputs = [data(512, 3), data(512, 5), data(512, 9)];
     let hosts = inputs.iter().map(|data| rig.rt.buffer_from(data)).collect::<Result<Vec<_>>>()?;
     let mut devices = (0..3).map(|_| rig.rt.buffer(512)).collect::<Result<Vec<_>>>()?;
-    let (out, end) = (rig.rt.buffer(512)?.share(), rig.rt.buffer(512)?.share());
+    let (out, end) = (rig.rt.buffer(512)?.into_shared(), rig.rt.buffer(512)?.into_shared());
     let recording = graph.record(std::slice::from_ref(&q))?;
     let mut between = rig.rt.buffer(512)?;
     q.copy(&hosts[0], &mut devices[0])?;
@@ -455,7 +455,7 @@ fn copies_stand_before_and_after(rig: &Rig) -> Outcome {
 fn graphs_within_graphs_are_fused_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(N, 3))?;
-    let all = (0..4).map(|_| Ok(rig.rt.buffer(N)?.share())).collect::<Result<Vec<_>>>()?;
+    let all = (0..4).map(|_| Ok(rig.rt.buffer(N)?.into_shared())).collect::<Result<Vec<_>>>()?;
     let inner =
         |from: &Shared<i32>, middle: &Shared<i32>, to: &Shared<i32>| -> Result<Executable> {
             let graph = rig.rt.graph(&q.device())?;
@@ -489,8 +489,8 @@ fn graphs_within_graphs_are_fused_apart(rig: &Rig) -> Outcome {
 /// GRAPH-03, FUSE-08: other scalars, buffers and ranges, by parameters and by node.
 fn exchanged_nodes_are_fused_anew(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let a = rig.rt.buffer_from(data(N, 3))?.share();
-    let all = (0..3).map(|_| Ok(rig.rt.buffer(N)?.share())).collect::<Result<Vec<_>>>()?;
+    let a = rig.rt.buffer_from(data(N, 3))?.into_shared();
+    let all = (0..3).map(|_| Ok(rig.rt.buffer(N)?.into_shared())).collect::<Result<Vec<_>>>()?;
     let (by, n) = (Parameter::new(2), Parameter::new(N));
     let read = (by.clone(), n.clone(), a.clone(), all[0].clone());
     graph.add_updatable(&[], move |cg| {
@@ -529,7 +529,7 @@ fn violations_name_the_original_kernel(rig: &Rig) -> Outcome {
     let mut at: Vec<u32> = (0..64).collect();
     at[40] = 64;
     let (at, table) = (rig.rt.buffer_from(&at)?, rig.rt.buffer_from(data(64, 3))?);
-    let (y, z) = (rig.rt.buffer(64)?.share(), rig.rt.buffer(64)?.share());
+    let (y, z) = (rig.rt.buffer(64)?.into_shared(), rig.rt.buffer(64)?.into_shared());
     graph.add(|cg| cg.run(64, scales(2, &table, &y)))?;
     graph.add(|cg| cg.run(64, looks_up(&at, &table, &z)))?;
     let run = require(&graph)?;
@@ -546,7 +546,7 @@ fn violations_name_the_original_kernel(rig: &Rig) -> Outcome {
 /// FUSE-12: what a run reads before it writes it is from the run before, whoever has handles.
 fn what_outlives_a_run_is_no_temporary(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let out = rig.rt.buffer(64)?.share();
+    let out = rig.rt.buffer(64)?.into_shared();
     let recording = graph.record(std::slice::from_ref(&q))?;
     let mut sum = rig.rt.buffer_from(&[0; 64])?;
     q.run(64, adds(3, &mut sum))?;
@@ -558,10 +558,10 @@ fn what_outlives_a_run_is_no_temporary(rig: &Rig) -> Outcome {
         ensure_eq!(out.to_vec()?, [6 * nth; 64]);
     }
     // A handle that is left sees what the run left.
-    let seen = rig.rt.buffer(64)?.share();
+    let seen = rig.rt.buffer(64)?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| cg.run(64, scales(4, &out, &seen)))?;
-    let other = rig.rt.buffer(64)?.share();
+    let other = rig.rt.buffer(64)?.into_shared();
     graph.add(|cg| cg.run(64, scales(2, &seen, &other)))?;
     let run = require(&graph)?;
     ensure_eq!(launches(rig, &q, &run)?, 1);
@@ -573,8 +573,8 @@ fn what_outlives_a_run_is_no_temporary(rig: &Rig) -> Outcome {
 fn fused_graphs_have_pictures(rig: &Rig) -> Outcome {
     let (_q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(64, 3))?;
-    let y = rig.rt.buffer_with([64], BufferOptions::new().label("between"))?.share();
-    let z = rig.rt.buffer(64)?.share();
+    let y = rig.rt.buffer_with([64], BufferOptions::new().label("between"))?.into_shared();
+    let z = rig.rt.buffer(64)?.into_shared();
     graph.label("picture");
     graph.add(|cg| cg.fill(&y, 0))?;
     graph.add(|cg| cg.run(64, scales(2, &a, &y)))?;

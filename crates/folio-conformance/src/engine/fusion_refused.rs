@@ -34,7 +34,7 @@ fn kernels_without_ir_are_not_fused(rig: &Rig) -> Outcome {
     rig.closures()?;
     let (q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(N, 3))?;
-    let [y, z] = [rig.rt.buffer(N)?.share(), rig.rt.buffer(N)?.share()];
+    let [y, z] = [rig.rt.buffer(N)?.into_shared(), rig.rt.buffer(N)?.into_shared()];
     graph.add(|cg| cg.run(N, scales(2, &a, &y)))?;
     graph.add(|cg| {
         let x = cg.label("closure").read_write(&y);
@@ -63,7 +63,7 @@ fn scales_2(i: Item<2>, by: i32, a: In<i32, 2>, c: Out<i32, 2>) {
 fn ranges_that_hold_each_other_not_are_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from_shape([16, 16], data(256, 3))?;
-    let c = rig.rt.buffer_from_shape([16, 16], vec![-1; 256])?.share();
+    let c = rig.rt.buffer_from_shape([16, 16], vec![-1; 256])?.into_shared();
     graph.add(|cg| cg.run([8, 16], scales_2(2, &a, &c)))?;
     graph.add(|cg| cg.run([16, 8], scales_2(5, &a, &c)))?;
     apart(rig, &q, &graph, (2, "neither of the ranges"))?;
@@ -80,7 +80,7 @@ fn ranges_that_hold_each_other_not_are_apart(rig: &Rig) -> Outcome {
 fn dimensions_that_differ_are_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let (a, b) = (rig.rt.buffer_from(data(64, 3))?, rig.rt.buffer_from_shape([8, 8], data(64, 5))?);
-    let (y, z) = (rig.rt.buffer(64)?.share(), rig.rt.zeros::<i32, 2>([8, 8])?.share());
+    let (y, z) = (rig.rt.buffer(64)?.into_shared(), rig.rt.zeros::<i32, 2>([8, 8])?.into_shared());
     graph.add(|cg| cg.run(64, scales(2, &a, &y)))?;
     graph.add(|cg| cg.run([8, 8], scales_2(3, &b, &z)))?;
     apart(rig, &q, &graph, (2, "over 1 dimensions, the other over 2"))?;
@@ -98,7 +98,7 @@ fn adds_by_groups(g: Group, a: In<i32>, c: Out<i32>) {
 fn groups_of_other_sizes_are_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(64, 3))?;
-    let [y, z] = [rig.rt.buffer(64)?.share(), rig.rt.buffer(64)?.share()];
+    let [y, z] = [rig.rt.buffer(64)?.into_shared(), rig.rt.buffer(64)?.into_shared()];
     let items = |size: usize| Items::from(64).groups([size]);
     graph.add(|cg| cg.run(items(8), adds_by_groups(&a, &y)))?;
     graph.add(|cg| cg.run(items(16), adds_by_groups(&y, &z)))?;
@@ -121,7 +121,7 @@ fn adds_sum(i: Item, sum: In<i32>, c: InOut<i32>) {
 fn a_reduction_is_apart_from_what_uses_it(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(N, 3))?;
-    let (sum, c) = (rig.rt.buffer(1)?.share(), rig.rt.buffer_from(data(N, 5))?.share());
+    let (sum, c) = (rig.rt.buffer(1)?.into_shared(), rig.rt.buffer_from(data(N, 5))?.into_shared());
     graph.add(|cg| cg.run(N, adds_up(&a, &sum)))?;
     graph.add(|cg| cg.run(N, adds_sum(&sum, &c)))?;
     let refused = why(require(&graph))?;
@@ -140,7 +140,7 @@ fn a_reduction_is_apart_from_what_uses_it(rig: &Rig) -> Outcome {
 fn a_task_in_the_middle_of_many_is_named(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let a = rig.rt.buffer_from(data(N, 3))?;
-    let all = (0..4).map(|_| Ok(rig.rt.buffer(N)?.share()));
+    let all = (0..4).map(|_| Ok(rig.rt.buffer(N)?.into_shared()));
     let all = all.collect::<folio_core::Result<Vec<_>>>()?;
     graph.add(|cg| cg.run(N, scales(2, &a, &all[0])))?;
     graph.add(|cg| cg.run(N, sums(&all[0], &a, &all[1])))?;

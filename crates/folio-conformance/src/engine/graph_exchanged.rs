@@ -173,7 +173,7 @@ fn blocks_with_other_buffers_are_one_operation(rig: &Rig) -> Outcome {
     let mut made = Vec::new();
     let mut at = 0;
     for turn in 0..2 * TURNS {
-        let y = rig.rt.buffer::<i32>(8)?.share();
+        let y = rig.rt.buffer::<i32>(8)?.into_shared();
         q.run(8, puts(turn, &y))?.wait()?;
         let block = |q: &Queue| {
             q.run(8, adds_up(&y, x))?;
@@ -235,7 +235,7 @@ fn blocks_with_other_ranges_are_one_operation(rig: &Rig) -> Outcome {
 fn blocks_over_parts_of_buffers_are_one_operation(rig: &Rig) -> Outcome {
     let (has, exchanges) = (replays(rig)?, has_graphs(rig)?);
     let (q, options) = (rig.queue()?, BufferOptions::new().page([8]));
-    let x = rig.rt.buffer_with::<i32, 1>([64], options)?.share();
+    let x = rig.rt.buffer_with::<i32, 1>([64], options)?.into_shared();
     let mut want = [0; 64];
     for kind in 0..3 {
         let Turns { replayed, .. } = in_turns(&q, |q, turn| {

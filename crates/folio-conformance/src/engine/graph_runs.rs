@@ -569,7 +569,7 @@ fn not_run<T>(result: Result<T, Error>, [command, uses]: [&str; 2]) -> Outcome {
 /// has been recorded as written, nor writes what has been recorded as used. Nothing changes.
 fn the_host_does_not_see_what_is_only_recorded(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let x = rig.rt.buffer_from_with(&[1; 8], [8], BufferOptions::new().label("x"))?.share();
+    let x = rig.rt.buffer_from_with(&[1; 8], [8], BufferOptions::new().label("x"))?.into_shared();
     let mut y = rig.rt.buffer_from(&[2; 8])?;
     let refusals = |x: &Shared<i32>, [writer, reader]: [&str; 2]| -> Outcome {
         // The first half is written, the second one is read.
@@ -630,7 +630,7 @@ fn a_batch_with_an_error_submits_nothing(rig: &Rig) -> Outcome {
     refused!(result, Error::OutOfRange { .. });
     ensure_eq!((rig.rt.counters(), q.batch_report().batches), (before, 0));
     // One that is refused when the block is submitted.
-    let shared = x.share();
+    let shared = x.into_shared();
     let guard = shared.read()?;
     let y = numbers(rig, 1)?;
     let result = q.batch(|q| {

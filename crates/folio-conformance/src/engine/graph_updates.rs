@@ -201,7 +201,7 @@ fn what_cannot_be_exchanged_is_named(rig: &Rig) -> Outcome {
     ensure!(text.ends_with("the other graph goes on where this one has ended"), "{text}");
 
     let apart = rig.builder().build()?;
-    let (theirs, y) = (apart.graph(q.device().name())?, apart.buffer_from(&[1; 8])?.share());
+    let (theirs, y) = (apart.graph(q.device().name())?, apart.buffer_from(&[1; 8])?.into_shared());
     adding(theirs.label("theirs"), &y, 1)?;
     let refused = run.update_from(&theirs);
     ensure!(

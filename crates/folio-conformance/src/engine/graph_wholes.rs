@@ -32,7 +32,7 @@ fn reductions_of_whole_runs_begin_anew(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let graph = rig.rt.graph(&q.device())?;
         let mut x = rig.rt.buffer_from(vec![1u32; n])?;
-        let sum = rig.rt.buffer::<u32>(1)?.share();
+        let sum = rig.rt.buffer::<u32>(1)?.into_shared();
         graph.add(|cg| cg.run(n, total(&x, &sum)))?;
         let run = whole(&graph)?;
         for turn in 1..=3 {

@@ -35,7 +35,9 @@ pub(super) fn graph(rig: &Rig) -> Result<(Queue, Graph), Stop> {
 }
 
 pub(super) fn numbers(rig: &Rig, n: usize) -> Result<Vec<Shared<i32>>, Stop> {
-    Ok((0..n).map(|_| Ok(rig.rt.buffer_from(&[1; 8])?.share())).collect::<Result<_, Error>>()?)
+    Ok((0..n)
+        .map(|_| Ok(rig.rt.buffer_from(&[1; 8])?.into_shared()))
+        .collect::<Result<_, Error>>()?)
 }
 
 /// Adds a node that adds `value`.

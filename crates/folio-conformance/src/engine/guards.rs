@@ -33,7 +33,7 @@ fn guards_keep_conflicting_commands_out(rig: &Rig) -> Outcome {
         let reader = x.read()?;
         refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
         refused!(x.write(), Error::HostAccessHeld { .. });
-        refused!(x.overwrite(), Error::HostAccessHeld { .. });
+        refused!(x.discard(), Error::HostAccessHeld { .. });
         ensure_eq!(rig.rt.counters(), before, "a refused command left something");
         read_into(&q, &x, &mut y)?.wait()?;
         drop(reader);
@@ -53,7 +53,7 @@ fn guards_keep_conflicting_commands_out(rig: &Rig) -> Outcome {
 fn guards_know_pages(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let options = BufferOptions::new().page([2]);
-    let x = rig.rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [6], options)?.share();
+    let x = rig.rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [6], options)?.into_shared();
     let mut guard = x.slice_mut([2], [2])?.write()?;
     let task = |at: usize| q.run(1, adds(10, x.slice_mut([at], [1])?));
     for at in [0, 1, 4, 5] {
@@ -89,7 +89,7 @@ fn a_second_reader_is_let_in(rig: &Rig) -> Outcome {
 fn vectors_are_read_in_order_and_refuse_nobody(rig: &Rig) -> Outcome {
     const WRITES: i32 = 300;
     let devices = rig.rt.devices().len();
-    let x = rig.rt.buffer_from(&[0; 64])?.share();
+    let x = rig.rt.buffer_from(&[0; 64])?.into_shared();
     let done = AtomicBool::new(false);
     let poll = || -> Outcome {
         let mut last = 0;
@@ -147,7 +147,7 @@ fn overwriting_guards_bring_nothing(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let mut x = rig.rt.buffer::<i32>(4)?;
     set(&q, &mut x, 0, 4, 7)?;
-    x.overwrite()?.copy_from_slice(&[1, 2, 3, 4]);
+    x.discard()?.copy_from_slice(&[1, 2, 3, 4]);
     ensure_eq!(x.counters().device_to_host.bytes, 0);
     add(&q, &mut x, 1)?;
     ensure_eq!(x.to_vec()?, [2, 3, 4, 5]);
@@ -222,7 +222,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
 /// DEP-04, ERR-01: a task that may not wait for a buffer gets no memory for it on the host.
 fn a_refused_read_allocates_nothing(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
-    let (x, gate) = (rig.rt.buffer::<i32>(1000)?.share(), Gate::new());
+    let (x, gate) = (rig.rt.buffer::<i32>(1000)?.into_shared(), Gate::new());
     let (door, mine) = (gate.door(), x.clone());
     let task = q.submit(|cg| {
         cg.host_task((), move |()| {

@@ -73,7 +73,7 @@ fn overlapping_accesses(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let mut x = rig.rt.buffer_with::<i32, 1>([8], BufferOptions::new().label("x"))?;
     x.write()?.copy_from_slice(&[1, 2, 3, 4, 5, 6, 7, 8]);
-    let x = x.share();
+    let x = x.into_shared();
     let twin = x.clone();
     let bytes = x.reinterpret::<u8, 2>([4, 8])?;
     let before = rig.rt.counters();
@@ -160,14 +160,14 @@ fn what_touches_is_no_overlap(rig: &Rig) -> Outcome {
         let (first, mut rest) = pair.split_at_mut(1)?;
         drop(rest.write()?);
         drop((first, rest));
-        let pair = pair.share();
+        let pair = pair.into_shared();
         q.submit(|cg| {
             cg.copy(pair.slice([0, 0], [1, 2])?, pair.slice_mut([1, 0], [1, 2])?);
             Ok(())
         })?;
         let x = pair;
         ensure_eq!(x.to_vec()?, [41, 52, 41, 52, 5, 6], "device {at}");
-        let y = rig.rt.buffer_from(&[0; 6])?.share();
+        let y = rig.rt.buffer_from(&[0; 6])?.into_shared();
         let parts = |at| y.slice_mut([at], [2]);
         let call = fills_three(parts(0)?, parts(2)?, parts(4)?);
         q.submit(|cg| {
@@ -249,7 +249,7 @@ fn accesses_of_other_groups(rig: &Rig) -> Outcome {
 
 /// BUF-06
 fn mismatched_reinterpretations(rig: &Rig) -> Outcome {
-    let x = rig.rt.buffer_from(&[1u8; 12])?.share();
+    let x = rig.rt.buffer_from(&[1u8; 12])?.into_shared();
     refused!(x.reinterpret::<u32, 1>([4]), Error::Reinterpret { .. });
     refused!(x.reinterpret::<u32, 1>([2]), Error::Reinterpret { .. });
     refused!(x.reinterpret::<u64, 1>([1]), Error::Reinterpret { .. });
@@ -475,7 +475,7 @@ unsafe impl folio_core::DeviceType for Aligned {}
 fn elements_that_cannot_be(rig: &Rig) -> Outcome {
     refused!(rig.rt.buffer::<[u32; 0]>(4), Error::Configuration { what: "element type", .. });
     refused!(rig.rt.buffer::<Aligned>(4), Error::Configuration { what: "element type", .. });
-    let bytes = rig.rt.buffer::<u8>(512)?.share();
+    let bytes = rig.rt.buffer::<u8>(512)?.into_shared();
     refused!(bytes.reinterpret::<Aligned, 1>([4]), Error::Reinterpret { .. });
     ensure_eq!(Aligned([1; 128]).0[0], 1);
     Ok(())

@@ -132,7 +132,7 @@ fn the_last_handle_goes_in_a_kernel(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let (rt, life) = mortal(rig)?;
         let q = on(&rt, at)?;
-        let x = rt.buffer_from(&[1; 10])?.share();
+        let x = rt.buffer_from(&[1; 10])?.into_shared();
         let (own, kept) = (rt.clone(), x.clone());
         q.submit(|cg| {
             let x = cg.read_write(&x);
@@ -179,7 +179,7 @@ fn owned(rig: &Rig, gate: &Gate) -> Result<(Owned, Life), Stop> {
     let q = on(&rt, rt.devices().len() - 1)?;
     let mut x = rt.buffer_from(&[1; 100])?;
     gated(&q, gate, &mut x)?;
-    let (event, shared) = (add(&q, &mut x, 1)?, x.share());
+    let (event, shared) = (add(&q, &mut x, 1)?, x.into_shared());
     let graph = rt.graph(q.device().name())?;
     let (call, node) = (adds(1, &shared), shared.clone());
     graph.add(|cg| {

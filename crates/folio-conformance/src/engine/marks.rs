@@ -71,7 +71,7 @@ fn marks_are_checked(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let (item, group) = (AccessScope::Item, AccessScope::Group);
     let a = rig.rt.buffer_from(data(64, 3))?;
-    let (mut y, z) = (rig.rt.buffer(64)?, rig.rt.buffer(64)?.share());
+    let (mut y, z) = (rig.rt.buffer(64)?, rig.rt.buffer(64)?.into_shared());
     for (of_buffer, of_argument) in [(item, group), (group, item)] {
         y.mark(Marks::new().access_scope(of_buffer));
         let graph = rig.rt.graph(&q.device())?;
@@ -92,7 +92,7 @@ fn marks_are_checked(rig: &Rig) -> Outcome {
     // Items read elements of their neighbours.
     let mut y = rig.rt.buffer_from(&[1f32; 64])?;
     y.mark(Marks::new().access_scope(item));
-    let z = rig.rt.buffer::<f32>(64)?.share();
+    let z = rig.rt.buffer::<f32>(64)?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| cg.run(64, multiplies(&z, &z, &mut y)))?;
     graph.add(|cg| cg.run(64, smooths_row(&y, &z)))?;
@@ -149,7 +149,7 @@ fn internal_memory_is_as_never_written_after_a_run(rig: &Rig) -> Outcome {
             if !by_argument {
                 x.mark(internal);
             }
-            let out = rig.rt.buffer(N)?.share();
+            let out = rig.rt.buffer(N)?.into_shared();
             let graph = rig.rt.graph(&q.device())?;
             graph.add(|cg| cg.run(N, accumulates(&input, marks.on(&mut x))))?;
             graph.add(|cg| cg.run(N, scales(5, marks.on(&x), &out)))?;
@@ -163,14 +163,14 @@ fn internal_memory_is_as_never_written_after_a_run(rig: &Rig) -> Outcome {
             q.run_graph(&run)?;
             q.run_graph(&run)?.wait()?;
             ensure_eq!(out.to_vec()?, wanted(0));
-            let copied = rig.rt.buffer(N)?.share();
+            let copied = rig.rt.buffer(N)?.into_shared();
             q.copy(&x, &copied)?;
             ensure_eq!(copied.to_vec()?, [0; N]);
         }
     }
     let mut x = rig.rt.buffer_from(&[7; N])?;
     x.mark(Marks::new().internal_memory());
-    let out = rig.rt.buffer(N)?.share();
+    let out = rig.rt.buffer(N)?.into_shared();
     for before in [7, 0] {
         q.batch(|q| {
             q.run(N, accumulates(&input, &mut x))?;
@@ -195,7 +195,7 @@ fn marks_of_parts_leave_the_memory_as_it_is(rig: &Rig) -> Outcome {
     let input = rig.rt.buffer_from(&a)?;
     for options in [FinalizeOptions::new(), FinalizeOptions::new().require_fusion()] {
         let (mut x, mut y) = (rig.rt.buffer_from(&[7; 2 * N])?, rig.rt.buffer_from(&[7; N])?);
-        let outs = [rig.rt.buffer(N)?.share(), rig.rt.buffer(N)?.share()];
+        let outs = [rig.rt.buffer(N)?.into_shared(), rig.rt.buffer(N)?.into_shared()];
         let graph = rig.rt.graph(&q.device())?;
         let part = internal.on(x.slice_mut([N], [N])?);
         graph.add(|cg| cg.run(N, accumulates(&input, part)))?;

@@ -460,7 +460,7 @@ fn refused_views_return_their_storage(rig: &Rig) -> Outcome {
 fn a_drop_that_cannot_wait_does_not(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let (gate, x) = (Gate::new(), rig.rt.sync_buffer::<i32, 1>(8)?.share());
+        let (gate, x) = (Gate::new(), rig.rt.sync_buffer::<i32, 1>(8)?.into_shared());
         let (door, last) = (gate.door(), x.clone());
         let task = q.submit(|cg| {
             cg.host_task((), move |()| {

@@ -70,14 +70,16 @@ impl World {
         let q = on(&rt, at)?;
         let device = q.device();
         let options = || BufferOptions::new().label("x");
-        let x = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6, 7, 8], [8], options().page([2]))?.share();
-        let square = rt.buffer_from_with(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3], options())?.share();
+        let x =
+            rt.buffer_from_with(&[1, 2, 3, 4, 5, 6, 7, 8], [8], options().page([2]))?.into_shared();
+        let square =
+            rt.buffer_from_with(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3], options())?.into_shared();
         let mut usm = rt.usm::<i32>(&device, UsmKind::Device, 8)?;
         q.submit(|cg| {
             cg.fill(&mut usm, 4);
             Ok(())
         })?;
-        let held = rt.buffer_from_with(&[7; 4], [4], options().label("held"))?.share();
+        let held = rt.buffer_from_with(&[7; 4], [4], options().label("held"))?.into_shared();
         // Each on its device, so that no call here is the first to need memory.
         let mut access = None;
         let event = q.submit(|cg| {
@@ -87,12 +89,13 @@ impl World {
         })?;
         let Some(access) = access else { return Err(Stop::Failed("no access".into())) };
         let mut borrowed = [3; 4];
-        let ended = rt.scope(|scope| Ok::<_, Error>(scope.view_mut(&mut borrowed)?.share()))??;
+        let ended =
+            rt.scope(|scope| Ok::<_, Error>(scope.view_mut(&mut borrowed)?.into_shared()))??;
         let guard = held.write()?;
         let other = rig.builder().build()?;
         let their = other.devices().remove(at);
         let theirs = Foreign {
-            x: other.buffer_from(&[1; 8])?.share(),
+            x: other.buffer_from(&[1; 8])?.into_shared(),
             usm: other.usm(&their, UsmKind::Device, 8)?,
             event: on(&other, at)?.submit(|_| Ok(()))?,
             device: their,
@@ -185,7 +188,7 @@ const CASES: &[Case] = table![
     "a part with gaps as one slice", |w| w.square.slice([0, 1], [2, 2])?.read().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to await", |w| w.square.slice([0, 1], [2, 2])?.read_async().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to write", |w| w.square.slice_mut([0, 1], [2, 2])?.write().map(drop) => Error::NotContiguous { .. },
-    "a part with gaps to overwrite", |w| w.square.slice_mut([0, 1], [2, 2])?.overwrite().map(drop) => Error::NotContiguous { .. },
+    "a part with gaps to discard", |w| w.square.slice_mut([0, 1], [2, 2])?.discard().map(drop) => Error::NotContiguous { .. },
     // Sizes and shapes.
     "a buffer that is too large", |w| w.rt.buffer::<u64>(usize::MAX / 8).map(drop) => Error::TooLarge { .. },
     "a shape whose volume overflows", |w| w.rt.buffer_with::<u8, 3>([1 << 22; 3], BufferOptions::new()).map(drop) => Error::TooLarge { .. },
@@ -273,7 +276,7 @@ const CASES: &[Case] = table![
         cg.fill(huge.slice_mut([3], [1])?, 1);
         Ok(())
     }) => Error::OutOfMemory { .. },
-    "more memory than there is, on the host", |w| w.rt.buffer::<u8>(HUGE)?.overwrite().map(drop) => Error::OutOfMemory { .. },
+    "more memory than there is, on the host", |w| w.rt.buffer::<u8>(HUGE)?.discard().map(drop) => Error::OutOfMemory { .. },
     "more memory than there is, in a task", |w| w.submit(|cg| {
         let huge = w.rt.buffer::<u8>(HUGE)?;
         let huge = cg.read(&huge);
@@ -311,7 +314,7 @@ const CASES: &[Case] = table![
     "a second guard to read", |w| w.held.read().map(drop) => Error::HostAccessHeld { by: None, .. },
     "a second guard to await", |w| w.held.read_async().map(drop) => Error::HostAccessHeld { .. },
     "a second guard to write", |w| w.held.write().map(drop) => Error::HostAccessHeld { .. },
-    "a second guard to overwrite", |w| w.held.overwrite().map(drop) => Error::HostAccessHeld { .. },
+    "a second guard to discard", |w| w.held.discard().map(drop) => Error::HostAccessHeld { .. },
     "a vector of what the host writes", |w| w.held.to_vec().map(drop) => Error::HostAccessHeld { .. },
     "rows of what the host writes", |w| w.held.slice([0], [2])?.read_rows().map(drop) => Error::HostAccessHeld { .. },
     // Scopes.
@@ -470,7 +473,7 @@ fn bad_input_is_refused_and_changes_nothing(rig: &Rig) -> Outcome {
 fn after_a_shutdown_everything_is_refused(rig: &Rig) -> Outcome {
     let rt = rig.builder().build()?;
     let q = on(&rt, 0)?;
-    let x = rt.buffer_from(&[1; 4])?.share();
+    let x = rt.buffer_from(&[1; 4])?.into_shared();
     rt.shutdown(PATIENCE)?;
     let before = rt.counters();
     refused!(q.submit(|_| Ok(())), Error::ShutDown);
@@ -483,7 +486,7 @@ fn after_a_shutdown_everything_is_refused(rig: &Rig) -> Outcome {
     refused!(x.read(), Error::ShutDown);
     refused!(x.read_async(), Error::ShutDown);
     refused!(x.write(), Error::ShutDown);
-    refused!(x.overwrite(), Error::ShutDown);
+    refused!(x.discard(), Error::ShutDown);
     refused!(x.to_vec(), Error::ShutDown);
     ensure_eq!(rt.counters(), before);
     // Waiting for nothing is no work.
@@ -572,7 +575,7 @@ impl folio_core::sched::Scheduler for Panics {
 /// nothing is broken by it.
 fn panics_of_schedulers_and_builders_pass_through(rig: &Rig) -> Outcome {
     let q = rig.rt.queue_over(&[], Panics)?;
-    let x = rig.rt.buffer_from(&[1; 4])?.share();
+    let x = rig.rt.buffer_from(&[1; 4])?.into_shared();
     let before = rig.rt.counters();
     let passed = |run: &mut dyn FnMut() -> Result<Event, Error>| {
         catch_unwind(AssertUnwindSafe(run)).is_err()
@@ -593,7 +596,7 @@ fn panics_of_schedulers_and_builders_pass_through(rig: &Rig) -> Outcome {
         let mut data = [1; 4];
         rig.rt.scope(|scope| {
             let view = scope.view_mut(&mut data);
-            let view = view.map(Buffer::share);
+            let view = view.map(Buffer::into_shared);
             panic!("the scope, with {:?}", view.is_ok());
         })
     }));
@@ -609,14 +612,15 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
         let rt = &rig.rt;
         let before = rt.counters();
         let mut none = rt.buffer::<i32>(0)?;
-        let flat =
-            rt.buffer_with::<i32, 3>([2, 0, 3], BufferOptions::new().page([1, 7, 1]))?.share();
-        let made = rt.buffer_from::<i32>(&[])?.share();
+        let flat = rt
+            .buffer_with::<i32, 3>([2, 0, 3], BufferOptions::new().page([1, 7, 1]))?
+            .into_shared();
+        let made = rt.buffer_from::<i32>(&[])?.into_shared();
         ensure_eq!((none.len(), none.to_vec()?, flat.to_vec()?), (0, vec![], vec![]));
         ensure_eq!((made.read()?.len(), made.write()?.len()), (0, 0));
         ensure_eq!(made.read_async()?.wait()?.len(), 0);
         ensure_eq!(flat.slice([1, 0, 0], [1, 0, 3])?.read_rows()?.row(0), None);
-        none.overwrite()?.fill(1);
+        none.discard()?.fill(1);
         let (low, high) = none.split_at_mut(0)?;
         ensure_eq!((low.len(), high.len()), (0, 0));
         drop((low, high));
@@ -651,7 +655,7 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
         let done = rt.counters();
         ensure_eq!(done, before, "device {at}: something was done");
         // An empty part of a buffer with contents, beside a part that overlaps with it.
-        let x = rt.buffer_from(&[1; 4])?.share();
+        let x = rt.buffer_from(&[1; 4])?.into_shared();
         let moved = rt.counters().transfers();
         q.run(0, adds_up(x.slice([2], [0])?, x.slice_mut([0], [4])?))?;
         ensure_eq!(rt.counters().transfers(), moved, "device {at}: a launch of nothing moved data");
@@ -686,7 +690,7 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
                 Ok(())
             })
         })??;
-        ensure!(q.wait_for(Duration::ZERO)? || q.wait_for(PATIENCE)?, "nothing takes long");
+        ensure!(q.wait_timeout(Duration::ZERO)? || q.wait_timeout(PATIENCE)?, "nothing takes long");
     }
     Ok(())
 }

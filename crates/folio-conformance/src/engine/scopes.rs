@@ -31,7 +31,8 @@ fn what_was_written_is_in_the_slice(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let (mut whole, mut part, input) = ([1; 8], [1; 8], [10, 20, 30, 40]);
         let sum = rig.rt.scope(|scope| -> Result<i32, Error> {
-            let (x, mut y) = (scope.view_mut(&mut whole)?.share(), scope.view_mut(&mut part)?);
+            let (x, mut y) =
+                (scope.view_mut(&mut whole)?.into_shared(), scope.view_mut(&mut part)?);
             let input = scope.view(&input)?;
             for _ in 0..3 {
                 increment(&q, &x)?;
@@ -110,7 +111,7 @@ fn a_scope_waits_for_what_is_deferred(rig: &Rig) -> Outcome {
         let mut data = [1; 8];
         std::thread::scope(|threads| {
             rig.rt.scope(|scope| -> Outcome {
-                let x = scope.view_mut(&mut data)?.share();
+                let x = scope.view_mut(&mut data)?.into_shared();
                 let task = q.submit(|cg| {
                     cg.host_task((), move |()| door.pass());
                     Ok(())
@@ -141,7 +142,7 @@ fn handles_in_other_threads_end_with_the_scope(rig: &Rig) -> Outcome {
         let mut data = [0; 8];
         let (after, counted) = std::thread::scope(|threads| -> Result<_, Stop> {
             let others = rig.rt.scope(|scope| -> Result<_, Stop> {
-                let x = scope.view_mut(&mut data)?.share();
+                let x = scope.view_mut(&mut data)?.into_shared();
                 let others = (0..2).map(|_| {
                     let (q, x) = (rig.on(at)?, x.clone());
                     Ok(threads.spawn(move || {
@@ -183,7 +184,8 @@ fn failures_come_out_of_the_scope(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let (mut bad, mut good) = ([1; 8], [1; 8]);
         let result = rig.rt.scope(|scope| -> Result<(), Error> {
-            let (x, y) = (scope.view_mut(&mut bad)?.share(), scope.view_mut(&mut good)?.share());
+            let (x, y) =
+                (scope.view_mut(&mut bad)?.into_shared(), scope.view_mut(&mut good)?.into_shared());
             q.run(8, fails(3, &x))?;
             increment(&q, &x)?;
             increment(&q, &y)?;
@@ -227,7 +229,7 @@ fn a_panic_in_a_scope_waits_for_its_commands(rig: &Rig) -> Outcome {
             let mut data = [1; 8];
             let inside = std::panic::AssertUnwindSafe(|| {
                 rig.rt.scope(|scope| {
-                    let x = scope.view_mut(&mut data).map(Buffer::share);
+                    let x = scope.view_mut(&mut data).map(Buffer::into_shared);
                     if let Ok(x) = &x {
                         (0..3).for_each(|_| drop(increment(&q, x)));
                     }
@@ -251,7 +253,7 @@ fn lent_memory_is_as_aligned_as_it_is(rig: &Rig) -> Outcome {
     // SAFETY: the bytes of four words, borrowed from them.
     let bytes = unsafe { std::slice::from_raw_parts_mut(words.as_mut_ptr().cast::<u8>(), 32) };
     rig.rt.scope(|scope| -> Outcome {
-        let odd: Shared<u8> = scope.view_mut(&mut bytes[1..17])?.share();
+        let odd: Shared<u8> = scope.view_mut(&mut bytes[1..17])?.into_shared();
         refused!(odd.reinterpret::<u64, 1>([2]), Error::Reinterpret { .. });
         refused!(odd.reinterpret::<u16, 1>([8]), Error::Reinterpret { .. });
         ensure_eq!(odd.reinterpret::<u8, 2>([4, 4])?.len(), 16);
@@ -273,7 +275,7 @@ fn scopes_in_host_tasks(rig: &Rig) -> Outcome {
         q.submit(|cg| {
             cg.host_task((), move |()| -> Result<(), Error> {
                 let mut data = [1; 4];
-                rt.scope(|scope| increment(&inner, &scope.view_mut(&mut data)?.share()))??;
+                rt.scope(|scope| increment(&inner, &scope.view_mut(&mut data)?.into_shared()))??;
                 let _ = tell.send(data);
                 Ok(())
             });

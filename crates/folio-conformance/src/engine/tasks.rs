@@ -184,7 +184,7 @@ fn tasks_use_the_runtime(rig: &Rig) -> Outcome {
 /// DEP-04: waiting directly on one's own descendant.
 fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let x = rig.rt.buffer_from(&[1; 4])?.share();
+    let x = rig.rt.buffer_from(&[1; 4])?.into_shared();
     let gate = Gate::new();
     let door = gate.door();
     let (send, receive) = std::sync::mpsc::channel::<folio_core::Event>();
@@ -196,7 +196,7 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
             door.pass();
             for event in receive.iter() {
                 drop(tell.send(event.wait()));
-                drop(tell.send(event.wait_for(PATIENCE).map(|_| ())));
+                drop(tell.send(event.wait_timeout(PATIENCE).map(|_| ())));
             }
             drop(tell.send(inner.wait()));
             drop(tell.send(own.read().map(|_| ())));
@@ -251,7 +251,7 @@ fn ring(rig: &Rig, ways: &[usize]) -> Outcome {
     for (nth, way) in ways.iter().copied().enumerate() {
         let (send, receive) = std::sync::mpsc::channel::<Next>();
         let (queue, data, tell) =
-            (rig.queue()?, rig.rt.buffer_from(&[1; 4])?.share(), tell.clone());
+            (rig.queue()?, rig.rt.buffer_from(&[1; 4])?.into_shared(), tell.clone());
         let event = queue.submit(|cg| {
             let data = cg.read_write(&data);
             cg.label(format!("task {nth}"));
@@ -308,7 +308,7 @@ fn a_wait_with_a_limit_holds_nobody_up(rig: &Rig) -> Outcome {
     let (tell, told) = std::sync::mpsc::channel();
     let limited = q.submit(|cg| {
         cg.host_task((), move |()| {
-            let answer = receive.recv().map(|event| event.wait_for(Duration::from_millis(20)));
+            let answer = receive.recv().map(|event| event.wait_timeout(Duration::from_millis(20)));
             drop(tell.send(answer));
         });
         Ok(())

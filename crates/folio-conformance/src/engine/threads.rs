@@ -27,8 +27,8 @@ fn both(q: &Queue, x: &Shared<i64>, y: &Shared<i64>, factor: i64) -> Result<(), 
 fn opposite_groups_have_one_order(rig: &Rig) -> Outcome {
     let last = rig.rt.devices().len() - 1;
     let (a, b) = (rig.on(0)?, rig.on(last)?);
-    let x = rig.rt.buffer_from(&[1i64])?.share();
-    let y = rig.rt.buffer_from(&[1i64])?.share();
+    let x = rig.rt.buffer_from(&[1i64])?.into_shared();
+    let y = rig.rt.buffer_from(&[1i64])?.into_shared();
     let run = |q: &Queue, x: &Shared<i64>, y: &Shared<i64>, factor: i64| -> Outcome {
         for n in 0..rounds(&a, &b) {
             both(q, x, y, factor)?;
@@ -55,8 +55,8 @@ fn many_threads_on_one_buffer(rig: &Rig) -> Outcome {
     const THREADS: usize = 64;
     const ROUNDS: usize = 40;
     let count = rig.rt.devices().len();
-    let x = paged(&rig.rt, &[0i32; THREADS])?.share();
-    let sum = rig.rt.buffer_from(&[0i32])?.share();
+    let x = paged(&rig.rt, &[0i32; THREADS])?.into_shared();
+    let sum = rig.rt.buffer_from(&[0i32])?.into_shared();
     let failed = AtomicUsize::new(0);
     let one = |thread: usize| -> Result<(), Stop> {
         let q = rig.on(thread % count)?;
@@ -97,7 +97,7 @@ fn many_threads_on_one_buffer(rig: &Rig) -> Outcome {
 fn threads_open_devices_together(rig: &Rig) -> Outcome {
     for _ in 0..20 {
         let rt = rig.builder().build()?;
-        let x = rt.buffer_from(&[1; 100])?.share();
+        let x = rt.buffer_from(&[1; 100])?.into_shared();
         let results = Arc::new(AtomicUsize::new(0));
         std::thread::scope(|scope| {
             for thread in 0..8 {

@@ -323,7 +323,7 @@ fn reinterpreted_buffers_share_storage_and_state(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let options = BufferOptions::new().page([3]);
-        let x = rig.rt.buffer_from_with(&[1u32, 2, 3, 4, 5, 6, 7, 8], [8], options)?.share();
+        let x = rig.rt.buffer_from_with(&[1u32, 2, 3, 4, 5, 6, 7, 8], [8], options)?.into_shared();
         let bytes = x.reinterpret::<u8, 2>([4, 8])?;
         q.run([2, 3], adds_2(0xf0, bytes.slice_mut([1, 2], [2, 3])?))?;
         let mut want: Vec<u8> = (1u32..=8).flat_map(|v| v.to_ne_bytes()).collect();

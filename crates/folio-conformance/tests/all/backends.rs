@@ -198,9 +198,11 @@ fn any_allocation_may_be_refused() {
             let allocator = sim.handle();
             let rt = build(Runtime::builder().backend(faults.over(sim)));
             let (a, b) = (rt.queue_on("sim:0").unwrap(), rt.queue_on("sim:1").unwrap());
-            let x = rt.buffer_from(&[1; 4]).unwrap().share();
-            let (y, z) =
-                (rt.buffer::<i32>(4).unwrap().share(), rt.buffer::<i32>(4).unwrap().share());
+            let x = rt.buffer_from(&[1; 4]).unwrap().into_shared();
+            let (y, z) = (
+                rt.buffer::<i32>(4).unwrap().into_shared(),
+                rt.buffer::<i32>(4).unwrap().into_shared(),
+            );
             let step = |q: &Queue| {
                 q.submit(|cg| {
                     let (x, y, z) = (cg.read(&x), cg.read_write(&y), cg.read_write(&z));

@@ -76,7 +76,7 @@ fn two_readers_share_one_slow_copy() {
     sim.hold(0, LaneKind::Upload);
     let one = copy(&a, &x, &mut first);
     let two = copy(&b, &x, &mut second);
-    assert!(!one.wait_for(SHORT).unwrap() && !two.wait_for(SHORT).unwrap());
+    assert!(!one.wait_timeout(SHORT).unwrap() && !two.wait_timeout(SHORT).unwrap());
     assert_eq!(x.counters().host_to_device.operations, 1);
     sim.release(0, LaneKind::Upload);
     two.wait().unwrap();
@@ -111,9 +111,9 @@ fn a_reader_does_not_wait_for_the_one_that_had_the_copy_made() {
     });
     let one = one.unwrap();
     let two = copy(&b, &x, &mut second);
-    assert!(!two.wait_for(SHORT).unwrap(), "did not wait for the copy");
+    assert!(!two.wait_timeout(SHORT).unwrap(), "did not wait for the copy");
     sim.release(0, LaneKind::Upload);
-    assert!(two.wait_for(LONG).unwrap(), "waits for the first reader");
+    assert!(two.wait_timeout(LONG).unwrap(), "waits for the first reader");
     assert!(matches!(one.status(), Status::Pending));
     drop(open);
     assert_eq!((first.to_vec().unwrap(), second.to_vec().unwrap()), (vec![7; 16], vec![7; 16]));
@@ -162,7 +162,10 @@ fn a_slow_copy_delays_its_readers_only() {
     sim.hold(0, LaneKind::Upload);
     let waiting = copy(&q, &x, &mut y);
     for _ in 0..10 {
-        assert!(add(&q, &mut other, 1).wait_for(LONG).unwrap(), "waits for a copy of other data");
+        assert!(
+            add(&q, &mut other, 1).wait_timeout(LONG).unwrap(),
+            "waits for a copy of other data"
+        );
     }
     assert!(matches!(waiting.status(), Status::Pending));
     sim.release(0, LaneKind::Upload);
@@ -200,7 +203,7 @@ fn four_pages_need_no_order() {
             });
             events.push(event.unwrap());
         }
-        assert!(events[free].wait_for(LONG).unwrap(), "kernel {free} waits for another one");
+        assert!(events[free].wait_timeout(LONG).unwrap(), "kernel {free} waits for another one");
         for (n, event) in events.iter().enumerate().filter(|(n, _)| *n != free) {
             assert!(matches!(event.status(), Status::Pending), "{n}");
         }

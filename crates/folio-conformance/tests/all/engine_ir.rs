@@ -297,7 +297,7 @@ fn fusion_on_a_device_without_it_is_a_typed_error() {
     let rt = Runtime::builder().backend(sim).build().unwrap();
     let q = rt.queue().unwrap();
     assert!(!q.device().fuses());
-    let (graph, x) = (rt.graph(&q.device()).unwrap(), rt.buffer::<i32>(4).unwrap().share());
+    let (graph, x) = (rt.graph(&q.device()).unwrap(), rt.buffer::<i32>(4).unwrap().into_shared());
     graph.add(|cg| cg.fill(&x, 3)).unwrap();
     let refused = graph.finalize_with(FinalizeOptions::new().require_fusion());
     let Err(Error::Graph { why, .. }) = refused else { panic!("{refused:?}") };

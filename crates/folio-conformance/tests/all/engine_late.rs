@@ -59,7 +59,7 @@ fn on(rt: &Runtime, at: usize) -> Queue {
 }
 
 fn page(rt: &Runtime) -> Shared<i32> {
-    rt.buffer_with([8], BufferOptions::new()).unwrap().share()
+    rt.buffer_with([8], BufferOptions::new()).unwrap().into_shared()
 }
 
 fn write(q: &Queue, x: &Shared<i32>) -> Event {

@@ -81,7 +81,7 @@ fn add_and_wait(q: &Queue, x: &Shared<i32>) -> Result<(), Error> {
 }
 
 fn shared(rt: &Runtime) -> Shared<i32> {
-    rt.buffer_from(&[1; 8]).unwrap().share()
+    rt.buffer_from(&[1; 8]).unwrap().into_shared()
 }
 
 #[track_caller]
@@ -140,7 +140,7 @@ fn waits_telling(rt: &Runtime, submitted: mpsc::Sender<()>) -> Vec<(&'static str
     let (event, _) = busy();
     wait("Event::wait", false, Box::new(move || event.wait()));
     let (event, _) = busy();
-    wait("Event::wait_for", false, Box::new(move || event.wait_for(LONG).map(drop)));
+    wait("Event::wait_timeout", false, Box::new(move || event.wait_timeout(LONG).map(drop)));
     let (event, _) = busy();
     wait("an awaited event", false, Box::new(move || block_on(event)));
     let (event, _) = busy();
@@ -161,7 +161,7 @@ fn waits_telling(rt: &Runtime, submitted: mpsc::Sender<()>) -> Vec<(&'static str
     wait("Queue::wait", false, Box::new(move || q.wait()));
     let q = on(rt, 0);
     add(&q, &shared(rt));
-    wait("Queue::wait_for", false, Box::new(move || q.wait_for(LONG).map(drop)));
+    wait("Queue::wait_timeout", false, Box::new(move || q.wait_timeout(LONG).map(drop)));
     let q = on(rt, 0);
     add(&q, &shared(rt));
     let barrier = q.barrier().unwrap();
@@ -177,7 +177,7 @@ fn waits_telling(rt: &Runtime, submitted: mpsc::Sender<()>) -> Vec<(&'static str
     wait("Buffer::write", false, Box::new(move || x.write().map(drop)));
     // What overwrites needs nothing of what is there.
     let (_, x) = busy();
-    wait("Buffer::overwrite", true, Box::new(move || x.overwrite().map(drop)));
+    wait("Buffer::discard", true, Box::new(move || x.discard().map(drop)));
     let (_, x) = busy();
     let future = x.read_async().unwrap();
     wait("ReadFuture::wait", false, Box::new(move || future.wait().map(drop)));
@@ -203,7 +203,7 @@ fn waits_telling(rt: &Runtime, submitted: mpsc::Sender<()>) -> Vec<(&'static str
     let scope = move || {
         let mut data = [1; 8];
         own.scope(|s| {
-            let view = s.view_mut(&mut data).unwrap().share();
+            let view = s.view_mut(&mut data).unwrap().into_shared();
             add(&q, &view);
             submitted.send(()).unwrap();
         })
@@ -288,7 +288,7 @@ fn pages_that_are_elsewhere_survive() {
         let (rt, sim) = open(&builder);
         let (a, b) = (on(&rt, 0), on(&rt, 1));
         let options = BufferOptions::new().page([1]);
-        let x = rt.buffer_from_with(&[1, 2, 3, 4], [4], options).unwrap().share();
+        let x = rt.buffer_from_with(&[1, 2, 3, 4], [4], options).unwrap().into_shared();
         let write = |q: &Queue, at: usize| {
             q.submit(|cg| {
                 let x = cg.read_write(x.slice_mut([at], [2])?);
@@ -333,7 +333,7 @@ fn pages_that_are_elsewhere_survive() {
 /// A program on two devices; each answer is right or says that a device is lost.
 fn program(rt: &Runtime) -> usize {
     let options = BufferOptions::new().page([2]);
-    let x = rt.buffer_from_with(&[0; 8], [8], options).unwrap().share();
+    let x = rt.buffer_from_with(&[0; 8], [8], options).unwrap().into_shared();
     let mut errors = 0;
     let mut answer = |result: Result<Vec<i32>, Error>, right: &[i32]| match result {
         Ok(found) => assert_eq!(found, right),
@@ -361,7 +361,7 @@ fn program(rt: &Runtime) -> usize {
             let own = x.slice([half], [4]).unwrap().to_vec();
             answer(own, &[round + half as i32; 4]);
             // Exchange between the devices, in a buffer of its own.
-            let y = rt.buffer::<i32>(8).unwrap().share();
+            let y = rt.buffer::<i32>(8).unwrap().into_shared();
             let exchange = queues[1 - half / 4].submit(|cg| {
                 let (x, y) = (cg.read(x.slice([half], [4])?), cg.discard(y.slice_mut([0], [4])?));
                 cg.after(&event).host_kernel([4], (x, y), |i, (x, mut y)| y.put(i, x[i] + 1));
@@ -447,7 +447,7 @@ fn scope_on(rt: &Runtime, panics: bool) -> mpsc::Receiver<Ended> {
         let q = on(&rt, 0);
         let result = catch_unwind(AssertUnwindSafe(|| {
             rt.scope(|s| {
-                let view = s.view_mut(&mut data).unwrap().share();
+                let view = s.view_mut(&mut data).unwrap().into_shared();
                 add(&q, &view);
                 submitted.send(()).unwrap();
                 // Also a leaked handle does not keep it from being written, nor from being awaited.
@@ -649,7 +649,7 @@ fn a_loss_amid_many_threads() {
         add_and_wait(&on(&rt, 1), &y).unwrap();
         assert_eq!(y.to_vec().unwrap(), [2; 8]);
         let mut fresh: Buffer<i32> = rt.buffer(8).unwrap();
-        fresh.overwrite().unwrap().fill(3);
+        fresh.discard().unwrap().fill(3);
         assert_eq!(fresh.to_vec().unwrap(), [3; 8]);
         drop((shared_one, y, fresh));
         rt.shutdown(LONG).unwrap();
@@ -664,7 +664,7 @@ fn a_loss_that_an_allocation_reports_is_remembered() {
     for (kind, builder) in kinds() {
         let (rt, sim, told) = open_told(&builder);
         let (a, b) = (on(&rt, 0), on(&rt, 1));
-        let x = rt.buffer_from(&[1; 64]).unwrap().share();
+        let x = rt.buffer_from(&[1; 64]).unwrap().into_shared();
         add(&b, &x).wait().unwrap();
         let bring = |q: &Queue| {
             q.submit(|cg| {
@@ -674,7 +674,7 @@ fn a_loss_that_an_allocation_reports_is_remembered() {
         };
         bring(&a).unwrap().wait().unwrap();
         sim.lose(0);
-        let y = rt.buffer::<i32>(64).unwrap().share();
+        let y = rt.buffer::<i32>(64).unwrap().into_shared();
         for _ in 0..2 {
             match try_add(&a, &y) {
                 Err(Error::Device { cause, .. }) => {

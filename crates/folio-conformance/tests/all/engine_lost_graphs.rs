@@ -42,7 +42,7 @@ fn of(run: Executable) -> Run {
 
 /// A chain of commands, as a part or as a whole.
 fn chain(rt: &Runtime, how: Replay, name: &'static str) -> Result<Way> {
-    let (x, y) = (rt.buffer(8)?.share(), rt.buffer(8)?.share());
+    let (x, y) = (rt.buffer(8)?.into_shared(), rt.buffer(8)?.into_shared());
     let graph = graph(rt)?;
     graph.add(|cg| cg.fill(&x, 1))?;
     graph.add(|cg| cg.run(8, adds(1, &x)))?;
@@ -54,7 +54,8 @@ fn chain(rt: &Runtime, how: Replay, name: &'static str) -> Result<Way> {
 
 /// A loop of three iterations; by the device, if it can.
 fn turns(rt: &Runtime, by_device: bool, name: &'static str) -> Result<Way> {
-    let (x, y, left) = (rt.buffer(8)?.share(), rt.buffer(8)?.share(), rt.buffer(1)?.share());
+    let (x, y, left) =
+        (rt.buffer(8)?.into_shared(), rt.buffer(8)?.into_shared(), rt.buffer(1)?.into_shared());
     let (at, body, graph) = (rt.buffer_from(&[7u32; 8])?, graph(rt)?, graph(rt)?);
     match by_device {
         true => body.add(|cg| cg.run(8, adds(1, &y)))?,
@@ -70,7 +71,7 @@ fn turns(rt: &Runtime, by_device: bool, name: &'static str) -> Result<Way> {
 
 /// A block that comes again.
 fn block(rt: &Runtime) -> Result<Way> {
-    let (x, y) = (rt.buffer_from(&[1; 8])?.share(), rt.buffer(8)?.share());
+    let (x, y) = (rt.buffer_from(&[1; 8])?.into_shared(), rt.buffer(8)?.into_shared());
     let result = y.clone();
     let run = move |q: &Queue| {
         let block = |q: &Queue| {
@@ -189,7 +190,7 @@ fn loses_in_flight(kind: &str, builder: &Builder, nth: usize) {
     lost(read, &what);
     // What comes later does not begin, and the other device works.
     lost((way.run)(&q).and_then(|event| event.wait()), &what);
-    let x = rt.buffer_from(&[1; 8]).unwrap().share();
+    let x = rt.buffer_from(&[1; 8]).unwrap().into_shared();
     on(&rt, 1).run(8, adds(1, &x)).unwrap();
     assert_eq!(x.to_vec().unwrap(), [2; 8], "{what}");
     drop((way, x));

@@ -141,7 +141,7 @@ fn a_chunk_that_fails_fails_the_copy_and_nothing_else() {
             let kind = HalErrorKind::Driver;
             let fault = if later { Fault::Later(kind) } else { Fault::Now(kind) };
             rig.faults.inject(Site::Copy, nth, fault);
-            match update(&rig.b, &x).wait_for(LONG) {
+            match update(&rig.b, &x).wait_timeout(LONG) {
                 Err(Error::Failed(failure)) => {
                     assert!(matches!(failure.cause(), Cause::Backend(_)), "{failure}");
                     assert_eq!(failure.what(), "transfer");
@@ -167,11 +167,11 @@ fn a_device_that_is_lost_on_the_way_ends_the_copy() {
         let x = rig.data(6 * CHUNK);
         rig.sim.hold(2, LaneKind::Upload);
         let event = update(&rig.b, &x);
-        assert!(!event.wait_for(Duration::from_millis(20)).unwrap());
+        assert!(!event.wait_timeout(Duration::from_millis(20)).unwrap());
         assert!(rig.host_memory() > 0, "nothing is on its way");
         rig.sim.lose(lost);
         rig.sim.release(2, LaneKind::Upload);
-        assert!(matches!(event.wait_for(LONG), Err(Error::Failed(_))), "device {lost} is gone");
+        assert!(matches!(event.wait_timeout(LONG), Err(Error::Failed(_))), "device {lost} is gone");
         rig.gives_back(0);
         if lost == 2 {
             is_right(&x);

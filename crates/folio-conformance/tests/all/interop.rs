@@ -130,7 +130,7 @@ fn compile_interop_opencl_is_in_order() {
 fn compile_interop_opencl_in_a_graph() {
     each(|rt| {
         let q = rt.queue_on(&rt.devices()[0]).unwrap();
-        let [x, y, z] = [1, 2, 3].map(|k| rt.buffer_from(&[k; 8]).unwrap().share());
+        let [x, y, z] = [1, 2, 3].map(|k| rt.buffer_from(&[k; 8]).unwrap().into_shared());
         let calls = Arc::new(AtomicUsize::new(0));
         let copy = |g: &mut CommandGroup, from: &Shared<i32>, to: &Shared<i32>| {
             let calls = calls.clone();
@@ -331,7 +331,7 @@ impl Watched {
     /// Whether it was called.
     #[track_caller]
     fn ends(self) -> bool {
-        let ended = self.0.and_then(|event| event.wait_for(LONG));
+        let ended = self.0.and_then(|event| event.wait_timeout(LONG));
         let count = |counter: &AtomicUsize| counter.load(Ordering::Relaxed);
         let start = Instant::now();
         while count(&self.1.drops) == 0 && start.elapsed() < LONG {

@@ -406,8 +406,8 @@ fn in_fused_graphs(language: &Language, rt: &Runtime) {
     let q = rt.queue_on(device).unwrap();
     let affine = language.load(rt, "affine");
     let n = 100;
-    let x = rt.buffer_from((0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap().share();
-    let y = rt.buffer::<f32>(n).unwrap().share();
+    let x = rt.buffer_from((0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap().into_shared();
+    let y = rt.buffer::<f32>(n).unwrap().into_shared();
     let graph = rt.graph(device).unwrap();
     graph.add(|g| g.run(n, twice(&x))).unwrap();
     graph

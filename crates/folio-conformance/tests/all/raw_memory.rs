@@ -151,7 +151,7 @@ fn compile_raw_addresses_of_opencl() {
             // Whether the host reaches it or not, Folio writes it.
             let mut usm = adopt(rt, RawMemory::Address(at as u64), N).unwrap();
             assert_eq!(usm.pointer().address(), Some(at as u64));
-            assert_eq!(usm.as_raw().unwrap(), RawMemory::Address(at as u64));
+            assert_eq!(usm.raw_memory().unwrap(), RawMemory::Address(at as u64));
             let q = rt.queue_on(&rt.devices()[0]).unwrap();
             let fill = q.submit(|g| {
                 g.copy_from_slice(&values(), &mut usm);
@@ -210,7 +210,7 @@ fn compile_raw_memory_of_opencl_is_for_others() {
             Ok(())
         });
         filled.unwrap().wait().unwrap();
-        let object = match usm.as_raw().unwrap() {
+        let object = match usm.raw_memory().unwrap() {
             RawMemory::Object(object) => object,
             other => unreachable!("{other:?}"),
         };
@@ -226,18 +226,18 @@ fn compile_raw_memory_of_opencl_is_for_others() {
         }
         assert_eq!(read, values());
         let again = adopt(rt, RawMemory::Object(object), N).unwrap();
-        assert_eq!(again.as_raw().unwrap(), RawMemory::Object(object));
+        assert_eq!(again.raw_memory().unwrap(), RawMemory::Object(object));
         let cpu = rt.usm::<i32>(&rt.device("cpu").unwrap(), UsmKind::Device, N).unwrap();
         let at = cpu.pointer().address().unwrap();
         assert!(
-            matches!(cpu.as_raw().unwrap(), RawMemory::Host(HostPtr(host)) if host.addr() as u64 == at)
+            matches!(cpu.raw_memory().unwrap(), RawMemory::Host(HostPtr(host)) if host.addr() as u64 == at)
         );
     });
     let device = DeviceSpec::new().addresses(false);
     let sim = SimBackend::builder().device(device).build();
     let rt = Runtime::builder().backend(sim).build().unwrap();
     let usm = rt.usm::<i32>(&rt.devices()[0], UsmKind::Device, N).unwrap();
-    let none = usm.as_raw();
+    let none = usm.raw_memory();
     assert!(matches!(&none, Err(Error::Unsupported { .. })), "{none:?}");
 }
 
@@ -304,7 +304,7 @@ fn cuda_adopts_raw_addresses() {
     for at in [plain, pooled] {
         let usm = adopt(&rt, RawMemory::Address(at), N).unwrap();
         assert_eq!(usm.pointer().address(), Some(at));
-        assert_eq!(usm.as_raw().unwrap(), RawMemory::Address(at));
+        assert_eq!(usm.raw_memory().unwrap(), RawMemory::Address(at));
         drop(usm);
         serves(&rt, || RawMemory::Address(at));
         refused(adopt(&rt, RawMemory::Address(at), 64 << 20), "bytes where");

@@ -151,7 +151,7 @@ fn child(are_taken: bool, fault: &str) {
         unsafe { g.run_opaque(1, &wild, []) };
         Ok(())
     });
-    let told = event.unwrap().wait_for(SECOND).unwrap_err();
+    let told = event.unwrap().wait_timeout(SECOND).unwrap_err();
     let took = begun.elapsed();
     println!("after {took:?}: {told}");
     is_lost(&told);
@@ -159,7 +159,7 @@ fn child(are_taken: bool, fault: &str) {
     assert!(took < SECOND, "it took {took:?}");
     let later = |queue: &Queue, buffer: &mut Buffer<u32>| {
         let begun = Instant::now();
-        let ended = queue.run(N, add(1, &mut *buffer)).and_then(|event| event.wait_for(SECOND));
+        let ended = queue.run(N, add(1, &mut *buffer)).and_then(|event| event.wait_timeout(SECOND));
         let left = buffer.to_vec();
         assert!(begun.elapsed() < SECOND, "{:?}", queue.device().name());
         (ended, left)

@@ -133,8 +133,8 @@ pub(crate) fn widen_at<const D: usize>(at: [usize; D]) -> Dims {
 /// A `Buffer` is owned by one place at a time, and writing takes `&mut`: other threads, and slices
 /// that are held, are kept out by the compiler. An access borrows the buffer only while it is made,
 /// so whether the accesses of one command share elements is checked when the command is submitted
-/// ([`Error::Aliasing`]). [`Buffer::share`] gives handles for several places; they rest on that
-/// check alone.
+/// ([`Error::Aliasing`]). [`Buffer::into_shared`] gives handles for several places; they rest on
+/// that check alone.
 ///
 /// Dropping a buffer never blocks: its memory lives until the last operation that uses it has
 /// ended.
@@ -143,7 +143,7 @@ pub struct Buffer<T, const D: usize = 1> {
     _elements: PhantomData<fn() -> T>,
 }
 
-/// A buffer with many handles; made by [`Buffer::share`].
+/// A buffer with many handles; made by [`Buffer::into_shared`].
 #[derive(Clone)]
 pub struct Shared<T, const D: usize = 1> {
     pub(crate) view: View,
@@ -278,7 +278,7 @@ common!(Shared);
 
 impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// A handle that can be cloned, and used from several threads.
-    pub fn share(self) -> Shared<T, D> {
+    pub fn into_shared(self) -> Shared<T, D> {
         Shared::from_view(self.view)
     }
 
@@ -315,7 +315,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
 
     /// As [`write`](Self::write), without bringing what was there: what is not written reads as
     /// zero or as an earlier value.
-    pub fn overwrite(&mut self) -> Result<WriteGuard<T, D>> {
+    pub fn discard(&mut self) -> Result<WriteGuard<T, D>> {
         let all = self.range();
         WriteGuard::take(&self.slice_mut([0; D], all)?.part, Mode::Discard { whole: false })
     }
@@ -325,8 +325,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     ///
     /// It takes the buffer, since a `Buffer` is the only one for its data: give it its old shape
     /// back by another `reinterpret`. To look at it in one dimension meanwhile,
-    /// [`flat`](Self::flat) borrows it; for two shapes that stay, [`share`](Self::share) it first:
-    /// [`Shared::reinterpret`] takes a reference.
+    /// [`flat`](Self::flat) borrows it. For two shapes that stay, make it shared first
+    /// ([`into_shared`](Self::into_shared)): [`Shared::reinterpret`] takes a reference.
     ///
     /// ```
     /// # use folio_core::Buffer;
@@ -368,7 +368,7 @@ impl<T: DeviceType, const D: usize> Shared<T, D> {
     }
 
     /// As [`write`](Self::write), without bringing what was there.
-    pub fn overwrite(&self) -> Result<WriteGuard<T, D>> {
+    pub fn discard(&self) -> Result<WriteGuard<T, D>> {
         let all = self.slice_mut([0; D], self.range())?;
         WriteGuard::take(&all.part, Mode::Discard { whole: false })
     }

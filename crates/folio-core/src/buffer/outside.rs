@@ -21,7 +21,7 @@ pub trait IndexOfBuffer<B> {
     message = "a buffer is no slice, as its data may be elsewhere",
     label = "read or write it first",
     note = "write `x.read()?.iter()`, `x.to_vec()?`, or to change it `for v in &mut x.write()?`, \
-        `x.overwrite()?.copy_from_slice(&v)`",
+        `x.discard()?.copy_from_slice(&v)`",
     note = "a sum or a maximum on the device is a `Reduce` of a kernel, or in `folio::algorithms`"
 )]
 pub trait IsSlice {}
@@ -42,7 +42,7 @@ pub trait Operand<B> {
 #[diagnostic::on_unimplemented(
     message = "a buffer is not cloned",
     label = "one buffer, one owner",
-    note = "for several owners of one buffer: `let x = x.share();`, whose handles are cloned; for another buffer with the \
+    note = "for several owners of one buffer: `let x = x.into_shared();`, whose handles are cloned; for another buffer with the \
         same data: `q.copy(&x, &mut y)?`, or `rt.buffer_from(x.to_vec()?)?`"
 )]
 pub trait Cloned {
@@ -123,7 +123,7 @@ macro_rules! outside {
 outside!(Buffer Shared);
 
 impl<T: DeviceType, const D: usize> Buffer<T, D> {
-    /// There is none: [share](Buffer::share) it, or copy it.
+    /// There is none: make it shared by [`into_shared`](Buffer::into_shared), or copy it.
     #[doc(hidden)]
     #[allow(clippy::should_implement_trait, reason = "so that its bound is what is missing")]
     pub fn clone(&self) -> Self

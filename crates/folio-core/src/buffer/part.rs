@@ -205,7 +205,7 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     }
 
     /// As [`write_rows`](Self::write_rows), without bringing what was there.
-    pub fn overwrite_rows(&mut self) -> Result<WriteRows<T, D>> {
+    pub fn discard_rows(&mut self) -> Result<WriteRows<T, D>> {
         WriteRows::take(&self.part, Mode::Discard { whole: false })
     }
 
@@ -216,7 +216,7 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     }
 
     /// As [`write`](Self::write), without bringing what was there.
-    pub fn overwrite(&mut self) -> Result<WriteGuard<T, D>> {
+    pub fn discard(&mut self) -> Result<WriteGuard<T, D>> {
         WriteGuard::take(&self.part, Mode::Discard { whole: false })
     }
 }

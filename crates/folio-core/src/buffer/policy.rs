@@ -456,7 +456,7 @@ impl Runtime {
     /// use it have ended: until the drop returns, if the policy is a sync one and the drop is not
     /// in a kernel or host task; or until the event of [`finish`](Buffer::finish) is done, and does
     /// not say [`Error::InUse`]. What is made of the buffer, and keeps it, are guards, graphs,
-    /// executables, and the handles of a [`share`](Buffer::share).
+    /// executables, and the handles of an [`into_shared`](Buffer::into_shared).
     pub unsafe fn view_raw<T: DeviceType, const D: usize>(
         &self,
         shape: impl Coords<D>,

@@ -271,7 +271,7 @@ mod tests {
     #[test]
     fn a_write_during_a_read_comes_after_it() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().share());
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().into_shared());
         let engine = &x.view.storage.core.engine;
         let taken = reading(&x).unwrap();
         assert!(matches!(engine.wait_turn(taken.stamp), Ok(Waited::Done)));
@@ -295,7 +295,7 @@ mod tests {
     #[test]
     fn a_task_cannot_wait_for_what_comes_after_a_read_of_its_own_data() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().share());
+        let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().into_shared());
         let (task, send) = gated(&q, &x).unwrap();
         let taken = reading(&x).unwrap();
         // It needs nothing of the task's but by way of the read.

@@ -519,7 +519,7 @@ mod tests {
     fn a_queue_whose_block_has_ended_refuses_everything() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
         let q = rt.queue_on("null:0").unwrap();
-        let x = rt.buffer::<u32>(4).unwrap().share();
+        let x = rt.buffer::<u32>(4).unwrap().into_shared();
         let graph = rt.graph("null:0").unwrap();
         graph.add(|cg| cg.fill(&x, 1)).unwrap();
         let run = graph.finalize().unwrap();

@@ -111,7 +111,7 @@ impl<T: DeviceType> ManagedVec<T> {
         let before = self.read()?;
         let larger = runtime.managed_with(needed.max(2 * self.capacity()).max(8), options)?;
         if self.len > 0 {
-            larger.overwrite()?[..self.len].copy_from_slice(&before);
+            larger.discard()?[..self.len].copy_from_slice(&before);
         }
         drop(before);
         self.pointer = larger;

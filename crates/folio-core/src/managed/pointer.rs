@@ -233,7 +233,7 @@ impl<T: DeviceType> ManagedPtr<T> {
 
     /// As [`write`](Self::write), without bringing what was there: what is not written reads as
     /// zero or as an earlier value. It also heals what a failed task has left.
-    pub fn overwrite(&self) -> Result<WriteGuard<T>> {
+    pub fn discard(&self) -> Result<WriteGuard<T>> {
         WriteGuard::take(&self.part(), Mode::Discard { whole: false })
     }
 }

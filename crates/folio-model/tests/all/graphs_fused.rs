@@ -193,16 +193,16 @@ impl Buffers {
             if internal == Some(at) {
                 buffer.mark(Marks::new().internal_memory());
             }
-            Ok(buffer.share())
+            Ok(buffer.into_shared())
         });
-        Ok(Buffers { of: of.collect::<Result<_>>()?, sum: rt.buffer(1)?.share() })
+        Ok(Buffers { of: of.collect::<Result<_>>()?, sum: rt.buffer(1)?.into_shared() })
     }
 
     /// With new buffers of a block.
     fn of_block(&self, rt: &Runtime) -> Result<Buffers> {
         let mut of = self.of.clone();
         for _ in 0..MADE {
-            of.push(rt.buffer(of[0].len())?.share());
+            of.push(rt.buffer(of[0].len())?.into_shared());
         }
         Ok(Buffers { of, sum: self.sum.clone() })
     }
@@ -527,7 +527,7 @@ fn plans_of_twice_the_graphs_within_a_graph_look_at_twice_the_nodes() {
     let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
     let rt = Runtime::builder().backend(cpu).build().unwrap();
     let device = rt.device("cpu").unwrap();
-    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32>(64).unwrap().share());
+    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32>(64).unwrap().into_shared());
     let looked_at = |count: usize| {
         let (graph, inner) = (rt.graph("cpu").unwrap(), rt.graph("cpu").unwrap());
         inner.add(|cg| cg.run(64, joins(1, &x, &y))).unwrap();

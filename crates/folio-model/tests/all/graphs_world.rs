@@ -88,16 +88,16 @@ impl World {
         let all = data
             .iter()
             .enumerate()
-            .map(|(at, data)| Ok(rt.buffer_from_with(data, [N], options(at))?.share()));
+            .map(|(at, data)| Ok(rt.buffer_from_with(data, [N], options(at))?.into_shared()));
         let mut all = all.collect::<Result<Vec<_>>>()?;
         // What a block makes takes the place of these.
         all.resize(BUFFERS + MADE, all[0].clone());
-        all.push(rt.buffer_from(&[0; N])?.share());
+        all.push(rt.buffer_from(&[0; N])?.into_shared());
         data.resize(RAW[1] + 1, vec![0; N]);
         let mut raw = Vec::new();
         for device in rt.devices() {
             let made = || rt.usm::<i64>(&device, UsmKind::Device, N);
-            let own = [made()?, made()?].map(|made| made.into_buffer().share());
+            let own = [made()?, made()?].map(|made| made.into_buffer().into_shared());
             let q = rt.queue_on(&device)?;
             own.iter().try_for_each(|own| q.fill(own, 0)?.wait())?;
             raw.push(own);
@@ -116,7 +116,7 @@ impl World {
         let mut all = self.all.to_vec();
         for made in &mut all[BUFFERS..FLAGS] {
             let options = BufferOptions::new().page([PAGE]);
-            *made = self.rt.buffer_with::<i64, 1>([N], options)?.share();
+            *made = self.rt.buffer_with::<i64, 1>([N], options)?.into_shared();
         }
         all.extend_from_slice(&self.raw[self.at]);
         Ok(all)

@@ -49,7 +49,7 @@ fn one_order(seed: u64) -> folio_core::Result<()> {
     let rt = devices(seed).build()?;
     let all = rt.devices();
     let (a, b) = (rt.queue_on(&all[0])?, rt.queue_on(&all[all.len() - 1])?);
-    let (x, y) = (rt.buffer_from(&[1i64])?.share(), rt.buffer_from(&[1i64])?.share());
+    let (x, y) = (rt.buffer_from(&[1i64])?.into_shared(), rt.buffer_from(&[1i64])?.into_shared());
     std::thread::scope(|scope| {
         let other = scope.spawn(|| both(&b, &y, &x, 3));
         both(&a, &x, &y, 7)?;

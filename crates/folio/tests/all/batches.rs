@@ -30,7 +30,7 @@ fn sim() -> (SimHandle, Runtime, Queue) {
 }
 
 fn numbers(rt: &Runtime, count: usize) -> Vec<Shared<i32>> {
-    (0..count).map(|_| rt.buffer_from(&[0; N]).unwrap().share()).collect()
+    (0..count).map(|_| rt.buffer_from(&[0; N]).unwrap().into_shared()).collect()
 }
 
 /// Batches, those found, those that were one operation, of these those exchanged, and graphs.
@@ -121,7 +121,8 @@ fn an_exchange_leaves_blocks_that_have_not_run_as_they_are() {
 #[test]
 fn boxes_are_refused_together() {
     let (_, rt, q) = sim();
-    let x = rt.buffer_from_with(&[0i32; N], N, BufferOptions::new().page([1])).unwrap().share();
+    let x =
+        rt.buffer_from_with(&[0i32; N], N, BufferOptions::new().page([1])).unwrap().into_shared();
     q.fill(&x, 1).unwrap().wait().unwrap();
     let launches = q.counters().launches;
     let mut part = x.slice_mut([6], [2]).unwrap();

@@ -32,13 +32,13 @@ fn shapes<const D: usize>(rt: &Runtime, written: impl Coords<D>, shape: [usize; 
     assert_eq!((x.shape(), x.range(), x.len()), (shape, shape, count));
     assert_eq!(x.read().unwrap().shape(), shape);
     assert_eq!(x.write().unwrap().shape(), shape);
-    assert_eq!(x.overwrite().unwrap().shape(), shape);
+    assert_eq!(x.discard().unwrap().shape(), shape);
     let mut part = x.slice_mut([0; D], shape).unwrap();
     assert_eq!((part.shape(), part.write_rows().unwrap().shape()), (shape, shape));
     let part = x.slice([0; D], shape).unwrap();
     assert_eq!((part.shape(), part.read_rows().unwrap().shape()), (shape, shape));
     assert_eq!(x.to_vec().unwrap(), vec![0; count]);
-    assert_eq!(x.share().shape(), shape);
+    assert_eq!(x.into_shared().shape(), shape);
 }
 
 #[test]
@@ -215,7 +215,7 @@ fn one_element_is_read_where_it_is() {
     assert_eq!((offset, range), (vec![10], vec![10]));
     assert!(x.get(usize::MAX).is_err() && rt.buffer::<u64>(0).unwrap().get(0).is_err());
 
-    let cube = rt.buffer_from_shape([2, 3, 4], (0..24).collect::<Vec<u8>>()).unwrap().share();
+    let cube = rt.buffer_from_shape([2, 3, 4], (0..24).collect::<Vec<u8>>()).unwrap().into_shared();
     assert_eq!((cube.get([1, 2, 3]).unwrap(), cube.get((0, 1, 0)).unwrap()), (23, 4));
     assert!(cube.get((0, 3, 0)).is_err());
     // A write guard keeps readers of single elements out as well.
@@ -245,7 +245,7 @@ fn any_shape_is_flat_without_a_copy() {
     let text = refused.to_string();
     assert!(text.contains("`read_rows()`") && text.contains("`to_vec()`"), "{text}");
 
-    let shared = grid.share();
+    let shared = grid.into_shared();
     q.fill(shared.flat_mut(), 1).unwrap();
     let same = q.copy(shared.flat(), shared.flat_mut());
     assert!(matches!(same, Err(Error::Aliasing { .. })), "{same:?}");

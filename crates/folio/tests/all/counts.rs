@@ -276,7 +276,7 @@ fn launches_that_fail_harm_nobody() {
     let q = rt.queue().unwrap();
     let n = 50_000;
     let on_device = rt.buffer_from(numbers(n)).unwrap();
-    let bins = rt.buffer_from(&[7u32; 40]).unwrap().share();
+    let bins = rt.buffer_from(&[7u32; 40]).unwrap().into_shared();
     let part = || bins.slice_mut([10], [20]).unwrap();
     let fill = || {
         let all = |cg: &mut CommandGroup| {
@@ -350,8 +350,8 @@ fn who_ends_the_last_block_combines() {
 fn commands_count_in_turn() {
     let rt = folio::runtime().unwrap();
     let n = 10_000;
-    let on_device = rt.buffer_from(numbers(n)).unwrap().share();
-    let bins = rt.buffer_from(&[0u32; 10]).unwrap().share();
+    let on_device = rt.buffer_from(numbers(n)).unwrap().into_shared();
+    let bins = rt.buffer_from(&[0u32; 10]).unwrap().into_shared();
     std::thread::scope(|scope| {
         for _ in 0..4 {
             scope.spawn(|| {

@@ -25,7 +25,7 @@ fn runtime() -> Runtime {
 fn aliasing_names_parameters() {
     let rt = runtime();
     let q = rt.queue().unwrap();
-    let x = rt.buffer_from(&[1i32; 8]).unwrap().share();
+    let x = rt.buffer_from(&[1i32; 8]).unwrap().into_shared();
     let names = |result: folio::Result<folio::Event>| match result {
         Err(Error::Aliasing { accesses, parameters, .. }) => {
             (accesses, parameters.map(|name| name.as_str().to_owned()))
@@ -62,7 +62,7 @@ fn aliasing_names_parameters() {
 fn guards_and_foreign_buffers_name_parameters() {
     let (rt, other) = (runtime(), runtime());
     let q = rt.queue().unwrap();
-    let (x, y) = (rt.buffer_from(&[1i32; 8]).unwrap(), rt.buffer::<i32>(8).unwrap().share());
+    let (x, y) = (rt.buffer_from(&[1i32; 8]).unwrap(), rt.buffer::<i32>(8).unwrap().into_shared());
     let theirs = other.buffer_from(&[1i32; 8]).unwrap();
     let of = |command: &str, access, parameter: &str| {
         let parameter = if parameter.is_empty() { Label::NONE } else { Label::from(parameter) };

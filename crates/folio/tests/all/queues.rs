@@ -49,7 +49,7 @@ fn fills_write_all_of_what_they_take() {
     assert_eq!(x.to_vec().unwrap(), [7, 7, 7, 7, 7, 8, 8, 7, 7, 8, 8, 7, 9, 9, 9, 9]);
     assert_eq!(q.counters().fills, 3);
 
-    let shared = rt.buffer::<f64>(3).unwrap().share();
+    let shared = rt.buffer::<f64>(3).unwrap().into_shared();
     q.fill(&shared, 0.5).unwrap();
     assert_eq!(shared.to_vec().unwrap(), [0.5; 3]);
     let mut usm = rt.usm::<u8>(&q.device(), UsmKind::Device, 4).unwrap();
@@ -72,7 +72,7 @@ fn copies_are_between_equal_extents() {
     let refused = q.copy(&x, y.slice_mut([0], [5]).unwrap());
     let Err(Error::Mismatch { source_extent, target, .. }) = refused else { panic!("{refused:?}") };
     assert_eq!((source_extent, target), (vec![12], vec![5]));
-    let y = y.share();
+    let y = y.into_shared();
     let refused = q.copy(&y, &y);
     assert!(matches!(refused, Err(Error::Aliasing { .. })), "{refused:?}");
     let other = cpu(1).buffer::<u16>(12).unwrap();

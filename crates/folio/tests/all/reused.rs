@@ -42,7 +42,7 @@ fn known(rt: &Runtime, q: &Queue, options: BufferOptions) {
 fn a_known_block_has_no_pages_of_a_buffer_that_has_gone() {
     let (rt, q) = cpu();
     known(&rt, &q, BufferOptions::new());
-    let y = rt.buffer_with::<u32, 1>(N, BufferOptions::new().page([4])).unwrap().share();
+    let y = rt.buffer_with::<u32, 1>(N, BufferOptions::new().page([4])).unwrap().into_shared();
     q.fill(&y, 0).unwrap().wait().unwrap();
     let mut part = y.slice_mut([8], [8]).unwrap();
     let guard = part.write().unwrap();
@@ -112,8 +112,8 @@ fn temporaries_of_other_alignment_share_no_memory() {
     let graph = rt.graph("cpu").unwrap();
     let mut a = rt.buffer::<[u8; 64]>(4).unwrap();
     let mut b = rt.buffer::<Line>(4).unwrap();
-    let out_a = rt.buffer::<[u8; 64]>(4).unwrap().share();
-    let out_b = rt.buffer::<Line>(4).unwrap().share();
+    let out_a = rt.buffer::<[u8; 64]>(4).unwrap().into_shared();
+    let out_b = rt.buffer::<Line>(4).unwrap().into_shared();
     graph.add_last(|cg| cg.fill(&mut a, [1; 64])).unwrap();
     graph.add_last(|cg| cg.copy(&a, &out_a)).unwrap();
     graph.add_last(|cg| cg.fill(&mut b, Line { bytes: [2; 64] })).unwrap();
@@ -130,7 +130,7 @@ fn temporaries_of_other_alignment_share_no_memory() {
 #[test]
 fn a_users_buffer_is_no_temporary() {
     let (rt, q) = cpu();
-    let [keep, out, out2, out3] = [0; 4].map(|_| rt.buffer::<i32>(N).unwrap().share());
+    let [keep, out, out2, out3] = [0; 4].map(|_| rt.buffer::<i32>(N).unwrap().into_shared());
     let outer = rt.graph("cpu").unwrap();
     {
         let sub = rt.graph("cpu").unwrap();
@@ -144,7 +144,7 @@ fn a_users_buffer_is_no_temporary() {
         outer.add_graph(&[], &run).unwrap();
     }
     // It has the place of what the inner graph had for itself.
-    let u = rt.buffer::<i32>(N).unwrap().share();
+    let u = rt.buffer::<i32>(N).unwrap().into_shared();
     let mut w = rt.buffer::<i32>(N).unwrap();
     outer.add_last(|cg| cg.fill(&mut w, 3)).unwrap();
     outer.add_last(|cg| cg.copy(&w, &out3)).unwrap();
@@ -163,7 +163,7 @@ fn memory_that_the_program_points_to_is_not_evicted() {
     let rt = Runtime::builder().backend(backend).evict(Evict::dirty()).build().unwrap();
     let q = rt.queue_on("sim:0").unwrap();
     let usm = rt.usm::<u8>(&q.device(), UsmKind::Device, 600 << 10).unwrap();
-    let raw = usm.as_raw().unwrap();
+    let raw = usm.raw_memory().unwrap();
     let buffer = usm.into_buffer();
     let update = |cg: &mut CommandGroup| {
         cg.update_host(&buffer);

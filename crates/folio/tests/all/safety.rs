@@ -121,7 +121,7 @@ fn rows_past_the_end_are_none() {
 fn many_rows_are_compared_in_one_pass() {
     let rt = cpu(1);
     let (q, rows) = (rt.queue().unwrap(), 300_000);
-    let bytes = rt.buffer_with::<u8, 2>([rows, 4], BufferOptions::new()).unwrap().share();
+    let bytes = rt.buffer_with::<u8, 2>([rows, 4], BufferOptions::new()).unwrap().into_shared();
     let words = bytes.reinterpret::<u16, 2>([rows, 2]).unwrap();
     let submit = |columns: [usize; 2]| {
         q.submit(|cg| {
@@ -210,7 +210,7 @@ fn a_subscriber_that_panics_stops_nothing() {
             Ok(())
         })
         .unwrap();
-        assert!(q.wait_for(Duration::from_secs(10)).unwrap());
+        assert!(q.wait_timeout(Duration::from_secs(10)).unwrap());
     });
     assert_eq!(x.to_vec().unwrap()[0], 3);
 }
@@ -329,7 +329,7 @@ fn what_a_kernel_captured_cannot_wait_either() {
             });
             Ok(())
         });
-        assert!(event.unwrap().wait_for(Duration::from_secs(10)).unwrap());
+        assert!(event.unwrap().wait_timeout(Duration::from_secs(10)).unwrap());
         let answer = told.recv().unwrap();
         assert!(matches!(answer, Err(Error::WaitInKernel)), "{answer:?}");
     }

@@ -40,7 +40,7 @@ fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
     let (x, n) = (rt.buffer::<f32>(8)?, rt.buffer::<u32>(8)?);
     let (mut y, mut v) = (rt.buffer::<f32>(8)?, vec![1.0f32; 8]);
-    let shared = rt.buffer::<f32>(8)?.share();
+    let shared = rt.buffer::<f32>(8)?.into_shared();
     // By value, by the other kind of reference, of the host.
     let _ = saxpy(2.0, x, &mut y);
     let _ = saxpy(2.0, &x, &y);

@@ -304,8 +304,8 @@ fn parts_count_from_their_beginning(rig: &Rig) -> Outcome {
 fn arguments_of_all_kinds(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let x = rig.rt.buffer_from(&[1, 2, 3, 4])?.share();
-        let mut y = rig.rt.buffer::<i32>(4)?.share();
+        let x = rig.rt.buffer_from(&[1, 2, 3, 4])?.into_shared();
+        let mut y = rig.rt.buffer::<i32>(4)?.into_shared();
         q.run(4, copies(&x, &y))?;
         q.run(4, counts(&mut y))?;
         ensure_eq!(y.to_vec()?, [2, 3, 4, 5]);
@@ -475,7 +475,7 @@ fn nothing_to_compute_is_nothing_done(rig: &Rig) -> Outcome {
 }
 
 fn square(rig: &Rig) -> Result<Shared<i32, 2>, Stop> {
-    Ok(rig.rt.buffer_from_with(&[1; 4], [2, 2], BufferOptions::new())?.share())
+    Ok(rig.rt.buffer_from_with(&[1; 4], [2, 2], BufferOptions::new())?.into_shared())
 }
 
 /// A call is a value; a group takes it with a label, and after events.

@@ -198,7 +198,7 @@ fn nothing_follows_what_failed(rig: &Rig) -> Outcome {
     }
     ensure!(x.is_accessible(), "it stayed");
     // What the task should have written is unknown, as of any failed command.
-    drop(x.overwrite()?);
+    drop(x.discard()?);
     gpu.put(&x).then_get(&gpu, &x).wait()?;
     Ok(())
 }
@@ -211,7 +211,7 @@ fn a_failed_task_leaves_its_pointers_where_they_were(rig: &Rig) -> Outcome {
     failure(gpu.run(N, fails(3, &x)).wait())?;
     ensure!(x.is_accessible(), "the move was part of the task");
     failure(x.read())?;
-    x.overwrite()?.fill(4);
+    x.discard()?.fill(4);
     gpu.put((&x, &y)).wait()?;
     failure(gpu.run(N, fails(3, &x)).wait())?;
     is_on(&y, &gpu)?;

@@ -40,7 +40,7 @@ fn is_on(x: &ManagedPtr<i32>, executor: &Executor) -> Outcome {
     if is_away(executor) {
         refused!(x.read(), Error::Inaccessible { .. });
         refused!(x.write(), Error::Inaccessible { .. });
-        refused!(x.overwrite(), Error::Inaccessible { .. });
+        refused!(x.discard(), Error::Inaccessible { .. });
         refused!(x.to_vec(), Error::Inaccessible { .. });
     } else {
         x.read()?;

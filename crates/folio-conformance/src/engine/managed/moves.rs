@@ -57,7 +57,7 @@ fn the_papers_program_with_a_chain(rig: &Rig) -> Outcome {
     for gpu in executors(rig)? {
         let a = rig.rt.managed::<i32>(N)?;
         let b = rig.rt.managed_in::<i32>(&gpu.allocator(), N)?;
-        for (at, a) in a.overwrite()?.iter_mut().enumerate() {
+        for (at, a) in a.discard()?.iter_mut().enumerate() {
             *a = at as i32;
         }
         let done = managed::put(&gpu, &a)

@@ -117,7 +117,7 @@ fn streams_that_are_polled(rig: &Rig) -> Outcome {
 fn streams_that_fail_leave_pointers_where_they_were(rig: &Rig) -> Outcome {
     let gpu = far(rig)?;
     let x = paged(rig)?;
-    x.overwrite()?.fill(-1);
+    x.discard()?.fill(-1);
     let source = bytes();
     let short = Stream(&source[..160]);
     let sent = Channel::new(short, &gpu).chunk_bytes(64).send(&x);

@@ -393,7 +393,7 @@ mod tests {
             let [first, _] = [&mut x, &mut y].map(|x| submit(&q, x, "").unwrap());
             // By this thread.
             let before = FLUSHES.get();
-            assert!(!first.wait_for(Duration::from_millis(1)).unwrap());
+            assert!(!first.wait_timeout(Duration::from_millis(1)).unwrap());
             assert_eq!(FLUSHES.get() > before, batches);
             backend.lanes().iter().for_each(|lane| lane.ended.store(1, Ordering::Release));
             q.wait().unwrap();

@@ -157,10 +157,10 @@ impl<const D: usize> Program<D> {
             let data: Vec<T> = data.iter().map(|value| T::of(*value)).collect();
             let mut buffer = rt.buffer_from_shape(self.shape, data)?;
             buffer.mark(*marks);
-            Ok(buffer.share())
+            Ok(buffer.into_shared())
         });
         let of = of.collect::<Result<_>>()?;
-        Ok(Buffers { of, counts: rt.buffer(11)?.share(), sum: rt.buffer(1)?.share() })
+        Ok(Buffers { of, counts: rt.buffer(11)?.into_shared(), sum: rt.buffer(1)?.into_shared() })
     }
 
     /// With new buffers of a block.
@@ -169,7 +169,7 @@ impl<const D: usize> Program<D> {
         for marks in &self.marks[KEPT..] {
             let mut buffer = rt.zeros(self.shape)?;
             buffer.mark(*marks);
-            of.push(buffer.share());
+            of.push(buffer.into_shared());
         }
         Ok(Buffers { of, counts: all.counts.clone(), sum: all.sum.clone() })
     }

@@ -30,7 +30,7 @@ pub fn run(mut args: Args) -> Result<bool> {
         return Ok(false);
     }
     let file = std::path::absolute(file).map_err(|e| format!("{file}: {e}"))?;
-    let run = ["run", "--quiet", "--package", "folio-cli", "--no-default-features"];
+    let run = ["run", "--quiet", "--package", "folio-compute-cli", "--no-default-features"];
     let words = [&run[..], &["--", "bundle"]].concat();
     process::show(cargo(&root, &words).arg(file).arg(folder))
 }

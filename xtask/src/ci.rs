@@ -9,15 +9,15 @@ use crate::outcome::Counts;
 use crate::process;
 use crate::suites::{Budget, LOOM_SECS};
 use crate::test::Options;
-use crate::{Result, backends, doctests, examples, loom, spec, test, tidy};
+use crate::{Result, backends, doctests, examples, loom, published, spec, test, tidy};
 
 /// What `--help` says.
 pub const HELP: &str = "\
 cargo xtask ci [OPTIONS]
 
 Formatting, lints, every test with the budgets of continuous integration, the tests of the matrix
-of benchmarks, documentation, loom models, feature builds, examples, packages outside of the
-workspace, spec and tidy. A failed step does not stop the others.
+of benchmarks, documentation, loom models, feature builds, archives for the registry, examples,
+packages outside of the workspace, spec and tidy. A failed step does not stop the others.
 Closes with the minutes of each step and a line `N passed, N failed, N skipped`, in which a step
 other than a test run counts as one.
 
@@ -149,7 +149,8 @@ fn tests(run: &Run) -> Result<Counts> {
     Ok(counts)
 }
 
-/// The facade must build with any choice of backends: none, each by itself, and all.
+/// The facade must build with any choice of backends: none, each by itself, and all. Published
+/// packages must build from their archives.
 fn features(run: &Run) -> Result<Counts> {
     for chosen in ["", "cpu", "opencl", "cuda", "vulkan", "cpu,opencl,cuda,vulkan", "cpu,trace"] {
         let words =
@@ -162,7 +163,10 @@ fn features(run: &Run) -> Result<Counts> {
     // Not built by anything else here but an example outside of the workspace.
     let words = ["clippy", "--package", "folio-opencl", "--lib", "--features", "ocl"];
     let mut command = cargo(&run.root, &words);
-    Ok(one(process::show(command.args(["--", "-D", "warnings"]))?))
+    if !process::show(command.args(["--", "-D", "warnings"]))? {
+        return Ok(one(false));
+    }
+    published::check(&run.root).map(one)
 }
 
 /// Packages under `examples`, which are outside of the workspace: formatting, lints, tests.
@@ -228,7 +232,7 @@ mod tests {
                 assert!(!there(&cpu) && there(&with), "{of_feature}");
             }
         }
-        assert!(bare.contains("folio-core "), "{bare}");
+        assert!(bare.contains("folio-compute-core "), "{bare}");
         // Few crates to build: each line names one, and says so if it has been named before.
         let crates = cpu.lines().filter(|line| !line.trim().is_empty() && !line.ends_with("(*)"));
         let crates: std::collections::BTreeSet<_> = crates.collect();
@@ -260,7 +264,7 @@ mod tests {
             let of_name = lines.filter(|line| line.split(' ').next() == Some(name));
             of_name.map(str::to_owned).collect::<std::collections::BTreeSet<_>>()
         };
-        for name in ["cudarc", "folio-core", "folio-kernel", "half", "syn", "zerocopy"] {
+        for name in ["cudarc", "folio-compute-core", "folio-kernel", "half", "syn", "zerocopy"] {
             let matrix = features(&["--package", "folio-bench-matrix"], name);
             assert!(!matrix.is_empty(), "{name}");
             assert_eq!(matrix, features(&TESTED, name), "{name}");

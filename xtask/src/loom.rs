@@ -12,7 +12,7 @@ use crate::suites::GRACE;
 /// Builds the core under `--cfg loom` apart from everything else and shares out the seconds. A
 /// model whose time is over before it has seen every interleaving is no failure, but it is named.
 pub fn run(root: &Path, secs: u64) -> Result<Report> {
-    let words = ["--package", "folio-core", "--release", "--lib"];
+    let words = ["--package", "folio-compute-core", "--release", "--lib"];
     let mut command = runner::test_command(root, &words);
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     command.env("RUSTFLAGS", format!("{flags} --cfg loom").trim());
@@ -22,7 +22,7 @@ pub fn run(root: &Path, secs: u64) -> Result<Report> {
     let is_model = |test: &str| crate::suites::leaf(test).starts_with("loom_");
     let plan = runner::plan(&mut command, is_model, |_| Duration::from_secs(secs) + GRACE)?;
     if plan.jobs.is_empty() {
-        return Err("folio-core has no test named loom_...".to_owned());
+        return Err("folio-compute-core has no test named loom_...".to_owned());
     }
     let each = (secs / plan.jobs.len() as u64).max(1);
     println!("{} models, {each} s for each", plan.jobs.len());

@@ -21,6 +21,7 @@ mod nextest;
 mod outcome;
 mod process;
 mod prose;
+mod published;
 mod runner;
 mod setup;
 mod soak;

@@ -1,6 +1,6 @@
 //! Loom models of the engine's protocol: the real engine, ledger, lanes, reaper and `Notify`, over
 //! a native lane that checks what its contract promises it. Run with
-//! `RUSTFLAGS="--cfg loom" cargo test -p folio-core --release --lib loom_`.
+//! `RUSTFLAGS="--cfg loom" cargo test -p folio-compute-core --release --lib loom_`.
 //!
 //! What is not modelled: the starting of threads (models start the reaper themselves), and
 //! time-outs, which under loom never pass. So what is found to end here ends without them.

@@ -38,7 +38,6 @@
 //! ```
 
 mod device;
-mod handles;
 mod kernels;
 mod lane;
 mod memory;

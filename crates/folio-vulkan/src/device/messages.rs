@@ -1,8 +1,9 @@
 //! What the validation layer says, and what the probe was refused.
 
 use ash::vk;
+use folio_driver::lock;
 use std::ffi::{CStr, c_void};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// Messages that are kept, at most: a program that is wrong may say the same for ever.
 const MOST: usize = 256;
@@ -16,7 +17,7 @@ pub struct Messages(Arc<Mutex<Vec<String>>>);
 impl Messages {
     /// All of it so far: the first 256 messages.
     pub fn all(&self) -> Vec<String> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        lock(&self.0).clone()
     }
 
     pub(crate) fn add(&self, text: String) {
@@ -57,7 +58,7 @@ unsafe extern "system" fn say(
 }
 
 fn add(all: &Mutex<Vec<String>>, text: String) {
-    let mut all = all.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = lock(all);
     if all.len() < MOST {
         all.push(text);
     }

@@ -13,7 +13,6 @@ use crate::device::calls::Inside;
 use crate::device::names::Names;
 use crate::device::platform::{Found, Shared, create, driver};
 use crate::device::queues::Use;
-use crate::handles::Handles;
 use crate::kernels::module::{Function, Target};
 use crate::kernels::opaque::Opaque;
 use crate::lane::VulkanLane;
@@ -29,9 +28,12 @@ use folio_core::hal::{
     HalError, HalErrorKind, KernelHandle, KernelSource, Lane, LaneKind, Lost, MemoryInfo, Node,
     PointerInfo, Source, UsmAllocator,
 };
+use folio_driver::kernels::Kernels;
+use folio_driver::lock;
+use folio_driver::loss::Loss;
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// What there is of a device.
@@ -61,12 +63,12 @@ pub(crate) struct Core {
     pub(crate) imports: Option<ash::ext::external_memory_host::Device>,
     /// How memory is exported, if it can be.
     pub(crate) files: Option<ash::khr::external_memory_fd::Device>,
-    kernels: RwLock<(u64, Handles<u64, Loaded>)>,
+    kernels: Kernels<Loaded>,
     /// The kernel that fills memory.
     pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
     /// Timeline semaphores of lanes that are gone, for the next ones.
     timelines: Mutex<Vec<vk::Semaphore>>,
-    lost: OnceLock<Lost>,
+    loss: Loss,
     /// When it was opened, and what the device's clock said less the host's from then on.
     opened: Instant,
     ahead: OnceLock<u64>,
@@ -151,10 +153,10 @@ impl Core {
             stages: Stages::default(),
             imports,
             files,
-            kernels: RwLock::default(),
+            kernels: Kernels::default(),
             fill: OnceLock::new(),
             timelines: Mutex::default(),
-            lost: OnceLock::new(),
+            loss: Loss::default(),
             opened: Instant::now(),
             ahead: OnceLock::new(),
         };
@@ -190,7 +192,7 @@ impl Core {
     /// Notes what is submitted now.
     #[cfg(test)]
     pub(crate) fn note(&self, trail: &mut Vec<crate::lane::audit::Event>) {
-        self.trail.lock().unwrap_or_else(PoisonError::into_inner).append(trail);
+        lock(&self.trail).append(trail);
     }
 
     pub(crate) fn queue(&self, which: Use) -> MutexGuard<'_, vk::Queue> {
@@ -198,12 +200,12 @@ impl Core {
             Use::Compute => &self.queue,
             Use::Copies => self.copies.as_ref().unwrap_or(&self.queue),
         };
-        queue.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(queue)
     }
 
     /// A timeline semaphore, and the value that it has.
     pub(crate) fn timeline(&self) -> Result<(vk::Semaphore, u64), HalError> {
-        let kept = self.timelines.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        let kept = lock(&self.timelines).pop();
         if let Some(semaphore) = kept.filter(|_| self.lost().is_ok()) {
             // SAFETY: it is there.
             let value = unsafe { self.device.get_semaphore_counter_value(semaphore) };
@@ -242,34 +244,30 @@ impl Core {
     /// Takes a semaphore back, whose last submission has ended. Mesa's queue may look at it after
     /// that, so it is destroyed with the device (docs/drivers.md).
     pub(crate) fn keep_timeline(&self, semaphore: vk::Semaphore) {
-        self.timelines.lock().unwrap_or_else(PoisonError::into_inner).push(semaphore);
+        lock(&self.timelines).push(semaphore);
     }
 
     pub(crate) fn loaded(&self, handle: KernelHandle) -> Result<Loaded, HalError> {
-        let kernels = self.kernels.read().unwrap_or_else(PoisonError::into_inner);
-        let unknown = || HalError::new(HalErrorKind::Driver, "a kernel that is not loaded");
-        kernels.1.get(&handle.0).cloned().ok_or_else(unknown)
+        self.kernels.get(handle).cloned()
     }
 
     /// Remembers a loss. What the driver has been given ends then, says Vulkan, so nothing of it
     /// touches memory when it is told.
     pub(crate) fn told<T>(&self, answer: Result<T, HalError>) -> Result<T, HalError> {
         answer.inspect_err(|error| {
-            if matches!(error.kind, HalErrorKind::Lost) && self.lost.get().is_none() {
+            if matches!(error.kind, HalErrorKind::Lost) && self.lost().is_ok() {
                 let queue = self.queue(Use::Compute);
-                let copies = self.copies.as_ref();
-                let copies =
-                    copies.map(|queue| queue.lock().unwrap_or_else(PoisonError::into_inner));
+                let copies = self.copies.as_ref().map(lock);
                 // SAFETY: the queues are held, so no other thread submits.
                 let _ = unsafe { self.device.device_wait_idle() };
                 drop((queue, copies));
-                let _ = self.lost.set(Lost::new(error.message.clone()));
+                self.loss.lose(error.message.clone());
             }
         })
     }
 
     pub(crate) fn lost(&self) -> Result<(), Lost> {
-        self.lost.get().cloned().map_or(Ok(()), Err)
+        self.loss.check()
     }
 
     /// Ticks of the device's clock in nanoseconds.
@@ -392,8 +390,7 @@ impl Drop for Core {
         if Calls::are_over() {
             return;
         }
-        let (_, kernels) =
-            std::mem::take(self.kernels.get_mut().unwrap_or_else(PoisonError::into_inner));
+        let kernels = self.kernels.drain().map(|loaded| *loaded);
         let fill = self.fill.take().and_then(Result::ok);
         let timelines =
             std::mem::take(self.timelines.get_mut().unwrap_or_else(PoisonError::into_inner));
@@ -401,7 +398,7 @@ impl Drop for Core {
         // nothing of the device is used after that.
         unsafe {
             let _ = self.device.device_wait_idle();
-            for function in kernels.into_values().chain(fill.map(Loaded::Function)) {
+            for function in kernels.chain(fill.map(Loaded::Function)) {
                 function.destroy(&self.device);
             }
             for semaphore in timelines {
@@ -462,11 +459,7 @@ unsafe impl Device for VulkanDevice {
             _ => Err(HalError::unsupported("code of this kind")),
         };
         let made = self.0.told(made)?;
-        let mut kernels = self.0.kernels.write().unwrap_or_else(PoisonError::into_inner);
-        let number = kernels.0;
-        kernels.0 += 1;
-        kernels.1.insert(number, made);
-        Ok(KernelHandle(number))
+        self.0.kernels.add(made)
     }
 
     fn prepare(&self, handle: KernelHandle) -> Result<(), HalError> {
@@ -480,12 +473,11 @@ unsafe impl Device for VulkanDevice {
 
     fn unload(&self, handle: KernelHandle) {
         let _inside = self.0.inside();
-        let mut kernels = self.0.kernels.write().unwrap_or_else(PoisonError::into_inner);
-        let gone = kernels.1.remove(&handle.0);
-        drop(kernels);
-        if let Some(function) = gone {
-            // SAFETY: every operation that names it has ended (the engine's part of the contract).
-            unsafe { function.destroy(&self.0.device) };
+        // SAFETY: every operation that names it has ended (the engine's part of the contract).
+        unsafe {
+            if let Some(function) = self.0.kernels.remove(handle) {
+                function.destroy(&self.0.device);
+            }
         }
     }
 

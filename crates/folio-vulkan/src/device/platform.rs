@@ -15,12 +15,13 @@ use ash::vk;
 use folio_core::hal::{
     Calls, Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
 };
+use folio_driver::lock;
 use folio_kernel::emit;
 use folio_kernel::emit::spirv::{Adds, Capabilities, Control, Controls};
 use folio_kernel::soft::{Exact, Fused};
 use std::any::TypeId;
 use std::ffi::{CStr, c_char};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// The layer that looks at every call.
 const VALIDATION: &CStr = c"VK_LAYER_KHRONOS_validation";
@@ -75,7 +76,7 @@ pub(crate) fn driver(what: &str, result: vk::Result) -> HalError {
 
 impl Loaded {
     fn get(validated: bool, messages: &Messages) -> Result<Loaded, Unavailable> {
-        let mut all = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&LOADED);
         let own = &mut all[usize::from(validated)];
         if let Some(loaded) = own {
             return Ok(loaded.clone());

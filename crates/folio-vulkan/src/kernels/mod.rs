@@ -4,6 +4,5 @@ pub(crate) mod fma;
 pub(crate) mod module;
 pub(crate) mod opaque;
 pub(crate) mod outline;
-pub(crate) mod reduce;
 pub(crate) mod subgroups;
 pub(crate) mod threads;

@@ -3,20 +3,21 @@
 use crate::device::Core;
 use crate::device::platform::driver;
 use crate::device::queues::Families;
-use crate::handles::Handles;
 use crate::kernels::outline::Offered;
 use crate::kernels::subgroups::{Subgroups, check_row};
 use ash::vk;
 use folio_cache::Key;
 use folio_core::geom::Dims;
 use folio_core::hal::{Caps, Geometry, HalError, HalErrorKind, compiling};
+use folio_driver::lock;
+use folio_driver::memory::Handles;
 use folio_kernel::Kernel;
 use folio_kernel::code::LocalMemory;
 use folio_kernel::emit::spirv::{Capabilities, Module, texts};
 use folio_kernel::emit::{LANES, Texts, Threads};
 use folio_kernel::words::bytes;
 use std::ffi::CString;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// What the emitter may use on a device, and the device's limits.
 #[derive(Clone, Copy, Debug)]
@@ -73,12 +74,6 @@ pub(crate) struct Pipelines {
     made: Mutex<Handles<(usize, [u32; 3]), vk::Pipeline>>,
 }
 
-/// The parts of a launch: up to a column the module for several items, then the one for each.
-pub(crate) struct Chosen<'f> {
-    pub(crate) tiled: Option<(&'f Built, u64)>,
-    pub(crate) rest: Option<&'f Built>,
-}
-
 impl Function {
     pub(crate) fn new(core: &Core, kernel: &Kernel) -> Result<Function, HalError> {
         let lacks = |why: folio_kernel::emit::Lacks| {
@@ -119,16 +114,6 @@ impl Function {
     pub(crate) fn prepare(&self, core: &Core) -> Result<(), HalError> {
         self.texts.each(&mut |built| drop(built.first(core)));
         self.texts.text(false).first(core).map(drop)
-    }
-
-    /// What a launch takes.
-    pub(crate) fn chosen(&self, core: &Core, geometry: &Geometry, proved: bool) -> Chosen<'_> {
-        let range = geometry.range.map(|n| n as u64);
-        let several = self.texts.several(range, u64::from(core.info.compute_units));
-        let tiled = several.filter(|_| proved);
-        let whole = tiled.is_some_and(|(_, columns)| columns == range[2]);
-        let rest = if whole { None } else { Some(self.texts.text(proved)) };
-        Chosen { tiled, rest }
     }
 
     /// Its launches combine what their blocks have computed.
@@ -292,7 +277,7 @@ impl Pipelines {
     /// # Safety
     /// No command that names one of them is pending, and nobody uses them any more.
     pub(crate) unsafe fn destroy(&self, device: &ash::Device) {
-        let mut made = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut made = lock(&self.made);
         // SAFETY: the caller's promise.
         unsafe {
             for (_, pipeline) in made.drain() {
@@ -310,7 +295,7 @@ impl Pipelines {
         name: &str,
         threads: [u32; 3],
     ) -> Result<vk::Pipeline, HalError> {
-        let mut pipelines = self.made.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut pipelines = lock(&self.made);
         if let Some(known) = pipelines.get(&(entry, threads)) {
             return Ok(*known);
         }

@@ -11,6 +11,7 @@ use crate::lane::jobs::Asked;
 use crate::lane::{State, VulkanLane};
 use folio_core::geom::Dims;
 use folio_core::hal::{Argument, Geometry, HalError, HalErrorKind, HostPtr, MemBase};
+use folio_driver::arguments::{self, Passing, passing};
 
 /// A kernel of the user's.
 #[derive(Debug)]
@@ -50,9 +51,7 @@ impl Opaque {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
-        let wrong = |what: String| {
-            Err(HalError::new(HalErrorKind::Arguments, format!("`{}`: {what}", self.name)))
-        };
+        let wrong = |what: String| Err(arguments::misfit(format!("`{}`: {what}", self.name)));
         if arguments.iter().any(|argument| matches!(argument, Argument::Local(_))) {
             let what = "local memory as an argument (modules of SPIR-V declare their own)";
             return wrong(what.to_owned());
@@ -103,36 +102,20 @@ impl VulkanLane {
     ) -> Result<(), HalError> {
         let core = &*self.core;
         opaque.check(core, launch.geometry, launch.arguments)?;
-        let (mut words, mut accesses, mut from) = (vec![], vec![], 0);
-        for argument in launch.arguments {
-            match argument {
-                Argument::Memory(at) => {
-                    let missing = || HalError::new(HalErrorKind::Arguments, "no such parameter");
-                    let param = launch.params.get(usize::from(*at)).ok_or_else(missing)?;
-                    words.push(match param.mem.base {
-                        MemBase::Device { handle, .. } => {
-                            let block = core.memory.find(handle)?;
-                            accesses.push((block.key(), param.write));
-                            let start = block.address + param.mem.offset;
-                            start.wrapping_add_signed(param.ahead())
-                        }
-                        MemBase::Host(HostPtr(at)) if at.is_null() => 0,
-                        MemBase::Host(_) => {
-                            return Err(HalError::unsupported("memory of the host"));
-                        }
-                    });
-                }
-                Argument::Value(bytes) => {
-                    let own = launch.scalars.get(from..from + *bytes as usize);
-                    let own = own.unwrap_or_default();
-                    words.extend(own.chunks(8).map(|chunk| {
-                        let mut word = [0; 8];
-                        word[..chunk.len()].copy_from_slice(chunk);
-                        u64::from_le_bytes(word)
-                    }));
-                    from += (*bytes as usize).next_multiple_of(8);
-                }
-                Argument::Local(_) => {}
+        let (mut words, mut accesses) = (vec![], vec![]);
+        for passing in passing(&launch.args()) {
+            match passing? {
+                Passing::Memory(param) => words.push(match param.mem.base {
+                    MemBase::Device { handle, .. } => {
+                        let block = core.memory.find(handle)?;
+                        accesses.push((block.key(), param.write));
+                        (block.address + param.mem.offset).wrapping_add_signed(param.ahead())
+                    }
+                    MemBase::Host(HostPtr(at)) if at.is_null() => 0,
+                    MemBase::Host(_) => return Err(HalError::unsupported("memory of the host")),
+                }),
+                Passing::Value(value) => words.extend(arguments::words(value)),
+                Passing::Local(_) => {}
             }
         }
         let group = opaque.group_of(core, launch.geometry);
@@ -148,11 +131,7 @@ impl VulkanLane {
         piece.write(&words);
         let batch = self.open_now(state)?;
         batch.accesses(core, Kinds::of(Kind::Compute), &accesses);
-        dispatch(core, batch, pipeline, piece.address, blocks_of(blocks));
+        dispatch(core, batch, pipeline, piece.address, sizes(blocks.map(|n| n as u64)));
         Ok(())
     }
-}
-
-fn blocks_of([z, y, x]: Dims) -> [u32; 3] {
-    [x as u32, y as u32, z as u32]
 }

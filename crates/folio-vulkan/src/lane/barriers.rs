@@ -13,8 +13,8 @@
 //!   barrier is between two levels, from the kinds of the one to the kinds of the other. So each
 //!   barrier begins where the one before it has ended, and orders all earlier levels, too.
 
-use crate::handles::Handles;
 use ash::vk;
+use folio_driver::memory::Handles;
 
 /// Buffers that are remembered across barriers, at most.
 const REMEMBERED: usize = 1024;

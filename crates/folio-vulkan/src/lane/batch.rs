@@ -85,13 +85,6 @@ pub(crate) struct Ends {
     end: vk::CommandBuffer,
 }
 
-/// When a tick's operation ran.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Timed {
-    pub(crate) tick: Tick,
-    pub(crate) timing: Timing,
-}
-
 /// Timestamps, used in turn.
 #[derive(Default)]
 pub(crate) struct Queries {
@@ -361,7 +354,7 @@ impl VulkanLane {
         let submitted = self.core.told(begun.and_then(|()| self.submit_batch(&batch)));
         if let Err(error) = submitted {
             // Nothing of it runs. Its ticks end, and the first of them tells why.
-            self.fail(batch.first, error);
+            self.retired.fail(batch.first, error);
             let (semaphore, value) = (self.semaphore, batch.value);
             let signal = vk::SemaphoreSignalInfo::default().semaphore(semaphore).value(value);
             let behind = state.flying.back().map(|batch| batch.value);
@@ -469,12 +462,12 @@ impl VulkanLane {
     pub(crate) fn retire(&self, state: &mut State, batch: Batch) {
         for Said { tick, piece, of } in &batch.records {
             if let Some(error) = piece.failure(of) {
-                self.fail(*tick, error);
+                self.retired.fail(*tick, error);
             }
         }
         for Replayed { tick, recording, records } in &batch.replays {
             if let Some(error) = records.and_then(|records| recording.failure(&records)) {
-                self.fail(*tick, error);
+                self.retired.fail(*tick, error);
             }
         }
         for (tick, queued, own) in &batch.timed {
@@ -490,7 +483,7 @@ impl VulkanLane {
             }
             let [started, ended] = times.map(|ticks| self.core.nanoseconds(ticks));
             let timing = Timing { queued: (*queued).min(started), started, ended };
-            state.note_time(Timed { tick: *tick, timing });
+            state.times.note(*tick, timing);
         }
         for block in batch.pieces {
             self.core.memory.release(&self.core.device, block);
@@ -502,21 +495,12 @@ impl VulkanLane {
         state.free.extend(batch.own.into_iter().chain(last));
         // A thread that is told of the end finds recordings free.
         drop(batch.replays);
-        self.ended(batch.last);
+        self.retired.ended(batch.last);
     }
 
     /// A wait as a batch has it.
     pub(crate) fn value_of(wait: &Awaited) -> Known {
         wait.0.known(wait.1)
-    }
-}
-
-impl State {
-    pub(crate) fn note_time(&mut self, timed: Timed) {
-        if self.timed.len() == super::TIMINGS {
-            self.timed.pop_front();
-        }
-        self.timed.push_back(timed);
     }
 }
 

@@ -1,6 +1,7 @@
 //! What was recorded and submitted, so that tests can tell.
 
-use std::sync::{Mutex, PoisonError};
+use folio_driver::lock;
+use std::sync::Mutex;
 
 /// What batches and recordings have.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -29,7 +30,7 @@ pub(crate) struct Total(Mutex<Counts>);
 
 impl Total {
     pub(crate) fn add(&self, more: &Counts) {
-        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut all = lock(&self.0);
         all.barriers += more.barriers;
         all.dispatches += more.dispatches;
         all.binds += more.binds;
@@ -44,7 +45,7 @@ impl Total {
     /// All so far.
     #[cfg(test)]
     pub(crate) fn get(&self) -> Counts {
-        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        *lock(&self.0)
     }
 }
 

@@ -3,7 +3,7 @@
 use super::{Awaited, Known, PAUSE, VulkanLane};
 use crate::lane::native::Native;
 use folio_core::hal::{Foreign, HalError, Head, Param};
-use std::sync::PoisonError;
+use folio_driver::lock;
 
 impl VulkanLane {
     /// Calls a closure that records commands, without the lane's state: nobody else records or
@@ -43,7 +43,7 @@ impl VulkanLane {
         drop(state);
         // The task may do anything, and wait for threads that are in calls.
         drop(inside);
-        let copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+        let copying = lock(&self.copying);
         let native = Native::new(&self.core, batch.commands, params);
         let called = native.and_then(|native| task.call(&native));
         drop(copying);
@@ -58,7 +58,7 @@ impl VulkanLane {
         }
         drop(state);
         // What a task has returned is dropped by whoever is told.
-        called.unwrap_or_else(|error| self.fail(head.tick, error));
+        called.unwrap_or_else(|error| self.retired.fail(head.tick, error));
         Ok(())
     }
 

@@ -23,7 +23,6 @@
 use crate::device::platform::driver;
 use crate::device::queues::Use;
 use crate::device::{Core, Loaded, Opened};
-use crate::kernels::reduce::Scratch;
 use crate::kernels::threads::{Patch, Words};
 #[cfg(test)]
 use crate::lane::audit::{Event, Uses};
@@ -37,10 +36,12 @@ use crate::memory::arena::{Arena, Piece, RECORD, Store};
 use ash::vk;
 use ash::vk::Handle;
 use folio_core::hal::{Calls, Graph, HalError, KernelRef, Node, Op, Tick};
+use folio_driver::lock;
+use folio_driver::reduce::Scratch;
 use folio_kernel::emit::spirv::Module;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A graph of this backend.
 pub(crate) struct VulkanGraph {
@@ -81,7 +82,7 @@ pub(crate) struct Recording {
     pool: vk::CommandPool,
     commands: vk::CommandBuffer,
     arenas: [Arena; Store::COUNT],
-    scratch: Scratch,
+    scratch: Scratch<Block>,
     blocks: Vec<Block>,
     /// By node.
     records: Vec<Spot>,
@@ -159,7 +160,7 @@ impl VulkanGraph {
     }
 
     fn lock(&self) -> MutexGuard<'_, Nodes> {
-        self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.nodes)
     }
 
     /// What a replay that is issued now executes, and what it writes before.
@@ -391,11 +392,10 @@ impl Drop for Recording {
         }
         let core = &self.core;
         let _inside = core.inside();
-        for block in self.blocks.drain(..) {
+        for block in self.blocks.drain(..).chain(self.scratch.drain()) {
             core.memory.release(&core.device, block);
         }
         self.arenas.iter_mut().for_each(|arena| arena.destroy(core));
-        self.scratch.destroy(core);
         // SAFETY: batches that execute it hold it until they have ended.
         unsafe { core.device.destroy_command_pool(self.pool, None) };
     }

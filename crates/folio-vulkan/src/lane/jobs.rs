@@ -1,6 +1,5 @@
 //! Jobs: operations as a lane keeps them until they are recorded, or done by the host.
 
-use super::batch::Timed;
 use super::{Awaited, Known, State, VulkanLane};
 use crate::device::{Core, Loaded};
 use crate::kernels::threads::records;
@@ -10,7 +9,9 @@ use crate::memory::pageable::HostCopy;
 use folio_core::hal::{
     Args, Argument, CopyRect, FillRect, Geometry, HalError, Param, Tick, Timing,
 };
-use std::sync::{Arc, MutexGuard, PoisonError};
+use folio_driver::lock;
+use folio_driver::rect::span;
+use std::sync::{Arc, MutexGuard};
 
 /// An operation.
 pub(crate) struct Job {
@@ -30,7 +31,7 @@ pub(crate) enum Work {
         _held: Vec<Arc<Block>>,
     },
     /// One end at least is memory that only the host reaches.
-    HostCopy(HostCopy),
+    HostCopy(Box<HostCopy>),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Box<Launch>),
     Replay(Turn),
@@ -67,6 +68,12 @@ impl<'a> Asked<'a> {
         Asked { geometry, params, scalars, proved, arguments }
     }
 
+    /// What it passes.
+    pub(crate) fn args(&self) -> Args<'a> {
+        let Asked { params, scalars: blob, proved, arguments, .. } = *self;
+        Args { blob, params, proved, arguments }
+    }
+
     /// How long the device takes for it, about.
     pub(crate) fn estimate(&self, core: &Core, code: &Loaded) -> u64 {
         let items = self.geometry.range.iter().map(|n| *n as u64).product();
@@ -90,7 +97,7 @@ impl Work {
         });
         match is_reached {
             true => Work::Copy { rects: found, _held: held },
-            false => Work::HostCopy(HostCopy::new(rects.to_vec())),
+            false => Work::HostCopy(Box::new(HostCopy::new(rects.to_vec()))),
         }
     }
 
@@ -128,11 +135,6 @@ impl Work {
             arguments: args.arguments.to_vec(),
         }))
     }
-}
-
-/// Bytes from the first to the last of a rectangle.
-fn span(pitch: [u64; 2], [slices, rows, bytes]: [u64; 3]) -> u64 {
-    slices.saturating_sub(1) * pitch[0] + rows.saturating_sub(1) * pitch[1] + bytes
 }
 
 impl Job {
@@ -229,7 +231,7 @@ impl VulkanLane {
         self.open(state, tick);
         let time = queued.and_then(|queued| Some((queued, self.begin_time(state)?)));
         if let Err(error) = self.core.told(record(state)) {
-            self.fail(tick, error);
+            self.retired.fail(tick, error);
         }
         if let Some((queued, own)) = time {
             self.end_time(state, (tick, queued), own);
@@ -277,7 +279,7 @@ impl VulkanLane {
         &self,
         mut state: MutexGuard<'_, State>,
         job: Job,
-        mut copy: HostCopy,
+        mut copy: Box<HostCopy>,
         waits: bool,
         host: bool,
     ) -> Step {
@@ -290,7 +292,7 @@ impl VulkanLane {
         }
         state.busy = true;
         drop(state);
-        let _copying = self.copying.lock().unwrap_or_else(PoisonError::into_inner);
+        let _copying = lock(&self.copying);
         let done = copy.run(self, job.tick);
         let mut state = self.lock();
         state.busy = false;
@@ -303,15 +305,15 @@ impl VulkanLane {
             Ok(Some(started)) if job.timed => {
                 let (queued, ended) = (job.queued.min(started), self.core.now());
                 let timing = Timing { queued, started, ended };
-                state.note_time(Timed { tick: job.tick, timing });
+                state.times.note(job.tick, timing);
             }
             Ok(Some(_)) => {}
             Err(error) => {
                 let told = self.core.told::<()>(Err(error));
-                told.unwrap_or_else(|error| self.fail(job.tick, error));
+                told.unwrap_or_else(|error| self.retired.fail(job.tick, error));
             }
         }
-        self.ended(job.tick);
+        self.retired.ended(job.tick);
         Step::Taken
     }
 
@@ -319,7 +321,7 @@ impl VulkanLane {
     pub(super) fn end_with_last(&self, state: &mut State, tick: Tick) {
         match state.flying.back_mut() {
             Some(batch) => batch.last = tick,
-            None => self.ended(tick),
+            None => self.retired.ended(tick),
         }
     }
 }

@@ -40,24 +40,24 @@ pub(crate) mod work;
 use crate::device::Opened;
 use crate::device::platform::driver;
 use crate::device::queues::Use;
-use crate::kernels::reduce::Scratch;
 use crate::kernels::threads::Words;
 use crate::lane::barriers::Hazards;
 use crate::lane::counts::Counts;
 use crate::lane::graph::VulkanGraph;
 use crate::lane::pace::Burst;
+use crate::memory::Block;
 use crate::memory::arena::{Arena, Store};
 use ash::vk;
-use batch::{Batch, Timed};
+use batch::Batch;
 use folio_core::hal::{Calls, HalError, Head, KernelRef, Lane, Lost, Op, Tick, Timing};
+use folio_driver::lock;
+use folio_driver::reduce::Scratch;
+use folio_driver::retire::{Retired, Times};
 use jobs::{Asked, Job, Work};
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
-/// Timings that are kept.
-const TIMINGS: usize = 4096;
 /// How long a thread waits before it looks for other reasons to go on.
 const PAUSE: Duration = Duration::from_millis(2);
 /// The same where there is nothing to wait for.
@@ -73,10 +73,9 @@ pub(crate) struct VulkanLane {
     pub(crate) queue: Use,
     pub(crate) semaphore: vk::Semaphore,
     state: Mutex<State>,
-    failed: Mutex<VecDeque<(Tick, HalError)>>,
+    retired: Retired,
     /// Held by the thread that copies for the lane.
     copying: Mutex<()>,
-    done: AtomicU64,
 }
 
 /// What is known of a tick.
@@ -105,11 +104,11 @@ pub(crate) struct State {
     pub(crate) arenas: [Arena; Store::COUNT],
     /// Between batches.
     hazards: Hazards,
-    pub(crate) scratch: Scratch,
+    pub(crate) scratch: Scratch<Block>,
     /// Of a recording: where its dispatches find their words.
     pub(crate) words: Option<Vec<Words>>,
     queries: batch::Queries,
-    timed: VecDeque<Timed>,
+    times: Times<Timing>,
 }
 
 impl State {
@@ -131,7 +130,7 @@ impl State {
             scratch: Scratch::default(),
             words: None,
             queries: batch::Queries::default(),
-            timed: VecDeque::new(),
+            times: Times::default(),
         }
     }
 }
@@ -147,23 +146,18 @@ impl VulkanLane {
             queue,
             semaphore,
             state: Mutex::new(State::new(pool, value)),
-            failed: Mutex::default(),
+            retired: Retired::default(),
             copying: Mutex::new(()),
-            done: AtomicU64::new(0),
         }))
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn fail(&self, tick: Tick, error: HalError) {
-        self.failed.lock().unwrap_or_else(PoisonError::into_inner).push_back((tick, error));
+        lock(&self.state)
     }
 
     /// How far it is, as far as known.
     pub(crate) fn done(&self) -> Tick {
-        self.done.load(Ordering::Acquire)
+        self.retired.done()
     }
 
     /// What is known of a tick.
@@ -320,22 +314,14 @@ unsafe impl Lane for VulkanLane {
     }
 
     fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
-        let done = self.done();
-        let mut failures = self.failed.lock().unwrap_or_else(PoisonError::into_inner);
-        let (mut ended, left): (Vec<_>, Vec<_>) =
-            failures.drain(..).partition(|(tick, _)| *tick <= done);
-        *failures = left.into();
-        drop(failures);
-        ended.sort_by_key(|(tick, _)| *tick);
-        ended.into_iter().for_each(|(tick, error)| sink(tick, error));
+        self.retired.failures(sink);
     }
 
     fn timing(&self, tick: Tick) -> Option<Timing> {
         if self.done() < tick {
             return None;
         }
-        let state = self.lock();
-        state.timed.iter().rev().find(|timed| timed.tick == tick).map(|timed| timed.timing)
+        self.lock().times.of(tick).copied()
     }
 }
 
@@ -375,7 +361,7 @@ impl Drop for VulkanLane {
                 }
             }
             state.arenas.iter_mut().for_each(|arena| arena.destroy(&core));
-            state.scratch.destroy(&core);
+            state.scratch.drain().for_each(|block| core.memory.release(&core.device, block));
             state.queries.destroy(&core);
             core.device.destroy_command_pool(state.pool, None);
         }

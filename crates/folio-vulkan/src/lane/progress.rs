@@ -4,8 +4,7 @@ use super::{Awaited, SHORT, State, VulkanLane};
 use crate::device::platform::driver;
 use ash::vk;
 use folio_core::hal::Tick;
-use std::sync::PoisonError;
-use std::sync::atomic::Ordering;
+use folio_driver::lock;
 use std::time::Duration;
 
 impl VulkanLane {
@@ -28,11 +27,6 @@ impl VulkanLane {
         self.sweep(&mut self.lock());
     }
 
-    /// Everything up to a tick has ended, and its failures are known.
-    pub(super) fn ended(&self, tick: Tick) {
-        self.done.fetch_max(tick, Ordering::Release);
-    }
-
     /// Waits for so long at most until something may have changed for a tick.
     pub(super) fn pause(&self, tick: Tick, most: Duration) {
         let (value, waits, busy) = {
@@ -48,7 +42,7 @@ impl VulkanLane {
         };
         if busy {
             // The thread that copies holds this.
-            drop(self.copying.lock().unwrap_or_else(PoisonError::into_inner));
+            drop(lock(&self.copying));
             return;
         }
         let _inside = self.core.inside();

@@ -9,6 +9,8 @@ use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
 use ash::vk;
 use folio_core::hal::{CopyRect, FillRect, Geometry, HalError, MemBase, MemRef, Param, Tick};
+use folio_driver::arguments::words;
+use folio_driver::rect::Rect;
 use folio_kernel::{Access, Builder, Kernel, Op, Owner, Scalar};
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -20,35 +22,6 @@ const WORD: u64 = 4;
 /// Bytes of patterns that are copied at once, about.
 const PATTERNS: usize = 4096;
 
-/// Contiguous bytes of a rectangle: where they are at both ends, in bytes from its own places.
-#[derive(Clone, Copy)]
-pub(crate) struct Line {
-    pub(crate) from: u64,
-    pub(crate) to: u64,
-    pub(crate) bytes: u64,
-}
-
-/// How many lines a rectangle has.
-pub(crate) fn lines(rect: &CopyRect) -> u64 {
-    rect.rows()
-}
-
-pub(crate) fn line(rect: &CopyRect, at: u64) -> Line {
-    let [slices, rows, bytes] = rect.extent;
-    let count = lines(rect);
-    let (per_line, rows) = match count {
-        1 => (slices * rows * bytes, 1),
-        _ if count == slices && rows > 1 => (rows * bytes, 1),
-        _ => (bytes, rows),
-    };
-    let (slice, row) = (at / rows, at % rows);
-    Line {
-        from: rect.src.offset + slice * rect.src_pitch[0] + row * rect.src_pitch[1],
-        to: rect.dst.offset + slice * rect.dst_pitch[0] + row * rect.dst_pitch[1],
-        bytes: per_line,
-    }
-}
-
 impl VulkanLane {
     /// Records a copy between memory of the device, of rectangles that may all be copied at once.
     pub(crate) fn copy(&self, state: &mut State, rects: &[CopyRect]) -> Result<(), HalError> {
@@ -59,14 +32,8 @@ impl VulkanLane {
         let batch = self.open_now(state)?;
         batch.accesses(&self.core, Kinds::of(Kind::Transfer), &uses);
         for (rect, (from, to)) in rects.iter().zip(&ends) {
-            let region = |at| {
-                let line = line(rect, at);
-                vk::BufferCopy::default()
-                    .src_offset(from.ahead + line.from)
-                    .dst_offset(to.ahead + line.to)
-                    .size(line.bytes)
-            };
-            self.copy_regions(batch.commands, (from.buffer, to.buffer), lines(rect), region);
+            let rows = regions(&Rect::from(rect), [from.ahead, to.ahead]);
+            self.copy_regions(batch.commands, (from.buffer, to.buffer), rows);
         }
         Ok(())
     }
@@ -76,12 +43,10 @@ impl VulkanLane {
         &self,
         commands: vk::CommandBuffer,
         (from, to): (vk::Buffer, vk::Buffer),
-        count: u64,
-        region: impl Fn(u64) -> vk::BufferCopy,
+        mut left: impl Iterator<Item = vk::BufferCopy>,
     ) {
-        let mut left = 0..count;
         loop {
-            let regions: Vec<_> = left.by_ref().take(REGIONS).map(&region).collect();
+            let regions: Vec<_> = left.by_ref().take(REGIONS).collect();
             if regions.is_empty() {
                 return;
             }
@@ -91,17 +56,16 @@ impl VulkanLane {
         }
     }
 
-    /// Records regions between two buffers that nothing else in the batch uses.
-    pub(crate) fn regions(
+    /// Records a copy between two buffers that nothing else in the batch uses, so many bytes ahead.
+    pub(crate) fn copy_part(
         &self,
         state: &mut State,
-        (from, to): (vk::Buffer, vk::Buffer),
-        regions: &[vk::BufferCopy],
+        buffers: (vk::Buffer, vk::Buffer),
+        ahead: [u64; 2],
+        part: &Rect,
     ) -> Result<(), HalError> {
         let commands = self.open_now(state)?.commands;
-        // SAFETY: within the buffers, without overlap (the caller's part); the command buffer is
-        // being recorded.
-        unsafe { self.core.device.cmd_copy_buffer(commands, from, to, regions) };
+        self.copy_regions(commands, buffers, regions(part, ahead));
         Ok(())
     }
 
@@ -169,12 +133,11 @@ impl VulkanLane {
         (rect, to): (&FillRect, &Block),
         word: u32,
     ) -> Result<(), HalError> {
-        let (same, commands) = (as_copy(rect), self.open_now(state)?.commands);
-        for at in 0..lines(&same) {
-            let line = line(&same, at);
-            let (device, offset) = (&self.core.device, to.ahead + line.to);
+        let commands = self.open_now(state)?.commands;
+        for row in Rect::from(rect).rows() {
+            let (device, offset) = (&self.core.device, to.ahead + row.dst);
             // SAFETY: within the buffer, in whole words; the command buffer is being recorded.
-            unsafe { device.cmd_fill_buffer(commands, to.buffer, offset, line.bytes, word) };
+            unsafe { device.cmd_fill_buffer(commands, to.buffer, offset, row.bytes, word) };
         }
         Ok(())
     }
@@ -190,19 +153,18 @@ impl VulkanLane {
         let bytes = length * (PATTERNS / length).max(1);
         let source = self.piece(state, bytes.div_ceil(8))?;
         let repeated: Vec<u8> = pattern.iter().copied().cycle().take(bytes).collect();
-        source.write(&words_of(&repeated));
-        let (same, commands, bytes) = (as_copy(rect), self.open_now(state)?.commands, bytes as u64);
-        for at in 0..lines(&same) {
-            let line = line(&same, at);
+        source.write(&words(&repeated).collect::<Vec<_>>());
+        let (commands, bytes) = (self.open_now(state)?.commands, bytes as u64);
+        for row in Rect::from(rect).rows() {
             let region = |nth| {
                 let ahead = nth * bytes;
                 vk::BufferCopy::default()
                     .src_offset(source.offset)
-                    .dst_offset(to.ahead + line.to + ahead)
-                    .size(bytes.min(line.bytes - ahead))
+                    .dst_offset(to.ahead + row.dst + ahead)
+                    .size(bytes.min(row.bytes - ahead))
             };
-            let count = line.bytes.div_ceil(bytes);
-            self.copy_regions(commands, (source.buffer, to.buffer), count, region);
+            let all = (0..row.bytes.div_ceil(bytes)).map(region);
+            self.copy_regions(commands, (source.buffer, to.buffer), all);
         }
         Ok(())
     }
@@ -223,7 +185,7 @@ impl VulkanLane {
         let [slices, rows, bytes] = rect.extent;
         let (rows, bytes) = (rows as usize, bytes as usize);
         let pitch = if rows == 1 { bytes } else { rect.pitch[1] as usize };
-        let words = words_of(pattern);
+        let words: Vec<u64> = words(pattern).collect();
         let source = self.piece(state, words.len())?;
         source.write(&words);
         for slice in 0..slices {
@@ -261,24 +223,14 @@ impl VulkanLane {
     }
 }
 
-/// Bytes as words, the last one filled up with zeros.
-fn words_of(bytes: &[u8]) -> Vec<u64> {
-    let mut words = vec![0; bytes.len().div_ceil(8)];
-    for (at, byte) in bytes.iter().enumerate() {
-        words[at / 8] |= u64::from(*byte) << (8 * (at % 8));
-    }
-    words
-}
-
-/// The lines of a fill are those of a copy onto itself.
-fn as_copy(rect: &FillRect) -> CopyRect {
-    CopyRect {
-        src: rect.dst,
-        src_pitch: rect.pitch,
-        dst: rect.dst,
-        dst_pitch: rect.pitch,
-        extent: rect.extent,
-    }
+/// The rows of a rectangle between buffers, so many bytes ahead.
+fn regions(rect: &Rect, [from, to]: [u64; 2]) -> impl Iterator<Item = vk::BufferCopy> + use<> {
+    rect.rows().map(move |row| {
+        vk::BufferCopy::default()
+            .src_offset(from + row.src)
+            .dst_offset(to + row.dst)
+            .size(row.bytes)
+    })
 }
 
 /// `to[row, column] = pattern[column % length]`

@@ -9,7 +9,6 @@
 pub(crate) mod arena;
 #[cfg(unix)]
 pub(crate) mod external;
-pub(crate) mod host;
 pub(crate) mod imports;
 pub(crate) mod pageable;
 pub(crate) mod stages;
@@ -18,13 +17,14 @@ pub(crate) mod types;
 use crate::device::Core;
 use crate::device::names::Names;
 use crate::device::platform::{Found, driver};
-use crate::handles::Handles;
 use crate::memory::types::{Purpose, best};
 use ash::vk;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
     PointerInfo, RawMemory,
 };
+use folio_driver::lock;
+use folio_driver::memory::Handles;
 use gpu_allocator::vulkan::{
     AllocationCreateDesc, AllocationScheme, Allocator, AllocatorCreateDesc,
 };
@@ -173,7 +173,7 @@ impl Memory {
     }
 
     fn allocator(&self) -> MutexGuard<'_, Allocator> {
-        self.allocator.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.allocator)
     }
 
     /// Of those types of memory, the best ones for a purpose.
@@ -354,7 +354,7 @@ impl Memory {
     }
 
     fn addresses(&self) -> MutexGuard<'_, Addresses> {
-        self.addresses.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.addresses)
     }
 
     pub(crate) fn find(&self, handle: u64) -> Result<Arc<Block>, HalError> {
@@ -468,7 +468,7 @@ impl Core {
         self.memory.addresses().of(&block).remove(&block.known_by());
         self.memory.in_use.fetch_sub(block.counted(), Ordering::Relaxed);
         // Who looks at a block right now lets go of it soon.
-        let mut leaving = self.memory.leaving.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut leaving = lock(&self.memory.leaving);
         leaving.push(block);
         let (gone, stay): (Vec<_>, Vec<_>) =
             leaving.drain(..).partition(|block| Arc::strong_count(block) == 1);

@@ -7,31 +7,27 @@
 //! of the lane's semaphore says when it has ended.
 
 use crate::device::Core;
-use crate::lane::work::{Line, REGIONS, line, lines};
+use crate::lane::work::REGIONS;
 use crate::lane::{State, VulkanLane};
 use crate::memory::Block;
-use crate::memory::host::{Move, copy_all};
 use crate::memory::stages::STAGE;
-use ash::vk;
 use folio_core::hal::{CopyRect, HalError, HostPtr, MemBase, MemRef, Tick};
+use folio_driver::host::{Rows, copy};
+use folio_driver::rect::{Cut, Parts, Rect};
 use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Parts of a copy that are on their way at once.
 const TURNS: usize = 2;
-/// Into so many parts a rectangle is cut if they have the least bytes, so that the host's share and
-/// the device's overlap in small ones, too.
-const PARTS: u64 = 4;
-/// Bytes of a part, at least: a submission costs some microseconds.
-const LEAST: u64 = 1 << 20;
+/// A rectangle is cut so that the host's share and the device's overlap in small ones, too. A
+/// submission costs some microseconds.
+const CUT: Cut = Cut { parts: 4, least: 1 << 20, most: STAGE, rows: REGIONS as u64 };
 
 /// A copy by the host, as far as it has come.
 pub(crate) struct HostCopy {
-    rects: Vec<CopyRect>,
-    rect: usize,
-    /// The next line, and where in it to go on.
-    line: u64,
-    byte: u64,
+    rects: std::vec::IntoIter<CopyRect>,
+    /// The rectangle that has been begun, and its parts that have not.
+    current: Option<(CopyRect, Parts)>,
     /// When it began, since everything ahead had ended.
     begun: Option<u64>,
     /// Parts that the device has been given, the first one first.
@@ -47,23 +43,26 @@ struct Part {
     /// The value of the lane's semaphore when the device has ended.
     value: u64,
     /// To the host: what goes where it belongs then.
-    lands: Vec<Move>,
+    landing: Option<Landing>,
 }
 
-// SAFETY: addresses of the host's memory, which stays until the tick is reached (the HAL's
-// contract), and which the one thread that runs the copy uses in the lane's order.
-unsafe impl Send for HostCopy {}
+/// Bytes in a stage, and where they belong.
+struct Landing {
+    from: Rows,
+    to: Rows,
+    extent: [u64; 3],
+}
 
-/// One end of a line.
+/// One end of a rectangle.
 enum End {
-    Host(*mut u8),
+    Host(HostPtr),
     Device(Arc<Block>),
 }
 
 impl HostCopy {
     pub(crate) fn new(rects: Vec<CopyRect>) -> HostCopy {
-        let (flying, wrong) = (VecDeque::new(), None);
-        HostCopy { rects, rect: 0, line: 0, byte: 0, begun: None, flying, wrong }
+        let (rects, flying) = (rects.into_iter(), VecDeque::new());
+        HostCopy { rects, current: None, begun: None, flying, wrong: None }
     }
 
     /// Parts of it may be on their way: it need not wait for anything ahead.
@@ -99,75 +98,45 @@ impl HostCopy {
 
     /// Begins the next part; false if there is none, or no stage for it as long as others fly.
     fn next(&mut self, lane: &VulkanLane, tick: Tick) -> Result<bool, HalError> {
-        let Some(rect) = self.rects.get(self.rect).copied() else { return Ok(false) };
+        let current = self.current.take().filter(|(_, parts)| !parts.is_over());
+        let next = || self.rects.next().map(|rect| (rect, Rect::from(&rect).parts(&CUT)));
+        let Some((rect, parts)) = current.or_else(next) else { return Ok(false) };
+        let host = (lane, tick);
         match (end(lane, &rect.src)?, end(lane, &rect.dst)?) {
             (End::Host(from), End::Host(to)) => {
-                self.by_host(&rect, from, to);
+                let Rect { src, src_pitch, dst, dst_pitch, extent } = Rect::from(&rect).joined();
+                let (from, to) =
+                    (Rows::ahead(from, src, src_pitch), Rows::ahead(to, dst, dst_pitch));
+                // SAFETY: both are within memory that is there, do not overlap, and nothing else
+                // uses them against the operation (the HAL's contract); what the device has written
+                // is visible, since its batches have ended.
+                unsafe { copy(&from, &to, extent) };
                 Ok(true)
             }
             (End::Device(_), End::Device(_)) => {
-                self.next_rect();
-                self.fly((lane, tick), (None, vec![]), |state| lane.copy(state, &[rect]))
+                self.fly(host, (None, None), |state| lane.copy(state, &[rect]))
             }
-            (End::Host(from), End::Device(to)) => self.stage_up((lane, tick), &rect, from, &to),
-            (End::Device(from), End::Host(to)) => self.stage_down((lane, tick), &rect, &from, to),
-        }
-    }
-
-    fn next_rect(&mut self) {
-        self.rect += 1;
-        (self.line, self.byte) = (0, 0);
-    }
-
-    /// All of a rectangle, whose two ends are mapped.
-    fn by_host(&mut self, rect: &CopyRect, from: *mut u8, to: *mut u8) {
-        let moves = |at| {
-            let Line { from: ahead, to: behind, bytes } = line(rect, at);
-            let (from, into) =
-                (from.wrapping_add(ahead as usize), to.wrapping_add(behind as usize));
-            Move { from, into, bytes: bytes as usize }
-        };
-        let mut left = (0..lines(rect)).map(moves).peekable();
-        while left.peek().is_some() {
-            let moves: Vec<Move> = left.by_ref().take(REGIONS).collect();
-            // SAFETY: both are within memory that is there, do not overlap, and nothing else uses
-            // them against the operation (the HAL's contract); what the device has written is
-            // visible, since its batches have ended.
-            unsafe { copy_all(&moves) };
-        }
-        self.next_rect();
-    }
-
-    /// The next part of a rectangle: its lines.
-    fn part(&mut self, rect: &CopyRect) -> Vec<Line> {
-        let (mut part, mut left) = (vec![], (rect.bytes() / PARTS).clamp(LEAST, STAGE));
-        while self.line < lines(rect) && left > 0 && part.len() < REGIONS {
-            let whole = line(rect, self.line);
-            let rest = whole.bytes - self.byte;
-            let now = rest.min(left);
-            part.push(Line { from: whole.from + self.byte, to: whole.to + self.byte, bytes: now });
-            left -= now;
-            if now == rest {
-                (self.line, self.byte) = (self.line + 1, 0);
-            } else {
-                self.byte += now;
+            (End::Host(from), End::Device(to)) => {
+                self.current = Some((rect, parts));
+                self.stage_up(host, from, &to)
+            }
+            (End::Device(from), End::Host(to)) => {
+                self.current = Some((rect, parts));
+                self.stage_down(host, &from, to)
             }
         }
-        if self.line == lines(rect) {
-            self.next_rect();
-        }
-        part
     }
 
-    /// A stage, and where the host finds it; none if there is none before those that fly are back.
-    fn stage(&self, core: &Core) -> Result<Option<(Block, *mut u8)>, HalError> {
+    /// The next part, a stage for it, and where the host finds that; none if there is no stage
+    /// before those that fly are back.
+    fn stage(&mut self, core: &Core) -> Result<Option<(Rect, Block, HostPtr)>, HalError> {
         let stage = match core.stages.take(core) {
             Err(_) if !self.flying.is_empty() => return Ok(None),
             taken => taken?,
         };
-        match stage.host {
-            Some(HostPtr(at)) => Ok(Some((stage, at))),
-            None => {
+        match (stage.host, self.current.as_mut().and_then(|(_, parts)| parts.next())) {
+            (Some(at), Some(part)) => Ok(Some((part, stage, at))),
+            _ => {
                 core.stages.give(core, stage);
                 Err(HalError::unsupported("memory without an address of the host"))
             }
@@ -177,59 +146,47 @@ impl HostCopy {
     fn stage_up(
         &mut self,
         (lane, tick): (&VulkanLane, Tick),
-        rect: &CopyRect,
-        from: *mut u8,
+        from: HostPtr,
         to: &Arc<Block>,
     ) -> Result<bool, HalError> {
-        let Some((stage, base)) = self.stage(&lane.core)? else { return Ok(false) };
-        let (mut at, mut regions, mut moves) = (0, vec![], vec![]);
-        for line in self.part(rect) {
-            let into = base.wrapping_add(at as usize);
-            let from = from.wrapping_add(line.from as usize);
-            moves.push(Move { from, into, bytes: line.bytes as usize });
-            let region = vk::BufferCopy::default().src_offset(at).size(line.bytes);
-            regions.push(region.dst_offset(to.ahead + line.to));
-            at += line.bytes;
-        }
+        let Some((part, stage, at)) = self.stage(&lane.core)? else { return Ok(false) };
+        let from = Rows::ahead(from, part.src, part.src_pitch);
+        let staged = Rows { at, pitch: part.to_packed(0).dst_pitch };
         // SAFETY: the host's memory is there (the HAL's contract); the stage has room, and the
         // device does not use it now.
-        unsafe { copy_all(&moves) };
-        let buffers = (stage.buffer, to.buffer);
-        self.fly((lane, tick), (Some(stage), vec![]), |state| {
-            lane.regions(state, buffers, &regions)
+        unsafe { copy(&from, &staged, part.extent) };
+        let (buffers, part) = ((stage.buffer, to.buffer), part.from_packed(0));
+        self.fly((lane, tick), (Some(stage), None), |state| {
+            lane.copy_part(state, buffers, [0, to.ahead], &part)
         })
     }
 
     fn stage_down(
         &mut self,
         (lane, tick): (&VulkanLane, Tick),
-        rect: &CopyRect,
         from: &Arc<Block>,
-        to: *mut u8,
+        to: HostPtr,
     ) -> Result<bool, HalError> {
-        let Some((stage, base)) = self.stage(&lane.core)? else { return Ok(false) };
-        let (mut at, mut regions, mut lands) = (0, vec![], vec![]);
-        for line in self.part(rect) {
-            let region = vk::BufferCopy::default().src_offset(from.ahead + line.from);
-            regions.push(region.dst_offset(at).size(line.bytes));
-            let (from, into) = (base.wrapping_add(at as usize), to.wrapping_add(line.to as usize));
-            lands.push(Move { from, into, bytes: line.bytes as usize });
-            at += line.bytes;
-        }
-        let buffers = (from.buffer, stage.buffer);
-        self.fly((lane, tick), (Some(stage), lands), |state| lane.regions(state, buffers, &regions))
+        let Some((part, stage, at)) = self.stage(&lane.core)? else { return Ok(false) };
+        let to = Rows::ahead(to, part.dst, part.dst_pitch);
+        let (buffers, part) = ((from.buffer, stage.buffer), part.to_packed(0));
+        let staged = Rows { at, pitch: part.dst_pitch };
+        let landing = Landing { from: staged, to, extent: part.extent };
+        self.fly((lane, tick), (Some(stage), Some(landing)), |state| {
+            lane.copy_part(state, buffers, [from.ahead, 0], &part)
+        })
     }
 
     /// Gives the device a part, which keeps its stage.
     fn fly(
         &mut self,
         (lane, tick): (&VulkanLane, Tick),
-        (stage, lands): (Option<Block>, Vec<Move>),
+        (stage, landing): (Option<Block>, Option<Landing>),
         record: impl FnOnce(&mut State) -> Result<(), HalError>,
     ) -> Result<bool, HalError> {
         match lane.submit_part(tick, record) {
             Ok(value) => {
-                self.flying.push_back(Part { stage, value, lands });
+                self.flying.push_back(Part { stage, value, landing });
                 Ok(true)
             }
             Err(error) => {
@@ -244,9 +201,11 @@ impl HostCopy {
     fn land(&mut self, lane: &VulkanLane) {
         lane.look();
         while let Some(part) = self.flying.pop_front_if(|part| lane.has_passed(part.value)) {
-            // SAFETY: the host's memory is there (the HAL's contract); the device has ended, and
-            // what it has written is visible to the host, since its batch has ended.
-            unsafe { copy_all(&part.lands) };
+            if let Some(Landing { from, to, extent }) = part.landing {
+                // SAFETY: the host's memory is there (the HAL's contract); the device has ended,
+                // and what it has written is visible to the host, since its batch has ended.
+                unsafe { copy(&from, &to, extent) };
+            }
             part.stage.into_iter().for_each(|stage| lane.core.stages.give(&lane.core, stage));
         }
     }
@@ -255,11 +214,11 @@ impl HostCopy {
 /// Where a place is: by an address of the host if there is one.
 fn end(lane: &VulkanLane, at: &MemRef) -> Result<End, HalError> {
     match at.base {
-        MemBase::Host(HostPtr(base)) => Ok(End::Host(base)),
+        MemBase::Host(base) => Ok(End::Host(base)),
         MemBase::Device { .. } => {
             let block = lane.block(at)?;
             Ok(match block.host {
-                Some(HostPtr(base)) => End::Host(base),
+                Some(base) => End::Host(base),
                 None => End::Device(block),
             })
         }

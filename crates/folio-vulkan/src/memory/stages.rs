@@ -5,6 +5,7 @@ use crate::device::Core;
 use crate::lane::counts::Counts;
 use crate::memory::Block;
 use folio_core::hal::{AllocKind, HalError};
+use folio_driver::lock;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Bytes of a stage. The allocator has four of them in one piece of the driver's memory.
@@ -18,7 +19,7 @@ pub(crate) struct Stages(Mutex<Vec<Block>>);
 
 impl Stages {
     fn lock(&self) -> MutexGuard<'_, Vec<Block>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// Takes a kept stage, or allocates one.

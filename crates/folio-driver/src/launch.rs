@@ -1,0 +1,197 @@
+//! Launches of emitted texts: which text computes which columns, in blocks and in grids.
+
+use folio_core::hal::{Geometry, HalError};
+use folio_kernel::emit::{COMBINED, Grid, Texts, Threads};
+use std::ops::Range;
+
+/// Items of a row that one thread computes, at least and at most, where threads take rows.
+const RUN: [u64; 2] = [64, 16_384];
+/// Such threads for each compute unit, if there are so many items: rows take differently long.
+const RUNS: u64 = 8;
+
+/// What a device makes of one text.
+#[derive(Clone, Copy, Debug)]
+pub struct Fit {
+    /// Threads of a block, where threads are items and no groups; the slowest dimension first.
+    pub block: [u64; 3],
+    /// Threads of a block that combines values.
+    pub lanes: u64,
+    /// Compute units.
+    pub units: u64,
+}
+
+/// Blocks of threads, the slowest dimension first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Blocks {
+    /// Threads of a block.
+    pub threads: [u64; 3],
+    /// Blocks of the launch in each dimension.
+    pub count: [u64; 3],
+    /// Blocks of the launch.
+    pub total: u64,
+    /// What the text is told of the launch.
+    pub grid: Grid,
+    /// How far apart the first positions of two blocks are.
+    step: [u64; 3],
+}
+
+/// The parts of a launch: texts, and the columns that each computes.
+pub type Parts<T> = [Option<(T, Range<u64>)>; 2];
+
+/// Up to a column the text for several items, then the text for each. `several` and `each` make
+/// them ready, if they are needed; where `several` gives none, the other text computes all.
+pub fn parts<'t, T, U>(
+    texts: &'t Texts<T>,
+    geometry: &Geometry,
+    (units, proved): (u64, bool),
+    several: impl FnOnce(&'t T) -> Option<U>,
+    each: impl FnOnce(&'t T) -> Result<U, HalError>,
+) -> Result<Parts<U>, HalError> {
+    let range = geometry.range.map(|n| n as u64);
+    let tiled = texts.several(range, units).filter(|_| proved);
+    let tiled = tiled.and_then(|(text, columns)| Some((several(text)?, 0..columns)));
+    let rest = tiled.as_ref().map_or(0, |(_, columns)| columns.end)..range[2];
+    let is_left = tiled.is_none() || !rest.is_empty();
+    let rest = is_left.then(|| Ok::<_, HalError>((each(texts.text(proved))?, rest))).transpose()?;
+    Ok([tiled, rest])
+}
+
+/// The product, if it can be counted.
+pub fn volume(dims: [u64; 3]) -> Option<u64> {
+    dims.into_iter().try_fold(1, u64::checked_mul)
+}
+
+/// The error of a launch whose threads cannot be counted.
+pub fn beyond() -> HalError {
+    HalError::unsupported("a launch of this size")
+}
+
+impl Blocks {
+    /// The blocks of a launch, as far as it is of these columns.
+    pub fn new(
+        threads: Threads,
+        fit: &Fit,
+        geometry: &Geometry,
+        columns: Range<u64>,
+    ) -> Result<Blocks, HalError> {
+        let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
+        let part = [range[0], range[1], columns.end - columns.start];
+        let (block, all) = match (threads, geometry.group) {
+            (Threads::Items { .. }, _) => (fit.block, part),
+            (Threads::Rows, _) => ([1; 3], [range[0], range[1], runs(part, fit.units)]),
+            (Threads::Linear, _) => {
+                let blocks = volume(range).ok_or_else(beyond)?.div_ceil(COMBINED);
+                let all = blocks.checked_mul(fit.lanes).ok_or_else(beyond)?;
+                ([1, 1, fit.lanes], [1, 1, all])
+            }
+            (Threads::Groups, Some(group)) => (group.map(|n| n as u64), part),
+            (Threads::Groups, None) => return Err(HalError::unsupported("groups of no size")),
+        };
+        let items = threads.items(block);
+        let count = std::array::from_fn(|d| all[d].div_ceil(items[d]));
+        let (first, step) = match threads {
+            Threads::Items { .. } | Threads::Rows => {
+                ([offset[0], offset[1], offset[2] + columns.start], items)
+            }
+            // Their first position is a block's number.
+            Threads::Groups | Threads::Linear => ([0; 3], [1; 3]),
+        };
+        let total = volume(count).ok_or_else(beyond)?;
+        let grid = Grid { first, range, offset, groups: count };
+        Ok(Blocks { threads: block, count, total, grid, step })
+    }
+
+    /// Gives `each` the launch in grids of at most so many blocks: what the text is told of the
+    /// grid, and its blocks.
+    pub fn split(
+        &self,
+        most: [u64; 3],
+        mut each: impl FnMut(&Grid, [u64; 3]) -> Result<(), HalError>,
+    ) -> Result<(), HalError> {
+        if (0..3).all(|d| (1..=most[d]).contains(&self.count[d])) {
+            return each(&self.grid, self.count);
+        }
+        let steps = |d: usize| (0..self.count[d]).step_by(most[d].max(1) as usize);
+        for slice in steps(0) {
+            for row in steps(1) {
+                for column in steps(2) {
+                    let begin = [slice, row, column];
+                    let mut grid = self.grid;
+                    grid.first = std::array::from_fn(|d| grid.first[d] + begin[d] * self.step[d]);
+                    each(&grid, std::array::from_fn(|d| (self.count[d] - begin[d]).min(most[d])))?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// How many threads share a row of a launch of this size.
+fn runs(range: [u64; 3], units: u64) -> u64 {
+    let items = range.iter().fold(1, |n: u64, d| n.saturating_mul(*d));
+    let run = items / units.saturating_mul(RUNS).max(1);
+    range[2].div_ceil(run.clamp(RUN[0], RUN[1]))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests may panic")]
+mod tests {
+    use super::*;
+
+    const FIT: Fit = Fit { block: [1, 4, 32], lanes: 256, units: 4 };
+
+    fn blocks(threads: Threads, geometry: &Geometry) -> Result<Blocks, HalError> {
+        Blocks::new(threads, &FIT, geometry, 0..geometry.range[2] as u64)
+    }
+
+    #[test]
+    fn blocks_hold_all_items() {
+        let items = Geometry { offset: [0, 0, 7], ..Geometry::new(3, [2, 9, 100]) };
+        let groups = Geometry { group: Some([1, 3, 50]), ..items };
+        for (threads, geometry, count, first) in [
+            (Threads::Items { tile: 1 }, items, [2, 3, 4], [0, 0, 7]),
+            (Threads::Items { tile: 4 }, items, [2, 3, 1], [0, 0, 7]),
+            (Threads::Rows, items, [2, 9, 2], [0, 0, 7]),
+            (Threads::Groups, groups, [2, 3, 2], [0; 3]),
+            (Threads::Linear, items, [1, 1, 1], [0; 3]),
+        ] {
+            let made = blocks(threads, &geometry).unwrap();
+            assert_eq!((made.count, made.grid.first), (count, first), "{threads:?}");
+            assert_eq!(made.total, count.iter().product::<u64>());
+        }
+        assert!(blocks(Threads::Groups, &items).is_err());
+        assert!(blocks(Threads::Linear, &Geometry::new(3, [1 << 40, 1 << 40, 1])).is_err());
+    }
+
+    #[test]
+    fn grids_cover_the_blocks_once() {
+        let geometry = Geometry { offset: [0, 5, 0], ..Geometry::new(3, [2, 40, 1000]) };
+        let made = blocks(Threads::Items { tile: 1 }, &geometry).unwrap();
+        assert_eq!(made.count, [2, 10, 32]);
+        let (mut seen, mut firsts) = (0, vec![]);
+        let mut note = |grid: &Grid, count: [u64; 3]| {
+            seen += count.iter().product::<u64>();
+            firsts.push(grid.first);
+            Ok(())
+        };
+        made.split([2, 4, 32], &mut note).unwrap();
+        assert_eq!(seen, made.total);
+        assert_eq!(firsts, [[0, 5, 0], [0, 21, 0], [0, 37, 0]]);
+        let mut grids = 0;
+        made.split([65_535; 3], |grid, count| {
+            grids += 1;
+            assert_eq!((*grid, count), (made.grid, made.count));
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(grids, 1);
+    }
+
+    #[test]
+    fn long_rows_are_shared_by_threads() {
+        assert_eq!(runs([1, 1, 10], 4), 1);
+        assert_eq!(runs([1, 1, 64 * 32], 4), 32);
+        assert_eq!(runs([1, 1, 1 << 30], 4), (1 << 30) / 16_384);
+        assert_eq!(runs([1000, 1, 64], 0), 1);
+    }
+}

@@ -1,0 +1,559 @@
+//! Runs and blocks whose texts change with the rule that a run is one command. Each test has the
+//! text of today, and a comment that names the rule and the text that follows from it.
+//!
+//! The rule: a run of an executable, or a block that comes again, is *one command*. All of it waits
+//! for what any of its commands waits for, and it fails as one. It is cut only at host tasks, at
+//! commands that may fail by themselves, at conditions that the device cannot decide, and where
+//! memory of another device is brought.
+
+use crate::scene::{Commands, N, Numbers, Scene};
+use folio::prelude::*;
+use folio_core::Graph;
+
+fn block(s: &Scene, build: impl FnOnce(&Queue)) {
+    s.q.batch(|q| {
+        build(q);
+        Ok(())
+    })
+    .unwrap();
+}
+
+/// A block of two commands of one buffer.
+fn twice(s: &Scene, x: &Numbers) {
+    block(s, |q| {
+        q.bump(1, x);
+        q.bump(2, x);
+    });
+}
+
+/// Rule: a condition that the device decides cuts nothing, so the run is one operation:
+/// `replay [a: run flag; b: run x; c: by flag {..} after a b; d: run x after c]`.
+#[test]
+fn a_choice_of_the_device_is_an_operation_of_its_own() {
+    let s = Scene::new();
+    let [flag, x] = s.present(["flag", "x"]);
+    let body = s.made(|g| {
+        g.bump(1, &x);
+        g.bump(2, &x);
+    });
+    let run = s.warm(|g| {
+        g.bump(1, &flag);
+        g.bump(1, &x);
+        g.if_(&[], flag.slice([0], [1]).unwrap(), &body).unwrap();
+        g.bump(1, &x);
+    });
+    check!(
+        s.held(|| s.go(&run)),
+        "1 a0: run flag",
+        "2 a1: run x",
+        "3 a0: replay [a: by flag {run x, run x}] after 1 2",
+        "4 a0: run x after 3"
+    );
+}
+
+/// Rule: as above; also a loop, whose limit fails all of the run.
+#[test]
+fn a_loop_of_the_device_is_an_operation_of_its_own() {
+    let s = Scene::new();
+    let [left, x] = s.present(["left", "x"]);
+    let body = s.made(|g| {
+        g.bump(1, &x);
+        g.bump(-1, &left);
+    });
+    let run = s.warm(|g| {
+        g.set(&left, 3);
+        g.while_(&[], left.slice([0], [1]).unwrap(), 10, &body).unwrap();
+        g.bump(1, &x);
+    });
+    check!(
+        s.held(|| s.go(&run)),
+        "1 a0: fill left 3",
+        "2 a0: replay [a: by left {run x, run left}] after 1",
+        "3 a0: run x after 2"
+    );
+}
+
+/// Rule: commands are compared by `==`, so only `b` is exchanged.
+#[test]
+fn an_update_from_a_graph_exchanges_all() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let build = |g: &Graph, n: i32| {
+        g.bump(1, &x);
+        g.bump(n, &x);
+        g.copy_to(&x, &y);
+    };
+    let run = s.warm(|g| build(g, 2));
+    run.update_from(&s.graph(|g| build(g, 3))).unwrap();
+    check!(
+        s.held(|| s.go(&run)),
+        "exchange a: run x",
+        "exchange b: run x",
+        "exchange c: copy x to y",
+        "1 a0: replay [a: run x; b: run x after a; c: copy x to y after b]"
+    );
+}
+
+/// Rule: the first run with other memory is one operation, too: `4 replay` and no `run`.
+#[test]
+fn other_memory_of_a_buffer_makes_a_graph_anew() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let run = s.warm(|g| {
+        (0..2).for_each(|n| {
+            g.bump(n, &x);
+        })
+    });
+    x.read().unwrap();
+    x.release(&s.q.device()).unwrap();
+    let text = s.tally(|| (0..4).for_each(|_| s.q.run_graph(&run).unwrap().wait().unwrap()));
+    check!(text, "1 copy, 1 make, 3 replay, 2 run");
+    check!(s.states(&[&x]), "x: 7");
+}
+
+/// Rule: the first run is one operation, too, or the text says that it was measured.
+#[test]
+fn the_first_run_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let run = s.made(|g| {
+        g.bump(1, &x);
+        g.bump(2, &x);
+    });
+    let text = s.held(|| (0..3).for_each(|_| s.go(&run)));
+    check!(
+        text,
+        "1 a0: run x",
+        "2 a0: run x after 1",
+        "make a graph of 2",
+        "3 a0: replay [a: run x; b: run x after a] after 2",
+        "4 a0: replay [a: run x; b: run x after a] after 3"
+    );
+}
+
+/// Rule: the second equal block is one operation, so there are two lines fewer.
+#[test]
+fn the_first_three_blocks_are_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let text = s.held(|| {
+        (0..5).for_each(|_| twice(&s, &x));
+    });
+    check!(
+        text,
+        "1 a0: run x",
+        "2 a0: run x after 1",
+        "3 a0: run x after 2",
+        "4 a0: run x after 3",
+        "make a graph of 2",
+        "5 a0: run x after 4",
+        "6 a0: run x after 5",
+        "7 a0: run x after 6",
+        "8 a0: run x after 7",
+        "9 a0: run x after 8",
+        "10 a0: run x after 9"
+    );
+}
+
+/// Rule: the run waits for all that one of its commands waits for, and is one operation.
+#[test]
+fn a_run_of_which_one_command_waits_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x, y, z] = s.present(["x", "y", "z"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.bump(1, &y);
+        g.merge(&x, &y, &z);
+    });
+    let text = s.held(|| {
+        s.q.bump(1, &y);
+        s.go(&run);
+    });
+    check!(text, "1 a0: run x", "2 a1: run y", "3 a1: run y after 2", "4 a0: run z(x y) after 1 3");
+}
+
+/// Rule: as above, for a command in the middle of a chain.
+#[test]
+fn a_chain_of_which_a_later_command_waits_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.mix(&x, &y);
+    });
+    let text = s.held(|| {
+        s.q.bump(1, &y);
+        s.go(&run);
+    });
+    check!(text, "1 a0: run x", "2 a1: run y", "3 a0: run y(x) after 1 2");
+}
+
+/// Rule: as above, for blocks.
+#[test]
+fn a_block_of_which_one_command_waits_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let turn = || {
+        block(&s, |q| {
+            q.bump(1, &x);
+            q.bump(1, &y);
+        });
+    };
+    (0..4).for_each(|_| turn());
+    s.rt.wait().unwrap();
+    let text = s.held(|| {
+        s.q.bump(1, &y);
+        turn();
+    });
+    check!(text, "1 a0: run x", "2 a1: run y", "3 a1: run y after 2");
+}
+
+/// Rule: chains are no longer looked for. After three runs of which one command waited, the run is
+/// still one operation.
+#[test]
+fn runs_of_which_commands_often_wait_become_chains() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let run = s.warm(|g| {
+        for n in 0..2 {
+            g.bump(n, &x);
+            g.bump(n, &y);
+        }
+    });
+    for _ in 0..4 {
+        drop(s.held(|| {
+            s.q.bump(1, &y);
+            s.go(&run);
+        }));
+    }
+    check!(
+        s.held(|| s.go(&run)),
+        "1 a0: replay [a: run x; b: run x after a]",
+        "2 a1: replay [a: run y; b: run y after a]"
+    );
+}
+
+/// Rule: a run fails as one, so `z` fails with `y`.
+#[test]
+fn a_failure_before_one_command_of_a_run_fails_that_one() {
+    let s = Scene::new();
+    let [x, y, z] = s.present(["x", "y", "z"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.bump(1, &y);
+        g.bump(1, &z);
+        g.mix(&x, &z);
+    });
+    s.q.check_at(2, &y);
+    s.go(&run);
+    check!(s.states(&[&x, &y, &z]), "x: 4", "y: failed", "z: 97");
+}
+
+/// Rule: as above, for blocks.
+#[test]
+fn a_failure_before_one_command_of_a_block_fails_that_one() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let turn = || {
+        block(&s, |q| {
+            q.bump(1, &x);
+            q.bump(1, &y);
+        });
+        drop(s.rt.wait());
+    };
+    (0..4).for_each(|_| turn());
+    s.q.check_at(2, &y);
+    turn();
+    check!(s.states(&[&x, &y]), "x: 6", "y: failed");
+}
+
+/// Rule: a check cuts the run at a topological cut, so what stands before it is one operation, and
+/// what stands behind it is another one. The part behind waits for the check also where its
+/// commands
+/// do not.
+#[test]
+fn a_check_beside_a_chain_leaves_the_chain() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.check_at(N, &y);
+        g.bump(2, &x);
+        g.bump(1, &y);
+        g.bump(3, &x);
+    });
+    check!(
+        s.held(|| s.go(&run)),
+        "1 a0: replay [a: run x; b: run x after a; c: run x after b]",
+        "2 a1: run y",
+        "3 a1: run y after 2"
+    );
+}
+
+/// Rule: as above, for a host task.
+#[test]
+fn a_task_beside_a_chain_leaves_the_chain() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.task(&s.book, "t", &y);
+        g.bump(2, &x);
+        g.bump(1, &y);
+        g.bump(3, &x);
+    });
+    check!(
+        s.through(|| s.go(&run)),
+        "1 a.down: copy y a->h",
+        "2 a0: replay [a: run x; b: run x after a; c: run x after b]",
+        "(all ends)",
+        "task t",
+        "3 a.up: copy y h->a",
+        "4 a1: run y after 3"
+    );
+}
+
+/// Rule: what stands before the task, and behind it, is one operation each.
+#[test]
+fn commands_without_edges_before_a_task_are_no_chain() {
+    let s = Scene::new();
+    let [x, y, z] = s.present(["x", "y", "z"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.bump(1, &y);
+        g.merge(&x, &y, &z);
+        g.task(&s.book, "t", &z);
+        g.mix(&z, &x);
+        g.mix(&z, &y);
+    });
+    check!(
+        s.through(|| s.go(&run)),
+        "1 a0: run x",
+        "2 a1: run y",
+        "3 a0: run z(x y) after 1 2",
+        "4 a.down: copy z a->h after 3",
+        "(all ends)",
+        "task t",
+        "5 a.up: copy z h->a",
+        "6 a0: run x(z) after 5",
+        "7 a0: run y(z) after 5"
+    );
+}
+
+/// Rule: a task cuts a block as it cuts a run, so each part is one operation.
+#[test]
+fn a_block_with_a_task_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let turn = || {
+        block(&s, |q| {
+            q.bump(1, &x);
+            q.bump(2, &x);
+            q.task(&s.book, "t", &x);
+            q.bump(3, &x);
+            q.bump(4, &x);
+        });
+    };
+    (0..4).for_each(|_| turn());
+    s.rt.wait().unwrap();
+    check!(
+        s.through(turn),
+        "1 a0: run x",
+        "2 a0: run x after 1",
+        "3 a.down: copy x a->h after 2",
+        "(all ends)",
+        "task t",
+        "4 a.up: copy x h->a",
+        "5 a1: run x after 4",
+        "6 a1: run x after 4 5"
+    );
+}
+
+/// Rule: as above, for a command that may fail by itself.
+#[test]
+fn a_block_with_a_check_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let turn = || {
+        block(&s, |q| {
+            q.bump(1, &x);
+            q.bump(2, &x);
+            q.check_at(N, &x);
+        });
+    };
+    (0..4).for_each(|_| turn());
+    s.rt.wait().unwrap();
+    check!(s.held(turn), "1 a0: run x", "2 a0: run x after 1", "3 a0: run x after 2");
+}
+
+/// Rule: an executable in a block is the same list, so the block is one operation.
+#[test]
+fn a_block_that_runs_a_graph_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let inner = s.made(|g| {
+        g.bump(1, &x);
+        g.bump(2, &x);
+    });
+    let turn = || {
+        block(&s, |q| {
+            q.run_graph(&inner).unwrap();
+            q.bump(3, &x);
+        });
+    };
+    (0..4).for_each(|_| turn());
+    s.rt.wait().unwrap();
+    check!(s.held(turn), "1 a0: run x", "2 a0: run x after 1", "3 a0: run x after 2");
+}
+
+/// Rule: memory of temporaries is exchanged as any memory is, so the block is one operation.
+#[test]
+fn a_block_that_makes_a_buffer_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let turn = || {
+        block(&s, |q| {
+            let t = s.fresh("t");
+            q.set(&t, 2);
+            q.mix(&t, &x);
+        });
+        s.rt.wait().unwrap();
+    };
+    (0..4).for_each(|_| turn());
+    check!(s.tally(|| (0..5).for_each(|_| turn())), "5 fill, 5 run");
+}
+
+/// Rule: a store keeps what was used last. Nine kinds of blocks in turns take part in eight places.
+#[test]
+fn nine_kinds_of_blocks_in_turns_are_counted() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let turn = |kind: usize| {
+        block(&s, |q| (0..kind + 2).for_each(|_| drop(q.bump(1, &x))));
+        s.rt.wait().unwrap();
+    };
+    (0..4).for_each(|_| (0..9).for_each(turn));
+    check!(s.tally(|| (0..9).for_each(turn)), "9 make, 54 run");
+}
+
+/// Rule: a run whose data another device still writes is one operation behind the copy.
+#[test]
+fn a_run_whose_data_may_still_fail_elsewhere_is_submitted_by_commands() {
+    let s = Scene::linked(2);
+    let [x, y] = s.present(["x", "y"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.mix(&x, &y);
+        g.bump(1, &y);
+    });
+    let other = s.on(1);
+    let text = s.held(|| {
+        other.check_at(N, &y);
+        s.go(&run);
+    });
+    check!(
+        text,
+        "1 b.peer: copy y a->b",
+        "2 a0: run x",
+        "3 b0: run y after 1",
+        "4 a.peer: copy y b->a after 1 3",
+        "5 a0: run y(x) after 1 2 3 4",
+        "6 a0: run y after 1 4 5"
+    );
+}
+
+/// Rule: a block of which the kernels are to be fused is planned once, and is one operation.
+#[test]
+fn fused_blocks_are_planned_anew() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    let turn = |n: i32| {
+        s.q.batch_fused(|q| {
+            q.bump(n, &x);
+            q.mix(&x, &y);
+            Ok(())
+        })
+        .unwrap();
+        s.rt.wait().unwrap();
+    };
+    (0..4).for_each(turn);
+    check!(s.tally(|| (0..10).for_each(turn)), "10 run");
+}
+
+/// Rule: the store finds the list of each structure, so both blocks are one operation, on a lane
+/// each.
+#[test]
+fn equal_blocks_of_other_data_take_each_others_graph() {
+    let s = Scene::new();
+    let [x, y] = s.present(["x", "y"]);
+    (0..4).for_each(|_| twice(&s, &x));
+    s.rt.wait().unwrap();
+    (0..4).for_each(|_| twice(&s, &y));
+    s.rt.wait().unwrap();
+    let text = s.held(|| {
+        twice(&s, &x);
+        twice(&s, &y);
+    });
+    check!(
+        text,
+        "1 a0: run x",
+        "2 a0: run x after 1",
+        "make a graph of 2",
+        "3 a1: replay [a: run y; b: run y after a]"
+    );
+}
+
+/// Rule: the block waits for that command, and is one operation: `2 a0: replay [..] after 1`.
+#[test]
+fn a_block_behind_a_pending_command_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    (0..4).for_each(|_| twice(&s, &x));
+    s.rt.wait().unwrap();
+    let text = s.held(|| {
+        s.q.bump(1, &x);
+        twice(&s, &x);
+        s.q.bump(1, &x);
+    });
+    check!(
+        text,
+        "1 a0: run x",
+        "2 a0: run x after 1",
+        "3 a0: run x after 2",
+        "4 a0: run x after 3"
+    );
+}
+
+/// Rule: the block waits for the run, and is one operation.
+#[test]
+fn a_block_behind_a_run_is_submitted_by_commands() {
+    let s = Scene::new();
+    let [x] = s.present(["x"]);
+    let run = s.warm(|g| {
+        g.bump(1, &x);
+        g.bump(2, &x);
+    });
+    (0..4).for_each(|_| twice(&s, &x));
+    s.rt.wait().unwrap();
+    let text = s.held(|| {
+        s.go(&run);
+        twice(&s, &x);
+        s.go(&run);
+    });
+    check!(
+        text,
+        "1 a0: replay [a: run x; b: run x after a]",
+        "2 a0: run x after 1",
+        "3 a0: run x after 2",
+        "4 a0: replay [a: run x; b: run x after a] after 3"
+    );
+}
+
+/// Rule: an empty list is no operation.
+#[test]
+fn an_empty_block_that_comes_again_is_a_replay_of_nothing() {
+    let s = Scene::new();
+    (0..4).for_each(|_| block(&s, |_| ()));
+    s.rt.wait().unwrap();
+    check!(s.held(|| block(&s, |_| ())), "1 a0: replay []");
+}

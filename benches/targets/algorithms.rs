@@ -71,7 +71,8 @@ impl Bench {
 
     fn sorts(&self) {
         let (x, mut y) = (words(), vec![0; N]);
-        let (mine, out) = (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<u32>(N)).into_shared());
+        let (mine, out) =
+            (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<u32, 1, 1>(N)).into_shared());
         let ours = |q: &Queue| {
             q.submit(|cg| {
                 cg.copy(&mine, &out);
@@ -87,8 +88,9 @@ impl Bench {
         assert!(ok(out.to_vec()) == y, "both sides sort");
 
         let (x, mut y) = (floats(), vec![(0.0, 0); N]);
-        let (mine, out) = (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<f32>(N)).into_shared());
-        let values = ok(self.rt.buffer::<u32>(N)).into_shared();
+        let (mine, out) =
+            (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<f32, 1, 1>(N)).into_shared());
+        let values = ok(self.rt.buffer::<u32, 1, 1>(N)).into_shared();
         let ours = |q: &Queue| {
             q.submit(|cg| {
                 cg.copy(&mine, &out);
@@ -106,8 +108,8 @@ impl Bench {
     fn transposes(&self) {
         let n = 1024;
         let (x, mut y) = (floats(), vec![0.0; N]);
-        let mine = ok(self.rt.buffer_from_with(&x, [n, n], BufferOptions::new()));
-        let out = ok(self.rt.buffer_with([n, n], BufferOptions::new())).into_shared();
+        let mine = ok(self.rt.buffer_from((&x, [n, n])));
+        let out = ok(self.rt.buffer([n, n])).into_shared();
         let ours = |q: &Queue| algorithms::transpose(q, &mine, &out);
         let theirs = || by_hand::transpose(n, &x, &mut y);
         self.line("transpose of f32, 1024x1024", ours, theirs, "rayon, tiles of 16x16");
@@ -116,7 +118,7 @@ impl Bench {
 
     fn draws(&self) {
         let mut y = vec![0.0; N];
-        let out = ok(self.rt.buffer::<f32>(N)).into_shared();
+        let out = ok(self.rt.buffer::<f32, 1, 1>(N)).into_shared();
         let ours = |q: &Queue| algorithms::fill_uniform(q, 7, &out);
         let theirs = || by_hand::uniform(7, &mut y);
         self.line("uniform f32, 2^20", ours, theirs, "rayon, SplitMix64");

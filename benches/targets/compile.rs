@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// A name, the kernel, and the arguments of its launch.
 const KINDS: [(&str, &str, &str); 5] = [
-    ("saxpy", "#[kernel] pub fn k(i: Item, a: f32, x: In<f32>, y: InOut<f32>) { y[i] = a * x[i] + y[i]; }", "9, k(1.0, &rt.buffer::<f32>(9)?, &mut rt.buffer::<f32>(9)?)"),
+    ("saxpy", "#[kernel] pub fn k(i: Item, a: f32, x: In<f32>, y: InOut<f32>) { y[i] = a * x[i] + y[i]; }", "9, k(1.0, &rt.buffer::<f32, 1, 1>(9)?, &mut rt.buffer::<f32, 1, 1>(9)?)"),
     (
         "stencil with a guard",
         "#[kernel] pub fn k(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
@@ -79,7 +79,7 @@ fn compiled(text: &str, words: &[&str]) -> Duration {
 fn many(kernel: &str, launch: &str, count: usize) -> String {
     let mut text = "use folio::prelude::*;\n".to_owned();
     text += "fn plane<T: DeviceType>(rt: &Runtime) -> folio::Result<Buffer<T, 2>> {\n";
-    text += "    rt.buffer_with([9, 9], BufferOptions::new())\n}\n";
+    text += "    rt.buffer([9, 9])\n}\n";
     let mut main = String::new();
     for at in 0..count {
         text += &format!("mod k{at} {{ use super::*;\n{kernel}\n");

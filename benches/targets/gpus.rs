@@ -126,7 +126,7 @@ fn overlap(rt: &Runtime, passes: usize) {
     let (from, mut to): (Vec<Usm<f32>>, Vec<Usm<f32>>) =
         ((0..CHUNKS).map(on_host).collect(), (0..CHUNKS).map(on_host).collect());
     let buffers = || -> Vec<Shared<f32>> {
-        (0..CHUNKS).map(|_| rt.buffer::<f32>(N).expect("a buffer").into_shared()).collect()
+        (0..CHUNKS).map(|_| rt.buffer::<f32, 1, 1>(N).expect("a buffer").into_shared()).collect()
     };
     let (x, y) = (buffers(), buffers());
     let mut stages = |which: [bool; 3]| {
@@ -294,7 +294,7 @@ fn residency(rt: &Runtime, is_fetched: bool) {
     let sampled = |values: &[f32]| values.iter().step_by(1000).map(|v| f64::from(*v)).sum::<f64>();
     let zeros = vec![0.0f32; N];
     let page = BufferOptions::new().page([N / PARTS]);
-    let mut x = rt.buffer_from_with(&zeros, [N], page).expect("a buffer");
+    let mut x = rt.buffer_with(&zeros, page).expect("a buffer");
     let mut managed = Managed::new(N);
     managed.part(0..N).copy_from_slice(&zeros);
     let (mut sum, mut sum_by_hand) = (0.0f64, 0.0f64);
@@ -534,7 +534,7 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef]) {
         let place = |k| [of(k, 7), of(k, 31), of(k, 53), 0.01 + of(k, 3)];
         let places: Vec<[f32; 4]> = (0..BODIES).map(place).collect();
         let make = |values: &[[f32; 4]]| {
-            let made = rt.buffer_from_with(values, [BODIES], BufferOptions::new().page([n]));
+            let made = rt.buffer_with(values, BufferOptions::new().page([n]));
             made.expect("bodies").into_shared()
         };
         let (both, speed) = ([(); 2].map(|()| make(&places)), make(&vec![[0.0; 4]; BODIES]));

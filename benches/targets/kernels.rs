@@ -31,7 +31,7 @@ struct Bench {
 
 impl Bench {
     fn of<const D: usize>(&self, data: &[f32], range: [usize; D]) -> Buffer<f32, D> {
-        ok(self.rt.buffer_from_with(data, range, BufferOptions::new()))
+        ok(self.rt.buffer_from((data, range)))
     }
 
     /// Both sides in turns; the results must be equal to the bit.

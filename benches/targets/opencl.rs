@@ -52,7 +52,7 @@ impl Bench {
     }
 
     fn of<const D: usize>(&self, data: &[f32], range: [usize; D]) -> Buffer<f32, D> {
-        ok(self.rt.buffer_from_with(data, range, BufferOptions::new()))
+        ok(self.rt.buffer_from((data, range)))
     }
 
     /// Kernel functions over buffers with nothing to move.

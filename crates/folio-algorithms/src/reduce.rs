@@ -37,7 +37,7 @@ fn first_equal<T: Number>(i: Item, x: In<T>, wanted: In<T>, at: Reduce<u64, Min>
 /// let x = rt.buffer_from(&[3u32, 1, 4, 1, 5])?;
 /// assert_eq!(folio::algorithms::reduce(&q, Add, &x)?.to_vec()?, [14]);
 /// assert_eq!(folio::algorithms::reduce(&q, Max, x.slice([0], [3])?)?.to_vec()?, [4]);
-/// let image = rt.buffer_from_shape([2, 2], &[1.5f32, 2.5, 3.5, 0.5])?;
+/// let image = rt.buffer_from((&[1.5f32, 2.5, 3.5, 0.5], [2, 2]))?;
 /// assert_eq!(folio::algorithms::reduce(&q, Min, &image)?.get(0)?, 0.5);
 /// # Ok::<(), folio::Error>(())
 /// ```

@@ -32,8 +32,8 @@ fn elements<T: Value>(i: Item<2>, x: In<T, 2>, y: Out<T, 2>) {
 /// ```
 /// let rt = folio::runtime()?;
 /// let q = rt.queue()?;
-/// let x = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
-/// let mut y = rt.zeros([3, 2])?;
+/// let x = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
+/// let mut y = rt.buffer([3, 2])?;
 /// folio::algorithms::transpose(&q, &x, &mut y)?;
 /// assert_eq!(y.to_vec()?, [1, 4, 2, 5, 3, 6]);
 /// # Ok::<(), folio::Error>(())

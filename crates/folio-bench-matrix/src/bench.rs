@@ -242,7 +242,7 @@ impl Bench {
         shape: [usize; D],
         values: &[T],
     ) -> Result<Shared<T, D>> {
-        Ok(self.rt.buffer_from_with(values, shape, BufferOptions::new())?.into_shared())
+        Ok(self.rt.buffer_from((values, shape))?.into_shared())
     }
 
     /// Our side: a command that is submitted so many times, and a wait; and a buffer of results.

@@ -25,7 +25,7 @@ fn divide(i: Item, n: u32, x: InOut<u32>) {
 /// Four commands on two devices, each after the one before.
 fn program() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut x = rt.buffer_from_with(&[1; N], [N], BufferOptions::new().label("data"))?;
+    let mut x = rt.buffer_with(&[1; N], BufferOptions::new().label("data"))?;
     for device in ["cpu:0", "cpu:1", "cpu:0"] {
         rt.queue_on(device)?.run(N, add(1, &mut x))?;
     }
@@ -79,7 +79,7 @@ fn stencil() -> folio::Result<()> {
     let shape = [4 * BAND + 2, COLUMNS];
     let plate = |label| {
         let options = BufferOptions::new().label(label).page([1, COLUMNS]);
-        rt.buffer_from_with(vec![1.0f32; shape[0] * shape[1]], shape, options)
+        rt.buffer_with((vec![1.0f32; shape[0] * shape[1]], shape), options)
     };
     let (mut old, mut new) = (plate("a")?, plate("b")?);
     for _ in 0..STEPS {

@@ -160,7 +160,7 @@ fn a_subscriber_is_told_of_everything() {
     let rt = Runtime::builder().backend(backend).build().unwrap();
     let (a, b) = (rt.queue_on("sim:0").unwrap(), rt.queue_on("sim:1").unwrap());
     let options = || BufferOptions::new().label("data");
-    let x = rt.buffer_from_with(&[1, 2, 3, 4], [4], options()).unwrap().into_shared();
+    let x = rt.buffer_with((&[1, 2, 3, 4], [4]), options()).unwrap().into_shared();
 
     // The host's memory, at once.
     let host = one("allocate", "data");

@@ -44,7 +44,7 @@ use std::sync::Arc;
 /// # fn main() -> folio_core::Result<()> {
 /// # let rt = folio_core::Runtime::builder().build()?;
 /// let options = BufferOptions::new().allocator(Arc::new(Pool));
-/// let x = rt.buffer_from_with(&[1, 2, 3], 3, options)?;
+/// let x = rt.buffer_with((&[1, 2, 3], 3), options)?;
 /// assert_eq!(x.to_vec()?, [1, 2, 3]);
 /// # Ok(())
 /// # }

@@ -9,7 +9,7 @@ use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, Rang
 /// ```
 /// # fn main() -> folio_core::Result<()> {
 /// # let rt = folio_core::Runtime::builder().build()?;
-/// let grid = rt.buffer_from_shape((2, 3), &[1, 2, 3, 4, 5, 6])?;
+/// let grid = rt.buffer_from((&[1, 2, 3, 4, 5, 6], (2, 3)))?;
 /// assert_eq!(grid.shape(), [2, 3]);
 /// assert_eq!((grid.get([1, 0])?, grid.get((1, 2))?), (4, 6));
 /// # Ok(())
@@ -19,7 +19,7 @@ use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, Rang
     message = "`{Self}` is no shape or position of {D} dimension(s)",
     label = "expected {D} number(s) of type `usize`",
     note = "write `n` in one dimension, `[rows, columns]` or `(rows, columns)` in two, three numbers in three",
-    note = "`rt.buffer` makes buffers of one dimension, `rt.zeros([rows, columns])` those of several",
+    note = "`rt.buffer` makes buffers of one dimension, `rt.buffer([rows, columns])` those of several",
     note = "a part is where it begins and how far it reaches: `x.slice([10], [5])?` for 10 to 15"
 )]
 pub trait Coords<const D: usize>: Copy + Sealed {
@@ -69,7 +69,7 @@ impl Coords<3> for (usize, usize, usize) {
 /// ```
 /// # fn main() -> folio_core::Result<()> {
 /// # let rt = folio_core::Runtime::builder().build()?;
-/// let mut m = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
+/// let mut m = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
 /// let mut guard = m.write()?;
 /// guard[[0, 2]] = 30;
 /// assert_eq!((guard[(0, 2)], guard[2], &guard[3..5]), (30, 30, &[4, 5][..]));

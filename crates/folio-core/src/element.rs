@@ -13,7 +13,7 @@ use folio_kernel::{Type, Types};
     label = "no device type",
     note = "device types are numbers, arrays of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
     note = "for a `bool` or an enum there is its number, a `u32`; for vectors of vectors one vector of all elements, \
-        `rt.buffer_from_shape([rows, columns], &all)?`"
+        `rt.buffer_from((&all, [rows, columns]))?`"
 )]
 pub unsafe trait DeviceType: Copy + Send + Sync + 'static {
     /// Fails to compile, once it is looked at, if the type has padding or a field without bytes;

@@ -52,9 +52,9 @@ mod views;
 
 pub use allocator::{AllocatorFault, HostAllocator, HostBlock};
 pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Lend, Part, Policy,
+    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Initial, Lend, Part, Policy,
     ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Refused, Shared, Slice, SliceMut,
-    ViewPolicy, WriteGuard, WriteRows,
+    ViewOptions, ViewPolicy, WriteGuard, WriteRows,
 };
 pub use call::{Argument, Given, KernelCall, RunsIn, Shares};
 pub use coords::{Coords, Place};

@@ -143,7 +143,7 @@ impl Queue {
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
     /// fn filled_in(q: &Queue, rt: &Runtime) -> Result<Option<u64>> {
-    ///     let mut x = rt.zeros::<f32, 2>([512, 512])?;
+    ///     let mut x = rt.buffer::<f32, 2, 1>([512, 512])?;
     ///     let event = q.timed().fill(&mut x, 1.0)?;
     ///     event.wait()?;
     ///     Ok(event.timing().map(|timing| timing.ended - timing.started)) // nanoseconds
@@ -237,7 +237,7 @@ impl Queue {
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
     /// # fn example(q: &Queue, rt: &Runtime) -> Result<()> {
-    /// let mut x = rt.zeros([3, 4])?;
+    /// let mut x = rt.buffer([3, 4])?;
     /// q.fill(&mut x, 7)?;
     /// q.fill(x.slice_mut([0, 0], [1, 4])?, 8)?; // one row
     /// assert_eq!((x.get([0, 3])?, x.get([1, 3])?), (8, 7));

@@ -84,6 +84,56 @@ impl UsmPtr {
         UsmRows { row: Some(bytes), ..self.into() }
     }
 
+    /// A buffer of `len` elements in this memory, which stays its owner's. If it is `current`, its
+    /// contents are the buffer's. Otherwise the buffer is empty and reads as zero.
+    /// [`Usm::into_buffer`] gives the memory to the buffer, too.
+    ///
+    /// A command that names both this buffer and whatever else has that memory, a [`Usm`] for one,
+    /// is [`Error::Aliasing`] where they overlap and one is written. Between commands their order
+    /// is the caller's business, as part of the promise.
+    ///
+    /// # Safety
+    /// The memory stays valid until the buffer is dropped and everything that uses it is done;
+    /// nobody else uses it meanwhile; if `current`, all of it is initialised.
+    pub unsafe fn buffer<T: DeviceType>(
+        self,
+        rt: &Runtime,
+        len: usize,
+        current: bool,
+    ) -> Result<Buffer<T>> {
+        const WHAT: &str = "buffer over USM";
+        self.check_runtime(&rt.core)?;
+        if !self.place().is_multiple_of(align_of::<T>() as u64) {
+            let (at, align) = (self.place(), align_of::<T>());
+            return Err(Error::Misaligned { what: WHAT, label: Label::NONE, at, align });
+        }
+        let view = rt.storage::<T>([1, 1, len], 1, crate::BufferOptions::new(), None)?;
+        view.storage.imported.store(true, Ordering::Relaxed);
+        // The storage has checked that this does not overflow.
+        if len * size_of::<T>() > self.bytes {
+            let element = size_of::<T>();
+            let [element, there] = [element, self.bytes].map(|n| words::count(n as u64, "byte"));
+            let why = format!("{} of {element} in {there}", words::count(len as u64, "element"));
+            return Err(Error::Configuration { what: WHAT, why });
+        }
+        let (id, RawMem { mem, domain, .. }) = (view.storage.id, self.at);
+        let host = match mem.base {
+            MemBase::Host(host) => Some(HostPtr(host.0.wrapping_add(mem.offset as usize))),
+            MemBase::Device { .. } => None,
+        };
+        let (owner, address, clean) = (Owner::User, self.address, current);
+        let (pointed, apart) = (false, Apart::Usm);
+        let alloc = Alloc { mem, address, host, owner, clean, pointed, apart };
+        rt.core.engine.enter(|ledger| {
+            if !ledger.is_live(&self.at) {
+                return Err(Error::Freed { what: WHAT, label: Label::NONE });
+            }
+            ledger.adopt(id, domain, alloc);
+            Ok(())
+        })?;
+        Ok(Buffer::from_view(view))
+    }
+
     /// An error unless it belongs to this runtime.
     pub(crate) fn check_runtime(&self, core: &Core) -> Result<()> {
         if self.runtime == core.id {
@@ -276,61 +326,12 @@ impl Runtime {
         })
     }
 
-    /// The host's memory at `address` as a raw pointer, for commands and for
-    /// [`buffer_over`](Self::buffer_over). Whoever passes it on answers for the memory.
+    /// The host's memory at `address` as a raw pointer, for commands and for [`UsmPtr::buffer`].
+    /// Their caller answers for the memory.
     pub fn host_pointer(&self, address: *mut u8, bytes: usize) -> UsmPtr {
         let mem = MemRef { base: MemBase::Host(HostPtr(address)), offset: 0 };
         let at = RawMem { mem, domain: DomainId::HOST, storage: None };
         UsmPtr { at, runtime: self.core.id, address: Some(address as u64), bytes }
-    }
-
-    /// A buffer over memory that somebody else owns; `current`: its contents count, otherwise
-    /// the buffer is empty and reads as zero.
-    ///
-    /// A command that names both this buffer and whatever else has that memory, a [`Usm`] for one,
-    /// is [`Error::Aliasing`] where they overlap and one is written. Between commands their order
-    /// is the caller's business, as part of the promise.
-    ///
-    /// # Safety
-    /// The memory stays valid until the buffer is dropped and everything that uses it is done;
-    /// nobody else uses it meanwhile; if `current`, all of it is initialised.
-    pub unsafe fn buffer_over<T: DeviceType>(
-        &self,
-        pointer: UsmPtr,
-        len: usize,
-        current: bool,
-    ) -> Result<Buffer<T>> {
-        const WHAT: &str = "buffer over USM";
-        pointer.check_runtime(&self.core)?;
-        if !pointer.place().is_multiple_of(align_of::<T>() as u64) {
-            let (at, align) = (pointer.place(), align_of::<T>());
-            return Err(Error::Misaligned { what: WHAT, label: Label::NONE, at, align });
-        }
-        let view = self.storage::<T>([1, 1, len], 1, crate::BufferOptions::new(), None)?;
-        view.storage.imported.store(true, Ordering::Relaxed);
-        // The storage has checked that this does not overflow.
-        if len * size_of::<T>() > pointer.bytes {
-            let element = size_of::<T>();
-            let [element, there] = [element, pointer.bytes].map(|n| words::count(n as u64, "byte"));
-            let why = format!("{} of {element} in {there}", words::count(len as u64, "element"));
-            return Err(Error::Configuration { what: WHAT, why });
-        }
-        let (id, RawMem { mem, domain, .. }) = (view.storage.id, pointer.at);
-        let host = match mem.base {
-            MemBase::Host(host) => Some(HostPtr(host.0.wrapping_add(mem.offset as usize))),
-            MemBase::Device { .. } => None,
-        };
-        let (owner, address, clean) = (Owner::User, pointer.address, current);
-        let (pointed, apart) = (false, Apart::Usm);
-        let alloc = Alloc { mem, address, host, owner, clean, pointed, apart };
-        self.core.engine.enter(|ledger| {
-            if !ledger.is_live(&pointer.at) {
-                return Err(Error::Freed { what: WHAT, label: Label::NONE });
-            }
-            ledger.adopt(id, domain, alloc);
-            Ok(())
-        })?;
-        Ok(Buffer::from_view(view))
     }
 }
 

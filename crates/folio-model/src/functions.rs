@@ -188,7 +188,7 @@ fn typed<T: Launch>(
     range: Dims,
     job: Job,
 ) -> Result<()> {
-    let nothing = T::handle(rt.buffer_with([1, 1, 0], BufferOptions::new())?.into_shared());
+    let nothing = T::handle(rt.buffer([1, 1, 0])?.into_shared());
     let none = View { buffer: 0, ty: Ty::U32, dims: [1, 1, 0], part: Box3::EMPTY };
     let mut reads = accesses.iter().filter(|(access, _)| access.mode == Mode::Read);
     let [(a, of_a), (b, of_b)] = std::array::from_fn(|_| {

@@ -238,7 +238,7 @@ fn buffer<T: Elem, const D: usize>(
     } else if spec.initialised {
         // Copied, so that it is aligned for whatever it is reinterpreted as.
         let contents = contents::<T>(at, spec);
-        rt.buffer_from_with(&contents, range, options)?
+        rt.buffer_with((&contents, range), options)?
     } else {
         rt.buffer_with(range, options)?
     };
@@ -276,7 +276,7 @@ fn over<T: Elem>(
     };
     // SAFETY: the memory is kept until everything is over, nobody else knows of it, and it has its
     // contents.
-    let buffer = unsafe { rt.buffer_over::<T>(pointer, spec.dims[2], spec.initialised)? };
+    let buffer = unsafe { pointer.buffer::<T, 1>(rt, spec.dims[2], spec.initialised)? };
     buffer.into_shared().reinterpret(spec.dims)
 }
 

@@ -103,6 +103,6 @@ pub fn view<T: Elem, const D: usize>(
         _ => ViewPolicy::Async,
     };
     let storage = Words::new(&handle::contents::<T>(at, spec), at % 2);
-    let (buffer, back) = rt.view_with(handle::cut::<D>(spec.dims), storage, policy, options)?;
+    let (buffer, back) = rt.view(handle::cut::<D>(spec.dims), storage, policy.with(options))?;
     Ok((buffer, T::back(back)))
 }

@@ -97,7 +97,7 @@ fn main() -> folio::Result<()> {
     let q = rt.queue()?;
     let pixels: Vec<f32> = (0..SHAPE[0] * SHAPE[1]).map(|k| (k % 977) as f32 / 977.0).collect();
     let mut all = Images {
-        input: rt.buffer_from_with(pixels, SHAPE, BufferOptions::new())?,
+        input: rt.buffer_from((pixels, SHAPE))?,
         output: rt.buffer_with(SHAPE, BufferOptions::new().label("output"))?,
         brightness: rt.buffer(1)?,
     };

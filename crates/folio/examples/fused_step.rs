@@ -73,7 +73,7 @@ impl Masses {
     fn new(rt: &Runtime) -> folio::Result<Masses> {
         let named = |name: &str, of: fn(usize) -> f32| {
             let data: Vec<f32> = (0..MASSES).map(of).collect();
-            rt.buffer_from_with(data, MASSES, BufferOptions::new().label(name))
+            rt.buffer_with(data, BufferOptions::new().label(name))
         };
         Ok(Masses {
             mass: named("mass", |k| 1.0 + (k % 7) as f32)?,

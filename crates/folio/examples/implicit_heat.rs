@@ -127,7 +127,7 @@ impl Plate {
     /// A dense cold plate, with a thin path through it whose one end is hot.
     fn new(q: &Queue, side: usize) -> folio::Result<Plate> {
         let rt = q.runtime();
-        let grid = |shape| rt.buffer_with::<f64, 2>(shape, BufferOptions::new());
+        let grid = |shape| rt.buffer::<f64, 2, 1>(shape);
         let (mut density, mut energy) = (vec![100.0; side * side], vec![1e-4; side * side]);
         let mut region = |x: [f64; 2], y: [f64; 2], heat: f64| {
             let cells = |[from, to]: [f64; 2]| {
@@ -145,7 +145,7 @@ impl Plate {
         region([5.0, 6.0], [1.0, 8.0], 0.1);
         region([5.0, 10.0], [7.0, 8.0], 0.1);
         let heat: Vec<f64> = density.iter().zip(&energy).map(|(d, e)| d * e).collect();
-        let plate = |data| rt.buffer_from_with(data, [side, side], BufferOptions::new());
+        let plate = |data| rt.buffer_from((data, [side, side]));
         let (density, u) = (plate(density)?, plate(heat)?);
         let (mut kx, mut ky) = (grid([side, side + 1])?, grid([side + 1, side])?);
         let scale = STEP / (LENGTH / side as f64).powi(2);

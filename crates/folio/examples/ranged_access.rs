@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let ones = vec![1i32; SIDE * SIDE];
     let options = BufferOptions::new().label("image").page([PAGE, PAGE]);
-    let mut image: Buffer<i32, 2> = rt.buffer_from_with(&ones, [SIDE, SIDE], options)?;
+    let mut image: Buffer<i32, 2> = rt.buffer_with((&ones, [SIDE, SIDE]), options)?;
 
     // A window of 300 x 400 at (100, 200): rows 100..400 lie in 2 rows of pages, columns 200..600
     // in 3 columns of pages. Inside the kernel the window begins at (0, 0).

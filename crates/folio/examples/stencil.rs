@@ -89,8 +89,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         rt.devices().iter().map(|d| rt.queue_on(d)).collect::<Result<_, _>>()?;
 
     let rows = || BufferOptions::new().page([1, COLUMNS]);
-    let mut old = rt.buffer_from_with(plate(), [ROWS, COLUMNS], rows().label("a"))?;
-    let mut new = rt.buffer_from_with(plate(), [ROWS, COLUMNS], rows().label("b"))?;
+    let mut old = rt.buffer_with((plate(), [ROWS, COLUMNS]), rows().label("a"))?;
+    let mut new = rt.buffer_with((plate(), [ROWS, COLUMNS]), rows().label("b"))?;
 
     let start = Instant::now();
     let mut moved = 0;

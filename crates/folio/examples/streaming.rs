@@ -33,10 +33,10 @@ fn main() -> Result<(), Box<dyn Error>> {
     // Chunks may be freed on the device: their data are on the host, too.
     let chunk = |at: usize| {
         let values = vec![at as f32; LEN];
-        rt.buffer_from_with(values, LEN, BufferOptions::new().evict(Evict::clean()))
+        rt.buffer_with(values, BufferOptions::new().evict(Evict::clean()))
     };
     let chunks = (0..CHUNKS).map(chunk).collect::<folio::Result<Vec<Buffer<f32>>>>()?;
-    let mut sum = rt.buffer::<f32>(LEN)?;
+    let mut sum = rt.buffer::<f32, 1, 1>(LEN)?;
 
     for round in 1..=ROUNDS {
         for chunk in &chunks {

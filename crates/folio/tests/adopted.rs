@@ -21,7 +21,7 @@ fn a_vector_is_moved_in_and_freed_with_its_buffer() {
     for domains in [1, 2] {
         let rt = runtime(domains);
         let q = rt.queue_on(&rt.devices()[domains - 1]).unwrap();
-        let mut warm = rt.buffer::<u32>(1).unwrap();
+        let mut warm = rt.buffer::<u32, 1, 1>(1).unwrap();
         one(&q, &mut warm);
         q.wait().unwrap();
         let before = in_use();
@@ -37,7 +37,7 @@ fn a_vector_is_moved_in_and_freed_with_its_buffer() {
         assert!(left.abs() < OWN, "{left} bytes are left");
 
         // One that is refused is freed, too.
-        let refused = rt.buffer_from_shape([3, 3], vec![1u8; BYTES as usize]);
+        let refused = rt.buffer_from((vec![1u8; BYTES as usize], [3, 3]));
         assert!(refused.is_err());
         rt.device("cpu:0").unwrap().set_budget(1000);
         assert!(rt.buffer_from(vec![1u8; BYTES as usize]).is_err());

@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn vectors(rt: &Runtime, q: &Queue) -> Result<(), Box<dyn Error>> {
     let values: Vec<f32> = (0..N).map(|k| (k % 1000) as f32 / 250.0).collect();
     let x = rt.buffer_from(&values)?;
-    let mut y = rt.buffer::<f32>(N)?; // no memory yet; reads as zero
+    let mut y = rt.buffer::<f32, 1, 1>(N)?; // no memory yet; reads as zero
     let mut by_hand = vec![0.0; N];
 
     let ours = gb_per_s(12 * N, || q.run(N, saxpy(2.0, &x, &mut y))?.wait())?;
@@ -135,7 +135,7 @@ fn two_memories(wanted: &[f32]) -> Result<(), Box<dyn Error>> {
 /// Two plates in pages of a row.
 fn plates(rt: &Runtime) -> folio::Result<[Buffer<f32, 2>; 2]> {
     let rows = || BufferOptions::new().page([1, COLUMNS]);
-    let plate = || rt.buffer_from_with(hot_at_the_top(), [ROWS, COLUMNS], rows()); // not copied
+    let plate = || rt.buffer_with((hot_at_the_top(), [ROWS, COLUMNS]), rows()); // not copied
     Ok([plate()?, plate()?])
 }
 

@@ -220,7 +220,7 @@ pub fn scans_of_parts(rig: &Rig) -> folio::Result<()> {
 /// others.
 pub fn shapes_are_taken_row_after_row(rig: &Rig) -> folio::Result<()> {
     let all: Vec<u32> = (0..210).map(|k| (k * 37 + 11) % 211).collect();
-    let mut x = rig.rt.buffer_from_shape([5, 6, 7], &all)?;
+    let mut x = rig.rt.buffer_from((&all, [5, 6, 7]))?;
     let sum = algorithms::reduce(&rig.q, Add, &x)?.get(0)?;
     assert_eq!(sum, all.iter().sum::<u32>());
     assert_eq!(algorithms::dot(&rig.q, &x, &x)?.get(0)?, all.iter().map(|x| x * x).sum::<u32>());
@@ -232,7 +232,7 @@ pub fn shapes_are_taken_row_after_row(rig: &Rig) -> folio::Result<()> {
     let gaps = algorithms::reduce(&rig.q, Max, x.slice([1, 0, 0], [2, 6, 6])?).map(drop);
     assert!(matches!(gaps, Err(Error::NotContiguous { .. })), "{gaps:?}");
 
-    let mut sums = rig.rt.zeros([5, 6, 7])?;
+    let mut sums = rig.rt.buffer([5, 6, 7])?;
     algorithms::inclusive_scan(&rig.q, Add, x.flat(), sums.flat_mut())?;
     assert_eq!(sums.get([4, 5, 6])?, sum);
     algorithms::sort(
@@ -244,7 +244,8 @@ pub fn shapes_are_taken_row_after_row(rig: &Rig) -> folio::Result<()> {
     wanted[42..126].sort();
     assert_eq!(x.to_vec()?, wanted);
 
-    let (mut line, mut grid) = (rig.rt.buffer::<f32>(210)?, rig.rt.zeros::<f32, 2>([14, 15])?);
+    let (mut line, mut grid) =
+        (rig.rt.buffer::<f32, 1, 1>(210)?, rig.rt.buffer::<f32, 2, 1>([14, 15])?);
     algorithms::fill_uniform(&rig.q, 7, &mut line)?;
     algorithms::fill_uniform(&rig.q, 7, &mut grid)?;
     assert_eq!(grid.to_vec()?, line.to_vec()?);

@@ -123,8 +123,8 @@ fn line(bench: &Bench, pattern: &Arc<Pattern>) -> Result<Side> {
     let n = pattern.shape[1];
     let options = || BufferOptions::new().page([PAGE]);
     let zeros = vec![0.0f32; n];
-    let x = bench.rt.buffer_from_with(&zeros, [n], options())?.into_shared();
-    let y = bench.rt.buffer_from_with(&zeros, [n], options())?.into_shared();
+    let x = bench.rt.buffer_with(&zeros, options())?.into_shared();
+    let y = bench.rt.buffer_with(&zeros, options())?.into_shared();
     let (q, out, used) = (bench.q.clone(), y.clone(), pattern.used.clone());
     let (at, len, mut runs) = (used.start, used.len(), 0);
     let run = move |times| {
@@ -144,8 +144,8 @@ fn grid(bench: &Bench, pattern: &Arc<Pattern>) -> Result<Side> {
     let shape = pattern.shape;
     let options = || BufferOptions::new().page([PAGE, PAGE]);
     let zeros = vec![0.0f32; shape[0] * shape[1]];
-    let x = bench.rt.buffer_from_with(&zeros, shape, options())?.into_shared();
-    let y = bench.rt.buffer_from_with(&zeros, shape, options())?.into_shared();
+    let x = bench.rt.buffer_with((&zeros, shape), options())?.into_shared();
+    let y = bench.rt.buffer_with((&zeros, shape), options())?.into_shared();
     let (q, out, pattern, mut runs) = (bench.q.clone(), y.clone(), pattern.clone(), 0);
     let run = move |times| {
         for _ in 0..times {

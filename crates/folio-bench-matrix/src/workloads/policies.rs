@@ -7,7 +7,7 @@ use crate::error::{Error, Result};
 use crate::hand::host::{CHUNK, loops, owned};
 use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
 use crate::record::Work;
-use folio::prelude::*;
+use folio::{ViewPolicy, prelude::*};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -96,14 +96,15 @@ fn through(bench: &(Runtime, Queue), mode: &str, mut data: Vec<f32>) -> Result<V
     match mode {
         "async_writeback_view" => {
             let (mut x, mut back) =
-                rt.async_writeback_view(n, data, q).map_err(folio::Error::from)?;
+                rt.view(n, data, ViewPolicy::AsyncWriteback(q)).map_err(folio::Error::from)?;
             q.run(n, next(&mut x))?;
             drop(x);
             q.wait()?;
             Ok(back.take().map_err(folio::Error::from)?)
         }
         "sync_writeback_view" => {
-            let (mut x, mut back) = rt.sync_writeback_view(n, data).map_err(folio::Error::from)?;
+            let (mut x, mut back) =
+                rt.view(n, data, ViewPolicy::SyncWriteback).map_err(folio::Error::from)?;
             q.run(n, next(&mut x))?;
             drop(x);
             Ok(back.take().map_err(folio::Error::from)?)
@@ -151,8 +152,12 @@ fn three(bench: &Bench, is_async: bool, start: &[f32]) -> Side {
             let (mut views, mut backs) = (Vec::new(), Vec::new());
             for data in all.borrow_mut().drain(..) {
                 let (mut x, back) = match is_async {
-                    true => rt.async_writeback_view(n, data, &q).map_err(folio::Error::from)?,
-                    false => rt.sync_writeback_view(n, data).map_err(folio::Error::from)?,
+                    true => rt
+                        .view(n, data, ViewPolicy::AsyncWriteback(&q))
+                        .map_err(folio::Error::from)?,
+                    false => {
+                        rt.view(n, data, ViewPolicy::SyncWriteback).map_err(folio::Error::from)?
+                    }
                 };
                 q.run(n, next(&mut x))?;
                 views.push(x);

@@ -8,7 +8,7 @@ use super::usm::{copy, fill};
 use folio_core::hal::MemoryHome;
 use folio_core::{
     Apart, Buffer, BufferOptions, DeviceRef, Error, Event, Evict, Linkage, Links, Queue, Runtime,
-    UsmPtr,
+    UsmPtr, ViewPolicy,
 };
 
 tests![
@@ -152,7 +152,7 @@ fn views_write_back_what_was_written_by_address(rig: &Rig) -> Outcome {
     for q in &queues {
         let (device, data) = (q.device(), Pages::new());
         let (address, in_use) = (data.address(), device.budget().1);
-        let (mut x, mut back) = rt.sync_writeback_view(N, data).map_err(Error::from)?;
+        let (mut x, mut back) = rt.view(N, data, ViewPolicy::SyncWriteback).map_err(Error::from)?;
         add(q, &mut x, 1)?;
         let at = pointer(&x, &device)?;
         fill(q, &[&x.written()?], at, [1, 1, 2], 70)?.wait()?;
@@ -248,14 +248,14 @@ fn linked_memory_with_an_address_stays(rig: &Rig) -> Outcome {
         let rt = rig.builder().links(Links::On).budget(&name, BYTES).build()?;
         let (q, how) = (rt.queue_on(name.as_str())?, Evict::dirty());
         let options = BufferOptions::new().evict(how);
-        let mut x = rt.buffer_from_with(&[1; N], N, options)?;
+        let mut x = rt.buffer_with(&[1; N], options)?;
         add(&q, &mut x, 1)?;
         ensure_eq!((x.linkage(&q.device())?, q.device().budget().1), (Linkage::Linked, 0));
         let at = pointer(&x, &q.device())?;
         if is_linked(&x, &q)? {
             continue;
         }
-        let mut y = rt.buffer::<i32>(N)?;
+        let mut y = rt.buffer::<i32, 1, 1>(N)?;
         refused!(add(&q, &mut y, 1), Error::OutOfMemory { in_use: BYTES, .. });
         ensure_eq!(behind((&rt, &q), &[&x.written()?], at, N)?, vec![2; N]);
         x.release(&q.device())?;

@@ -38,7 +38,7 @@ fn buffers_have_memory_of_an_allocator(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         for round in 0..2 {
-            let mut x = rig.rt.buffer_from_with(vec![1; N], N, of(&pool))?;
+            let mut x = rig.rt.buffer_with(vec![1; N], of(&pool))?;
             let host = x.allocations().remove(0);
             ensure!(host.device.is_none() && host.owned, "{host:?}");
             ensure!(pool.has_given(host.address), "{host:?}");
@@ -91,7 +91,7 @@ fn memory_of_an_allocator_comes_back_whatever_happens(rig: &Rig) -> Outcome {
     for name in &names {
         let q = rt.queue_on(name.as_str())?;
         let gate = Gate::new();
-        let mut x = rt.buffer_from_with(vec![1; N], N, of(&pool))?;
+        let mut x = rt.buffer_with(vec![1; N], of(&pool))?;
         let first = gated(&q, &gate)?;
         let call = adds(1, &mut x);
         q.submit(|cg| {
@@ -103,7 +103,7 @@ fn memory_of_an_allocator_comes_back_whatever_happens(rig: &Rig) -> Outcome {
         gate.open();
         q.wait()?;
         is_back(&pool)?;
-        let mut x = rt.buffer_from_with(vec![1; N], N, of(&pool))?;
+        let mut x = rt.buffer_with(vec![1; N], of(&pool))?;
         let failed = q.submit(|cg| {
             let x = cg.read_write(&mut x);
             cg.host_task(x, |_| panic!("on purpose"));
@@ -115,7 +115,7 @@ fn memory_of_an_allocator_comes_back_whatever_happens(rig: &Rig) -> Outcome {
     }
     let q = rt.queue_on(names[0].as_str())?;
     let gate = Gate::new();
-    let mut x = rt.buffer_from_with(vec![1; N], N, of(&pool))?;
+    let mut x = rt.buffer_with(vec![1; N], of(&pool))?;
     let y: Buffer<i32> = rt.buffer_with(N, of(&pool))?;
     let first = gated(&q, &gate)?;
     let call = adds_up(&y, &mut x);
@@ -141,7 +141,7 @@ fn an_allocator_that_refuses_changes_nothing(rig: &Rig) -> Outcome {
         );
         Ok(())
     };
-    asked(rig.rt.buffer_from_with(vec![1; N], N, of(&pool)).map(drop))?;
+    asked(rig.rt.buffer_with(vec![1; N], of(&pool)).map(drop))?;
     asked(rig.rt.buffer_with::<i32, 1>(N, of(&pool)).map(drop))?;
     asked(rig.rt.managed_in::<i32>(&pool, N).map(drop))?;
     ensure_eq!((rig.rt.counters(), pool.given()), (before, 0));
@@ -201,7 +201,7 @@ fn step_of_a_life(
         let options = if rng.chance(80) { of(pool) } else { BufferOptions::new() }.evict(how);
         let value = rng.below(100) as i32;
         let made = match rng.chance(50) {
-            true => rt.buffer_from_with(vec![value; N], N, options).map(|x| (x, vec![value; N])),
+            true => rt.buffer_with(vec![value; N], options).map(|x| (x, vec![value; N])),
             false => rt.buffer_with(N, options).map(|x| (x, vec![0; N])),
         };
         live.extend(unless_short(made)?);

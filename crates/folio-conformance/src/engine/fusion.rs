@@ -343,11 +343,11 @@ fn parts_and_dimensions_stay_apart(rig: &Rig) -> Outcome {
     // Two dimensions, on parts of larger buffers.
     let (rows, columns) = (13, 37);
     let from: Vec<i32> = data(20 * 40, 7);
-    let a = rig.rt.buffer_from_with(&from, [20, 40], BufferOptions::new())?;
-    let out = rig.rt.buffer_from_with(&[0; 800], [20, 40], BufferOptions::new())?.into_shared();
+    let a = rig.rt.buffer_from((&from, [20, 40]))?;
+    let out = rig.rt.buffer_from((&[0; 800], [20, 40]))?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     let recording = graph.record(std::slice::from_ref(&q))?;
-    let mut between = rig.rt.zeros([rows, columns])?;
+    let mut between = rig.rt.buffer([rows, columns])?;
     let part = a.slice([2, 3], [rows, columns])?;
     q.run([rows, columns], scales_2(3, part, &mut between))?;
     let part = out.slice_mut([5, 1], [rows, columns])?;
@@ -379,7 +379,7 @@ fn neighbours_are_not_fused(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let values: Vec<f32> = (0..N).map(|k| (k as f32).sqrt()).collect();
     let (a, b) = (rig.rt.buffer_from(&values)?, rig.rt.buffer_from(vec![2f32; N])?);
-    let out = rig.rt.buffer::<f32>(N)?.into_shared();
+    let out = rig.rt.buffer::<f32, 1, 1>(N)?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     let recording = graph.record(std::slice::from_ref(&q))?;
     let mut between = rig.rt.buffer(N)?;

@@ -62,8 +62,8 @@ fn scales_2(i: Item<2>, by: i32, a: In<i32, 2>, c: Out<i32, 2>) {
 /// FUSE-04: neither of two ranges is a part of the other.
 fn ranges_that_hold_each_other_not_are_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let a = rig.rt.buffer_from_shape([16, 16], data(256, 3))?;
-    let c = rig.rt.buffer_from_shape([16, 16], vec![-1; 256])?.into_shared();
+    let a = rig.rt.buffer_from((data(256, 3), [16, 16]))?;
+    let c = rig.rt.buffer_from((vec![-1; 256], [16, 16]))?.into_shared();
     graph.add(|cg| cg.run([8, 16], scales_2(2, &a, &c)))?;
     graph.add(|cg| cg.run([16, 8], scales_2(5, &a, &c)))?;
     apart(rig, &q, &graph, (2, "neither of the ranges"))?;
@@ -79,8 +79,9 @@ fn ranges_that_hold_each_other_not_are_apart(rig: &Rig) -> Outcome {
 /// FUSE-04: one dimension and two.
 fn dimensions_that_differ_are_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let (a, b) = (rig.rt.buffer_from(data(64, 3))?, rig.rt.buffer_from_shape([8, 8], data(64, 5))?);
-    let (y, z) = (rig.rt.buffer(64)?.into_shared(), rig.rt.zeros::<i32, 2>([8, 8])?.into_shared());
+    let (a, b) = (rig.rt.buffer_from(data(64, 3))?, rig.rt.buffer_from((data(64, 5), [8, 8]))?);
+    let (y, z) =
+        (rig.rt.buffer(64)?.into_shared(), rig.rt.buffer::<i32, 2, 1>([8, 8])?.into_shared());
     graph.add(|cg| cg.run(64, scales(2, &a, &y)))?;
     graph.add(|cg| cg.run([8, 8], scales_2(3, &b, &z)))?;
     apart(rig, &q, &graph, (2, "over 1 dimensions, the other over 2"))?;

@@ -333,7 +333,7 @@ fn memory_that_a_run_uses_is_not_released(rig: &Rig) -> Outcome {
 /// GRAPH-02: and gives them back.
 fn a_graph_keeps_its_buffers(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let mut out = rig.rt.buffer::<i32>(8)?;
+    let mut out = rig.rt.buffer::<i32, 1, 1>(8)?;
     let mut x = rig.rt.buffer_from(&[1; 8])?;
     graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
     graph.add(|cg| cg.copy(&x, &mut out))?;
@@ -569,7 +569,7 @@ fn not_run<T>(result: Result<T, Error>, [command, uses]: [&str; 2]) -> Outcome {
 /// has been recorded as written, nor writes what has been recorded as used. Nothing changes.
 fn the_host_does_not_see_what_is_only_recorded(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let x = rig.rt.buffer_from_with(&[1; 8], [8], BufferOptions::new().label("x"))?.into_shared();
+    let x = rig.rt.buffer_with(&[1; 8], BufferOptions::new().label("x"))?.into_shared();
     let mut y = rig.rt.buffer_from(&[2; 8])?;
     let refusals = |x: &Shared<i32>, [writer, reader]: [&str; 2]| -> Outcome {
         // The first half is written, the second one is read.

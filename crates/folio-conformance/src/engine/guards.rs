@@ -28,7 +28,7 @@ fn guards_keep_conflicting_commands_out(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let mut x = one_page(rig)?;
-        let mut y = rig.rt.buffer::<i32>(4)?;
+        let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
         let before = rig.rt.counters();
         let reader = x.read()?;
         refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
@@ -53,7 +53,7 @@ fn guards_keep_conflicting_commands_out(rig: &Rig) -> Outcome {
 fn guards_know_pages(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let options = BufferOptions::new().page([2]);
-    let x = rig.rt.buffer_from_with(&[1, 2, 3, 4, 5, 6], [6], options)?.into_shared();
+    let x = rig.rt.buffer_with((&[1, 2, 3, 4, 5, 6], [6]), options)?.into_shared();
     let mut guard = x.slice_mut([2], [2])?.write()?;
     let task = |at: usize| q.run(1, adds(10, x.slice_mut([at], [1])?));
     for at in [0, 1, 4, 5] {
@@ -145,7 +145,7 @@ fn guards_see_and_leave_the_latest(rig: &Rig) -> Outcome {
 /// XFER-01, BUF-07
 fn overwriting_guards_bring_nothing(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
-    let mut x = rig.rt.buffer::<i32>(4)?;
+    let mut x = rig.rt.buffer::<i32, 1, 1>(4)?;
     set(&q, &mut x, 0, 4, 7)?;
     x.discard()?.copy_from_slice(&[1, 2, 3, 4]);
     ensure_eq!(x.counters().device_to_host.bytes, 0);
@@ -171,7 +171,7 @@ fn leaked_guards_harm_nobody(rig: &Rig) -> Outcome {
     let mut x = one_page(rig)?;
     std::mem::forget(x.read()?);
     refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
-    let mut y = rig.rt.buffer::<i32>(4)?;
+    let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
     read_into(&q, &x, &mut y)?;
     drop(x);
     ensure_eq!(y.to_vec()?, [1, 2, 3, 4]);
@@ -181,7 +181,7 @@ fn leaked_guards_harm_nobody(rig: &Rig) -> Outcome {
 /// PAGE-02
 fn parts_tell_their_shape(rig: &Rig) -> Outcome {
     let data: Vec<i32> = (0..60).collect();
-    let mut x = rig.rt.buffer_from_with(&data, [3, 4, 5], BufferOptions::new())?;
+    let mut x = rig.rt.buffer_from((&data, [3, 4, 5]))?;
     let slice = x.slice([1, 1, 1], [2, 3, 2])?;
     ensure_eq!((slice.range(), slice.len(), slice.is_empty()), ([2, 3, 2], 12, false));
     let rows = slice.read_rows()?;
@@ -208,7 +208,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
         cg.update(&low);
         Ok(())
     })?;
-    let (mut unique, mut y) = (&mut x, rig.rt.buffer::<i32>(4)?);
+    let (mut unique, mut y) = (&mut x, rig.rt.buffer::<i32, 1, 1>(4)?);
     q.submit(|cg| {
         cg.copy(&unique, &mut y);
         Ok(())
@@ -222,7 +222,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
 /// DEP-04, ERR-01: a task that may not wait for a buffer gets no memory for it on the host.
 fn a_refused_read_allocates_nothing(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
-    let (x, gate) = (rig.rt.buffer::<i32>(1000)?.into_shared(), Gate::new());
+    let (x, gate) = (rig.rt.buffer::<i32, 1, 1>(1000)?.into_shared(), Gate::new());
     let (door, mine) = (gate.door(), x.clone());
     let task = q.submit(|cg| {
         cg.host_task((), move |()| {

@@ -70,7 +70,7 @@ fn fresh_memory_is_one(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
         let before = rt.counters().allocations;
-        let mut x = rt.buffer::<i32>(500)?;
+        let mut x = rt.buffer::<i32, 1, 1>(500)?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Undecided);
         add(q, &mut x, 7)?;
         ensure_eq!(x.to_vec()?, [7; 500]);
@@ -89,7 +89,7 @@ fn fresh_memory_of_a_run_is_one(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
         let before = rt.counters().allocations;
-        let (graph, mut x) = (rt.graph(&q.device())?, rt.buffer::<i32>(8)?);
+        let (graph, mut x) = (rt.graph(&q.device())?, rt.buffer::<i32, 1, 1>(8)?);
         graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
         graph.add(|cg| {
             let x = cg.read_write(&mut x);
@@ -155,7 +155,7 @@ fn links_are_over_the_programs_memory(rig: &Rig) -> Outcome {
         let data = Pages::new();
         let address = data.address();
         let before = counts(&rt)[2];
-        let (mut x, mut back) = rt.sync_writeback_view(N, data).map_err(Error::from)?;
+        let (mut x, mut back) = rt.view(N, data, ViewPolicy::SyncWriteback).map_err(Error::from)?;
         add(q, &mut x, 1)?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
         ensure_eq!(x.get(0)?, 2);
@@ -174,7 +174,8 @@ fn links_are_over_the_programs_memory(rig: &Rig) -> Outcome {
 fn a_discard_as_first_access_links_too(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
-        let (mut x, mut back) = rt.sync_writeback_view(N, Pages::new()).map_err(Error::from)?;
+        let (mut x, mut back) =
+            rt.view(N, Pages::new(), ViewPolicy::SyncWriteback).map_err(Error::from)?;
         q.run(N, puts(5, &mut x))?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
         drop(x);
@@ -249,7 +250,7 @@ fn reading_all_along_copies_nothing(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
         let data = Page([1; 1024]);
-        let mut sum = rt.buffer::<i32>(1024)?;
+        let mut sum = rt.buffer::<i32, 1, 1>(1024)?;
         rt.scope(|scope| -> Outcome {
             let x = scope.view(&data.0)?;
             for _ in 0..3 {
@@ -271,7 +272,8 @@ fn imports_are_no_allocations(rig: &Rig) -> Outcome {
         let name = q.device().name().to_owned();
         let rt = rig.builder().links(Links::On).budget(&name, 64).build()?;
         let q = rt.queue_on(name.as_str())?;
-        let (mut x, mut back) = rt.sync_writeback_view(N, Pages::new()).map_err(Error::from)?;
+        let (mut x, mut back) =
+            rt.view(N, Pages::new(), ViewPolicy::SyncWriteback).map_err(Error::from)?;
         add(&q, &mut x, 1)?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Linked);
         for counters in [x.counters(), rt.counters()] {
@@ -333,7 +335,7 @@ fn linked_views_come_back(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
         for round in 0..20 {
-            let made = rt.async_writeback_view(N, Pages::new(), q);
+            let made = rt.view(N, Pages::new(), ViewPolicy::AsyncWriteback(q));
             let (mut x, mut back) = made.map_err(Error::from)?;
             for _ in 0..round % 4 {
                 add(q, &mut x, 1)?;
@@ -407,7 +409,8 @@ fn scopes_end_what_was_imported(rig: &Rig) -> Outcome {
 fn failed_kernels_on_linked_memory(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
-        let (mut x, mut back) = rt.sync_writeback_view(100, vec![1; 100]).map_err(Error::from)?;
+        let (mut x, mut back) =
+            rt.view(100, vec![1; 100], ViewPolicy::SyncWriteback).map_err(Error::from)?;
         q.run(100, fails(3, &mut x))?;
         drop(x);
         let came = failed_storage(back.take())?.0;

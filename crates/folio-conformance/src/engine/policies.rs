@@ -66,19 +66,25 @@ fn policies_have_names(rig: &Rig) -> Outcome {
     let plain = rt.buffer_from(data())?;
     ensure_eq!((plain.policy(), plain.to_vec()?), (Policy::AsyncBuffer, data()));
     let buffers: [(Buffer<i32, 2>, Policy, i32); 4] = [
-        (rt.sync_buffer([2, 3])?, Policy::SyncBuffer, 0),
-        (rt.sync_buffer_from([2, 3], &[7; 6])?, Policy::SyncBuffer, 7),
-        (rt.async_buffer([2, 3])?, Policy::AsyncBuffer, 0),
-        (rt.async_buffer_from([2, 3], data())?, Policy::AsyncBuffer, 7),
+        (rt.buffer_with([2, 3], BufferOptions::new().sync())?, Policy::SyncBuffer, 0),
+        (rt.buffer_with((&[7; 6], [2, 3]), BufferOptions::new().sync())?, Policy::SyncBuffer, 7),
+        (rt.buffer([2, 3])?, Policy::AsyncBuffer, 0),
+        (rt.buffer_from((data(), [2, 3]))?, Policy::AsyncBuffer, 7),
     ];
     for (x, policy, value) in buffers {
         ensure_eq!((x.policy(), x.to_vec()?), (policy, vec![value; 6]));
     }
     let views = [
-        (rt.async_view(6, data()).map_err(Error::from)?, "async view"),
-        (rt.sync_view(6, data()).map_err(Error::from)?, "sync view"),
-        (rt.async_writeback_view(6, data(), &q).map_err(Error::from)?, "async writeback view"),
-        (rt.sync_writeback_view(6, data()).map_err(Error::from)?, "sync writeback view"),
+        (rt.view(6, data(), ViewPolicy::Async).map_err(Error::from)?, "async view"),
+        (rt.view(6, data(), ViewPolicy::Sync).map_err(Error::from)?, "sync view"),
+        (
+            rt.view(6, data(), ViewPolicy::AsyncWriteback(&q)).map_err(Error::from)?,
+            "async writeback view",
+        ),
+        (
+            rt.view(6, data(), ViewPolicy::SyncWriteback).map_err(Error::from)?,
+            "sync writeback view",
+        ),
     ];
     for ((x, mut back), name) in views {
         ensure_eq!((x.policy().to_string().as_str(), x.to_vec()?), (name, data()));
@@ -163,7 +169,7 @@ fn sync_drops_wait(rig: &Rig) -> Outcome {
             let gate = Gate::new();
             let event = held(&q, &gate)?;
             let (mut x, back) = match policy {
-                Policy::SyncBuffer => (rig.rt.sync_buffer(8)?, None),
+                Policy::SyncBuffer => (rig.rt.buffer_with(8, BufferOptions::new().sync())?, None),
                 _ => {
                     let (x, back) = lend(&q, policy, vec![0; 8])?;
                     (x, Some(back))
@@ -193,9 +199,9 @@ fn a_writeback_copies_what_the_host_lacks(rig: &Rig) -> Outcome {
     for (written, count) in [(None, 0), (Some(5), 1)] {
         let policy = ViewPolicy::AsyncWriteback(&q);
         let options = BufferOptions::new().page([4]);
-        let made = rig.rt.view_with(32, vec![1; 32], policy, options);
+        let made = rig.rt.view(32, vec![1; 32], policy.with(options));
         let (mut x, mut back) = made.map_err(Error::from)?;
-        let mut y = rig.rt.buffer::<i32>(32)?;
+        let mut y = rig.rt.buffer::<i32, 1, 1>(32)?;
         q.run(32, copies(&x, &mut y))?;
         if let Some(at) = written {
             set(&q, &mut x, at, 1, 9)?;
@@ -460,7 +466,10 @@ fn refused_views_return_their_storage(rig: &Rig) -> Outcome {
 fn a_drop_that_cannot_wait_does_not(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let (gate, x) = (Gate::new(), rig.rt.sync_buffer::<i32, 1>(8)?.into_shared());
+        let (gate, x) = (
+            Gate::new(),
+            rig.rt.buffer_with::<i32, 1>(8, BufferOptions::new().sync())?.into_shared(),
+        );
         let (door, last) = (gate.door(), x.clone());
         let task = q.submit(|cg| {
             cg.host_task((), move |()| {
@@ -489,7 +498,7 @@ fn storage_outlives_what_is_deferred(rig: &Rig) -> Outcome {
         let gate = Gate::new();
         let event = held(&q, &gate)?;
         let (mut x, mut back) = lend(&q, Policy::AsyncView, vec![1; 8])?;
-        let mut y = rig.rt.buffer::<i32>(8)?;
+        let mut y = rig.rt.buffer::<i32, 1, 1>(8)?;
         add_after(&q, &mut x, &event)?;
         q.run(8, copies(&x, &mut y))?;
         drop(x);
@@ -534,7 +543,7 @@ fn storage_is_in_use_while_a_handle_is_left(rig: &Rig) -> Outcome {
 /// POL-01, ERR-01
 fn a_queue_of_another_runtime_writes_nothing_back(rig: &Rig) -> Outcome {
     let theirs = on(&rig.builder().build()?, 0)?;
-    let Err(back) = rig.rt.async_writeback_view(8, vec![1; 8], &theirs) else {
+    let Err(back) = rig.rt.view(8, vec![1; 8], ViewPolicy::AsyncWriteback(&theirs)) else {
         return Err(Stop::Failed("a queue of another runtime was taken".into()));
     };
     ensure_eq!(back.storage, [1; 8]);

@@ -71,15 +71,15 @@ impl World {
         let device = q.device();
         let options = || BufferOptions::new().label("x");
         let x =
-            rt.buffer_from_with(&[1, 2, 3, 4, 5, 6, 7, 8], [8], options().page([2]))?.into_shared();
+            rt.buffer_with((&[1, 2, 3, 4, 5, 6, 7, 8], [8]), options().page([2]))?.into_shared();
         let square =
-            rt.buffer_from_with(&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3], options())?.into_shared();
+            rt.buffer_with((&[1, 2, 3, 4, 5, 6, 7, 8, 9], [3, 3]), options())?.into_shared();
         let mut usm = rt.usm::<i32>(&device, UsmKind::Device, 8)?;
         q.submit(|cg| {
             cg.fill(&mut usm, 4);
             Ok(())
         })?;
-        let held = rt.buffer_from_with(&[7; 4], [4], options().label("held"))?.into_shared();
+        let held = rt.buffer_with(&[7; 4], options().label("held"))?.into_shared();
         // Each on its device, so that no call here is the first to need memory.
         let mut access = None;
         let event = q.submit(|cg| {
@@ -174,24 +174,24 @@ const CASES: &[Case] = table![
     }) => Error::OutOfRange { .. },
     "a buffer over too little USM", |w| {
         // SAFETY: it is refused.
-        unsafe { w.rt.buffer_over::<i32>(w.usm.pointer(), 9, false) }.map(drop)
+        unsafe { w.usm.pointer().buffer::<i32, 1>(&w.rt, 9, false) }.map(drop)
     } => Error::Configuration { .. },
     "a buffer over USM whose size overflows", |w| {
         // SAFETY: it is refused.
-        unsafe { w.rt.buffer_over::<i32>(w.usm.pointer(), usize::MAX / 2, false) }.map(drop)
+        unsafe { w.usm.pointer().buffer::<i32, 1>(&w.rt, usize::MAX / 2, false) }.map(drop)
     } => Error::TooLarge { .. },
     "a buffer between elements of USM", |w| {
         let inside = w.usm.pointer().offset(2).ok_or(Error::ShutDown)?;
         // SAFETY: it is refused.
-        unsafe { w.rt.buffer_over::<i32>(inside, 4, false) }.map(drop)
+        unsafe { inside.buffer::<i32, 1>(&w.rt, 4, false) }.map(drop)
     } => Error::Misaligned { .. },
     "a part with gaps as one slice", |w| w.square.slice([0, 1], [2, 2])?.read().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to await", |w| w.square.slice([0, 1], [2, 2])?.read_async().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to write", |w| w.square.slice_mut([0, 1], [2, 2])?.write().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to discard", |w| w.square.slice_mut([0, 1], [2, 2])?.discard().map(drop) => Error::NotContiguous { .. },
     // Sizes and shapes.
-    "a buffer that is too large", |w| w.rt.buffer::<u64>(usize::MAX / 8).map(drop) => Error::TooLarge { .. },
-    "a shape whose volume overflows", |w| w.rt.buffer_with::<u8, 3>([1 << 22; 3], BufferOptions::new()).map(drop) => Error::TooLarge { .. },
+    "a buffer that is too large", |w| w.rt.buffer::<u64, 1, 1>(usize::MAX / 8).map(drop) => Error::TooLarge { .. },
+    "a shape whose volume overflows", |w| w.rt.buffer::<u8, 3, 1>([1 << 22; 3]).map(drop) => Error::TooLarge { .. },
     "USM that is too large", |w| w.rt.usm::<u64>(&w.device, UsmKind::Device, usize::MAX / 4).map(drop) => Error::TooLarge { .. },
     "a kernel launched beyond its output", |w| w.q.run(9, counts(&w.x)).map(drop) => Error::LaunchTooLarge { .. },
     "a kernel launched beyond its output's slice", |w| w.q.run(2..5, counts(w.x.slice_mut([0], [4])?)).map(drop) => Error::LaunchTooLarge { .. },
@@ -199,7 +199,7 @@ const CASES: &[Case] = table![
     "a reduction over more than there can be", |w| w.q.run((1 << 40) + 1, items_counted(&w.x)).map(drop) => Error::LaunchRange { .. },
     "a kernel that does not write all of its output", |w| w.q.run(8, forgets(&w.x)).map(drop) => Error::Kernel { .. },
     "a kernel whose functions call each other", |w| w.q.run(8, circles(&w.x)).map(drop) => Error::Kernel { .. },
-    "data of another size than the shape", |w| w.rt.buffer_from_with(&[1, 2, 3], [2, 2], BufferOptions::new()).map(drop) => Error::Mismatch { what: "data for buffer", .. },
+    "data of another size than the shape", |w| w.rt.buffer_from((&[1, 2, 3], [2, 2])).map(drop) => Error::Mismatch { what: "data for buffer", .. },
     "a copy to another extent", |w| w.submit(|cg| {
         cg.copy(w.x.slice([0], [3])?, w.x.slice_mut([4], [4])?);
         Ok(())
@@ -210,7 +210,7 @@ const CASES: &[Case] = table![
     }) => Error::Mismatch { .. },
     "a page with an extent of 0", |w| w.rt.buffer_with::<i32, 1>([4], BufferOptions::new().page([0])).map(drop) => Error::Configuration { .. },
     "a page of other dimensions", |w| w.rt.buffer_with::<i32, 1>([4], BufferOptions::new().page([2, 2])).map(drop) => Error::Configuration { .. },
-    "elements without a size", |w| w.rt.buffer::<[u32; 0]>(4).map(drop) => Error::Configuration { .. },
+    "elements without a size", |w| w.rt.buffer::<[u32; 0], 1, 1>(4).map(drop) => Error::Configuration { .. },
     "an alignment that is no power of two", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 48).map(drop) => Error::Configuration { .. },
     "an alignment of 0", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 0).map(drop) => Error::Configuration { .. },
     "an alignment that nobody has", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 1 << 63).map(drop)
@@ -272,13 +272,13 @@ const CASES: &[Case] = table![
     "no device at all", |_w| Runtime::builder().build()?.queue_over(&[], Locality).map(drop) => Error::DeviceNotFound { .. },
     // Memory.
     "more memory than there is", |w| w.submit(|cg| {
-        let mut huge = w.rt.buffer::<u8>(HUGE)?;
+        let mut huge = w.rt.buffer::<u8, 1, 1>(HUGE)?;
         cg.fill(huge.slice_mut([3], [1])?, 1);
         Ok(())
     }) => Error::OutOfMemory { .. },
-    "more memory than there is, on the host", |w| w.rt.buffer::<u8>(HUGE)?.discard().map(drop) => Error::OutOfMemory { .. },
+    "more memory than there is, on the host", |w| w.rt.buffer::<u8, 1, 1>(HUGE)?.discard().map(drop) => Error::OutOfMemory { .. },
     "more memory than there is, in a task", |w| w.submit(|cg| {
-        let huge = w.rt.buffer::<u8>(HUGE)?;
+        let huge = w.rt.buffer::<u8, 1, 1>(HUGE)?;
         let huge = cg.read(&huge);
         cg.host_task(huge, |_| {});
         Ok(())
@@ -611,11 +611,11 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let rt = &rig.rt;
         let before = rt.counters();
-        let mut none = rt.buffer::<i32>(0)?;
+        let mut none = rt.buffer::<i32, 1, 1>(0)?;
         let flat = rt
             .buffer_with::<i32, 3>([2, 0, 3], BufferOptions::new().page([1, 7, 1]))?
             .into_shared();
-        let made = rt.buffer_from::<i32>(&[])?.into_shared();
+        let made = rt.buffer_from::<i32, 1>(&[])?.into_shared();
         ensure_eq!((none.len(), none.to_vec()?, flat.to_vec()?), (0, vec![], vec![]));
         ensure_eq!((made.read()?.len(), made.write()?.len()), (0, 0));
         ensure_eq!(made.read_async()?.wait()?.len(), 0);

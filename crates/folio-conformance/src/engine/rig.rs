@@ -109,7 +109,7 @@ pub(super) fn separate(rt: &Runtime, n: usize) -> Result<Vec<Queue>, Stop> {
 
 /// A buffer of `n` pages of one element.
 pub(super) fn paged<T: DeviceType>(rt: &Runtime, data: &[T]) -> Result<Buffer<T>, Stop> {
-    Ok(rt.buffer_from_with(data, [data.len()], BufferOptions::new().page([1]))?)
+    Ok(rt.buffer_with((data, [data.len()]), BufferOptions::new().page([1]))?)
 }
 
 /// Writes `value` to `n` elements from `at` on, discarding.

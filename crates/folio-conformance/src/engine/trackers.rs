@@ -92,7 +92,7 @@ const WRITTEN: [i32; 5] = [0, 11, 22, 33, 44];
 fn lie_to(rig: &Rig, lie: Lie) -> Outcome {
     let devices = rig.rt.devices().len();
     let options = || BufferOptions::new().page([4]).tracker(Arc::new(Liar(lie)));
-    let mut x = rig.rt.buffer_from_with(&[11; 32], [32], options())?;
+    let mut x = rig.rt.buffer_with(&[11; 32], options())?;
     let mut y = rig.rt.buffer_with::<i32, 1>([32], options())?;
     for round in 0..3 {
         for at in 0..devices {
@@ -169,7 +169,7 @@ fn lies_change_nothing_that_a_guard_shows(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let turncoat = Turncoat::default();
     let options = BufferOptions::new().page([8]).tracker(Arc::new(turncoat.clone()));
-    let mut x = rig.rt.buffer_from_with(&[11; 16], [16], options)?;
+    let mut x = rig.rt.buffer_with(&[11; 16], options)?;
     set(&q, &mut x, 2, 3, 22)?.wait()?;
     set(&q, &mut x, 8, 8, 22)?.wait()?;
     turncoat.says(0..60);
@@ -276,7 +276,7 @@ impl PageTracker for Dropping {
 /// PAGE-05, ERR-01: the drops do not panic.
 fn trackers_that_drop_handles_fail_their_command(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let held = [rig.rt.buffer::<u8>(8)?, rig.rt.buffer::<u8>(8)?];
+    let held = [rig.rt.buffer::<u8, 1, 1>(8)?, rig.rt.buffer::<u8, 1, 1>(8)?];
     let tracker = Arc::new(Dropping(Arc::new(Mutex::new(Some(held)))));
     let mut x = rig.rt.buffer_with::<i32, 1>([8], BufferOptions::new().tracker(tracker))?;
     let failed = failure(add(&q, &mut x, 1).and_then(|event| event.wait()))?;

@@ -55,7 +55,7 @@ fn pages_from_two_devices_meet_on_a_third(rig: &Rig) -> Outcome {
     let mut x = rig.rt.buffer_with::<i32, 1>([8], BufferOptions::new().page([1]))?;
     set(&queues[0], &mut x, 0, 1, 7)?;
     set(&queues[1], &mut x, 1, 1, 8)?;
-    let mut y = rig.rt.buffer::<i32>(8)?;
+    let mut y = rig.rt.buffer::<i32, 1, 1>(8)?;
     read_into(&queues[2], &x, &mut y)?;
     let moved = x.counters();
     ensure_eq!((moved.device_to_device.operations, moved.device_to_device.pages), (2, 2));
@@ -97,7 +97,7 @@ fn four_way(q: &Queue, x: &mut Buffer<i32, 2>, at: [usize; 2], n: [usize; 2]) ->
 fn outdated_rows_are_two_rectangles(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let options = BufferOptions::new().page([1, 1]);
-    let mut x = rig.rt.buffer_from_with(&[5; 9], [3, 3], options)?;
+    let mut x = rig.rt.buffer_with((&[5; 9], [3, 3]), options)?;
     let mut want = vec![5; 9];
     for (y, row) in [[1, 1, 0], [1, 1, 1], [1, 1, 0]].iter().enumerate() {
         for (c, _) in row.iter().enumerate().filter(|(_, outdated)| **outdated == 1) {
@@ -152,16 +152,16 @@ fn a_page_of_which_a_part_was_written_moves_as_one(rig: &Rig) -> Outcome {
 fn what_nobody_wrote_is_zero_and_not_moved(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let mut x = rig.rt.buffer::<i32>(1000)?;
+        let mut x = rig.rt.buffer::<i32, 1, 1>(1000)?;
         ensure_eq!(x.counters().allocations, 0, "allocated before its first use");
-        let mut y = rig.rt.buffer::<i32>(1000)?;
+        let mut y = rig.rt.buffer::<i32, 1, 1>(1000)?;
         read_into(&q, &x, &mut y)?;
         ensure!(y.to_vec()?.iter().all(|v| *v == 0), "device {at} shows what nobody wrote");
         add(&q, &mut x, 3)?;
         ensure!(x.to_vec()?.iter().all(|v| *v == 3), "device {at} updates what nobody wrote");
         ensure_eq!(x.counters().host_to_device.operations, 0);
     }
-    let x = rig.rt.buffer::<u64>(77)?;
+    let x = rig.rt.buffer::<u64, 1, 1>(77)?;
     ensure_eq!(x.to_vec()?, [0; 77]);
     ensure_eq!(x.counters().transfers().operations, 0);
     Ok(())
@@ -171,7 +171,7 @@ fn what_nobody_wrote_is_zero_and_not_moved(rig: &Rig) -> Outcome {
 fn what_is_current_is_not_moved_again(rig: &Rig) -> Outcome {
     let queues = rig.separate(2)?;
     let x = paged(&rig.rt, &[1, 2, 3, 4])?;
-    let mut y = rig.rt.buffer::<i32>(4)?;
+    let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
     for _ in 0..3 {
         for q in &queues {
             read_into(q, &x, &mut y)?;
@@ -208,7 +208,7 @@ fn discard_of_a_part_keeps_the_border(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let options = BufferOptions::new().page([8]);
     let data: Vec<i32> = (0..24).collect();
-    let mut x = rig.rt.buffer_from_with(&data, [24], options)?;
+    let mut x = rig.rt.buffer_with(&data, options)?;
     // The middle page whole, its neighbours in part.
     set(&q, &mut x, 5, 14, -1)?;
     ensure_eq!(x.counters().transfers().bytes, 0);
@@ -217,7 +217,7 @@ fn discard_of_a_part_keeps_the_border(rig: &Rig) -> Outcome {
     // No more comes back than what was written there.
     ensure_eq!(x.counters().device_to_host.bytes, 14 * 4);
     // The same with the rest read on the device.
-    let mut x = rig.rt.buffer_from_with(&data, [24], BufferOptions::new().page([8]))?;
+    let mut x = rig.rt.buffer_with(&data, BufferOptions::new().page([8]))?;
     set(&q, &mut x, 5, 14, -1)?;
     add(&q, &mut x, 100)?;
     let want: Vec<i32> = want.iter().map(|v| v + 100).collect();
@@ -240,7 +240,7 @@ fn discards_of_parts_meet_again(rig: &Rig) -> Outcome {
     ensure_eq!(x.to_vec()?, want);
     let moved = x.counters();
     ensure_eq!((moved.device_to_host.bytes, moved.host_to_device.bytes), (9 * 4, 0));
-    let mut y = rig.rt.buffer::<i32>(12)?;
+    let mut y = rig.rt.buffer::<i32, 1, 1>(12)?;
     read_into(&queues[0], &x, &mut y)?;
     ensure_eq!(y.to_vec()?, want);
     Ok(())
@@ -251,7 +251,7 @@ fn pieces_that_are_current_are_not_written(rig: &Rig) -> Outcome {
     let q = &rig.separate(1)?[0];
     let data: Vec<i32> = (0..12).collect();
     let mut x = rig.rt.buffer_from(&data)?;
-    let mut y = rig.rt.buffer::<i32>(12)?;
+    let mut y = rig.rt.buffer::<i32, 1, 1>(12)?;
     read_into(q, &x, &mut y)?;
     set(q, &mut x, 4, 2, -1)?;
     ensure_eq!(x.to_vec()?, [0, 1, 2, 3, -1, -1, 6, 7, 8, 9, 10, 11]);
@@ -273,7 +273,7 @@ fn stencil_moves_the_halo_rows(rig: &Rig) -> Outcome {
     let rows = BAND * bands;
     let options = || BufferOptions::new().page([1, WIDTH]);
     let start: Vec<i32> = (0..rows * WIDTH).map(|i| (i * 7 % 23) as i32).collect();
-    let mut x = rig.rt.buffer_from_with(&start, [rows, WIDTH], options())?;
+    let mut x = rig.rt.buffer_with((&start, [rows, WIDTH]), options())?;
     let mut y = rig.rt.buffer_with::<i32, 2>([rows, WIDTH], options())?;
     let mut want = start;
     let queues = (0..bands).map(|at| rig.on(at)).collect::<Result<Vec<_>, _>>()?;
@@ -323,7 +323,7 @@ fn reinterpreted_buffers_share_storage_and_state(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let options = BufferOptions::new().page([3]);
-        let x = rig.rt.buffer_from_with(&[1u32, 2, 3, 4, 5, 6, 7, 8], [8], options)?.into_shared();
+        let x = rig.rt.buffer_with((&[1u32, 2, 3, 4, 5, 6, 7, 8], [8]), options)?.into_shared();
         let bytes = x.reinterpret::<u8, 2>([4, 8])?;
         q.run([2, 3], adds_2(0xf0, bytes.slice_mut([1, 2], [2, 3])?))?;
         let mut want: Vec<u8> = (1u32..=8).flat_map(|v| v.to_ne_bytes()).collect();
@@ -347,11 +347,11 @@ fn reinterpreted_buffers_share_storage_and_state(rig: &Rig) -> Outcome {
 
 /// PAGE-01
 fn default_pages(rig: &Rig) -> Outcome {
-    ensure_eq!(rig.rt.buffer::<u8>(1 << 16)?.page(), [1, 1, 1 << 16]);
-    ensure_eq!(rig.rt.buffer::<u8>((1 << 16) + 1)?.page(), [1, 1, 1 << 16]);
-    let rows = rig.rt.buffer_with::<f64, 2>([5000, 100], BufferOptions::new())?;
+    ensure_eq!(rig.rt.buffer::<u8, 1, 1>(1 << 16)?.page(), [1, 1, 1 << 16]);
+    ensure_eq!(rig.rt.buffer::<u8, 1, 1>((1 << 16) + 1)?.page(), [1, 1, 1 << 16]);
+    let rows = rig.rt.buffer::<f64, 2, 1>([5000, 100])?;
     ensure_eq!(rows.page(), [1, 82, 100]);
-    let cube = rig.rt.buffer_with::<u8, 3>([300, 300, 300], BufferOptions::new())?;
+    let cube = rig.rt.buffer::<u8, 3, 1>([300, 300, 300])?;
     ensure_eq!(cube.page(), [1, 219, 300]);
     Ok(())
 }
@@ -380,7 +380,7 @@ fn copies_fills_and_uploads(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[1u16, 2, 3, 4, 5, 6])?;
-        let mut y = rig.rt.buffer::<u16>(6)?;
+        let mut y = rig.rt.buffer::<u16, 1, 1>(6)?;
         q.submit(|cg| {
             cg.fill(&mut y, 9);
             Ok(())
@@ -409,8 +409,8 @@ fn copies_of_boxes_between_shapes(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let data: Vec<i32> = (0..60).collect();
-        let x = rig.rt.buffer_from_with(&data, [3, 4, 5], BufferOptions::new().page([1, 2, 2]))?;
-        let mut y = rig.rt.buffer_with::<i32, 3>([4, 4, 4], BufferOptions::new())?;
+        let x = rig.rt.buffer_with((&data, [3, 4, 5]), BufferOptions::new().page([1, 2, 2]))?;
+        let mut y = rig.rt.buffer::<i32, 3, 1>([4, 4, 4])?;
         q.submit(|cg| {
             cg.copy(x.slice([1, 1, 2], [2, 3, 2])?, y.slice_mut([2, 0, 1], [2, 3, 2])?);
             Ok(())
@@ -457,11 +457,11 @@ fn explicit_updates(rig: &Rig) -> Outcome {
 /// BUF-01, BUF-05: legal, without effect.
 fn sizes_of_zero_have_no_effect(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let mut none = rig.rt.buffer::<i32>(0)?;
+    let mut none = rig.rt.buffer::<i32, 1, 1>(0)?;
     ensure!(none.is_empty(), "not empty");
-    let mut flat = rig.rt.buffer_with::<i32, 3>([4, 0, 2], BufferOptions::new())?;
+    let mut flat = rig.rt.buffer::<i32, 3, 1>([4, 0, 2])?;
     let mut x = rig.rt.buffer_from(&[1, 2, 3])?;
-    let of_nothing = rig.rt.buffer_from::<f32>(&[])?;
+    let of_nothing = rig.rt.buffer_from::<f32, 1>(&[])?;
     q.run(0, adds_up(x.slice([3], [0])?, &mut none))?.wait()?;
     q.submit(|cg| {
         cg.fill(&mut flat, 3);
@@ -529,9 +529,9 @@ fn launches_of_zero_touch_nothing(rig: &Rig) -> Outcome {
 fn empty_accesses_beside_others(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let none = rig.rt.buffer::<i32>(0)?;
+        let none = rig.rt.buffer::<i32, 1, 1>(0)?;
         let full = rig.rt.buffer_from(&[4, 5])?;
-        let mut x = rig.rt.buffer::<i32>(2)?;
+        let mut x = rig.rt.buffer::<i32, 1, 1>(2)?;
         q.run(2, extents(&none, full.slice([1], [0])?, &mut x))?;
         ensure_eq!(x.to_vec()?, [7, 7], "device {at}");
     }
@@ -542,12 +542,12 @@ fn empty_accesses_beside_others(rig: &Rig) -> Outcome {
 fn pointers_stay(rig: &Rig) -> Outcome {
     rig.closures()?;
     let count = rig.rt.devices().len();
-    let mut x = rig.rt.buffer::<u64>(100)?;
+    let mut x = rig.rt.buffer::<u64, 1, 1>(100)?;
     let mut seen = vec![Vec::new(); count];
     for round in 0..3 {
         for (at, seen) in seen.iter_mut().enumerate() {
             let q = rig.on(at)?;
-            let mut place = rig.rt.buffer::<u64>(1)?;
+            let mut place = rig.rt.buffer::<u64, 1, 1>(1)?;
             q.submit(|cg| {
                 let (x, place) = (cg.read_write(&mut x), cg.discard(&mut place));
                 cg.host_kernel([1], (x, place), |i, (mut x, mut place)| {
@@ -579,7 +579,7 @@ fn page_locked_memory_is_the_hosts(rig: &Rig) -> Outcome {
     let in_use = || device.budget().1;
     let options = BufferOptions::new().label("x").page_locked(&device);
     let before = in_use();
-    let made = rt.buffer_from_with(vec![1; n], n, options.clone());
+    let made = rt.buffer_with(vec![1; n], options.clone());
     if let (Err(Error::Unsupported { .. }), true) =
         (&made, device.info().kind != DeviceKind::Simulated)
     {
@@ -605,7 +605,7 @@ fn page_locked_memory_is_the_hosts(rig: &Rig) -> Outcome {
     drop(y);
     rt.wait()?;
     ensure_eq!(in_use(), before, "all of it is given back");
-    let view = rt.view_with(n, vec![1; n], folio_core::ViewPolicy::Async, options);
+    let view = rt.view(n, vec![1; n], folio_core::ViewPolicy::Async.with(options));
     refused!(view.map_err(Error::from), Error::Configuration { .. });
     Ok(())
 }

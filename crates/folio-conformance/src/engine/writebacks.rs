@@ -71,7 +71,7 @@ fn pages_that_are_well_are_written_back(rig: &Rig) -> Outcome {
                 let gate = Gate::new();
                 let event = if is_held { Some(gated(&q, &gate)?) } else { None };
                 let options = BufferOptions::new().page([4]);
-                let made = rt.view_with(8, vec![1; 8], policy, options);
+                let made = rt.view(8, vec![1; 8], policy.with(options));
                 let (mut x, mut back) = made.map_err(Error::from)?;
                 set_after(&q, &mut x, (0, 4, 9), event.as_ref())?;
                 fail_after(&q, &mut x, 4, event.as_ref())?;
@@ -99,7 +99,7 @@ fn pages_are_written_back_by_their_writers(rig: &Rig) -> Outcome {
         let gate = Gate::new();
         let event = gated(&q, &gate)?;
         let options = BufferOptions::new().page([4]);
-        let made = rig.rt.view_with(32, vec![1; 32], ViewPolicy::AsyncWriteback(&q), options);
+        let made = rig.rt.view(32, vec![1; 32], ViewPolicy::AsyncWriteback(&q).with(options));
         let (mut x, mut back) = made.map_err(Error::from)?;
         set_after(&q, &mut x, (0, 4, 2), Some(&event))?;
         set_after(&q, &mut x, (8, 8, 3), Some(&event))?;

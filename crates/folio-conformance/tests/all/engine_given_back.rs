@@ -19,7 +19,7 @@ fn devices<const N: usize>() -> (Runtime, SimHandle, [DeviceRef; N]) {
 }
 
 fn one_page(rt: &Runtime) -> Buffer<i32> {
-    rt.buffer_from_with(&[1, 2, 3, 4], [4], BufferOptions::new().page([4]).label("data")).unwrap()
+    rt.buffer_with((&[1, 2, 3, 4], [4]), BufferOptions::new().page([4]).label("data")).unwrap()
 }
 
 /// Adds 1 to every element.
@@ -142,7 +142,7 @@ fn what_a_lost_device_does_not_have_is_written_back() {
             false => ViewPolicy::AsyncWriteback(&q),
         };
         let options = BufferOptions::new().page([4]);
-        let Ok((mut x, mut back)) = rt.view_with(16, vec![1; 16], policy, options) else {
+        let Ok((mut x, mut back)) = rt.view(16, vec![1; 16], policy.with(options)) else {
             panic!("no view")
         };
         for (at, device) in [1, 0, 1].into_iter().enumerate() {
@@ -175,8 +175,8 @@ fn memory_of_an_allocator_comes_back_from_a_lost_device() {
             let q = on(&rt, 0);
             let pool = Pool::new(usize::MAX);
             let options = BufferOptions::new().allocator(pool.clone());
-            let mut x = rt.buffer_from_with(&[1; 8], [8], options.clone()).unwrap();
-            let mut idle = rt.buffer_from_with(&[1; 8], [8], options).unwrap();
+            let mut x = rt.buffer_with(&[1; 8], options.clone()).unwrap();
+            let mut idle = rt.buffer_with(&[1; 8], options).unwrap();
             q.fill(&mut idle, 2).unwrap().wait().unwrap();
             KINDS.iter().for_each(|lane| sim.hold(0, *lane));
             let added = q.fill(&mut x, 3).unwrap();

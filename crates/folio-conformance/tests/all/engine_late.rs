@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{HalErrorKind, Link};
-use folio_core::{BufferOptions, Error, Event, Queue, Runtime, Shared};
+use folio_core::{Error, Event, Queue, Runtime, Shared};
 use folio_layers::{Fault, Faults, Site, Validate};
 use folio_sim::{DeviceSpec, Script, SimBackend};
 use std::future::Future;
@@ -59,7 +59,7 @@ fn on(rt: &Runtime, at: usize) -> Queue {
 }
 
 fn page(rt: &Runtime) -> Shared<i32> {
-    rt.buffer_with([8], BufferOptions::new()).unwrap().into_shared()
+    rt.buffer([8]).unwrap().into_shared()
 }
 
 fn write(q: &Queue, x: &Shared<i32>) -> Event {

@@ -288,7 +288,7 @@ fn pages_that_are_elsewhere_survive() {
         let (rt, sim) = open(&builder);
         let (a, b) = (on(&rt, 0), on(&rt, 1));
         let options = BufferOptions::new().page([1]);
-        let x = rt.buffer_from_with(&[1, 2, 3, 4], [4], options).unwrap().into_shared();
+        let x = rt.buffer_with((&[1, 2, 3, 4], [4]), options).unwrap().into_shared();
         let write = |q: &Queue, at: usize| {
             q.submit(|cg| {
                 let x = cg.read_write(x.slice_mut([at], [2])?);
@@ -333,7 +333,7 @@ fn pages_that_are_elsewhere_survive() {
 /// A program on two devices; each answer is right or says that a device is lost.
 fn program(rt: &Runtime) -> usize {
     let options = BufferOptions::new().page([2]);
-    let x = rt.buffer_from_with(&[0; 8], [8], options).unwrap().into_shared();
+    let x = rt.buffer_with(&[0; 8], options).unwrap().into_shared();
     let mut errors = 0;
     let mut answer = |result: Result<Vec<i32>, Error>, right: &[i32]| match result {
         Ok(found) => assert_eq!(found, right),
@@ -361,7 +361,7 @@ fn program(rt: &Runtime) -> usize {
             let own = x.slice([half], [4]).unwrap().to_vec();
             answer(own, &[round + half as i32; 4]);
             // Exchange between the devices, in a buffer of its own.
-            let y = rt.buffer::<i32>(8).unwrap().into_shared();
+            let y = rt.buffer::<i32, 1, 1>(8).unwrap().into_shared();
             let exchange = queues[1 - half / 4].submit(|cg| {
                 let (x, y) = (cg.read(x.slice([half], [4])?), cg.discard(y.slice_mut([0], [4])?));
                 cg.after(&event).host_kernel([4], (x, y), |i, (x, mut y)| y.put(i, x[i] + 1));
@@ -674,7 +674,7 @@ fn a_loss_that_an_allocation_reports_is_remembered() {
         };
         bring(&a).unwrap().wait().unwrap();
         sim.lose(0);
-        let y = rt.buffer::<i32>(64).unwrap().into_shared();
+        let y = rt.buffer::<i32, 1, 1>(64).unwrap().into_shared();
         for _ in 0..2 {
             match try_add(&a, &y) {
                 Err(Error::Device { cause, .. }) => {

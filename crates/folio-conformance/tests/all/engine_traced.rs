@@ -57,7 +57,7 @@ fn each_transfer_is_told_and_counted() {
         let rt = Runtime::builder().backend(backend).build().unwrap();
         let (a, b) = (rt.queue_on("sim:0").unwrap(), rt.queue_on("sim:1").unwrap());
         let options = BufferOptions::new().page([2]).label("data");
-        let mut x = rt.buffer_from_with(&[1u32; 8], [8], options).unwrap();
+        let mut x = rt.buffer_with(&[1u32; 8], options).unwrap();
         a.submit(|cg| {
             cg.update(&x);
             Ok(())

@@ -107,7 +107,7 @@ fn opencl_platforms_exchange_what_is_outdated() {
         let n = 1 << 16;
         let mut expected: Vec<u32> = (0..n as u32).collect();
         let page = BufferOptions::new().page([1 << 10]);
-        let mut x = rt.buffer_from_with(&expected, [n], page).unwrap();
+        let mut x = rt.buffer_with(&expected, page).unwrap();
         let queues = queues(&rt);
         let mut run = |q: &Queue, end: usize, by: u32| {
             let before = x.counters();

@@ -98,8 +98,8 @@ fn stencil(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<f32> {
     let all = n * devices.len() + 2;
     let plate: Vec<f32> = (0..all * columns).map(|k| (k * 37 % 1009) as f32).collect();
     let page = || BufferOptions::new().page([1, columns]);
-    let old = rt.buffer_from_with(&plate, [all, columns], page()).unwrap().into_shared();
-    let new = rt.buffer_from_with(&plate, [all, columns], page()).unwrap().into_shared();
+    let old = rt.buffer_with((&plate, [all, columns]), page()).unwrap().into_shared();
+    let new = rt.buffer_with((&plate, [all, columns]), page()).unwrap().into_shared();
     let turn = |step| if step % 2 == 0 { (&old, &new) } else { (&new, &old) };
     let band = |q: &Queue, step, at: usize| {
         let (from, to) = turn(step);
@@ -132,9 +132,9 @@ fn bodies(rt: &Runtime, devices: &[DeviceRef], scale: usize) -> Ran<[f32; 4]> {
     let places: Vec<[f32; 4]> =
         (0..all).map(|k| [of(k, 7), of(k, 31), of(k, 53), 0.01 + of(k, 3)]).collect();
     let page = || BufferOptions::new().page([n]);
-    let old = rt.buffer_from_with(&places, [all], page()).unwrap().into_shared();
+    let old = rt.buffer_with(&places, page()).unwrap().into_shared();
     let new = rt.buffer_with::<[f32; 4], 1>([all], page()).unwrap().into_shared();
-    let speed = rt.buffer_from_with(vec![[0.0f32; 4]; all], [all], page()).unwrap().into_shared();
+    let speed = rt.buffer_with((vec![[0.0f32; 4]; all], [all]), page()).unwrap().into_shared();
     let turn = |step| if step % 2 == 0 { (&old, &new) } else { (&new, &old) };
     let band = |q: &Queue, step, at: usize| {
         let (from, to) = turn(step);
@@ -185,9 +185,9 @@ fn sim_owners_share_from_the_first_step() {
     let devices = rt.devices();
     let (n, all) = (16, 64);
     let page = || BufferOptions::new().page([n]);
-    let places = rt.buffer_from_with(vec![[0.5f32; 4]; all], [all], page()).unwrap().into_shared();
+    let places = rt.buffer_with((vec![[0.5f32; 4]; all], [all]), page()).unwrap().into_shared();
     let next = rt.buffer_with::<[f32; 4], 1>([all], page()).unwrap().into_shared();
-    let speed = rt.buffer_from_with(vec![[0.0f32; 4]; all], [all], page()).unwrap().into_shared();
+    let speed = rt.buffer_with((vec![[0.0f32; 4]; all], [all]), page()).unwrap().into_shared();
     let over = rt.queue_over(&devices, OwnerComputes).unwrap();
     let mut homes = Vec::new();
     for step in 0..STEPS {

@@ -11,13 +11,13 @@ mod view;
 
 pub use guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows};
 pub(crate) use guard::{vec_from_anywhere, vec_of, widened};
-pub use make::Contents;
+pub use make::{Contents, Initial};
 pub use options::BufferOptions;
 pub(crate) use options::default_page;
 pub(crate) use part::sealed::{Sealed, SealedMut};
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 pub(crate) use policy::{End, view_over};
-pub use policy::{HostStorage, Lend, Policy, ViewPolicy};
+pub use policy::{HostStorage, Lend, Policy, ViewOptions, ViewPolicy};
 pub use reclaim::{Reclaim, ReclaimError, Refused};
 pub(crate) use view::View;
 
@@ -223,7 +223,7 @@ macro_rules! common {
             /// ```
             /// # fn main() -> folio_core::Result<()> {
             /// # let rt = folio_core::Runtime::builder().build()?;
-            /// let image = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
+            /// let image = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
             /// assert_eq!((image.flat().len(), image.flat().get(4)?), (6, 5));
             /// # Ok(())
             /// # }
@@ -256,7 +256,7 @@ macro_rules! common {
             /// ```
             /// # fn main() -> folio_core::Result<()> {
             /// # let rt = folio_core::Runtime::builder().build()?;
-            /// let x = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6])?;
+            /// let x = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
             /// assert_eq!((x.get([1, 2])?, x.get((0, 1))?), (6, 2));
             /// assert!(x.get([2, 0]).is_err());
             /// # Ok(())
@@ -332,7 +332,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// # use folio_core::Buffer;
     /// # fn main() -> folio_core::Result<()> {
     /// # let rt = folio_core::Runtime::builder().build()?;
-    /// let image = rt.buffer_from_shape([2, 3], &[1u32, 2, 3, 4, 5, 6])?;
+    /// let image = rt.buffer_from((&[1u32, 2, 3, 4, 5, 6], [2, 3]))?;
     /// let bytes: Buffer<u8> = image.reinterpret(24)?; // `image` is gone
     /// let image: Buffer<u32, 2> = bytes.reinterpret([2, 3])?;
     /// assert_eq!(image.get([1, 2])?, 6);

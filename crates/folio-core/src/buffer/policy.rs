@@ -1,6 +1,5 @@
 //! What a buffer does with the program's memory, and what happens when it is dropped.
 
-use super::make::Contents;
 use super::reclaim::{Lent, Reclaim, Refused, Told};
 use super::{Buffer, BufferOptions, StorageHandle, View, widen};
 use crate::coords::Coords;
@@ -82,7 +81,26 @@ pub enum ViewPolicy<'q> {
     SyncWriteback,
 }
 
-impl ViewPolicy<'_> {
+impl<'q> ViewPolicy<'q> {
+    /// The policy with options: a label, pages.
+    ///
+    /// ```
+    /// use folio_core::{BufferOptions, Runtime, ViewPolicy};
+    ///
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = Runtime::builder().build()?;
+    /// let policy = ViewPolicy::Sync.with(BufferOptions::new().label("image"));
+    /// let (image, mut back) = rt.view([2, 3], vec![0u8; 6], policy)?;
+    /// assert_eq!(image.label(), "image");
+    /// image.close()?;
+    /// assert_eq!(back.take()?.len(), 6);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn with(self, options: BufferOptions) -> ViewOptions<'q> {
+        ViewOptions { policy: self, options }
+    }
+
     /// Without the queue.
     pub fn policy(&self) -> Policy {
         match self {
@@ -98,6 +116,18 @@ impl ViewPolicy<'_> {
             ViewPolicy::AsyncWriteback(queue) => Some((*queue).clone()),
             _ => None,
         }
+    }
+}
+
+/// How a view is made: a [`ViewPolicy`], or one [with](ViewPolicy::with) options.
+pub struct ViewOptions<'q> {
+    policy: ViewPolicy<'q>,
+    options: BufferOptions,
+}
+
+impl<'q> From<ViewPolicy<'q>> for ViewOptions<'q> {
+    fn from(policy: ViewPolicy<'q>) -> ViewOptions<'q> {
+        policy.with(BufferOptions::new())
     }
 }
 
@@ -250,7 +280,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// # fn main() -> folio_core::Result<()> {
     /// # let rt = folio_core::Runtime::builder().build()?;
     /// let data = vec![1.0f32; 100];
-    /// let (x, mut back) = rt.sync_writeback_view(100, data)?;
+    /// let (x, mut back) = rt.view(100, data, folio_core::ViewPolicy::SyncWriteback)?;
     /// x.close()?;
     /// assert_eq!(back.take()?.len(), 100);
     /// # Ok(())
@@ -315,110 +345,37 @@ pub(crate) unsafe fn view_over<T: DeviceType>(
 /// An owned view, and what gives the storage back.
 pub type Lend<O, const D: usize> = (Buffer<<O as HostStorage>::Element, D>, Reclaim<O>);
 
-macro_rules! named {
-    ($($(#[$doc:meta])* $name:ident $policy:expr, ($($queue:ident)?);)*) => {$(
-        $(#[$doc])*
-        pub fn $name<O: HostStorage, const D: usize>(
-            &self,
-            shape: impl Coords<D>,
-            storage: O,
-            $($queue: &Queue,)?
-        ) -> Result<Lend<O, D>, Refused<O>> {
-            self.view(shape, storage, $policy)
-        }
-    )*};
-}
-
 impl Runtime {
-    /// A buffer of any shape with memory of its own, whose drop waits until all commands that use
-    /// it have ended. It reads as zero.
-    pub fn sync_buffer<T: DeviceType, const D: usize>(
-        &self,
-        shape: impl Coords<D>,
-    ) -> Result<Buffer<T, D>> {
-        self.buffer_with(shape, BufferOptions::new().sync())
-    }
-
-    /// As [`sync_buffer`](Self::sync_buffer), beginning with `data`, which is copied and free at
-    /// once (a `Vec` by value gives its memory: see [`Contents`]).
-    pub fn sync_buffer_from<T: DeviceType, const D: usize>(
-        &self,
-        shape: impl Coords<D>,
-        data: impl Contents<T>,
-    ) -> Result<Buffer<T, D>> {
-        self.buffer_from_with(data, shape, BufferOptions::new().sync())
-    }
-
-    /// A buffer of any shape with memory of its own, whose drop returns at once: the same as
-    /// [`zeros`](Self::zeros).
-    pub fn async_buffer<T: DeviceType, const D: usize>(
-        &self,
-        shape: impl Coords<D>,
-    ) -> Result<Buffer<T, D>> {
-        self.zeros(shape)
-    }
-
-    /// The same as [`buffer_from_shape`](Self::buffer_from_shape).
-    pub fn async_buffer_from<T: DeviceType, const D: usize>(
-        &self,
-        shape: impl Coords<D>,
-        data: impl Contents<T>,
-    ) -> Result<Buffer<T, D>> {
-        self.buffer_from_shape(shape, data)
-    }
-
-    named! {
-        /// A buffer that works in `storage`, which it owns until the [`Reclaim`] gives it back. Its
-        /// drop waits, and writes nothing back: what was written on a device whose memory is not
-        /// the host's is lost.
-        sync_view ViewPolicy::Sync, ();
-        /// As [`sync_view`](Self::sync_view), with a drop that returns at once. The storage comes
-        /// back when all commands that use it have ended.
-        async_view ViewPolicy::Async, ();
-        /// A buffer that works in `storage`, which it owns until the [`Reclaim`] gives it back. Its
-        /// drop copies what the host does not have into the storage, and waits for that.
-        sync_writeback_view ViewPolicy::SyncWriteback, ();
-        /// As [`sync_writeback_view`](Self::sync_writeback_view), with a drop that returns at once.
-        /// [`queue.wait()`](Queue::wait) covers the writeback, and returns its failure. So several
-        /// such views are written back at the same time:
-        ///
-        /// ```
-        /// # fn main() -> folio_core::Result<()> {
-        /// # let rt = folio_core::Runtime::builder().build()?;
-        /// # let Ok(q) = rt.queue() else { return Ok(()) };
-        /// let (x, mut x_back) = rt.async_writeback_view(8, vec![0.0f32; 8], &q)?;
-        /// let (mut y, mut y_back) = rt.async_writeback_view(8, vec![0.0f32; 8], &q)?;
-        /// q.fill(&mut y, 1.0)?;
-        /// drop((x, y)); // does not wait
-        /// q.wait()?;
-        /// assert_eq!(x_back.take()?, [0.0; 8]);
-        /// assert_eq!(y_back.take()?, [1.0; 8]);
-        /// # Ok(())
-        /// # }
-        /// ```
-        async_writeback_view ViewPolicy::AsyncWriteback(queue), (queue);
-    }
-
-    /// A buffer that works in `storage`, by a policy that the program chooses while it runs.
+    /// A buffer that works in `storage`, which it owns until the [`Reclaim`] gives it back. The
+    /// [`ViewPolicy`] says whether its drop waits, and whether it writes back what the host does
+    /// not have. Options, such as a label, are added by [`ViewPolicy::with`].
     ///
     /// After an error, [`Refused`] has the storage.
-    pub fn view<O: HostStorage, const D: usize>(
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// # let Ok(q) = rt.queue() else { return Ok(()) };
+    /// use folio_core::ViewPolicy;
+    ///
+    /// let policy = ViewPolicy::AsyncWriteback(&q);
+    /// let (x, mut x_back) = rt.view(8, vec![0.0f32; 8], policy)?;
+    /// let (mut y, mut y_back) = rt.view([2, 4], vec![0.0f32; 8], policy)?;
+    /// q.fill(&mut y, 1.0)?;
+    /// drop((x, y)); // does not wait: both are written back at the same time
+    /// q.wait()?;
+    /// assert_eq!(x_back.take()?, [0.0; 8]);
+    /// assert_eq!(y_back.take()?, [1.0; 8]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn view<'q, O: HostStorage, const D: usize>(
         &self,
         shape: impl Coords<D>,
         storage: O,
-        policy: ViewPolicy<'_>,
+        policy: impl Into<ViewOptions<'q>>,
     ) -> Result<Lend<O, D>, Refused<O>> {
-        self.view_with(shape, storage, policy, BufferOptions::new())
-    }
-
-    /// As [`view`](Self::view), with options: a label, pages.
-    pub fn view_with<O: HostStorage, const D: usize>(
-        &self,
-        shape: impl Coords<D>,
-        storage: O,
-        policy: ViewPolicy<'_>,
-        options: BufferOptions,
-    ) -> Result<Lend<O, D>, Refused<O>> {
+        let ViewOptions { policy, options } = policy.into();
         let shape = shape.coords();
         if checked_volume(widen(shape)) != Some(storage.len()) {
             let error = Error::Mismatch {
@@ -457,22 +414,23 @@ impl Runtime {
     /// in a kernel or host task; or until the event of [`finish`](Buffer::finish) is done, and does
     /// not say [`Error::InUse`]. What is made of the buffer, and keeps it, are guards, graphs,
     /// executables, and the handles of an [`into_shared`](Buffer::into_shared).
-    pub unsafe fn view_raw<T: DeviceType, const D: usize>(
+    pub unsafe fn view_raw<'q, T: DeviceType, const D: usize>(
         &self,
         shape: impl Coords<D>,
         ptr: *mut T,
-        policy: ViewPolicy<'_>,
+        policy: impl Into<ViewOptions<'q>>,
     ) -> Result<Buffer<T, D>> {
+        let ViewOptions { policy, options } = policy.into();
         let shape = shape.coords();
         if checked_volume(widen(shape)) != Some(0) && (ptr.is_null() || !ptr.is_aligned()) {
             return Err(Error::Misaligned {
                 what: "view",
-                label: crate::error::Label::NONE,
+                label: options.label,
                 at: ptr as u64,
                 align: align_of::<T>(),
             });
         }
-        let (options, end) = (BufferOptions::new(), End { raw: true, ..End::of(policy) });
+        let end = End { raw: true, ..End::of(policy) };
         // SAFETY: the caller's promise.
         let view = unsafe { view_over(self, (widen(shape), D), ptr, options, Some(end)) };
         Ok(Buffer::from_view(view?))

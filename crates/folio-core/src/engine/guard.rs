@@ -264,7 +264,7 @@ mod tests {
     }
 
     fn pages(rt: &Runtime) -> Result<Buffer<u32>> {
-        rt.buffer_from_with(&[0; 2], [2], BufferOptions::new().page([1]))
+        rt.buffer_with(&[0; 2], BufferOptions::new().page([1]))
     }
 
     /// DEP-02: what is submitted while a thread reads comes after that, and is not refused.

@@ -90,7 +90,7 @@ macro_rules! owned_data {
         impl<T: DeviceType> OwnedData<T> for $of {
             fn into_buffer(self, runtime: &Runtime, options: BufferOptions) -> Result<Buffer<T>> {
                 let (len, $data) = ([self.len()], self);
-                runtime.buffer_from_with($contents, len, options)
+                runtime.buffer_with(($contents, len), options)
             }
         }
     )*};
@@ -168,7 +168,7 @@ impl Runtime {
             let label = Label::from(queue.device().name());
             return Err(Error::WrongRuntime { what: "allocator", label, by: None });
         }
-        let buffer = self.buffer::<T>(len)?;
+        let buffer = self.buffer::<T, 1, 1>(len)?;
         if len > 0 {
             self.core.engine.allocate(&[(buffer.view.storage.id, domain)])?;
         }

@@ -100,7 +100,7 @@ impl Scene {
     pub fn buffers<const K: usize>(&self, names: [&str; K]) -> [Numbers; K] {
         names.map(|name| {
             let options = BufferOptions::new().label(name);
-            self.rt.buffer_from_with(&[1; N], [N], options).unwrap().into_shared()
+            self.rt.buffer_with((&[1; N], [N]), options).unwrap().into_shared()
         })
     }
 

@@ -75,7 +75,7 @@ impl Given {
     ) -> Result<Buffer<T, D>> {
         let (extent, bytes) = self.around(at, size_of::<T>());
         let options = BufferOptions::new().page([self.page(); D]);
-        rt.buffer_from_with(values::<T>(&bytes), of_rank(&extent), options)
+        rt.buffer_with((values::<T>(&bytes), of_rank(&extent)), options)
     }
 
     /// The extent and bytes of what is passed for a parameter with what is around of it.

@@ -88,7 +88,7 @@ impl World {
         let all = data
             .iter()
             .enumerate()
-            .map(|(at, data)| Ok(rt.buffer_from_with(data, [N], options(at))?.into_shared()));
+            .map(|(at, data)| Ok(rt.buffer_with(data, options(at))?.into_shared()));
         let mut all = all.collect::<Result<Vec<_>>>()?;
         // What a block makes takes the place of these.
         all.resize(BUFFERS + MADE, all[0].clone());

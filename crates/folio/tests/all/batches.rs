@@ -121,8 +121,7 @@ fn an_exchange_leaves_blocks_that_have_not_run_as_they_are() {
 #[test]
 fn boxes_are_refused_together() {
     let (_, rt, q) = sim();
-    let x =
-        rt.buffer_from_with(&[0i32; N], N, BufferOptions::new().page([1])).unwrap().into_shared();
+    let x = rt.buffer_with(&[0i32; N], BufferOptions::new().page([1])).unwrap().into_shared();
     q.fill(&x, 1).unwrap().wait().unwrap();
     let launches = q.counters().launches;
     let mut part = x.slice_mut([6], [2]).unwrap();

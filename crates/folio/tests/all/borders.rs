@@ -271,9 +271,9 @@ macro_rules! equal {
             let what = format!("{}, {shape:?}, {n}", stringify!($kernel));
             let x = Grid { data: values(shape[0] * shape[1]), shape };
             let start = values(x.data.len() + 1)[1..].to_vec();
-            let on_device = $rt.buffer_from_with(&x.data, shape, BufferOptions::new()).unwrap();
+            let on_device = $rt.buffer_from((&x.data, shape)).unwrap();
             for part in parts(shape) {
-                let mut y = $rt.buffer_from_with(&start, shape, BufferOptions::new()).unwrap();
+                let mut y = $rt.buffer_from((&start, shape)).unwrap();
                 $q.run(part.clone(), $kernel(n, &on_device, &mut y)).unwrap().wait().expect(&what);
                 let expected = plain($plain, n, (&x, &start), part.clone());
                 let bits = |all: &[f32]| all.iter().map(|v| v.to_bits()).collect::<Vec<_>>();
@@ -318,8 +318,8 @@ fn borders_are_those_of_slices() {
     let within = |r: usize, c: usize| (r + first[0]) * all[1] + c + first[1];
     let own = (0..shape[0]).flat_map(|r| (0..shape[1]).map(move |c| within(r, c)));
     let x = Grid { data: own.clone().map(|at| data[at]).collect(), shape };
-    let on_device = rt.buffer_from_with(&data, all, BufferOptions::new()).unwrap();
-    let mut y = rt.buffer_from_with(&data, all, BufferOptions::new()).unwrap();
+    let on_device = rt.buffer_from((&data, all)).unwrap();
+    let mut y = rt.buffer_from((&data, all)).unwrap();
     let slice = on_device.slice(first, shape).unwrap();
     q.run(shape, held(2, &slice, y.slice_mut(first, shape).unwrap())).unwrap();
     let mut expected = data.clone();
@@ -409,12 +409,12 @@ fn what_is_wrong_inside_and_outside_of_guards_is_told() {
     for shape in [[9, 12], [70, 90]] {
         let [rows, columns] = shape;
         let (places, numbers) = (vec![1u32; columns], vec![7u32; rows + columns]);
-        let x = rt.buffer_from_with(values(rows * columns), shape, BufferOptions::new()).unwrap();
+        let x = rt.buffer_from((values(rows * columns), shape)).unwrap();
         let at = |places: &[u32]| rt.buffer_from(places).unwrap();
         let fine = at(&places);
         let all = [0..rows, 0..columns];
         let far = |items: &[Range<usize>; 2], by: usize, places: &Buffer<u32>| {
-            let mut y = rt.buffer_with::<f32, 2>(shape, BufferOptions::new()).unwrap();
+            let mut y = rt.buffer::<f32, 2, 1>(shape).unwrap();
             q.run(items.clone(), too_far(by, places, &x, &mut y))
         };
         far(&all, 0, &fine).unwrap().wait().unwrap();
@@ -443,7 +443,7 @@ fn what_is_wrong_inside_and_outside_of_guards_is_told() {
             let mut numbers = numbers.clone();
             numbers[place] = number;
             let by = at(&numbers);
-            let mut y = rt.buffer_with::<f32, 2>(shape, BufferOptions::new()).unwrap();
+            let mut y = rt.buffer::<f32, 2, 1>(shape).unwrap();
             q.run(items, fails_there(&by, &x, &mut y))
         };
         run(0, 99, all.clone()).unwrap().wait().unwrap();
@@ -466,7 +466,7 @@ fn held_indices_move_the_halo_alone() {
     let moved = |call: u8, n: usize| {
         [0..10, 20..40, 90..100].map(|rows: Range<usize>| {
             let pages = || BufferOptions::new().page([1, 64]);
-            let x = rt.buffer_from_with(&data, shape, pages()).unwrap();
+            let x = rt.buffer_with((&data, shape), pages()).unwrap();
             let mut y = rt.buffer_with::<f32, 2>(shape, pages()).unwrap();
             let items = [rows, 0..64];
             let ran = match call {

@@ -27,7 +27,7 @@ fn panics<R>(f: impl FnOnce() -> R) -> String {
 }
 
 fn shapes<const D: usize>(rt: &Runtime, written: impl Coords<D>, shape: [usize; D]) {
-    let mut x = rt.zeros::<i32, D>(written).unwrap();
+    let mut x = rt.buffer::<i32, D, 1>(written).unwrap();
     let count = shape.iter().product();
     assert_eq!((x.shape(), x.range(), x.len()), (shape, shape, count));
     assert_eq!(x.read().unwrap().shape(), shape);
@@ -56,15 +56,15 @@ fn shapes_are_numbers_arrays_and_tuples() {
     shapes(&rt, 0, [0]);
     let scope = rt.scope(|s| s.view(&[1, 2, 3]).map(|view| view.shape()));
     assert_eq!(scope.unwrap().unwrap(), [3]);
-    assert_eq!(rt.buffer::<u8>([7]).unwrap().shape(), [7]);
+    assert_eq!(rt.buffer::<u8, 1, 1>([7]).unwrap().shape(), [7]);
 }
 
 #[test]
 fn dimensions_and_elements_follow_from_use() {
     let rt = cpu(1);
-    let mut x = rt.zeros([2, 2]).unwrap();
+    let mut x = rt.buffer([2, 2]).unwrap();
     x.write().unwrap()[(1, 1)] = 5u16;
-    let y: Buffer<u16, 2> = rt.buffer_from_shape((2, 2), &[0, 0, 0, 5]).unwrap();
+    let y: Buffer<u16, 2> = rt.buffer_from((&[0, 0, 0, 5], (2, 2))).unwrap();
     assert_eq!(x.to_vec().unwrap(), y.to_vec().unwrap());
     let z: Buffer<f32> = rt.buffer_from(&[1.0, 2.0]).unwrap();
     assert_eq!(z.get(1).unwrap(), 2.0);
@@ -74,7 +74,7 @@ fn dimensions_and_elements_follow_from_use() {
 fn what_is_too_large_is_refused() {
     let rt = cpu(1);
     for shape in [[usize::MAX, 2], [1 << 40, 1 << 40]] {
-        let refused = rt.zeros::<u64, 2>(shape);
+        let refused = rt.buffer::<u64, 2, 1>(shape);
         assert!(matches!(refused, Err(Error::TooLarge { extent, .. }) if extent == shape));
     }
 }
@@ -84,15 +84,15 @@ fn a_wrong_length_names_both() {
     let rt = cpu(1);
     let options = || BufferOptions::new().label("plate");
     for refused in [
-        rt.buffer_from_with(&[1, 2, 3, 4], [2, 3], options()),
-        rt.buffer_from_with(vec![1, 2, 3, 4], (2, 3), options()),
-        rt.buffer_from_with(vec![1; 4], [2, 3], options()),
+        rt.buffer_with((&[1, 2, 3, 4], [2, 3]), options()),
+        rt.buffer_with((vec![1, 2, 3, 4], (2, 3)), options()),
+        rt.buffer_with((vec![1; 4], [2, 3]), options()),
     ] {
         let text = refused.unwrap_err().to_string();
         assert!(text.contains("plate") && text.contains("[4] and [2, 3]"), "{text}");
     }
     for shape in [[0, 3], [usize::MAX, usize::MAX], [5, 1]] {
-        let refused = rt.buffer_from_shape(shape, &[1, 2, 3, 4]);
+        let refused = rt.buffer_from((&[1, 2, 3, 4], shape));
         let Err(Error::Mismatch { source_extent, target, .. }) = refused else {
             panic!("{shape:?}: {refused:?}")
         };
@@ -120,7 +120,7 @@ fn references_are_copied_and_free_at_once() {
     for x in made {
         assert_eq!(x.to_vec().unwrap(), wanted);
     }
-    assert_eq!(rt.buffer_from::<u8>(&[]).unwrap().len(), 0);
+    assert_eq!(rt.buffer_from::<u8, 1>(&[]).unwrap().len(), 0);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn a_vector_by_value_is_not_copied() {
     );
 
     let grid: Buffer<u64, 2> =
-        rt.buffer_from_shape([2, 2], vec![1, 2, 3, 4].into_boxed_slice()).unwrap();
+        rt.buffer_from((vec![1, 2, 3, 4].into_boxed_slice(), [2, 2])).unwrap();
     assert_eq!((grid.get([1, 0]).unwrap(), grid.counters().allocations), (3, 0));
     let none = rt.buffer_from(Vec::<u64>::with_capacity(10)).unwrap();
     assert!(none.to_vec().unwrap().is_empty());
@@ -187,7 +187,7 @@ fn adopted_memory_counts_against_the_budget() {
     let backend = CpuBackend::builder().threads(1).build().unwrap();
     let rt = Runtime::builder().backend(backend).budget("host", 1000).build().unwrap();
     let held = rt.buffer_from(vec![1u8; 600]).unwrap();
-    let refused = rt.buffer_from_with(vec![2u8; 600], 600, BufferOptions::new().label("more"));
+    let refused = rt.buffer_with(vec![2u8; 600], BufferOptions::new().label("more"));
     let Err(Error::OutOfMemory { label, asked, in_use, limit, .. }) = refused else {
         panic!("{refused:?}")
     };
@@ -201,7 +201,7 @@ fn one_element_is_read_where_it_is() {
     let rt = cpu(2);
     let q = rt.queue_on("cpu:1").unwrap();
     let options = BufferOptions::new().label("x").page([10]);
-    let mut x = rt.buffer_from_with((0..100).collect::<Vec<u64>>(), 100, options).unwrap();
+    let mut x = rt.buffer_with(((0..100).collect::<Vec<u64>>(), 100), options).unwrap();
     q.run(100, doubled(&mut x)).unwrap();
     assert_eq!(x.get(42).unwrap(), 84);
     assert_eq!(x.counters().device_to_host.pages, 1);
@@ -213,9 +213,9 @@ fn one_element_is_read_where_it_is() {
     let outside = x.slice([40], [10]).unwrap().get([10]);
     let Err(Error::OutOfRange { offset, range, .. }) = outside else { panic!("{outside:?}") };
     assert_eq!((offset, range), (vec![10], vec![10]));
-    assert!(x.get(usize::MAX).is_err() && rt.buffer::<u64>(0).unwrap().get(0).is_err());
+    assert!(x.get(usize::MAX).is_err() && rt.buffer::<u64, 1, 1>(0).unwrap().get(0).is_err());
 
-    let cube = rt.buffer_from_shape([2, 3, 4], (0..24).collect::<Vec<u8>>()).unwrap().into_shared();
+    let cube = rt.buffer_from(((0..24).collect::<Vec<u8>>(), [2, 3, 4])).unwrap().into_shared();
     assert_eq!((cube.get([1, 2, 3]).unwrap(), cube.get((0, 1, 0)).unwrap()), (23, 4));
     assert!(cube.get((0, 3, 0)).is_err());
     // A write guard keeps readers of single elements out as well.
@@ -230,7 +230,7 @@ fn one_element_is_read_where_it_is() {
 fn any_shape_is_flat_without_a_copy() {
     let rt = cpu(2);
     let q = rt.queue_on("cpu:1").unwrap();
-    let mut grid = rt.buffer_from_shape([4, 6], (0..24).collect::<Vec<u64>>()).unwrap();
+    let mut grid = rt.buffer_from(((0..24).collect::<Vec<u64>>(), [4, 6])).unwrap();
     q.run(24, doubled(grid.flat_mut())).unwrap();
     q.run(6, doubled(grid.slice_mut([2, 0], [1, 6]).unwrap().flat_mut().unwrap())).unwrap();
     q.run(2, doubled(grid.slice_mut([1, 2], [1, 2]).unwrap().flat_mut().unwrap())).unwrap();
@@ -249,7 +249,7 @@ fn any_shape_is_flat_without_a_copy() {
     q.fill(shared.flat_mut(), 1).unwrap();
     let same = q.copy(shared.flat(), shared.flat_mut());
     assert!(matches!(same, Err(Error::Aliasing { .. })), "{same:?}");
-    let empty = rt.zeros::<f32, 2>([0, 3]).unwrap();
+    let empty = rt.buffer::<f32, 2, 1>([0, 3]).unwrap();
     assert!(empty.flat().is_empty() && empty.flat().to_vec().unwrap().is_empty());
 }
 
@@ -298,7 +298,7 @@ fn guards_are_indexed_by_positions_numbers_and_ranges() {
 #[test]
 fn rows_are_indexed_by_positions() {
     let rt = cpu(1);
-    let mut grid = rt.buffer_from_shape([4, 6], (0..24).collect::<Vec<i32>>()).unwrap();
+    let mut grid = rt.buffer_from(((0..24).collect::<Vec<i32>>(), [4, 6])).unwrap();
     let mut inner = grid.slice_mut([1, 1], [2, 4]).unwrap();
     let mut rows = inner.write_rows().unwrap();
     assert_eq!((rows[[0, 0]], rows[(1, 3)]), (7, 16));
@@ -310,7 +310,7 @@ fn rows_are_indexed_by_positions() {
     assert!(panics(|| rows[[2, 0]]).contains("[2, 0] is outside of a shape of [2, 4]"));
     assert!(panics(|| rows[(0, 4)]).contains("[0, 4]"));
 
-    let cube = rt.buffer_from_shape([2, 3, 4], (0..24).collect::<Vec<i32>>()).unwrap();
+    let cube = rt.buffer_from(((0..24).collect::<Vec<i32>>(), [2, 3, 4])).unwrap();
     let rows = cube.slice([0, 1, 1], [2, 2, 2]).unwrap().read_rows().unwrap();
     assert_eq!((rows[[1, 1, 0]], rows[(0, 0, 1)]), (21, 6));
 }
@@ -319,7 +319,7 @@ fn rows_are_indexed_by_positions() {
 #[test]
 fn positions_outside_of_a_guard_panic() {
     let rt = cpu(1);
-    let mut grid = rt.zeros::<i32, 2>([2, 3]).unwrap();
+    let mut grid = rt.buffer::<i32, 2, 1>([2, 3]).unwrap();
     let guard = grid.read().unwrap();
     assert!(panics(|| guard[(0, 3)]).contains("position [0, 3] is outside of a shape of [2, 3]"));
     assert!(panics(|| guard[[2, 0]]).contains("[2, 0]"));
@@ -329,7 +329,7 @@ fn positions_outside_of_a_guard_panic() {
     let mut guard = grid.write().unwrap();
     assert!(panics(|| guard[(1, 3)] = 1).contains("[1, 3]"));
     drop(guard);
-    let empty = rt.zeros::<i32, 2>([0, 3]).unwrap();
+    let empty = rt.buffer::<i32, 2, 1>([0, 3]).unwrap();
     assert!(panics(|| empty.read().unwrap()[(0, 0)]).contains("[0, 3]"));
 }
 
@@ -337,8 +337,8 @@ fn positions_outside_of_a_guard_panic() {
 fn views_of_closures_and_tasks_have_shapes_and_positions() {
     let rt = cpu(1);
     let q = rt.queue().unwrap();
-    let m = rt.buffer_from_shape([2, 3], &[1, 2, 3, 4, 5, 6]).unwrap();
-    let mut t = rt.zeros::<i32, 2>([3, 2]).unwrap();
+    let m = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3])).unwrap();
+    let mut t = rt.buffer::<i32, 2, 1>([3, 2]).unwrap();
     q.submit(|cg| {
         let (m, t) = (cg.read(&m), cg.discard(&mut t));
         cg.host_kernel([3, 2], (m, t), |i, (m, mut t)| {

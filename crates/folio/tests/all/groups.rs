@@ -106,7 +106,7 @@ fn phases_know_positions_in_three_dimensions() {
     let range: [usize; 3] = std::array::from_fn(|dim| size[dim] * groups[dim]);
     let (x, n) = (values(64), 40);
     let on_device = rt.buffer_from(&x).unwrap();
-    let mut y = rt.buffer_with::<f32, 3>(range, BufferOptions::new()).unwrap();
+    let mut y = rt.buffer::<f32, 3, 1>(range).unwrap();
     let q = rt.queue().unwrap();
     q.run(Items::from(range).groups(size), places(n, &on_device, &mut y)).unwrap();
     let y = y.to_vec().unwrap();
@@ -145,7 +145,7 @@ fn what_is_outside_is_said_and_nothing_else_is_touched() {
     let q = rt.queue().unwrap();
     let launch = |items: usize, n: usize, len: usize| {
         let x = rt.buffer_from(values(len)).unwrap();
-        let mut y = rt.buffer::<f32>(items).unwrap();
+        let mut y = rt.buffer::<f32, 1, 1>(items).unwrap();
         let ran = q.run(Items::from(items).groups([32]), ahead(n, &x, &mut y)).unwrap().wait();
         ran.map(|()| y.to_vec().unwrap())
     };
@@ -237,13 +237,13 @@ fn tiles_of_every_size_give_the_product() {
             let (r, c) = (at / columns, at % columns);
             (0..depth).for_each(|k| *y += a[r * depth + k] * b[k * columns + c]);
         }
-        let a = rt.buffer_from_shape([rows, depth], &a).unwrap();
-        let b = rt.buffer_from_shape([depth, columns], &b).unwrap();
+        let a = rt.buffer_from((&a, [rows, depth])).unwrap();
+        let b = rt.buffer_from((&b, [depth, columns])).unwrap();
         let range = || Items::from([rows, columns]).groups([side, side]);
-        let mut y = rt.zeros([rows, columns]).unwrap();
+        let mut y = rt.buffer([rows, columns]).unwrap();
         q.run(range(), tiles(&a, &b, &mut y)).unwrap();
         assert_eq!(bits(&y.to_vec().unwrap()), bits(&expected), "tiles of {side}");
-        let mut y = rt.zeros([rows, columns]).unwrap();
+        let mut y = rt.buffer([rows, columns]).unwrap();
         let ran = match side {
             8 => q.run(range(), tiles_of_8(&a, &b, &mut y)),
             16 => q.run(range(), tiles_of_16(&a, &b, &mut y)),

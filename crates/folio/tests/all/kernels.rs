@@ -100,7 +100,7 @@ fn loops_access_what_they_read() {
     let rt = Runtime::builder().backend(cpu).build().unwrap();
     let q = rt.queue_on("cpu:1").unwrap();
     let page = BufferOptions::new().page([1]);
-    let x = rt.buffer_from_with(&[1.0f32; 1000], [1000], page).unwrap();
+    let x = rt.buffer_with(&[1.0f32; 1000], page).unwrap();
     let mut y = rt.buffer(1000).unwrap();
     q.run(100..200, windows(50, 7, &x, &mut y)).unwrap().wait().unwrap();
     // Elements 150 to 255.
@@ -128,8 +128,8 @@ fn halos_are_those_of_numbered_parts() {
     let rt = Runtime::builder().backend(cpu).build().unwrap();
     let q = rt.queue_on("cpu:1").unwrap();
     let rows = BufferOptions::new().page([1, 20]);
-    let x = rt.buffer_from_with(vec![1.0f32; 400], (20, 20), rows).unwrap();
-    let mut y = rt.zeros([20, 20]).unwrap();
+    let x = rt.buffer_with((vec![1.0f32; 400], (20, 20)), rows).unwrap();
+    let mut y = rt.buffer([20, 20]).unwrap();
     q.run((5..10, 1..19), crossed_by_numbers(&x, &mut y)).unwrap();
     assert_eq!((y.get((9, 18)).unwrap(), y.get([10, 18]).unwrap()), (4.0, 0.0));
     assert_eq!(x.counters().host_to_device.bytes, 7 * 20 * 4);
@@ -142,8 +142,8 @@ fn halos_are_those_of_arrays_and_tuples() {
     let rt = Runtime::builder().backend(cpu).build().unwrap();
     let q = rt.queue_on("cpu:1").unwrap();
     let rows = BufferOptions::new().page([1, 20]);
-    let x = rt.buffer_from_with(vec![1.0f32; 400], (20, 20), rows).unwrap();
-    let mut y = rt.zeros([20, 20]).unwrap();
+    let x = rt.buffer_with((vec![1.0f32; 400], (20, 20)), rows).unwrap();
+    let mut y = rt.buffer([20, 20]).unwrap();
     q.run((5..10, 1..19), crossed(&x, &mut y)).unwrap();
     assert_eq!((y.get((9, 18)).unwrap(), y.get([10, 18]).unwrap()), (4.0, 0.0));
     assert_eq!(x.counters().host_to_device.bytes, 7 * 20 * 4);

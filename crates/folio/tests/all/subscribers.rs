@@ -5,7 +5,7 @@
 use crate::scene::play;
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
-use folio::{Error, Result};
+use folio::{Error, Result, ViewPolicy};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;
@@ -174,7 +174,7 @@ fn use_everything(rt: &Runtime) {
     });
     assert!(matches!(failing.unwrap().wait(), Err(Error::Failed(_))));
     fill_late(q, &mut x, 5);
-    let (y, mut back) = rt.sync_writeback_view(64, vec![0u32; 64]).unwrap();
+    let (y, mut back) = rt.view(64, vec![0u32; 64], ViewPolicy::SyncWriteback).unwrap();
     drop(y);
     assert_eq!(back.take().unwrap(), [0; 64]);
     rt.wait().unwrap();

@@ -1,5 +1,5 @@
 //! KRN-06, BUF-01: what a new user does with buffers and command groups as if they were arrays.
-use folio::prelude::*;
+use folio::{ViewPolicy, prelude::*};
 
 fn whole(x: &Buffer<f32>, y: &Buffer<f32>, z: &mut Buffer<f32>, v: &[f32]) {
     let sum = x + y;
@@ -10,7 +10,7 @@ fn whole(x: &Buffer<f32>, y: &Buffer<f32>, z: &mut Buffer<f32>, v: &[f32]) {
 
 fn borrowed(rt: &Runtime) -> folio::Result<()> {
     let mut data = vec![1.0f32; 100];
-    let (x, back) = rt.sync_view(100, &mut data)?;
+    let (x, back) = rt.view(100, &mut data, ViewPolicy::Sync)?;
     Ok(())
 }
 

@@ -35,7 +35,7 @@ pub(super) fn scalar<T: DeviceType>(value: T) -> Arg {
 
 impl<T: DeviceType, const D: usize> Data<T, D> {
     pub(super) fn buffer(&self, rt: &Runtime) -> Result<Buffer<T, D>, Error> {
-        rt.buffer_from_with(&self.values, self.extent, BufferOptions::new())
+        rt.buffer_from((&self.values, self.extent))
     }
 
     pub(super) fn arg(&self) -> Arg {

@@ -54,9 +54,9 @@ macro_rules! two_ways {
         for (at, shape) in (0..$rig.rt.devices().len()).flat_map(|at| [$((at, $shape)),*]) {
             let (q, count) = ($rig.on(at)?, shape.iter().product());
             let x: Vec<f32> = (0..count).map(|k| (k * k % 17) as f32).collect();
-            let x = $rig.rt.buffer_from_with(&x, shape, BufferOptions::new())?;
-            let mut once = $rig.rt.buffer_with(shape, BufferOptions::new())?;
-            let mut twice = $rig.rt.buffer_with(shape, BufferOptions::new())?;
+            let x = $rig.rt.buffer_from((&x, shape))?;
+            let mut once = $rig.rt.buffer(shape)?;
+            let mut twice = $rig.rt.buffer(shape)?;
             q.run(x.range(), $whole(&x, &mut once))?;
             let before = q.counters().launches;
             let (inner, edge) = (twice.interior($margin), twice.edge($margin));

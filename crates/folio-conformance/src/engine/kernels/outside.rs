@@ -14,7 +14,7 @@ fn around<T: DeviceType + PartialEq + std::fmt::Debug>(
     old: T,
     launch: impl Fn(&mut Buffer<T>) -> Result<Event, Error>,
 ) -> Result<(String, Vec<i64>, Vec<usize>), Stop> {
-    let mut y = rig.rt.buffer_from_with(&[old; 12], [12], BufferOptions::new().page([1]))?;
+    let mut y = rig.rt.buffer_with(&[old; 12], BufferOptions::new().page([1]))?;
     let found = bounds(launch(&mut y)?.wait())?;
     ensure!(y.slice([4], [4])?.to_vec().is_err(), "what failed can be read");
     ensure_eq!(y.slice([0], [4])?.to_vec()?, [old; 4]);
@@ -62,7 +62,7 @@ pub(super) fn slots_out_of_bounds(rig: &Rig) -> Outcome {
 pub(super) fn columns_out_of_bounds(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let mut y = rig.rt.buffer_from_with(&[7; 30], [5, 6], BufferOptions::new().page([1, 1]))?;
+        let mut y = rig.rt.buffer_with((&[7; 30], [5, 6]), BufferOptions::new().page([1, 1]))?;
         let event = q.run(3, columns(3, y.slice_mut([1, 1], [3, 3])?))?;
         let (param, index, extent) = bounds(event.wait())?;
         ensure_eq!((param.as_str(), index[1], extent), ("y", 3, vec![3, 3]));
@@ -79,8 +79,8 @@ pub(super) fn columns_out_of_bounds(rig: &Rig) -> Outcome {
 pub(super) fn reads_by_data_in_two_dimensions(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let x = rig.rt.buffer_from_with(&[1; 30], [5, 6], BufferOptions::new())?;
-        let mut y = rig.rt.buffer::<i32>(2)?;
+        let x = rig.rt.buffer_from((&[1; 30], [5, 6]))?;
+        let mut y = rig.rt.buffer::<i32, 1, 1>(2)?;
         // Within the buffer, and within the part's number of elements; but beyond its columns.
         for (place, wanted) in [([1, 3], vec![1, 3]), ([3, 0], vec![3, 0]), ([-1, 1], vec![-1, 1])]
         {

@@ -96,8 +96,8 @@ pub(super) fn positions_are_arrays_and_tuples(rig: &Rig) -> Outcome {
         Ok(vec![contents(&n)?, contents(&y)?])
     })?)?;
     let (q, m) = (rig.on(0)?, x.buffer(&rig.rt)?);
-    let zeros = || rig.rt.zeros([5, 7]);
-    let (mut n, mut y) = (rig.rt.zeros([2, 1])?, [zeros()?, zeros()?, zeros()?]);
+    let zeros = || rig.rt.buffer([5, 7]);
+    let (mut n, mut y) = (rig.rt.buffer([2, 1])?, [zeros()?, zeros()?, zeros()?]);
     q.run((5, 7), as_arrays(&m, &mut n, &mut y[0]))?;
     q.run([5, 7], as_tuples(&m, &mut n, &mut y[1]))?;
     q.run([5, 7], by_numbers(&m, &mut n, &mut y[2]))?;

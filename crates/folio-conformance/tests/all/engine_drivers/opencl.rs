@@ -114,7 +114,7 @@ fn opencl_unrolls_loops() {
     let q = rt.queue().unwrap();
     for columns in [1, 15, 16, 17, 100] {
         let x: Vec<f32> = (0..50 * columns).map(|k| (k % 1000) as f32).collect();
-        let from = rt.buffer_from_with(&x, [50, columns], BufferOptions::new()).unwrap();
+        let from = rt.buffer_from((&x, [50, columns])).unwrap();
         let mut sums = rt.buffer(50).unwrap();
         q.run(50, row_sums(&from, &mut sums)).unwrap();
         let wanted: Vec<f32> = x.chunks(columns).map(|row| row.iter().sum()).collect();

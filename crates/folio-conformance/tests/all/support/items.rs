@@ -17,9 +17,9 @@ pub fn every_item_once(backend: impl Backend + 'static, shapes: &[(usize, usize)
     for &(rows, columns) in shapes {
         let n = rows * columns;
         let x: Vec<f32> = (0..n).map(|k| (k % 1000) as f32).collect();
-        let from = rt.buffer_from_with(&x, [rows, columns], BufferOptions::new()).unwrap();
+        let from = rt.buffer_from((&x, [rows, columns])).unwrap();
         for edge in [0, 1] {
-            let mut to = rt.buffer_from_with(&x, [rows, columns], BufferOptions::new()).unwrap();
+            let mut to = rt.buffer_from((&x, [rows, columns])).unwrap();
             let edge_rows = if rows == 1 { 0 } else { edge };
             let items = [edge_rows..rows - edge_rows, edge..columns - edge];
             q.run(items.clone(), blend(2.0, &from, &mut to)).unwrap();

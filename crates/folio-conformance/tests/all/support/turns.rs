@@ -25,8 +25,8 @@ pub fn all_take_turns(build: impl Fn() -> Runtime) {
         let mut x: Vec<i32> = (0..n).map(|_| rng.below(1 << 20) as i32).collect();
         let mut y = vec![7i32; n];
         let page = BufferOptions::new().page([1 + rng.below(700)]);
-        let mut a = rt.buffer_from_with(&x, [n], page.clone()).unwrap();
-        let mut b = rt.buffer_from_with(&y, [n], page).unwrap();
+        let mut a = rt.buffer_with(&x, page.clone()).unwrap();
+        let mut b = rt.buffer_with(&y, page).unwrap();
         for turn in 0..60 {
             let q = &queues[rng.below(queues.len())];
             let (first, end) = (rng.below(n), rng.below(n) + 1);
@@ -55,8 +55,8 @@ pub fn failures_reach_all(rt: &Runtime) {
     let at: Vec<u32> = (0..n as u32).map(|k| if k == 700 { 5000 } else { k }).collect();
     let (at, x) = (rt.buffer_from(&at).unwrap(), rt.buffer_from(vec![1i32; n]).unwrap());
     for device in rt.devices() {
-        let mut y = rt.buffer::<i32>(n).unwrap();
-        let mut z = rt.buffer::<i32>(n).unwrap();
+        let mut y = rt.buffer::<i32, 1, 1>(n).unwrap();
+        let mut z = rt.buffer::<i32, 1, 1>(n).unwrap();
         let mut events =
             vec![rt.queue_on(&device).unwrap().run(n, picks(&at, &x, &mut y)).unwrap()];
         for other in rt.devices() {

@@ -102,7 +102,7 @@ fn of(pool: &Arc<Pool>) -> BufferOptions {
 }
 
 fn buffer(rt: &Runtime, pool: &Arc<Pool>) -> Result<Buffer<u32>> {
-    rt.buffer_from_with(vec![7; N], N, of(pool))
+    rt.buffer_with(vec![7; N], of(pool))
 }
 
 fn in_use(rt: &Runtime) -> u64 {
@@ -180,8 +180,8 @@ fn a_pool_without_room_gets_back_what_may_go() {
     let (rt, q) = rig();
     let [pool, other] = [1, 9].map(Pool::new);
     let may_go = |of: BufferOptions| of.evict(Evict::clean());
-    let strange = rt.buffer_from_with(vec![7; N], N, may_go(of(&other))).unwrap();
-    let x = rt.buffer_from_with(vec![7; N], N, may_go(of(&pool))).unwrap();
+    let strange = rt.buffer_with(vec![7; N], may_go(of(&other))).unwrap();
+    let x = rt.buffer_with(vec![7; N], may_go(of(&pool))).unwrap();
     refused_by(&pool, buffer(&rt, &pool));
     for buffer in [&strange, &x] {
         // Then a device has it, too.
@@ -295,7 +295,7 @@ fn one_source_of_host_memory_is_chosen() {
     let both = of(&pool).page_locked(&q.device());
     let error = rt.buffer_with::<u32, 1>(N, both).map(drop).unwrap_err();
     assert!(matches!(error, Error::Configuration { .. }), "{error}");
-    let view = rt.view_with(N, vec![1; N], crate::ViewPolicy::Async, of(&pool)).map(drop);
+    let view = rt.view(N, vec![1; N], crate::ViewPolicy::Async.with(of(&pool))).map(drop);
     let error = Error::from(view.unwrap_err());
     assert!(matches!(error, Error::Configuration { .. }), "{error}");
     assert_eq!(pool.counts(), [0; 3]);

@@ -155,7 +155,7 @@ impl<const D: usize> Program<D> {
     fn buffers<T: Element>(&self, rt: &Runtime) -> Result<Buffers<T, D>> {
         let of = self.data.iter().zip(&self.marks).map(|(data, marks)| {
             let data: Vec<T> = data.iter().map(|value| T::of(*value)).collect();
-            let mut buffer = rt.buffer_from_shape(self.shape, data)?;
+            let mut buffer = rt.buffer_from((data, self.shape))?;
             buffer.mark(*marks);
             Ok(buffer.into_shared())
         });
@@ -167,7 +167,7 @@ impl<const D: usize> Program<D> {
     fn of_block<T: Element>(&self, rt: &Runtime, all: &Buffers<T, D>) -> Result<Buffers<T, D>> {
         let mut of = all.of.clone();
         for marks in &self.marks[KEPT..] {
-            let mut buffer = rt.zeros(self.shape)?;
+            let mut buffer = rt.buffer(self.shape)?;
             buffer.mark(*marks);
             of.push(buffer.into_shared());
         }

@@ -26,7 +26,7 @@ impl Tasks {
         let rt = runtime()?;
         let (q, graph) = (rt.queue_on("cpu:0")?, rt.graph("cpu:0")?);
         // One more than take turns in a block, for buffers that change.
-        let all = (0..=BUFFERS).map(|_| Ok(rt.buffer::<u64, 1, 1>(1)?.into_shared()));
+        let all = (0..=BUFFERS).map(|_| Ok(rt.buffer::<u64, 1>(1)?.into_shared()));
         let all = all.collect::<Result<Vec<_>>>()?;
         let mut tasks = Tasks { rt, q, graph, all, count };
         tasks.record()?;

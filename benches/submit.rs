@@ -72,7 +72,7 @@ pub fn stream(n: usize, shape: Shape) -> Result<Duration> {
 pub fn kernel_chain(n: usize) -> Result<Duration> {
     let rt = runtime()?;
     let q = rt.queue_on("cpu:0")?;
-    let mut x = rt.buffer::<u64, 1, 1>(1)?;
+    let mut x = rt.buffer::<u64, 1>(1)?;
     let mut step = |_| q.run(1, increments(&mut x)).map(drop);
     timed(&q, 64, &mut step)?;
     let time = timed(&q, n, &mut step)?;
@@ -155,7 +155,7 @@ pub fn threads(n: usize, count: usize) -> Result<Duration> {
 pub fn outstanding(n: usize) -> Result<[Duration; 2]> {
     let rt = runtime()?;
     let q = rt.queue_on("cpu:0")?;
-    let mut x = rt.buffer::<u64, 1, 1>(1)?;
+    let mut x = rt.buffer::<u64, 1>(1)?;
     increment(&q, &mut x, 1)?.wait()?;
     let (open, gate) = mpsc::channel::<()>();
     q.submit(|cg| {

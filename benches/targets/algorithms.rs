@@ -72,7 +72,7 @@ impl Bench {
     fn sorts(&self) {
         let (x, mut y) = (words(), vec![0; N]);
         let (mine, out) =
-            (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<u32, 1, 1>(N)).into_shared());
+            (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<u32, 1>(N)).into_shared());
         let ours = |q: &Queue| {
             q.submit(|cg| {
                 cg.copy(&mine, &out);
@@ -89,8 +89,8 @@ impl Bench {
 
         let (x, mut y) = (floats(), vec![(0.0, 0); N]);
         let (mine, out) =
-            (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<f32, 1, 1>(N)).into_shared());
-        let values = ok(self.rt.buffer::<u32, 1, 1>(N)).into_shared();
+            (ok(self.rt.buffer_from(&x)), ok(self.rt.buffer::<f32, 1>(N)).into_shared());
+        let values = ok(self.rt.buffer::<u32, 1>(N)).into_shared();
         let ours = |q: &Queue| {
             q.submit(|cg| {
                 cg.copy(&mine, &out);
@@ -118,7 +118,7 @@ impl Bench {
 
     fn draws(&self) {
         let mut y = vec![0.0; N];
-        let out = ok(self.rt.buffer::<f32, 1, 1>(N)).into_shared();
+        let out = ok(self.rt.buffer::<f32, 1>(N)).into_shared();
         let ours = |q: &Queue| algorithms::fill_uniform(q, 7, &out);
         let theirs = || by_hand::uniform(7, &mut y);
         self.line("uniform f32, 2^20", ours, theirs, "rayon, SplitMix64");

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 /// A name, the kernel, and the arguments of its launch.
 const KINDS: [(&str, &str, &str); 5] = [
-    ("saxpy", "#[kernel] pub fn k(i: Item, a: f32, x: In<f32>, y: InOut<f32>) { y[i] = a * x[i] + y[i]; }", "9, k(1.0, &rt.buffer::<f32, 1, 1>(9)?, &mut rt.buffer::<f32, 1, 1>(9)?)"),
+    ("saxpy", "#[kernel] pub fn k(i: Item, a: f32, x: In<f32>, y: InOut<f32>) { y[i] = a * x[i] + y[i]; }", "9, k(1.0, &rt.buffer::<f32, 1>(9)?, &mut rt.buffer::<f32, 1>(9)?)"),
     (
         "stencil with a guard",
         "#[kernel] pub fn k(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {

@@ -444,8 +444,8 @@ fn streams(device: &Arc<dyn Device>) {
     let by_hand = ByHand::new(device, STREAMS, STREAM);
     for power in [20, 22, 24, 28] {
         let n = 1usize << power;
-        let (x, z) = (rt.buffer::<f32, 1, 1>(n).expect("x"), rt.buffer::<f32, 1, 1>(n).expect("z"));
-        let mut y = rt.buffer::<f32, 1, 1>(n).expect("y");
+        let (x, z) = (rt.buffer::<f32, 1>(n).expect("x"), rt.buffer::<f32, 1>(n).expect("z"));
+        let mut y = rt.buffer::<f32, 1>(n).expect("y");
         let rate = |what: String, words: usize, both: [f64; 3], against: &str| {
             line(&what, both, against);
             println!("    {:.2} TB/s", (4 * words * n) as f64 / both[0] / 1e3);

@@ -126,7 +126,7 @@ fn overlap(rt: &Runtime, passes: usize) {
     let (from, mut to): (Vec<Usm<f32>>, Vec<Usm<f32>>) =
         ((0..CHUNKS).map(on_host).collect(), (0..CHUNKS).map(on_host).collect());
     let buffers = || -> Vec<Shared<f32>> {
-        (0..CHUNKS).map(|_| rt.buffer::<f32, 1, 1>(N).expect("a buffer").into_shared()).collect()
+        (0..CHUNKS).map(|_| rt.buffer::<f32, 1>(N).expect("a buffer").into_shared()).collect()
     };
     let (x, y) = (buffers(), buffers());
     let mut stages = |which: [bool; 3]| {

@@ -38,7 +38,7 @@ pub fn philox4x32(counter: [u32; 4], key: [u32; 2]) -> [u32; 4] {
 ///
 /// fn main() -> folio::Result<()> {
 ///     let rt = folio::runtime()?;
-///     let mut inside = rt.buffer::<u32, 1, 1>(1)?;
+///     let mut inside = rt.buffer::<u32, 1>(1)?;
 ///     rt.queue()?.run(100_000, hits(1, &mut inside))?;
 ///     let pi = inside.to_vec()?[0] as f32 / 25_000.0;
 ///     assert!((pi - std::f32::consts::PI).abs() < 0.03);
@@ -164,7 +164,7 @@ fills! {
 /// ```
 /// let rt = folio::runtime()?;
 /// let q = rt.queue()?;
-/// let mut x = rt.buffer::<f32, 1, 1>(1000)?;
+/// let mut x = rt.buffer::<f32, 1>(1000)?;
 /// folio::algorithms::fill_uniform(&q, 42, &mut x)?;
 /// assert!(x.read()?.iter().all(|x| (0.0..1.0).contains(x)));
 /// # Ok::<(), folio::Error>(())
@@ -184,7 +184,7 @@ pub fn fill_uniform<T: Uniform, const D: usize>(
 /// ```
 /// let rt = folio::runtime()?;
 /// let q = rt.queue()?;
-/// let mut x = rt.buffer::<f64, 1, 1>(10_000)?;
+/// let mut x = rt.buffer::<f64, 1>(10_000)?;
 /// folio::algorithms::fill_normal(&q, 42, &mut x)?;
 /// let mean = x.read()?.iter().sum::<f64>() / 10_000.0;
 /// assert!(mean.abs() < 0.04);

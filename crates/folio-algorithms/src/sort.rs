@@ -276,7 +276,7 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
 /// let rt = folio::runtime()?;
 /// let q = rt.queue()?;
 /// let (at, x) = (rt.buffer_from(&[2u32, 0, 2])?, rt.buffer_from(&[0.5, 1.5, 2.5])?);
-/// let mut y = rt.buffer::<f64, 1, 1>(3)?;
+/// let mut y = rt.buffer::<f64, 1>(3)?;
 /// folio::algorithms::gather(&q, &at, &x, &mut y)?;
 /// assert_eq!(y.to_vec()?, [2.5, 0.5, 2.5]);
 /// # Ok::<(), folio::Error>(())

@@ -140,7 +140,7 @@ fn self_test(rt: &Runtime, device: &DeviceRef) -> Result<(), String> {
     let run = || -> folio::Result<bool> {
         let q = rt.queue_on(device)?;
         let x = rt.buffer_from(Vec::from_iter(0..N))?;
-        let mut y = rt.buffer::<u32, 1, 1>(N as usize)?;
+        let mut y = rt.buffer::<u32, 1>(N as usize)?;
         q.run(y.range(), triple(&x, &mut y))?;
         Ok(y.to_vec()?.into_iter().eq((0..N).map(|n| n * 3)))
     };

@@ -109,16 +109,16 @@ fn gather(i: Item, at: In<u32>, x: In<f32>, y: Out<f32>) {
 fn conditions_and_arrays_are_proved() {
     let (rt, q, told) = open();
     let x = rt.buffer_from((&[1.0f32; 64], [8, 8])).unwrap();
-    let mut y = rt.buffer::<f32, 2, 1>([8, 8]).unwrap();
+    let mut y = rt.buffer::<f32, 2>([8, 8]).unwrap();
     q.run([8, 8], guarded(&x, &mut y)).unwrap();
     assert_eq!(told.since(&q), [true]);
     let pairs = rt.buffer_from(&[[1.0f32, 2.0]; 5]).unwrap();
-    let mut other = rt.buffer::<[f32; 2], 1, 1>(5).unwrap();
+    let mut other = rt.buffer::<[f32; 2], 1>(5).unwrap();
     q.run(5, swapped(&pairs, &mut other)).unwrap();
     assert_eq!(told.since(&q), [true]);
     assert_eq!(other.to_vec().unwrap(), [[2.0, 1.0]; 5]);
     let (at, from) = (rt.buffer_from(&[0u32; 5]).unwrap(), rt.buffer_from(&[1.0f32; 5]).unwrap());
-    let mut to = rt.buffer::<f32, 1, 1>(5).unwrap();
+    let mut to = rt.buffer::<f32, 1>(5).unwrap();
     q.run(5, gather(&at, &from, &mut to)).unwrap();
     assert_eq!(told.since(&q), [false]);
 }
@@ -137,7 +137,7 @@ fn behind(i: Item, first: usize, x: In<f32>, y: Out<f32>) {
 fn not_every_new_launch_is_analysed() {
     let (rt, q, told) = open();
     let x = rt.buffer_from(&[1.0f32; 8]).unwrap();
-    let mut y = rt.buffer::<f32, 1, 1>(8).unwrap();
+    let mut y = rt.buffer::<f32, 1>(8).unwrap();
     for first in 0..1000 {
         q.run(8, behind(first, &x, &mut y)).unwrap();
     }
@@ -163,7 +163,7 @@ fn scaled(i: Item, by: f32, least: usize, x: In<f32>, y: Out<f32>) {
 #[test]
 fn other_floats_are_no_other_launch() {
     let (rt, q, told) = open();
-    let (x, mut y) = (rt.buffer_from(&[1.0f32; 16]).unwrap(), rt.buffer::<f32, 1, 1>(20).unwrap());
+    let (x, mut y) = (rt.buffer_from(&[1.0f32; 16]).unwrap(), rt.buffer::<f32, 1>(20).unwrap());
     for by in 0..300 {
         q.run(20, scaled(by as f32, 1, &x, &mut y)).unwrap();
     }
@@ -222,7 +222,7 @@ fn doubled(i: Item, n: usize, x: In<f32>, y: Out<f32>) {
 #[test]
 fn sums_of_sums_are_looked_at_once() {
     let (rt, q, told) = open();
-    let (x, mut y) = (rt.buffer_from(&[1.0f32; 16]).unwrap(), rt.buffer::<f32, 1, 1>(20).unwrap());
+    let (x, mut y) = (rt.buffer_from(&[1.0f32; 16]).unwrap(), rt.buffer::<f32, 1>(20).unwrap());
     q.run(20, doubled(1, &x, &mut y)).unwrap();
     assert_eq!(told.since(&q), [true]);
     assert_eq!(y.to_vec().unwrap()[13..17], [1.0, 1.0, 0.0, 0.0]);
@@ -243,8 +243,8 @@ of_two_crates!();
 #[test]
 fn indices_of_two_crates_are_two() {
     let rt = Runtime::builder().backend(folio_cpu::CpuBackend::new().unwrap()).build().unwrap();
-    let (q, x) = (rt.queue().unwrap(), rt.buffer::<f32, 1, 1>(4096).unwrap());
-    let mut y = rt.buffer::<f32, 1, 1>(4096).unwrap();
+    let (q, x) = (rt.queue().unwrap(), rt.buffer::<f32, 1>(4096).unwrap());
+    let mut y = rt.buffer::<f32, 1>(4096).unwrap();
     let done = q.run(4096, indexed_twice(&x, &mut y)).unwrap().wait();
     assert!(done.unwrap_err().to_string().contains("1099511627776"));
 }

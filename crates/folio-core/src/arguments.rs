@@ -31,13 +31,13 @@ kinds! {
     Row "each item has a row of this: pass `&mut x`, of these elements and two dimensions"
         "`x` is a buffer, or a mutable slice of one; a shared one is passed by `&x`";
     Chunk "each item has an array of this: pass `&mut x`, of such arrays"
-        "`x` is a buffer of arrays, `rt.buffer::<[f32; 4], 1, 1>(n)?`; one of single elements is one of arrays by `x.reinterpret()`";
+        "`x` is a buffer of arrays, `rt.buffer::<[f32; 4], 1>(n)?`; one of single elements is one of arrays by `x.reinterpret()`";
     OfGroup "each group has an element of this: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer with an element for each group; a shared one is passed by `&x`";
     Atomic "this is changed by all items: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer, USM, or a mutable slice of one; a shared one is passed by `&x`";
     Reduce "a `Reduce` is written once: pass `&mut x`, of one such element"
-        "`x` is a buffer of one element, `rt.buffer::<f32, 1, 1>(1)?`, which is read when the command is done: `x.get(0)?`";
+        "`x` is a buffer of one element, `rt.buffer::<f32, 1>(1)?`, which is read when the command is done: `x.get(0)?`";
     Racy "a `Racy` is written without order: pass `unsafe {{ Shares::new(&mut x) }}`"
         "who passes it promises that no item touches an element that another one writes; an `Atomic` needs no promise";
 }

@@ -17,7 +17,7 @@ use folio_kernel::fuse::{AccessScope, Wishes};
 /// ```
 /// # use folio_core::{AccessScope, Marks, Result, Runtime};
 /// fn of_items(rt: &Runtime) -> Result<()> {
-///     let mut x = rt.buffer::<f32, 1, 1>(1000)?;
+///     let mut x = rt.buffer::<f32, 1>(1000)?;
 ///     x.mark(Marks::new().access_scope(AccessScope::Item).internal_memory().no_init());
 ///     Ok(())
 /// }

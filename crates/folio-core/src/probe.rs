@@ -125,7 +125,7 @@ impl Probe {
 
     /// Nanoseconds of one of many small operations in a row.
     fn launch(&self) -> Result<u64> {
-        let mut x = self.rt.buffer::<u32, 1, 1>(64)?;
+        let mut x = self.rt.buffer::<u32, 1>(64)?;
         let time = self.best(&mut || {
             (0..LAUNCHES).try_for_each(|k| self.q.fill(&mut x, k).map(drop))?;
             self.q.wait()
@@ -135,8 +135,7 @@ impl Probe {
 
     /// Bytes that move in a microsecond between two buffers of so many bytes.
     fn rate(&self, bytes: usize, launch_ns: u64) -> Result<u64> {
-        let (mut x, mut y) =
-            (self.rt.buffer::<u8, 1, 1>(bytes)?, self.rt.buffer::<u8, 1, 1>(bytes)?);
+        let (mut x, mut y) = (self.rt.buffer::<u8, 1>(bytes)?, self.rt.buffer::<u8, 1>(bytes)?);
         self.q.fill(&mut x, 1)?;
         let time = self.best(&mut || {
             self.q.copy(&x, &mut y)?;

@@ -143,7 +143,7 @@ impl Queue {
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
     /// fn filled_in(q: &Queue, rt: &Runtime) -> Result<Option<u64>> {
-    ///     let mut x = rt.buffer::<f32, 2, 1>([512, 512])?;
+    ///     let mut x = rt.buffer::<f32, 2>([512, 512])?;
     ///     let event = q.timed().fill(&mut x, 1.0)?;
     ///     event.wait()?;
     ///     Ok(event.timing().map(|timing| timing.ended - timing.started)) // nanoseconds

@@ -295,7 +295,7 @@ fn unknown_kernels_never_block_the_submitter() {
 fn submit_returns_before_a_first_launch_has_ended() {
     let rt = folio_core::Runtime::builder().backend(backend(2)).build().unwrap();
     let q = rt.queue_on("cpu:0").unwrap();
-    let mut x = rt.buffer::<u32, 1, 1>(8).unwrap();
+    let mut x = rt.buffer::<u32, 1>(8).unwrap();
     let gate = Gate::default();
     let door = gate.clone();
     let event = q

@@ -60,7 +60,7 @@ fn set(cuda: &Native) -> Result<(), String> {
 }
 
 fn buffers(rt: &Runtime) -> [Shared<u32>; 3] {
-    std::array::from_fn(|_| rt.buffer::<u32, 1, 1>(N).unwrap().into_shared())
+    std::array::from_fn(|_| rt.buffer::<u32, 1>(N).unwrap().into_shared())
 }
 
 fn check(all: &[Shared<u32>; 3]) {
@@ -152,7 +152,7 @@ fn cuda_captures_cublas() {
     // It makes the device's context, in which the handle is made, the thread's.
     let x = rt.buffer_from(&[1.0f32; N]).unwrap().into_shared();
     let (y, made) =
-        (rt.buffer::<f32, 1, 1>(N).unwrap().into_shared(), Arc::new(std::sync::OnceLock::new()));
+        (rt.buffer::<f32, 1>(N).unwrap().into_shared(), Arc::new(std::sync::OnceLock::new()));
     let calls = Arc::new(AtomicU32::new(0));
     let graph = rt.graph(&q.device()).unwrap();
     graph.add(|g| g.copy(&x, &y)).unwrap();

@@ -41,7 +41,7 @@ fn set(cuda: &Native, value: u32) -> Result<(), String> {
 fn cuda_interop_comes_in_order() {
     let Some((rt, q)) = queue() else { return };
     const N: usize = 1 << 22;
-    let (mut x, mut y) = (rt.buffer::<u32, 1, 1>(N).unwrap(), rt.buffer::<u32, 1, 1>(N).unwrap());
+    let (mut x, mut y) = (rt.buffer::<u32, 1>(N).unwrap(), rt.buffer::<u32, 1>(N).unwrap());
     for turn in 1..=50u32 {
         q.submit(|g| {
             g.fill(&mut x, turn);
@@ -70,7 +70,7 @@ fn cuda_interop_comes_in_order() {
 #[test]
 fn cuda_interop_may_fail() {
     let Some((rt, q)) = queue() else { return };
-    let mut x = rt.buffer::<u32, 1, 1>(16).unwrap();
+    let mut x = rt.buffer::<u32, 1>(16).unwrap();
     let event = q.submit(|g| {
         let x = g.read_write(&mut x);
         // SAFETY: it enqueues nothing.

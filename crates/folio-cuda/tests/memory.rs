@@ -48,7 +48,7 @@ fn cuda_memory_may_be_full() {
         Ok(())
     });
     filled.unwrap().wait().unwrap();
-    let mut end = rt.buffer::<u8, 1, 1>(4).unwrap();
+    let mut end = rt.buffer::<u8, 1>(4).unwrap();
     q.submit(|cg| {
         cg.copy(last.slice(PIECE - 4, 4)?, &mut end);
         Ok(())

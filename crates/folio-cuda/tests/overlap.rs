@@ -89,9 +89,8 @@ fn cuda_copies_beside_kernels() {
     let q = rt.queue_on("cuda:0").unwrap();
     let on_host = |n| rt.usm::<u32>(&q.device(), UsmKind::Host, n).unwrap();
     let (from, mut to, gates) = (on_host(N), on_host(N), [on_host(2), on_host(2)].map(Gate));
-    let (mut up, mut down) =
-        (rt.buffer::<u32, 1, 1>(N).unwrap(), rt.buffer::<u32, 1, 1>(N).unwrap());
-    let mut filled = rt.buffer::<u32, 1, 1>(N).unwrap();
+    let (mut up, mut down) = (rt.buffer::<u32, 1>(N).unwrap(), rt.buffer::<u32, 1>(N).unwrap());
+    let mut filled = rt.buffer::<u32, 1>(N).unwrap();
     let hold = q.device().load(Source::Ptx(HOLD), "hold").unwrap();
     q.submit(|g| {
         g.fill(&mut down, 5);

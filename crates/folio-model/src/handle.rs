@@ -276,7 +276,7 @@ fn over<T: Elem>(
     };
     // SAFETY: the memory is kept until everything is over, nobody else knows of it, and it has its
     // contents.
-    let buffer = unsafe { pointer.buffer::<T, 1>(rt, spec.dims[2], spec.initialised)? };
+    let buffer = unsafe { pointer.buffer::<T>(rt, spec.dims[2], spec.initialised)? };
     buffer.into_shared().reinterpret(spec.dims)
 }
 

@@ -33,7 +33,7 @@ impl Native {
     ///     let clear = |cl: &Native| -> ocl::Result<()> {
     ///         let cl = cl.ocl()?;
     ///         // SAFETY: the access has numbers of this type, and the task keeps no buffer.
-    ///         let x = unsafe { cl.buffer::<f32, 1, 1>(0) }?;
+    ///         let x = unsafe { cl.buffer::<f32, 1>(0) }?;
     ///         x.cmd().fill(0.0, None).enq()
     ///     };
     ///     q.submit(|g| {

@@ -89,7 +89,7 @@ struct Solver {
 
 impl Solver {
     fn new(rt: &Runtime) -> folio::Result<Solver> {
-        let grid = || rt.buffer::<f32, 2, 1>([SIDE, SIDE]);
+        let grid = || rt.buffer::<f32, 2>([SIDE, SIDE]);
         let (rr, pap, next) = (rt.buffer(1)?, rt.buffer(1)?, rt.buffer(1)?);
         let (go, iterations) = (rt.buffer(1)?, rt.buffer(1)?);
         Ok(Solver {

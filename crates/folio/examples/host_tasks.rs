@@ -33,8 +33,8 @@ fn main() -> Result<(), Box<dyn Error>> {
     let rt = folio::builder()?.on_failure(|failure| println!("handler: {failure}")).build()?;
     // Kernels that are closures run on the CPU.
     let q = rt.queue_on("cpu:0")?;
-    let mut x = rt.buffer::<u64, 1, 1>(N)?;
-    let mut sum = rt.buffer::<u64, 1, 1>(1)?;
+    let mut x = rt.buffer::<u64, 1>(N)?;
+    let mut sum = rt.buffer::<u64, 1>(1)?;
 
     // Kernel, host task, kernel. The accesses say in which order.
     q.submit(|cg| {
@@ -65,7 +65,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     })?;
 
     // A task that fails: what depends on it fails with it, all else goes on.
-    let mut y = rt.buffer::<u64, 1, 1>(N)?;
+    let mut y = rt.buffer::<u64, 1>(N)?;
     let failed = q.submit(|cg| {
         cg.label("parse");
         let y = cg.write(&mut y);

@@ -127,7 +127,7 @@ impl Plate {
     /// A dense cold plate, with a thin path through it whose one end is hot.
     fn new(q: &Queue, side: usize) -> folio::Result<Plate> {
         let rt = q.runtime();
-        let grid = |shape| rt.buffer::<f64, 2, 1>(shape);
+        let grid = |shape| rt.buffer::<f64, 2>(shape);
         let (mut density, mut energy) = (vec![100.0; side * side], vec![1e-4; side * side]);
         let mut region = |x: [f64; 2], y: [f64; 2], heat: f64| {
             let cells = |[from, to]: [f64; 2]| {

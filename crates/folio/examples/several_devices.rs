@@ -61,7 +61,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 
     let mut buffers = Vec::new();
     for at in 0..BUFFERS {
-        let mut buffer = rt.buffer::<u32, 1, 1>(LEN)?;
+        let mut buffer = rt.buffer::<u32, 1>(LEN)?;
         queues[at % queues.len()].submit(|cg| {
             let x = cg.discard(&mut buffer);
             cg.host_kernel([LEN], x, move |i, mut x| x.put(i, (at + i.index()) as u32));

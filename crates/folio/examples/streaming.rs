@@ -36,7 +36,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         rt.buffer_with(values, BufferOptions::new().evict(Evict::clean()))
     };
     let chunks = (0..CHUNKS).map(chunk).collect::<folio::Result<Vec<Buffer<f32>>>>()?;
-    let mut sum = rt.buffer::<f32, 1, 1>(LEN)?;
+    let mut sum = rt.buffer::<f32, 1>(LEN)?;
 
     for round in 1..=ROUNDS {
         for chunk in &chunks {

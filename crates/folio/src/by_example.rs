@@ -68,7 +68,7 @@
 //!
 //! ```
 //! let rt = folio::runtime()?;
-//! let zeros = rt.buffer::<f32, 2, 1>([30, 40])?;
+//! let zeros = rt.buffer::<f32, 2>([30, 40])?;
 //! let grid = rt.buffer_from((vec![1, 2, 3, 4, 5, 6], (2, 3)))?;
 //! assert_eq!((zeros.shape(), grid.shape()), ([30, 40], [2, 3]));
 //! assert_eq!((grid.get((1, 0))?, grid.counters().allocations), (4, 0));
@@ -145,7 +145,7 @@
 //! ```
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let x = rt.buffer::<u64, 1, 1>(10)?.into_shared();
+//! let x = rt.buffer::<u64, 1>(10)?.into_shared();
 //! let other = x.clone();
 //! q.submit(|cg| {
 //!     cg.fill(&other, 3);
@@ -160,7 +160,7 @@
 //! ```
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer::<u64, 1, 1>(10)?;
+//! let mut x = rt.buffer::<u64, 1>(10)?;
 //! let event = q.submit(|cg| {
 //!     let x = cg.discard(&mut x);
 //!     cg.host_kernel([10], x, |i, mut x| x.put(i, i.index() as u64));
@@ -177,7 +177,7 @@
 //! ```
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let (mut x, mut y) = (rt.buffer::<u32, 2, 1>([4, 4])?, rt.buffer([4, 4])?);
+//! let (mut x, mut y) = (rt.buffer::<u32, 2>([4, 4])?, rt.buffer([4, 4])?);
 //! q.fill(&mut x, 7)?;
 //! let event = q.timed().copy(&x, &mut y)?; // the same queue
 //! assert_eq!(y.get((3, 3))?, 7);
@@ -193,7 +193,7 @@
 //! let q = rt.queue()?;
 //! let table = rt.buffer_from(&[10u32, 20, 30])?;
 //! let index = rt.buffer_from(&[2usize, 0])?;
-//! let mut out = rt.buffer::<u32, 1, 1>(2)?;
+//! let mut out = rt.buffer::<u32, 1>(2)?;
 //! q.submit(|cg| {
 //!     cg.label("gather");
 //!     let args = (cg.read(&table), cg.read(&index), cg.discard(&mut out));
@@ -203,7 +203,7 @@
 //! assert_eq!(out.to_vec()?, [30, 10]);
 //!
 //! // Commands that are no kernels.
-//! let mut copy = rt.buffer::<u32, 1, 1>(3)?;
+//! let mut copy = rt.buffer::<u32, 1>(3)?;
 //! q.submit(|cg| {
 //!     cg.copy(&table, &mut copy);
 //!     Ok(())
@@ -257,7 +257,7 @@
 //! ```
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer::<u8, 1, 1>(100)?;
+//! let mut x = rt.buffer::<u8, 1>(100)?;
 //! q.submit(|cg| {
 //!     cg.fill(&mut x, 1);
 //!     Ok(())
@@ -278,7 +278,7 @@
 //! }
 //!
 //! let rt = folio::runtime()?;
-//! assert_eq!(rt.buffer::<Rgb, 1, 1>(2)?.to_vec()?, [Rgb { parts: [0; 3] }; 2]);
+//! assert_eq!(rt.buffer::<Rgb, 1>(2)?.to_vec()?, [Rgb { parts: [0; 3] }; 2]);
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
@@ -321,7 +321,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer::<u8, 2, 1>([3, 3])?;
+//! let mut x = rt.buffer::<u8, 2>([3, 3])?;
 //! let call = mark(&mut x);
 //! q.submit(|cg| {
 //!     cg.label("marks").run([1..3, 0..2], call);
@@ -343,7 +343,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer::<u8, 2, 1>([3, 4])?;
+//! let mut x = rt.buffer::<u8, 2>([3, 4])?;
 //! q.run(x.interior(1), mark(1, &mut x))?; // what has a neighbour on each side
 //! q.run_each(x.edge([0, 1]), mark(2, &mut x))?; // the first and the last column
 //! assert_eq!(x.to_vec()?, [2, 0, 0, 2, 2, 1, 1, 2, 2, 0, 0, 2]);
@@ -355,7 +355,7 @@
 //! ```
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
-//! let mut x = rt.buffer::<f32, 1, 1>(1000)?;
+//! let mut x = rt.buffer::<f32, 1>(1000)?;
 //! let event = q.timed().fill(&mut x, 1.0)?;
 //! event.wait()?;
 //! assert!(event.timing().is_some_and(|t| t.started <= t.ended)); // nanoseconds, of the device
@@ -391,7 +391,7 @@
 //! let cpu = CpuBackend::builder().domains(2).build()?;
 //! let rt = folio::Runtime::builder().backend(cpu).build()?;
 //! let q = rt.queue_over(&rt.devices(), RoundRobin)?;
-//! let mut x = rt.buffer::<u8, 1, 1>(1)?;
+//! let mut x = rt.buffer::<u8, 1>(1)?;
 //! let mut ran = Vec::new();
 //! for _ in 0..2 {
 //!     let event = q.submit(|cg| {
@@ -425,7 +425,7 @@
 //! let rt = folio::runtime()?;
 //! let q = rt.queue()?;
 //! let m = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
-//! let mut sums = rt.buffer::<i32, 1, 1>(2)?;
+//! let mut sums = rt.buffer::<i32, 1>(2)?;
 //! q.submit(|cg| {
 //!     let (m, sums) = (cg.read(&m), cg.discard(&mut sums));
 //!     cg.host_kernel([2], (m, sums), |i, (m, mut sums)| {
@@ -487,7 +487,7 @@
 //!
 //! ```
 //! let rt = folio::runtime()?;
-//! let mut x = rt.buffer::<i32, 1, 1>(3)?;
+//! let mut x = rt.buffer::<i32, 1>(3)?;
 //! let mut guard = x.write()?;
 //! guard[1] = 5;
 //! drop(guard); // commands that use `x` are refused until here
@@ -499,7 +499,7 @@
 //!
 //! ```
 //! let rt = folio::runtime()?;
-//! let mut x = rt.buffer::<i32, 2, 1>([3, 4])?;
+//! let mut x = rt.buffer::<i32, 2>([3, 4])?;
 //! let mut part = x.slice_mut([1, 2], [2, 2])?; // rows of it are apart in memory
 //! if let Some(row) = part.write_rows()?.row_mut(1) {
 //!     row.copy_from_slice(&[7, 8]);

@@ -21,7 +21,7 @@ fn a_vector_is_moved_in_and_freed_with_its_buffer() {
     for domains in [1, 2] {
         let rt = runtime(domains);
         let q = rt.queue_on(&rt.devices()[domains - 1]).unwrap();
-        let mut warm = rt.buffer::<u32, 1, 1>(1).unwrap();
+        let mut warm = rt.buffer::<u32, 1>(1).unwrap();
         one(&q, &mut warm);
         q.wait().unwrap();
         let before = in_use();

@@ -66,8 +66,8 @@ fn a_million_kernels() {
     for domains in [1, 2] {
         let rt = runtime(domains);
         let queues: Vec<Queue> = rt.devices().iter().map(|d| rt.queue_on(d).unwrap()).collect();
-        let mut x = rt.buffer::<u32, 1, 1>(1).unwrap();
-        let mut y = rt.buffer::<u32, 1, 1>(1).unwrap();
+        let mut x = rt.buffer::<u32, 1>(1).unwrap();
+        let mut y = rt.buffer::<u32, 1>(1).unwrap();
         let mut pace = Pace::new();
         let submit = |n: usize| {
             pace.step(n);
@@ -93,7 +93,7 @@ fn a_million_kernels() {
 fn everything_else() {
     let rt = runtime(2);
     let device = &rt.devices()[1];
-    let mut x = rt.buffer::<u32, 1, 1>(1).unwrap();
+    let mut x = rt.buffer::<u32, 1>(1).unwrap();
     let submit = |n: usize| {
         let q = rt.queue_on(device).unwrap();
         one(&q, &mut x);
@@ -118,8 +118,8 @@ fn a_million_failures() {
     std::panic::set_hook(Box::new(|_| {}));
     let rt = runtime(1);
     let q = rt.queue().unwrap();
-    let mut x = rt.buffer::<u32, 1, 1>(1).unwrap();
-    let mut poisoned = rt.buffer::<u32, 1, 1>(1).unwrap();
+    let mut x = rt.buffer::<u32, 1>(1).unwrap();
+    let mut poisoned = rt.buffer::<u32, 1>(1).unwrap();
     let fail = |x: &mut Buffer<u32>, n: usize| {
         q.submit(|cg| {
             let x = if n.is_multiple_of(EACH) { cg.discard(&mut *x) } else { cg.write(&mut *x) };
@@ -158,7 +158,7 @@ fn a_backlog() {
     let sim = backend.handle();
     let rt = Runtime::builder().backend(backend).build().unwrap();
     let q = rt.queue().unwrap();
-    let mut x = rt.buffer::<u32, 1, 1>(1).unwrap();
+    let mut x = rt.buffer::<u32, 1>(1).unwrap();
     let settle = || rt.wait().unwrap();
     one(&q, &mut x);
     settle();

@@ -36,7 +36,7 @@ fn over_one_buffer() {
     for domains in [1, 2] {
         let rt = runtime(domains);
         let q = rt.queue_on(&rt.devices()[domains - 1]).unwrap();
-        let mut x = rt.buffer::<u32, 1, 1>(1).unwrap();
+        let mut x = rt.buffer::<u32, 1>(1).unwrap();
         let count = allocations(&q, 1000, || one(&q, &mut x));
         assert_eq!(x.to_vec().unwrap(), [6000]);
         assert!(count <= HANDS, "{count} allocations in 1000 submissions, {domains} domains");
@@ -70,7 +70,7 @@ fn of_kernels() {
     for domains in [1, 2] {
         let rt = runtime(domains);
         let q = rt.queue_on(&rt.devices()[domains - 1]).unwrap();
-        let mut y = rt.buffer::<u32, 1, 1>(1).unwrap();
+        let mut y = rt.buffer::<u32, 1>(1).unwrap();
         let count = allocations(&q, 1000, || drop(q.run(1, counts(2, &mut y)).unwrap()));
         assert_eq!(y.to_vec().unwrap(), [12_000]);
         assert!(count <= HANDS, "{count} allocations in 1000 launches, {domains} domains");

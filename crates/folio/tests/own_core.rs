@@ -31,7 +31,7 @@ fn a_programs_own_core_is_not_the_macros() {
     let rt = folio::runtime().unwrap();
     let q = rt.queue().unwrap();
     let x = rt.buffer_from(vec![1u64, 2, 3, 4, 5, 6, 7, 8]).unwrap();
-    let mut y = rt.buffer::<u64, 1, 1>(1).unwrap();
+    let mut y = rt.buffer::<u64, 1>(1).unwrap();
     q.run(1, sums(8, &x, &mut y)).unwrap();
     assert_eq!(y.to_vec().unwrap(), [36]);
 }

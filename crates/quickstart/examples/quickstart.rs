@@ -53,7 +53,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 fn vectors(rt: &Runtime, q: &Queue) -> Result<(), Box<dyn Error>> {
     let values: Vec<f32> = (0..N).map(|k| (k % 1000) as f32 / 250.0).collect();
     let x = rt.buffer_from(&values)?;
-    let mut y = rt.buffer::<f32, 1, 1>(N)?; // no memory yet; reads as zero
+    let mut y = rt.buffer::<f32, 1>(N)?; // no memory yet; reads as zero
     let mut by_hand = vec![0.0; N];
 
     let ours = gb_per_s(12 * N, || q.run(N, saxpy(2.0, &x, &mut y))?.wait())?;

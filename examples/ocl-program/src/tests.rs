@@ -33,7 +33,7 @@ fn told(
             let cl = cl.ocl()?;
             for at in 0..2 {
                 // SAFETY: numbers of this type, which are read in the task.
-                let read = unsafe { cl.buffer::<f32, 1, 1>(at) }.and_then(|part| {
+                let read = unsafe { cl.buffer::<f32, 1>(at) }.and_then(|part| {
                     let mut all = vec![0.0; part.len()];
                     part.read(&mut all).enq()?;
                     assert_eq!(all.len(), N - first);
@@ -77,14 +77,14 @@ fn contexts_are_those_of_the_program() {
     let rt = Runtime::builder().backend(backend).build().unwrap();
     assert_eq!(rt.devices().len(), context.devices().len());
     for device in rt.devices() {
-        let mut x = rt.buffer::<f32, 1, 1>(N).unwrap();
+        let mut x = rt.buffer::<f32, 1>(N).unwrap();
         let own = context.as_ptr() as usize;
         let event = rt.queue_on(&device).unwrap().submit(|g| {
             let x = g.discard(&mut x);
             let same = move |cl: &Native| -> ocl::Result<()> {
                 assert_eq!(cl.context as usize, own);
                 // SAFETY: numbers of this type, all of which are written in the task.
-                unsafe { cl.ocl()?.buffer::<f32, 1, 1>(0) }?.cmd().fill(3.0, None).enq()
+                unsafe { cl.ocl()?.buffer::<f32, 1>(0) }?.cmd().fill(3.0, None).enq()
             };
             // SAFETY: it writes all of `x`, on the task's queue.
             unsafe { g.interop(x, same) };

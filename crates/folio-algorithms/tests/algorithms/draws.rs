@@ -38,16 +38,16 @@ pub fn uniform_numbers(rig: &Rig) -> folio::Result<()> {
     for n in [0, 1, 2, 3, 4, 5, 255, 1027] {
         let words: Vec<u32> = (0..n as u64).flat_map(|at| random(seed, at)).collect();
         let pairs = || words.chunks(2).map(|w| u64::from(w[0]) | u64::from(w[1]) << 32);
-        let mut x = rig.rt.buffer::<u32, 1, 1>(n)?;
+        let mut x = rig.rt.buffer::<u32, 1>(n)?;
         fill_uniform(&rig.q, seed, &mut x)?;
         assert_eq!(x.to_vec()?, words[..n]);
-        let mut x = rig.rt.buffer::<u64, 1, 1>(n)?;
+        let mut x = rig.rt.buffer::<u64, 1>(n)?;
         fill_uniform(&rig.q, seed, &mut x)?;
         assert_eq!(x.to_vec()?, pairs().take(n).collect::<Vec<_>>());
-        let mut x = rig.rt.buffer::<f32, 1, 1>(n)?;
+        let mut x = rig.rt.buffer::<f32, 1>(n)?;
         fill_uniform(&rig.q, seed, &mut x)?;
         assert_eq!(x.to_vec()?, words[..n].iter().map(|w| uniform_f32(*w)).collect::<Vec<_>>());
-        let mut x = rig.rt.buffer::<f64, 1, 1>(n)?;
+        let mut x = rig.rt.buffer::<f64, 1>(n)?;
         fill_uniform(&rig.q, seed, &mut x)?;
         assert_eq!(x.to_vec()?, pairs().take(n).map(uniform_f64).collect::<Vec<_>>());
     }
@@ -57,7 +57,7 @@ pub fn uniform_numbers(rig: &Rig) -> folio::Result<()> {
 /// Mean, variance, and how many are far out.
 pub fn normal_numbers(rig: &Rig) -> folio::Result<()> {
     let n = rig.most.min(100_000);
-    let (mut x, mut y) = (rig.rt.buffer::<f32, 1, 1>(n)?, rig.rt.buffer::<f64, 1, 1>(n)?);
+    let (mut x, mut y) = (rig.rt.buffer::<f32, 1>(n)?, rig.rt.buffer::<f64, 1>(n)?);
     fill_normal(&rig.q, 3, &mut x)?;
     fill_normal(&rig.q, 3, &mut y)?;
     for x in [x.to_vec()?.into_iter().map(f64::from).collect(), y.to_vec()?] {

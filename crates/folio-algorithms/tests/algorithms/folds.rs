@@ -244,8 +244,7 @@ pub fn shapes_are_taken_row_after_row(rig: &Rig) -> folio::Result<()> {
     wanted[42..126].sort();
     assert_eq!(x.to_vec()?, wanted);
 
-    let (mut line, mut grid) =
-        (rig.rt.buffer::<f32, 1, 1>(210)?, rig.rt.buffer::<f32, 2, 1>([14, 15])?);
+    let (mut line, mut grid) = (rig.rt.buffer::<f32, 1>(210)?, rig.rt.buffer::<f32, 2>([14, 15])?);
     algorithms::fill_uniform(&rig.q, 7, &mut line)?;
     algorithms::fill_uniform(&rig.q, 7, &mut grid)?;
     assert_eq!(grid.to_vec()?, line.to_vec()?);

@@ -85,7 +85,7 @@ pub fn parts_are_sorted(rig: &Rig) -> folio::Result<()> {
     let mut wanted = keys.clone();
     wanted[100..800].sort();
     assert_eq!(x.to_vec()?, wanted);
-    let mut values = rig.rt.buffer::<f32, 1, 1>(999)?;
+    let mut values = rig.rt.buffer::<f32, 1>(999)?;
     let refused = algorithms::sort_by_key(&rig.q, Direction::Ascending, &mut x, &mut values);
     assert!(matches!(refused, Err(Error::Mismatch { .. })), "{refused:?}");
     assert_eq!(x.to_vec()?, wanted);
@@ -115,7 +115,7 @@ pub fn kept_elements_are_beside_each_other(rig: &Rig) -> folio::Result<()> {
 /// Before anything is allocated.
 pub fn what_32_bits_cannot_number_is_refused(rig: &Rig) -> folio::Result<()> {
     let n = 1 << 32;
-    let (x, keep) = (rig.rt.buffer::<u8, 1, 1>(n)?, rig.rt.buffer::<u32, 1, 1>(n)?);
+    let (x, keep) = (rig.rt.buffer::<u8, 1>(n)?, rig.rt.buffer::<u32, 1>(n)?);
     let refused = algorithms::sort_order(&rig.q, Direction::Ascending, &x).map(drop);
     assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
     let refused = algorithms::compact(&rig.q, &x, &keep).map(drop);
@@ -148,7 +148,7 @@ pub fn rows_become_columns(rig: &Rig) -> folio::Result<()> {
     if rig.most > 5000 {
         transposes(rig, [700, 1025], |k| k as u64)?;
     }
-    let x = rig.rt.buffer::<f32, 2, 1>([3, 4])?;
+    let x = rig.rt.buffer::<f32, 2>([3, 4])?;
     let mut y = rig.rt.buffer([3, 4])?;
     let refused = algorithms::transpose(&rig.q, &x, &mut y);
     let needed = |error: &Error| match error {

@@ -83,7 +83,7 @@ fn ours(bench: &Bench, chunks: &[Vec<f32>], is_locked: bool) -> Result<Side> {
     };
     let of = |values: &Vec<f32>| rt.buffer_with((values.as_slice(), n), options());
     let chunks = chunks.iter().map(of).collect::<folio::Result<Vec<Buffer<f32>>>>()?;
-    let sum = rt.buffer::<f32, 1, 1>(n)?.into_shared();
+    let sum = rt.buffer::<f32, 1>(n)?.into_shared();
     let told = sum.clone();
     let run = move |times| {
         for _ in 0..times {

@@ -255,7 +255,7 @@ fn linked_memory_with_an_address_stays(rig: &Rig) -> Outcome {
         if is_linked(&x, &q)? {
             continue;
         }
-        let mut y = rt.buffer::<i32, 1, 1>(N)?;
+        let mut y = rt.buffer::<i32, 1>(N)?;
         refused!(add(&q, &mut y, 1), Error::OutOfMemory { in_use: BYTES, .. });
         ensure_eq!(behind((&rt, &q), &[&x.written()?], at, N)?, vec![2; N]);
         x.release(&q.device())?;

@@ -47,7 +47,7 @@ fn budgets_are_kept_and_named(rig: &Rig) -> Outcome {
     ensure_eq!(y.to_vec()?, [2; 150]);
     let rt = rig.builder().budget("host", 100).build()?;
     refused!(rt.buffer_from(&[1u8; 101]), Error::OutOfMemory { .. });
-    let x = rt.buffer::<u8, 1, 1>(101)?;
+    let x = rt.buffer::<u8, 1>(101)?;
     refused!(x.read(), Error::OutOfMemory { .. });
     rt.buffer_from(&[1u8; 100])?.to_vec()?;
     rt.buffer_from(&[1u8; 100])?.to_vec()?;
@@ -64,7 +64,7 @@ fn exceeding_a_budget_changes_nothing(rig: &Rig) -> Outcome {
         let q = rt.queue_on(&device)?;
         let mut a = rt.buffer_from(&[1u8; EACH as usize])?;
         let b = rt.buffer_from(&[2u8; EACH as usize])?;
-        let c = rt.buffer::<u8, 1, 1>(EACH as usize)?;
+        let c = rt.buffer::<u8, 1>(EACH as usize)?;
         let mut d = rt.buffer_from(&[4u8; EACH as usize])?;
         let before = rt.counters();
         let result = q.run(EACH as usize, takes_four(&mut a, &b, &c, &mut d));
@@ -91,7 +91,7 @@ fn exceeding_a_budget_changes_nothing(rig: &Rig) -> Outcome {
 /// MEM-01
 fn budgets_can_be_raised(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
-    let mut x = rig.rt.buffer::<i32, 1, 1>(1000)?;
+    let mut x = rig.rt.buffer::<i32, 1>(1000)?;
     q.device().set_budget(0);
     refused!(add(&q, &mut x, 1), Error::OutOfMemory { .. });
     q.device().set_budget(4000);
@@ -132,7 +132,7 @@ fn one_memory_has_one_budget(rig: &Rig) -> Outcome {
             other.set_budget(12_345 + at as u64);
             ensure_eq!(first.budget().0 == 12_345 + at as u64, shared, "{first:?} {other:?}");
             if shared {
-                let mut x = rig.rt.buffer::<u8, 1, 1>(100_000)?;
+                let mut x = rig.rt.buffer::<u8, 1>(100_000)?;
                 let q = rig.rt.queue_on(first)?;
                 let fill = q.submit(|cg| {
                     cg.fill(&mut x, 1);
@@ -178,7 +178,7 @@ fn memory_of_what_has_ended_is_there_again(rig: &Rig) -> Outcome {
     }
     q.device().set_budget(400);
     for _ in 0..20 {
-        let mut x = rig.rt.buffer::<i32, 1, 1>(100)?;
+        let mut x = rig.rt.buffer::<i32, 1>(100)?;
         eventually("the memory is there again", || set(&q, &mut x, 0, 100, 1).is_ok())?;
     }
     Ok(())

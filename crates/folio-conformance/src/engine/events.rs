@@ -22,7 +22,7 @@ tests![
 ];
 
 fn after(q: &Queue, event: &Event) -> Result<Event, Stop> {
-    let mut x = q.runtime().buffer::<i32, 1, 1>(1)?;
+    let mut x = q.runtime().buffer::<i32, 1>(1)?;
     let call = adds(1, &mut x);
     Ok(q.submit(|cg| {
         cg.after(event).run(1, call);
@@ -152,7 +152,7 @@ fn timing_on_request(rig: &Rig) -> Outcome {
         let first = gated(&q, &gate)?;
         // One that goes straight to its lane, and one that is deferred.
         let timed = |after: Option<&Event>| {
-            let mut x = rig.rt.buffer::<i32, 1, 1>(1)?;
+            let mut x = rig.rt.buffer::<i32, 1>(1)?;
             let call = adds(1, &mut x);
             q.submit(|cg| {
                 if let Some(event) = after {

@@ -379,7 +379,7 @@ fn neighbours_are_not_fused(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let values: Vec<f32> = (0..N).map(|k| (k as f32).sqrt()).collect();
     let (a, b) = (rig.rt.buffer_from(&values)?, rig.rt.buffer_from(vec![2f32; N])?);
-    let out = rig.rt.buffer::<f32, 1, 1>(N)?.into_shared();
+    let out = rig.rt.buffer::<f32, 1>(N)?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     let recording = graph.record(std::slice::from_ref(&q))?;
     let mut between = rig.rt.buffer(N)?;

@@ -80,8 +80,7 @@ fn ranges_that_hold_each_other_not_are_apart(rig: &Rig) -> Outcome {
 fn dimensions_that_differ_are_apart(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let (a, b) = (rig.rt.buffer_from(data(64, 3))?, rig.rt.buffer_from((data(64, 5), [8, 8]))?);
-    let (y, z) =
-        (rig.rt.buffer(64)?.into_shared(), rig.rt.buffer::<i32, 2, 1>([8, 8])?.into_shared());
+    let (y, z) = (rig.rt.buffer(64)?.into_shared(), rig.rt.buffer::<i32, 2>([8, 8])?.into_shared());
     graph.add(|cg| cg.run(64, scales(2, &a, &y)))?;
     graph.add(|cg| cg.run([8, 8], scales_2(3, &b, &z)))?;
     apart(rig, &q, &graph, (2, "over 1 dimensions, the other over 2"))?;

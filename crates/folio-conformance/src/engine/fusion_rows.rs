@@ -19,7 +19,7 @@ fn reductions_end_a_fused_launch(rig: &Rig) -> Outcome {
     for n in [1, 100, N, 70_001] {
         let values = |by: f32| (0..n).map(|k| (k as f32 * by).sin()).collect::<Vec<_>>();
         let (a, b) = (rig.rt.buffer_from(values(0.37))?, rig.rt.buffer_from(values(1.1))?);
-        let sum = rig.rt.buffer::<f32, 1, 1>(1)?.into_shared();
+        let sum = rig.rt.buffer::<f32, 1>(1)?.into_shared();
         let graph = rig.rt.graph(&q.device())?;
         let recording = graph.record(std::slice::from_ref(&q))?;
         let mut between = rig.rt.buffer(n)?;
@@ -57,7 +57,7 @@ fn a_norm_is_two_launches(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     for n in [1, N, 9_001] {
         let values: Vec<f32> = (0..n).map(|k| (k as f32 * 0.7).cos()).collect();
-        let (x, norm) = (rig.rt.buffer_from(values)?, rig.rt.buffer::<f32, 1, 1>(1)?.into_shared());
+        let (x, norm) = (rig.rt.buffer_from(values)?, rig.rt.buffer::<f32, 1>(1)?.into_shared());
         let graph = rig.rt.graph(&q.device())?;
         let recording = graph.record(std::slice::from_ref(&q))?;
         let mut squares = rig.rt.buffer(n)?;

@@ -48,7 +48,7 @@ fn a_body_runs_if_its_value_is_not_zero(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let graph = rig.rt.graph(&q.device())?;
-        let (flag, x) = (rig.rt.buffer::<u32, 1, 1>(1)?.into_shared(), numbers(rig, 2)?);
+        let (flag, x) = (rig.rt.buffer::<u32, 1>(1)?.into_shared(), numbers(rig, 2)?);
         let (one, ten) = (adder(rig, &q, &x[0], 1)?, adder(rig, &q, &x[0], 10)?);
         let first = graph.if_(&[], &flag, &one)?;
         let second = graph.if_else(&[first], &flag, &ten, &adder(rig, &q, &x[1], 100)?)?;
@@ -140,7 +140,7 @@ fn a_loop_at_its_limit_fails(rig: &Rig) -> Outcome {
 /// GRAPH-05: of a part of a buffer, and none for other values.
 fn a_switch_runs_the_body_of_its_number(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let (which, x) = (rig.rt.buffer::<i64, 1, 1>(3)?.into_shared(), numbers(rig, 1)?);
+    let (which, x) = (rig.rt.buffer::<i64, 1>(3)?.into_shared(), numbers(rig, 1)?);
     let bodies = [1, 10, 100].map(|n| adder(rig, &q, &x[0], n));
     let bodies = bodies.into_iter().collect::<Result<Vec<_>, _>>()?;
     let node = graph.switch(&[], which.slice([1], [1])?, &bodies.iter().collect::<Vec<_>>())?;
@@ -406,8 +406,8 @@ fn a_loop_is_one_operation_of_a_device_that_has_conditions(rig: &Rig) -> Outcome
 fn conditions_of_the_device_choose_as_the_engine_does(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let x = numbers(rig, 5)?;
-    let small = rig.rt.buffer::<u8, 1, 1>(3)?.into_shared();
-    let wide = rig.rt.buffer::<i64, 1, 1>(2)?.into_shared();
+    let small = rig.rt.buffer::<u8, 1>(3)?.into_shared();
+    let wide = rig.rt.buffer::<i64, 1>(2)?.into_shared();
     let by = Parameter::new(1);
     let [one, ten, hundred] = [1, 10, 100].map(|n| adder(rig, &q, &x[0], n));
     let [one, ten, hundred] = [one?, ten?, hundred?];

@@ -173,7 +173,7 @@ fn blocks_with_other_buffers_are_one_operation(rig: &Rig) -> Outcome {
     let mut made = Vec::new();
     let mut at = 0;
     for turn in 0..2 * TURNS {
-        let y = rig.rt.buffer::<i32, 1, 1>(8)?.into_shared();
+        let y = rig.rt.buffer::<i32, 1>(8)?.into_shared();
         q.run(8, puts(turn, &y))?.wait()?;
         let block = |q: &Queue| {
             q.run(8, adds_up(&y, x))?;

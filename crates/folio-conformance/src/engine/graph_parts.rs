@@ -482,10 +482,8 @@ fn reductions_of_parts_begin_anew_in_each_run(rig: &Rig) -> Outcome {
     const N: usize = 20_000;
     for how in [Replay::Parts, Replay::Whole, Replay::Commands] {
         let (q, graph) = graph(rig)?;
-        let (x, sum) = (
-            rig.rt.buffer::<i32, 1, 1>(N)?.into_shared(),
-            rig.rt.buffer::<i32, 1, 1>(1)?.into_shared(),
-        );
+        let (x, sum) =
+            (rig.rt.buffer::<i32, 1>(N)?.into_shared(), rig.rt.buffer::<i32, 1>(1)?.into_shared());
         graph.add(|cg| cg.run(N, adds(1, &x)))?;
         graph.add(|cg| cg.run(N, sums_up(&x, &sum)))?;
         let run = graph.finalize()?;
@@ -509,14 +507,13 @@ fn temporaries_of_a_graph_share_memory(rig: &Rig) -> Outcome {
     const N: usize = 1000;
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let (graph, out) =
-            (rig.rt.graph(&q.device())?, rig.rt.buffer::<i32, 1, 1>(N)?.into_shared());
-        let all = (0..6).map(|_| Ok(rig.rt.buffer::<i32, 1, 1>(N)?.into_shared()));
+        let (graph, out) = (rig.rt.graph(&q.device())?, rig.rt.buffer::<i32, 1>(N)?.into_shared());
+        let all = (0..6).map(|_| Ok(rig.rt.buffer::<i32, 1>(N)?.into_shared()));
         let all: Vec<Shared<i32>> = all.collect::<Result<_, Error>>()?;
         // This one is used until the end, and that one is of another size.
         let (long, small) = (
-            rig.rt.buffer::<i32, 1, 1>(N)?.into_shared(),
-            rig.rt.buffer::<i32, 1, 1>(N / 2)?.into_shared(),
+            rig.rt.buffer::<i32, 1>(N)?.into_shared(),
+            rig.rt.buffer::<i32, 1>(N / 2)?.into_shared(),
         );
         graph.add(|cg| cg.fill(&long, 5))?;
         graph.add(|cg| cg.run(N / 2, puts(9, &small)))?;
@@ -554,7 +551,7 @@ fn batches_find_the_memory_of_their_temporaries_again(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let out = rig.rt.buffer_from(&[1; 64])?.into_shared();
     let block = |q: &folio_core::Queue, n: usize| {
-        let (mut a, mut b) = (rig.rt.buffer::<i32, 1, 1>(n)?, rig.rt.buffer::<i32, 1, 1>(n)?);
+        let (mut a, mut b) = (rig.rt.buffer::<i32, 1>(n)?, rig.rt.buffer::<i32, 1>(n)?);
         q.copy(&out.slice([0], [n])?, &mut a)?;
         q.run(n, adds(1, &mut a))?;
         q.copy(&a, &mut b)?;
@@ -578,9 +575,9 @@ fn batches_find_the_memory_of_their_temporaries_again(rig: &Rig) -> Outcome {
     q.wait()?;
     ensure_eq!((out.get([0])?, out.get([63])?), (21 + 2 * 59, 21));
     // A buffer of which the program has a handle is none.
-    let mut kept = rig.rt.buffer::<i32, 1, 1>(64)?;
+    let mut kept = rig.rt.buffer::<i32, 1>(64)?;
     q.batch(|q| {
-        kept = rig.rt.buffer::<i32, 1, 1>(64)?;
+        kept = rig.rt.buffer::<i32, 1>(64)?;
         q.fill(&mut kept, 3)
     })?;
     q.batch(|q| block(q, 64))?;

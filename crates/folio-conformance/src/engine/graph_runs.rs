@@ -333,7 +333,7 @@ fn memory_that_a_run_uses_is_not_released(rig: &Rig) -> Outcome {
 /// GRAPH-02: and gives them back.
 fn a_graph_keeps_its_buffers(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
-    let mut out = rig.rt.buffer::<i32, 1, 1>(8)?;
+    let mut out = rig.rt.buffer::<i32, 1>(8)?;
     let mut x = rig.rt.buffer_from(&[1; 8])?;
     graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
     graph.add(|cg| cg.copy(&x, &mut out))?;

@@ -32,7 +32,7 @@ fn reductions_of_whole_runs_begin_anew(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let graph = rig.rt.graph(&q.device())?;
         let mut x = rig.rt.buffer_from(vec![1u32; n])?;
-        let sum = rig.rt.buffer::<u32, 1, 1>(1)?.into_shared();
+        let sum = rig.rt.buffer::<u32, 1>(1)?.into_shared();
         graph.add(|cg| cg.run(n, total(&x, &sum)))?;
         let run = whole(&graph)?;
         for turn in 1..=3 {
@@ -175,7 +175,7 @@ fn memory_that_has_moved_is_found_by_whole_runs(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let graph = rig.rt.graph(&q.device())?;
     let mut x = rig.rt.buffer_from(&[1; 8])?;
-    let mut y = rig.rt.buffer::<i32, 1, 1>(8)?;
+    let mut y = rig.rt.buffer::<i32, 1>(8)?;
     graph.add(|cg| cg.copy(&x, &mut y))?;
     let run = whole(&graph)?;
     q.run_graph(&run)?.wait()?;

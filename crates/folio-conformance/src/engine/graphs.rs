@@ -53,8 +53,8 @@ fn a_graph_runs_as_often_as_asked(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let graph = rig.rt.graph(&q.device())?;
-        let (mut x, mut y) = (rig.rt.buffer_from(&[1; 8])?, rig.rt.buffer::<i32, 1, 1>(8)?);
-        let mut z = rig.rt.buffer::<i32, 1, 1>(8)?;
+        let (mut x, mut y) = (rig.rt.buffer_from(&[1; 8])?, rig.rt.buffer::<i32, 1>(8)?);
+        let mut z = rig.rt.buffer::<i32, 1>(8)?;
         let first = graph.add(|cg| cg.run(8, adds(2, &mut x)))?;
         let copy = graph.add(|cg| cg.copy(&x, &mut y))?;
         let fill = graph.add(|cg| cg.fill(&mut z, 7))?;
@@ -94,7 +94,7 @@ fn closures_and_tasks_run_at_each_run(rig: &Rig) -> Outcome {
     rig.closures()?;
     let (q, graph) = graph(rig)?;
     let mut x = rig.rt.buffer_from(&[1; 8])?;
-    let mut sum = rig.rt.buffer::<i32, 1, 1>(1)?;
+    let mut sum = rig.rt.buffer::<i32, 1>(1)?;
     let calls = Arc::new(AtomicUsize::new(0));
     let count = calls.clone();
     graph.add(|cg| {

@@ -28,7 +28,7 @@ fn guards_keep_conflicting_commands_out(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let mut x = one_page(rig)?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
+        let mut y = rig.rt.buffer::<i32, 1>(4)?;
         let before = rig.rt.counters();
         let reader = x.read()?;
         refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
@@ -145,7 +145,7 @@ fn guards_see_and_leave_the_latest(rig: &Rig) -> Outcome {
 /// XFER-01, BUF-07
 fn overwriting_guards_bring_nothing(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
-    let mut x = rig.rt.buffer::<i32, 1, 1>(4)?;
+    let mut x = rig.rt.buffer::<i32, 1>(4)?;
     set(&q, &mut x, 0, 4, 7)?;
     x.discard()?.copy_from_slice(&[1, 2, 3, 4]);
     ensure_eq!(x.counters().device_to_host.bytes, 0);
@@ -171,7 +171,7 @@ fn leaked_guards_harm_nobody(rig: &Rig) -> Outcome {
     let mut x = one_page(rig)?;
     std::mem::forget(x.read()?);
     refused!(add(&q, &mut x, 1), Error::HostAccessHeld { .. });
-    let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
+    let mut y = rig.rt.buffer::<i32, 1>(4)?;
     read_into(&q, &x, &mut y)?;
     drop(x);
     ensure_eq!(y.to_vec()?, [1, 2, 3, 4]);
@@ -208,7 +208,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
         cg.update(&low);
         Ok(())
     })?;
-    let (mut unique, mut y) = (&mut x, rig.rt.buffer::<i32, 1, 1>(4)?);
+    let (mut unique, mut y) = (&mut x, rig.rt.buffer::<i32, 1>(4)?);
     q.submit(|cg| {
         cg.copy(&unique, &mut y);
         Ok(())
@@ -222,7 +222,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
 /// DEP-04, ERR-01: a task that may not wait for a buffer gets no memory for it on the host.
 fn a_refused_read_allocates_nothing(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
-    let (x, gate) = (rig.rt.buffer::<i32, 1, 1>(1000)?.into_shared(), Gate::new());
+    let (x, gate) = (rig.rt.buffer::<i32, 1>(1000)?.into_shared(), Gate::new());
     let (door, mine) = (gate.door(), x.clone());
     let task = q.submit(|cg| {
         cg.host_task((), move |()| {

@@ -285,8 +285,8 @@ fn handles_of_another_runtime(rig: &Rig) -> Outcome {
 
 /// ERR-01
 fn sizes_too_large(rig: &Rig) -> Outcome {
-    refused!(rig.rt.buffer::<u64, 1, 1>(usize::MAX), Error::TooLarge { .. });
-    refused!(rig.rt.buffer::<u64, 1, 1>(usize::MAX / 8), Error::TooLarge { .. });
+    refused!(rig.rt.buffer::<u64, 1>(usize::MAX), Error::TooLarge { .. });
+    refused!(rig.rt.buffer::<u64, 1>(usize::MAX / 8), Error::TooLarge { .. });
     let options = BufferOptions::new;
     let cube = [1 << 22, 1 << 22, 1 << 22];
     refused!(rig.rt.buffer_with::<u8, 3>(cube, options()), Error::TooLarge { .. });
@@ -297,7 +297,7 @@ fn sizes_too_large(rig: &Rig) -> Outcome {
     }
     // Large enough to be legal, too large for any machine: an error on first use.
     let q = rig.queue()?;
-    let mut huge = rig.rt.buffer::<u8, 1, 1>(isize::MAX as usize / 2)?;
+    let mut huge = rig.rt.buffer::<u8, 1>(isize::MAX as usize / 2)?;
     let before = rig.rt.counters();
     let event = q.submit(|cg| {
         cg.fill(huge.slice_mut([7], [1])?, 1);
@@ -348,7 +348,7 @@ fn launches_larger_than_their_output(rig: &Rig) -> Outcome {
         refused!(empty, Error::LaunchTooLarge { .. });
         Ok(())
     })?;
-    let mut y = rig.rt.buffer::<i32, 2, 1>([4, 2])?;
+    let mut y = rig.rt.buffer::<i32, 2>([4, 2])?;
     refused!(q.run([2, 4], puts_2(9, &mut y)), Error::LaunchTooLarge { .. });
     ensure_eq!(y.to_vec()?, [0; 8]);
     // Smaller is fine.
@@ -383,8 +383,8 @@ fn several_actions(rig: &Rig) -> Outcome {
 fn sources_and_targets_of_other_sizes(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let y = rig.rt.buffer_from(&[9, 9, 9])?;
-    let square = rig.rt.buffer::<i32, 2, 1>([1, 2])?;
-    let tall = rig.rt.buffer::<i32, 2, 1>([2, 1])?;
+    let square = rig.rt.buffer::<i32, 2>([1, 2])?;
+    let tall = rig.rt.buffer::<i32, 2>([2, 1])?;
     let mut x = rig.rt.buffer_from(&[1, 2])?;
     unchanged(&rig.rt, &mut x, |x| {
         let copy = q.submit(|cg| {
@@ -471,9 +471,9 @@ unsafe impl folio_core::DeviceType for Aligned {}
 
 /// BUF-06, ERR-01
 fn elements_that_cannot_be(rig: &Rig) -> Outcome {
-    refused!(rig.rt.buffer::<[u32; 0], 1, 1>(4), Error::Configuration { what: "element type", .. });
-    refused!(rig.rt.buffer::<Aligned, 1, 1>(4), Error::Configuration { what: "element type", .. });
-    let bytes = rig.rt.buffer::<u8, 1, 1>(512)?.into_shared();
+    refused!(rig.rt.buffer::<[u32; 0], 1>(4), Error::Configuration { what: "element type", .. });
+    refused!(rig.rt.buffer::<Aligned, 1>(4), Error::Configuration { what: "element type", .. });
+    let bytes = rig.rt.buffer::<u8, 1>(512)?.into_shared();
     refused!(bytes.reinterpret::<Aligned, 1>([4]), Error::Reinterpret { .. });
     ensure_eq!(Aligned([1; 128]).0[0], 1);
     Ok(())

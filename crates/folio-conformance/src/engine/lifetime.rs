@@ -65,7 +65,7 @@ fn buffers_dropped_in_flight(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let gate = Gate::new();
-        let mut y = rig.rt.buffer::<i32, 1, 1>(100)?;
+        let mut y = rig.rt.buffer::<i32, 1>(100)?;
         {
             let mut x = rig.rt.buffer_from(&[1; 100])?;
             add(&q, &mut x, 1)?;
@@ -157,7 +157,7 @@ fn leaked_handles_harm_nobody(rig: &Rig) -> Outcome {
         std::mem::forget(add(&q, &mut x, 1)?);
         std::mem::forget(x.slice_mut([0], [50])?);
         std::mem::forget(x.read_async()?);
-        let mut y = rt.buffer::<i32, 1, 1>(100)?;
+        let mut y = rt.buffer::<i32, 1>(100)?;
         read_into(&q, &x, &mut y)?;
         std::mem::forget(x);
         ensure_eq!(y.to_vec()?, [2; 100]);
@@ -375,7 +375,7 @@ fn waiting_for_the_runtime(rig: &Rig) -> Outcome {
 /// went while their commands were under way.
 fn launches_are_counted_when_their_queue_is_gone(rig: &Rig) -> Outcome {
     let before = rig.rt.counters().launches;
-    let mut x = rig.rt.buffer::<u64, 1, 1>(4)?;
+    let mut x = rig.rt.buffer::<u64, 1>(4)?;
     for (round, wait) in [(0, true), (1, false)] {
         let q = rig.queue()?;
         for _ in 0..3 {

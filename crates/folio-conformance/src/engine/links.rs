@@ -70,7 +70,7 @@ fn fresh_memory_is_one(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
         let before = rt.counters().allocations;
-        let mut x = rt.buffer::<i32, 1, 1>(500)?;
+        let mut x = rt.buffer::<i32, 1>(500)?;
         ensure_eq!(x.linkage(&q.device())?, Linkage::Undecided);
         add(q, &mut x, 7)?;
         ensure_eq!(x.to_vec()?, [7; 500]);
@@ -89,7 +89,7 @@ fn fresh_memory_of_a_run_is_one(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
         let before = rt.counters().allocations;
-        let (graph, mut x) = (rt.graph(&q.device())?, rt.buffer::<i32, 1, 1>(8)?);
+        let (graph, mut x) = (rt.graph(&q.device())?, rt.buffer::<i32, 1>(8)?);
         graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
         graph.add(|cg| {
             let x = cg.read_write(&mut x);
@@ -250,7 +250,7 @@ fn reading_all_along_copies_nothing(rig: &Rig) -> Outcome {
     let (rt, queues) = linking(rig)?;
     for q in &queues {
         let data = Page([1; 1024]);
-        let mut sum = rt.buffer::<i32, 1, 1>(1024)?;
+        let mut sum = rt.buffer::<i32, 1>(1024)?;
         rt.scope(|scope| -> Outcome {
             let x = scope.view(&data.0)?;
             for _ in 0..3 {

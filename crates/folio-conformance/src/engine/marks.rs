@@ -92,7 +92,7 @@ fn marks_are_checked(rig: &Rig) -> Outcome {
     // Items read elements of their neighbours.
     let mut y = rig.rt.buffer_from(&[1f32; 64])?;
     y.mark(Marks::new().access_scope(item));
-    let z = rig.rt.buffer::<f32, 1, 1>(64)?.into_shared();
+    let z = rig.rt.buffer::<f32, 1>(64)?.into_shared();
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| cg.run(64, multiplies(&z, &z, &mut y)))?;
     graph.add(|cg| cg.run(64, smooths_row(&y, &z)))?;

@@ -47,7 +47,7 @@ fn an_in_order_queue_is_in_order(rig: &Rig) -> Outcome {
         // No data in common: only the queue orders them.
         for n in 0..40 {
             if n % 3 > 0 {
-                events.push(add(&q, &mut rig.rt.buffer::<i32, 1, 1>(8)?, 1)?);
+                events.push(add(&q, &mut rig.rt.buffer::<i32, 1>(8)?, 1)?);
                 continue;
             }
             let (turn, before, door) = (turn.clone(), events.clone(), gate.door());
@@ -90,7 +90,7 @@ fn barriers_come_between(rig: &Rig) -> Outcome {
     task(Some(gate.door()))?;
     let free = task(None)?;
     let barrier = q.barrier()?;
-    let (mut x, mut y) = (rig.rt.buffer::<i32, 1, 1>(1)?, rig.rt.buffer::<i32, 1, 1>(1)?);
+    let (mut x, mut y) = (rig.rt.buffer::<i32, 1>(1)?, rig.rt.buffer::<i32, 1>(1)?);
     let after = add(&q, &mut x, 1)?;
     let seen = done.clone();
     let task = q.submit(|cg| {
@@ -117,7 +117,7 @@ fn commands_start_after_events(rig: &Rig) -> Outcome {
     let (a, b) = (rig.on(0)?, rig.on(last)?);
     for n in 0..30 {
         let gate = Gate::new();
-        let mut buffers = [0, 1, 2].map(|_| rig.rt.buffer::<i32, 1, 1>(8));
+        let mut buffers = [0, 1, 2].map(|_| rig.rt.buffer::<i32, 1>(8));
         let mut steps: Vec<Event> = Vec::new();
         for (at, (q, buffer)) in [&a, &b, &a].into_iter().zip(&mut buffers).enumerate() {
             let (before, door) = (steps.last().cloned(), gate.door());
@@ -184,7 +184,7 @@ fn a_failed_task_fails_its_dependents_only(rig: &Rig) -> Outcome {
         let (q, other) = (rig.on(at)?, rig.on(at)?);
         let mut good = rig.rt.buffer_from(&[1; 4])?;
         let mut bad = rig.rt.buffer_from(&[1; 4])?;
-        let mut derived = rig.rt.buffer::<i32, 1, 1>(4)?;
+        let mut derived = rig.rt.buffer::<i32, 1>(4)?;
         add(&q, &mut good, 1)?;
         let call = fails(2, &mut bad);
         let failed = q.submit(|cg| {
@@ -221,8 +221,8 @@ fn a_failure_is_known_on_other_lanes(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         for turn in 0..10 {
-            let (mut x, mut a) = (rig.rt.buffer::<i32, 1, 1>(8)?, rig.rt.buffer::<i32, 1, 1>(8)?);
-            let (mut b, mut c) = (rig.rt.buffer::<i32, 1, 1>(8)?, rig.rt.buffer::<i32, 1, 1>(8)?);
+            let (mut x, mut a) = (rig.rt.buffer::<i32, 1>(8)?, rig.rt.buffer::<i32, 1>(8)?);
+            let (mut b, mut c) = (rig.rt.buffer::<i32, 1>(8)?, rig.rt.buffer::<i32, 1>(8)?);
             let first = q.run(8, fails(turn % 8, &mut x))?;
             let beside = read_into(&q, &x, &mut a)?;
             read_into(&q, &x, &mut b)?;
@@ -316,7 +316,7 @@ fn chains_over_devices_and_the_host(rig: &Rig) -> Outcome {
 fn an_outdated_copy_is_read_before_it_is_overwritten(rig: &Rig) -> Outcome {
     let queues = rig.separate(2)?;
     let mut x = rig.rt.buffer_from(&[0; 2000])?;
-    let mut y = rig.rt.buffer::<i32, 1, 1>(2000)?;
+    let mut y = rig.rt.buffer::<i32, 1>(2000)?;
     let mut sum = rig.rt.buffer_from(&[0i32; 2000])?;
     let mut want = 0i32;
     for n in 1..60 {

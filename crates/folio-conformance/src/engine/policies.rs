@@ -201,7 +201,7 @@ fn a_writeback_copies_what_the_host_lacks(rig: &Rig) -> Outcome {
         let options = BufferOptions::new().page([4]);
         let made = rig.rt.view(32, vec![1; 32], policy.with(options));
         let (mut x, mut back) = made.map_err(Error::from)?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(32)?;
+        let mut y = rig.rt.buffer::<i32, 1>(32)?;
         q.run(32, copies(&x, &mut y))?;
         if let Some(at) = written {
             set(&q, &mut x, at, 1, 9)?;
@@ -498,7 +498,7 @@ fn storage_outlives_what_is_deferred(rig: &Rig) -> Outcome {
         let gate = Gate::new();
         let event = held(&q, &gate)?;
         let (mut x, mut back) = lend(&q, Policy::AsyncView, vec![1; 8])?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(8)?;
+        let mut y = rig.rt.buffer::<i32, 1>(8)?;
         add_after(&q, &mut x, &event)?;
         q.run(8, copies(&x, &mut y))?;
         drop(x);

@@ -63,7 +63,7 @@ fn a_working_set_larger_than_the_budget(rig: &Rig) -> Outcome {
     let inputs: Result<Vec<_>, Stop> =
         (0..16).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
     let inputs = inputs?;
-    let mut sum = rt.buffer::<i32, 1, 1>(N)?;
+    let mut sum = rt.buffer::<i32, 1>(N)?;
     for _ in 0..2 {
         for x in &inputs {
             q.run(N, adds_up(x, &mut sum))?;
@@ -260,7 +260,7 @@ fn a_command_keeps_what_it_needs(rig: &Rig) -> Outcome {
 fn copies_in_use_are_taken_over(rig: &Rig) -> Outcome {
     let (rt, q) = narrow(rig, 2)?;
     let x: Result<Vec<_>, Stop> = (0..8).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
-    let (x, mut sum) = (x?, rt.buffer::<i32, 1, 1>(N)?);
+    let (x, mut sum) = (x?, rt.buffer::<i32, 1>(N)?);
     let before = rt.counters().allocations;
     for x in &x {
         // Not waited for.
@@ -283,7 +283,7 @@ fn copies_in_use_are_taken_over(rig: &Rig) -> Outcome {
 fn a_chain_of_chunks_is_submitted_without_an_end(rig: &Rig) -> Outcome {
     let (rt, q) = narrow(rig, 3)?;
     let x: Result<Vec<_>, Stop> = (0..8).map(|at| buffer(&rt, at, Some(Evict::clean()))).collect();
-    let (x, mut sum) = (x?, rt.buffer::<i32, 1, 1>(N)?);
+    let (x, mut sum) = (x?, rt.buffer::<i32, 1>(N)?);
     let gate = Gate::new();
     let first = gated(&q, &gate)?;
     let mut events = Vec::new();
@@ -305,7 +305,7 @@ fn a_chain_of_chunks_is_submitted_without_an_end(rig: &Rig) -> Outcome {
 /// MEM-01: the submitter waits for a command that uses the copy which goes, if that does not fit.
 fn copies_of_another_size_are_waited_for(rig: &Rig) -> Outcome {
     let (rt, q) = narrow(rig, 2)?;
-    let mut sum = rt.buffer::<i32, 1, 1>(N)?;
+    let mut sum = rt.buffer::<i32, 1>(N)?;
     let of = |at: i32| {
         let n = N - at as usize;
         rt.buffer_with(vec![at; n], BufferOptions::new().evict(Evict::clean()))
@@ -346,7 +346,7 @@ fn several_copies_are_taken_over_for_one_command(rig: &Rig) -> Outcome {
     ensure_eq!((all.evictions, all.allocations - before), (4, 2));
     refused!(bring(&q, &[&x[0], &x[2], &x[3]]), Error::OutOfMemory { .. });
     for (at, x) in x.iter().enumerate() {
-        let mut y = rt.buffer::<i32, 1, 1>(N)?;
+        let mut y = rt.buffer::<i32, 1>(N)?;
         ensure_eq!(x.to_vec()?, vec![at as i32; N]);
         bring(&q, &[x])?;
         add(&q, &mut y, 1)?;
@@ -359,7 +359,7 @@ fn several_copies_are_taken_over_for_one_command(rig: &Rig) -> Outcome {
 fn what_is_taken_over_reads_as_zero(rig: &Rig) -> Outcome {
     let (rt, q) = narrow(rig, 1)?;
     let x = buffer(&rt, 5, Some(Evict::clean()))?;
-    let mut y = rt.buffer::<i32, 1, 1>(N)?;
+    let mut y = rt.buffer::<i32, 1>(N)?;
     bring(&q, &[&x])?;
     // Half of it is written; the other half was never.
     q.run(N / 2, puts(7, y.slice_mut(0, N / 2)?))?;
@@ -373,7 +373,7 @@ fn what_is_taken_over_reads_as_zero(rig: &Rig) -> Outcome {
 /// one of the buffer that had it before.
 fn memory_outlives_who_took_it_over(rig: &Rig) -> Outcome {
     let (rt, q) = narrow(rig, 2)?;
-    let (x, mut sum) = (buffer(&rt, 5, Some(Evict::clean()))?, rt.buffer::<i32, 1, 1>(N)?);
+    let (x, mut sum) = (buffer(&rt, 5, Some(Evict::clean()))?, rt.buffer::<i32, 1>(N)?);
     let gate = Gate::new();
     let (first, call) = (gated(&q, &gate)?, adds_up(&x, &mut sum));
     q.submit(|cg| {

@@ -174,24 +174,24 @@ const CASES: &[Case] = table![
     }) => Error::OutOfRange { .. },
     "a buffer over too little USM", |w| {
         // SAFETY: it is refused.
-        unsafe { w.usm.pointer().buffer::<i32, 1>(&w.rt, 9, false) }.map(drop)
+        unsafe { w.usm.pointer().buffer::<i32>(&w.rt, 9, false) }.map(drop)
     } => Error::Configuration { .. },
     "a buffer over USM whose size overflows", |w| {
         // SAFETY: it is refused.
-        unsafe { w.usm.pointer().buffer::<i32, 1>(&w.rt, usize::MAX / 2, false) }.map(drop)
+        unsafe { w.usm.pointer().buffer::<i32>(&w.rt, usize::MAX / 2, false) }.map(drop)
     } => Error::TooLarge { .. },
     "a buffer between elements of USM", |w| {
         let inside = w.usm.pointer().offset(2).ok_or(Error::ShutDown)?;
         // SAFETY: it is refused.
-        unsafe { inside.buffer::<i32, 1>(&w.rt, 4, false) }.map(drop)
+        unsafe { inside.buffer::<i32>(&w.rt, 4, false) }.map(drop)
     } => Error::Misaligned { .. },
     "a part with gaps as one slice", |w| w.square.slice([0, 1], [2, 2])?.read().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to await", |w| w.square.slice([0, 1], [2, 2])?.read_async().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to write", |w| w.square.slice_mut([0, 1], [2, 2])?.write().map(drop) => Error::NotContiguous { .. },
     "a part with gaps to discard", |w| w.square.slice_mut([0, 1], [2, 2])?.discard().map(drop) => Error::NotContiguous { .. },
     // Sizes and shapes.
-    "a buffer that is too large", |w| w.rt.buffer::<u64, 1, 1>(usize::MAX / 8).map(drop) => Error::TooLarge { .. },
-    "a shape whose volume overflows", |w| w.rt.buffer::<u8, 3, 1>([1 << 22; 3]).map(drop) => Error::TooLarge { .. },
+    "a buffer that is too large", |w| w.rt.buffer::<u64, 1>(usize::MAX / 8).map(drop) => Error::TooLarge { .. },
+    "a shape whose volume overflows", |w| w.rt.buffer::<u8, 3>([1 << 22; 3]).map(drop) => Error::TooLarge { .. },
     "USM that is too large", |w| w.rt.usm::<u64>(&w.device, UsmKind::Device, usize::MAX / 4).map(drop) => Error::TooLarge { .. },
     "a kernel launched beyond its output", |w| w.q.run(9, counts(&w.x)).map(drop) => Error::LaunchTooLarge { .. },
     "a kernel launched beyond its output's slice", |w| w.q.run(2..5, counts(w.x.slice_mut([0], [4])?)).map(drop) => Error::LaunchTooLarge { .. },
@@ -210,7 +210,7 @@ const CASES: &[Case] = table![
     }) => Error::Mismatch { .. },
     "a page with an extent of 0", |w| w.rt.buffer_with::<i32, 1>([4], BufferOptions::new().page([0])).map(drop) => Error::Configuration { .. },
     "a page of other dimensions", |w| w.rt.buffer_with::<i32, 1>([4], BufferOptions::new().page([2, 2])).map(drop) => Error::Configuration { .. },
-    "elements without a size", |w| w.rt.buffer::<[u32; 0], 1, 1>(4).map(drop) => Error::Configuration { .. },
+    "elements without a size", |w| w.rt.buffer::<[u32; 0], 1>(4).map(drop) => Error::Configuration { .. },
     "an alignment that is no power of two", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 48).map(drop) => Error::Configuration { .. },
     "an alignment of 0", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 0).map(drop) => Error::Configuration { .. },
     "an alignment that nobody has", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 1 << 63).map(drop)
@@ -272,13 +272,13 @@ const CASES: &[Case] = table![
     "no device at all", |_w| Runtime::builder().build()?.queue_over(&[], Locality).map(drop) => Error::DeviceNotFound { .. },
     // Memory.
     "more memory than there is", |w| w.submit(|cg| {
-        let mut huge = w.rt.buffer::<u8, 1, 1>(HUGE)?;
+        let mut huge = w.rt.buffer::<u8, 1>(HUGE)?;
         cg.fill(huge.slice_mut([3], [1])?, 1);
         Ok(())
     }) => Error::OutOfMemory { .. },
-    "more memory than there is, on the host", |w| w.rt.buffer::<u8, 1, 1>(HUGE)?.discard().map(drop) => Error::OutOfMemory { .. },
+    "more memory than there is, on the host", |w| w.rt.buffer::<u8, 1>(HUGE)?.discard().map(drop) => Error::OutOfMemory { .. },
     "more memory than there is, in a task", |w| w.submit(|cg| {
-        let huge = w.rt.buffer::<u8, 1, 1>(HUGE)?;
+        let huge = w.rt.buffer::<u8, 1>(HUGE)?;
         let huge = cg.read(&huge);
         cg.host_task(huge, |_| {});
         Ok(())
@@ -611,7 +611,7 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let rt = &rig.rt;
         let before = rt.counters();
-        let mut none = rt.buffer::<i32, 1, 1>(0)?;
+        let mut none = rt.buffer::<i32, 1>(0)?;
         let flat = rt
             .buffer_with::<i32, 3>([2, 0, 3], BufferOptions::new().page([1, 7, 1]))?
             .into_shared();

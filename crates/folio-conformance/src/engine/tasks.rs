@@ -94,7 +94,7 @@ fn indices_outside_are_failures(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[1; 8])?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(8)?;
+        let mut y = rig.rt.buffer::<i32, 1>(8)?;
         let event = q.submit(|cg| {
             // The buffer is larger than the slice: an index past it must not see the rest.
             let x = cg.read(x.slice([2], [4])?);
@@ -117,8 +117,8 @@ fn tasks_take_arrays_of_accesses(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let parts: Vec<Buffer<i32>> =
         (0..3).map(|k| Ok(rig.rt.buffer_from(&[k, 10 * k])?)).collect::<Result<_, Stop>>()?;
-    let [mut a, mut b] = [rig.rt.buffer::<i32, 1, 1>(2)?, rig.rt.buffer::<i32, 1, 1>(2)?];
-    let mut total = rig.rt.buffer::<i32, 1, 1>(1)?;
+    let [mut a, mut b] = [rig.rt.buffer::<i32, 1>(2)?, rig.rt.buffer::<i32, 1>(2)?];
+    let mut total = rig.rt.buffer::<i32, 1>(1)?;
     q.submit(|cg| {
         let parts: [_; 3] = std::array::from_fn(|k| cg.read(&parts[k]));
         let sums = [cg.write(&mut a), cg.write(&mut b)];

@@ -107,7 +107,7 @@ fn threads_open_devices_together(rig: &Rig) -> Outcome {
                     let device = &devices[thread % devices.len()];
                     let run = || -> Result<(), Error> {
                         let q = rt.queue_on(device)?;
-                        let mut y = rt.buffer::<i32, 1, 1>(100)?;
+                        let mut y = rt.buffer::<i32, 1>(100)?;
                         q.run(100, copies(&x, &mut y))?;
                         let good = y.to_vec()? == [1; 100];
                         results.fetch_add(usize::from(good), Ordering::Relaxed);

@@ -276,7 +276,7 @@ impl PageTracker for Dropping {
 /// PAGE-05, ERR-01: the drops do not panic.
 fn trackers_that_drop_handles_fail_their_command(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let held = [rig.rt.buffer::<u8, 1, 1>(8)?, rig.rt.buffer::<u8, 1, 1>(8)?];
+    let held = [rig.rt.buffer::<u8, 1>(8)?, rig.rt.buffer::<u8, 1>(8)?];
     let tracker = Arc::new(Dropping(Arc::new(Mutex::new(Some(held)))));
     let mut x = rig.rt.buffer_with::<i32, 1>([8], BufferOptions::new().tracker(tracker))?;
     let failed = failure(add(&q, &mut x, 1).and_then(|event| event.wait()))?;

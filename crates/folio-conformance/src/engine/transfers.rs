@@ -55,7 +55,7 @@ fn pages_from_two_devices_meet_on_a_third(rig: &Rig) -> Outcome {
     let mut x = rig.rt.buffer_with::<i32, 1>([8], BufferOptions::new().page([1]))?;
     set(&queues[0], &mut x, 0, 1, 7)?;
     set(&queues[1], &mut x, 1, 1, 8)?;
-    let mut y = rig.rt.buffer::<i32, 1, 1>(8)?;
+    let mut y = rig.rt.buffer::<i32, 1>(8)?;
     read_into(&queues[2], &x, &mut y)?;
     let moved = x.counters();
     ensure_eq!((moved.device_to_device.operations, moved.device_to_device.pages), (2, 2));
@@ -152,16 +152,16 @@ fn a_page_of_which_a_part_was_written_moves_as_one(rig: &Rig) -> Outcome {
 fn what_nobody_wrote_is_zero_and_not_moved(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let mut x = rig.rt.buffer::<i32, 1, 1>(1000)?;
+        let mut x = rig.rt.buffer::<i32, 1>(1000)?;
         ensure_eq!(x.counters().allocations, 0, "allocated before its first use");
-        let mut y = rig.rt.buffer::<i32, 1, 1>(1000)?;
+        let mut y = rig.rt.buffer::<i32, 1>(1000)?;
         read_into(&q, &x, &mut y)?;
         ensure!(y.to_vec()?.iter().all(|v| *v == 0), "device {at} shows what nobody wrote");
         add(&q, &mut x, 3)?;
         ensure!(x.to_vec()?.iter().all(|v| *v == 3), "device {at} updates what nobody wrote");
         ensure_eq!(x.counters().host_to_device.operations, 0);
     }
-    let x = rig.rt.buffer::<u64, 1, 1>(77)?;
+    let x = rig.rt.buffer::<u64, 1>(77)?;
     ensure_eq!(x.to_vec()?, [0; 77]);
     ensure_eq!(x.counters().transfers().operations, 0);
     Ok(())
@@ -171,7 +171,7 @@ fn what_nobody_wrote_is_zero_and_not_moved(rig: &Rig) -> Outcome {
 fn what_is_current_is_not_moved_again(rig: &Rig) -> Outcome {
     let queues = rig.separate(2)?;
     let x = paged(&rig.rt, &[1, 2, 3, 4])?;
-    let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
+    let mut y = rig.rt.buffer::<i32, 1>(4)?;
     for _ in 0..3 {
         for q in &queues {
             read_into(q, &x, &mut y)?;
@@ -240,7 +240,7 @@ fn discards_of_parts_meet_again(rig: &Rig) -> Outcome {
     ensure_eq!(x.to_vec()?, want);
     let moved = x.counters();
     ensure_eq!((moved.device_to_host.bytes, moved.host_to_device.bytes), (9 * 4, 0));
-    let mut y = rig.rt.buffer::<i32, 1, 1>(12)?;
+    let mut y = rig.rt.buffer::<i32, 1>(12)?;
     read_into(&queues[0], &x, &mut y)?;
     ensure_eq!(y.to_vec()?, want);
     Ok(())
@@ -251,7 +251,7 @@ fn pieces_that_are_current_are_not_written(rig: &Rig) -> Outcome {
     let q = &rig.separate(1)?[0];
     let data: Vec<i32> = (0..12).collect();
     let mut x = rig.rt.buffer_from(&data)?;
-    let mut y = rig.rt.buffer::<i32, 1, 1>(12)?;
+    let mut y = rig.rt.buffer::<i32, 1>(12)?;
     read_into(q, &x, &mut y)?;
     set(q, &mut x, 4, 2, -1)?;
     ensure_eq!(x.to_vec()?, [0, 1, 2, 3, -1, -1, 6, 7, 8, 9, 10, 11]);
@@ -347,11 +347,11 @@ fn reinterpreted_buffers_share_storage_and_state(rig: &Rig) -> Outcome {
 
 /// PAGE-01
 fn default_pages(rig: &Rig) -> Outcome {
-    ensure_eq!(rig.rt.buffer::<u8, 1, 1>(1 << 16)?.page(), [1, 1, 1 << 16]);
-    ensure_eq!(rig.rt.buffer::<u8, 1, 1>((1 << 16) + 1)?.page(), [1, 1, 1 << 16]);
-    let rows = rig.rt.buffer::<f64, 2, 1>([5000, 100])?;
+    ensure_eq!(rig.rt.buffer::<u8, 1>(1 << 16)?.page(), [1, 1, 1 << 16]);
+    ensure_eq!(rig.rt.buffer::<u8, 1>((1 << 16) + 1)?.page(), [1, 1, 1 << 16]);
+    let rows = rig.rt.buffer::<f64, 2>([5000, 100])?;
     ensure_eq!(rows.page(), [1, 82, 100]);
-    let cube = rig.rt.buffer::<u8, 3, 1>([300, 300, 300])?;
+    let cube = rig.rt.buffer::<u8, 3>([300, 300, 300])?;
     ensure_eq!(cube.page(), [1, 219, 300]);
     Ok(())
 }
@@ -380,7 +380,7 @@ fn copies_fills_and_uploads(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[1u16, 2, 3, 4, 5, 6])?;
-        let mut y = rig.rt.buffer::<u16, 1, 1>(6)?;
+        let mut y = rig.rt.buffer::<u16, 1>(6)?;
         q.submit(|cg| {
             cg.fill(&mut y, 9);
             Ok(())
@@ -410,7 +410,7 @@ fn copies_of_boxes_between_shapes(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let data: Vec<i32> = (0..60).collect();
         let x = rig.rt.buffer_with((&data, [3, 4, 5]), BufferOptions::new().page([1, 2, 2]))?;
-        let mut y = rig.rt.buffer::<i32, 3, 1>([4, 4, 4])?;
+        let mut y = rig.rt.buffer::<i32, 3>([4, 4, 4])?;
         q.submit(|cg| {
             cg.copy(x.slice([1, 1, 2], [2, 3, 2])?, y.slice_mut([2, 0, 1], [2, 3, 2])?);
             Ok(())
@@ -457,9 +457,9 @@ fn explicit_updates(rig: &Rig) -> Outcome {
 /// BUF-01, BUF-05: legal, without effect.
 fn sizes_of_zero_have_no_effect(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let mut none = rig.rt.buffer::<i32, 1, 1>(0)?;
+    let mut none = rig.rt.buffer::<i32, 1>(0)?;
     ensure!(none.is_empty(), "not empty");
-    let mut flat = rig.rt.buffer::<i32, 3, 1>([4, 0, 2])?;
+    let mut flat = rig.rt.buffer::<i32, 3>([4, 0, 2])?;
     let mut x = rig.rt.buffer_from(&[1, 2, 3])?;
     let of_nothing = rig.rt.buffer_from::<f32, 1>(&[])?;
     q.run(0, adds_up(x.slice([3], [0])?, &mut none))?.wait()?;
@@ -529,9 +529,9 @@ fn launches_of_zero_touch_nothing(rig: &Rig) -> Outcome {
 fn empty_accesses_beside_others(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let none = rig.rt.buffer::<i32, 1, 1>(0)?;
+        let none = rig.rt.buffer::<i32, 1>(0)?;
         let full = rig.rt.buffer_from(&[4, 5])?;
-        let mut x = rig.rt.buffer::<i32, 1, 1>(2)?;
+        let mut x = rig.rt.buffer::<i32, 1>(2)?;
         q.run(2, extents(&none, full.slice([1], [0])?, &mut x))?;
         ensure_eq!(x.to_vec()?, [7, 7], "device {at}");
     }
@@ -542,12 +542,12 @@ fn empty_accesses_beside_others(rig: &Rig) -> Outcome {
 fn pointers_stay(rig: &Rig) -> Outcome {
     rig.closures()?;
     let count = rig.rt.devices().len();
-    let mut x = rig.rt.buffer::<u64, 1, 1>(100)?;
+    let mut x = rig.rt.buffer::<u64, 1>(100)?;
     let mut seen = vec![Vec::new(); count];
     for round in 0..3 {
         for (at, seen) in seen.iter_mut().enumerate() {
             let q = rig.on(at)?;
-            let mut place = rig.rt.buffer::<u64, 1, 1>(1)?;
+            let mut place = rig.rt.buffer::<u64, 1>(1)?;
             q.submit(|cg| {
                 let (x, place) = (cg.read_write(&mut x), cg.discard(&mut place));
                 cg.host_kernel([1], (x, place), |i, (mut x, mut place)| {

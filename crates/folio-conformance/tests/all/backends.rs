@@ -200,8 +200,8 @@ fn any_allocation_may_be_refused() {
             let (a, b) = (rt.queue_on("sim:0").unwrap(), rt.queue_on("sim:1").unwrap());
             let x = rt.buffer_from(&[1; 4]).unwrap().into_shared();
             let (y, z) = (
-                rt.buffer::<i32, 1, 1>(4).unwrap().into_shared(),
-                rt.buffer::<i32, 1, 1>(4).unwrap().into_shared(),
+                rt.buffer::<i32, 1>(4).unwrap().into_shared(),
+                rt.buffer::<i32, 1>(4).unwrap().into_shared(),
             );
             let step = |q: &Queue| {
                 q.submit(|cg| {
@@ -277,7 +277,7 @@ fn kernels_refuse_usm_of_other_memories() {
                 let both = (refused(&ran), refused(&filled));
                 assert_eq!(both, (at != home, at != home), "{kind:?} of {owner:?} on {device:?}");
                 // To name none of its elements is to use nothing.
-                let mut y = rt.buffer::<u32, 1, 1>(4).unwrap();
+                let mut y = rt.buffer::<u32, 1>(4).unwrap();
                 q.submit(|cg| {
                     let (x, y) = (cg.read(x.slice(0, 0)?), cg.read_write(&mut y));
                     cg.host_kernel([4], (x, y), |i, (_, mut y)| y[i] += 1);

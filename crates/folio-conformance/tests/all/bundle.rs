@@ -56,7 +56,7 @@ fn mirror(i: Item, x: In<f32>, y: Out<f32>) {
 fn program(backend: CudaBackend) -> Result<(), folio::Error> {
     let rt = Runtime::builder().backend(backend).build()?;
     let q = rt.queue_on("cuda:0")?;
-    let (mut x, mut y) = (rt.buffer_from(&[1.0f32; N])?, rt.buffer::<f32, 1, 1>(N)?);
+    let (mut x, mut y) = (rt.buffer_from(&[1.0f32; N])?, rt.buffer::<f32, 1>(N)?);
     q.run(N, count(&mut x))?;
     q.run(N, mirror(&x, &mut y))?;
     let scale = q.device().load(Source::CudaC(SCALE), "scale")?;

@@ -34,8 +34,7 @@ fn works(rt: &Runtime, turn: usize, done: &Sender<usize>) -> folio::Result<()> {
             0 => q.wait()?,
             1 => drop(y.to_vec()?),
             _ => {
-                let (more, mut z) =
-                    (rt.buffer_from(&[1.0f32; 5000])?, rt.buffer::<f32, 1, 1>(5000)?);
+                let (more, mut z) = (rt.buffer_from(&[1.0f32; 5000])?, rt.buffer::<f32, 1>(5000)?);
                 q.run(5000, sum(&more, &mut z))?;
             }
         }

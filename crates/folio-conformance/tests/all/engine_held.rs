@@ -53,14 +53,14 @@ fn devices_are_told_of_their_budgets() {
     let backend: Arc<dyn Backend> = Arc::new(layers);
     let rt = Runtime::builder().shared_backend(backend).build().unwrap();
     let q = on(&rt, 0);
-    add(&q, &mut rt.buffer::<i32, 1, 1>(16).unwrap(), 1).wait().unwrap();
+    add(&q, &mut rt.buffer::<i32, 1>(16).unwrap(), 1).wait().unwrap();
     let tells = |at: usize| {
         let before = handle.counters().trims;
         rt.devices()[at].set_budget(1 << 20);
         handle.counters().trims - before
     };
     assert_eq!((tells(0), tells(1)), (1, 0));
-    add(&on(&rt, 1), &mut rt.buffer::<i32, 1, 1>(16).unwrap(), 1).wait().unwrap();
+    add(&on(&rt, 1), &mut rt.buffer::<i32, 1>(16).unwrap(), 1).wait().unwrap();
     assert_eq!((tells(0), tells(1)), (1, 1));
 }
 
@@ -71,8 +71,8 @@ fn two_readers_share_one_slow_copy() {
     let (rt, sim) = devices(1, DeviceSpec::new());
     let (a, b) = (on(&rt, 0), on(&rt, 0));
     let x = rt.buffer_from(&[7; 16]).unwrap();
-    let mut first = rt.buffer::<i32, 1, 1>(16).unwrap();
-    let mut second = rt.buffer::<i32, 1, 1>(16).unwrap();
+    let mut first = rt.buffer::<i32, 1>(16).unwrap();
+    let mut second = rt.buffer::<i32, 1>(16).unwrap();
     sim.hold(0, LaneKind::Upload);
     let one = copy(&a, &x, &mut first);
     let two = copy(&b, &x, &mut second);
@@ -93,8 +93,8 @@ fn a_reader_does_not_wait_for_the_one_that_had_the_copy_made() {
     let (rt, sim) = devices(1, DeviceSpec::new());
     let (a, b) = (on(&rt, 0), on(&rt, 0));
     let x = rt.buffer_from(&[7; 16]).unwrap();
-    let mut first = rt.buffer::<i32, 1, 1>(16).unwrap();
-    let mut second = rt.buffer::<i32, 1, 1>(16).unwrap();
+    let mut first = rt.buffer::<i32, 1>(16).unwrap();
+    let mut second = rt.buffer::<i32, 1>(16).unwrap();
     let (open, gate) = std::sync::mpsc::channel::<()>();
     let task = a.submit(|cg| {
         cg.host_task((), move |()| {
@@ -157,8 +157,8 @@ fn a_slow_copy_delays_its_readers_only() {
     let (rt, sim) = devices(1, DeviceSpec::new());
     let q = on(&rt, 0);
     let x = rt.buffer_from(&[7; 16]).unwrap();
-    let mut y = rt.buffer::<i32, 1, 1>(16).unwrap();
-    let mut other = rt.buffer::<i32, 1, 1>(16).unwrap();
+    let mut y = rt.buffer::<i32, 1>(16).unwrap();
+    let mut other = rt.buffer::<i32, 1>(16).unwrap();
     sim.hold(0, LaneKind::Upload);
     let waiting = copy(&q, &x, &mut y);
     for _ in 0..10 {
@@ -235,7 +235,7 @@ fn a_lost_device_takes_only_its_own() {
     let mut only = rt.buffer_from(&[1; 8]).unwrap();
     let mut both = rt.buffer_from(&[1; 8]).unwrap();
     let elsewhere = rt.buffer_from(&[5; 8]).unwrap();
-    let mut sink = rt.buffer::<i32, 1, 1>(8).unwrap();
+    let mut sink = rt.buffer::<i32, 1>(8).unwrap();
     add(&a, &mut only, 1).wait().unwrap();
     add(&a, &mut both, 1).wait().unwrap();
     assert_eq!(both.to_vec().unwrap(), [2; 8]);

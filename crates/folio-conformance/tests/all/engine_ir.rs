@@ -136,7 +136,7 @@ fn a_kernel_is_loaded_once_on_each_device() {
     let sim = SimBackend::builder().devices(2, spec()).notifies(true).build();
     let handle = sim.handle();
     let rt = Runtime::builder().backend(sim).build().unwrap();
-    let nothing = on(&rt, "sim:0").run(0, twice(&mut rt.buffer::<i32, 1, 1>(1).unwrap())).unwrap();
+    let nothing = on(&rt, "sim:0").run(0, twice(&mut rt.buffer::<i32, 1>(1).unwrap())).unwrap();
     nothing.wait().unwrap();
     assert_eq!(handle.counters().loads, 0, "what is not launched is not loaded");
     std::thread::scope(|scope| {
@@ -153,7 +153,7 @@ fn a_kernel_is_loaded_once_on_each_device() {
         }
     });
     assert_eq!((handle.counters().loads, handle.counters().launches), (2, 20));
-    let (x, mut y) = (rt.buffer::<i32, 1, 1>(8).unwrap(), rt.buffer::<i32, 1, 1>(8).unwrap());
+    let (x, mut y) = (rt.buffer::<i32, 1>(8).unwrap(), rt.buffer::<i32, 1>(8).unwrap());
     on(&rt, "sim:1").run(8, step(1, &x, &mut y)).unwrap();
     assert_eq!(y.to_vec().unwrap(), [-1; 8]);
     assert_eq!(handle.counters().loads, 3);
@@ -298,7 +298,7 @@ fn fusion_on_a_device_without_it_is_a_typed_error() {
     let q = rt.queue().unwrap();
     assert!(!q.device().fuses());
     let (graph, x) =
-        (rt.graph(&q.device()).unwrap(), rt.buffer::<i32, 1, 1>(4).unwrap().into_shared());
+        (rt.graph(&q.device()).unwrap(), rt.buffer::<i32, 1>(4).unwrap().into_shared());
     graph.add(|cg| cg.fill(&x, 3)).unwrap();
     let refused = graph.finalize_with(FinalizeOptions::new().require_fusion());
     let Err(Error::Graph { why, .. }) = refused else { panic!("{refused:?}") };

@@ -361,7 +361,7 @@ fn program(rt: &Runtime) -> usize {
             let own = x.slice([half], [4]).unwrap().to_vec();
             answer(own, &[round + half as i32; 4]);
             // Exchange between the devices, in a buffer of its own.
-            let y = rt.buffer::<i32, 1, 1>(8).unwrap().into_shared();
+            let y = rt.buffer::<i32, 1>(8).unwrap().into_shared();
             let exchange = queues[1 - half / 4].submit(|cg| {
                 let (x, y) = (cg.read(x.slice([half], [4])?), cg.discard(y.slice_mut([0], [4])?));
                 cg.after(&event).host_kernel([4], (x, y), |i, (x, mut y)| y.put(i, x[i] + 1));
@@ -674,7 +674,7 @@ fn a_loss_that_an_allocation_reports_is_remembered() {
         };
         bring(&a).unwrap().wait().unwrap();
         sim.lose(0);
-        let y = rt.buffer::<i32, 1, 1>(64).unwrap().into_shared();
+        let y = rt.buffer::<i32, 1>(64).unwrap().into_shared();
         for _ in 0..2 {
             match try_add(&a, &y) {
                 Err(Error::Device { cause, .. }) => {

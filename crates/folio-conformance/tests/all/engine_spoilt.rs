@@ -185,7 +185,7 @@ fn what_was_to_be_written_first_and_was_not_is_not_shown() {
     for links in [false, true] {
         let rig = Rig::new(links, DeviceSpec::new());
         let (a, b) = (rig.on(0), rig.on(1));
-        let (x, z) = (rig.rt.buffer::<i32, 1, 1>(N).unwrap().into_shared(), rig.there(&b, N));
+        let (x, z) = (rig.rt.buffer::<i32, 1>(N).unwrap().into_shared(), rig.there(&b, N));
         rig.sim.hold(0, LaneKind::Compute);
         rig.fail_next(Site::Fill, 0);
         let fill = a.submit(|cg| {
@@ -270,8 +270,7 @@ fn a_chunk_that_never_came_is_not_shown() {
         let rig = Rig::new(false, DeviceSpec::new());
         let (a, b) = (rig.on(0), rig.on(1));
         let n = 6 * CHUNK;
-        let (from, to) =
-            (rig.rt.buffer::<i32, 1, 1>(n).unwrap(), rig.rt.buffer::<i32, 1, 1>(n).unwrap());
+        let (from, to) = (rig.rt.buffer::<i32, 1>(n).unwrap(), rig.rt.buffer::<i32, 1>(n).unwrap());
         let (from, to) = (from.into_shared(), to.into_shared());
         for (q, x, more) in [(&a, &from, 1000), (&b, &to, 1)] {
             let written = q.submit(|cg| {
@@ -319,7 +318,7 @@ fn a_write_by_address_fails_with_the_zeros_beside_it() {
     for later in [false, true] {
         let rig = Rig::new(false, DeviceSpec::new());
         let device = rig.rt.devices()[0].clone();
-        let mut x = rig.rt.buffer::<i32, 1, 1>([N]).unwrap();
+        let mut x = rig.rt.buffer::<i32, 1>([N]).unwrap();
         x.pointer(&device).unwrap();
         let fault = if later { Fault::Later } else { Fault::Now };
         rig.faults.inject(Site::Fill, 1, fault(HalErrorKind::Driver));

@@ -40,7 +40,7 @@ impl Rig {
 
     /// Bytes that are there on `sim:1` only.
     fn data(&self, bytes: usize) -> Buffer<u8> {
-        let mut x = self.rt.buffer::<u8, 1, 1>(bytes).unwrap();
+        let mut x = self.rt.buffer::<u8, 1>(bytes).unwrap();
         for (at, part) in (0..bytes).step_by(CHUNK / 2).enumerate() {
             let n = (bytes - part).min(CHUNK / 2);
             fill(&self.a, &mut x, part, n, at as u8 + 1);
@@ -178,7 +178,7 @@ fn a_device_that_is_lost_on_the_way_ends_the_copy() {
         }
         // The other one goes on.
         let other = if lost == 1 { &rig.b } else { &rig.a };
-        let mut y = rig.rt.buffer::<u8, 1, 1>(100).unwrap();
+        let mut y = rig.rt.buffer::<u8, 1>(100).unwrap();
         fill(other, &mut y, 0, 100, 7);
         assert_eq!(y.to_vec().unwrap(), [7; 100]);
         drop((x, y));

@@ -88,7 +88,7 @@ fn compile_interop_opencl_is_in_order() {
         let (gpu, cpu) = (rt.queue_on(&rt.devices()[0]).unwrap(), rt.queue_on("cpu").unwrap());
         let n = 1000usize;
         let mut x = rt.buffer_from((0..n as i32).collect::<Vec<_>>()).unwrap();
-        let mut y = rt.buffer::<i32, 1, 1>(n).unwrap();
+        let mut y = rt.buffer::<i32, 1>(n).unwrap();
         let mut expected = (vec![0; n], vec![0; n]);
         expected.0.iter_mut().enumerate().for_each(|(k, x)| *x = k as i32);
         for turn in 0..20 {

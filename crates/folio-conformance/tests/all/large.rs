@@ -48,14 +48,14 @@ fn is_cut(backend: impl Backend + 'static) -> folio::Result<()> {
     let rt = Runtime::builder().backend(backend).build()?;
     let q = rt.queue()?;
     for range in [[N, 1, 3], [1, N, 2], [N, 2, 1]] {
-        let mut y = rt.buffer::<u32, 3, 1>(range)?;
+        let mut y = rt.buffer::<u32, 3>(range)?;
         q.run(y.range(), number_3d(&mut y))?;
         let [slices, rows, columns] = range;
         let at = |k: usize| k / (rows * columns) * 5 + k / columns % rows * 3 + k % columns;
         let wanted: Vec<u32> = (0..slices * rows * columns).map(|k| at(k) as u32).collect();
         assert!(y.to_vec()? == wanted, "{range:?}");
     }
-    let mut y = rt.buffer::<u32, 2, 1>([N, 2])?;
+    let mut y = rt.buffer::<u32, 2>([N, 2])?;
     q.run(Items::from(y.range()).groups([1, 2]), number_groups(&mut y))?;
     let wanted: Vec<u32> = (0..2 * N).map(|k| (k / 2 * 3 + k % 2) as u32).collect();
     assert!(y.to_vec()? == wanted, "groups");
@@ -93,7 +93,7 @@ fn numbered(at: usize) -> u8 {
 fn works(backend: impl Backend + 'static) -> folio::Result<()> {
     let rt = Runtime::builder().backend(backend).build()?;
     let q = rt.queue()?;
-    let mut y = rt.buffer::<u8, 1, 1>(MANY)?;
+    let mut y = rt.buffer::<u8, 1>(MANY)?;
     q.run(MANY, number(&mut y))?;
     let ends = [0, (1 << 31) - 5, 1 << 31, (1 << 32) - 5, 1 << 32, MANY - 10];
     for start in ends {
@@ -102,7 +102,7 @@ fn works(backend: impl Backend + 'static) -> folio::Result<()> {
         assert_eq!(found, expected, "from {start}");
     }
     // Reads, copies and fills that begin beyond, and indices that only a scalar tells.
-    let mut z = rt.buffer::<u8, 1, 1>(16)?;
+    let mut z = rt.buffer::<u8, 1>(16)?;
     q.run(16, shifted(1 << 32, &y, &mut z))?;
     assert_eq!(z.to_vec()?, (1 << 32..(1 << 32) + 16).map(numbered).collect::<Vec<_>>());
     let (far, near) = (y.slice([(1 << 32) + 100], [4])?, z.slice_mut([2], [4])?);
@@ -119,10 +119,10 @@ fn works(backend: impl Backend + 'static) -> folio::Result<()> {
     // What does not fit is refused by name.
     let outside = q.run(16, shifted(MANY as u64 - 8, &y, &mut z))?;
     assert!(matches!(outside.wait(), Err(Error::Failed(_))));
-    assert!(matches!(rt.buffer::<u64, 1, 1>(1 << 61), Err(Error::TooLarge { .. })));
+    assert!(matches!(rt.buffer::<u64, 1>(1 << 61), Err(Error::TooLarge { .. })));
     drop((y, z));
     // Rows so long, and several of them.
-    let mut rows = rt.buffer::<u8, 2, 1>([2, 1 << 31])?;
+    let mut rows = rt.buffer::<u8, 2>([2, 1 << 31])?;
     let from = (1 << 31) - 2;
     q.run([2, 2], number_2d(from as u64, rows.slice_mut([0, from], [2, 2])?))?;
     let last = rows.slice([0, from], [2, 2])?.to_vec()?;

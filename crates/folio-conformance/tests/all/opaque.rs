@@ -151,7 +151,7 @@ fn between_other_commands(language: &Language, rt: &Runtime) {
     assert_eq!((affine.name(), affine.device().name()), ("affine", rt.devices()[0].name()));
     let n = 1000;
     let mut x = rt.buffer_from((0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap();
-    let mut y = rt.buffer::<f32, 1, 1>(n).unwrap();
+    let mut y = rt.buffer::<f32, 1>(n).unwrap();
     for turn in 0..3 {
         cpu.run(n, twice(&mut x)).unwrap();
         submit(&gpu, |g| {
@@ -204,7 +204,7 @@ fn with_local_memory(language: &Language, rt: &Runtime) {
     let sums = language.load(rt, "sums");
     let x = rt.buffer_from((0..256).collect::<Vec<u32>>()).unwrap();
     for group in [32usize, 64] {
-        let mut sum = rt.buffer::<u32, 1, 1>(256 / group).unwrap();
+        let mut sum = rt.buffer::<u32, 1>(256 / group).unwrap();
         submit(&q, |g| {
             let (x, sum) = (g.read(&x), g.discard(&mut sum));
             let args = [x.into(), sum.into(), OpaqueArg::local(4 * group)];
@@ -249,7 +249,7 @@ fn on_pointers(language: &Language, rt: &Runtime) {
         let said = beside.unwrap_err().to_string();
         assert!(said.contains("12 bytes into memory that has no address"), "{said}");
     }
-    let mut out = rt.buffer::<f32, 1, 1>(2048).unwrap();
+    let mut out = rt.buffer::<f32, 1>(2048).unwrap();
     submit(&q, |g| g.copy(&y, &mut out)).unwrap();
     let out = out.to_vec().unwrap();
     let has = y.pointer().address().is_some();
@@ -283,7 +283,7 @@ fn on_linked_buffers(language: &Language, rt: &Runtime) {
         done.unwrap();
     };
     let mut x = rt.buffer_from(&[3.0f32; 64]).unwrap();
-    let mut y = rt.buffer::<f32, 1, 1>(64).unwrap();
+    let mut y = rt.buffer::<f32, 1>(64).unwrap();
     by_access(&x, &mut y);
     assert_eq!(y.to_vec().unwrap(), [7.0; 64]);
     let (Ok(from), Ok(to)) = (x.pointer(device), y.pointer(device)) else {
@@ -407,7 +407,7 @@ fn in_fused_graphs(language: &Language, rt: &Runtime) {
     let affine = language.load(rt, "affine");
     let n = 100;
     let x = rt.buffer_from((0..n).map(|k| k as f32).collect::<Vec<_>>()).unwrap().into_shared();
-    let y = rt.buffer::<f32, 1, 1>(n).unwrap().into_shared();
+    let y = rt.buffer::<f32, 1>(n).unwrap().into_shared();
     let graph = rt.graph(device).unwrap();
     graph.add(|g| g.run(n, twice(&x))).unwrap();
     graph

@@ -239,7 +239,7 @@ fn counts_groups(g: Group, n: Atomic<u32>) {
 #[test]
 fn launches_of_too_many_groups() {
     let Some((_rt, q)) = limited_to(PLENTY) else { return };
-    let mut n = q.runtime().buffer::<u32, 1, 1>(1).unwrap();
+    let mut n = q.runtime().buffer::<u32, 1>(1).unwrap();
     let most = 1 << 31;
     // On GPUs a group has several rows.
     let rows = q.run([most * 256 + 1, 1], counts_rows(&mut n));
@@ -249,7 +249,7 @@ fn launches_of_too_many_groups() {
         assert!(matches!(error, Error::Failed(_)), "{error}");
         assert!(error.to_string().contains("more than 2^31 groups"), "{error}");
     }
-    let mut n = q.runtime().buffer::<u32, 1, 1>(1).unwrap();
+    let mut n = q.runtime().buffer::<u32, 1>(1).unwrap();
     q.run([4, 1], counts_rows(&mut n)).unwrap();
     assert_eq!(n.to_vec().unwrap(), [4]);
 }
@@ -306,7 +306,7 @@ fn variables_have_a_limit_on_cpus() {
     let (device, cpu) = (rt.queue_on("opencl:0").unwrap(), rt.queue_on("cpu").unwrap());
     let is_cpu = device.device().info().kind == DeviceKind::Cpu;
     let n = 2048;
-    let mut y = rt.buffer::<u64, 1, 1>(n).unwrap();
+    let mut y = rt.buffer::<u64, 1>(n).unwrap();
     let mut of = |q: &Queue, is_deep| {
         let launched = if is_deep { q.run(n, deep(&mut y)) } else { q.run(n, shallow(&mut y)) };
         launched.and_then(|_| y.to_vec())
@@ -322,7 +322,7 @@ fn variables_have_a_limit_on_cpus() {
             assert!(said.contains("kernel `deep`") && said.contains(why), "{said}");
         }
     }
-    let mut y = rt.buffer::<u32, 1, 1>(n).unwrap();
+    let mut y = rt.buffer::<u32, 1>(n).unwrap();
     for (items, fits) in [(64, true), (128, true), (1024, false), (2048, false)] {
         let launched = device.run(Items::from(n).groups([items]), own_arrays(&mut y));
         match launched {

@@ -186,7 +186,7 @@ fn a_submission_takes_two_locks_and_no_clock() {
 fn a_chain_seldom_polls() {
     let rt = Runtime::builder().backend(Null { closures: true, ..Null::new(1) }).build().unwrap();
     for q in [rt.queue_on("null:0").unwrap(), rt.in_order_queue_on("null:0").unwrap()] {
-        let mut x = rt.buffer::<u32, 1, 1>(4).unwrap();
+        let mut x = rt.buffer::<u32, 1>(4).unwrap();
         let mut submit = || {
             let submitted = q.submit(|cg| {
                 let x = cg.read_write(&mut x);

@@ -92,7 +92,7 @@ impl Queue {
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
     /// fn steps(q: &Queue, rt: &Runtime) -> Result<()> {
-    ///     let (mut x, mut y) = (rt.buffer::<i32, 1, 1>(4)?, rt.buffer::<i32, 1, 1>(4)?);
+    ///     let (mut x, mut y) = (rt.buffer::<i32, 1>(4)?, rt.buffer::<i32, 1>(4)?);
     ///     for step in 0..10 {
     ///         q.batch(|q| {
     ///             q.fill(&mut x, step)?;
@@ -119,9 +119,9 @@ impl Queue {
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
     /// fn step(q: &Queue, rt: &Runtime) -> Result<()> {
-    ///     let mut y = rt.buffer::<i32, 1, 1>(4)?;
+    ///     let mut y = rt.buffer::<i32, 1>(4)?;
     ///     q.batch_fused(|q| {
-    ///         let mut x = rt.buffer::<i32, 1, 1>(4)?;
+    ///         let mut x = rt.buffer::<i32, 1>(4)?;
     ///         q.fill(&mut x, 3)?;
     ///         q.copy(&x, &mut y)
     ///     })?;

@@ -57,8 +57,8 @@ impl Graph {
     /// ```
     /// # use folio_core::{Result, Runtime};
     /// fn example(rt: &Runtime) -> Result<()> {
-    ///     let flag = rt.buffer::<u32, 1, 1>(1)?.into_shared();
-    ///     let x = rt.buffer::<i32, 1, 1>(4)?.into_shared();
+    ///     let flag = rt.buffer::<u32, 1>(1)?.into_shared();
+    ///     let x = rt.buffer::<i32, 1>(4)?.into_shared();
     ///     let body = rt.graph("cpu")?;
     ///     body.add(|cg| cg.fill(&x, 7))?;
     ///     let body = body.finalize()?;

@@ -75,7 +75,7 @@ use template::{Template, Update};
 /// ```
 /// # use folio_core::{Result, Runtime};
 /// fn squares(rt: &Runtime) -> Result<()> {
-///     let (mut x, mut y) = (rt.buffer::<i32, 1, 1>(4)?, rt.buffer::<i32, 1, 1>(4)?);
+///     let (mut x, mut y) = (rt.buffer::<i32, 1>(4)?, rt.buffer::<i32, 1>(4)?);
 ///     let graph = rt.graph("cpu")?;
 ///     let fill = graph.add(|cg| cg.fill(&mut x, 3))?;
 ///     let copy = graph.add(|cg| cg.copy(&x, &mut y))?;
@@ -355,7 +355,7 @@ impl Graph {
     /// ```
     /// # use folio_core::{FinalizeOptions, Result, Runtime};
     /// fn squares(rt: &Runtime) -> Result<()> {
-    ///     let (mut x, graph) = (rt.buffer::<i32, 1, 1>(4)?, rt.graph("cpu")?);
+    ///     let (mut x, graph) = (rt.buffer::<i32, 1>(4)?, rt.graph("cpu")?);
     ///     graph.add(|cg| cg.fill(&mut x, 3))?;
     ///     let executable = graph.finalize_with(FinalizeOptions::new().enable_fusion())?;
     ///     if let Some(report) = executable.fusion_report()? {

@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// ```
 /// # use folio_core::{Parameter, Result, Runtime};
 /// fn counts(rt: &Runtime) -> Result<()> {
-///     let (x, value) = (rt.buffer::<i32, 1, 1>(4)?.into_shared(), Parameter::new(1));
+///     let (x, value) = (rt.buffer::<i32, 1>(4)?.into_shared(), Parameter::new(1));
 ///     let graph = rt.graph("cpu")?;
 ///     let (to, filled) = (x.clone(), value.clone());
 ///     graph.add_updatable(&[], move |cg| {

@@ -18,7 +18,7 @@ impl Graph {
     /// # use folio_core::{Result, Runtime};
     /// fn example(rt: &Runtime) -> Result<()> {
     ///     let graph = rt.graph("cpu")?;
-    ///     let mut x = rt.buffer::<i32, 1, 1>(4)?;
+    ///     let mut x = rt.buffer::<i32, 1>(4)?;
     ///     graph.label("small").add(|cg| cg.label("clear").fill(&mut x, 0))?;
     ///     let dot = graph.dot();
     ///     assert!(dot.starts_with("digraph \"small\" {") && dot.contains("0: fill `clear`"));

@@ -73,8 +73,8 @@ impl Executable {
     /// ```
     /// # use folio_core::{Result, Runtime};
     /// fn example(rt: &Runtime) -> Result<()> {
-    ///     let (graph, mut out) = (rt.graph("cpu")?, rt.buffer::<i32, 1, 1>(4)?);
-    ///     let mut all = (0..5).map(|_| rt.buffer::<i32, 1, 1>(4)).collect::<Result<Vec<_>>>()?;
+    ///     let (graph, mut out) = (rt.graph("cpu")?, rt.buffer::<i32, 1>(4)?);
+    ///     let mut all = (0..5).map(|_| rt.buffer::<i32, 1>(4)).collect::<Result<Vec<_>>>()?;
     ///     graph.add(|cg| cg.fill(&mut all[0], 7))?;
     ///     for at in 1..5 {
     ///         let (from, to) = all.split_at_mut(at);

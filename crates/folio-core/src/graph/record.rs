@@ -146,7 +146,7 @@ impl Graph {
     /// ```
     /// # use folio_core::{Result, Runtime};
     /// fn example(rt: &Runtime) -> Result<()> {
-    ///     let (q, mut x) = (rt.queue_on("cpu")?, rt.buffer::<i32, 1, 1>(4)?);
+    ///     let (q, mut x) = (rt.queue_on("cpu")?, rt.buffer::<i32, 1>(4)?);
     ///     let graph = rt.graph("cpu")?;
     ///     let recording = graph.record([&q])?;
     ///     q.fill(&mut x, 5)?;
@@ -492,7 +492,7 @@ mod tests {
         let q = rt.queue_on("null:0").unwrap();
         let of = rt.graph("null:0").unwrap();
         of.add(|cg| {
-            cg.update(&rt.buffer::<u32, 1, 1>(4)?);
+            cg.update(&rt.buffer::<u32, 1>(4)?);
             Ok(())
         })
         .unwrap();
@@ -519,7 +519,7 @@ mod tests {
     fn a_queue_whose_block_has_ended_refuses_everything() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
         let q = rt.queue_on("null:0").unwrap();
-        let x = rt.buffer::<u32, 1, 1>(4).unwrap().into_shared();
+        let x = rt.buffer::<u32, 1>(4).unwrap().into_shared();
         let graph = rt.graph("null:0").unwrap();
         graph.add(|cg| cg.fill(&x, 1)).unwrap();
         let run = graph.finalize().unwrap();

@@ -156,7 +156,7 @@ impl Executable {
     /// ```
     /// # use folio_core::{Replay, Result, Runtime};
     /// fn copies(rt: &Runtime) -> Result<()> {
-    ///     let (mut x, mut y) = (rt.buffer::<i32, 1, 1>(4)?, rt.buffer::<i32, 1, 1>(4)?);
+    ///     let (mut x, mut y) = (rt.buffer::<i32, 1>(4)?, rt.buffer::<i32, 1>(4)?);
     ///     let (graph, q) = (rt.graph("cpu")?, rt.queue_on("cpu")?);
     ///     graph.add(|cg| cg.fill(&mut x, 3))?;
     ///     graph.add(|cg| cg.copy(&x, &mut y))?;

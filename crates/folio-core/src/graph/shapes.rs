@@ -316,10 +316,8 @@ mod tests {
     fn blocks_over_other_ranges_are_found_again() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
         let q = rt.queue_on("null:0").unwrap();
-        let (x, y) = (
-            rt.buffer::<u32, 1, 1>(100).unwrap().into_shared(),
-            rt.buffer::<u32, 1, 1>(100).unwrap(),
-        );
+        let (x, y) =
+            (rt.buffer::<u32, 1>(100).unwrap().into_shared(), rt.buffer::<u32, 1>(100).unwrap());
         let y = y.into_shared();
         for at in 0..30 {
             q.batch(|q| {

@@ -265,7 +265,7 @@ mod tests {
     #[test]
     fn runs_look_at_varying_steps_only() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let buffer = rt.buffer::<u32, 1, 1>(4).unwrap().into_shared();
+        let buffer = rt.buffer::<u32, 1>(4).unwrap().into_shared();
         let of = |plain: usize, read: usize| {
             let (graph, value) = (rt.graph("null:0").unwrap(), Parameter::new(1));
             for _ in 0..plain {
@@ -308,8 +308,8 @@ mod tests {
     #[test]
     fn twice_the_commands_in_graphs_within_graphs_take_twice_the_comparisons() {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
-        let one = rt.buffer::<u32, 1, 1>(4).unwrap().into_shared();
-        let shared = rt.buffer::<u32, 1, 1>(1 << 16).unwrap().into_shared();
+        let one = rt.buffer::<u32, 1>(4).unwrap().into_shared();
+        let shared = rt.buffer::<u32, 1>(1 << 16).unwrap().into_shared();
         let fill = |graph: &Graph| graph.add(|cg| cg.fill(&one, 1)).map(drop);
         let part = |graph: &Graph, at: u32, length: usize| {
             let mut part = shared.slice_mut([16 * at as usize], [length])?;

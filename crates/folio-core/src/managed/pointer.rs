@@ -168,7 +168,7 @@ impl Runtime {
             let label = Label::from(queue.device().name());
             return Err(Error::WrongRuntime { what: "allocator", label, by: None });
         }
-        let buffer = self.buffer::<T, 1, 1>(len)?;
+        let buffer = self.buffer::<T, 1>(len)?;
         if len > 0 {
             self.core.engine.allocate(&[(buffer.view.storage.id, domain)])?;
         }

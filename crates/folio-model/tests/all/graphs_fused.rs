@@ -527,7 +527,7 @@ fn plans_of_twice_the_graphs_within_a_graph_look_at_twice_the_nodes() {
     let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
     let rt = Runtime::builder().backend(cpu).build().unwrap();
     let device = rt.device("cpu").unwrap();
-    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32, 1, 1>(64).unwrap().into_shared());
+    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32, 1>(64).unwrap().into_shared());
     let looked_at = |count: usize| {
         let (graph, inner) = (rt.graph("cpu").unwrap(), rt.graph("cpu").unwrap());
         inner.add(|cg| cg.run(64, joins(1, &x, &y))).unwrap();

@@ -119,7 +119,7 @@ fn with_value(q: &Queue, value: i64, [x, y]: [&Shared<i64>; 2]) -> Result<()> {
 fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
     let left = |bug| {
         let rt = one_cpu(bug);
-        let [x, y] = [0; 2].map(|_| rt.buffer::<i64, 1, 1>(4).unwrap().into_shared());
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64, 1>(4).unwrap().into_shared());
         let q = rt.queue().unwrap();
         let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
         for _ in 0..50 {
@@ -137,7 +137,7 @@ fn planted_block_with_the_values_of_an_earlier_one_is_caught() {
 fn planted_block_of_another_version_is_caught() {
     let left = |bug| {
         let rt = one_cpu(bug);
-        let [x, y] = [0; 2].map(|_| rt.buffer::<i64, 1, 1>(4).unwrap().into_shared());
+        let [x, y] = [0; 2].map(|_| rt.buffer::<i64, 1>(4).unwrap().into_shared());
         let q = rt.queue().unwrap();
         let block = |q: &Queue, value| with_value(q, value, [&x, &y]);
         for value in 0..50 {

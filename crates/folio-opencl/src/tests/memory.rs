@@ -153,7 +153,7 @@ fn buffers_come_and_go() {
     let q = rt.queue().unwrap();
     let asked = svm(|| {
         for turn in 0..100 {
-            let mut x = rt.buffer::<u32, 1, 1>(10_000).unwrap();
+            let mut x = rt.buffer::<u32, 1>(10_000).unwrap();
             q.submit(|g| {
                 g.fill(x.slice_mut([1], [500])?, turn);
                 Ok(())

@@ -242,7 +242,7 @@ fn runtimes_have_one_lane_for_kernels_of_vulkan() {
     let rt = Runtime::builder().backend(backend).build().unwrap();
     let before = counts.get();
     let q = rt.queue_on("vulkan:0").unwrap();
-    let mut x = rt.buffer::<u32, 1, 1>(16).unwrap();
+    let mut x = rt.buffer::<u32, 1>(16).unwrap();
     q.fill(&mut x, 1).unwrap();
     assert_eq!(x.to_vec().unwrap(), [1; 16]);
     // And one for each direction of copies.

@@ -56,8 +56,7 @@ fn planted_loss_of_a_device_of_vulkan_ends_a_runtime_in_order() {
     };
     let rt = Runtime::builder().backend(backend).on_failure(|_| {}).build().unwrap();
     let q = rt.queue_on("vulkan:0").unwrap();
-    let (mut x, mut y) =
-        (rt.buffer_from(&[1u32, 2, 3]).unwrap(), rt.buffer::<u32, 1, 1>(3).unwrap());
+    let (mut x, mut y) = (rt.buffer_from(&[1u32, 2, 3]).unwrap(), rt.buffer::<u32, 1>(3).unwrap());
     q.fill(&mut y, 7).unwrap();
     q.wait().unwrap();
     shared.planted.lose_device();

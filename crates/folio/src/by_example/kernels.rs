@@ -73,7 +73,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let x = rt.buffer_from(&[2u32, 3])?;
-//! let mut y = rt.buffer::<[u32; 3], 1, 1>(2)?;
+//! let mut y = rt.buffer::<[u32; 3], 1>(2)?;
 //! rt.queue()?.run(2, powers(&x, &mut y))?;
 //! assert_eq!(y.to_vec()?, [[2, 4, 8], [3, 9, 27]]);
 //! # Ok::<(), folio::Error>(())
@@ -91,7 +91,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let x = rt.buffer_from(&[1u32, 2, 1, 1])?;
-//! let mut bins = rt.buffer::<u32, 1, 1>(3)?;
+//! let mut bins = rt.buffer::<u32, 1>(3)?;
 //! rt.queue()?.run(x.range(), count(&x, &mut bins))?;
 //! assert_eq!(bins.to_vec()?, [0, 3, 1]);
 //! # Ok::<(), folio::Error>(())
@@ -151,7 +151,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let x = rt.buffer_from(&[1, 2, 3, 4, 5, 6, 7, 8])?;
-//! let mut y = rt.buffer::<u32, 1, 1>(2)?; // an element for each group
+//! let mut y = rt.buffer::<u32, 1>(2)?; // an element for each group
 //! rt.queue()?.run(8, sums(&x, &mut y))?;
 //! assert_eq!(y.to_vec()?, [10, 26]);
 //! # Ok::<(), folio::Error>(())
@@ -174,7 +174,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let x = rt.buffer_from(&[1, 2, 3, 4, 5, 7, 9, 8])?;
-//! let mut y = rt.buffer::<u32, 1, 1>(2)?;
+//! let mut y = rt.buffer::<u32, 1>(2)?;
 //! rt.queue()?.run(8, evens(&x, &mut y))?;
 //! assert_eq!(y.to_vec()?, [2, 1]);
 //! # Ok::<(), folio::Error>(())
@@ -192,7 +192,7 @@
 //!
 //! let rt = folio::runtime()?;
 //! let to = rt.buffer_from(&[2u32, 0, 1])?;
-//! let mut y = rt.buffer::<u32, 1, 1>(3)?;
+//! let mut y = rt.buffer::<u32, 1>(3)?;
 //! // SAFETY: no place is there twice, and nothing of `y` is read.
 //! let places = unsafe { Shares::new(&mut y) };
 //! rt.queue()?.run(3, scatter(&to, places))?;

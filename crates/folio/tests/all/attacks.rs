@@ -73,7 +73,7 @@ unsafe impl Plus for Probes {
         let rt =
             Runtime::builder().backend(folio::cpu::CpuBackend::new().unwrap()).build().unwrap();
         let (q, x) = (rt.queue().unwrap(), rt.buffer_from(&[5u32; 3]).unwrap());
-        let mut y = rt.buffer::<u32, 1, 1>(3).unwrap();
+        let mut y = rt.buffer::<u32, 1>(3).unwrap();
         q.run(3, inner_of(&x, &mut y)).unwrap();
         assert_eq!(y.to_vec().unwrap(), [5; 3]);
         Entry::Function(<sum as Inlined>::FUNCTION)
@@ -93,7 +93,7 @@ fn an_entry_may_call_kernels() {
     let rt = folio::runtime().unwrap();
     let q = rt.queue().unwrap();
     let x = rt.buffer_from(&[7u32; 4]).unwrap();
-    let (mut y, mut z) = (rt.buffer::<u32, 1, 1>(4).unwrap(), rt.buffer::<u32, 1, 1>(4).unwrap());
+    let (mut y, mut z) = (rt.buffer::<u32, 1>(4).unwrap(), rt.buffer::<u32, 1>(4).unwrap());
     q.run(4, outer_of(&x, &x, &mut y, &mut z)).unwrap().wait().unwrap();
     assert_eq!((y.to_vec().unwrap(), z.to_vec().unwrap()), (vec![8; 4], vec![7; 4]));
 }
@@ -117,7 +117,7 @@ fn evens(i: Item, y: Out<u32>) {
 #[test]
 fn functions_that_call_each_other_are_refused_by_the_launch() {
     let rt = folio::runtime().unwrap();
-    let mut y = rt.buffer::<u32, 1, 1>(4).unwrap();
+    let mut y = rt.buffer::<u32, 1>(4).unwrap();
     let refused = rt.queue().unwrap().run(4, evens(&mut y)).unwrap_err();
     let text = "kernel `evens`: device function `is_even` calls itself by way of `is_odd`; recursion is not \
                 possible on devices: write a loop";

@@ -414,7 +414,7 @@ fn what_is_wrong_inside_and_outside_of_guards_is_told() {
         let fine = at(&places);
         let all = [0..rows, 0..columns];
         let far = |items: &[Range<usize>; 2], by: usize, places: &Buffer<u32>| {
-            let mut y = rt.buffer::<f32, 2, 1>(shape).unwrap();
+            let mut y = rt.buffer::<f32, 2>(shape).unwrap();
             q.run(items.clone(), too_far(by, places, &x, &mut y))
         };
         far(&all, 0, &fine).unwrap().wait().unwrap();
@@ -443,7 +443,7 @@ fn what_is_wrong_inside_and_outside_of_guards_is_told() {
             let mut numbers = numbers.clone();
             numbers[place] = number;
             let by = at(&numbers);
-            let mut y = rt.buffer::<f32, 2, 1>(shape).unwrap();
+            let mut y = rt.buffer::<f32, 2>(shape).unwrap();
             q.run(items, fails_there(&by, &x, &mut y))
         };
         run(0, 99, all.clone()).unwrap().wait().unwrap();

@@ -27,7 +27,7 @@ fn panics<R>(f: impl FnOnce() -> R) -> String {
 }
 
 fn shapes<const D: usize>(rt: &Runtime, written: impl Coords<D>, shape: [usize; D]) {
-    let mut x = rt.buffer::<i32, D, 1>(written).unwrap();
+    let mut x = rt.buffer::<i32, D>(written).unwrap();
     let count = shape.iter().product();
     assert_eq!((x.shape(), x.range(), x.len()), (shape, shape, count));
     assert_eq!(x.read().unwrap().shape(), shape);
@@ -56,7 +56,7 @@ fn shapes_are_numbers_arrays_and_tuples() {
     shapes(&rt, 0, [0]);
     let scope = rt.scope(|s| s.view(&[1, 2, 3]).map(|view| view.shape()));
     assert_eq!(scope.unwrap().unwrap(), [3]);
-    assert_eq!(rt.buffer::<u8, 1, 1>([7]).unwrap().shape(), [7]);
+    assert_eq!(rt.buffer::<u8, 1>([7]).unwrap().shape(), [7]);
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn dimensions_and_elements_follow_from_use() {
 fn what_is_too_large_is_refused() {
     let rt = cpu(1);
     for shape in [[usize::MAX, 2], [1 << 40, 1 << 40]] {
-        let refused = rt.buffer::<u64, 2, 1>(shape);
+        let refused = rt.buffer::<u64, 2>(shape);
         assert!(matches!(refused, Err(Error::TooLarge { extent, .. }) if extent == shape));
     }
 }
@@ -213,7 +213,7 @@ fn one_element_is_read_where_it_is() {
     let outside = x.slice([40], [10]).unwrap().get([10]);
     let Err(Error::OutOfRange { offset, range, .. }) = outside else { panic!("{outside:?}") };
     assert_eq!((offset, range), (vec![10], vec![10]));
-    assert!(x.get(usize::MAX).is_err() && rt.buffer::<u64, 1, 1>(0).unwrap().get(0).is_err());
+    assert!(x.get(usize::MAX).is_err() && rt.buffer::<u64, 1>(0).unwrap().get(0).is_err());
 
     let cube = rt.buffer_from(((0..24).collect::<Vec<u8>>(), [2, 3, 4])).unwrap().into_shared();
     assert_eq!((cube.get([1, 2, 3]).unwrap(), cube.get((0, 1, 0)).unwrap()), (23, 4));
@@ -249,7 +249,7 @@ fn any_shape_is_flat_without_a_copy() {
     q.fill(shared.flat_mut(), 1).unwrap();
     let same = q.copy(shared.flat(), shared.flat_mut());
     assert!(matches!(same, Err(Error::Aliasing { .. })), "{same:?}");
-    let empty = rt.buffer::<f32, 2, 1>([0, 3]).unwrap();
+    let empty = rt.buffer::<f32, 2>([0, 3]).unwrap();
     assert!(empty.flat().is_empty() && empty.flat().to_vec().unwrap().is_empty());
 }
 
@@ -319,7 +319,7 @@ fn rows_are_indexed_by_positions() {
 #[test]
 fn positions_outside_of_a_guard_panic() {
     let rt = cpu(1);
-    let mut grid = rt.buffer::<i32, 2, 1>([2, 3]).unwrap();
+    let mut grid = rt.buffer::<i32, 2>([2, 3]).unwrap();
     let guard = grid.read().unwrap();
     assert!(panics(|| guard[(0, 3)]).contains("position [0, 3] is outside of a shape of [2, 3]"));
     assert!(panics(|| guard[[2, 0]]).contains("[2, 0]"));
@@ -329,7 +329,7 @@ fn positions_outside_of_a_guard_panic() {
     let mut guard = grid.write().unwrap();
     assert!(panics(|| guard[(1, 3)] = 1).contains("[1, 3]"));
     drop(guard);
-    let empty = rt.buffer::<i32, 2, 1>([0, 3]).unwrap();
+    let empty = rt.buffer::<i32, 2>([0, 3]).unwrap();
     assert!(panics(|| empty.read().unwrap()[(0, 0)]).contains("[0, 3]"));
 }
 
@@ -338,7 +338,7 @@ fn views_of_closures_and_tasks_have_shapes_and_positions() {
     let rt = cpu(1);
     let q = rt.queue().unwrap();
     let m = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3])).unwrap();
-    let mut t = rt.buffer::<i32, 2, 1>([3, 2]).unwrap();
+    let mut t = rt.buffer::<i32, 2>([3, 2]).unwrap();
     q.submit(|cg| {
         let (m, t) = (cg.read(&m), cg.discard(&mut t));
         cg.host_kernel([3, 2], (m, t), |i, (m, mut t)| {

@@ -115,7 +115,7 @@ fn arrays_in_several_dimensions_and_of_slices_count() {
     let on_device = rt.buffer_from((&x, [rows, columns])).unwrap();
     let mut few = rt.buffer_from((&[100u32; 7 * 9], [7, 9])).unwrap();
     let mut most = rt.buffer_from(&[-5i64; 20]).unwrap();
-    let mut sum = rt.buffer::<u64, 1, 1>(1).unwrap();
+    let mut sum = rt.buffer::<u64, 1>(1).unwrap();
     let (mut few_there, mut most_there) = (vec![100u32; 7 * 9], vec![-5i64; 20]);
     let in_few = |r: usize, c: usize| (r + 2) * 9 + c + 3;
     for (at, x) in x.iter().map(|x| *x as usize).enumerate() {
@@ -176,7 +176,7 @@ fn functions_and_groups_count() {
     let count = |k: u32| x.iter().filter(|x| **x % 10 == k).count() as u32;
     let expected: Vec<u32> = (0..10).map(count).collect();
 
-    let mut bins = rt.buffer::<u32, 1, 1>(10).unwrap();
+    let mut bins = rt.buffer::<u32, 1>(10).unwrap();
     q.run(n, called(&on_device, &mut bins)).unwrap();
     let mut twice: Vec<u32> = expected.iter().map(|n| 2 * n).collect();
     twice[3] += x.iter().filter(|x| **x > 7).count() as u32;
@@ -184,7 +184,7 @@ fn functions_and_groups_count() {
     assert_eq!(counted::<called>(), 1);
 
     let (mut bins, mut firsts) =
-        (rt.buffer::<u32, 1, 1>(10).unwrap(), rt.buffer::<u32, 1, 1>(1).unwrap());
+        (rt.buffer::<u32, 1>(10).unwrap(), rt.buffer::<u32, 1>(1).unwrap());
     q.run(n, groups(&on_device, &mut bins, &mut firsts)).unwrap();
     assert_eq!(bins.to_vec().unwrap(), expected);
     assert_eq!(firsts.to_vec().unwrap(), [131]);
@@ -240,8 +240,7 @@ fn arrays_whose_contents_are_asked_for_have_no_copies() {
     let n = 20_000;
     let x = numbers(n);
     let on_device = rt.buffer_from(&x).unwrap();
-    let (mut next, mut y) =
-        (rt.buffer::<u32, 1, 1>(1).unwrap(), rt.buffer::<u32, 1, 1>(n).unwrap());
+    let (mut next, mut y) = (rt.buffer::<u32, 1>(1).unwrap(), rt.buffer::<u32, 1>(n).unwrap());
     // SAFETY: each item that writes has a place of its own.
     let shares = unsafe { folio::Shares::new(&mut y) };
     q.run(n, places(&on_device, &mut next, shares)).unwrap();
@@ -252,11 +251,10 @@ fn arrays_whose_contents_are_asked_for_have_no_copies() {
     found.sort_unstable();
     assert_eq!(found, even);
 
-    let (mut bins, mut seen) =
-        (rt.buffer::<u32, 1, 1>(10).unwrap(), rt.buffer::<u32, 1, 1>(1).unwrap());
+    let (mut bins, mut seen) = (rt.buffer::<u32, 1>(10).unwrap(), rt.buffer::<u32, 1>(1).unwrap());
     q.run(n, looks(&on_device, &mut bins, &mut seen)).unwrap();
     assert_eq!(seen.to_vec().unwrap(), [0], "each sees what it has added");
-    let mut bins = rt.buffer::<f32, 1, 1>(10).unwrap();
+    let mut bins = rt.buffer::<f32, 1>(10).unwrap();
     q.run(n, floats(&on_device, &mut bins)).unwrap();
     assert_eq!(bins.to_vec().unwrap().iter().sum::<f32>(), n as f32);
 }

@@ -63,7 +63,7 @@ fn guards_and_foreign_buffers_name_parameters() {
     let (rt, other) = (runtime(), runtime());
     let q = rt.queue().unwrap();
     let (x, y) =
-        (rt.buffer_from(&[1i32; 8]).unwrap(), rt.buffer::<i32, 1, 1>(8).unwrap().into_shared());
+        (rt.buffer_from(&[1i32; 8]).unwrap(), rt.buffer::<i32, 1>(8).unwrap().into_shared());
     let theirs = other.buffer_from(&[1i32; 8]).unwrap();
     let of = |command: &str, access, parameter: &str| {
         let parameter = if parameter.is_empty() { Label::NONE } else { Label::from(parameter) };
@@ -120,16 +120,16 @@ fn in_groups(g: Group, y: Out<i32>) {
 fn launches_and_parts_say_what_to_write() {
     let rt = runtime();
     let q = rt.queue().unwrap();
-    let mut m = rt.buffer::<i32, 2, 1>([4, 4]).unwrap();
+    let mut m = rt.buffer::<i32, 2>([4, 4]).unwrap();
     let rows = q.run(4, begins_rows(&mut m)).unwrap_err().to_string();
     let instead = "`for k in 0..y.shape()[1] { y[(i, k)] = ..; }`, or make it `InOutRow`";
     assert!(rows.starts_with("kernel `begins_rows`: ") && rows.ends_with(instead), "{rows}");
-    let mut y = rt.buffer::<i32, 1, 1>(100).unwrap();
+    let mut y = rt.buffer::<i32, 1>(100).unwrap();
     let groups = q.run(100, in_groups(&mut y)).unwrap_err().to_string();
     assert!(groups.contains("`n.next_multiple_of(size)`"), "{groups}");
     let outside = y.get(100).unwrap_err().to_string();
     assert!(outside.ends_with(": position [100] is outside [100]"), "{outside}");
-    let mut z = rt.buffer::<i32, 1, 1>(99).unwrap();
+    let mut z = rt.buffer::<i32, 1>(99).unwrap();
     let copy = q.copy(&y, &mut z).unwrap_err().to_string();
     assert!(copy.ends_with("extents do not match: from [100] to [99]"), "{copy}");
 }

@@ -106,7 +106,7 @@ fn phases_know_positions_in_three_dimensions() {
     let range: [usize; 3] = std::array::from_fn(|dim| size[dim] * groups[dim]);
     let (x, n) = (values(64), 40);
     let on_device = rt.buffer_from(&x).unwrap();
-    let mut y = rt.buffer::<f32, 3, 1>(range).unwrap();
+    let mut y = rt.buffer::<f32, 3>(range).unwrap();
     let q = rt.queue().unwrap();
     q.run(Items::from(range).groups(size), places(n, &on_device, &mut y)).unwrap();
     let y = y.to_vec().unwrap();
@@ -145,7 +145,7 @@ fn what_is_outside_is_said_and_nothing_else_is_touched() {
     let q = rt.queue().unwrap();
     let launch = |items: usize, n: usize, len: usize| {
         let x = rt.buffer_from(values(len)).unwrap();
-        let mut y = rt.buffer::<f32, 1, 1>(items).unwrap();
+        let mut y = rt.buffer::<f32, 1>(items).unwrap();
         let ran = q.run(Items::from(items).groups([32]), ahead(n, &x, &mut y)).unwrap().wait();
         ran.map(|()| y.to_vec().unwrap())
     };

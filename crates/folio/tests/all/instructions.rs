@@ -73,14 +73,14 @@ fn all(rt: &Runtime) -> Vec<u64> {
 
     let (rows, columns) = (97, 103);
     let x2 = rt.buffer_from((values(rows * columns, 0.0), [rows, columns])).unwrap();
-    let mut y2 = rt.buffer::<f32, 2, 1>([rows, columns]).unwrap();
+    let mut y2 = rt.buffer::<f32, 2>([rows, columns]).unwrap();
     q.run(y2.range(), heat(0.2, &x2, &mut y2)).unwrap();
     bits.extend(y2.to_vec().unwrap().iter().map(|y| u64::from(y.to_bits())));
 
     let wide: Vec<f64> = values(rows * columns, 1.0).iter().map(|x| f64::from(*x).sqrt()).collect();
     let a = rt.buffer_from((&wide, [rows, columns])).unwrap();
     let b = rt.buffer_from((&wide, [columns, rows])).unwrap();
-    let mut ab = rt.buffer::<f64, 2, 1>([rows, rows]).unwrap();
+    let mut ab = rt.buffer::<f64, 2>([rows, rows]).unwrap();
     q.run(ab.range(), product(&a, &b, &mut ab)).unwrap();
     bits.extend(ab.to_vec().unwrap().iter().map(|y| y.to_bits()));
 
@@ -91,7 +91,7 @@ fn all(rt: &Runtime) -> Vec<u64> {
 
     for size in [7, 64, 300] {
         let items = n / size * size;
-        let mut y = rt.buffer::<f32, 1, 1>(items).unwrap();
+        let mut y = rt.buffer::<f32, 1>(items).unwrap();
         q.run(Items::from(items).groups([size]), grouped(&x, &mut y)).unwrap();
         bits.extend(y.to_vec().unwrap().iter().map(|y| u64::from(y.to_bits())));
     }
@@ -146,7 +146,7 @@ fn large_launches_are_checked() {
     let q = rt.queue().unwrap();
     let n = 4000;
     let x = rt.buffer_from(vec![1.0f32; n]).unwrap();
-    let mut y = rt.buffer::<f32, 1, 1>(n).unwrap();
+    let mut y = rt.buffer::<f32, 1>(n).unwrap();
     assert_eq!(beyond(q.run(n, shifted(1, &x, &mut y))), (vec![n as i64], vec![n]));
     // The index wraps: item 0 reads -1.
     assert_eq!(beyond(q.run(n, shifted(usize::MAX, &x, &mut y))), (vec![-1], vec![n]));
@@ -180,7 +180,7 @@ fn names_of_macros_are_others() {
     let rt = folio::runtime().unwrap();
     let q = rt.queue().unwrap();
     let x = rt.buffer_from(values(100, 5.0)).unwrap();
-    let mut y = rt.buffer::<f32, 1, 1>(100).unwrap();
+    let mut y = rt.buffer::<f32, 1>(100).unwrap();
     q.run(100, from_macro(7, &x, &mut y)).unwrap();
     let values = values(100, 5.0);
     assert_eq!(y.to_vec().unwrap()[99], values[7] + values[0]);

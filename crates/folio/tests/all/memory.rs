@@ -16,7 +16,7 @@ fn saxpy() {
         let last = rt.devices().len() - 1;
         let q = rt.queue_on(&rt.devices()[last]).unwrap();
         let x = rt.buffer_from(&[1.0f32; 1000]).unwrap();
-        let mut y = rt.buffer::<f32, 1, 1>(1000).unwrap();
+        let mut y = rt.buffer::<f32, 1>(1000).unwrap();
         for _ in 0..3 {
             q.submit(|cg| {
                 let (x, y) = (cg.read(&x), cg.read_write(&mut y));
@@ -50,7 +50,7 @@ fn sim() {
     one(&a, &mut x, 0, 7);
     one(&b, &mut x, 1, 8);
     let before = rt.counters();
-    let mut y = rt.buffer::<i32, 1, 1>(8).unwrap();
+    let mut y = rt.buffer::<i32, 1>(8).unwrap();
     c.submit(|cg| {
         let (x, y) = (cg.read(&x), cg.discard(&mut y));
         cg.host_kernel([8], (x, y), |i, (x, mut y)| y.put(i, x[i] + 1));

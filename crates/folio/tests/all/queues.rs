@@ -17,7 +17,7 @@ fn cpu(domains: usize) -> Runtime {
 fn timed_host_tasks_tell_when_they_ran() {
     let rt = cpu(1);
     let q = rt.queue().unwrap();
-    let mut x = rt.buffer::<i32, 1, 1>(1).unwrap();
+    let mut x = rt.buffer::<i32, 1>(1).unwrap();
     let mut task = |q: &Queue| {
         let command = q.submit(|cg| {
             let x = cg.write(&mut x);
@@ -49,13 +49,13 @@ fn fills_write_all_of_what_they_take() {
     assert_eq!(x.to_vec().unwrap(), [7, 7, 7, 7, 7, 8, 8, 7, 7, 8, 8, 7, 9, 9, 9, 9]);
     assert_eq!(q.counters().fills, 3);
 
-    let shared = rt.buffer::<f64, 1, 1>(3).unwrap().into_shared();
+    let shared = rt.buffer::<f64, 1>(3).unwrap().into_shared();
     q.fill(&shared, 0.5).unwrap();
     assert_eq!(shared.to_vec().unwrap(), [0.5; 3]);
     let mut usm = rt.usm::<u8>(&q.device(), UsmKind::Device, 4).unwrap();
     q.fill(&mut usm, 3).unwrap();
     assert_eq!(usm.into_buffer().to_vec().unwrap(), [3; 4]);
-    q.fill(&mut rt.buffer::<u8, 2, 1>([0, 3]).unwrap(), 1).unwrap().wait().unwrap();
+    q.fill(&mut rt.buffer::<u8, 2>([0, 3]).unwrap(), 1).unwrap().wait().unwrap();
 }
 
 #[test]
@@ -75,7 +75,7 @@ fn copies_are_between_equal_extents() {
     let y = y.into_shared();
     let refused = q.copy(&y, &y);
     assert!(matches!(refused, Err(Error::Aliasing { .. })), "{refused:?}");
-    let other = cpu(1).buffer::<u16, 1, 1>(12).unwrap();
+    let other = cpu(1).buffer::<u16, 1>(12).unwrap();
     let refused = q.copy(&other, &y);
     let Err(Error::WrongRuntime { by: Some(Use { access, .. }), .. }) = refused else {
         panic!("{refused:?}")
@@ -93,8 +93,7 @@ fn counted(i: Item, x: InOut<u32>) {
 fn commands_through_a_timed_queue_have_times() {
     let rt = cpu(2);
     for q in [rt.queue_on("cpu:1").unwrap(), rt.queue_over(&[], RoundRobin).unwrap()] {
-        let (mut x, mut y) =
-            (rt.buffer::<u32, 1, 1>(100).unwrap(), rt.buffer::<u32, 1, 1>(100).unwrap());
+        let (mut x, mut y) = (rt.buffer::<u32, 1>(100).unwrap(), rt.buffer::<u32, 1>(100).unwrap());
         let timed = q.timed();
         let events = [
             timed.run(100, counted(&mut x)).unwrap(),

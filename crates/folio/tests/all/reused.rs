@@ -55,7 +55,7 @@ fn a_known_block_has_no_pages_of_a_buffer_that_has_gone() {
 fn a_known_block_of_other_pages_runs() {
     let (rt, q) = cpu();
     known(&rt, &q, BufferOptions::new().page([4]));
-    let mut y = rt.buffer::<u32, 1, 1>(N).unwrap();
+    let mut y = rt.buffer::<u32, 1>(N).unwrap();
     q.fill(&mut y, 0).unwrap();
     q.batch(|q| q.run(N, adds(&mut y))).unwrap().1.wait().unwrap();
     assert_eq!(y.to_vec().unwrap(), [1; N]);
@@ -110,10 +110,10 @@ struct Line {
 fn temporaries_of_other_alignment_share_no_memory() {
     let (rt, q) = cpu();
     let graph = rt.graph("cpu").unwrap();
-    let mut a = rt.buffer::<[u8; 64], 1, 1>(4).unwrap();
-    let mut b = rt.buffer::<Line, 1, 1>(4).unwrap();
-    let out_a = rt.buffer::<[u8; 64], 1, 1>(4).unwrap().into_shared();
-    let out_b = rt.buffer::<Line, 1, 1>(4).unwrap().into_shared();
+    let mut a = rt.buffer::<[u8; 64], 1>(4).unwrap();
+    let mut b = rt.buffer::<Line, 1>(4).unwrap();
+    let out_a = rt.buffer::<[u8; 64], 1>(4).unwrap().into_shared();
+    let out_b = rt.buffer::<Line, 1>(4).unwrap().into_shared();
     graph.add_last(|cg| cg.fill(&mut a, [1; 64])).unwrap();
     graph.add_last(|cg| cg.copy(&a, &out_a)).unwrap();
     graph.add_last(|cg| cg.fill(&mut b, Line { bytes: [2; 64] })).unwrap();
@@ -130,11 +130,11 @@ fn temporaries_of_other_alignment_share_no_memory() {
 #[test]
 fn a_users_buffer_is_no_temporary() {
     let (rt, q) = cpu();
-    let [keep, out, out2, out3] = [0; 4].map(|_| rt.buffer::<i32, 1, 1>(N).unwrap().into_shared());
+    let [keep, out, out2, out3] = [0; 4].map(|_| rt.buffer::<i32, 1>(N).unwrap().into_shared());
     let outer = rt.graph("cpu").unwrap();
     {
         let sub = rt.graph("cpu").unwrap();
-        let mut t = rt.buffer::<i32, 1, 1>(N).unwrap();
+        let mut t = rt.buffer::<i32, 1>(N).unwrap();
         let first = sub.add(|cg| cg.fill(&mut t, 1)).unwrap();
         let second = sub.add(|cg| cg.copy(&t, &out)).unwrap();
         drop(t);
@@ -144,8 +144,8 @@ fn a_users_buffer_is_no_temporary() {
         outer.add_graph(&[], &run).unwrap();
     }
     // It has the place of what the inner graph had for itself.
-    let u = rt.buffer::<i32, 1, 1>(N).unwrap().into_shared();
-    let mut w = rt.buffer::<i32, 1, 1>(N).unwrap();
+    let u = rt.buffer::<i32, 1>(N).unwrap().into_shared();
+    let mut w = rt.buffer::<i32, 1>(N).unwrap();
     outer.add_last(|cg| cg.fill(&mut w, 3)).unwrap();
     outer.add_last(|cg| cg.copy(&w, &out3)).unwrap();
     outer.add_last(|cg| cg.fill(&u, 7)).unwrap();
@@ -252,10 +252,10 @@ fn blocks_of_two_threads_keep_their_memory() {
     let (rt, q) = cpu();
     std::thread::scope(|scope| {
         let large = scope.spawn(|| {
-            let mut out = rt.buffer::<u8, 1, 1>(1 << 16).unwrap();
+            let mut out = rt.buffer::<u8, 1>(1 << 16).unwrap();
             for _ in 0..300 {
                 q.batch(|q| {
-                    let mut t = rt.buffer::<u8, 1, 1>(1 << 16)?;
+                    let mut t = rt.buffer::<u8, 1>(1 << 16)?;
                     q.fill(&mut t, 7)?;
                     q.copy(&t, &mut out)
                 })
@@ -264,12 +264,11 @@ fn blocks_of_two_threads_keep_their_memory() {
             }
         });
         let many = scope.spawn(|| {
-            let mut outs: Vec<_> =
-                (0..17).map(|k| rt.buffer::<u8, 1, 1>(100 + k).unwrap()).collect();
+            let mut outs: Vec<_> = (0..17).map(|k| rt.buffer::<u8, 1>(100 + k).unwrap()).collect();
             for _ in 0..300 {
                 q.batch(|q| {
                     for (k, out) in outs.iter_mut().enumerate() {
-                        let mut t = rt.buffer::<u8, 1, 1>(100 + k)?;
+                        let mut t = rt.buffer::<u8, 1>(100 + k)?;
                         q.fill(&mut t, 1)?;
                         q.copy(&t, out)?;
                     }

@@ -33,7 +33,7 @@ fn trackers<T: PageTracker + 'static>(
 fn groups_cannot_be_swapped_between_runtimes() {
     let (a, b) = (cpu(1), cpu(1));
     let (qa, qb) = (a.queue().unwrap(), b.queue().unwrap());
-    let mut large = a.buffer::<u64, 1, 1>(1 << 16).unwrap();
+    let mut large = a.buffer::<u64, 1>(1 << 16).unwrap();
     // The first of its runtime, as `large` is.
     let small = b.buffer_from(&[1u8; 64]).unwrap();
     let mut inner = None;
@@ -76,7 +76,7 @@ fn empty_shapes_may_have_any_extents() {
     let rt = cpu(2);
     let q = rt.queue_on("cpu:1").unwrap();
     for dims in [[0, MAX, MAX], [MAX, 0, MAX], [MAX, 0, 0], [0, 0, MAX], [1, MAX, 0]] {
-        let mut x = rt.buffer::<u32, 3, 1>(dims).unwrap();
+        let mut x = rt.buffer::<u32, 3>(dims).unwrap();
         assert_eq!((x.len(), x.to_vec().unwrap(), x.write().unwrap().len()), (0, vec![], 0));
         let commands = [
             q.submit(|cg| {
@@ -121,7 +121,7 @@ fn rows_past_the_end_are_none() {
 fn many_rows_are_compared_in_one_pass() {
     let rt = cpu(1);
     let (q, rows) = (rt.queue().unwrap(), 300_000);
-    let bytes = rt.buffer::<u8, 2, 1>([rows, 4]).unwrap().into_shared();
+    let bytes = rt.buffer::<u8, 2>([rows, 4]).unwrap().into_shared();
     let words = bytes.reinterpret::<u16, 2>([rows, 2]).unwrap();
     let submit = |columns: [usize; 2]| {
         q.submit(|cg| {
@@ -201,7 +201,7 @@ fn a_subscriber_may_use_the_runtime() {
 fn a_subscriber_that_panics_stops_nothing() {
     let rt = cpu(2);
     let q = rt.queue_on("cpu:1").unwrap();
-    let mut x = rt.buffer::<u8, 1, 1>(10).unwrap();
+    let mut x = rt.buffer::<u8, 1>(10).unwrap();
     let listener = Listener(|| panic!("the subscriber panics"));
     tracing::subscriber::with_default(listener, || {
         q.submit(|cg| {
@@ -371,7 +371,7 @@ impl std::task::Wake for Unheard {
 fn futures_cost_the_same_however_many_wait() {
     let rt = cpu(1);
     let q = rt.queue().unwrap();
-    let (open, mut x) = (Arc::new(AtomicUsize::new(0)), rt.buffer::<u8, 1, 1>(1000).unwrap());
+    let (open, mut x) = (Arc::new(AtomicUsize::new(0)), rt.buffer::<u8, 1>(1000).unwrap());
     let gate = open.clone();
     let submit = |x: &mut Buffer<u8>, gate: Option<Arc<AtomicUsize>>| {
         let event = q.submit(|cg| {

@@ -262,7 +262,7 @@ fn strips_end_where_checks_begin() {
     let x: Vec<f64> = values(planes * rows * columns).iter().map(|x| f64::from(*x)).collect();
     let grid = [planes, rows, columns];
     let on_device = rt.buffer_from((&x, grid)).unwrap();
-    let mut y = rt.buffer::<f64, 3, 1>(grid).unwrap();
+    let mut y = rt.buffer::<f64, 3>(grid).unwrap();
     let inside = [0..planes, 2..rows - 2, 2..columns - 2];
     q.run(inside, blurred(2, &on_device, &mut y)).unwrap().wait().unwrap();
     let y = y.to_vec().unwrap();
@@ -274,7 +274,7 @@ fn strips_end_where_checks_begin() {
         }
         assert_eq!(y[at(z, r, c)].to_bits(), f64::to_bits(sum), "{z} {r} {c}");
     }
-    let mut y = rt.buffer::<f64, 3, 1>(grid).unwrap();
+    let mut y = rt.buffer::<f64, 3>(grid).unwrap();
     let beyond = q.run([0..planes, 2..rows - 2, 1..columns - 2], blurred(2, &on_device, &mut y));
     assert!(matches!(beyond.unwrap().wait(), Err(Error::Failed(_))));
 }

@@ -98,7 +98,7 @@ fn a_told_failure_is_no_line() {
         let event = fail(&q, "by status");
         end(&event);
         assert!(matches!(event.status(), folio::Status::Failed(_)));
-        let mut x = rt.buffer::<u32, 1, 1>(4).unwrap();
+        let mut x = rt.buffer::<u32, 1>(4).unwrap();
         q.submit(|cg| {
             let x = cg.discard(&mut x);
             cg.host_kernel([4], x, |_, _| panic!("in a kernel"));
@@ -106,7 +106,7 @@ fn a_told_failure_is_no_line() {
         })
         .unwrap();
         assert!(x.read().is_err());
-        let mut y = rt.buffer::<u32, 1, 1>(4).unwrap();
+        let mut y = rt.buffer::<u32, 1>(4).unwrap();
         q.submit(|cg| {
             let y = cg.discard(&mut y);
             cg.host_kernel([4], y, |_, _| panic!("in another"));
@@ -285,7 +285,7 @@ fn optimised_kernels_are_no_news() {
     let lines = said("optimised_kernels_are_no_news", false, || {
         let rt = builder().build().unwrap();
         let q = rt.queue().unwrap();
-        let mut x = rt.buffer::<u32, 1, 1>(100).unwrap();
+        let mut x = rt.buffer::<u32, 1>(100).unwrap();
         q.submit(|cg| {
             let x = cg.discard(&mut x);
             cg.host_kernel(100, x, |i, mut x| x.put(i, 1));

@@ -38,9 +38,9 @@ fn scatters(i: Item, at: In<u32>, y: Racy<f32>) {
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let (x, n) = (rt.buffer::<f32, 1, 1>(8)?, rt.buffer::<u32, 1, 1>(8)?);
-    let (mut y, mut v) = (rt.buffer::<f32, 1, 1>(8)?, vec![1.0f32; 8]);
-    let shared = rt.buffer::<f32, 1, 1>(8)?.into_shared();
+    let (x, n) = (rt.buffer::<f32, 1>(8)?, rt.buffer::<u32, 1>(8)?);
+    let (mut y, mut v) = (rt.buffer::<f32, 1>(8)?, vec![1.0f32; 8]);
+    let shared = rt.buffer::<f32, 1>(8)?.into_shared();
     // By value, by the other kind of reference, of the host.
     let _ = saxpy(2.0, x, &mut y);
     let _ = saxpy(2.0, &x, &y);

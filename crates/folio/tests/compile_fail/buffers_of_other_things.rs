@@ -3,9 +3,9 @@ use folio::prelude::*;
 use std::sync::Arc;
 
 fn makes(rt: &Runtime, rows: u32, shared: Arc<Vec<f32>>) -> folio::Result<()> {
-    rt.buffer::<f32, 1, 1>([2, 3])?;
-    rt.buffer::<f32, 1, 1>(rows)?;
-    rt.buffer::<f32, 2, 1>([rows, 3])?;
+    rt.buffer::<f32, 1>([2, 3])?;
+    rt.buffer::<f32, 1>(rows)?;
+    rt.buffer::<f32, 2>([rows, 3])?;
     rt.buffer_from::<f32, 2>(&[1.0; 6])?;
     rt.buffer_from(&shared)?;
     Ok(())

@@ -8,11 +8,11 @@ fn saxpy(i: Item, a: f32, x: In<f32>, y: InOut<f32>) {
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let x = rt.buffer::<f32, 2, 1>([8, 8])?;
-    let mut y = rt.buffer::<f32, 1, 1>(8)?;
+    let x = rt.buffer::<f32, 2>([8, 8])?;
+    let mut y = rt.buffer::<f32, 1>(8)?;
     let q = rt.queue()?;
     q.run(8, saxpy(2.0, &x, &mut y))?;
-    let x = rt.buffer::<f32, 1, 1>(8)?;
+    let x = rt.buffer::<f32, 1>(8)?;
     q.run([8, 8], saxpy(2.0, &x, &mut y))?;
     Ok(())
 }

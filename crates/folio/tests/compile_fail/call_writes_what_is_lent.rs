@@ -8,7 +8,7 @@ fn saxpy(i: Item, a: f32, x: In<f32>, y: InOut<f32>) {
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let (x, mut y) = (rt.buffer::<f32, 1, 1>(8)?, rt.buffer::<f32, 1, 1>(8)?);
+    let (x, mut y) = (rt.buffer::<f32, 1>(8)?, rt.buffer::<f32, 1>(8)?);
     let q = rt.queue()?;
     q.run(8, saxpy(2.0, &y, &x))?;
     q.run(8, saxpy(2.0, &y, &mut y))?;

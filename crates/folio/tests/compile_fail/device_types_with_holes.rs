@@ -54,7 +54,7 @@ struct Packed {
 }
 
 fn buffers_of_pairs(rt: &folio::Runtime) {
-    let _ = rt.buffer::<[Pair<u8, u32>; 3], 1, 1>(5);
+    let _ = rt.buffer::<[Pair<u8, u32>; 3], 1>(5);
 }
 
 fn main() {}

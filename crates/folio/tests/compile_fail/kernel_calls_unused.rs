@@ -9,7 +9,7 @@ fn doubles(i: Item, y: InOut<f32>) {
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut y = rt.buffer::<f32, 1, 1>(8)?;
+    let mut y = rt.buffer::<f32, 1>(8)?;
     doubles(&mut y);
     Ok(())
 }

@@ -12,9 +12,9 @@ struct Plain {
 }
 
 fn arguments(q: &Queue, rt: &Runtime) -> folio::Result<()> {
-    let (x, mut y) = (rt.buffer_from(&[1.0f64; 100])?, rt.buffer::<f32, 1, 1>(100)?);
+    let (x, mut y) = (rt.buffer_from(&[1.0f64; 100])?, rt.buffer::<f32, 1>(100)?);
     q.run(100, saxpy(2.0, &x, &mut y))?;
-    let grid = rt.buffer::<f32, 2, 1>([10, 10])?;
+    let grid = rt.buffer::<f32, 2>([10, 10])?;
     q.run(100, saxpy(2.0, &grid, &mut y))?;
     Ok(())
 }
@@ -30,7 +30,7 @@ fn dimensions(q: &Queue, x: &Buffer<f32>, y: &mut Buffer<f32>) -> folio::Result<
 
 fn elements(rt: &Runtime) -> folio::Result<()> {
     let copied = rt.buffer_from(&[Plain { a: 1.0 }; 10])?;
-    let made = rt.buffer::<Plain, 1, 1>(10)?;
+    let made = rt.buffer::<Plain, 1>(10)?;
     println!("{}", made.len());
     Ok(())
 }

@@ -3,8 +3,8 @@ use folio::prelude::*;
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let x = rt.buffer::<u32, 1, 1>(8)?;
-    let mut y = rt.buffer::<f32, 1, 1>(8)?;
+    let x = rt.buffer::<u32, 1>(8)?;
+    let mut y = rt.buffer::<f32, 1>(8)?;
     rt.queue()?.submit(|cg| {
         cg.copy(&x, &mut y);
         Ok(())

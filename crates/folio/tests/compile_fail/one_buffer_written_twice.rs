@@ -3,7 +3,7 @@ use folio::prelude::*;
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut x = rt.buffer::<f32, 1, 1>(8)?;
+    let mut x = rt.buffer::<f32, 1>(8)?;
     let parts = (x.slice_mut([0], [5])?, x.slice_mut([3], [5])?);
     rt.queue()?.submit(|cg| {
         let (a, b) = (cg.write(parts.0), cg.write(parts.1));

@@ -3,7 +3,7 @@ use folio::prelude::*;
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut x = rt.buffer::<f32, 1, 1>(8)?;
+    let mut x = rt.buffer::<f32, 1>(8)?;
     rt.queue()?.submit(|cg| {
         let x = cg.discard(&mut x);
         cg.host_kernel([8], x, |i, mut x| x.put(7 - i.index(), 1.0));

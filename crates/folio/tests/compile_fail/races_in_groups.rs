@@ -98,7 +98,7 @@ fn anyone(i: Item, y: Racy<i32>) {
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut y = rt.buffer::<i32, 1, 1>(8)?;
+    let mut y = rt.buffer::<i32, 1>(8)?;
     rt.queue()?.run(8, anyone(&mut y))?;
     Ok(())
 }

@@ -83,7 +83,7 @@ fn by_a_function(i: Item, y: Out<i32>) {
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut y = rt.buffer::<i32, 1, 1>(8)?;
+    let mut y = rt.buffer::<i32, 1>(8)?;
     let q = rt.queue()?;
     q.run([2, 4], neighbour(&mut y))?;
     let made = Item::<1> { index: [3] };

@@ -3,7 +3,7 @@ use folio::prelude::*;
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut x = rt.buffer::<f32, 1, 1>(8)?;
+    let mut x = rt.buffer::<f32, 1>(8)?;
     let part = x.slice([0], [4])?;
     rt.queue()?.submit(|cg| {
         let (a, b) = (cg.read_write(&mut x), cg.read(part));

@@ -92,7 +92,7 @@ fn of_refused_types(i: Item, x: In<WithoutLayout>, y: Out<f32>) {
 fn main() -> folio::Result<()> {
     let (rt, v) = (folio::runtime()?, vec![1.0f32; 8]);
     let q = rt.queue()?;
-    let (x, mut y) = (rt.buffer::<f32, 1, 1>(8)?, rt.buffer::<f32, 1, 1>(8)?);
+    let (x, mut y) = (rt.buffer::<f32, 1>(8)?, rt.buffer::<f32, 1>(8)?);
     q.run(8, closures(&x, &mut y))?;
     q.run([8, 8], generic::<f32, 5>(&x, (1.0, 2.0), &mut y))?;
     q.submit(|cg| {
@@ -102,7 +102,7 @@ fn main() -> folio::Result<()> {
     closures::host(8, &v, &mut [1.0])?;
     let sum = Pair::new(called(1.0) + 1.0) + Pair { a: 1.0, b: 2.0 };
     println!("{}", sum.by_reference(sum) + sum.fine());
-    let records = rt.buffer::<WithoutLayout, 1, 1>(8)?;
+    let records = rt.buffer::<WithoutLayout, 1>(8)?;
     q.run(8, of_refused_types(&records, &mut y))?;
     Ok(())
 }

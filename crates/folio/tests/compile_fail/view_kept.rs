@@ -6,7 +6,7 @@ thread_local!(static KEPT: RefCell<Vec<ClosureOut<'static, f32>>> = const { RefC
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;
-    let mut x = rt.buffer::<f32, 1, 1>(8)?;
+    let mut x = rt.buffer::<f32, 1>(8)?;
     rt.queue()?.submit(|cg| {
         let x = cg.discard(&mut x);
         cg.host_kernel([8], x, |_, x| KEPT.with_borrow_mut(|kept| kept.push(x)));

@@ -214,7 +214,7 @@ pub(super) fn contraction_on_request(rig: &Rig) -> Outcome {
     ensure!(once != twice, "the test's data tell nothing");
     for device in rig.rt.devices() {
         let (x, z) = (rig.rt.buffer_from(&a)?, rig.rt.buffer_from(&b)?);
-        let mut y = rig.rt.buffer::<f32, 1, 1>(a.len())?;
+        let mut y = rig.rt.buffer::<f32, 1>(a.len())?;
         rig.rt.queue_on(&device)?.run(y.range(), contracted(&x, &z, &mut y))?;
         let found = y.to_vec()?;
         let rust = device.info().caps.closures && found == twice;
@@ -282,13 +282,12 @@ pub(super) fn prices(rig: &Rig) -> Outcome {
         let spots: Vec<f64> = (0..n).map(price).collect();
         let strikes: Vec<f64> = (0..n).map(|k| price(k * 3 + 1)).collect();
         let (s, k) = (rig.rt.buffer_from(&spots)?, rig.rt.buffer_from(&strikes)?);
-        let (mut call, mut put) = (rig.rt.buffer::<f64, 1, 1>(n)?, rig.rt.buffer::<f64, 1, 1>(n)?);
+        let (mut call, mut put) = (rig.rt.buffer::<f64, 1>(n)?, rig.rt.buffer::<f64, 1>(n)?);
         q.run(n, black_scholes(0.02, &s, &k, &mut call, &mut put))?;
         let narrow = |all: &[f64]| all.iter().map(|x| *x as f32).collect::<Vec<_>>();
         let s = rig.rt.buffer_from(narrow(&spots))?;
         let k = rig.rt.buffer_from(narrow(&strikes))?;
-        let (mut call32, mut put32) =
-            (rig.rt.buffer::<f32, 1, 1>(n)?, rig.rt.buffer::<f32, 1, 1>(n)?);
+        let (mut call32, mut put32) = (rig.rt.buffer::<f32, 1>(n)?, rig.rt.buffer::<f32, 1>(n)?);
         q.run(n, black_scholes(0.02f32, &s, &k, &mut call32, &mut put32))?;
         let (call, put) = (call.to_vec()?, put.to_vec()?);
         let (call32, put32) = (call32.to_vec()?, put32.to_vec()?);
@@ -342,8 +341,8 @@ macro_rules! functions {
                 let q = rig.on(at)?;
                 let wide = (rig.rt.buffer_from(&x)?, rig.rt.buffer_from(&other)?);
                 let single = (rig.rt.buffer_from(&x32)?, rig.rt.buffer_from(&other32)?);
-                let mut y = rig.rt.buffer::<f64, 1, 1>(x.len())?;
-                let mut z = rig.rt.buffer::<f32, 1, 1>(x.len())?;
+                let mut y = rig.rt.buffer::<f64, 1>(x.len())?;
+                let mut z = rig.rt.buffer::<f32, 1>(x.len())?;
                 $(
                     q.run(y.range(), $kernel(&wide.0, &mut y))?;
                     q.run(z.range(), $kernel(&single.0, &mut z))?;

@@ -68,7 +68,7 @@ pub(super) fn launches_without_checks(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from((0..20).collect::<Vec<i32>>())?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(20)?;
+        let mut y = rig.rt.buffer::<i32, 1>(20)?;
         q.run(10, averages(4, &x, &mut y))?;
         q.run(10..18, averages(2, &x, &mut y))?;
         ensure_eq!(y.to_vec()?[8..12], [10, 11, 11, 12]);
@@ -112,7 +112,7 @@ pub(super) fn checks_of_functions_are_found(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[8; 10])?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(10)?;
+        let mut y = rig.rt.buffer::<i32, 1>(10)?;
         let (_, left) = refused(q.run(10, shares(2, &x, &mut y)))?;
         ensure_eq!(left.len(), 1);
         ensure_eq!((&left[0].kind, left[0].site.line), (&CheckKind::Division, 36));
@@ -122,7 +122,7 @@ pub(super) fn checks_of_functions_are_found(rig: &Rig) -> Outcome {
 
 pub(super) fn checks_are_reported(rig: &Rig) -> Outcome {
     let (at, x) = (rig.rt.buffer_from(&[0u32; 10])?, rig.rt.buffer_from(&[8; 10])?);
-    let mut y = rig.rt.buffer::<i32, 1, 1>(10)?;
+    let mut y = rig.rt.buffer::<i32, 1>(10)?;
     let left = gathers(2, &at, &x, &mut y).checks(10)?;
     let any = (0, u32::MAX.into());
     ensure_eq!(

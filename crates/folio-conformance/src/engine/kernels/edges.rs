@@ -74,7 +74,7 @@ pub(super) fn folds_at_their_edges(rig: &Rig) -> Outcome {
     }
     for at in 0..rig.rt.devices().len() {
         let (x, y) = (rig.rt.buffer_from(&[-0f32; 300])?, rig.rt.buffer_from(&[1f32; 300])?);
-        let mut sum = rig.rt.buffer::<f32, 1, 1>(1)?;
+        let mut sum = rig.rt.buffer::<f32, 1>(1)?;
         rig.on(at)?.run(300, dot(&x, &y, &mut sum))?;
         ensure_eq!(sum.to_vec()?[0].to_bits(), (-0f32).to_bits());
     }
@@ -106,7 +106,7 @@ pub(super) fn the_largest_indices(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[1.0f32, 2.0, 3.0])?;
-        let mut y = rig.rt.buffer::<f32, 1, 1>(1)?;
+        let mut y = rig.rt.buffer::<f32, 1>(1)?;
         q.run(1, gathers(&rig.rt.buffer_from(&[2])?, &x, &mut y))?;
         ensure_eq!(y.to_vec()?, [3.0]);
         for index in [3, i32::MAX, i32::MIN, -1] {
@@ -125,7 +125,7 @@ pub(super) fn the_largest_indices(rig: &Rig) -> Outcome {
         q.run(2..3, at_distance(usize::MAX, &n, &mut o))?;
         ensure_eq!(o.slice([2], [1])?.to_vec()?, [6]);
         // A number in an array is not looked at when it runs; one beyond it is.
-        let mut l = rig.rt.buffer::<i32, 1, 1>(1)?;
+        let mut l = rig.rt.buffer::<i32, 1>(1)?;
         q.run(1, beyond_an_array(&rig.rt.buffer_from(&[4])?, &mut l))?;
         ensure_eq!(l.to_vec()?, [7]);
         let event = q.run(1, beyond_an_array(&rig.rt.buffer_from(&[3])?, &mut l))?;

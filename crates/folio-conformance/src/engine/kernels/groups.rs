@@ -265,7 +265,7 @@ pub(super) fn reductions_of_all_sizes(rig: &Rig) -> Outcome {
         let n = (seed >> 33) as usize % all.len() + 1;
         let wanted = in_order(&all[..n]);
         let q = rig.on(round % rig.rt.devices().len())?;
-        let mut sum = rig.rt.buffer::<f32, 1, 1>(1)?;
+        let mut sum = rig.rt.buffer::<f32, 1>(1)?;
         q.run(n, dot(&x, &ones, &mut sum))?;
         ensure_eq!(sum.to_vec()?[0].to_bits(), wanted.to_bits(), "{n} values");
     }
@@ -381,17 +381,17 @@ pub(super) fn groups_may_be_left(rig: &Rig) -> Outcome {
 
 pub(super) fn group_sizes_are_checked(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
-    let (x, mut y) = (rig.rt.buffer_from(&[1; 12])?, rig.rt.buffer::<i32, 1, 1>(12)?);
+    let (x, mut y) = (rig.rt.buffer_from(&[1; 12])?, rig.rt.buffer::<i32, 1>(12)?);
     refused!(q.run(12, leaves(&x, &mut y)), Error::GroupSize { .. });
     refused!(q.run(Items::from(12).groups([5]), leaves(&x, &mut y)), Error::GroupSize { .. });
     refused!(q.run(Items::from(12).groups([0]), leaves(&x, &mut y)), Error::GroupSize { .. });
-    let mut keys = rig.rt.buffer::<u32, 1, 1>(128)?;
+    let mut keys = rig.rt.buffer::<u32, 1>(128)?;
     refused!(q.run(Items::from(128).groups([32]), bitonic(&mut keys)), Error::GroupSize { .. });
     refused!(q.run(100, bitonic(&mut keys)), Error::GroupSize { .. });
     let call = dot(&rig.rt.buffer(4)?, &rig.rt.buffer(4)?, rig.rt.buffer(1)?.slice_mut([0], [1])?);
     refused!(q.run(Items::from(4).groups([2]), call), Error::GroupSize { .. });
     // Owners that the argument does not have.
-    let mut bins = rig.rt.buffer::<f32, 1, 1>(1)?;
+    let mut bins = rig.rt.buffer::<f32, 1>(1)?;
     let call = folds(
         &rig.rt.buffer(8)?,
         &rig.rt.buffer(8)?,
@@ -401,7 +401,7 @@ pub(super) fn group_sizes_are_checked(rig: &Rig) -> Outcome {
         &mut rig.rt.buffer(8)?,
     );
     refused!(q.run(Items::from(8).groups([4]), call), Error::LaunchTooLarge { .. });
-    let mut none = rig.rt.buffer::<f32, 1, 1>(0)?;
+    let mut none = rig.rt.buffer::<f32, 1>(0)?;
     let call = dot(&rig.rt.buffer(4)?, &rig.rt.buffer(4)?, &mut none);
     refused!(q.run(4, call), Error::NoElement { .. });
     let mut rows = rig.rt.buffer([2, 3])?;
@@ -429,7 +429,7 @@ fn far_too_much(g: Group, tile: Local<[u64; 1 << 16], 65536>, y: Out<u32>) {
 }
 
 pub(super) fn local_memory_has_a_limit(rig: &Rig) -> Outcome {
-    let (q, mut y) = (rig.rt.queue()?, rig.rt.buffer::<u32, 1, 1>(8)?);
+    let (q, mut y) = (rig.rt.queue()?, rig.rt.buffer::<u32, 1>(8)?);
     let result = q.run(Items::from(8).groups([4]), far_too_much(&mut y));
     let cause = match result {
         Err(Error::Kernel { cause, .. }) => cause,

@@ -52,7 +52,7 @@ pub(super) fn kernels_are_prepared_once(rig: &Rig) -> Outcome {
             "{wrong:?}"
         );
         ensure_eq!(rig.rt.counters(), before, "nothing has run");
-        let mut y = rig.rt.buffer::<u32, 2, 1>([4, 1])?;
+        let mut y = rig.rt.buffer::<u32, 2>([4, 1])?;
         q.run(y.range(), rows(&mut y))?;
         ensure_eq!(y.to_vec()?, [0, 3, 6, 9]);
     }
@@ -66,16 +66,16 @@ pub(super) fn kernels_are_prepared_once(rig: &Rig) -> Outcome {
 pub(super) fn more_blocks_than_a_grid_has(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let mut y = rig.rt.buffer::<u32, 2, 1>([600_000, 1])?;
+        let mut y = rig.rt.buffer::<u32, 2>([600_000, 1])?;
         q.run(y.range(), rows(&mut y))?;
         let wrong = y.to_vec()?.into_iter().enumerate().find(|(k, v)| *v as usize != k * 3);
         ensure_eq!(wrong, None, "rows");
-        let mut y = rig.rt.buffer::<u32, 3, 1>([140_001, 1, 1])?;
+        let mut y = rig.rt.buffer::<u32, 3>([140_001, 1, 1])?;
         q.run([1..140_001, 0..1, 0..1], slices(&mut y))?;
         let found = y.to_vec()?.into_iter().enumerate();
         let wrong = { found }.find(|(k, v)| *v as usize != k * 7);
         ensure_eq!(wrong, None, "slices");
-        let mut y = rig.rt.buffer::<u32, 2, 1>([140_000, 2])?;
+        let mut y = rig.rt.buffer::<u32, 2>([140_000, 2])?;
         q.run(Items::from([140_000, 2]).groups([2, 1]), groups_of_rows(&mut y))?;
         let wanted = |k: usize| (k / 2) * 100 + (k % 2) * 10 + (k / 2 % 2) * 3;
         let wrong = y.to_vec()?.into_iter().enumerate().find(|(k, v)| *v as usize != wanted(*k));
@@ -101,7 +101,7 @@ macro_rules! sixty_four {
             $(let _ = stringify!($name); factor = factor.wrapping_mul(3).wrapping_add(1);)*
             for at in 0..rig.rt.devices().len() {
                 $(let $name = rig.rt.buffer_from((&values, shape))?;)*
-                let mut y = rig.rt.buffer::<i64, 3, 1>(shape)?;
+                let mut y = rig.rt.buffer::<i64, 3>(shape)?;
                 rig.on(at)?.run(y.range(), sixty_four_boxes($(&$name,)* &mut y))?;
                 let wanted: Vec<i64> =
                     values.iter().map(|v| i64::from(*v).wrapping_mul(factor)).collect();
@@ -127,7 +127,7 @@ fn combines(g: Group, x: In<f32>, held: Local<f32, 12_288>, y: Out<f32>) {
 pub(super) fn groups_combine_beside_large_local_memory(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let x = rig.rt.buffer_from((0..256).map(|k| k as f32).collect::<Vec<_>>())?;
-        let mut y = rig.rt.buffer::<f32, 1, 1>(256)?;
+        let mut y = rig.rt.buffer::<f32, 1>(256)?;
         let sums: [f32; 2] = [8128.0, 24_512.0];
         match rig.on(at)?.run(Items::from(256).groups([128]), combines(&x, &mut y)) {
             Ok(_) => {
@@ -175,7 +175,7 @@ pub(super) fn groups_have_a_limit(rig: &Rig) -> Outcome {
     const VAST: usize = 1 << 40;
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let (mut y, mut total) = (rig.rt.buffer::<u64, 1, 1>(1)?, rig.rt.buffer::<u64, 1, 1>(1)?);
+        let (mut y, mut total) = (rig.rt.buffer::<u64, 1>(1)?, rig.rt.buffer::<u64, 1>(1)?);
         let in_one_group = |n: usize, nth: usize, y: &mut Buffer<u64>, total: &mut Buffer<u64>| {
             let items = Items::from(n).groups([n]);
             match nth {

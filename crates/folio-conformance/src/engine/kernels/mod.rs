@@ -147,7 +147,7 @@ fn brought(rig: &Rig, launch: impl FnOnce(&Queue, &Buffer<i32>) -> Outcome) -> R
 /// KRN-09
 fn halos_are_derived(rig: &Rig) -> Outcome {
     let moved = brought(rig, |q, x| {
-        let mut y = rig.rt.buffer::<i32, 1, 1>(100)?;
+        let mut y = rig.rt.buffer::<i32, 1>(100)?;
         q.run(40..50, neighbours(x, &mut y))?;
         ensure_eq!(y.to_vec()?[38..52], [0, 0, 2, 2, 2, 2, 2, 2, 2, 2, 2, 2, 0, 0]);
         Ok(())
@@ -161,7 +161,7 @@ fn halos_in_two_dimensions(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let page = BufferOptions::new().page([1, 1]);
     let x = rig.rt.buffer_with(((0..100).collect::<Vec<i32>>(), [10, 10]), page)?;
-    let mut y = rig.rt.buffer::<i32, 2, 1>([10, 10])?;
+    let mut y = rig.rt.buffer::<i32, 2>([10, 10])?;
     q.run([3..5, 1..10], diagonal(&x, &mut y))?;
     let rows = y.to_vec()?;
     ensure_eq!(rows[30..32], [0, 20]);
@@ -175,7 +175,7 @@ fn rows_are_read_where_they_are_indexed(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let page = BufferOptions::new().page([1, 10]);
     let m = rig.rt.buffer_with(((0..100).collect::<Vec<i32>>(), [10, 10]), page)?;
-    let mut sums = rig.rt.buffer::<i32, 1, 1>(10)?;
+    let mut sums = rig.rt.buffer::<i32, 1>(10)?;
     q.run(2..4, row_sums(&m, &mut sums))?;
     ensure_eq!(sums.to_vec()?[1..5], [0, 245, 345, 0]);
     ensure_eq!(m.counters().host_to_device.bytes, 2 * 10 * 4);
@@ -184,14 +184,14 @@ fn rows_are_read_where_they_are_indexed(rig: &Rig) -> Outcome {
 
 fn scalars_and_extents_place_reads(rig: &Rig) -> Outcome {
     let moved = brought(rig, |q, x| {
-        let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
+        let mut y = rig.rt.buffer::<i32, 1>(4)?;
         q.run(4, at_distance(50, x, &mut y))?;
         ensure_eq!(y.to_vec()?, [50, 51, 52, 53]);
         Ok(())
     })?;
     ensure_eq!(moved, 4);
     let moved = brought(rig, |q, x| {
-        let mut y = rig.rt.buffer::<i32, 1, 1>(4)?;
+        let mut y = rig.rt.buffer::<i32, 1>(4)?;
         q.run(1..4, reversed(x, &mut y))?;
         ensure_eq!(y.to_vec()?, [0, 98, 97, 96]);
         Ok(())
@@ -202,7 +202,7 @@ fn scalars_and_extents_place_reads(rig: &Rig) -> Outcome {
 
 fn what_is_not_read_is_not_moved(rig: &Rig) -> Outcome {
     let moved = brought(rig, |q, x| {
-        let mut y = rig.rt.buffer::<u64, 1, 1>(2)?;
+        let mut y = rig.rt.buffer::<u64, 1>(2)?;
         q.run(2, lengths(x, &mut y))?;
         ensure_eq!(y.to_vec()?, [100, 100]);
         Ok(())
@@ -216,7 +216,7 @@ fn data_dependent_indices_read_everything(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let x = paged(&rig.rt, &(0..100).map(|n| n as f32).collect::<Vec<f32>>())?;
     let at = rig.rt.buffer_from(&[7, 70])?;
-    let mut y = rig.rt.buffer::<f32, 1, 1>(2)?;
+    let mut y = rig.rt.buffer::<f32, 1>(2)?;
     q.run(2, gathers(&at, &x, &mut y))?;
     ensure_eq!(y.to_vec()?, [7.0, 70.0]);
     ensure_eq!(x.counters().host_to_device.bytes, 400);
@@ -247,7 +247,7 @@ fn items_have_their_positions(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from((&[1; 60], [3, 4, 5]))?;
-        let mut y = rig.rt.buffer::<i32, 3, 1>([3, 4, 5])?;
+        let mut y = rig.rt.buffer::<i32, 3>([3, 4, 5])?;
         q.run([1..3, 2..3, 3..5], shifted(&x, &mut y))?;
         let y = y.to_vec()?;
         for (k, value) in y.into_iter().enumerate() {
@@ -291,7 +291,7 @@ fn parts_count_from_their_beginning(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = paged(&rig.rt, &(0..20).collect::<Vec<i32>>())?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(20)?;
+        let mut y = rig.rt.buffer::<i32, 1>(20)?;
         q.run(1..3, neighbours(x.slice([5], [4])?, y.slice_mut([10], [5])?))?;
         q.run(4, reversed(x.slice([5], [4])?, y.slice_mut([16], [4])?))?;
         ensure_eq!(y.to_vec()?[10..], [0, 2, 2, 0, 0, 0, 8, 7, 6, 5]);
@@ -305,13 +305,13 @@ fn arguments_of_all_kinds(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[1, 2, 3, 4])?.into_shared();
-        let mut y = rig.rt.buffer::<i32, 1, 1>(4)?.into_shared();
+        let mut y = rig.rt.buffer::<i32, 1>(4)?.into_shared();
         q.run(4, copies(&x, &y))?;
         q.run(4, counts(&mut y))?;
         ensure_eq!(y.to_vec()?, [2, 3, 4, 5]);
         let mut usm = rig.rt.usm::<i32>(&q.device(), UsmKind::Device, 4)?;
         q.run(4, copies(&y, &mut usm))?;
-        let (mut low, high) = (rig.rt.buffer::<i32, 1, 1>(4)?, usm.slice(2, 2)?);
+        let (mut low, high) = (rig.rt.buffer::<i32, 1>(4)?, usm.slice(2, 2)?);
         let (a, _) = low.split_at_mut(2)?;
         q.run(2, copies(high, a))?;
         ensure_eq!(low.to_vec()?, [4, 5, 0, 0]);
@@ -370,14 +370,14 @@ fn affine_reads_out_of_bounds(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from(&[1; 10])?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(10)?;
+        let mut y = rig.rt.buffer::<i32, 1>(10)?;
         let event = q.run(1..10, neighbours(&x, &mut y))?;
         let (failure, first) = violation(event.wait())?;
         ensure_eq!(failure.label(), "neighbours");
         ensure_eq!(first.kernel, "neighbours");
         ensure_eq!(bounds(event.wait())?, ("x".to_owned(), vec![10], vec![10]));
         let m = rig.rt.buffer_from((&[1; 12], [3, 4]))?;
-        let mut n = rig.rt.buffer::<i32, 2, 1>([3, 4])?;
+        let mut n = rig.rt.buffer::<i32, 2>([3, 4])?;
         let event = q.run([1..2, 0..3], diagonal(&m, &mut n))?;
         ensure_eq!(bounds(event.wait())?, ("x".to_owned(), vec![0, -1], vec![3, 4]));
         let event = q.run(4, at_distance(usize::MAX, &x, &mut y))?;
@@ -407,7 +407,7 @@ fn arrays_out_of_bounds(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let indices = rig.rt.buffer_from(&[0, 1, 3])?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(3)?;
+        let mut y = rig.rt.buffer::<i32, 1>(3)?;
         let event = q.run(3, array(&indices, &mut y))?;
         ensure_eq!(bounds(event.wait())?, (String::new(), vec![3], vec![3]));
     }
@@ -418,7 +418,7 @@ fn arrays_out_of_bounds(rig: &Rig) -> Outcome {
 fn panics_have_messages(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(5)?;
+        let mut y = rig.rt.buffer::<i32, 1>(5)?;
         let (failure, violation) = violation(q.run(5, panics(&mut y))?.wait())?;
         ensure_eq!(violation.kind, ViolationKind::Assertion);
         ensure_eq!(violation.site.message.as_deref(), Some("two is too many"));
@@ -434,7 +434,7 @@ fn failures_poison_what_was_written_until_it_is_overwritten(rig: &Rig) -> Outcom
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let (x, zero) = (rig.rt.buffer_from(&[6, 7])?, rig.rt.buffer_from(&[3, 0])?);
-        let (mut y, mut z) = (rig.rt.buffer::<i32, 1, 1>(2)?, rig.rt.buffer::<i32, 1, 1>(2)?);
+        let (mut y, mut z) = (rig.rt.buffer::<i32, 1>(2)?, rig.rt.buffer::<i32, 1>(2)?);
         q.run(2, divides(&x, &zero, &mut y))?;
         let after = q.run(2, copies(&y, &mut z))?;
         let (root, first) = violation(after.wait())?;
@@ -463,7 +463,7 @@ fn generic_code_is_made_once(_: &Rig) -> Outcome {
 fn nothing_to_compute_is_nothing_done(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let x = rig.rt.buffer_from(&[1, 2])?;
-    let mut y = rig.rt.buffer::<i32, 1, 1>(2)?;
+    let mut y = rig.rt.buffer::<i32, 1>(2)?;
     let before = rig.rt.counters();
     q.run(0, copies(&x, &mut y))?.wait()?;
     q.run(1..1, counts(&mut y))?.wait()?;

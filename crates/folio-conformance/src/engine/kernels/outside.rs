@@ -80,7 +80,7 @@ pub(super) fn reads_by_data_in_two_dimensions(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;
         let x = rig.rt.buffer_from((&[1; 30], [5, 6]))?;
-        let mut y = rig.rt.buffer::<i32, 1, 1>(2)?;
+        let mut y = rig.rt.buffer::<i32, 1>(2)?;
         // Within the buffer, and within the part's number of elements; but beyond its columns.
         for (place, wanted) in [([1, 3], vec![1, 3]), ([3, 0], vec![3, 0]), ([-1, 1], vec![-1, 1])]
         {

@@ -211,7 +211,7 @@ fn too_large_an_element(i: Item, x: In<[u32; 16_385]>, y: Out<u32>) {
 /// A thread's stack holds what is in variables, so that is told, and not tried.
 pub(super) fn variables_have_a_limit(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
-        let (q, mut y) = (rig.on(at)?, rig.rt.buffer::<u32, 1, 1>(1)?);
+        let (q, mut y) = (rig.on(at)?, rig.rt.buffer::<u32, 1>(1)?);
         let x = rig.rt.buffer_from(&[[1u32; 16_385]])?;
         let all = [
             (q.run(1, too_large(&mut y)), 1u64 << 36),

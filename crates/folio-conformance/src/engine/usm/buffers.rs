@@ -118,7 +118,7 @@ pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
             let part = further(usm.pointer(), 32)?;
             let before = rig.rt.counters();
             // SAFETY: `usm` lives longer, and is not used meanwhile.
-            let mut x = unsafe { part.buffer::<u32, 1>(&rig.rt, 16, true)? };
+            let mut x = unsafe { part.buffer::<u32>(&rig.rt, 16, true)? };
             add_one(&q, &mut x)?;
             ensure_eq!(rig.rt.counters().transfers(), before.transfers());
             let want: Vec<u32> = (9..25).collect();
@@ -129,10 +129,10 @@ pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
             ensure_eq!((found[7], found[8], found[23], found[24]), (7, 9, 24, 24));
             // Empty: it reads as zero, wherever.
             // SAFETY: as above.
-            let x = unsafe { usm.pointer().buffer::<u32, 1>(&rig.rt, 32, false)? };
+            let x = unsafe { usm.pointer().buffer::<u32>(&rig.rt, 32, false)? };
             ensure_eq!(x.to_vec()?, [0; 32]);
             // SAFETY: as above.
-            let mut x = unsafe { part.buffer::<u32, 1>(&rig.rt, 4, false)? };
+            let mut x = unsafe { part.buffer::<u32>(&rig.rt, 4, false)? };
             add_one(&q, &mut x)?;
             ensure_eq!(x.to_vec()?, [1; 4]);
             rig.rt.wait()?;
@@ -140,7 +140,7 @@ pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
         let mut own = vec![5u32; 8];
         let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 32);
         // SAFETY: `own` lives longer, and is not used meanwhile.
-        let mut x = unsafe { host.buffer::<u32, 1>(&rig.rt, 8, true)? };
+        let mut x = unsafe { host.buffer::<u32>(&rig.rt, 8, true)? };
         add_one(&q, &mut x)?;
         q.submit(|cg| {
             cg.update_host(&x);
@@ -159,7 +159,7 @@ pub(super) fn memory_of_two_owners_in_one_command(rig: &Rig) -> Outcome {
     let over = |at: UsmPtr, len: usize| {
         // SAFETY: what the memory belongs to lives longer, and no two commands that use it run at
         // the same time.
-        unsafe { at.buffer::<i32, 1>(&rig.rt, len, true) }
+        unsafe { at.buffer::<i32>(&rig.rt, len, true) }
     };
     for device in rig.rt.devices() {
         let q = rig.rt.queue_on(&device)?;
@@ -285,7 +285,7 @@ pub(super) fn an_allocation_is_given(rig: &Rig) -> Outcome {
         cg.after(&held).copy_from_slice(&[3; 8], &mut busy);
         Ok(())
     })?;
-    let mut y = rig.rt.buffer::<i32, 1, 1>(8)?;
+    let mut y = rig.rt.buffer::<i32, 1>(8)?;
     let Err((error, busy)) = y.give_allocation(busy) else {
         return Err(Stop::Failed("memory in use was given".into()));
     };

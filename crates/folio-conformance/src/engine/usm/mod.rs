@@ -155,7 +155,7 @@ fn allocations_of_every_kind(rig: &Rig) -> Outcome {
                     usm.write()?[0] = 1;
                     ensure_eq!(usm.read()?[..3], [1, 6, 7], "{kind:?} on {device:?}");
                 }
-                let mut out = rig.rt.buffer::<u64, 1, 1>(33)?;
+                let mut out = rig.rt.buffer::<u64, 1>(33)?;
                 q.submit(|cg| {
                     cg.copy(&usm, &mut out);
                     Ok(())

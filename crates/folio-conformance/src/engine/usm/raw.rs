@@ -115,7 +115,7 @@ pub(super) fn windows_are_copied_and_filled(rig: &Rig) -> Outcome {
             cg.fill(target.window_mut([6, 4], [2, 0], [3, 1])?, 99);
             Ok(())
         })?;
-        let mut out = rig.rt.buffer::<u32, 1, 1>(24)?;
+        let mut out = rig.rt.buffer::<u32, 1>(24)?;
         q.submit(|cg| {
             cg.copy(&target, &mut out);
             Ok(())

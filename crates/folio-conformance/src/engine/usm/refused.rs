@@ -72,7 +72,7 @@ pub(super) fn bad_raw_commands(rig: &Rig) -> Outcome {
     let event = q.submit(|cg| {
         // SAFETY: it is refused.
         unsafe { cg.copy_raw(at, to, [4]) };
-        cg.fill(&mut rig.rt.buffer::<u8, 1, 1>(1)?, 1);
+        cg.fill(&mut rig.rt.buffer::<u8, 1>(1)?, 1);
         Ok(())
     });
     refused!(event, Error::Actions { actions: 2, .. });
@@ -124,7 +124,7 @@ pub(super) fn bad_buffers_over_pointers(rig: &Rig) -> Outcome {
     let before = rig.rt.counters();
     let over = |at: UsmPtr, len: usize| {
         // SAFETY: `usm` lives longer than what is made here, which is dropped at once.
-        unsafe { at.buffer::<u32, 1>(&rig.rt, len, false) }.map(drop)
+        unsafe { at.buffer::<u32>(&rig.rt, len, false) }.map(drop)
     };
     refused!(over(at, 9), Error::Configuration { what: "buffer over USM", .. });
     refused!(over(further(at, 4)?, 8), Error::Configuration { what: "buffer over USM", .. });
@@ -211,7 +211,7 @@ pub(super) fn tasks_over_usm_that_has_moved_on(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     for kind in kinds(rig, &q.device())? {
         let Some((run, usm)) = with_task(rig, &q, kind)? else { continue };
-        let mut x = rig.rt.buffer::<u32, 1, 1>(8)?;
+        let mut x = rig.rt.buffer::<u32, 1>(8)?;
         x.give_allocation(usm).map_err(|(error, _)| error)?;
         refused!(q.run_graph(&run), Error::NotAccessible { .. });
         ensure_eq!(x.to_vec()?, [0; 8], "what it held does not count");
@@ -247,7 +247,7 @@ pub(super) fn misaligned_memory_is_not_given(rig: &Rig) -> Outcome {
     })?;
     other.wait()?;
     let usm = given.take_allocation(&q.device())?;
-    let mut x = rig.rt.buffer::<Wide, 1, 1>(4)?;
+    let mut x = rig.rt.buffer::<Wide, 1>(4)?;
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| {
         let x = cg.write(&mut x);
@@ -263,7 +263,7 @@ pub(super) fn misaligned_memory_is_not_given(rig: &Rig) -> Outcome {
     q.run_graph(&run)?.wait()?;
     ensure_eq!(bytes.to_vec()?[0], 1);
     // A buffer of bytes takes it.
-    let mut bytes = rig.rt.buffer::<u8, 1, 1>(256)?;
+    let mut bytes = rig.rt.buffer::<u8, 1>(256)?;
     bytes.give_allocation(usm).map_err(|(error, _)| error)?;
     Ok(())
 }

@@ -137,7 +137,7 @@ fn runtimes_of_vulkan_come_and_go() {
     let cycle = |turn: u64| {
         let rt = Runtime::builder().shared_backend(backend.clone()).build().unwrap();
         let q = rt.queue_on("vulkan").unwrap();
-        let mut x = rt.buffer::<i32, 1, 1>(1000).unwrap();
+        let mut x = rt.buffer::<i32, 1>(1000).unwrap();
         q.run(1000, grow(turn as i32, &mut x)).unwrap();
         assert_eq!(x.to_vec().unwrap(), [turn as i32; 1000], "cycle {turn}");
     };

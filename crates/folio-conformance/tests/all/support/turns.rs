@@ -55,8 +55,8 @@ pub fn failures_reach_all(rt: &Runtime) {
     let at: Vec<u32> = (0..n as u32).map(|k| if k == 700 { 5000 } else { k }).collect();
     let (at, x) = (rt.buffer_from(&at).unwrap(), rt.buffer_from(vec![1i32; n]).unwrap());
     for device in rt.devices() {
-        let mut y = rt.buffer::<i32, 1, 1>(n).unwrap();
-        let mut z = rt.buffer::<i32, 1, 1>(n).unwrap();
+        let mut y = rt.buffer::<i32, 1>(n).unwrap();
+        let mut z = rt.buffer::<i32, 1>(n).unwrap();
         let mut events =
             vec![rt.queue_on(&device).unwrap().run(n, picks(&at, &x, &mut y)).unwrap()];
         for other in rt.devices() {

@@ -348,7 +348,7 @@ mod tests {
         let null = Null { held: Some(Arc::default()), ..Null::new(1) };
         let rt = Runtime::builder().backend(null.clone()).build().unwrap();
         let q = rt.queue_on("null:0").unwrap();
-        let mut all = [rt.buffer::<u32, 1, 1>(4).unwrap(), rt.buffer::<u32, 1, 1>(4).unwrap()];
+        let mut all = [rt.buffer::<u32, 1>(4).unwrap(), rt.buffer::<u32, 1>(4).unwrap()];
         let mut submit = |at: usize| {
             q.submit(|cg| {
                 let x = cg.discard(&mut all[at]);
@@ -376,7 +376,7 @@ mod tests {
         let null = Null { held: Some(Arc::default()), ..Null::new(1) };
         let rt = Runtime::builder().backend(null.clone()).build().unwrap();
         let q = rt.queue_on("null:0").unwrap();
-        let [x, y, z] = [0; 3].map(|_| rt.buffer::<u32, 1, 1>(4).unwrap().into_shared());
+        let [x, y, z] = [0; 3].map(|_| rt.buffer::<u32, 1>(4).unwrap().into_shared());
         let copy = |from: &Shared<u32>, to: &Shared<u32>| {
             q.submit(|cg| {
                 let both = (cg.read(from), cg.discard(to));

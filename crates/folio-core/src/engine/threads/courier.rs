@@ -389,7 +389,7 @@ mod tests {
             let backend = Null { batches, held: Some(Arc::default()), ..Null::new(1) };
             let rt = Runtime::builder().backend(backend.clone()).build().unwrap();
             let q = rt.queue_on("null:0").unwrap();
-            let [mut x, mut y] = [0, 1].map(|_| rt.buffer::<u32, 1, 1>(4).unwrap());
+            let [mut x, mut y] = [0, 1].map(|_| rt.buffer::<u32, 1>(4).unwrap());
             let [first, _] = [&mut x, &mut y].map(|x| submit(&q, x, "").unwrap());
             // By this thread.
             let before = FLUSHES.get();
@@ -441,7 +441,7 @@ mod tests {
             rt.core.engine.reapers[0].pretend(true);
             engaged.courier.awake.store(true, Ordering::Relaxed);
             let q = rt.queue_on("null:0").unwrap();
-            let mut x = rt.buffer::<u32, 1, 1>(4).unwrap();
+            let mut x = rt.buffer::<u32, 1>(4).unwrap();
             let all: Vec<_> = (0..submitted + 3).map(|_| submit(&q, &mut x, "").unwrap()).collect();
             AWAITED.take();
             all[submitted as usize - 1].wait().unwrap();
@@ -462,7 +462,7 @@ mod tests {
         for courier in [None, Some(1)] {
             let rt = Runtime::builder().backend(Null { courier, ..Null::new(1) }).build().unwrap();
             let q = rt.queue_on("null:0").unwrap();
-            let mut all: Vec<_> = (0..40).map(|_| rt.buffer::<u32, 1, 1>(4).unwrap()).collect();
+            let mut all: Vec<_> = (0..40).map(|_| rt.buffer::<u32, 1>(4).unwrap()).collect();
             let mut submit = |at: usize, label: &str| submit(&q, &mut all[at], label).unwrap();
             (0..20).for_each(|at| drop(submit(at, "")));
             let failed = submit(20, PANICS);
@@ -490,7 +490,7 @@ mod tests {
         assert_eq!(couriers().count(), most_couriers(processors).min(DEVICES));
         for at in 0..DEVICES {
             let q = rt.queue_on(&format!("null:{at}")[..]).unwrap();
-            let mut x = rt.buffer::<u32, 1, 1>(4).unwrap();
+            let mut x = rt.buffer::<u32, 1>(4).unwrap();
             (0..100).for_each(|_| drop(submit(&q, &mut x, "").unwrap()));
             q.wait().unwrap();
         }

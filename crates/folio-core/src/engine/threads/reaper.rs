@@ -357,7 +357,7 @@ mod tests {
             let backend = Null { batches, held: Some(Arc::default()), ..Null::new(1) };
             let rt = crate::Runtime::builder().backend(backend.clone()).build().unwrap();
             let q = rt.queue_on("null:0").unwrap();
-            let mut x = rt.buffer::<u32, 1, 1>(4).unwrap();
+            let mut x = rt.buffer::<u32, 1>(4).unwrap();
             let mut submit = || {
                 q.submit(|g| {
                     let x = g.read_write(&mut x);
@@ -438,7 +438,7 @@ mod tests {
         engine.reapers[0].pretend(true);
         for (device, times) in [("null:0", 2), ("null:1", 1)] {
             let q = rt.queue_on(device).unwrap();
-            let mut x = rt.buffer::<u32, 1, 1>(4).unwrap();
+            let mut x = rt.buffer::<u32, 1>(4).unwrap();
             for _ in 0..times {
                 let submitted = q.submit(|g| {
                     let x = g.read_write(&mut x);
@@ -474,7 +474,7 @@ mod tests {
         let backend = Null { batches: true, held: Some(Arc::default()), ..Null::new(1) };
         let rt = crate::Runtime::builder().backend(backend.clone()).build().unwrap();
         let q = rt.queue_on("null:0").unwrap();
-        let mut x = rt.buffer::<u32, 1, 1>(4).unwrap();
+        let mut x = rt.buffer::<u32, 1>(4).unwrap();
         let mut stream = |len| {
             let submit = |_| {
                 q.submit(|g| {

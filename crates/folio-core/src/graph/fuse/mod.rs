@@ -429,10 +429,8 @@ mod tests {
         let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
         let device = &rt.devices()[0];
         let asked = |depth: u32| -> Result<u64> {
-            let (x, y) = (
-                rt.buffer::<u32, 1, 1>(4)?.into_shared(),
-                rt.buffer::<u32, 1, 1>(4)?.into_shared(),
-            );
+            let (x, y) =
+                (rt.buffer::<u32, 1>(4)?.into_shared(), rt.buffer::<u32, 1>(4)?.into_shared());
             let mut graph = rt.graph(device)?;
             for _ in 0..depth {
                 let inner = graph.finalize()?;

@@ -159,8 +159,8 @@ fn sums_of_blocks_with_a_border_are_those_of_whole_ones() {
     for shape in [[1, 1], [7, 9], [64, 130], [300, 257], [20_000, 5]] {
         let data = values(shape[0] * shape[1]);
         let x = rt.buffer_from((&data, shape)).unwrap();
-        let mut y = rt.buffer::<f32, 2, 1>(shape).unwrap();
-        let mut sums = [rt.buffer::<f32, 1, 1>(1).unwrap(), rt.buffer::<f32, 1, 1>(1).unwrap()];
+        let mut y = rt.buffer::<f32, 2>(shape).unwrap();
+        let mut sums = [rt.buffer::<f32, 1>(1).unwrap(), rt.buffer::<f32, 1>(1).unwrap()];
         q.run(shape, held_sum(&x, &mut y, &mut sums[0])).unwrap();
         q.run(shape, plain_sum(&y, &mut sums[1])).unwrap();
         let [cut, whole] = sums.map(|sum| sum.to_vec().unwrap()[0].to_bits());

@@ -7,7 +7,6 @@
 //! without a handler it is written to standard error when the runtime's last handle goes.
 
 use crate::allocator::AllocatorFault;
-use crate::engine::kernels::fused::blamed;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use folio_kernel::Violation;
 use folio_kernel::checks::Check;
@@ -654,7 +653,7 @@ impl From<HalError> for Cause {
     fn from(error: HalError) -> Cause {
         match error.kind {
             HalErrorKind::Panic(payload) => Cause::Panic(payload),
-            HalErrorKind::Violation(violation) => Cause::Kernel(blamed(violation)),
+            HalErrorKind::Violation(violation) => Cause::Kernel(violation),
             HalErrorKind::Task(error) => Cause::Task(error),
             _ => Cause::Backend(error),
         }

@@ -2,8 +2,8 @@
 //! and caches are. It runs when a program asks for it, and never by itself. What it found is on
 //! disk, where plans of later processes find it without being told.
 
-use crate::engine::kernels::fused::default_costs;
 use crate::error::Result;
+use crate::graph::fuse::default_costs;
 use crate::hal::{DeviceInfo, DeviceKind};
 use crate::queue::Queue;
 use crate::runtime::{DeviceRef, Runtime};

@@ -12,7 +12,7 @@ mod boxes;
 mod chains;
 mod conditional;
 mod conflicts;
-mod fuse;
+pub(crate) mod fuse;
 mod internal;
 mod kept;
 mod known;

@@ -4,7 +4,7 @@
 //! comes back by way of a depot.
 
 use crate::engine::foreign::Task;
-use crate::engine::kernels::chain::Fused;
+use crate::engine::kernels::fused::Fused;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::memory::RawMem;
 use crate::error::Label;
@@ -174,7 +174,7 @@ impl Launch {
         // As with functions, each launch has a kernel of its own: it has the state of reductions.
         let chain = self.fused.as_ref().and_then(|fused| fused.chain.as_ref());
         let kernel = match (chain, &self.kernel) {
-            (Some(chain), _) => Some(chain.native()?),
+            (Some(chain), _) => Some(chain.clone().native()?),
             (None, Some(kernel)) => Some(kernel.again()?),
             (None, None) => None,
         };

@@ -7,7 +7,7 @@
 //! owns the latest ones, too. So a program that makes the same graph again and again compiles it
 //! once.
 
-use crate::engine::kernels::fused::Blamed;
+use crate::engine::kernels::blame::Blame;
 use crate::hal::{Device, KernelHandle};
 use crate::panics::contain;
 use std::collections::{HashMap, VecDeque};
@@ -22,16 +22,16 @@ pub(crate) struct LoadedKernel {
     pub(crate) handle: KernelHandle,
     device: Arc<dyn Device>,
     /// Of a fused kernel: whose failures its failures are.
-    _blamed: Option<Blamed>,
+    pub(super) blame: Option<Blame>,
 }
 
 impl LoadedKernel {
     pub(crate) fn new(
         device: &Arc<dyn Device>,
         handle: KernelHandle,
-        blamed: Option<Blamed>,
+        blame: Option<Blame>,
     ) -> LoadedKernel {
-        LoadedKernel { handle, device: device.clone(), _blamed: blamed }
+        LoadedKernel { handle, device: device.clone(), blame }
     }
 }
 

@@ -2,7 +2,7 @@
 //! without a lock: the table only grows, and goes with the device. For kernels that a program makes
 //! while it runs there is [`loaded`].
 
-pub(crate) mod chain;
+pub(crate) mod blame;
 pub(crate) mod fused;
 pub(crate) mod launch;
 pub(crate) mod loaded;

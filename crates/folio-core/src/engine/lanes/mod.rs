@@ -152,6 +152,11 @@ impl Record {
         self.storages.iter().copied().chain(of_nodes)
     }
 
+    /// The code that it runs, of what the device unloads when nothing uses it.
+    pub(super) fn code(&self) -> impl Iterator<Item = &Arc<LoadedKernel>> {
+        self.code.iter().chain(self.nodes.iter().flat_map(|nodes| nodes.code()))
+    }
+
     /// It keeps another one alive, too.
     pub(super) fn share(&mut self, storage: StorageId) {
         if self.storages.is_empty() {

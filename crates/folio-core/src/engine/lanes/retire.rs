@@ -1,5 +1,6 @@
 //! The end of operations: what completed lanes tell, how failure travels, what is given back.
 
+use crate::engine::kernels::blame::blamed;
 use crate::engine::lanes::{Record, Sources};
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::{Ledger, Leftover};
@@ -128,6 +129,7 @@ impl Ledger {
                 let node = record.nodes.as_ref().zip(error.node);
                 let node = node.and_then(|(nodes, node)| nodes.name(node));
                 let (what, label) = node.map_or((record.what, &record.label), |(w, l)| (*w, l));
+                let error = blamed(error, record.code());
                 let cause = match &record.nodes {
                     Some(nodes) => nodes.fixed.branches.cause(error),
                     None => Cause::from(error),

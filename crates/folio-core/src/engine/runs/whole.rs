@@ -38,7 +38,7 @@ pub(crate) struct Whole {
     version: u64,
     pub(in crate::engine) uses: Arc<Uses>,
     /// The code that its launches name, or have named before an exchange.
-    _code: Vec<Arc<LoadedKernel>>,
+    code: Vec<Arc<LoadedKernel>>,
     pub(crate) fixed: Arc<Fixed>,
 }
 
@@ -113,6 +113,11 @@ impl Whole {
         self.uses.accesses.iter().map(|access| access.storage)
     }
 
+    /// The code that its launches name.
+    pub(crate) fn code(&self) -> &[Arc<LoadedKernel>] {
+        &self.code
+    }
+
     /// What a node is, and its label.
     pub(crate) fn name(&self, node: u32) -> Option<&(&'static str, Label)> {
         self.fixed.names.get(node as usize)
@@ -132,7 +137,7 @@ impl Whole {
     /// The graph when nodes have been exchanged.
     pub(in crate::engine) fn exchanged(&self, version: u64, uses: Arc<Uses>) -> Whole {
         let (native, fixed) = (self.native.clone(), self.fixed.clone());
-        Whole { native, version, uses, _code: self._code.clone(), fixed }
+        Whole { native, version, uses, code: self.code.clone(), fixed }
     }
 }
 
@@ -298,7 +303,7 @@ impl Engine {
             native(&*opened, &nodes, (&at, members.in_place_of.as_ref()))
         };
         let mut code: Vec<Arc<LoadedKernel>> = match &members.in_place_of {
-            Some((old, _)) => old._code.clone(),
+            Some((old, _)) => old.code.clone(),
             None => vec![],
         };
         code.extend(payloads.iter().flatten().filter_map(|payload| payload.uses().cloned()));
@@ -314,7 +319,7 @@ impl Engine {
             Fixed { raw, at, members, names, branches, after, is_chain, launches, copies, fills };
         let made = graph.map(|native| {
             let fixed = Arc::new(fixed);
-            Whole { native, version, uses, _code: code, fixed }
+            Whole { native, version, uses, code, fixed }
         });
         Ok(made.map_err(NoGraph::Refused))
     }

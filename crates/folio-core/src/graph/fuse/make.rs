@@ -1,10 +1,11 @@
 //! The command of a fused kernel: its launch, and what that accesses.
 
+use super::chain::{At, Chain, Scratch, Stage};
 use super::question::{Question, function_of};
 use super::{Draft, Template};
 use crate::buffer::StorageHandle;
-use crate::engine::kernels::chain::{At, Chain, Fused, Scratch, Stage};
-use crate::engine::kernels::fused::Blame;
+use crate::engine::kernels::blame::Blame;
+use crate::engine::kernels::fused::{Fused, NativeChain};
 use crate::engine::kernels::launch::{Launch, Scalars};
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::part::{Apart, apart_for_good};
@@ -297,7 +298,7 @@ impl Draft<'_> {
         let number = self.graph.core.engine.count_chain(self.graph.device, fused);
         let group = launching.launch.geometry.group;
         let chain = Arc::new(Chain::new(stages, scratch, (group, &bytes), number));
-        let kernel = chain.native().ok_or("it has no form for the host")?;
+        let kernel = chain.clone().native().ok_or("it has no form for the host")?;
         let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
         launching.launch.kernel = Some(kernel);
         let (fails, reduces) = (fails(members), reduce(members));
@@ -453,7 +454,7 @@ fn blame(fused: &FusedKernel, members: &[Member<'_>]) -> Blame {
             }
         }
     }
-    Blame { kernels: kernels.collect(), params }
+    Blame { kernel: String::new(), kernels: kernels.collect(), params }
 }
 
 impl Question {

@@ -4,12 +4,15 @@
 //! The commands as they were described stay beside the fused ones: an update exchanges these, and
 //! the next run plans anew. Graphs within the graph are fused apart from it.
 
+mod chain;
+mod device;
 mod make;
 mod options;
 mod question;
 mod report;
 
 pub use crate::engine::kernels::fused::FusionCounters;
+pub(crate) use device::default_costs;
 pub use options::FinalizeOptions;
 pub(in crate::graph) use options::Wanted;
 pub(in crate::graph) use question::function_of;

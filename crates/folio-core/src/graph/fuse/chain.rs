@@ -5,10 +5,8 @@
 //! [`folio_kernel::fuse`] has shown that the results are those of the kernels one after the other:
 //! at each element that one of them writes, an item or a group meets only itself.
 
+use crate::engine::kernels::fused::NativeChain;
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
-use crate::engine::kernels::loaded::LoadedKernel;
-use crate::engine::runs::part::Apart;
-use crate::error::Label;
 use crate::geom::{Box3, Dims};
 use crate::hal::{BlockKernel, Geometry, NativeKernel, Param, ParamPtr, Verdict};
 use smallvec::SmallVec;
@@ -22,20 +20,6 @@ const PIECE_BYTES: usize = 256 << 10;
 const FEWEST_ITEMS: usize = 256;
 /// More items gain nothing, however few bytes each of them uses.
 const MOST_ITEMS: usize = 32768;
-
-/// What a fused launch is.
-pub(crate) struct Fused {
-    /// The names of its parameters that are memory, in their order.
-    pub(crate) names: Vec<Label>,
-    /// For devices that run the host's code.
-    pub(crate) chain: Option<Arc<Chain>>,
-    /// On other devices.
-    pub(crate) loaded: Option<Arc<LoadedKernel>>,
-    /// Why one of them may fail by itself, if one may: a check is left in it.
-    pub(crate) fails: Option<Apart>,
-    /// One of them has a reduction over the launch.
-    pub(crate) reduces: bool,
-}
 
 /// Kernel functions that run one after the other on each piece of the items.
 pub(crate) struct Chain {
@@ -91,14 +75,6 @@ impl Chain {
         Chain { stages, scratch, group: group.unwrap_or([1; 3]), items, number }
     }
 
-    /// The kernel of one run; none if one of the kernels has none.
-    pub(crate) fn native(self: &Arc<Self>) -> Option<NativeKernel> {
-        let kernels: Option<Vec<NativeKernel>> = self.stages.iter().map(Stage::native).collect();
-        let kernels = kernels?;
-        let grain = kernels.iter().map(NativeKernel::grain).max().unwrap_or(1);
-        Some(NativeKernel::new(Running { chain: self.clone(), kernels, grain }))
-    }
-
     /// Bytes of the scratch of so many items, and where each begins: in lines of the cache.
     fn places(&self, items: usize) -> (SmallVec<[usize; 8]>, usize) {
         let mut end = 0;
@@ -108,6 +84,15 @@ impl Chain {
             first * size_of::<Line>()
         });
         (places.collect(), end)
+    }
+}
+
+impl NativeChain for Chain {
+    fn native(self: Arc<Self>) -> Option<NativeKernel> {
+        let kernels: Option<Vec<NativeKernel>> = self.stages.iter().map(Stage::native).collect();
+        let kernels = kernels?;
+        let grain = kernels.iter().map(NativeKernel::grain).max().unwrap_or(1);
+        Some(NativeKernel::new(Running { chain: self, kernels, grain }))
     }
 }
 

@@ -3,6 +3,7 @@
 //!
 //! Users take all this from the `folio` crate; the authors of backends depend on this crate alone.
 
+mod foreign;
 pub mod geom;
 pub mod hal;
 pub mod pages;
@@ -50,6 +51,7 @@ mod token;
 mod usm;
 mod views;
 
+pub use crate::engine::terms::link::{Apart, Linkage, Links};
 pub use allocator::{AllocatorFault, HostAllocator, HostBlock};
 pub use buffer::{
     AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Initial, Lend, Part, Policy,
@@ -64,8 +66,7 @@ pub use element::DeviceType;
 pub mod fields {
     pub use crate::element::{Checked, Field, Unchecked};
 }
-pub use engine::memory::evict::Evict;
-pub use engine::memory::link::{Apart, Linkage, Links};
+pub use engine::terms::evict::Evict;
 pub use error::{Cause, Error, Failure, GraphError, Label, Result, Unfinished, Use};
 pub use event::{Event, Status};
 /// What kernels are: the IR (`folio-kernel`), and in [`device`](ir::device) the Rust form
@@ -84,12 +85,12 @@ pub use folio_device::{
 pub mod combine {
     pub use folio_device::{Add, And, Max, Min, Mul, Or, Xor};
 }
-#[doc(hidden)]
-pub use engine::trace::tell as tell_subscriber;
 pub use folio_kernel::checks::{Check, CheckKind};
 pub use folio_kernel::fuse::{AccessScope, Costs as FusionCosts, Explanation as FusionReport};
 pub use folio_kernel::source::LowerError;
 pub use folio_kernel::{Site, Violation, ViolationKind};
+#[doc(hidden)]
+pub use foreign::tell as tell_subscriber;
 pub use graph::{
     BatchReport, Condition, Described, Executable, FinalizeOptions, FusionCounters, Graph,
     GraphMemory, Node, NodeKind, Parameter, Recording, Replay, ReplayPart, ReplayReport,

@@ -1,7 +1,7 @@
 //! What the library writes to standard error: the one place from which it writes at all.
 
-use crate::engine::threads::wait::InKernel;
-use crate::engine::trace::tell;
+use crate::foreign::InKernel;
+use crate::foreign::tell;
 use folio_kernel::words::Plain;
 use std::io::{IsTerminal, Write as _};
 use tracing::dispatcher::get_default;

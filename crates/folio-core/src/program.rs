@@ -1,10 +1,15 @@
 //! A whole program under `#[folio::main]`: it waits for its work, and fails with the failures that
 //! no call has returned.
 
-use crate::engine::Engine;
 use std::process::{ExitCode, Termination};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// What the end of a program waits for: an engine.
+pub(crate) trait Work: Send + Sync {
+    /// Waits for all work, and tells what nothing has told.
+    fn finish(&self);
+}
 
 /// The process.
 static PROGRAM: Program = Program {
@@ -19,11 +24,11 @@ struct Program {
     /// A failure was found that no call has returned, and that none can return any more.
     has_failed: AtomicBool,
     /// The engines of a strict program, also of runtimes whose handles are gone.
-    engines: Mutex<Vec<Weak<Engine>>>,
+    engines: Mutex<Vec<Weak<dyn Work>>>,
 }
 
 impl Program {
-    fn engines(&self) -> MutexGuard<'_, Vec<Weak<Engine>>> {
+    fn engines(&self) -> MutexGuard<'_, Vec<Weak<dyn Work>>> {
         self.engines.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -34,11 +39,12 @@ pub(crate) fn is_strict() -> bool {
 }
 
 /// An engine was made.
-pub(crate) fn add(engine: &Arc<Engine>) {
+pub(crate) fn add(engine: &Arc<impl Work + 'static>) {
     if is_strict() {
         let mut engines = PROGRAM.engines();
         engines.retain(|engine| engine.strong_count() > 0);
-        engines.push(Arc::downgrade(engine));
+        let engine: Weak<dyn Work> = Arc::downgrade(engine) as _;
+        engines.push(engine);
     }
 }
 

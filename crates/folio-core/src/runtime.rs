@@ -3,18 +3,19 @@
 use crate::buffer::{BufferOptions, End, StorageHandle, View, default_page};
 use crate::element::DeviceType;
 use crate::engine::Engine;
-use crate::engine::devices::{Budget, DeviceEntry};
+use crate::engine::devices::DeviceEntry;
 use crate::engine::kernels::Kernels;
 use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::{DeviceFacts, Ledger};
-use crate::engine::memory::evict::Evict;
-use crate::engine::memory::link::Links;
 use crate::engine::pages::storage::StorageState;
 use crate::engine::pages::tracker::{Foreign, Tracker};
+use crate::engine::terms::budget::Budget;
+use crate::engine::terms::evict::Evict;
+use crate::engine::terms::link::Links;
 use crate::engine::threads::courier;
 use crate::engine::threads::reaper::Reaper;
-use crate::engine::threads::wait::in_kernel;
 use crate::error::{Error, Failure, Label, Result};
+use crate::foreign::in_kernel;
 use crate::geom::{Dims, Grid};
 use crate::graph::{FusionCounters, Recordings};
 use crate::hal::{Backend, DeviceInfo, Limits, Link, MemoryHome, Notify};
@@ -398,7 +399,8 @@ fn find_devices(
             });
         }
     }
-    courier::engage(&mut devices);
+    let asking = devices.iter_mut().filter_map(|d| Some((d.info.caps.courier?, &mut d.courier)));
+    courier::engage(asking);
     Ok((devices, absent))
 }
 
@@ -411,7 +413,7 @@ fn new_engine(
     let RuntimeBuilder { backends, handler, tracker, plant, links, evict, .. } = builder;
     let facts = devices.iter().map(|d| DeviceFacts {
         domain: d.domain,
-        key: crate::engine::lanes::WaitKey {
+        key: crate::engine::terms::lane::WaitKey {
             backend: d.backend as u16,
             group: d.info.caps.wait_group,
         },
@@ -555,7 +557,7 @@ impl Runtime {
         if element_bytes == 0 {
             return refused("element type", "elements need a size");
         }
-        if align_of::<T>() > crate::engine::terms::staging::ALIGN {
+        if align_of::<T>() > crate::engine::terms::lender::ALIGN {
             return refused("element type", "elements are aligned to 64 bytes at most");
         }
         let bytes = crate::geom::checked_volume(dims).and_then(|n| n.checked_mul(element_bytes));

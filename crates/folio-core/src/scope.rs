@@ -8,8 +8,9 @@ use crate::buffer::{AsPart, Buffer, End, Part, Policy, View, ViewPolicy, view_ov
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::pages::storage::StorageId;
-use crate::engine::threads::wait::{Waited, in_kernel};
+use crate::engine::threads::wait::Waited;
 use crate::error::{Error, Label, Result};
+use crate::foreign::in_kernel;
 use crate::geom::{Box3, checked_volume};
 use crate::planted::Planted;
 use crate::runtime::Runtime;

@@ -9,11 +9,11 @@ use crate::buffer::{
     reinterpreted, widen, widen_at,
 };
 use crate::element::DeviceType;
-use crate::engine::devices::DEVICE_ALIGN;
-use crate::engine::memory::RawMem;
-use crate::engine::memory::link::{Apart, Linkage};
 use crate::engine::pages::storage::{Alloc, Owner};
+use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
+use crate::engine::terms::lender::DEVICE_ALIGN;
+use crate::engine::terms::link::{Apart, Linkage};
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
 use crate::hal::{AllocReq, HostPtr, MemBase, MemRef, PointerInfo, RawMemory};

@@ -8,7 +8,7 @@ mod index;
 
 use crate::coords::Coords;
 use crate::element::DeviceType;
-use crate::engine::threads::wait::InKernel;
+use crate::foreign::InKernel;
 use crate::geom::{Box3, Dims, linear};
 use crate::group::{Read, ReadWrite, Write};
 use crate::hal::{BlockKernel, ParamPtr, Verdict};

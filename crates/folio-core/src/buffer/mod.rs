@@ -402,7 +402,7 @@ pub(crate) fn reinterpreted<U: DeviceType, const E: usize>(
     if element_bytes == 0 {
         return Err(refused("elements without a size".to_owned()));
     }
-    if align_of::<U>() > crate::engine::terms::staging::ALIGN {
+    if align_of::<U>() > crate::engine::terms::lender::ALIGN {
         return Err(refused(format!("alignment {} is larger than the storage's", align_of::<U>())));
     }
     // What the engine allocates is aligned for any element; memory of the program may not be.

@@ -2,7 +2,7 @@
 
 use crate::Evict;
 use crate::allocator::HostAllocator;
-use crate::engine::memory::host_memory::Program;
+use crate::engine::terms::lender::Program;
 use crate::error::Label;
 use crate::pages::PageTrackerFactory;
 use crate::runtime::DeviceRef;

@@ -3,60 +3,21 @@
 use super::Engine;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
-use super::ledger::{COMPUTE_LANES, LANES_PER_DEVICE};
-use super::memory::host_memory::give_back;
-use super::memory::link::Apart;
 use super::pages::storage::{Alloc, Garbage, Owner};
 use super::threads::courier::Engaged;
-use super::trace;
+use crate::engine::terms::budget::Budget;
+use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
+use crate::engine::terms::lender::{DEVICE_ALIGN, give_back};
+use crate::engine::terms::link::Apart;
 use crate::error::{Error, Label};
+use crate::foreign;
 use crate::hal::{
     AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
 };
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
 use folio_kernel::words;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
-
-/// Alignment of device allocations, for any element type and vector access.
-pub(crate) const DEVICE_ALIGN: u64 = 256;
-
-/// How much may be allocated somewhere, and how much is.
-#[derive(Debug)]
-pub(crate) struct Budget {
-    limit: AtomicU64,
-    in_use: AtomicU64,
-}
-
-impl Budget {
-    pub(crate) const fn new(limit: u64) -> Budget {
-        Budget { limit: AtomicU64::new(limit), in_use: AtomicU64::new(0) }
-    }
-
-    pub(crate) fn limit(&self) -> u64 {
-        self.limit.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn in_use(&self) -> u64 {
-        self.in_use.load(Ordering::Relaxed)
-    }
-
-    pub(crate) fn set_limit(&self, limit: u64) {
-        self.limit.store(limit, Ordering::Relaxed);
-    }
-
-    /// Takes `bytes`; `false`, and nothing taken, when that is too much.
-    pub(crate) fn take(&self, bytes: u64) -> bool {
-        let limit = self.limit();
-        let take = |used: u64| used.checked_add(bytes).filter(|sum| *sum <= limit);
-        self.in_use.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok()
-    }
-
-    pub(crate) fn give(&self, bytes: u64) {
-        self.in_use.fetch_sub(bytes, Ordering::Relaxed);
-    }
-}
 
 /// One device of the runtime.
 pub(crate) struct DeviceEntry {
@@ -127,7 +88,7 @@ impl Engine {
         drop(ledger);
         let device = entry.opened.get_or_init(|| device);
         drop(one_at_a_time);
-        trace::tell(|| tracing::debug!(target: "folio", device = entry.name, "opened"));
+        foreign::tell(|| tracing::debug!(target: "folio", device = entry.name, "opened"));
         Ok(device)
     }
 

@@ -1,26 +1,25 @@
 //! The one driver of everything else: submits, places, enqueues, completes, fails. The ledger's
 //! lock, the lanes' locks and all threads live here.
 //!
-//! The engine is nine rooms. A room imports those above it in this table.
+//! The engine is nine rooms. A room imports those above it in this table (`tests/layers.rs`).
 //!
 //! | room | keeps |
 //! | --- | --- |
 //! | [`terms`] | the nouns that travel between rooms |
 //! | [`pages`] | where the contents of one storage are |
-//! | [`kernels`] | code that a device has loaded, and launches |
-//! | [`ledger`] | hazards, time, queues, failures, under one lock |
-//! | [`lanes`] | operations on their way to a device, and their ends |
+//! | [`kernels`] | code that a device has loaded, launches, and interop tasks |
+//! | [`lanes`] | operations on their way to a device |
+//! | [`ledger`] | hazards, time, queues, ends and failures, under one lock |
 //! | [`plan`] | what must be done before a command can run, as a value; then doing it |
 //! | [`threads`] | the threads that work when nobody calls |
 //! | [`memory`] | allocations that come, go, give way and are shared |
 //! | [`runs`] | one command, and several as one operation |
 //!
 //! [`Engine`] is the face that buffers, queues, graphs and USM see. [`devices`] opens devices,
-//! [`guard`] lends pages to the host, [`foreign`] contains the code of others, [`trace`] tells a
-//! subscriber, and [`untold`] keeps failures that nobody has read.
+//! [`guard`] lends pages to the host, [`trace`] tells a subscriber, and [`untold`] what no call has
+//! returned.
 
 pub(crate) mod devices;
-pub(crate) mod foreign;
 pub(crate) mod guard;
 #[cfg(all(test, not(loom), not(miri)))]
 mod hot_path;
@@ -40,11 +39,17 @@ pub(crate) mod threads;
 pub(crate) mod trace;
 pub(crate) mod untold;
 
+use crate::engine::terms::access::Missing;
+use crate::engine::terms::budget::Budget;
+use crate::engine::terms::evict::Evict;
+use crate::engine::terms::lane::LANES_PER_DEVICE;
+use crate::engine::terms::link::Links;
 use crate::error::{Error, Failure};
+use crate::foreign;
 use crate::hal::{Backend, Notify, Tick, tell_compiled};
 use crate::metrics::Hold;
 use crate::order::stamp::{LaneId, Stamp};
-use crate::pages::{DomainId, PageTrackerFactory};
+use crate::pages::PageTrackerFactory;
 use crate::panics::contain;
 use crate::planted::Plant;
 use crate::sync::atomic::{AtomicBool, AtomicU64};
@@ -54,16 +59,12 @@ use lanes::port::LaneTable;
 use lanes::{LaneShared, Lanes};
 use ledger::{Ledger, Leftover, Outbox};
 use memory::allocate::Takes;
-use memory::link::Links;
 use pages::storage::StorageId;
 use runs::command::Command;
 use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
 use threads::host::HostThreads;
 use threads::reaper::Reaper;
-
-/// Allocations that are not there.
-pub(crate) type Missing = SmallVec<[(StorageId, DomainId); 4]>;
 
 /// Who is told of failures.
 pub(crate) type Handler = Box<dyn Fn(&Arc<Failure>) + Send + Sync>;
@@ -83,10 +84,10 @@ pub(crate) struct Engine {
     /// When the engine links allocations.
     pub(crate) links: Links,
     /// For buffers that do not say.
-    pub(crate) evict: Option<memory::evict::Evict>,
+    pub(crate) evict: Option<Evict>,
     /// A user's page trackers, for all buffers that do not choose.
     pub(crate) tracker: Option<Arc<dyn PageTrackerFactory>>,
-    pub(crate) host_budget: Arc<devices::Budget>,
+    pub(crate) host_budget: Arc<Budget>,
     /// Why backends have no devices, or fewer.
     pub(crate) absent: Vec<String>,
     /// The user's last handle is gone.
@@ -118,7 +119,7 @@ impl Engine {
 
     /// Does something with the ledger, and afterwards what it left to be done.
     pub(crate) fn enter<R>(&self, f: impl FnOnce(&mut Ledger) -> R) -> R {
-        self.enter_as(trace::listening(), f)
+        self.enter_as(foreign::listening(), f)
     }
 
     /// As [`enter`](Self::enter), by a caller that has asked whether the subscriber listens.
@@ -217,19 +218,19 @@ impl Engine {
 
     fn wake_reaper_of(&self, lane: LaneId) {
         // Lanes wait for lanes of their own backend only.
-        let device = &self.devices[usize::from(lane.0 / ledger::LANES_PER_DEVICE)];
+        let device = &self.devices[usize::from(lane.0 / LANES_PER_DEVICE)];
         self.wake_reaper(device.backend);
     }
 
     #[cold]
-    fn span(&self, command: &Command) -> trace::Submitting {
+    fn span(&self, command: &Command) -> foreign::Submitting {
         let device = command.device.map(|at| self.devices[usize::from(at)].name.as_str());
-        trace::Submitting::new(command.action.name(), &command.label, device)
+        foreign::Submitting::new(command.action.name(), &command.label, device)
     }
 
     /// Submits a command: checks it, reserves its memory, and hands it over.
     pub(crate) fn submit(&self, command: &mut Command) -> Result<Stamp, Error> {
-        let traced = trace::listening();
+        let traced = foreign::listening();
         let _span = traced.then(|| self.span(command));
         let mut ledger = self.lock();
         let hold = Hold::begin();

@@ -9,17 +9,19 @@ mod loss;
 mod wakers;
 
 use super::Engine;
-use super::devices::{Budget, DeviceEntry};
+use super::devices::DeviceEntry;
 use super::kernels::Kernels;
 use super::lanes::port::LaneTable;
-use super::lanes::{LaneShared, Lanes, Payload, WaitKey};
-use super::ledger::{Body, DeviceFacts, LANES_PER_DEVICE, Ledger, NewOp};
-use super::memory::host_memory::{HostMemory, take};
+use super::lanes::{LaneShared, Lanes, Payload};
+use super::ledger::{Body, DeviceFacts, Ledger, NewOp};
 use super::pages::storage::{Alloc, Life, Owner, StorageId, StorageState};
 use super::threads::courier::Engaged;
 use super::threads::host::HostThreads;
 use super::threads::reaper::Reaper;
 use super::threads::wait::Waited;
+use crate::engine::terms::budget::Budget;
+use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};
+use crate::engine::terms::lender::{HostMemory, take};
 use crate::error::{Cause, Label};
 use crate::geom::Grid;
 use crate::hal::{

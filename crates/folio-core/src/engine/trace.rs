@@ -16,127 +16,20 @@
 //!   first, are then started by the wait ([`Engine::start_unstarted`]).
 
 use super::Engine;
-use super::ledger::{HostWork, Ledger, Outbox};
-use crate::error::Label;
-use crate::geom::Box3;
+use super::ledger::{HostWork, Outbox};
+use crate::engine::terms::note::{Note, Place};
+use crate::foreign::{in_subscriber, tell};
 use crate::order::hazards::Deps;
-use crate::order::stamp::{LaneId, SlotId, Stamp};
-use crate::pages::DomainId;
-use crate::panics::contain;
+use crate::order::stamp::{SlotId, Stamp};
 use crate::report::Moves;
 use folio_kernel::checks::Check;
-use smallvec::SmallVec;
 use std::cell::Cell;
-use std::sync::Arc;
 use std::time::Instant;
-use tracing::level_filters::{LevelFilter, STATIC_MAX_LEVEL};
-use tracing::span::Id;
-use tracing::{Dispatch, Level, Span};
-
-/// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
-pub(crate) type Place = (Option<LaneId>, Option<u64>);
-
-/// Something that happened.
-pub(crate) enum Note {
-    /// A command was accepted: what it waits for, and what must be moved for it.
-    Plan {
-        what: &'static str,
-        label: Label,
-        /// The kernel, if it launches one that has a name.
-        kernel: Option<Arc<str>>,
-        stamp: Stamp,
-        accesses: usize,
-        after: Deps,
-        moves: Moves,
-        /// The run-time checks that are left in a launch of a `#[kernel]`.
-        checks: Option<Box<[Check]>>,
-        /// Which fusion it took part in, or why it did not.
-        fusion: Option<Arc<str>>,
-    },
-    /// Memory was allocated, or a device has memory of others as its own.
-    Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64, imported: bool },
-    /// A transfer was planned.
-    Transfer {
-        label: Label,
-        stamp: Stamp,
-        after: Deps,
-        from: DomainId,
-        to: DomainId,
-        /// Elements.
-        boxes: SmallVec<[Box3; 2]>,
-        bytes: u64,
-        pages: u64,
-    },
-    /// Memory that nobody had written is zeroed.
-    Zero { label: Label, stamp: Stamp, after: Deps, on: DomainId, boxes: SmallVec<[Box3; 2]> },
-    /// Linked memory is mapped for the host, or unmapped for its device.
-    Switch { label: Label, stamp: Stamp, after: Deps, on: DomainId, maps: bool },
-    /// An operation got its place.
-    Launch { what: &'static str, label: Label, stamp: Stamp, place: Place },
-    /// An operation ended, or will not run.
-    Complete { what: &'static str, label: Label, stamp: Stamp, place: Place, failed: bool },
-}
 
 thread_local! {
-    /// This thread is in a subscriber.
-    static IN_SUBSCRIBER: Cell<bool> = const { Cell::new(false) };
     /// Host tasks that this thread starts once it has told of them, and the address of their
     /// engine.
     static UNSTARTED: Cell<(usize, Vec<(SlotId, HostWork)>)> = const { Cell::new((0, Vec::new())) };
-}
-
-/// Calls the subscriber, unless this thread is in it already. The caller holds no lock. For layers,
-/// too.
-pub fn tell(f: impl FnOnce()) {
-    if !IN_SUBSCRIBER.replace(true) {
-        contain(f);
-        IN_SUBSCRIBER.set(false);
-    }
-}
-
-/// True when a subscriber wants to know of submissions. The caller holds no lock.
-#[inline]
-pub(crate) fn listening() -> bool {
-    Level::TRACE <= STATIC_MAX_LEVEL && Level::TRACE <= LevelFilter::current() && ask()
-}
-
-#[cold]
-fn ask() -> bool {
-    let mut listens = false;
-    tell(|| listens = tracing::enabled!(target: "folio", Level::TRACE));
-    listens
-}
-
-/// The span of a submission, for as long as the caller is in it.
-pub(crate) struct Submitting(Option<Span>);
-
-impl Submitting {
-    pub(crate) fn new(what: &'static str, label: &Label, device: Option<&str>) -> Submitting {
-        let mut span = None;
-        let device = device.unwrap_or("host");
-        tell(|| {
-            span = Some(tracing::trace_span!(target: "folio", "submit", what, %label, device));
-        });
-        let span = Submitting(span);
-        span.tell_of(|subscriber, id| subscriber.enter(id));
-        span
-    }
-
-    /// Each call has a [`tell`] of its own. The guards of `tracing` would exit and close the span
-    /// while the first panic unwinds, and a second one aborts the process.
-    fn tell_of(&self, f: impl FnOnce(&Dispatch, &Id)) {
-        if let Some(span) = &self.0 {
-            tell(|| _ = span.with_subscriber(|(id, subscriber)| f(subscriber, id)));
-        }
-    }
-}
-
-impl Drop for Submitting {
-    fn drop(&mut self) {
-        self.tell_of(|subscriber, id| subscriber.exit(id));
-        let span = self.0.take();
-        tell(|| drop(span));
-    }
 }
 
 fn lines(checks: &[Check]) -> String {
@@ -146,21 +39,6 @@ fn lines(checks: &[Check]) -> String {
 
 fn stamps(deps: &Deps) -> Vec<Stamp> {
     deps.iter().map(|dep| dep.stamp).collect()
-}
-
-impl Ledger {
-    pub(crate) fn trace(&mut self, note: impl FnOnce() -> Note) {
-        if self.traced {
-            self.outbox.notes.push(note());
-            self.outbox.telling.get_or_insert_with(|| self.telling.clone());
-        }
-    }
-
-    /// A thread tells what it has noted, or is about to.
-    fn is_telling(&self) -> bool {
-        let own = 1 + usize::from(self.outbox.telling.is_some());
-        Arc::strong_count(&self.telling) > own
-    }
 }
 
 impl Engine {
@@ -181,7 +59,7 @@ impl Engine {
     /// subscriber's.
     #[inline]
     pub(crate) fn start_unstarted(&self) {
-        if IN_SUBSCRIBER.get() {
+        if in_subscriber() {
             self.start_now();
         }
     }
@@ -200,14 +78,15 @@ impl Engine {
     /// told the rest.
     pub(crate) fn wait_until_told(&self, until: Option<Instant>) {
         let over = || until.is_some_and(|until| Instant::now() >= until);
-        while !IN_SUBSCRIBER.get() && !over() && self.lock().is_telling() {
+        while !in_subscriber() && !over() && self.lock().is_telling() {
             crate::sync::yield_now();
         }
     }
 
     fn tell(&self, note: &Note) {
         let parts = |&(lane, tick): &Place| {
-            let at = lane.map(|lane| usize::from(lane.0 / super::ledger::LANES_PER_DEVICE));
+            let at =
+                lane.map(|lane| usize::from(lane.0 / crate::engine::terms::lane::LANES_PER_DEVICE));
             let device = at.map(|at| self.devices.get(at).map_or("?", |d| d.name.as_str()));
             (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };

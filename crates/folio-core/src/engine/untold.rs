@@ -6,60 +6,20 @@
 //! runtime goes, since nothing can ask from then on, and of each that is found after that at once.
 //! The flag in the failure decides, so each has one line at most.
 
-use super::ledger::Ledger;
-use super::threads::wait::{in_kernel, in_task_of};
-use super::trace::tell;
-use super::{Engine, contain};
+use super::Engine;
+use super::threads::wait::in_task_of;
 use crate::error::{Failure, Unfinished, listed, operations};
+use crate::foreign::{in_kernel, tell};
+use crate::panics::contain;
 use crate::{notice, program};
 use folio_kernel::words;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// How many are kept for `Runtime::wait`; of more, only the number.
-const MOST_UNTOLD: usize = 1000;
 /// How many lines are written at the end.
 const MOST_LINES: usize = 16;
 /// How many operations that have not ended a line names.
 const MOST_NAMED: usize = 3;
-
-/// Root failures that no call has returned, the oldest first, and some that were told meanwhile.
-#[derive(Default)]
-pub(crate) struct Untold {
-    kept: VecDeque<Arc<Failure>>,
-    /// Beyond those.
-    more: usize,
-}
-
-impl Untold {
-    /// Keeps one more. What comes back is told, or too much; it may hold something of the user's,
-    /// whose drop is foreign code.
-    pub(crate) fn keep(&mut self, failure: Arc<Failure>) -> Vec<Arc<Failure>> {
-        let mut over = Vec::new();
-        if self.kept.len() == MOST_UNTOLD {
-            let told: VecDeque<_>;
-            (self.kept, told) = self.kept.drain(..).partition(|failure| failure.untold());
-            over.extend(told);
-        }
-        while let Some(told) = self.kept.pop_front_if(|failure| !failure.untold()) {
-            over.push(told);
-        }
-        if self.kept.len() < MOST_UNTOLD {
-            self.kept.push_back(failure);
-        } else {
-            self.more += 1;
-            over.push(failure);
-        }
-        over
-    }
-
-    /// Takes the oldest.
-    pub(crate) fn next(&mut self) -> Option<Arc<Failure>> {
-        let at = self.kept.iter().position(|failure| failure.untold())?;
-        self.kept.remove(at)
-    }
-}
 
 impl Engine {
     /// A failure that has just been found.
@@ -92,16 +52,6 @@ impl Engine {
         {
             self.say_unfinished(&left);
         }
-    }
-
-    /// The program ends: waits for all work, and tells what nothing has told.
-    pub(crate) fn finish(&self) {
-        // It is refused where waiting makes no sense.
-        let _ = self.wait_idle(None);
-        while self.lock().is_reporting() {
-            crate::sync::yield_now();
-        }
-        self.tell_untold();
     }
 
     /// Writes a line for each failure that no call has returned. A handler has been told.
@@ -139,11 +89,14 @@ impl Engine {
     }
 }
 
-impl Ledger {
-    /// A thread is still to call the handler, or is in it.
-    fn is_reporting(&self) -> bool {
-        let own = 1 + usize::from(self.outbox.reporting.is_some());
-        Arc::strong_count(&self.reporting) > own
+impl program::Work for Engine {
+    fn finish(&self) {
+        // It is refused where waiting makes no sense.
+        let _ = self.wait_idle(None);
+        while self.lock().is_reporting() {
+            crate::sync::yield_now();
+        }
+        self.tell_untold();
     }
 }
 
@@ -156,39 +109,5 @@ fn write_untold(failure: &Arc<Failure>) {
                 notice::write(&text);
             }
         });
-    }
-}
-
-#[cfg(test)]
-#[cfg(not(loom))]
-mod tests {
-    use super::*;
-    use crate::error::{Cause, Error, Label};
-
-    fn failure(id: u64) -> Arc<Failure> {
-        Arc::new(Failure::new(id, "kernel", Label::NONE, String::new(), Cause::DataLost))
-    }
-
-    /// ERR-03: what calls have returned is skipped and not kept; of too many the first stay, and
-    /// the rest is counted.
-    #[test]
-    fn untold_failures_are_kept_in_order_and_bounded() {
-        let all: Vec<_> = (0..2 * MOST_UNTOLD as u64).map(failure).collect();
-        let mut untold = Untold::default();
-        let keep = |untold: &mut Untold, at: usize| untold.keep(all[at].clone()).len();
-        assert_eq!((0..3).map(|at| keep(&mut untold, at)).sum::<usize>(), 0);
-        drop(Error::failed(all[1].clone()));
-        assert_eq!(keep(&mut untold, 3), 0, "behind an untold one");
-        assert_eq!(untold.next().map(|f| f.id()), Some(0));
-        assert_eq!(untold.next().map(|f| f.id()), Some(2), "1 is told");
-        drop(Error::failed(all[3].clone()));
-        assert_eq!(keep(&mut untold, 4), 2, "1 and 3");
-        let full = 4 + MOST_UNTOLD;
-        assert_eq!((5..full).map(|at| keep(&mut untold, at)).sum::<usize>(), 0);
-        assert_eq!((keep(&mut untold, full), untold.more), (1, 1));
-        drop(Error::failed(all[100].clone()));
-        assert_eq!((keep(&mut untold, full + 1), untold.more), (1, 1), "there is room again");
-        assert_eq!(untold.kept.len(), MOST_UNTOLD);
-        assert_eq!(untold.next().map(|f| f.id()), Some(4));
     }
 }

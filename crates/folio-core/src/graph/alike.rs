@@ -4,8 +4,8 @@
 use crate::buffer::Part;
 use crate::call::Passed;
 use crate::engine::kernels::launch::Launch;
-use crate::engine::memory::RawMem;
 use crate::engine::runs::command::{Action, Command, End, Place};
+use crate::engine::terms::access::RawMem;
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::{Geometry, Param};

@@ -5,11 +5,11 @@
 use super::conflicts::{After, IdMap, number_of};
 use super::known::KNOWN;
 use super::template::Work;
-use crate::engine::memory::RawMem;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::part::Apart;
 use crate::engine::runs::replay::Order;
 use crate::engine::terms::access::Access;
+use crate::engine::terms::access::RawMem;
 use crate::geom::Box3;
 use crate::hal::Geometry;
 use smallvec::SmallVec;

@@ -2,7 +2,7 @@
 
 use super::conditional::Bodies;
 use super::{Inner, NodeKind};
-use crate::engine::foreign::Body;
+use crate::engine::kernels::interop::Body;
 use crate::engine::runs::command::{Action, Command, HostBody};
 use crate::error::{GraphError, Label, Result};
 use crate::graph::Changes;

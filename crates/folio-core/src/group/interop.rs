@@ -1,7 +1,7 @@
 //! Interop tasks in command groups: commands of a driver's own, in Folio's order.
 
 use super::{CommandGroup, Doing, TaskResult};
-use crate::engine::foreign::{Body, Task};
+use crate::engine::kernels::interop::{Body, Task};
 use crate::engine::kernels::launch::Launch;
 use crate::error::{Cause, Error, Result};
 use crate::hal::{Geometry, HalError, HalErrorKind};

@@ -4,7 +4,7 @@
 //! A compiler runs where a backend first needs the code, often under a lock. So what it did is
 //! noted by the thread that called it, and told when that holds no lock of the engine's any more.
 
-use crate::engine::trace;
+use crate::foreign;
 use crate::progress::{self, UnderWay};
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
@@ -79,7 +79,7 @@ pub(crate) fn tell() {
     let Ok(noted) = noted else { return };
     for Compiled { device, kernel, time } in noted {
         let microseconds = u64::try_from(time.as_micros()).unwrap_or(u64::MAX);
-        trace::tell(|| {
+        foreign::tell(|| {
             tracing::debug!(target: "folio", device, kernel, microseconds, "compiled");
         });
     }

@@ -5,7 +5,7 @@ use super::moves::{Agent, AnyExecutor, Pointers, TaskArgs, sealed};
 use super::policy::{ByAccess, Implicit, Movement, Ordering};
 use crate::allocator::HostAllocator;
 use crate::call::KernelCall;
-use crate::engine::memory::host_memory::Program;
+use crate::engine::terms::lender::Program;
 use crate::error::Result;
 use crate::group::{CommandGroup, TaskResult};
 use crate::items::{IntoItems, Items};

@@ -3,10 +3,10 @@
 //! handed it over, which as a rule is the one that will submit the next; where it is a courier, it
 //! comes back by way of a depot.
 
-use crate::engine::foreign::Task;
 use crate::engine::kernels::fused::Fused;
+use crate::engine::kernels::interop::Task;
 use crate::engine::kernels::loaded::LoadedKernel;
-use crate::engine::memory::RawMem;
+use crate::engine::terms::access::RawMem;
 use crate::error::Label;
 use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
 use crate::token::Token;

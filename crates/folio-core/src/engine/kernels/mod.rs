@@ -4,14 +4,15 @@
 
 pub(crate) mod blame;
 pub(crate) mod fused;
+pub(crate) mod interop;
 pub(crate) mod launch;
 pub(crate) mod loaded;
 
 use crate::engine::Engine;
 use crate::engine::kernels::fused::FusedKernels;
 use crate::engine::kernels::loaded::{LoadedKernel, LoadedTable};
-use crate::engine::trace::tell;
 use crate::error::Error;
+use crate::foreign::tell;
 use crate::hal::{HalErrorKind, KernelHandle, KernelSource, Source};
 use crate::sync::Mutex;
 use folio_kernel::code::Code;

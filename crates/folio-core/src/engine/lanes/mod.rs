@@ -1,5 +1,4 @@
-//! Lanes as the engine sees them: what the ledger knows ([`LaneState`]), and the way to the native
-//! lane ([`LaneShared`]).
+//! Lanes outside the ledger: the way of operations to the native lane ([`LaneShared`]).
 //!
 //! An operation gets its tick under the ledger and goes into the lane's mailbox there, so mailboxes
 //! are in tick order. Whoever holds the lane lock empties the mailbox into the native lane. An
@@ -11,35 +10,29 @@
 pub(crate) mod mailbox;
 pub(crate) mod native;
 pub(crate) mod port;
-pub(crate) mod retire;
-pub(crate) mod slots;
 
 use crate::element::bytes_of;
-use crate::engine::foreign;
+use crate::engine::kernels::interop;
 use crate::engine::kernels::launch::Launch;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::mailbox::Mailbox;
 use crate::engine::lanes::native::Replaying;
-use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::whole::Whole;
 use crate::error::Label;
 use crate::hal::{
     Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
     Op, Order, Side, Tick, Wait,
 };
-use crate::order::hazards::Flow;
-use crate::order::stamp::{LaneId, SlotId, Stamp, Waits};
+use crate::order::stamp::{LaneId, Waits};
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::Cell;
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::task::Waker;
 
 /// What a native lane is to do.
 pub(crate) enum Payload {
@@ -119,136 +112,6 @@ fn prefetch<T>(values: *const T, len: usize) {
 /// Asks for the memory of values.
 #[cfg(not(all(target_arch = "x86_64", not(miri))))]
 fn prefetch<T>(_: *const T, _: usize) {}
-
-/// What is remembered of an operation until it is done.
-pub(crate) struct Record {
-    pub(crate) what: &'static str,
-    pub(crate) label: Label,
-    pub(crate) queue: Option<u32>,
-    /// What it keeps alive; of a block of commands, none beside those of its nodes.
-    pub(super) storages: SmallVec<[StorageId; 4]>,
-    pub(crate) sources: Sources,
-    /// Ticks of other lanes that it waited for there.
-    pub(crate) after: SmallVec<[Stamp; 4]>,
-    /// The slot in which it waited, whose stamp others may know.
-    pub(crate) slot: Option<SlotId>,
-    /// When it was submitted, in epochs of failures.
-    pub(crate) epoch: u32,
-    /// Memory that it uses and nobody else.
-    pub(crate) staging: Option<Arc<crate::engine::terms::staging::Staging>>,
-    /// Should it fail by itself, its memory is spoilt.
-    pub(crate) defines: bool,
-    /// Of a replay: what has its nodes, and their names.
-    pub(crate) nodes: Option<Arc<Whole>>,
-    /// Of a launch: the code that must stay loaded meanwhile.
-    pub(crate) code: Option<Arc<LoadedKernel>>,
-}
-
-impl Record {
-    /// What it keeps alive.
-    pub(super) fn storages(&self) -> impl Iterator<Item = StorageId> {
-        let of_nodes = self.nodes.as_ref().filter(|_| self.storages.is_empty());
-        let of_nodes = of_nodes.into_iter().flat_map(|nodes| nodes.storages());
-        self.storages.iter().copied().chain(of_nodes)
-    }
-
-    /// The code that it runs, of what the device unloads when nothing uses it.
-    pub(super) fn code(&self) -> impl Iterator<Item = &Arc<LoadedKernel>> {
-        self.code.iter().chain(self.nodes.iter().flat_map(|nodes| nodes.code()))
-    }
-
-    /// It keeps another one alive, too.
-    pub(super) fn share(&mut self, storage: StorageId) {
-        if self.storages.is_empty() {
-            self.storages = self.storages().collect();
-        }
-        self.storages.push(storage);
-    }
-}
-
-/// From whom failure may reach an operation.
-#[derive(Debug, Default)]
-pub(crate) struct Sources {
-    /// Any.
-    pub(crate) uses: SmallVec<[Stamp; 4]>,
-    /// Only if it spoilt memory.
-    pub(crate) keeps: SmallVec<[Stamp; 2]>,
-}
-
-impl Sources {
-    pub(crate) fn add(&mut self, stamp: Stamp, flow: Flow) {
-        if flow.has(Flow::USES) {
-            self.uses.push(stamp);
-        } else if flow.has(Flow::KEEPS) {
-            self.keeps.push(stamp);
-        }
-    }
-
-    pub(crate) fn iter(&self) -> impl Iterator<Item = Stamp> {
-        self.uses.iter().chain(&self.keeps).copied()
-    }
-}
-
-/// The room that an idle lane keeps, in records.
-const USUAL_BACKLOG: usize = 1024;
-
-/// A lane in the ledger.
-#[repr(align(128))]
-pub(crate) struct LaneState {
-    /// Ticks given out.
-    pub(crate) issued: Tick,
-    /// Ticks whose operations have been accounted for.
-    pub(crate) retired: Tick,
-    /// The operations in between, oldest first.
-    pub(crate) records: VecDeque<Record>,
-    /// Slots that wait for ticks, and what travels there.
-    pub(crate) watches: BinaryHeap<Reverse<(Tick, u32, Flow)>>,
-    /// Futures that wait for ticks.
-    pub(crate) wakers: BTreeMap<Tick, Vec<Waker>>,
-    /// Failures that the backend told and that are not accounted for yet, in tick order.
-    pub(crate) told: VecDeque<(Tick, HalError)>,
-    /// A tick of another lane. The next operation here has ended, and is retired after that tick.
-    pub(crate) held: Option<(LaneId, Tick)>,
-}
-
-impl LaneState {
-    pub(crate) const fn new() -> LaneState {
-        LaneState {
-            issued: 0,
-            retired: 0,
-            records: VecDeque::new(),
-            watches: BinaryHeap::new(),
-            wakers: BTreeMap::new(),
-            told: VecDeque::new(),
-            held: None,
-        }
-    }
-
-    pub(crate) fn idle(&self) -> bool {
-        self.issued == self.retired
-    }
-
-    /// Gives back the room that a large backlog has taken, once the lane is idle.
-    pub(crate) fn shrink(&mut self) {
-        if self.idle() && self.records.capacity() > USUAL_BACKLOG {
-            self.records.shrink_to(USUAL_BACKLOG);
-            self.watches.shrink_to(USUAL_BACKLOG);
-        }
-    }
-}
-
-/// Which lanes can wait for each other.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct WaitKey {
-    pub(crate) backend: u16,
-    pub(crate) group: Option<crate::hal::WaitGroup>,
-}
-
-impl WaitKey {
-    pub(crate) fn can_wait_for(self, other: WaitKey) -> bool {
-        self.backend == other.backend && self.group.is_some() && self.group == other.group
-    }
-}
 
 /// Written by submitters, so it shares no cache line with what a courier writes for each operation.
 #[repr(align(128))]
@@ -389,7 +252,7 @@ impl LaneShared {
         until: Tick,
         lock: impl FnOnce() -> Option<MutexGuard<'l, ()>>,
     ) -> Option<bool> {
-        if foreign::inside() {
+        if interop::inside() {
             // This thread may hold the lock.
             return Some(self.stall());
         }

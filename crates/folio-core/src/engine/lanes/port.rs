@@ -2,7 +2,7 @@
 //! and what has failed. Nothing else of it touches a backend.
 
 use crate::engine::lanes::{LaneOp, LaneShared, Lanes, Payload};
-use crate::engine::ledger::LANES_PER_DEVICE;
+use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::Label;
 use crate::hal::{HalError, Lost, Order, Tick};
 use crate::order::stamp::{LaneId, Stamp, Waits, When};

@@ -6,30 +6,36 @@
 
 pub(crate) mod failures;
 pub(crate) mod queues;
+pub(crate) mod records;
+pub(crate) mod retire;
 pub(crate) mod slab;
+pub(crate) mod slots;
 pub(crate) mod timeline;
 pub(crate) mod topology;
+pub(crate) mod untold;
 
-use crate::engine::devices::Budget;
 use crate::engine::kernels::loaded::LoadedKernel;
+use crate::engine::lanes::Payload;
 use crate::engine::lanes::port::LaneTable;
-use crate::engine::lanes::{Payload, Record, Sources, WaitKey};
 use crate::engine::ledger::failures::Failed;
+use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::ledger::slab::Slab;
 use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::topology::Topology;
+use crate::engine::ledger::untold::Untold;
 use crate::engine::pages::residency::Residency;
-use crate::engine::pages::storage::{Garbage, StorageId, StorageState};
-use crate::engine::plan::Planning;
+use crate::engine::pages::storage::{Garbage, StorageState};
 use crate::engine::runs::whole::Whole;
+use crate::engine::terms::access::StorageId;
+use crate::engine::terms::budget::Budget;
+use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};
+use crate::engine::terms::note::Note;
 use crate::engine::terms::staging::Staging;
-use crate::engine::trace::Note;
-use crate::engine::untold::Untold;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, Link, Order, Tick};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
-use crate::pages::DomainId;
+use crate::pages::{DomainId, Planner, Transfer};
 use crate::report::Counters;
 use smallvec::SmallVec;
 use std::collections::VecDeque;
@@ -152,6 +158,15 @@ pub(crate) struct DeviceFacts {
     pub(crate) hints: bool,
 }
 
+/// What planning needs beside the ledger.
+#[derive(Default)]
+pub(crate) struct Planning {
+    pub(in crate::engine) planner: Planner,
+    pub(in crate::engine) transfers: Vec<Transfer>,
+    /// What the command comes after so far; kept for zeroing USM.
+    pub(crate) before: Deps,
+}
+
 /// The state that the ledger lock guards.
 ///
 /// Threads that submit take turns with it, so what it costs is, above all, the cache lines that one
@@ -195,11 +210,6 @@ pub(crate) struct Ledger {
     /// As many clones as outboxes with reports.
     pub(crate) reporting: Arc<()>,
 }
-
-/// Lanes per device: at most four for kernels, one for each direction of copies. Those that a
-/// device does without have another one's work ([`Topology::lane_alias`]).
-pub(crate) const LANES_PER_DEVICE: u16 = 8;
-pub(crate) const COMPUTE_LANES: u16 = 4;
 
 impl Ledger {
     pub(crate) fn new(
@@ -498,4 +508,27 @@ pub(crate) enum Sorted {
     Go { waits: Waits, sources: Sources },
     /// These must be done first.
     Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
+}
+
+impl Ledger {
+    pub(crate) fn trace(&mut self, note: impl FnOnce() -> Note) {
+        if self.traced {
+            self.outbox.notes.push(note());
+            self.outbox.telling.get_or_insert_with(|| self.telling.clone());
+        }
+    }
+
+    /// A thread tells what it has noted, or is about to.
+    pub(in crate::engine) fn is_telling(&self) -> bool {
+        let own = 1 + usize::from(self.outbox.telling.is_some());
+        Arc::strong_count(&self.telling) > own
+    }
+}
+
+impl Ledger {
+    /// A thread is still to call the handler, or is in it.
+    pub(in crate::engine) fn is_reporting(&self) -> bool {
+        let own = 1 + usize::from(self.outbox.reporting.is_some());
+        Arc::strong_count(&self.reporting) > own
+    }
 }

@@ -2,7 +2,8 @@
 
 use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
-use crate::engine::ledger::{LANES_PER_DEVICE, Ledger, Leftover, NewOp, QueueState};
+use crate::engine::ledger::{Ledger, Leftover, NewOp, QueueState};
+use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::Failure;
 use crate::hal::Timing;
 use crate::order::hazards::{Deps, Outcome};

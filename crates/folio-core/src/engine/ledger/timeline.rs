@@ -1,8 +1,8 @@
 //! When things are done: the lanes, the slots of what is not on a lane yet, and what has failed.
 
-use crate::engine::lanes::LaneState;
-use crate::engine::lanes::slots::Slot;
 use crate::engine::ledger::failures::Failures;
+use crate::engine::ledger::records::LaneState;
+use crate::engine::ledger::slots::Slot;
 use crate::error::Failure;
 use crate::hal::Tick;
 use crate::order::hazards::{Deps, Outcome};

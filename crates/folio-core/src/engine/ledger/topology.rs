@@ -1,7 +1,8 @@
 //! The devices of a runtime, their lanes and memories, and what lies between these.
 
-use crate::engine::lanes::WaitKey;
-use crate::engine::ledger::{DeviceFacts, LANES_PER_DEVICE};
+use crate::engine::ledger::DeviceFacts;
+use crate::engine::terms::lane::LANES_PER_DEVICE;
+use crate::engine::terms::lane::WaitKey;
 use crate::error::Failure;
 use crate::hal::Link;
 use crate::order::stamp::LaneId;

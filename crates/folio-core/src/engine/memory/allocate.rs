@@ -8,9 +8,10 @@ use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::memory::evict::{Pressure, Takeover};
 use crate::engine::memory::host_memory::Given;
-use crate::engine::memory::link::{Apart, Prospect};
+use crate::engine::memory::link::Prospect;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId};
-use crate::engine::trace::Note;
+use crate::engine::terms::link::Apart;
+use crate::engine::terms::note::Note;
 use crate::error::{Error, Label};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
@@ -154,7 +155,7 @@ impl Engine {
         // Foreign code, and so before the lock.
         let mut given = self.ask_programs(missing)?;
         // Two threads that need the same must not both take it from the budget.
-        let traced = crate::engine::trace::listening();
+        let traced = crate::foreign::listening();
         let one_at_a_time = self.allocating.lock();
         let mut made: SmallVec<[New; 4]> = SmallVec::new();
         let mut result = Ok(());

@@ -16,41 +16,14 @@
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::memory::allocate::Takes;
-use crate::engine::memory::host_memory::Program;
-use crate::engine::memory::link::Apart;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
+use crate::engine::terms::evict::Evict;
+use crate::engine::terms::lender::Program;
+use crate::engine::terms::link::Apart;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, SlotId, Stamp};
 use crate::pages::DomainId;
 use smallvec::SmallVec;
-
-/// What may happen to a buffer's copies when memory is short.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Evict {
-    pub(crate) priority: i32,
-    pub(crate) dirty: bool,
-}
-
-impl Evict {
-    /// Copies that are current elsewhere, too, may be freed: those that were used least recently
-    /// first.
-    pub fn clean() -> Evict {
-        Evict::default()
-    }
-
-    /// As [`clean`](Self::clean), and copies of devices that are the only current ones may be
-    /// written to the host and then be freed.
-    pub fn dirty() -> Evict {
-        Evict { priority: 0, dirty: true }
-    }
-
-    /// Buffers of lower priority give way first, whenever they were used, and also where commands
-    /// use them still. Of one priority, those that no command uses go before those that some do.
-    #[must_use]
-    pub fn priority(self, priority: i32) -> Evict {
-        Evict { priority, ..self }
-    }
-}
 
 /// With more operations under way on it, memory is not taken over: the submitter waits for some.
 /// Each of them is told of the new owner. A device is busy with fewer.

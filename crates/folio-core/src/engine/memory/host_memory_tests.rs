@@ -2,13 +2,15 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use super::*;
-use crate::allocator::HostBlock;
+use crate::allocator::{AllocatorFault, HostAllocator, HostBlock};
 use crate::engine::null::Null;
+use crate::engine::terms::lender::layout;
 use crate::{Buffer, BufferOptions, Evict, Queue, Result, Runtime};
 use std::alloc::{alloc, dealloc};
 use std::collections::BTreeMap;
-use std::sync::Mutex;
+use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 
 /// What the allocator does next.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

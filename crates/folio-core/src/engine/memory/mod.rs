@@ -2,32 +2,21 @@
 //! name.
 
 pub(super) mod allocate;
-pub(crate) mod copies;
 pub(crate) mod evict;
 pub(crate) mod host_memory;
 pub(crate) mod link;
 pub(crate) mod page_lock;
 pub(super) mod pointer;
-pub(crate) mod staged;
 pub(crate) mod storages;
 
 use crate::engine::ledger::Ledger;
 use crate::engine::pages::storage::{
     Alloc, Garbage, Life, Owner, StorageId, StorageState, distance,
 };
+use crate::engine::terms::access::RawMem;
 use crate::error::Error;
-use crate::hal::MemRef;
 use crate::pages::DomainId;
 use smallvec::SmallVec;
-
-/// What a raw pointer names.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct RawMem {
-    pub(crate) mem: MemRef,
-    pub(crate) domain: DomainId,
-    /// Whose memory it is; `None`: the host's, of which the engine knows nothing.
-    pub(crate) storage: Option<StorageId>,
-}
 
 impl Ledger {
     /// True unless the memory behind a raw pointer is known to be gone.

@@ -23,7 +23,7 @@ impl Engine {
         let request = AllocReq {
             kind: AllocKind::Host,
             size: bytes,
-            align: crate::engine::devices::DEVICE_ALIGN,
+            align: crate::engine::terms::lender::DEVICE_ALIGN,
             import: None,
             zeroed: true,
             linked: false,

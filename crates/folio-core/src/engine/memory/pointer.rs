@@ -16,11 +16,11 @@
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::memory::allocate::no_address;
-use crate::engine::memory::link::Apart;
 use crate::engine::memory::storages::whole;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, StorageId};
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::Mode;
+use crate::engine::terms::link::Apart;
 use crate::engine::threads::wait::Waited;
 use crate::error::{Error, Failure};
 use crate::hal::Side;
@@ -206,7 +206,7 @@ impl Ledger {
     ) -> bool {
         let same = matches!(self.next_to_leave(id, device), Next::Leave(_));
         let storage = &mut self.storages[id.0];
-        let is_it = |link: &crate::engine::memory::link::Link| {
+        let is_it = |link: &crate::engine::terms::link::Link| {
             link.device == device && link.over_host == over_host
         };
         let link = storage.link.filter(|link| same && is_it(link) && link.host_has_it());

@@ -4,11 +4,11 @@
 use crate::engine::Engine;
 use crate::engine::ledger::failures::EpochPin;
 use crate::engine::ledger::{Ledger, NewOp};
-use crate::engine::memory::link::Linkage;
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::{Access, Mode};
+use crate::engine::terms::link::Linkage;
 use crate::engine::threads::wait::Waited;
 use crate::error::{Cause, Error, Label};
 use crate::geom::Box3;

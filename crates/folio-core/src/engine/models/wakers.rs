@@ -1,7 +1,7 @@
 //! Those who do not wait are told: futures, and lanes that an interop task has put something on.
 
 use super::*;
-use crate::engine::foreign::{Body, Task};
+use crate::engine::kernels::interop::{Body, Task};
 use std::any::{Any, TypeId};
 use std::task::{Wake, Waker};
 

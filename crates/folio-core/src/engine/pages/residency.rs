@@ -1,11 +1,10 @@
 //! Where the contents of a storage's pages are, who brings and writes them, and the few ways in
 //! which that changes.
 
-use crate::engine::ledger::failures::Failures;
-use crate::engine::memory::link::Turn;
 use crate::engine::pages::pieces::{Fragment, Pieces};
 use crate::engine::pages::tracker::Tracker;
 use crate::engine::terms::access::{Access, Mode};
+use crate::engine::terms::link::Turn;
 use crate::geom::{Box3, Grid};
 use crate::order::hazards::{Deps, Flow, Hazards, Outcome, Settled, Writing, add_dep};
 use crate::order::stamp::Stamp;
@@ -459,7 +458,12 @@ impl Residency {
     /// there, and what commands did to them that have run on such memory is to be seen by nobody.
     /// Whoever looks at the state of pages looks here first; so failure needs nobody to act
     /// upon it when it happens. Tells whether the host's memory has got something of that.
-    pub(crate) fn heal(&mut self, pages: &Box3, failures: &Failures, known: Known<'_>) -> bool {
+    pub(crate) fn heal(
+        &mut self,
+        pages: &Box3,
+        is_spoilt: &dyn Fn(Stamp) -> bool,
+        known: Known<'_>,
+    ) -> bool {
         let failed = |s| known(s) == Outcome::Failed;
         let mut on_host = false;
         let Residency { hazards, tracker, defined, broken, changes, .. } = self;
@@ -470,7 +474,7 @@ impl Residency {
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
             tracker.remove(&run, domain);
         });
-        hazards.take_spoilt(pages, &failed, &|s| failures.spoilt(s), |run, domain| {
+        hazards.take_spoilt(pages, &failed, is_spoilt, |run, domain| {
             on_host |= domain.is_host();
             *broken = true;
             *changes += 1;

@@ -1,10 +1,11 @@
 //! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
 
-use crate::engine::memory::evict::Evict;
-use crate::engine::memory::host_memory::{Lender, Program};
-use crate::engine::memory::link::{Apart, Link};
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::tracker::Tracker;
+pub(crate) use crate::engine::terms::access::StorageId;
+use crate::engine::terms::evict::Evict;
+use crate::engine::terms::lender::{Lender, Program};
+use crate::engine::terms::link::{Apart, Link};
 use crate::error::Label;
 use crate::geom::{Box3, Grid};
 use crate::hal::{CopyRect, HostPtr, MemBase, MemRef};
@@ -12,11 +13,6 @@ use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::SmallVec;
-
-/// Index of a storage in the ledger, and its number: where another storage has the index by now, an
-/// id that was kept is not that one's.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
-pub(crate) struct StorageId(pub u32, pub u32);
 
 /// One allocation of a storage.
 #[derive(Clone, Copy, Debug)]

@@ -1,12 +1,14 @@
 //! Carries out a [`Plan`]: submits its copies and fills, and says what the pages are from then on.
 
 use crate::engine::lanes::{Filling, Payload};
-use crate::engine::ledger::{Body, LANES_PER_DEVICE, Ledger, NewOp};
-use crate::engine::memory::copies::CopyJob;
+use crate::engine::ledger::Planning;
+use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::StorageId;
-use crate::engine::plan::{Copies, Plan, Planning, What};
+use crate::engine::plan::copies::CopyJob;
+use crate::engine::plan::{Copies, Plan, What};
 use crate::engine::terms::access::Access;
-use crate::engine::trace::Note;
+use crate::engine::terms::lane::LANES_PER_DEVICE;
+use crate::engine::terms::note::Note;
 use crate::error::{Cause, Label};
 use crate::geom::Box3;
 use crate::hal::{CopyRect, FillRect, MemBase, Side};
@@ -116,7 +118,9 @@ impl Ledger {
         self.heal_link(id);
         let timeline = &self.timeline;
         let storage = &mut self.storages[id.0];
-        storage.torn |= storage.residency.heal(pages, &timeline.failures, &|s| timeline.outcome(s));
+        storage.torn |= storage
+            .residency
+            .heal(pages, &|s| timeline.failures.spoilt(s), &|s| timeline.outcome(s));
     }
 
     /// Submits the steps of a plan. What comes after them depends on what is added to `deps`.

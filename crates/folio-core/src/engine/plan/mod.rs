@@ -10,16 +10,19 @@
 //! next use of the page waits for the copy, and for no other use of it.
 
 pub(crate) mod apply;
+pub(crate) mod copies;
+pub(crate) mod staged;
 pub(crate) mod union;
 
 use crate::engine::ledger::Ledger;
+use crate::engine::ledger::Planning;
 use crate::engine::pages::pieces::Fragment;
 use crate::engine::pages::storage::{StorageId, StorageState};
 use crate::engine::terms::access::{Access, Mode};
 use crate::geom::Box3;
 use crate::hal::Side;
 use crate::order::hazards::{Deps, Outcome, add_dep};
-use crate::pages::{DomainId, DomainSet, Need, PageMap, Planner, Transfer};
+use crate::pages::{DomainId, DomainSet, Need, PageMap};
 use smallvec::SmallVec;
 
 /// What comes before a command.
@@ -63,15 +66,6 @@ pub(crate) struct Copies {
     /// Elements.
     pub(crate) boxes: SmallVec<[Box3; 2]>,
     pub(crate) after: Deps,
-}
-
-/// What planning needs beside the ledger.
-#[derive(Default)]
-pub(crate) struct Planning {
-    planner: Planner,
-    transfers: Vec<Transfer>,
-    /// What the command comes after so far; kept for zeroing USM.
-    pub(crate) before: Deps,
 }
 
 /// What is outdated in a memory.

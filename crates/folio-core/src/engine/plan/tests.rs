@@ -15,15 +15,15 @@
 
 use super::{Planning, What};
 use crate::engine::kernels::launch::Launch;
-use crate::engine::lanes::WaitKey;
 use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::{DeviceFacts, Ledger, QueueState};
-use crate::engine::memory::RawMem;
 use crate::engine::pages::storage::{Alloc, Guard, Owner, StorageId, StorageState};
 use crate::engine::pages::tracker::Tracker;
 use crate::engine::runs::command::{Action, Command, End, HostBody, Place};
+use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
-use crate::engine::trace::Note;
+use crate::engine::terms::lane::WaitKey;
+use crate::engine::terms::note::Note;
 use crate::error::{Error, Label};
 use crate::geom::{Box3, Dims, Grid};
 use crate::hal::{Geometry, HalError, HalErrorKind, HostPtr, Link, Lost, Side, Tick, WaitGroup};

@@ -15,8 +15,8 @@ use crate::engine::runs::part::{Apart, Joined, MOVES, TRACED};
 use crate::engine::runs::replay::Sure;
 use crate::engine::runs::whole::Whole;
 use crate::engine::terms::access::{Access, Mode};
-use crate::engine::trace;
 use crate::error::Label;
+use crate::foreign;
 use crate::metrics::Hold;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, Stamp};
@@ -142,7 +142,7 @@ impl Engine {
         block: &Block,
         trust: &Mutex<Trust>,
     ) -> Result<(Stamp, EpochPin), Apart> {
-        if trace::listening() {
+        if foreign::listening() {
             return Err(TRACED);
         }
         if block.whole.native.graph.is_slow() {

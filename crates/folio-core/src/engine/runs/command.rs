@@ -1,21 +1,22 @@
 //! The way of one command through the ledger: checks that change nothing, then transfers, fills,
 //! dependencies and the action itself, then what the pages are from now on.
 
-use crate::engine::Missing;
 use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::native::Replaying;
 use crate::engine::lanes::{Filling, Hinting, Payload};
 use crate::engine::ledger::failures::EpochPin;
-use crate::engine::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp};
-use crate::engine::memory::RawMem;
-use crate::engine::memory::copies::CopyJob;
+use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::{Life, StorageId};
 use crate::engine::plan::apply::For;
+use crate::engine::plan::copies::CopyJob;
 use crate::engine::runs::conditional::Conditional;
 use crate::engine::runs::whole::Whole;
+use crate::engine::terms::access::Missing;
+use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
+use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
+use crate::engine::terms::note::Note;
 use crate::engine::terms::staging::Staging;
-use crate::engine::trace::Note;
 use crate::error::{Cause, Error, Label, Use};
 use crate::geom::{Box3, Dims, linear};
 use crate::hal::{

@@ -16,10 +16,10 @@
 use crate::engine::Engine;
 use crate::engine::lanes::{Filling, Payload};
 use crate::engine::ledger::{Body, Ledger, NewOp, TaskError};
-use crate::engine::memory::RawMem;
-use crate::engine::memory::copies::Route;
+use crate::engine::plan::copies::Route;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::terms::access::Access;
+use crate::engine::terms::access::RawMem;
 use crate::engine::terms::staging::Staging;
 use crate::engine::threads::wait::Waited;
 use crate::error::{Cause, GraphError, Label};

@@ -11,7 +11,7 @@ use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::part::{Apart, MOVES, TRACED};
 use crate::engine::runs::whole::{Uses, update};
 use crate::engine::terms::access::Access;
-use crate::engine::trace;
+use crate::foreign;
 use crate::metrics::Hold;
 use crate::planted::{Plant, Planted};
 use crate::sync::Mutex;
@@ -40,7 +40,7 @@ impl Engine {
     /// That commands of a block may be exchanged now, as far as that is known without the ledger.
     pub(crate) fn may_exchange(&self, block: &Block) -> Result<(), Apart> {
         let native = &block.whole.native;
-        if trace::listening() {
+        if foreign::listening() {
             return Err(TRACED);
         }
         if native.graph.is_slow() {

@@ -5,14 +5,16 @@
 //! Commands of a run may have become one, by a graph of the device's own: see
 //! [`whole`](super::whole) and [`part`](mod@super::part).
 
+use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::failures::EpochPin;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::part::{self, Apart, Joined};
 use crate::engine::runs::whole::Whole;
-use crate::engine::{Engine, Missing, trace};
+use crate::engine::terms::access::Missing;
 use crate::error::{Error, Label};
+use crate::foreign;
 use crate::geom::Box3;
 use crate::metrics::Hold;
 use crate::order::hazards::{Deps, Flow, add_dep};
@@ -137,7 +139,7 @@ impl Engine {
         commands: &mut [Command],
         order: &Order,
     ) -> Result<Option<Ran>, Error> {
-        let traced = trace::listening();
+        let traced = foreign::listening();
         let mut ledger = self.lock();
         let hold = Hold::begin();
         ledger.look_at(run.device);

@@ -2,15 +2,16 @@
 //! nothing to bring, to define or to take apart, after operations for which its lane can wait.
 //! It does in one pass what `run` does in several, and what it leaves behind is the same.
 
+use crate::engine::lanes::Payload;
 use crate::engine::lanes::native::Replaying;
-use crate::engine::lanes::{Payload, Record, Sources};
 use crate::engine::ledger::Ledger;
-use crate::engine::memory::RawMem;
+use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::pages::storage::{Life, StorageState};
 use crate::engine::runs::block::{Block, CLOSED, MOVED, On, Trust};
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::part::{Apart, MOVES, WAITS};
 use crate::engine::runs::whole::Whole;
+use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
 use crate::error::Label;
 use crate::geom::Box3;

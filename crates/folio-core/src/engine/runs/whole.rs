@@ -13,12 +13,12 @@ use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
 use crate::engine::lanes::native::Native;
 use crate::engine::ledger::Ledger;
-use crate::engine::memory::RawMem;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::branch::{Branches, Draft};
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::terms::access::Access;
+use crate::engine::terms::access::RawMem;
 use crate::error::{Error, Label};
 use crate::hal::{
     Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, Graph, HalError,

@@ -1,9 +1,18 @@
 //! What a command does to a storage.
 
-use crate::engine::pages::storage::StorageId;
 use crate::geom::{Box3, Grid};
+use crate::hal::MemRef;
 use crate::order::hazards::Writing;
 use crate::pages::DomainId;
+use smallvec::SmallVec;
+
+/// Index of a storage in the ledger, and its number: where another storage has the index by now, an
+/// id that was kept is not that one's.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
+pub(crate) struct StorageId(pub u32, pub u32);
+
+/// Allocations that are not there.
+pub(crate) type Missing = SmallVec<[(StorageId, DomainId); 4]>;
 
 /// How a command uses the elements of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,4 +82,13 @@ impl Access {
         let (elements, pages) = (Box3::whole(grid.dims), grid.all());
         Access { storage, elements, pages, all: true, mode, domain, place: domain }
     }
+}
+
+/// What a raw pointer names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct RawMem {
+    pub(crate) mem: MemRef,
+    pub(crate) domain: DomainId,
+    /// Whose memory it is; `None`: the host's, of which the engine knows nothing.
+    pub(crate) storage: Option<StorageId>,
 }

@@ -1,16 +1,9 @@
 //! Host memory that the engine uses itself: the stops on the way of data that cannot go directly.
 
-use crate::engine::devices::Budget;
-use crate::engine::memory::host_memory::{HostMemory, give_back, take};
+use crate::engine::terms::budget::Budget;
+use crate::engine::terms::lender::{HostMemory, give_back, take};
 use crate::hal::HostPtr;
 use std::sync::Arc;
-
-/// The least alignment of a buffer's memory on the host: a cache line, and the widest vector.
-pub(crate) const ALIGN: usize = 64;
-
-/// What is allocated is aligned to more, so that devices that share the host's memory can use it:
-/// PoCL asks for this much.
-pub(in crate::engine) const ALLOCATED: usize = 128;
 
 /// Host memory that lives as long as the operations that hold it.
 pub(crate) struct Staging {

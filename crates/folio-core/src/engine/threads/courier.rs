@@ -12,10 +12,10 @@
 //! into a mailbox before a submitter saw it awake is seen by it before it sleeps: each of the two
 //! writes, passes a fence, and then reads what the other one writes.
 
-use crate::engine::devices::DeviceEntry;
+use crate::engine::Engine;
+use crate::engine::kernels::interop;
 use crate::engine::lanes::{FAR, LaneShared, Lanes};
-use crate::engine::ledger::LANES_PER_DEVICE;
-use crate::engine::{Engine, foreign};
+use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::hal::Tick;
 use crate::order::stamp::LaneId;
 use crate::panics::contain;
@@ -124,7 +124,7 @@ impl Engaged {
             return true;
         }
         // The courier may be calling this task.
-        if foreign::inside() {
+        if interop::inside() {
             return lane.backlog() < TOO_MANY;
         }
         for _ in 0..(BACKLOG / 4).div_ceil(PAUSES) {
@@ -148,13 +148,13 @@ impl Engaged {
     }
 }
 
-/// Gives the first devices that ask for them their couriers.
-pub(crate) fn engage(devices: &mut [DeviceEntry]) {
+/// Gives the first devices that ask for them their couriers. A device asks by
+/// [`Caps::courier`](crate::hal::Caps::courier).
+pub(crate) fn engage<'d>(asking: impl Iterator<Item = (u32, &'d mut Option<Engaged>)>) {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
-    let asking = devices.iter_mut().filter_map(|device| Some((device.info.caps.courier?, device)));
-    for (most, device) in asking.take(most_couriers(processors)) {
+    for (most, courier) in asking.take(most_couriers(processors)) {
         let (ahead, most) = (AtomicU64::new(0), u64::from(most));
-        device.courier = Some(Engaged { courier: Courier::new(), ahead, most });
+        *courier = Some(Engaged { courier: Courier::new(), ahead, most });
     }
 }
 
@@ -422,7 +422,7 @@ mod tests {
         assert_eq!(takes(&engaged, TOO_MANY, true), (false, 0));
         let (taken, asked) = takes(&engaged, TOO_MANY, false);
         assert!(!taken && asked > COURIERS);
-        let task = |ticks| foreign::within(|| takes(&engaged, ticks, false));
+        let task = |ticks| interop::within(|| takes(&engaged, ticks, false));
         assert_eq!([TOO_MANY - 1, TOO_MANY].map(task), [(true, 0), (false, 0)]);
     }
 

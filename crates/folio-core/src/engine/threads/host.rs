@@ -4,8 +4,8 @@
 use crate::engine::Engine;
 use crate::engine::ledger::HostWork;
 use crate::engine::threads::wait::Ending;
-use crate::engine::trace::listening;
 use crate::error::Cause;
+use crate::foreign::listening;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
 use crate::order::stamp::SlotId;
 use crate::panics::contain;

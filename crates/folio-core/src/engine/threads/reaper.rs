@@ -4,7 +4,7 @@
 
 use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
-use crate::engine::ledger::LANES_PER_DEVICE;
+use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::order::stamp::LaneId;
 use crate::sync::atomic::Ordering;
 use crate::sync::{Condvar, Mutex};

@@ -2,9 +2,11 @@
 
 use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
-use crate::engine::lanes::slots::Slot;
-use crate::engine::ledger::{Body, LANES_PER_DEVICE, Ledger};
+use crate::engine::ledger::slots::Slot;
+use crate::engine::ledger::{Body, Ledger};
+use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::{Error, Failure, Label, Unfinished};
+use crate::foreign::in_kernel;
 use crate::hal::Tick;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, SlotId, Stamp, When};
@@ -27,29 +29,6 @@ thread_local! {
     /// The operations that this thread has to end, the latest one last: host tasks, and its own
     /// turns; each with the address of its engine. Those that do not fit are left out.
     static OWN: Cell<Own> = const { Cell::new([None; MOST_OWN]) };
-    /// How many kernels this thread is in.
-    static KERNELS: Cell<u32> = const { Cell::new(0) };
-}
-
-/// Says that this thread runs a kernel until it is dropped.
-pub(crate) struct InKernel(());
-
-impl InKernel {
-    pub(crate) fn new() -> InKernel {
-        KERNELS.with(|k| k.set(k.get() + 1));
-        InKernel(())
-    }
-}
-
-impl Drop for InKernel {
-    fn drop(&mut self) {
-        KERNELS.with(|k| k.set(k.get() - 1));
-    }
-}
-
-/// True on a thread that runs a kernel.
-pub(crate) fn in_kernel() -> bool {
-    KERNELS.get() > 0
 }
 
 /// True on a thread that runs a host task of this engine.

@@ -21,8 +21,8 @@ use super::steps::{Step, Steps};
 use super::template::Template;
 use super::{Inner, conflicts};
 use crate::engine::pages::storage::StorageId;
-use crate::engine::trace;
 use crate::error::{GraphError, Label};
+use crate::foreign;
 use crate::graph::conflicts::Conflicts;
 use folio_kernel::fuse::{self, Elsewhere, Explanation, FuseError, FusedKernel, Mode};
 use smallvec::SmallVec;
@@ -340,7 +340,7 @@ impl<'s> Draft<'s> {
         let refusals = report::by_node(&plan);
         let told = report::Told { plan: &plan, graph, draft: self, refusals, part, fuses };
         // A batch runs once, at once: without a subscriber its lines are not read.
-        let listens = !self.graph.once || trace::listening();
+        let listens = !self.graph.once || foreign::listening();
         let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
         let told: Vec<Option<Arc<str>>> = told.collect();
         for (step, told) in plan.steps.iter().zip(told) {

@@ -1,8 +1,9 @@
 //! Memory that is taken over while commands use it.
 
 use super::*;
-use crate::engine::memory::evict::{Evict, Pressure, Step, Takeover};
-use crate::engine::memory::link::Apart;
+use crate::engine::memory::evict::{Pressure, Step, Takeover};
+use crate::engine::terms::evict::Evict;
+use crate::engine::terms::link::Apart;
 use smallvec::SmallVec;
 
 /// A buffer whose memory on device 1 is that device's, and may go.

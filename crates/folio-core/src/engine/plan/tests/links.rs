@@ -1,7 +1,7 @@
 //! Linked memory: one place with two sides, of which one is active.
 
 use super::*;
-use crate::engine::memory::link::Link;
+use crate::engine::terms::link::Link;
 
 /// A buffer whose memory on the host and on device 1 is one, and the device's turn.
 fn linked(t: &mut Rig, name: &str, len: usize, page: usize) -> Buf {

@@ -8,7 +8,7 @@
 
 use crate::engine::lanes::Payload;
 use crate::engine::ledger::{Body, Ledger, NewOp};
-use crate::engine::memory::copies::CopyJob;
+use crate::engine::plan::copies::CopyJob;
 use crate::engine::terms::staging::Staging;
 use crate::hal::{CopyRect, MemBase, MemRef};
 use crate::order::hazards::{Deps, add_dep};

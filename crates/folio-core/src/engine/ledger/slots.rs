@@ -2,10 +2,11 @@
 //! cannot wait for. They sit in slots and hold no position on any lane, so nothing queues
 //! behind them; whoever completes their last dependency places them.
 
-use crate::engine::lanes::{Sources, WaitKey};
 use crate::engine::ledger::failures::Failed;
+use crate::engine::ledger::records::Sources;
 use crate::engine::ledger::{Body, Ledger, Leftover, NewOp, Sorted, TaskError};
-use crate::engine::trace::Note;
+use crate::engine::terms::lane::WaitKey;
+use crate::engine::terms::note::Note;
 use crate::error::Failure;
 use crate::order::hazards::{Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};

@@ -1,9 +1,10 @@
 //! Copies between memories: which way they take, and who does them.
 
 use crate::engine::lanes::Payload;
-use crate::engine::ledger::{Body, COMPUTE_LANES, LANES_PER_DEVICE, Ledger, NewOp};
+use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::apply::For;
+use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
 use crate::engine::terms::staging::Staging;
 use crate::error::Cause;
 use crate::hal::{CopyRect, HalError, MemBase};

@@ -1,10 +1,10 @@
 //! The end of operations: what completed lanes tell, how failure travels, what is given back.
 
 use crate::engine::kernels::blame::blamed;
-use crate::engine::lanes::{Record, Sources};
 use crate::engine::ledger::failures::Failed;
+use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::ledger::{Ledger, Leftover};
-use crate::engine::trace::Note;
+use crate::engine::terms::note::Note;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::order::hazards::{Flow, Outcome, add_dep};
@@ -273,13 +273,13 @@ impl Ledger {
     /// What may have been the reason for a loss: the first operations on each lane that have not
     /// ended.
     fn suspects(&self, device: usize) -> String {
-        let first = device * usize::from(crate::engine::ledger::LANES_PER_DEVICE);
+        let first = device * usize::from(crate::engine::terms::lane::LANES_PER_DEVICE);
         let lanes = self
             .timeline
             .lanes
             .iter()
             .skip(first)
-            .take(crate::engine::ledger::LANES_PER_DEVICE.into());
+            .take(crate::engine::terms::lane::LANES_PER_DEVICE.into());
         let named: SmallVec<[String; 4]> = lanes
             .flat_map(|lane| lane.records.iter().take(MOST_SUSPECTS))
             .take(MOST_SUSPECTS)
@@ -306,8 +306,8 @@ impl Ledger {
             }
         }
         self.timeline.wake = wake;
-        let first = device as u16 * crate::engine::ledger::LANES_PER_DEVICE;
-        for lane in first..first + crate::engine::ledger::LANES_PER_DEVICE {
+        let first = device as u16 * crate::engine::terms::lane::LANES_PER_DEVICE;
+        for lane in first..first + crate::engine::terms::lane::LANES_PER_DEVICE {
             self.lose_lane(LaneId(lane), &failure);
         }
         self.settle();

@@ -1,9 +1,9 @@
 //! Interop tasks: closures of the user that enqueue commands by the driver's own functions. They
 //! are called when their lane hands them over, under its lock. So whatever they submit stays in
 //! mailboxes, which the reaper or a courier empties
-//! ([`LaneShared::drain`](super::lanes::LaneShared::drain)), and they cannot wait.
+//! ([`LaneShared::drain`](crate::engine::lanes::LaneShared::drain)), and they cannot wait.
 
-use super::threads::wait::InKernel;
+use crate::foreign::InKernel;
 use crate::hal::HalError;
 use crate::sync::OnlyMoved;
 use std::any::{Any, TypeId};
@@ -57,7 +57,7 @@ pub(crate) fn inside() -> bool {
 }
 
 /// Calls what does not panic, as an interop task.
-pub(super) fn within<R>(call: impl FnOnce() -> R) -> R {
+pub(in crate::engine) fn within<R>(call: impl FnOnce() -> R) -> R {
     let before = INSIDE.with(|inside| inside.replace(true));
     let result = call();
     INSIDE.with(|inside| inside.set(before));

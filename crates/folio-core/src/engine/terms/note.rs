@@ -1,0 +1,55 @@
+//! What the engine notes under the ledger's lock, to tell a trace subscriber afterwards.
+
+use crate::error::Label;
+use crate::geom::Box3;
+use crate::order::hazards::Deps;
+use crate::order::stamp::{LaneId, Stamp};
+use crate::pages::DomainId;
+use crate::report::Moves;
+use folio_kernel::checks::Check;
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
+pub(crate) type Place = (Option<LaneId>, Option<u64>);
+
+/// Something that happened.
+pub(crate) enum Note {
+    /// A command was accepted: what it waits for, and what must be moved for it.
+    Plan {
+        what: &'static str,
+        label: Label,
+        /// The kernel, if it launches one that has a name.
+        kernel: Option<Arc<str>>,
+        stamp: Stamp,
+        accesses: usize,
+        after: Deps,
+        moves: Moves,
+        /// The run-time checks that are left in a launch of a `#[kernel]`.
+        checks: Option<Box<[Check]>>,
+        /// Which fusion it took part in, or why it did not.
+        fusion: Option<Arc<str>>,
+    },
+    /// Memory was allocated, or a device has memory of others as its own.
+    Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64, imported: bool },
+    /// A transfer was planned.
+    Transfer {
+        label: Label,
+        stamp: Stamp,
+        after: Deps,
+        from: DomainId,
+        to: DomainId,
+        /// Elements.
+        boxes: SmallVec<[Box3; 2]>,
+        bytes: u64,
+        pages: u64,
+    },
+    /// Memory that nobody had written is zeroed.
+    Zero { label: Label, stamp: Stamp, after: Deps, on: DomainId, boxes: SmallVec<[Box3; 2]> },
+    /// Linked memory is mapped for the host, or unmapped for its device.
+    Switch { label: Label, stamp: Stamp, after: Deps, on: DomainId, maps: bool },
+    /// An operation got its place.
+    Launch { what: &'static str, label: Label, stamp: Stamp, place: Place },
+    /// An operation ended, or will not run.
+    Complete { what: &'static str, label: Label, stamp: Stamp, place: Place, failed: bool },
+}

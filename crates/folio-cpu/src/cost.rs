@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// Below this a launch runs on the submitting thread: about the price of a hop to the pool.
 pub(crate) const TINY_NS: u64 = 8_000;
 /// From this on a launch is open to threads that are awake: several times what it costs to share.
-const SHARED_NS: u64 = 5_000;
+pub(crate) const SHARED_NS: u64 = 5_000;
 /// Blocks for each thread, unless they would be too short or too long.
 const BLOCKS_PER_THREAD: usize = 4;
 const MOST_BLOCKS_PER_THREAD: usize = 64;
@@ -24,6 +24,9 @@ const UNKNOWN_ITEMS: usize = 4096;
 const VECTOR_ITEMS: usize = 16;
 /// Where items are few, so many units for each thread come before vectors.
 const UNITS_PER_THREAD: usize = 2;
+/// What a thread computes of a stage is no shorter: as long as one number takes to pass from a
+/// thread to all others. Threads are awake there.
+const PART_NS: u64 = 500;
 /// The first runs of a kernel are all measured (the very first one mostly measures cold caches).
 const MEASURED_RUNS: u64 = 4;
 
@@ -73,6 +76,23 @@ impl Verdict {
         wanted.max(of(LONG_BLOCK_NS).min(most)).min(of(SHORT_BLOCK_NS)).max(1)
     }
 
+    /// How many of `threads` it is worth, of which all work of a stage takes `all_ns`.
+    pub(crate) fn share_of(&self, all_ns: u64, threads: usize) -> usize {
+        let ns = u128::from(self.ns.unwrap_or(all_ns)) * threads as u128;
+        let share = ns.div_ceil(u128::from(all_ns.max(1)));
+        usize::try_from(share).unwrap_or(threads).clamp(1, threads)
+    }
+
+    /// Into how many blocks a node of a stage is cut: as many for each thread, so that nodes of one
+    /// size are cut at the same places.
+    pub(crate) fn blocks_of_stage(&self, threads: usize) -> usize {
+        let ns = self.ns.unwrap_or(0) / threads.max(1) as u64;
+        let of = |each: u64| usize::try_from(ns / each).unwrap_or(usize::MAX);
+        let many = of(SHORT_BLOCK_NS).min(BLOCKS_PER_THREAD);
+        let many = many.max(of(LONG_BLOCK_NS).min(MOST_BLOCKS_PER_THREAD)).max(1);
+        threads.saturating_mul(many)
+    }
+
     /// How many neighbouring items of a launch stay together: a vector's, unless threads would go
     /// without. Of a launch that takes an unknown time always a vector's: it may have few, long
     /// items, and its time is then learnt from that.
@@ -83,6 +103,11 @@ impl Verdict {
         };
         1 << most.clamp(1, VECTOR_ITEMS).ilog2()
     }
+}
+
+/// On how many of `threads` a stage pays that takes one thread so long.
+pub(crate) fn pays(ns: u64, threads: usize) -> usize {
+    usize::try_from(ns / PART_NS).unwrap_or(usize::MAX).min(threads).max(1)
 }
 
 #[derive(Default)]

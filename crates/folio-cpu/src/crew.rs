@@ -1,9 +1,9 @@
-//! Threads that share one launch.
+//! Threads that share a launch, or a graph's launches.
 //!
 //! # The protocol
 //!
-//! A driver that has a long launch is its *leader*. The leader writes a [`Job`] on its own stack
-//! and opens a *round* for it in one of the crew's slots. A *member* is another thread that takes
+//! A driver that has a long launch, or a list of them, is its *leader*. The leader writes a [`Job`]
+//! on its own stack and opens a *round* for it in one of the crew's slots. A *member* is another thread that takes
 //! part. Each thread has a *seat*, a word that says in which slot it is.
 //!
 //! - A thread enters a slot by writing its seat, and then reads whether a round is open there. If
@@ -21,11 +21,10 @@
 //! ([`further`]). Each member decides the same when it comes, so calls spread like a tree. What a
 //! wake takes is measured at each wake.
 
-use crate::lock;
 use crate::pool::{LOOK, Machine, nested};
-use crate::round::{Job, Left, Line, PARTS, PLACES, Slot, nanos};
+use crate::round::{End, Job, Left, Line, PARTS, Slot, Stage, nanos};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, PoisonError};
 use std::time::Instant;
 
 /// Rounds that may be open at once; a leader that finds no slot works alone.
@@ -38,8 +37,6 @@ const FAN: usize = 2;
 const FIRST_WAKE_NS: u64 = 10_000;
 /// Bounds of it: below, clocks tell nothing; above, all threads were busy.
 const WAKE_NS: std::ops::RangeInclusive<u64> = 2_000..=100_000;
-/// How often a thread looks for something before it looks at the clock.
-pub(crate) const SPINS: usize = 32;
 
 /// How many threads to call to `at_work` threads, so that each thread of all has as much to do as
 /// it takes to wake one. `most` may work on the launch.
@@ -72,6 +69,9 @@ pub(crate) struct Crew {
     /// Threads that were called since the machine was made.
     #[cfg(test)]
     pub calls: AtomicUsize,
+    /// Rounds that were opened since then.
+    #[cfg(test)]
+    pub rounds: AtomicUsize,
 }
 
 impl Crew {
@@ -85,7 +85,16 @@ impl Crew {
             called: AtomicUsize::new(0),
             #[cfg(test)]
             calls: AtomicUsize::new(0),
+            #[cfg(test)]
+            rounds: AtomicUsize::new(0),
         }
+    }
+
+    /// A round is open.
+    fn opens_one(&self) {
+        self.open.0.fetch_add(1, Ordering::Relaxed);
+        #[cfg(test)]
+        self.rounds.fetch_add(1, Ordering::Relaxed);
     }
 
     /// Nanoseconds from a call until a thread has come.
@@ -138,20 +147,14 @@ impl Crew {
     /// The leader's: waits until no member is there; `relax` lets other threads run. It runs no
     /// lane meanwhile: the launch would end after what that lane does, which may wait for the
     /// launch.
-    fn wait_for_members(&self, at: usize, relax: impl Fn()) {
-        let Some(Line(slot)) = self.slots.get(at) else { return };
+    fn wait_for_members(&self, (at, slot): (usize, &Slot), relax: impl Fn()) {
         let started = Instant::now();
         while !self.is_empty(at) {
             if started.elapsed() < LOOK {
                 std::hint::spin_loop();
                 relax();
             } else {
-                let guard = lock(&slot.bed);
-                slot.sleeps.store(true, Ordering::SeqCst);
-                if !self.is_empty(at) {
-                    drop(slot.wake.wait(guard).unwrap_or_else(PoisonError::into_inner));
-                }
-                slot.sleeps.store(false, Ordering::Relaxed);
+                slot.sleep_unless(|| self.is_empty(at));
             }
         }
     }
@@ -176,11 +179,7 @@ impl Seat {
     fn leave(&self, slot: &Slot) {
         // The leader that reads this sees what the member has computed.
         self.slot.store(0, Ordering::SeqCst);
-        if slot.sleeps.load(Ordering::SeqCst) {
-            // The leader holds this lock from its last look on until it sleeps.
-            drop(lock(&slot.bed));
-            slot.wake.notify_all();
-        }
+        slot.rouse();
     }
 
     /// A guest does not need it any more.
@@ -192,59 +191,67 @@ impl Seat {
 impl Machine {
     /// Calls `work` with 0, 1, .. `count - 1`, on as many threads as pay, until all are done or one
     /// call returns `false`. `work` does not panic. `block_ns` is what one call takes, as far as
-    /// the caller knows, or 0. `owner` is the address of the lane. Returns the nanoseconds of all
-    /// threads together.
-    pub(crate) fn share(
+    /// the caller knows, or 0. Returns the nanoseconds of all threads together.
+    pub(crate) fn share_blocks(
         self: &Arc<Machine>,
         owner: usize,
-        (count, block_ns): (usize, u64),
-        work: &(dyn Fn(usize) -> bool + Sync),
+        blocks: (usize, u64),
+        work: &(impl Fn(usize) -> bool + Sync),
     ) -> u64 {
-        let job = Job::new((count, block_ns), self.threads, work);
-        let fits = job.parts > 1 && job.len(0) < PLACES as usize;
+        let stages = [Stage::new(blocks, self.threads)];
+        self.share(owner, &Job::new(work, &stages, true));
+        stages[0].busy()
+    }
+
+    /// Runs a job on as many threads as pay, until all blocks have run or one ends it. `owner` is
+    /// the address of the lane.
+    pub(crate) fn share(self: &Arc<Machine>, owner: usize, job: &Job<'_>) {
         let slots = self.crew.slots.iter().map(|line| &line.0).enumerate();
-        let mut slots = slots.filter(|_| fits && self.may_share());
+        let mut slots = slots.filter(|_| job.is_shared() && self.may_share());
         match slots.find(|(_, slot)| slot.claim()) {
-            Some((at, slot)) => self.lead(&job, (at, slot), owner),
+            Some((at, slot)) => self.lead(job, (at, slot), owner),
             None => job.run_alone(),
         }
-        job.busy.into_inner()
     }
 
     /// Leads a round in a slot that this thread has claimed. Returns when no other thread uses the
     /// job.
     fn lead(self: &Arc<Machine>, job: &Job<'_>, (at, slot): (usize, &Slot), owner: usize) {
-        slot.open(job, owner);
-        self.crew.open.0.fetch_add(1, Ordering::Relaxed);
+        let round = slot.open(job, owner);
+        self.crew.opens_one();
         self.tell();
         // One thread comes to see how long the first block takes.
         if job.is_unknown() && self.crew.members(at) == 0 {
             self.call();
         }
-        let round = slot.last.load(Ordering::Relaxed);
-        let own = self.number().unwrap_or(self.threads - 1).min(job.parts - 1);
-        slot.work(job, round, own, |left| {
-            self.call_further(at, job, left);
+        let own = self.number().unwrap_or(self.threads - 1);
+        let mut goes_on = |left: Option<Left>| {
+            match left {
+                Some(left) => self.call_further(at, job, left),
+                None => self.relax(),
+            }
             false
-        });
-        slot.round.store(0, Ordering::SeqCst);
+        };
+        while let End::Waits(stage) = slot.work(job, round, own, &mut goes_on) {
+            slot.sleep_unless(|| slot.is_past(stage));
+        }
+        slot.close();
         self.crew.open.0.fetch_sub(1, Ordering::Relaxed);
-        self.crew.wait_for_members(at, || self.relax());
+        self.crew.wait_for_members((at, slot), || self.relax());
         // Release: a thread that claims the slot next comes after this round.
         slot.claimed.store(false, Ordering::Release);
     }
 
     /// Takes part in an open round, of `owner` alone if it is not 0, from `seat`; `false` if there
-    /// is none.
+    /// is none in which there is something to do soon.
     pub(crate) fn join(self: &Arc<Machine>, seat: &Seat, number: usize, owner: usize) -> bool {
         if self.crew.open.0.load(Ordering::Relaxed) == 0 || seat.slot.load(Ordering::Relaxed) != 0 {
             return false;
         }
         let slots = self.crew.slots.iter().map(|line| &line.0).enumerate();
         let fits = |slot: &Slot| owner == 0 || slot.owner.load(Ordering::Relaxed) == owner;
-        let has_blocks = |slot: &Slot| slot.full.0.load(Ordering::Relaxed) != 0;
         { slots }
-            .filter(|(_, slot)| fits(slot) && has_blocks(slot))
+            .filter(|(_, slot)| fits(slot) && slot.has_blocks())
             .any(|(at, slot)| self.join_at(seat, number, (at, slot), fits))
     }
 
@@ -267,20 +274,22 @@ impl Machine {
         // leader stored the address before it opened the round, and keeps the job until it has
         // closed the round and then found no seat that names the slot (`lead`).
         let job = unsafe { &*address };
-        if job.is_unknown() {
-            self.call_further(at, job, Left { blocks: job.len(0), parts: job.parts });
-        }
         let mut first = true;
-        slot.work(job, round, number % job.parts, |left| {
-            if std::mem::take(&mut first) {
-                self.call_further(at, job, left);
+        if job.is_unknown() {
+            self.call_further(at, job, job.whole());
+        }
+        let end = slot.work(job, round, number, |left| {
+            match left {
+                Some(left) if std::mem::take(&mut first) => self.call_further(at, job, left),
+                Some(_) => {}
+                None => self.relax(),
             }
             // A lane that no thread runs needs this one more than the launch does, and so does the
             // operation that this one waits for.
             self.crowded() || nested()
         });
         seat.leave(slot);
-        true
+        !matches!(end, End::Waits(_))
     }
 
     /// Calls sleeping threads to a round, if what is left is worth that.
@@ -289,9 +298,8 @@ impl Machine {
             return;
         }
         let at_work = 1 + self.crew.members(at);
-        let left = left.of_all(at_work, job.len(0));
-        let (ns, wake_ns) = (job.ns_of(left), self.crew.wake_ns());
-        for _ in 0..further(ns, at_work, job.parts, wake_ns) {
+        let (ns, wake_ns) = (job.ns_of(left, at_work), self.crew.wake_ns());
+        for _ in 0..further(ns, at_work, job.most(), wake_ns) {
             self.call();
         }
     }
@@ -418,7 +426,7 @@ mod tests {
     /// BACK-05: also where each thread has one block.
     #[test]
     fn sleeping_threads_are_called_to_blocks_that_no_thread_has_begun() {
-        let left = |blocks, parts, at_work| Left { blocks, parts }.of_all(at_work, 4);
+        let left = |blocks, parts, at_work| Left { stage: 0, blocks, parts }.of_all(at_work, 4);
         assert_eq!([left(0, 16, 1), left(3, 16, 1), left(3, 16, 16)], [60, 63, 48]);
         assert_eq!([left(0, 0, 1), left(2, 1, 5)], [0, 2]);
         let machine = Arc::new(Machine::new(16, Box::default()));
@@ -427,7 +435,7 @@ mod tests {
             while started.elapsed() < Duration::from_micros(500) {}
             true
         };
-        machine.share(1, (16, 500_000), &take_time);
+        machine.share_blocks(1, (16, 500_000), &take_time);
         let calls = machine.crew.calls.load(Ordering::Relaxed);
         assert!((2..=16).contains(&calls), "{calls}");
     }
@@ -457,7 +465,7 @@ mod tests {
             let blocks: Vec<AtomicUsize> = (0..257).map(|_| AtomicUsize::new(0)).collect();
             let lead = |count: usize| {
                 let done: Vec<AtomicUsize> = (0..count).map(|_| AtomicUsize::new(0)).collect();
-                machine.share(1, (count, count as u64 % 3 * 50_000), &|index| {
+                machine.share_blocks(1, (count, count as u64 % 3 * 50_000), &|index| {
                     done[index].fetch_add(1, Ordering::Relaxed);
                     blocks[index].fetch_add(1, Ordering::Relaxed);
                     true
@@ -511,7 +519,7 @@ mod tests {
         machine.on_pool(|| {
             let leader = machine.number().unwrap();
             leads.store(true, Ordering::Relaxed);
-            machine.share(1, (2, 0), &|_| {
+            machine.share_blocks(1, (2, 0), &|_| {
                 if machine.number() == Some(leader) {
                     while !began.load(Ordering::Acquire) {
                         std::hint::spin_loop();
@@ -536,7 +544,7 @@ mod tests {
         let leader = std::thread::current().id();
         for count in (2..6).cycle().take(400) {
             let ran = AtomicUsize::new(0);
-            machine.share(1, (count, 0), &|index| {
+            machine.share_blocks(1, (count, 0), &|index| {
                 // The leader has no more blocks before the others have ended theirs.
                 let is_leader = std::thread::current().id() == leader;
                 let end = Instant::now() + LOOK * if is_leader { 0 } else { index as u32 };
@@ -552,7 +560,7 @@ mod tests {
     fn a_block_that_says_so_stops_the_others() {
         let machine = Arc::new(Machine::new(4, Box::default()));
         let ran = AtomicUsize::new(0);
-        machine.share(1, (1000, 0), &|index| {
+        machine.share_blocks(1, (1000, 0), &|index| {
             ran.fetch_add(1, Ordering::Relaxed);
             index != 3
         });

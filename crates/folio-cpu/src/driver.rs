@@ -12,6 +12,7 @@
 use crate::cost::{TINY_NS, Verdict};
 use crate::graph::Nodes;
 use crate::lane::{Core, Queue, Revived, State};
+use crate::list::{self, Plan};
 use crate::lock;
 use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work, bytes_ns};
 use crate::pool;
@@ -146,7 +147,7 @@ impl Visit {
                 over => self.over.extend(over),
             }
         }
-        let verdict = op.work.judge(&lane.machine.costs, scratch.sample());
+        let verdict = op.work.judge(&lane.machine.costs, scratch.samples.next());
         if !self.takes(lane, verdict) {
             return Next::HandOver;
         }
@@ -190,10 +191,13 @@ impl Visit {
 /// Runs the operation in `scratch` to its end: its closure dropped, its failure filed, its cost
 /// learnt. Tells its tick.
 fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
-    let Scratch { op: Some(op), held, .. } = scratch else { return 0 };
+    let Scratch { op: Some(op), held, plan, samples } = scratch else { return 0 };
     let started = op.queued.is_some().then(Instant::now);
     let result = match &mut op.work {
-        work @ Work::Replay(_) => replay(lane, std::mem::replace(work, Work::Nothing), verdict),
+        work @ Work::Replay(_) => {
+            let work = std::mem::replace(work, Work::Nothing);
+            replay(lane, work, verdict, (plan, samples.next()))
+        }
         work => run_work(lane, work, verdict, held),
     };
     let kernel = &mut held.kernel;
@@ -224,47 +228,72 @@ fn after_drop(result: Result<(), HalError>, drop: impl FnOnce()) -> Result<(), H
 
 /// Replays a graph, of which this may be the last that has its closures.
 #[inline(never)]
-fn replay(lane: &Core, work: Work, all: Verdict) -> Result<(), HalError> {
+fn replay(
+    lane: &Core,
+    work: Work,
+    all: Verdict,
+    (plan, sample): (&mut Plan, bool),
+) -> Result<(), HalError> {
     let result = match &work {
-        Work::Replay(nodes) => run_nodes(lane, nodes, all),
+        Work::Replay(nodes) if all.tiny && !all.measure => run_tiny(lane, nodes, all),
+        Work::Replay(nodes) => list::run(lane, nodes, plan, sample),
         _ => Ok(()),
     };
     after_drop(result, || drop(work))
 }
 
-/// Runs the nodes of a graph, up to the first that fails.
-fn run_nodes(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
-    for (at, node) in nodes.iter().enumerate() {
-        // Each node of a tiny graph is tiny.
-        let verdict = match (all.tiny, all.measure) {
-            (true, false) => all,
-            (_, sample) => node.work.judge(&lane.machine.costs, sample),
-        };
-        if let Some(kernel) = &node.held.kernel {
-            kernel.begin();
-        }
-        run_work(lane, &node.work, verdict, &node.held).map_err(|error| error.at_node(at))?;
-    }
-    Ok(())
+/// Runs the nodes of a tiny graph, of which each is tiny, up to the first that fails.
+fn run_tiny(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
+    nodes.iter().enumerate().try_for_each(|(at, node)| {
+        node.begin();
+        run_alone(lane, &node.work, all, &node.held).map_err(|error| error.at_node(at))
+    })
 }
 
 /// Runs one operation, and learns what it costs.
 #[inline(always)] // By itself it is called for each operation, and moves a result through memory.
-fn run_work(lane: &Core, work: &Work, verdict: Verdict, held: &Held) -> Result<(), HalError> {
+pub(crate) fn run_work(
+    lane: &Core,
+    work: &Work,
+    verdict: Verdict,
+    held: &Held,
+) -> Result<(), HalError> {
+    match (work, &held.kernel) {
+        (Work::Kernel(launch), Some(kernel)) if !verdict.is_alone() => {
+            run_shared(lane, launch, kernel, verdict, held.params.as_slice())
+        }
+        (Work::Bytes(bytes), _) if bytes.is_wide() => {
+            run_wide(lane, bytes, held);
+            Ok(())
+        }
+        _ => run_alone(lane, work, verdict, held),
+    }
+}
+
+/// The same on this thread alone.
+#[inline(always)] // As `run_work`.
+pub(crate) fn run_alone(
+    lane: &Core,
+    work: &Work,
+    verdict: Verdict,
+    held: &Held,
+) -> Result<(), HalError> {
     match (work, &held.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
-            let params = held.params.as_slice();
-            if !verdict.is_alone() {
-                return run_shared(lane, launch, kernel, verdict, params);
-            }
             let started = verdict.measure.then(Instant::now);
-            run_block(kernel, params, Block::whole(launch.geometry.range))?;
+            run_block(kernel, held.params.as_slice(), Block::whole(launch.geometry.range))?;
             if let Some(started) = started {
                 let (key, items) = (launch.key, launch.geometry.items());
                 lane.machine.costs.record(key, items, nanos(started.elapsed()));
             }
         }
-        (Work::Bytes(bytes), _) => run_bytes(lane, bytes, held),
+        (Work::Bytes(_), _) => {
+            for rect in &held.rects {
+                // SAFETY: the engine says that rectangles lie in live memory, do not overlap, and
+                // are not otherwise in use until this operation's tick (contract of `hal`).
+                unsafe { rect.run(&held.pattern, None) };
+            }
+        }
         _ => {}
     }
     Ok(())
@@ -272,7 +301,11 @@ fn run_work(lane: &Core, work: &Work, verdict: Verdict, held: &Held) -> Result<(
 
 /// Runs one block of a launch, which no other call is given.
 #[inline(always)] // As `run_work`.
-fn run_block(kernel: &NativeKernel, params: &[ParamPtr], block: Block) -> Result<(), HalError> {
+pub(crate) fn run_block(
+    kernel: &NativeKernel,
+    params: &[ParamPtr],
+    block: Block,
+) -> Result<(), HalError> {
     let run = AssertUnwindSafe(|| {
         // SAFETY: the engine says that the parameters are live and not otherwise in use until
         // this operation's tick (contract of `hal`); the caller's blocks are disjoint.
@@ -299,7 +332,7 @@ fn run_shared(
     let blocks = Blocks::new(&launch.geometry, [kernel.grain(), row], wanted);
     let block_ns = verdict.ns.map_or(0, |ns| ns / blocks.count() as u64);
     let first: Mutex<Option<HalError>> = Mutex::new(None);
-    let busy = machine.share(lane.address(), (blocks.count(), block_ns), &|index| {
+    let busy = machine.share_blocks(lane.address(), (blocks.count(), block_ns), &|index| {
         let Err(error) = run_block(kernel, params, blocks.get(index)) else { return true };
         let later = match &mut *lock(&first) {
             none @ None => none.replace(error),
@@ -322,28 +355,16 @@ pub(crate) fn discard<T>(payload: T) {
     }
 }
 
-/// Copies or fills.
-fn run_bytes(lane: &Core, bytes: &Bytes, held: &Held) {
-    let pattern = held.pattern.as_slice();
-    let rects = held.rects.as_slice();
-    if !bytes.is_wide() {
-        for rect in rects {
-            // SAFETY: the engine says that rectangles lie in live memory, do not overlap, and are
-            // not otherwise in use until this operation's tick (contract of `hal`).
-            unsafe { rect.run(pattern, None) };
-        }
-        return;
-    }
-    debug_assert_eq!((rects.len(), pattern.len()), (bytes.rects, bytes.pattern));
-    for rect in rects {
-        let pieces = rect.pieces(pattern.len());
-        let piece_ns = bytes_ns(rect.bytes(), rect.rows()) / pieces.max(1) as u64;
-        lane.machine.share(lane.address(), (pieces, piece_ns), &|index| {
-            // SAFETY: as above; pieces are disjoint.
-            unsafe { rect.run(pattern, Some(index)) };
-            true
-        });
-    }
+/// Copies or fills on as many threads as pay.
+fn run_wide(lane: &Core, bytes: &Bytes, held: &Held) {
+    debug_assert_eq!((held.rects.len(), held.pattern.len()), (bytes.rects, bytes.pattern));
+    let pieces = held.pieces();
+    let piece_ns = bytes_ns(bytes.bytes, bytes.rows) / pieces.max(1) as u64;
+    lane.machine.share_blocks(lane.address(), (pieces, piece_ns), &|index| {
+        // SAFETY: as of a copy on one thread; pieces are disjoint.
+        unsafe { held.run_piece(index) };
+        true
+    });
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! Graphs: lists of operations that a lane runs as one of its own.
 //!
-//! The nodes run in their order, one after the other, each on as many threads as it is worth. So a
-//! replay takes the lane's lock once, looks at no edge, and allocates nothing. What it does is what
-//! the graph did when it was queued: an update makes another list.
+//! The nodes run in their order (see `list`). A replay takes the lane's lock once, looks at no edge,
+//! and allocates nothing. What it does is what the graph did when it was queued: an update makes
+//! another list.
 
 use crate::bytes::Rect;
 use crate::cost::{Costs, TINY_NS, Verdict};
@@ -20,24 +20,46 @@ pub(crate) struct Prepared {
     pub held: Held,
 }
 
+impl Prepared {
+    /// Its blocks run from here on.
+    pub(crate) fn begin(&self) {
+        if let Some(kernel) = &self.held.kernel {
+            kernel.begin();
+        }
+    }
+}
+
 /// What a graph does, in order.
 #[derive(Clone)]
-pub(crate) struct Nodes(Vec<Arc<Prepared>>);
+pub(crate) struct Nodes {
+    all: Vec<Arc<Prepared>>,
+    /// Where groups end: of nodes that follow each other, and depend on none of each other.
+    ends: Arc<[usize]>,
+}
 
 impl Deref for Nodes {
     type Target = [Arc<Prepared>];
 
     fn deref(&self) -> &[Arc<Prepared>] {
-        &self.0
+        &self.all
     }
 }
 
 impl Nodes {
+    fn new(all: Vec<Arc<Prepared>>, edges: &[Node<'_>]) -> Nodes {
+        Nodes { all, ends: ends(edges).into() }
+    }
+
+    /// The number behind the last node of this one's group.
+    pub(crate) fn end_of_group(&self, node: usize) -> usize {
+        self.ends.get(node).copied().unwrap_or(self.all.len())
+    }
+
     /// How to run all of them: on the thread that submits, if they are known to be tiny together,
     /// or no longer than so many of them by themselves, which run there, too.
     pub(crate) fn judge(&self, costs: &Costs, sample: bool) -> Verdict {
         let mut sum: u64 = 0;
-        for node in &self.0 {
+        for node in &self.all {
             match node.work.judge(costs, false) {
                 Verdict { tiny: true, ns: Some(ns), .. } => sum = sum.saturating_add(ns),
                 long => return Verdict { tiny: false, measure: false, ns: long.ns },
@@ -50,7 +72,7 @@ impl Nodes {
     /// Nanoseconds of a graph that does not take long: as two tiny operations at most, or what so
     /// many cost by themselves.
     fn most(&self) -> u64 {
-        (2 * TINY_NS).max(ALONE_NS * self.0.len() as u64)
+        (2 * TINY_NS).max(ALONE_NS * self.all.len() as u64)
     }
 }
 
@@ -68,7 +90,7 @@ impl CpuGraph {
         // Kernels are taken only where all can be had.
         nodes.iter().try_for_each(|node| check(&node.op))?;
         let prepared = nodes.iter().map(|node| prepare(node.op).map(Arc::new));
-        let nodes = Nodes(prepared.collect::<Result<_, _>>()?);
+        let nodes = Nodes::new(prepared.collect::<Result<_, _>>()?, nodes);
         Ok(CpuGraph { nodes: Mutex::new(Arc::new(nodes)), machine })
     }
 
@@ -90,11 +112,11 @@ unsafe impl Graph for CpuGraph {
         let new = Arc::new(prepare(op)?);
         let mut held = lock(&self.nodes);
         let nodes = Arc::make_mut(&mut *held);
-        let old = match nodes.0.get_mut(node) {
+        let old = match nodes.all.get_mut(node) {
             Some(at) => std::mem::replace(at, new),
             None => new,
         };
-        let is_there = node < nodes.0.len();
+        let is_there = node < nodes.all.len();
         drop(held);
         // Its closure is the user's.
         discard(old);
@@ -105,9 +127,21 @@ unsafe impl Graph for CpuGraph {
 impl Drop for CpuGraph {
     /// Closures are the user's.
     fn drop(&mut self) {
-        let nothing = Arc::new(Nodes(Vec::new()));
+        let nothing = Arc::new(Nodes::new(Vec::new(), &[]));
         discard(std::mem::replace(&mut *lock(&self.nodes), nothing));
     }
+}
+
+/// By node: the number behind the last one of its group.
+fn ends(nodes: &[Node<'_>]) -> Vec<usize> {
+    let (mut ends, mut first) = (vec![nodes.len(); nodes.len()], 0);
+    for (at, node) in nodes.iter().enumerate() {
+        if node.after.iter().any(|before| *before >= first) {
+            ends[first..at].fill(at);
+            first = at;
+        }
+    }
+    ends
 }
 
 fn check(op: &Op<'_>) -> Result<(), HalError> {

@@ -10,8 +10,8 @@
 //! and devices), `memory` (domains), `lane` (the queue and the wait protocol), `driver` (who runs a
 //! lane, and how), `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and
 //! fills), `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready),
-//! `crew` (threads that share a launch), `round` (such a launch), `graph` (lists of operations that
-//! run as one).
+//! `crew` (threads that share launches), `round` (the launches that they share), `graph` (lists of
+//! operations that run as one), `list` (how such a list runs).
 //!
 //! # Waiting inside a kernel
 //!
@@ -40,6 +40,7 @@ mod device;
 mod driver;
 mod graph;
 mod lane;
+mod list;
 mod memory;
 mod op;
 mod pool;

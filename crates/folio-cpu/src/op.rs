@@ -4,6 +4,7 @@ use crate::bytes::Rect;
 use crate::cost::{Costs, Verdict};
 use crate::graph::Nodes;
 use crate::lane::Core;
+use crate::list::Plan;
 use folio_core::hal::{Geometry, NativeKernel, ParamPtr, Tick};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -111,20 +112,47 @@ pub(crate) struct Held {
     pub pattern: Vec<u8>,
 }
 
+impl Held {
+    /// Into how many pieces its rectangles fall.
+    pub(crate) fn pieces(&self) -> usize {
+        self.rects.iter().map(|rect| rect.pieces(self.pattern.len())).sum()
+    }
+
+    /// Copies or fills one of the pieces.
+    ///
+    /// # Safety
+    /// The rectangles lie in live memory and do not overlap. No other code uses the piece's memory
+    /// meanwhile.
+    pub(crate) unsafe fn run_piece(&self, mut index: usize) {
+        for rect in &self.rects {
+            let pieces = rect.pieces(self.pattern.len());
+            if index < pieces {
+                // SAFETY: the caller's promise.
+                return unsafe { rect.run(&self.pattern, Some(index)) };
+            }
+            index -= pieces;
+        }
+    }
+}
+
 /// The operation that is running, and what belongs to it. Whoever drives the lane has it.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub op: Option<Op>,
     pub held: Held,
-    /// Decides which runs are measured.
-    random: u64,
+    pub plan: Plan,
+    pub samples: Samples,
 }
 
-impl Scratch {
+/// Decides which runs are measured.
+#[derive(Default)]
+pub(crate) struct Samples(u64);
+
+impl Samples {
     /// True once in 256 calls or so. Not regular: of kernels that take turns, each is measured.
-    pub(crate) fn sample(&mut self) -> bool {
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
-        self.random >> 56 == 0x5a
+    pub(crate) fn next(&mut self) -> bool {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        self.0 >> 56 == 0x5a
     }
 }
 

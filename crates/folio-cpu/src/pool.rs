@@ -20,12 +20,12 @@
 //! asleep, has changed `news` before the last look of that thread.
 
 use crate::cost::Costs;
-use crate::crew::{Crew, SPINS, Seat};
+use crate::crew::{Crew, Seat};
 use crate::driver::{self, Driver};
 use crate::lane::Core;
 use crate::lock;
 use crate::memory::Memory;
-use crate::round::Line;
+use crate::round::{Line, SPINS};
 use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
 use std::collections::VecDeque;

@@ -1,72 +1,114 @@
-//! One launch that threads share: the job, and the slot in which its round is found (see `crew`).
+//! A list of launches that threads share: the job, and the slot in which its round is found (see
+//! `crew`).
 //!
-//! A launch is cut into blocks, and these into parts. No word is changed by all threads for each
-//! block: a thread begins in the part that its number names, and the place in a part is a word of
-//! its own, which stays in that thread's cache from one launch to the next. The number of the round
-//! is in the word, so that no thread has to reset it.
+//! A job has *stages*, of which each begins when all blocks of the one before have ended; a launch
+//! by itself is a job of one. A stage is cut into blocks, and these into parts. No word is changed
+//! by all threads for each block: a thread begins in the part that its number names, in each stage
+//! anew, so it finds in its cache what it wrote in the stage before. The place in a part is a word
+//! of its own. The number of the stage is in the word, so that no thread has to reset it.
+//!
+//! # Between stages
+//!
+//! Blocks are counted, and not threads: a thread that finds no further block adds to the stage's
+//! count what it has run. The thread that brings the count to all blocks does what one thread does
+//! before the next stage, and then writes the next stage's number into `now`, which the others
+//! watch. So no thread waits for one that runs no block: threads may come and leave at any time,
+//! and a machine with fewer processors than threads goes on.
+//!
+//! - A part's blocks are taken once: its word goes up only. Numbers of stages grow through all
+//!   rounds of a slot, so a thread that is late sees that its stage is over, or fails to exchange.
+//! - What a thread has run is counted before it leaves or waits. So the count reaches all blocks,
+//!   and one thread sees that: it alone writes `now`, unless a block fails.
+//! - A thread whose block fails does not count it, and writes the number behind the last stage. The
+//!   stage's count cannot reach all blocks any more, so no other thread writes another number.
 
+use crate::lock;
+use crate::pool::LOOK;
 use std::ops::Range;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Parts of a launch, at most: a bit each.
+/// Parts of a stage, at most: a bit each.
 pub(crate) const PARTS: usize = 64;
 /// A thread takes blocks for about so long at a time.
 const TAKE_NS: u64 = 2_500;
-/// Bits of a place in a part; the others are the number of the round.
+/// Bits of a place in a part; the others are the number of the stage.
 const PLACE_BITS: u32 = 20;
 pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
+/// How long a thread leaves a part to the thread whose part it is, and which takes part: some times
+/// what a number needs to pass from one cache to another.
+const GRACE: Duration = Duration::from_micros(2);
+/// How often a thread looks for something before it looks at the clock.
+pub(crate) const SPINS: usize = 32;
 
 /// A line of the cache, or two that processors load together, so that no two words share one.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct Line<T>(pub T);
 
-/// One launch, cut into blocks.
-pub(crate) struct Job<'j> {
-    pub(crate) work: &'j (dyn Fn(usize) -> bool + Sync),
-    pub(crate) count: usize,
-    pub(crate) parts: usize,
-    /// What a block takes; 0 while no thread knows.
-    pub(crate) block_ns: AtomicU64,
-    pub(crate) stopped: AtomicBool,
-    /// Nanoseconds of all threads together.
-    pub(crate) busy: AtomicU64,
-    pub(crate) started: Instant,
+/// What a job does.
+pub(crate) trait Work: Sync {
+    /// Runs a block of a stage, without a panic. `false` ends the job.
+    fn run(&self, stage: usize, block: usize) -> bool;
+
+    /// What one thread does before a stage, and after the blocks of those before. `false` ends the
+    /// job.
+    fn prepare(&self, _stage: usize) -> bool {
+        true
+    }
 }
 
-impl<'j> Job<'j> {
-    /// `work` does not panic. It returns `false` to stop the others.
-    pub(crate) fn new(
-        (count, block_ns): (usize, u64),
-        threads: usize,
-        work: &'j (dyn Fn(usize) -> bool + Sync),
-    ) -> Job<'j> {
-        Job {
-            work,
-            count,
-            parts: threads.min(count).clamp(1, PARTS),
-            block_ns: AtomicU64::new(block_ns),
-            stopped: AtomicBool::new(false),
-            busy: AtomicU64::new(0),
-            started: Instant::now(),
+/// A launch by itself.
+impl<F: Fn(usize) -> bool + Sync> Work for F {
+    fn run(&self, _: usize, block: usize) -> bool {
+        self(block)
+    }
+}
+
+/// Blocks that may run at the same time.
+#[derive(Default)]
+pub(crate) struct Stage {
+    count: usize,
+    pub(crate) parts: usize,
+    /// What all stages behind this one take, as far as that is known.
+    later_ns: u64,
+    /// What a block takes; 0 while no thread knows.
+    block_ns: AtomicU64,
+    tally: Line<Tally>,
+}
+
+#[derive(Default)]
+struct Tally {
+    /// Blocks that have run.
+    done: AtomicUsize,
+    /// Nanoseconds of all threads together.
+    busy: AtomicU64,
+}
+
+impl Stage {
+    pub(crate) fn new((count, block_ns): (usize, u64), threads: usize) -> Stage {
+        let parts = threads.min(count).clamp(1, PARTS);
+        Stage { count, parts, block_ns: AtomicU64::new(block_ns), ..Stage::default() }
+    }
+
+    /// Tells each stage what those behind it take.
+    pub(crate) fn link(stages: &mut [Stage]) {
+        let mut later = 0u64;
+        for stage in stages.iter_mut().rev() {
+            stage.later_ns = later;
+            later = later.saturating_add(stage.ns_of(stage.count, Duration::ZERO));
         }
     }
 
     /// First block of a part.
-    pub(crate) fn start(&self, part: usize) -> usize {
+    fn start(&self, part: usize) -> usize {
         let (each, over) = (self.count / self.parts, self.count % self.parts);
-        part * each + part.min(over)
+        part * each + part * over / self.parts
     }
 
     pub(crate) fn len(&self, part: usize) -> usize {
         self.start(part + 1) - self.start(part)
-    }
-
-    /// A bit for each part.
-    pub(crate) fn all_parts(&self) -> u64 {
-        u64::MAX >> (PARTS - self.parts)
     }
 
     pub(crate) fn is_unknown(&self) -> bool {
@@ -74,26 +116,104 @@ impl<'j> Job<'j> {
     }
 
     /// How many of `left` blocks a thread takes at a time: as many as are worth it.
-    pub(crate) fn grab(&self, left: usize) -> usize {
+    fn grab(&self, left: usize) -> usize {
         let block_ns = self.block_ns.load(Ordering::Relaxed);
         let worth = TAKE_NS.checked_div(block_ns).map_or(1, |blocks| blocks as usize);
         worth.min(left.div_ceil(2)).max(1)
     }
 
     /// What a thread would take for so many blocks. While no block has ended, one takes at least
-    /// the time until now.
-    pub(crate) fn ns_of(&self, blocks: usize) -> u64 {
+    /// the time since the job began.
+    fn ns_of(&self, blocks: usize, since: Duration) -> u64 {
         let block_ns = match self.block_ns.load(Ordering::Relaxed) {
-            0 => nanos(self.started.elapsed()),
+            0 => nanos(since),
             known => known,
         };
         block_ns.saturating_mul(blocks as u64)
     }
 
+    /// Tells the others what a block takes, if that is news.
+    fn learn(&self, ns: u64, blocks: u64) {
+        let (new, old) = ((ns / blocks).max(1), self.block_ns.load(Ordering::Relaxed));
+        if new > 2 * old || new < old / 2 {
+            self.block_ns.store(new, Ordering::Relaxed);
+        }
+    }
+
+    /// Nanoseconds of all threads together, of a job that is measured.
+    pub(crate) fn busy(&self) -> u64 {
+        self.tally.0.busy.load(Ordering::Relaxed)
+    }
+
+    /// Counts what a thread has run; `true` for the thread that counts the last blocks.
+    fn counts(&self, Ran { blocks, ns }: Ran) -> bool {
+        if blocks == 0 {
+            return false;
+        }
+        if ns > 0 {
+            self.tally.0.busy.fetch_add(ns, Ordering::Relaxed);
+        }
+        // Release what the blocks have computed; acquire, for the last one, what all have.
+        self.tally.0.done.fetch_add(blocks, Ordering::AcqRel) + blocks == self.count
+    }
+}
+
+/// What a thread has run of a stage.
+#[derive(Clone, Copy, Default)]
+struct Ran {
+    blocks: usize,
+    ns: u64,
+}
+
+/// Stages in their order, and what they do.
+pub(crate) struct Job<'j> {
+    work: &'j dyn Work,
+    pub(crate) stages: &'j [Stage],
+    /// The times of blocks are looked at.
+    measured: bool,
+    stopped: AtomicBool,
+    started: Instant,
+}
+
+impl<'j> Job<'j> {
+    pub(crate) fn new(work: &'j dyn Work, stages: &'j [Stage], measured: bool) -> Job<'j> {
+        let stopped = AtomicBool::new(false);
+        Job { work, stages, measured, stopped, started: Instant::now() }
+    }
+
+    /// More than one thread may take part, and each place has its number.
+    pub(crate) fn is_shared(&self) -> bool {
+        let fits = |stage: &Stage| stage.len(0) < PLACES as usize;
+        self.most() > 1 && self.stages.iter().all(fits)
+    }
+
+    /// Threads that may work at the same time.
+    pub(crate) fn most(&self) -> usize {
+        self.stages.iter().map(|stage| stage.parts).max().unwrap_or(1)
+    }
+
+    /// Blocks take an unknown time.
+    pub(crate) fn is_unknown(&self) -> bool {
+        self.stages.first().is_some_and(Stage::is_unknown)
+    }
+
+    /// All of it is left.
+    pub(crate) fn whole(&self) -> Left {
+        let of_first = |of: fn(&Stage) -> usize| self.stages.first().map_or(0, of);
+        Left { stage: 0, blocks: of_first(|stage| stage.len(0)), parts: of_first(|s| s.parts) }
+    }
+
+    /// What is left of the job, by what a thread that is in it knows.
+    pub(crate) fn ns_of(&self, left: Left, at_work: usize) -> u64 {
+        let Some(stage) = self.stages.get(left.stage) else { return 0 };
+        let blocks = left.of_all(at_work, stage.len(0));
+        stage.ns_of(blocks, self.started.elapsed()).saturating_add(stage.later_ns)
+    }
+
     /// Runs blocks; `false` when all threads are to stop.
-    pub(crate) fn run(&self, mut blocks: Range<usize>) -> bool {
-        blocks.all(|index| {
-            let goes_on = !self.stopped.load(Ordering::Relaxed) && (self.work)(index);
+    fn run(&self, stage: usize, mut blocks: Range<usize>) -> bool {
+        blocks.all(|block| {
+            let goes_on = !self.stopped.load(Ordering::Relaxed) && self.work.run(stage, block);
             if !goes_on {
                 self.stopped.store(true, Ordering::Relaxed);
             }
@@ -101,18 +221,18 @@ impl<'j> Job<'j> {
         })
     }
 
-    /// Tells the others what a block takes, if that is news.
-    pub(crate) fn learn(&self, ns: u64, blocks: u64) {
-        let (new, old) = ((ns / blocks).max(1), self.block_ns.load(Ordering::Relaxed));
-        if new > 2 * old || new < old / 2 {
-            self.block_ns.store(new, Ordering::Relaxed);
-        }
-    }
-
     /// All of it, on this thread.
     pub(crate) fn run_alone(&self) {
-        self.run(0..self.count);
-        self.busy.fetch_add(nanos(self.started.elapsed()), Ordering::Relaxed);
+        let mut before = Duration::ZERO;
+        for (number, stage) in self.stages.iter().enumerate() {
+            let goes_on = number == 0 || self.work.prepare(number);
+            if !goes_on || !self.run(number, 0..stage.count) {
+                return;
+            }
+            let now = self.started.elapsed();
+            stage.tally.0.busy.fetch_add(nanos(now.saturating_sub(before)), Ordering::Relaxed);
+            before = now;
+        }
     }
 }
 
@@ -123,6 +243,7 @@ pub(crate) fn nanos(time: Duration) -> u64 {
 /// What a thread knows of what is left.
 #[derive(Clone, Copy)]
 pub(crate) struct Left {
+    pub(crate) stage: usize,
     /// Blocks of the part that it is in.
     pub(crate) blocks: usize,
     /// Parts in which there may be blocks.
@@ -130,34 +251,62 @@ pub(crate) struct Left {
 }
 
 impl Left {
-    /// Blocks in all, about: threads at work are as far in their parts as this one, and the other
-    /// parts, of so many blocks, are whole.
+    /// Blocks of the stage, about: threads at work are as far in their parts as this one, and the
+    /// other parts, of so many blocks, are whole.
     pub(crate) fn of_all(self, at_work: usize, each: usize) -> usize {
         let begun = self.parts.min(at_work);
         self.blocks * begun + (self.parts - begun) * each
     }
 }
 
+/// What a thread finds in a part.
+enum Found {
+    Blocks {
+        range: Range<usize>,
+        left: usize,
+    },
+    /// It is whole, and its thread takes part.
+    Whole,
+    Nothing,
+}
+
+/// Why a thread stopped working.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// There is nothing left for it.
+    Over,
+    /// It wanted to.
+    Left,
+    /// The stage with this number has taken long, and this thread has no block of it.
+    Waits(u64),
+}
+
 /// Where a round is found.
 #[derive(Default)]
 pub(crate) struct Slot {
     pub(crate) claimed: AtomicBool,
-    /// The number of the round that is open, or 0.
+    /// The number of the first stage of the round that is open, or 0.
     pub(crate) round: AtomicU64,
-    /// The number of the last round. Its leader's.
-    pub(crate) last: AtomicU64,
+    /// The last number that a round has. Its leader's.
+    last: AtomicU64,
     /// A `Job`, while a round is open or a seat names this slot.
     pub(crate) job: AtomicPtr<()>,
     /// Tells rounds of one lane from others: its address.
     pub(crate) owner: AtomicUsize,
-    /// Parts in which there may be blocks.
-    pub(crate) full: Line<AtomicU64>,
-    /// By part: the number of the round, and the next block.
-    pub(crate) next: Vec<Line<AtomicU64>>,
-    /// The leader sleeps until the last member has left.
-    pub(crate) sleeps: AtomicBool,
-    pub(crate) bed: Mutex<()>,
-    pub(crate) wake: Condvar,
+    /// A bit for each part whose thread takes part. A hint.
+    present: Line<AtomicU64>,
+    /// The number of the stage whose blocks run.
+    now: Line<AtomicU64>,
+    /// The last stage all of whose blocks were found taken.
+    taken: Line<AtomicU64>,
+    /// The last round all of whose blocks were found taken.
+    over: AtomicU64,
+    /// By part: the number of the stage, and the next block.
+    next: Vec<Line<AtomicU64>>,
+    /// The leader sleeps until a stage begins, or the last member has left.
+    sleeps: AtomicBool,
+    bed: Mutex<()>,
+    wake: Condvar,
 }
 
 impl Slot {
@@ -169,82 +318,285 @@ impl Slot {
         !self.claimed.load(Ordering::Relaxed) && !self.claimed.swap(true, Ordering::Acquire)
     }
 
-    /// The claimer's: opens a round for `job`.
-    pub(crate) fn open(&self, job: &Job<'_>, owner: usize) {
+    /// The claimer's: opens a round for `job`, and tells its number.
+    pub(crate) fn open(&self, job: &Job<'_>, owner: usize) -> u64 {
         let at = std::ptr::from_ref(job).cast::<()>().cast_mut();
         self.job.store(at, Ordering::Relaxed);
         self.owner.store(owner, Ordering::Relaxed);
-        self.full.0.store(job.all_parts(), Ordering::Relaxed);
-        let round = (self.last.load(Ordering::Relaxed) + 1) & (u64::MAX >> PLACE_BITS);
-        let round = round.max(1);
-        self.last.store(round, Ordering::Relaxed);
+        let numbers = job.stages.len() as u64 + 1;
+        let mut last = self.last.load(Ordering::Relaxed);
+        if last + numbers > u64::MAX >> PLACE_BITS {
+            // No other thread is here: numbers begin anew.
+            self.next.iter().for_each(|Line(next)| next.store(0, Ordering::Relaxed));
+            last = 0;
+        }
+        let round = last + 1;
+        self.last.store(last + numbers, Ordering::Relaxed);
+        self.present.0.store(0, Ordering::Relaxed);
+        self.now.0.store(round, Ordering::Relaxed);
         // A member that reads this sees all of the above.
         self.round.store(round, Ordering::SeqCst);
+        round
     }
 
-    /// The next blocks of a part, and how many are left there after them.
-    pub(crate) fn take(
-        &self,
-        job: &Job<'_>,
-        round: u64,
-        part: usize,
-    ) -> Option<(Range<usize>, usize)> {
-        let (next, len) = (&self.next.get(part)?.0, job.len(part));
+    /// The leader's: no thread enters any more.
+    pub(crate) fn close(&self) {
+        self.round.store(0, Ordering::SeqCst);
+    }
+
+    /// A round is open here, and there may be blocks in it.
+    pub(crate) fn has_blocks(&self) -> bool {
+        let round = self.round.load(Ordering::Relaxed);
+        round != 0 && self.over.load(Ordering::Relaxed) != round
+    }
+
+    /// The next blocks of a part. One that is whole is left to its thread unless `takes_whole`.
+    fn take(&self, stage: &Stage, number: u64, part: usize, takes_whole: bool) -> Found {
+        let Some(Line(next)) = self.next.get(part) else { return Found::Nothing };
+        let len = stage.len(part);
         loop {
-            // Relaxed: a place is all that is shared here; seats order the rest.
+            // Relaxed: a place is all that is shared here; seats and counts order the rest.
             let word = next.load(Ordering::Relaxed);
-            let is_begun = word >> PLACE_BITS == round;
-            let first = if is_begun { (word & (PLACES - 1)) as usize } else { 0 };
-            let wanted = job.grab(len.checked_sub(first).filter(|left| *left > 0)?);
-            let end = (first + wanted).min(len);
-            let taken = round << PLACE_BITS | end as u64;
+            let first = match (word >> PLACE_BITS).cmp(&number) {
+                std::cmp::Ordering::Less if !takes_whole && self.is_present(part) => {
+                    return Found::Whole;
+                }
+                std::cmp::Ordering::Less => 0,
+                std::cmp::Ordering::Equal => (word & (PLACES - 1)) as usize,
+                std::cmp::Ordering::Greater => return Found::Nothing,
+            };
+            if first >= len {
+                return Found::Nothing;
+            }
+            let end = (first + stage.grab(len - first)).min(len);
+            let word_then = number << PLACE_BITS | end as u64;
             let order = Ordering::Relaxed;
-            if next.compare_exchange_weak(word, taken, order, order).is_ok() {
-                let start = job.start(part);
-                return Some((start + first..start + end, len - end));
+            if next.compare_exchange_weak(word, word_then, order, order).is_ok() {
+                let start = stage.start(part);
+                return Found::Blocks { range: start + first..start + end, left: len - end };
             }
         }
     }
 
-    /// The next part after this one in which there may be blocks.
-    pub(crate) fn part_after(&self, part: usize) -> Option<usize> {
-        let full = self.full.0.load(Ordering::Relaxed);
-        let later = full & !(u64::MAX >> (PARTS - 1 - part));
-        let from = if later == 0 { full } else { later };
-        (from != 0).then(|| from.trailing_zeros() as usize)
+    fn is_present(&self, part: usize) -> bool {
+        self.present.0.load(Ordering::Relaxed) & 1 << part != 0
     }
 
-    /// Takes blocks, from part `own` first, until there are none, or `leaves` says so; it is told
-    /// how many are left in this thread's part, and how many parts may have blocks.
+    /// This thread, whose part this is, takes part, or does so no more.
+    fn is_here(&self, part: usize, is_here: bool) {
+        let bit = 1 << part;
+        match is_here {
+            true => self.present.0.fetch_or(bit, Ordering::Relaxed),
+            false => self.present.0.fetch_and(!bit, Ordering::Relaxed),
+        };
+    }
+
+    /// Takes part until there is nothing left for this thread, whose part is `own`, or `leaves`
+    /// says so. `leaves` is told what is left after each time that this thread has taken blocks,
+    /// and asked without that while it waits.
     pub(crate) fn work(
         &self,
         job: &Job<'_>,
         round: u64,
         own: usize,
-        mut leaves: impl FnMut(Left) -> bool,
-    ) {
-        let started = Instant::now();
-        let (mut ns, mut blocks, mut part) = (0, 0, own);
-        loop {
-            let Some((range, left)) = self.take(job, round, part) else {
-                if self.full.0.load(Ordering::Relaxed) & 1 << part != 0 {
-                    self.full.0.fetch_and(!(1 << part), Ordering::Relaxed);
-                }
-                match self.part_after(part) {
-                    Some(next) => part = next,
-                    None => break,
-                }
-                continue;
+        mut leaves: impl FnMut(Option<Left>) -> bool,
+    ) -> End {
+        let own = own % self.next.len().max(1);
+        let is_list = job.stages.len() > 1;
+        if is_list {
+            self.is_here(own, true);
+        }
+        let end = loop {
+            let number = self.now.0.load(Ordering::Acquire);
+            let at = usize::try_from(number - round).unwrap_or(usize::MAX);
+            let Some(stage) = job.stages.get(at) else {
+                self.over.store(round, Ordering::Relaxed);
+                break End::Over;
             };
-            blocks += range.len() as u64;
-            let goes_on = job.run(range);
-            ns = nanos(started.elapsed());
-            job.learn(ns, blocks);
-            let parts = self.full.0.load(Ordering::Relaxed).count_ones() as usize;
-            if !goes_on || leaves(Left { blocks: left, parts }) {
-                break;
+            let hand = Hand { slot: self, job, stage, at, number };
+            let (ran, wants) = hand.work(own, &mut leaves);
+            if job.stopped.load(Ordering::Relaxed) {
+                self.publish(round + job.stages.len() as u64);
+                break End::Over;
+            }
+            let next = at + 1;
+            if next == job.stages.len() {
+                if !wants {
+                    self.over.store(round, Ordering::Relaxed);
+                }
+                break if wants { End::Left } else { End::Over };
+            }
+            if stage.counts(ran) {
+                self.advance(job, round, next);
+            } else if !wants && !self.watch(number, &mut leaves) {
+                break End::Waits(number);
+            }
+            if wants {
+                break End::Left;
+            }
+        };
+        if is_list {
+            self.is_here(own, false);
+        }
+        end
+    }
+
+    /// All blocks before this stage have run, and this thread has counted the last.
+    fn advance(&self, job: &Job<'_>, round: u64, next: usize) {
+        let goes_on = job.work.prepare(next);
+        if !goes_on {
+            job.stopped.store(true, Ordering::Relaxed);
+        }
+        self.publish(round + if goes_on { next } else { job.stages.len() } as u64);
+    }
+
+    fn publish(&self, number: u64) {
+        // Whoever reads this sees what the stages before have computed.
+        self.now.0.store(number, Ordering::SeqCst);
+        self.rouse();
+    }
+
+    /// Wakes the leader, if it sleeps.
+    pub(crate) fn rouse(&self) {
+        if self.sleeps.load(Ordering::SeqCst) {
+            // The leader holds this lock from its last look on until it sleeps.
+            drop(lock(&self.bed));
+            self.wake.notify_all();
+        }
+    }
+
+    /// The leader's: sleeps until [`rouse`](Self::rouse), unless there is something to do.
+    pub(crate) fn sleep_unless(&self, ready: impl Fn() -> bool) {
+        let guard = lock(&self.bed);
+        self.sleeps.store(true, Ordering::SeqCst);
+        if !ready() {
+            drop(self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner));
+        }
+        self.sleeps.store(false, Ordering::Relaxed);
+    }
+
+    /// The stage with this number is over.
+    pub(crate) fn is_past(&self, number: u64) -> bool {
+        self.now.0.load(Ordering::SeqCst) != number
+    }
+
+    /// Waits a while for the end of a stage; `false` if that did not come, or `leaves` says so.
+    fn watch(&self, number: u64, leaves: &mut impl FnMut(Option<Left>) -> bool) -> bool {
+        let mut started = None;
+        loop {
+            if (0..SPINS).any(|_| {
+                std::hint::spin_loop();
+                self.now.0.load(Ordering::Relaxed) != number
+            }) {
+                return true;
+            }
+            let long = started.get_or_insert_with(Instant::now).elapsed() > LOOK;
+            if long || leaves(None) {
+                return false;
             }
         }
-        job.busy.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+/// A thread in a stage.
+struct Hand<'h> {
+    slot: &'h Slot,
+    job: &'h Job<'h>,
+    stage: &'h Stage,
+    at: usize,
+    /// The stage's.
+    number: u64,
+}
+
+impl Hand<'_> {
+    /// Runs blocks until none can be taken, or this thread wants to leave.
+    fn work(&self, own: usize, leaves: &mut impl FnMut(Option<Left>) -> bool) -> (Ran, bool) {
+        let Hand { job, stage, .. } = *self;
+        let measured = job.measured || stage.is_unknown();
+        let started = measured.then(Instant::now);
+        let (mut ran, mut search) = (Ran::default(), Search::new(own, stage.parts));
+        while let Some((range, left)) = self.find(&mut search) {
+            let blocks = range.len();
+            if !job.run(self.at, range) {
+                return (Ran::default(), false);
+            }
+            ran.blocks += blocks;
+            if let Some(started) = started {
+                ran.ns = nanos(started.elapsed());
+                stage.learn(ran.ns, ran.blocks as u64);
+            }
+            let parts = stage.parts - search.seen;
+            if leaves(Some(Left { stage: self.at, blocks: left, parts })) {
+                return (ran, true);
+            }
+        }
+        (ran, false)
+    }
+
+    /// Takes blocks: from this thread's part, then from those of threads that are not here, and
+    /// from those of all after a while.
+    fn find(&self, search: &mut Search) -> Option<(Range<usize>, usize)> {
+        let Hand { slot, stage, number, .. } = *self;
+        loop {
+            while search.seen < stage.parts {
+                let is_own = search.part == search.own;
+                match slot.take(stage, number, search.part, is_own || search.takes_whole) {
+                    Found::Blocks { range, left } => return Some((range, left)),
+                    Found::Whole => search.whole = true,
+                    Found::Nothing => {}
+                }
+                if search.seen == 0 && slot.taken.0.load(Ordering::Relaxed) == number {
+                    return None;
+                }
+                search.seen += 1;
+                search.part = (search.part + 1) % stage.parts;
+            }
+            if !search.whole {
+                slot.taken.0.store(number, Ordering::Relaxed);
+                return None;
+            }
+            if self.is_over_in_grace() {
+                return None;
+            }
+            *search = Search { takes_whole: true, ..Search::new(search.own, stage.parts) };
+        }
+    }
+
+    /// Leaves parts to their threads for a while; `true` if the stage ends meanwhile.
+    fn is_over_in_grace(&self) -> bool {
+        let end = Instant::now() + GRACE;
+        let is_over = || {
+            self.slot.now.0.load(Ordering::Relaxed) != self.number
+                || self.slot.taken.0.load(Ordering::Relaxed) == self.number
+        };
+        while Instant::now() < end {
+            if (0..SPINS).any(|_| {
+                std::hint::spin_loop();
+                is_over()
+            }) {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Where a thread looks for blocks.
+struct Search {
+    own: usize,
+    /// Where it looks next.
+    part: usize,
+    /// Parts in which it found nothing, one after the other.
+    seen: usize,
+    /// It takes parts of threads that are here.
+    takes_whole: bool,
+    /// It has left one to its thread.
+    whole: bool,
+}
+
+impl Search {
+    /// A thread without a part begins with those of others.
+    fn new(own: usize, parts: usize) -> Search {
+        Search { own, part: own % parts, seen: 0, takes_whole: false, whole: false }
     }
 }

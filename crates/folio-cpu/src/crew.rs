@@ -3,8 +3,8 @@
 //! # The protocol
 //!
 //! A driver that has a long launch, or a list of them, is its *leader*. The leader writes a [`Job`]
-//! on its own stack and opens a *round* for it in one of the crew's slots. A *member* is another thread that takes
-//! part. Each thread has a *seat*, a word that says in which slot it is.
+//! on its own stack and opens a *round* for it in one of the crew's slots. A *member* is another
+//! thread that takes part. Each thread has a *seat*, a word that says in which slot it is.
 //!
 //! - A thread enters a slot by writing its seat, and then reads whether a round is open there. If
 //!   not, it leaves at once. If one is, it is a member, and uses the job until it clears its seat.
@@ -435,7 +435,8 @@ mod tests {
             while started.elapsed() < Duration::from_micros(500) {}
             true
         };
-        machine.share_blocks(1, (16, 500_000), &take_time);
+        let busy = machine.share_blocks(1, (16, 500_000), &take_time);
+        assert!(busy >= 16 * 500_000, "{busy}");
         let calls = machine.crew.calls.load(Ordering::Relaxed);
         assert!((2..=16).contains(&calls), "{calls}");
     }

@@ -1,8 +1,8 @@
 //! Graphs: lists of operations that a lane runs as one of its own.
 //!
-//! The nodes run in their order (see `list`). A replay takes the lane's lock once, looks at no edge,
-//! and allocates nothing. What it does is what the graph did when it was queued: an update makes
-//! another list.
+//! The nodes run in their order (see `list`). A replay takes the lane's lock once, looks at no
+//! edge, and allocates nothing. What it does is what the graph did when it was queued: an update
+//! makes another list.
 
 use crate::bytes::Rect;
 use crate::cost::{Costs, TINY_NS, Verdict};

@@ -292,7 +292,8 @@ mod tests {
     };
     use std::cell::Cell;
     use std::sync::Arc;
-    use std::sync::atomic::{AtomicUsize, Ordering};
+    use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+    use std::time::{Duration, Instant};
 
     /// By node: the items that have run, and how many of them ran too early.
     struct Board {
@@ -301,6 +302,8 @@ mod tests {
         early: AtomicUsize,
         /// A block of this node panics.
         panics: AtomicUsize,
+        /// Microseconds of a block.
+        takes: AtomicU64,
     }
 
     /// A node that comes after all items of another one.
@@ -312,6 +315,9 @@ mod tests {
             let done = |node: usize| board.done[node].load(Ordering::Relaxed);
             let is_early = after.is_some_and(|after| done(after) != board.items[after]);
             board.early.fetch_add(usize::from(is_early), Ordering::Relaxed);
+            let takes = Duration::from_micros(board.takes.load(Ordering::Relaxed));
+            let started = Instant::now();
+            while started.elapsed() < takes {}
             let panics = *node == board.panics.load(Ordering::Relaxed);
             assert!(!panics || block.min != [0; 3], "as told");
             board.done[*node].fetch_add(block.volume(), Ordering::Relaxed);
@@ -343,6 +349,7 @@ mod tests {
                 done: nodes.iter().map(|_| AtomicUsize::new(0)).collect(),
                 early: AtomicUsize::new(0),
                 panics: AtomicUsize::new(usize::MAX),
+                takes: AtomicU64::new(0),
             });
             let kernel = |at: usize| NativeKernel::new(Stamp(board.clone(), at, nodes[at].2));
             let kernels: Vec<_> = (0..nodes.len()).map(|at| Cell::new(Some(kernel(at)))).collect();
@@ -450,6 +457,20 @@ mod tests {
             assert!(bench.run().0 <= 1, "{threads}");
             assert!(bench.is_done());
         }
+    }
+
+    #[test]
+    fn what_a_node_takes_is_learnt_within_a_round() {
+        let mut bench = Bench::new(2, &chain(3));
+        bench.knows();
+        bench.board.takes.store(200, Ordering::Relaxed);
+        let ns = |bench: &Bench| {
+            let of = |node: &Arc<Prepared>| node.work.judge(&bench.machine.costs, false).ns;
+            bench.nodes.iter().filter_map(of).min()
+        };
+        assert_eq!(ns(&bench), Some(WIDE));
+        assert_eq!([bench.run().0, bench.run().0, bench.run().0], [1; 3]);
+        assert!(ns(&bench) >= Some(400_000), "{:?}", ns(&bench));
     }
 
     #[test]

@@ -145,16 +145,17 @@ impl Stage {
         self.tally.0.busy.load(Ordering::Relaxed)
     }
 
-    /// Counts what a thread has run; `true` for the thread that counts the last blocks.
-    fn counts(&self, Ran { blocks, ns }: Ran) -> bool {
-        if blocks == 0 {
-            return false;
-        }
+    /// A thread was busy for so long.
+    fn spend(&self, ns: u64) {
         if ns > 0 {
             self.tally.0.busy.fetch_add(ns, Ordering::Relaxed);
         }
+    }
+
+    /// Counts blocks that a thread has run; `true` for the thread that counts the last.
+    fn counts(&self, blocks: usize) -> bool {
         // Release what the blocks have computed; acquire, for the last one, what all have.
-        self.tally.0.done.fetch_add(blocks, Ordering::AcqRel) + blocks == self.count
+        blocks > 0 && self.tally.0.done.fetch_add(blocks, Ordering::AcqRel) + blocks == self.count
     }
 }
 
@@ -230,7 +231,7 @@ impl<'j> Job<'j> {
                 return;
             }
             let now = self.started.elapsed();
-            stage.tally.0.busy.fetch_add(nanos(now.saturating_sub(before)), Ordering::Relaxed);
+            stage.spend(nanos(now.saturating_sub(before)));
             before = now;
         }
     }
@@ -415,6 +416,7 @@ impl Slot {
             };
             let hand = Hand { slot: self, job, stage, at, number };
             let (ran, wants) = hand.work(own, &mut leaves);
+            stage.spend(ran.ns);
             if job.stopped.load(Ordering::Relaxed) {
                 self.publish(round + job.stages.len() as u64);
                 break End::Over;
@@ -426,7 +428,7 @@ impl Slot {
                 }
                 break if wants { End::Left } else { End::Over };
             }
-            if stage.counts(ran) {
+            if stage.counts(ran.blocks) {
                 self.advance(job, round, next);
             } else if !wants && !self.watch(number, &mut leaves) {
                 break End::Waits(number);

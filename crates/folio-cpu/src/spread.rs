@@ -54,8 +54,8 @@ impl Blocks {
         block
     }
 
-    /// The first item of part `i` of dimension `d`. Twice as many parts have these borders, too, but
-    /// for one unit: what a thread computes of each launch is near to what it computed before.
+    /// The first item of part `i` of dimension `d`. Twice as many parts have these borders, too,
+    /// but for one unit: what a thread computes of a launch is near to what it computed before.
     fn start(&self, d: usize, i: usize) -> usize {
         let (each, over) = (self.units[d] / self.parts[d], self.units[d] % self.parts[d]);
         (i * each + i * over / self.parts[d]).saturating_mul(self.unit[d]).min(self.range[d])

@@ -3,6 +3,7 @@
 use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::function::{Function, Target};
+use crate::lock;
 use crate::memory::address;
 use crate::opaque::Opaque;
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
@@ -11,7 +12,7 @@ use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, KernelHandle, Kern
 use folio_kernel::emit::Points;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 /// Code that the driver has loaded. It is dropped while its context is current, or lost.
 pub(crate) struct Module(sys::CUmodule);
@@ -22,7 +23,7 @@ unsafe impl Send for Module {}
 unsafe impl Sync for Module {}
 
 /// A function of a module.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Entry(pub(crate) sys::CUfunction);
 
 // SAFETY: functions may be used by any thread.
@@ -136,6 +137,37 @@ impl Module {
                 Err(build(format!("{} {}", error.message, said.trim())))
             }
         }
+    }
+}
+
+/// A kernel of ours in PTX, which the driver loads when something needs it first.
+pub(crate) struct Ready {
+    /// With a zero at its end, for the driver.
+    text: &'static str,
+    name: &'static str,
+    loaded: Mutex<Option<(Module, Entry)>>,
+}
+
+impl Ready {
+    pub(crate) fn new(text: &'static str, name: &'static str) -> Ready {
+        Ready { text, name, loaded: Mutex::default() }
+    }
+
+    /// The context is current.
+    pub(crate) fn entry(&self, context: &Context) -> Result<Entry, HalError> {
+        let mut loaded = lock(&self.loaded);
+        if let Some((_, entry)) = &*loaded {
+            return Ok(*entry);
+        }
+        let module = Module::load(context, self.text.as_bytes())?;
+        let entry = module.entry(context, self.name)?;
+        *loaded = Some((module, entry));
+        Ok(entry)
+    }
+
+    /// Nothing needs it any more. The context is current, or lost.
+    pub(crate) fn unload(&self) {
+        drop(lock(&self.loaded).take());
     }
 }
 

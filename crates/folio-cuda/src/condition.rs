@@ -5,10 +5,9 @@
 //! NVRTC and without NVIDIA's library of device code. It is launched before the node, and in a loop
 //! at the end of each turn, too.
 
-use crate::code::{Entry, Module};
+use crate::code::{Entry, Ready};
 use crate::driver::Context;
 use crate::graph::{Ids, Nodes};
-use crate::lock;
 use crate::memory::address;
 use crate::said::Says;
 use crate::way::Start;
@@ -16,7 +15,6 @@ use cudarc::driver::sys::{self, CUgraphConditionalNodeType as Kind, CUresult};
 use folio_core::hal::{Branch, Choice, HalError, Step};
 use std::ffi::c_void;
 use std::ptr::null;
-use std::sync::Mutex;
 
 /// With a zero at its end, for the driver.
 const TEXT: &str = concat!(include_str!("condition.ptx"), "\0");
@@ -24,22 +22,9 @@ const TEXT: &str = concat!(include_str!("condition.ptx"), "\0");
 /// `CU_GRAPH_COND_ASSIGN_DEFAULT`: each launch of the graph begins with the value that it has here.
 const ASSIGN_DEFAULT: u32 = 1;
 
-/// The kernel, once a graph has needed it.
-#[derive(Default)]
-pub(crate) struct Setter(Mutex<Option<(Module, Entry)>>);
-
-impl Setter {
-    /// The context is current.
-    fn entry(&self, context: &Context) -> Result<Entry, HalError> {
-        let mut known = lock(&self.0);
-        if let Some((_, entry)) = &*known {
-            return Ok(*entry);
-        }
-        let module = Module::load(context, TEXT.as_bytes())?;
-        let entry = module.entry(context, "condition")?;
-        *known = Some((module, entry));
-        Ok(entry)
-    }
+/// The kernel.
+pub(crate) fn setter() -> Ready {
+    Ready::new(TEXT, "condition")
 }
 
 /// What the kernel is launched with, in the order of its parameters.

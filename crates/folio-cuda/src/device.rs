@@ -1,9 +1,10 @@
 //! A device, opened.
 
+use crate::arguments;
 use crate::backend::attribute;
-use crate::code::{Chip, Loaded};
+use crate::code::{Chip, Loaded, Ready};
 use crate::compiler::{Compiler, Kept};
-use crate::condition::Setter;
+use crate::condition;
 use crate::driver::{Context, Optional, Relaxed};
 use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
@@ -28,12 +29,14 @@ pub(crate) struct CudaDevice(Arc<Opened>);
 /// What lanes share with their device. Fields are dropped in this order.
 pub(crate) struct Opened {
     pub(crate) clock: Option<Clock>,
-    pub(crate) setter: Setter,
+    /// Kernels of ours: what sets conditions, and what writes words.
+    pub(crate) setter: Ready,
+    pub(crate) writer: Ready,
     pub(crate) memory: Memory,
     pub(crate) context: Arc<Context>,
     pub(crate) ranges: Option<&'static Ranges>,
     info: DeviceInfo,
-    chip: Chip,
+    pub(crate) chip: Chip,
     /// What is loaded, by its handles.
     loaded: Mutex<BTreeSet<u64>>,
 }
@@ -54,7 +57,8 @@ impl CudaDevice {
         let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
         Ok(CudaDevice(Arc::new(Opened {
             clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
-            setter: Setter::default(),
+            setter: condition::setter(),
+            writer: arguments::writer(),
             memory: Memory::new(context.clone(), info.memory)?,
             context,
             ranges,
@@ -175,7 +179,8 @@ impl Drop for Opened {
     fn drop(&mut self) {
         let _calls = (Calls::begin(), self.context.enter());
         let _relaxed = Relaxed::begin();
-        drop(std::mem::take(&mut self.setter));
+        self.setter.unload();
+        self.writer.unload();
         for handle in std::mem::take(&mut *lock(&self.loaded)) {
             // SAFETY: still in the list of what is loaded; no lane is left.
             drop(unsafe { Loaded::from_handle(KernelHandle(handle)) });

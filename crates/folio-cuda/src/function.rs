@@ -13,10 +13,10 @@ use folio_kernel::emit::{
     COMBINED, Capabilities, Cut, Dialect, Grid, LANES, Lacks, Layout, Points, Texts, Threads,
 };
 use smallvec::SmallVec;
-use std::ffi::{CString, c_void};
+use std::ffi::CString;
 use std::ops::Range;
 use std::ptr::null_mut;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Blocks of a grid, at most, by dimension, slowest first.
 const GRID: [u64; 3] = [65_535, 65_535, (1 << 31) - 1];
@@ -29,6 +29,9 @@ const COMBINING: [u64; 3] = [1, 1, LANES as u64];
 /// A kernel, in all forms of its text.
 pub(crate) struct Function {
     texts: Texts<Text>,
+    /// The same kernel, whose words are in memory; none if the compiler does not take that.
+    by_address: OnceLock<Option<Texts<Text>>>,
+    kernel: Kernel,
     multiprocessors: u64,
 }
 
@@ -69,13 +72,16 @@ impl Function {
         chip: &Chip,
         kernel: &Kernel,
     ) -> Result<Function, HalError> {
-        let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
-        let capabilities =
-            Capabilities { argument_bytes: chip.argument_bytes, ..Capabilities::CUDA };
-        let texts = Texts::of(kernel, Dialect::Cuda, &capabilities, Cut::Gpu).map_err(lacks)?;
-        let block = texts.block;
-        let load = |module| Text::new(context, chip, kernel, block, module);
-        Ok(Function { texts: texts.load(load)?, multiprocessors: u64::from(chip.multiprocessors) })
+        let texts = Text::all(context, chip, kernel, chip.argument_bytes)?;
+        let (by_address, kernel) = (OnceLock::new(), kernel.clone());
+        Ok(Function { texts, by_address, kernel, multiprocessors: u64::from(chip.multiprocessors) })
+    }
+
+    /// The texts for a launch. The context is current.
+    fn texts(&self, way: Way<'_>) -> &Texts<Text> {
+        let Some(device) = way.by_address() else { return &self.texts };
+        let compile = || Text::all(&device.context, &device.chip, &self.kernel, 0).ok();
+        self.by_address.get_or_init(compile).as_ref().unwrap_or(&self.texts)
     }
 
     /// Whether the device runs groups of this size.
@@ -93,7 +99,8 @@ impl Function {
         address: impl Fn(usize) -> u64,
         record: impl FnOnce(&Arc<Points>) -> Result<u64, HalError>,
     ) -> Result<(), HalError> {
-        let text = self.texts.text(args.proved);
+        let texts = self.texts(to.way);
+        let text = texts.text(args.proved);
         let record = if text.layout.verdict { Some(record(&text.points)?) } else { None };
         let mut launch = Launch {
             to,
@@ -106,7 +113,7 @@ impl Function {
             return text.reduce(&mut launch, geometry);
         }
         let range = geometry.range.map(|n| n as u64);
-        let several = self.texts.several(range, self.multiprocessors);
+        let several = texts.several(range, self.multiprocessors);
         let Some((tiled, columns)) = several.filter(|_| args.proved) else {
             return text.run(&launch, geometry, 0..range[2]);
         };
@@ -125,15 +132,30 @@ struct Launch<'l> {
 }
 
 impl Text {
-    fn new(
+    /// All texts of a kernel, for launches with so many bytes of arguments: with 0, words are in
+    /// memory.
+    fn all(
         context: &Context,
         chip: &Chip,
         kernel: &Kernel,
+        argument_bytes: u32,
+    ) -> Result<Texts<Text>, HalError> {
+        let lacks = |lacks: Lacks| HalError::new(HalErrorKind::Unsupported, lacks.to_string());
+        let capabilities = Capabilities { argument_bytes, ..Capabilities::CUDA };
+        let texts = Texts::of(kernel, Dialect::Cuda, &capabilities, Cut::Gpu).map_err(lacks)?;
+        let block = texts.block;
+        texts.load(|module| Text::new(context, chip, (kernel, argument_bytes), block, module))
+    }
+
+    fn new(
+        context: &Context,
+        chip: &Chip,
+        (kernel, most): (&Kernel, u32),
         block: [u64; 3],
         text: folio_kernel::emit::Module,
     ) -> Result<Text, HalError> {
-        if !text.layout.by_value {
-            let (name, most) = (&kernel.name, chip.argument_bytes);
+        if !text.layout.by_value && most > 0 {
+            let name = &kernel.name;
             let what =
                 format!("kernel `{name}` has more arguments than the {most} bytes of a launch");
             return Err(HalError::new(HalErrorKind::Unsupported, what));
@@ -241,16 +263,14 @@ impl Text {
     ) -> Result<(), HalError> {
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         self.layout.fill(grid, &launch.params, launch.scalars, &mut words);
-        let mut arguments: SmallVec<[*const c_void; 8]> = SmallVec::new();
-        if !words.is_empty() {
-            arguments.push(words.as_ptr().cast());
-        }
-        let rest = launch.pointers.iter().chain(&launch.record);
-        arguments.extend(rest.map(|argument| std::ptr::from_ref(argument).cast()));
+        let rest: SmallVec<[u64; 8]> =
+            launch.pointers.iter().copied().chain(launch.record).collect();
         let threads = block.iter().product::<u64>();
         let shared = u64::from(self.layout.scratch) * threads;
+        let start = start(self.entry, (blocks, block), shared as u32);
+        let (context, by_value) = (launch.to.context, self.layout.by_value);
         // SAFETY: the arguments are those of the text's layout, and are live.
-        unsafe { start(launch.to, self.entry, (blocks, block), shared as u32, &mut arguments) }
+        unsafe { launch.to.way.launch(context, &start, (&words, &rest), by_value) }
     }
 
     /// The launch of a kernel with launch-wide reductions: values go to memory that is there
@@ -306,12 +326,10 @@ impl Finish {
         while left > 1 {
             let (n, next) = (left, left.div_ceil(COMBINED));
             let target = if next == 1 { end } else { into };
-            let arguments = [from, target, n, 0];
-            let mut arguments: SmallVec<[*const c_void; 8]> =
-                arguments.iter().map(|argument| std::ptr::from_ref(argument).cast()).collect();
+            let start = start(self.entry, ([1, 1, next], COMBINING), 0);
             // SAFETY: two pointers and two numbers, as the emitter says; both pieces are large
             // enough.
-            unsafe { start(to, self.entry, ([1, 1, next], COMBINING), 0, &mut arguments)? };
+            unsafe { to.way.launch(to.context, &start, (&[], &[from, target, n, 0]), true)? };
             (from, into) = (into, from);
             left = next;
         }
@@ -334,20 +352,9 @@ fn shared_memory(
     if most > usual && entry.allow(context, most)? { Ok(most) } else { Ok(usual) }
 }
 
-/// Starts blocks of threads; shapes have the slowest dimension first.
-///
-/// # Safety
-/// The arguments are what the entry has.
+/// Blocks of threads to start; shapes have the slowest dimension first.
 #[inline]
-unsafe fn start(
-    to: Target<'_>,
-    entry: Entry,
-    (blocks, block): ([u64; 3], [u64; 3]),
-    shared: u32,
-    arguments: &mut [*const c_void],
-) -> Result<(), HalError> {
+fn start(entry: Entry, (blocks, block): ([u64; 3], [u64; 3]), shared: u32) -> Start {
     let forward = |[z, y, x]: [u64; 3]| [x as u32, y as u32, z as u32];
-    let start = Start { entry, blocks: forward(blocks), block: forward(block), shared };
-    // SAFETY: the caller's promise.
-    unsafe { to.way.start(to.context, &start, arguments.as_mut_ptr().cast()) }
+    Start { entry, blocks: forward(blocks), block: forward(block), shared }
 }

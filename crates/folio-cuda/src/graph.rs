@@ -7,16 +7,17 @@
 //! driver's node ([`condition`](crate::condition)). [`Nodes`] adds them, and exchanges
 //! them later, from the same code that enqueues operations ([`Way`]).
 
+use crate::arguments::{Block, Exchanges, Given};
 use crate::capture::Captured;
 use crate::code::Loaded;
 use crate::copy;
 use crate::device::Opened;
-use crate::driver::Context;
+use crate::driver::{Context, call};
 use crate::fill;
 use crate::function::Target;
 use crate::lock;
 use crate::said::{Said, Says, Sheet};
-use crate::way::{Set, Start, Way};
+use crate::way::{Set, Start, Way, arguments};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     self, Branch, Foreign, Graph, HalError, HalErrorKind, KernelRef, Node, Op, Param,
@@ -24,6 +25,7 @@ use folio_core::hal::{
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
@@ -56,8 +58,9 @@ struct State {
 struct Owned {
     /// What launches say, from the first that can fail on.
     sheet: Option<Arc<Sheet>>,
-    /// Memory for what launches combine.
+    /// Memory for what launches combine, and for their words.
     kept: Vec<[u64; 2]>,
+    exchanges: Exchanges,
 }
 
 /// What an operation has become.
@@ -72,6 +75,10 @@ struct Operation {
     record: Option<usize>,
     /// Its memory, and of what size.
     scratch: Vec<([u64; 2], [u64; 2])>,
+    /// What its launches of kernels in IR have been given.
+    given: SmallVec<[Given; 1]>,
+    /// How often calls have given it other words and nothing else.
+    other_words: u32,
 }
 
 impl CudaGraph {
@@ -119,14 +126,27 @@ impl CudaGraph {
         added
     }
 
+    /// Memory for the words of all launches, and as many again for those that do not fit their
+    /// place any more. Where there is none, they are exchanged as before.
+    fn make_block(&self, state: &mut State, exchanged: &Operation) {
+        let operations = state.operations.iter().chain([exchanged]);
+        let words: usize = operations.flat_map(|had| &had.given).map(|had| had.words.len()).sum();
+        let made = Block::new(&self.device.context, &self.device.memory, 2 * words);
+        state.owned.kept.extend(made.as_ref().ok().map(|(_, kept)| *kept));
+        state.owned.exchanges.begin(made.ok().map(|(block, _)| block));
+    }
+
     /// Launches it; its records are to be taken down behind it. The context is current.
     pub(crate) fn launch(&self, stream: sys::CUstream) -> Result<Option<Said>, HalError> {
-        let state = lock(&self.state);
+        let mut state = lock(&self.state);
         let said = state.owned.sheet.as_ref().map(Sheet::next).transpose()?;
+        let context = &*self.device.context;
+        state.owned.exchanges.before(context, &self.device.writer, stream)?;
         // SAFETY: both are live; what nodes use is so for the replay (the caller's part of the
         // contract).
         let result = unsafe { sys::cuGraphLaunch(self.exec, stream) };
-        self.device.context.check("cuGraphLaunch", result)?;
+        context.check("cuGraphLaunch", result)?;
+        state.owned.exchanges.behind(context, stream)?;
         Ok(said)
     }
 }
@@ -142,6 +162,9 @@ unsafe impl Graph for CudaGraph {
             return Err(HalError::unsupported("a node that the graph does not have"));
         };
         let operation = std::mem::take(operation);
+        if state.owned.exchanges.wants_block(operation.other_words) {
+            self.make_block(&mut state, &operation);
+        }
         let before = operation.commands;
         let nodes = Nodes::new(self, Step::Exchange, &mut state, operation, (node, most));
         let done = nodes.all(&op);
@@ -211,8 +234,10 @@ pub(crate) struct Nodes<'n> {
     number: usize,
     /// Operations of the graph.
     most: usize,
-    /// Commands that have come, and pieces of memory that were asked for.
+    /// Commands that have come, launches of kernels in IR among them, and pieces of memory that
+    /// were asked for.
     count: Cell<usize>,
+    launches: Cell<usize>,
     pieces: Cell<usize>,
     /// The last node of this branch.
     last: Cell<Option<sys::CUgraphNode>>,
@@ -227,9 +252,9 @@ impl<'n> Nodes<'n> {
         (number, most): (usize, usize),
     ) -> Nodes<'n> {
         let both = RefCell::new((std::mem::take(&mut state.owned), operation));
-        let [count, pieces] = [0, 0].map(Cell::new);
+        let [count, launches, pieces] = [0; 3].map(Cell::new);
         let (graph, last) = (of.graph, Cell::new(None));
-        Nodes { of, graph, step, both, number, most, count, pieces, last }
+        Nodes { of, graph, step, both, number, most, count, launches, pieces, last }
     }
 
     /// Ends: what the graph owns goes back, and the operation is returned.
@@ -248,9 +273,9 @@ impl<'n> Nodes<'n> {
     ) -> Result<Ids, HalError> {
         let owned = std::mem::take(&mut self.both.borrow_mut().0);
         let both = RefCell::new((owned, Operation::default()));
-        let ([count, pieces], last) = ([0, 0].map(Cell::new), Cell::new(None));
+        let ([count, launches, pieces], last) = ([0; 3].map(Cell::new), Cell::new(None));
         let (of, number, most, step) = (self.of, self.number, self.most, Step::Add(after));
-        let nodes = Nodes { of, graph, step, both, number, most, count, pieces, last };
+        let nodes = Nodes { of, graph, step, both, number, most, count, launches, pieces, last };
         let added = add(&nodes);
         nodes.branch();
         let (owned, operation) = nodes.both.into_inner();
@@ -398,6 +423,67 @@ impl<'n> Nodes<'n> {
         )
     }
 
+    /// Launches of this operation read their words from the graph's block.
+    pub(crate) fn by_address(&self) -> bool {
+        let (owned, operation) = &*self.both.borrow();
+        !self.adds() && owned.exchanges.has_block(operation.other_words)
+    }
+
+    /// A launch of a kernel in IR. A node that is given what it has is left alone.
+    ///
+    /// # Safety
+    /// As for [`Way::launch`].
+    pub(crate) unsafe fn launch(
+        &self,
+        context: &Context,
+        start: &Start,
+        (words, rest): (&[u64], &[u64]),
+        by_value: bool,
+    ) -> Result<(), HalError> {
+        let place = if by_value { None } else { Some(self.place(words)?) };
+        let address = match (&place, &self.both.borrow().0.exchanges.block) {
+            (Some(place), Some(block)) => block.address(place),
+            _ => 0,
+        };
+        let given = Given { start: *start, words: words.into(), rest: rest.into(), place };
+        if self.has(given) {
+            self.count.set(self.count.get() + 1);
+            return Ok(());
+        }
+        let first = if by_value { words.first() } else { Some(&address) };
+        let first = first.filter(|_| !words.is_empty()).map(std::ptr::from_ref);
+        let mut arguments = arguments(first, rest);
+        // SAFETY: the caller's promise; an address is that of the words in the block.
+        unsafe { self.start(context, start, arguments.as_mut_ptr()) }
+    }
+
+    /// Where the next launch's words are in the block, which has them from the next replay on.
+    fn place(&self, words: &[u64]) -> Result<Range<usize>, HalError> {
+        let (owned, operation) = &mut *self.both.borrow_mut();
+        let had = operation.given.get(self.launches.get()).and_then(|had| had.place.clone());
+        let put = owned.exchanges.block.as_mut().and_then(|block| block.put(had, words));
+        put.ok_or_else(|| HalError::unsupported("exchanging so many words"))
+    }
+
+    /// The next launch is given this. True if its node already has it, or reads what has changed.
+    fn has(&self, given: Given) -> bool {
+        let (owned, operation) = &mut *self.both.borrow_mut();
+        let at = self.launches.replace(self.launches.get() + 1);
+        let Some(had) = operation.given.get_mut(at).filter(|_| !self.adds()) else {
+            operation.given.push(given);
+            return false;
+        };
+        let other_words = had.words != given.words;
+        let same_node = had.is_same_but_for_words(&given);
+        let by_call = same_node && other_words && given.place.is_none();
+        *had = given;
+        if by_call {
+            operation.other_words += 1;
+            owned.exchanges.call();
+        }
+        same_node && !by_call
+    }
+
     /// A launch.
     ///
     /// # Safety
@@ -427,8 +513,12 @@ impl<'n> Nodes<'n> {
             "cuGraph..KernelNode",
             // SAFETY: the caller's promise; a place for the answer; nodes of this graph.
             |node, after, n| unsafe { sys::cuGraphAddKernelNode_v2(node, graph, after, n, params) },
-            // SAFETY: as above; made of this graph.
-            |node| unsafe { sys::cuGraphExecKernelNodeSetParams_v2(exec, node, params) },
+            |node| {
+                // SAFETY: as above; made of this graph.
+                call("cuGraphExecKernelNodeSetParams", || unsafe {
+                    sys::cuGraphExecKernelNodeSetParams_v2(exec, node, params)
+                })
+            },
         )
     }
 

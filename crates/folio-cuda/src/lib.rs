@@ -22,6 +22,7 @@
 //! - NVIDIA's profilers, where one is attached, see the labels of commands as ranges (`nvtx`).
 
 mod allocations;
+mod arguments;
 mod backend;
 mod capture;
 mod code;

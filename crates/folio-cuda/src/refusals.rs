@@ -3,8 +3,9 @@
 use crate::{CudaBackend, Native, driver, marks};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Backend, CopyRect, Device, Foreign, Geometry, Head, HostPtr,
-    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Notify, Op, Order, Source, Wait,
+    AllocKind, AllocReq, Args, Backend, CopyRect, Device, FillRect, Foreign, Geometry, Graph, Head,
+    HostPtr, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Node, Notify, Op, Order,
+    Param, Source, Wait,
 };
 use std::any::Any;
 use std::cell::Cell;
@@ -101,15 +102,9 @@ impl Rig {
 
     /// Copies, so many times, on a lane, behind what the other has.
     fn copy(&mut self, lane: usize, src: MemRef, dst: MemRef, times: usize) -> bool {
-        let other = 1 - lane;
-        let wait = [Wait { lane: &self.lanes[other], tick: self.ticks[other] }];
-        self.ticks[lane] += 1;
-        let waits = if self.ticks[other] > 0 { &wait[..] } else { &[] };
-        let (order, tick) = (Order::AfterPrevious, self.ticks[lane]);
-        let head = Head { tick, order, waits, label: "", timed: false };
         let (pitch, extent) = ([SIZE; 2], [1, 1, SIZE]);
         let rect = CopyRect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent };
-        self.lanes[lane].enqueue(&head, Op::Copy(&vec![rect; times])).is_ok()
+        self.behind(lane, Op::Copy(&vec![rect; times]))
     }
 
     /// What comes later on a lane waits until something is sent; for some seconds at most, after
@@ -155,6 +150,27 @@ impl Rig {
         ];
         self.all_end();
         (went == [true; 3]).then(|| data == back)
+    }
+
+    /// Behind what the other lane has.
+    fn behind(&mut self, lane: usize, op: Op<'_>) -> bool {
+        let other = 1 - lane;
+        let wait = [Wait { lane: &self.lanes[other], tick: self.ticks[other] }];
+        self.ticks[lane] += 1;
+        let waits = if self.ticks[other] > 0 { &wait[..] } else { &[] };
+        let (order, tick) = (Order::AfterPrevious, self.ticks[lane]);
+        let head = Head { tick, order, waits, label: "", timed: false };
+        self.lanes[lane].enqueue(&head, op).is_ok()
+    }
+
+    fn replay(&mut self, lane: usize, graph: &Arc<dyn Graph>) -> bool {
+        self.behind(lane, Op::Replay(graph))
+    }
+
+    /// With zeros.
+    fn fill(&mut self, dst: MemRef) -> bool {
+        let rect = FillRect { dst, pitch: [SIZE; 2], extent: [1, 1, SIZE] };
+        self.behind(0, Op::Fill(&[rect], &[0]))
     }
 
     /// Every tick is reached, whatever failed, and nothing is lost.
@@ -350,4 +366,67 @@ fn cuda_memory_is_freed_without_waiting() {
         assert!(gate.send(()).is_ok(), "{kind:?}: it was waited for");
         rig.all_end();
     }
+}
+
+/// Adds a number to each of 1024.
+const ADD: &str = "kernel \"add\" items 1 tile 1
+param p0 = \"by\" scalar u32
+param p1 = \"y\" view u32 1 inout item
+body {
+  %0 u64 = query position 0 0
+  %1 u32 = load p1[%0]
+  %2 u32 = arg p0
+  %3 u32 = add %1, %2
+  store p1[%0] = %3
+}";
+
+/// Where many nodes get other words again and again, all are one write: no node is exchanged by a
+/// call any more, and each replay adds what it was told last.
+#[test]
+fn cuda_words_of_many_nodes_are_one_write() {
+    let Some(mut rig) = rig() else { return };
+    let kernel = folio_kernel::parse::parse(ADD).unwrap();
+    let kernel = KernelRef::Loaded(rig.device.load(&KernelSource::Ir(&kernel)).unwrap());
+    let (n, nodes) = (1024, 20);
+    let dims = [1, 1, n];
+    let [origin, index] = [[0; 3]; 2];
+    let mem = rig.on_device(0);
+    let param = Param { mem, size: 4, write: true, dims, origin, extent: dims, index, shape: dims };
+    let (geometry, params) = (Geometry::new(1, dims), [param]);
+    let launch = |by: &[u8; 8], run: &mut dyn FnMut(Op<'_>)| {
+        run(Op::Launch(kernel, &geometry, &Args { blob: by, ..Args::new(&params) }));
+    };
+    let after: Vec<[usize; 1]> = (0..nodes).map(|k: usize| [k.saturating_sub(1)]).collect();
+    let zeros = [0; 8];
+    let args = Args { blob: &zeros, ..Args::new(&params) };
+    let ops: Vec<Node<'_>> = (0..nodes)
+        .map(|k| {
+            let after = if k == 0 { &[][..] } else { &after[k][..] };
+            Node { op: Op::Launch(kernel, &geometry, &args), after }
+        })
+        .collect();
+    let graph = rig.device.graph(&ops).unwrap();
+    let mut calls = Vec::new();
+    let (mut out, mut total) = (vec![0u32; SIZE as usize / 4], 0u32);
+    assert!(rig.fill(mem));
+    for turn in 0..8u32 {
+        let (_, by_call) = counting("cuGraphExecKernelNodeSetParams", || {
+            for k in 0..nodes {
+                let by = turn * 100 + k as u32;
+                total += by;
+                let by = u64::from(by).to_le_bytes();
+                launch(&by, &mut |op| graph.update(k, op).unwrap());
+            }
+        });
+        calls.push(by_call);
+        // In turn on both lanes, of which neither waits for more than the other's last tick.
+        assert!(rig.replay(turn as usize % 2, &graph));
+    }
+    let host = MemRef { base: MemBase::Host(HostPtr(out.as_mut_ptr().cast())), offset: 0 };
+    assert!(rig.copy(0, mem, host, 1));
+    rig.all_end();
+    assert_eq!(out[..n], vec![total; n]);
+    let nodes = nodes as u32;
+    // Twice by calls, once by calls that change the text, and then by none.
+    assert_eq!(calls, [nodes, nodes, nodes, 0, 0, 0, 0, 0]);
 }

@@ -1,11 +1,13 @@
 //! Where commands of the driver go: into a stream, or into a graph that a stream replays.
 
 use crate::code::Entry;
+use crate::device::Opened;
 use crate::driver::{Context, call};
 use crate::graph::Nodes;
 use crate::memory::Memory;
 use cudarc::driver::sys;
 use folio_core::hal::HalError;
+use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 
@@ -18,7 +20,7 @@ pub(crate) enum Way<'w> {
 }
 
 /// Threads to start. Shapes have the fastest dimension first.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq)]
 pub(crate) struct Start {
     pub(crate) entry: Entry,
     pub(crate) blocks: [u32; 3],
@@ -39,7 +41,13 @@ pub(crate) struct Set {
     pub(crate) rows: usize,
 }
 
-impl Way<'_> {
+/// Pointers to arguments: to the first, if there is one, and to the others.
+pub(crate) fn arguments(first: Option<*const u64>, rest: &[u64]) -> SmallVec<[*mut c_void; 8]> {
+    let rest = rest.iter().map(std::ptr::from_ref);
+    first.into_iter().chain(rest).map(|argument| argument.cast_mut().cast()).collect()
+}
+
+impl<'w> Way<'w> {
     /// The stream, for `what` graphs do not have.
     pub(crate) fn stream(self, what: &str) -> Result<sys::CUstream, HalError> {
         match self {
@@ -90,6 +98,36 @@ impl Way<'_> {
             // SAFETY: the caller's promise.
             Way::Graph(nodes) => unsafe { nodes.start(context, start, arguments) },
         }
+    }
+
+    /// What launches kernels in IR reads their words from memory.
+    pub(crate) fn by_address(self) -> Option<&'w Opened> {
+        match self {
+            Way::Stream(_) => None,
+            Way::Graph(nodes) => nodes.by_address().then_some(&*nodes.of.device),
+        }
+    }
+
+    /// Starts a kernel in IR.
+    ///
+    /// # Safety
+    /// As for [`start`](Self::start): words, if there are some, are its first argument, by value
+    /// or by address, and all of `rest` follow.
+    #[inline]
+    pub(crate) unsafe fn launch(
+        self,
+        context: &Context,
+        start: &Start,
+        (words, rest): (&[u64], &[u64]),
+        by_value: bool,
+    ) -> Result<(), HalError> {
+        if let Way::Graph(nodes) = self {
+            // SAFETY: the caller's promise.
+            return unsafe { nodes.launch(context, start, (words, rest), by_value) };
+        }
+        let mut arguments = arguments(words.first().map(std::ptr::from_ref), rest);
+        // SAFETY: the caller's promise; only graphs have words by address.
+        unsafe { self.start(context, start, arguments.as_mut_ptr()) }
     }
 
     /// Copies a rectangle.

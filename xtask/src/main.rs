@@ -23,6 +23,7 @@ mod process;
 mod prose;
 mod published;
 mod runner;
+mod sentences;
 mod setup;
 mod soak;
 mod soak_state;

@@ -100,7 +100,7 @@ pub fn pronouns(files: &[File]) -> (Vec<String>, Vec<String>) {
 }
 
 /// The crate of a file.
-fn folder(path: &str) -> &str {
+pub fn folder(path: &str) -> &str {
     let inside = path.strip_prefix("crates/").unwrap_or(path);
     inside.split('/').next().unwrap_or(inside)
 }

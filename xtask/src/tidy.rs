@@ -6,21 +6,24 @@ use crate::args::Args;
 use crate::items::{self, words};
 use crate::lex::{self, Split};
 use crate::tree::{self, File};
-use crate::{Result, cargo, prose, suites, wrap};
+use crate::{Result, cargo, prose, sentences, suites, wrap};
 
 /// What `--help` says.
 pub const HELP: &str = "\
-cargo xtask tidy [--wrap]
+cargo xtask tidy [--wrap] [--vague PATH]
 
 Fails for: `unsafe` without a SAFETY comment; todo!, unimplemented!, dbg! and FIXME; an ignored
 test or an `allow` without a reason; a suite_ test that has no row in xtask/src/suites.rs; a library
 that prints; paths of a single machine; comments over 100 columns. In documents: lines over 160
 columns, more than 30 KB, links that lead nowhere, and words that name no actor (whoever, nobody);
-in comments more of these than xtask/src/prose.rs allows. Reports, without failing, files over 500
+in comments more of these than xtask/src/prose.rs allows, and a larger share of sentences that begin
+with `what`, `it`, `those`, `one`, `so` or `these` than xtask/src/sentences.rs does. Reports, without failing, files over 500
 lines and functions over 60.
 
   --wrap    first wraps the comments over 100 columns, but for those behind code, and those of
-            compile-fail cases, whose messages have line numbers";
+            compile-fail cases, whose messages have line numbers
+  --vague PATH
+            only lists the sentences that begin so, in files whose path has PATH in it";
 
 /// A file longer than this is worth a look.
 const FILE_LINES: usize = 500;
@@ -58,8 +61,15 @@ const PRIVATE: &[&str] = &[
 /// Runs the command.
 pub fn run(mut args: Args) -> Result<bool> {
     let wraps = args.flag("--wrap");
+    let vague = args.value("--vague")?;
     args.finish_empty()?;
     let (root, _) = cargo::places()?;
+    if let Some(within) = vague {
+        sentences::vague(&tree::files(&root)?, &within)
+            .iter()
+            .for_each(|found| println!("{found}"));
+        return Ok(true);
+    }
     if wraps {
         wrap_all(&root)?;
     }
@@ -111,8 +121,10 @@ fn sizes(file: &File) -> Vec<String> {
 /// What is against the rules, and what is worth a note.
 fn all_problems(files: &[File]) -> (Vec<String>, Vec<String>) {
     let mut problems: Vec<_> = files.iter().flat_map(|file| self::problems(file, files)).collect();
-    let (pronouns, notes) = prose::pronouns(files);
-    problems.extend(pronouns);
+    let (pronouns, mut notes) = prose::pronouns(files);
+    let (vague, lower) = sentences::check(files);
+    problems.extend(pronouns.into_iter().chain(vague));
+    notes.extend(lower);
     (problems, notes)
 }
 

@@ -1,5 +1,4 @@
-//! What fusion asks of a device and counts there: its facts and costs, and the fused kernels that it
-//! loads.
+//! A device as fusion sees it: facts and costs, and the fused kernels that are loaded there.
 
 use crate::engine::Engine;
 use crate::engine::kernels::blame::Blame;

@@ -29,7 +29,6 @@ const HIGHER: &[(&str, usize)] = &[
     ("folio-interp", 112),
     ("folio-kernel", 128),
     ("folio-layers", 128),
-    ("folio-macros", 210),
     ("folio-model", 155),
     ("folio-opencl", 162),
     ("folio-sim", 120),

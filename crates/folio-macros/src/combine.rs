@@ -1,5 +1,5 @@
-//! What combines, by its name: in `Reduce<T, Add>` and `g.reduce::<Add>(..)` that is Folio's `Add`,
-//! whatever the program has imported. So `std::ops::Add` can be in scope where kernels are written.
+//! Combining operations, by name: `Add` in `Reduce<T, Add>` and `g.reduce::<Add>(..)` is Folio's,
+//! also where the program has imported `std::ops::Add`.
 
 use proc_macro2::Ident;
 use syn::{FnArg, GenericArgument, PathArguments, Signature, Type, parse_quote_spanned};

@@ -1,6 +1,6 @@
-//! What is asked of the types in a function's signature: as conditions of everything that is
-//! written of it. Where a type is none for devices rustc says so once, at the user's type, and
-//! takes it for one everywhere else.
+//! Conditions on the types in a function's signature, for all items that are written of it. Where a
+//! type is none for devices rustc says so once, at the user's type, and takes it for one everywhere
+//! else.
 
 use proc_macro2::{TokenStream, TokenTree};
 use quote::{ToTokens, quote_spanned};

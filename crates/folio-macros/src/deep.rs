@@ -1,6 +1,6 @@
-//! What is nested so deep that it would overflow the compiler's stack: it is refused before it is
-//! parsed, or while it is walked. A chain of 390 `&&`, which takes the most, needed between 4.5 and
-//! 8 MiB with a macro that is compiled without optimisation, and rustc has 8 MiB.
+//! Source that is nested so deep that it would overflow the compiler's stack is refused before it
+//! is parsed, or while it is walked. A chain of 390 `&&`, which takes the most, needed between 4.5
+//! and 8 MiB with a macro that is compiled without optimisation, and rustc has 8 MiB.
 
 use proc_macro2::{Delimiter, Span, TokenStream, TokenTree};
 
@@ -11,7 +11,6 @@ const CHAIN: usize = 400;
 /// Expressions within expressions: each operand of a sum is one further in than the one after it.
 pub const EXPRESSIONS: usize = 400;
 
-/// What to write instead.
 pub const TEXT: &str = "this is nested too deep for the compiler; give parts of it names with `let`, write loops, or several \
     functions";
 

@@ -1,9 +1,9 @@
 //! `derive(DeviceType)`.
 //!
-//! Attributes that stand below the derive change the struct after it was read here. So all that is
-//! said of the struct is checked again where it is compiled: that these are its fields, all of
-//! them, of these types, and where they are. What checks is named by way of `folio`, as all is: a
-//! program's own crate may be called `core`.
+//! Attributes that stand below the derive change the struct after it was read here. The description
+//! of the struct is checked again where it is compiled: that these are its fields, all of them, of
+//! these types, and where they are. The checks are named by way of `folio`, as all is: a program's
+//! own crate may be called `core`.
 
 use crate::conditions;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -49,7 +49,7 @@ fn stub(input: &DeriveInput) -> TokenStream {
 /// Whether the struct's `repr` has this part.
 fn has_repr(input: &DeriveInput, part: &str) -> bool {
     let all = input.attrs.iter().filter(|attribute| attribute.path().is_ident("repr"));
-    // What cannot be read is none; rustc reports it.
+    // Rustc reports attributes that cannot be read.
     let parts = all.filter_map(|attribute| {
         attribute.parse_args_with(Punctuated::<Meta, Token![,]>::parse_terminated).ok()
     });
@@ -70,8 +70,7 @@ fn with(
     Ok(generics)
 }
 
-/// What is asked of the fields' types: once for both traits, so that rustc tells once what is
-/// wrong.
+/// Conditions on the fields' types: once for both traits, so that rustc reports each error once.
 struct Asked {
     /// Parameters and conditions of `Shared` and of `DeviceType`.
     shared: Generics,
@@ -85,7 +84,7 @@ impl Asked {
     fn of(input: &DeriveInput, types: &[&Type]) -> syn::Result<Asked> {
         let [shared, in_memory] =
             [quote!(::folio::ir::device::Shared), quote!(::folio::DeviceType)];
-        // What is generic is in memory where its parameters are.
+        // A generic field is in memory where its parameters are.
         let generic = |ty: &Type| conditions::mentions(ty.to_token_stream(), &input.generics);
         let field = |ty: &Type, of: &TokenStream| match generic(ty) {
             true => of.clone(),
@@ -175,8 +174,8 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let empty =
         "a device type has no field without bytes: languages of devices know none; leave it out";
     let site = Span::mixed_site().located_at(name.span());
-    // What is generic is checked where it is used. What is wrong with the own fields is told first,
-    // and here: where `CHECKED` fails rustc also tells where that was asked for.
+    // Generic fields are checked where they are used. Errors of the struct's own fields are told
+    // first, and here: where `CHECKED` fails rustc also tells where that was asked for.
     let now = in_memory.params.is_empty().then(|| {
         let filled = quote_spanned! {site=>
             ::folio::ir::device::rust::mem::size_of::<#name>() == 0 #(+ #sizes)*
@@ -201,8 +200,8 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
             };
         }
         #[diagnostic::do_not_recommend]
-        // SAFETY: `bits` does not compile but for these fields, zero bytes of which are values. It
-        // is `IN_MEMORY` if they follow each other as in the description, without padding.
+        // SAFETY: `bits` does not compile but for these fields, zero bytes of which are values. The
+        // struct is `IN_MEMORY` if they follow each other as in the description, without padding.
         unsafe impl #params ::folio::ir::device::Shared for #name #arguments #described {
             const IN_MEMORY: bool = {
                 let (mut #fits, mut #end) = (true, 0);

@@ -3,12 +3,11 @@
 use proc_macro2::Span;
 use std::collections::HashSet;
 
-/// What is wrong so far.
+/// The errors so far.
 #[derive(Default)]
 pub struct Errors(Option<syn::Error>, usize, HashSet<String>);
 
 impl Errors {
-    /// One more.
     pub fn add(&mut self, at: Span, text: impl std::fmt::Display) {
         let error = syn::Error::new(at, format!("kernel: {text}"));
         self.1 += 1;
@@ -18,7 +17,7 @@ impl Errors {
         }
     }
 
-    /// One more, unless one of this key was told before, of another place: once is enough to know.
+    /// Adds an error, unless one of this key was told before, of another place.
     pub fn add_once(&mut self, at: Span, key: &str, text: impl std::fmt::Display) {
         if self.2.insert(key.to_owned()) {
             self.add(at, text);

@@ -1,5 +1,5 @@
-//! What programmers write who come from CUDA, OpenCL, SYCL, C or Python, with what a kernel has
-//! instead. Only names that mean nothing in Rust are here, or that numbers have as methods.
+//! Words of programmers who come from CUDA, OpenCL, SYCL, C or Python, with a kernel's words for
+//! them. Only names that mean nothing in Rust are here, or that numbers have as methods.
 
 use crate::body::call::NUMBERS;
 
@@ -83,7 +83,7 @@ const TYPES: &[(&str, &str)] = &[
     ("RwLock", ATOMIC),
 ];
 
-/// What a kernel has instead of a type of the host.
+/// A kernel's word for a type of the host.
 pub fn type_of_the_host(name: &str) -> Option<&'static str> {
     TYPES.iter().find(|(foreign, _)| *foreign == name).map(|(_, text)| *text)
 }
@@ -129,12 +129,12 @@ pub const NOT_HERE: &[(&str, &str)] = &[
     ("try_into", "write `as`"),
 ];
 
-/// What a value of this name is here.
+/// A kernel's word for a value of this name.
 pub fn value(name: &str) -> Option<&'static str> {
     VALUES.iter().find(|(foreign, _)| *foreign == name).map(|(_, text)| *text)
 }
 
-/// What a function of this name is here, where it is called without a path.
+/// A kernel's word for a function of this name, where it is called without a path.
 pub fn function(name: &str) -> Option<String> {
     if let Some((_, text)) = FUNCTIONS.iter().find(|(begins, _)| name.starts_with(begins)) {
         return Some((*text).to_owned());

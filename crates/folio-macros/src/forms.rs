@@ -1,5 +1,5 @@
-//! What is made of a function: its Rust form, the constant that describes it, and what launches and
-//! calls of it need.
+//! The items that are made of a function: its Rust form, the constant that describes it, and the
+//! parts that launches and calls need.
 
 use crate::body::Walk;
 use crate::entry;
@@ -99,8 +99,9 @@ impl Signature {
         }
     }
 
-    /// The body of the Rust form: it runs, or tells its types. Those are asked for behind what they
-    /// follow from: asked for before, each waits, and rustc looks at all that wait again and again.
+    /// The body of the Rust form: it runs, or tells its types. Types are asked for behind the
+    /// expressions that they follow from: asked for before, each waits, and rustc looks at all that
+    /// wait again and again.
     pub fn body(&self, walk: &Walk, output: &ReturnType, native: &TokenStream) -> TokenStream {
         let entries = self.parameters.iter().map(Parameter::entry);
         let result = match output {
@@ -146,7 +147,7 @@ impl Signature {
         quote!(Self::__body::<::folio::ir::device::Probe>(#proof, #block #(, #nothing)*);)
     }
 
-    /// What is said of the function, as a constant; `probe` asks a Rust form for its types.
+    /// The constant that describes the function; `probe` asks a Rust form for its types.
     pub fn described(
         &self,
         name: &Ident,
@@ -235,7 +236,7 @@ impl Signature {
         }
     }
 
-    /// What looks at a kernel's guards, and computes what is in the interior of all of them.
+    /// The function that looks at a kernel's guards, and computes the interior of all of them.
     fn guards(&self, undecided: &[TokenStream]) -> TokenStream {
         if undecided.is_empty() {
             return quote!();
@@ -366,8 +367,8 @@ fn probing() -> TokenStream {
     }
 }
 
-/// What a user allows or denies in a function's body. What is expected in it is allowed: it may be
-/// there in one form, and not in another.
+/// The lints that a user allows or denies in a function's body. An expected lint is allowed: it may
+/// be there in one form, and not in another.
 pub fn lints(attributes: &[syn::Attribute]) -> TokenStream {
     let of = |attribute: &syn::Attribute| {
         let syn::Meta::List(list) = &attribute.meta else { return None };
@@ -383,7 +384,7 @@ pub fn lints(attributes: &[syn::Attribute]) -> TokenStream {
     attributes.iter().filter_map(of).collect()
 }
 
-/// What is allowed in what the macro writes.
+/// The lints that are allowed in the macro's output.
 pub fn attributes() -> TokenStream {
     quote! {
         #[allow(unused_parens, unused_braces, unused_imports, non_snake_case, elided_lifetimes_in_paths,

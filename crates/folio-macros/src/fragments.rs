@@ -51,8 +51,8 @@ fn ends(after: &[TokenTree]) -> bool {
     }
 }
 
-/// It holds together by itself: a token, a path, a type, a visibility, a number with its sign
-/// unless something is done with that.
+/// The tokens hold together by themselves: a token, a path, a type, a visibility, a number with its
+/// sign unless something is done with that.
 fn is_one(tokens: &TokenStream, after: &[TokenTree]) -> bool {
     let all: Vec<_> = tokens.clone().into_iter().collect();
     match &*all {

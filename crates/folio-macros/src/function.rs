@@ -10,7 +10,7 @@ use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{Attribute, FnArg, Generics, ItemFn, Token, Visibility};
 
-/// What a function becomes.
+/// The two uses of a function.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Kind {
     /// Launched.
@@ -76,7 +76,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     parts.emit(&function, kind, &walk, &native, tree)
 }
 
-/// What the parser says, with what to write where an index has a comma.
+/// The parser's error, with advice where an index has a comma.
 fn named(error: &syn::Error) -> syn::Error {
     let text = error.to_string();
     let advice = match text.ends_with("expected `]`") {
@@ -86,7 +86,7 @@ fn named(error: &syn::Error) -> syn::Error {
     syn::Error::new(error.span(), format!("kernel: {text}{advice}"))
 }
 
-/// What begins as a function, and goes on as whatever.
+/// The name of a function whose rest is of any form.
 fn name_of(input: ParseStream<'_>) -> syn::Result<(Visibility, Ident)> {
     input.call(Attribute::parse_outer)?;
     let vis = input.parse()?;

@@ -7,7 +7,8 @@ use quote::ToTokens;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::str::FromStr;
 
-/// What is mutated. Together they use all that bodies may contain, and much that they may not.
+/// The sources that are mutated. Together they use all that bodies may contain, and much that they
+/// may not.
 const CORPUS: &[&str] = &[
     "fn saxpy(i: Item, a: f32, x: In<f32>, mut y: InOut<f32>) { y[i] = 2.0 * a * x[i + 1] + y[i]; }",
     "fn k<T: Number, const N: usize>(i: Item<2>, x: In<T, 2>, y: Out<T, 2>) where T: Copy {
@@ -167,7 +168,7 @@ fn mutated_kernels_never_panic() {
         }
         groups += usize::from(shown.contains("in_groups"));
         strips += usize::from(shown.contains("__strip"));
-        // What it accepts is Rust as far as syntax goes.
+        // Accepted functions are Rust as far as syntax goes.
         let file = syn::parse2::<syn::File>(expanded);
         assert!(file.is_ok(), "case {case}: {:?}\n{text}\n{shown}", file.err());
     }
@@ -198,7 +199,7 @@ fn mutated_structs_never_panic() {
     assert!(accepted > 100 && refused > 500, "{accepted} accepted, {refused} refused");
 }
 
-/// What the tree has no numbers for is refused, and not numbered as something else.
+/// Numbers that are too large for the tree are refused.
 #[test]
 fn what_is_too_large_is_refused() {
     let refused = |count: usize, part: &str| {
@@ -211,7 +212,7 @@ fn what_is_too_large_is_refused() {
     }
 }
 
-/// What is nested so deep that the compiler's stack would overflow is refused.
+/// Source that is nested so deep that the compiler's stack would overflow is refused.
 #[test]
 fn what_is_too_deep_is_refused() {
     let refused = |count: usize, term: &str| {

@@ -1,14 +1,14 @@
 //! Where a function stands. An attribute is told nothing of what is around it, and what it writes
-//! of a function cannot be in an `impl` or `trait`: rustc would report each part of it. So the
-//! source is looked at, once for each file that has an indented kernel. Where there is none to look
-//! at, nothing is known, and rustc reports the parts.
+//! of a function cannot be in an `impl` or `trait`: rustc would report each part of it. The source
+//! is looked at for this, once for each file that has an indented kernel. Where there is none to
+//! look at, nothing is known, and rustc reports the parts.
 
 use proc_macro2::{LineColumn, Span};
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::path::PathBuf;
 
-/// What has functions that are not free.
+/// An item whose functions are not free.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Around {
     /// `impl S { .. }`
@@ -17,7 +17,7 @@ pub enum Around {
     Trait,
 }
 
-/// What is between braces.
+/// A block between braces.
 struct Block {
     from: LineColumn,
     to: LineColumn,
@@ -28,7 +28,7 @@ thread_local! {
     static FILES: RefCell<HashMap<PathBuf, Vec<Block>>> = RefCell::default();
 }
 
-/// What is around this place of the source, if that has functions that are not free.
+/// The item around this place of the source whose functions are not free, if there is one.
 pub fn around(at: Span) -> Option<Around> {
     let start = at.start();
     if start.column == 0 {

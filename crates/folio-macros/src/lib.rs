@@ -3,14 +3,14 @@
 //! A function's body becomes two things in one walk over its syntax (`body`): Rust, with
 //! arithmetic and indexing turned into calls of `folio_device`, and a static tree of
 //! `folio_kernel::source`, from which the IR is made. They cannot disagree about syntax; types are
-//! inferred by rustc, in the Rust form, and told to the tree by slots. So a type error is reported
-//! once, in the user's code.
+//! inferred by rustc, in the Rust form, and told to the tree by slots. A type error is therefore
+//! reported once, in the user's code.
 //!
 //! A kernel also becomes a function that makes a call of its arguments (`forms`). All that is
 //! written names its parts by way of the crate `folio`.
 //!
-//! What kernels do not support is refused where it stands, with what to write instead; all such
-//! errors of a function come at once (`errors`).
+//! Source that kernels do not support is refused where it stands, with advice; all such errors of a
+//! function come at once (`errors`).
 
 mod body;
 mod combine;

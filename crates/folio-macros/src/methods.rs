@@ -231,7 +231,8 @@ fn without_mut(signature: &syn::Signature, all: bool) -> TokenStream {
     inputs.to_token_stream()
 }
 
-/// What is left of an operator that is refused: one that computes nothing. Of another trait, all.
+/// The rest of an operator that is refused: an operator that computes nothing. Of another trait,
+/// all.
 fn operator_stub(item: &ItemImpl, path: &syn::Path) -> TokenStream {
     let (mut empty, mut errors) = (item.clone(), Errors::default());
     for inner in &mut empty.items {

@@ -1,7 +1,7 @@
 //! Names that the macro's own output has. Rust's hygiene keeps variables apart, and neither types
 //! nor modules; and a user's body stands in their scope. By such a name a constant could have one
-//! value where an index is looked at for a block, and another where it is used. So what users write
-//! does not have these names.
+//! value where an index is looked at for a block, and another where it is used. User code that has
+//! such names is refused.
 
 use crate::body::place_of;
 use crate::errors::Errors;
@@ -50,7 +50,7 @@ pub fn refuse_macros(tokens: TokenStream, found: &mut HashSet<(u32, u32)>, error
     }
 }
 
-/// It can be a part of a path.
+/// Whether the word can be a part of a path.
 fn is_segment(word: &Ident) -> bool {
     syn::parse2::<syn::PathSegment>(TokenTree::from(word.clone()).into()).is_ok()
 }
@@ -78,11 +78,11 @@ fn macro_before(before: &[TokenTree]) -> Option<&Ident> {
             _ => break,
         }
     }
-    // What this crate writes begins so.
+    // Paths of this crate begin so.
     (first != "folio" || !is_mark(end - 1, ':')).then_some(name)
 }
 
-/// What this path means is not written here: rustc infers it from what is around.
+/// Whether rustc infers the meaning of this path.
 pub fn is_inferred(tokens: TokenStream) -> bool {
     tokens.into_iter().any(|token| match token {
         TokenTree::Group(group) => is_inferred(group.stream()),

@@ -66,7 +66,7 @@ struct Param {
     ty: String,
     /// Its own element.
     place: String,
-    /// What to declare instead, if there is such.
+    /// The type to declare instead, if there is such.
     instead: Option<String>,
     /// Its element is written in parts, by loops.
     in_parts: bool,
@@ -112,7 +112,7 @@ enum Way {
     NoElse,
     /// A branch.
     Branch,
-    /// It leaves.
+    /// The item leaves.
     Leaves,
     /// A loop, which may have no turns.
     Loop,
@@ -155,7 +155,7 @@ type State = Option<Vec<Seen>>;
 /// Where ways meet, and the gap that they are if no other way is one.
 type Ways = (State, Option<Gap>);
 
-/// One more of these ways.
+/// Adds a state to these ways.
 fn add(ways: &mut Ways, state: State, gap: Gap) {
     let first = ways.1.or(Some(gap));
     *ways = (join(std::mem::take(ways), (state, Some(gap))), first);
@@ -311,7 +311,7 @@ impl Flow {
         }
     }
 
-    /// What is indexed, or asked for its extent, is not written by that.
+    /// The base of an index or a call is not written by it.
     fn base(&mut self, base: &Expr, state: State) -> State {
         match base {
             Expr::Path(_) => state,
@@ -379,7 +379,7 @@ impl Flow {
         let name = path.path.get_ident();
         let at = name.and_then(|name| self.params.iter().position(|param| param.is(name)));
         match at {
-            // One item of the group writes, and that is not each of them.
+            // A single item of the group writes, and not each of them.
             Some(at) if self.once && !self.params[at].of_group => {
                 self.written[at] = true;
                 state
@@ -396,7 +396,7 @@ impl Flow {
         Some(all)
     }
 
-    /// What has these names may write them: a device function, or something that is refused.
+    /// A device function, or a refused expression, may write the outputs that its tokens name.
     fn mentions(&mut self, tokens: &TokenStream, mut state: State) -> State {
         for token in tokens.clone() {
             state = match token {

@@ -6,7 +6,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type};
 
-/// What a parameter is.
+/// The roles of a parameter.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Role {
     Item(u8),
@@ -97,7 +97,7 @@ pub fn rank_of(ty: &Type) -> u8 {
 #[derive(Clone, Copy)]
 pub struct Grid {
     pub rank: u8,
-    /// It is used at the item only.
+    /// The view is used at the item only.
     pub own: bool,
 }
 

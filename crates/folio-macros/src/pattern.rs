@@ -19,7 +19,7 @@ impl Scopes {
         self.open.push(vec![]);
     }
 
-    /// It ends; what it had.
+    /// Ends a scope; returns its names.
     pub fn leave(&mut self) -> Vec<(Ident, u16)> {
         self.open.pop().unwrap_or_default()
     }
@@ -93,7 +93,7 @@ impl Scopes {
         of.is_some() && self.named(name).all(|(have, _)| context(have) == of)
     }
 
-    /// What a pattern binds, for the tree.
+    /// The names that a pattern binds, for the tree.
     pub fn pattern(&mut self, pattern: &Pat, errors: &mut Errors) -> Tree {
         match pattern {
             Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
@@ -132,13 +132,13 @@ fn distance(a: &str, b: &str) -> usize {
     row[b.len()]
 }
 
-/// One name, of one macro.
+/// Whether both are the same name of the same macro.
 pub fn same(a: &Ident, b: &Ident) -> bool {
     a.unraw() == b.unraw() && context(a) == context(b)
 }
 
-/// What macro a name comes from. There is no other way to ask than what a span prints,
-/// `#0 bytes(3..4)`. Outside of rustc spans print none: in tests all names come from one.
+/// The macro that a name comes from. There is no other way to ask than what a span prints, `#0
+/// bytes(3..4)`. Outside of rustc spans print none: in tests all names come from one.
 pub fn context(name: &Ident) -> Option<String> {
     if cfg!(test) {
         return Some(String::new());

@@ -6,7 +6,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{GenericArgument, PathArguments, Type, TypeArray, TypeReference, TypeSlice};
 
-/// What has no layout that devices agree on; at the top, or as the element of a view.
+/// Refuses types without a layout that devices agree on; at the top, or as the element of a view.
 pub fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
     match ty {
         Type::Tuple(_) => {
@@ -32,7 +32,7 @@ pub fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
 /// Numbers that devices do not change atomically.
 const NOT_ATOMIC: &[&str] = &["i8", "u8", "i16", "u16", "f16", "bf16"];
 
-/// What is to be atomic and cannot be.
+/// Refuses atomic elements of types that cannot be atomic.
 pub fn refuse_atomic(ty: &Type, walk: &mut Walk) {
     let Some((name, _)) = path_of(ty) else { return };
     let Type::Path(path) = ty else { return };
@@ -52,7 +52,7 @@ pub fn refuse_atomic(ty: &Type, walk: &mut Walk) {
     }
 }
 
-/// What has no such dimensions.
+/// Refuses numbers of dimensions that a type does not have.
 pub fn refuse_rank(ty: &Type, walk: &mut Walk) {
     const OF_RANK: [&str; 9] =
         ["Item", "Group", "In", "Out", "InOut", "OutGroup", "InOutGroup", "Atomic", "Racy"];
@@ -85,7 +85,7 @@ fn text_of(ty: &Type) -> String {
     ty.to_token_stream().to_string().replace(" <", "<").replace("< ", "<").replace(" >", ">")
 }
 
-/// What to write instead of a reference.
+/// The advice against a reference.
 fn instead_of(reference: &TypeReference) -> String {
     let of = text_of(&reference.elem);
     match (&*reference.elem, reference.mutability) {
@@ -120,7 +120,7 @@ const OF_THE_HOST: &[(&str, &str)] = &[
     ("u128", "devices have integers of up to 64 bits: pass two `u64`"),
 ];
 
-/// What no kernel has.
+/// Refuses types that no kernel has.
 pub fn refuse_type(ty: &Type, walk: &mut Walk) {
     match ty {
         Type::Reference(reference) => {

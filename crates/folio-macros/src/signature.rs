@@ -14,7 +14,7 @@ use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
 use syn::{Expr, FnArg, GenericParam, Meta, MetaNameValue, Pat, ReturnType, Token, Type};
 
-/// What the attribute says.
+/// The arguments of the attribute.
 #[derive(Default)]
 pub struct Asked {
     /// The group's size: `group = 256`, `group = [16, 16]`.
@@ -75,7 +75,6 @@ impl Asked {
     }
 }
 
-/// What a function takes.
 pub struct Signature {
     pub parameters: Vec<Parameter>,
     /// Items of a group, if the attribute says.
@@ -155,7 +154,7 @@ impl Signature {
     }
 }
 
-/// What functions of devices are not.
+/// Refuses modifiers that functions of devices do not have.
 fn refuse_modifiers(signature: &syn::Signature, walk: &mut Walk) {
     if let Some(token) = &signature.asyncness {
         walk.refuse(token.span(), "kernels cannot be async");
@@ -227,7 +226,7 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
             let name = Ident::from(of.self_token);
             walk.parameter(&name, Special::None, of.mutability.is_some());
             let ty = Type::Verbatim(quote_spanned!(of.self_token.span => Self));
-            // It cannot be bound again.
+            // A receiver cannot be bound again.
             let (role, mutable) = (Role::Value, false);
             return Some(Parameter { name, ty, role, mutable });
         }
@@ -303,7 +302,8 @@ fn refuse_first(signature: &syn::Signature, walk: &mut Walk) {
         },
         _ => None,
     };
-    // One that counts, or whose type has another name.
+    // The first parameter, if its name is that of an item: it counts, or has a type of another
+    // name.
     let named = |name: &str| NAMES_OF_ITEMS.contains(&name);
     let first = signature.inputs.first().and_then(typed).filter(|(name, _)| named(name));
     let (at, name) = match &first {
@@ -317,7 +317,7 @@ fn refuse_first(signature: &syn::Signature, walk: &mut Walk) {
     walk.refuse(at, text);
 }
 
-/// What items are called that are no `Item`.
+/// Usual names of parameters that count items.
 const NAMES_OF_ITEMS: &[&str] =
     &["i", "j", "id", "idx", "gid", "tid", "index", "item", "g", "group"];
 

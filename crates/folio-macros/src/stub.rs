@@ -1,5 +1,5 @@
-//! What is left of a function that is refused: its errors, and its names. They stand for a type
-//! that rustc knows to be wrong already, so rustc says nothing of what uses them.
+//! The stub of a function that is refused: its errors, and its names. They stand for a type that
+//! rustc knows to be wrong already, so rustc says nothing of what uses them.
 
 use crate::body::call::hidden;
 use crate::function::{Kind, given};

@@ -9,7 +9,7 @@ use std::fmt::{Display, Write};
 pub struct Tree {
     /// All of its parts, in order.
     parts: String,
-    /// What it is itself. Each word ends with a space.
+    /// The node's own words. Each word ends with a space.
     words: String,
 }
 

@@ -1,5 +1,5 @@
-//! What the macros write names Rust's library by a path that a program cannot give to a crate of
-//! its own, as `extern crate self as core` would.
+//! The macros' output names Rust's library by a path that a program cannot give to a crate of its
+//! own, as `extern crate self as core` would.
 
 use std::path::Path;
 use std::{fs, io};

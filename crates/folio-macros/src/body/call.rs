@@ -80,7 +80,7 @@ pub const NUMBERS: &[&str] = &[
     "to_f64",
 ];
 
-/// What items, groups and views are asked, by functions of `device::asks`.
+/// Methods of items, groups and views that are functions of `device::asks`.
 const QUESTIONS: &[&str] = &[
     "pos",
     "index",
@@ -109,7 +109,7 @@ pub fn is_taken(name: &str) -> bool {
         || NOT_HERE.iter().any(|(not, _)| *not == name)
 }
 
-/// What the function that is called is named, where users do not look.
+/// A name for the called function that users do not see.
 pub fn hidden(what: &str, name: &Ident) -> Ident {
     Ident::new(&format!("{what}_{}", name.unraw()), name.span())
 }
@@ -124,7 +124,7 @@ impl Walk {
         let before = self.errors.count();
         let (receiver, receiver_tree) = self.as_whole(&call.receiver);
         if self.errors.count() > before {
-            // What it is called on is refused, so it is, too.
+            // The receiver was refused, and the call with it.
             return (receiver, Tree::unit());
         }
         if let Some(text) = self.no_method(call, &name) {
@@ -239,8 +239,7 @@ impl Walk {
             let callee = quote_spanned!(span => ({ ::folio::ir::host_function!(#hidden); ::folio::ir::device::form::<_, __M, _>(&#slot, #path::<__M>()) }));
             return (quote!(#callee #given), tree);
         }
-        // The function's type, imported. One of the host has none, and then this is what the glob
-        // has.
+        // The function's type, imported. A host function has none: the glob's is found.
         let mut imported = path.path.clone();
         let arguments =
             imported.segments.last_mut().map(|last| std::mem::take(&mut last.arguments));
@@ -373,7 +372,7 @@ impl Walk {
         }
     }
 
-    /// What a failed assertion does. In a kernel `return` ends the item; in a function called by
+    /// The code of a failed assertion. In a kernel `return` ends the item; in a function called by
     /// one, nothing less than unwinding does.
     fn failed(&self, text: &str, span: Span) -> TokenStream {
         match self.ends_items {
@@ -413,7 +412,7 @@ impl Walk {
 /// Crates of Rust, none of whose functions is for devices.
 const OF_RUST: &[&str] = &["std", "core", "alloc"];
 
-/// What to write instead of a method of a range.
+/// The advice against a method of a range.
 fn of_range(call: &ExprMethodCall, name: &str) -> Option<String> {
     let range = match &*call.receiver {
         Expr::Paren(inner) => &inner.expr,

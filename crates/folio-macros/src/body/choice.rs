@@ -11,7 +11,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Arm, Expr, ExprMatch, ExprPath, Lit, Pat, RangeLimits};
 
-/// What is matched: a local variable of the tree, or a tuple of such.
+/// The matched value: a local variable of the tree, or a tuple of such.
 enum Subject {
     /// Its number, and its type's entry.
     One(u16, u16),
@@ -41,7 +41,7 @@ impl Walk {
         let before = self.errors.count();
         let (of, subject) = self.subject(&choice.expr, &mut lets);
         if self.errors.count() > before {
-            // What it is instead has other patterns.
+            // Patterns of a refused value are not looked at.
             self.scopes.leave();
             return (of, Tree::unit());
         }
@@ -63,7 +63,7 @@ impl Walk {
         (native, Tree::of_block(&tree))
     }
 
-    /// What is matched, in Rust and as variables; `lets` gets their statements.
+    /// The matched value, in Rust and as variables; `lets` gets their statements.
     fn subject(&mut self, expr: &Expr, lets: &mut Vec<Tree>) -> (TokenStream, Subject) {
         match expr {
             Expr::Paren(inner) => self.subject(&inner.expr, lets),
@@ -86,7 +86,7 @@ impl Walk {
         }
     }
 
-    /// An arm: in Rust, its test, and what it gives. It may be aside of the interior.
+    /// An arm: in Rust, its test, and what it gives. With `aside`, the interior does not come here.
     fn arm(
         &mut self,
         arm: &Arm,
@@ -181,7 +181,8 @@ impl Walk {
                         let (native, test) = self.test(inner, subject, lets);
                         (quote!(#ident @ #native), test)
                     }
-                    // So a constant of this name is refused, and not matched in one form only.
+                    // With `@`, rustc refuses a constant of this name, which one form alone would
+                    // compare with.
                     None => (quote!(#ident @ _), None),
                 }
             }
@@ -281,7 +282,7 @@ impl Walk {
 
 const NO_ENUMS: &str = "kernels have no enums, and so no `Option` and no `Result`; compare numbers: `if k < x.len() { .. }`, `match mode { FAST => .. }` with a `const FAST: u32`";
 
-/// What to write instead of `if let` with this pattern.
+/// The advice against `if let` with this pattern.
 pub(super) fn instead_of_let(pat: &Pat) -> &'static str {
     match pat {
         Pat::TupleStruct(_) | Pat::Struct(_) => NO_ENUMS,

@@ -46,7 +46,7 @@ impl Walk {
     }
 }
 
-/// What counts, as a rule, where its name is one of these.
+/// Names that variables with counts have, as a rule.
 const COUNTS: &[&str] =
     &["n", "m", "k", "len", "size", "count", "rows", "columns", "width", "height"];
 

@@ -1,5 +1,5 @@
-//! `#[kernel(deny_checks)]` (KRN-10): what is known here to be tested at run time is refused where
-//! it stands. What only a launch can know (extents, scalars) is the launch's to refuse.
+//! `#[kernel(deny_checks)]` (KRN-10): an access that needs a test at run time is refused where it
+//! stands. A launch refuses accesses that depend on its extents and scalars.
 
 use super::Walk;
 use super::group::Special;

@@ -1,11 +1,11 @@
-//! Indices that are looked at for a whole block: `x[i - 1]`, `m[(r, k)]`. What does not change but
-//! for positions and loop variables has [`Ends`](folio_device::Ends), written here; where
-//! those of an index are inside, the body does not check it.
+//! Indices that are looked at for a whole block: `x[i - 1]`, `m[(r, k)]`. Expressions that depend
+//! on positions, loop variables and constants alone have [`Ends`](folio_device::Ends), written
+//! here; where those of an index are inside, the body does not check it.
 //!
-//! Safety rests on this: an expression here means what it means in the body. So only names have
-//! ends that cannot be assigned to, and of which it is certain (hygiene) which variable they are;
-//! only constants whose paths do not have the names of what is around the body alone, such as its
-//! mode ([`names`]); and only operations with which ends compute.
+//! Safety rests on this: an expression here means what it means in the body. Only names have ends
+//! that cannot be assigned to, and of which it is certain (hygiene) which variable they are; only
+//! constants whose paths do not have the names of what is around the body alone, such as its mode
+//! ([`names`]); and only operations with which ends compute.
 
 use super::Walk;
 use super::known::Known;
@@ -17,8 +17,8 @@ use syn::{
     PatTuple, Stmt, Type, UnOp, parse_quote,
 };
 
-/// Tokens of what is known of a name. It is written wherever the name is, so that names made of
-/// names would grow without end.
+/// Tokens of the ends of a name. Ends are written wherever the name is, so that names made of names
+/// would grow without end.
 const LONGEST: usize = 400;
 
 /// Types of integers of which ends are known.
@@ -32,13 +32,13 @@ pub(super) fn length(tokens: &TokenStream) -> usize {
     tokens.clone().into_iter().map(of).sum()
 }
 
-/// What a phase began with, of which nothing is known after it.
+/// Knowledge at the beginning of a phase, to be restored behind the phase.
 pub(super) struct Before {
     item: Option<(u16, u8)>,
     skipped: bool,
 }
 
-/// It gives a tuple, if it is a method that gives a part for each dimension; else an array.
+/// Whether a method that gives a part for each dimension gives a tuple, and not an array.
 pub(super) fn is_tuple(call: &ExprMethodCall) -> bool {
     call.method == "pos" || call.method == "local_pos"
 }
@@ -63,7 +63,7 @@ fn varies(ends: &TokenStream) -> bool {
     names(ends, &["__at", "__in", "turns"])
 }
 
-/// What a block gives, if that is all that is in it.
+/// The only expression of a block.
 fn only(block: &Block) -> Option<&Expr> {
     match block.stmts.as_slice() {
         [Stmt::Expr(expr, None)] => Some(expr),
@@ -86,7 +86,7 @@ impl Walk {
         before
     }
 
-    /// It ends.
+    /// A phase ends.
     pub(super) fn leave_phase(&mut self, before: Before) {
         (self.known.item, self.known.skipped) = (before.item, before.skipped);
     }
@@ -128,7 +128,7 @@ impl Walk {
         (self.local_of(expr)? == at).then_some(rank)
     }
 
-    /// What a call gives that has a part for each dimension, and how many.
+    /// The array or tuple, with a part for each dimension, that a call gives, and how many parts.
     pub(super) fn parts_of_call(&self, call: &ExprMethodCall) -> Option<(TokenStream, usize)> {
         let of = &call.receiver;
         let (item, group) = (self.rank_of_item(of), self.rank_of_group(of));
@@ -155,7 +155,7 @@ impl Walk {
         self.known.views.contains_key(&local)
     }
 
-    /// What a group is asked that is the same for all of its items.
+    /// Whether the call asks a group for something that all of its items share.
     pub(super) fn asks_group(&self, call: &ExprMethodCall) -> bool {
         let asks = ["index", "pos", "size", "count"].iter().any(|name| call.method == name);
         asks && call.args.is_empty() && self.rank_of_group(&call.receiver).is_some()
@@ -174,8 +174,8 @@ impl Walk {
         }
     }
 
-    /// Whether a name may be that of a kernel's view, local array, group or item. Those are not
-    /// assigned to: all that is said of them is said of what they are at the beginning.
+    /// Whether a name may be that of a kernel's view, local array, group or item. Such a name is
+    /// not assigned to: its value is that of the beginning.
     pub(super) fn may_be_parameter(&self, expr: &Expr) -> bool {
         let path = match expr {
             Expr::Paren(inner) => return self.may_be_parameter(&inner.expr),

@@ -51,7 +51,7 @@ impl Walk {
         (quote!(if #cond #then else #native), tree)
     }
 
-    /// What an `if` or `while` asks.
+    /// The condition of an `if` or `while`.
     fn decision(&mut self, cond: &Expr) -> Both {
         let (native, tree) = self.expr(cond);
         (self.decides(cond, native), tree)
@@ -236,7 +236,7 @@ impl Walk {
         (quote!(#label for #pat in #over #body), tree)
     }
 
-    /// What to write instead of a `for` over what is no range.
+    /// The advice against a `for` over something else than a range.
     fn no_range(&self, over: &Expr) -> String {
         let mut of = over;
         loop {
@@ -257,7 +257,7 @@ impl Walk {
         }
     }
 
-    /// What a `for` runs over, in Rust.
+    /// The range of a `for`, in Rust.
     fn range(
         &mut self,
         range: &ExprRange,

@@ -1,9 +1,9 @@
 //! Group kernels: phases as closures, what items keep between them; and methods of parameters that
 //! are atomic, local, or reductions.
 //!
-//! In Rust a phase is a closure that is an `Fn`, so it changes nothing of the group's. It takes
-//! its own copies of the views that it names, and of local arrays what the phase may do with them:
-//! each item writes its own slot, and nobody reads others in a phase that writes.
+//! In Rust a phase is a closure that is an `Fn`, so it changes nothing of the group's. The closure
+//! takes its own copies of the views that it names, and the rights that the phase has to local
+//! arrays: each item writes its own slot, and no item reads others in a phase that writes.
 
 use super::strip::Plan;
 use super::subgroup::is_together;
@@ -15,7 +15,7 @@ use quote::{quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprMethodCall, GenericArgument, Pat};
 
-/// What is special about a parameter.
+/// The special ways to use a parameter.
 #[derive(Clone, Copy, PartialEq)]
 pub enum Special {
     None,
@@ -61,12 +61,12 @@ struct Closure {
 }
 
 impl Walk {
-    /// What follows is uniform code.
+    /// Uniform code follows.
     pub fn begin_group(&mut self) {
         self.zone = Zone::Uniform;
     }
 
-    /// What is walked is the group's code, and not its items'.
+    /// Whether the walk is in the group's code, and not in its items'.
     pub(super) fn is_uniform_code(&self) -> bool {
         self.zone == Zone::Uniform
     }
@@ -94,7 +94,8 @@ impl Walk {
         self.is_local_memory(expr) || self.number(expr).is_some_and(kept)
     }
 
-    /// What may be such an array as a whole: it is indexed, or has a method called.
+    /// Walks an expression that may name such an array as a whole: as the base of an index or a
+    /// receiver.
     pub(super) fn as_whole(&mut self, expr: &Expr) -> Both {
         self.as_whole = self.is_known_by_name(expr);
         self.expr(expr)
@@ -178,7 +179,7 @@ impl Walk {
         (keeps && group).then_some(call)
     }
 
-    /// What was kept has this name.
+    /// The items keep the value of this name.
     pub(super) fn keep(&mut self, pattern: &Pat) {
         match pattern {
             Pat::Ident(name) => {
@@ -493,7 +494,7 @@ impl Walk {
         Some(Closure { item, copies, body, strips })
     }
 
-    /// What a phase's closure begins with.
+    /// The statements with which a phase's closure begins.
     fn copies(&self, zone: Zone, item: Option<&Ident>, filled: Option<u16>) -> Vec<TokenStream> {
         let named = self.params.iter().enumerate().filter_map(|(at, (name, special))| {
             let number = u16::try_from(at).ok().filter(|at| self.used.contains(at))?;

@@ -26,11 +26,11 @@ struct Sides {
     position_first: bool,
 }
 
-/// What a condition is for most items.
+/// The value of a condition for most items.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Guess {
     Is(bool),
-    /// It looks as if many items were on each side.
+    /// Many items seem to be on each side.
     Open,
 }
 
@@ -60,7 +60,8 @@ impl Walk {
         Some(there)
     }
 
-    /// What a condition of guards and other conditions is in the interior, as far as guards tell.
+    /// The value of a condition of guards and other conditions in the interior, as far as guards
+    /// tell.
     pub(super) fn decided(&self, condition: &Expr) -> Option<bool> {
         if let Some(there) = self.guessed(condition) {
             return Some(there);
@@ -106,7 +107,7 @@ impl Walk {
         self.guessed(&test) == Some(false) && self.guard(&test).is_some()
     }
 
-    /// What a guard is guessed to be in the interior.
+    /// The guessed value of a guard in the interior.
     fn guessed(&self, condition: &Expr) -> Option<bool> {
         match self.guess(condition)? {
             Guess::Is(holds) => Some(holds),
@@ -302,7 +303,7 @@ fn is_position(ends: &TokenStream) -> bool {
     at && matches!(tokens.next(), Some(TokenTree::Group(_))) && tokens.next().is_none()
 }
 
-/// It ends the item, or the turn of a loop.
+/// Whether the block ends the item, or the turn of a loop.
 fn leaves(block: &Block) -> bool {
     let leave = |expr: &Expr| matches!(expr, Expr::Return(_) | Expr::Continue(_) | Expr::Break(_));
     matches!(block.stmts.last(), Some(Stmt::Expr(expr, _)) if leave(expr))
@@ -313,7 +314,7 @@ fn length_of(of: &impl ToTokens) -> usize {
 }
 
 /// The condition under which a pattern fits what is matched, none if it always does; unknown for
-/// others than numbers. It is asked, and not written.
+/// others than numbers. The condition is asked, and not written.
 fn test_of(pattern: &Pat, matched: &Expr) -> Option<Option<Expr>> {
     let test = |op, by: &Expr| joined(matched.clone(), op, by.clone());
     match (pattern, matched) {
@@ -343,7 +344,7 @@ fn test_of(pattern: &Pat, matched: &Expr) -> Option<Option<Expr>> {
         (Pat::Or(or), _) => {
             let tests: Option<Vec<_>> =
                 or.cases.iter().map(|case| test_of(case, matched)).collect();
-            // One that always fits makes the others needless.
+            // A case that always fits makes the others needless.
             let tests: Option<Vec<Expr>> = tests?.into_iter().collect();
             let either = |a, b| joined(a, BinOp::Or(<Token![||]>::default()), b);
             Some(tests.and_then(|tests| tests.into_iter().reduce(either)))

@@ -12,7 +12,7 @@ use syn::{
     PatSlice, PatTuple, PathArguments, Type, UnOp,
 };
 
-/// What the source tells of a number's type.
+/// A number's type, as far as the source tells.
 #[derive(Clone)]
 pub(super) enum Kind {
     /// Its name, and the type in Rust.
@@ -73,7 +73,7 @@ const PARTS: &[&str] = &["pos", "local_pos", "shape", "size", "count"];
 /// Questions that a number answers.
 const POSITIONS: &[&str] = &["index", "local_index", "len", "subgroup_size"];
 
-/// What is known of local variables, and of the elements of parameters.
+/// The kinds of local variables, and of the elements of parameters.
 #[derive(Default)]
 pub struct Kinds {
     locals: HashMap<u16, Kind>,
@@ -158,7 +158,7 @@ impl Walk {
         self.kinds.locals.contains_key(&local)
     }
 
-    /// What the source tells of this.
+    /// The kind of this expression, as far as the source tells.
     pub(super) fn kind(&self, expr: &Expr) -> Option<Kind> {
         match expr {
             Expr::Paren(inner) => self.kind(&inner.expr),
@@ -333,8 +333,8 @@ impl Walk {
         }
     }
 
-    /// What may be less than 0, beside a number that may not. Rustc would say that `usize` has no
-    /// `-`, where the range of the loop is.
+    /// Refuses a number that may be less than 0 beside a number that may not. Rustc would say that
+    /// `usize` has no `-`, where the range of the loop is.
     pub(super) fn below_zero(&self, binary: &ExprBinary, op: &str) -> Option<(Span, String)> {
         let (left, right) = (&*binary.left, &*binary.right);
         let (wide, other, text) = match (self.kind(left)?, self.kind(right)?) {

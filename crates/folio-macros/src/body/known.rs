@@ -1,5 +1,5 @@
-//! What the walk knows of a kernel's names, and which indices and guards are looked at for a whole
-//! block.
+//! The walk's knowledge of a kernel's names, and the indices and guards that are looked at for a
+//! whole block.
 
 use super::parts::Position;
 use crate::pattern::context;
@@ -8,7 +8,7 @@ use quote::quote;
 use std::collections::{HashMap, HashSet};
 use syn::Type;
 
-/// What is known of names, and the indices that are looked at.
+/// Knowledge of names, and the indices that are looked at.
 #[derive(Default)]
 pub struct Known {
     /// By local: the ends of its value, an expression of those of positions and parameters.
@@ -30,7 +30,7 @@ pub struct Known {
     pub unproved: Vec<TokenStream>,
     /// Counts guards that are undecided: each, if so.
     pub undecided: Vec<TokenStream>,
-    /// What these are, as text.
+    /// The text of these counts.
     looked_at: HashSet<String>,
     /// Conditions by name: what they are in the interior.
     pub(super) decided: HashMap<u16, bool>,
@@ -69,8 +69,8 @@ impl Known {
         self.views.insert(at, rank);
     }
 
-    /// Nothing that is looked at is the same as this. What cannot be told apart from others is
-    /// looked at once more.
+    /// Nothing that is looked at is the same as this. Tokens without a key of their own are looked
+    /// at once more.
     pub(super) fn is_new(&mut self, count: &TokenStream) -> bool {
         let mut key = String::new();
         key_of(count, &mut key).is_none() || self.looked_at.insert(key)
@@ -83,7 +83,7 @@ impl Known {
 }
 
 /// Appends what tells these tokens from others: their text, and from which macro each name comes.
-/// One path of two macros may be two constants.
+/// The same path of two macros may be two constants.
 fn key_of(tokens: &TokenStream, key: &mut String) -> Option<()> {
     for token in tokens.clone() {
         match token {

@@ -1,6 +1,6 @@
 //! The form for strips of items, as it is written of a body that [`strip`](super::strip) has taken
-//! apart: statements for all, and loops over the lanes around statements for each. What lanes keep
-//! from one such loop to the next lies in `Lanes`.
+//! apart: statements for all, and loops over the lanes around statements for each. Values that
+//! lanes keep from one such loop to the next lie in `Lanes`.
 
 use crate::pattern::same;
 use proc_macro2::{Ident, TokenStream, TokenTree};
@@ -10,7 +10,7 @@ use syn::ext::IdentExt;
 
 /// A statement of the spine.
 pub(super) enum Step {
-    /// What is the same for all.
+    /// A statement that is the same for all.
     Same(TokenStream),
     /// Positions, by this name or these.
     Again(Vec<Ident>, TokenStream),
@@ -41,7 +41,7 @@ pub struct Strips {
     pub kept: Vec<Ident>,
     /// Names of those variables.
     pub(super) names: Vec<Ident>,
-    /// What is done for a strip.
+    /// The code of a strip.
     pub each: TokenStream,
     /// How many turns the first loop has.
     pub turns: TokenStream,
@@ -121,7 +121,8 @@ impl Strips {
                     variables.push(Variable::Again(names.clone(), native.clone()));
                 }
                 Step::Each(names, native) => {
-                    // What one loop over the lanes leaves as it is, a later one may change.
+                    // Variables that one loop over the lanes leaves as they are, a later one may
+                    // change.
                     let changed = names.iter().any(|(_, mutable)| *mutable);
                     let allowed = changed.then(
                         || quote!(#[allow(unused_mut, reason = "it may be changed elsewhere")]),
@@ -174,7 +175,7 @@ impl Step {
         }
     }
 
-    /// It binds this name.
+    /// The step binds this name.
     fn binds(&self, name: &Ident) -> bool {
         match self {
             Step::Again(names, _) => names.iter().any(|own| same(own, name)),
@@ -199,7 +200,7 @@ impl Step {
 }
 
 impl Variable {
-    /// It has this name.
+    /// The variable has this name.
     fn is(&self, name: &Ident) -> bool {
         match self {
             Variable::Again(names, _) => names.iter().any(|own| same(own, name)),

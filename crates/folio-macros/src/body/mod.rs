@@ -62,7 +62,6 @@ pub fn place_of(span: Span) -> (u32, u32) {
 pub struct Walk {
     /// Names.
     pub scopes: Scopes,
-    /// What is refused.
     pub errors: Errors,
     /// `let` of each slot.
     pub slots: Vec<TokenStream>,
@@ -76,7 +75,6 @@ pub struct Walk {
     pub rights: Vec<(u16, Rights)>,
     /// Types of numbers.
     pub kinds: Kinds,
-    /// What is known of indices.
     pub known: Known,
     /// Whether the condition that is walked holds for most items, as far as the code around tells.
     likely: Option<bool>,
@@ -90,7 +88,7 @@ pub struct Walk {
     pub first: usize,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
-    /// What is tested at run time is refused.
+    /// A test at run time is refused.
     pub deny_checks: bool,
     /// Where indices are written that are looked at for blocks.
     pub looked_at: Vec<(u32, u32)>,
@@ -98,7 +96,7 @@ pub struct Walk {
     pub placed: bool,
     /// The function is a kernel that is not refused for what it returns.
     gives_nothing: bool,
-    /// It has type parameters.
+    /// The function has type parameters.
     pub generic: bool,
     /// The name of the function, which may not call itself.
     pub name: Option<Ident>,
@@ -110,19 +108,19 @@ pub struct Walk {
     zone: Zone,
     /// In a phase: variables of lower numbers are the group's.
     phase: u16,
-    /// What items keep between phases: number and name.
+    /// Variables that items keep between phases: number and name.
     privates: Vec<(u16, Ident)>,
     /// Locals that the phase names, and those of which it writes elements.
     used: BTreeSet<u16>,
     written: BTreeSet<u16>,
-    /// What the phase uses of local arrays, and of what items keep, at computed indices.
+    /// Uses of local arrays, and of kept variables, at computed indices, in the phase.
     elsewhere: Vec<(u16, Span)>,
     /// Every item of the group gets here, or some may have left the phase.
     together: bool,
     left: bool,
     /// Variables whose value was refused, and parameters whose type was.
     pub spoilt: BTreeSet<u16>,
-    /// What comes next may be the name of local memory, or of what items keep.
+    /// The next name may be that of local memory, or of a kept variable.
     as_whole: bool,
     /// The entry of `usize`, once an index needs it.
     usize_entry: Option<u16>,
@@ -578,11 +576,11 @@ impl Walk {
     }
 }
 
-/// What ranges are for.
+/// The advice for ranges outside of `for`.
 pub(super) const RANGES: &str =
     "a range is only for `for`, `for k in 0..n { .. }`; to keep one, keep its ends as two values";
 
-/// What a kernel does with its results.
+/// The advice for results of kernels.
 pub(crate) const NOTHING_RETURNED: &str =
     "kernels return nothing; pass an `Out`, and write to it: `y[i] = ..;`";
 

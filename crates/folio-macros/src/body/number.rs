@@ -257,15 +257,15 @@ pub(crate) fn is_assignment(op: &BinOp) -> bool {
 const COMPARISONS: &[(&str, &str)] =
     &[("==", "eq"), ("!=", "ne"), ("<", "lt"), ("<=", "le"), (">", "gt"), (">=", "ge")];
 
-/// What a slot has to do with an operator.
+/// The part of a slot in an operator.
 enum BySlot {
     /// Nothing: structs cannot have it.
     No,
-    /// It tells the types. A function computes, since the operation may fail: its place is that of
-    /// a call in the user's tokens.
+    /// The slot tells the types. A function computes, since the operation may fail: its place is
+    /// that of a call in the user's tokens.
     Told,
-    /// It computes as well, by this name, in the macro's tokens: what is wrong with the types is
-    /// then said once.
+    /// The slot computes as well, by this name, in the macro's tokens: errors of types are then
+    /// reported once.
     Computed(&'static str),
 }
 

@@ -10,7 +10,7 @@ use syn::{
     Expr, ExprField, ExprIndex, ExprLit, ExprMethodCall, Index, Lit, Member, Pat, parse_quote,
 };
 
-/// What is known of a variable that is a position.
+/// A variable that is a position, and its parts.
 #[derive(Clone)]
 pub(super) struct Position(Option<(TokenStream, usize)>);
 
@@ -34,7 +34,7 @@ impl Walk {
         }
     }
 
-    /// What this is a position of.
+    /// The position that this expression is.
     fn position(&self, expr: &Expr) -> Option<Position> {
         match expr {
             Expr::Paren(inner) => self.position(&inner.expr),

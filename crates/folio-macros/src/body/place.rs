@@ -1,4 +1,4 @@
-//! What is indexed, and what is written to.
+//! Indexed places, and targets of assignments.
 
 use super::kinds::Kind;
 use super::rights::Access;
@@ -21,7 +21,7 @@ impl Walk {
         }
         let native = self.fits(self.kind(to), from, native);
         let (target, place) = self.target(to, Access::Write);
-        // What is wrong with the index, when it is compiled and when it runs, is told at the index.
+        // Errors of the index, of rustc and at run time, are told at the index.
         let token = index_of(to).unwrap_or(token);
         let tree = Tree::of("assign").part(&place).part(&tree).at(place_of(token));
         if let Target::Name(name) = &target {
@@ -36,7 +36,7 @@ impl Walk {
         (quote!({ let #value = #native; #before #write; }), tree)
     }
 
-    /// What is written to, and its tree.
+    /// The target of an assignment, and its tree.
     pub(super) fn target(&mut self, expr: &Expr, access: Access) -> (Target, Tree) {
         match expr {
             Expr::Path(path)
@@ -85,7 +85,7 @@ impl Walk {
                     false => {
                         let proved = self.proves(&index.expr, &index.index);
                         match proved {
-                            // What changes it is there, and what assigns to it at the index.
+                            // The operator is there, and the assignment at the index.
                             true => self
                                 .looked_at
                                 .extend([index.span(), index.index.span()].map(place_of)),
@@ -113,7 +113,7 @@ impl Walk {
         }
     }
 
-    /// What is no element, by how it is written.
+    /// Refuses an index that, as it is written, gives no element.
     pub(super) fn refuse_element(&mut self, index: &ExprIndex, access: Access) -> Option<Both> {
         if let Some((at, text)) = self.no_memory(index) {
             return Some(self.refuse(at, text));
@@ -303,7 +303,7 @@ pub(super) enum Target {
         index: TokenStream,
         /// The name of the variable that holds it.
         name: Ident,
-        /// It is looked at for the whole block.
+        /// The index is looked at for the whole block.
         proved: bool,
         /// Where it is written.
         at: Spot,
@@ -356,7 +356,7 @@ pub(super) fn called(function: &TokenStream, arguments: TokenStream, end: Span) 
 }
 
 /// Reads at the index that a variable holds. The call is the user's from where the element begins:
-/// that is where a violation is. What index it takes is asked at the index.
+/// that is where a violation is. Rustc tells at the index which type of index a view takes.
 pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, spot: Spot) -> TokenStream {
     let Spot { all: at, index, end } = spot;
     let arguments = quote_spanned!(at => &#base, #name);
@@ -409,7 +409,7 @@ impl Target {
         }
     }
 
-    /// What is there.
+    /// The value of the target.
     pub(super) fn read(&self) -> TokenStream {
         match self {
             Target::Name(name) => name.clone(),

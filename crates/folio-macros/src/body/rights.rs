@@ -1,6 +1,6 @@
-//! What a view's name allows: reading, writing, and at which index. Rustc would say that a trait is
-//! missing; here it is told at the index, with what to write instead. What a name does not tell is
-//! left to rustc.
+//! The rights that a view's name tells: reading, writing, and at which index. Rustc would say that
+//! a trait is missing; here it is told at the index, with what to write instead. Rights without
+//! such a name are left to rustc.
 
 use super::{Both, Walk};
 use proc_macro2::Span;
@@ -8,7 +8,7 @@ use quote::ToTokens;
 use syn::spanned::Spanned;
 use syn::{Expr, ExprIndex, GenericArgument, PathArguments, Type};
 
-/// What is done with an element.
+/// The use of an element.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Access {
     Read,
@@ -40,7 +40,7 @@ pub struct Rights {
 }
 
 impl Rights {
-    /// Those of this type, if it is a view's.
+    /// The rights of this type, if it is a view's.
     pub fn of(ty: &Type) -> Option<Rights> {
         let Type::Path(path) = ty else { return None };
         let last = path.path.segments.last()?;
@@ -67,7 +67,7 @@ impl Rights {
         Some(Rights { name, element, owner, reads, writes, rank })
     }
 
-    /// What to declare to do this, too.
+    /// The type to declare for this access, too.
     fn instead(&self, access: Access) -> Option<String> {
         let name = match (self.name.as_str(), access) {
             ("In", Access::Write) => "Out",
@@ -91,7 +91,7 @@ impl Walk {
         self.rights.iter().find(|(at, _)| *at == number).map(|(_, rights)| rights)
     }
 
-    /// What its view does not allow, as far as names tell.
+    /// Refuses an access that the view does not allow, as far as names tell.
     pub(super) fn refuse_access(&mut self, index: &ExprIndex, access: Access) -> Option<Both> {
         let rights = self.rights_of(&index.expr)?;
         let (at, text) = self
@@ -101,7 +101,7 @@ impl Walk {
         Some(self.refuse(at, text))
     }
 
-    /// It is read or written, and may not be.
+    /// An access of a mode that the view does not have.
     fn mode(&self, rights: &Rights, index: &ExprIndex, access: Access) -> Option<(Span, String)> {
         let Rights { name, reads, writes, .. } = rights;
         let only = match access {
@@ -126,7 +126,7 @@ impl Walk {
         Some((index.expr.span(), text))
     }
 
-    /// It has another number of dimensions.
+    /// An index with another number of dimensions.
     fn dimensions(&self, rights: &Rights, index: &ExprIndex) -> Option<(Span, String)> {
         let Rights { name, element, owner, rank, .. } = rights;
         if *rank == 0 || !matches!(owner, Owner::All | Owner::Item) {
@@ -168,7 +168,7 @@ impl Walk {
         Some((index.index.span(), text))
     }
 
-    /// It is another's, whatever the numbers are.
+    /// An element of another item, whatever the numbers are.
     fn ownership(
         &self,
         rights: &Rights,
@@ -233,7 +233,7 @@ impl Walk {
     }
 }
 
-/// What gives a number, whatever it is of.
+/// An expression that is a number by its form.
 fn is_number(place: &Expr) -> bool {
     match place {
         Expr::Lit(_) | Expr::Binary(_) | Expr::Unary(_) | Expr::Cast(_) => true,

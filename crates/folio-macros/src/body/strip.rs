@@ -25,7 +25,7 @@ use syn::{
 /// Loops with so many turns at most, which rustc unrolls, are left to the items.
 const SHORT: i128 = 16;
 
-/// What is made of the body.
+/// The strip's statements, as the walk finds them.
 #[derive(Default)]
 pub struct Plan {
     /// The item of a kernel for which there may be one.
@@ -50,7 +50,7 @@ pub struct Plan {
     unrolled: BTreeSet<u16>,
     /// Names of arrays, or of what has them, with an index that is only known when the kernel runs.
     indexed: BTreeSet<String>,
-    /// Of a phase: the number of its item. What is the group's has a lower one.
+    /// Of a phase: the number of its item. Variables of the group have lower numbers.
     phase: Option<u16>,
     /// Names of the spine's other variables that are visible, and whether those are `mut`.
     visible: Vec<(Ident, bool)>,
@@ -65,7 +65,7 @@ impl Plan {
         self.visible.push((item.clone(), false));
     }
 
-    /// So may a phase's, of this item.
+    /// A phase's body may have a strip, of this item.
     pub(super) fn of_phase(item: &Ident, number: u16) -> Plan {
         let mut plan = Plan { phase: Some(number), ..Plan::default() };
         plan.begin(item);
@@ -89,7 +89,8 @@ impl Plan {
         all.find(|(have, _)| have.unraw() == name.unraw()).map(|(_, mutable)| *mutable)
     }
 
-    /// A statement of the spine binds these names. What is repeated behind it must not mean them.
+    /// A statement of the spine binds these names. Repeated statements behind it must not mean
+    /// them.
     fn binds(&mut self, names: &[(Ident, bool)]) {
         let means =
             |name: &Ident| self.again.iter().any(|all| all.contains(&name.unraw().to_string()));
@@ -120,7 +121,7 @@ impl Walk {
         })
     }
 
-    /// It ends.
+    /// A block ends.
     pub(super) fn leave_spine(&mut self, spine: Option<usize>) {
         if let Some(visible) = spine {
             self.plan.left = self.plan.open.pop().unwrap_or_default();
@@ -136,7 +137,7 @@ impl Walk {
         spine.map(|_| self.plan.open.last().map_or(0, Vec::len))
     }
 
-    /// It was; a loop of the spine is there already.
+    /// The statement was walked; a loop of the spine is there already.
     pub(super) fn leave_statement(&mut self, before: Option<usize>, native: &TokenStream) {
         let count = self.plan.open.last().map_or(0, Vec::len);
         if before == Some(count) {
@@ -167,11 +168,11 @@ impl Walk {
         self.plan.visible.extend(names.iter().cloned());
         let positions = fixed && numbers.iter().all(|at| self.has_ends(*at));
         if !positions && numbers.iter().any(|at| self.has_ends(*at)) {
-            // What is repeated could be made of a part that only lanes have.
+            // A repeated expression could contain a part that only lanes have.
             self.plan.give_up();
         }
         if positions && divides(&init.expr) {
-            // What fails is told here, also where nothing needs the value.
+            // A failure is told here, also where nothing needs the value.
             let native = perhaps_unused(native);
             self.plan.push(Step::Each(vec![], quote!({ #native })));
         }
@@ -248,7 +249,7 @@ impl Walk {
         }
     }
 
-    /// It was walked.
+    /// A loop of the spine was walked.
     pub(super) fn leave_spine_loop(&mut self, pattern: TokenStream, over: TokenStream) {
         let steps = std::mem::take(&mut self.plan.left);
         self.plan.push(Step::Loop(pattern, over, steps));

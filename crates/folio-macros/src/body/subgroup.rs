@@ -18,7 +18,7 @@ const FOLDS: &[(&str, &str)] = &[
 const OTHERS: &[&str] =
     &["subgroup_any", "subgroup_all", "subgroup_broadcast", "subgroup_shuffle_xor"];
 
-/// What the items of a sub-group do together has this name.
+/// Whether this is the name of an operation that the items of a sub-group do together.
 pub(super) fn is_together(name: &str) -> bool {
     OTHERS.contains(&name) || FOLDS.iter().any(|(fold, _)| *fold == name)
 }

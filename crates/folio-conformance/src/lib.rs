@@ -10,8 +10,10 @@
 //! assert!(summary.is_ok(), "{summary}");
 //! ```
 //!
-//! [`engine::run_engine`] runs whole programs over it in the same way.
+//! [`engine::run_engine`] runs whole programs over it in the same way. [`CASE_VARIABLE`] names one
+//! case that is to run alone.
 
+mod case;
 pub mod engine;
 pub mod hal;
 #[doc(hidden)]
@@ -19,3 +21,5 @@ pub mod paths;
 #[doc(hidden)]
 pub mod pool;
 mod suite;
+
+pub use case::CASE_VARIABLE;

@@ -17,7 +17,8 @@ pub(crate) type Outcome = Result<(), Stop>;
 macro_rules! ensure {
     ($ok:expr, $($why:tt)+) => {
         if !$ok {
-            return Err($crate::suite::Stop::Failed(format!($($why)+)));
+            let place = concat!(file!(), ":", line!());
+            return Err($crate::suite::Stop::Failed(format!("{place}: {}", format_args!($($why)+))));
         }
     };
 }
@@ -59,6 +60,8 @@ pub struct Summary {
     pub failed: Vec<(&'static str, String)>,
     /// Expectations that did not come true: the test passed, or there is none of that name.
     pub surprises: Vec<String>,
+    /// The only case that [`CASE_VARIABLE`](crate::CASE_VARIABLE) asked for. Others did not run.
+    pub only: Option<String>,
 }
 
 impl Summary {
@@ -69,8 +72,11 @@ impl Summary {
 
     /// Holds what was left out against `reasons`: what the suite says is missing, and why that is
     /// so. Everything that is missing has a reason, and each reason is needed. So a backend that
-    /// learns something loses a line of its list.
+    /// learns something loses a line of its list. Nothing is said of one case alone.
     pub fn check_left_out(&self, reasons: &[(&str, &str)]) -> Result<(), String> {
+        if self.only.is_some() {
+            return Ok(());
+        }
         let told = || self.unsupported.iter().map(|(_, what)| what.as_str());
         let given = |what: &str| reasons.iter().any(|(of, _)| *of == what);
         let unexplained = told().filter(|what| !given(what)).collect::<BTreeSet<_>>();
@@ -104,7 +110,10 @@ impl Summary {
 
 impl fmt::Display for Summary {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Summary { passed, unsupported, expected, failed, surprises } = self;
+        let Summary { passed, unsupported, expected, failed, surprises, only } = self;
+        if let Some(only) = only {
+            write!(f, "of {only} alone: ")?;
+        }
         write!(f, "{} passed, {} unsupported, ", passed.len(), unsupported.len())?;
         writeln!(f, "{} failed as expected, {} failed", expected.len(), failed.len())?;
         for (kind, list) in
@@ -119,9 +128,21 @@ impl fmt::Display for Summary {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+#[allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 mod tests {
-    use super::Summary;
+    use super::{Outcome, Stop, Summary};
+
+    /// A case that fails says where.
+    #[test]
+    fn a_condition_that_does_not_hold_names_its_line() {
+        let outcome: Outcome = (|| {
+            ensure!(1 > 2, "{} is less", 1);
+            Ok(())
+        })();
+        let Err(Stop::Failed(why)) = outcome else { panic!("it holds") };
+        let (place, text) = why.split_once(": ").unwrap();
+        assert!(place.contains("suite.rs:") && text == "1 is less", "{why}");
+    }
 
     /// What is missing has a reason, and each reason is needed.
     #[test]

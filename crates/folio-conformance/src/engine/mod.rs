@@ -45,6 +45,7 @@ mod transfers;
 mod usm;
 mod writebacks;
 
+use crate::case;
 pub use crate::suite::Summary;
 use crate::suite::{Outcome, Stop};
 use folio_core::hal::Backend;
@@ -116,7 +117,8 @@ pub fn kernel_names() -> Vec<&'static str> {
     kernels::TESTS.iter().map(|(name, _)| *name).collect()
 }
 
-/// Runs the suite. `expected` names tests that fail on this backend, each with the reason.
+/// Runs the suite, or the case that [`CASE_VARIABLE`](crate::CASE_VARIABLE) names. `expected` names
+/// tests that fail on this backend, each with the reason.
 ///
 /// ```
 /// use folio_conformance::engine::run_engine;
@@ -137,8 +139,9 @@ pub fn run_engine_where(
     wanted: &dyn Fn(&str) -> bool,
 ) -> Summary {
     let mut summary = Summary::default();
+    let asked = case::asked(&mut summary);
     for (name, test) in all() {
-        if wanted(name) {
+        if wanted(name) && asked.as_ref().is_none_or(|asked| asked == name) {
             summary.add(name, run_one(&factory, test), expected);
         }
     }

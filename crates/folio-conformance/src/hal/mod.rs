@@ -13,6 +13,7 @@ mod memory;
 mod order;
 mod rig;
 
+use crate::case;
 pub use crate::suite::Summary;
 use crate::suite::{Outcome, Stop};
 use folio_core::hal::Backend;
@@ -33,10 +34,13 @@ pub fn names() -> Vec<&'static str> {
     TESTS.iter().flat_map(|group| group.iter()).map(|(name, _)| *name).collect()
 }
 
-/// Runs the suite. `expected` names tests that fail on this backend, each with the reason.
+/// Runs the suite, or the case that [`CASE_VARIABLE`](crate::CASE_VARIABLE) names. `expected` names
+/// tests that fail on this backend, each with the reason.
 pub fn run_hal(factory: Factory<'_>, expected: &[(&str, &str)]) -> Summary {
     let mut summary = Summary::default();
-    for (name, test) in TESTS.iter().flat_map(|group| group.iter()) {
+    let asked = case::asked(&mut summary);
+    let is_asked = |name: &str| asked.as_ref().is_none_or(|asked| asked == name);
+    for (name, test) in TESTS.iter().copied().flatten().filter(|(name, _)| is_asked(name)) {
         let outcome = catch_unwind(AssertUnwindSafe(|| test(&Rig::open(factory())?)));
         let outcome = outcome.unwrap_or_else(|_| Err(Stop::Failed("panicked".into())));
         summary.add(name, outcome, expected);

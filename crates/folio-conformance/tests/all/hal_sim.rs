@@ -36,6 +36,9 @@ fn passes(builder: Builder, unsupported: &[&str]) {
     for factory in factories {
         let summary = run_hal(factory, &[]);
         assert!(summary.is_ok(), "{summary}");
+        if summary.only.is_some() {
+            continue;
+        }
         let skipped: Vec<_> = summary.unsupported.iter().map(|(name, _)| *name).collect();
         assert_eq!(skipped, unsupported, "{summary}");
         assert_eq!(summary.passed.len() + summary.unsupported.len(), names().len());

@@ -175,6 +175,9 @@ fn passes_by(
     let summary = run_engine_where(factory, &[], &told);
     println!("{summary}");
     assert!(summary.is_ok(), "{summary}");
+    if summary.only.is_some() {
+        return;
+    }
     let mut reasons = BTreeMap::new();
     for (_, why) in &summary.unsupported {
         *reasons.entry(why.as_str()).or_insert(0) += 1;

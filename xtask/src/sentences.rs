@@ -27,7 +27,6 @@ const HIGHER: &[(&str, usize)] = &[
     ("folio-device", 129),
     ("folio-driver", 123),
     ("folio-interp", 112),
-    ("folio-kernel", 128),
     ("folio-layers", 128),
     ("folio-model", 155),
     ("folio-opencl", 162),

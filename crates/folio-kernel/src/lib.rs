@@ -1,9 +1,9 @@
 //! The kernel IR of Folio.
 //!
 //! A [`Kernel`] is a value: made by a [`Builder`] or read from text ([`parse()`](parse::parse)),
-//! checked by [`verify()`](verify::verify), printed with `{}`. What it means is written in
-//! `docs/semantics.md`, and nowhere else. Nothing here does I/O, starts threads, or depends on a
-//! device.
+//! checked by [`verify()`](verify::verify), printed with `{}`. The meaning of kernels is written in
+//! `docs/semantics.md`, and nowhere else. `docs/semantics.md`, and nowhere else. Nothing here does
+//! I/O, starts threads, or depends on a device.
 //!
 //! # The IR in one look
 //!
@@ -26,7 +26,7 @@
 //! Values are assigned once, and every operation is a statement: the order of loads and stores is
 //! on the page. Loops, branches, phases are trees; there are no jumps but `break`, `continue`,
 //! `return`. There are no calls: device functions are inlined when the IR is made, each in a block
-//! that its returns leave. What changes is in variables and memory, reached by a [`Place`].
+//! that its returns leave. Mutable data is in variables and memory, reached by a [`Place`].
 //!
 //! # What to rely on
 //!

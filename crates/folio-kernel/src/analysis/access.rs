@@ -1,5 +1,5 @@
-//! What a kernel does to each parameter: launch by launch from [`crate::flow`], and once for all
-//! from the linear forms of its indices.
+//! A kernel's use of each parameter: launch by launch from [`crate::flow`], and once for all from
+//! the linear forms of its indices.
 
 use crate::computed::Computed;
 use crate::flow::{self, Use};
@@ -23,7 +23,7 @@ pub enum Scope {
     Anywhere,
 }
 
-/// One parameter in one launch.
+/// A parameter's use in one launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParamUse {
     /// Loaded, or used atomically.
@@ -39,8 +39,8 @@ pub struct ParamUse {
     pub proved: bool,
 }
 
-/// What a launch of a verified kernel does, by parameter. A kernel's arrays in variables are
-/// `arrays_proved` if none of them needs a check.
+/// The uses that a launch of a verified kernel makes of its parameters. A kernel's arrays in
+/// variables are `arrays_proved` if none of them needs a check.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LaunchUse {
     /// By parameter.
@@ -90,7 +90,7 @@ pub(crate) fn is_own(forms: &[Option<Linear>]) -> bool {
     })
 }
 
-/// One distinct way to index a parameter.
+/// A distinct way to index a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Pattern {
     /// Loaded, stored, or used atomically.
@@ -116,12 +116,12 @@ impl Pattern {
 /// By dimension: from the first index to one past the last.
 pub type Ends = [(u64, u64); 3];
 
-/// What a launch reads of a view.
+/// The elements of a view that a launch reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Reads {
     /// The box; none if nothing is read.
     pub ends: Option<Ends>,
-    /// It is shown that there are no reads outside of it.
+    /// All reads are shown to be inside the box.
     pub proved: bool,
 }
 
@@ -161,7 +161,7 @@ fn is_known(form: &Linear, turns: &[Turn]) -> bool {
     })
 }
 
-/// What a kernel does, whatever the launch.
+/// A kernel's uses of its parameters, whatever the launch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Summary {
     /// By parameter.
@@ -281,7 +281,7 @@ impl Summary {
         Reads { ends: hull, proved }
     }
 
-    /// What a symbol can be: the variable of a loop, anything from its start to before its end.
+    /// The range of a symbol: the variable of a loop is anything from its start to before its end.
     fn symbol(&self, symbol: Symbol, of: &dyn Fn(Symbol) -> Option<Interval>) -> Option<Interval> {
         let Symbol::Value(value) = symbol else { return of(symbol) };
         let Turn { start, end, signed, .. } =

@@ -11,7 +11,7 @@ use crate::launch::Launch;
 use crate::op::{Binary, Op};
 use std::fmt;
 
-/// What a check is of.
+/// The kinds of checks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum CheckKind {
@@ -40,7 +40,7 @@ pub enum CheckKind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Check {
-    /// What is tested.
+    /// The tested condition.
     pub kind: CheckKind,
     /// Where, and for assertions the message.
     pub site: Site,
@@ -92,7 +92,7 @@ impl fmt::Display for Check {
     }
 }
 
-/// What an index can be, by dimension.
+/// The ranges of an index, by dimension.
 fn ranges(index: &[(i128, i128)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     for (at, (least, most)) in index.iter().enumerate() {
         f.write_str(if at == 0 { "" } else { " and " })?;
@@ -106,7 +106,7 @@ fn ranges(index: &[(i128, i128)], f: &mut fmt::Formatter<'_>) -> fmt::Result {
     Ok(())
 }
 
-/// What is left in every launch: assertions, and divisions by what is no constant.
+/// The checks of every launch: assertions, and divisions by something else than a constant.
 pub fn of_kernel(kernel: &Kernel) -> Vec<Check> {
     let mut left = vec![];
     walk(&kernel.body, &mut |stmt| {
@@ -124,8 +124,8 @@ pub fn of_kernel(kernel: &Kernel) -> Vec<Check> {
     left
 }
 
-/// What indices of a launch are left. `tested` tells of a place in the source whether hosts test an
-/// index there whatever the launch.
+/// The checks of indices that a launch keeps. `tested` tells of a place in the source whether hosts
+/// test an index there whatever the launch.
 pub fn of_launch(kernel: &Kernel, launch: &Launch, tested: &dyn Fn(&Site) -> bool) -> Vec<Check> {
     let found = flow::analyse(kernel, launch);
     let mut left = vec![];
@@ -158,7 +158,7 @@ pub fn of_launch(kernel: &Kernel, launch: &Launch, tested: &dyn Fn(&Site) -> boo
     left
 }
 
-/// What is read and written at one place is one check.
+/// A read and a write at one place are one check.
 fn add(left: &mut Vec<Check>, kind: CheckKind, site: Site) {
     let check = Check::new(kind, site);
     if !left.contains(&check) {

@@ -1,6 +1,6 @@
-//! What integers can be in a launch by what they are computed of, wherever that is: for indices
-//! that are no sums of what is known, such as positions that are held to limits, and numbers of
-//! less than 64 bits.
+//! The ranges of integers in a launch by their operands, wherever they are computed: for indices
+//! without a linear form, such as positions that are held to limits, and numbers of less than 64
+//! bits.
 
 use crate::interval::{self, Interval};
 use crate::ir::{Kernel, Stmt, Value, walk};
@@ -185,7 +185,7 @@ impl Computed {
         self.steps.get(at).is_some_and(|(of, _)| *of == scalar)
     }
 
-    /// What an index can be, of these values. One that was below 0 before it became an index is so
+    /// The range of an index, of these values. An index that was below 0 before its cast is so
     /// here, and not beyond all extents.
     pub(crate) fn index(&self, at: usize, values: &[Interval]) -> Option<Interval> {
         match self.steps.get(at) {

@@ -1,5 +1,6 @@
 //! Interval analysis along the control flow, for one launch: the range of every index of every
-//! access. What is in bounds for sure needs no check; the ranges together are what is accessed.
+//! access. An access that is surely in bounds needs no check; the ranges together are the accessed
+//! box.
 //!
 //! Conditions narrow what is known in their branches, also of variables. Loops are gone through
 //! until nothing changes, with bounds given up that do not settle soon.
@@ -13,7 +14,7 @@ use crate::linear::{self, Linear, Symbol};
 use crate::op::{Binary, Compare, Op, Unary};
 use crate::types::{Composite, Scalar};
 
-/// What an access does.
+/// The kinds of accesses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Use {
     /// Loads.
@@ -24,12 +25,13 @@ pub enum Use {
     Atomic,
 }
 
-/// What is known of one access: of a load, store, or atomic operation on a view or local memory.
+/// One access, as the analysis saw it: a load, store, or atomic operation on a view or local
+/// memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// The view or local array.
     pub param: ParamId,
-    /// What is done.
+    /// The kind of access.
     pub does: Use,
     /// By dimension: what the index can be.
     pub indices: Vec<Interval>,
@@ -40,7 +42,7 @@ pub struct Seen {
     pub in_group: Vec<Option<Interval>>,
     /// All indices, those into arrays on the way included, are in bounds.
     pub proved: bool,
-    /// It was shown that no item gets here.
+    /// The access was shown to be out of every item's reach.
     pub never: bool,
     /// Where it is written.
     pub site: Option<SiteId>,
@@ -49,7 +51,7 @@ pub struct Seen {
 /// An access of a variable by an index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InVariable {
-    /// It is shown to be in bounds.
+    /// The index is shown to be in bounds.
     pub proved: bool,
     /// Where it is written.
     pub site: Option<SiteId>,
@@ -95,7 +97,7 @@ pub fn analyse(kernel: &Kernel, launch: &Launch) -> Found {
     flow.found.unwrap_or_default()
 }
 
-/// What is known at one point.
+/// The ranges of values and variables at one point.
 #[derive(Clone, PartialEq)]
 struct State {
     values: Vec<Interval>,
@@ -396,7 +398,7 @@ impl<'k> Flow<'k> {
         state.values[define.value.index()] = known;
     }
 
-    /// What is known where a condition has this value; nothing if it cannot have it.
+    /// The state where a condition has this value; none if it cannot have it.
     fn assume(&self, cond: Value, holds: bool, mut state: State) -> Here {
         let wanted = Interval::exactly(i128::from(holds));
         state.values[cond.index()] = state.values[cond.index()].meet(wanted)?;
@@ -430,7 +432,7 @@ impl<'k> Flow<'k> {
             let known = &mut state.vars[var.index()];
             *known = known.meet(to)?;
         }
-        // What it was computed from, where that did not wrap.
+        // The operands, where the operation did not wrap.
         let exact = |a: &Value, by: i128, state: &State| {
             let all = self.scalar(value).map_or(Interval::exactly(0), Interval::of);
             all.contains(state.values[a.index()].plus(by))
@@ -438,8 +440,7 @@ impl<'k> Flow<'k> {
         match self.definitions[value.index()] {
             Some(Op::Binary(Binary::Add, a, b)) => {
                 for (a, b) in [(a, b), (b, a)] {
-                    // What is known already learns nothing, and asking on would double with each
-                    // sum.
+                    // A known operand learns nothing, and asking on would double with each sum.
                     if state.values[a.index()].single().is_some() {
                         continue;
                     }
@@ -558,7 +559,7 @@ impl<'k> Flow<'k> {
         }
     }
 
-    /// What an index can be: by its operations, and by its form.
+    /// The range of an index: by its operations, and by its form.
     fn index(&self, value: Value, state: &State) -> Interval {
         let known = state.values[value.index()];
         let form = self.forms[value.index()].as_ref();
@@ -626,7 +627,7 @@ fn decide(op: Compare, a: Interval, b: Interval) -> Interval {
     Interval::new(i128::from(!no), i128::from(yes))
 }
 
-/// What is left of two operands where a comparison holds; none if it cannot.
+/// The ranges that remain of two operands where a comparison holds; none if it cannot.
 fn narrow(op: Compare, a: Interval, b: Interval) -> Option<(Interval, Interval)> {
     let ordered = |a: Interval, b: Interval, gap: i128| {
         let a = a.meet(Interval { lo: a.lo, hi: a.hi.min(b.hi - gap) })?;

@@ -19,7 +19,7 @@ impl Interval {
         Interval { lo, hi: hi.max(lo) }
     }
 
-    /// One number.
+    /// The interval of a single number.
     pub fn exactly(value: i128) -> Interval {
         Interval::new(value, value)
     }
@@ -36,7 +36,7 @@ impl Interval {
         Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
-    /// What is in both, if anything.
+    /// The numbers in both, if there are any.
     pub fn meet(self, other: Interval) -> Option<Interval> {
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         (lo <= hi).then_some(Interval { lo, hi })
@@ -58,7 +58,7 @@ impl Interval {
         (self.lo == self.hi).then_some(self.lo)
     }
 
-    /// Itself if it is in the type's range, else all of the type. One number is what it is modulo 2
+    /// Itself if it is in the type's range, else all of the type. A single number is taken modulo 2
     /// to the type's bits.
     #[must_use]
     pub fn wrapped(self, scalar: Scalar) -> Interval {

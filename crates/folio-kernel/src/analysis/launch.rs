@@ -1,4 +1,4 @@
-//! What is known of one launch.
+//! A launch, as far as analyses know it.
 
 use crate::interval::Interval;
 use crate::ir::ParamId;
@@ -22,7 +22,7 @@ pub struct Launch {
 }
 
 impl Launch {
-    /// What a question can have for an answer; nothing is known of the sub-group's.
+    /// The range of a query's answers; none for those of the sub-group.
     pub fn query(&self, query: Query, dim: u8) -> Option<Interval> {
         let dim = usize::from(dim);
         let at = |of: &[u64; 3]| of.get(dim).map(|n| i128::from(*n));
@@ -43,7 +43,7 @@ impl Launch {
         }
     }
 
-    /// What a part of a linear form can be; nothing is known of values.
+    /// The range of a symbol; none for values.
     pub fn symbol(&self, symbol: Symbol) -> Option<Interval> {
         match symbol {
             Symbol::Query(query, dim, _) => self.query(query, dim),

@@ -6,7 +6,7 @@ use crate::ir::{Kernel, ParamId, Stmt, Value, walk};
 use crate::op::{Binary, Op, Query, Unary};
 use crate::types::Scalar;
 
-/// What a form is made of.
+/// The terms of a form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Symbol {
     /// Where the item is: question, dimension, copy.
@@ -24,12 +24,12 @@ pub enum Symbol {
 pub struct Linear {
     /// Symbols, rising, with factors that are not 0.
     pub terms: Vec<(Symbol, i64)>,
-    /// What is added.
+    /// The constant that is added.
     pub constant: i64,
 }
 
 impl Linear {
-    /// One symbol.
+    /// The form of a single symbol.
     pub fn symbol(symbol: Symbol) -> Linear {
         Linear { terms: vec![(symbol, 1)], constant: 0 }
     }

@@ -198,7 +198,7 @@ impl<'k> Outputs<'k> {
     /// The parts of an `Out`'s own element that a store writes.
     fn writes(&self, place: &'k Place) -> Option<(usize, Parts)> {
         let (param, _, access, owner, _) = self.view(place)?;
-        // One item of the group writes the group's slot, and nothing of the others.
+        // A single item of the group writes the group's slot, and no other slot.
         let counts = match owner {
             Owner::Item => !self.once,
             Owner::Group => true,

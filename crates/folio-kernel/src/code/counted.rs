@@ -11,12 +11,12 @@ pub struct Counted {
     pub memory: usize,
     /// The type of its elements.
     pub scalar: Scalar,
-    /// What each addition does.
+    /// The operation of each addition.
     pub combine: Combine,
 }
 
 impl Counted {
-    /// Those of an element.
+    /// The bytes of an element.
     pub fn bytes(&self) -> usize {
         self.scalar.size() as usize
     }
@@ -49,7 +49,7 @@ pub(super) fn counted(kernel: &Kernel) -> Vec<Counted> {
     counted.collect()
 }
 
-/// What an atomic operation combines with, if it does so in any order.
+/// The combining operation that an atomic operation is, if its order does not matter.
 fn combine(op: Atomic) -> Option<Combine> {
     match op {
         Atomic::Add | Atomic::Sub => Some(Combine::Add),

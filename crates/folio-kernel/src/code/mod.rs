@@ -1,4 +1,4 @@
-//! What is made of a kernel once, and looked at in each launch: its IR, and what analyses found.
+//! A kernel's IR and the results of its analyses: made once, and looked at in each launch.
 //!
 //! Imports `ir`, `analysis`, `pass` and `front`.
 
@@ -134,7 +134,7 @@ impl Code {
         }
     }
 
-    /// What a launch reads of a view; see [`Summary::read_box`].
+    /// The elements of a view that a launch reads; see [`Summary::read_box`].
     pub fn read_box(&self, param: usize, launch: &Reach<'_>) -> Reads {
         let Some(shape) = launch.shapes.get(param) else {
             return Reads { ends: None, proved: false };

@@ -1,4 +1,4 @@
-//! What a launch's arguments are to those that launch it.
+//! A launch's arguments, as backends and the engine see them.
 
 /// Memory of a view parameter. Shapes have three dimensions, the slowest first, and begin with ones
 /// where a view has fewer.

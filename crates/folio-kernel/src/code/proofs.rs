@@ -12,7 +12,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// How many launches are remembered.
 const KEPT: usize = 32;
-/// So many analyses a kernel has at once, and one more for so many launches.
+/// Analyses that a kernel has at once; behind them, one for each `ONE_IN` launches.
 const AT_ONCE: u64 = 64;
 const ONE_IN: u64 = 64;
 /// Statements that an analysis may look at; a loop is gone through some times, and so is each in
@@ -20,7 +20,7 @@ const ONE_IN: u64 = 64;
 const MOST_WORK: u64 = 100_000;
 const TURNS: u64 = 6;
 
-/// What was found out about a kernel's launches.
+/// The results of a kernel's analyses, by launch.
 #[derive(Debug, Default)]
 pub(super) struct Proofs(Mutex<Found>);
 
@@ -45,7 +45,7 @@ struct Owned {
     scalars: Vec<Option<u64>>,
 }
 
-/// Those of a launch's words that analyses know.
+/// The scalars of a launch that analyses know.
 fn words<'l>(launch: &Reach<'l>, known: &'l [usize]) -> impl Iterator<Item = Option<u64>> + 'l {
     let scalars = launch.scalars;
     known.iter().map(|at| scalars.get(*at).copied())

@@ -27,8 +27,8 @@ pub const COMBINED: u64 = 4096;
 /// Threads of such a block, where the device has so many.
 pub const LANES: u32 = 256;
 
-/// One word of the argument block. A `u8` is a dimension of three; a `u32` counts the
-/// parameters that are memory.
+/// A word of the argument block. A `u8` is a dimension of three; a `u32` counts the parameters that
+/// are memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Word {
     /// In item kernels, the position of the grid's first thread; in group kernels, the index of its
@@ -67,13 +67,13 @@ pub struct Grid {
     pub groups: [u64; 3],
 }
 
-/// What threads are.
+/// The items of a thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Threads {
-    /// One for each `tile` items along the last dimension, in blocks of any shape. A grid may have
-    /// more than there are items; but with `tile` > 1 the last dimension of the grid is a multiple
-    /// of `tile` times the block's threads, all of them items: the rest is a grid of the entry for
-    /// one.
+    /// A thread for each `tile` items along the last dimension, in blocks of any shape. A grid may
+    /// have more than there are items; but with `tile` > 1 the last dimension of the grid is a
+    /// multiple of `tile` times the block's threads, all of them items: the rest is a grid of the
+    /// entry for one.
     Items {
         /// Items of a thread.
         tile: u8,
@@ -82,7 +82,7 @@ pub enum Threads {
     /// and compute them one by one or several at a time. In the others one for each row. A grid is
     /// all of a launch. The form of item kernels on CPUs.
     Rows,
-    /// One for each item, in blocks that are the groups.
+    /// A thread for each item, in blocks that are the groups.
     Groups,
     /// Any number in blocks along axis 0, of which block `k` computes 4096 items in row-major
     /// order, those from `4096 * k` on: the form of item kernels with launch-wide reductions.
@@ -92,7 +92,7 @@ pub enum Threads {
 /// How an entry is called.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Layout {
-    /// What is in the block.
+    /// The words of the block.
     pub words: Vec<Word>,
     /// The block is passed by value.
     pub by_value: bool,
@@ -102,7 +102,7 @@ pub struct Layout {
     pub verdict: bool,
     /// Bytes of local memory for each thread of a block, for what groups combine.
     pub scratch: u32,
-    /// What threads are.
+    /// The items of a thread.
     pub threads: Threads,
     /// More threads than this a block must not have.
     pub most_threads: u32,
@@ -192,8 +192,9 @@ pub(super) enum Fails {
     Assertion,
 }
 
-/// What a launch leaves in device memory: all zero if nothing failed, and else what failed first.
-/// It is zeroed before the launch. Its first 32 bits are the number of the point of failure.
+/// The record that a launch leaves in device memory: all zero if nothing failed, and else the first
+/// failure. The record is zeroed before the launch. Its first 32 bits are the number of the point
+/// of failure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[repr(transparent)]
 pub struct Record(pub [u64; Record::WORDS]);
@@ -208,7 +209,7 @@ impl Record {
     }
 }
 
-/// What the points of failure of a text are.
+/// The points of failure of a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Points {
     pub(super) kernel: String,
@@ -235,8 +236,8 @@ impl Points {
         Points { kernel: kernel.name.clone(), all: all.collect() }
     }
 
-    /// What a launch's record says; none if nothing failed, or if no launch of this text can
-    /// have left such a record.
+    /// The violation that a launch's record tells; none if nothing failed, or if no launch of this
+    /// text can have left such a record.
     pub fn violation(&self, record: &Record) -> Option<Violation> {
         let at = (record.0[0] as u32).checked_sub(1)?;
         let (kind, rank, site) = self.all.get(at as usize)?;

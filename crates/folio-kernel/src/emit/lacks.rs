@@ -1,11 +1,11 @@
-//! What a device can do, and what a kernel needs that a device lacks.
+//! Capabilities of devices, and needs of kernels that a device lacks.
 
 use super::abi::LANES;
 use crate::ir::{Kernel, Let, ParamKind, Root, Stmt, walk};
 use crate::op::Op;
 use crate::types::{Composite, Scalar, Type, Types};
 
-/// What a device can do, as far as emitted code depends on it.
+/// A device's capabilities, as far as emitted code depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Capabilities {
     /// `f64`.
@@ -21,8 +21,8 @@ pub struct Capabilities {
 }
 
 impl Capabilities {
-    /// What every OpenCL device of the full profile has at least, and the 256 threads of a block
-    /// that nearly all have.
+    /// Capabilities that every OpenCL device of the full profile has, and the 256 threads of a
+    /// block that nearly all have.
     pub const LEAST: Capabilities = Capabilities {
         f64: false,
         atomics64: false,
@@ -31,7 +31,7 @@ impl Capabilities {
         block: 256,
     };
 
-    /// What every GPU that CUDA 12 supports has.
+    /// Capabilities of every GPU that CUDA 12 supports.
     pub const CUDA: Capabilities = Capabilities {
         f64: true,
         atomics64: true,
@@ -82,7 +82,7 @@ pub enum Feature {
 pub struct Lacks {
     /// The kernel's name.
     pub kernel: String,
-    /// What it needs.
+    /// The feature that the device lacks.
     pub feature: Feature,
     /// Where it needs that: a parameter, a variable, or a place in the source.
     pub place: String,
@@ -101,7 +101,7 @@ pub fn has(types: &Types, ty: Type, wanted: Scalar) -> bool {
 /// Bytes of a value that compilers keep in registers.
 const IN_REGISTERS: u64 = 64;
 
-/// What a kernel needs, and where first.
+/// A kernel's needs, and where each is first.
 #[derive(Default)]
 pub struct Needs {
     /// Somewhere there is an `f64`.

@@ -1,7 +1,7 @@
 //! The emitters. Of C: kernels as text of OpenCL C 1.2 or CUDA C++. Pure: IR in, text out; equal
 //! kernels give equal text.
 //!
-//! What all targets share is here: how an entry is called (`abi`), what a device can do (`lacks`),
+//! All targets share these modules: how an entry is called (`abi`), what a device can do (`lacks`),
 //! which variables are live (`live`), what phases touch (`phases`), which loops are unrolled
 //! (`unroll`), and which text a launch takes (`texts`). C is in `c`, and SPIR-V in `spirv`, with
 //! the feature of that name.
@@ -9,8 +9,8 @@
 //! Imports `ir` and `pass`, and of `code` what a launch's arguments are.
 //!
 //! [`emit`] makes a [`Module`] of a verified kernel: its text, how its entry is called ([`abi`]),
-//! and what the record of a failed launch means ([`Points`]). What a device lacks is a typed error
-//! ([`Lacks`]), which names the kernel, the feature and the place.
+//! and what the record of a failed launch means ([`Points`]). A feature that a device lacks is a
+//! typed error ([`Lacks`]), which names the kernel, the feature and the place.
 //!
 //! # Forms
 //!
@@ -27,7 +27,8 @@
 //! The code of all dialects is the same over a few macros at the head. Values are constants `t7` in
 //! the order of the IR, loops count `k9`; parameters, variables and fields have the user's names
 //! with an ending (`x_p1`, `sum_v0`, `re_f0`) that keeps them apart from all else; comments say
-//! from which line of the source accesses and divisions are. What is not used is not there.
+//! from which line of the source accesses and divisions are. Unused functions and words are left
+//! out.
 //!
 //! | semantics | in C |
 //! | --- | --- |
@@ -138,9 +139,9 @@ pub struct Module {
     pub entry: String,
     /// How it is called.
     pub layout: Layout,
-    /// What a failed launch's record means.
+    /// The meaning of a failed launch's record.
     pub points: Points,
-    /// What follows the entry, for each launch-wide reduction.
+    /// The entries that follow this one, for each launch-wide reduction.
     pub reductions: Vec<Reduction>,
 }
 

@@ -1,4 +1,4 @@
-//! What a target asks of a kernel's phases and of its reductions before it writes them.
+//! A kernel's phases and reductions, as targets ask for them before they write.
 
 use crate::ir::{Access, Body, Kernel, ParamId, ParamKind, Place, Root, Stmt, walk};
 use crate::op::{Combine, Op};

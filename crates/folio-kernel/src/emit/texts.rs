@@ -5,7 +5,7 @@ use super::{Capabilities, Dialect, Form, Lacks, Module, Threads, emit};
 use crate::ir::Kernel;
 use crate::tile::{items_per_thread, tile};
 
-/// What launches of item kernels are cut for.
+/// The devices for which launches of item kernels are cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cut {
     /// Many threads at a time, of which some work while others wait for memory: blocks of all
@@ -96,7 +96,7 @@ impl<T> Texts<T> {
 
     /// That of several items for each thread, and for how many columns of a launch whose accesses
     /// are proved, on a device of so many compute units: none where that would not occupy the
-    /// device. What remains of the columns is another launch, of [`text`](Self::text).
+    /// device. The rest of the columns is another launch, of [`text`](Self::text).
     pub fn several(&self, range: [u64; 3], compute_units: u64) -> Option<(&T, u64)> {
         let (items, text) = self.tiled.as_ref()?;
         let ([slices, rows, columns], items) = (range, u64::from(*items));

@@ -1,5 +1,5 @@
-//! The builder: makes kernels value by value. It never fails on the way; what is wrong comes out of
-//! [`Builder::finish`], from the verifier.
+//! The builder: makes kernels value by value. The builder never fails on the way; errors come out
+//! of [`Builder::finish`], from the verifier.
 
 use crate::fault::VerifyError;
 use crate::infer;
@@ -243,7 +243,7 @@ impl Builder {
         self.bits(Scalar::F64, value.to_bits())
     }
 
-    /// One operand.
+    /// An operation on a single operand.
     pub fn unary(&mut self, op: Unary, a: Value) -> Value {
         self.op(Op::Unary(op, a))
     }
@@ -263,7 +263,7 @@ impl Builder {
         if self.type_of(a) == to.into() { a } else { self.op(Op::Cast(a, to)) }
     }
 
-    /// What is at a place.
+    /// The value at a place.
     pub fn load(&mut self, place: Place) -> Value {
         self.op(Op::Load(place))
     }
@@ -327,7 +327,7 @@ impl Builder {
         self.push(Stmt::If { cond, then, otherwise });
     }
 
-    /// One branch.
+    /// A branch without `else`.
     pub fn if_then(&mut self, cond: Value, then: impl FnOnce(&mut Builder)) {
         self.if_else(cond, then, |_| ());
     }

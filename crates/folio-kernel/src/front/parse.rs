@@ -13,15 +13,15 @@ use crate::types::{Composite, Field, Scalar, Struct, Type, Types};
 pub struct ParseError {
     /// The line, from 1.
     pub line: usize,
-    /// What ought to be there.
+    /// The expected text.
     pub wanted: &'static str,
-    /// What is there.
+    /// The text that is there.
     pub found: String,
 }
 
 type Result<T> = std::result::Result<T, ParseError>;
 
-/// Reads a kernel. It is well formed as text only: verify it.
+/// Reads a kernel. The result is well formed as text only: verify it.
 pub fn parse(text: &str) -> Result<Kernel> {
     let tokens = tokens(text)?;
     Parser { tokens: &tokens, at: 0, labels: 0, values: vec![], depth: 0 }.kernel()
@@ -239,7 +239,7 @@ impl Parser<'_> {
             return self.error("the end");
         }
         let labels = self.labels;
-        // What is not defined has no type; the verifier finds its uses.
+        // An undefined value has no type; the verifier finds its uses.
         let values = self.values.into_iter().map(|ty| ty.unwrap_or(Scalar::Bool.into())).collect();
         Ok(Kernel { name, shape, types, params, vars, sites, values, labels, body })
     }

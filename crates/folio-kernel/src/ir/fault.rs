@@ -1,10 +1,10 @@
-//! What can be wrong with a kernel, and where.
+//! Faults of kernels, and their places.
 
 use crate::ir::{Label, ParamId, SiteId, Value, VarId};
 use crate::op::{Combine, Query};
 use crate::types::{Scalar, Type};
 
-/// What is wrong.
+/// A fault of a kernel.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Fault {
@@ -15,7 +15,7 @@ pub enum Fault {
         what: &'static str,
         /// Its type.
         found: String,
-        /// What it ought to be.
+        /// The type that it ought to be.
         wanted: String,
     },
     /// An operation that this type does not have.
@@ -70,7 +70,7 @@ pub enum Fault {
         param: ParamId,
         /// Its name.
         name: String,
-        /// What it ought to be.
+        /// The kind that it ought to be.
         wanted: &'static str,
     },
     /// The parameter may not be read, written or accessed so.
@@ -80,7 +80,7 @@ pub enum Fault {
         param: ParamId,
         /// Its name.
         name: String,
-        /// What was done.
+        /// The access.
         what: &'static str,
     },
     /// No such variable.
@@ -93,7 +93,7 @@ pub enum Fault {
         var: VarId,
         /// Its name.
         name: String,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
     /// A label that does not enclose this, or that is no loop's.
@@ -101,7 +101,7 @@ pub enum Fault {
     Label {
         /// The label.
         label: Label,
-        /// What it ought to name.
+        /// The kind of statement that it ought to name.
         wanted: &'static str,
     },
     /// A label or its loop occurs twice.
@@ -119,7 +119,7 @@ pub enum Fault {
     /// A dimension or rank beyond what there is.
     #[error("{what} {found} of a rank of {rank}")]
     Rank {
-        /// What.
+        /// The number's noun.
         what: &'static str,
         /// Its number.
         found: u8,
@@ -140,7 +140,7 @@ pub enum Fault {
     Declaration {
         /// The parameter.
         param: ParamId,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
     /// An `Out` of which not every element is shown to be written (KRN-02).
@@ -161,7 +161,7 @@ pub enum Fault {
     },
 }
 
-/// What is wrong with which kernel, and where.
+/// A fault, with its kernel and place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("kernel `{kernel}`, {at}: {fault}")]
 pub struct VerifyError {
@@ -169,7 +169,7 @@ pub struct VerifyError {
     pub kernel: String,
     /// The statement: its place in the body and its text; or which declaration.
     pub at: String,
-    /// What is wrong.
+    /// The fault.
     pub fault: Fault,
 }
 

@@ -1,8 +1,8 @@
 //! The IR itself: a kernel is a tree of statements over values that are assigned once.
 //!
 //! Every operation is a statement of its own ([`Let`]), so the order of evaluation is the order of
-//! statements, and no pass can move a load past a store by accident. What a program changes over
-//! time is in variables ([`VarDecl`]) and memory, both reached through a [`Place`].
+//! statements, and no pass can move a load past a store by accident. Values that a program changes
+//! over time are in variables ([`VarDecl`]) and memory, both reached through a [`Place`].
 
 use crate::names::names;
 use crate::op::{Combine, Fold, Op};
@@ -30,14 +30,14 @@ ids! {
     VarId,
     /// A parameter.
     ParamId,
-    /// What `break` and `continue` name.
+    /// The name of a loop or block, for `break` and `continue`.
     Label,
     /// A place in the source.
     SiteId
 }
 
 names! {
-    /// What may be done with a view.
+    /// The accesses that a view allows.
     pub enum Access { In = "in", Out = "out", InOut = "inout" }
 }
 
@@ -51,10 +51,10 @@ names! {
     }
 }
 
-/// What a parameter is.
+/// The kinds of parameters.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum ParamKind {
-    /// One value.
+    /// A single value.
     Scalar(Type),
     /// Elements in 1 to 3 dimensions.
     View {
@@ -67,7 +67,7 @@ pub enum ParamKind {
         /// Who touches what; of no meaning for `In`.
         owner: Owner,
     },
-    /// One element, which the launch's contributions replace.
+    /// A single element, which the launch's contributions replace.
     Reduce {
         /// Type of the value.
         element: Type,
@@ -88,11 +88,11 @@ pub enum ParamKind {
 pub struct Param {
     /// Its name in the source.
     pub name: String,
-    /// What it is.
+    /// Its kind.
     pub kind: ParamKind,
 }
 
-/// A variable. It is zero when its item, or for a uniform one its group, begins.
+/// A variable. The variable is zero when its item, or for a uniform one its group, begins.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct VarDecl {
     /// Its name in the source.
@@ -125,7 +125,7 @@ pub enum Root {
     Element(ParamId, Vec<Value>),
 }
 
-/// One step into a struct or an array.
+/// A step into a struct or an array.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Step {
     /// A part that is known.
@@ -228,7 +228,7 @@ pub enum Stmt {
         /// Where that is written.
         site: Option<SiteId>,
     },
-    /// One of two bodies.
+    /// The first or the second body.
     If {
         /// A `bool`.
         cond: Value,
@@ -239,7 +239,7 @@ pub enum Stmt {
     },
     /// The body with `index` from `start` up to and without `end`.
     For {
-        /// What `break` and `continue` name.
+        /// The name for `break` and `continue`.
         label: Label,
         /// Visible in the body.
         index: Value,
@@ -247,21 +247,21 @@ pub enum Stmt {
         start: Value,
         /// Of the same type.
         end: Value,
-        /// What is repeated.
+        /// The repeated statements.
         body: Body,
     },
     /// The body again and again.
     Loop {
-        /// What `break` and `continue` name.
+        /// The name for `break` and `continue`.
         label: Label,
-        /// What is repeated.
+        /// The repeated statements.
         body: Body,
     },
     /// The body once; `break` leaves it.
     Block {
-        /// What `break` names.
+        /// The name for `break`.
         label: Label,
-        /// What is done.
+        /// The statements.
         body: Body,
     },
     /// Leaves the loop or block.
@@ -274,7 +274,7 @@ pub enum Stmt {
     Phase {
         /// For the first item only.
         once: bool,
-        /// What items do.
+        /// The statements of an item.
         body: Body,
     },
     /// In a group kernel: a phase whose items each give a value, which are combined.
@@ -283,9 +283,9 @@ pub enum Stmt {
         fold: Fold,
         /// With what.
         combine: Combine,
-        /// What items do before.
+        /// The statements of an item before it gives its value.
         body: Body,
-        /// What each gives; visible at the end of the body.
+        /// The value of each item; visible at the end of the body.
         value: Value,
         /// Where the results go: for a reduction a uniform variable, for scans one of the items.
         into: VarId,
@@ -294,7 +294,7 @@ pub enum Stmt {
     Contribute {
         /// A parameter of kind [`ParamKind::Reduce`].
         param: ParamId,
-        /// What is added.
+        /// The contribution.
         value: Value,
     },
     /// Fails the command if the value is false, and then leaves as `Return` does.
@@ -365,7 +365,7 @@ pub fn walk<'b>(body: &'b [Stmt], see: &mut dyn FnMut(&'b Stmt)) {
     }
 }
 
-/// What runs once for each of which.
+/// The launch's dimensions, groups and tiles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Shape {
     /// Dimensions of the launch, 1 to 3.
@@ -381,7 +381,7 @@ pub struct Shape {
 pub struct Kernel {
     /// Its name.
     pub name: String,
-    /// What it is launched over.
+    /// The launch's dimensions, groups and tiles.
     pub shape: Shape,
     /// Structs and arrays.
     pub types: Types,
@@ -395,7 +395,7 @@ pub struct Kernel {
     pub values: Vec<Type>,
     /// How many labels there are.
     pub labels: u32,
-    /// What is done.
+    /// The statements.
     pub body: Body,
 }
 

@@ -38,8 +38,8 @@ names! {
 }
 
 names! {
-    /// Questions about where an item is; all answers are `u64`. Those up to `Lane` differ between
-    /// the items of a group. Most are asked for a dimension.
+    /// Questions about where an item is; all answers are `u64`. The answers up to `Lane` differ
+    /// between the items of a group. Most are asked for a dimension.
     pub enum Query {
         Position = "position", LocalId = "local_id", Subgroup = "subgroup", Lane = "lane",
         GroupId = "group_id", GroupSize = "group_size", GroupCount = "group_count",
@@ -65,7 +65,7 @@ impl Query {
 }
 
 names! {
-    /// What reductions and scans combine with.
+    /// The operations of reductions and scans.
     pub enum Combine {
         Add = "add", Mul = "mul", Min = "min", Max = "max", And = "and", Or = "or", Xor = "xor",
     }
@@ -116,7 +116,7 @@ impl Combine {
 }
 
 names! {
-    /// What an atomic operation does; it yields the old value.
+    /// Atomic operations; each yields the old value.
     pub enum Atomic {
         Load = "load", Add = "add", Sub = "sub", Min = "min", Max = "max",
         And = "and", Or = "or", Xor = "xor", Exchange = "exchange",
@@ -137,7 +137,7 @@ impl Atomic {
 }
 
 names! {
-    /// What the items of a sub-group do together.
+    /// Operations that the items of a sub-group do together.
     pub enum Subgroup {
         Any = "any", All = "all",
         /// Second operand: the lane, `u32`.
@@ -173,7 +173,7 @@ pub enum Op {
         /// Which of the thread's items.
         copy: u8,
     },
-    /// One operand.
+    /// An operation on a single operand.
     Unary(Unary, Value),
     /// Two operands.
     Binary(Binary, Value, Value),
@@ -191,7 +191,7 @@ pub enum Op {
     Make(Type, Vec<Value>),
     /// A part of a struct or array.
     Part(Value, u32),
-    /// What is at a place.
+    /// The value at a place.
     Load(Place),
     /// An atomic operation.
     Atomic(Atomic, Place, Vec<Value>),
@@ -202,7 +202,7 @@ pub enum Op {
 }
 
 impl Op {
-    /// It takes few instructions, and calls nothing.
+    /// The operation takes few instructions, and calls nothing.
     pub fn is_short(&self) -> bool {
         match self {
             Op::Unary(op, _) => {

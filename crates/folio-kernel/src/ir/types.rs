@@ -28,12 +28,12 @@ impl Scalar {
         u64::from(self.bits()).div_ceil(8)
     }
 
-    /// One of the four float types.
+    /// Whether this is a float type.
     pub fn is_float(self) -> bool {
         matches!(self, Scalar::F16 | Scalar::Bf16 | Scalar::F32 | Scalar::F64)
     }
 
-    /// One of the eight integer types.
+    /// Whether this is an integer type.
     pub fn is_int(self) -> bool {
         !self.is_float() && self != Scalar::Bool
     }
@@ -133,7 +133,7 @@ pub struct Struct {
     pub align: u64,
 }
 
-/// What an entry of [`Types`] is.
+/// An entry of [`Types`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Composite {
     /// A struct.

@@ -1,8 +1,8 @@
 //! The verifier: what every kernel must keep to be handed to an analysis, an interpreter or an
-//! emitter, which rely on it. It says what is wrong, and where.
+//! emitter, which rely on it. The error tells the fault, and its place.
 //!
-//! It checks form: types, visibility, labels, uniformity, what a parameter allows. That outputs are
-//! written by their owners, and written at all, is shown by [`crate::outputs`].
+//! The verifier checks form: types, visibility, labels, uniformity, what a parameter allows. That
+//! outputs are written by their owners, and written at all, is shown by [`crate::outputs`].
 
 use crate::fault::{Fault, VerifyError};
 use crate::infer;
@@ -401,7 +401,7 @@ impl<'k> Verifier<'k> {
         self.open.iter().find(fits).map(|_| ()).ok_or(Fault::Label { label, wanted })
     }
 
-    /// What an operation needs beside operands of the right types.
+    /// The conditions of an operation beside operands of the right types.
     fn operation(&self, op: &Op) -> Checked {
         match op {
             Op::Query { query, .. } if self.zone == Zone::Uniform && !query.is_uniform() => {

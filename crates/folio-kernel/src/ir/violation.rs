@@ -1,9 +1,9 @@
-//! What a kernel can do that fails its command (semantics 10.1).
+//! Violations: a kernel's faults at run time that fail its command (semantics 10.1).
 
 use crate::ir::Site;
 use std::fmt;
 
-/// What went wrong in a kernel.
+/// The kinds of violations.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ViolationKind {
@@ -22,13 +22,13 @@ pub enum ViolationKind {
     Assertion,
 }
 
-/// One of the violations of a launch, which fails its command: which kernel, what, and where in its
+/// A violation of a launch, which fails its command: the kernel, the kind, and the place in the
 /// source.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// The kernel's name.
     pub kernel: String,
-    /// What happened.
+    /// The kind.
     pub kind: ViolationKind,
     /// Where, and for assertions the message.
     pub site: Site,

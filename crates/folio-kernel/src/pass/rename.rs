@@ -9,7 +9,7 @@ use crate::ir::{
 use crate::op::{Op, Query};
 use crate::types::{Composite, Type, Types};
 
-/// What each name of a kernel becomes, by its number.
+/// The new names of a kernel, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Renamer {
     /// Values.

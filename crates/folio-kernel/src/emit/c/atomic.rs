@@ -91,7 +91,7 @@ impl Writer<'_> {
 
 fn cuda(op: Atomic, of: Scalar, lvalue: &str, args: &[String]) -> String {
     let t = of.name();
-    // What the type is for the function: 64 bits are unsigned for all but comparisons.
+    // The function's type: 64 bits are unsigned for all but comparisons.
     let compares = matches!(op, Atomic::Min | Atomic::Max);
     let kind = match of {
         Scalar::I64 if !compares => "u64",

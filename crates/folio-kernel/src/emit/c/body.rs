@@ -272,7 +272,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What has no effect.
+    /// An expression without effects.
     fn expression(&mut self, op: &Op, value: Value) -> String {
         let scalar = |w: &Self, v: &Value| w.scalar(*v);
         let atom = |w: &Self, v: &Value| w.atom(*v);

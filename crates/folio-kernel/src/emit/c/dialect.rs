@@ -1,4 +1,4 @@
-//! What differs between the C dialects: a few macros at the head of each text, the names of
+//! The differences between the C dialects: a few macros at the head of each text, the names of
 //! functions, and how threads are counted. All else is written once, over these.
 
 use crate::names::names;
@@ -13,8 +13,8 @@ names! {
     }
 }
 
-/// What a kernel computes needlessly is its author's business, and nothing to warn about; nor is an
-/// index beyond an array, which is looked at.
+/// A needless computation is the author's business, and nothing to warn about; nor is an index
+/// beyond an array, which is checked.
 const OPENCL: &str = "\
 #pragma OPENCL FP_CONTRACT OFF
 #ifdef __clang__
@@ -86,7 +86,7 @@ impl Dialect {
         }
     }
 
-    /// What the compiler must be told. `exact`: divisions and square roots of the device can be
+    /// The options of the compiler. `exact`: divisions and square roots of the device can be
     /// correctly rounded.
     pub fn options(self, exact: bool) -> &'static [&'static str] {
         match self {

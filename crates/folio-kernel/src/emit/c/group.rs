@@ -100,7 +100,7 @@ impl Writer<'_> {
                 on
             }
             Stmt::For { body, .. } | Stmt::Loop { body, .. } => {
-                // What a turn has seen, the next one's phases may write.
+                // The next turn's phases may write places that this turn has read.
                 *looked |= looks_within(self.kernel, body);
                 let after = *looked;
                 self.loops(stmt, &mut |w, body| w.uniform(body, looked));
@@ -114,7 +114,8 @@ impl Writer<'_> {
         }
     }
 
-    /// What [waits at its end](waits_at_end), without that barrier: behind a branch, it is in none.
+    /// Writes a body that [waits at its end](waits_at_end), without that barrier: behind a branch,
+    /// it is in none.
     fn quiet(&mut self, body: &Body) -> bool {
         body.iter().all(|stmt| self.quiet_stmt(stmt))
     }
@@ -144,7 +145,7 @@ impl Writer<'_> {
     ) -> bool {
         self.phases += 1;
         let way = format!("way{}", self.phases);
-        // What leaves a loop around leaves more than this.
+        // A statement that leaves a loop around leaves more than this.
         let open = || Open { label: NONE, is_loop: true, breaks: false, continues: false };
         self.open.push(open());
         let (first_lines, first) = self.apart(then);

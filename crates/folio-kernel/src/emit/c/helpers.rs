@@ -119,7 +119,7 @@ fn limits(dialect: Dialect, of: Scalar) -> (String, String) {
 
 type Fixed = (&'static [&'static str], &'static str, &'static str);
 
-/// What a function needs, and its text for OpenCL and CUDA.
+/// The functions that a function needs, and its text for OpenCL and CUDA.
 fn fixed(name: &str) -> Fixed {
     let same = |needs: &'static [&'static str], text: &'static str| (needs, text, text);
     match name {

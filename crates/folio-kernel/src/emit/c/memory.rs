@@ -15,7 +15,7 @@ struct Spot {
     checks: Vec<Check>,
 }
 
-/// What must hold, and who says so if it does not.
+/// A condition that must hold, and the call that notes its failure.
 struct Check {
     holds: String,
     fails: String,

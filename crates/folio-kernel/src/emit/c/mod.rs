@@ -1,4 +1,4 @@
-//! C: the texts of OpenCL C and CUDA C++. What all targets share is a floor above, in `emit`.
+//! C: the texts of OpenCL C and CUDA C++. Code that all targets share is a floor above, in `emit`.
 
 mod atomic;
 mod body;

@@ -107,7 +107,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What a group kernel asks for.
+    /// The answers that a group kernel asks for.
     pub(super) fn group_answers(&mut self) {
         let dialect = self.form.dialect;
         let asked: Vec<_> = self.queries.iter().copied().collect();

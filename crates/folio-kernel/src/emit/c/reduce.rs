@@ -12,7 +12,7 @@ use crate::op::{Combine, Query};
 use crate::types::Scalar;
 
 impl Writer<'_> {
-    /// What an item contributes to each, beginning with the identity.
+    /// An item's value for each reduction, beginning with the identity.
     pub(super) fn own_values(&mut self, reduces: &[(ParamId, Scalar, Combine)]) {
         for (param, of, combine) in reduces {
             let identity = self.literal(*of, combine.identity(*of).unwrap_or_default());
@@ -139,7 +139,7 @@ impl Writer<'_> {
         }
     }
 
-    /// How many values a block has. One end for its loops, which compilers can then unroll.
+    /// How many values a block has. Loops have a single end, so that compilers can unroll them.
     fn end_of_block(&mut self) {
         self.line(format!("const u32 end = count < {COMBINED} ? (u32)count : {COMBINED}u;"));
     }

@@ -59,7 +59,7 @@ impl Scalars<'_> {
         }
     }
 
-    /// What was computed, as the type that it is kept in.
+    /// A computed number, in the type that is kept.
     fn narrow(&mut self, scalar: Scalar, computed: String) -> String {
         match scalar {
             Scalar::F16 => format!("{}({computed})", self.helpers.fixed("f16_of_f32")),
@@ -86,7 +86,7 @@ impl Scalars<'_> {
         }
     }
 
-    /// One operand.
+    /// An operation on a single operand.
     pub fn unary(&mut self, op: Unary, of: Scalar, a: &str) -> String {
         if of.is_float() { self.float_unary(op, of, a) } else { self.int_unary(op, of, a) }
     }
@@ -279,7 +279,7 @@ impl Scalars<'_> {
         self.narrow(of, format!("{a} {sign} {b}"))
     }
 
-    /// What reductions combine with.
+    /// The operation of a reduction.
     pub fn combine(&mut self, combine: Combine, of: Scalar, a: &str, b: &str) -> String {
         self.binary(combine.binary(), of, a, b)
     }
@@ -334,7 +334,7 @@ impl Scalars<'_> {
 
     fn of_int(&mut self, from: Scalar, a: &str, to: Scalar) -> String {
         match to {
-            // What an `f32` rounds is beyond what an `f16` can be.
+            // Integers that an `f32` rounds are beyond the range of `f16`.
             Scalar::F16 => self.narrow(to, format!("(f32){a}")),
             Scalar::Bf16 if from.bits() <= 16 => self.narrow(to, format!("(f32){a}")),
             Scalar::Bf16 if from.is_signed() => {

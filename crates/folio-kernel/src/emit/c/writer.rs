@@ -1,4 +1,4 @@
-//! What all parts of the emitter write into: lines of code, and what the code turned out to need.
+//! The writer of all parts of the emitter: lines of code, and the declarations that the code needs.
 
 use super::abi::{Fails, Point, Word, numbers};
 use super::helpers::Helpers;
@@ -22,13 +22,13 @@ pub struct Writer<'k> {
     live: Vec<bool>,
     /// By value: `row * width + column`, where a group's items are a loop.
     pub in_rows: Vec<Option<(Value, u64, Value)>>,
-    /// What is in the argument block, and what it is called.
+    /// The words of the argument block, and their names.
     pub words: Vec<(Word, String)>,
     /// By parameter: see [`numbers`].
     pub numbers: Vec<u32>,
     /// Parameters that code names.
     pub params: BTreeSet<ParamId>,
-    /// What code asks for: question, dimension, copy.
+    /// Queries of the code: question, dimension, copy.
     pub queries: BTreeSet<(Query, u8, u8)>,
     pub points: Vec<Point>,
     /// Group code names its thread; their number.

@@ -36,7 +36,7 @@ pub struct Assembly {
     builtins: HashMap<u32, Word>,
     /// Literals of floats that are the negative zero.
     negative_zeros: BTreeSet<Word>,
-    /// What comes from memory of groups or of the device, so that no compiler knows it.
+    /// Words that come from memory of groups or of the device, so that no compiler knows them.
     varying: HashSet<Word>,
     /// Of what is the bits of something else: that, and its type.
     origins: HashMap<Word, (Word, Word)>,
@@ -249,7 +249,7 @@ impl Assembly {
         own
     }
 
-    /// What is pushed: the address of the words of arguments.
+    /// The push constant: the address of the words of arguments.
     pub fn pushed(&mut self) -> Word {
         let key = (Op::Variable, 0, vec![]);
         if let Some(known) = self.known.get(&key) {
@@ -290,7 +290,7 @@ impl Assembly {
         own
     }
 
-    /// One that takes values only.
+    /// An operation that takes values only.
     pub fn of(&mut self, op: Op, ty: Word, values: &[Word]) -> Word {
         self.op(op, ty, values.iter().copied().map(id).collect())
     }

@@ -58,7 +58,7 @@ impl Writer<'_> {
         self.loaded_bits(of, old)
     }
 
-    /// What a module declares that adds such floats by one instruction, if the device does.
+    /// The capability to add such floats by one instruction, if the device has it.
     fn float_adds(&self, of: Scalar) -> Option<Capability> {
         match of {
             Scalar::F32 if self.adds.f32 => Some(Capability::AtomicFloat32AddEXT),

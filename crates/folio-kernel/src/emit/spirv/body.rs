@@ -399,9 +399,8 @@ impl Writer<'_> {
         self.is(define.value, own);
     }
 
-    /// What is 1 for odd integers, else 0. NVIDIA's driver knows an integer and 1 for what it is,
-    /// and makes wrong products of it (docs/drivers.md); what a comparison chooses it takes as it
-    /// is.
+    /// A word that is 1 for odd integers, else 0. NVIDIA's driver recognises an integer and 1, and
+    /// makes wrong products of it (docs/drivers.md); the result of a comparison it takes as it is.
     fn lowest_bit(&mut self, of: Scalar, a: Word) -> Word {
         let (ty, bool) = (self.asm.scalar(of), self.asm.bool());
         let (zero, one) = (self.asm.constant(of, 0), self.asm.constant(of, 1));
@@ -431,7 +430,7 @@ impl Writer<'_> {
         self.asm.of(Op::Select, ty, &[turns, negated, quotient])
     }
 
-    /// What has no effect.
+    /// An expression without effects.
     fn expression(&mut self, op: &IrOp, value: Value) -> Word {
         match op {
             IrOp::Arg(param) => self.argument(*param),

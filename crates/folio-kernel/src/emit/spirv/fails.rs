@@ -1,5 +1,5 @@
-//! What must hold for places to be there (semantics 7.5), and how it is noted that something does
-//! not (section 10).
+//! The conditions under which places are there (semantics 7.5), and how a failure is noted (section
+//! 10).
 
 use super::memory::{At, Spot};
 use super::writer::Writer;
@@ -13,7 +13,7 @@ pub struct Functions {
     outside: Option<Word>,
 }
 
-/// What must hold, and what is noted if it does not.
+/// A condition that must hold, and the failure that is noted otherwise.
 #[derive(Clone)]
 pub struct Check {
     pub holds: Word,

@@ -36,7 +36,7 @@ fn arms(mut stmt: &Stmt) -> usize {
     count
 }
 
-/// What follows may not be reached.
+/// Whether statements behind this one may not be reached.
 fn leaves(stmt: &Stmt) -> bool {
     let mut leaves = false;
     walk(std::slice::from_ref(stmt), &mut |inner| {

@@ -64,7 +64,7 @@ impl Writer<'_> {
                 on
             }
             Stmt::For { body, .. } | Stmt::Loop { body, .. } => {
-                // What a turn has seen, the next one's phases may write.
+                // The next turn's phases may write places that this turn has read.
                 *looked |= looks_within(self.kernel, body);
                 let after = *looked;
                 self.loops(stmt, &mut |w, body| w.uniform(body, looked));
@@ -102,7 +102,7 @@ impl Writer<'_> {
             let first = self.asm.of(Op::IEqual, bool, &[thread, zero]);
             self.branches(first, whole, |_| true);
         } else if !whole(self) {
-            // It never ends, or fails to: what follows is written all the same.
+            // The body never ends, or fails to: the code behind it is written all the same.
             let next = self.asm.id();
             self.asm.label(next);
         }

@@ -1,15 +1,15 @@
-//! What a Vulkan device can do, and what a kernel needs that a device lacks.
+//! Capabilities of Vulkan devices, and needs of kernels that a device lacks.
 
 use super::super::lacks::{self, Feature, Lacks, Needs};
 use crate::ir::{Kernel, Stmt, walk};
 use crate::soft::{self, Exact, Fused};
 use crate::types::{Scalar, Type};
 
-/// What a Vulkan device can do, as far as emitted code depends on it. All have 64-bit integers,
-/// addresses of memory and Vulkan's memory model.
+/// A Vulkan device's capabilities, as far as emitted code depends on them. All have 64-bit
+/// integers, addresses of memory and Vulkan's memory model.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Capabilities {
-    /// What there is a word for in every dialect.
+    /// Capabilities that every dialect has a word for.
     pub base: lacks::Capabilities,
     /// Integers of 8 bits: computed with, and in memory.
     pub int8: bool,
@@ -29,7 +29,7 @@ pub struct Capabilities {
     /// Whose `mul_add` has an instruction of its own (`VK_KHR_shader_fma`). That of others, where
     /// [`exact`](Self::exact) says that it rounds once, is GLSL's.
     pub fma: Fused,
-    /// What is to be asked of its floats.
+    /// Promises to ask of its floats.
     pub controls: Controls,
     /// The compiler takes products with zero for zero, whatever the other is, and differences of
     /// equal numbers: what is computed with is hidden from it. So does lavapipe.
@@ -45,7 +45,7 @@ pub struct Adds {
     pub f64: bool,
 }
 
-/// What a device can promise of its floats when a kernel asks.
+/// The promises that a device makes of its floats when a kernel asks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Controls {
     /// Of `f32`.
@@ -54,7 +54,7 @@ pub struct Controls {
     pub f64: Control,
 }
 
-/// What a device can promise of floats of a width.
+/// The promises that a device makes of floats of a width.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Control {
     /// Signs of zeros, infinities and NaN are kept.
@@ -84,7 +84,7 @@ impl Capabilities {
         hides: false,
     };
 
-    /// What is missing of what a kernel needs, as its source has it.
+    /// Fails if the device lacks one of a kernel's needs, as its source has it.
     pub(super) fn check(&self, kernel: &Kernel, needs: &Needs) -> Result<(), Lacks> {
         needs.check(kernel, &self.base)?;
         let lacks =

@@ -32,14 +32,15 @@ pub struct Address {
     base: Word,
     /// Bytes from there.
     bytes: u64,
-    /// No other thread of the launch stores there, or loads what this one stores. So barriers have
-    /// nothing to order, and compilers may move the access. Barriers between commands order private
-    /// accesses, too (Vulkan's memory model), so that what earlier commands have stored is seen.
+    /// No other thread of the launch stores there, or loads what this one stores. Barriers then
+    /// have nothing to order, and compilers may move the access. Barriers between commands order
+    /// private accesses, too (Vulkan's memory model), so that what earlier commands have stored is
+    /// seen.
     private: bool,
 }
 
 impl Address {
-    /// So many bytes behind it.
+    /// The address so many bytes behind.
     pub fn behind(self, bytes: u64) -> Address {
         Address { bytes: self.bytes.wrapping_add(bytes), ..self }
     }
@@ -357,7 +358,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What is stored in memory of groups and devices as what is computed with, and back.
+    /// The word that is computed with, of a word as groups and devices store it.
     pub fn loaded_bits(&mut self, scalar: Scalar, word: Word) -> Word {
         let (ty, stored) = (self.asm.scalar(scalar), self.asm.stored(scalar));
         match scalar {
@@ -410,7 +411,7 @@ impl Writer<'_> {
         self.part(spot, part).at
     }
 
-    /// What is at a place, part by part.
+    /// The value at a place, part by part.
     pub fn load_at(&mut self, at: &At, ty: Type) -> Word {
         if let Some(scalar) = ty.scalar() {
             return self.load_scalar(at, scalar);

@@ -11,9 +11,9 @@
 //!   words: for each of [`Layout::pointers`] the address at which its allocation begins; the
 //!   address of a [`Record`](super::Record), of no meaning without a [`verdict`](Layout::verdict);
 //!   and those of [`Layout::words`]. A block can so be changed without recording anything again.
-//!   It begins at a multiple of 16 bytes, and so does what is behind it: words are loaded in pairs.
-//!   For an entry that finishes a reduction ([`Reduction`]), the words are the addresses of values
-//!   and results, how many values, and at which place of the results the first one goes.
+//!   The block begins at a multiple of 16 bytes, and so does what is behind it: words are loaded in
+//!   pairs. For an entry that finishes a reduction ([`Reduction`]), the words are the addresses of
+//!   values and results, how many values, and at which place of the results the first one goes.
 //! - Threads of a block are the specialization constants 0 to 2, for the axes x to z. Where a
 //!   kernel depends on sub-groups, the pipeline must have those of [`Module::subgroup`].
 //! - There are no descriptor sets, and no memory of groups to pass.
@@ -75,9 +75,9 @@ pub struct Module {
     pub entry: String,
     /// How it is called.
     pub layout: Layout,
-    /// What a failed launch's record means.
+    /// The meaning of a failed launch's record.
     pub points: Points,
-    /// What follows the entry, for each launch-wide reduction.
+    /// The entries that follow this one, for each launch-wide reduction.
     pub reductions: Vec<Reduction>,
     /// Threads that a sub-group of the pipeline must have, if the kernel depends on it. Its blocks
     /// are then rows: the threads that the constants tell are all along the device's first axis.

@@ -141,7 +141,7 @@ impl Writer<'_> {
         self.argument_at(ty, at, 0)
     }
 
-    /// What is so many bytes into the words of a scalar parameter.
+    /// The value so many bytes into the words of a scalar parameter.
     fn argument_at(&mut self, ty: Type, number: u32, bytes: u64) -> Word {
         let Some(scalar) = ty.scalar() else {
             let offsets: Vec<(Type, u64)> = match self.kernel.types.get(ty) {

@@ -20,7 +20,7 @@ impl Writer<'_> {
         self.asm.of(op, ty, &[a, b])
     }
 
-    /// What a thread contributes to each, beginning with the identity.
+    /// A thread's value for each reduction, beginning with the identity.
     pub fn clear_own_values(&mut self) {
         for (param, of, combine) in reductions(self.kernel) {
             let identity = self.asm.constant(of, combine.identity(of).unwrap_or_default());
@@ -297,7 +297,7 @@ impl Writer<'_> {
     }
 }
 
-/// What follows the entry, for each reduction.
+/// The entries that follow, for each reduction.
 pub fn finish(writer: &Writer<'_>, name: &str) -> Vec<(Reduction, Scalar, Combine)> {
     let each = |(param, of, combine): (ParamId, Scalar, Combine)| {
         let entry = format!("{name}_finish_p{}", param.0);

@@ -51,7 +51,7 @@ impl Writer<'_> {
         if from.bits() == to.bits() { a } else { self.same(Op::UConvert, to, &[a]) }
     }
 
-    /// One operand.
+    /// An operation on a single operand.
     pub fn unary(&mut self, op: Unary, of: Scalar, a: Word) -> Word {
         let wide = of.bits() == 64;
         match op {
@@ -159,7 +159,7 @@ impl Writer<'_> {
         self.same(Op::ISub, Scalar::U32, &[last, at])
     }
 
-    /// So many of zero.
+    /// The number of trailing zeros; `none` for 0.
     fn trailing(&mut self, word: Word, none: u32) -> Word {
         let ty = self.asm.int(32);
         let at = self.asm.glsl(GlslStd450Op::FindILsb, ty, &[word]);
@@ -458,7 +458,7 @@ impl Writer<'_> {
         }
     }
 
-    /// What reductions combine with: softened, as what kernels compute.
+    /// The operation of a reduction: softened, as in kernels.
     pub fn combine(&mut self, combine: Combine, of: Scalar, a: Word, b: Word) -> Word {
         let body: Body = vec![Stmt::Let(Let {
             value: Value(2),

@@ -15,7 +15,7 @@ use std::collections::HashMap;
 pub struct InTurns {
     /// Which one is.
     turn: u32,
-    /// What each value of the body grows by from a turn to the next, if that is known. Others are
+    /// The growth of each value of the body from a turn to the next, if that is known. Others are
     /// the same in all turns.
     growth: HashMap<Value, Option<u64>>,
     /// By parameter and indices: in which turn an element was accessed last, where it was, and how

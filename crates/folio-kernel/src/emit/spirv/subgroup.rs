@@ -55,7 +55,7 @@ impl Writer<'_> {
         })
     }
 
-    /// What a kernel asks of its sub-group.
+    /// A kernel's query of its sub-group.
     pub fn subgroup_query(&mut self, query: Query) -> Word {
         let number = match query {
             Query::SubgroupSize => return self.asm.u64(self.width.into()),

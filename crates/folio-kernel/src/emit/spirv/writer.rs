@@ -1,4 +1,4 @@
-//! What all parts of the emitter write into: code, and what the code turned out to need.
+//! The writer of all parts of the emitter: code, and the declarations that the code needs.
 
 use super::super::abi::{Fails, Point, Word as ArgumentWord, numbers};
 use super::super::live;
@@ -42,7 +42,7 @@ pub struct Writer<'k> {
     body: Word,
     /// Variables of the function.
     locals: Vec<Instruction>,
-    /// What is computed once, when the function begins.
+    /// Code at the beginning of the function.
     first: Vec<Instruction>,
     /// By variable of the kernel: the pointer.
     pub vars: Vec<Option<Word>>,
@@ -70,7 +70,7 @@ pub struct Writer<'k> {
     pub scratch: Option<Word>,
     block: Option<Word>,
     record: Option<Word>,
-    /// What notes failures.
+    /// The functions that note failures.
     pub functions: super::fails::Functions,
 }
 
@@ -173,7 +173,7 @@ impl<'k> Writer<'k> {
         self.live.get(value.index()).is_some_and(|live| *live)
     }
 
-    /// What a value is in the module.
+    /// A value's word in the module.
     pub fn value(&mut self, value: Value) -> Word {
         match self.ids.get(value.index()).copied().flatten() {
             Some(known) => known,

@@ -1,4 +1,4 @@
-//! What `#[kernel]` and `#[device_fn]` say of a function's body, and how it becomes IR.
+//! A function's body, as `#[kernel]` and `#[device_fn]` describe it, and how it becomes IR.
 //!
 //! The macro writes the body twice from one walk over its syntax: as Rust, which rustc types and
 //! compiles, and as a [`Text`] without types, which is read when IR is made of it. Where the types
@@ -17,7 +17,7 @@ use crate::ir::{Access, Owner};
 use crate::op::Combine;
 use crate::types::{Type, Types};
 
-/// A body as the macro has written it. What has an address of its own is one function, with all its
+/// A body as the macro has written it. An address of a text stands for one function, with all its
 /// instances.
 #[derive(Debug)]
 pub struct Text(pub &'static str);
@@ -29,7 +29,7 @@ pub struct ViewType {
     pub element: fn(&mut Types) -> Type,
     /// Number of dimensions.
     pub rank: u8,
-    /// What may be done.
+    /// The allowed accesses.
     pub access: Access,
     /// By whom.
     pub owner: Owner,
@@ -54,7 +54,7 @@ pub enum Entry {
     Local(fn(&mut Types) -> Type, u32),
     /// A reduction: type of the value.
     Reduce(fn(&mut Types) -> Type, Combine),
-    /// What values are combined with.
+    /// The operation that combines values.
     Combine(Combine),
     /// A view.
     View(ViewType),

@@ -1,7 +1,7 @@
 //! Reads what the macro has written: words, each with a space after it, of what a node is made of
-//! and then of the node. So what is read waits in a list until the node comes that it is a part of,
-//! and nothing is read within something else: bodies may be as deep as compilers take them. What is
-//! not of the macro is an error.
+//! and then of the node. A node that was read waits in a list until the node comes that it is a
+//! part of, and no reader calls another: bodies may be as deep as compilers take them. Text that
+//! the macro does not write is an error.
 
 use super::Text;
 use super::lower::LowerError;
@@ -26,7 +26,7 @@ impl Text {
     }
 }
 
-/// What waits for its node.
+/// A part that waits for its node.
 enum Part {
     Expr(Expr),
     Let(Pattern, Expr),
@@ -58,7 +58,7 @@ impl Reader {
         Ok((self.number()?, self.number()?))
     }
 
-    /// What users have written.
+    /// A text of the user.
     fn text(&mut self) -> Result<&'static str> {
         let len: usize = self.number()?;
         let (text, left) = self.left.split_at_checked(len).ok_or(WRONG)?;
@@ -328,7 +328,7 @@ mod tests {
         assert_eq!(links.len(), LINKS);
     }
 
-    /// What is read is not read within something else.
+    /// Readers do not call each other.
     #[test]
     fn bodies_are_deep() {
         const DEPTH: usize = 10_000;

@@ -1,4 +1,4 @@
-//! What a body is, as read from its text: syntax without types.
+//! A body as read from its text: syntax without types.
 
 use crate::op::Fold;
 
@@ -84,10 +84,10 @@ pub(super) enum Expr {
     Fill(Box<Expr>, u16, Box<Expr>),
 }
 
-/// What a `for` counts: `start..end`, `start..=end`, then `.rev()`, then `.step_by(step)`.
+/// The numbers of a `for`: `start..end`, `start..=end`, then `.rev()`, then `.step_by(step)`.
 #[derive(Debug)]
 pub(super) struct Counted {
-    /// What is bound in each turn.
+    /// The pattern that each turn binds.
     pub(super) pattern: Pattern,
     /// The first value.
     pub(super) start: Expr,
@@ -101,7 +101,7 @@ pub(super) struct Counted {
     pub(super) step: Option<Expr>,
 }
 
-/// What a `let` binds.
+/// The pattern of a `let`.
 #[derive(Debug)]
 pub(super) enum Pattern {
     /// A local, and whether it is `mut`.
@@ -126,6 +126,6 @@ pub(super) enum Statement {
 pub(super) struct Block {
     /// Statements.
     pub(super) statements: Vec<Statement>,
-    /// What it gives.
+    /// Its value.
     pub(super) tail: Option<Box<Expr>>,
 }

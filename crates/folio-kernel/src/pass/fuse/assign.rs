@@ -6,7 +6,8 @@ use crate::ir::{Body, Label, Let, ParamId, Root, Stmt, VarId};
 use crate::op::Op;
 use std::collections::HashMap;
 
-/// What is done with the accesses of one view, all of which are to the item's one element.
+/// The accesses of one view, all of which are to the item's own element, made accesses of a
+/// variable.
 pub(crate) struct Assign {
     /// The view.
     pub param: ParamId,
@@ -71,7 +72,8 @@ impl Assign {
                 join(end, self.breaks.remove(&label).flatten())
             }
             Stmt::Loop { label, body } => {
-                // What holds at the entry holds in every turn: stores take nothing away.
+                // A view that is written at the entry is written in every turn: stores take nothing
+                // away.
                 let label = *label;
                 self.body(body, state);
                 self.breaks.remove(&label).flatten()

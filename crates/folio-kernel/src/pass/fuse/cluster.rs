@@ -26,14 +26,14 @@ const FULL: u32 = 4;
 /// ones stay as they are, so that a kernel costs the same in a graph of any size.
 const OPEN: usize = 64;
 
-/// What runs as one: a node, or kernels that share a launch.
+/// A unit of work: a node, or kernels that share a launch.
 pub(crate) struct Unit<'g> {
     /// Nodes, in order.
     pub nodes: Vec<usize>,
     /// The kernels, if all of them are kernels that can be fused.
     pub calls: Vec<PreparedCall<'g>>,
     pub joint: Option<Joint>,
-    /// What these do.
+    /// The load of these kernels.
     pub load: Load,
     /// For how many kernels it had no room. After the first one, only kernels are compared with it
     /// that share a memory; after [`FULL`], none.

@@ -3,9 +3,9 @@
 //!
 //! A pure function of two values. [`Costs`] are constants of a device. A [`Load`] is what kernels
 //! do: launches, bytes, what these bytes are of, and what a launch of them takes of a unit. Fusion
-//! gains the launches and the bytes that it saves. It loses where fewer items of the one launch
-//! are in flight than of the kernels by themselves: memory answers late, and only many items at
-//! once keep it busy. Nothing is computed twice, so there is no recomputation to weigh.
+//! gains the launches and the bytes that it saves. Fewer items in flight than of the kernels by
+//! themselves are a loss: memory answers late, and only many items at once keep it busy. Nothing is
+//! computed twice, so there is no recomputation to weigh.
 
 use super::local::local_bytes;
 use super::pair::{Joint, View};
@@ -14,7 +14,7 @@ use crate::flow::Use;
 use crate::words::{bytes, count, nanoseconds};
 use std::fmt;
 
-/// What a device takes for what fusion saves.
+/// A device's prices of launches and bytes.
 ///
 /// ```
 /// use folio_kernel::fuse::{Costs, Load};
@@ -101,14 +101,14 @@ impl Costs {
         unit_local: u64::MAX,
     };
 
-    /// What a load gains and loses by fusion.
+    /// The gain and the loss of a load by fusion.
     pub fn weigh(&self, load: &Load) -> Balance {
         let cached = load.working_set <= self.cache_bytes;
         let rate = if cached { self.cache_rate } else { self.memory_rate };
         let moving = |bytes: u64| ns_of(bytes, rate);
         let launches = |count: u64| self.launch_ns.saturating_mul(count);
         let left = load.traffic.saturating_sub(load.saved);
-        // What is left is a part of what each kernel moves by itself, about the same of each.
+        // Each kernel by itself moves about the same part of the remaining bytes.
         let alone = load.stretched_of(left);
         let flight = self.flight(load);
         Balance {
@@ -161,7 +161,7 @@ fn part(of: u64, by: u64, parts: u64) -> u64 {
     u64::try_from(part).unwrap_or(u64::MAX)
 }
 
-/// What keeps items of a launch from being in flight.
+/// The limit to the items of a launch that are in flight.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Limit {
     /// Nothing: as many are as memory needs.
@@ -189,7 +189,7 @@ impl Flight {
     }
 }
 
-/// What kernels do that may share a launch, about.
+/// The estimated work of kernels that may share a launch.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Load {
     /// Launches that are saved.
@@ -216,22 +216,22 @@ pub struct Load {
 }
 
 impl Load {
-    /// So much of the traffic, each byte as it is stretched on average.
+    /// A part of the traffic, each byte as it is stretched on average.
     fn stretched_of(&self, bytes: u64) -> u64 {
         if self.traffic == 0 { 0 } else { part(self.stretched, bytes, self.traffic) }
     }
 }
 
-/// What fusion gains and loses: the numbers behind a decision.
+/// The gain and the loss of fusion: the numbers behind a decision.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Balance {
-    /// What was weighed.
+    /// The weighed load.
     pub load: Load,
     /// The memories stay in the cache between launches, so their bytes cost less.
     pub cached: bool,
     /// Items of the one launch that are in flight at once.
     pub in_flight: u64,
-    /// Those that keep memory as fast as it can be.
+    /// Items in flight with which memory is as fast as it can be.
     pub wanted: u64,
     /// Why they are fewer.
     pub limit: Limit,
@@ -357,7 +357,8 @@ pub(crate) fn joined(
     for view in View::all(more) {
         let mut others = members.iter().flat_map(|member| View::all(member));
         if others.any(|other| view.may_overlap(&other)) {
-            // What is loaded is there already; what is stored again need not have been stored.
+            // A loaded element is there already; an element that is stored again need not have been
+            // stored.
             let [loaded, stored] = moved(more, &view).kept;
             saved = saved.saturating_add(loaded).saturating_add(stored);
             carried = carried.saturating_add(view.element_bytes().div_ceil(4));

@@ -39,9 +39,9 @@ pub struct ClusterReport {
     pub registers: u32,
     /// The same for that of its kernels which needs most.
     pub registers_before: u32,
-    /// What the cost model says of it, about.
+    /// The cost model's estimate.
     pub balance: Balance,
-    /// What became of the memories that it writes.
+    /// The fates of the memories that it writes.
     pub memories: Vec<MemoryReport>,
 }
 
@@ -58,7 +58,7 @@ pub struct PairReport {
     pub balance: Option<Balance>,
 }
 
-/// What a plan does, for people: prints as text, and as JSON by [`Explanation::json`].
+/// A plan for people: prints as text, and as JSON by [`Explanation::json`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Explanation {
     /// Launches of the graph as it was recorded.
@@ -69,7 +69,7 @@ pub struct Explanation {
     pub bytes_saved: u64,
     /// The fused kernels.
     pub clusters: Vec<ClusterReport>,
-    /// What was not fused.
+    /// Pairs of kernels that were not fused.
     pub unfused: Vec<PairReport>,
     /// Properties that are wrong.
     pub refuted: Vec<String>,
@@ -144,7 +144,7 @@ impl FusedKernel {
 }
 
 impl Fate {
-    /// One word.
+    /// The fate's name.
     pub fn name(&self) -> &'static str {
         match self {
             Fate::Register => "register",

@@ -1,6 +1,6 @@
-//! What fusion is asked: a list of nodes, what is known of memories, what the device can do.
+//! The input of fusion: a list of nodes, knowledge of memories, and the device's facts.
 //!
-//! These are values that a graph fills in. Nothing here refers to buffers, handles or devices.
+//! A graph fills in these values. Nothing here refers to buffers, handles or devices.
 
 use super::cost::Costs;
 use super::scope::Wishes;
@@ -18,13 +18,14 @@ impl MemoryId {
     }
 }
 
-/// What is known of a buffer or an allocation.
+/// A buffer or an allocation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Memory {
     /// Its name in reports.
     pub label: String,
-    /// It was made in the recorded block and its last handle is gone at the end of the block, so
-    /// that nothing outside of these nodes can read it, and it is zero before its first write.
+    /// The memory was made in the recorded block and its last handle is gone at the end of the
+    /// block, so that nothing outside of these nodes can read it, and it is zero before its first
+    /// write.
     pub temporary: bool,
     /// Properties of the buffer or of the pointer.
     pub wishes: Wishes,
@@ -71,14 +72,15 @@ impl Region {
     }
 }
 
-/// What a kernel's parameter is given.
+/// An argument of a kernel's parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Argument {
     /// A value.
     Scalar {
         /// Its bytes.
         bytes: Vec<u8>,
-        /// It is the same in every run of the plan. Others are neither merged nor made constants.
+        /// The value is the same in every run of the plan. Others are neither merged nor made
+        /// constants.
         fixed: bool,
     },
     /// Elements of a memory.
@@ -124,10 +126,10 @@ impl Geometry {
     }
 }
 
-/// One launch of a kernel.
+/// A launch of a kernel.
 #[derive(Clone, Debug)]
 pub struct Call {
-    /// What is launched, verified.
+    /// The kernel, verified.
     pub kernel: Arc<Kernel>,
     /// Over what.
     pub geometry: Geometry,
@@ -142,7 +144,7 @@ impl Call {
     }
 }
 
-/// What a node is that has no IR.
+/// The kinds of nodes without IR.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum OtherWork {
     /// A copy.
@@ -172,7 +174,7 @@ impl std::fmt::Display for OtherWork {
     }
 }
 
-/// What a node does.
+/// The work of a node.
 #[derive(Clone, Debug)]
 pub enum Work {
     /// Launches a kernel of which there is IR.
@@ -186,7 +188,7 @@ pub enum Work {
 pub struct Node {
     /// Its name in reports.
     pub label: String,
-    /// What it does.
+    /// Its work.
     pub work: Work,
     /// The nodes that it depends on, by number, those by its data included.
     pub after: Vec<usize>,
@@ -211,7 +213,7 @@ impl Node {
     }
 }
 
-/// What is to be fused: a graph without its sub-graphs, which are fused apart.
+/// The input: a graph without its sub-graphs, which are fused apart.
 #[derive(Clone, Debug, Default)]
 pub struct Graph {
     /// In the order of insertion.
@@ -233,7 +235,7 @@ struct UsersOfMemory {
 }
 
 impl Users {
-    /// Those of a graph's memories.
+    /// The users of a graph's memories.
     pub fn of(graph: &Graph) -> Users {
         let of_memory = |memory: &Memory| UsersOfMemory {
             nodes: vec![],
@@ -282,10 +284,10 @@ impl Graph {
     }
 }
 
-/// What a device can do, as far as fusion depends on it.
+/// A device's facts, as far as fusion depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// It can run fused kernels.
+    /// The device can run fused kernels.
     pub fuses: bool,
     /// Bytes of local memory that a group can have.
     pub local_memory: u64,
@@ -294,13 +296,13 @@ pub struct Facts {
     /// Statements that a fused kernel can have: compilers take more than twice the time for twice
     /// the code.
     pub statements: usize,
-    /// What it takes for what fusion saves.
+    /// The device's prices.
     pub costs: Costs,
 }
 
 impl Facts {
-    /// What CUDA devices have: 48 KiB of local memory in every kernel; 4096 bytes of arguments are
-    /// more than 64 views. 4096 statements are 128 kernels of 32.
+    /// The facts of CUDA devices: 48 KiB of local memory in every kernel; 4096 bytes of arguments
+    /// are more than 64 views. 4096 statements are 128 kernels of 32.
     pub const GPU: Facts = Facts {
         fuses: true,
         local_memory: 48 << 10,

@@ -44,14 +44,14 @@ pub enum Fate {
 /// Which element of a memory an item, or a group, accesses in all kernels of a cluster.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Home {
-    /// Those at the positions of the items, or of items of the own group.
+    /// The elements at the positions of the items, or of items of the own group.
     Items,
     /// The one at the group's own index.
     Groups,
 }
 
-/// What became of a memory that a cluster writes and that passes data between its kernels, or that
-/// is said or known to be internal.
+/// The fate of a memory that a cluster writes and that passes data between its kernels, or that is
+/// said or known to be internal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Outcome {
     /// Which.

@@ -1,9 +1,9 @@
 //! Fusion: several kernels become one, or a value says why not.
 //!
 //! A pure function, [`plan()`]: nodes, properties and what the device can do go in, and a [`Plan`]
-//! or a [`FuseError`] comes out. It starts nothing and knows no device, buffer or handle. It relies
-//! on verified kernels and on dependencies that hold those by data. It never gives up bits: a fused
-//! launch leaves what the unfused ones leave, except what nothing can read.
+//! or a [`FuseError`] comes out. Planning starts nothing and knows no device, buffer or handle.
+//! Planning relies on verified kernels and on dependencies that hold those by data. Fusion never
+//! gives up bits: a fused launch leaves what the unfused ones leave, except what nothing can read.
 //!
 //! ```
 //! use folio_kernel::fuse::*;

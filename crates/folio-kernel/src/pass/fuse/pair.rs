@@ -1,9 +1,9 @@
 //! Legality: which kernels may share a launch (DESIGN, "the rule for sharing a loop").
 //!
 //! Kernels that share a launch run item by item: all of the first kernel of an item before the
-//! second one, and items in any order. So for each memory that one of them writes, an item of one
-//! kernel must not meet another item of the other kernel at an element. Within a group, a barrier
-//! between the two orders what meets there.
+//! second one, and items in any order. For each memory that one of them writes, an item of one
+//! kernel must therefore not meet another item of the other kernel at an element. Within a group, a
+//! barrier between the two orders what meets there.
 
 use super::input::{Argument, Facts, Graph, Planted, Region};
 use super::reason::{Elements, Hazard, Reason};
@@ -269,7 +269,7 @@ fn results(graph: &Graph, one: &PreparedCall<'_>, other: &PreparedCall<'_>) -> R
     Ok(())
 }
 
-/// What the device cannot hold.
+/// Fails with the limit of the device that the kernels together exceed.
 pub(crate) fn limits(members: &[&PreparedCall<'_>], facts: &Facts) -> Result<(), Reason> {
     let mut views: Vec<View<'_>> = vec![];
     let (mut results, mut local, mut statements) = (0, 0u64, 0);

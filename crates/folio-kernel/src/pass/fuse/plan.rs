@@ -36,15 +36,15 @@ pub struct FusedKernel {
     pub geometry: Geometry,
     /// By parameter of the kernel: where its argument comes from.
     pub parameters: Vec<Parameter>,
-    /// What became of the memories that these kernels write.
+    /// The fates of the memories that these kernels write.
     pub outcomes: Vec<Outcome>,
     /// Scalars that are constants in the code. With others, the code is another one.
     pub baked: u32,
-    /// What the cost model says of it, about.
+    /// The cost model's estimate.
     pub balance: Balance,
 }
 
-/// What runs next.
+/// A step of the plan.
 #[derive(Clone, Debug)]
 pub enum Step {
     /// A node, as it is.
@@ -312,7 +312,7 @@ fn own(kernel: &mut Kernel) {
 
 impl FusedKernel {
     /// The name of its content: equal graphs have equal ones, whatever their ranges where guards
-    /// take those as arguments (FUSE-08). What compiles fused kernels caches by it.
+    /// take those as arguments (FUSE-08). Backends cache compiled kernels by this name.
     pub fn key(&self) -> ContentHash {
         self.kernel.content_hash()
     }

@@ -49,7 +49,7 @@ impl fmt::Display for Hazard {
     }
 }
 
-/// What is known of two accesses that are not at one item's element.
+/// Two accesses that are not at one item's element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Elements {
     /// One item accesses what is another item's: the distance by dimension, where it is fixed.
@@ -83,7 +83,7 @@ pub enum Reason {
     NoIr {
         /// The node.
         node: String,
-        /// What it is.
+        /// Its kind.
         what: OtherWork,
     },
     /// A node that cannot be fused has to run after one of the kernels and before another.
@@ -91,7 +91,7 @@ pub enum Reason {
     Between {
         /// The node.
         node: String,
-        /// What it is.
+        /// Its kind.
         what: Between,
     },
     /// The kernels differ in rank.
@@ -127,7 +127,7 @@ pub enum Reason {
         second: [u64; 3],
         /// The kernel that cannot run over a part of the items.
         kernel: String,
-        /// What prevents it.
+        /// The statement that prevents it.
         has: &'static str,
     },
     /// Neither range holds the other.
@@ -152,7 +152,7 @@ pub enum Reason {
     Conflict {
         /// The memory.
         memory: String,
-        /// What is done in which order.
+        /// The accesses, in their order.
         hazard: Hazard,
         /// Where.
         elements: Elements,
@@ -162,7 +162,7 @@ pub enum Reason {
     Barrier {
         /// The memory.
         memory: String,
-        /// What is done in which order.
+        /// The accesses, in their order.
         hazard: Hazard,
     },
     /// One of the kernels uses atomic operations on a memory that the other one uses.
@@ -176,7 +176,7 @@ pub enum Reason {
     Views {
         /// The memory.
         memory: String,
-        /// What is done in which order.
+        /// The accesses, in their order.
         hazard: Hazard,
     },
     /// The result of a reduction is complete only when the launch ends.
@@ -236,7 +236,7 @@ impl Reason {
     }
 }
 
-/// What stands between two kernels.
+/// Work between two kernels.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Between {
     /// Work of which there is no IR.

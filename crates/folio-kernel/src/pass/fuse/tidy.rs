@@ -1,5 +1,6 @@
-//! What is left is made small: values that variables only pass on are used directly; variables,
-//! values, labels, parameters and types that nothing uses are gone, and the rest is numbered anew.
+//! The joined kernel is made small: values that variables only pass on are used directly;
+//! variables, values, labels, parameters and types that nothing uses are gone, and the rest is
+//! numbered anew.
 
 use super::edit::{accessed, map_operands, place, replace, walk_mut};
 use super::join::JoinedKernel;
@@ -156,7 +157,7 @@ impl Share {
     }
 }
 
-/// It has no effect but its result: nothing is missed where that is not used.
+/// The operation has no effect but its result, and an unused result is not missed.
 fn is_idle(kernel: &Kernel, op: &Op) -> bool {
     match op {
         Op::Load(place) => !place.is_indexed(),

@@ -1,4 +1,4 @@
-//! What a call accesses: each access of a view as a map from items, or groups, to elements.
+//! The accesses of a call: each access of a view as a map from items, or groups, to elements.
 
 use super::input::{Argument, Call};
 use super::reason::Elements;
@@ -36,7 +36,7 @@ impl Affine {
     }
 }
 
-/// What is known of an index in one dimension of a view.
+/// An index in one dimension of a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub(crate) struct Index {
     /// As a sum of the item's positions.

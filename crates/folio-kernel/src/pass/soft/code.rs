@@ -58,7 +58,7 @@ impl Code {
         Value(values.len() as u32 - 1)
     }
 
-    /// What an operation computes.
+    /// The result of an operation.
     pub fn op(&self, op: Op, ty: Scalar) -> N<'_> {
         let value = self.fresh(ty);
         self.push(Stmt::Let(Let { value, op, site: None }));
@@ -293,7 +293,7 @@ impl<'c> N<'c> {
     }
 }
 
-/// What stands beside a number: another, or a literal of its type.
+/// A number, or a literal of the type of the number beside it.
 pub trait Num<'c> {
     fn like(self, other: N<'c>) -> N<'c>;
 }

@@ -2,7 +2,8 @@
 //!
 //! [`softened`] makes of a kernel one that computes the same with fewer kinds of operations, which
 //! every device does alike: integers, `+ - *` of `f32` and `f64`, comparisons, selects, moves of
-//! bits, and conversions between floats and integers that are in range. What becomes of the others:
+//! bits, and conversions between floats and integers that are in range. The other operations
+//! become:
 //!
 //! | operation | by |
 //! | --- | --- |
@@ -29,7 +30,7 @@ use crate::types::Scalar;
 use code::{Code, N};
 use std::collections::HashMap;
 
-/// What a device computes as the semantics ask.
+/// The operations of a device that are as exact as the semantics ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Exact {
     /// Division and square root of `f32` are correctly rounded.

@@ -141,7 +141,7 @@ impl Lower {
         let scalar = scalar.ok_or(LowerError::Unsupported(name))?;
         let b = |at: usize| rest.get(at).copied().ok_or(LowerError::Unsupported(name));
         let value = match method::find(name).ok_or(LowerError::Unsupported(name))? {
-            // What has no sign is its own size; there is no operation for it.
+            // A number without a sign is its own absolute value; there is no operation for it.
             Method::Unary(Unary::Abs) if scalar.is_int() && !scalar.is_signed() => a,
             Method::Unary(op) => self.builder.unary(op, a),
             Method::Binary(op) => {

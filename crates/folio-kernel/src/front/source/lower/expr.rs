@@ -226,7 +226,7 @@ impl Lower {
         let var = self.var("lazy", Scalar::Bool);
         self.builder.set(var, first);
         self.builder.begin(false);
-        // What leaves decides nothing.
+        // An operand that leaves decides nothing.
         let second = self.expr(b)?;
         if !matches!(second, Given::Unit) {
             let second = self.value(second)?;

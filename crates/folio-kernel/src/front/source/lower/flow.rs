@@ -13,7 +13,7 @@ const MOST_NESTED: usize = 64;
 type Link = (Expr, Block);
 
 impl Lower {
-    /// What gives nothing.
+    /// An expression that gives no value.
     pub(super) fn statement(&mut self, expr: &Expr) -> Result<()> {
         match expr {
             Expr::Assign(to, from, at) => {
@@ -158,7 +158,7 @@ impl Lower {
         Ok(())
     }
 
-    /// What is in that variable.
+    /// The value of that variable.
     fn kept(&mut self, result: Option<VarId>) -> Given {
         match result {
             Some(var) => Given::Value(self.builder.get(var)),

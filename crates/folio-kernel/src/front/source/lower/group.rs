@@ -8,7 +8,7 @@ use crate::op::{Atomic, Binary, Combine, Fold, Query};
 use crate::types::{Scalar, Type};
 
 impl Lower {
-    /// What is of a group kernel.
+    /// The expressions of group kernels.
     pub(super) fn grouped(&mut self, expr: &Expr) -> Result<Given> {
         match expr {
             Expr::Each(item, body) => self.phase(false, Some(*item), body),

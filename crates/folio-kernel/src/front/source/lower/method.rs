@@ -3,7 +3,7 @@
 use crate::op::{Binary, Compare, Unary};
 use crate::types::Scalar;
 
-/// What a method is made of.
+/// The operation of a method.
 pub(super) enum Method {
     Unary(Unary),
     Binary(Binary),

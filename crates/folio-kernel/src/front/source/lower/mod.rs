@@ -40,7 +40,7 @@ pub enum LowerError {
         "a variable or value of {0} bytes, and items have at most {MOST_VARIABLE} in one; use smaller ones, or a buffer"
     )]
     Variable(u64),
-    /// What is compared is no number.
+    /// The operands of a comparison are no numbers.
     #[error("`{0}` compares numbers in kernels; of structs, arrays and tuples, compare the parts")]
     Comparison(&'static str),
     /// A number beyond its type.
@@ -131,7 +131,7 @@ fn fits_a_variable(bytes: u64) -> Result<()> {
     }
 }
 
-/// What an expression gives.
+/// The result of an expression.
 #[derive(Clone, Debug)]
 enum Given {
     Unit,
@@ -141,14 +141,14 @@ enum Given {
     Item,
     Group,
     View(ParamId),
-    /// What each item keeps between phases.
+    /// A value that each item keeps between phases.
     Private(VarId, Type),
     Tuple(Vec<Given>),
     /// The extents of a view: an array whose elements stay known.
     Shape(Vec<Value>),
 }
 
-/// One function that is being inlined.
+/// A function that is being inlined.
 struct Frame {
     function: &'static Function,
     table: Vec<Entry>,
@@ -214,7 +214,7 @@ impl Lower {
         }
     }
 
-    /// What follows is written there.
+    /// Statements from here on are of this place.
     fn site(&mut self, at: At) {
         let site = self.site_of(at, None);
         self.builder.at(site);

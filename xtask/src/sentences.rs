@@ -28,7 +28,6 @@ const HIGHER: &[(&str, usize)] = &[
     ("folio-driver", 123),
     ("folio-interp", 112),
     ("folio-layers", 128),
-    ("folio-model", 155),
     ("folio-opencl", 162),
     ("folio-sim", 120),
     ("folio-trace", 102),

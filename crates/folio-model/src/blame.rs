@@ -109,7 +109,7 @@ impl Blame<'_> {
         }
     }
 
-    /// What was being done when a call failed.
+    /// Whether the failed call was doing this.
     fn was_doing(&self, doing: &str, buffers: &[usize]) -> bool {
         let site = self.fired.planned.site;
         let at = |sites: &[Site]| self.loses() || sites.contains(&site);
@@ -125,7 +125,7 @@ impl Blame<'_> {
         (allocates || writes) && self.is_fired(label) && self.is_of(label, buffers)
     }
 
-    /// What the handler was told is this fault, or what came of it.
+    /// Whether the handler was told of this fault, or of a consequence.
     fn explains(&self, told: &Told) -> bool {
         let kind = match &told.cause {
             Cause::Backend(error) => format!("{:?}", error.kind),

@@ -1,4 +1,4 @@
-//! What kernels and host tasks of programs compute: functions of everything that they read, so
+//! The functions that kernels and host tasks of programs compute: of everything that they read, so
 //! that a stale value or a wrong order shows in the result. Used by the runtime's closures and by
 //! the oracle alike; kernel functions have their own ([`crate::functions`]).
 
@@ -10,7 +10,7 @@ pub fn reads_at(salt: u32, item: usize, nth: usize, volume: usize) -> usize {
     (item * 7 + nth + mix(u64::from(salt), nth as u64) as usize % 64) % volume.max(1)
 }
 
-/// What an item starts with.
+/// The first value of an item.
 pub fn start(salt: u32, item: usize) -> u64 {
     mix(u64::from(salt) + 1, item as u64)
 }
@@ -25,12 +25,12 @@ pub const WRITTEN: u64 = 100;
 /// As [`WRITTEN`], and greater.
 pub const UPDATED: u64 = 200;
 
-/// What it writes to its `nth` output.
+/// The value that an item writes to its `nth` output.
 pub fn written(acc: u64, nth: usize) -> u64 {
     mix(acc, nth as u64 + WRITTEN)
 }
 
-/// What it makes of `old` in its `nth` input and output.
+/// The value that an item makes of `old` in its `nth` input and output.
 pub fn updated(acc: u64, old: u64, nth: usize) -> u64 {
     mix(mix(acc, old), nth as u64 + UPDATED)
 }

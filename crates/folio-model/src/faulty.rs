@@ -26,7 +26,7 @@ pub struct Planned {
     pub site: Site,
     /// Which of them.
     pub nth: u64,
-    /// What.
+    /// The fault.
     pub fault: Fault,
 }
 
@@ -44,9 +44,9 @@ pub struct Faulty {
 pub enum Misnamed {
     /// Another device of the program, or none.
     Device,
-    /// What was not done.
+    /// The operation that was not done.
     Operation,
-    /// What is not there.
+    /// The label that is missing.
     Label,
     /// Another kind of failure.
     Cause,
@@ -86,7 +86,7 @@ impl Misnamed {
     }
 }
 
-/// What was being done names the buffer for which that was.
+/// Whether the text of a call names the buffer that the call was for.
 fn names_buffer(doing: &str) -> bool {
     doing.contains('`') && !doing.starts_with("load kernel ")
 }
@@ -145,7 +145,7 @@ impl Faulty {
     }
 }
 
-/// What can go wrong at a call.
+/// The faults of a call.
 pub fn faults(site: Site) -> Vec<Fault> {
     if site.only_loses() {
         return vec![Fault::Lose];
@@ -212,7 +212,7 @@ pub fn verdict_of(
     tally.add(program, &record);
     let leeway = if matches!(planned.fault, Fault::Lose) { Leeway::Loss } else { Leeway::Fault };
     oracle::check_with(program, &record, leeway)?;
-    // What happened must have been told, at submission or to the handler, and by its name.
+    // The fault must have been told, at submission or to the handler, and by its name.
     let handles = faulty.handles();
     let fired = handles.get(planned.backend).and_then(|handle| handle.fired().pop());
     if let Some(fired) = &fired {
@@ -241,7 +241,7 @@ fn tellings(program: &Program, planned: &Planned, told: bool) -> RangeInclusive<
     usize::from(told || !(retried || unasked))..=most
 }
 
-/// One case of the suite: a program, and one of the faults that it could meet; each kind of call as
+/// A case of the suite: a program, and one of the faults that it could meet; each kind of call as
 /// often as any other.
 pub fn sample(seed: u64, targets: &[Target], tally: &Tally) -> Result<(), String> {
     let program = program(seed / 8, targets);

@@ -1,5 +1,5 @@
-//! What occurs in programs that were run: a suite of which some kind of thing has never occurred
-//! has not tested it.
+//! Features of programs that were run: a suite in which a feature has never occurred has not tested
+//! it.
 
 use crate::order::Order;
 use crate::program::{Action, Memory, Mode, Program, Step, View, What};
@@ -11,7 +11,7 @@ use std::sync::{Mutex, PoisonError};
 /// A kind of thing, by name.
 pub type Feature = &'static str;
 
-/// What the suite of programs must have seen.
+/// The features that the suite of programs must have seen.
 pub const ALL: &[Feature] = &[
     "a copy of raw memory in one dimension",
     "a copy of raw memory in two dimensions",
@@ -67,7 +67,7 @@ pub const ALL: &[Feature] = &[
     "a view that is left when the runtime goes",
 ];
 
-/// What the suite of faults must have seen.
+/// The features that the suite of faults must have seen.
 pub const FAULTS: &[Feature] = &[
     "memory that was not made",
     "a command that failed",
@@ -108,14 +108,14 @@ impl Tally {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Those of `wanted` that never have.
+    /// The wanted features that have never occurred.
     pub fn absent(&self, wanted: &[Feature]) -> Vec<Feature> {
         let counts = self.counts();
         wanted.iter().copied().filter(|feature| !counts.contains_key(feature)).collect()
     }
 }
 
-/// What occurred in a program.
+/// The features of a program.
 pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
     let mut looker = Looker {
         program,
@@ -153,7 +153,7 @@ pub fn of(program: &Program, record: &Record) -> BTreeSet<Feature> {
 struct Looker<'a> {
     program: &'a Program,
     orders: Vec<Order>,
-    /// What is USM still.
+    /// Buffers that are USM still.
     usm: Vec<bool>,
     /// The threads of each queue, and of each buffer.
     queues: BTreeMap<usize, BTreeSet<usize>>,
@@ -259,7 +259,7 @@ impl Looker<'_> {
         self.kind(action);
     }
 
-    /// What orders a command after those that use raw memory.
+    /// The ways in which a command is ordered after those that use raw memory.
     fn ordered(&mut self, thread: usize, queue: usize, action: &Action, after: &[u32]) {
         let order = &self.orders[thread];
         let Some(missing) = order.missing(action, queue, &[]) else { return };

@@ -1,10 +1,10 @@
-//! What kernels of programs compute, as kernel functions: for devices that load kernels. They do
-//! what the closures of [`crate::typed`] do, written once more, since the oracle must not depend on
-//! what is tested.
+//! The work of programs' kernels, as kernel functions: for devices that load kernels. They do what
+//! the closures of [`crate::typed`] do, written once more, since the oracle must not depend on what
+//! is tested.
 //!
 //! Everything has three dimensions, and two inputs; those that a program does not have are empty.
-//! So there are ten kernels: for each element type, one or two views that are written, each an
-//! `Out` or an `InOut`.
+//! Ten kernels suffice: for each element type, one or two views that are written, each an `Out` or
+//! an `InOut`. `Out` or an `InOut`.
 
 use crate::compute;
 use crate::handle::{Elem, Handle, slice, slice_mut};
@@ -14,7 +14,7 @@ use folio::prelude::*;
 use folio_core::geom::{Box3, Dims};
 use folio_core::{CommandGroup, Result, Slice, SliceMut};
 
-/// What a launch computes, as its items see it.
+/// The work of a launch, as its items see it.
 #[derive(Clone, Copy, Debug, DeviceType)]
 #[repr(C)]
 pub struct Work {
@@ -27,7 +27,7 @@ pub struct Work {
     which: u64,
     /// 0: all is well.
     fails: u64,
-    /// What is mixed into the values of the views that are written.
+    /// Numbers that are mixed into the values of the views that are written.
     first: u64,
     second: u64,
 }

@@ -23,7 +23,7 @@ pub trait Elem: DeviceType {
     fn narrow(value: u64) -> Self;
     /// A handle of such elements.
     fn handle(buffer: Shared<Self, 3>) -> Handle;
-    /// What gives memory of such elements back.
+    /// The handle that gives memory of such elements back.
     fn back(back: Reclaim<Words<Self>>) -> Back
     where
         Self: Sized;
@@ -130,7 +130,7 @@ impl Drop for Lent {
 /// Element `index` of those at an address.
 ///
 /// # Safety
-/// It is there, and nobody writes it meanwhile.
+/// The element is there, and no thread writes it meanwhile.
 pub unsafe fn load(address: usize, ty: Ty, index: usize) -> u64 {
     let at = std::ptr::with_exposed_provenance::<u8>(address + index * ty.size());
     match ty {
@@ -144,7 +144,7 @@ pub unsafe fn load(address: usize, ty: Ty, index: usize) -> u64 {
 /// Changes element `index` of those at an address.
 ///
 /// # Safety
-/// It is there, and nobody else uses it meanwhile.
+/// The element is there, and no other thread uses it meanwhile.
 pub unsafe fn store(address: usize, ty: Ty, index: usize, value: u64) {
     let at = std::ptr::with_exposed_provenance_mut::<u8>(address + index * ty.size());
     match ty {
@@ -155,11 +155,11 @@ pub unsafe fn store(address: usize, ty: Ty, index: usize, value: u64) {
     }
 }
 
-/// What must live as long as a program's commands, whatever becomes of the handles.
+/// Values that must live as long as a program's commands, whatever becomes of the handles.
 #[derive(Default)]
 pub struct Kept {
     memory: Vec<Box<dyn Any + Send + Sync>>,
-    /// What gives memory back, of the buffers that are views.
+    /// The handles that give memory back, of the buffers that are views.
     pub backs: Mutex<HashMap<usize, Back>>,
 }
 
@@ -204,7 +204,7 @@ fn own(by: (&Runtime, &Queue), at: usize, spec: &BufferSpec, kept: &mut Kept) ->
     })
 }
 
-/// What a buffer is made from.
+/// The first contents of a buffer.
 pub fn contents<T: Elem>(at: usize, spec: &BufferSpec) -> Vec<T> {
     let volume = spec.dims.iter().product();
     (0..volume).map(|i| T::narrow(compute::initial(at, i))).collect()
@@ -353,7 +353,7 @@ impl Handle {
         Ok(T::handle(view.into_shared().reinterpret(dims)?))
     }
 
-    /// What was moved of it.
+    /// The transfers of the buffer.
     pub fn moves(&self) -> Moves {
         match self {
             Handle::U32(h) => h.counters().transfers(),

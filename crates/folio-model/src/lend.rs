@@ -52,7 +52,7 @@ unsafe impl<T: Elem> HostStorage for Words<T> {
     }
 }
 
-/// What gives the memory of a view back.
+/// The handle that gives the memory of a view back.
 pub enum Back {
     /// Of `u32`.
     U32(Reclaim<Words<u32>>),
@@ -80,7 +80,7 @@ impl Back {
         }
     }
 
-    /// It is there.
+    /// Whether the memory is back.
     pub fn is_back(&self) -> bool {
         match self {
             Back::U32(back) => back.is_back(),

@@ -41,7 +41,7 @@ impl Machine {
         self.shares
     }
 
-    /// It.
+    /// The backend.
     pub fn backend(&self) -> Arc<dyn Backend> {
         self.backend.clone()
     }

@@ -1,7 +1,7 @@
 //! Random programs of managed pointers, beside a sequential model that says where each pointer is
 //! accessible and what it holds.
 //!
-//! A program and its model run step by step. What a call must answer is known when it is made: a
+//! A program and its model run step by step. The right answer of a call is known when it is made: a
 //! move that is under way counts for what is submitted after it. Only whether the host has access
 //! is asked after a wait.
 

@@ -3,7 +3,7 @@
 //! Accesses order themselves; raw memory is ordered by nobody but events, queues in order, waits,
 //! and accesses of other things. A generator asks here what it has still to say, and a runner
 //! whether it was said: a step of which the order is not known has no effect, whatever shrinking or
-//! a refused call has taken away. One `Order` knows the steps of one thread.
+//! a refused call has taken away. An `Order` knows the steps of one thread.
 
 use crate::place;
 use crate::program::{
@@ -38,7 +38,7 @@ impl Steps {
     }
 }
 
-/// What a command did to a part of some memory.
+/// A command's use of a part of some memory.
 #[derive(Clone, Copy)]
 struct Use {
     step: u32,
@@ -75,7 +75,7 @@ struct Line {
     all: Steps,
 }
 
-/// What is known of the order of a thread's steps.
+/// The known order of a thread's steps.
 #[derive(Clone)]
 pub struct Order {
     specs: Vec<BufferSpec>,
@@ -85,7 +85,7 @@ pub struct Order {
     /// Over by now.
     done: Steps,
     uses: Vec<Use>,
-    /// What each command fails with.
+    /// The commands whose failure each command takes over.
     flow: HashMap<u32, Steps>,
     /// Known to have ended well.
     well: Steps,
@@ -149,7 +149,7 @@ impl Order {
         tracked.chain(raw).collect()
     }
 
-    /// What is over before a command begins.
+    /// The steps that are over before a command begins.
     fn known(&self, uses: &[Use], queue: usize, after: &[u32]) -> Steps {
         let line = &self.lines[queue];
         let last = line.last.filter(|_| line.in_order);
@@ -208,7 +208,7 @@ impl Order {
         flow
     }
 
-    /// It conflicts with a command before it, over raw memory of one of the two.
+    /// Whether it conflicts with a command before it, over raw memory of one of the two.
     pub fn follows(&self, action: &Action) -> bool {
         let uses = self.uses_of(0, action);
         let matters = |u: &Use| uses.iter().any(|own| (own.raw || u.raw) && own.conflicts(u));
@@ -303,7 +303,7 @@ impl Order {
         steps.filter(|step| !self.done.contains(*step)).collect()
     }
 
-    /// What is known after a step, from what was seen of it.
+    /// Notes the order after a step, from the record of it.
     pub fn note(&mut self, step: &Step, seen: &Seen) {
         let ended = matches!(seen.call, Outcome::Fine | Outcome::Failed(..));
         match &step.what {
@@ -317,7 +317,7 @@ impl Order {
         }
     }
 
-    /// What is known after a step that was accepted.
+    /// Notes the order after a step that was accepted.
     pub fn done_well(&mut self, step: &Step) {
         match &step.what {
             What::Submit { queue, action, after } => {

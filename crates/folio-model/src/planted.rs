@@ -2,7 +2,7 @@
 //!
 //! Most are planted where the engine meets others, in a layer over the backend or in a page tracker
 //! that lies, and look there as the same bug in the engine would: an edge that was forgotten is a
-//! wait that is not passed on. Those that show nowhere else are in the engine itself.
+//! wait that is not passed on. Bugs that show nowhere else are in the engine itself.
 
 use crate::program::{Action, BufferSpec};
 use crate::world::Wrap;
@@ -107,13 +107,13 @@ impl Wrap for Planted {
         self.0 == Bug::ScopeThatDoesNotWait
     }
 
-    // What the model finds by itself is the question.
+    // The model has to find the bug by itself.
     fn validated(&self) -> bool {
         false
     }
 }
 
-/// What an operation uses: allocations that it reads, and writes.
+/// The allocations that an operation reads, and writes.
 type Uses = (Vec<MemBase>, Vec<MemBase>);
 
 #[derive(Default)]
@@ -262,7 +262,7 @@ struct Liar {
 }
 
 impl Liar {
-    /// One page more along the last dimension, where there is one.
+    /// A page more along the last dimension, where there is one.
     fn further(&self, range: &Box3) -> Box3 {
         let mut range = *range;
         range.max[2] = (range.max[2] + 1).min(self.pages[2]);

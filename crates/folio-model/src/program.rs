@@ -102,11 +102,11 @@ pub struct QueueSpec {
 pub enum Memory {
     /// Its own, wherever it is needed.
     Own,
-    /// It is USM of this device, and no buffer until [`What::Adopt`].
+    /// USM of this device, and no buffer until [`What::Adopt`].
     Usm(usize, UsmKind),
-    /// It is a buffer over USM of this device, or without one over memory of the host's.
+    /// A buffer over USM of this device, or without one over memory of the host's.
     Over(Option<(usize, UsmKind)>),
-    /// It is the host's memory, of which the runtime knows nothing: for raw commands only.
+    /// Memory of the host, of which the runtime knows nothing: for raw commands only.
     Lent,
     /// A slice of the host's, as long as the scope of [`What::Enter`] goes on.
     Borrowed,
@@ -155,7 +155,7 @@ pub struct Config {
     pub sim: Option<Sim>,
     /// Backends of this machine; their devices come last.
     pub machines: &'static [Machine],
-    /// Kernels are functions, and not closures. So it is where a device runs no closures.
+    /// Kernels are functions, and not closures: always for devices that run no closures.
     pub functions: bool,
     /// With the layer that checks the contract.
     pub validate: bool,
@@ -163,7 +163,7 @@ pub struct Config {
     pub budget: Option<(usize, u64)>,
     /// At the end everything is dropped, the runtime too, while commands may be under way.
     pub abrupt: bool,
-    /// Allocations are linked wherever that can be. What is moved then is not foretold.
+    /// Allocations are linked wherever that can be. Transfers are not foretold then.
     pub links: bool,
     /// Queues.
     pub queues: Vec<QueueSpec>,
@@ -262,7 +262,7 @@ pub enum Mode {
 /// An access of a command.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Access {
-    /// What.
+    /// The view.
     pub view: View,
     /// How.
     pub mode: Mode,
@@ -282,7 +282,7 @@ pub enum Ends {
     Fails,
 }
 
-/// What a command does.
+/// The kinds of commands.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Action {
     /// Items compute from what they read anywhere and write their own elements. All of one type.
@@ -300,11 +300,11 @@ pub enum Action {
     },
     /// A closure on the host.
     Task {
-        /// What it reads.
+        /// The view that it reads.
         read: Option<View>,
-        /// What it changes.
+        /// The view that it changes.
         write: Option<Access>,
-        /// What it leaves.
+        /// The elements that it leaves.
         skip: Skip,
         /// How it ends.
         ends: Ends,
@@ -323,7 +323,7 @@ pub enum Action {
     },
     /// A fill.
     Fill {
-        /// What.
+        /// The view.
         to: View,
     },
     /// Brings data to the queue's device.
@@ -360,16 +360,16 @@ pub enum Action {
     },
     /// A fill of raw memory.
     RawFill {
-        /// What.
+        /// The view.
         to: View,
     },
     /// A kernel or a host task that finds what it uses by its address: nobody knows of it.
     RawRun {
         /// As a host task.
         on_host: bool,
-        /// What it reads.
+        /// The view that it reads.
         read: Option<View>,
-        /// What it writes, all of it.
+        /// The view that it writes, all of it.
         write: View,
         /// How it ends.
         ends: Ends,
@@ -400,12 +400,12 @@ impl Action {
         }
     }
 
-    /// What it uses without an access, and whether it writes that.
+    /// The views that it uses without an access, and whether it writes them.
     pub fn raw(&self) -> Vec<(View, bool)> {
         match self {
             Action::RawCopy { from, to } => vec![(*from, false), (*to, true)],
             Action::RawFill { to } => vec![(*to, true)],
-            // It must be there, and nothing is done with it.
+            // The memory must be there, and is not used.
             Action::RawHint { view } => vec![(*view, false)],
             Action::RawRun { read, write, .. } => {
                 read.iter().map(|r| (*r, false)).chain([(*write, true)]).collect()
@@ -420,7 +420,7 @@ impl Action {
         tracked.chain(self.raw().into_iter().map(|(v, _)| v.buffer)).collect()
     }
 
-    /// It needs its data on the host.
+    /// Whether it needs its data on the host.
     pub fn on_host(&self) -> bool {
         matches!(
             self,
@@ -448,14 +448,14 @@ impl Action {
     }
 }
 
-/// One step.
+/// The kinds of steps.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum What {
     /// A command.
     Submit {
         /// Where.
         queue: usize,
-        /// What.
+        /// The command.
         action: Action,
         /// After the events of these steps.
         after: Vec<u32>,
@@ -471,7 +471,7 @@ pub enum What {
         view: View,
         /// Without what was there.
         overwrite: bool,
-        /// What it leaves.
+        /// The elements that it leaves.
         skip: Skip,
     },
     /// The host reads a part and holds the guard until another step.
@@ -568,7 +568,7 @@ pub struct Step {
     pub id: u32,
     /// Who does it.
     pub thread: usize,
-    /// What.
+    /// The kind of step.
     pub what: What,
 }
 

@@ -23,7 +23,7 @@ struct Page {
     uncertain: bool,
 }
 
-/// What one command moves of one buffer.
+/// The transfers of one buffer by one command.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Exactly.
@@ -37,7 +37,7 @@ pub struct Tally {
 }
 
 impl Tally {
-    /// What another command moves, too.
+    /// Adds the transfers of another command.
     pub fn add(&mut self, other: &Tally) {
         self.bytes += other.bytes;
         self.pages.iter_mut().zip(other.pages).for_each(|(a, b)| *a += b);

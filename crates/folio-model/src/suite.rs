@@ -59,7 +59,7 @@ pub fn smallest(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> Program {
     let hangs = why == "it hangs";
     let (patience, most) = effort(why);
     let fails = |p: &Program| {
-        // What depends on time shows at some runs only.
+        // A failure that depends on time shows at some runs only.
         (0..3).any(|_| match verdict(p, wrap, patience) {
             Some(found) => (found == "it hangs") == hangs && kind(&found) == kind(why),
             None => false,
@@ -79,7 +79,7 @@ pub fn explain(program: &Program, wrap: &Arc<dyn Wrap>, why: &str) -> String {
     )
 }
 
-/// What a complaint is about: its words without numbers.
+/// The subject of a complaint: its words without numbers.
 pub fn kind(why: &str) -> String {
     let words = why.split(|c: char| !c.is_alphabetic()).filter(|w| w.len() > 3);
     words.filter(|w| w.chars().all(char::is_alphabetic)).take(3).collect()
@@ -137,7 +137,7 @@ pub fn program_case(
     wrong.map_or(Ok(()), |why| Err(explain(&program, wrap, &why)))
 }
 
-/// So many cases show everything that is wanted of a suite.
+/// Cases in which all wanted features of a suite occur.
 const ENOUGH: u64 = 5000;
 
 /// Complains of what has not occurred in a suite of `done` cases.

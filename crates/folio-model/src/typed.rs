@@ -9,7 +9,7 @@ use std::any::Any;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// What a kernel or task computes, apart from its data.
+/// The work of a kernel or task, apart from its data.
 #[derive(Clone, Copy, Debug)]
 pub struct Job {
     /// The step.
@@ -81,12 +81,12 @@ fn end_badly(ends: Ends) {
     }
 }
 
-/// What a host task has seen: a digest of what it read.
+/// The digest of the values that a host task read.
 pub type Digest = Arc<AtomicU64>;
 
 type Outcome = std::result::Result<(), std::io::Error>;
 
-/// What is done with both views of a host task.
+/// The work of a host task on both views.
 fn work<R: Elem, W: Elem>(
     job: Job,
     read: Option<&HostRead<'_, R, 3>>,
@@ -116,7 +116,7 @@ fn work<R: Elem, W: Elem>(
     if job.ends == Ends::Fails { Err(std::io::Error::other("planned")) } else { Ok(()) }
 }
 
-/// What a host task writes at an item.
+/// The value that a host task writes at an item.
 pub fn task_value(salt: u32, item: usize, input: &[u64], old: Option<u64>) -> u64 {
     let mut acc = compute::start(salt, item);
     if !input.is_empty() {
@@ -160,12 +160,12 @@ pub fn task<R: Elem, W: Elem>(
     Ok(())
 }
 
-/// What is found by its address: where, and as what.
+/// Memory that is found by its address.
 #[derive(Clone, Copy, Debug)]
 pub struct Place {
     /// The first byte of all of it.
     pub address: usize,
-    /// What of it.
+    /// The part of it.
     pub view: View,
 }
 

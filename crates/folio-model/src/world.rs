@@ -14,7 +14,7 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is wrapped around the backend of a program, such as faults or a planted bug.
+/// A layer around the backend of a program, such as faults or a planted bug.
 pub trait Wrap: Send + Sync {
     /// Wraps a backend, the outermost layer but for the one that validates.
     fn wrap(&self, backend: Arc<dyn Backend>) -> Arc<dyn Backend>;
@@ -57,12 +57,12 @@ impl Wrap for Plain {
     }
 }
 
-/// What the handler was told of a failure.
+/// A failure as the handler was told of it.
 #[derive(Clone, Debug)]
 pub struct Told {
     /// Its number.
     pub id: u64,
-    /// What failed.
+    /// The kind of the failed thing.
     pub what: &'static str,
     /// The name of that.
     pub label: String,
@@ -94,7 +94,7 @@ pub struct World {
     pub sim: Option<SimHandle>,
     /// Of the layer that validates.
     pub reports: Vec<Report>,
-    /// What the handler was told.
+    /// The failures that the handler was told of.
     pub told: Arc<Mutex<Vec<Told>>>,
     /// Memory of devices that is out, where the runtime cannot be asked for it.
     pub live: Live,
@@ -185,7 +185,7 @@ impl World {
         backends.extend(config.machines.iter().map(|machine| machine.backend()));
         let told: Arc<Mutex<Vec<Told>>> = Arc::default();
         let sink = told.clone();
-        // One physical device may be there by two backends.
+        // The same physical device may be there by two backends.
         let mut builder = Runtime::builder().keep_twins().on_failure(move |failure| {
             sink.lock().unwrap_or_else(PoisonError::into_inner).push(Told::from(&**failure));
         });
@@ -250,7 +250,7 @@ thread_local! {
     static CHOSEN: Cell<usize> = const { Cell::new(0) };
 }
 
-/// What the scheduler has chosen last for this thread.
+/// The scheduler's last choice for this thread.
 pub fn chosen() -> usize {
     CHOSEN.get()
 }

@@ -68,7 +68,7 @@ unsafe impl Sync for OpenCl {}
 pub struct Program<'d> {
     device: &'d OpenCl,
     program: Id,
-    /// What the compiler said, warnings included.
+    /// The compiler's messages, warnings included.
     pub log: String,
 }
 
@@ -291,7 +291,7 @@ impl Drop for Program<'_> {
 }
 
 impl Memory<'_> {
-    /// What is in it, when all launches have ended.
+    /// The contents, when all launches have ended.
     pub fn read(&self) -> Result<Vec<u8>, String> {
         let mut bytes = vec![0; self.len];
         if self.len == 0 {

@@ -23,7 +23,7 @@ pub struct Case {
     pub options: Options,
 }
 
-/// What a memory of a graph is.
+/// A memory of a graph.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Store {
     pub memory: MemoryId,
@@ -33,13 +33,13 @@ pub(super) struct Store {
     pub rank: u8,
     /// Of one view.
     pub extent: [u64; 3],
-    /// So many views of this extent lie one after the other, along dimension 0.
+    /// The number of views of this extent, which lie one after the other, along dimension 0.
     pub views: u64,
     pub role: Role,
 }
 
-/// What is in a memory: an element or a row for each item, or an element for each group; integers
-/// for atomic operations; one result.
+/// The contents of a memory: an element or a row for each item, or an element for each group;
+/// integers for atomic operations; one result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Role {
     Items,

@@ -17,7 +17,7 @@ const BUDGET: u64 = 300_000;
 /// In sub-groups of more than one, of which the last one of a group may be narrower.
 const DEVICE: Device = Device { width: 3, cpu_functions: false };
 
-/// What nodes have failed with.
+/// The violations of nodes.
 type Failures = Vec<(usize, Violation)>;
 
 /// Calls `see` with the place in memory of each element of a region, in row-major order.
@@ -102,7 +102,7 @@ fn run(
     Ok(ran.failures)
 }
 
-/// What nodes that are no kernels do here.
+/// The effect of nodes that are no kernels.
 fn other(what: OtherWork, memories: &[folio_kernel::fuse::MemoryId], contents: &mut Contents) {
     match (what, memories) {
         (OtherWork::Copy, [from, to]) => {
@@ -143,7 +143,7 @@ fn unfused(graph: &Graph, contents: &mut Contents) -> Result<Failures, Stop> {
     Ok(vec![])
 }
 
-/// What a fused kernel is given: memories and values of this graph, and numbers of that one.
+/// The arguments of a fused kernel: memories and values of this graph, and numbers of that one.
 fn given(fused: &FusedKernel, graph: &Graph, numbers: &Graph) -> Vec<Argument> {
     let given = fused.parameters.iter().map(|parameter| match parameter.source {
         Source::Argument { node, param } => {
@@ -207,7 +207,7 @@ fn fused(
 /// How a graph's run ended, with which its plan agrees.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// It takes too long to be compared.
+    /// The case takes too long to be compared.
     Endless,
     /// A kernel failed, and so did the fused one, with the same violation.
     Failed,
@@ -239,7 +239,7 @@ pub fn check(case: &Case, plan: &Plan, numbers: &Graph) -> Result<Ended, String>
     run(Order::Forward)
 }
 
-/// What failed, and what is in memories: unfused, and fused.
+/// The violations and the contents of memories: unfused, and fused.
 fn compare(
     case: &Case,
     plan: &Plan,

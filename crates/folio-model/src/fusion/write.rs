@@ -9,7 +9,7 @@ use folio_kernel::{
     Query, Scalar, Site, Stmt, Type, Value, VerifyError,
 };
 
-/// What kernels of a graph can use.
+/// The memories and ranges that kernels of a graph can use.
 pub(super) struct Pool {
     pub rank: u8,
     pub geometry: Geometry,
@@ -23,7 +23,7 @@ pub(super) struct Pool {
 pub(super) struct Bound {
     pub kernel: Kernel,
     pub arguments: Vec<Argument>,
-    /// It may run over a part of the items.
+    /// The kernel may run over a part of the items.
     pub partial: bool,
     pub writes: Vec<MemoryId>,
 }
@@ -62,7 +62,7 @@ pub(super) fn kernel(pool: &Pool, rng: &mut Rng) -> Result<Bound, VerifyError> {
     if any { writer.any() } else { writer.simple() }
 }
 
-/// One of a memory's views.
+/// A view of a memory, by chance.
 fn region(store: &Store, rng: &mut Rng) -> Argument {
     let Store { memory, extent, views, .. } = *store;
     let [first, second, third] = extent;
@@ -232,7 +232,7 @@ impl Writer<'_> {
     }
 }
 
-/// What a simple kernel uses.
+/// The parameters and variables of a simple kernel.
 struct Simple {
     inputs: Vec<(Store, ParamId)>,
     output: Option<(Store, ParamId, Access)>,

@@ -33,7 +33,7 @@ pub enum Target {
     },
 }
 
-/// What may be in programs.
+/// The steps, memories and devices that programs may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Menu {
     /// For which runtimes.
@@ -72,7 +72,7 @@ pub fn program(seed: u64, menu: Menu) -> Program {
     let mut buffers = buffers;
     policy::assign(&mut Rng::new(seed ^ policy::SEED), &config, &mut buffers);
     let fails = rng.chance(menu.failures);
-    // What is below a buffer over USM would keep the runtime.
+    // Memory below a buffer over USM would keep the runtime.
     let over = buffers.iter().any(|b| matches!(b.memory, Memory::Over(Some(_))));
     config.abrupt = !fails && !over && rng.chance(8);
     let count = if rng.chance(10) { rng.within(30, 60) } else { rng.within(4, 24) };
@@ -222,7 +222,7 @@ struct Maker {
     adopted: Vec<usize>,
     /// The buffers of each thread's scopes, innermost last.
     entered: Vec<Vec<usize>>,
-    /// Those of scopes that are over, and those that are used all the same.
+    /// The buffers of scopes that are over, and those that are used all the same.
     left: Vec<usize>,
     stale: Vec<usize>,
     steps: Vec<Step>,
@@ -337,7 +337,7 @@ impl Maker {
         let buffer = self.own(thread, None)?;
         let ordinary = match self.buffers[buffer].memory {
             Memory::Own => true,
-            // What becomes of the memory below is not the buffer's.
+            // The memory below is not the buffer's to release.
             Memory::Over(_) => self.config.budget.is_none(),
             Memory::Usm(..) => self.adopted.contains(&buffer),
             Memory::Lent | Memory::Borrowed => false,

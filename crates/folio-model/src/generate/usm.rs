@@ -40,7 +40,7 @@ pub(super) fn memory(
     if rng.chance(25) {
         let device = device(rng);
         let usm = rng.chance(70).then(|| (device, kind(rng, device)));
-        // What fills the memory could fail, and nobody would know whose failure that is.
+        // A fill of the memory could fail, and nothing would tell whose failure that is.
         let initialised = rng.chance(60) && !(steady && usm.is_some());
         all.push(spec(rng, Memory::Over(usm), initialised, thread));
     }
@@ -66,7 +66,7 @@ fn spec(rng: &mut Rng, memory: Memory, initialised: bool, thread: usize) -> Buff
 }
 
 impl Maker {
-    /// What raw commands of a thread may be about.
+    /// The memory that raw commands of a thread may use.
     fn raw_memory(&self, thread: usize) -> Vec<usize> {
         let raw = |b: &usize| {
             let spec = &self.buffers[*b];
@@ -118,7 +118,7 @@ impl Maker {
     /// USM that is used by its address is the host's, too, or all of one device.
     fn reaches(&self, action: &Action) -> bool {
         let Action::RawRun { on_host, .. } = action else { return true };
-        // What finds memory by its address is a closure.
+        // A kernel that finds memory by its address is a closure.
         if !*on_host && self.config.runs_no_closures() {
             return false;
         }
@@ -250,7 +250,7 @@ impl Maker {
         Some(What::Enter { buffer: self.rng.pick(&fresh) })
     }
 
-    /// What scopes there are after a step.
+    /// Enters or leaves the scope of a step.
     pub(super) fn scoped(&mut self, thread: usize, what: &What) {
         match what {
             What::Enter { buffer } => self.entered[thread].push(*buffer),

@@ -1,4 +1,4 @@
-//! What holds of every kernel.
+//! Rules that hold of every kernel.
 
 use super::{Case, generate};
 use crate::interp::{Arg, BLOCK, Device, Order, Ran, Stop, run_like};
@@ -54,7 +54,7 @@ fn go(kernel: &Kernel, launch: &Launch, args: &[Arg], order: Order) -> Outcome {
     run_like(kernel, launch, &mut args, order, DEVICE, BUDGET).map(|ran| (ran, args))
 }
 
-/// What analyses prove is so.
+/// The run agrees with the proofs of analyses.
 fn analyses(case: &Case, ran: &Ran) -> Result<(), String> {
     let LaunchUse { params, arrays_proved } = of_launch(&case.kernel, &case.launch);
     let summary = Summary::of(&case.kernel);

@@ -25,7 +25,7 @@ pub struct Case {
     pub args: Vec<Arg>,
 }
 
-/// What a parameter is for the generator.
+/// A view parameter, for the generator.
 #[derive(Clone, Copy)]
 pub(crate) struct View {
     pub param: ParamId,

@@ -48,7 +48,7 @@ impl Budget {
     }
 }
 
-/// What a call needs, and what others have meanwhile.
+/// The memory that a call needs, and that others have meanwhile.
 #[derive(Default, Debug)]
 struct Need {
     /// Buffers that it needs memory for, and how much.
@@ -57,7 +57,7 @@ struct Need {
     again: Vec<(usize, u64)>,
     /// Memory that does not go for others.
     surely: u64,
-    /// What may be there, and may be in the way.
+    /// Bytes that may be there, and may be in the way.
     maybe: u64,
 }
 
@@ -140,7 +140,7 @@ impl Oracle<'_> {
         let pages = &self.storages[at].pages;
         let held = self.guards.iter().any(|guard| guard.buffer == at);
         match pages.only_on(domain) {
-            // It may have gone before.
+            // The copy may have gone before.
             _ if held || pages.doubted() || self.leeway != Leeway::None => Goes::Maybe,
             true if !dirty => Goes::Never,
             _ => Goes::Surely,
@@ -162,7 +162,7 @@ impl Oracle<'_> {
             _ => None,
         };
         let bytes = bytes(self.program, at);
-        // What is below a buffer over USM stays.
+        // Memory below a buffer over USM stays.
         let goes = |b: &&mut Budget| b.there[at] && below != Some(b.domain);
         if let Some(budget) = self.budget.as_mut().filter(goes) {
             budget.there[at] = false;

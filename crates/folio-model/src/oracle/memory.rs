@@ -2,7 +2,7 @@
 //!
 //! Bytes are *exact*, or *loose* (a discard did not write them: zero or any earlier value of them),
 //! or *wild* (computed from loose ones, or raw memory left by a failed command: nothing is known).
-//! What a failed command was to write is loose: it may have written some of it, on the right data,
+//! The outputs of a failed command are loose: it may have written some of it, on the right data,
 //! and nothing else. That tells values from memory in which nothing was, and from what was computed
 //! of it.
 
@@ -14,7 +14,7 @@ use crate::residency::Residency;
 use folio_core::UsmKind;
 use folio_core::geom::{Box3, Dims, linear};
 
-/// What is known of a byte.
+/// The knowledge of a byte.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Known {
     Exact,
@@ -143,7 +143,7 @@ impl Storage {
         }
     }
 
-    /// So are all pages that hold one of these elements.
+    /// The pages that hold one of these elements become loose, too.
     pub(super) fn loosen_pages(&mut self, elements: &Box3) {
         let (grid, size) = (place::grid(&self.spec), self.spec.ty.size());
         for element in grid.elements_of(&grid.pages_of(elements)).cells() {

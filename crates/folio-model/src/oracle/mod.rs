@@ -33,13 +33,13 @@ struct Oracle<'a> {
     ends: HashMap<u32, Outcome>,
     /// Roots of each queue: those that must be told, and those that may be.
     roots: Vec<[HashSet<String>; 2]>,
-    /// What each queue's wait has returned.
+    /// The failures that each queue's wait has returned.
     told: Vec<Vec<String>>,
     /// Commands that have failed by themselves.
     own: Vec<String>,
     /// Buffers that were written by their address: what was zeroed beside that may fail unmet.
     assumed: Vec<usize>,
-    /// What was moved of each buffer in all.
+    /// The transfers of each buffer in all.
     totals: Vec<Tally>,
     budget: Option<Budget>,
     /// Bytes that commands copied up, down and between devices, which are no transfers.
@@ -49,13 +49,13 @@ struct Oracle<'a> {
 
 type Verdict = Result<(), String>;
 
-/// What else than the program may make something fail.
+/// The reasons for failures that the program does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Leeway {
     /// Nothing.
     None,
-    /// One call of a backend failed. Something of the command for which it was made fails; what
-    /// does not depend on that is as right as ever.
+    /// A call of a backend failed. Something of the command for which it was made fails; data that
+    /// do not depend on that are as right as ever.
     Fault,
     /// A device was lost: much may fail, and what does not is right.
     Loss,
@@ -225,7 +225,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// What speaks against a command.
+    /// The reason to refuse a command.
     fn refusal(&self, action: &Action, place: usize, nothing: bool) -> Option<Outcome> {
         let accesses: Vec<Access> = action.accesses().into_iter().map(|(a, _)| a).collect();
         for (at, a) in accesses.iter().enumerate() {
@@ -299,7 +299,7 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    /// What failures the accesses meet: those that they must take (added), those that they may.
+    /// The failures that the accesses meet: those that they must take (added), those that they may.
     fn meet(&self, accesses: &[Access], place: usize, must: &mut Vec<String>) -> Vec<String> {
         let mut may = Vec::new();
         for access in accesses {
@@ -338,7 +338,7 @@ impl<'a> Oracle<'a> {
         for (buffer, moved) in &seen.moved {
             let tally = tallies.get(buffer).copied().unwrap_or_default();
             let right = tally.fits(moved);
-            // What other threads have moved meanwhile is among it; the sum is right.
+            // Transfers by other threads meanwhile are among them; the sum is right.
             let alone = !self.program.buffers[*buffer].shared || self.program.threads() == 1;
             let links = self.program.config.links;
             if alone && !right && !tally.uncertain && !links && self.leeway != Leeway::Loss {
@@ -404,7 +404,7 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// What pages and bytes are after a command.
+    /// Marks pages and bytes as a command leaves them.
     fn mark(&mut self, accesses: &[Access], place: usize, failed: Option<&str>) {
         for access in accesses.iter().filter(|a| a.mode != Mode::Read) {
             let (elements, discards) = self.resolve(access);

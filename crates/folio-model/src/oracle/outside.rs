@@ -1,5 +1,5 @@
-//! What is done to a buffer past its commands, when nothing is under way: memory given back, and
-//! memory written by its address.
+//! Changes of a buffer past its commands, when nothing is under way: memory given back, and memory
+//! written by its address.
 
 use super::{Guard, Leeway, Oracle, Verdict};
 use crate::compute;

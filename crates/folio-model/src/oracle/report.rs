@@ -24,7 +24,7 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// What a command copies between memories.
+    /// Counts the bytes that a command copies between memories.
     pub(super) fn carry(&mut self, action: &Action, place: usize) {
         let (from, to) = match action {
             Action::Upload { to } => (0, to),
@@ -63,7 +63,7 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// What was moved of each buffer, whoever had it moved.
+    /// The transfers of each buffer, whichever command caused them.
     pub(super) fn totals(&self, record: &Record) -> Verdict {
         for (at, moved) in record.moved.iter().enumerate() {
             let (Some(moved), total) = (moved, &self.totals[at]) else { continue };
@@ -113,7 +113,7 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// What the runtime says that it moved is what simulated devices did.
+    /// The runtime's transfers are those of simulated devices.
     pub(super) fn sums(&self, record: &Record) -> Verdict {
         let (Some((runtime, sim)), Some(spec)) = (&record.sums, &self.program.config.sim) else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! What commands that ran have written.
+//! The outputs of commands that ran.
 
 use super::Oracle;
 use crate::compute;
@@ -10,7 +10,7 @@ use folio_core::geom::{Box3, Dims, linear};
 pub(super) type Put = (View, Dims, Option<u64>);
 
 impl Oracle<'_> {
-    /// What a command writes, or would have written: views, cells, values if known.
+    /// The outputs of a command, or those that it would have had: views, cells, values if known.
     pub(super) fn compute(
         &self,
         seen: &Seen,

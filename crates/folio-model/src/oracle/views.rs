@@ -1,4 +1,4 @@
-//! What views give back.
+//! The memory that views give back.
 
 use super::{Leeway, Oracle, Verdict};
 use crate::program::{Access, Mode};
@@ -29,7 +29,7 @@ impl Oracle<'_> {
             }
             return self.host(&whole, Mode::Read, None, seen).map(|_| ());
         }
-        // It fails with what should have been written.
+        // The read fails with the failure of a command that should have written.
         let mut must = Vec::new();
         let may = self.meet(&[Access { view: whole, mode: Mode::Read }], 0, &mut must);
         let right = match &seen.call {
@@ -49,14 +49,14 @@ impl Oracle<'_> {
             self.own.push(label.clone());
         }
         if self.leeway != Leeway::None && seen.call != Outcome::Fine {
-            // What a device has failed to write holds anything.
+            // Memory that a device has failed to write holds anything.
             return Ok(());
         }
         // Anything that was there once.
         self.storages[buffer].compare(&whole, &seen.data, true)
     }
 
-    /// What views give back at the end.
+    /// The results of views at the end.
     pub(super) fn backs(&mut self, record: &Record) -> Verdict {
         for (at, back) in record.backs.iter().enumerate() {
             let Some((call, data)) = back else { continue };

@@ -33,8 +33,7 @@ impl Runner<'_> {
 
     /// Reads everything, waits for everything, drops everything, and looks for what is left.
     pub(super) fn finish(self, all: &mut Vec<Doing>, record: &mut Record) {
-        // The buffers before anything else is waited for.
-        // What was borrowed is back with its owner.
+        // The buffers before anything else is waited for. Borrowed memory is back with its owner.
         for (spec, buffer) in self.program.buffers.iter().zip(&self.buffers) {
             if spec.memory == Memory::Borrowed {
                 lock(buffer).take();
@@ -106,8 +105,8 @@ impl Runner<'_> {
         await_reports(&told, wrap, record);
     }
 
-    /// Drops everything at once. What was submitted runs to its end all the same: a last command
-    /// comes after all others, and what it has captured goes when it has run, or never will.
+    /// Drops everything at once. Submitted commands run to their ends all the same: a last command
+    /// comes after all others, and its captured values go when it has run, or never will.
     pub(super) fn abandon(self, all: Vec<Doing>, record: &mut Record) {
         let by_address = |d: &&Doing| self.uses_usm_by_address(d.seen.id);
         // Each of them, whether or not another has failed.

@@ -28,7 +28,7 @@ pub enum Outcome {
     Aliasing,
     /// A host guard holds the data.
     Held,
-    /// It is USM of another place.
+    /// USM of another place.
     NotAccessible,
     /// Memory is in use.
     InUse,
@@ -40,7 +40,7 @@ pub enum Outcome {
     Refused {
         /// Which device did.
         device: String,
-        /// What was being done.
+        /// The call that failed.
         doing: String,
         /// The kind of failure, in words.
         kind: String,
@@ -106,7 +106,7 @@ fn idle(rt: &Runtime) -> Option<Vec<u64>> {
     }
 }
 
-/// What was seen of a step.
+/// The record of a step.
 #[derive(Clone, Debug)]
 pub struct Seen {
     /// The step.
@@ -117,11 +117,11 @@ pub struct Seen {
     pub end: Outcome,
     /// On which device of the queue it ran.
     pub device: usize,
-    /// What the host read, element by element.
+    /// The elements that the host read.
     pub data: Vec<u64>,
     /// The digest of what a host task read.
     pub digest: u64,
-    /// What was moved for each buffer that it names.
+    /// The transfers of each buffer that it names.
     pub moved: Vec<(usize, Moves)>,
 }
 
@@ -131,30 +131,30 @@ impl Seen {
         Seen { id, call, end, device: 0, data: Vec::new(), digest: 0, moved: Vec::new() }
     }
 
-    /// What was seen after all steps.
+    /// The record after all steps.
     pub fn at_the_end(call: Outcome, data: Vec<u64>) -> Seen {
         Seen { call, data, ..Seen::new(u32::MAX) }
     }
 }
 
-/// What was seen of a program.
+/// The record of a program.
 #[derive(Clone, Debug, Default)]
 pub struct Record {
     /// How the buffers were made.
     pub made: Vec<Outcome>,
     /// Its steps, in the order of the program; without those that had no effect.
     pub steps: Vec<Seen>,
-    /// What views gave back at the end.
+    /// The memory that views gave back at the end.
     pub backs: Vec<Option<(Outcome, Vec<u64>)>>,
     /// The buffers at the end.
     pub finals: Vec<Option<(Outcome, Vec<u64>)>>,
-    /// What was moved of the buffers, all in all.
+    /// The transfers of the buffers, all in all.
     pub moved: Vec<Option<Moves>>,
-    /// What each queue's `wait` returned until it returned nothing.
+    /// The failures that each queue's `wait` returned until it returned nothing.
     pub queues: Vec<Vec<(u64, String)>>,
-    /// What the handler was told.
+    /// The failures that the handler was told.
     pub told: Vec<Told>,
-    /// What is wrong whatever the oracle says.
+    /// Errors, whatever the oracle says.
     pub wrong: Vec<String>,
     /// Transfers of the runtime, and what simulated devices did.
     pub sums: Option<(Counters, folio_sim::Counters)>,
@@ -173,7 +173,7 @@ impl Doing {
     }
 }
 
-/// What was moved between two looks.
+/// The transfers between two looks.
 fn between(before: Moves, after: Moves) -> Moves {
     let mut moved = Moves::default();
     moved.operations = after.operations - before.operations;
@@ -194,7 +194,7 @@ struct Runner<'p> {
     coming: Mutex<Vec<(u32, usize)>>,
 }
 
-/// What a thread knows of its own steps.
+/// A thread's knowledge of its own steps.
 struct Mine {
     held: Vec<Box<dyn Any>>,
     order: Order,
@@ -289,7 +289,7 @@ impl Runner<'_> {
 
     fn step(&self, step: &Step, mine: &mut Mine) -> Option<Doing> {
         let named = match &step.what {
-            // It may be gone.
+            // The buffer may be gone.
             What::Drop { .. } => Vec::new(),
             what => what.buffers(),
         };
@@ -415,7 +415,7 @@ impl Runner<'_> {
             What::Enter { .. } | What::Leave { .. } => return None,
             What::Release { buffer, device } => {
                 let device = self.world.rt.devices().get(*device)?.clone();
-                // What is in use would depend on time.
+                // The release of memory in use would depend on time.
                 idle(&self.world.rt)?;
                 doing.seen.call = Outcome::of(&self.buffer(*buffer)?.release(&device)?);
             }

@@ -5,7 +5,7 @@ use crate::handle::{self, Elem, Handle};
 use crate::program::{Step, Ty, What};
 use folio_core::Moves;
 
-/// What is left of a thread's steps.
+/// The rest of a thread's steps.
 pub(super) type Rest<'r, 'p> = &'r mut dyn Iterator<Item = &'p Step>;
 
 impl Runner<'_> {
@@ -62,7 +62,7 @@ impl Runner<'_> {
         });
         let contents = data.iter().copied().map(T::wide).collect();
         if early {
-            // It is written later: that is the bug.
+            // The memory is written later: that is the bug.
             std::mem::forget(data);
             self.world.thaw();
         }

@@ -3,7 +3,7 @@
 use super::{Doing, Outcome, Record, Runner, Seen, lock};
 use crate::handle::Kept;
 
-/// What came back of a view; `None` if it was never made.
+/// The memory that came back of a view; `None` if it was never made.
 pub(super) fn take(kept: &Kept, buffer: usize) -> Option<(Outcome, Vec<u64>)> {
     let mut back = lock(&kept.backs).remove(&buffer)?;
     Some(match back.take() {

@@ -93,7 +93,7 @@ impl Writer {
         found
     }
 
-    /// What of this type can be assigned to.
+    /// The places of this type that can be assigned to.
     pub fn targets(&self) -> Vec<(String, Ty)> {
         let mut found = vec![];
         for var in self.visible().filter(|var| var.mutable) {
@@ -148,7 +148,7 @@ impl Writer {
                 format!("({a} {} {b})", self.rng.pick(&["&&", "||", "&", "|", "^", "==", "!="]))
             }
             4 => {
-                // What fails if it is computed where it does not decide.
+                // The second operand fails if it is computed where it does not decide.
                 let num = self.integer();
                 let (a, b) = (self.expr(&Ty::Num(num)), self.expr(&Ty::Num(num)));
                 let (first, second) = (self.name("a"), self.name("a"));

@@ -4,7 +4,7 @@ use super::types::{Num, Ty};
 use super::writer::{Function, Var, Writer, Zone};
 
 impl Writer {
-    /// What the kernel needs: structs, functions, methods, operators.
+    /// The structs, functions, methods and operators that the kernel needs.
     pub fn preamble(&mut self) {
         let generic = std::mem::replace(&mut self.generic, false);
         for ty in self.structs.clone() {
@@ -44,7 +44,7 @@ impl Writer {
         let name = self.name(if of.is_some() { "method" } else { "function" });
         let result = self.any_type();
         let mut params: Vec<_> = (0..self.rng.within(1, 2)).map(|_| self.any_type()).collect();
-        // What `T` is, a call has to say by what it passes.
+        // A call has to tell `T` by the types of its arguments.
         let generic = self.generic;
         let is_any = |ty: &Ty| matches!(ty, Ty::Any(_));
         if generic && is_any(&result) && !params.iter().any(is_any) {

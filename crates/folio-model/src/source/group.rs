@@ -23,7 +23,7 @@ impl Writer {
         }
     }
 
-    /// What items keep from phase to phase.
+    /// A value that items keep from phase to phase.
     fn kept(&mut self) {
         let (name, ty) = (self.name("kept"), self.any_type());
         let value = self.expr(&ty);
@@ -146,7 +146,7 @@ impl Writer {
         self.line("});");
     }
 
-    /// What follows `|i|` in a call.
+    /// The closure's body, behind `|i|`.
     fn given(&mut self, ty: &Ty) -> String {
         self.closure(Zone::Gives, |writer| {
             let value = writer.expr(ty);

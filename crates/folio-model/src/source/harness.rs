@@ -1,6 +1,6 @@
-//! What a program of random kernels calls: each kernel is interpreted from its IR, computed on the
-//! CPU with every instruction set, and launched on a simulated device; all of that has to be the
-//! same.
+//! The harness of a program of random kernels: each kernel is interpreted from its IR, computed on
+//! the CPU with every instruction set, and launched on a simulated device; all of that has to be
+//! the same.
 
 use super::{Case, generate};
 use crate::interp::{self, Arg, Failure, Interpreter, MOST_FAILURES, Order, Stop, run_like, same};
@@ -19,7 +19,7 @@ use std::sync::Arc;
 const BUDGET: u64 = 20_000_000;
 /// The variable that plants a bug: guards of the interior are not looked at.
 pub const PLANTED: &str = "FOLIO_PLANTED_GUARDS";
-/// What is around the parts that kernels are given.
+/// Bytes around the parts that kernels use.
 const FRAME: u8 = 0xa5;
 
 /// Launches a case's kernel on a queue, with what is given.
@@ -171,7 +171,7 @@ impl Given {
     }
 }
 
-/// What buffers of every number of dimensions have.
+/// The common interface of buffers of every number of dimensions.
 pub trait Parts<T: DeviceType, const D: usize> {
     /// A part.
     fn part_at(&self, offset: [usize; D], extent: [usize; D]) -> Result<Slice<'_, T, D>>;
@@ -272,7 +272,7 @@ impl Harness {
         self.check(K::code(), seed, launch);
     }
 
-    /// What is not of a kernel's type, so that it is compiled once.
+    /// The part that does not depend on a kernel's type, so that it is compiled once.
     fn check(&self, code: &Built, seed: u64, launch: LaunchFn<'_>) {
         match self.compare(code, &generate(seed), launch) {
             Ok(hash) => println!("{seed}: {hash}"),
@@ -317,7 +317,7 @@ impl Harness {
         Ok(before.map_or("failed".to_owned(), |args| format!("{:016x}", hash(ir, &args))))
     }
 
-    /// What the launch left, or its violation; an error is what should not have been.
+    /// The memory after the launch, or its violation; an error if the launch went wrong.
     fn launched(
         &self,
         rt: &Runtime,

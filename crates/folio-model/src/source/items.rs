@@ -216,7 +216,7 @@ impl Writer {
                 let at = self.index(&format!("{name}.len()"), param.extent[0]);
                 let value = self.expr(element);
                 match element {
-                    // What was there depends on who came first; that it is a number does not.
+                    // The old value depends on the order of items; that it is a number does not.
                     Ty::Num(num) if !num.is_float() && self.rng.chance(40) => {
                         let (var, cond) = (self.name("v"), self.condition());
                         let (and, is) = self.rng.pick(&[("&&", "<="), ("||", ">")]);

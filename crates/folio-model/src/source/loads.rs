@@ -1,4 +1,4 @@
-//! What random kernels read of parameters, and at which indices.
+//! The reads of parameters by random kernels, and their indices.
 
 use super::types::{Ty, USIZE};
 use super::writer::{Writer, Zone};

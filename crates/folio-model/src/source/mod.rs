@@ -20,12 +20,12 @@ use writer::Writer;
 /// A kernel's text, and what it is launched with.
 #[derive(Clone, Debug)]
 pub struct Case {
-    /// What it was made from.
+    /// The seed that it was made from.
     pub seed: u64,
     /// The functions and structs that it needs, the kernel `k`, and `launch`, which launches it.
     pub text: String,
-    /// What `k` and `launch` are of, one after the other: nothing, or what stands for their type
-    /// and number.
+    /// The type arguments of `k` and `launch`, one instance after the other: nothing, or a type and
+    /// a number.
     pub instances: Vec<String>,
     /// Its functions' results are within limits, and not exact: other devices compute others.
     pub inexact: bool,
@@ -35,13 +35,13 @@ pub struct Case {
     pub range: Vec<usize>,
     /// Items of a group, of a kernel of groups.
     pub group: Option<Vec<usize>>,
-    /// What is passed.
+    /// The arguments.
     pub args: Vec<Arg>,
-    /// Those of `args` that are parts of something larger.
+    /// The arguments that are parts of something larger.
     pub framed: Vec<bool>,
 }
 
-/// What a parameter is.
+/// The kinds of parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Scalar,

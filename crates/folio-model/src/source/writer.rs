@@ -1,4 +1,4 @@
-//! What is being written: the text so far, and what is visible at this point of it.
+//! The writer of a kernel: the text so far, and the variables that are visible at this point of it.
 
 use super::types::{F32, I32, INTEGERS, Num, TWINS, Ty, U32, USIZE};
 use super::{Kind, Param};
@@ -25,7 +25,7 @@ pub(super) struct Var {
     pub name: String,
     pub ty: Ty,
     pub mutable: bool,
-    /// It is read only in the code of items.
+    /// The variable is read only in the code of items.
     pub kept: bool,
     /// A position, or what is made of such.
     pub place: bool,
@@ -54,7 +54,7 @@ pub(super) struct Writer {
     pub adds: Vec<Ty>,
     pub nums: Vec<Num>,
     pub structs: Vec<Ty>,
-    /// The types that a generic kernel's `T` stands for. It has a number `N`, too.
+    /// The types that a generic kernel's `T` stands for. The kernel has a number `N`, too.
     pub twins: Option<[Num; 2]>,
     /// There is a `T` here.
     pub generic: bool,
@@ -63,7 +63,7 @@ pub(super) struct Writer {
     pub zone: Zone,
     /// Local arrays that the phase writes; it reads the others.
     pub written: Vec<String>,
-    /// What has to be written has been.
+    /// All outputs have been written.
     pub complete: bool,
     /// There is only what loops that run for strips of items can have around and in them.
     pub fit: bool,
@@ -164,7 +164,7 @@ impl Writer {
         }
     }
 
-    /// What `T` is here, sometimes.
+    /// The type `T`, sometimes.
     fn parameter(&mut self) -> Option<Ty> {
         let [first, _] = self.twins.filter(|_| self.generic && self.rng.chance(30))?;
         Some(Ty::Any(first))
@@ -216,7 +216,7 @@ impl Writer {
         matches!(self.zone, Zone::Items | Zone::Gives)
     }
 
-    /// What is declared between does not leave.
+    /// Declarations between do not leave.
     pub fn scope<R>(&mut self, fill: impl FnOnce(&mut Writer) -> R) -> R {
         let vars = self.vars.len();
         self.nested += 1;
@@ -226,7 +226,7 @@ impl Writer {
         result
     }
 
-    /// What is not run by all items, or not as a loop for strips of them is.
+    /// Code that not all items run, or not as a loop for strips of them is run.
     pub fn apart<R>(&mut self, fill: impl FnOnce(&mut Writer) -> R) -> R {
         let spine = std::mem::replace(&mut self.spine, false);
         let result = fill(self);
@@ -316,7 +316,7 @@ impl Writer {
         self.params.push(Param { name: name.to_owned(), kind, element, extent });
     }
 
-    /// Those parameters that are of this kind.
+    /// The parameters of this kind.
     pub fn params_of(&self, fits: impl Fn(&Param) -> bool) -> Vec<Param> {
         let hidden = |param: &&Param| self.vars.iter().any(|var| var.name == param.name);
         let seen = self.params.iter().filter(|param| param.kind == Kind::Scalar || !hidden(param));
@@ -343,7 +343,7 @@ impl Writer {
         if self.generic { "<T: Number + DeviceType, const N: usize>" } else { "" }
     }
 
-    /// What stands for them.
+    /// The type arguments of the instances.
     pub fn instances(&self) -> Vec<String> {
         let of = |(num, n): (Num, usize)| format!("<{}, {n}>", num.name);
         self.twins.map_or(vec![String::new()], |[a, b]| [(a, 1), (b, 4)].map(of).to_vec())

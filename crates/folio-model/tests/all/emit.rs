@@ -120,8 +120,8 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<bool, String> {
     Ok(shared)
 }
 
-/// What atomic operations leave depends on the order of items: there are several kinds, or
-/// something is done with what was there before.
+/// The results of atomic operations depend on the order of items: there are several kinds, or
+/// something is done with the old value.
 fn shows_order(kernel: &Kernel) -> bool {
     let (mut kinds, mut before, mut used) = (vec![], HashSet::new(), HashSet::new());
     walk(&kernel.body, &mut |stmt| {

@@ -24,7 +24,7 @@ fn suite_fusion() {
     assert!(done >= least, "{done} graphs, at least {least} asked");
 }
 
-/// What the suite's graphs are: fused in every way, and refused for every reason.
+/// The suite's graphs are fused in every way, and refused for every reason.
 #[test]
 fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
     let mut seen: BTreeMap<&str, u32> = BTreeMap::new();
@@ -205,7 +205,7 @@ fn equal_graphs_give_equal_code() {
     }
 }
 
-/// What OpenCL computes with fused kernels is what the interpreter does.
+/// OpenCL computes the same as the interpreter with fused kernels.
 #[test]
 fn opencl_runs_fused_kernels() {
     let device = match OpenCl::first() {

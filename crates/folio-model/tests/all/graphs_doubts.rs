@@ -1,4 +1,4 @@
-//! What may not be readable when one thing has gone wrong in a random program of graphs.
+//! The memory that may not be readable when one thing has gone wrong in a random program of graphs.
 
 use crate::graphs_chosen::Choice;
 use crate::graphs_faults::Verdict;
@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a step uses of a buffer; it may write all of that without looking at it.
+/// A step's use of a buffer; it may write all of that without looking at it.
 pub(crate) struct Use {
     pub(crate) buffer: usize,
     pub(crate) of: Range<usize>,
@@ -57,7 +57,7 @@ pub(crate) fn page_len(buffer: usize) -> usize {
     if buffer < FLAGS { PAGE } else { N }
 }
 
-/// What may not be readable.
+/// The pages that may not be readable.
 #[derive(Clone)]
 pub(crate) struct Doubts {
     /// By buffer and page.
@@ -105,9 +105,9 @@ impl Doubts {
 /// Which commands fail with one of them.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Joins {
-    /// Those that use what it was to write.
+    /// The commands that use its outputs.
     Commands,
-    /// Those that are connected with it by data.
+    /// The parts that are connected with it by data.
     Parts,
     All,
 }
@@ -125,12 +125,12 @@ pub(crate) struct Pending {
     /// Where in their block graphs within the graph begin, which fail with those before them.
     pub(crate) inner: Vec<usize>,
     pub(crate) event: Event,
-    /// One of them reaches outside.
+    /// A command of the launch reaches outside.
     pub(crate) must_fail: bool,
 }
 
 impl Doubts {
-    /// What may not be readable after these commands.
+    /// Notes the pages that may not be readable after these commands.
     pub(crate) fn spread(
         &mut self,
         one: &Pending,
@@ -143,7 +143,7 @@ impl Doubts {
             let own = (0..count).find(|at| failure.label() == name(one.base + at));
             match own {
                 Some(own) if *is_new => hit[own] = true,
-                // It is not known which.
+                // The page is not known.
                 None if *is_new => hit.fill(true),
                 _ => {}
             }

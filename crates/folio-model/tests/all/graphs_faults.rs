@@ -2,9 +2,9 @@
 //! later, or takes its device with it; a task fails or panics; a kernel reaches outside. That
 //! happens while a graph is made, in a run or a batch, after an exchange, or when the host reads.
 //!
-//! What runs leave is what the same commands leave in turn, or cannot be read. It can be read
-//! unless it follows from what failed (ERR-01 to ERR-04). A failure is one, told once, and named.
-//! When all has been overwritten, the same graph runs as ever. All memory comes back.
+//! Runs leave the same data as the same commands in turn, or data that cannot be read. Data can be
+//! read unless they follow from the failed command (ERR-01 to ERR-04). A failure is one, told once,
+//! and named. When all has been overwritten, the same graph runs as ever. All memory comes back.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::graphs;
@@ -28,7 +28,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::{Duration, Instant};
 
-/// What the handler was told.
+/// The failures that the handler was told of.
 type Told = Arc<Mutex<Vec<Arc<Failure>>>>;
 
 struct Case<'s> {
@@ -44,7 +44,7 @@ struct Case<'s> {
     roots: BTreeSet<u64>,
     /// A call has returned what a backend's call has.
     refused: bool,
-    /// What was submitted, and how that ended.
+    /// The submitted commands, and how each ended.
     history: Vec<String>,
     seen: &'s Seen,
 }
@@ -93,7 +93,7 @@ impl Case<'_> {
         true
     }
 
-    /// What is wrong, with all that led to it.
+    /// The error, with all that led to it.
     fn told(&self, why: String) -> String {
         let (plan, history) = (&self.plan, self.history.join("\n"));
         format!("{why}\n{plan:?}, {:?}\n{history}", self.fired())
@@ -107,7 +107,7 @@ impl Case<'_> {
         self.plan.loses() && self.fired().is_some()
     }
 
-    /// It is the failure that was planned, by its names.
+    /// Whether this is the failure that was planned, by its names.
     fn known(&mut self, failure: &Failure) -> Verdict {
         if self.loses() {
             self.roots.insert(failure.id());
@@ -219,7 +219,7 @@ impl Case<'_> {
 
     /// Waits for all that was submitted, and looks at how it ended.
     fn settle(&mut self) -> Verdict {
-        // What of the latest run has failed, by numbers in the block.
+        // The failed nodes of the latest run, by numbers in the block.
         let (mut latest, mut failed): (usize, BTreeSet<usize>) = (usize::MAX, BTreeSet::new());
         for one in std::mem::take(&mut self.pending) {
             if one.run != latest {
@@ -371,7 +371,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// What other threads of a program might do between two runs.
+    /// The commands that other threads of a program might submit between two runs.
     fn beside(&mut self, places: &Places, rng: &mut Rng, run: usize) -> Verdict {
         if rng.chance(25) {
             self.check(rng.below(BUFFERS))?;
@@ -442,7 +442,7 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// What was planned has occurred.
+    /// Whether the planned mishap has occurred.
     fn is_over(&self) -> bool {
         self.fired().is_some() || !self.roots.is_empty()
     }

@@ -1,4 +1,4 @@
-//! What goes wrong in a random program of graphs, and when.
+//! Mishaps in random programs of graphs, and their moments.
 
 use folio_layers::{Fault, Fired, Site};
 use folio_model::faulty::faults;
@@ -23,7 +23,7 @@ pub(crate) enum Mishap {
     Outside,
 }
 
-/// What goes wrong, and before which of such moments.
+/// A mishap, and before which of such moments it occurs.
 #[derive(Clone, Debug)]
 pub(crate) struct Plan {
     pub(crate) moment: Moment,
@@ -101,7 +101,7 @@ pub(crate) fn happened(fired: &Fired) -> &'static str {
     }
 }
 
-/// What is to occur in enough cases.
+/// The features that must occur in enough cases.
 pub(crate) const ALL: &[&str] = &[
     "runs that failed",
     "reads that failed",

@@ -1,4 +1,4 @@
-//! What commands of random programs of graphs do, by Folio and without it.
+//! The commands of random programs of graphs, by Folio and without it.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use crate::graphs_chosen::{Choice, by_pointer, chosen};
@@ -41,7 +41,7 @@ fn reaches(i: Item, at: usize, x: In<i64>, y: InOut<i64>) {
     y[i] = (y[i] + x[at]) % 1_000_003;
 }
 
-/// What a command does, on the elements from `at` on.
+/// The work of a command, on the elements from `at` on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum What {
     Turns(i64),
@@ -71,15 +71,15 @@ pub(crate) struct Step {
     pub(crate) term: i64,
     /// The command of the same block that it comes after, though no data are shared.
     pub(crate) after: Option<usize>,
-    /// It can be described again; others are exchanged.
+    /// The command can be described again; others are exchanged.
     pub(crate) updatable: bool,
-    /// It uses what the block makes, and stays as it is.
+    /// The command uses memory that the block makes, and stays as it is.
     pub(crate) fixed: bool,
     /// A barrier of its queue comes before it.
     pub(crate) barrier: bool,
 }
 
-/// What the tasks of a block have to do with each other.
+/// The tasks of a block, and their order.
 #[derive(Default)]
 pub(crate) struct Tasks {
     /// By their numbers, as they have run.

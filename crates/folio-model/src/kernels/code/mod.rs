@@ -10,7 +10,7 @@ use folio_kernel::{
     Value, VarId,
 };
 
-/// What is made so far.
+/// The code so far.
 pub(crate) struct Code {
     pub builder: Builder,
     pub rng: Rng,

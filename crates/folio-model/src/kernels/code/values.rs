@@ -296,7 +296,7 @@ impl Code {
             && self.zone != Zone::Uniform
             && self.rng.chance(40)
         {
-            // Those of which the result does not depend on the order.
+            // Operations whose results do not depend on the order.
             let op = self.rng.pick(&[Atomic::Add, Atomic::Min, Atomic::Max, Atomic::Xor]);
             let at = self.anywhere(view, 0);
             let value = self.of_type(view.element);

@@ -18,7 +18,7 @@ pub struct Machine {
     device: Arc<dyn Device>,
     lane: Arc<dyn Lane>,
     at: u32,
-    /// What the interpreter has to do as it does.
+    /// The interpreter's settings for this device.
     pub like: interp::Device,
     /// What the lane has, and whoever uses it.
     last: Mutex<Tick>,

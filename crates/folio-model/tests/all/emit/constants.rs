@@ -5,7 +5,7 @@ use super::{compare, launch_over};
 use folio_kernel::{Access, Binary, Builder, Compare, Kernel, Op, Owner, Scalar, Unary, Value};
 use folio_model::interp::{Arg, Order, float, run_like, same};
 
-/// What a machine computes is what the interpreter does.
+/// A machine computes the same as the interpreter.
 pub fn agree(machine: &Machine) {
     agree_in(machine, &|_| true);
 }

@@ -8,7 +8,7 @@ use folio_kernel::{Kernel, ParamKind, Violation};
 use folio_model::compilers::opencl::{Argument, Memory, OpenCl, Program};
 use folio_model::interp::Arg;
 
-/// What became of a launch.
+/// The result of a launch.
 pub struct Ran {
     pub text: String,
     pub violation: Option<Violation>,
@@ -76,7 +76,7 @@ impl Framed {
         }
     }
 
-    /// What the view holds now; an error if something around it has changed.
+    /// The view's contents after the launch; an error if something around it has changed.
     pub fn after(mut self, bytes: Vec<u8>) -> Result<Vec<u8>, String> {
         self.bytes = bytes;
         let mut inside = vec![];
@@ -91,7 +91,7 @@ impl Framed {
     }
 }
 
-/// What the device can do.
+/// The device's capabilities.
 pub fn capabilities(device: &OpenCl) -> Capabilities {
     let has = |name: &str| device.extensions.split(' ').any(|have| have == name);
     Capabilities {

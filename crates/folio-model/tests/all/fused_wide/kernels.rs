@@ -41,7 +41,7 @@ element! {
 /// In place of a dimension.
 pub struct Of<const D: usize>;
 
-/// What a number of dimensions has.
+/// Types and kernels of a number of dimensions.
 pub trait Ranked<T: Element, const D: usize> {
     /// The size of groups.
     const GROUP: [usize; D];
@@ -288,7 +288,7 @@ ranked!(one, 1, [16], beside_1, counts_1, tiles_1, mirrors_1);
 ranked!(two, 2, [4, 8], beside_2, counts_2, tiles_2, mirrors_2);
 ranked!(three, 3, [2, 4, 4], beside_3, counts_3, tiles_3, mirrors_3);
 
-/// What a kernel without IR is: it reverses all elements of its buffer.
+/// A kernel without IR: it reverses all elements of its buffer.
 pub enum Opaque {
     /// The device has none: a copy in its place.
     Copy,

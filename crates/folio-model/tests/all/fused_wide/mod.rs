@@ -111,10 +111,10 @@ pub struct Buffers<T: Element, const D: usize> {
     sum: Shared<T>,
 }
 
-/// What a device is given for what kernels do not say.
+/// The parts of a case that kernels do not tell.
 pub struct Env {
     opaque: Opaque,
-    /// What kernels assert to be below.
+    /// The limit below which kernels assert their values to be.
     most: i64,
 }
 
@@ -175,10 +175,10 @@ impl<const D: usize> Program<D> {
     }
 }
 
-/// What is left in a buffer: bits, or nothing that can be read.
+/// The contents of a buffer at the end: bits, or nothing that can be read.
 type Left = std::result::Result<Vec<u64>, String>;
 
-/// What a run has left, and the names of kernels whose violations it was told of.
+/// The contents at the end of a run, and the names of kernels whose violations it was told of.
 #[derive(Debug)]
 struct Outcome {
     left: Vec<Left>,
@@ -357,13 +357,13 @@ impl<const D: usize> Case<'_, D> {
         for ended in ended {
             outcome.add(ended)?;
         }
-        // What was told is not told again.
+        // A failure that was told is not told again.
         let _ = rt.wait();
         Ok((outcome, reports))
     }
 }
 
-/// What reverses on a device, and whether the CPU that it is compared with has to.
+/// The kernel that reverses on a device, and whether the CPU that it is compared with has to.
 fn opaque<T: Element>(device: &folio_core::DeviceRef) -> Result<Opaque> {
     if device.info().caps.closures {
         return Ok(Opaque::Closure);

@@ -17,16 +17,11 @@ const MOST: usize = 100;
 /// note says when one can.
 const HIGHER: &[(&str, usize)] = &[
     ("folio", 123),
-    ("folio-algorithms", 118),
     ("folio-bench-matrix", 140),
-    ("folio-cache", 175),
-    ("folio-cli", 144),
     ("folio-conformance", 101),
     ("folio-core", 145),
     ("folio-cpu", 120),
-    ("folio-device", 129),
     ("folio-driver", 123),
-    ("folio-interp", 112),
     ("folio-layers", 128),
     ("folio-opencl", 162),
     ("folio-sim", 120),

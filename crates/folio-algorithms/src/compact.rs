@@ -1,4 +1,4 @@
-//! What is to be kept, without gaps.
+//! Keeps chosen elements, without gaps.
 
 use crate::prelude::*;
 use crate::scan::inclusive_scan;

@@ -5,7 +5,7 @@ use crate::sort::{Direction, Keys};
 use folio::ir::device::{CastFrom, Int};
 use std::ops::{BitAnd, BitXor};
 
-/// What keys are sorted as: `u32` or `u64`.
+/// The integers as which keys are sorted: `u32` or `u64`.
 pub trait Bits: Number + Int + DeviceType + BitAnd<Output = Self> + BitXor<Output = Self> {
     /// All of the low `bits`.
     #[doc(hidden)]
@@ -111,8 +111,8 @@ pub trait Key: DeviceType + Sealed {
     ) -> Result<()>;
 }
 
-/// What keys differ in from unsigned integers in the wanted order: all bits where that is turned
-/// round.
+/// The bits in which keys differ from unsigned integers in the wanted order: all bits where that is
+/// turned round.
 fn turned<B: Bits>(direction: Direction, bits: u32) -> B {
     match direction {
         Direction::Ascending => B::ZERO,

@@ -27,11 +27,11 @@
 //! | exchange rows and columns | [`transpose`] |
 //! | draw random numbers | [`fill_uniform`], [`fill_normal`], and [`random`] in kernels |
 //!
-//! What holds for all of them:
+//! All of them have this in common:
 //!
 //! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths
 //!   may be any, also 0; lengths that do not fit each other are
-//!   [`Error::Mismatch`](folio::Error::Mismatch). What sorts and compacts takes fewer than 2^32
+//!   [`Error::Mismatch`](folio::Error::Mismatch). Sorting and compacting take fewer than 2^32
 //!   elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
 //! - **Dimensions**: reductions and random numbers take any, and go row after row. [`transpose`]
 //!   takes two. All else takes one: `x.flat()` and `x.flat_mut()` give the elements of a buffer of
@@ -46,8 +46,8 @@
 //!   Memory that they need in between are buffers, which are given back when the last command that
 //!   uses them has ended.
 
-// What the macros write names everything by way of `folio`. Of that crate, which has this one in
-// it, all that kernels need is in `folio-core`.
+// The macros' output names everything by way of `folio`. Of that crate, which has this one in it,
+// all that kernels need is in `folio-core`.
 extern crate folio_core as folio;
 
 mod compact;
@@ -106,7 +106,7 @@ fn of_32_bits<T>(what: &'static str, n: usize) -> folio::Result<()> {
     Err(folio::Error::TooLarge { what, label, extent: vec![n], element_bytes })
 }
 
-/// What the kernels here are written with.
+/// The names with which the kernels here are written.
 mod prelude {
     pub(crate) use folio::combine::*;
     pub(crate) use folio::ir::device::{Combine, Number, Shared as Value};

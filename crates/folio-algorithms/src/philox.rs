@@ -127,13 +127,14 @@ fn normal_doubles(i: Item, seed: u64, y: Out<f64>) {
     y[i] = normal_f64(a, b);
 }
 
-/// What can be drawn with all values alike: `u32`, `u64`, and `f32` and `f64` from 0 to below 1.
+/// Types that can be drawn with all values alike: `u32`, `u64`, and `f32` and `f64` from 0 to below
+/// 1.
 pub trait Uniform: DeviceType {
     #[doc(hidden)]
     fn fill(q: &Queue, seed: u64, y: &mut SliceMut<'_, Self>) -> Result<()>;
 }
 
-/// What can be drawn from the standard normal distribution: `f32`, `f64`.
+/// Types that can be drawn from the standard normal distribution: `f32`, `f64`.
 pub trait Normal: DeviceType {
     #[doc(hidden)]
     fn fill(q: &Queue, seed: u64, y: &mut SliceMut<'_, Self>) -> Result<()>;

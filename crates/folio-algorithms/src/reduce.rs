@@ -27,7 +27,7 @@ fn first_equal<T: Number>(i: Item, x: In<T>, wanted: In<T>, at: Reduce<u64, Min>
 /// element. Of no elements that is what changes nothing: 0, 1, the greatest, the least value.
 ///
 /// The order is that of a [`Reduce`] parameter, so that a sum of floats has the same bits on every
-/// device. What is to be computed from each element first is a kernel with such a parameter.
+/// device. A kernel with such a parameter can compute a value from each element first.
 ///
 /// ```
 /// use folio::prelude::*;

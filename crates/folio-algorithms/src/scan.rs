@@ -48,7 +48,7 @@ where
         return rt.buffer_from(&[O::IDENTITY]);
     }
     let full = n / GROUP;
-    // What is left over has nothing after it, so that its total does not count.
+    // The remaining elements have nothing after them, so that their total does not count.
     let mut own = private::<T>(&rt, n.div_ceil(GROUP))?;
     q.run(Items::from(full * GROUP).groups([GROUP]), totals::<T, O>(x, &mut own))?;
     let mut before = private(&rt, own.len())?;

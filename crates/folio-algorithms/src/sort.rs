@@ -1,5 +1,6 @@
 //! Sorting by radix: keys as unsigned integers in the same order, and for each digit, from the
-//! lowest on, a count, a scan of the counts, and a move of each key to its place. It is stable.
+//! lowest on, a count, a scan of the counts, and a move of each key to its place. The sort is
+//! stable.
 
 use crate::keys::{Bits, Key};
 use crate::prelude::*;
@@ -146,8 +147,8 @@ where
             q.run(chunks, count::<B, RADIX>(shift, chunk, &from.keys, shared))?;
             exclusive_scan(q, Add, &counts, &mut starts)?;
             // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were
-            // counted. So from each start on there is room for the keys of this chunk and digit,
-            // and for no others; each place is written once, and none is read.
+            // counted. From each start on there is therefore room for the keys of this chunk and
+            // digit, and for no others; each place is written once, and none is read.
             let placed = unsafe { Shares::new(&mut to.keys) };
             match (&from.order, &mut to.order) {
                 (Some(order), Some(placed_order)) => {

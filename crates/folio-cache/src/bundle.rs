@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Bound;
 use std::sync::Arc;
 
-/// What bundles of this layout begin with.
+/// The bytes with which a bundle begins.
 const MAGIC: [u8; 8] = *b"folio\0b\x01";
 
 /// Compiled programs that were recorded, for machines that lack the compiler. Clones share them.
@@ -70,7 +70,7 @@ impl Bundle {
         Ok(Bundle(Arc::new(all)))
     }
 
-    /// What goes into a file.
+    /// The bytes of a file.
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut bytes = MAGIC.to_vec();
         for (key, program) in &*self.0 {
@@ -108,7 +108,7 @@ impl Bundle {
 }
 
 impl Cache {
-    /// What is in the cache now: undamaged programs of our own, which who opened the cache trusts.
+    /// The undamaged programs of the cache: of our own, which who opened the cache trusts.
     pub fn bundle(&self) -> io::Result<Bundle> {
         let all = self.0.store.as_ref().map(|store| store.all()).transpose()?;
         Ok(Bundle(Arc::new(all.unwrap_or_default().into_iter().collect())))

@@ -3,7 +3,7 @@
 
 use folio_kernel::ContentHash;
 
-/// What entries of this layout begin with.
+/// The bytes with which an entry begins.
 const MAGIC: [u8; 8] = *b"folio\0\0\x02";
 const SUM: usize = size_of::<u128>();
 const LEN: usize = size_of::<u64>();

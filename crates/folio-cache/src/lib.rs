@@ -6,16 +6,16 @@
 //! * The directory is private to a user. Entries of other users are passed over, and so is
 //!   everything in a directory that others could write to, read, or exchange: a link in its place
 //!   is not followed.
-//! * Entries have a checksum. One that is damaged, or that the driver refuses, is made anew.
+//! * Entries have a checksum. A damaged entry, or an entry that the driver refuses, is made anew.
 //! * Entries are written beside their place and renamed, so any number of processes may use one
 //!   directory.
 //! * There is a limit: those that nobody has used for longest go first.
-//! * What a cache has can be packed into a [`Bundle`], for machines that lack the compiler.
+//! The programs of a cache can be packed into a [`Bundle`], for machines that lack the compiler.
 //!
 //! A cache never fails. Where nothing can be read or written, each program is compiled.
 //!
-//! Drivers run what a cache has. So who opens a directory, or stores a program, promises what is in
-//! it in `unsafe` code; all else is safe.
+//! Drivers run what a cache has. A caller that opens a directory, or stores a program, promises
+//! what is in it in `unsafe` code; all else is safe.
 //!
 //! ```
 //! use folio_cache::{Cache, Key};
@@ -64,7 +64,7 @@ struct Inner {
     made: AtomicU64,
 }
 
-/// What a cache has been asked for since it was made.
+/// The questions to a cache since it was made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Programs that were there.
@@ -78,7 +78,7 @@ pub struct Counts {
 pub struct Entry {
     /// For whom: a backend's name, or what else [`Key::new`] was given.
     pub kind: String,
-    /// What a person calls it: the kernel's name, or nothing.
+    /// The name for people: the kernel's name, or nothing.
     pub name: String,
     /// Folio's version.
     pub version: String,
@@ -88,8 +88,8 @@ pub struct Entry {
     pub used: SystemTime,
 }
 
-/// What a program is known by. Two keys are equal if they are of the same kind and have the same
-/// parts.
+/// The name of a program in the cache. Two keys are equal if they are of the same kind and have the
+/// same parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Key(Vec<u8>);
 
@@ -104,7 +104,7 @@ impl Key {
         Key(Vec::new()).with(env!("CARGO_PKG_VERSION")).with(kind).with(name)
     }
 
-    /// One thing more on which the program depends.
+    /// Adds a part on which the program depends.
     #[must_use]
     pub fn with(mut self, part: impl AsRef<[u8]>) -> Key {
         let part = part.as_ref();
@@ -120,8 +120,8 @@ impl Cache {
         Cache::default()
     }
 
-    /// In a directory, which is made when something is stored: programs are in `programs` there. It
-    /// has 256 MiB.
+    /// In a directory, which is made when something is stored: programs are in `programs` there.
+    /// The cache has 256 MiB.
     ///
     /// # Safety
     /// Only programs of this user that the user trusts as their own code write there: drivers run
@@ -145,8 +145,8 @@ impl Cache {
 
     /// Where the environment says: none with `FOLIO_CACHE=off`; in `FOLIO_CACHE_DIR`; or else among
     /// the user's caches (`XDG_CACHE_HOME`, `~/.cache`, `~/Library/Caches`, `%LOCALAPPDATA%`), if
-    /// that is somewhere. It is the user's, as are the libraries that the environment names: who
-    /// sets it says what the process runs.
+    /// that is somewhere. The directory is the user's, as are the libraries that the environment
+    /// names: who sets it says what the process runs.
     pub fn from_environment() -> Cache {
         let own = directory(|name| std::env::var_os(name));
         own.map_or_else(Cache::off, |own| Cache::in_directory(own, LIMIT))
@@ -156,8 +156,9 @@ impl Cache {
     /// with the bytes to store, if they are known. If `load` refuses, the entry is made anew.
     ///
     /// # Safety
-    /// What `make` gives to store is a program of the key: made of what the key names, by the
-    /// driver that it names. A backend hands to that driver what is stored, and the driver runs it.
+    /// The bytes that `make` gives to store are a program of the key: made of what the key names,
+    /// by the driver that it names. A backend hands to that driver what is stored, and the driver
+    /// runs it.
     pub unsafe fn get_or_make<T, E>(
         &self,
         key: &Key,
@@ -173,7 +174,7 @@ impl Cache {
         made.fetch_add(1, Ordering::Relaxed);
         let (program, bytes) = make()?;
         if let (Some(store), Some(bytes)) = (store, bytes) {
-            // What cannot be stored is compiled again.
+            // A program that cannot be stored is compiled again.
             let _ = store.put(&key.0, &bytes);
         }
         Ok(program)

@@ -27,7 +27,8 @@ impl Store {
         self.check().ok()?;
         let (file, bytes) = self.read(&self.directory.join(entry::name(key)))?;
         let program = entry::read(key, &bytes)?;
-        // It was used now. Without that it only goes earlier.
+        // The entry was used now. Without this time it is only dropped earlier. Without that it
+        // only goes earlier.
         let _ = file.set_modified(SystemTime::now());
         Some(program)
     }

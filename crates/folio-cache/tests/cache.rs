@@ -1,4 +1,4 @@
-//! What a cache promises, by way of the files that it leaves: CACHE-01.
+//! The promises of a cache, by way of the files that it leaves: CACHE-01.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_cache::{Bundle, Cache, Counts, Key};
@@ -64,7 +64,7 @@ fn get_or_make<T, E>(
     unsafe { cache.get_or_make(key, load, make) }
 }
 
-/// What "compiling" gives: any bytes, different for each source.
+/// The bytes that "compiling" gives: any, different for each source.
 fn compiled(source: &str) -> Vec<u8> {
     source.bytes().cycle().take(100).chain(*b"\0\xff").collect()
 }
@@ -282,7 +282,7 @@ fn the_oldest_go_where_there_are_too_many() {
     assert_eq!(folder.files().len(), 3);
     assert!(is_there(&folder.0, "a") && is_there(&folder.0, "c") && is_there(&folder.0, "d"));
     assert!(!is_there(&folder.0, "b"), "the one that was not used for longest");
-    // What is too large for all of it is not stored, and drives nothing out.
+    // A program that is too large for the whole cache is not stored, and drives nothing out.
     let small = with_limit(&folder.0, entry - 1);
     let before = folder.files().len();
     ask(&small, "e");
@@ -303,8 +303,8 @@ fn what_was_never_finished_goes() {
     assert!(!left.exists() && fresh.exists());
 }
 
-/// What a process of the test below does: asks for everything, again and again, in a cache that is
-/// too small, so that entries come and go all the time.
+/// The work of a process of the test below: asks for everything, again and again, in a cache that
+/// is too small, so that entries come and go all the time.
 fn work(directory: &Path) {
     let cache = with_limit(directory, 3_000);
     for turn in 0..400 {
@@ -338,7 +338,7 @@ fn processes_share_a_directory() {
     assert!(folder.files().iter().all(|file| file.extension().is_some_and(|end| end == "bin")));
 }
 
-/// What was recorded is found by the beginning of its key, and a bundle that is damaged anywhere,
+/// A recorded program is found by the beginning of its key, and a bundle that is damaged anywhere,
 /// or cut off, or of something else, is none.
 #[test]
 fn bundles_have_what_was_recorded() {
@@ -367,7 +367,7 @@ fn bundles_have_what_was_recorded() {
         let mut wrong = bytes.clone();
         wrong[at] ^= 0x11;
         assert!(read(&wrong).is_err(), "byte {at} is another one");
-        // What ends after a whole entry is a bundle of fewer.
+        // Bytes that end after a whole entry are a bundle of fewer.
         assert!(read(&bytes[..at]).is_ok_and(|less| less.len() < 3) || read(&bytes[..at]).is_err());
     }
     assert!(read(b"").is_err() && read(b"folio").is_err());

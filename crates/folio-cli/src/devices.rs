@@ -7,7 +7,7 @@ use folio::ir::words::bytes;
 use folio::{DeviceRef, Runtime};
 use serde_json::{Value, json};
 
-/// What a device can do beyond what all can, by name.
+/// A device's features beyond those that all devices have, by name.
 pub fn features(info: &DeviceInfo) -> Vec<&'static str> {
     let caps = &info.caps;
     let all = [
@@ -54,7 +54,7 @@ pub fn record(device: &DeviceRef) -> Value {
     })
 }
 
-/// What kernels can use, in words.
+/// The features that kernels can use, in words.
 fn limits(device: &DeviceRef) -> String {
     let limits = device.limits();
     let all = [("f64", limits.f64), ("f16", limits.f16), ("64-bit atomics", limits.atomics64)];

@@ -96,7 +96,7 @@ impl System {
     }
 }
 
-/// What to do, by the reason that a backend gives.
+/// The advice, by the reason that a backend gives.
 fn advice(reason: &str, system: System) -> String {
     let drivers = "a GPU's vendor has its OpenCL driver; for the processor";
     if reason.contains("no OpenCL loader") {
@@ -155,13 +155,13 @@ fn self_test(rt: &Runtime, device: &DeviceRef) -> Result<(), String> {
 fn tested(rt: &Runtime, device: &DeviceRef) -> Result<f64, String> {
     let (tell, told) = mpsc::channel();
     let (rt, device, start) = (rt.clone(), device.clone(), Instant::now());
-    // It may hang, and is left then.
+    // A self-test may hang, and is left then.
     std::thread::spawn(move || tell.send(self_test(&rt, &device)));
     let ended = told.recv_timeout(PATIENCE).unwrap_or_else(|_| Err("no answer".to_owned()));
     ended.map(|()| start.elapsed().as_secs_f64() * 1e3)
 }
 
-/// What is said of a backend.
+/// The report of a backend.
 fn backend(rt: &Runtime, name: &str, system: System) -> Value {
     let of = |text: &str| text.split(':').next() == Some(name);
     let devices: Vec<_> = rt.devices().into_iter().filter(|d| of(d.name())).collect();

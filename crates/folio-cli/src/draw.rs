@@ -21,7 +21,7 @@ pub fn run(file: &Path, out: &Path, dot: &OsStr) -> Result<(), Error> {
     let output = Output::beside(out)?;
     let mut command = Command::new(dot);
     command.arg(format!("-T{kind}")).arg("-o").arg(output.path()).arg(file);
-    // What it has to say of the file goes where this program's errors go.
+    // Messages of the program go where this program's errors go.
     let status = command.status().map_err(|error| match error.kind() {
         ErrorKind::NotFound => format!(
             "pictures need Graphviz, and there is no program {}: install the package `graphviz`",

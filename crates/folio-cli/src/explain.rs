@@ -46,7 +46,7 @@ fn is_operation(event: &Value) -> bool {
     event["ph"] == "X" && event["cat"] != "call"
 }
 
-/// What was done for the commands of one submission.
+/// The work for the commands of one submission.
 #[derive(Default)]
 struct Done {
     moves: Vec<Value>,
@@ -331,7 +331,8 @@ fn show(record: &Value) {
 mod tests {
     use super::*;
 
-    /// So many commands, each with a copy and an allocation, and after the one before it.
+    /// A trace of so many commands, each with a copy and an allocation, and after the one before
+    /// it.
     fn trace(commands: u64) -> Vec<Value> {
         let event = |ph: &str, name: String, ts: u64, args: Value| json!({"ph": ph, "cat": "", "name": name, "ts": ts, "dur": 1, "args": args});
         let of = |at: u64| {

@@ -106,7 +106,7 @@ enum CacheCommand {
     },
 }
 
-/// What went wrong, for a person to read.
+/// An error, for a person to read.
 type Error = Box<dyn std::error::Error>;
 
 fn main() -> ExitCode {

@@ -158,7 +158,7 @@ mod tests {
             assert!(refused.starts_with(&place.display().to_string()), "{refused}");
         }
         assert_eq!(folder.names(), before);
-        // What came to the place after the beginning stays, too.
+        // A file that came to the place after the beginning stays, too.
         let place = folder.0.join("late");
         let output = Output::beside(&place).unwrap();
         fs::create_dir(&place).unwrap();

@@ -1,5 +1,5 @@
-//! What is written to standard output and standard error. Names in it are of users, drivers and
-//! files, so no line has characters that a terminal obeys, but for the colours from here.
+//! Writes to standard output and standard error. Names in the text are of users, drivers and files,
+//! so no line has characters that a terminal obeys, but for the colours from here.
 
 use folio::ir::words::{Plain, acts};
 use serde_json::Value;
@@ -12,9 +12,9 @@ use std::sync::OnceLock;
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Tone {
     Plain,
-    /// What works.
+    /// Success.
     Good,
-    /// What has failed.
+    /// Failure.
     Bad,
 }
 

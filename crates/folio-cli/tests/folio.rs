@@ -84,7 +84,7 @@ fn links_are_measured() {
     }
 }
 
-/// What the doctor says of one backend.
+/// The doctor's report of one backend.
 fn backend(found: &Value, name: &str) -> Value {
     let all = found["backends"].as_array().unwrap();
     all.iter().find(|of| of["backend"] == name).unwrap().clone()
@@ -228,7 +228,7 @@ fn the_cache_is_listed_and_cleared() {
     assert_eq!(off.status.code(), Some(2));
 }
 
-/// It packs directories, and says what is wrong with its words.
+/// The command packs directories, and says what is wrong with its words.
 #[test]
 fn directories_are_packed() {
     let folder = Folder::new("pack");
@@ -283,8 +283,8 @@ fn a_program_that_traces_nothing_is_told() {
     assert!(!file.exists());
 }
 
-/// What is no plain file is refused before the program runs, and stays; so does an old trace until
-/// there is a new one.
+/// A place that is no plain file is refused before the program runs, and stays; so does an old
+/// trace until there is a new one.
 #[cfg(unix)]
 #[test]
 fn trace_to_what_is_no_plain_file_is_refused() {
@@ -292,7 +292,7 @@ fn trace_to_what_is_no_plain_file_is_refused() {
     let folder = Folder::new("places");
     let [pipe, old, ran] = ["pipe", "old.json", "ran"].map(|name| folder.0.join(name));
     assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    // One that reads, so that who opens the pipe to write does not wait.
+    // A reader, so that who opens the pipe to write does not wait.
     let _reader = fs::File::options().read(true).write(true).open(&pipe).unwrap();
     let touch = ["touch", ran.to_str().unwrap()];
     for place in [&pipe, &folder.0] {

@@ -297,7 +297,7 @@ fn halo_copies_of_a_stencil_are_beside_its_kernels() {
             (place(&args["from"]), place(&args["to"])) == (from, to)
                 && args["bytes"] == COLUMNS * size_of::<f32>()
         };
-        // What the first step needs comes from the host with all the rest.
+        // The first step's data come from the host with all the rest.
         assert!(copies.iter().filter(is_halo).count() >= STEPS - 1, "{from} to {to}: {copies:#?}");
     }
 }

@@ -1,7 +1,7 @@
-//! What kernels ask of items, groups and views. Each question is a function, and not a method: one
-//! that a trait of the user's adds under the same name would answer in the Rust form alone. For the
-//! same reason the traits are `unsafe`: an answer of a type of the user's would be another one than
-//! the ends say by which indices are proved.
+//! The questions that kernels ask items, groups and views. Each question is a function, and not a
+//! method: one that a trait of the user's adds under the same name would answer in the Rust form
+//! alone. For the same reason the traits are `unsafe`: an answer of a type of the user's would be
+//! another one than the ends say by which indices are proved.
 
 use super::{Array, Group, GroupItem, Item, Shared, View};
 

@@ -16,7 +16,7 @@ use std::sync::atomic::{
     note = "integers and floats of 32 or 64 bits are"
 )]
 pub unsafe trait Atom: Shared {
-    /// What is there.
+    /// Loads the value.
     ///
     /// # Safety
     /// Of this and the other functions: the element is live and aligned, and all who use it at the
@@ -54,8 +54,8 @@ pub unsafe trait AtomInt: Atom {
     unsafe fn compare_exchange(at: *mut Self, expected: Self, value: Self, alone: bool) -> Self;
 }
 
-/// What no other thread uses needs no atomic operations: puts there what `new` makes of what is
-/// there.
+/// Replaces an element by what `new` makes of it, without atomic operations: no other thread uses
+/// it.
 ///
 /// # Safety
 /// The element is live and aligned, and no other code uses it.
@@ -172,8 +172,8 @@ floats! { f32 AtomicU32, f64 AtomicU64 }
 /// Elements that are used atomically only, by an index of type `I`.
 ///
 /// # Safety
-/// What `element` gives is live and aligned, and all who use it at the time do so atomically. If
-/// they are used `alone`, no other thread does.
+/// The element that `element` gives is live and aligned, and all who use it at the time do so
+/// atomically. If they are used `alone`, no other thread does.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` has no atomic operations at an index of type `{I}`",
     label = "cannot be used atomically here",

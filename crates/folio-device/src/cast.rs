@@ -1,6 +1,6 @@
 //! `as` (semantics 4).
 
-/// What `as` can make of an `A`.
+/// Types that `as` can cast an `A` to.
 ///
 /// # Safety
 /// Both forms of a kernel compute the same: what the semantics define for the operation.
@@ -51,7 +51,7 @@ macro_rules! from_bool {
 }
 from_bool! { i8 u8 i16 u16 i32 u32 i64 u64 isize usize }
 
-/// What every number can be cast to.
+/// The casts that every number has.
 ///
 /// # Safety
 /// Both forms of a kernel compute the same: what the semantics define for the operation.

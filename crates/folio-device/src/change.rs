@@ -1,4 +1,4 @@
-//! What is read and then written at one index: one name for both, so that where that is not
+//! Places that are read and then written at one index: one name for both, so that where that is not
 //! possible rustc says so once.
 
 use super::local::{Array, Once, Writes};
@@ -7,10 +7,11 @@ use super::{
     Spot, View,
 };
 
-/// What can be changed at an index.
+/// Views and arrays whose elements can be changed at an index.
 ///
 /// # Safety
-/// It is what devices have there: it touches what the type's entry in the table allows.
+/// An implementation accesses what devices access: memory that the type's entry in the table
+/// allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be changed at an index of type `{I}`",
     label = "cannot be changed here",
@@ -59,7 +60,7 @@ changed! {
     [const N: usize] [T; N], i32;
 }
 
-// What is wrong with this is said where it is written.
+// Errors of the implementation are reported at the index.
 #[diagnostic::do_not_recommend]
 // SAFETY: it is what devices have at such an index, as `ViewParam` says.
 unsafe impl<T: Shared, const D: usize, I> Change<I> for View<'_, In<T, D>, T, D>

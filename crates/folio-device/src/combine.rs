@@ -1,5 +1,5 @@
-//! What reductions and scans combine with (semantics 8), and the tree that fixes their
-//! order; [`scan`](super::scan) has that of scans.
+//! The operations of reductions and scans (semantics 8), and the tree that fixes their order;
+//! [`scan`](super::scan) has that of scans.
 
 use super::ops::Arith;
 use super::shared::Shared;
@@ -8,8 +8,8 @@ use folio_kernel as ir;
 use folio_kernel::source::Entry;
 use std::marker::PhantomData;
 
-/// What combines two values of a reduction or scan: one of [`Add`], [`Mul`], [`Min`], [`Max`],
-/// [`And`], [`Or`], [`Xor`].
+/// An operation that combines two values of a reduction or scan: one of [`Add`], [`Mul`], [`Min`],
+/// [`Max`], [`And`], [`Or`], [`Xor`].
 ///
 /// # Safety
 /// [`Combine::combine`] computes what `COMBINE` says: which kernels are fused on the host rests on
@@ -27,7 +27,7 @@ pub unsafe trait Combining: Copy + 'static {
 /// A function of two values.
 type OfTwo<T> = fn(T, T) -> T;
 
-/// What combines two values of type `T`.
+/// An operation that combines two values of type `T`.
 ///
 /// # Safety
 /// As of [`Combining`].
@@ -37,20 +37,20 @@ type OfTwo<T> = fn(T, T) -> T;
     note = "`Add`, `Mul`, `Min` and `Max` combine numbers; `And`, `Or` and `Xor` integers"
 )]
 pub unsafe trait Combine<T>: Combining {
-    /// What changes nothing.
+    /// The value that changes nothing.
     const IDENTITY: T;
     /// Both in one. Kernels call it, too: `O::combine(a, b)`.
     fn combine(a: T, b: T) -> T;
 
-    /// What changes no value on its right, NaN included. [`IDENTITY`](Combine::IDENTITY) does: the
-    /// lesser of infinity and NaN is infinity.
+    /// The value that changes no value on its right, NaN included. [`IDENTITY`](Combine::IDENTITY)
+    /// does: the lesser of infinity and NaN is infinity.
     #[doc(hidden)]
     const NEUTRAL: T = Self::IDENTITY;
     /// Every order of combining gives the same value.
     #[doc(hidden)]
     const ANY_ORDER: bool = false;
 
-    /// What the macro makes of such a call.
+    /// The macro's form of such a call.
     #[doc(hidden)]
     #[inline(always)]
     fn device_fn_combine<M: Mode>() -> Form<Combined<Self>, M, OfTwo<T>> {

@@ -1,4 +1,4 @@
-//! What an index can be in a block: its ends. The macro writes, for each index that is a sum of
+//! The range of an index in a block: its ends. The macro writes, for each index that is a sum of
 //! positions, loop variables and what does not change, the same sum of ends; if they are within a
 //! view, so is every index between them, and none needs a check of its own.
 
@@ -20,9 +20,10 @@ pub struct Ends {
 enum Of {
     /// Nothing is known, of the value neither.
     Unknown,
-    /// It is made of literals alone.
+    /// The number is made of literals alone.
     Literal,
-    /// It is made of literals alone, one of which has a minus: so its type has a sign.
+    /// The number is made of literals alone, one of which has a minus, and therefore its type has a
+    /// sign.
     Signed,
     /// This one.
     Type(Integer),
@@ -47,7 +48,7 @@ impl Integer {
 
 /// Positions.
 const USIZE: Of = Of::Type(Integer { signed: false, bits: usize::BITS });
-/// What is as far as this is not known.
+/// Numbers as far as this are unknown.
 const FAR: i64 = 1 << 62;
 /// Anything.
 const UNKNOWN: Ends = Ends { lo: -FAR, hi: FAR, of: Of::Unknown };
@@ -199,7 +200,7 @@ impl Ends {
         self.by(b, |a, b| Ends::new(0, a.hi.min(b.hi - 1), a.of))
     }
 
-    /// What `of` says, of a divisor of which all is known, and of the type of both.
+    /// The result of `of`, of a divisor whose ends are known, and of the type of both.
     fn by(self, b: Ends, of: impl FnOnce(Ends, Ends) -> Ends) -> Ends {
         let known = self.exact_with(b).filter(|(a, b)| a.lo >= 0 && b.lo > 0);
         known.map_or(UNKNOWN, |(a, b)| of(a, b))
@@ -231,7 +232,7 @@ impl Ends {
         self.exact_with(b).map_or(UNKNOWN, |(a, b)| a.minus(b).saturated())
     }
 
-    /// What stays within its type.
+    /// The ends, if they stay within the type.
     fn saturated(self) -> Ends {
         match self.of {
             Of::Type(integer) => {
@@ -243,7 +244,7 @@ impl Ends {
         }
     }
 
-    /// One or the other.
+    /// The ends of one or the other.
     #[must_use]
     pub fn or(self, b: Ends) -> Ends {
         Ends::new(self.lo.min(b.lo), self.hi.max(b.hi), self.of.both(b.of))
@@ -275,7 +276,7 @@ impl Ends {
         self.of != Of::Unknown
     }
 
-    /// What is computed natively is the exact value.
+    /// Whether native arithmetic computes the exact value.
     pub(super) fn is_exact(self) -> bool {
         let [lo, hi] = self.wide();
         self.of.limits().is_some_and(|(least, most)| lo >= least && hi <= most)
@@ -290,7 +291,7 @@ impl Ends {
     }
 }
 
-/// What a block has of groups: the ends of what their items are within them, and of what they are.
+/// The groups of a block: the ends of positions of items within them, and of their own indices.
 #[derive(Debug)]
 pub struct InGroups<const D: usize> {
     /// Of an item's position in its group.
@@ -306,7 +307,7 @@ pub struct InGroups<const D: usize> {
 }
 
 impl Launched {
-    /// Those of a block, of whole groups.
+    /// The groups of a block, of whole groups.
     #[must_use]
     pub fn in_groups<const D: usize>(&self, block: &Positions) -> InGroups<D> {
         let (size, places) = (self.group.map(|size| size.max(1)), self.places(block));
@@ -382,7 +383,7 @@ pub(super) mod tests {
         // The literal may be a `u8` that has wrapped.
         assert!(!Ends::literal(200).plus(Ends::literal(200)).cast::<usize>().within(0, 500));
         assert!(Ends::of(5u32).cast::<usize>().minus(one).within(4, 1));
-        // What is called `usize` may be another type.
+        // A type that is called `usize` may be another type.
         assert!(!Ends::of(5u32).cast::<f32>().within(5, 1));
         assert!(Ends::of(5u32).cast::<i32>().minus(one).cast::<usize>().within(4, 1));
         assert!(!Ends::of(u32::MAX).cast::<i32>().within(0, usize::MAX));
@@ -452,7 +453,7 @@ pub(super) mod tests {
         let none = &Gaps::untold();
         let sums = [0, 1].map(|by| most.unless_sum(Ends::literal(by), none));
         assert_eq!(sums, [0, 1]);
-        // What has wrapped is not compared with what has not.
+        // Ends that have wrapped are not compared with others.
         let wrapped = Ends::of(2u32).minus(Ends::literal(3));
         assert_eq!(wrapped.unless_below(Ends::literal(5), none), 1);
         assert_eq!(wrapped.plus_within(Ends::literal(9)), UNKNOWN);

@@ -5,7 +5,7 @@ use crate::math::{double, single};
 
 macro_rules! functions {
     ($($one:ident)*; $($two:ident)*) => {
-        /// What [`math`](crate::math) has for a float.
+        /// The functions that [`math`](crate::math) has for a float.
         ///
         /// # Safety
         /// Both forms of a kernel compute the same: what the semantics define for the operation.

@@ -105,8 +105,8 @@ pub(super) fn changes(
 /// Below a type and above: of a type that is not known.
 const FAR: [i128; 2] = [UNKNOWN as i128; 2];
 
-/// What a guard waits for, which [`Kernel::undecided`](super::Kernel::undecided) counts: 0 if it is
-/// so for all values that the two can have, [`NEVER`] if for none, else 1.
+/// The condition of a guard, which [`Kernel::undecided`](super::Kernel::undecided) counts: 0 if it
+/// holds for all values that the two can have, [`NEVER`] if for none, else 1.
 impl Ends {
     /// `a < b`
     #[must_use]
@@ -144,7 +144,7 @@ impl Ends {
         self.unless(b, gaps, |a, b| (a.minus(b).outside().unwrap_or(FAR), false))
     }
 
-    /// It is below what sums of a few are within 32 bits of.
+    /// The condition that the number is so small that sums of a few stay within 32 bits.
     #[must_use]
     pub fn unless_small(self, gaps: &Gaps) -> usize {
         self.unless_within(0, SMALL, gaps)

@@ -13,7 +13,7 @@ use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 use std::slice::from_raw_parts_mut;
 
-/// A work-group that a kernel computes. It lives as long as the group runs, and so do its items and
+/// A work-group that a kernel computes. A group lives as long as its run, and so do its items and
 /// memory. Parameters are written without its lifetime: `g: Group`, `g: Group<2>`.
 #[derive(Clone, Copy, Debug)]
 pub struct Group<'g, const D: usize = 1> {
@@ -103,7 +103,7 @@ impl<'g, const D: usize> Group<'g, D> {
         room
     }
 
-    /// What the items of the group contribute to a reduction: nothing yet.
+    /// The contributions of the group's items to a reduction: none yet.
     #[inline(always)]
     pub fn open<T: Shared, O: Combine<T>>(self, _: &Folding<'_, T, O>) -> Gives<'g, T, O> {
         let (room, len) = (self.room::<T>(self.len()), self.len());
@@ -208,7 +208,7 @@ impl GroupItem<'_, 1> {
     }
 }
 
-/// What each item of a group keeps between phases. An item has its own.
+/// Values that the items of a group keep between phases. An item has its own.
 #[derive(Debug)]
 pub struct Private<'g, T> {
     first: *mut T,
@@ -263,14 +263,14 @@ impl<T: Shared> Room<T> {
     /// No memory yet.
     ///
     /// # Safety
-    /// One group uses it, for one of its methods, at one place.
+    /// A single group uses it, for one of its methods, at one place.
     #[inline(always)]
     pub const unsafe fn new() -> Room<T> {
         Room(Cell::new(std::ptr::null_mut()))
     }
 }
 
-/// What the macro makes of the group's methods that need memory.
+/// The macro's forms of the group's methods that need memory.
 impl<'g, const D: usize> Group<'g, D> {
     #[inline(always)]
     fn values<T: Shared>(self, room: &Room<T>, of: impl Fn(GroupItem<'g, D>) -> T) -> *mut T {
@@ -350,7 +350,7 @@ impl<'g, const D: usize> Group<'g, D> {
         of: impl Fn(GroupItem<'g, D>) -> T,
     ) -> Private<'g, T> {
         let first = self.scanned::<O, T>(room, of).wrapping_sub(1);
-        // SAFETY: the room before the first value. So each item has what is before its own.
+        // SAFETY: the room before the first value. Each item then has the value before its own.
         unsafe { first.write(O::IDENTITY) };
         Private::new(first)
     }

@@ -1,12 +1,12 @@
-//! What a kernel finds in place of a device function where it calls something else, so that rustc
-//! says one thing, at the call: functions of the host are not for kernels. Device functions hide
-//! what is here: their types are imported by name and this by a glob, and functions of a type come
-//! before those of traits.
+//! The form that a kernel finds in place of a device function where it calls another function, so
+//! that rustc says one thing, at the call: functions of the host are not for kernels. Device
+//! functions hide what is here: their types are imported by name and this by a glob, and functions
+//! of a type come before those of traits.
 
 use super::{Called, Form, Mode};
 use folio_kernel::source::Entry;
 
-/// What is called by a kernel. A function of the host ([`HostFunction`]) is not.
+/// A function that a kernel calls. A function of the host ([`HostFunction`]) is not.
 ///
 /// # Safety
 /// No type is one: of what it gives, the description of a kernel says nothing.
@@ -18,13 +18,13 @@ use folio_kernel::source::Entry;
     note = "of the standard library kernels have numbers with their methods, `a.max(b)`, and nothing else"
 )]
 pub unsafe trait DeviceFunction {
-    /// What is called.
+    /// The form that is called.
     type Function;
     /// Gives it.
     fn function() -> Self::Function;
 }
 
-/// What has a function that a kernel calls by its type, or a method. A type of the host has none.
+/// A type whose function or method a kernel calls. A type of the host has none.
 ///
 /// # Safety
 /// No type is one, as of [`DeviceFunction`].
@@ -35,15 +35,15 @@ pub unsafe trait DeviceFunction {
     note = "of the standard library kernels have numbers with their methods, `a.max(b)`, and nothing else"
 )]
 pub unsafe trait DeviceMethod {
-    /// What is called.
+    /// The form that is called.
     type Function;
     /// Gives it.
     fn function() -> Self::Function;
 }
 
-/// Stands for a function of the host, by the name by which kernels import what they call. What
-/// kernels call begins with a small letter, so the glob has no other such name, which would hide
-/// the user's.
+/// Stands for a function of the host, by the name by which kernels import what they call. Functions
+/// that kernels call begin with a small letter, and the glob has no other such name, which would
+/// hide the user's.
 #[derive(Debug)]
 pub enum HostFunction {}
 
@@ -83,7 +83,7 @@ macro_rules! host_function {
     };
 }
 
-/// What [`host_function`] gives.
+/// The result of [`host_function`].
 pub fn no_method<T: DeviceMethod, M: Mode>() -> Form<Unknown, M, T::Function> {
     // SAFETY: no type has such a method, so this does not run.
     unsafe { Form::new(T::function()) }

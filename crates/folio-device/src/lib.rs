@@ -1,5 +1,5 @@
-//! What the Rust form of a kernel is made of: arithmetic as `docs/semantics.md` defines it, views
-//! of memory, and the slots that learn types. Programs find it as `folio::ir::device`.
+//! The parts of a kernel's Rust form: arithmetic as `docs/semantics.md` defines it, views of
+//! memory, and the slots that learn types. Programs find it as `folio::ir::device`.
 //!
 //! The other form of a kernel is IR, of `folio_kernel`. From there this crate takes the words in
 //! which a body asks for types ([`source`](folio_kernel::source)), and what was found out about a
@@ -15,7 +15,7 @@
 //! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which
 //!   no kernel's body runs.
 //! - A trait by whose answers a body runs, or its table is made, is an `unsafe` one.
-//! - What is called runs by a [`Form`], which has the type of which the table tells; `unsafe` code
+//! A called function runs by a [`Form`], which has the type of which the table tells; `unsafe` code
 //!   alone makes one.
 //!
 //! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
@@ -82,7 +82,7 @@ pub use folio_kernel::code::Counted;
 #[doc(hidden)]
 pub use gaps::planted;
 
-// What bodies are written with.
+// The parts with which bodies are written.
 #[doc(hidden)]
 pub use self::{
     cast::{Cast, CastFrom, cast},
@@ -197,17 +197,17 @@ pub struct Racy<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter of one element, which becomes what all items' values come to.
 #[derive(Debug)]
 pub struct Reduce<T, O>(PhantomData<(T, O)>);
-/// An array of each work-group, zero when it begins. It is no argument.
+/// An array of each work-group, zero when it begins. The array is no argument.
 #[derive(Debug)]
 pub struct Local<T, const N: usize>(PhantomData<T>);
 /// An array of each work-group, zero when it begins, that its items use with atomic operations
-/// only. It is no argument.
+/// only. The array is no argument.
 #[derive(Debug)]
 pub struct LocalAtomic<T, const N: usize>(PhantomData<T>);
 
-/// The item that a kernel computes. It lives as long as its turn, so nothing keeps it for another:
-/// who has an item may write its elements. Parameters are written without its lifetime: `i: Item`,
-/// `i: Item<2>`.
+/// The item that a kernel computes. An item lives as long as its turn, so nothing keeps it for
+/// another: who has an item may write its elements. Parameters are written without its lifetime:
+/// `i: Item`, `i: Item<2>`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Item<'i, const D: usize = 1> {
     at: [usize; D],
@@ -215,7 +215,7 @@ pub struct Item<'i, const D: usize = 1> {
 }
 
 impl<const D: usize> Item<'_, D> {
-    /// At this position. Those who make items say that each is made once: see [`Positions::each`].
+    /// At this position. Callers make each item once: see [`Positions::each`].
     #[inline(always)]
     fn new(at: [usize; D]) -> Self {
         Item { at, _turn: PhantomData }
@@ -253,10 +253,10 @@ impl Item<'_, 3> {
 /// each index that it may leave unchecked, and `undecided` each guard that it takes to be as in the
 /// interior.
 pub unsafe trait Kernel: Sized + 'static {
-    /// What the macro says of it.
+    /// The macro's description of it.
     const FUNCTION: &'static folio_kernel::source::Function;
 
-    /// What has been made of it, at the first call.
+    /// The code that was made of it, at the first call.
     fn code() -> &'static Built;
 
     /// How many of the indices that the body does not check in the mode [`Proved`] may be outside

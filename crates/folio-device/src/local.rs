@@ -1,4 +1,4 @@
-//! Local memory: an array of each group. What may be done with it depends on where: an item writes
+//! Local memory: an array of each group. The allowed accesses depend on the place: an item writes
 //! its own slot, and reads others in phases that do not write.
 
 use super::atomic::{Atom, Atoms};
@@ -12,7 +12,7 @@ use std::marker::PhantomData;
 /// # Safety
 /// Its arrays have as many slots as it says.
 pub unsafe trait LocalParam {
-    /// What uniform code gets.
+    /// The array of uniform code.
     type Array<'g>: Copy;
     /// The parameter's entry in the table.
     fn entry() -> Entry;
@@ -21,7 +21,7 @@ pub unsafe trait LocalParam {
     /// An array of nothing, for probing.
     ///
     /// # Safety
-    /// It is not used.
+    /// The array is not used.
     unsafe fn none<'g>() -> Self::Array<'g>;
     /// Number of slots.
     const SLOTS: usize;

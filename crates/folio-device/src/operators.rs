@@ -22,13 +22,13 @@ macro_rules! operators {
             #[must_use]
             fn $method<M: Mode>(self, b: B) -> Self;
 
-            /// What the table says of it: the function that it is, for structs.
+            /// The table's entry for it: the function that it is, for structs.
             fn entry() -> Entry {
                 Entry::Unit
             }
         }
 
-        // What is missing is the method's to ask for: rustc says it as it does of the operation,
+        // The bound is the method's: rustc reports a missing one as it does that of the operation,
         // and so once.
         impl<T, B> Slot<(T, B)> {
             #[doc = concat!("The entry of `", $text, "` between these types.")]
@@ -92,7 +92,8 @@ pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
 /// A trait that is Rust's of an operator; by that macros ask whether a trait is it.
 ///
 /// # Safety
-/// It is that of the mark: what the trait's method is called for, the table calls the operator.
+/// The trait is that of the mark: what the trait's method is called for, the table calls the
+/// operator.
 #[diagnostic::on_unimplemented(
     message = "this is not the trait of Rust's operator",
     label = "another trait",
@@ -101,7 +102,7 @@ pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
 )]
 pub unsafe trait IsOperator<const MARK: char, B> {}
 
-/// What such a trait is of.
+/// The operand of such a trait.
 #[derive(Debug)]
 pub struct Operand<A>(PhantomData<A>);
 
@@ -121,7 +122,7 @@ unsafe impl<B, A: std::ops::Neg> IsOperator<'!', B> for Operand<A> {}
 /// Compiles where it is.
 pub fn is_operator<const MARK: char, A: IsOperator<MARK, B>, B>() {}
 
-/// What `-` before it needs.
+/// Numbers that have a unary `-`.
 ///
 /// # Safety
 /// Both forms of a kernel compute the same: the entry says what the function does.
@@ -135,7 +136,7 @@ pub unsafe trait Negated: Copy {
     #[must_use]
     fn negated<M: Mode>(self) -> Self;
 
-    /// What the table says of it: the function that it is, for structs.
+    /// The table's entry for it: the function that it is, for structs.
     fn entry() -> Entry {
         Entry::Unit
     }
@@ -159,7 +160,7 @@ impl<T: Negated> Slot<T> {
     }
 }
 
-/// What comparisons are of.
+/// Types that can be compared.
 ///
 /// # Safety
 /// Devices compare it as Rust does.
@@ -215,11 +216,11 @@ pub fn ge<T: Compared>(a: T, b: T) -> bool {
     a >= b
 }
 
-/// What is the type `A`. The macro asks so where the source tells that two types meet, for a
-/// message of ours.
+/// The type `A` alone. The macro asks so where the source tells that two types meet, for a message
+/// of ours.
 ///
 /// # Safety
-/// It is `A`, and gives itself.
+/// The type is `A`, and gives itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` where `{A}` is needed",
     label = "this is `{Self}`; cast it: `.. as {A}`",
@@ -246,10 +247,11 @@ pub fn is<A, B: Is<A>>(b: B) -> A {
     b.same()
 }
 
-/// What decides: a `bool`. The macro asks so where the source tells that it is a number.
+/// The type of a condition: `bool` alone. The macro asks so where the source tells that it is a
+/// number.
 ///
 /// # Safety
-/// It is `bool`, and gives itself.
+/// The type is `bool`, and gives itself.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is no condition",
     label = "this is `{Self}`; compare it: `.. != 0`",

@@ -126,7 +126,7 @@ pub unsafe trait Signed: IntFunctions {
     fn size(self) -> Self::Distance;
 }
 
-/// What has bits of the same width.
+/// Floats, and the integers of the same width.
 ///
 /// # Safety
 /// Both forms of a kernel compute the same: what the semantics define for the operation.

@@ -3,7 +3,7 @@
 use super::{Atomic, In, InOut, InOutGroup, InOutRow, Out, OutChunk, OutGroup, OutRow, Racy};
 use std::ops::{Index, IndexMut};
 
-/// What indexes a view of type `V` outside of a kernel: nothing.
+/// Indices of a view of type `V` outside of a kernel: none.
 #[diagnostic::on_unimplemented(
     message = "a view is indexed in kernels only, and this function is none",
     label = "no `#[kernel]`",

@@ -96,11 +96,12 @@ macro_rules! as_items {
 }
 as_items! { At In; At InOut; Put InOut; Put Out; }
 
-/// What has elements of slots. It does not depend on the index, so that at a wrong one that alone
-/// is reported.
+/// Views whose elements have slots. The trait does not depend on the index, so that at a wrong one
+/// that alone is reported.
 ///
 /// # Safety
-/// It is what devices have there: it touches what the type's entry in the table allows.
+/// An implementation accesses what devices access: memory that the type's entry in the table
+/// allows.
 pub unsafe trait Slots {
     /// Type of a slot.
     type Slot: Shared;
@@ -113,10 +114,11 @@ unsafe impl<T: Shared, const N: usize, const D: usize> Slots
     type Slot = T;
 }
 
-/// What is written slot by slot.
+/// Views that are written slot by slot.
 ///
 /// # Safety
-/// It is what devices have there: it touches what the type's entry in the table allows.
+/// An implementation accesses what devices access: memory that the type's entry in the table
+/// allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` is not written in parts at an index of type `{I}`",
     label = "not an item's own chunk",

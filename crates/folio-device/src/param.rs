@@ -1,4 +1,4 @@
-//! What a kernel's entry is given: words of its scalars, and the block to compute.
+//! The arguments of a kernel's entry: words of its scalars, and the block to compute.
 
 use super::{Item, Shared};
 
@@ -8,7 +8,7 @@ use super::{Item, Shared};
 pub struct Positions {
     /// The first.
     pub min: [usize; 3],
-    /// One past the last.
+    /// The end, behind the last position.
     pub max: [usize; 3],
 }
 

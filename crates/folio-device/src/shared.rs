@@ -15,7 +15,7 @@ use folio_kernel::{Scalar, Type, Types};
     note = "for an enum pass a number, `mode as u32`, and compare it with a `const`"
 )]
 pub unsafe trait Shared: Copy + 'static {
-    /// It can be in memory that is shared with the host: no `bool`, no tuple, whose layout is
+    /// The type can be in memory that is shared with the host: no `bool`, no tuple, whose layout is
     /// Rust's, and no field without bytes, which C has none of.
     const IN_MEMORY: bool = true;
 

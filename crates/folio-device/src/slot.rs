@@ -54,7 +54,7 @@ impl<T> Slot<T> {
         }
     }
 
-    /// What the table says of the slot.
+    /// The table's entry for the slot.
     #[inline(always)]
     pub const fn entry(self) -> fn() -> Entry
     where
@@ -100,7 +100,7 @@ pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item
     range.step_by(by.max(1)).take(if by == 0 { 0 } else { usize::MAX })
 }
 
-/// What a slot can be of: a type, or a called function.
+/// A type, or a called function.
 ///
 /// # Safety
 /// The entry is the type as devices have it: what [`Shared`] describes. Indices are proved, and
@@ -124,7 +124,7 @@ unsafe impl<T: Shared> Slotted for T {
     }
 }
 
-/// A called device function. It is no [`Shared`], so it has a wrapper.
+/// A called device function. A function is no [`Shared`], and therefore has a wrapper.
 #[derive(Debug)]
 pub struct Callee<F>(PhantomData<F>);
 
@@ -133,11 +133,11 @@ pub struct Callee<F>(PhantomData<F>);
 /// # Safety
 /// `FUNCTION` is of the body of which each [`Form`] for this type is made.
 pub unsafe trait Inlined: 'static {
-    /// What the macro says of it.
+    /// The macro's description of it.
     const FUNCTION: &'static Function;
 }
 
-/// What is called by a path: a device function, or what a reduction combines with.
+/// A function that is called by a path: a device function, or the operation of a reduction.
 ///
 /// # Safety
 /// The entry is the function of which each [`Form`] for this type is made.
@@ -155,24 +155,24 @@ unsafe impl<F: Inlined> Called for F {
 }
 
 impl<F: Called> Slot<Callee<F>> {
-    /// What the table says of the slot.
+    /// The table's entry for the slot.
     #[inline(always)]
     pub const fn callee(self) -> fn() -> Entry {
         F::called
     }
 }
 
-/// The Rust form of a called function, `F`, in a mode: nothing but unsafe code ties the two. So a
-/// body runs what its table says, wherever rustc has found the form: an item of the user's may hide
-/// the macro's, and can only give the form of another function, which the slot then names.
+/// The Rust form of a called function, `F`, in a mode: nothing but unsafe code ties the two. A body
+/// therefore runs what its table says, wherever rustc has found the form: an item of the user's may
+/// hide the macro's, and can only give the form of another function, which the slot then names.
 #[derive(Debug)]
 pub struct Form<F, M, C>(C, PhantomData<fn() -> (F, M)>);
 
 impl<F, M, C> Form<F, M, C> {
-    /// What is called for `F`, in the mode `M`.
+    /// The form of `F` in the mode `M`, as a value that can be called.
     ///
     /// # Safety
-    /// It computes and accesses what the entry of `F` says, and no more: by that indices are
+    /// The form computes and accesses what the entry of `F` says, and no more: by that indices are
     /// proved, and kernels fused on the host. A method's form computes that of the value that it is
     /// bound to.
     #[inline(always)]
@@ -181,7 +181,7 @@ impl<F, M, C> Form<F, M, C> {
     }
 }
 
-/// What is called, of which the slot tells.
+/// The called form, of which the slot tells.
 #[inline(always)]
 pub fn form<F, M, C>(_: &Slot<Callee<F>>, form: Form<F, M, C>) -> C {
     form.0
@@ -195,7 +195,7 @@ pub fn method<F, M, S, C: Method<S>>(_: &Slot<Callee<F>>, form: Form<F, M, C>, o
 
 /// The form of a method: with its `self`, it is what is called with the other arguments.
 pub trait Method<S> {
-    /// What is called.
+    /// The form with its receiver.
     type Bound;
     /// Of this value.
     fn bound(self, of: S) -> Self::Bound;
@@ -221,10 +221,10 @@ thread_local! {
     static TABLE: RefCell<Vec<Entry>> = const { RefCell::new(vec![]) };
 }
 
-/// What a body can give.
+/// The results of bodies.
 ///
 /// # Safety
-/// It is a value of the type.
+/// The result is a value of the type.
 pub unsafe trait Given {
     /// A value that is not looked at.
     fn nothing() -> Self;

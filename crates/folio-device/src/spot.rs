@@ -1,11 +1,12 @@
-//! What names one element: numbers, tuples of them, items.
+//! The names of an element: numbers, tuples of them, items.
 
 use super::{GroupItem, Item};
 
-/// What names one element of `D` dimensions.
+/// A name of an element of `D` dimensions.
 ///
 /// # Safety
-/// It is what devices have there: it touches what the type's entry in the table allows.
+/// An implementation accesses what devices access: memory that the type's entry in the table
+/// allows.
 #[diagnostic::on_unimplemented(
     message = "an index of type `{Self}` names no element in {D} dimension(s)",
     label = "no index of {D} dimension(s)",

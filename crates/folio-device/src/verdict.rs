@@ -1,5 +1,5 @@
-//! What went wrong in a kernel on the CPU (semantics 10): noted where it happens, on cold paths
-//! only, and asked for when the block has ended.
+//! Violations in a kernel on the CPU (semantics 10): noted where they happen, on cold paths only,
+//! and asked for when the block has ended.
 
 use super::slot::{Given, nothing};
 use folio_kernel::Site;
@@ -9,7 +9,7 @@ use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 
-/// What happened, before names are known.
+/// A violation, before names are known.
 pub(super) enum Seen {
     /// An index beyond the extent of a parameter, by its number in the source; or of an array.
     Bounds {
@@ -21,19 +21,19 @@ pub(super) enum Seen {
     Assertion(&'static str),
 }
 
-/// What one block of a launch came to: nothing, or its first violation.
+/// The result of a block of a launch: nothing, or its first violation.
 pub type Verdict = Result<(), Box<Violation>>;
 
 type First = Option<(Seen, &'static Location<'static>)>;
 
-/// What this thread does.
+/// The state of this thread.
 #[derive(Clone, Copy, PartialEq)]
 enum Watched {
     /// No kernel runs, in [`watch`].
     No,
-    /// One runs, and nothing is wrong so far.
+    /// A kernel runs, and nothing is wrong so far.
     Fine,
-    /// What went wrong first is in [`FIRST`].
+    /// The first violation is in [`FIRST`].
     Noted,
 }
 
@@ -74,7 +74,7 @@ pub fn assert_failed(message: &'static str) {
     note(|| Seen::Assertion(message));
 }
 
-/// What a block ends with when [`end_item`] ends it.
+/// The panic of a block that [`end_item`] ends.
 struct Ended;
 
 /// An assertion did not hold, in a function that a kernel calls: ends the item, and its block with
@@ -97,7 +97,7 @@ pub fn end_item<T: Given>(message: &'static str) -> T {
 pub fn watch(function: &Function, run: &mut dyn FnMut()) -> Verdict {
     let around = WATCHED.replace(Watched::Fine);
     let before = if around == Watched::Noted { FIRST.take() } else { None };
-    // What a block leaves behind when it ends early is memory of its command, which has failed.
+    // Memory that a block leaves behind when it ends early is its command's, which has failed.
     let ended = catch_unwind(AssertUnwindSafe(run));
     let noted = WATCHED.replace(around) == Watched::Noted;
     let first = if noted { FIRST.take() } else { None };

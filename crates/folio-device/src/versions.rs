@@ -5,10 +5,10 @@
 use super::{Kernel, Launched, ParamPtr, Positions, Proved};
 use std::sync::atomic::{AtomicU8, Ordering};
 
-/// What a loop is compiled for.
+/// The instructions that a loop is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Instructions {
-    /// What the compiler was told; by default, any processor of the kind.
+    /// The compiler's own options; by default, any processor of the kind.
     Any,
     /// x86-64 with AVX2 and FMA, which only `mul_add` uses.
     Avx2,

@@ -19,10 +19,10 @@ pub struct View<'m, P, T, const D: usize> {
     /// Elements from one index to the next, by dimension: 1 in the last one, and so not looked at
     /// there.
     pitch: [usize; D],
-    /// What is accessed: from which index on, and how far.
+    /// The accessed box: from which index on, and how far.
     low: [usize; D],
     size: [usize; D],
-    /// What the kernel sees.
+    /// The extents that the kernel sees.
     shape: [usize; D],
     /// All items of the block are inside: at its own position no item needs a check.
     own: bool,
@@ -46,7 +46,7 @@ impl<P, T, const D: usize> Copy for View<'_, P, T, D> {}
 pub unsafe trait ViewParam {
     /// Type of an element.
     type Element: Shared;
-    /// What the body gets.
+    /// The body's view.
     type View<'m>: Copy;
     /// The parameter's entry in the table.
     fn entry() -> Entry;
@@ -227,20 +227,22 @@ impl<P, T: Shared> View<'_, P, T, 1> {
     }
 }
 
-/// What has elements.
+/// Views and arrays, which have elements.
 ///
 /// # Safety
-/// It is what devices have there: it touches what the type's entry in the table allows.
+/// An implementation accesses what devices access: memory that the type's entry in the table
+/// allows.
 #[diagnostic::on_unimplemented(message = "`{Self}` cannot be indexed in a kernel")]
 pub unsafe trait Elements {
     /// Type of an element.
     type Element: Copy;
 }
 
-/// What can be read at an index.
+/// Views and arrays whose elements can be read at an index.
 ///
 /// # Safety
-/// It is what devices have there: it touches what the type's entry in the table allows.
+/// An implementation accesses what devices access: memory that the type's entry in the table
+/// allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be read at an index of type `{I}`",
     label = "cannot be read here",
@@ -262,10 +264,11 @@ pub unsafe trait At<I>: Elements {
     }
 }
 
-/// What can be written at an index.
+/// Views and arrays whose elements can be written at an index.
 ///
 /// # Safety
-/// It is what devices have there: it touches what the type's entry in the table allows.
+/// An implementation accesses what devices access: memory that the type's entry in the table
+/// allows.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be written at an index of type `{I}`",
     label = "cannot be written here",

@@ -140,7 +140,7 @@ fn source() -> String {
         };
     }
     with_names! { names }
-    // What is to be found: a call for each element.
+    // The test has to find a call for each element.
     text + "#[unsafe(no_mangle)]\n\
         pub fn planted(x: &[f64; 4096], out: &mut [f64; 4096]) {\n\
         for k in 0..4096 { out[k] = x[k].sin(); }\n}\n"

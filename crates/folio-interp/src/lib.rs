@@ -1,4 +1,4 @@
-//! What kernels in IR mean, for tests of what compiles and runs them.
+//! The meaning of kernels in IR, for tests of the code that compiles and runs them.
 //!
 //! [`interp`] runs them as `docs/semantics.md` says, [`exact`] is what functions are measured by,
 //! and [`rng`] is where random tests have their numbers from. The conformance suite needs no more

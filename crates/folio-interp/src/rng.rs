@@ -33,7 +33,7 @@ impl Rng {
         self.below(100) < percent
     }
 
-    /// One of these, which are not none.
+    /// An element of the list by chance; the list is not empty.
     pub fn pick<T: Copy>(&mut self, of: &[T]) -> T {
         of[self.below(of.len())]
     }

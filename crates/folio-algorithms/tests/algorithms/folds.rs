@@ -197,7 +197,7 @@ pub fn scans(rig: &Rig) -> folio::Result<()> {
     Ok(())
 }
 
-/// What is beside a part stays as it is.
+/// Elements beside a part stay as they are.
 pub fn scans_of_parts(rig: &Rig) -> folio::Result<()> {
     let values: Vec<i32> = (0..3000).collect();
     let x = rig.rt.buffer_from(&values)?;

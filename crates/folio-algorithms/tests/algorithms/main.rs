@@ -51,7 +51,7 @@ impl Rig {
 
 type Check = fn(&Rig) -> folio::Result<()>;
 
-/// What is computed, and what must come of it.
+/// Computations, each with its check.
 const CHECKS: &[Check] = &[
     folds::reductions,
     folds::indices_of_extremes,

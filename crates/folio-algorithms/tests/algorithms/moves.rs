@@ -77,7 +77,7 @@ pub fn keys_without_disorder(rig: &Rig) -> folio::Result<()> {
     Ok(())
 }
 
-/// What is beside a part stays as it is, and what is too short is refused.
+/// Elements beside a part stay as they are, and a buffer that is too short is refused.
 pub fn parts_are_sorted(rig: &Rig) -> folio::Result<()> {
     let keys: Vec<i32> = (0..1000).map(|k| (k * 7919) % 1009 - 500).collect();
     let mut x = rig.rt.buffer_from(&keys)?;

@@ -3,7 +3,7 @@
 use super::pairs;
 use std::f64::consts::FRAC_PI_4;
 
-/// What the constant has lost by rounding.
+/// The rounding error of the constant.
 const FRAC_PI_4_LOW: f64 = 3.061_616_997_868_383e-17;
 
 /// The angle of the point (`x`, `y`); `series` gives `(atan t - t) / t^3` from `t^2` for t up to
@@ -27,7 +27,7 @@ pub fn angle(y: f64, x: f64, series: impl Fn(f64) -> f64) -> f64 {
     let t = above / below;
     let z = t * t;
     let tail = t * z * series(z);
-    // So many eighths of a turn, and the angle t added or subtracted.
+    // The number of eighths of a turn, and the angle t added or subtracted.
     let (eighths, sign) = (if beyond { 1.0 } else { 0.0 }, 1.0);
     let (eighths, sign) = if steep { (2.0 - eighths, -sign) } else { (eighths, sign) };
     let left = x.is_sign_negative();

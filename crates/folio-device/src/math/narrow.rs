@@ -1,5 +1,5 @@
 //! Conversions to and from the formats of 16 bits (semantics 2.2 and 4), as straight lines, each
-//! with one rounding. Those of the crate `half` round `f64` twice on some processors.
+//! with one rounding. The crate `half` rounds `f64` twice on some processors.
 
 /// An `f16`'s bits as the same number.
 #[inline(always)]

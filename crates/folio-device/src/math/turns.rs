@@ -50,7 +50,7 @@ const fn parts(least: i32) -> [f64; 3] {
     [part(first, 29), part(first + 29, 29), part(first + 58, 53)]
 }
 
-/// One of these parts for an `f32` of a size.
+/// The part at `AT` for an `f32` of a size.
 #[inline(always)]
 fn part_for<const AT: usize>(size: f32) -> f64 {
     // Numbers, not places of numbers: a vector of selected places would be gathered from.

@@ -52,12 +52,12 @@ impl<const N: usize> Big<N> {
         self
     }
 
-    /// It is 0.
+    /// Whether it is 0.
     pub fn is_zero(&self) -> bool {
         self.bits[N - 1] == 0
     }
 
-    /// It is less than 0.
+    /// Whether it is less than 0.
     pub fn is_negative(&self) -> bool {
         self.negative && !self.is_zero()
     }

@@ -68,7 +68,7 @@ fn number_function(op: Unary) -> Option<fn(Number) -> Number> {
     })
 }
 
-/// What is no matter of a series.
+/// Results that need no series.
 fn special(op: Unary, x: f64) -> Option<f64> {
     let odd = matches!(
         op,

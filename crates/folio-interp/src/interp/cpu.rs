@@ -1,6 +1,6 @@
 //! The functions of semantics 5.8 as the CPU computes them: the same code, called for one number at
-//! a time. So kernels that call them are compared bit by bit, too; that the code keeps its limits
-//! is shown elsewhere.
+//! a time. Kernels that call them are therefore compared bit by bit, too; that the code keeps its
+//! limits is shown elsewhere.
 
 use super::scalar::floats;
 use folio_device::ops;

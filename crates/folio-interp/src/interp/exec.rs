@@ -42,7 +42,7 @@ pub fn run(
     Ok(Ran { failure: failures.first().cloned(), failures, touched: machine.touched })
 }
 
-/// What items have contributed to launch-wide reductions, by parameter.
+/// The contributions of items to launch-wide reductions, by parameter.
 struct Contributions {
     /// Of all items so far, or groups.
     all: Vec<Vec<u64>>,
@@ -241,7 +241,7 @@ impl<'r> Machine<'r> {
         mine: &mut [Vec<Option<u64>>],
     ) -> Result<(), Stop> {
         for member in &mut *members {
-            // What is uniform is seen by all; what is the item's own stays.
+            // Uniform values are seen by all; the item's own stay.
             member.values.clone_from(&shared.values);
             for (at, var) in self.kernel.vars.iter().enumerate() {
                 if var.uniform {
@@ -273,7 +273,7 @@ impl<'r> Machine<'r> {
         }
     }
 
-    /// What the items of a sub-group do together.
+    /// An operation that the items of a sub-group do together.
     fn meet(&self, define: &Let, items: &mut [Item]) {
         let of = |value: Value| items.iter().map(|item| self.bits(value, item)).collect::<Vec<_>>();
         let results = match &define.op {
@@ -640,7 +640,7 @@ fn meeting(stmt: &Stmt) -> Option<&Let> {
     }
 }
 
-/// What the lane `at` gets of the values of its sub-group (semantics 11.2).
+/// The result of the lane `at` from the values of its sub-group (semantics 11.2).
 fn lane(op: Subgroup, values: &[u64], at: usize, other: u64) -> u64 {
     let of = |lane: u64| values.get(lane as usize).copied().unwrap_or(values[at]);
     match op {
@@ -651,7 +651,7 @@ fn lane(op: Subgroup, values: &[u64], at: usize, other: u64) -> u64 {
     }
 }
 
-/// What an atomic operation leaves behind (semantics 9.1).
+/// The value that an atomic operation leaves behind (semantics 9.1).
 fn atomic(op: Atomic, scalar: Scalar, old: u64, args: &[u64]) -> u64 {
     let with = |op| scalar::binary(op, scalar, old, args[0]).bits;
     match op {

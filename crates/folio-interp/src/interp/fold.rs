@@ -74,7 +74,7 @@ pub fn launch(combine: Combine, scalar: Scalar, values: &[u64]) -> u64 {
     values[0]
 }
 
-/// One more contribution of an item.
+/// Adds a contribution of an item.
 pub fn add(combine: Combine, scalar: Scalar, so_far: Option<u64>, value: u64) -> u64 {
     op(combine, scalar, so_far.unwrap_or(identity(combine, scalar)), value)
 }

@@ -1,7 +1,7 @@
-//! An interpreter of kernels: slow, obvious, and written from `docs/semantics.md` alone. What it
-//! says is what a kernel means; compiled code and emitters are held against it.
+//! An interpreter of kernels: slow, obvious, and written from `docs/semantics.md` alone. The
+//! interpreter tells what a kernel means; compiled code and emitters are held against it.
 //!
-//! It runs verified kernels, one item after the other, on bytes: in sub-groups of one, and with
+//! Verified kernels run one item after the other, on bytes: in sub-groups of one, and with
 //! functions that give the float nearest to the exact value, where nobody asks for what another
 //! [`Device`] does.
 
@@ -22,7 +22,7 @@ pub use same::{plain, same};
 use folio_kernel::launch::Launch;
 use folio_kernel::{Kernel, ParamKind, Site, Violation, ViolationKind};
 
-/// What a parameter is given.
+/// The argument of a parameter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Arg {
     /// The bytes of a scalar or struct.
@@ -66,7 +66,7 @@ pub enum Stop {
     Arguments(String),
 }
 
-/// So many different failures of a run are kept.
+/// The most different failures of a run that are kept.
 pub const MOST_FAILURES: usize = 1000;
 
 /// Threads that run together, for kernels of several items per thread.
@@ -81,7 +81,7 @@ pub enum Order {
     Backward,
 }
 
-/// What devices differ in.
+/// The differences of devices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Device {
     /// Items of a sub-group (semantics 11.1); not 0.
@@ -99,7 +99,7 @@ impl Default for Device {
 /// The least and greatest index in each dimension.
 pub type Touched = Vec<(u64, u64)>;
 
-/// What became of a run.
+/// The result of a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Ran {
     /// The first failure of the command.

@@ -1,8 +1,9 @@
 //! The interpreter as what runs the kernels of simulated devices.
 //!
-//! It works on copies of the accessed boxes, which have the extents that the kernel sees, and puts
-//! back what is written. So it can say what the engine got wrong: a kernel that reaches for more
-//! than its launch declared, or that leaves the bounds though that was proved to be impossible.
+//! The interpreter works on copies of the accessed boxes, which have the extents that the kernel
+//! sees, and puts back what is written. The copies show the engine's errors: a kernel that reaches
+//! for more than its launch declared, or that leaves the bounds though that was proved to be
+//! impossible.
 
 use super::{Arg, Order, Ran, Touched, run};
 use folio_core::hal::{Geometry, HalError, HalErrorKind, ParamPtr};
@@ -120,7 +121,7 @@ impl Loaded {
         }
     }
 
-    /// What the engine declared and proved must be so.
+    /// Fails if the run contradicts what the engine declared and proved.
     fn check(&self, ran: &Ran, params: &[ParamPtr], proved: bool) -> Result<(), HalError> {
         if let Some(failure) = &ran.failure {
             let outside = matches!(&failure.kind, ViolationKind::OutOfBounds { .. });

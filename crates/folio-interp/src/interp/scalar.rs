@@ -4,7 +4,7 @@ use super::float;
 use crate::exact;
 use folio_kernel::{Binary, Compare, Scalar, Unary};
 
-/// What an operation with a zero divisor gives, too.
+/// The result of an operation, also of one with a zero divisor.
 pub struct Computed {
     /// The result's bits.
     pub bits: u64,
@@ -45,7 +45,7 @@ fn function(scalar: Scalar, bits: u64, op: Unary) -> u64 {
     floats(scalar, [bits], single, |[x]| f64::from_bits(nearest(x, Scalar::F64)))
 }
 
-/// One operand.
+/// An operation on a single operand.
 pub fn unary(op: Unary, scalar: Scalar, a: u64) -> u64 {
     if scalar.is_float() { float_unary(op, scalar, a) } else { int_unary(op, scalar, a) }
 }

@@ -405,7 +405,7 @@ body {{
     check("compare_exchange", "%2, %3", 9, [5, 9]);
 }
 
-/// What does not fit is refused, not run.
+/// Arguments that do not fit are refused, and nothing runs.
 #[test]
 fn arguments_fit() {
     let kernel = read(GROUPS);

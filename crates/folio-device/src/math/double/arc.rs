@@ -2,7 +2,7 @@
 
 use std::f64::consts::{FRAC_PI_2, PI};
 
-/// What the constants have lost by rounding.
+/// The rounding errors of the constants.
 const FRAC_PI_2_LOW: f64 = 6.123_233_995_736_766e-17;
 const PI_LOW: f64 = 1.224_646_799_147_353_2e-16;
 

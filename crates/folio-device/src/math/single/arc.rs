@@ -2,7 +2,7 @@
 
 use std::f32::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 
-/// What the constants have lost by rounding.
+/// The rounding errors of the constants.
 const FRAC_PI_2_LOW: f32 = -4.371_139e-8;
 const PI_LOW: f32 = -8.742_278e-8;
 const FRAC_PI_4_LOW: f32 = -2.185_569_4e-8;

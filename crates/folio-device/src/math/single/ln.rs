@@ -74,7 +74,7 @@ pub fn log10(x: f32) -> f32 {
 #[inline(always)]
 pub fn ln_1p(x: f32) -> f32 {
     let sum = 1.0 + x;
-    // What the sum has lost.
+    // The rounding error of the sum.
     let lost = if x < 1.0 { x - (sum - 1.0) } else { 1.0 - (sum - x) };
     let (k, f) = split(sum);
     let f = f + lost * power(within(-k, -126.0, 126.0));

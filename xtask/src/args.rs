@@ -70,7 +70,7 @@ impl Args {
         self.words
     }
 
-    /// What is left: plain words. An unknown option is an error.
+    /// The remaining plain words. An unknown option is an error.
     pub fn finish(self) -> Result<Vec<String>> {
         match self.words.iter().find(|w| w.starts_with('-')) {
             Some(word) => Err(format!("no option '{word}' (see --help)")),

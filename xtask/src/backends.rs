@@ -5,13 +5,13 @@ use std::path::Path;
 use crate::cargo::crate_exists;
 use crate::outcome::{Report, Status};
 
-/// One backend.
+/// A backend.
 pub struct Backend {
     /// Its name in `--require` and in `skipped: NAME: reason`.
     pub name: &'static str,
     /// The crate that is there once its tests are.
     pub in_crate: &'static str,
-    /// It has a device on every machine, if need be a driver in software.
+    /// Every machine has a device of it, if need be by a driver in software.
     pub software: bool,
 }
 
@@ -29,7 +29,8 @@ pub const BACKENDS: &[Backend] = &[
     backend("nvrtc", "folio-model", true),
 ];
 
-/// What continuous integration requires: every backend built so far that has a software device.
+/// The backends that continuous integration requires: every backend built so far that has a
+/// software device.
 pub fn required(root: &Path) -> Vec<String> {
     let built = BACKENDS.iter().filter(|b| b.software && crate_exists(root, b.in_crate));
     built.map(|b| b.name.to_owned()).filter(|name| name != "sim").collect()

@@ -1,13 +1,13 @@
 //! `cargo xtask bench-matrix`: the matrix of benchmarks, which a crate of its own measures.
 //!
-//! The crate takes minutes to compile. So a wrong option is refused here, before that.
+//! The crate takes minutes to compile. A wrong option is refused here, before that.
 
 use crate::args::Args;
 use crate::cargo::{cargo, places};
 use crate::{Result, process};
 use std::path::Path;
 
-/// What `--help` says. Its lines are also the options that [`check`] knows; a test of the matrix
+/// The text of `--help`. Its lines are also the options that [`check`] knows; a test of the matrix
 /// compares them with the matrix's own.
 pub const HELP: &str = "\
 cargo xtask bench-matrix [OPTIONS]
@@ -46,7 +46,7 @@ struct Known {
     long: &'static str,
     /// The kind of its value, if it takes one.
     value: Option<&'static str>,
-    /// It may be given several times.
+    /// Whether it may be given several times.
     repeats: bool,
 }
 
@@ -111,7 +111,7 @@ fn split(word: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What such a value should be, if this is none.
+/// The right form of such a value, if this is none.
 fn unfit(kind: &str, value: &str, here: &Path) -> Option<&'static str> {
     let mut parts = value.split(',');
     let (is_fit, wanted) = match kind {

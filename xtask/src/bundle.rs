@@ -7,7 +7,7 @@ use crate::args::Args;
 use crate::cargo::{self, cargo};
 use crate::{Result, process};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 cargo xtask bundle FILE -- PROGRAM [WORD]..
 
@@ -35,7 +35,8 @@ pub fn run(mut args: Args) -> Result<bool> {
     process::show(cargo(&root, &words).arg(file).arg(folder))
 }
 
-/// Runs a program with an empty cache there; whether it went well. It has to compile something.
+/// Runs a program with an empty cache there; whether it went well. The program has to compile
+/// something.
 fn recorded(program: &mut Command, folder: &Path) -> Result<bool> {
     if folder.exists() {
         std::fs::remove_dir_all(folder).map_err(|e| format!("{}: {e}", folder.display()))?;

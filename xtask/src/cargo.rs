@@ -14,8 +14,8 @@ pub fn cargo(root: &Path, args: &[&str]) -> Command {
     command
 }
 
-/// What `cargo xtask test` builds. Benchmarks have no tests; the matrix has a step of its own in
-/// `cargo xtask ci`, since what both alone need takes long to compile.
+/// The packages that `cargo xtask test` builds. Benchmarks have no tests; the matrix has a step of
+/// its own in `cargo xtask ci`, since what both alone need takes long to compile.
 pub const TESTED: [&str; 5] =
     ["--workspace", "--exclude", "folio-benches", "--exclude", "folio-bench-matrix"];
 
@@ -57,7 +57,7 @@ pub fn executable(line: &str, kind: &str) -> Option<(String, PathBuf)> {
 mod tests {
     use super::*;
 
-    /// What is not built with the tests has none.
+    /// Packages that are not built with the tests have none.
     #[test]
     fn benchmarks_have_no_tests() {
         let files = tree::files(&tree::root().unwrap()).unwrap();

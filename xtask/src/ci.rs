@@ -11,7 +11,7 @@ use crate::suites::{Budget, LOOM_SECS};
 use crate::test::Options;
 use crate::{Result, backends, doctests, examples, loom, published, spec, test, tidy};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 cargo xtask ci [OPTIONS]
 
@@ -176,7 +176,7 @@ fn outside(run: &Run) -> Result<Counts> {
         println!("{}", manifest.display());
         let step = |words: &[&str], more: &[&str]| {
             let mut command = cargo(&run.root, words);
-            // What one of them has built, the next one with the same features and profile finds.
+            // The next command with the same features and profile finds what this one has built.
             command.env("CARGO_TARGET_DIR", &run.target);
             command.arg("--manifest-path").arg(&manifest);
             process::show(command.args(more))

@@ -19,14 +19,15 @@ const FIRST: &str = "quickstart";
 /// The example that prints the devices that are there, and why others are not.
 const DEVICES: &str = "devices";
 
-/// What an example calls to use the device that `FOLIO_DEVICE` names. Others choose their own.
+/// The calls by which an example uses the device that `FOLIO_DEVICE` names. Others choose their
+/// own.
 const ASKS: [&str; 2] = [".queue()?", "Selector::from_env()?"];
 
 /// A program that was built.
 struct Example {
     name: String,
     file: PathBuf,
-    /// It uses the device that `FOLIO_DEVICE` names.
+    /// Whether it uses the device that `FOLIO_DEVICE` names.
     asks: bool,
 }
 

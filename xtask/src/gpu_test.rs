@@ -12,7 +12,7 @@ use crate::process::{self, Take};
 use crate::suites::{self, Budget};
 use crate::{Result, backends, runner};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 cargo xtask gpu-test [GROUP]..
 
@@ -52,7 +52,7 @@ const GROUPS: [&str; 12] = [
 ];
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
-/// What is built of the tests.
+/// The packages whose tests are built.
 const PACKAGES: [&str; 6] = [
     "folio-cuda",
     "folio-opencl",
@@ -91,7 +91,7 @@ const MOST: u64 = 40 << 20;
 const LIMIT: u64 = 240;
 /// Seconds that compute-sanitizer has for each entry of `CHECKED`.
 const CHECKING: u64 = 90;
-/// What compute-sanitizer ends with when it has found something.
+/// The status of compute-sanitizer when it has found something.
 const FOUND: u8 = 9;
 /// Tests that compute-sanitizer looks at: their binary, and a part of their name.
 const CHECKED: [(&str, &str); 5] = [
@@ -106,7 +106,7 @@ const CHECKED: [(&str, &str); 5] = [
 const PLANTED: &str = "folio-cuda::planted";
 const TOOLS: [&str; 4] = ["memcheck", "racecheck", "initcheck", "synccheck"];
 
-/// One line of the script's plan.
+/// A line of the script's plan.
 #[derive(Debug, PartialEq)]
 struct Row {
     group: &'static str,
@@ -209,7 +209,7 @@ fn group(binary: &str, test: &str) -> &'static str {
         // The rest of it needs no device.
         None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
-        // Those of contexts that come and go by thousands are for drivers that make them quickly.
+        // Tests of contexts that come and go by thousands are for drivers that make them quickly.
         Some((_, "opencl_limited" | "opencl_programs")) if !test.starts_with("suite_") => "opencl",
         Some((
             "folio-conformance",
@@ -230,7 +230,8 @@ fn group(binary: &str, test: &str) -> &'static str {
     }
 }
 
-/// What one of compute-sanitizer's tools looks at: it finds nothing, but what was planted for it.
+/// The tests that one of compute-sanitizer's tools looks at: it finds nothing, but what was planted
+/// for it.
 fn sanitizer(tool: &str) -> Vec<Row> {
     let row = |id: &str, tests: String, status| Row {
         group: "sanitizer",
@@ -287,7 +288,7 @@ fn example(root: &Path, files: &mut Files) -> Result<Row> {
     Ok(Row { group: "kernels", name, limit: LIMIT, status: 0, command })
 }
 
-/// What the script reads: a line for each row, its fields separated by tabs.
+/// The script's input: a line for each row, its fields separated by tabs.
 fn plan_text(rows: &[Row]) -> String {
     let line = |row: &Row| {
         let Row { group, name, limit, status, command } = row;
@@ -302,7 +303,7 @@ fn variables() -> String {
         let secs = (format!("FOLIO_BUDGET_{name}_SECS"), seconds.to_string());
         [secs, (format!("FOLIO_MIN_{name}"), least.to_string())]
     });
-    // What runs out of time says where.
+    // A test that runs out of time says where.
     let always = [ON_GPUS, "FOLIO_TESTS_TELL"].map(|name| (name.to_owned(), "1".to_owned()));
     let all = budgets.into_iter().chain(random).chain(always);
     all.map(|(name, value)| format!("export {name}={value}\n")).collect()

@@ -11,7 +11,7 @@ pub const PLACE: &str = "docs/ARCHITECTURE.md";
 /// Where it stands what drivers do wrong.
 const DRIVERS: &str = "docs/drivers.md";
 
-/// What is wrong between documents and `tests`, the names of all tests.
+/// The contradictions between documents and `tests`, the names of all tests.
 pub fn problems(files: &[File], tests: &BTreeSet<String>) -> Vec<String> {
     let mut problems = of_invariants(files, tests);
     problems.extend(of_drivers(files, tests));

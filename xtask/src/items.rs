@@ -2,7 +2,7 @@
 
 use crate::lex::{self, Split};
 
-/// One function, as far as its text tells.
+/// A function, as far as its text tells.
 #[derive(Debug, PartialEq)]
 pub struct Function {
     /// Its name.
@@ -11,9 +11,9 @@ pub struct Function {
     pub line: usize,
     /// Lines from `fn` to the closing brace.
     pub lines: usize,
-    /// It has a test attribute.
+    /// Whether it has a test attribute.
     pub is_test: bool,
-    /// It has an `ignore` attribute.
+    /// Whether it has an `ignore` attribute.
     pub ignored: bool,
     /// Comments above and inside it.
     pub comments: String,

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-/// One JSON value. Numbers stay text: nothing here computes with them.
+/// A JSON value. Numbers stay text: nothing here computes with them.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Json {
     /// `null`

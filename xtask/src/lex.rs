@@ -3,7 +3,7 @@
 //! Strings and characters are blanked in the code, so that a search for a word never finds it in
 //! a literal. Not a parser: it knows only what starts and ends comments and literals.
 
-/// One source text, split. All vectors have one entry per line and equal columns.
+/// A source text, split. All vectors have one entry per line and equal columns.
 #[derive(Debug, Default)]
 pub struct Split {
     /// The code; comments and the insides of literals are spaces.

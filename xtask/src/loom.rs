@@ -45,7 +45,7 @@ enum Extent {
     Cut(String),
 }
 
-/// What each model that ended well said of how far it got; a model that says nothing is a mistake.
+/// The reported extent of each model that ended well; a model that reports none is a mistake.
 fn extents(report: &Report) -> Vec<(String, Option<Extent>)> {
     let ended = report.outcomes.iter().filter(|o| o.status == Status::Passed);
     ended.map(|o| (o.name().to_owned(), lines(&o.output).find_map(parse))).collect()

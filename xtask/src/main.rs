@@ -36,7 +36,7 @@ mod wrap;
 
 use std::process::ExitCode;
 
-/// What went wrong, for a person to read.
+/// An error, for a person to read.
 type Error = String;
 type Result<T> = std::result::Result<T, Error>;
 

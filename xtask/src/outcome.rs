@@ -1,4 +1,4 @@
-//! What became of each test, by nextest or by xtask.
+//! The outcome of each test, by nextest or by xtask.
 
 use crate::backends::{self, Skipped};
 use crate::suites::{self, Said};
@@ -6,17 +6,17 @@ use crate::suites::{self, Said};
 /// How a test ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// It ran and succeeded.
+    /// Ran and succeeded.
     Passed,
-    /// It ran and failed.
+    /// Ran and failed.
     Failed,
-    /// It was stopped after its time.
+    /// Stopped after its time.
     TimedOut,
-    /// It succeeded by saying `skipped: BACKEND: reason`.
+    /// Succeeded by saying `skipped: BACKEND: reason`.
     Skipped,
 }
 
-/// One test.
+/// A test's outcome.
 #[derive(Debug)]
 pub struct Outcome {
     name: String,
@@ -114,7 +114,7 @@ impl Report {
         counts
     }
 
-    /// What the suites said.
+    /// The reports of the suites.
     pub fn said(&self) -> Vec<Said> {
         let all = self.outcomes.iter().flat_map(|o| lines(&o.output));
         all.filter_map(suites::parse_line).collect()

@@ -1,4 +1,4 @@
-//! What `cargo xtask tidy` asks of documents and comments: widths, sizes, links, and words that
+//! The rules of `cargo xtask tidy` for documents and comments: widths, sizes, links, and words that
 //! name no actor.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -34,7 +34,7 @@ const MOST_PRONOUNS: &[(&str, usize)] = &[
     ("folio-sim", 15),
 ];
 
-/// What is against the rules in one document, by line.
+/// The breaches of rules in one document, by line.
 pub fn of_document(file: &File, files: &[File]) -> Vec<(usize, String)> {
     let mut found = Vec::new();
     if file.text.len() > DOCUMENT_BYTES {
@@ -72,7 +72,7 @@ pub fn wide_comments(text: &str, split: &Split) -> Vec<usize> {
     lines.filter(|(_, both)| wide(*both)).map(|(at, _)| at).collect()
 }
 
-/// What the words without an actor come to: problems, and where fewer are there than may be.
+/// The counts of words without an actor: problems, and where fewer are there than may be.
 pub fn pronouns(files: &[File]) -> (Vec<String>, Vec<String>) {
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
     for file in files.iter().filter(|file| file.is_rust()) {

@@ -12,7 +12,7 @@ use crate::outcome::{Outcome, Report, Status};
 use crate::process::{self, Take};
 use crate::{Result, suites};
 
-/// One test binary.
+/// A test binary.
 #[derive(Debug, PartialEq)]
 pub struct Binary {
     /// Its package and, for an integration test, its name, as nextest writes them.
@@ -23,7 +23,7 @@ pub struct Binary {
     pub file: PathBuf,
 }
 
-/// One test to run.
+/// A test to run.
 pub struct Job {
     binary: usize,
     /// Its path in the binary.
@@ -35,7 +35,7 @@ pub struct Job {
 /// Binaries and their tests.
 pub struct Plan {
     binaries: Vec<Binary>,
-    /// What to run.
+    /// The tests to run.
     pub jobs: Vec<Job>,
     ignored: usize,
     libraries: String,
@@ -121,11 +121,11 @@ impl Plan {
     fn command(&self, binary: &Binary) -> Command {
         let mut command = Command::new(&binary.file);
         command.current_dir(&binary.dir);
-        // What cargo sets when it runs a test.
+        // The variables that cargo sets when it runs a test.
         command.env("CARGO_MANIFEST_DIR", &binary.dir);
         let package = binary.id.split("::").next().unwrap_or(&binary.id);
         command.env("CARGO_PKG_NAME", package);
-        // What a test compiles, it compiles in each run; those of the cache name theirs.
+        // A test compiles its programs in each run; tests of the cache name theirs.
         command.env("FOLIO_CACHE", "off");
         let variable = if cfg!(target_os = "macos") {
             "DYLD_FALLBACK_LIBRARY_PATH"
@@ -211,7 +211,7 @@ pub fn run_one(
     Ok(Outcome::new(&binary.id, &job.test, status, ended.time.as_secs_f64(), &ended.output))
 }
 
-/// One line for each test; the output of those that failed.
+/// A line for each test; the output of those that failed.
 fn tell(outcome: &Outcome) {
     let word = match outcome.status {
         Status::Passed => "pass",

@@ -18,16 +18,11 @@ const MOST: usize = 100;
 const HIGHER: &[(&str, usize)] = &[
     ("folio", 123),
     ("folio-bench-matrix", 140),
-    ("folio-conformance", 101),
     ("folio-core", 145),
     ("folio-cpu", 120),
     ("folio-driver", 123),
-    ("folio-layers", 128),
     ("folio-opencl", 162),
-    ("folio-sim", 120),
-    ("folio-trace", 102),
     ("folio-vulkan", 175),
-    ("xtask", 173),
 ];
 
 /// A folder with fewer sentences is too small for a share.

@@ -1,4 +1,4 @@
-//! What the tests need beyond a Rust toolchain, and how to get it.
+//! The tools that tests need beyond a Rust toolchain, and how to get them.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ enum From {
     Wheel(&'static str),
 }
 
-/// One thing that tests need.
+/// A tool that tests need.
 struct Tool {
     name: &'static str,
     /// The crate that needs it.
@@ -86,7 +86,7 @@ const TOOLS: &[Tool] = &[
     },
 ];
 
-/// What is needed and not there. With `install`, first installs it.
+/// The tools that are needed and not there. With `install`, first installs it.
 pub fn run(root: &Path, target: &Path, install: bool) -> Result<Vec<String>> {
     let missing = || missing(root, |tool| is_there(tool, target));
     let before = missing();
@@ -110,7 +110,7 @@ pub fn dry_run(root: &Path, target: &Path) {
     lines.iter().for_each(|line| println!("{line}"));
 }
 
-/// What this tree needs and `is_there` does not find.
+/// The tools that this tree needs and `is_there` does not find.
 fn missing(root: &Path, is_there: impl Fn(&Tool) -> bool) -> Vec<&'static Tool> {
     let needed = TOOLS.iter().filter(|tool| crate_exists(root, tool.needed_by));
     needed.filter(|tool| !is_there(tool)).collect()

@@ -12,7 +12,7 @@ use crate::soak_state::{self, Progress, Step};
 use crate::suites::{self, SUITES, Suite};
 use crate::{Result, loom, process, tree};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 cargo xtask soak [OPTIONS]
 
@@ -111,7 +111,7 @@ fn soak_suites(root: &Path, dir: &Path, wish: &Wish) -> Result<bool> {
     Ok(!all.iter().any(|(progress, _)| progress.is_failed()))
 }
 
-/// What stays the same for all steps of one test.
+/// The values that stay the same for all steps of one test.
 struct Soaking<'a> {
     plan: &'a Plan,
     job: &'a Job,

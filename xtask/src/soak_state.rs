@@ -1,11 +1,11 @@
-//! What a soak has done so far, as a text file that a later run goes on from.
+//! The state of a soak, as a text file that a later run goes on from.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 use crate::{Result, tree};
 
-/// One process of a soak.
+/// A process of a soak.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Step {
     /// The first case's seed; case k has seed + k.
@@ -14,7 +14,7 @@ pub struct Step {
     pub cases: u64,
     /// Seconds.
     pub secs: f64,
-    /// It succeeded.
+    /// Whether it succeeded.
     pub ok: bool,
     /// The revision that ran.
     pub revision: String,
@@ -95,7 +95,7 @@ impl Progress {
         self.steps.last().is_some_and(|step| !step.ok)
     }
 
-    /// One row of the report.
+    /// A row of the report.
     fn row(&self, wanted: u64) -> String {
         let secs: f64 = self.steps.iter().map(|step| step.secs).sum();
         let state = match (self.is_failed(), self.exhausted || self.cases() >= wanted) {

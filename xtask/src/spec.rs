@@ -9,7 +9,7 @@ use crate::lex;
 use crate::tree::{self, File};
 use crate::{Result, cargo, invariants, json};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 cargo xtask spec [--json]
 
@@ -28,7 +28,7 @@ is not there, or none.
 
 const SPEC: &str = "docs/spec.md";
 
-/// One requirement.
+/// A requirement.
 #[derive(Debug, PartialEq)]
 pub struct Requirement {
     /// Such as `BUF-01`.
@@ -202,7 +202,7 @@ impl Conformance {
     }
 }
 
-/// What is wrong between requirements and tests.
+/// The contradictions between requirements and tests.
 fn problems(requirements: &[Requirement], proofs: &Proofs) -> Vec<String> {
     let unproved = requirements
         .iter()

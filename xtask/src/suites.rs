@@ -1,9 +1,9 @@
 //! The suites with a budget: random programs, faults, loom models, and what else joins.
 //!
-//! A suite is an ordinary test named `suite_NAME...`. It reads `FOLIO_BUDGET_<NAME>_SECS` (how
-//! long to go on) and `FOLIO_MIN_<NAME>` (fewer cases is a failure); a soak sets
+//! A suite is an ordinary test named `suite_NAME...`. The test reads `FOLIO_BUDGET_<NAME>_SECS`
+//! (how long to go on) and `FOLIO_MIN_<NAME>` (fewer cases is a failure); a soak sets
 //! `FOLIO_SOAK_CASES` (how many cases, however long) and `FOLIO_SEED` (case k has seed + k).
-//! It prints `suite NAME: 23456 cases in 240.0 s, 0 divergences (seed 1)`.
+//! At its end it prints `suite NAME: 23456 cases in 240.0 s, 0 divergences (seed 1)`.
 
 use std::time::Duration;
 
@@ -14,9 +14,9 @@ use crate::Result;
 pub enum Budget {
     /// Seconds; for a look while writing.
     Quick,
-    /// What `cargo xtask test` does.
+    /// The budget of `cargo xtask test`.
     Normal,
-    /// What continuous integration does.
+    /// The budget of continuous integration.
     Ci,
 }
 
@@ -41,7 +41,7 @@ pub struct Share {
     pub min: u64,
 }
 
-/// One suite.
+/// A suite.
 pub struct Suite {
     /// Its name in environment variables; in lower case, in the names of tests.
     pub name: &'static str,
@@ -304,7 +304,7 @@ pub const SUITES: &[Suite] = &[
 /// Seconds of all loom models together; they are not `suite_` tests but `loom_` tests of the core.
 pub const LOOM_SECS: u64 = 90;
 
-/// What a test gets beyond its budget before it counts as hanging.
+/// The time that a test gets beyond its budget before it counts as hanging.
 pub const GRACE: Duration = Duration::from_secs(120);
 /// The time-out of an ordinary test.
 pub const ORDINARY: Duration = Duration::from_secs(60);
@@ -312,7 +312,7 @@ pub const ORDINARY: Duration = Duration::from_secs(60);
 pub const COMPILING: Duration = Duration::from_secs(420);
 
 impl Suite {
-    /// What it gets under a budget.
+    /// The suite's share of a budget.
     pub fn share(&self, budget: Budget) -> Share {
         match budget {
             Budget::Quick => self.quick,
@@ -365,7 +365,7 @@ pub fn time_limit(test: &str, budget: Budget) -> Duration {
     }
 }
 
-/// What a suite says at its end.
+/// A suite's report at its end.
 #[derive(Debug, PartialEq)]
 pub struct Said {
     /// The suite's name, upper case, without what follows it.

@@ -9,7 +9,7 @@ use crate::outcome::{Counts, Report};
 use crate::suites::{self, Budget};
 use crate::{Result, doctests, nextest, runner, setup};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 cargo xtask test [OPTIONS] [FILTER]..
 
@@ -26,7 +26,7 @@ reports `skipped: NAME: reason`. The closing line is `N passed, N failed, N skip
   --runner WHICH    nextest or own; default: nextest where it is there
   FILTER            only tests whose name contains it, and no documentation examples";
 
-/// What to run.
+/// The parts to run.
 pub struct Options {
     /// Install first.
     pub setup: bool,

@@ -8,7 +8,7 @@ use crate::lex::{self, Split};
 use crate::tree::{self, File};
 use crate::{Result, cargo, prose, sentences, suites, wrap};
 
-/// What `--help` says.
+/// The text of `--help`.
 pub const HELP: &str = "\
 cargo xtask tidy [--wrap] [--vague PATH]
 
@@ -118,7 +118,7 @@ fn sizes(file: &File) -> Vec<String> {
     file_note.into_iter().chain(long).collect()
 }
 
-/// What is against the rules, and what is worth a note.
+/// The breaches of rules, and the notes.
 fn all_problems(files: &[File]) -> (Vec<String>, Vec<String>) {
     let mut problems: Vec<_> = files.iter().flat_map(|file| self::problems(file, files)).collect();
     let (pronouns, mut notes) = prose::pronouns(files);
@@ -128,7 +128,7 @@ fn all_problems(files: &[File]) -> (Vec<String>, Vec<String>) {
     (problems, notes)
 }
 
-/// What is against the rules in one of the files.
+/// The breaches of rules in one of the files.
 fn problems(file: &File, files: &[File]) -> Vec<String> {
     let mut found: Vec<(usize, String)> = Vec::new();
     for (at, line) in file.text.lines().enumerate() {
@@ -160,7 +160,7 @@ fn problems(file: &File, files: &[File]) -> Vec<String> {
     found.into_iter().map(|(at, what)| format!("{}:{}: {what}", file.path, at + 1)).collect()
 }
 
-/// What is against the rules in one line of Rust.
+/// The breaches of rules in one line of Rust.
 fn line_problems(split: &Split, at: usize) -> Vec<&'static str> {
     let (code, comment) = (split.code[at].as_str(), split.comments[at].as_str());
     let mut found = Vec::new();

@@ -19,11 +19,11 @@ pub fn root() -> Result<PathBuf> {
         .ok_or_else(|| format!("{} is not inside the workspace", start.display()))
 }
 
-/// One text file.
+/// A text file.
 pub struct File {
     /// Its path from the root, with `/`.
     pub path: String,
-    /// What it says.
+    /// Its contents.
     pub text: String,
 }
 

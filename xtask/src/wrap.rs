@@ -82,7 +82,7 @@ fn wrap(block: &[Comment], out: &mut Vec<String>) {
     }
 }
 
-/// What a list's item begins with.
+/// The mark at the beginning of a list's item.
 fn item(text: &str) -> Option<&str> {
     let body = text.trim_start();
     let mark = body.split(' ').next()?;
@@ -121,7 +121,8 @@ fn fill(paragraph: &[Comment], out: &mut Vec<String>) {
     out.push(line);
 }
 
-/// What may stand on a line of its own: no part of a link or of code, and no mark of Markdown.
+/// The words that may stand on a line of their own: no part of a link or of code, and no mark of
+/// Markdown.
 fn words(text: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut rest = text.trim_start();

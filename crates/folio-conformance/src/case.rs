@@ -1,4 +1,4 @@
-//! One case by its name, in place of a suite: `FOLIO_CASE=name`.
+//! A single case by its name, in place of a suite: `FOLIO_CASE=name`.
 
 use crate::suite::Summary;
 use crate::{engine, hal};

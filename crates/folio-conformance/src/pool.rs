@@ -19,7 +19,7 @@ pub struct Pool {
 }
 
 impl Pool {
-    /// One with room for so many pieces.
+    /// A pool with room for so many pieces.
     pub fn new(room: usize) -> Arc<Pool> {
         let (refuses, live) = (AtomicBool::new(false), Mutex::default());
         let [given, wrong] = [0; 2].map(AtomicUsize::new);

@@ -1,4 +1,4 @@
-//! What both suites share: how a test ends, and what is said of all of them.
+//! The common parts of both suites: how a test ends, and what is said of all of them.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -71,8 +71,8 @@ impl Summary {
     }
 
     /// Holds what was left out against `reasons`: what the suite says is missing, and why that is
-    /// so. Everything that is missing has a reason, and each reason is needed. So a backend that
-    /// learns something loses a line of its list. Nothing is said of one case alone.
+    /// so. Everything that is missing has a reason, and each reason is needed. A backend that
+    /// learns something therefore loses a line of its list. Nothing is said of one case alone.
     pub fn check_left_out(&self, reasons: &[(&str, &str)]) -> Result<(), String> {
         if self.only.is_some() {
             return Ok(());
@@ -144,7 +144,7 @@ mod tests {
         assert!(place.contains("suite.rs:") && text == "1 is less", "{why}");
     }
 
-    /// What is missing has a reason, and each reason is needed.
+    /// A missing feature has a reason, and each reason is needed.
     #[test]
     fn what_is_left_out_is_held_against_its_reasons() {
         let unsupported = ["graphs", "hints", "graphs"].map(|what| ("a test", what.to_owned()));

@@ -48,7 +48,7 @@ impl Integer {
 
 /// Positions.
 const USIZE: Of = Of::Type(Integer { signed: false, bits: usize::BITS });
-/// Numbers as far as this are unknown.
+/// Ends beyond this are unknown.
 const FAR: i64 = 1 << 62;
 /// Anything.
 const UNKNOWN: Ends = Ends { lo: -FAR, hi: FAR, of: Of::Unknown };
@@ -232,7 +232,7 @@ impl Ends {
         self.exact_with(b).map_or(UNKNOWN, |(a, b)| a.minus(b).saturated())
     }
 
-    /// The ends, if they stay within the type.
+    /// The ends, clamped to the type.
     fn saturated(self) -> Ends {
         match self.of {
             Of::Type(integer) => {

@@ -122,7 +122,7 @@ impl Site {
     }
 }
 
-/// What goes wrong.
+/// The kinds of faults.
 #[derive(Clone, Debug)]
 pub enum Fault {
     /// The call returns this.
@@ -133,21 +133,21 @@ pub enum Fault {
     Lose,
 }
 
-/// One planned fault.
+/// A planned fault.
 #[derive(Clone, Debug)]
 pub struct Planned {
     /// Where.
     pub site: Site,
     /// At which call, counted from 1.
     pub nth: u64,
-    /// What.
+    /// The fault.
     pub fault: Fault,
 }
 
 /// A fault that happened.
 #[derive(Clone, Debug)]
 pub struct Fired {
-    /// What was planned.
+    /// The plan of the fault.
     pub planned: Planned,
     /// The place in its backend of the device that it happened to; none for [`Site::Devices`].
     pub device: Option<u32>,
@@ -159,7 +159,7 @@ struct LaneState {
     device: u32,
     inner: Weak<dyn Lane>,
     issued: Tick,
-    /// What the engine has seen; injected failures up to here may be told.
+    /// The last tick that the engine has seen; injected failures up to here may be told.
     seen: Tick,
     failures: BTreeMap<Tick, HalError>,
 }

@@ -1,4 +1,4 @@
-//! Graphs below a layer. What their nodes do is noted, so that hooks see what a replay does.
+//! Graphs below a layer. The work of their nodes is noted, so that hooks see what a replay does.
 
 use crate::layer::{DeviceRef, Hooks};
 use folio_core::hal::{
@@ -15,12 +15,12 @@ pub struct GraphRef {
     pub inner: Arc<dyn Graph>,
 }
 
-/// What is launched.
+/// The code of a launch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launched {
     /// Code of the host.
     Native,
-    /// What the device has loaded.
+    /// A kernel that the device has loaded.
     Loaded(KernelHandle),
     /// A task that enqueues commands of the driver's own.
     Foreign,
@@ -36,7 +36,7 @@ impl Launched {
     }
 }
 
-/// What a node of a graph does, by now.
+/// The current work of a graph's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Noted {
     /// [`Op::Copy`].
@@ -75,11 +75,11 @@ impl Noted {
 /// A node of a graph below a layer.
 #[derive(Clone, Debug)]
 pub struct NodeRef {
-    /// What it does.
+    /// The node's work.
     pub does: Noted,
     /// The numbers of the nodes that it comes after.
     pub after: Vec<usize>,
-    /// Those of all that have ended when it begins, as bits.
+    /// The numbers of all nodes that have ended when it begins, as bits.
     ended: Vec<u64>,
 }
 
@@ -124,7 +124,7 @@ impl<H: Hooks> LayerGraph<H> {
         Ok(LayerGraph { hooks, graph: GraphRef { device, inner }, nodes })
     }
 
-    /// What its nodes do; no thread exchanges that meanwhile.
+    /// The graph's nodes; no thread exchanges them meanwhile.
     pub(crate) fn nodes(&self) -> MutexGuard<'_, Vec<NodeRef>> {
         self.nodes.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -28,7 +28,7 @@ pub struct LaneRef {
     pub id: u32,
     /// Its device.
     pub device: Arc<DeviceRef>,
-    /// What it was made for.
+    /// The kind for which it was made.
     pub kind: LaneKind,
     /// The lane itself.
     pub inner: Arc<dyn Lane>,
@@ -44,10 +44,10 @@ pub struct HeadRef<'a> {
     pub nodes: &'a [NodeRef],
 }
 
-/// What a layer does at each call. The defaults pass it on.
+/// The hooks of a layer, one for each call. The defaults pass the call on.
 ///
 /// # Safety
-/// What the hooks do themselves with what they are shown keeps the contract of the HAL.
+/// The hooks' own use of the shared objects keeps the contract of the HAL.
 #[allow(unused_variables, reason = "defaults name their parameters for the documentation")]
 pub unsafe trait Hooks: Send + Sync + Sized + 'static {
     /// [`Backend::devices`].

@@ -9,7 +9,7 @@ use folio_core::hal::{
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// What an operation carried.
+/// An operation, as it was issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Issued {
     /// Its lane's number.
@@ -26,7 +26,7 @@ pub struct Issued {
     pub ok: bool,
 }
 
-/// One call of the HAL.
+/// A call of the HAL.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Event {
     /// A device was opened.
@@ -68,7 +68,7 @@ pub enum Event {
         align: u64,
         /// Its label.
         label: String,
-        /// What was given.
+        /// The address.
         handle: Option<u64>,
     },
     /// Memory was given back.
@@ -101,7 +101,7 @@ pub enum Event {
     Completed {
         /// Which.
         lane: u32,
-        /// What he saw; `None`: the device is lost.
+        /// The tick that the engine saw; `None`: the device is lost.
         tick: Option<Tick>,
     },
     /// A thread waited for a lane.
@@ -191,7 +191,7 @@ impl Counts {
     }
 }
 
-/// What to record.
+/// The parts to record.
 #[derive(Clone, Copy, Debug, Default)]
 struct Wanted {
     events: bool,
@@ -212,7 +212,7 @@ pub struct Trace {
     book: Arc<Mutex<Book>>,
 }
 
-/// What a [`Trace`] has recorded.
+/// The record of a [`Trace`].
 #[derive(Clone)]
 pub struct TraceHandle(Arc<Mutex<Book>>);
 
@@ -251,8 +251,8 @@ impl Trace {
         self.events()
     }
 
-    /// Tells `tracing`, at level trace, target `folio::hal`, within the engine's calls. It holds
-    /// locks in some of them: a subscriber to this target does not use the runtime.
+    /// Tells `tracing`, at level trace, target `folio::hal`, within the engine's calls. The engine
+    /// holds locks in some of them: a subscriber to this target does not use the runtime.
     pub fn emit(mut self) -> Trace {
         self.wanted.emit = true;
         self

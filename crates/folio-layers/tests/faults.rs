@@ -134,7 +134,7 @@ fn a_lost_device_is_idle_and_stays_lost() {
     assert!(matches!(error.kind, HalErrorKind::Lost));
     assert!(lane.completed().is_err() && lane.wait(1, None).is_err());
     assert!(s.rig.devices[0].usm().alloc(&request(16)).is_err());
-    // What is left below touches nothing: it only lets lanes of other devices go on.
+    // The operation that is left below touches nothing: it only lets lanes of other devices go on.
     s.sim.step(8);
     assert_eq!(s.sim.pending(0), 0);
     s.rig.free(mem);
@@ -159,7 +159,7 @@ fn a_device_goes_between_operations() {
                 assert_eq!(lane.wait(1, Some(soon)), Ok(false));
             }
         }
-        // It is gone when what it was given has ended.
+        // The lane is gone when its operations have ended.
         assert_eq!(lane.completed(), Ok(0), "{site:?}");
         s.sim.release(0, LaneKind::Compute);
         assert_eq!(s.faults.fired().len(), 1, "{site:?}");

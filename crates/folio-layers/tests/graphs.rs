@@ -109,8 +109,7 @@ fn replays_are_ordered_with_other_operations() {
     assert_eq!(rules(&s.report), [Rule::Race]);
 }
 
-/// What has been exchanged is what the next replay does; an exchange that fails changes nothing
-/// here.
+/// The next replay does what was exchanged; an exchange that fails changes nothing here.
 #[test]
 fn updates_are_seen() {
     let s = stack(&[]);

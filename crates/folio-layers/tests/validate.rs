@@ -261,7 +261,7 @@ struct Lies {
     misaligned: AtomicU64,
     twice: bool,
     lost_once: AtomicU64,
-    /// It refuses what waits for another lane, and does not wait.
+    /// The backend refuses an operation that waits for another lane, and does not wait.
     forgets: bool,
 }
 

@@ -13,7 +13,7 @@ use folio_core::hal::{
 use folio_core::ir::device::MOST_GROUP_BYTES;
 use std::sync::Arc;
 
-/// What one simulated device is like. The default: 1 GiB of its own memory, all lane kinds, native
+/// A simulated device's description. The default: 1 GiB of its own memory, all lane kinds, native
 /// waits among all devices, closures, timestamps, hints, linked memory, addresses, no batching.
 #[derive(Clone, Debug)]
 pub struct DeviceSpec {
@@ -141,7 +141,7 @@ impl DeviceSpec {
         self
     }
 
-    /// What copies to and from the host are said to cost.
+    /// The claimed costs of copies to and from the host.
     pub fn host_link(mut self, link: Link) -> DeviceSpec {
         self.host_link = link;
         self

@@ -27,7 +27,7 @@ impl SimGraph {
         Ok(SimGraph { closures, find, nodes: Mutex::new(works) })
     }
 
-    /// What a replay does that is issued now.
+    /// The work of a replay that is issued now.
     pub(crate) fn replay(&self) -> Work {
         let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
         Work::Replay(nodes.iter().filter_map(Work::again).collect())

@@ -1,4 +1,4 @@
-//! What a test sees of a simulated backend: counts, a log, violations; and how it interferes.
+//! A test's view of a simulated backend: counts, a log, violations; and how it interferes.
 
 use crate::script::OpKind;
 use crate::shared::Core;
@@ -9,9 +9,9 @@ use std::sync::Arc;
 /// A breach of the HAL contract by the engine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
-    /// What should hold.
+    /// The rule that should hold.
     pub rule: &'static str,
-    /// What did not.
+    /// The breach of it.
     pub detail: String,
 }
 
@@ -21,7 +21,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// One executed operation, in the order of effects.
+/// An executed operation, in the order of effects.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LogEntry {
     /// Logical time of its end.
@@ -34,17 +34,17 @@ pub struct LogEntry {
     pub kind: LaneKind,
     /// Its tick.
     pub tick: Tick,
-    /// What it was.
+    /// Its kind.
     pub op: OpKind,
     /// Bytes of copies, fills, hints and switches, items of launches.
     pub amount: u64,
     /// Its label.
     pub label: String,
-    /// It failed.
+    /// Whether it failed.
     pub failed: bool,
 }
 
-/// What was executed so far.
+/// The executed operations so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counters {
     /// Copy operations, and rectangles in them.
@@ -108,8 +108,8 @@ impl fmt::Debug for SimHandle {
 }
 
 impl SimHandle {
-    /// Takes `device` away: what it has not finished never ends. One that there is not cannot be
-    /// lost, nor held.
+    /// Takes `device` away: what it has not finished never ends. A device that is not there cannot
+    /// be lost, nor held.
     pub fn lose(&self, device: u32) {
         self.0.shared.lose(device);
     }
@@ -157,7 +157,7 @@ impl SimHandle {
         world.lanes.iter().filter(|l| l.device == device).map(|l| l.pending.len()).sum()
     }
 
-    /// What was executed, in order. Empty unless [`crate::Builder::log`] asked for it.
+    /// The executed operations, in order. Empty unless [`crate::Builder::log`] asked for it.
     pub fn log(&self) -> Vec<LogEntry> {
         self.0.shared.lock().log.clone().unwrap_or_default()
     }

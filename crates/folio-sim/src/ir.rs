@@ -1,5 +1,5 @@
-//! Kernels in IR on simulated devices. What runs them is brought along: a simulated device knows
-//! when they run, on which memory, and who may not use it meanwhile.
+//! Kernels in IR on simulated devices. The caller brings the interpreter: a simulated device knows
+//! when kernels run, on which memory, and who may not use it meanwhile.
 
 use folio_core::hal::{Geometry, HalError, ParamPtr};
 use folio_core::ir::Kernel;
@@ -14,7 +14,7 @@ pub trait IrRunner: fmt::Debug + Send + Sync {
 
 /// A kernel in IR that can be run.
 pub trait IrKernel: Send + Sync {
-    /// What speaks against such a launch: groups that are too large, for one. Asked before each
+    /// The reason to refuse such a launch: groups that are too large, for one. Asked before each
     /// launch in groups.
     fn check(&self, geometry: &Geometry) -> Result<(), HalError> {
         let _ = geometry;

@@ -61,7 +61,7 @@ pub struct SimBackend {
 }
 
 impl SimBackend {
-    /// One device of the default kind, unless told otherwise.
+    /// A device of the default kind, unless told otherwise.
     pub fn builder() -> Builder {
         Builder {
             name: "sim".into(),
@@ -130,7 +130,7 @@ impl Builder {
         self
     }
 
-    /// One more device.
+    /// Adds a device.
     pub fn device(self, spec: DeviceSpec) -> Builder {
         self.devices(1, spec)
     }

@@ -15,15 +15,15 @@ use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What fresh memory holds.
+/// The bytes of fresh memory.
 pub const FRESH: u8 = 0xA5;
-/// What freed memory holds.
+/// The bytes of freed memory.
 pub const FREED: u8 = 0xDD;
-/// What the host's side of linked memory holds while the device has it.
+/// The bytes of the host's side of linked memory while the device has it.
 pub const UNMAPPED: u8 = 0xB7;
 /// How the host's memory must be aligned to be linked.
 pub(crate) const LINKED_ALIGN: u64 = 64;
-/// What the guards before and after an allocation hold.
+/// The bytes of the guards before and after an allocation.
 const GUARD: u8 = 0xFD;
 /// Bytes of one guard, and the least alignment.
 const GUARD_SIZE: usize = 64;
@@ -104,7 +104,7 @@ impl Block {
         // SAFETY: both have `size` bytes, initialised, and are apart.
         unsafe {
             let from = std::slice::from_raw_parts(other.base, self.size);
-            // What somebody only lends is not written.
+            // Memory that is only lent is not written.
             if from != std::slice::from_raw_parts(self.base, self.size) {
                 self.base.copy_from_nonoverlapping(other.base, self.size);
             }
@@ -184,7 +184,7 @@ struct Entry {
     label: Box<str>,
 }
 
-/// What one device may hold and holds.
+/// The limit of a device's memory, and the bytes in use.
 #[derive(Clone, Copy)]
 pub(crate) struct Budget {
     pub(crate) limit: u64,

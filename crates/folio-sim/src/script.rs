@@ -76,16 +76,16 @@ impl Script {
         self
     }
 
-    /// What ended becomes visible through `completed` only at every `steps`-th step.
+    /// The end of an operation becomes visible through `completed` only at every `steps`-th step.
     pub fn visible_every(mut self, steps: u64) -> Script {
         self.visible_every = steps.max(1);
         self
     }
 
-    /// What ended becomes visible through `completed` so many steps later: `steps[n]` on lane `n`,
-    /// by the order in which lanes are made, and at once on lanes beyond. So a lane may show an
-    /// operation before another lane shows what that waited for. A wait for the lane sees it at
-    /// once.
+    /// The end of an operation becomes visible through `completed` so many steps later: `steps[n]`
+    /// on lane `n`, by the order in which lanes are made, and at once on lanes beyond. A lane may
+    /// thus show an operation before another lane shows what that waited for. A wait for the lane
+    /// sees it at once.
     pub fn lags(mut self, steps: &[u64]) -> Script {
         self.lags = steps.to_vec();
         self

@@ -79,12 +79,12 @@ impl Shared {
         world
     }
 
-    /// One step of time, if it is the callers who drive it, for one who may hold locks.
+    /// A step of time, if it is the callers who drive it, for one who may hold locks.
     pub(crate) fn look(&self) {
         self.pass(false, |world| if world.foreign_due() { 0 } else { 1 });
     }
 
-    /// One step of time, if it is the callers who drive it.
+    /// A step of time, if it is the callers who drive it.
     pub(crate) fn step(&self) {
         self.pass(true, |_| 1);
     }
@@ -172,7 +172,7 @@ impl Shared {
     }
 }
 
-/// What backend, devices, lanes and handles share; the last of them ends the thread.
+/// The state that backend, devices, lanes and handles share; the last of them ends the thread.
 pub(crate) struct Core {
     pub(crate) name: String,
     pub(crate) shared: Arc<Shared>,
@@ -206,7 +206,7 @@ impl Drop for Core {
         let ticker = self.ticker.get_mut().unwrap_or_else(PoisonError::into_inner).take();
         // A kernel may own the last handle: then this is the thread itself.
         if let Some(thread) = ticker.filter(|t| t.thread().id() != thread::current().id()) {
-            // It contains panics; there is nothing to learn from its result.
+            // The thread contains panics; there is nothing to learn from its result.
             let _ = thread.join();
         }
     }

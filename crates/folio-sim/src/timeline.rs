@@ -1,6 +1,6 @@
 //! The logical timeline of one backend: what may begin, what ends next, what is visible.
 //!
-//! Time is a number. It advances by one for each look at a lane's progress, and as far as needed
+//! Time is a number. Time advances by one for each look at a lane's progress, and as far as needed
 //! when somebody waits. An operation begins when its dependencies have ended, ends after its
 //! latency, and *has its effect at its end*: the order of effects obeys waits and lanes and nothing
 //! else, so that an edge that the engine forgot shows as wrong data. `World` is a plain state
@@ -70,7 +70,7 @@ pub(crate) struct World {
     pub(crate) violations: Vec<Violation>,
     pub(crate) stop: bool,
     random: Random,
-    /// What lost operations owned, to be dropped without the lock.
+    /// Memory and closures of lost operations, to be dropped without the lock.
     pub(crate) litter: Vec<Work>,
 }
 
@@ -280,7 +280,7 @@ impl World {
                 *bytes
             }
             Work::Replay(nodes) => nodes.iter().filter_map(|node| self.amount(node)).sum(),
-            // What it will do is not known before.
+            // The work of a branch is not known before.
             Work::Branch(_) => 0,
             Work::Nothing => return None,
         })

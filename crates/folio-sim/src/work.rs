@@ -1,7 +1,7 @@
 //! Operations: as they were given, as they are ready to run, and running them.
 //!
-//! A job runs without any lock, at its place on the timeline, one at a time per backend. It never
-//! unwinds, and it has dropped everything that it owned when it is done.
+//! A job runs without any lock, at its place on the timeline, one at a time per backend. The job
+//! never unwinds, and it has dropped everything that it owned when it is done.
 
 use crate::ir::IrKernel;
 use crate::memory::{Block as Bytes, Memory, address};
@@ -14,16 +14,16 @@ use folio_core::hal::{
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What an operation does, in the engine's terms.
+/// The work of an operation, in the engine's terms.
 pub(crate) enum Work {
     Copy(Vec<CopyRect>),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Launch),
     Hint(MemRef, u64),
     Switch(MemRef, u64, Side),
-    /// What the nodes of a graph do, one after the other.
+    /// The work of the nodes of a graph, one after the other.
     Replay(Vec<Work>),
-    /// What a value chooses.
+    /// The work that a value chooses.
     Branch(Branched<Work>),
     /// Only the tick: a join, or a call that was refused.
     Nothing,
@@ -157,7 +157,7 @@ impl Launch {
     }
 }
 
-/// What a launch runs.
+/// The code of a launch.
 pub(crate) enum Code {
     Native(NativeKernel),
     /// With the scalars, and whether its accesses are proved to be in bounds.
@@ -173,7 +173,7 @@ pub(crate) enum Phase {
     Started { due: u64 },
     /// A thread executes it.
     Running,
-    /// It has ended; earlier ones of its lane may not have.
+    /// The job has ended; earlier jobs of its lane may not have.
     Ended,
 }
 

@@ -1,4 +1,4 @@
-//! What the simulated device is for: that order, time and misuse show.
+//! The purpose of the simulated device: that order, time and misuse show.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::geom::Box3;

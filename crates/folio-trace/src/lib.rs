@@ -1,5 +1,5 @@
-//! What Folio does over time, as a file that Chrome's tracing page and [Perfetto] open: a track for
-//! each lane, copies with their bytes, arrows from what a command waited for.
+//! Folio's operations over time, as a file that Chrome's tracing page and [Perfetto] open: a track
+//! for each lane, copies with their bytes, arrows from what a command waited for.
 //!
 //! [`layer`] is a layer of [`tracing_subscriber`], for programs with a subscriber of their own.
 //! [`from_environment`] installs one where `FOLIO_TRACE` names a file; with the feature `trace`,
@@ -10,7 +10,7 @@
 //! that, but readers of plain JSON do.
 //!
 //! The times are the host's. An operation begins when it was handed over, and what was before it on
-//! its lane and what it waited for have ended. It ends when the engine knows that it has.
+//! its lane and what it waited for have ended. The end is when the engine knows that it has ended.
 //!
 //! [Perfetto]: https://ui.perfetto.dev
 
@@ -110,7 +110,7 @@ pub fn from_environment() -> Result<bool, NoFile> {
     Ok(*begun)
 }
 
-/// What the layer is.
+/// The layer.
 struct Writer(Trace);
 
 /// A span of Folio's: a call that submits something.

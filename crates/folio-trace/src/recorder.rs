@@ -8,7 +8,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::time::Instant;
 
-/// So many ended operations are remembered, for arrows from them.
+/// The most ended operations that are remembered, for arrows from them.
 const REMEMBERED: usize = 1 << 16;
 
 /// An operation that has not ended, as far as it has been told of.
@@ -151,7 +151,7 @@ impl Recorder {
         }
     }
 
-    /// What has no length: an allocation, a failure.
+    /// An event without length: an allocation, a failure.
     fn moment(&mut self, what: &str, fields: Fields) {
         let (track, _) = self.track("memory and messages");
         let name = format!("{what} {}", fields.text("label"));
@@ -236,7 +236,7 @@ impl Recorder {
     }
 }
 
-/// What all events have.
+/// The fields that all events have.
 fn event(how: &str, name: &str, kind: &str, track: usize) -> Fields {
     Fields::default()
         .with("ph", Value::text(how))

@@ -35,7 +35,7 @@ fn pointer(x: &Buffer<i32>, device: &DeviceRef) -> Result<UsmPtr, Stop> {
     }
 }
 
-/// What is behind a pointer after an event.
+/// The contents behind a pointer after an event.
 fn behind(
     (rt, q): (&Runtime, &Queue),
     after: &[&Event],
@@ -232,7 +232,7 @@ fn an_address_that_does_not_fit_changes_nothing(rig: &Rig) -> Outcome {
         add(&q, &mut x, 1)?;
         q.device().set_budget(2 * BYTES);
         let at = pointer(&x, &q.device())?;
-        // What was for both is the host's now.
+        // Memory that was for both is the host's now.
         ensure_eq!(q.device().budget().1, BYTES);
         ensure_eq!(behind((&rt, &q), &[&x.written()?], at, N)?, vec![4; N]);
         ensure_eq!(x.to_vec()?, vec![4; N]);

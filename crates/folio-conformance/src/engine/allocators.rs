@@ -237,13 +237,13 @@ fn step_of_a_life(
     Ok(())
 }
 
-/// What was made or done, unless memory was short.
+/// The result, unless memory was short.
 fn unless_short<T>(result: Result<T, Error>) -> Result<Option<T>, Stop> {
     match result {
         Ok(done) => Ok(Some(done)),
         Err(Error::OutOfMemory { .. } | Error::Allocator { .. }) => Ok(None),
-        // A copy by way of the host takes memory of the host's budget when it begins. What it was
-        // for is lost then, and says so at each use.
+        // A copy by way of the host takes memory of the host's budget when it begins. Its data are
+        // lost then, and each use of them says so.
         Err(other) if other.to_string().contains("out of memory") => Ok(None),
         Err(other) => Err(other.into()),
     }

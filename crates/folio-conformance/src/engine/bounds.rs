@@ -96,7 +96,7 @@ fn budgets_can_be_raised(rig: &Rig) -> Outcome {
     refused!(add(&q, &mut x, 1), Error::OutOfMemory { .. });
     q.device().set_budget(4000);
     add(&q, &mut x, 1)?;
-    // What is there stays.
+    // Memory that is there stays.
     q.device().set_budget(0);
     add(&q, &mut x, 1)?;
     ensure_eq!(x.to_vec()?, [2; 1000]);

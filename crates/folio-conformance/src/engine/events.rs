@@ -150,7 +150,7 @@ fn timing_on_request(rig: &Rig) -> Outcome {
         let q = rig.on(at)?;
         let gate = Gate::new();
         let first = gated(&q, &gate)?;
-        // One that goes straight to its lane, and one that is deferred.
+        // A command that goes straight to its lane, and a deferred one.
         let timed = |after: Option<&Event>| {
             let mut x = rig.rt.buffer::<i32, 1>(1)?;
             let call = adds(1, &mut x);

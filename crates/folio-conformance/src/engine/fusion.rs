@@ -187,7 +187,7 @@ fn a_fused_block_needs_no_memory_between_kernels(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let program = Program::new(N);
     let (ins, out) = program.buffers(&rig.rt)?;
-    // What is moved and allocated for inputs and output is there.
+    // Inputs and output are moved and allocated before.
     q.batch(|q| program.submit(&rig.rt, q, &ins, &out))?.1.wait()?;
     ensure_eq!((q.batch_report().kernels, q.batch_report().launches), (4, 4));
     let before = (rig.rt.counters(), q.device().fusion_counters());
@@ -589,7 +589,7 @@ fn fused_graphs_have_pictures(rig: &Rig) -> Outcome {
     for want in wants {
         ensure!(dot.contains(want), "{dot} has no {want}");
     }
-    // What is not fused is in a note, with the reason.
+    // Commands that are not fused are in a note, with the reason.
     ensure!(!dot.contains("shape=note"), "{dot}");
     graph.add(|cg| {
         let (x, to) = (y.slice([1], [63])?, z.slice_mut([0], [63])?);

@@ -1,5 +1,5 @@
-//! What cannot be fused: an error under `require_fusion`. Under `enable_fusion` the same graph has
-//! the right results, by more than one launch, and the report says why.
+//! Commands that cannot be fused: an error under `require_fusion`. Under `enable_fusion` the same
+//! graph has the right results, by more than one launch, and the report says why.
 
 use super::fusion::*;
 use super::graphs::{graph, why};

@@ -109,7 +109,8 @@ fn parts_of_rows(i: Item, sum: In<f32>, y: InOutRow<f32>) {
     }
 }
 
-/// FUSE-13: a softmax, row by row, in four kernels. What rows have in common is in registers.
+/// FUSE-13: a softmax, row by row, in four kernels. Values that rows have in common are in
+/// registers.
 fn rows_of_a_softmax_are_one_launch(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     for [rows, columns] in [[1, 1], [70, 33], [5, 1000]] {

@@ -126,7 +126,7 @@ fn a_loop_at_its_limit_fails(rig: &Rig) -> Outcome {
         return Err(Stop::Failed(format!("another cause: {cause}")));
     };
     ensure_eq!((command.as_str(), buffer.as_str(), *limit), ("loop", "value", 3));
-    // What the loop writes is not there; what it does not use is.
+    // The loop's outputs are not there; memory that it does not use is.
     ensure_eq!(failure(x[1].to_vec())?.id(), failed.id());
     ensure_eq!(failure(q.wait())?.id(), failed.id());
     ensure_eq!(x[2].to_vec()?, [2; 8]);
@@ -212,7 +212,7 @@ fn later_work_comes_after_a_conditional_node(rig: &Rig) -> Outcome {
         events.push(q.fill(&x[0], 7)?);
     }
     ensure!(events.iter().all(is_pending), "a run does not wait for its turn");
-    // What has nothing to do with it goes on.
+    // Commands that have nothing to do with it go on.
     let other = numbers(rig, 1)?;
     q.run(8, adds(1, &other[0]))?.wait()?;
     gate.open();
@@ -366,7 +366,7 @@ fn is_native(run: &Executable) -> bool {
 }
 
 /// GRAPH-05, GRAPH-03: a loop of ten turns is one operation, from the second run on, and of a whole
-/// run at once. What comes before and behind it stays what it is. Elsewhere the report says why.
+/// run at once. Commands before and behind it stay what they are. Elsewhere the report says why.
 fn a_loop_is_one_operation_of_a_device_that_has_conditions(rig: &Rig) -> Outcome {
     for at in 0..rig.rt.devices().len() {
         let q = rig.on(at)?;

@@ -37,7 +37,7 @@ fn picks(i: Item, at: usize, x: In<i32>, y: InOut<i32>) {
 /// take.
 const TURNS: i32 = 30;
 
-/// What has become of the later turns of a loop.
+/// The ways in which the later turns of a loop ran.
 struct Turns {
     replayed: u64,
     exchanged: u64,
@@ -256,7 +256,7 @@ fn blocks_over_parts_of_buffers_are_one_operation(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// GRAPH-03, GRAPH-08: a time loop into which the host writes at each turn. What it has written is
+/// GRAPH-03, GRAPH-08: a time loop into which the host writes at each turn. The written data are
 /// brought, once, and the block is one operation.
 fn blocks_whose_data_the_host_has_written_are_one_operation(rig: &Rig) -> Outcome {
     let has = replays(rig)?;
@@ -345,7 +345,7 @@ fn a_block_in_which_a_check_is_left_is_submitted_one_by_one(rig: &Rig) -> Outcom
         place.iter().all(|part| why.contains(part))
     };
     ensure!(!has || now.why_not.is_some_and(told), "{now:?}");
-    // What does not use what has failed has run.
+    // Commands that do not use the failed data have run.
     ensure_eq!([x.get([0])?, z.get([0])?], [x_before + 1000, z_before + 1000]);
     let _ = q.wait();
     q.fill(y, 5)?.wait()?;
@@ -489,7 +489,7 @@ fn graphs_are_made_for_few_blocks_of_whatever_kind(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What a pointer names, of eight elements.
+/// The eight elements that a pointer names.
 fn contents(rig: &Rig, q: &Queue, from: UsmPtr) -> Result<[i32; 8], Stop> {
     let mut out = [0; 8];
     let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 32);

@@ -208,7 +208,7 @@ fn a_failure_before_a_part_spreads_as_by_commands(rig: &Rig) -> Outcome {
     q.run_graph(&run)?.wait()?;
     q.run_graph(&run)?.wait()?;
     ran(&run, &[(2, true)])?;
-    // What the second command uses fails while the run waits for it; then before the run.
+    // The second command's input fails while the run waits for it; then before the run.
     for waits in [true, false] {
         x.iter().try_for_each(|x| q.fill(x, 1).map(drop))?;
         q.wait().or(Ok::<_, Stop>(()))?;
@@ -230,7 +230,7 @@ fn a_failure_before_a_part_spreads_as_by_commands(rig: &Rig) -> Outcome {
         ensure_eq!(failure(x[1].to_vec())?.id(), failed.id());
         ran(&run, &[(2, false)])?;
     }
-    // What the first command uses fails: so do all.
+    // The first command's input fails, and all fail with it.
     x.iter().try_for_each(|x| q.fill(x, 1).map(drop))?;
     q.wait().or(Ok::<_, Stop>(()))?;
     let gate = Gate::new();

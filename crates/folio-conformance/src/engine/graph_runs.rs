@@ -189,7 +189,7 @@ fn nodes_are_exchanged_between_runs(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// DEP-05, GRAPH-03: as at first, by whatever way they are exchanged. What is refused changes
+/// DEP-05, GRAPH-03: as at first, by whatever way they are exchanged. A refused argument changes
 /// nothing.
 fn exchanged_arguments_are_checked_against_each_other(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
@@ -264,7 +264,7 @@ fn a_graph_within_a_graph_runs_in_its_place(rig: &Rig) -> Outcome {
     for _ in 0..2 {
         q.run_graph(&run)?.wait()?;
     }
-    // It still runs by itself.
+    // The graph still runs by itself.
     q.run_graph(&inner)?.wait()?;
     let order = order.lock().map(|order| order.clone()).unwrap_or_default();
     ensure_eq!(order, [0, 1, 1, 1, 2, 0, 1, 1, 1, 2, 1, 1, 1]);
@@ -478,7 +478,7 @@ fn a_batch_that_comes_again_is_one_operation(rig: &Rig) -> Outcome {
 }
 
 /// GRAPH-08: what begins like a known block and goes on otherwise, has other values, or has memory
-/// that is elsewhere by now, does what it says. So does a known block beside other work.
+/// that is elsewhere by now, does what it says. A known block beside other work does so, too.
 fn what_a_known_batch_does_not_do_is_done_one_by_one(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let all = numbers(rig, 2)?;
@@ -629,7 +629,7 @@ fn a_batch_with_an_error_submits_nothing(rig: &Rig) -> Outcome {
     });
     refused!(result, Error::OutOfRange { .. });
     ensure_eq!((rig.rt.counters(), q.batch_report().batches), (before, 0));
-    // One that is refused when the block is submitted.
+    // A command that is refused when the block is submitted.
     let shared = x.into_shared();
     let guard = shared.read()?;
     let y = numbers(rig, 1)?;
@@ -640,7 +640,7 @@ fn a_batch_with_an_error_submits_nothing(rig: &Rig) -> Outcome {
     refused!(result, Error::HostAccessHeld { .. });
     drop(guard);
     ensure_eq!((y[0].to_vec()?, shared.to_vec()?), (vec![1; 8], vec![1; 8]));
-    // What a block makes and drops lives as long as it is used.
+    // A buffer that a block makes and drops lives as long as it is used.
     let (_, event) = q.batch(|q| {
         let mut temporary = rig.rt.buffer_from(&[4; 8])?;
         q.run(8, adds(1, &mut temporary))?;
@@ -749,7 +749,7 @@ fn pictures_show_what_is_within_nodes(rig: &Rig) -> Outcome {
     let node =
         r#"{"node":0,"kind":"graph","name":"inner","after":[],"data":[],"bodies":[{"name":"","#;
     ensure!(json.contains(node) && json.contains(inside), "{json}");
-    // What runs is the list of all commands.
+    // The run is the list of all commands.
     let run = graph.finalize()?;
     let dot = run.dot()?;
     ensure!(dot.contains("n0_0_1 [label=\"kernel `adds`\"]"), "{dot}");

@@ -198,7 +198,7 @@ fn conditions_are_timed_from_their_first_iteration_to_the_last(rig: &Rig) -> Out
             ensure_eq!(ends, [first.map(|t| t.started), last.map(|t| t.ended)]);
         }
     }
-    // One that does nothing.
+    // A loop that does nothing.
     let none = rig.rt.graph(&q.device())?;
     none.add(|cg| cg.fill(&x[0], 0))?;
     let idle = none.while_(&[], x[0].slice([0], [1])?, 10, &body.finalize()?)?;

@@ -1,4 +1,4 @@
-//! What is exchanged between the runs of a graph, and what cannot be.
+//! Exchanges between the runs of a graph, and their limits.
 
 use super::graph_conditions::setting;
 use super::graphs::{adding, graph, numbers, why};
@@ -68,7 +68,7 @@ fn usm_pointers_are_exchanged_by_parameters(rig: &Rig) -> Outcome {
             }
         }
     }
-    // One that is gone is refused, and nothing runs.
+    // A pointer whose memory is gone is refused, and nothing runs.
     let gone = rig.rt.usm::<u32>(&device, UsmKind::Device, 8)?;
     to.set(gone.pointer());
     drop(gone);
@@ -106,7 +106,7 @@ fn nodes_of_graphs_within_a_graph_are_exchanged(rig: &Rig) -> Outcome {
     ensure_eq!(run_all()?, [23, 5, 13]);
     run.update(node, |cg| cg.run(8, adds(100, &x[1])))?;
     ensure_eq!(run_all()?, [43, 205, 33]);
-    // What was made of the graph within before does as before.
+    // A run that was made of the graph within before does as before.
     q.run_graph(&inner)?;
     ensure_eq!((x[0].get([0])?, x[1].get([0])?), (44, 206));
     let refused = why(run.update(node, |cg| cg.fill(&x[1], 1)))?;
@@ -217,7 +217,7 @@ fn what_cannot_be_exchanged_is_named(rig: &Rig) -> Outcome {
 /// How often each thread does what it does.
 const TURNS: usize = 30;
 
-/// What threads return, one by one.
+/// The results of threads, one by one.
 fn joined<T>(thread: ScopedJoinHandle<'_, Result<T, Stop>>) -> Result<T, Stop> {
     thread.join().unwrap_or_else(|_| Err(Stop::Failed("a thread panicked".into())))
 }

@@ -133,7 +133,7 @@ fn a_whole_run_is_one_operation_that_counts_all(rig: &Rig) -> Outcome {
         ensure_eq!((moves.host_to_device.operations, moves.launches), (1, launches));
         ensure_eq!((moves.copies, moves.fills), (launches / 2, 0));
     }
-    // What the host changes is noticed.
+    // A change by the host is noticed.
     x[0].write()?[0] = 50;
     q.run_graph(&run)?;
     ensure_eq!((x[1].get([0])?, x[1].get([1])?), (52, 7));

@@ -262,7 +262,7 @@ fn cycles_are_refused_and_change_nothing(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// GRAPH-02: the table of errors. Those of conditions are in `graph_conditions`.
+/// GRAPH-02: the table of errors. Errors of conditions are in `graph_conditions`.
 fn wrong_uses_of_graphs_are_refused(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let other = rig.rt.graph(&q.device())?;
@@ -316,7 +316,7 @@ fn wrong_uses_of_graphs_are_refused(rig: &Rig) -> Outcome {
     ensure_eq!(why(event.wait())?, GraphError::OnlyRecorded);
     ensure_eq!(graph.kind(graph.nodes()[1])?, NodeKind::Graph);
     drop(recording);
-    // What was refused has left nothing.
+    // Refused commands have left nothing.
     ensure_eq!((graph.len(), other.len()), (2, 2));
     adding(&graph, &x[0], 1)?;
     q.wait()?;

@@ -167,10 +167,10 @@ fn leaked_handles_harm_nobody(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What a program may own: dropped where it is taken away.
+/// The handles that a program may own: dropped where they are taken away.
 type Owned = Vec<Option<Box<dyn Any>>>;
 
-/// So many.
+/// The number of owners.
 const OWNERS: usize = 10;
 
 /// A runtime and all that can be had of it, with a command under way that waits at the gate.
@@ -223,7 +223,7 @@ fn owners_are_dropped_in_any_order(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// POL-05, ERR-04: each of them, before and after its work is done. What is left goes on.
+/// POL-05, ERR-04: each of them, before and after its work is done. The rest goes on.
 fn owners_are_forgotten_at_any_stage(rig: &Rig) -> Outcome {
     for (at, waits) in (0..OWNERS).flat_map(|at| [(at, false), (at, true)]) {
         let gate = Gate::new();

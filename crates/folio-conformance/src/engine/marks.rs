@@ -53,7 +53,7 @@ fn marked_memory_is_internal(rig: &Rig) -> Outcome {
     for buffer in &all {
         ensure_eq!(buffer.counters().allocations, 0);
     }
-    // One argument without the mark: what is there is needed.
+    // An argument without the mark: its contents are needed.
     let [sum, ..] = &mut all[..] else { unreachable!() };
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| cg.run(N, sums(&ins[0], &ins[1], marks.on(&mut *sum))))?;
@@ -134,7 +134,7 @@ fn marked_pointers_are_internal(rig: &Rig) -> Outcome {
 }
 
 /// FUSE-06, BUF-07: fused or not, by runs, whole runs and batches. The first run finds what the
-/// program has written, and later ones find zeros. So does the program.
+/// program has written, and later ones find zeros. The program finds zeros, too.
 fn internal_memory_is_as_never_written_after_a_run(rig: &Rig) -> Outcome {
     let q = rig.queue()?;
     let a = data(N, 7);

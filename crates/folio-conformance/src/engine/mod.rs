@@ -1,10 +1,10 @@
 //! Whole programs over a backend: what the engine promises to users ([`folio_core`]), by results
 //! and counters. Written once; nothing in it knows which backend runs.
 //!
-//! Each test gets a `Rig` with a runtime of its own, on a thread of its own, which is
-//! given up on after a while: a hang is a failure. What needs devices that are not there is
-//! *unsupported*. A test that is known to fail is named with a reason, and passing it all the same
-//! is a failure.
+//! Each test gets a `Rig` with a runtime of its own, on a thread of its own, which is given up on
+//! after a while: a hang is a failure. A test that needs devices that are not there is
+//! *unsupported*. *unsupported*. A test that is known to fail is named with a reason, and passing
+//! it all the same is a failure.
 
 #![allow(clippy::panic, reason = "kernels and tasks of the tests panic on purpose")]
 

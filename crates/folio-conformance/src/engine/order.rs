@@ -1,4 +1,4 @@
-//! What waits for what.
+//! The order of commands.
 
 use super::rig::*;
 use super::tests;

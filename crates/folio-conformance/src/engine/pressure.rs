@@ -128,8 +128,8 @@ fn priorities_come_before_what_is_idle(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// MEM-01, DEP-04: a host task cannot wait for a command that comes after it. So a copy that such a
-/// command uses stays, and one of higher priority goes.
+/// MEM-01, DEP-04: a host task cannot wait for a command that comes after it. A copy that such a
+/// command uses therefore stays, and a copy of higher priority goes.
 fn what_cannot_be_waited_for_stays_and_others_go(rig: &Rig) -> Outcome {
     let (rt, q) = narrow(rig, 2)?;
     let important = buffer(&rt, 0, Some(Evict::clean().priority(5)))?;

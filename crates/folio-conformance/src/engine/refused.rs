@@ -24,7 +24,7 @@ tests![
     nothing_at_all_is_legal,
 ];
 
-/// What the calls have at hand.
+/// The objects that the calls use.
 struct World {
     rt: Runtime,
     q: Queue,
@@ -344,7 +344,7 @@ const CASES: &[Case] = table![
     }) => Error::WaitInKernel,
 ];
 
-/// What needs closures.
+/// The cases that need closures.
 const OF_CLOSURES: &[Case] = table![
     "a launch that is too large", |w| w.submit(|cg| {
         cg.host_kernel([usize::MAX, 2, 2], (), |_, ()| {});
@@ -388,7 +388,7 @@ const OF_CLOSURES: &[Case] = table![
     }) => Error::HostAccessHeld { .. },
 ];
 
-/// What needs a second memory: USM that is out of reach.
+/// The cases that need a second memory: USM that is out of reach.
 const OUT_OF_REACH: &[Case] = table![
     "the host reads a device's USM", |w| w.usm.read().map(drop) => Error::NotAccessible { .. },
     "a task reads a device's USM", |w| w.submit(|cg| {
@@ -453,7 +453,7 @@ fn bad_input_is_refused_and_changes_nothing(rig: &Rig) -> Outcome {
                 refuses(&w, case)?;
             }
         }
-        // It all still works.
+        // All of them still work.
         w.event.wait()?;
         w.q.wait()?;
         w.q.run(8, adds(1, &w.x))?;

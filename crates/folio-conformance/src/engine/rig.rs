@@ -1,4 +1,4 @@
-//! What tests are written with: a runtime over the backend, its devices by kind, small commands.
+//! Helpers of tests: a runtime over the backend, its devices by kind, small commands.
 
 use super::Factory;
 pub(super) use super::kernels::copies;

@@ -225,7 +225,7 @@ fn tasks_that_wait_for_themselves_are_told(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What one task of a ring waits for: the next one.
+/// A task of a ring waits for the next task.
 struct Next {
     event: Event,
     queue: Queue,

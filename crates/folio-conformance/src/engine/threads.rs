@@ -32,7 +32,7 @@ fn opposite_groups_have_one_order(rig: &Rig) -> Outcome {
     let run = |q: &Queue, x: &Shared<i64>, y: &Shared<i64>, factor: i64| -> Outcome {
         for n in 0..rounds(&a, &b) {
             both(q, x, y, factor)?;
-            // So that memory stays small; the other thread goes on.
+            // Memory stays small by this wait; the other thread goes on.
             if n % 512 == 511 {
                 q.wait()?;
             }
@@ -118,7 +118,7 @@ fn threads_open_devices_together(rig: &Rig) -> Outcome {
             }
         });
         ensure_eq!(results.load(Ordering::Relaxed), 8);
-        // One allocation for each memory, however many asked for it at once.
+        // A single allocation for each memory, however many asked for it at once.
         let homes: std::collections::HashSet<_> = rt
             .devices()
             .iter()

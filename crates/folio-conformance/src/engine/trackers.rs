@@ -37,7 +37,7 @@ fn another_tracker_gives_the_same(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What it says instead of the truth.
+/// The tracker's answer instead of the truth.
 #[derive(Clone, Copy, Debug)]
 enum Lie {
     Everywhere,

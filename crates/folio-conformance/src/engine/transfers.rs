@@ -1,4 +1,4 @@
-//! What is moved, and what is not, by counters.
+//! Transfers, by counters.
 
 use super::rig::*;
 use super::tests;
@@ -124,7 +124,7 @@ fn discard_moves_nothing(rig: &Rig) -> Outcome {
     let values = x.to_vec()?;
     ensure_eq!(x.counters().host_to_device.bytes, 0);
     ensure!(values[..10].iter().all(|v| *v == 4), "{values:?}");
-    // What the command left alone: zero, or what was there.
+    // Elements that the command left alone: zero, or the old value.
     ensure!(values[10..].iter().all(|v| *v == 0 || *v == 3), "{values:?}");
     Ok(())
 }

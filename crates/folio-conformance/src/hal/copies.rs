@@ -28,7 +28,7 @@ fn rows(offset: u64, pitch: [u64; 2], extent: [u64; 3]) -> Vec<usize> {
     slices.flat_map(|z| (0..extent[1]).map(move |y| row(z, y))).collect()
 }
 
-/// What a copy does, by definition.
+/// The effect of a copy, by definition.
 fn oracle(rect: &CopyRect, src: &[u8], dst: &mut [u8]) {
     let from = rows(rect.src.offset, rect.src_pitch, rect.extent);
     let to = rows(rect.dst.offset, rect.dst_pitch, rect.extent);
@@ -81,7 +81,7 @@ fn copies_lines_at_offsets(rig: &Rig) -> Outcome {
     })
 }
 
-/// One rectangle from `src` to the device and another one back.
+/// Copies a rectangle from `src` to the device and another one back.
 fn pitched(queue: &mut Queue, memory: &Memory<'_>, shape: CopyRect) -> Outcome {
     let (src, before) = (noise(SIZE, 0x11), noise(SIZE, 0x77));
     let mut expect = before.clone();

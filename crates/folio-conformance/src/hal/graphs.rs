@@ -84,8 +84,8 @@ fn replays_do_what_their_nodes_do(rig: &Rig) -> Outcome {
     })
 }
 
-/// What is ahead is done by then, and what follows comes after all of it, whether it is another
-/// replay or not.
+/// Earlier operations are done by then, and a later one comes after all of it, whether it is
+/// another replay or not.
 fn replays_are_operations_of_their_lane(rig: &Rig) -> Outcome {
     each(rig, |seat| {
         let bytes = bytes(&seat);

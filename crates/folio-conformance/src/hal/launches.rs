@@ -131,7 +131,7 @@ fn launches_of_one_lane_run_in_order(rig: &Rig) -> Outcome {
     })
 }
 
-/// What is not taken, the engine drops.
+/// The engine drops a kernel that is not taken.
 fn accepted_kernels_are_taken(rig: &Rig) -> Outcome {
     rig.each_with_closures(|seat| {
         let mut queue = seat.queue(LaneKind::Compute)?;

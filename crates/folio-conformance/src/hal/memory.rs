@@ -209,7 +209,7 @@ fn hints_are_operations(rig: &Rig) -> Outcome {
     })
 }
 
-/// What a linked allocation shows the host.
+/// The host's view of a linked allocation.
 fn seen<'m>(memory: &'m mut super::rig::Memory<'_>) -> Result<&'m mut [u8], super::rig::Stop> {
     let Some(host) = memory.given.host else { return Err(no_address()) };
     // SAFETY: the allocation has so many bytes there, which are mapped for the host as long as

@@ -1,8 +1,8 @@
 //! Tests of the HAL's contract ([`folio_core::hal`]), written once over any backend.
 //!
-//! Each test gets a backend of its own, and looks at every device in it. What a device does not
-//! claim is *unsupported*, with the reason. A test that a backend is known to fail is named with a
-//! reason, and passing it all the same is a failure: the list tells the truth.
+//! Each test gets a backend of its own, and looks at every device in it. A feature that a device
+//! does not claim is *unsupported*, with the reason. A test that a backend is known to fail is
+//! named with a reason, and passing it all the same is a failure: the list tells the truth.
 //!
 //! Tests keep to the engine's side of the contract, so a validation layer stays silent under them.
 

@@ -1,4 +1,4 @@
-//! What tests are written with: opened devices, memory that frees itself, queues that count ticks.
+//! Helpers of tests: opened devices, memory that frees itself, queues that count ticks.
 
 pub(super) use crate::suite::{Outcome, Stop, ensure, unsupported};
 use folio_core::geom::Box3;
@@ -29,7 +29,7 @@ impl From<Lost> for Stop {
 /// A backend with all its devices open.
 pub(super) struct Rig {
     pub(super) devices: Vec<Arc<dyn Device>>,
-    /// One for all devices; does nothing until a test arms it.
+    /// Shared by all devices; does nothing until a test arms it.
     pub(super) notify: Notify,
     pub(super) told: std::sync::mpsc::Receiver<()>,
     _backend: Box<dyn Backend>,
@@ -71,7 +71,7 @@ impl Rig {
     }
 }
 
-/// One device and its index.
+/// A device and its index.
 #[derive(Clone, Copy)]
 pub(super) struct Seat<'a> {
     pub(super) index: u32,

@@ -13,12 +13,12 @@ pub(super) enum Space {
     Device { device: u32, handle: u64 },
 }
 
-/// What an operation does with memory.
+/// The kinds of accesses to memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum How {
     Reads,
     Writes,
-    /// It must be there, and nothing is done with it.
+    /// The memory must be there, and is not used.
     Names,
 }
 
@@ -34,7 +34,7 @@ impl How {
     }
 }
 
-/// One use of memory by an operation.
+/// A use of memory by an operation.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Access {
     pub(super) space: Space,

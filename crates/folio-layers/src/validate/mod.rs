@@ -5,8 +5,8 @@
 //! its parameters say). Of the backend: completion, failures, allocations, loss. Never panics and
 //! never changes a call: what it finds goes to a [`Report`].
 //!
-//! It relies on seeing every call. What the engine learns past the HAL (a host thread that touches
-//! mapped memory) it does not see.
+//! The layer relies on seeing every call. The layer does not see what the engine learns past the
+//! HAL (a host thread that touches mapped memory).
 
 mod memory;
 mod order;
@@ -40,7 +40,7 @@ struct State {
     loaded: HashSet<(u32, KernelHandle)>,
     /// Operations whose call returned an error, by lane, with what they wait for.
     refused: HashMap<u32, VecDeque<(Tick, Waits)>>,
-    /// What such operations waited for, of those that have ended; by their lane.
+    /// The waits of such operations that have ended; by their lane.
     due: Vec<(u32, Waits)>,
 }
 
@@ -63,7 +63,7 @@ pub struct Validate {
     state: Mutex<State>,
 }
 
-/// One memory operand as its operation names it.
+/// A memory operand as its operation names it.
 struct Operand {
     mem: MemRef,
     region: Option<Region>,
@@ -86,7 +86,7 @@ impl Validate {
         Validate::default()
     }
 
-    /// What it finds.
+    /// The layer's report.
     pub fn report(&self) -> Report {
         self.report.clone()
     }
@@ -125,7 +125,7 @@ impl Validate {
             self.report.add(Rule::InFlight, format!("{in_flight} on lane {}", lane.id));
         }
         if lost {
-            // It will be refused, and its memory may be gone.
+            // The device will refuse the operation, and its memory may be gone.
             return;
         }
         let accesses = self.locate(&state, lane, operands);
@@ -214,7 +214,7 @@ impl Validate {
         out
     }
 
-    /// What an operation must be, whatever came before.
+    /// The rules for an operation, whatever came before.
     fn check_op(&self, lane: &LaneRef, op: Op<'_>, nodes: &[NodeRef]) {
         match op {
             Op::Copy(_) | Op::Join => {}
@@ -244,7 +244,7 @@ impl Validate {
         }
     }
 
-    /// What a node of a graph must be.
+    /// The rules for a node of a graph.
     fn check_noted(&self, lane: &LaneRef, noted: &Noted) {
         match noted {
             Noted::Copy(_) | Noted::Join => {}
@@ -305,7 +305,7 @@ impl Validate {
     }
 }
 
-/// What an operation touches; of a replay, what these nodes do.
+/// The operands of an operation; of a replay, those of these nodes.
 fn operands_of(op: Op<'_>, nodes: &[NodeRef]) -> Vec<Operand> {
     match op {
         Op::Copy(rects) => {

@@ -1,4 +1,4 @@
-//! What is ordered before what: vector clocks over lanes.
+//! The order of operations: vector clocks over lanes.
 //!
 //! A clock says of each lane up to which tick everything has ended. An operation's clock is what
 //! has ended before it begins: what the host had seen when it was issued, what it waits for, and,
@@ -31,7 +31,7 @@ impl Clock {
     }
 }
 
-/// What is known of one lane.
+/// The state of one lane.
 pub(super) struct LaneState {
     pub(super) device: u32,
     pub(super) issued: Tick,

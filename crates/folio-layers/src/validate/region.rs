@@ -34,8 +34,8 @@ impl Region {
         Some(Region { start, pitch, extent, span })
     }
 
-    /// What a launch touches of a parameter, counted from the start of the allocation. `None` also
-    /// when the box leaves the shape.
+    /// The region that a launch touches of a parameter, counted from the start of the allocation.
+    /// `None` also when the box leaves the shape.
     pub(super) fn of_param(param: &Param) -> Option<Region> {
         let (dims, size) = (param.dims, u64::from(param.size));
         let inside = (0..3).all(|d| {
@@ -50,7 +50,7 @@ impl Region {
         region.filter(|_| inside)
     }
 
-    /// One past the last byte.
+    /// The end, behind the last byte.
     pub(super) fn end(&self) -> u64 {
         self.start + self.span
     }
@@ -89,7 +89,7 @@ impl Region {
         })
     }
 
-    /// It has a byte in `low..high`.
+    /// Whether it has a byte in `low..high`.
     fn touches(&self, low: u64, high: u64) -> bool {
         let [slices, rows, bytes] = self.extent;
         (0..slices).any(|z| {

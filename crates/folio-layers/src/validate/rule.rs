@@ -1,4 +1,4 @@
-//! What the layer checks, and what it found.
+//! The rules that the layer checks, and its findings.
 
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -25,7 +25,7 @@ pub enum Rule {
     Reach,
     /// Rectangles and geometries are not empty and do not overflow.
     Shape,
-    /// What one operation writes does not overlap what else it names.
+    /// The outputs of an operation do not overlap its other operands.
     Alias,
     /// Two operations, or nodes of a graph, on the same bytes, one of them writing, are ordered.
     Race,
@@ -45,12 +45,12 @@ pub enum Rule {
     BackendLoss,
 }
 
-/// One breach of a rule.
+/// A breach of a rule.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Which rule.
     pub rule: Rule,
-    /// What happened.
+    /// The event that broke it.
     pub detail: String,
 }
 
@@ -60,7 +60,7 @@ impl fmt::Display for Violation {
     }
 }
 
-/// What a [`super::Validate`] found.
+/// The findings of a [`super::Validate`].
 #[derive(Clone, Default)]
 pub struct Report(Arc<Mutex<Vec<Violation>>>);
 

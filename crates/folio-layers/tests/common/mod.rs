@@ -1,4 +1,4 @@
-//! What the tests of layers are written with.
+//! Helpers of the tests of layers.
 #![allow(dead_code, reason = "each test binary uses a part")]
 
 use folio_core::geom::Box3;

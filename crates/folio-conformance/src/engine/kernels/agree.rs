@@ -44,7 +44,7 @@ impl<T: DeviceType, const D: usize> Data<T, D> {
     }
 }
 
-/// What a run left in what it writes, or how it failed.
+/// The outputs of a run, or its failure.
 type Ended = Result<Vec<Vec<u8>>, Violation>;
 
 /// The arguments, with these bytes in the last views of them.
@@ -135,7 +135,7 @@ pub(super) fn agree_in<K: Kernel>(
     agrees(rig, (range, group), args, (code, native), &launch)
 }
 
-/// What is not of a kernel's type, so that it is compiled once.
+/// The part that does not depend on a kernel's type, so that it is compiled once.
 fn agrees(
     rig: &Rig,
     (range, group): (&[usize], Option<&[usize]>),
@@ -302,7 +302,7 @@ pub(super) fn loops_walk_through_views(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// One generic kernel at one type.
+/// A generic kernel at one type.
 pub(super) fn at_type<T: DeviceType + Number>(rig: &Rig, t: T, of: impl Fn(usize) -> T) -> Outcome {
     let (a, b) = (data([30], &of), data([30], |k| of(k + 9)));
     let o = data([30], |_| T::ZERO);

@@ -127,7 +127,7 @@ pub fn nbody(i: Item, dt: f32, p: In<Body>, out: Out<Body>) {
     out[i] = me;
 }
 
-/// What a column of a matrix and its row add up to, each element times where it was found.
+/// The sum of a column of a matrix and its row, each element times where it was found.
 #[kernel]
 pub fn walks(i: Item, x: In<u32, 2>, y: Out<u32>) {
     let (at, n) = (i.index(), x.shape()[0]);
@@ -288,7 +288,7 @@ pub fn asserts(i: Item, x: In<f32>, o: InOut<f32>) {
     o[i] = x[i].sqrt();
 }
 
-/// One that reads rows at positions, and columns anywhere.
+/// A kernel that reads rows at positions, and columns anywhere.
 #[kernel]
 pub fn row_sums(r: Item, m: In<i32, 2>, sums: Out<i32>) {
     let row = r.index();

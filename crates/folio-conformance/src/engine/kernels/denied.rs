@@ -72,7 +72,8 @@ pub(super) fn launches_without_checks(rig: &Rig) -> Outcome {
         q.run(10, averages(4, &x, &mut y))?;
         q.run(10..18, averages(2, &x, &mut y))?;
         ensure_eq!(y.to_vec()?[8..12], [10, 11, 11, 12]);
-        // What depends on extents and scalars is the launch's to refuse, before it does anything.
+        // A launch refuses accesses that depend on its extents and scalars, before it does
+        // anything.
         let launched = q.counters().launches;
         let (kernel, left) = refused(q.run(18, averages(3, &x, &mut y)))?;
         ensure_eq!(kernel, "averages");
@@ -99,7 +100,7 @@ pub(super) fn guards_prove_indices(rig: &Rig) -> Outcome {
         ensure_eq!(sums.to_vec()?[17..21], [118, 119, 100, 100]);
         q.run(30, holds::<2>(&line, &mut sums))?;
         ensure_eq!(sums.to_vec()?[15..21], [8, 8, 9, 9, 9, 9]);
-        // One row less: the guard says nothing of that.
+        // With a row less, the guard tells nothing.
         let less = x.slice([0, 0], [28, 30])?;
         let (_, left) = refused(q.run(y.range(), behind_guards(less, &mut y)))?;
         ensure_eq!(left.len(), 1);

@@ -57,7 +57,7 @@ pub fn folds(
     });
 }
 
-/// What sub-groups have: their size, index and lane, and what each operation gives.
+/// The queries of sub-groups: their size, index and lane; and the result of each operation.
 #[kernel(group = 40)]
 pub fn subgroups(g: Group, x: In<u32>, y: Out<[u32; 10]>, halves: Out<f32>) {
     let size = g.subgroup_size();
@@ -76,7 +76,7 @@ pub fn subgroups(g: Group, x: In<u32>, y: Out<[u32; 10]>, halves: Out<f32>) {
     });
 }
 
-/// What sub-groups make of floats, whose sums depend on the order; in groups of several rows.
+/// Sums of floats by sub-groups, which depend on the order; in groups of several rows.
 #[kernel]
 pub fn subgroup_sums(g: Group<2>, x: In<f32, 2>, y: Out<[f32; 6], 2>) {
     g.each(|i| {
@@ -213,7 +213,7 @@ pub fn local_histogram(g: Group, x: In<u32>, counts: LocalAtomic<u32, 16>, bins:
     });
 }
 
-/// One item for each operation, so that there is one answer.
+/// A single item for each operation, so that there is one answer.
 #[kernel]
 pub fn atomics(i: Item, x: In<i64>, bits: Atomic<i64>, f: Atomic<f32, 2>, old: Out<i64>) {
     let k = i.index();

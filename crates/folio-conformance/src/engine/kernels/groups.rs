@@ -335,7 +335,7 @@ pub(super) fn sub_groups_of_rows(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What the items of a sub-group, by their places, have found is right.
+/// The results of the items of a sub-group, by their places, are right.
 fn sub_group(lanes: &[usize], x: &[f32], y: &[[f32; 6]], width: usize) -> Outcome {
     let own: Vec<f32> = lanes.iter().map(|at| x[*at]).collect();
     let mut up = own.clone();
@@ -354,7 +354,7 @@ fn sub_group(lanes: &[usize], x: &[f32], y: &[[f32; 6]], width: usize) -> Outcom
     Ok(())
 }
 
-/// What a group reads is its own element, as it and those before it left it.
+/// A group reads its own element, as it and those before it left it.
 pub(super) fn groups_accumulate(rig: &Rig) -> Outcome {
     let (x, ones) = (data([4, 6], |k| k as i32 * 5 % 23), data([2, 2], |k| k as i32 + 50));
     fine(agree_in::<accumulates>(

@@ -35,7 +35,7 @@ sweeps!(brains_widen brains_back brains_narrow bf16);
 /// All patterns of 16 bits.
 const ALL: usize = 1 << 16;
 
-/// What lies between a number and the next larger one, and the two floats around that: where
+/// The middle between a number and the next larger one, and the two floats around that: where
 /// rounding turns.
 fn around(k: usize, [own, before]: [f32; 2]) -> f32 {
     let middle = own + (own - before) / 2.0;

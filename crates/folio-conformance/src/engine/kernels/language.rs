@@ -1,5 +1,5 @@
-//! What bodies of kernels may contain, each kind of it in a kernel: the Rust form and the IR agree
-//! (KRN-01, KRN-06).
+//! The language of kernels, each part of it in a kernel: the Rust form and the IR agree (KRN-01,
+//! KRN-06).
 #![forbid(unsafe_code)]
 
 use super::agree::*;
@@ -87,7 +87,7 @@ fn alternatives(i: Item, x: In<i32>, y: Out<i32>) {
     y[i] = first * 100 + second;
 }
 
-/// What is on the right of `&&` and `||` is done if it decides.
+/// The right operand of `&&` and `||` is computed if it decides.
 #[kernel]
 fn lazily(i: Item, x: In<i32>, n: Atomic<u32>, y: Out<i32>) {
     let (a, b) = (x[i], x[i] % 4);

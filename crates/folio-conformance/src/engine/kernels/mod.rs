@@ -344,7 +344,7 @@ fn many_parameters(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What a kernel did wrong.
+/// The violation of a kernel.
 fn violation<T>(result: Result<T, Error>) -> Result<(std::sync::Arc<Failure>, Violation), Stop> {
     let failure = failure(result)?;
     match failure.cause() {

@@ -8,7 +8,7 @@ use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::Shares;
 
-/// What a launch on the middle of a buffer is refused for, and what is left around that.
+/// The refusals of a launch on the middle of a buffer, and the elements around that.
 fn around<T: DeviceType + PartialEq + std::fmt::Debug>(
     rig: &Rig,
     old: T,

@@ -1,5 +1,5 @@
-//! What bodies of kernels may contain and seldom do: ways out where a value is asked for, long
-//! chains, arrays in variables at their limits.
+//! Rare parts of the language of kernels: ways out where a value is asked for, long chains, arrays
+//! in variables at their limits.
 #![forbid(unsafe_code)]
 #![allow(clippy::diverging_sub_expression, reason = "that is what some of these are about")]
 
@@ -17,7 +17,7 @@ fn half_of_even(n: i32) -> i32 {
     n / 2
 }
 
-/// What is on the right of `&&` and `||` may leave, and decides nothing then.
+/// The right operand of `&&` and `||` may leave, and decides nothing then.
 #[kernel]
 fn leaves(i: Item, x: In<i32>, y: Out<i32>) {
     y[i] = -1;
@@ -151,7 +151,7 @@ fn rows(i: Item, width: usize, n: usize, x: In<i32>, y: InOut<i32>) {
     }
 }
 
-/// What is divided is divided, also where a loop that would need it has no turns. Semantics 10.1
+/// A division is computed, also where a loop that would need it has no turns. Semantics 10.1
 pub(super) fn positions_are_divided(rig: &Rig) -> Outcome {
     let (x, y) = (data([64], |k| k as i32), data([64], |k| 2 * k as i32));
     let divided = |width: usize, n: usize| {

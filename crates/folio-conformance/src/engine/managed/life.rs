@@ -28,7 +28,7 @@ fn pointers_dropped_in_flight_leave_no_memory(rig: &Rig) -> Outcome {
     Ok(())
 }
 
-/// What a program may hold while work is under way.
+/// A handle that a program may hold while work is under way.
 enum Handle {
     Runtime(#[expect(dead_code, reason = "dropped")] Runtime),
     Executor(#[expect(dead_code, reason = "dropped")] Executor),

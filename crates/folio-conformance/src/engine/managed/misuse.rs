@@ -1,4 +1,4 @@
-//! What managed pointers refuse, and that their data is there afterwards.
+//! Uses that managed pointers refuse, and that their data is there afterwards.
 
 use super::super::tests;
 use super::*;
@@ -197,7 +197,7 @@ fn nothing_follows_what_failed(rig: &Rig) -> Outcome {
         ensure_eq!(failure(next.wait())?.id(), root);
     }
     ensure!(x.is_accessible(), "it stayed");
-    // What the task should have written is unknown, as of any failed command.
+    // The task's output is unknown, as of any failed command.
     drop(x.discard()?);
     gpu.put(&x).then_get(&gpu, &x).wait()?;
     Ok(())

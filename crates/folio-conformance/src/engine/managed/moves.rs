@@ -165,7 +165,7 @@ fn pointers_in_shared_memory_stay_there(rig: &Rig) -> Outcome {
         x.get().wait()?;
         ensure_eq!((x.read()?.as_ptr(), &x.read()?[..3]), (at, &[2, 7, 10][..]));
         ensure_eq!((x.counters().transfers().bytes, x.counters().allocations), (0, 1));
-        // What a guard holds is not written meanwhile.
+        // Memory under a guard is not written meanwhile.
         let guard = x.write()?;
         refused!(gpu.run(N, adds(1, &x)).wait(), Error::HostAccessHeld { .. });
         drop(guard);

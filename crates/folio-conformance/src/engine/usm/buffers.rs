@@ -246,7 +246,7 @@ pub(super) fn an_allocation_is_taken_out(rig: &Rig) -> Outcome {
     ensure_eq!(x.allocations().len(), 1);
     add(&q, &mut x, 1)?;
     ensure_eq!(x.to_vec()?, [3; 8]);
-    // What was brought there last is what the USM holds; and it is a buffer again.
+    // The USM holds the data that were brought there last; and it is a buffer again.
     ensure_eq!(usm.into_buffer().to_vec()?, [2; 8]);
     // Contents that are not there come first.
     let mut y = rig.rt.buffer_from(&[5; 8])?;
@@ -273,7 +273,7 @@ pub(super) fn an_allocation_is_given(rig: &Rig) -> Outcome {
     ensure!(all.iter().any(|a| a.address == address && a.owned), "{all:?}");
     let again = x.give_allocation(usm(8)?);
     ensure!(matches!(again, Err((Error::HasMemory { .. }, _))), "{again:?}");
-    // One under way is not given.
+    // A buffer that is under way is not given.
     let mut busy = usm(8)?;
     let gate = Gate::new();
     let door = gate.door();

@@ -103,7 +103,7 @@ pub(super) fn fill(
     })
 }
 
-/// What is behind a pointer after an event.
+/// The contents behind a pointer after an event.
 fn contents(
     rig: &Rig,
     q: &Queue,

@@ -1,4 +1,4 @@
-//! What is refused of USM, raw memory, and buffers over it.
+//! Refused uses of USM, raw memory, and buffers over it.
 
 use super::*;
 

@@ -12,7 +12,7 @@ mod task;
 pub(crate) use graphs::{Leases, Purpose};
 pub(crate) use rare::Rare;
 pub(crate) use run::{grouped, out_of_range};
-pub use task::TaskResult;
+pub use task::{EachRun, TaskResult};
 pub(crate) use task::{TaskTiming, timed_task};
 
 use crate::buffer::{AsPart, AsPartMut, Part, StorageHandle};
@@ -25,12 +25,12 @@ use crate::engine::terms::staging::Staging;
 use crate::error::{Error, Label, Result, Use};
 use crate::event::Event;
 use crate::geom::Dims;
-use crate::hal::{Advice, Geometry, Hint, NativeKernel, ParamPtr};
+use crate::hal::{Advice, Geometry, Hint, NativeKernel};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use crate::runtime::Core;
 use crate::token::{GroupId, Token};
-use crate::views::{ClosureItem, ClosureKernel, HostArgs, KernelArgs};
+use crate::views::{ClosureItem, ClosureKernel, KernelArgs};
 use folio_kernel::words::count;
 use smallvec::SmallVec;
 use std::marker::PhantomData;
@@ -330,46 +330,6 @@ impl CommandGroup {
         launch.kernel = Some(kernel);
         args.tokens(&mut launch.tokens);
         self.act(Doing::Kernel(Some(launch)));
-    }
-
-    /// Runs `task` once on a thread of the host, with the accesses' data in the host's memory.
-    /// `args` are accesses of this group: one, an array of them, or a tuple.
-    ///
-    /// The task may block and may use the runtime. It may return `()` or a `Result`, or not at all;
-    /// an error and a panic are failures of the command.
-    pub fn host_task<A, F, R>(&mut self, args: A, task: F)
-    where
-        A: HostArgs,
-        F: for<'v> FnOnce(A::Views<'v>) -> R + Send + 'static,
-        R: TaskResult,
-    {
-        let mut tokens = SmallVec::new();
-        args.tokens(&mut tokens);
-        let body = move |params: &[ParamPtr]| {
-            // SAFETY: the engine gives the parameters in the order of the tokens, has brought their
-            // data, and keeps everybody else away while the task runs.
-            let views = unsafe { A::views(params) };
-            task(views).into_cause()
-        };
-        self.act(Doing::Task { body: HostBody::once(body), args: tokens });
-    }
-
-    /// As [`host_task`](Self::host_task), with a task that a [graph](crate::Graph) calls at each
-    /// run.
-    pub fn repeatable_task<A, F, R>(&mut self, args: A, task: F)
-    where
-        A: HostArgs,
-        F: for<'v> Fn(A::Views<'v>) -> R + Send + Sync + 'static,
-        R: TaskResult,
-    {
-        let mut tokens = SmallVec::new();
-        args.tokens(&mut tokens);
-        let body = move |params: &[ParamPtr]| {
-            // SAFETY: as in `host_task`, at each call.
-            let views = unsafe { A::views(params) };
-            task(views).into_cause()
-        };
-        self.act(Doing::Task { body: HostBody::Again(Arc::new(body)), args: tokens });
     }
 
     /// Copies a part to another one of the same extent.

@@ -168,7 +168,9 @@ impl Filter {
             let accesses = (g.label("forward").read(&*signal), g.discard(&mut *frequencies));
             // SAFETY: it reads the one and writes the other, all of it, on the task's stream. The
             // plan lives as long as the task, and with it what a graph repeats.
-            unsafe { g.capturable_interop(accesses, move |cuda: &Native| all.forward(cuda)) };
+            unsafe {
+                g.each_run().capturable().interop(accesses, move |cuda: &Native| all.forward(cuda))
+            };
             Ok(())
         })?;
         q.fill(frequencies.slice_mut([2 * KEPT], [N + 2 - 2 * KEPT])?, 0.0)?;
@@ -177,7 +179,9 @@ impl Filter {
             let accesses = (g.label("back").read_write(frequencies), g.discard(smooth));
             // SAFETY: it uses up the one and writes the other, all of it, on the task's stream. The
             // handles live as long as the task; the factor goes with the call.
-            unsafe { g.capturable_interop(accesses, move |cuda: &Native| all.back(cuda)) };
+            unsafe {
+                g.each_run().capturable().interop(accesses, move |cuda: &Native| all.back(cuda))
+            };
             Ok(())
         })?;
         Ok(())

@@ -41,7 +41,7 @@ fn graph(
         .add(|g| {
             let part = g.label("task").read_write(part()?);
             // SAFETY: it writes what it says, on the task's stream, and the same each time.
-            unsafe { g.capturable_interop(part, task) };
+            unsafe { g.each_run().capturable().interop(part, task) };
             Ok(())
         })
         .unwrap();
@@ -167,7 +167,7 @@ fn cuda_captures_cublas() {
             };
             // SAFETY: it writes what it says, on the task's stream, and the same each time; the
             // handle is there as long as the graph.
-            unsafe { g.capturable_interop(y, scale) };
+            unsafe { g.each_run().capturable().interop(y, scale) };
             Ok(())
         })
         .unwrap();

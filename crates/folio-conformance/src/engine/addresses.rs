@@ -123,7 +123,7 @@ fn runs_go_on_when_an_address_was_given(rig: &Rig) -> Outcome {
         graph.add(|cg| cg.run(8, adds(2, &mut x)))?;
         graph.add(|cg| {
             let x = cg.read_write(&mut x);
-            cg.repeatable_task(x, |mut x| x.iter_mut().for_each(|x| *x += 10));
+            cg.each_run().host_task(x, |mut x| x.iter_mut().for_each(|x| *x += 10));
             Ok(())
         })?;
         let run = graph.finalize()?;

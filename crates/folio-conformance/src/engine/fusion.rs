@@ -411,7 +411,7 @@ fn what_stands_between_kernels_is_named(rig: &Rig) -> Outcome {
     graph.add(|cg| {
         let mut part = y.slice_mut([0], [1])?;
         let y = cg.label("between").read_write(&mut part);
-        cg.repeatable_task(y, |mut y| y[0] = 7);
+        cg.each_run().host_task(y, |mut y| y[0] = 7);
         Ok(())
     })?;
     graph.add(|cg| cg.run(64, scales(3, &y, &z)))?;

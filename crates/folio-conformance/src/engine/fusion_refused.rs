@@ -146,7 +146,7 @@ fn a_task_in_the_middle_of_many_is_named(rig: &Rig) -> Outcome {
     graph.add(|cg| cg.run(N, sums(&all[0], &a, &all[1])))?;
     graph.add(|cg| {
         let x = cg.label("between").read_write(&all[1]);
-        cg.repeatable_task(x, |mut x| x[5] = 7);
+        cg.each_run().host_task(x, |mut x| x[5] = 7);
         Ok(())
     })?;
     graph.add(|cg| cg.run(N, scales(-1, &all[1], &all[2])))?;

@@ -287,7 +287,7 @@ fn wrong_conditions_are_refused(rig: &Rig) -> Outcome {
     let none = x[1].slice([3], [0])?;
     ensure_eq!(why(graph.if_(&[], none, &body))?, GraphError::ConditionSize { elements: 0 });
     let task = rig.rt.graph(&q.device())?;
-    task.add(|cg| cg.label("tells").repeatable_task((), |()| {}))?;
+    task.add(|cg| cg.label("tells").each_run().host_task((), |()| {}))?;
     let task = task.finalize()?;
     let refused = why(graph.while_(&[], x[1].slice([0], [1])?, 1, &task))?;
     ensure!(

@@ -71,7 +71,7 @@ fn chains_are_replayed_without_being_asked(rig: &Rig) -> Outcome {
         let empty = graph.add_after(&[last], |_| ())?;
         let task = graph.add_after(&[empty], |cg| {
             let x = cg.read_write(&x[0]);
-            cg.repeatable_task(x, |mut x| x[0] += 1)
+            cg.each_run().host_task(x, |mut x| x[0] += 1)
         })?;
         graph.add_after(&[task], |cg| cg.run(8, adds(10, &x[2])))?;
         adding(&graph, &x[2], 100)?;

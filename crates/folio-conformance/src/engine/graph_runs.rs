@@ -40,7 +40,7 @@ fn runs_of_a_graph_do_not_overlap(rig: &Rig) -> Outcome {
     let gate = Gate::new();
     let (door, enters, counts) = (gate.door(), inside.clone(), ends.clone());
     graph.add(|cg| {
-        cg.repeatable_task((), move |()| {
+        cg.each_run().host_task((), move |()| {
             assert!(enters.fetch_add(1, Ordering::SeqCst) <= 1, "two runs at once");
             door.pass();
             enters.fetch_sub(1, Ordering::SeqCst);
@@ -50,7 +50,7 @@ fn runs_of_a_graph_do_not_overlap(rig: &Rig) -> Outcome {
     })?;
     let (enters, counts) = (inside.clone(), ends.clone());
     graph.add(|cg| {
-        cg.repeatable_task((), move |()| {
+        cg.each_run().host_task((), move |()| {
             assert!(enters.fetch_add(1, Ordering::SeqCst) <= 1, "two runs at once");
             enters.fetch_sub(1, Ordering::SeqCst);
             counts.fetch_add(1, Ordering::SeqCst);
@@ -78,7 +78,7 @@ fn a_run_is_one_command_of_an_in_order_queue(rig: &Rig) -> Outcome {
     let count = seen.clone();
     adding(&graph, &x[0], 1)?;
     graph.add(|cg| {
-        cg.repeatable_task((), move |()| {
+        cg.each_run().host_task((), move |()| {
             count.fetch_add(1, Ordering::SeqCst);
         });
         Ok(())
@@ -251,15 +251,15 @@ fn a_graph_within_a_graph_runs_in_its_place(rig: &Rig) -> Outcome {
         }
     };
     for _ in 0..3 {
-        inner.add(|cg| cg.repeatable_task((), note(1)))?;
+        inner.add(|cg| cg.each_run().host_task((), note(1)))?;
     }
     let inner = inner.finalize()?;
     let outer = rig.rt.graph(&q.device())?;
-    let before = outer.add(|cg| cg.repeatable_task((), note(0)))?;
+    let before = outer.add(|cg| cg.each_run().host_task((), note(0)))?;
     let middle = outer.add_graph(&[before], &inner)?;
     let nothing = rig.rt.graph(&q.device())?.finalize()?;
     let middle = outer.add_graph(&[middle], &nothing)?;
-    outer.add_after(&[middle], |cg| cg.repeatable_task((), note(2)))?;
+    outer.add_after(&[middle], |cg| cg.each_run().host_task((), note(2)))?;
     let run = outer.finalize()?;
     for _ in 0..2 {
         q.run_graph(&run)?.wait()?;
@@ -317,7 +317,7 @@ fn memory_that_a_run_uses_is_not_released(rig: &Rig) -> Outcome {
     let door = gate.door();
     graph.add(|cg| {
         let x = cg.read(&x);
-        cg.repeatable_task(x, move |_| door.pass());
+        cg.each_run().host_task(x, move |_| door.pass());
         Ok(())
     })?;
     graph.add(|cg| cg.run(8, adds(1, &mut x)))?;

@@ -97,7 +97,7 @@ fn nodes_are_timed_on_request(rig: &Rig) -> Outcome {
     let copy = graph.add(|cg| cg.copy(&x[0], &x[1]))?;
     let empty = graph.add_last(|_| ())?;
     let task = graph.add_last(|cg| {
-        cg.repeatable_task((), |()| ());
+        cg.each_run().host_task((), |()| ());
         Ok(())
     })?;
     let run = graph.finalize()?;
@@ -148,7 +148,7 @@ fn a_timed_node_is_timed_in_each_run(rig: &Rig) -> Outcome {
     let plain = adding(&graph, &x[0], 1)?;
     let timed = graph.add(|cg| cg.timed().run(8, adds(1, &x[0])))?;
     let task = graph.add_last(|cg| {
-        cg.timed().repeatable_task((), |()| ());
+        cg.timed().each_run().host_task((), |()| ());
         Ok(())
     })?;
     let run = graph.finalize()?;

@@ -202,7 +202,7 @@ fn what_cannot_run_as_a_whole_runs_by_commands(rig: &Rig) -> Outcome {
     let (q, graph) = graph(rig)?;
     let x = numbers(rig, 1)?;
     adding(&graph, &x[0], 1)?;
-    let node = graph.add(|cg| cg.label("tells").repeatable_task((), |()| {}))?;
+    let node = graph.add(|cg| cg.label("tells").each_run().host_task((), |()| {}))?;
     ensure_eq!(graph.kind(node)?, NodeKind::HostTask);
     let run = whole(&graph)?;
     q.run_graph(&run)?;

@@ -104,7 +104,7 @@ fn closures_and_tasks_run_at_each_run(rig: &Rig) -> Outcome {
     })?;
     graph.add(|cg| {
         let (x, sum) = (cg.read(&x), cg.write(&mut sum));
-        cg.repeatable_task((x, sum), move |(x, mut sum)| {
+        cg.each_run().host_task((x, sum), move |(x, mut sum)| {
             count.fetch_add(1, Ordering::Relaxed);
             sum[0] = x.iter().sum();
         });
@@ -195,7 +195,7 @@ fn an_in_order_queue_is_recorded_in_order(rig: &Rig) -> Outcome {
     for n in 0..10 {
         let turn = turn.clone();
         q.submit(|cg| {
-            cg.repeatable_task((), move |()| {
+            cg.each_run().host_task((), move |()| {
                 assert_eq!(turn.fetch_add(1, Ordering::SeqCst) % 10, n, "out of turn");
             });
             Ok(())
@@ -286,7 +286,7 @@ fn wrong_uses_of_graphs_are_refused(rig: &Rig) -> Outcome {
     ensure!(matches!(outside, GraphError::OutsideEvent { .. }), "{outside}");
     let once = why(graph.add(|cg| cg.label("once").host_task((), |()| ())))?;
     let instead = matches!(&once, GraphError::NotRepeatable { what: "host task", command, instead }
-        if command.as_str() == "once" && *instead == "repeatable_task");
+        if command.as_str() == "once" && *instead == "each_run().host_task");
     ensure!(instead, "{once}");
     let parameter = Parameter::new(1);
     let fixed = why(graph.add(|cg| {

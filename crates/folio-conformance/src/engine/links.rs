@@ -93,7 +93,7 @@ fn fresh_memory_of_a_run_is_one(rig: &Rig) -> Outcome {
         graph.add(|cg| cg.run(8, adds(1, &mut x)))?;
         graph.add(|cg| {
             let x = cg.read_write(&mut x);
-            cg.repeatable_task(x, |mut x| x.iter_mut().for_each(|x| *x += 40));
+            cg.each_run().host_task(x, |mut x| x.iter_mut().for_each(|x| *x += 40));
             Ok(())
         })?;
         graph.add(|cg| cg.run(8, adds(1, &mut x)))?;

@@ -140,7 +140,7 @@ fn compile_interop_opencl_in_a_graph() {
             };
             let accesses = (g.read(from), g.write(to));
             // SAFETY: it does what its accesses say, on its queue.
-            unsafe { g.repeatable_interop(accesses, task) };
+            unsafe { g.each_run().interop(accesses, task) };
         };
         let (graph, body) = (rt.graph(&q.device()).unwrap(), rt.graph(&q.device()).unwrap());
         graph.add(|g| g.run(8, grow(1, &x))).unwrap();

@@ -158,14 +158,14 @@ impl Template {
             return Err(graph.error(GraphError::OutsideEvent { command }));
         }
         let (what, instead) = match &self.command.action {
-            Action::Task { body: HostBody::Once(_), .. } => ("host task", "repeatable_task"),
+            Action::Task { body: HostBody::Once(_), .. } => ("host task", "each_run().host_task"),
             Action::Launch(Some(launch))
                 if launch
                     .foreign
                     .as_ref()
                     .is_some_and(|task| matches!(task.body, Body::Once(_))) =>
             {
-                ("interop task", "repeatable_interop")
+                ("interop task", "each_run().interop")
             }
             _ => return Ok(()),
         };

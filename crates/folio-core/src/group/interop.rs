@@ -1,6 +1,6 @@
 //! Interop tasks in command groups: commands of a driver's own, in Folio's order.
 
-use super::{CommandGroup, Doing, TaskResult};
+use super::{CommandGroup, Doing, EachRun, TaskResult};
 use crate::engine::kernels::interop::{Body, Task};
 use crate::engine::kernels::launch::Launch;
 use crate::error::{Cause, Error, Result};
@@ -25,7 +25,8 @@ impl CommandGroup {
     /// not block, nor take a lock that a thread holds while it submits or waits, which can be a
     /// deadlock. It cannot wait for the runtime, which is [`Error::WaitInKernel`]; what it submits
     /// goes its way when the task has ended. It may return `()` or a `Result`; an error and a panic
-    /// are failures of the command. A command of which a dependency has failed does not call it.
+    /// are failures of the command. A command of which a dependency has failed does not call it. In
+    /// a [graph](crate::Graph) a task is described by [`each_run`](Self::each_run).
     ///
     /// # Safety
     /// What the task enqueues goes to this queue, or has ended when that is done. It reads no more
@@ -38,38 +39,6 @@ impl CommandGroup {
     ) {
         let body = Body::once(move |native| task(called_with(native)?).into_cause().map_err(told));
         self.call_with::<N>(args, body, false);
-    }
-
-    /// As [`interop`](Self::interop), with a task that a [graph](crate::Graph) calls at each run.
-    ///
-    /// # Safety
-    /// As for [`interop`](Self::interop), for each call.
-    pub unsafe fn repeatable_interop<N: 'static, A: HostArgs, R: TaskResult>(
-        &mut self,
-        args: A,
-        task: impl Fn(&N) -> R + Send + Sync + 'static,
-    ) {
-        let call = move |native: &dyn Any| task(called_with(native)?).into_cause().map_err(told);
-        self.call_with::<N>(args, Body::Again(Arc::new(call)), false);
-    }
-
-    /// As [`repeatable_interop`](Self::repeatable_interop), with a task that enqueues the same
-    /// whenever it is called. A graph of the device's own ([`Replay`](crate::Replay)) may call it
-    /// once and repeat what it has enqueued, where the driver captures that: CUDA does. There it
-    /// does not wait for the stream, nor for anything else.
-    ///
-    /// Where it cannot be captured, a run is split at the task, which is called at each run.
-    ///
-    /// # Safety
-    /// As for [`interop`](Self::interop), for each call and each repetition. What it has enqueued,
-    /// and what that uses, can be repeated as long as the graph may run.
-    pub unsafe fn capturable_interop<N: 'static, A: HostArgs, R: TaskResult>(
-        &mut self,
-        args: A,
-        task: impl Fn(&N) -> R + Send + Sync + 'static,
-    ) {
-        let call = move |native: &dyn Any| task(called_with(native)?).into_cause().map_err(told);
-        self.call_with::<N>(args, Body::Again(Arc::new(call)), true);
     }
 
     /// Calls `body` with the driver's handles `N`.
@@ -104,6 +73,34 @@ impl CommandGroup {
             return Ok(());
         }
         Err(self.unsupported(format!("interop tasks with {}", foreign.name)))
+    }
+}
+
+impl EachRun<'_> {
+    /// The [interop task](Self::interop) enqueues the same whenever it is called. A graph of the
+    /// device's own ([`Replay`](crate::Replay)) may call it once and repeat what it has enqueued,
+    /// where the driver captures that: CUDA does. There the task does not wait for the stream, nor
+    /// for anything else.
+    ///
+    /// Where it cannot be captured, a run is split at the task, which is called at each run.
+    #[must_use]
+    pub fn capturable(self) -> Self {
+        EachRun { capturable: true, ..self }
+    }
+
+    /// As [`CommandGroup::interop`], at each run.
+    ///
+    /// # Safety
+    /// As for [`CommandGroup::interop`], for each call. Of a [capturable](Self::capturable) task
+    /// also for each repetition: what it has enqueued, and what that uses, can be repeated as long
+    /// as the graph may run.
+    pub unsafe fn interop<N: 'static, A: HostArgs, R: TaskResult>(
+        self,
+        args: A,
+        task: impl Fn(&N) -> R + Send + Sync + 'static,
+    ) {
+        let call = move |native: &dyn Any| task(called_with(native)?).into_cause().map_err(told);
+        self.group.call_with::<N>(args, Body::Again(Arc::new(call)), self.capturable);
     }
 }
 

@@ -167,7 +167,7 @@ impl Step {
             What::Task => {
                 let mut to = to;
                 let to = cg.read_write(&mut to);
-                cg.repeatable_task(to, move |mut to| {
+                cg.each_run().host_task(to, move |mut to| {
                     for i in 0..n {
                         to[i] = to[i].wrapping_add(term);
                     }

@@ -252,7 +252,7 @@ impl Step {
             What::RawCopy(None) | What::Chosen(_) => {}
             What::Task => {
                 let (from, to, log) = (cg.read(&from), cg.read_write(&mut to), log.clone());
-                cg.repeatable_task((from, to), move |(from, mut to)| {
+                cg.each_run().host_task((from, to), move |(from, mut to)| {
                     log.note(own)?;
                     for i in 0..n {
                         to[i] = (to[i] + 2 * from[i] + term) % MODULUS;

@@ -194,7 +194,7 @@ fn with_task(rig: &Rig, q: &Queue, kind: UsmKind) -> Result<Option<(Executable, 
     let graph = rig.rt.graph(&q.device())?;
     let described = graph.add(|cg| {
         let x = cg.write(&mut usm);
-        cg.repeatable_task(x, |mut x| x[0] = 5);
+        cg.each_run().host_task(x, |mut x| x[0] = 5);
         Ok(())
     });
     match described {
@@ -251,7 +251,7 @@ pub(super) fn misaligned_memory_is_not_given(rig: &Rig) -> Outcome {
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| {
         let x = cg.write(&mut x);
-        cg.repeatable_task(x, |mut x| x[0] = Wide { values: [1; 8] });
+        cg.each_run().host_task(x, |mut x| x[0] = Wide { values: [1; 8] });
         Ok(())
     })?;
     let run = graph.finalize()?;

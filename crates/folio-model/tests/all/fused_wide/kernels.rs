@@ -255,7 +255,7 @@ macro_rules! ranked {
                     What::Copy => cg.copy(&x, to),
                     What::Task => {
                         let to = cg.read_write(&mut to);
-                        cg.repeatable_task(to, move |mut to| to[[0; $D]] = term);
+                        cg.each_run().host_task(to, move |mut to| to[[0; $D]] = term);
                     }
                     What::Opaque => match &env.opaque {
                         Opaque::Copy => cg.copy(&x, to),

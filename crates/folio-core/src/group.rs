@@ -57,6 +57,15 @@ pub struct ReadWrite<T, const D: usize = 1> {
     _elements: PhantomData<fn() -> T>,
 }
 
+/// Where [`CommandGroup::prefetch`] brings data.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Destination {
+    /// To the queue's device.
+    Device,
+    /// To the host.
+    Host,
+}
+
 /// One access as it was made.
 struct Made {
     part: Part,
@@ -266,7 +275,9 @@ impl CommandGroup {
         Read { token, _elements: PhantomData }
     }
 
-    /// The command writes this, and what it does not write keeps its value.
+    /// The command writes this, and what it does not write keeps its value. So the contents are
+    /// copied to where the command runs, although it reads none:
+    /// [`discard`](Self::discard) copies nothing.
     pub fn write<T: DeviceType, const D: usize>(
         &mut self,
         mut part: impl AsPartMut<T, D>,
@@ -392,9 +403,38 @@ impl CommandGroup {
         self.act(Doing::Fill { to, pattern });
     }
 
-    /// Says that the queue's device is going to use a part: brings it there, as
-    /// [`update`](Self::update) does, and passes the hint on to the backend.
-    pub fn prefetch<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
+    /// Brings a part of a buffer to the queue's device or to the host, ahead of its use. Of a
+    /// [`Usm`](crate::Usm), which stays where it is, the backend is told that its device is going
+    /// to use the part.
+    ///
+    /// ```
+    /// # fn example(q: &folio_core::Queue, x: &folio_core::Buffer<f32>) -> folio_core::Result<()> {
+    /// use folio_core::Destination;
+    ///
+    /// q.submit(|cg| {
+    ///     cg.prefetch(x, Destination::Host);
+    ///     Ok(())
+    /// })?; // a later `x.read()` finds its data there
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn prefetch<T: DeviceType, const D: usize>(
+        &mut self,
+        part: impl AsPart<T, D>,
+        to: Destination,
+    ) {
+        let part = part.as_part();
+        let stays = part.view.storage.home().is_some();
+        let at = self.access(part, Mode::Read).at;
+        self.act(match to {
+            Destination::Device if stays => Doing::Hint { at, hint: Hint::Prefetch },
+            Destination::Device => Doing::Nothing,
+            Destination::Host => Doing::OnHost,
+        });
+    }
+
+    /// Names a part for the engine, which reads its place out of the command.
+    pub(crate) fn name_part<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
         let at = self.access(part.as_part(), Mode::Read).at;
         self.act(Doing::Hint { at, hint: Hint::Prefetch });
     }
@@ -412,18 +452,6 @@ impl CommandGroup {
         }
         let at = self.access(part, Mode::Read).at;
         self.act(Doing::Hint { at, hint: Hint::Advise(advice) });
-    }
-
-    /// Brings a part to the queue's device, for later.
-    pub fn update<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
-        self.access(part.as_part(), Mode::Read);
-        self.act(Doing::Nothing);
-    }
-
-    /// Brings a part to the host, for later.
-    pub fn update_host<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
-        self.access(part.as_part(), Mode::Read);
-        self.act(Doing::OnHost);
     }
 
     /// What a scheduler may know: the name, the launch range, and what is accessed.

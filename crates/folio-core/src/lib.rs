@@ -95,7 +95,7 @@ pub use graph::{
     BatchReport, Condition, Described, Executable, FinalizeOptions, FusionCounters, Graph,
     GraphMemory, Node, NodeKind, Parameter, Recording, Replay, ReplayPart, ReplayReport,
 };
-pub use group::{CommandGroup, EachRun, Read, ReadWrite, TaskResult, Write};
+pub use group::{CommandGroup, Destination, EachRun, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Exported, Image, Limits, RawMemory, Source, Timing};
 pub use half::{bf16, f16};
 #[doc(hidden)]

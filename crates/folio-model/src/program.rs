@@ -326,17 +326,12 @@ pub enum Action {
         /// The view.
         to: View,
     },
-    /// Brings data to the queue's device.
-    Update {
-        /// Which.
-        view: View,
-    },
     /// Brings data to the host.
     UpdateHost {
         /// Which.
         view: View,
     },
-    /// Brings data to the queue's device, and hints.
+    /// Brings data to the queue's device, or hints of USM.
     Prefetch {
         /// Which.
         view: View,
@@ -389,10 +384,9 @@ impl Action {
             }
             Action::Copy { from, to } => vec![read(from), whole(to)],
             Action::Upload { to } | Action::Fill { to } => vec![whole(to)],
-            Action::Update { view }
-            | Action::UpdateHost { view }
-            | Action::Prefetch { view }
-            | Action::Advise { view } => vec![read(view)],
+            Action::UpdateHost { view } | Action::Prefetch { view } | Action::Advise { view } => {
+                vec![read(view)]
+            }
             Action::RawCopy { .. }
             | Action::RawFill { .. }
             | Action::RawRun { .. }

@@ -7,8 +7,8 @@ use super::tests;
 use super::usm::{copy, fill};
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Apart, Buffer, BufferOptions, DeviceRef, Error, Event, Evict, Linkage, Links, Queue, Runtime,
-    UsmPtr, ViewPolicy,
+    Apart, Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Evict, Linkage, Links,
+    Queue, Runtime, UsmPtr, ViewPolicy,
 };
 
 tests![
@@ -288,7 +288,7 @@ fn the_hosts_side_has_an_address(rig: &Rig) -> Outcome {
             add(q, &mut x, 1)?;
             is_linked(&x, q)?;
             q.submit(|cg| {
-                cg.update_host(&x);
+                cg.prefetch(&x, Destination::Host);
                 Ok(())
             })?
             .wait()?;

@@ -6,7 +6,7 @@ use super::rig::*;
 use super::tests;
 use folio::prelude::*;
 use folio_core::hal::DeviceKind;
-use folio_core::{BatchReport, UsmKind, UsmPtr};
+use folio_core::{BatchReport, Destination, UsmKind, UsmPtr};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 tests![
@@ -452,7 +452,7 @@ fn graphs_are_made_for_few_blocks_of_whatever_kind(rig: &Rig) -> Outcome {
         }),
         ("a prefetch", true, &|q| {
             let fetch = q.submit(|cg| {
-                cg.prefetch(x);
+                cg.prefetch(x, Destination::Device);
                 Ok(())
             });
             fetch.map(drop)

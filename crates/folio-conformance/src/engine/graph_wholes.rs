@@ -5,8 +5,8 @@ use super::rig::*;
 use super::tests;
 use folio::prelude::*;
 use folio_core::{
-    CommandGroup, DeviceRef, Error, Event, Executable, Graph, NodeKind, Parameter, Queue, Replay,
-    Shared,
+    CommandGroup, Destination, DeviceRef, Error, Event, Executable, Graph, NodeKind, Parameter,
+    Queue, Replay, Shared,
 };
 
 tests![
@@ -186,7 +186,7 @@ fn memory_that_has_moved_is_found_by_whole_runs(rig: &Rig) -> Outcome {
     // Something else may be where it was.
     let other = rig.rt.buffer_from(&[9; 8])?;
     q.submit(|cg| {
-        cg.prefetch(&other);
+        cg.prefetch(&other, Destination::Device);
         Ok(())
     })?;
     q.run_graph(&run)?.wait()?;

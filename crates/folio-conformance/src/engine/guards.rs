@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Buffer, BufferOptions, Error};
+use folio_core::{Buffer, BufferOptions, Destination, Error};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 tests![
@@ -205,7 +205,7 @@ fn parts_are_taken_again(rig: &Rig) -> Outcome {
         q.run(2, adds(10, &mut low))?;
     }
     q.submit(|cg| {
-        cg.update(&low);
+        cg.prefetch(&low, Destination::Device);
         Ok(())
     })?;
     let (mut unique, mut y) = (&mut x, rig.rt.buffer::<i32, 1>(4)?);

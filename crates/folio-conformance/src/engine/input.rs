@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Buffer, BufferOptions, Error, Read, Runtime};
+use folio_core::{Buffer, BufferOptions, Destination, Error, Read, Runtime};
 
 tests![
     ranges_past_the_end,
@@ -153,7 +153,7 @@ fn what_touches_is_no_overlap(rig: &Rig) -> Outcome {
         q.run(3, adds_ten_times(high, low))?;
         q.submit(|cg| {
             let x = &x;
-            cg.update(x.slice([0], [2])?);
+            cg.prefetch(x.slice([0], [2])?, Destination::Device);
             Ok(())
         })?;
         let mut pair = x.reinterpret::<i32, 2>([3, 2])?;
@@ -369,8 +369,8 @@ fn several_actions(rig: &Rig) -> Outcome {
         });
         refused!(event, Error::Actions { actions: 2, .. });
         let event = q.submit(|cg| {
-            cg.update(&*x);
-            cg.update_host(&*x);
+            cg.prefetch(&*x, Destination::Device);
+            cg.prefetch(&*x, Destination::Host);
             cg.host_task((), |()| {});
             Ok(())
         });

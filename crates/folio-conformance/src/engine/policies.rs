@@ -4,7 +4,9 @@ use super::lifetime::mortal;
 use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
-use folio_core::{Buffer, BufferOptions, Error, Event, Policy, Queue, Reclaim, ViewPolicy};
+use folio_core::{
+    Buffer, BufferOptions, Destination, Error, Event, Policy, Queue, Reclaim, ViewPolicy,
+};
 use std::future::Future;
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -528,7 +530,7 @@ fn storage_is_in_use_while_a_handle_is_left(rig: &Rig) -> Outcome {
         let (x, mut back) = lend(&q, policy, vec![1; 8])?;
         let graph = rig.rt.graph(&q.device())?;
         graph.add(|cg| {
-            cg.update(&x);
+            cg.prefetch(&x, Destination::Device);
             Ok(())
         })?;
         let run = graph.finalize()?;
@@ -576,7 +578,7 @@ fn a_raw_view_does_not_end_while_something_has_it(rig: &Rig) -> Outcome {
     let x = view()?;
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| {
-        cg.update(&x);
+        cg.prefetch(&x, Destination::Device);
         Ok(())
     })?;
     let run = graph.finalize()?;
@@ -586,7 +588,7 @@ fn a_raw_view_does_not_end_while_something_has_it(rig: &Rig) -> Outcome {
     let x = view()?;
     let graph = rig.rt.graph(&q.device())?;
     graph.add(|cg| {
-        cg.update(&x);
+        cg.prefetch(&x, Destination::Device);
         Ok(())
     })?;
     let run = graph.finalize()?;

@@ -7,8 +7,8 @@ use super::tests;
 use folio_core::hal::{DeviceKind, MemoryHome};
 use folio_core::sched::{Locality, RoundRobin};
 use folio_core::{
-    Buffer, BufferOptions, Counters, DeviceRef, Error, Event, Items, Queue, Read, Runtime,
-    Selector, Shared, Use, Usm, UsmKind, WriteGuard,
+    Buffer, BufferOptions, Counters, Destination, DeviceRef, Error, Event, Items, Queue, Read,
+    Runtime, Selector, Shared, Use, Usm, UsmKind, WriteGuard,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -304,11 +304,11 @@ const CASES: &[Case] = table![
         Ok(())
     }) => Error::HostAccessHeld { .. },
     "an update of what the host writes", |w| w.submit(|cg| {
-        cg.update(&w.held);
+        cg.prefetch(&w.held, Destination::Device);
         Ok(())
     }) => Error::HostAccessHeld { .. },
     "an update of the host from what it writes", |w| w.submit(|cg| {
-        cg.update_host(&w.held);
+        cg.prefetch(&w.held, Destination::Host);
         Ok(())
     }) => Error::HostAccessHeld { .. },
     "a second guard to read", |w| w.held.read().map(drop) => Error::HostAccessHeld { by: None, .. },
@@ -542,7 +542,7 @@ fn released_memory_holds_no_parts_of_pages(rig: &Rig) -> Outcome {
     let mut x = rig.rt.buffer_from(&[1; 10])?;
     let bring = |x: &Buffer<i32>| {
         here.submit(|cg| {
-            cg.update(x);
+            cg.prefetch(x, Destination::Device);
             Ok(())
         })
     };
@@ -641,11 +641,11 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
             Ok(())
         })?;
         q.submit(|cg| {
-            cg.update(&bytes);
+            cg.prefetch(&bytes, Destination::Device);
             Ok(())
         })?;
         q.submit(|cg| {
-            cg.update_host(&flat);
+            cg.prefetch(&flat, Destination::Host);
             Ok(())
         })?;
         q.submit(|_| Ok(()))?.wait()?;
@@ -686,7 +686,7 @@ fn nothing_at_all_is_legal(rig: &Rig) -> Outcome {
             let view = scope.view_mut(&mut data)?;
             ensure_empty(&view)?;
             q.submit(|cg| {
-                cg.update(&view);
+                cg.prefetch(&view, Destination::Device);
                 Ok(())
             })
         })??;

@@ -5,7 +5,7 @@ use super::rig::*;
 use super::tests;
 use folio_core::geom::{Box3, Dims};
 use folio_core::pages::{DenseTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
-use folio_core::{Buffer, BufferOptions, Error, UsmKind};
+use folio_core::{Buffer, BufferOptions, Destination, Error, UsmKind};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -177,7 +177,7 @@ fn lies_change_nothing_that_a_guard_shows(rig: &Rig) -> Outcome {
     let before = guard.to_vec();
     turncoat.says(1..60);
     q.submit(|cg| {
-        cg.update_host(&x);
+        cg.prefetch(&x, Destination::Host);
         Ok(())
     })?
     .wait()?;
@@ -206,9 +206,9 @@ fn lies_change_no_usm_that_a_guard_shows(rig: &Rig) -> Outcome {
     let submit = |host: bool| {
         let event = q.submit(|cg| {
             if host {
-                cg.update_host(&x)
+                cg.prefetch(&x, Destination::Host)
             } else {
-                cg.update(&x)
+                cg.prefetch(&x, Destination::Device)
             };
             Ok(())
         });

@@ -3,7 +3,7 @@
 use super::rig::*;
 use super::tests;
 use folio_core::hal::{DeviceKind, MemoryHome};
-use folio_core::{Buffer, BufferOptions, Error, Linkage, Links, Queue};
+use folio_core::{Buffer, BufferOptions, Destination, Error, Linkage, Links, Queue};
 
 tests![
     eight_pages_come_back_as_four,
@@ -437,14 +437,14 @@ fn explicit_updates(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let mut x = paged(&rig.rt, &[1, 2, 3, 4])?;
     q.submit(|cg| {
-        cg.update(x.slice([1], [2])?);
+        cg.prefetch(x.slice([1], [2])?, Destination::Device);
         Ok(())
     })?;
     ensure_eq!(x.counters().host_to_device.pages, 2);
     add(&q, &mut x, 10)?;
     ensure_eq!(x.counters().host_to_device.pages, 4);
     q.submit(|cg| {
-        cg.update_host(&x);
+        cg.prefetch(&x, Destination::Host);
         Ok(())
     })?
     .wait()?;

@@ -5,7 +5,8 @@
 use crate::engine_lost::{KINDS, eventually, kinds, on};
 use folio_conformance::pool::Pool;
 use folio_core::{
-    Buffer, BufferOptions, Cause, DeviceRef, Error, Links, ReclaimError, Runtime, ViewPolicy,
+    Buffer, BufferOptions, Cause, Destination, DeviceRef, Error, Links, ReclaimError, Runtime,
+    ViewPolicy,
 };
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 
@@ -35,7 +36,7 @@ fn add(rt: &Runtime, device: &DeviceRef, x: &mut Buffer<i32>) -> Result<(), Erro
 /// Makes a buffer current on a device.
 fn bring(rt: &Runtime, device: &DeviceRef, x: &Buffer<i32>) {
     let update = rt.queue_on(device).unwrap().submit(|cg| {
-        cg.update(x);
+        cg.prefetch(x, Destination::Device);
         Ok(())
     });
     update.unwrap().wait().unwrap();

@@ -4,7 +4,8 @@
 
 use folio_core::hal::{Backend, HalErrorKind, LaneKind, Link};
 use folio_core::{
-    Advice, Buffer, BufferOptions, Cause, Error, Event, Queue, Runtime, Status, UsmKind,
+    Advice, Buffer, BufferOptions, Cause, Destination, Error, Event, Queue, Runtime, Status,
+    UsmKind,
 };
 use folio_layers::{Faults, Trace, Validate};
 use folio_sim::{DeviceSpec, OpKind, SimBackend, SimHandle};
@@ -134,7 +135,7 @@ fn hints_reach_the_device() {
     })
     .unwrap();
     q.submit(|cg| {
-        cg.prefetch(usm.slice(10, 20)?);
+        cg.prefetch(usm.slice(10, 20)?, Destination::Device);
         Ok(())
     })
     .unwrap();

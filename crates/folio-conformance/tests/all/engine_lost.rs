@@ -4,8 +4,8 @@
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
 use folio_core::{
-    Buffer, BufferOptions, Cause, CommandGroup, Error, Event, Failure, Queue, Runtime, Shared,
-    Status,
+    Buffer, BufferOptions, Cause, CommandGroup, Destination, Error, Event, Failure, Queue, Runtime,
+    Shared, Status,
 };
 use folio_sim::{Builder, DeviceSpec, SimBackend, SimHandle};
 use std::future::Future;
@@ -668,7 +668,7 @@ fn a_loss_that_an_allocation_reports_is_remembered() {
         add(&b, &x).wait().unwrap();
         let bring = |q: &Queue| {
             q.submit(|cg| {
-                cg.update(&x);
+                cg.prefetch(&x, Destination::Device);
                 Ok(())
             })
         };

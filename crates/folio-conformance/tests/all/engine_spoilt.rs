@@ -4,7 +4,9 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
-use folio_core::{BufferOptions, Error, Event, Queue, Runtime, Shared, UsmKind, ViewPolicy};
+use folio_core::{
+    BufferOptions, Destination, Error, Event, Queue, Runtime, Shared, UsmKind, ViewPolicy,
+};
 use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 
@@ -489,7 +491,7 @@ fn a_view_comes_back_though_a_map_has_failed() {
         .unwrap();
         rig.faults.inject(Site::Switch, 1, fault);
         let update = q.submit(|cg| {
-            cg.update_host(&x);
+            cg.prefetch(&x, Destination::Host);
             Ok(())
         });
         drop(x);

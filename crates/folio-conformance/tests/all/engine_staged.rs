@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{Backend, HalErrorKind, LaneKind, MemoryHome};
-use folio_core::{Buffer, Cause, Error, Event, Queue, Runtime};
+use folio_core::{Buffer, Cause, Destination, Error, Event, Queue, Runtime};
 use folio_layers::{Fault, FaultHandle, Faults, Site};
 use folio_sim::{DeviceSpec, OpKind, Script, SimBackend, SimHandle};
 use std::sync::Arc;
@@ -80,7 +80,7 @@ fn fill(q: &Queue, x: &mut Buffer<u8>, at: usize, n: usize, value: u8) {
 
 fn update(q: &Queue, x: &Buffer<u8>) -> Event {
     q.submit(|cg| {
-        cg.update(x);
+        cg.prefetch(x, Destination::Device);
         Ok(())
     })
     .unwrap()

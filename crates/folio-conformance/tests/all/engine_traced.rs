@@ -1,7 +1,7 @@
 //! What a subscriber of `tracing` is told of transfers.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use folio_core::{BufferOptions, Runtime};
+use folio_core::{BufferOptions, Destination, Runtime};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -59,7 +59,7 @@ fn each_transfer_is_told_and_counted() {
         let options = BufferOptions::new().page([2]).label("data");
         let mut x = rt.buffer_with(&[1u32; 8], options).unwrap();
         a.submit(|cg| {
-            cg.update(&x);
+            cg.prefetch(&x, Destination::Device);
             Ok(())
         })
         .unwrap();
@@ -69,7 +69,7 @@ fn each_transfer_is_told_and_counted() {
         })
         .unwrap();
         b.submit(|cg| {
-            cg.update(x.slice([2], [2])?);
+            cg.prefetch(x.slice([2], [2])?, Destination::Device);
             Ok(())
         })
         .unwrap();

@@ -237,7 +237,7 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
     /// take whatever a command can read.
     ///
     /// ```
-    /// use folio_core::{AsPart, Event, Queue, Result};
+    /// use folio_core::{AsPart, Destination, Event, Queue, Result};
     ///
     /// fn prefetch(q: &Queue, x: impl AsPart<f32, 1>) -> Result<Option<Event>> {
     ///     let x = x.slice_all();
@@ -245,7 +245,7 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
     ///         return Ok(None);
     ///     }
     ///     let command = q.submit(|cg| {
-    ///         cg.prefetch(&x);
+    ///         cg.prefetch(&x, Destination::Device);
     ///         Ok(())
     ///     });
     ///     command.map(Some)

@@ -124,7 +124,7 @@ impl Graph {
         let inner = &self.inner;
         // A hint names a place, and is checked as any use of it is.
         let (named, _) = Template::described(inner, |cg| {
-            cg.prefetch(value);
+            cg.name_part(value);
             Ok(())
         })?;
         let (command, leases) = named.into_parts();

@@ -42,10 +42,10 @@ pub enum NodeKind {
     Copy,
     /// A fill.
     Fill,
-    /// A prefetch, or advice.
+    /// A hint about USM: a prefetch, or advice.
     Hint,
-    /// Brings data somewhere.
-    Update,
+    /// Brings data of a buffer somewhere.
+    Prefetch,
     /// A host task.
     HostTask,
     /// A task that calls a driver, or a library over it.
@@ -69,7 +69,7 @@ impl fmt::Display for NodeKind {
             NodeKind::Copy => "copy",
             NodeKind::Fill => "fill",
             NodeKind::Hint => "hint",
-            NodeKind::Update => "update",
+            NodeKind::Prefetch => "prefetch",
             NodeKind::HostTask => "host task",
             NodeKind::Interop => "interop task",
             NodeKind::Graph => "graph",

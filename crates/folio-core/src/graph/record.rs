@@ -492,7 +492,7 @@ mod tests {
         let q = rt.queue_on("null:0").unwrap();
         let of = rt.graph("null:0").unwrap();
         of.add(|cg| {
-            cg.update(&rt.buffer::<u32, 1>(4)?);
+            cg.prefetch(&rt.buffer::<u32, 1>(4)?, crate::Destination::Device);
             Ok(())
         })
         .unwrap();

@@ -308,7 +308,7 @@ mod tests {
         let cost = |commands: u32| {
             let mut state = State::default();
             for at in 0..commands {
-                let mut template = Template::nothing(NodeKind::Update);
+                let mut template = Template::nothing(NodeKind::Prefetch);
                 let access = Access::new((storage, &grid), part(at), Mode::Update, DomainId(1));
                 template.command.accesses.push(access);
                 state.push(What::One(Arc::new(template), None), &[], true);

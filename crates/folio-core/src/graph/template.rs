@@ -201,6 +201,6 @@ fn kind_of(command: &Command) -> NodeKind {
         // Made with its kind.
         Action::Conditional(_) | Action::Replay(_) => NodeKind::If,
         Action::Nothing if command.accesses.is_empty() => NodeKind::Empty,
-        Action::Nothing => NodeKind::Update,
+        Action::Nothing => NodeKind::Prefetch,
     }
 }

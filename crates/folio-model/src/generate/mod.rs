@@ -396,8 +396,7 @@ impl Maker {
             67..=78 => self.copy(thread),
             79..=84 => Action::Upload { to: self.view(thread, None) },
             85..=91 => Action::Fill { to: self.view(thread, None) },
-            92..=93 => Action::Update { view: self.view(thread, None) },
-            94..=95 => Action::Prefetch { view: self.view(thread, None) },
+            92..=95 => Action::Prefetch { view: self.view(thread, None) },
             96 => self.advise(thread),
             _ => Action::UpdateHost { view: self.view(thread, None) },
         }

@@ -54,8 +54,7 @@ impl Oracle<'_> {
                 let write = Access { view: *write, mode: Mode::Discard };
                 self.task(salt, &input, &write, None, &mut out);
             }
-            Action::Update { .. }
-            | Action::UpdateHost { .. }
+            Action::UpdateHost { .. }
             | Action::Prefetch { .. }
             | Action::Advise { .. }
             | Action::RawHint { .. } => {}

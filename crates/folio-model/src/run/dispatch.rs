@@ -4,7 +4,7 @@ use crate::compute;
 use crate::handle::{Elem, Handle, slice, slice_mut};
 use crate::program::{Access, Action, Mode, Ty, View};
 use crate::typed::{self, Digest, Job};
-use folio_core::{Advice, CommandGroup, Result, UsmRows};
+use folio_core::{Advice, CommandGroup, Destination, Result, UsmRows};
 
 macro_rules! counts {
     ($t:ty, $d:literal, $cg:expr, $all:expr, $range:expr, $job:expr, $n:expr,
@@ -99,10 +99,9 @@ pub(super) fn bring<T: Elem>(
     action: &Action,
 ) -> Result<()> {
     slice::<T, 3, _>(any, view, |part| match action {
-        Action::UpdateHost { .. } => cg.update_host(part),
-        Action::Prefetch { .. } => cg.prefetch(part),
+        Action::UpdateHost { .. } => cg.prefetch(part, Destination::Host),
         Action::Advise { .. } => cg.advise(part, Advice::ReadMostly),
-        _ => cg.update(part),
+        _ => cg.prefetch(part, Destination::Device),
     })
 }
 

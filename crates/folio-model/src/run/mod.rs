@@ -531,10 +531,7 @@ impl Runner<'_> {
                     Ty::U64 => dispatch::give::<u64>(cg, to, &any, salt, fill),
                 }
             }
-            Action::Update { view }
-            | Action::UpdateHost { view }
-            | Action::Prefetch { view }
-            | Action::Advise { view } => {
+            Action::UpdateHost { view } | Action::Prefetch { view } | Action::Advise { view } => {
                 let Some(any) = self.buffer(view.buffer) else { return Ok(()) };
                 match view.ty {
                     Ty::U32 => dispatch::bring::<u32>(cg, view, &any, action),

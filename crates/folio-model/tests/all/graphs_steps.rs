@@ -3,7 +3,7 @@
 
 use crate::graphs_chosen::{Choice, by_pointer, chosen};
 use folio::prelude::*;
-use folio_core::{Result, UsmPtr};
+use folio_core::{Destination, Result, UsmPtr};
 use folio_model::rng::Rng;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -244,7 +244,7 @@ impl Step {
                 let at = if outside { n + 7 } else { term as usize % n };
                 cg.run(n, reaches(at, &from, to))
             }
-            What::Prefetch => cg.prefetch(&from),
+            What::Prefetch => cg.prefetch(&from, Destination::Device),
             // SAFETY: both hold so many elements, which the program uses on this device only; the
             // commands before and after it that use them are in order.
             What::RawCopy(Some([from, to])) => unsafe { cg.copy_raw(from, to, [1, 1, 8 * N]) },

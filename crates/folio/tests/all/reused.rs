@@ -5,7 +5,7 @@
 use folio::cpu::CpuBackend;
 use folio::hal::LaneKind;
 use folio::prelude::*;
-use folio::{Evict, GraphError, Reclaim, UsmKind, ViewPolicy};
+use folio::{Destination, Evict, GraphError, Reclaim, UsmKind, ViewPolicy};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 
@@ -89,7 +89,7 @@ fn memory_that_a_block_uses_is_not_taken_over_as_idle() {
     assert_eq!(q.batch_report().replayed, before + 1, "{:?}", q.batch_report().why_not);
     // Refused, or behind the block.
     let taken = p.submit(|cg| {
-        cg.update(&b);
+        cg.prefetch(&b, Destination::Device);
         Ok(())
     });
     drop((taken, b, a));
@@ -166,13 +166,13 @@ fn memory_that_the_program_points_to_is_not_evicted() {
     let raw = usm.raw_memory().unwrap();
     let buffer = usm.into_buffer();
     let update = |cg: &mut CommandGroup| {
-        cg.update_host(&buffer);
+        cg.prefetch(&buffer, Destination::Host);
         Ok(())
     };
     q.submit(update).unwrap().wait().unwrap();
     let x = rt.buffer_from(vec![1u8; 600 << 10]).unwrap();
     let asked = q.submit(|cg| {
-        cg.update(&x);
+        cg.prefetch(&x, Destination::Device);
         Ok(())
     });
     assert!(asked.and_then(|event| event.wait()).is_err());

@@ -144,7 +144,7 @@ fn a_users_tracker_costs_no_memory_for_each_page() {
     let options = BufferOptions::new().page([1]).tracker(trackers(BlockTracker::new));
     let x = rt.buffer_with::<u8, 1>([1 << 50], options).unwrap();
     let refused = q.submit(|cg| {
-        cg.update(&x);
+        cg.prefetch(&x, Destination::Device);
         Ok(())
     });
     assert!(matches!(refused, Err(Error::OutOfMemory { .. })), "{refused:?}");

@@ -30,7 +30,7 @@ pub(super) fn pointers_of_buffers_work_everywhere(rig: &Rig) -> Outcome {
         let q = rig.rt.queue_on(&device)?;
         let mut x = rig.rt.buffer_from(&[1u32, 2, 3, 4, 5, 6, 7, 8])?;
         q.submit(|cg| {
-            cg.update(&x);
+            cg.prefetch(&x, Destination::Device);
             Ok(())
         })?
         .wait()?;
@@ -143,7 +143,7 @@ pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
         let mut x = unsafe { host.buffer::<u32>(&rig.rt, 8, true)? };
         add_one(&q, &mut x)?;
         q.submit(|cg| {
-            cg.update_host(&x);
+            cg.prefetch(&x, Destination::Host);
             Ok(())
         })?
         .wait()?;
@@ -193,7 +193,7 @@ pub(super) fn memory_of_two_owners_in_one_command(rig: &Rig) -> Outcome {
             q.submit(|cg| {
                 cg.read(&x);
                 cg.read(&usm);
-                cg.update(&y);
+                cg.prefetch(&y, Destination::Device);
                 Ok(())
             })?;
             rig.rt.wait()?;

@@ -9,8 +9,8 @@ use super::tests;
 use buffers::*;
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Advice, Buffer, BufferOptions, DeviceRef, Error, Event, Executable, Queue, Usm, UsmKind,
-    UsmPtr, UsmRows,
+    Advice, Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Executable, Queue, Usm,
+    UsmKind, UsmPtr, UsmRows,
 };
 use raw::*;
 use refused::*;
@@ -226,7 +226,7 @@ fn hints_are_commands(rig: &Rig) -> Outcome {
         let (mut usm, _) = filled(rig, &q, nearest(rig, &q.device())?, &[1; 64])?;
         let before = q.counters();
         q.submit(|cg| {
-            cg.prefetch(&usm);
+            cg.prefetch(&usm, Destination::Device);
             Ok(())
         })?;
         let advice = [
@@ -255,7 +255,7 @@ fn hints_are_commands(rig: &Rig) -> Outcome {
         ensure_eq!(rig.rt.counters().hints, 11 * (at as u64 + 1));
         ensure_eq!(contents(rig, &q, &[&filled], usm.pointer(), 64)?[63], 2);
         q.submit(|cg| {
-            cg.prefetch(usm.slice(3, 0)?);
+            cg.prefetch(usm.slice(3, 0)?, Destination::Device);
             Ok(())
         })?
         .wait()?;
@@ -263,7 +263,7 @@ fn hints_are_commands(rig: &Rig) -> Outcome {
     let q = rig.separate(1)?.remove(0);
     let mut x = paged(&rig.rt, &[1, 2, 3, 4])?;
     q.submit(|cg| {
-        cg.prefetch(x.slice([1], [2])?);
+        cg.prefetch(x.slice([1], [2])?, Destination::Device);
         Ok(())
     })?;
     ensure_eq!(x.counters().host_to_device.pages, 2);

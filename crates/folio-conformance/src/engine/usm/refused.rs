@@ -95,7 +95,7 @@ pub(super) fn bad_raw_commands(rig: &Rig) -> Outcome {
         });
         refused!(event, Error::NotAccessible { .. });
         let event = q.submit(|cg| {
-            cg.prefetch(&elsewhere);
+            cg.prefetch(&elsewhere, Destination::Device);
             Ok(())
         });
         refused!(event, Error::NotAccessible { .. });
@@ -242,7 +242,7 @@ pub(super) fn misaligned_memory_is_not_given(rig: &Rig) -> Outcome {
     let Some(odd) = odd else { return unsupported("vectors that are not aligned to 64 bytes") };
     let mut given = rig.rt.buffer_from(odd)?;
     other.submit(|cg| {
-        cg.update(&given);
+        cg.prefetch(&given, Destination::Device);
         Ok(())
     })?;
     other.wait()?;

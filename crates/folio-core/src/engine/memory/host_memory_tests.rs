@@ -5,7 +5,7 @@ use super::*;
 use crate::allocator::{AllocatorFault, HostAllocator, HostBlock};
 use crate::engine::null::Null;
 use crate::engine::terms::lender::layout;
-use crate::{Buffer, BufferOptions, Evict, Queue, Result, Runtime};
+use crate::{Buffer, BufferOptions, Destination, Evict, Queue, Result, Runtime};
 use std::alloc::{alloc, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -188,7 +188,7 @@ fn a_pool_without_room_gets_back_what_may_go() {
     for buffer in [&strange, &x] {
         // Then a device has it, too.
         let bring = |cg: &mut crate::CommandGroup| {
-            cg.prefetch(buffer);
+            cg.prefetch(buffer, Destination::Device);
             Ok(())
         };
         q.submit(bring).unwrap().wait().unwrap();

@@ -214,7 +214,7 @@ mod tests {
             let made = || rt.counters().device_to_device.operations;
             let before = (steps_taken(), made());
             q.submit(|cg| {
-                cg.prefetch(x);
+                cg.prefetch(x, crate::Destination::Device);
                 Ok(())
             })
             .unwrap();
@@ -301,7 +301,7 @@ mod tests {
             .unwrap();
         for k in 0..LEN - 1 {
             discard(&here, &mut x, [0, k], [1, 1]).unwrap();
-            submit(&there, &|cg| cg.update(&x));
+            submit(&there, &|cg| cg.prefetch(&x, crate::Destination::Device));
             assert!(fragments(&x) <= 3, "{k}: {}", fragments(&x));
             let moved = rt.counters().transfers();
             assert_eq!((moved.operations, moved.bytes), (k as u64 + 1, 4 * (k as u64 + 1)));

@@ -160,8 +160,8 @@ impl Graph {
 
     /// Adds a node that does what `build` describes, as for
     /// [`Queue::submit`](crate::Queue::submit); it may return `()`, too. Host tasks and interop
-    /// tasks are those that each run calls: [`CommandGroup::each_run`]. A group that does nothing is
-    /// an empty node.
+    /// tasks are those that each run calls: [`CommandGroup::each_run`]. A group that does nothing
+    /// is an empty node.
     pub fn add<R: Described>(&self, build: impl FnOnce(&mut CommandGroup) -> R) -> Result<Node> {
         self.add_after(&[], build)
     }

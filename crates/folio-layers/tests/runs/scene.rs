@@ -282,7 +282,7 @@ pub trait Commands {
         let book = book.clone();
         self.put(|cg| {
             let x = cg.read_write(x);
-            cg.repeatable_task(x, move |_| book.note(format!("task {name}")));
+            cg.each_run().host_task(x, move |_| book.note(format!("task {name}")));
         })
     }
 }

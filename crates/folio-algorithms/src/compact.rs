@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::scan::inclusive_scan;
 use crate::{of_32_bits, of_one_length, private};
-use folio::Shares;
+use folio::RacyMemory;
 
 #[kernel]
 fn marks(i: Item, keep: In<u32>, y: Out<u32>) {
@@ -47,7 +47,7 @@ pub fn compact<T: DeviceType + Value>(
     inclusive_scan(q, Add, &marked, &mut kept)?;
     // SAFETY: the counts, which no other command has and which 32 bits can hold, rise by 1 or not
     // at all; an item writes where they rise, so that each place is written once, and none is read.
-    let shared = unsafe { Shares::new(&mut y) };
+    let shared = unsafe { RacyMemory::new(&mut y) };
     q.run(n, moved::<T>(&x, &kept, shared))?;
     q.submit(|cg| {
         cg.copy(kept.slice([last], [1])?, &mut count);

@@ -6,7 +6,7 @@ use crate::keys::{Bits, Key};
 use crate::prelude::*;
 use crate::scan::exclusive_scan;
 use crate::{of_32_bits, of_one_length, private};
-use folio::Shares;
+use folio::RacyMemory;
 use folio::hal::DeviceKind;
 use folio::ir::device::CastFrom;
 
@@ -143,17 +143,17 @@ where
         for shift in (0..bits).step_by(RADIX.ilog2() as usize) {
             // SAFETY: an item writes what is its own modulo the number of chunks, and nothing is
             // read.
-            let shared = unsafe { Shares::new(&mut counts) };
+            let shared = unsafe { RacyMemory::new(&mut counts) };
             q.run(chunks, count::<B, RADIX>(shift, chunk, &from.keys, shared))?;
             exclusive_scan(q, Add, &counts, &mut starts)?;
             // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were
             // counted. From each start on there is therefore room for the keys of this chunk and
             // digit, and for no others; each place is written once, and none is read.
-            let placed = unsafe { Shares::new(&mut to.keys) };
+            let placed = unsafe { RacyMemory::new(&mut to.keys) };
             match (&from.order, &mut to.order) {
                 (Some(order), Some(placed_order)) => {
                     // SAFETY: as above.
-                    let placed_order = unsafe { Shares::new(placed_order) };
+                    let placed_order = unsafe { RacyMemory::new(placed_order) };
                     let call = place_with_order::<B, RADIX>(
                         shift,
                         chunk,

@@ -45,7 +45,7 @@ fn check(rt: &Runtime, options: &Options) -> Result<()> {
             .iter()
             .any(|device| device.name() == name || backend(device.name()) == name)
         {
-            let why = rt.absent().iter().find(|why| why.starts_with(backend(name)));
+            let why = rt.missing_backends().iter().find(|why| why.starts_with(backend(name)));
             let found: Vec<_> = rt.devices().iter().map(|d| d.name().to_owned()).collect();
             let why = why.cloned().unwrap_or_else(|| format!("there are {}", found.join(", ")));
             return Err(Error::NoDevice { name: name.clone(), why });
@@ -57,7 +57,7 @@ fn check(rt: &Runtime, options: &Options) -> Result<()> {
 /// Finds them, and notes what is absent.
 pub fn find(rt: &Runtime, options: &Options) -> Result<(Vec<DeviceRef>, Vec<LeftOut>)> {
     check(rt, options)?;
-    let absent = rt.absent().iter().map(|why| {
+    let absent = rt.missing_backends().iter().map(|why| {
         let (what, reason) = why.split_once(": ").unwrap_or((why, "absent"));
         LeftOut { what: what.to_owned(), reason: reason.to_owned() }
     });

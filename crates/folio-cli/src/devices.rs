@@ -78,7 +78,7 @@ pub fn run(json: bool, measure: bool) -> Result<(), Error> {
     let links = if measure { links::all(&rt) } else { Vec::new() };
     if json {
         let all: Vec<_> = devices.iter().map(record).collect();
-        let found = json!({"folio": env!("CARGO_PKG_VERSION"), "devices": all, "absent": rt.absent(), "links": links});
+        let found = json!({"folio": env!("CARGO_PKG_VERSION"), "devices": all, "absent": rt.missing_backends(), "links": links});
         say_json(&found);
         return Ok(());
     }
@@ -109,6 +109,6 @@ pub fn run(json: bool, measure: bool) -> Result<(), Error> {
             None => say(format_args!("{from} to {to}: {}", link["error"].as_str().unwrap_or(""))),
         }
     }
-    rt.absent().iter().for_each(|why| say(format_args!("absent: {why}")));
+    rt.missing_backends().iter().for_each(|why| say(format_args!("absent: {why}")));
     Ok(())
 }

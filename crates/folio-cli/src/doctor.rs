@@ -165,7 +165,7 @@ fn tested(rt: &Runtime, device: &DeviceRef) -> Result<f64, String> {
 fn backend(rt: &Runtime, name: &str, system: System) -> Value {
     let of = |text: &str| text.split(':').next() == Some(name);
     let devices: Vec<_> = rt.devices().into_iter().filter(|d| of(d.name())).collect();
-    let reasons: Vec<_> = rt.absent().iter().filter(|why| of(why)).collect();
+    let reasons: Vec<_> = rt.missing_backends().iter().filter(|why| of(why)).collect();
     let mut advices: Vec<_> = reasons.iter().map(|why| advice(why, system)).collect();
     if name == "opencl" && !devices.is_empty() {
         let software = |d: &DeviceRef| d.info().kind == DeviceKind::Cpu;

@@ -28,20 +28,20 @@ use std::sync::Arc;
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be passed for a kernel's parameter of type `{P}`",
     label = "not of this kind, element or number of dimensions",
-    note = "`In` takes `&buffer`, `&shared`, `&usm` and their slices (`buffer.slice(..)?`); `Out`, `InOut` and all others that write take `&mut buffer`, `&shared`, `&mut usm` and their mutable slices; `Racy` takes `Shares`; a `Vec` or array goes into a buffer: `rt.buffer_from(&v)?`"
+    note = "`In` takes `&buffer`, `&shared`, `&usm` and their slices (`buffer.slice(..)?`); `Out`, `InOut` and all others that write take `&mut buffer`, `&shared`, `&mut usm` and their mutable slices; `Racy` takes `RacyMemory`; a `Vec` or array goes into a buffer: `rt.buffer_from(&v)?`"
 )]
 pub trait Argument<P> {
     #[doc(hidden)]
-    fn given(self) -> Given<P>;
+    fn argument_value(self) -> ArgumentValue<P>;
 }
 
 /// An argument for a parameter of type `P`: only what fits one can be made into it.
 #[doc(hidden)]
-pub struct Given<P>(Passed, PhantomData<fn() -> P>);
+pub struct ArgumentValue<P>(Passed, PhantomData<fn() -> P>);
 
-impl<P> Given<P> {
-    fn new(part: Part, mode: Mode) -> Given<P> {
-        Given(Passed { param: 0, part, mode }, PhantomData)
+impl<P> ArgumentValue<P> {
+    fn new(part: Part, mode: Mode) -> ArgumentValue<P> {
+        ArgumentValue(Passed { param: 0, part, mode }, PhantomData)
     }
 }
 
@@ -55,8 +55,8 @@ pub(crate) struct Passed {
 }
 
 impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
-    fn given(self) -> Given<In<T, D>> {
-        Given::new(self.as_part(), Mode::Read)
+    fn argument_value(self) -> ArgumentValue<In<T, D>> {
+        ArgumentValue::new(self.as_part(), Mode::Read)
     }
 }
 
@@ -65,8 +65,8 @@ impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
 macro_rules! written {
     ($([$($g:tt)*] $param:ty, $element:ty, $rank:tt, $mode:expr;)*) => {$(
         impl<T: DeviceType, $($g)*, A: AsPartMut<$element, $rank>> Argument<$param> for A {
-            fn given(mut self) -> Given<$param> {
-                Given::new(self.as_part_mut(), $mode)
+            fn argument_value(mut self) -> ArgumentValue<$param> {
+                ArgumentValue::new(self.as_part_mut(), $mode)
             }
         }
     )*};
@@ -82,35 +82,35 @@ written! {
 }
 
 impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<OutRow<T>> for A {
-    fn given(mut self) -> Given<OutRow<T>> {
-        Given::new(self.as_part_mut(), Mode::Discard { whole: false })
+    fn argument_value(mut self) -> ArgumentValue<OutRow<T>> {
+        ArgumentValue::new(self.as_part_mut(), Mode::Discard { whole: false })
     }
 }
 
 impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
-    fn given(mut self) -> Given<InOutRow<T>> {
-        Given::new(self.as_part_mut(), Mode::Update)
+    fn argument_value(mut self) -> ArgumentValue<InOutRow<T>> {
+        ArgumentValue::new(self.as_part_mut(), Mode::Update)
     }
 }
 
 /// An argument for a [`Racy`] parameter: memory that a launch's items read and write anywhere.
 #[derive(Debug)]
-pub struct Shares<A>(A);
+pub struct RacyMemory<A>(A);
 
-impl<A> Shares<A> {
+impl<A> RacyMemory<A> {
     /// Takes what can be passed for an `InOut`.
     ///
     /// # Safety
     /// In the launches that this is passed to, no item writes an element that another item reads or
     /// writes. (Phases of one group are after each other.)
-    pub unsafe fn new(memory: A) -> Shares<A> {
-        Shares(memory)
+    pub unsafe fn new(memory: A) -> RacyMemory<A> {
+        RacyMemory(memory)
     }
 }
 
-impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for Shares<A> {
-    fn given(mut self) -> Given<Racy<T, D>> {
-        Given::new(self.0.as_part_mut(), Mode::Update)
+impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<A> {
+    fn argument_value(mut self) -> ArgumentValue<Racy<T, D>> {
+        ArgumentValue::new(self.0.as_part_mut(), Mode::Update)
     }
 }
 
@@ -188,7 +188,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// As for [`value`](Self::value).
     #[doc(hidden)]
     pub unsafe fn memory<P>(&mut self, argument: impl Argument<P>) {
-        let Given(passed, _) = argument.given();
+        let ArgumentValue(passed, _) = argument.argument_value();
         self.given.push(Passed { param: self.params, ..passed });
         self.params += 1;
     }

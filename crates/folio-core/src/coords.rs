@@ -81,7 +81,7 @@ impl Coords<3> for (usize, usize, usize) {
     label = "no position, number or range",
     note = "write `[row, column]` or `(row, column)` in two dimensions, three numbers in three; a number or a range of `usize` counts elements, row after row"
 )]
-pub trait Place<T, const D: usize>: Sealed {
+pub trait ElementIndex<T, const D: usize>: Sealed {
     /// An element, or several.
     type Output: ?Sized;
     #[doc(hidden)]
@@ -96,7 +96,7 @@ pub trait Place<T, const D: usize>: Sealed {
 macro_rules! places {
     ($($index:ty => $output:ty;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T, const D: usize> Place<T, D> for $index {
+        impl<T, const D: usize> ElementIndex<T, D> for $index {
             type Output = $output;
             #[inline]
             fn of(self, elements: &[T], _: [usize; D]) -> &$output {
@@ -124,7 +124,7 @@ places! {
 macro_rules! positions {
     ($([$($g:tt)*] $position:ty, $rank:tt;)*) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T, $($g)*> Place<T, $rank> for $position {
+        impl<T, $($g)*> ElementIndex<T, $rank> for $position {
             type Output = T;
             #[inline]
             fn of(self, elements: &[T], shape: [usize; $rank]) -> &T {

@@ -152,7 +152,7 @@ pub enum Error {
         /// Its name.
         label: Label,
         /// What uses it, if that is a command.
-        by: Option<Use>,
+        by: Option<UseSite>,
     },
     /// An access handle of another command group was used.
     #[error("command {command}: an access that was made for another command group")]
@@ -222,7 +222,7 @@ pub enum Error {
         /// The buffer.
         buffer: Label,
         /// What uses it, if that is a command.
-        by: Option<Use>,
+        by: Option<UseSite>,
     },
     /// Memory cannot be given back while operations or guards use it.
     #[error("{} is in use: drop, or `close`, what has it (handles, guards, executables) and wait for its commands", buffer_name(.buffer))]
@@ -476,7 +476,7 @@ pub enum Error {
         /// How many were left.
         unfinished: usize,
         /// The first of them, of each lane and of what waits in none the oldest first.
-        left: Vec<Unfinished>,
+        left: Vec<PendingWork>,
     },
     /// A device could not be opened, or a driver refused a call.
     #[error("{device}: {doing}: {cause}")]
@@ -503,7 +503,7 @@ pub enum Error {
 
 /// Where a command uses something.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Use {
+pub struct UseSite {
     /// The command.
     pub command: Label,
     /// Which of its accesses, or of the kernel's arguments that are memory; none for what it waits
@@ -516,7 +516,7 @@ pub struct Use {
 /// Work that has not ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Unfinished {
+pub struct PendingWork {
     /// What it is: `kernel`, `copy`, `transfer`, `host task`.
     pub what: &'static str,
     /// The command's name.
@@ -525,7 +525,7 @@ pub struct Unfinished {
     pub device: String,
 }
 
-impl fmt::Display for Unfinished {
+impl fmt::Display for PendingWork {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {} on {}", self.what, self.label, self.device)
     }

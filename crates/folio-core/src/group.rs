@@ -22,7 +22,7 @@ use crate::engine::kernels::launch::Launch;
 use crate::engine::runs::command::{Action, HostBody};
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::staging::Staging;
-use crate::error::{Error, Label, Result, Use};
+use crate::error::{Error, Label, Result, UseSite};
 use crate::event::Event;
 use crate::geom::Dims;
 use crate::hal::{Advice, Geometry, Hint, NativeKernel};
@@ -250,8 +250,8 @@ impl CommandGroup {
     }
 
     /// Where this command uses something, for errors.
-    fn used(&self, access: Option<usize>, parameter: Label) -> Option<Use> {
-        Some(Use { command: self.label.clone(), access, parameter })
+    fn used(&self, access: Option<usize>, parameter: Label) -> Option<UseSite> {
+        Some(UseSite { command: self.label.clone(), access, parameter })
     }
 
     fn access(&mut self, part: Part, mode: Mode) -> Token {

@@ -32,7 +32,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 )]
 pub trait HostArgument<P> {
     #[doc(hidden)]
-    fn lend<'m>(self) -> Lent<'m, P>
+    fn lend<'m>(self) -> HostMemory<'m, P>
     where
         Self: 'm;
 }
@@ -40,7 +40,7 @@ pub trait HostArgument<P> {
 /// A slice for a parameter of type `P`, borrowed for `'m`: of its elements, and mutably if they are
 /// written.
 #[doc(hidden)]
-pub struct Lent<'m, P>(Slice, Borrows<'m, P>);
+pub struct HostMemory<'m, P>(Slice, Borrows<'m, P>);
 
 type Borrows<'m, P> = PhantomData<(&'m mut (), fn() -> P)>;
 
@@ -53,15 +53,18 @@ struct Slice {
 }
 
 impl Slice {
-    fn read<'m, P, T, const D: usize>(slice: &'m [T], shape: [usize; D]) -> Lent<'m, P> {
+    fn read<'m, P, T, const D: usize>(slice: &'m [T], shape: [usize; D]) -> HostMemory<'m, P> {
         // What is only read is never written through this.
         let base = slice.as_ptr().cast_mut().cast();
-        Lent(Slice { base, len: slice.len(), shape: widen(shape), rank: D }, PhantomData)
+        HostMemory(Slice { base, len: slice.len(), shape: widen(shape), rank: D }, PhantomData)
     }
 
-    fn written<'m, P, T, const D: usize>(slice: &'m mut [T], shape: [usize; D]) -> Lent<'m, P> {
+    fn written<'m, P, T, const D: usize>(
+        slice: &'m mut [T],
+        shape: [usize; D],
+    ) -> HostMemory<'m, P> {
         let (base, len) = (slice.as_mut_ptr().cast(), slice.len());
-        Lent(Slice { base, len, shape: widen(shape), rank: D }, PhantomData)
+        HostMemory(Slice { base, len, shape: widen(shape), rank: D }, PhantomData)
     }
 
     /// Its shape, in its own dimensions.
@@ -75,7 +78,7 @@ macro_rules! lent {
     ($([$($g:tt)*] $param:ty: $as_slice:ident [$element:ty] for $passed:ty, |$this:ident| $lend:expr;)*) => {$(
         #[diagnostic::do_not_recommend]
         impl<T: DeviceType, $($g)* S: $as_slice<[$element]> + ?Sized> HostArgument<$param> for $passed {
-            fn lend<'m>(self) -> Lent<'m, $param>
+            fn lend<'m>(self) -> HostMemory<'m, $param>
             where
                 Self: 'm,
             {
@@ -169,7 +172,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
     /// # Safety
     /// As for [`value`](Self::value).
     pub unsafe fn memory<P>(&mut self, argument: impl HostArgument<P> + 'm) {
-        let Lent(slice, _) = argument.lend::<'m>();
+        let HostMemory(slice, _) = argument.lend::<'m>();
         self.lent.push((self.params, slice));
         self.params += 1;
     }

@@ -51,15 +51,15 @@ mod token;
 mod usm;
 mod views;
 
-pub use crate::engine::terms::link::{Apart, Linkage, Links};
+pub use crate::engine::terms::link::{Linkage, Links, NotLinked};
 pub use allocator::{AllocatorFault, HostAllocator, HostBlock};
 pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Initial, Lend, Part, Policy,
-    ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Refused, Shared, Slice, SliceMut,
-    ViewOptions, ViewPolicy, WriteGuard, WriteRows,
+    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Initial, OwnedView, Part,
+    Policy, ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Shared, Slice, SliceMut,
+    ViewError, ViewOptions, ViewPolicy, WriteGuard, WriteRows,
 };
-pub use call::{Argument, Given, KernelCall, RunsIn, Shares};
-pub use coords::{Coords, Place};
+pub use call::{Argument, ArgumentValue, KernelCall, RacyMemory, RunsIn};
+pub use coords::{Coords, ElementIndex};
 pub use element::DeviceType;
 /// For what the derive of [`DeviceType`] writes.
 #[doc(hidden)]
@@ -67,7 +67,7 @@ pub mod fields {
     pub use crate::element::{Checked, Field, Unchecked};
 }
 pub use engine::terms::evict::Evict;
-pub use error::{Cause, Error, Failure, GraphError, Label, Result, Unfinished, Use};
+pub use error::{Cause, Error, Failure, GraphError, Label, PendingWork, Result, UseSite};
 pub use event::{Event, Status};
 /// What kernels are: the IR (`folio-kernel`), and in [`device`](ir::device) the Rust form
 /// (`folio-device`).
@@ -92,22 +92,22 @@ pub use folio_kernel::{Site, Violation, ViolationKind};
 #[doc(hidden)]
 pub use foreign::tell as tell_subscriber;
 pub use graph::{
-    BatchReport, Condition, Described, Executable, FinalizeOptions, FusionCounters, Graph,
-    GraphMemory, Node, NodeKind, Parameter, Recording, Replay, ReplayPart, ReplayReport,
+    BatchReport, Condition, Executable, FinalizeOptions, FusionCounters, Graph, GraphMemory, Node,
+    NodeKind, NodeResult, Parameter, Recording, Replay, ReplayPart, ReplayReport,
 };
 pub use group::{CommandGroup, Destination, EachRun, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Exported, Image, Limits, RawMemory, Source, Timing};
 pub use half::{bf16, f16};
 #[doc(hidden)]
 pub use host::HostCall;
-pub use host::{HostArgument, Lent};
+pub use host::{HostArgument, HostMemory};
 pub use items::{Edge, IntoItems, Items, Margin};
 pub use managed::{Executor, HostExecutor, ManagedArray, ManagedFuture, ManagedPtr, ManagedVec};
-pub use marks::{Marked, Marks};
+pub use marks::{MarkedArgument, Marks};
 #[doc(hidden)]
 pub use notice::hint;
 pub use opaque::{OpaqueArg, OpaqueKernel};
-pub use prepare::{KernelType, Prepared};
+pub use prepare::{KernelType, Preparation};
 #[doc(hidden)]
 pub use program::run_main;
 pub use queue::Queue;
@@ -115,7 +115,7 @@ pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
 pub use scope::{ReadView, Scope};
 pub use select::{DEVICE_VARIABLE, Selector};
-pub use usm::{Advice, Allocated, Usm, UsmKind, UsmPtr, UsmRows};
+pub use usm::{Advice, Allocation, Usm, UsmKind, UsmPtr, UsmRows};
 pub use views::{
     ClosureIn, ClosureInOut, ClosureItem, ClosureOut, HostArgs, HostRead, HostWrite, KernelArgs,
 };

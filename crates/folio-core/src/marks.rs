@@ -62,8 +62,8 @@ impl Marks {
     }
 
     /// An argument of a kernel call with these marks: `scales(2, &x, marks.on(&mut y))`.
-    pub fn on<A>(self, argument: A) -> Marked<A> {
-        Marked { argument, marks: self }
+    pub fn on<A>(self, argument: A) -> MarkedArgument<A> {
+        MarkedArgument { argument, marks: self }
     }
 
     pub(crate) fn is_none(self) -> bool {
@@ -73,24 +73,24 @@ impl Marks {
 
 /// A kernel's argument with [`Marks`].
 #[derive(Debug)]
-pub struct Marked<A> {
+pub struct MarkedArgument<A> {
     argument: A,
     marks: Marks,
 }
 
-impl<T, const D: usize, A: Sealed<T, D>> Sealed<T, D> for Marked<A> {}
+impl<T, const D: usize, A: Sealed<T, D>> Sealed<T, D> for MarkedArgument<A> {}
 #[diagnostic::do_not_recommend]
-impl<T, const D: usize, A: SealedMut<T, D>> SealedMut<T, D> for Marked<A> {}
+impl<T, const D: usize, A: SealedMut<T, D>> SealedMut<T, D> for MarkedArgument<A> {}
 
 #[diagnostic::do_not_recommend]
-impl<T: DeviceType, const D: usize, A: AsPart<T, D>> AsPart<T, D> for Marked<A> {
+impl<T: DeviceType, const D: usize, A: AsPart<T, D>> AsPart<T, D> for MarkedArgument<A> {
     fn as_part(&self) -> Part {
         Part { marks: self.marks, ..self.argument.as_part() }
     }
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> AsPartMut<T, D> for Marked<A> {
+impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> AsPartMut<T, D> for MarkedArgument<A> {
     fn as_part_mut(&mut self) -> Part {
         Part { marks: self.marks, ..self.argument.as_part_mut() }
     }

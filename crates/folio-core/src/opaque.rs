@@ -75,11 +75,11 @@ impl DeviceRef {
 
 /// An argument of an opaque kernel: made from an access or a [`UsmPtr`], or by a function here.
 #[derive(Clone, Debug)]
-pub struct OpaqueArg(pub(crate) Given);
+pub struct OpaqueArg(pub(crate) OpaqueValue);
 
 /// What is passed.
 #[derive(Clone, Debug)]
-pub(crate) enum Given {
+pub(crate) enum OpaqueValue {
     Access(Token),
     Pointer(UsmPtr),
     /// In words, of so many bytes.
@@ -98,37 +98,37 @@ impl OpaqueArg {
             word[..bytes.len()].copy_from_slice(bytes);
             u64::from_ne_bytes(word)
         };
-        OpaqueArg(Given::Value(bytes.chunks(8).map(word).collect(), bytes.len()))
+        OpaqueArg(OpaqueValue::Value(bytes.chunks(8).map(word).collect(), bytes.len()))
     }
 
     /// Local memory of each group. In OpenCL C it is what a `__local` parameter points to. In CUDA
     /// C it is dynamic shared memory, `extern __shared__`, which is no parameter; several of these
     /// are one piece there.
     pub fn local(bytes: usize) -> OpaqueArg {
-        OpaqueArg(Given::Local(bytes))
+        OpaqueArg(OpaqueValue::Local(bytes))
     }
 }
 
 impl<T, const D: usize> From<Read<T, D>> for OpaqueArg {
     fn from(access: Read<T, D>) -> OpaqueArg {
-        OpaqueArg(Given::Access(access.token))
+        OpaqueArg(OpaqueValue::Access(access.token))
     }
 }
 
 impl<T, const D: usize> From<Write<T, D>> for OpaqueArg {
     fn from(access: Write<T, D>) -> OpaqueArg {
-        OpaqueArg(Given::Access(access.token))
+        OpaqueArg(OpaqueValue::Access(access.token))
     }
 }
 
 impl<T, const D: usize> From<ReadWrite<T, D>> for OpaqueArg {
     fn from(access: ReadWrite<T, D>) -> OpaqueArg {
-        OpaqueArg(Given::Access(access.token))
+        OpaqueArg(OpaqueValue::Access(access.token))
     }
 }
 
 impl From<UsmPtr> for OpaqueArg {
     fn from(pointer: UsmPtr) -> OpaqueArg {
-        OpaqueArg(Given::Pointer(pointer))
+        OpaqueArg(OpaqueValue::Pointer(pointer))
     }
 }

@@ -33,7 +33,7 @@ impl fmt::Debug for KernelType {
 /// What [`Runtime::prepare`] has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Prepared {
+pub struct Preparation {
     /// Kernels that are ready now.
     pub kernels: usize,
     /// Programs that the device's compiler has made for that: none for kernels that were ready, or
@@ -61,7 +61,7 @@ impl Runtime {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn prepare(&self, device: &DeviceRef, kernels: &[KernelType]) -> Result<Prepared> {
+    pub fn prepare(&self, device: &DeviceRef, kernels: &[KernelType]) -> Result<Preparation> {
         if !device.core.same(&self.core) {
             let label = Label::from(device.name());
             return Err(Error::WrongRuntime { what: "device", label, by: None });
@@ -87,7 +87,7 @@ struct Work<'w> {
     at: u16,
     kernels: &'w [KernelType],
     next: AtomicUsize,
-    done: Mutex<(Prepared, Option<(usize, Error)>)>,
+    done: Mutex<(Preparation, Option<(usize, Error)>)>,
 }
 
 impl<'w> Work<'w> {
@@ -125,7 +125,7 @@ impl<'w> Work<'w> {
         self.rt.core.engine.prepare(self.at, code)
     }
 
-    fn done(self) -> Result<Prepared> {
+    fn done(self) -> Result<Preparation> {
         let (prepared, wrong) = self.done.into_inner().unwrap_or_else(PoisonError::into_inner);
         wrong.map_or(Ok(prepared), |(_, error)| Err(error))
     }

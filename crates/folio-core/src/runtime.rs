@@ -250,20 +250,20 @@ impl RuntimeBuilder {
         self
     }
 
-    /// Tells of a backend that the program does not have, and why: [`Runtime::absent`] says it, and
-    /// so do errors about devices that are not there.
+    /// Tells of a backend that the program does not have, and why.
+    /// [`Runtime::missing_backends`] lists it, and so do errors about devices that are not there.
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
     /// let builder = folio_core::Runtime::builder();
-    /// let rt = builder.absent("metal: there is no such backend yet").build()?;
+    /// let rt = builder.missing_backend("metal: there is no such backend yet").build()?;
     /// let error = rt.device("metal").err().map(|error| error.to_string());
     /// assert!(error.is_some_and(|text| text.contains("no such backend yet")));
     /// # Ok(())
     /// # }
     /// ```
     #[must_use]
-    pub fn absent(mut self, why: impl Into<String>) -> RuntimeBuilder {
+    pub fn missing_backend(mut self, why: impl Into<String>) -> RuntimeBuilder {
         self.absent.push(why.into());
         self
     }
@@ -473,7 +473,7 @@ impl Runtime {
     }
 
     /// Why backends have no devices, or fewer.
-    pub fn absent(&self) -> &[String] {
+    pub fn missing_backends(&self) -> &[String] {
         &self.core.engine.absent
     }
 

@@ -13,7 +13,7 @@ use crate::engine::pages::storage::{Alloc, Owner};
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::lender::DEVICE_ALIGN;
-use crate::engine::terms::link::{Apart, Linkage};
+use crate::engine::terms::link::{Linkage, NotLinked};
 use crate::error::{Error, Label, Result};
 use crate::geom::Box3;
 use crate::hal::{AllocReq, HostPtr, MemBase, MemRef, PointerInfo, RawMemory};
@@ -122,7 +122,7 @@ impl UsmPtr {
             MemBase::Device { .. } => None,
         };
         let (owner, address, clean) = (Owner::User, self.address, current);
-        let (pointed, apart) = (false, Apart::Usm);
+        let (pointed, apart) = (false, NotLinked::Usm);
         let alloc = Alloc { mem, address, host, owner, clean, pointed, apart };
         rt.core.engine.enter(|ledger| {
             if !ledger.is_live(&self.at) {
@@ -173,7 +173,7 @@ impl From<UsmPtr> for UsmRows {
 /// One allocation of a buffer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Allocated {
+pub struct Allocation {
     /// Whose memory it is; `None`: the host's.
     pub device: Option<DeviceRef>,
     /// Its address there, where it has one.
@@ -526,14 +526,14 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// # Ok(())
     /// # }
     /// ```
-    pub fn allocations(&self) -> Vec<Allocated> {
+    pub fn allocations(&self) -> Vec<Allocation> {
         let storage = &self.view.storage;
         let engine = &storage.core.engine;
         let all = engine.allocations(storage.id).into_iter();
         all.map(|(domain, alloc, owned, current)| {
             let at = engine.devices.iter().position(|d| d.domain == domain);
             let at = at.filter(|_| !domain.is_host());
-            Allocated {
+            Allocation {
                 device: at.map(|at| DeviceRef { core: storage.core.clone(), at: at as u16 }),
                 address: alloc.address,
                 owned,

@@ -106,7 +106,7 @@ fn wave(frequency: usize, at: usize) -> f32 {
 fn main() -> Result<(), Box<dyn Error>> {
     let rt = Runtime::builder().backend(CudaBackend::new()).build()?;
     let Some(device) = rt.devices().into_iter().next() else {
-        println!("skipped: cuda: {}", rt.absent().join("; "));
+        println!("skipped: cuda: {}", rt.missing_backends().join("; "));
         return Ok(());
     };
     let libraries = match Libraries::new() {

@@ -37,7 +37,7 @@ fn copy(cl: &Native, bytes: usize) -> Result<(), String> {
 fn main() -> Result<(), Box<dyn Error>> {
     let rt = Runtime::builder().backend(OpenClBackend::new()).build()?;
     let Some(device) = rt.devices().into_iter().next() else {
-        println!("no OpenCL device: {}", rt.absent().join("; "));
+        println!("no OpenCL device: {}", rt.missing_backends().join("; "));
         return Ok(());
     };
     let saxpy = device.load(Source::OpenClC(TEXT), "saxpy")?;

@@ -35,7 +35,7 @@
 //! for device in rt.devices() {
 //!     println!("{device:?}");
 //! }
-//! println!("{:?}", rt.absent());
+//! println!("{:?}", rt.missing_backends());
 //! # Ok::<(), folio_core::Error>(())
 //! ```
 

@@ -33,7 +33,7 @@
 //! for device in rt.devices() {
 //!     println!("{device:?}");
 //! }
-//! println!("{:?}", rt.absent());
+//! println!("{:?}", rt.missing_backends());
 //! # Ok::<(), folio_core::Error>(())
 //! ```
 

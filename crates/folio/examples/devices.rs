@@ -8,7 +8,7 @@ fn main() -> folio::Result<()> {
     for device in rt.devices() {
         println!("{}: {}", device.name(), device.info().name);
     }
-    for why in rt.absent() {
+    for why in rt.missing_backends() {
         println!("not there: {why}");
     }
     Ok(())

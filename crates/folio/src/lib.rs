@@ -48,7 +48,7 @@
 //! | run the same commands again and again | [`Runtime::graph`], [`Graph`], [`Executable`], [`Parameter`], [`Queue::run_graph`], [`Queue::batch`] |
 //! | call libraries over a driver | [`CommandGroup::interop`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
-//! | wait for it | [`Event`], [`Buffer::get`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`]; [`Place`] indexes guards |
+//! | wait for it | [`Event`], [`Buffer::get`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`]; [`ElementIndex`] indexes guards |
 //! | know what went wrong | [`Error`], [`Failure`], [`Violation`] |
 //! | know what was done | [`Counters`] |
 //! | write a backend | [`hal`] |
@@ -169,7 +169,9 @@ pub fn builder() -> Result<RuntimeBuilder> {
     let builder = if wants_progress()? { builder.show_progress() } else { builder };
     let absent = compiled.iter().filter(|(_, there)| !there);
     Ok(absent.fold(builder, |builder, (name, _)| {
-        builder.absent(format!("{name}: the program is built without Folio's feature `{name}`"))
+        builder.missing_backend(format!(
+            "{name}: the program is built without Folio's feature `{name}`"
+        ))
     }))
 }
 

@@ -108,7 +108,7 @@ fn main() -> Result<(), Box<dyn AnyError>> {
 fn run() -> Result<Vec<f32>, Box<dyn AnyError>> {
     let rt = Runtime::builder().backend(OpenClBackend::new()).build()?;
     let Some(device) = rt.devices().into_iter().next() else {
-        println!("no OpenCL device: {}", rt.absent().join("; "));
+        println!("no OpenCL device: {}", rt.missing_backends().join("; "));
         return Ok(vec![]);
     };
     let computed = within(&rt, &device)?;

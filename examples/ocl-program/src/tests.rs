@@ -56,7 +56,7 @@ fn told(
 fn parts_begin_where_the_device_lets_them() {
     let _turn = turn();
     let rt = Runtime::builder().backend(OpenClBackend::new()).build().unwrap();
-    assert!(!rt.devices().is_empty(), "{:?}", rt.absent());
+    assert!(!rt.devices().is_empty(), "{:?}", rt.missing_backends());
     for device in rt.devices() {
         for first in [0, 1024] {
             let (ended, told) = told(&rt, &device, first);

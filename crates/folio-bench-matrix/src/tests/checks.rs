@@ -110,7 +110,7 @@ fn all_agree(name: &str) {
     let of_backend = devices.iter().filter(|device| backend(device.name()) == name);
     let device = match of_backend.clone().next() {
         Some(device) => device,
-        None => return println!("skipped: {name}: {}", rt.absent().join("; ")),
+        None => return println!("skipped: {name}: {}", rt.missing_backends().join("; ")),
     };
     let subject =
         crate::devices::open(&rt, device, &Machine { cache: 1, ..Machine::default() }, &options);

@@ -7,7 +7,7 @@ use super::tests;
 use super::usm::{copy, fill};
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Apart, Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Evict, Linkage, Links,
+    Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Evict, Linkage, Links, NotLinked,
     Queue, Runtime, UsmPtr, ViewPolicy,
 };
 
@@ -52,7 +52,7 @@ fn behind(
 fn is_linked(x: &Buffer<i32>, q: &Queue) -> Result<bool, Stop> {
     match x.linkage(&q.device())? {
         Linkage::Linked => Ok(true),
-        Linkage::Apart(Apart::Pointed) => Ok(false),
+        Linkage::NotLinked(NotLinked::Pointed) => Ok(false),
         other => Err(Stop::Failed(format!("{other:?}"))),
     }
 }

@@ -4,7 +4,7 @@ use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Apart, DeviceRef, Error, HostStorage, Linkage, Links, Queue, Runtime, UsmKind, ViewPolicy,
+    DeviceRef, Error, HostStorage, Linkage, Links, NotLinked, Queue, Runtime, UsmKind, ViewPolicy,
 };
 
 tests![
@@ -198,7 +198,7 @@ fn misaligned_memory_stays_apart(rig: &Rig) -> Outcome {
         rt.scope(|scope| -> Outcome {
             let mut x = scope.view_mut(&mut data[at..])?;
             add(q, &mut x, 1)?;
-            ensure_eq!(x.linkage(&q.device())?, Linkage::Apart(Apart::Misaligned(align)));
+            ensure_eq!(x.linkage(&q.device())?, Linkage::NotLinked(NotLinked::Misaligned(align)));
             ensure_eq!(x.get(0)?, 2);
             add(q, &mut x, 0)?;
             ensure_eq!((x.counters().imports, x.counters().refused_imports), (0, 1));
@@ -219,7 +219,7 @@ fn links_can_be_switched_off(rig: &Rig) -> Outcome {
         let q = rt.queue_on(name.as_str())?;
         let mut x = rt.buffer_from(&[1; 100])?;
         add(&q, &mut x, 1)?;
-        ensure_eq!(x.linkage(&q.device())?, Linkage::Apart(Apart::SwitchedOff));
+        ensure_eq!(x.linkage(&q.device())?, Linkage::NotLinked(NotLinked::SwitchedOff));
         ensure_eq!(x.to_vec()?, [2; 100]);
     }
     let all = rt.counters();
@@ -237,7 +237,7 @@ fn one_of_two_devices_is_linked(rig: &Rig) -> Outcome {
         add(if turn % 2 == 0 { a } else { b }, &mut x, 1)?;
     }
     ensure_eq!(x.linkage(&a.device())?, Linkage::Linked);
-    ensure_eq!(x.linkage(&b.device())?, Linkage::Apart(Apart::LinkedToAnother));
+    ensure_eq!(x.linkage(&b.device())?, Linkage::NotLinked(NotLinked::LinkedToAnother));
     ensure_eq!(x.to_vec()?, [5; 256]);
     // To b and back, twice; the last time only to the host's side.
     let [maps, unmaps, copies] = counts(&rt);
@@ -298,11 +298,11 @@ fn buffers_of_usm_say_that_they_are_apart(rig: &Rig) -> Outcome {
         let mut given = rt.buffer_from(&[1; 100])?;
         given.give_allocation(usm()?).map_err(|(error, _)| error)?;
         for mut x in [usm()?.into_buffer(), given] {
-            ensure_eq!(x.linkage(&device)?, Linkage::Apart(Apart::Usm));
+            ensure_eq!(x.linkage(&device)?, Linkage::NotLinked(NotLinked::Usm));
             let before = x.to_vec()?[0];
             add(q, &mut x, 1)?;
             ensure_eq!(x.to_vec()?, [before + 1; 100]);
-            ensure_eq!(x.linkage(&device)?, Linkage::Apart(Apart::Usm));
+            ensure_eq!(x.linkage(&device)?, Linkage::NotLinked(NotLinked::Usm));
             x.release(&device)?;
             ensure_eq!(x.linkage(&device)?, Linkage::Undecided);
             add(q, &mut x, 1)?;

@@ -8,7 +8,7 @@ use folio_core::hal::{DeviceKind, MemoryHome};
 use folio_core::sched::{Locality, RoundRobin};
 use folio_core::{
     Buffer, BufferOptions, Counters, Destination, DeviceRef, Error, Event, Items, Queue, Read,
-    Runtime, Selector, Shared, Use, Usm, UsmKind, WriteGuard,
+    Runtime, Selector, Shared, UseSite, Usm, UsmKind, WriteGuard,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -245,7 +245,7 @@ const CASES: &[Case] = table![
         cg.copy(&w.theirs.x, &w.x);
         Ok(())
     }) => Error::WrongRuntime { what: "buffer", .. },
-    "a kernel's argument of another runtime", |w| w.q.run(8, copies(&w.theirs.x, &w.x)).map(drop) => Error::WrongRuntime { what: "buffer", by: Some(Use { access: Some(0), .. }), .. },
+    "a kernel's argument of another runtime", |w| w.q.run(8, copies(&w.theirs.x, &w.x)).map(drop) => Error::WrongRuntime { what: "buffer", by: Some(UseSite { access: Some(0), .. }), .. },
     "a kernel's output of another runtime", |w| w.q.run(8, counts(&w.theirs.x)).map(drop) => Error::WrongRuntime { what: "buffer", .. },
     "an event of another runtime", |w| w.submit(|cg| {
         cg.after(&w.theirs.event).fill(&w.x, 9);
@@ -285,7 +285,7 @@ const CASES: &[Case] = table![
     }) => Error::OutOfMemory { .. },
     "more USM than there is", |w| w.rt.usm::<u8>(&w.device, UsmKind::Shared, HUGE).map(drop) => Error::OutOfMemory { .. },
     // Guards.
-    "a kernel call on what the host writes", |w| w.q.run(4, counts(&w.held)).map(drop) => Error::HostAccessHeld { by: Some(Use { access: Some(0), .. }), .. },
+    "a kernel call on what the host writes", |w| w.q.run(4, counts(&w.held)).map(drop) => Error::HostAccessHeld { by: Some(UseSite { access: Some(0), .. }), .. },
     "a task on what the host writes", |w| w.submit(|cg| {
         let x = cg.read(&w.held);
         cg.host_task(x, |_| {});

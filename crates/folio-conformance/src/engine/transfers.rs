@@ -592,7 +592,7 @@ fn page_locked_memory_is_the_hosts(rig: &Rig) -> Outcome {
     let full = rt.buffer_with::<i32, 1>(n, options.clone());
     refused!(full, Error::OutOfMemory { in_use: BYTES, limit: BYTES, .. });
     add(&q, &mut x, 1)?;
-    ensure!(matches!(x.linkage(&device)?, Linkage::Apart(_)), "it is no link");
+    ensure!(matches!(x.linkage(&device)?, Linkage::NotLinked(_)), "it is no link");
     ensure_eq!(x.to_vec()?, vec![2; n]);
     let moved = x.counters();
     ensure_eq!((moved.host_to_device.bytes, moved.device_to_host.bytes), (BYTES, BYTES));

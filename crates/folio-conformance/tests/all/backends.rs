@@ -48,8 +48,8 @@ fn twins_are_used_once() {
     };
     let rt = build(builder());
     assert_eq!(names(&rt), ["one:0", "one:1", "one:2", "other:1", "other:2"]);
-    assert_eq!(rt.absent().len(), 2);
-    let why: Vec<_> = rt.absent().iter().filter(|why| why.contains("already")).collect();
+    assert_eq!(rt.missing_backends().len(), 2);
+    let why: Vec<_> = rt.missing_backends().iter().filter(|why| why.contains("already")).collect();
     assert!(why[0].starts_with("other:0: ") && why[1].starts_with("other:3: "), "{why:?}");
     // A twin that was left out is not found by its name, and the error says why.
     match rt.queue_on("other:3") {
@@ -64,7 +64,7 @@ fn twins_are_used_once() {
     }
     let rt = build(builder().keep_twins());
     assert_eq!(rt.devices().len(), 7);
-    assert!(rt.absent().is_empty());
+    assert!(rt.missing_backends().is_empty());
     works(&rt, &rt.queue_on("other:3").unwrap());
     // The same order the other way round.
     let rt = Runtime::builder().backend(sim("other", &[Some(1)])).backend(sim("one", &[Some(1)]));
@@ -114,7 +114,7 @@ fn a_missing_driver_is_a_reason() {
     };
     let rt = build(Runtime::builder().backend(missing()).backend(sim("there", &[None])));
     assert_eq!(names(&rt), ["there:0"]);
-    assert_eq!(rt.absent(), ["gone: injected fault"]);
+    assert_eq!(rt.missing_backends(), ["gone: injected fault"]);
     works(&rt, &rt.queue().unwrap());
     let text = rt.queue_on("gone").unwrap_err().to_string();
     assert_eq!(

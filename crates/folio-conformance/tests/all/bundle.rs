@@ -158,7 +158,11 @@ fn there_may_be_no_cuda() {
     let cpu = CpuBackend::builder().threads(1).build().unwrap();
     let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();
     assert_eq!(rt.devices().len(), 1, "{:?}", rt.devices());
-    assert!(rt.absent().iter().any(|why| why.contains(reason)), "{:?}", rt.absent());
+    assert!(
+        rt.missing_backends().iter().any(|why| why.contains(reason)),
+        "{:?}",
+        rt.missing_backends()
+    );
     assert_eq!(rt.buffer_from(&[1, 2, 3]).unwrap().to_vec().unwrap(), [1, 2, 3]);
 }
 

@@ -71,7 +71,7 @@ fn opencl_platforms_have_contexts_of_their_own() {
         let infos = build().devices().unwrap();
         assert!(platforms(&infos) > 1, "{infos:?}");
         let rt = Runtime::builder().backend(build()).links(folio_core::Links::Off).build().unwrap();
-        assert_eq!(rt.devices().len(), infos.len(), "{:?}", rt.absent());
+        assert_eq!(rt.devices().len(), infos.len(), "{:?}", rt.missing_backends());
         let (mut names, mut homes, mut ids) = (HashSet::new(), HashSet::new(), HashSet::new());
         let mut contexts = BTreeMap::new();
         for device in rt.devices() {

@@ -17,8 +17,8 @@ pub(crate) use options::default_page;
 pub(crate) use part::sealed::{Sealed, SealedMut};
 pub use part::{AsPart, AsPartMut, Part, Slice, SliceMut};
 pub(crate) use policy::{End, view_over};
-pub use policy::{HostStorage, Lend, Policy, ViewOptions, ViewPolicy};
-pub use reclaim::{Reclaim, ReclaimError, Refused};
+pub use policy::{HostStorage, OwnedView, Policy, ViewOptions, ViewPolicy};
+pub use reclaim::{Reclaim, ReclaimError, ViewError};
 pub(crate) use view::View;
 
 use crate::coords::Coords;

@@ -1,6 +1,6 @@
 //! What a buffer does with the program's memory, and what happens when it is dropped.
 
-use super::reclaim::{Lent, Reclaim, Refused, Told};
+use super::reclaim::{EndListener, Reclaim, StorageOnLoan, ViewError};
 use super::{Buffer, BufferOptions, StorageHandle, View, widen};
 use crate::coords::Coords;
 use crate::element::DeviceType;
@@ -172,7 +172,7 @@ unsafe impl<T: DeviceType> HostStorage for Vec<T> {
     }
 }
 
-// SAFETY: as above. The engine moves a storage that is in use only as a `Lent`, which leaves
+// SAFETY: as above. The engine moves a storage that is in use only as a `StorageOnLoan`, which leaves
 // pointers into a box valid.
 unsafe impl<T: DeviceType> HostStorage for Box<[T]> {
     type Element = T;
@@ -190,7 +190,7 @@ unsafe impl<T: DeviceType> HostStorage for Box<[T]> {
 pub(crate) struct End {
     pub(crate) policy: Policy,
     queue: Option<Queue>,
-    told: Option<Arc<dyn Told>>,
+    told: Option<Arc<dyn EndListener>>,
     /// Nothing but the caller's promise keeps the memory.
     raw: bool,
     /// That is done.
@@ -301,7 +301,11 @@ impl End {
         End::new(Policy::SyncBuffer, None, None)
     }
 
-    pub(crate) fn new(policy: Policy, queue: Option<Queue>, told: Option<Arc<dyn Told>>) -> End {
+    pub(crate) fn new(
+        policy: Policy,
+        queue: Option<Queue>,
+        told: Option<Arc<dyn EndListener>>,
+    ) -> End {
         End { policy, queue, told, raw: false, ended: AtomicBool::new(false) }
     }
 }
@@ -343,14 +347,14 @@ pub(crate) unsafe fn view_over<T: DeviceType>(
 }
 
 /// An owned view, and what gives the storage back.
-pub type Lend<O, const D: usize> = (Buffer<<O as HostStorage>::Element, D>, Reclaim<O>);
+pub type OwnedView<O, const D: usize> = (Buffer<<O as HostStorage>::Element, D>, Reclaim<O>);
 
 impl Runtime {
     /// A buffer that works in `storage`, which it owns until the [`Reclaim`] gives it back. The
     /// [`ViewPolicy`] says whether its drop waits, and whether it writes back what the host does
     /// not have. Options, such as a label, are added by [`ViewPolicy::with`].
     ///
-    /// After an error, [`Refused`] has the storage.
+    /// After an error, [`ViewError`] has the storage.
     ///
     /// ```
     /// # fn main() -> folio_core::Result<()> {
@@ -374,7 +378,7 @@ impl Runtime {
         shape: impl Coords<D>,
         storage: O,
         policy: impl Into<ViewOptions<'q>>,
-    ) -> Result<Lend<O, D>, Refused<O>> {
+    ) -> Result<OwnedView<O, D>, ViewError<O>> {
         let ViewOptions { policy, options } = policy.into();
         let shape = shape.coords();
         if checked_volume(widen(shape)) != Some(storage.len()) {
@@ -385,10 +389,10 @@ impl Runtime {
                 target: shape.to_vec(),
                 needed: None,
             };
-            return Err(Refused { error, storage });
+            return Err(ViewError { error, storage });
         }
         // From here on it is not moved by itself.
-        let mut storage = Lent::new(storage);
+        let mut storage = StorageOnLoan::new(storage);
         let ptr = storage.get_mut().as_mut_ptr();
         let reclaim = Reclaim::new(options.label.clone());
         let end = End::new(policy.policy(), policy.queue(), Some(reclaim.told()));
@@ -401,7 +405,7 @@ impl Runtime {
                 self.core.engine.keep(view.storage.id, keeper);
                 Ok((Buffer::from_view(view), reclaim))
             }
-            Err(error) => Err(Refused { error, storage: storage.into_inner() }),
+            Err(error) => Err(ViewError { error, storage: storage.into_inner() }),
         }
     }
 

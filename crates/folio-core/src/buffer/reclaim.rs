@@ -35,7 +35,7 @@ impl<O> ReclaimError<O> {
 }
 
 /// A view could not be made; the storage is as it was.
-pub struct Refused<O> {
+pub struct ViewError<O> {
     /// Why.
     pub error: Error,
     /// What was to be viewed.
@@ -66,10 +66,10 @@ macro_rules! reads_as_its_error {
         impl<O> std::error::Error for $name<O> {}
     )*};
 }
-reads_as_its_error!(Refused ReclaimError);
+reads_as_its_error!(ViewError ReclaimError);
 
-/// Is told how a view ends.
-pub(crate) trait Told: Send + Sync {
+/// Listens for the end of a view.
+pub(crate) trait EndListener: Send + Sync {
     fn ends_with(&self, event: Event);
 
     /// The view's last handle goes.
@@ -108,7 +108,7 @@ impl<O> Shared<O> {
     }
 }
 
-impl<O: Send> Told for Shared<O> {
+impl<O: Send> EndListener for Shared<O> {
     fn ends_with(&self, event: Event) {
         self.lock().last = Last::Gone(event);
     }
@@ -121,11 +121,11 @@ impl<O: Send> Told for Shared<O> {
 /// A storage while others use what it owns, by pointers. To move a `Box` is to say that nothing
 /// else has pointers into it; to move this is not, since it may be uninitialised as far as the
 /// compiler knows.
-pub(crate) struct Lent<O>(MaybeUninit<O>);
+pub(crate) struct StorageOnLoan<O>(MaybeUninit<O>);
 
-impl<O> Lent<O> {
-    pub(crate) fn new(storage: O) -> Lent<O> {
-        Lent(MaybeUninit::new(storage))
+impl<O> StorageOnLoan<O> {
+    pub(crate) fn new(storage: O) -> StorageOnLoan<O> {
+        StorageOnLoan(MaybeUninit::new(storage))
     }
 
     /// The storage where it lies.
@@ -142,7 +142,7 @@ impl<O> Lent<O> {
     }
 }
 
-impl<O> Drop for Lent<O> {
+impl<O> Drop for StorageOnLoan<O> {
     fn drop(&mut self) {
         // SAFETY: initialised (see `get_mut`), and not used again.
         unsafe { self.0.assume_init_drop() };
@@ -152,7 +152,7 @@ impl<O> Drop for Lent<O> {
 /// Has the storage while a view is in it. The engine drops this when the view is gone and nothing
 /// uses it.
 pub(crate) struct Keeper<O> {
-    storage: Option<Lent<O>>,
+    storage: Option<StorageOnLoan<O>>,
     shared: Arc<Shared<O>>,
 }
 
@@ -178,12 +178,12 @@ impl<O: Send + 'static> Reclaim<O> {
         Reclaim { shared: Arc::new(Shared { label, state, changed: Condvar::new() }) }
     }
 
-    pub(crate) fn told(&self) -> Arc<dyn Told> {
+    pub(crate) fn told(&self) -> Arc<dyn EndListener> {
         self.shared.clone()
     }
 
     /// What keeps the storage until this gets it.
-    pub(crate) fn keeper(&self, storage: Lent<O>) -> Keeper<O> {
+    pub(crate) fn keeper(&self, storage: StorageOnLoan<O>) -> Keeper<O> {
         Keeper { storage: Some(storage), shared: self.shared.clone() }
     }
 }
@@ -277,7 +277,7 @@ mod tests {
     fn pointers_into_a_lent_box_outlive_its_moves() {
         let counted = Arc::new(());
         let boxed: Box<[Arc<()>]> = vec![counted.clone(), Arc::new(())].into();
-        let mut lent = Lent::new(boxed);
+        let mut lent = StorageOnLoan::new(boxed);
         let at = lent.get_mut().as_mut_ptr();
         let moved = Box::new(Some(lent));
         // SAFETY: the first element of the box, which nothing else uses meanwhile.
@@ -285,10 +285,10 @@ mod tests {
         assert_eq!(Arc::strong_count(&counted), 1);
         // SAFETY: as above.
         drop(unsafe { at.replace(counted.clone()) });
-        let back = (*moved).map(Lent::into_inner);
+        let back = (*moved).map(StorageOnLoan::into_inner);
         assert!(back.is_some_and(|back| Arc::ptr_eq(&back[0], &counted)));
         assert_eq!(Arc::strong_count(&counted), 1);
-        drop(Lent::new(Box::new(counted.clone())));
+        drop(StorageOnLoan::new(Box::new(counted.clone())));
         assert_eq!(Arc::strong_count(&counted), 1);
     }
 }

@@ -8,7 +8,7 @@ use super::threads::courier::Engaged;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
 use crate::engine::terms::lender::{DEVICE_ALIGN, give_back};
-use crate::engine::terms::link::Apart;
+use crate::engine::terms::link::NotLinked;
 use crate::error::{Error, Label};
 use crate::foreign;
 use crate::hal::{
@@ -210,7 +210,7 @@ impl Engine {
                     false => Owner::Device(at, a.handle),
                 };
                 let (address, host, clean) = (a.address, a.host, a.zeroed);
-                let (pointed, apart) = (false, Apart::Usm);
+                let (pointed, apart) = (false, NotLinked::Usm);
                 let mem = MemRef { base, offset: 0 };
                 Ok(Alloc { mem, address, host, owner, clean, pointed, apart })
             }

@@ -8,7 +8,7 @@
 
 use super::Engine;
 use super::threads::wait::in_task_of;
-use crate::error::{Failure, Unfinished, listed, operations};
+use crate::error::{Failure, PendingWork, listed, operations};
 use crate::foreign::{in_kernel, tell};
 use crate::panics::contain;
 use crate::{notice, program};
@@ -76,7 +76,7 @@ impl Engine {
     }
 
     #[cold]
-    fn say_unfinished(&self, (count, left): &(usize, Vec<Unfinished>)) {
+    fn say_unfinished(&self, (count, left): &(usize, Vec<PendingWork>)) {
         let text = format!(
             "{} not ended when the last handle of {} runtime was dropped ({}): {} on only while the \
              process lives; call `Runtime::wait` first",

@@ -7,7 +7,7 @@ use folio_kernel::{Site, ViolationKind};
 /// All variants; a new one does not compile until it is here.
 fn all() -> Vec<(Error, &'static str)> {
     let (x, k) = (Label::from("x"), Label::from("k"));
-    let used = |parameter| Use { command: k.clone(), access: Some(1), parameter };
+    let used = |parameter| UseSite { command: k.clone(), access: Some(1), parameter };
     let failed = |cause| {
         let (label, device) = (k.clone(), "sim:0".to_owned());
         Error::Failed(Arc::new(Failure::new(1, "kernel", label, device, cause)))
@@ -15,7 +15,7 @@ fn all() -> Vec<(Error, &'static str)> {
     let hal = |kind| HalError::new(kind, "code 700");
     let full = HalError::out_of_memory(8, 1, 2);
     let left = |n| {
-        let one = Unfinished { what: "kernel", label: k.clone(), device: "sim:0".to_owned() };
+        let one = PendingWork { what: "kernel", label: k.clone(), device: "sim:0".to_owned() };
         vec![one; n]
     };
     vec![
@@ -510,7 +510,7 @@ fn names_do_not_act_on_messages() {
         rt.device(name).unwrap_err().to_string(),
         buffer.slice([5], [1]).err().unwrap().to_string(),
         format!("{:?}", buffer.slice([5], [1]).err().unwrap()),
-        Unfinished { what: "copy", label, device: "-".into() }.to_string(),
+        PendingWork { what: "copy", label, device: "-".into() }.to_string(),
     ] {
         assert!(text.contains(shown) && !text.contains(char::is_control), "{text:?}");
     }

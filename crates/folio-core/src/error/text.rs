@@ -1,16 +1,16 @@
 //! Parts of messages.
 
-use super::{Label, Unfinished, Use};
+use super::{Label, PendingWork, UseSite};
 use folio_kernel::checks::Check;
 use folio_kernel::source::LowerError;
 use folio_kernel::words::{bytes, count as count_of};
 
 /// What comes first in a message.
-pub(super) fn used(by: &Option<Use>) -> String {
+pub(super) fn used(by: &Option<UseSite>) -> String {
     match by {
         None => String::new(),
-        Some(Use { command, access: None, .. }) => format!("command {command}: "),
-        Some(Use { command, access: Some(access), parameter }) => {
+        Some(UseSite { command, access: None, .. }) => format!("command {command}: "),
+        Some(UseSite { command, access: Some(access), parameter }) => {
             format!("command {command}, {}: ", access_name(*access, parameter))
         }
     }
@@ -43,9 +43,9 @@ pub(super) fn buffer_name(label: &Label) -> String {
 }
 
 /// The same; one without a name that a kernel's parameter tells is that parameter's.
-pub(super) fn used_buffer(label: &Label, by: &Option<Use>) -> String {
+pub(super) fn used_buffer(label: &Label, by: &Option<UseSite>) -> String {
     match (label.name(), by) {
-        (None, Some(Use { parameter, .. })) if parameter.name().is_some() => {
+        (None, Some(UseSite { parameter, .. })) if parameter.name().is_some() => {
             "its buffer".to_owned()
         }
         _ => buffer_name(label),
@@ -125,7 +125,7 @@ pub(crate) fn operations(count: usize, [one, several]: [&str; 2]) -> String {
 }
 
 /// Some of `count` things that are left.
-pub(crate) fn listed(left: &[Unfinished], count: usize) -> String {
+pub(crate) fn listed(left: &[PendingWork], count: usize) -> String {
     let mut text = left.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ");
     if count > left.len() {
         text.push_str(", ..");

@@ -39,7 +39,7 @@ pub use batch::BatchReport;
 pub use conditional::Condition;
 pub use fuse::{FinalizeOptions, FusionCounters};
 pub(crate) use kept::Batches;
-pub use node::{Described, Node, NodeKind};
+pub use node::{Node, NodeKind, NodeResult};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
 pub use pool::GraphMemory;
@@ -162,12 +162,12 @@ impl Graph {
     /// [`Queue::submit`](crate::Queue::submit); it may return `()`, too. Host tasks and interop
     /// tasks are those that each run calls: [`CommandGroup::each_run`]. A group that does nothing
     /// is an empty node.
-    pub fn add<R: Described>(&self, build: impl FnOnce(&mut CommandGroup) -> R) -> Result<Node> {
+    pub fn add<R: NodeResult>(&self, build: impl FnOnce(&mut CommandGroup) -> R) -> Result<Node> {
         self.add_after(&[], build)
     }
 
     /// As [`add`](Self::add), with edges from other nodes: it fails if one of them does.
-    pub fn add_after<R: Described>(
+    pub fn add_after<R: NodeResult>(
         &self,
         after: &[Node],
         build: impl FnOnce(&mut CommandGroup) -> R,
@@ -181,7 +181,7 @@ impl Graph {
     }
 
     /// As [`add`](Self::add), behind all nodes that have no successors.
-    pub fn add_last<R: Described>(
+    pub fn add_last<R: NodeResult>(
         &self,
         build: impl FnOnce(&mut CommandGroup) -> R,
     ) -> Result<Node> {

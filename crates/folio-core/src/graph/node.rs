@@ -4,18 +4,18 @@ use crate::error::{Error, Result};
 use std::fmt;
 
 /// What may be returned by what describes a node: `()`, or a `Result`.
-pub trait Described {
+pub trait NodeResult {
     #[doc(hidden)]
     fn into_result(self) -> Result<()>;
 }
 
-impl Described for () {
+impl NodeResult for () {
     fn into_result(self) -> Result<()> {
         Ok(())
     }
 }
 
-impl<R> Described for Result<R, Error> {
+impl<R> NodeResult for Result<R, Error> {
     fn into_result(self) -> Result<()> {
         self.map(drop)
     }

@@ -6,7 +6,7 @@ use super::profile::{Clocks, RunTimes, time};
 use super::replay::{Commands, Replays};
 use super::steps::{Step, Steps};
 use super::template::{Template, Update};
-use super::{Described, Graph, Inner, Node, Sub, What};
+use super::{Graph, Inner, Node, NodeResult, Sub, What};
 use crate::engine::Engine;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::union::Union;
@@ -187,7 +187,7 @@ impl Executable {
     /// The node may be of a graph within this one, and is exchanged wherever that graph is a node.
     /// A node of [`Graph::add_updatable`] does this from now on, and reads its parameters no more.
     /// Nodes in bodies of conditions are not exchanged: let them read parameters.
-    pub fn update<R: Described>(
+    pub fn update<R: NodeResult>(
         &self,
         node: Node,
         build: impl FnOnce(&mut CommandGroup) -> R,

@@ -7,7 +7,7 @@ use crate::error::{Error, Label, Result};
 use crate::geom::Dims;
 use crate::hal::{Argument, Geometry, HalError, HalErrorKind, Param};
 use crate::items::{IntoItems, Items};
-use crate::opaque::{Given, OpaqueArg, OpaqueKernel};
+use crate::opaque::{OpaqueArg, OpaqueKernel, OpaqueValue};
 use crate::pages::DomainId;
 use crate::usm::UsmPtr;
 use folio_kernel::words::Plain;
@@ -80,7 +80,7 @@ impl CommandGroup {
         args: impl IntoIterator<Item = OpaqueArg>,
     ) -> Result<()> {
         let args: SmallVec<[OpaqueArg; 8]> = args.into_iter().collect();
-        let is_access = |arg: &&OpaqueArg| matches!(arg.0, Given::Access(_));
+        let is_access = |arg: &&OpaqueArg| matches!(arg.0, OpaqueValue::Access(_));
         let accesses = args.iter().filter(is_access).count();
         let mut pointers: SmallVec<[UsmPtr; 2]> = SmallVec::new();
         let mut arguments: SmallVec<[Argument; 8]> = SmallVec::new();
@@ -98,25 +98,25 @@ impl CommandGroup {
                 u16::try_from(at).map(Argument::Memory).map_err(why).map_err(beyond)
             };
             arguments.push(match given {
-                Given::Access(token) if token.group != self.id => {
+                OpaqueValue::Access(token) if token.group != self.id => {
                     return Err(Error::ForeignAccess { command: self.label.clone() });
                 }
-                Given::Access(token) => {
+                OpaqueValue::Access(token) => {
                     let param = self.param(token.at);
                     launch.params.push(Param { index: param.origin, shape: param.dims, ..param });
                     launch.tokens.push(token);
                     memory(launch.params.len() - 1)?
                 }
-                Given::Pointer(pointer) => {
+                OpaqueValue::Pointer(pointer) => {
                     pointer.check_runtime(&self.core)?;
                     pointers.push(pointer);
                     memory(accesses + pointers.len() - 1)?
                 }
-                Given::Value(words, bytes) => {
+                OpaqueValue::Value(words, bytes) => {
                     launch.scalars.extend(words);
                     Argument::Value(size(bytes)?)
                 }
-                Given::Local(bytes) => Argument::Local(size(bytes)?),
+                OpaqueValue::Local(bytes) => Argument::Local(size(bytes)?),
             });
         }
         launch.params.extend(pointers.iter().map(|pointer| Param {

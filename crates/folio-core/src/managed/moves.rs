@@ -1,7 +1,7 @@
 //! Moves and tasks as commands: what all executors have in common.
 
 use super::future::ManagedFuture;
-use super::pointer::{ManagedPtr, ReadOnly, ReadWrite, Use};
+use super::pointer::{ManagedPtr, Permission, ReadOnly, ReadWrite};
 use super::whereabouts::{Ticket, held};
 use super::{ManagedArray, ManagedVec};
 use crate::buffer::StorageHandle;
@@ -55,7 +55,7 @@ macro_rules! pointers {
     )*};
 }
 pointers! {
-    [U: Use] ManagedPtr<T, U>;
+    [U: Permission] ManagedPtr<T, U>;
     [const N: usize] ManagedArray<T, N>;
     [] ManagedVec<T>;
 }

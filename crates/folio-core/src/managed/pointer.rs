@@ -23,7 +23,7 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// What a managed pointer may be used for.
-pub trait Use: sealed::Sealed + Send + Sync + 'static {}
+pub trait Permission: sealed::Sealed + Send + Sync + 'static {}
 
 /// Reading and writing, in one region at a time. The default.
 #[derive(Clone, Copy, Debug)]
@@ -40,8 +40,8 @@ mod sealed {
 
 impl sealed::Sealed for ReadWrite {}
 impl sealed::Sealed for ReadOnly {}
-impl Use for ReadWrite {}
-impl Use for ReadOnly {}
+impl Permission for ReadWrite {}
+impl Permission for ReadOnly {}
 
 /// A shared handle to a fixed number of elements, which are accessible in one memory region at a
 /// time: the host's, or that of an executor.
@@ -66,12 +66,12 @@ impl Use for ReadOnly {}
 /// # Ok(())
 /// # }
 /// ```
-pub struct ManagedPtr<T: DeviceType, U: Use = ReadWrite> {
+pub struct ManagedPtr<T: DeviceType, U: Permission = ReadWrite> {
     pub(super) view: View,
     _elements: PhantomData<fn() -> (T, U)>,
 }
 
-impl<T: DeviceType, U: Use> Clone for ManagedPtr<T, U> {
+impl<T: DeviceType, U: Permission> Clone for ManagedPtr<T, U> {
     fn clone(&self) -> Self {
         ManagedPtr { view: self.view.clone(), _elements: PhantomData }
     }
@@ -238,7 +238,7 @@ impl<T: DeviceType> ManagedPtr<T> {
     }
 }
 
-impl<T: DeviceType, U: Use> ManagedPtr<T, U> {
+impl<T: DeviceType, U: Permission> ManagedPtr<T, U> {
     pub(super) fn part(&self) -> Part {
         self.view.whole()
     }
@@ -302,7 +302,7 @@ impl<T: DeviceType, U: Use> ManagedPtr<T, U> {
     }
 }
 
-impl<T: DeviceType, U: Use> std::fmt::Debug for ManagedPtr<T, U> {
+impl<T: DeviceType, U: Permission> std::fmt::Debug for ManagedPtr<T, U> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let elements = count(self.len() as u64, "element");
         write!(f, "ManagedPtr {} of {elements}", self.view.storage.label)
@@ -310,11 +310,11 @@ impl<T: DeviceType, U: Use> std::fmt::Debug for ManagedPtr<T, U> {
 }
 
 #[diagnostic::do_not_recommend]
-impl<T: DeviceType, U: Use> Sealed<T, 1> for &ManagedPtr<T, U> {}
+impl<T: DeviceType, U: Permission> Sealed<T, 1> for &ManagedPtr<T, U> {}
 #[diagnostic::do_not_recommend]
 impl<T: DeviceType> SealedMut<T, 1> for &ManagedPtr<T> {}
 #[diagnostic::do_not_recommend]
-impl<T: DeviceType, U: Use> AsPart<T, 1> for &ManagedPtr<T, U> {
+impl<T: DeviceType, U: Permission> AsPart<T, 1> for &ManagedPtr<T, U> {
     fn as_part(&self) -> Part {
         self.part()
     }

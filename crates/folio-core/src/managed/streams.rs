@@ -7,7 +7,7 @@
 use super::channel::Channel;
 use super::future::ManagedFuture;
 use super::moves::{Agent, AnyExecutor, out_of_reach, reaches, refuse_in_task};
-use super::pointer::{ManagedPtr, Use};
+use super::pointer::{ManagedPtr, Permission};
 use super::whereabouts::{Ticket, held};
 use crate::buffer::{SliceMut, View, reinterpreted, vec_from_anywhere};
 use crate::element::DeviceType;
@@ -129,7 +129,7 @@ where
 impl<A: AnyExecutor, W: Write> Channel<&A, Stream<W>> {
     /// Writes a pointer's elements to the stream. The pointer is accessible on the executor, and
     /// stays there.
-    pub fn send<T: DeviceType, U: Use>(&mut self, pointer: &ManagedPtr<T, U>) -> Result<()> {
+    pub fn send<T: DeviceType, U: Permission>(&mut self, pointer: &ManagedPtr<T, U>) -> Result<()> {
         let mut outflow = Outflow::begin(self.from.agent(), pointer, self.chunk_bytes)?;
         let mut nth = 0;
         while let Some(arrived) = outflow.ask(nth)? {
@@ -147,7 +147,10 @@ where
     F: FnMut(&mut Context<'_>, &[u8]) -> Poll<io::Result<usize>>,
 {
     /// As that of a [`Stream`], without blocking. What the stream buffers is its own to flush.
-    pub async fn send<T: DeviceType, U: Use>(&mut self, pointer: &ManagedPtr<T, U>) -> Result<()> {
+    pub async fn send<T: DeviceType, U: Permission>(
+        &mut self,
+        pointer: &ManagedPtr<T, U>,
+    ) -> Result<()> {
         let mut outflow = Outflow::begin(self.from.agent(), pointer, self.chunk_bytes)?;
         let mut nth = 0;
         while let Some(arrived) = outflow.ask(nth)? {
@@ -283,7 +286,7 @@ struct Outflow<'a> {
 }
 
 impl<'a> Outflow<'a> {
-    fn begin<T: DeviceType, U: Use>(
+    fn begin<T: DeviceType, U: Permission>(
         agent: &'a Agent,
         pointer: &ManagedPtr<T, U>,
         chunk_bytes: usize,

@@ -1,7 +1,7 @@
 //! Elements of views by their positions, and shapes.
 
 use super::{ClosureIn, ClosureInOut, ClosureItem, ClosureOut, HostRead, HostWrite};
-use crate::coords::{Coords, Place, row_and_column};
+use crate::coords::{Coords, ElementIndex, row_and_column};
 use crate::element::DeviceType;
 use std::ops::{Index, IndexMut};
 
@@ -57,7 +57,7 @@ macro_rules! slices {
             }
         }
 
-        impl<T: DeviceType, P: Place<T, 1>> Index<P> for $view<'_, T, 1> {
+        impl<T: DeviceType, P: ElementIndex<T, 1>> Index<P> for $view<'_, T, 1> {
             type Output = P::Output;
             #[track_caller]
             fn index(&self, at: P) -> &P::Output {
@@ -74,7 +74,7 @@ impl<T: DeviceType> AsMut<[T]> for HostWrite<'_, T, 1> {
     }
 }
 
-impl<T: DeviceType, P: Place<T, 1>> IndexMut<P> for HostWrite<'_, T, 1> {
+impl<T: DeviceType, P: ElementIndex<T, 1>> IndexMut<P> for HostWrite<'_, T, 1> {
     #[track_caller]
     fn index_mut(&mut self, at: P) -> &mut P::Output {
         let shape = self.shape();

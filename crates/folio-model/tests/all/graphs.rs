@@ -166,8 +166,8 @@ type With = (&'static str, fn(RuntimeBuilder) -> RuntimeBuilder);
 /// device of each there is nothing to test.
 fn over(name: &str, (backend, with): With) {
     let alone = match with(Runtime::builder()).build() {
-        Ok(alone) if alone.absent().is_empty() => alone,
-        Ok(none) => return println!("skipped: {}", none.absent().join("; ")),
+        Ok(alone) if alone.missing_backends().is_empty() => alone,
+        Ok(none) => return println!("skipped: {}", none.missing_backends().join("; ")),
         Err(why) => return println!("skipped: {backend}: {why}"),
     };
     let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();

@@ -484,8 +484,8 @@ const CUDA_AND_VULKAN: Alone = ("cuda and vulkan", || {
 /// A runtime of these backends, if each has devices here; else says why not.
 pub fn alone((backend, open): Alone) -> Option<Runtime> {
     match open() {
-        Ok(rt) if rt.absent().is_empty() => return Some(rt),
-        Ok(none) => println!("skipped: {}", none.absent().join("; ")),
+        Ok(rt) if rt.missing_backends().is_empty() => return Some(rt),
+        Ok(none) => println!("skipped: {}", none.missing_backends().join("; ")),
         Err(why) => println!("skipped: {backend}: {why}"),
     }
     None

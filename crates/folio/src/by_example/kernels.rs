@@ -180,10 +180,10 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`Racy`](crate::Racy), [`Shares`](crate::Shares)
+//! # [`Racy`](crate::Racy), [`RacyMemory`](crate::RacyMemory)
 //!
 //! ```
-//! use folio::{Shares, prelude::*};
+//! use folio::{RacyMemory, prelude::*};
 //!
 //! #[kernel]
 //! fn scatter(i: Item, to: In<u32>, y: Racy<u32>) {
@@ -194,7 +194,7 @@
 //! let to = rt.buffer_from(&[2u32, 0, 1])?;
 //! let mut y = rt.buffer::<u32, 1>(3)?;
 //! // SAFETY: no place is there twice, and nothing of `y` is read.
-//! let places = unsafe { Shares::new(&mut y) };
+//! let places = unsafe { RacyMemory::new(&mut y) };
 //! rt.queue()?.run(3, scatter(&to, places))?;
 //! assert_eq!(y.to_vec()?, [1, 2, 0]);
 //! # Ok::<(), folio::Error>(())

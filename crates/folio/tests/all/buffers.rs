@@ -10,7 +10,7 @@
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
-use folio::{Coords, Place, WriteGuard};
+use folio::{Coords, ElementIndex, WriteGuard};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -254,7 +254,7 @@ fn any_shape_is_flat_without_a_copy() {
 }
 
 /// Reads and writes at a position, and beside it.
-fn at<P: Place<i32, D, Output = i32> + Copy, const D: usize>(
+fn at<P: ElementIndex<i32, D, Output = i32> + Copy, const D: usize>(
     guard: &mut WriteGuard<i32, D>,
     position: P,
     flat: usize,

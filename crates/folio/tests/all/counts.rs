@@ -242,7 +242,7 @@ fn arrays_whose_contents_are_asked_for_have_no_copies() {
     let on_device = rt.buffer_from(&x).unwrap();
     let (mut next, mut y) = (rt.buffer::<u32, 1>(1).unwrap(), rt.buffer::<u32, 1>(n).unwrap());
     // SAFETY: each item that writes has a place of its own.
-    let shares = unsafe { folio::Shares::new(&mut y) };
+    let shares = unsafe { folio::RacyMemory::new(&mut y) };
     q.run(n, places(&on_device, &mut next, shares)).unwrap();
     let mut even: Vec<u32> = x.iter().copied().filter(|x| x % 2 == 0).collect();
     assert_eq!(next.to_vec().unwrap(), [even.len() as u32]);

@@ -87,6 +87,6 @@ fn what_is_not_there_is_told() {
     for (name, there) in features {
         let feature = format!("without Folio's feature `{name}`");
         assert_eq!(text.contains(&feature), !there, "{text}");
-        assert_eq!(rt.absent().iter().any(|why| why.contains(&feature)), !there);
+        assert_eq!(rt.missing_backends().iter().any(|why| why.contains(&feature)), !there);
     }
 }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use folio::prelude::*;
-use folio::{BufferOptions, Error, Label, Use};
+use folio::{BufferOptions, Error, Label, UseSite};
 
 #[kernel]
 fn adds(i: Item, n: i32, x: InOut<i32>) {
@@ -67,7 +67,7 @@ fn guards_and_foreign_buffers_name_parameters() {
     let theirs = other.buffer_from(&[1i32; 8]).unwrap();
     let of = |command: &str, access, parameter: &str| {
         let parameter = if parameter.is_empty() { Label::NONE } else { Label::from(parameter) };
-        Some(Use { command: Label::from(command), access: Some(access), parameter })
+        Some(UseSite { command: Label::from(command), access: Some(access), parameter })
     };
     let held = y.write().unwrap();
     match q.run(8, adds_up(2, &x, &y)) {

@@ -5,7 +5,7 @@
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
 use folio::sched::RoundRobin;
-use folio::{Use, UsmKind};
+use folio::{UseSite, UsmKind};
 
 fn cpu(domains: usize) -> Runtime {
     let backend = CpuBackend::builder().domains(domains).threads(2).build().unwrap();
@@ -77,7 +77,7 @@ fn copies_are_between_equal_extents() {
     assert!(matches!(refused, Err(Error::Aliasing { .. })), "{refused:?}");
     let other = cpu(1).buffer::<u16, 1>(12).unwrap();
     let refused = q.copy(&other, &y);
-    let Err(Error::WrongRuntime { by: Some(Use { access, .. }), .. }) = refused else {
+    let Err(Error::WrongRuntime { by: Some(UseSite { access, .. }), .. }) = refused else {
         panic!("{refused:?}")
     };
     assert_eq!((access, q.counters().copies), (Some(0), 2));

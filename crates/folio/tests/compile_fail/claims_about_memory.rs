@@ -3,10 +3,10 @@
 //! and whether it has been written; and what a device of the program's own does.
 #![forbid(unsafe_code)]
 use folio::prelude::*;
-use folio::{DeviceRef, Image, Marks, OpaqueKernel, RawMemory, Shares, UsmPtr, ViewPolicy};
+use folio::{DeviceRef, Image, Marks, OpaqueKernel, RawMemory, RacyMemory, UsmPtr, ViewPolicy};
 
 fn races(x: &mut Buffer<f32>) {
-    let _ = Shares::new(x);
+    let _ = RacyMemory::new(x);
 }
 
 fn scopes(x: &mut Buffer<f32>) {

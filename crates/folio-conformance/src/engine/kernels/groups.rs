@@ -444,7 +444,7 @@ pub(super) fn anyone_may_write(rig: &Rig) -> Outcome {
     fine(agree::<scatter>(rig, &[20], vec![at.arg(), y.arg()], |rt, q| {
         let (at, mut y) = (at.buffer(rt)?, y.buffer(rt)?);
         // SAFETY: the indices differ: 7 and 20 have no common factor.
-        let shares = unsafe { folio_core::Shares::new(&mut y) };
+        let shares = unsafe { folio_core::RacyMemory::new(&mut y) };
         q.run(20, scatter(&at, shares))?;
         Ok(vec![contents(&y)?])
     })?)

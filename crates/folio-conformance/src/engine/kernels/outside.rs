@@ -6,7 +6,7 @@ use super::bounds;
 use super::code::{adds_at, columns, copies, looks_up, puts_at, slots};
 use crate::engine::rig::*;
 use folio::prelude::*;
-use folio_core::Shares;
+use folio_core::RacyMemory;
 
 /// The refusals of a launch on the middle of a buffer, and the elements around that.
 fn around<T: DeviceType + PartialEq + std::fmt::Debug>(
@@ -41,7 +41,7 @@ pub(super) fn scattered_writes_out_of_bounds(rig: &Rig) -> Outcome {
         let indices = rig.rt.buffer_from(&[3, 2, 4, 1])?;
         let found = around(rig, 7, |y| {
             // SAFETY: the indices differ.
-            let shares = unsafe { Shares::new(y.slice_mut([4], [4])?) };
+            let shares = unsafe { RacyMemory::new(y.slice_mut([4], [4])?) };
             q.run(4, puts_at(&indices, shares))
         })?;
         ensure_eq!(found, ("y".to_owned(), vec![4], vec![4]));

@@ -54,8 +54,8 @@ fn cuda_and_opencl_name_the_same_gpus() {
     }
     let once = Runtime::builder().backend(CudaBackend::new()).backend(OpenClBackend::new());
     let once = once.build().unwrap();
-    let left_out = once.absent().iter().filter(|why| why.contains("already")).count();
-    assert_eq!(left_out, cuda.len(), "{:?}", once.absent());
+    let left_out = once.missing_backends().iter().filter(|why| why.contains("already")).count();
+    assert_eq!(left_out, cuda.len(), "{:?}", once.missing_backends());
     assert_eq!(runtime().devices().len(), once.devices().len() + cuda.len());
 }
 

@@ -1,7 +1,7 @@
 //! Elements of guards by their positions, and shapes.
 
 use super::{ReadGuard, ReadRows, WriteGuard, WriteRows};
-use crate::coords::{Coords, Place, row_and_column};
+use crate::coords::{Coords, ElementIndex, row_and_column};
 use crate::element::DeviceType;
 use std::ops::{Index, IndexMut};
 
@@ -21,7 +21,7 @@ macro_rules! slices {
             }
         }
 
-        impl<T: DeviceType, P: Place<T, D>, const D: usize> Index<P> for $guard<T, D> {
+        impl<T: DeviceType, P: ElementIndex<T, D>, const D: usize> Index<P> for $guard<T, D> {
             type Output = P::Output;
             #[inline]
             #[track_caller]
@@ -39,7 +39,7 @@ impl<T: DeviceType, const D: usize> AsMut<[T]> for WriteGuard<T, D> {
     }
 }
 
-impl<T: DeviceType, P: Place<T, D>, const D: usize> IndexMut<P> for WriteGuard<T, D> {
+impl<T: DeviceType, P: ElementIndex<T, D>, const D: usize> IndexMut<P> for WriteGuard<T, D> {
     #[inline]
     #[track_caller]
     fn index_mut(&mut self, at: P) -> &mut P::Output {

@@ -10,7 +10,7 @@ use crate::engine::memory::evict::{Pressure, Takeover};
 use crate::engine::memory::host_memory::Given;
 use crate::engine::memory::link::Prospect;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId};
-use crate::engine::terms::link::Apart;
+use crate::engine::terms::link::NotLinked;
 use crate::engine::terms::note::Note;
 use crate::error::{Error, Label};
 use crate::pages::DomainId;
@@ -213,7 +213,7 @@ impl Engine {
             // If the storage had memory when the program was asked, the caller asks again.
             return given.take(id).map_or(Ok(None), |memory| new(Origin::Own(memory.alloc)));
         }
-        let mut apart = Apart::Usm;
+        let mut apart = NotLinked::Usm;
         if !domain.is_host() {
             match self.allocate_linked(id, domain, wanted.pointed)? {
                 Ok((alloc, prospect)) => return new(Origin::Link(alloc, prospect)),

@@ -19,7 +19,7 @@ use crate::engine::memory::allocate::Takes;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
 use crate::engine::terms::evict::Evict;
 use crate::engine::terms::lender::Program;
-use crate::engine::terms::link::Apart;
+use crate::engine::terms::link::NotLinked;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, SlotId, Stamp};
 use crate::pages::DomainId;
@@ -36,7 +36,7 @@ pub(in crate::engine) struct Takeover {
     pub(in crate::engine) to: StorageId,
     pub(in crate::engine) domain: DomainId,
     /// Why it is not one with the memory that the new owner has on the host.
-    pub(in crate::engine) apart: Apart,
+    pub(in crate::engine) apart: NotLinked,
 }
 
 /// One request for memory, and what does not give way to it.

@@ -12,7 +12,7 @@ use crate::engine::ledger::Ledger;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId, StorageState};
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::Access;
-use crate::engine::terms::link::{Apart, Link, Links};
+use crate::engine::terms::link::{Link, Links, NotLinked};
 use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, Caps, HostPtr, RawMemory, Side};
 use crate::order::hazards::{Deps, Outcome, tidy};
@@ -35,19 +35,19 @@ pub(crate) struct LinkFacts {
 }
 
 /// The decision. Pure: equal facts give equal links.
-pub(crate) fn decide(facts: &LinkFacts) -> Result<(), Apart> {
-    let Some(align) = facts.align else { return Err(Apart::NotShared) };
+pub(crate) fn decide(facts: &LinkFacts) -> Result<(), NotLinked> {
+    let Some(align) = facts.align else { return Err(NotLinked::NotShared) };
     match facts.wanted {
-        Links::Off => return Err(Apart::SwitchedOff),
-        Links::Auto if !facts.unified => return Err(Apart::NotShared),
+        Links::Off => return Err(NotLinked::SwitchedOff),
+        Links::Auto if !facts.unified => return Err(NotLinked::NotShared),
         Links::Auto | Links::On => {}
     }
     match facts.host {
-        _ if facts.lost => Err(Apart::Lost),
-        _ if facts.page_locked => Err(Apart::PageLocked),
-        _ if facts.linked => Err(Apart::LinkedToAnother),
-        Some((_, true)) => Err(Apart::InUse),
-        Some((address, _)) if address % align != 0 => Err(Apart::Misaligned(align)),
+        _ if facts.lost => Err(NotLinked::Lost),
+        _ if facts.page_locked => Err(NotLinked::PageLocked),
+        _ if facts.linked => Err(NotLinked::LinkedToAnother),
+        Some((_, true)) => Err(NotLinked::InUse),
+        Some((address, _)) if address % align != 0 => Err(NotLinked::Misaligned(align)),
         _ => Ok(()),
     }
 }
@@ -176,7 +176,7 @@ impl Ledger {
             let storage = &mut self.storages[id.0];
             let Some(link) = storage.link.take() else { continue };
             if let Some(alloc) = storage.alloc_mut(device) {
-                alloc.apart = Apart::Lost;
+                alloc.apart = NotLinked::Lost;
             }
             // A change of sides that was under way may not have happened.
             let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
@@ -209,7 +209,7 @@ impl Engine {
         id: StorageId,
         domain: DomainId,
         pointed: bool,
-    ) -> Result<Result<(Alloc, Prospect), Apart>, Error> {
+    ) -> Result<Result<(Alloc, Prospect), NotLinked>, Error> {
         let at = self.first_on(domain);
         let caps = &self.devices[usize::from(at)].info.caps;
         let (prospect, bytes, label) = {
@@ -233,13 +233,13 @@ impl Engine {
         };
         let alloc = match self.device_alloc(at, request, "buffer", &label) {
             Ok(alloc) => alloc,
-            Err(Error::Unsupported { .. }) => return Ok(Err(Apart::Refused)),
+            Err(Error::Unsupported { .. }) => return Ok(Err(NotLinked::Refused)),
             Err(error) => return Err(error),
         };
         let one = alloc.has_one_address();
         let why = match alloc.host {
-            None => Apart::Refused,
-            Some(_) if !one && (pointed || prospect.pointed) => Apart::Pointed,
+            None => NotLinked::Refused,
+            Some(_) if !one && (pointed || prospect.pointed) => NotLinked::Pointed,
             Some(_) => {
                 let address = alloc.address.filter(|_| one);
                 return Ok(Ok((Alloc { address, ..alloc }, prospect)));
@@ -261,7 +261,12 @@ impl StorageState {
 
 impl Ledger {
     /// Counts memory of the host that a device could not use as its own.
-    pub(in crate::engine) fn stay_apart(&mut self, id: StorageId, domain: DomainId, why: Apart) {
+    pub(in crate::engine) fn stay_apart(
+        &mut self,
+        id: StorageId,
+        domain: DomainId,
+        why: NotLinked,
+    ) {
         let host = self.storages[id.0].alloc(DomainId::HOST);
         let has_memory = host.is_some_and(|alloc| alloc.host.is_some());
         if !domain.is_host() && has_memory && why.is_refusal() {
@@ -321,15 +326,15 @@ mod tests {
         let cases = [
             (FITS, Ok(())),
             (LinkFacts { host: Some((128, false)), ..FITS }, Ok(())),
-            (LinkFacts { wanted: Links::Off, ..FITS }, Err(Apart::SwitchedOff)),
-            (LinkFacts { unified: false, ..FITS }, Err(Apart::NotShared)),
+            (LinkFacts { wanted: Links::Off, ..FITS }, Err(NotLinked::SwitchedOff)),
+            (LinkFacts { unified: false, ..FITS }, Err(NotLinked::NotShared)),
             (LinkFacts { unified: false, wanted: Links::On, ..FITS }, Ok(())),
-            (LinkFacts { align: None, wanted: Links::On, ..FITS }, Err(Apart::NotShared)),
-            (LinkFacts { linked: true, ..FITS }, Err(Apart::LinkedToAnother)),
-            (LinkFacts { page_locked: true, ..FITS }, Err(Apart::PageLocked)),
-            (LinkFacts { lost: true, ..FITS }, Err(Apart::Lost)),
-            (LinkFacts { host: Some((128, true)), ..FITS }, Err(Apart::InUse)),
-            (LinkFacts { host: Some((96, false)), ..FITS }, Err(Apart::Misaligned(64))),
+            (LinkFacts { align: None, wanted: Links::On, ..FITS }, Err(NotLinked::NotShared)),
+            (LinkFacts { linked: true, ..FITS }, Err(NotLinked::LinkedToAnother)),
+            (LinkFacts { page_locked: true, ..FITS }, Err(NotLinked::PageLocked)),
+            (LinkFacts { lost: true, ..FITS }, Err(NotLinked::Lost)),
+            (LinkFacts { host: Some((128, true)), ..FITS }, Err(NotLinked::InUse)),
+            (LinkFacts { host: Some((96, false)), ..FITS }, Err(NotLinked::Misaligned(64))),
         ];
         for (facts, decision) in cases {
             assert_eq!(decide(&facts), decision, "{facts:?}");

@@ -20,7 +20,7 @@ use crate::engine::memory::storages::whole;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, StorageId};
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::Mode;
-use crate::engine::terms::link::Apart;
+use crate::engine::terms::link::NotLinked;
 use crate::engine::threads::wait::Waited;
 use crate::error::{Error, Failure};
 use crate::hal::Side;
@@ -153,7 +153,7 @@ impl Ledger {
             let at = self.topology.devices.iter().position(|device| device.domain == domain);
             let lost = at.and_then(|at| self.topology.device_lost[at].clone());
             return Ok(lost.map_or(Next::Nowhere, Next::Lost));
-        } else if alloc.apart == Apart::Pointed && !alloc.pointed {
+        } else if alloc.apart == NotLinked::Pointed && !alloc.pointed {
             return Ok(Next::Bring(self.bring(id, domain)));
         }
         // Commands may use the memory that had it while it was another storage's.
@@ -225,7 +225,7 @@ impl Ledger {
             self.outbox.garbage.push(Garbage { alloc: old, bytes, domain: device });
         }
         if let Some(alloc) = own {
-            let alloc = Alloc { apart: Apart::Pointed, ..alloc };
+            let alloc = Alloc { apart: NotLinked::Pointed, ..alloc };
             storage.set_alloc(device, alloc);
             if alloc.clean {
                 storage.residency.holds(device);

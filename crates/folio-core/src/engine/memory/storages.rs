@@ -233,7 +233,7 @@ impl Engine {
             match storage.alloc(domain) {
                 None => Linkage::Undecided,
                 Some(_) if storage.is_linked(domain) => Linkage::Linked,
-                Some(alloc) => Linkage::Apart(alloc.apart),
+                Some(alloc) => Linkage::NotLinked(alloc.apart),
             }
         })
     }

@@ -5,7 +5,7 @@ use crate::engine::pages::tracker::Tracker;
 pub(crate) use crate::engine::terms::access::StorageId;
 use crate::engine::terms::evict::Evict;
 use crate::engine::terms::lender::{Lender, Program};
-use crate::engine::terms::link::{Apart, Link};
+use crate::engine::terms::link::{Link, NotLinked};
 use crate::error::Label;
 use crate::geom::{Box3, Grid};
 use crate::hal::{CopyRect, HostPtr, MemBase, MemRef};
@@ -30,7 +30,7 @@ pub(crate) struct Alloc {
     /// The program has its address: it is not evicted, and has no turns with another side.
     pub(crate) pointed: bool,
     /// Why it is not one with the host's memory, where it is a device's and is not linked.
-    pub(crate) apart: Apart,
+    pub(crate) apart: NotLinked,
 }
 
 impl Alloc {
@@ -38,7 +38,7 @@ impl Alloc {
     pub(crate) fn of_host(host: HostPtr, owner: Owner, clean: bool) -> Alloc {
         let mem = MemRef { base: MemBase::Host(host), offset: 0 };
         let (address, host) = (Some(host.0 as u64), Some(host));
-        Alloc { mem, address, host, owner, clean, pointed: false, apart: Apart::Usm }
+        Alloc { mem, address, host, owner, clean, pointed: false, apart: NotLinked::Usm }
     }
 
     /// Host and device find it at one address.

@@ -17,7 +17,7 @@ use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
 use crate::engine::terms::note::Note;
 use crate::engine::terms::staging::Staging;
-use crate::error::{Cause, Error, Label, Use};
+use crate::error::{Cause, Error, Label, UseSite};
 use crate::geom::{Box3, Dims, linear};
 use crate::hal::{
     CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr, Tick,
@@ -106,12 +106,12 @@ impl Command {
 
     /// Where it uses something, for errors.
     #[cold]
-    fn used(&self, access: usize) -> Use {
+    fn used(&self, access: usize) -> UseSite {
         let parameter = match &self.action {
             Action::Launch(Some(launch)) => launch.parameter(access),
             _ => Label::NONE,
         };
-        Use { command: self.label.clone(), access: Some(access), parameter }
+        UseSite { command: self.label.clone(), access: Some(access), parameter }
     }
 }
 

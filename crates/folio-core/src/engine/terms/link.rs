@@ -27,13 +27,13 @@ pub enum Linkage {
     /// The device has none yet.
     Undecided,
     /// They are not one memory.
-    Apart(Apart),
+    NotLinked(NotLinked),
 }
 
 /// Why two allocations are not one memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 #[non_exhaustive]
-pub enum Apart {
+pub enum NotLinked {
     /// The runtime was told not to link.
     SwitchedOff,
     /// The device does not share the host's memory, or cannot map.
@@ -57,30 +57,30 @@ pub enum Apart {
     Lost,
 }
 
-impl Apart {
+impl NotLinked {
     /// The device uses memory of the host as its own, and could not use this one.
     pub(in crate::engine) fn is_refusal(self) -> bool {
-        matches!(self, Apart::InUse | Apart::Misaligned(_) | Apart::Refused)
+        matches!(self, NotLinked::InUse | NotLinked::Misaligned(_) | NotLinked::Refused)
     }
 }
 
-impl fmt::Display for Apart {
+impl fmt::Display for NotLinked {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Apart::SwitchedOff => f.write_str("links are switched off"),
-            Apart::NotShared => f.write_str("the device does not share the host's memory"),
-            Apart::LinkedToAnother => {
+            NotLinked::SwitchedOff => f.write_str("links are switched off"),
+            NotLinked::NotShared => f.write_str("the device does not share the host's memory"),
+            NotLinked::LinkedToAnother => {
                 f.write_str("the host's memory is linked to another device's")
             }
-            Apart::Usm => f.write_str("the device's memory was made as USM"),
-            Apart::InUse => f.write_str("the host's memory was in use"),
-            Apart::Misaligned(align) => {
+            NotLinked::Usm => f.write_str("the device's memory was made as USM"),
+            NotLinked::InUse => f.write_str("the host's memory was in use"),
+            NotLinked::Misaligned(align) => {
                 write!(f, "the host's memory is not aligned to {}", words::bytes(*align))
             }
-            Apart::Refused => f.write_str("the backend refused"),
-            Apart::PageLocked => f.write_str("the host's memory is page-locked"),
-            Apart::Pointed => f.write_str("the program has asked for an address of it"),
-            Apart::Lost => f.write_str("the device is lost"),
+            NotLinked::Refused => f.write_str("the backend refused"),
+            NotLinked::PageLocked => f.write_str("the host's memory is page-locked"),
+            NotLinked::Pointed => f.write_str("the program has asked for an address of it"),
+            NotLinked::Lost => f.write_str("the device is lost"),
         }
     }
 }

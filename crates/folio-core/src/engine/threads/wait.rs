@@ -5,7 +5,7 @@ use crate::engine::lanes::Lanes;
 use crate::engine::ledger::slots::Slot;
 use crate::engine::ledger::{Body, Ledger};
 use crate::engine::terms::lane::LANES_PER_DEVICE;
-use crate::error::{Error, Failure, Label, Unfinished};
+use crate::error::{Error, Failure, Label, PendingWork};
 use crate::foreign::in_kernel;
 use crate::hal::Tick;
 use crate::order::hazards::Outcome;
@@ -300,8 +300,8 @@ impl Ledger {
     }
 
     /// How much is under way, and some of it.
-    pub(in crate::engine) fn unfinished(&self) -> (usize, Vec<Unfinished>) {
-        let on = |what, label: &Label, device: &str| Unfinished {
+    pub(in crate::engine) fn unfinished(&self) -> (usize, Vec<PendingWork>) {
+        let on = |what, label: &Label, device: &str| PendingWork {
             what,
             label: label.clone(),
             device: device.to_owned(),
@@ -321,7 +321,7 @@ impl Ledger {
                 };
                 on(op.what, &op.label, device)
             });
-        let mut left: Vec<Unfinished> = Vec::new();
+        let mut left: Vec<PendingWork> = Vec::new();
         let mut count = 0;
         for one in placed.chain(waiting) {
             count += 1;

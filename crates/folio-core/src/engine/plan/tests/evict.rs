@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::memory::evict::{Pressure, Step, Takeover};
 use crate::engine::terms::evict::Evict;
-use crate::engine::terms::link::Apart;
+use crate::engine::terms::link::NotLinked;
 use smallvec::SmallVec;
 
 /// A buffer whose memory on device 1 is that device's, and may go.
@@ -24,7 +24,7 @@ fn chunk(t: &mut Rig, name: &str, there: bool) -> Buf {
 fn takes(t: &mut Rig, to: Buf) -> Option<StorageId> {
     let domain = DomainId(1);
     let from = t.ledger.giver(to.id, domain, &[to.id])?;
-    let apart = Apart::NotShared;
+    let apart = NotLinked::NotShared;
     t.ledger.take_over(&Takeover { from, to: to.id, domain, apart }).then_some(from)
 }
 

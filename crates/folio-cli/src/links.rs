@@ -40,7 +40,7 @@ pub fn all(rt: &Runtime) -> Vec<Value> {
     };
     let device_memory = |on| rt.usm::<u8>(on, UsmKind::Device, BYTES);
     let mut bytes = vec![1u8; BYTES];
-    let host = rt.host_pointer(bytes.as_mut_ptr(), BYTES);
+    let host = UsmPtr::of_host(rt, bytes.as_mut_ptr(), BYTES);
     for device in &devices {
         let there = |up| {
             let memory = device_memory(device)?;

@@ -1,15 +1,15 @@
 //! Kernels that are made ready before they are launched.
 
-use crate::error::{Error, Label, Result};
+use crate::error::{Error, Result};
 use crate::hal::compiled_here;
-use crate::runtime::{DeviceRef, Runtime};
+use crate::runtime::DeviceRef;
 use folio_device::{Built, Kernel};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A kernel by its type, which has the name of the function: see [`Runtime::prepare`].
+/// A kernel by its type, which has the name of the function: see [`DeviceRef::prepare`].
 #[derive(Clone, Copy)]
 pub struct KernelType {
     name: &'static str,
@@ -30,7 +30,7 @@ impl fmt::Debug for KernelType {
     }
 }
 
-/// What [`Runtime::prepare`] has done.
+/// What [`DeviceRef::prepare`] has done.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Preparation {
@@ -41,8 +41,8 @@ pub struct Preparation {
     pub compiled: u64,
 }
 
-impl Runtime {
-    /// Makes kernels ready on a device, without running them: several at once, on as many threads
+impl DeviceRef {
+    /// Makes kernels ready on the device, without running them: several at once, on as many threads
     /// as there are processors, as far as the driver's compiler lets them. A first launch compiles
     /// its kernel otherwise, and the next one waits for it.
     ///
@@ -55,19 +55,15 @@ impl Runtime {
     /// # fn ready(rt: &Runtime) -> folio_core::Result<()> {
     /// let device = rt.device("gpu")?;
     /// let kernels: Vec<KernelType> = vec![ /* KernelType::of::<saxpy>() */ ];
-    /// let prepared = rt.prepare(&device, &kernels)?;
+    /// let prepared = device.prepare(&kernels)?;
     /// println!("{} programs compiled", prepared.compiled);
-    /// assert_eq!(rt.prepare(&device, &kernels)?.compiled, 0);
+    /// assert_eq!(device.prepare(&kernels)?.compiled, 0);
     /// # Ok(())
     /// # }
     /// ```
-    pub fn prepare(&self, device: &DeviceRef, kernels: &[KernelType]) -> Result<Preparation> {
-        if !device.core.same(&self.core) {
-            let label = Label::from(device.name());
-            return Err(Error::WrongRuntime { what: "device", label, by: None });
-        }
-        self.core.engine.open(device.at)?;
-        let work = Work::new(self, device.at, kernels);
+    pub fn prepare(&self, kernels: &[KernelType]) -> Result<Preparation> {
+        self.core.engine.open(self.at)?;
+        let work = Work::new(self, kernels);
         let threads = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         std::thread::scope(|scope| {
             for _ in 1..threads.min(kernels.len()) {
@@ -83,16 +79,15 @@ impl Runtime {
 
 /// Kernels that threads take one by one.
 struct Work<'w> {
-    rt: &'w Runtime,
-    at: u16,
+    device: &'w DeviceRef,
     kernels: &'w [KernelType],
     next: AtomicUsize,
     done: Mutex<(Preparation, Option<(usize, Error)>)>,
 }
 
 impl<'w> Work<'w> {
-    fn new(rt: &'w Runtime, at: u16, kernels: &'w [KernelType]) -> Work<'w> {
-        Work { rt, at, kernels, next: AtomicUsize::new(0), done: Mutex::default() }
+    fn new(device: &'w DeviceRef, kernels: &'w [KernelType]) -> Work<'w> {
+        Work { device, kernels, next: AtomicUsize::new(0), done: Mutex::default() }
     }
 
     fn run(&self) {
@@ -122,7 +117,7 @@ impl<'w> Work<'w> {
             kernel: Arc::from(kernel.name),
             cause: Arc::new(cause.clone()),
         })?;
-        self.rt.core.engine.prepare(self.at, code)
+        self.device.core.engine.prepare(self.device.at, code)
     }
 
     fn done(self) -> Result<Preparation> {

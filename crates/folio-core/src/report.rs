@@ -45,7 +45,7 @@ pub struct Counters {
     pub chunks: u64,
     /// Memory of others that a device uses as its own: the host's, such as that of a view, once for
     /// each buffer and device; and a driver's, by
-    /// [`Runtime::usm_from_raw`](crate::Runtime::usm_from_raw). Nothing is allocated for that, and
+    /// [`Usm::from_raw`](crate::Usm::from_raw). Nothing is allocated for that, and
     /// no budget counts it.
     pub imports: u64,
     /// Bytes of that.

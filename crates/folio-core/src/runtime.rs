@@ -98,6 +98,11 @@ pub struct DeviceRef {
 }
 
 impl DeviceRef {
+    /// The runtime that it is of.
+    pub(crate) fn runtime(&self) -> Runtime {
+        Runtime { core: self.core.clone() }
+    }
+
     fn entry(&self) -> &DeviceEntry {
         &self.core.engine.devices[usize::from(self.at)]
     }

@@ -58,6 +58,14 @@ impl UsmPtr {
         UsmPtr { at, runtime: view.storage.core.id, address: alloc.address, bytes }
     }
 
+    /// The host's memory at `address` as a raw pointer, for commands and for [`buffer`](Self::buffer).
+    /// Their caller answers for the memory.
+    pub fn of_host(rt: &Runtime, address: *mut u8, bytes: usize) -> UsmPtr {
+        let mem = MemRef { base: MemBase::Host(HostPtr(address)), offset: 0 };
+        let at = RawMem { mem, domain: DomainId::HOST, storage: None };
+        UsmPtr { at, runtime: rt.core.id, address: Some(address as u64), bytes }
+    }
+
     /// The address on the device, where it has one; of host and shared memory, the host's. Kernels
     /// take pointers as arguments, and so work where the two differ, as by Vulkan.
     pub fn address(&self) -> Option<u64> {
@@ -198,58 +206,15 @@ enum Source {
 
 impl Runtime {
     /// Allocates `len` elements on a device, at once. A kind that the device does not have is
-    /// [`Error::Unsupported`].
+    /// [`Error::Unsupported`]. [`Usm::aligned`], [`Usm::exported`] and [`Usm::from_raw`] are the
+    /// rarer ways.
     pub fn usm<T: DeviceType>(
         &self,
         device: &DeviceRef,
         kind: UsmKind,
         len: usize,
     ) -> Result<Usm<T>> {
-        self.usm_aligned(device, kind, len, align_of::<T>())
-    }
-
-    /// As [`usm`](Self::usm), aligned to `align` bytes at least, a power of two.
-    pub fn usm_aligned<T: DeviceType>(
-        &self,
-        device: &DeviceRef,
-        kind: UsmKind,
-        len: usize,
-        align: usize,
-    ) -> Result<Usm<T>> {
-        if !align.is_power_of_two() {
-            let why = format!("{align} is not a power of two");
-            return Err(Error::Configuration { what: "alignment", why });
-        }
-        self.usm_over(device, kind, len, align, Source::Own)
-    }
-
-    /// Memory of a device that somebody else has allocated, as USM of kind
-    /// [`Device`](UsmKind::Device): what it holds counts, and dropping this leaves it to them.
-    /// [`Usm::into_buffer`] makes a buffer of it. Nothing is allocated, and no budget counts it.
-    ///
-    /// The memory is the driver's, of the context that Folio uses: what an
-    /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary
-    /// context. A backend without such memory, or one that can see that it is of another context or
-    /// too small, answers [`Error::Unsupported`].
-    ///
-    /// # Safety
-    /// It is memory of `device`, of `len` elements at least, all of them written; it stays valid
-    /// until what this returns, or the buffer made of it, is dropped and everything that uses it is
-    /// done; and nobody else uses it meanwhile, except as the [raw pointer](Usm::pointer) may be
-    /// used.
-    pub unsafe fn usm_from_raw<T: DeviceType>(
-        &self,
-        device: &DeviceRef,
-        memory: RawMemory,
-        len: usize,
-    ) -> Result<Usm<T>> {
-        let align = align_of::<T>();
-        if let RawMemory::Address(at) = memory
-            && !at.is_multiple_of(align as u64)
-        {
-            return Err(Error::Misaligned { what: "USM", label: Label::NONE, at, align });
-        }
-        self.usm_over(device, UsmKind::Device, len, align, Source::Raw(memory))
+        self.usm_over(device, kind, len, align_of::<T>(), Source::Own)
     }
 
     fn usm_over<T: DeviceType>(
@@ -325,17 +290,42 @@ impl Runtime {
             Some((device, PointerInfo { kind, handle: start, offset, size }))
         })
     }
-
-    /// The host's memory at `address` as a raw pointer, for commands and for [`UsmPtr::buffer`].
-    /// Their caller answers for the memory.
-    pub fn host_pointer(&self, address: *mut u8, bytes: usize) -> UsmPtr {
-        let mem = MemRef { base: MemBase::Host(HostPtr(address)), offset: 0 };
-        let at = RawMem { mem, domain: DomainId::HOST, storage: None };
-        UsmPtr { at, runtime: self.core.id, address: Some(address as u64), bytes }
-    }
 }
 
 impl<T: DeviceType> Usm<T> {
+    /// As [`Runtime::usm`], aligned to `align` bytes at least, a power of two.
+    pub fn aligned(device: &DeviceRef, kind: UsmKind, len: usize, align: usize) -> Result<Usm<T>> {
+        if !align.is_power_of_two() {
+            let why = format!("{align} is not a power of two");
+            return Err(Error::Configuration { what: "alignment", why });
+        }
+        device.runtime().usm_over(device, kind, len, align, Source::Own)
+    }
+
+    /// Memory of a device that somebody else has allocated, as USM of kind
+    /// [`Device`](UsmKind::Device): what it holds counts, and dropping this leaves it to them.
+    /// [`into_buffer`](Self::into_buffer) makes a buffer of it. Nothing is allocated, and no budget counts it.
+    ///
+    /// The memory is the driver's, of the context that Folio uses: what an
+    /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary
+    /// context. A backend without such memory, or one that can see that it is of another context or
+    /// too small, answers [`Error::Unsupported`].
+    ///
+    /// # Safety
+    /// It is memory of `device`, of `len` elements at least, all of them written; it stays valid
+    /// until what this returns, or the buffer made of it, is dropped and everything that uses it is
+    /// done; and nobody else uses it meanwhile, except as the [raw pointer](Self::pointer) may be
+    /// used.
+    pub unsafe fn from_raw(device: &DeviceRef, memory: RawMemory, len: usize) -> Result<Usm<T>> {
+        let align = align_of::<T>();
+        if let RawMemory::Address(at) = memory
+            && !at.is_multiple_of(align as u64)
+        {
+            return Err(Error::Misaligned { what: "USM", label: Label::NONE, at, align });
+        }
+        device.runtime().usm_over(device, UsmKind::Device, len, align, Source::Raw(memory))
+    }
+
     /// Number of elements.
     pub fn len(&self) -> usize {
         Box3::whole(self.view.dims).volume()
@@ -370,7 +360,7 @@ impl<T: DeviceType> Usm<T> {
     /// What the driver's own functions know it by: an address, of the host's memory if it is there,
     /// or else an object. It is valid for as long as this is, or the buffer that is made of it; no
     /// command knows of what is done with it. A device may have neither: [`Error::Unsupported`].
-    /// The other way round is [`Runtime::usm_from_raw`].
+    /// The other way round is [`Usm::from_raw`].
     pub fn raw_memory(&self) -> Result<RawMemory> {
         let engine = &self.view.storage.core.engine;
         let device = &engine.devices[usize::from(self.device.at)];

@@ -271,7 +271,7 @@ fn over<T: Elem>(
         _ => {
             let lent = Arc::new(Lent::new(at, spec));
             kept.memory.push(Box::new(lent.clone()));
-            rt.host_pointer(std::ptr::with_exposed_provenance_mut(lent.address()), lent.bytes())
+            UsmPtr::of_host(rt, std::ptr::with_exposed_provenance_mut(lent.address()), lent.bytes())
         }
     };
     // SAFETY: the memory is kept until everything is over, nobody else knows of it, and it has its
@@ -371,7 +371,7 @@ impl Handle {
             }),
             Handle::Lent(lent) => {
                 let start = std::ptr::with_exposed_provenance_mut(lent.address());
-                Some(rt.host_pointer(start, lent.bytes()))
+                Some(UsmPtr::of_host(rt, start, lent.bytes()))
             }
             Handle::U32(_) | Handle::U64(_) => None,
         }

@@ -159,7 +159,7 @@ impl Run {
                 let made = self.rt.managed_in(&allocator, self.len);
                 (made, vec![0; self.len], self.memories[executor])
             }
-            2 => (self.rt.managed_from_with(values.clone(), options), values, 0),
+            2 => (self.rt.managed_with(values.clone(), options), values, 0),
             _ => {
                 let shared: std::sync::Arc<[i64]> = values.clone().into();
                 (self.rt.managed_from(shared), values, 0)

@@ -551,11 +551,13 @@
 //! # [`ManagedVec`](crate::ManagedVec), [`ManagedArray`](crate::ManagedArray)
 //!
 //! ```
+//! use folio::{ManagedArray, ManagedVec};
+//!
 //! let rt = folio::runtime()?;
 //! let (gpu, host) = (rt.executor("cpu:0")?, rt.host_executor()?);
-//! let mut x = rt.managed_vec()?;
+//! let mut x = ManagedVec::new(&rt)?;
 //! x.extend_from_slice(&[1, 2, 3])?;
-//! let sum = rt.managed_array([0])?;
+//! let sum = ManagedArray::new(&rt, [0])?;
 //! gpu.put(&x).then_host(&host, (&x, &sum), |(x, mut sum)| sum[0] = x.iter().sum()).wait()?;
 //! assert_eq!((x.pop()?, sum.to_array()?), (Some(3), [6]));
 //! # Ok::<(), folio::Error>(())

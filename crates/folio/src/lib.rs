@@ -300,7 +300,7 @@ mod generic_structs {
         buffers: "drop(rt.buffer_from(&pairs)?);";
         usm: "rt.usm(&q.device(), folio::UsmKind::Device, 1)?.slice_mut(0, 1)?.write()?.copy_from_slice(&pairs);";
         raw_fills: "q.submit(|cg| {
-                let at = rt.host_pointer(std::ptr::dangling_mut(), 8);
+                let at = folio::UsmPtr::of_host(&rt, std::ptr::dangling_mut(), 8);
                 // SAFETY: it does not run.
                 unsafe { cg.fill_raw(at, [1], pairs[0]) };
                 Ok(())

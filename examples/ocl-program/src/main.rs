@@ -91,7 +91,7 @@ fn over(
     queue.finish()?;
     let raw = RawMemory::Object(memory.as_ptr().cast());
     // SAFETY: so many numbers, which are all written; nothing else uses them until the end.
-    let mut usm: Usm<f32> = unsafe { rt.usm_from_raw(device, raw, N) }?;
+    let mut usm: Usm<f32> = unsafe { Usm::from_raw(device, raw, N) }?;
     let q = rt.queue_on(device)?;
     q.run(N, halve(&mut usm))?;
     q.wait()?;

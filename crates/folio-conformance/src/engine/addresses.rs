@@ -43,7 +43,7 @@ fn behind(
     n: usize,
 ) -> Result<Vec<i32>, Stop> {
     let mut out = vec![0i32; n];
-    let host = rt.host_pointer(out.as_mut_ptr().cast(), 4 * n);
+    let host = UsmPtr::of_host(rt, out.as_mut_ptr().cast(), 4 * n);
     copy(q, after, at, host, [1, 1, 4 * n])?.wait()?;
     Ok(out)
 }

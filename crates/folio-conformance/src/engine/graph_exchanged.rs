@@ -492,7 +492,7 @@ fn graphs_are_made_for_few_blocks_of_whatever_kind(rig: &Rig) -> Outcome {
 /// The eight elements that a pointer names.
 fn contents(rig: &Rig, q: &Queue, from: UsmPtr) -> Result<[i32; 8], Stop> {
     let mut out = [0; 8];
-    let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 32);
+    let host = UsmPtr::of_host(&rig.rt, out.as_mut_ptr().cast(), 32);
     let event = q.submit(|cg| {
         // SAFETY: both have so many bytes, and this function waits. The queue is in order.
         unsafe { cg.copy_raw(from, host, [32]) };

@@ -4,7 +4,7 @@ use super::graph_conditions::setting;
 use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
-use folio_core::{DeviceRef, Error, Event, GraphError, Parameter, Replay, Shared, UsmKind};
+use folio_core::{DeviceRef, Error, Event, GraphError, Parameter, Replay, Shared, UsmKind, UsmPtr};
 use std::thread::ScopedJoinHandle;
 
 tests![
@@ -44,7 +44,7 @@ fn usm_pointers_are_exchanged_by_parameters(rig: &Rig) -> Outcome {
         let mut got = Vec::new();
         for at in 0..3 {
             let mut out = [0u32; 8];
-            let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 32);
+            let host = UsmPtr::of_host(&rig.rt, out.as_mut_ptr().cast(), 32);
             let event = q.submit(|cg| {
                 // SAFETY: both have so many bytes, and this function waits.
                 unsafe { cg.after(after).copy_raw(of(at), host, [1, 1, 32]) };

@@ -211,9 +211,9 @@ const CASES: &[Case] = table![
     "a page with an extent of 0", |w| w.rt.buffer_with::<i32, 1>([4], BufferOptions::new().page([0])).map(drop) => Error::Configuration { .. },
     "a page of other dimensions", |w| w.rt.buffer_with::<i32, 1>([4], BufferOptions::new().page([2, 2])).map(drop) => Error::Configuration { .. },
     "elements without a size", |w| w.rt.buffer::<[u32; 0], 1>(4).map(drop) => Error::Configuration { .. },
-    "an alignment that is no power of two", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 48).map(drop) => Error::Configuration { .. },
-    "an alignment of 0", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 0).map(drop) => Error::Configuration { .. },
-    "an alignment that nobody has", |w| w.rt.usm_aligned::<i32>(&w.device, UsmKind::Device, 4, 1 << 63).map(drop)
+    "an alignment that is no power of two", |w| Usm::<i32>::aligned(&w.device, UsmKind::Device, 4, 48).map(drop) => Error::Configuration { .. },
+    "an alignment of 0", |w| Usm::<i32>::aligned(&w.device, UsmKind::Device, 4, 0).map(drop) => Error::Configuration { .. },
+    "an alignment that nobody has", |w| Usm::<i32>::aligned(&w.device, UsmKind::Device, 4, 1 << 63).map(drop)
         => Error::Unsupported { .. },
     "a reinterpretation with other bytes", |w| w.x.reinterpret::<u64, 1>([5]).map(drop) => Error::Reinterpret { .. },
     "a reinterpretation that overflows", |w| w.x.reinterpret::<u16, 2>([usize::MAX, 2]).map(drop) => Error::Reinterpret { .. },

@@ -5,7 +5,7 @@
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
 use folio_core::{
-    BufferOptions, Destination, Error, Event, Queue, Runtime, Shared, UsmKind, ViewPolicy,
+    BufferOptions, Destination, Error, Event, Queue, Runtime, Shared, UsmKind, UsmPtr, ViewPolicy,
 };
 use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
@@ -406,7 +406,7 @@ fn raw_writes_of_spoilt_memory_stay() {
     });
     heals.unwrap().wait().unwrap();
     let mut out = [0i32; N / 2];
-    let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 2 * N);
+    let host = UsmPtr::of_host(&rig.rt, out.as_mut_ptr().cast(), 2 * N);
     let shown = q.submit(|cg| {
         // SAFETY: `out` lives until this is waited for, and nobody else uses it.
         unsafe { cg.copy_raw(half, host, [2 * N]) };
@@ -455,7 +455,7 @@ fn raw_writes_before_a_failure_is_known_are_zeroed_with_it() {
         });
         heals.unwrap().wait().unwrap();
         let mut out = [1i32; N / 2];
-        let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 2 * N);
+        let host = UsmPtr::of_host(&rig.rt, out.as_mut_ptr().cast(), 2 * N);
         let shown = q.submit(|cg| {
             // SAFETY: `out` lives until this is waited for, and nobody else uses it.
             unsafe { cg.copy_raw(half, host, [2 * N]) };

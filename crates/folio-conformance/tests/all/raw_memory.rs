@@ -92,7 +92,7 @@ fn release(object: *mut c_void) {
 
 fn adopt(rt: &Runtime, memory: RawMemory, len: usize) -> folio::Result<Usm<i32>> {
     // SAFETY: the tests' memory, which they keep and do not use meanwhile.
-    unsafe { rt.usm_from_raw(&rt.devices()[0], memory, len) }
+    unsafe { Usm::from_raw(&rt.devices()[0], memory, len) }
 }
 
 /// What memory holds counts, kernels use it where it is, other devices get copies, and it is there
@@ -263,7 +263,7 @@ fn raw_memory_is_refused() {
         assert!(matches!(&odd, Err(Error::Misaligned { at: 4097, .. })), "{odd:?}");
         // SAFETY: the tests' memory; a CPU takes none.
         let cpu =
-            unsafe { rt.usm_from_raw(&rt.device("cpu").unwrap(), RawMemory::Object(memory), N) };
+            unsafe { Usm::from_raw(&rt.device("cpu").unwrap(), RawMemory::Object(memory), N) };
         refused(cpu, "not the host's");
         release(memory);
         release(theirs);

@@ -15,7 +15,7 @@ impl CommandGroup {
     /// # Safety
     /// The source is initialised. The two do not overlap, and nobody else uses their memory against
     /// the command: order is the caller's, with [`after`](Self::after). Memory of
-    /// [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the command is done. In
+    /// [`UsmPtr::of_host`](crate::UsmPtr::of_host) lives until the command is done. In
     /// a [graph](crate::Graph) all this holds for each run, and for as long as it can be run.
     pub unsafe fn copy_raw<const D: usize>(
         &mut self,
@@ -48,7 +48,7 @@ impl CommandGroup {
     /// As [`prefetch`](Self::prefetch), of raw memory of the queue's device.
     ///
     /// # Safety
-    /// The memory of a [`Runtime::host_pointer`](crate::Runtime::host_pointer) lives until the
+    /// The memory of a [`UsmPtr::of_host`](crate::UsmPtr::of_host) lives until the
     /// command is done.
     pub unsafe fn prefetch_raw(&mut self, at: UsmPtr, bytes: usize) {
         let at = self.place(at.into(), [1, 1, bytes]);

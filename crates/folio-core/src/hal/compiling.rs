@@ -26,7 +26,7 @@ struct Compiled {
 }
 
 /// Runs a driver's compiler. Backends call this around what takes its time, and not around what a
-/// cache has: so a program can be told why it waits, and [`prepare`](crate::Runtime::prepare)
+/// cache has: so a program can be told why it waits, and [`prepare`](crate::DeviceRef::prepare)
 /// counts.
 pub fn compiling<R>(device: &str, kernel: &str, make: impl FnOnce() -> R) -> R {
     let running = Running::begin(device, kernel);

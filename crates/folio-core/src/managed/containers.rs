@@ -16,8 +16,9 @@ use crate::runtime::Runtime;
 /// A managed pointer to `N` elements.
 ///
 /// ```
+/// # use folio_core::ManagedArray;
 /// # fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {
-/// let x = rt.managed_array([1, 2, 3])?;
+/// let x = ManagedArray::new(rt, [1, 2, 3])?;
 /// assert_eq!(x.to_array()?, [1, 2, 3]);
 /// # Ok(())
 /// # }
@@ -34,8 +35,9 @@ pub struct ManagedArray<T: DeviceType, const N: usize> {
 /// which other handles would not know.
 ///
 /// ```
+/// # use folio_core::ManagedVec;
 /// # fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {
-/// let mut x = rt.managed_vec()?;
+/// let mut x = ManagedVec::new(rt)?;
 /// x.extend_from_slice(&[1, 2])?;
 /// x.push(3)?;
 /// let gpu = rt.executor("gpu")?;
@@ -52,22 +54,12 @@ pub struct ManagedVec<T: DeviceType> {
     len: usize,
 }
 
-impl Runtime {
-    /// A managed array, accessible on the host.
-    pub fn managed_array<T: DeviceType, const N: usize>(
-        &self,
-        data: [T; N],
-    ) -> Result<ManagedArray<T, N>> {
-        Ok(ManagedArray { pointer: self.managed_from(Vec::from(data))? })
-    }
-
-    /// An empty managed vector, accessible on the host.
-    pub fn managed_vec<T: DeviceType>(&self) -> Result<ManagedVec<T>> {
-        Ok(ManagedVec { pointer: self.managed(0)?, len: 0 })
-    }
-}
-
 impl<T: DeviceType, const N: usize> ManagedArray<T, N> {
+    /// A managed array, accessible on the host.
+    pub fn new(rt: &Runtime, data: [T; N]) -> Result<ManagedArray<T, N>> {
+        Ok(ManagedArray { pointer: rt.managed_from(Vec::from(data))? })
+    }
+
     fn part(&self) -> Part {
         self.pointer.part()
     }
@@ -85,6 +77,11 @@ impl<T: DeviceType, const N: usize> ManagedArray<T, N> {
 }
 
 impl<T: DeviceType> ManagedVec<T> {
+    /// An empty managed vector, accessible on the host.
+    pub fn new(rt: &Runtime) -> Result<ManagedVec<T>> {
+        Ok(ManagedVec { pointer: rt.managed(0)?, len: 0 })
+    }
+
     /// Its elements, without what is reserved beyond.
     fn part(&self) -> Part {
         if self.len == self.capacity() {

@@ -34,6 +34,6 @@ pub use executor::{Allocator, Executor, HostExecutor};
 pub use functions::{get, put, run, run_host, then_async, then_get, then_put};
 pub use future::ManagedFuture;
 pub use moves::{AnyExecutor, Pointers, TaskArgs};
-pub use pointer::{ManagedPtr, OwnedData, Permission, ReadOnly, ReadWrite};
+pub use pointer::{InitialData, ManagedPtr, OwnedData, Permission, ReadOnly, ReadWrite};
 pub use policy::{ByAccess, Explicit, Implicit, Movement, Ordering, Sequential};
 pub use streams::{AsyncStream, Stream};

@@ -79,18 +79,30 @@ impl<T: DeviceType, U: Permission> Clone for ManagedPtr<T, U> {
 
 /// What a managed pointer can begin with: a `Vec` or a `Box<[T]>`, whose memory becomes the
 /// pointer's on the host, or an `Arc<[T]>`, which is copied: others may read it.
-pub trait OwnedData<T: DeviceType>: sealed::Sealed {
+pub trait OwnedData<T: DeviceType>: InitialData<T> {}
+
+/// What [`Runtime::managed_with`] makes a pointer of: a number of elements, which read as zero, or
+/// [`OwnedData`].
+pub trait InitialData<T: DeviceType>: sealed::Sealed {
     #[doc(hidden)]
     fn into_buffer(self, runtime: &Runtime, options: BufferOptions) -> Result<Buffer<T>>;
+}
+
+impl sealed::Sealed for usize {}
+impl<T: DeviceType> InitialData<T> for usize {
+    fn into_buffer(self, runtime: &Runtime, options: BufferOptions) -> Result<Buffer<T>> {
+        runtime.buffer_with(self, options)
+    }
 }
 
 macro_rules! owned_data {
     ($($of:ty, |$data:ident| $contents:expr;)*) => {$(
         impl<T: DeviceType> sealed::Sealed for $of {}
-        impl<T: DeviceType> OwnedData<T> for $of {
+        impl<T: DeviceType> OwnedData<T> for $of {}
+        impl<T: DeviceType> InitialData<T> for $of {
             fn into_buffer(self, runtime: &Runtime, options: BufferOptions) -> Result<Buffer<T>> {
-                let (len, $data) = ([self.len()], self);
-                runtime.buffer_with(($contents, len), options)
+                let $data = self;
+                runtime.buffer_with($contents, options)
             }
         }
     )*};
@@ -108,27 +120,19 @@ impl Runtime {
         self.managed_with(len, BufferOptions::new())
     }
 
-    /// As [`managed`](Self::managed), with options: a label, pages.
-    pub fn managed_with<T: DeviceType>(
-        &self,
-        len: usize,
-        options: BufferOptions,
-    ) -> Result<ManagedPtr<T>> {
-        Ok(ManagedPtr::begin(self.buffer_with(len, options)?, DomainId::HOST, None))
-    }
-
     /// A managed pointer to elements that the program has: see [`OwnedData`].
     pub fn managed_from<T: DeviceType>(&self, data: impl OwnedData<T>) -> Result<ManagedPtr<T>> {
-        self.managed_from_with(data, BufferOptions::new())
+        self.managed_with(data, BufferOptions::new())
     }
 
-    /// As [`managed_from`](Self::managed_from), with options.
-    pub fn managed_from_with<T: DeviceType>(
+    /// A managed pointer to so many elements, as by [`managed`](Self::managed), or to elements that
+    /// the program has, as by [`managed_from`](Self::managed_from); with options: a label, pages.
+    pub fn managed_with<T: DeviceType>(
         &self,
-        data: impl OwnedData<T>,
+        initial: impl InitialData<T>,
         options: BufferOptions,
     ) -> Result<ManagedPtr<T>> {
-        Ok(ManagedPtr::begin(data.into_buffer(self, options)?, DomainId::HOST, None))
+        Ok(ManagedPtr::begin(initial.into_buffer(self, options)?, DomainId::HOST, None))
     }
 
     /// A managed pointer that begins where an [`Allocator`] says, with memory there at once: on a

@@ -4,7 +4,7 @@ use super::{Source, Usm};
 use crate::element::DeviceType;
 use crate::error::{Error, Result};
 use crate::hal::{AllocKind, Exported, ExportedFile, HalErrorKind, MemBase, RawMemory};
-use crate::runtime::{DeviceRef, Runtime};
+use crate::runtime::DeviceRef;
 use std::ffi::c_int;
 
 #[cfg(unix)]
@@ -17,21 +17,20 @@ fn number(file: &ExportedFile) -> c_int {
     match *file {}
 }
 
-impl Runtime {
-    /// As [`usm`](Self::usm) of kind [`Device`](AllocKind::Device), in memory that other drivers
-    /// can open: [`Usm::open_on`], [`Usm::export`]. Devices that export no memory
+impl<T: DeviceType> Usm<T> {
+    /// As [`Runtime::usm`] of kind [`Device`](AllocKind::Device), in memory that other drivers can
+    /// open: [`open_on`](Self::open_on), [`export`](Self::export). Devices that export no memory
     /// ([`Caps::exports`](crate::hal::Caps::exports)) answer [`Error::Unsupported`].
-    pub fn usm_exported<T: DeviceType>(&self, device: &DeviceRef, len: usize) -> Result<Usm<T>> {
+    pub fn exported(device: &DeviceRef, len: usize) -> Result<Usm<T>> {
         if !device.info().caps.exports {
             let what = "memory for other drivers".to_owned();
             return Err(Error::Unsupported { device: device.name().to_owned(), what });
         }
-        self.usm_over(device, AllocKind::Device, len, align_of::<T>(), Source::Exported)
+        let rt = device.runtime();
+        rt.usm_over(device, AllocKind::Device, len, align_of::<T>(), Source::Exported)
     }
-}
 
-impl<T: DeviceType> Usm<T> {
-    /// This memory, which [`usm_exported`](Runtime::usm_exported) has made, as USM of a second
+    /// This memory, which [`exported`](Self::exported) has made, as USM of a second
     /// device of the runtime that is the same GPU by another driver's API
     /// ([`keep_twins`](crate::RuntimeBuilder::keep_twins)): no byte is copied. It is there until
     /// both have been dropped and everything that uses them is done.
@@ -54,7 +53,7 @@ impl<T: DeviceType> Usm<T> {
         let core = self.view.storage.core.clone();
         let memory = RawMemory::File { file: number(&exported.file), bytes: exported.bytes };
         let from = Source::Raw(memory);
-        let opened = Runtime { core: core.clone() }.usm_over(
+        let opened = device.runtime().usm_over(
             device,
             AllocKind::Device,
             self.len(),
@@ -66,9 +65,9 @@ impl<T: DeviceType> Usm<T> {
         Ok(opened)
     }
 
-    /// The memory, which [`usm_exported`](Runtime::usm_exported) has made, for other libraries and
+    /// The memory, which [`exported`](Self::exported) has made, for other libraries and
     /// other processes. No command knows of what is done with it. Folio opens it again by
-    /// [`Runtime::usm_from_raw`].
+    /// [`from_raw`](Self::from_raw).
     pub fn export(&self) -> Result<Exported> {
         let storage = &self.view.storage;
         let name = || self.device.name().to_owned();

@@ -3,7 +3,7 @@
 //! and whether it has been written; and what a device of the program's own does.
 #![forbid(unsafe_code)]
 use folio::prelude::*;
-use folio::{DeviceRef, Image, Marks, OpaqueKernel, RawMemory, RacyMemory, UsmPtr, ViewPolicy};
+use folio::{DeviceRef, Image, Marks, OpaqueKernel, RawMemory, RacyMemory, Usm, UsmPtr, ViewPolicy};
 
 fn races(x: &mut Buffer<f32>) {
     let _ = RacyMemory::new(x);
@@ -25,7 +25,7 @@ fn commands(cg: &mut CommandGroup, kernel: &OpaqueKernel, at: UsmPtr) {
 }
 
 fn addresses(rt: &Runtime, device: &DeviceRef, x: &mut Buffer<f32>) {
-    let _ = rt.usm_from_raw::<f32>(device, RawMemory::Address(64), 1);
+    let _ = Usm::<f32>::from_raw(device, RawMemory::Address(64), 1);
     let _ = rt.view_raw::<f32, 1>([1], std::ptr::dangling_mut(), ViewPolicy::Sync);
     let _ = x.assume_written([0], [1], device);
 }

@@ -2,7 +2,7 @@
 
 use super::super::tests;
 use super::*;
-use folio_core::{Error, ManagedFuture, Runtime};
+use folio_core::{Error, ManagedArray, ManagedFuture, ManagedVec, Runtime};
 use std::mem::forget;
 
 tests![
@@ -87,8 +87,8 @@ fn forgotten_handles_hold_up_nothing(rig: &Rig) -> Outcome {
         done.wait()?;
         forget((x.read()?, x.to_vec()?));
         refused!(x.write(), Error::HostAccessHeld { .. });
-        forget(rig.rt.managed_array([1, 2])?);
-        let mut v = rig.rt.managed_vec()?;
+        forget(ManagedArray::new(&rig.rt, [1, 2])?);
+        let mut v = ManagedVec::new(&rig.rt)?;
         v.push(1)?;
         forget(gpu.run(1, adds(1, &v)));
         forget(v);

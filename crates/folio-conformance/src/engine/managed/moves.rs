@@ -4,7 +4,7 @@ use super::super::events::block_on;
 use super::super::tests;
 use super::*;
 use folio_core::managed::{self, Channel, Explicit, Sequential};
-use folio_core::{HostExecutor, Status};
+use folio_core::{HostExecutor, ManagedArray, ManagedVec, Status};
 use std::sync::Arc;
 
 tests![
@@ -368,10 +368,10 @@ fn host_tasks_take_pointers(rig: &Rig) -> Outcome {
 /// MPTR-06
 fn arrays_and_vectors_move(rig: &Rig) -> Outcome {
     for gpu in executors(rig)? {
-        let x = rig.rt.managed_array([1, 2, 3])?;
+        let x = ManagedArray::new(&rig.rt, [1, 2, 3])?;
         gpu.run(x.len(), adds(10, &x)).then_get(&gpu, &x).wait()?;
         ensure_eq!(x.to_array()?, [11, 12, 13]);
-        let mut v = rig.rt.managed_vec()?;
+        let mut v = ManagedVec::new(&rig.rt)?;
         for n in 0..20 {
             v.push(n)?;
         }

@@ -49,8 +49,9 @@ pub(super) fn pointers_of_buffers_work_everywhere(rig: &Rig) -> Outcome {
         let ready = x.written()?;
         let filled = fill(&q, &[&ready], further(pointer, 4)?, [1, 1, 2], 70)?;
         let mut own = [80u32, 81];
-        let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 8);
-        let last = rig.rt.host_pointer(std::ptr::without_provenance_mut(usize::MAX), usize::MAX);
+        let host = UsmPtr::of_host(&rig.rt, own.as_mut_ptr().cast(), 8);
+        let last =
+            UsmPtr::of_host(&rig.rt, std::ptr::without_provenance_mut(usize::MAX), usize::MAX);
         ensure!(host.offset(9).is_none() && last.offset(1).is_none(), "places beyond memory");
         let copied = copy(&q, &[&filled], host, further(pointer, 12)?, [1, 1, 8])?;
         let raw = if device.info().caps.closures {
@@ -138,7 +139,7 @@ pub(super) fn buffers_over_pointers(rig: &Rig) -> Outcome {
             rig.rt.wait()?;
         }
         let mut own = vec![5u32; 8];
-        let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 32);
+        let host = UsmPtr::of_host(&rig.rt, own.as_mut_ptr().cast(), 32);
         // SAFETY: `own` lives longer, and is not used meanwhile.
         let mut x = unsafe { host.buffer::<u32>(&rig.rt, 8, true)? };
         add_one(&q, &mut x)?;
@@ -200,7 +201,7 @@ pub(super) fn memory_of_two_owners_in_one_command(rig: &Rig) -> Outcome {
         }
     }
     let mut own = vec![1i32; 8];
-    let at = rig.rt.host_pointer(own.as_mut_ptr().cast(), 32);
+    let at = UsmPtr::of_host(&rig.rt, own.as_mut_ptr().cast(), 32);
     let (x, mut y) = (over(at, 6)?, over(further(at, 8)?, 6)?);
     let q = rig.queue()?;
     refused!(q.run(6, copies(&x, &mut y)), Error::Aliasing { .. });

@@ -112,7 +112,7 @@ fn contents(
     n: usize,
 ) -> Result<Vec<u32>, Stop> {
     let mut out = vec![0u32; n];
-    let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 4 * n);
+    let host = UsmPtr::of_host(&rig.rt, out.as_mut_ptr().cast(), 4 * n);
     copy(q, after, at, host, [1, 1, 4 * n])?.wait()?;
     Ok(out)
 }
@@ -142,7 +142,7 @@ fn allocations_of_every_kind(rig: &Rig) -> Outcome {
         let device = q.device();
         for kind in kinds(rig, &device)? {
             for align in [1, 64, 4096] {
-                let mut usm = rig.rt.usm_aligned::<u64>(&device, kind, 33, align)?;
+                let mut usm = Usm::<u64>::aligned(&device, kind, 33, align)?;
                 ensure_eq!((usm.len(), usm.kind(), usm.is_empty()), (33, kind, false));
                 ensure_eq!(usm.device().name(), device.name());
                 let pointer = usm.pointer();
@@ -278,7 +278,7 @@ fn commands_keep_raw_memory(rig: &Rig) -> Outcome {
     for device in rig.rt.devices() {
         let q = rig.rt.in_order_queue_on(&device)?;
         let mut out = vec![0u32; 50];
-        let host = rig.rt.host_pointer(out.as_mut_ptr().cast(), 200);
+        let host = UsmPtr::of_host(&rig.rt, out.as_mut_ptr().cast(), 200);
         let gate = Gate::new();
         let door = gate.door();
         q.submit(|cg| {

@@ -21,7 +21,7 @@ pub(super) fn raw_copies_from_everywhere_to_everywhere(rig: &Rig) -> Outcome {
         // And from the host, in one allocation, and to another kind.
         let q = rig.on(from)?;
         let mut own = data.clone();
-        let host = rig.rt.host_pointer(own.as_mut_ptr().cast(), 2000);
+        let host = UsmPtr::of_host(&rig.rt, own.as_mut_ptr().cast(), 2000);
         let usm = rig.rt.usm::<u32>(&q.device(), nearest(rig, &q.device())?, 1000)?;
         let up = copy(&q, &[], host, usm.pointer(), [1, 1, 2000])?;
         let inside = copy(&q, &[&up], usm.pointer(), further(usm.pointer(), 2000)?, [1, 1, 2000])?;

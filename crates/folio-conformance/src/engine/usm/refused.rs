@@ -7,7 +7,7 @@ pub(super) fn bad_usm_requests(rig: &Rig) -> Outcome {
     let device = rig.queue()?.device();
     let before = (rig.rt.counters(), device.budget().1);
     for align in [0, 3, 48, usize::MAX] {
-        let made = rig.rt.usm_aligned::<u8>(&device, UsmKind::Device, 8, align);
+        let made = Usm::<u8>::aligned(&device, UsmKind::Device, 8, align);
         refused!(made, Error::Configuration { what: "alignment", .. });
     }
     for len in [usize::MAX, usize::MAX / 4, isize::MAX as usize / 4 + 1] {

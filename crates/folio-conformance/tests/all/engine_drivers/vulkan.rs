@@ -9,7 +9,7 @@ use crate::support::turns;
 use crate::support::vulkan as layer;
 use crate::support::vulkan::Shared;
 use folio::prelude::*;
-use folio::{DeviceRef, UsmKind};
+use folio::{DeviceRef, Usm, UsmKind};
 use folio_core::hal::{Backend, DeviceInfo, DeviceKind};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
@@ -155,7 +155,7 @@ fn runtimes_of_vulkan_come_and_go() {
 /// Two devices that are one write each what the other has written. Nothing is copied, and what the
 /// first one has made is there until the second one has done with it.
 fn are_one_memory(rt: &Runtime, own: &DeviceRef, other: &DeviceRef) {
-    let mut x = rt.usm_exported::<i32>(own, N).unwrap();
+    let mut x = Usm::<i32>::exported(own, N).unwrap();
     // SAFETY: each command comes after the one before, and the host takes no guard.
     let mut y = unsafe { x.open_on(other) }.unwrap();
     let queues = [own, other].map(|device| rt.queue_on(device).unwrap());
@@ -229,14 +229,14 @@ fn twins_of_vulkan_have_one_memory() {
         assert!(matches!(error, Error::Unsupported { .. }), "{error:?}");
         assert!(error.to_string().contains(why), "{error}");
     };
-    refused(rt.usm_exported::<i32>(&cpu, N).unwrap_err(), "memory for other drivers");
+    refused(Usm::<i32>::exported(&cpu, N).unwrap_err(), "memory for other drivers");
     if !own.info().caps.exports {
         return println!("skipped: vulkan exports: {own:?} exports no memory");
     }
     are_one_memory(&rt, own, twin);
     let plain = rt.usm::<i32>(own, UsmKind::Device, N).unwrap();
     refused(plain.export().unwrap_err(), "not made for other drivers");
-    let exported = rt.usm_exported::<i32>(own, N).unwrap();
+    let exported = Usm::<i32>::exported(own, N).unwrap();
     // SAFETY: refused.
     refused(unsafe { exported.open_on(&cpu) }.unwrap_err(), "another device");
     layer::is_silent();

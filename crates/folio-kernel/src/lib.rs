@@ -2,8 +2,8 @@
 //!
 //! A [`Kernel`] is a value: made by a [`Builder`] or read from text ([`parse()`](parse::parse)),
 //! checked by [`verify()`](verify::verify), printed with `{}`. The meaning of kernels is written in
-//! `docs/semantics.md`, and nowhere else. `docs/semantics.md`, and nowhere else. Nothing here does
-//! I/O, starts threads, or depends on a device.
+//! `docs/semantics.md`, and nowhere else. Nothing here does I/O, starts threads, or depends on a
+//! device.
 //!
 //! # The IR in one look
 //!

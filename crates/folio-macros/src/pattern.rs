@@ -137,8 +137,8 @@ pub fn same(a: &Ident, b: &Ident) -> bool {
     a.unraw() == b.unraw() && context(a) == context(b)
 }
 
-/// The macro that a name comes from. There is no other way to ask than what a span prints, `#0
-/// bytes(3..4)`. Outside of rustc spans print none: in tests all names come from one.
+/// The macro that a name comes from. There is no other way to ask than what a span prints,
+/// `#0 bytes(3..4)`. Outside of rustc spans print none: in tests all names come from one.
 pub fn context(name: &Ident) -> Option<String> {
     if cfg!(test) {
         return Some(String::new());

@@ -4,7 +4,7 @@
 //!
 //! Everything has three dimensions, and two inputs; those that a program does not have are empty.
 //! Ten kernels suffice: for each element type, one or two views that are written, each an `Out` or
-//! an `InOut`. `Out` or an `InOut`.
+//! an `InOut`.
 
 use crate::compute;
 use crate::handle::{Elem, Handle, slice, slice_mut};

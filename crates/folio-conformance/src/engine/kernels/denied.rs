@@ -100,7 +100,7 @@ pub(super) fn guards_prove_indices(rig: &Rig) -> Outcome {
         ensure_eq!(sums.to_vec()?[17..21], [118, 119, 100, 100]);
         q.run(30, holds::<2>(&line, &mut sums))?;
         ensure_eq!(sums.to_vec()?[15..21], [8, 8, 9, 9, 9, 9]);
-        // With a row less, the guard tells nothing.
+        // The view is a row shorter: the guard tells nothing of that.
         let less = x.slice([0, 0], [28, 30])?;
         let (_, left) = refused(q.run(y.range(), behind_guards(less, &mut y)))?;
         ensure_eq!(left.len(), 1);

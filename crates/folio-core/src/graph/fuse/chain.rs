@@ -143,16 +143,13 @@ impl Running {
         let mut extent: Dims = std::array::from_fn(|dim| group[dim].min(block[dim]));
         for dim in (0..3).rev() {
             let others = extent.iter().product::<usize>() / extent[dim].max(1);
-            let wanted = (items / others.max(1)).max(1).next_multiple_of(group[dim].max(1));
-            let wanted = match block {
-                _ if self.grain > 1 && group == [1; 3] => {
-                    wanted.next_multiple_of(rows_of(self.grain, others))
-                }
+            let unit = match group {
+                [1, 1, 1] if self.grain > 1 => rows_of(self.grain, others),
                 // Whole vectors.
-                _ if dim == 2 && group[2] == 1 => wanted.next_multiple_of(64),
-                _ => wanted,
+                [_, _, 1] if dim == 2 => 64,
+                _ => group[dim].max(1),
             };
-            extent[dim] = wanted.min(block[dim]);
+            extent[dim] = evenly(block[dim], (items / others.max(1)).max(1), unit);
             if extent[dim] < block[dim] {
                 break;
             }
@@ -229,6 +226,14 @@ impl BlockKernel for Running {
     }
 }
 
+/// How many of `all` a piece has: whole units, about `wanted`, and in each piece as many. What
+/// begins and ends a piece costs as much for a short last one.
+fn evenly(all: usize, wanted: usize, unit: usize) -> usize {
+    let wanted = wanted.next_multiple_of(unit);
+    let pieces = all.saturating_add(wanted / 2) / wanted;
+    all.div_ceil(pieces.max(1)).next_multiple_of(unit).min(all)
+}
+
 /// How many rows of so many items are a multiple of what is reduced together; 1 where that would be
 /// too many.
 fn rows_of(grain: usize, items: usize) -> usize {
@@ -267,5 +272,18 @@ impl Lent {
 impl Drop for Lent {
     fn drop(&mut self) {
         let _ = LINES.try_with(|kept| kept.set(std::mem::take(&mut self.0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_of_a_block_are_about_as_long_as_each_other() {
+        assert_eq!([25, 8, 12, 13, 1, 0].map(|rows| evenly(rows, 8, 1)), [9, 8, 6, 7, 1, 0]);
+        assert_eq!([1000, 65, 64, 100_000].map(|n| evenly(n, 8192, 64)), [1000, 65, 64, 8384]);
+        assert_eq!(evenly(1 << 20, 5000, 4096), 8192);
+        assert_eq!(evenly(usize::MAX, 8192, 64) % 64, 0);
     }
 }

@@ -561,6 +561,9 @@ pub enum Cause {
     DataLost,
     /// Something went wrong in a run of a command graph.
     Graph(Arc<GraphError>),
+    /// It failed so long ago that nothing else is known of it: a runtime keeps how the newest 65,536
+    /// commands have failed. All such failures have the [id](Failure::id) 0.
+    Forgotten,
 }
 
 impl Error {
@@ -580,6 +583,13 @@ impl Failure {
         cause: Cause,
     ) -> Failure {
         Failure { id, what, label, device, cause, told: AtomicBool::new(false) }
+    }
+
+    /// That of commands whose own failures are not kept any more. They have been told.
+    pub(crate) fn forgotten() -> Failure {
+        let (label, told) = (Label::NONE, AtomicBool::new(true));
+        let (device, cause) = (String::new(), Cause::Forgotten);
+        Failure { id: 0, what: "a command", label, device, cause, told }
     }
 
     /// No call has returned it yet, nor is it written.
@@ -623,7 +633,10 @@ impl Drop for Failure {
 
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} on {} failed: ", self.what, self.label, self.device)?;
+        match self.cause {
+            Cause::Forgotten => write!(f, "{} failed: ", self.what)?,
+            _ => write!(f, "{} {} on {} failed: ", self.what, self.label, self.device)?,
+        }
         match &self.cause {
             // Whose name has been said.
             Cause::Kernel(violation) if violation.kernel == self.label.as_str() => {
@@ -643,6 +656,9 @@ impl fmt::Display for Cause {
             Cause::Task(error) => error.fmt(f),
             Cause::DataLost => f.write_str("the only current copy was on a lost device"),
             Cause::Graph(error) => error.fmt(f),
+            Cause::Forgotten => {
+                f.write_str("too long ago to know more: many others have failed since")
+            }
         }
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::buffer::Part;
 use crate::engine::lanes::Lanes;
-use crate::engine::ledger::failures::EpochPin;
 use crate::engine::runs::command::Command;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::threads::wait::Waited;
@@ -28,8 +27,6 @@ pub struct Event {
     pub(crate) core: Arc<Core>,
     pub(crate) stamp: Stamp,
     device: Option<u16>,
-    /// Its failure, should it have one, is not forgotten.
-    pub(crate) pin: EpochPin,
     rare: Option<Rare>,
 }
 
@@ -57,9 +54,8 @@ pub enum Status {
 }
 
 impl Event {
-    /// The pin was taken when the stamp was.
-    pub(crate) fn new(core: Arc<Core>, stamp: Stamp, pin: EpochPin) -> Event {
-        Event { core, stamp, device: None, pin, rare: None }
+    pub(crate) fn new(core: Arc<Core>, stamp: Stamp) -> Event {
+        Event { core, stamp, device: None, rare: None }
     }
 
     /// Of a command that was submitted; of a timed host task with its timing.
@@ -70,8 +66,7 @@ impl Event {
         command: &mut Command,
         task: Option<TaskTiming>,
     ) -> Event {
-        let (device, pin) = (command.device, command.pin.take());
-        Event { core, stamp, device, pin, rare: task.map(Rare::Task) }
+        Event { core, stamp, device: command.device, rare: task.map(Rare::Task) }
     }
 
     /// Of a command that runs on a device.
@@ -82,7 +77,7 @@ impl Event {
     /// Of a command that is in a graph.
     pub(crate) fn of_recorded(core: Arc<Core>, recorded: Recorded) -> Event {
         let rare = Some(Rare::Recorded(recorded));
-        Event { rare, ..Event::new(core, Stamp::DONE, None) }
+        Event { rare, ..Event::new(core, Stamp::DONE) }
     }
 
     /// Of a run that is timed, or some of whose nodes are.
@@ -118,9 +113,8 @@ impl Event {
         }
         let mut deps = Deps::new();
         events.iter().for_each(|event| add_dep(&mut deps, event.stamp, Flow::USES));
-        let (stamp, pin) =
-            core.engine.enter(|ledger| (ledger.meet(deps), ledger.timeline.failures.pin()));
-        Event::new(core.clone(), stamp, pin)
+        let stamp = core.engine.enter(|ledger| ledger.meet(deps));
+        Event::new(core.clone(), stamp)
     }
 
     /// When the current writers of a part are done.
@@ -128,12 +122,12 @@ impl Event {
         let storage = &part.view.storage;
         let (elements, _) = part.view.in_storage(&part.part);
         let access = Access::new((storage.id, &storage.grid), elements, Mode::Read, DomainId::HOST);
-        let (stamp, pin) = storage.core.engine.enter(|ledger| {
+        let stamp = storage.core.engine.enter(|ledger| {
             let mut deps = Deps::new();
             ledger.hazard_deps(&[access], &mut deps);
-            (ledger.meet(deps), ledger.timeline.failures.pin())
+            ledger.meet(deps)
         });
-        Ok(Event::new(storage.core.clone(), stamp, pin))
+        Ok(Event::new(storage.core.clone(), stamp))
     }
 
     /// How it stands. Does not wait.
@@ -211,7 +205,7 @@ impl Event {
 
     /// One that is done.
     pub(crate) fn done(core: Arc<Core>) -> Event {
-        Event::new(core, Stamp::DONE, None)
+        Event::new(core, Stamp::DONE)
     }
 
     /// Waits until it is done (`true`) or the time is over (`false`).

@@ -194,9 +194,6 @@ impl CommandGroup {
             self.rare().follows.push(recorded.clone());
         } else if event.core.same(&self.core) {
             self.after.push(event.stamp);
-            if let Some(pin) = &event.pin {
-                self.rare().pins.push(pin.clone());
-            }
         } else {
             let by = self.used(None, Label::NONE);
             self.refuse(Error::WrongRuntime { what: "event", label: Label::NONE, by });

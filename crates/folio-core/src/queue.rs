@@ -331,7 +331,7 @@ impl Queue {
         let ran = inner.core.engine.run_all(inner.id, &mut commands)?;
         let events = ran.stamps.iter().zip(&commands).map(|(stamp, command)| {
             let stamp = stamp.unwrap_or(Stamp::DONE);
-            Event::new(inner.core.clone(), stamp, ran.pin.clone()).on(command.device)
+            Event::new(inner.core.clone(), stamp).on(command.device)
         });
         Ok(Event::of_all(&inner.core, events.collect()))
     }
@@ -349,7 +349,7 @@ impl Queue {
         command.after = after;
         let stamp = inner.core.engine.submit(&mut command)?;
         inner.core.engine.enter(|ledger| ledger.fence(inner.id, stamp));
-        Ok(Event::new(inner.core.clone(), stamp, command.pin))
+        Ok(Event::new(inner.core.clone(), stamp))
     }
 
     /// Waits for everything submitted to this queue so far. Returns each failure of one of its

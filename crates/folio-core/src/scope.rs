@@ -144,7 +144,7 @@ impl<'env> Scope<'env> {
     fn end_view(&self, id: StorageId, writes: bool) -> Result<()> {
         let engine = &self.runtime.core.engine;
         engine.await_turn(id);
-        let (stamp, _pin) = engine.close_storage(id, writes);
+        let stamp = engine.close_storage(id, writes);
         if engine.plant.is(Planted::ScopeWait) {
             return Ok(());
         }

@@ -6,7 +6,7 @@ mod counting;
 
 use counting::{IN_USE, one, runtime};
 use folio::hal::LaneKind;
-use folio::{Buffer, Queue, Runtime};
+use folio::{Buffer, Cause, Error, Queue, Runtime};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -111,8 +111,8 @@ fn everything_else() {
     assert!(grown < SLACK, "{grown} bytes more");
 }
 
-/// Nor with the number of commands that have failed, by themselves or because of others; and what
-/// has failed stays so for those who hold its event, or use its data.
+/// Nor with the number of commands that have failed, by themselves or because of others. What has
+/// failed stays so for events and data, also when it is too long ago for more.
 fn a_million_failures() {
     const EACH: usize = 10;
     std::panic::set_hook(Box::new(|_| {}));
@@ -133,7 +133,7 @@ fn a_million_failures() {
     let mut events = Vec::new();
     let submit = |n: usize| {
         let event = fail(&mut x, n);
-        if n.is_multiple_of(1000) && n <= 5000 {
+        if n.is_multiple_of(1000) && (n <= 5000 || n == 999_000) {
             events.push((event, n));
         }
         if n % EACH == EACH - 1 {
@@ -142,12 +142,18 @@ fn a_million_failures() {
     };
     let grown = in_use_after([100_000, 1_000_000], submit, || rt.wait().unwrap());
     assert!(grown < SLACK, "{grown} bytes more");
+    let is_forgotten = |error: Error| match error {
+        Error::Failed(failure) => matches!(failure.cause(), Cause::Forgotten),
+        _ => false,
+    };
     for (event, n) in events {
-        let error = event.wait().unwrap_err().to_string();
-        assert!(error.contains(&format!("command {n}")), "{error}");
+        let error = event.wait().unwrap_err();
+        let text = error.to_string();
+        let is_old = n <= 5000;
+        assert_eq!(text.contains(&format!("`command {n}`")), !is_old, "{text}");
+        assert_eq!(is_forgotten(error), is_old, "{text}");
     }
-    let error = poisoned.to_vec().unwrap_err().to_string();
-    assert!(error.contains("command 0"), "{error}");
+    assert!(is_forgotten(poisoned.to_vec().unwrap_err()));
     let _ = std::panic::take_hook();
 }
 

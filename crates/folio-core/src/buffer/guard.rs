@@ -348,8 +348,7 @@ impl<T: DeviceType, const D: usize> ReadFuture<T, D> {
     pub(crate) fn take(part: &Part) -> Result<ReadFuture<T, D>> {
         contiguous(part)?;
         let held = Held::take(part, Mode::Read)?;
-        let (stamp, pin) = (held.taken.stamp, held.taken.pin.clone());
-        let event = Event::new(part.view.storage.core.clone(), stamp, pin);
+        let event = Event::new(part.view.storage.core.clone(), held.taken.stamp);
         Ok(ReadFuture { held: Some(held), event, _elements: PhantomData })
     }
 

@@ -210,8 +210,8 @@ impl StorageHandle {
         }
         let queue = end.queue.as_ref().map(|queue| queue.inner.id);
         let writes = end.policy.writes_back();
-        let (stamp, pin) = self.core.engine.finish_storage(self.id, writes, queue);
-        let event = Event::new(self.core.clone(), stamp, pin);
+        let stamp = self.core.engine.finish_storage(self.id, writes, queue);
+        let event = Event::new(self.core.clone(), stamp);
         if let Some(told) = &end.told {
             told.ends_with(event.clone());
         }
@@ -267,8 +267,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         };
         let raw = storage.end.as_ref().is_some_and(|end| end.raw);
         if raw && Arc::strong_count(storage) > 1 {
-            let (stamp, pin) = storage.core.engine.refuse_end(&storage.label);
-            return Event::new(storage.core.clone(), stamp, pin);
+            let stamp = storage.core.engine.refuse_end(&storage.label);
+            return Event::new(storage.core.clone(), stamp);
         }
         event.unwrap_or_else(|| Event::done(storage.core.clone()))
     }

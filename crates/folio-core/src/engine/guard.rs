@@ -5,7 +5,6 @@
 //! operation as others are: what conflicts with it comes after it.
 
 use super::Engine;
-use super::ledger::failures::EpochPin;
 use super::ledger::{Body, Ledger, NewOp};
 use super::pages::storage::{Guard, Life, StorageId};
 use super::plan::apply::For;
@@ -28,7 +27,6 @@ pub(crate) struct Taken {
     pub(crate) id: u64,
     /// When the data is there.
     pub(crate) stamp: Stamp,
-    pub(crate) pin: EpochPin,
     /// Where it will be.
     pub(crate) host: HostPtr,
 }
@@ -138,7 +136,6 @@ impl Engine {
         let (what, storages) = ("host access", smallvec![storage]);
         let stamp = ledger.submit(NewOp { what, deps, storages, body, ..NewOp::default() });
         ledger.mark(&accesses, stamp);
-        let pin = ledger.timeline.failures.pin();
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
@@ -152,7 +149,7 @@ impl Engine {
         drop(ending);
         // No elements: any aligned address.
         let host = host.unwrap_or(HostPtr(std::ptr::without_provenance_mut(ALIGN)));
-        Ok(Taken { id, stamp, pin, host })
+        Ok(Taken { id, stamp, host })
     }
 
     /// An error if this thread may not wait for what an access of the host's comes after.

@@ -133,8 +133,8 @@ impl Engine {
 
     /// Unlocks the ledger, and does what it left to be done.
     fn leave(&self, mut ledger: MutexGuard<'_, Ledger>) {
-        if ledger.timeline.failures.due() {
-            ledger.tidy_failures();
+        if ledger.timeline.failures.is_crowded() {
+            ledger.thin_failures();
         }
         if !ledger.outbox.is_routine() {
             let outbox = std::mem::take(&mut ledger.outbox);
@@ -241,7 +241,6 @@ impl Engine {
             ledger.look_for(device, command);
         }
         if let Some((stamp, lane)) = ledger.straight(command) {
-            command.pin = ledger.timeline.failures.pin();
             hold.end();
             if ledger.is_quiet() {
                 drop(ledger);
@@ -301,7 +300,6 @@ impl Engine {
         };
         ledger.traced = traced;
         let stamp = ledger.run(command);
-        command.pin = ledger.timeline.failures.pin();
         hold.end();
         self.leave(ledger);
         Ok(stamp)
@@ -312,7 +310,7 @@ impl Ledger {
     /// Nothing is to be done when it is free again.
     #[inline]
     fn is_quiet(&self) -> bool {
-        self.outbox.is_empty() && !self.timeline.failures.due()
+        self.outbox.is_empty() && !self.timeline.failures.is_crowded()
     }
 }
 

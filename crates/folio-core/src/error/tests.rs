@@ -428,6 +428,10 @@ fn all() -> Vec<(Error, &'static str)> {
              its value, in buffer `x`, is not 0",
         ),
         (
+            Error::Failed(Arc::new(Failure::forgotten())),
+            "a command failed: too long ago to know more: many others have failed since",
+        ),
+        (
             failed(Cause::DataLost),
             "kernel `k` on sim:0 failed: the only current copy was on a lost device",
         ),
@@ -473,6 +477,7 @@ fn number(error: &Error) -> usize {
             Cause::DataLost => 28,
             Cause::Kernel(_) => 31,
             Cause::Graph(_) => 39,
+            Cause::Forgotten => 43,
         },
         Error::Freed { .. } => 29,
         Error::Misaligned { .. } => 30,

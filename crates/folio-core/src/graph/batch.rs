@@ -195,7 +195,7 @@ impl Queue {
         if ran.is_ok() {
             batches.count_known(&known, exchanges);
         }
-        Some(ran.map(|(stamp, pin)| Event::new(core.clone(), stamp, pin)))
+        Some(ran.map(|stamp| Event::new(core.clone(), stamp)))
     }
 
     /// Submits what has been described, one by one.

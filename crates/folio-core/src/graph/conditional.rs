@@ -182,14 +182,13 @@ impl Bodies {
                 }
                 command.accesses.iter().for_each(|access| union.add(access, false));
                 raw.extend(command.action.raw().copied());
-                leases.0.extend(template.leases.0.iter().cloned());
-                leases.1.extend(template.leases.1.iter().cloned());
+                leases.extend(template.leases.iter().cloned());
                 commands.extend(command.again());
             }
             bodies.push(commands.into());
         }
-        leases.0.sort_unstable_by_key(|storage| storage.id);
-        leases.0.dedup_by_key(|storage| storage.id);
+        leases.sort_unstable_by_key(|storage| storage.id);
+        leases.dedup_by_key(|storage| storage.id);
         let mut command = Command::new(None, false);
         command.device = Some(graph.device);
         command.label = self.label.clone();

@@ -38,7 +38,7 @@ impl Step {
         let whole = || {
             let (launch, _) = function_of(self)?;
             let param = launch.params.get(argument)?;
-            let handle = self.template.leases.0.get(launch.tokens.get(argument)?.at)?;
+            let handle = self.template.leases.get(launch.tokens.get(argument)?.at)?;
             Some(param.shape == param.dims && handle.may_be_internal())
         };
         marks.0.internal = marks.0.internal && whole() == Some(true);
@@ -64,7 +64,7 @@ impl Steps {
             return Vec::new();
         }
         let is_marked = |step: &Step| {
-            let handles = &step.template.leases.0;
+            let handles = &step.template.leases;
             !step.template.marks.is_empty()
                 || handles.iter().any(|handle| handle.marks.lock().0.internal)
         };
@@ -79,7 +79,7 @@ impl Steps {
                 let known = found.entry(access.storage).or_insert_with(|| (true, false));
                 known.1 |= access.mode.writes();
                 if known.0 {
-                    let handle = template.leases.0.get(at);
+                    let handle = template.leases.get(at);
                     let own = handle.is_some_and(|handle| handle.marked().0.internal);
                     known.0 = own || step.is_internal(at);
                 }

@@ -308,7 +308,7 @@ impl Batches {
             return Vec::new();
         }
         let before = before_of(after, commands.iter().map(|command| &command.accesses[..]));
-        let handles = leases.iter().flat_map(|leases| &leases.0);
+        let handles = leases.iter().flatten();
         let handles = handles.filter(|handle| temporaries.contains_key(&handle.id)).cloned();
         let old = pool.place(commands, &before, (&temporaries, handles.collect()), plant);
         (report.memories, report.bytes) = pool.counts();
@@ -368,7 +368,7 @@ fn why_unknown(command: &Command) -> Apart {
 
 /// One of these commands uses a buffer of which nothing else has a handle.
 fn has_temporary(changed: &[Changed]) -> bool {
-    let handles = || changed.iter().flat_map(|(_, template)| &template.leases.0);
+    let handles = || changed.iter().flat_map(|(_, template)| &template.leases);
     let mut uses: IdMap<usize> = IdMap::default();
     handles().for_each(|handle| *uses.entry(handle.id).or_default() += 1);
     handles().any(|handle| uses.get(&handle.id) == Some(&Arc::strong_count(handle)))

@@ -130,7 +130,7 @@ impl Inner {
                 })
             });
         });
-        let handles = steps.all.iter().flat_map(|step| &step.template.leases.0);
+        let handles = steps.all.iter().flat_map(|step| &step.template.leases);
         let handles = handles.filter(|handle| found.contains(&handle.id));
         handles.map(|handle| (handle.id, handle.shape())).collect()
     }

@@ -343,7 +343,7 @@ impl Inner {
     ) -> u32 {
         match next {
             Next::Same(at) => {
-                state.keep(group.leases().0.drain(..));
+                state.keep(group.leases().drain(..));
                 if let Action::Launch(Some(launch)) = command.action {
                     launch.recycle();
                 }
@@ -368,7 +368,7 @@ impl Inner {
         let next = follows.then(|| state.follow(queue, &template.command, &after)).flatten();
         match next {
             Some(Next::Same(at)) => {
-                state.keep(template.leases.0.drain(..));
+                state.keep(template.leases.drain(..));
                 at
             }
             Some(Next::Like(at)) => {

@@ -431,7 +431,7 @@ impl Inner {
         }
         let run = Run { queue: id, in_order, device: self.device, after, latest, internal, fusion };
         let ran = engine.replay(&run, commands, order)?;
-        Ok(ran.map(|ran| (Event::new(queue.inner.core.clone(), ran.stamp, ran.pin.clone()), ran)))
+        Ok(ran.map(|ran| (Event::new(queue.inner.core.clone(), ran.stamp), ran)))
     }
 }
 

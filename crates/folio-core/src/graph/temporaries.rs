@@ -21,7 +21,7 @@ pub(super) fn owned(steps: &Steps, plant: Plant) -> BTreeSet<StorageId> {
         if !seen.insert(Arc::as_ptr(&step.template)) {
             continue;
         }
-        for handle in &step.template.leases.0 {
+        for handle in &step.template.leases {
             held.entry(handle.id).or_insert((handle, 0)).1 += 1;
         }
     }

@@ -120,7 +120,7 @@ impl Trail {
         let mut leases = Vec::new();
         for (_, template) in &mut self.changed {
             // Nothing else has it.
-            leases.extend(std::mem::take(&mut Arc::get_mut(template)?.leases).0);
+            leases.extend(std::mem::take(&mut Arc::get_mut(template)?.leases));
         }
         Some((std::mem::take(&mut self.changed), leases))
     }

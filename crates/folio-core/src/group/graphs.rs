@@ -21,7 +21,7 @@ pub(crate) enum Purpose {
 }
 
 /// What a node keeps: its buffers, and failures that are not to be forgotten.
-pub(crate) type Leases = (SmallVec<[Arc<StorageHandle>; 4]>, Vec<Arc<u32>>);
+pub(crate) type Leases = SmallVec<[Arc<StorageHandle>; 4]>;
 
 impl CommandGroup {
     /// The value of a parameter, for a command that is described with it. A graph describes the
@@ -51,7 +51,6 @@ impl CommandGroup {
 
     /// Takes its buffers, once it is finished.
     pub(crate) fn leases(&mut self) -> Leases {
-        let storages = self.made.drain(..).map(|made| made.part.view.storage);
-        (storages.collect(), self.take_pins())
+        self.made.drain(..).map(|made| made.part.view.storage).collect()
     }
 }

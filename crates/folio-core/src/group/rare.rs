@@ -11,8 +11,6 @@ use std::sync::Arc;
 pub(crate) struct Rare {
     /// The first mistake of the description.
     pub(super) wrong: Option<Error>,
-    /// Of the events that the group comes after.
-    pub(super) pins: Vec<Arc<u32>>,
     /// Of a timed host task.
     pub(super) timing: Option<TaskTiming>,
     /// For graphs: the events of recorded commands that it comes after.
@@ -40,10 +38,6 @@ impl CommandGroup {
 
     pub(crate) fn take_marks(&mut self) -> Vec<(usize, Marks)> {
         self.rare.as_mut().map(|rare| std::mem::take(&mut rare.marks)).unwrap_or_default()
-    }
-
-    pub(super) fn take_pins(&mut self) -> Vec<Arc<u32>> {
-        self.rare.as_mut().map(|rare| std::mem::take(&mut rare.pins)).unwrap_or_default()
     }
 
     /// The command that it describes is done several times.

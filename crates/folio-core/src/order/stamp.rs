@@ -73,6 +73,20 @@ impl Stamp {
         }
     }
 
+    /// The stamp of the next tick, or of the next generation.
+    pub(crate) fn next(self) -> Stamp {
+        Stamp(self.0.saturating_add(1))
+    }
+
+    /// Both are ticks of one lane, or generations of one slot.
+    pub(crate) fn is_beside(self, other: Stamp) -> bool {
+        match (self.when(), other.when()) {
+            (When::Placed(a, _), When::Placed(b, _)) => a == b,
+            (When::Unplaced(a, _), When::Unplaced(b, _)) => a == b,
+            _ => false,
+        }
+    }
+
     /// The lane of a placed stamp.
     pub(crate) fn lane(self) -> Option<LaneId> {
         match self.when() {

@@ -1,27 +1,29 @@
-//! Which stamps have failed, for as long as anybody can ask.
+//! Which stamps have failed, and how.
 //!
-//! A failed stamp is asked for by what the ledger keeps (hazards, slots, records, queues), which a
-//! sweep can look through, and by handles outside of it: events, guards. Those are counted in
-//! *epochs*: everything submitted in one epoch shares an [`EpochPin`], which handles hold and
-//! operations name by its number. When a sweep finds a stamp nowhere, and nobody holds the pin of
-//! its epoch, it forgets the stamp. Before the first failure there is no pin, and nothing is
-//! counted.
+//! Of the newest [`DETAILS`] failed stamps the table has all. Of older ones it has only that they
+//! have failed, as *runs*: stamps beside one another, from the first to the last. A failure that
+//! travels along a lane is one run, however long. A command that depends on a forgotten failure
+//! fails by [`Cause::Forgotten`](crate::error::Cause), and memory that such a command has left
+//! counts as spoilt.
+//!
+//! A run costs memory, too. With more than [`RUNS`] of them the neighbours on one lane, and of one
+//! slot, become one run. What lies between two neighbours then counts as failed. The ledger looks
+//! through all that it keeps before that, and keeps runs apart where it could ask for a stamp
+//! between them. So only an event that the program has kept for as long can be wrong, and only to
+//! the safe side: a failed stamp is never taken for a fine one.
 
-use crate::engine::ledger::{Ledger, Leftover};
+use crate::engine::ledger::Ledger;
 use crate::error::Failure;
 use crate::order::hazards::Flow;
 use crate::order::stamp::Stamp;
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::ops::Bound::Excluded;
 use std::sync::Arc;
 
-/// Held by a handle: the failures of its epoch are not forgotten. Taken under the same lock as the
-/// stamp for which it is. `None`: of the time before the first failure, which is never forgotten.
-pub(crate) type EpochPin = Option<Arc<u32>>;
-
-/// Failures of one epoch, about; a handle that is kept for ever keeps no more than these.
-const EPOCH: usize = 256;
-/// Fewer are not worth looking through everything.
-const FEW: usize = 1024;
+/// Failed stamps whose failures are kept: some 4 MB, and the failures themselves.
+const DETAILS: usize = 65_536;
+/// Runs of older ones: some 2 MB in a tree.
+const RUNS: usize = 65_536;
 
 /// How something has failed.
 #[derive(Clone, Debug)]
@@ -34,169 +36,258 @@ pub(crate) struct Failed {
 
 /// The failed stamps.
 pub(crate) struct Failures {
-    known: HashMap<Stamp, (Failed, u32)>,
-    pin: EpochPin,
-    /// Earlier epochs that were held when last looked at.
-    past: Vec<Arc<u32>>,
-    /// Failures in this epoch.
-    new: usize,
-    sweep_at: usize,
+    newest: BTreeMap<Stamp, Failed>,
+    /// The same, in the order in which they failed.
+    order: VecDeque<Stamp>,
+    /// Older ones: the first of each run, and its last.
+    runs: BTreeMap<Stamp, Stamp>,
+    /// How all of these have failed, once there are some.
+    forgotten: Option<Failed>,
+    most_details: usize,
+    /// With more runs neighbours are joined.
+    most_runs: usize,
 }
 
 impl Failures {
     pub(crate) fn new() -> Failures {
-        Failures { known: HashMap::new(), pin: None, past: Vec::new(), new: 0, sweep_at: FEW }
+        Failures::with_bounds(DETAILS, RUNS)
+    }
+
+    pub(crate) fn with_bounds(most_details: usize, most_runs: usize) -> Failures {
+        let (newest, order) = (BTreeMap::new(), VecDeque::new());
+        let (runs, forgotten) = (BTreeMap::new(), None);
+        Failures { newest, order, runs, forgotten, most_details, most_runs }
     }
 
     pub(crate) fn is_empty(&self) -> bool {
-        self.known.is_empty()
+        self.newest.is_empty()
     }
 
-    pub(crate) fn contains_key(&self, stamp: &Stamp) -> bool {
-        self.known.contains_key(stamp)
+    fn find(&self, stamp: Stamp) -> Option<&Failed> {
+        if let Some(failed) = self.newest.get(&stamp) {
+            return Some(failed);
+        }
+        let (_, last) = self.runs.range(..=stamp).next_back()?;
+        self.forgotten.as_ref().filter(|_| stamp <= *last)
     }
 
-    pub(crate) fn get(&self, stamp: &Stamp) -> Option<&Arc<Failure>> {
-        self.known.get(stamp).map(|(failed, _)| &failed.failure)
+    pub(crate) fn contains(&self, stamp: Stamp) -> bool {
+        self.find(stamp).is_some()
+    }
+
+    pub(crate) fn get(&self, stamp: Stamp) -> Option<&Arc<Failure>> {
+        self.find(stamp).map(|failed| &failed.failure)
     }
 
     /// The failure that travels from `stamp` along such a dependency.
     pub(crate) fn along(&self, stamp: Stamp, flow: Flow) -> Option<&Arc<Failure>> {
-        let (failed, _) = self.known.get(&stamp)?;
+        let failed = self.find(stamp)?;
         flow.carries(failed.spoilt).then_some(&failed.failure)
     }
 
     /// True of a stamp that has failed and spoilt memory.
     pub(crate) fn spoilt(&self, stamp: Stamp) -> bool {
-        self.known.get(&stamp).is_some_and(|(failed, _)| failed.spoilt)
+        self.find(stamp).is_some_and(|failed| failed.spoilt)
     }
 
-    /// Something submitted in `epoch` has failed.
-    pub(crate) fn insert(&mut self, stamp: Stamp, failed: Failed, epoch: u32) {
-        self.known.insert(stamp, (failed, epoch));
-        self.new += 1;
+    /// The failures that a stamp has.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &Arc<Failure>> {
+        self.newest.values().chain(&self.forgotten).map(|failed| &failed.failure)
     }
 
-    /// For a handle of what is submitted under this hold of the ledger lock.
-    pub(crate) fn pin(&self) -> EpochPin {
-        self.pin.clone()
+    /// A stamp has failed. Returns how the oldest one has, if that is too much: its drop may be
+    /// foreign code.
+    #[must_use]
+    pub(crate) fn insert(&mut self, stamp: Stamp, failed: Failed) -> Option<Failed> {
+        let is_full = self.order.len() == self.most_details;
+        let oldest = if is_full { self.order.pop_front() } else { None };
+        self.order.push_back(stamp);
+        self.newest.insert(stamp, failed);
+        self.forget(oldest?);
+        self.newest.remove(&oldest?)
     }
 
-    /// The number of the present epoch; it does not change while the ledger is held.
-    pub(crate) fn epoch(&self) -> u32 {
-        self.pin.as_deref().copied().unwrap_or(0)
+    /// Of this one it stays known that it has failed.
+    fn forget(&mut self, stamp: Stamp) {
+        self.forgotten.get_or_insert_with(|| {
+            let failure = Arc::new(Failure::forgotten());
+            Failed { failure, spoilt: true }
+        });
+        let last = self.runs.remove(&stamp.next()).unwrap_or(stamp);
+        match self.runs.range_mut(..stamp).next_back() {
+            Some((_, before)) if before.next() == stamp => *before = last,
+            _ => drop(self.runs.insert(stamp, last)),
+        }
     }
 
-    /// True when [`Ledger::tidy_failures`] has something to do.
-    pub(crate) fn due(&self) -> bool {
-        self.new >= if self.pin.is_none() { 1 } else { EPOCH }
+    /// [`Ledger::thin_failures`] has something to do.
+    #[inline]
+    pub(crate) fn is_crowded(&self) -> bool {
+        self.runs.len() > self.most_runs
     }
 
-    fn next_epoch(&mut self) {
-        let next = Arc::new(self.epoch() + 1);
-        self.past.extend(self.pin.replace(next));
-        self.new = 0;
-    }
-
-    /// Takes out what is not `used` and belongs to an epoch that nobody holds.
-    fn sweep(&mut self, used: &HashSet<Stamp>) -> Vec<Leftover> {
-        // A pin is cloned from a handle or, under the lock, from `pin`: one that is ours alone
-        // stays so.
-        self.past.retain(|epoch| Arc::strong_count(epoch) > 1);
-        let (past, now) = (&self.past, self.epoch());
-        let held =
-            |of: u32| of == 0 || of == now || past.binary_search_by_key(&of, |e| **e).is_ok();
-        let over =
-            |stamp: &Stamp, known: &mut (Failed, u32)| !held(known.1) && !used.contains(stamp);
-        let over = self.known.extract_if(over);
-        let over = over.map(|(_, (failed, _))| Leftover::Failure(failed.failure)).collect();
-        self.known.shrink_to(FEW);
-        over
+    /// Joins neighbouring runs, but where one of `kept` is between them.
+    fn thin(&mut self, kept: &BTreeSet<Stamp>) {
+        let mut joined: BTreeMap<Stamp, Stamp> = BTreeMap::new();
+        for (first, last) in std::mem::take(&mut self.runs) {
+            match joined.last_entry() {
+                Some(mut before)
+                    if before.get().is_beside(first)
+                        && kept
+                            .range((Excluded(*before.get()), Excluded(first)))
+                            .next()
+                            .is_none() =>
+                {
+                    before.insert(last);
+                }
+                _ => drop(joined.insert(first, last)),
+            }
+        }
+        self.runs = joined;
+        // Looking costs a constant for each failure.
+        self.most_runs = self.most_runs.max(2 * self.runs.len());
     }
 }
 
 impl Ledger {
-    /// Called when nothing holds stamps but the ledger itself and handles with pins.
-    pub(crate) fn tidy_failures(&mut self) {
-        self.timeline.failures.next_epoch();
-        if self.timeline.failures.known.len() < self.timeline.failures.sweep_at {
-            return;
-        }
-        let (known, mut used, mut seen) = (&self.timeline.failures.known, HashSet::new(), 0);
-        let mut look = |stamp: Stamp| {
-            seen += 1;
-            if known.contains_key(&stamp) {
-                used.insert(stamp);
-            }
-        };
-        self.storages.iter().for_each(|storage| storage.residency.each_source(&mut look));
-        self.timeline
-            .lanes
-            .iter()
-            .flat_map(|l| &l.records)
-            .flat_map(|r| r.sources.iter())
-            .for_each(&mut look);
-        self.timeline.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut look);
-        for queue in self.queues.iter() {
-            [queue.last, queue.fence].into_iter().for_each(&mut look);
-            queue.unplaced.iter().for_each(|stamp| look(*stamp));
-            queue.placed.iter().for_each(|&(lane, tick)| look(Stamp::placed(lane, tick)));
-        }
-        let over = self.timeline.failures.sweep(&used);
-        self.outbox.leftovers.extend(over);
-        // So that looking costs a constant for each failure.
-        self.timeline.failures.sweep_at = FEW.max(2 * self.timeline.failures.known.len()).max(seen);
-        let stamps = self.timeline.failures.known.values().map(|(failed, _)| &failed.failure);
-        let slots = self.timeline.slots.iter().filter_map(|slot| slot.failed());
-        let devices = self.topology.device_lost.iter().flatten();
-        let alive: HashSet<u64> = stamps.chain(slots).chain(devices).map(|f| f.id).collect();
-        self.queues.iter_mut().for_each(|queue| queue.noted.retain(|id| alive.contains(id)));
+    /// Called when nothing holds stamps but the ledger itself, and the program.
+    #[cold]
+    pub(crate) fn thin_failures(&mut self) {
+        let mut kept = BTreeSet::new();
+        let mut keep = |stamp| _ = kept.insert(stamp);
+        self.storages.iter().for_each(|storage| storage.residency.each_source(&mut keep));
+        let records = self.timeline.lanes.iter().flat_map(|lane| &lane.records);
+        records.flat_map(|record| record.sources.iter()).for_each(&mut keep);
+        self.timeline.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut keep);
+        self.queues.iter().flat_map(|queue| queue.stamps()).for_each(&mut keep);
+        self.timeline.failures.thin(&kept);
     }
 }
 
-#[cfg(test)]
-#[cfg(not(loom))]
+#[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;
     use crate::error::{Cause, Label};
-    use crate::hal::HalError;
-    use crate::order::stamp::LaneId;
+    use crate::order::stamp::{LaneId, SlotId};
 
-    fn failure(id: u64) -> Failed {
-        let cause = Cause::Backend(HalError::unsupported("anything"));
-        let failure = Arc::new(Failure::new(id, "kernel", Label::NONE, String::new(), cause));
-        Failed { failure, spoilt: false }
+    fn failed(id: u64) -> Failed {
+        let failure = Failure::new(id, "kernel", Label::NONE, String::new(), Cause::DataLost);
+        Failed { failure: Arc::new(failure), spoilt: false }
     }
 
+    fn tick(tick: u64) -> Stamp {
+        Stamp::placed(LaneId(0), tick)
+    }
+
+    /// Fails these stamps of a table with so many details and runs.
+    fn table(details: usize, runs: usize, stamps: &[Stamp]) -> Failures {
+        let mut failures = Failures::with_bounds(details, runs);
+        for (id, stamp) in (1..).zip(stamps) {
+            drop(failures.insert(*stamp, failed(id)));
+        }
+        failures
+    }
+
+    fn ids(failures: &Failures, ticks: std::ops::RangeInclusive<u64>) -> Vec<Option<u64>> {
+        ticks.map(|at| failures.get(tick(at)).map(|failure| failure.id)).collect()
+    }
+
+    /// ERR-02, ERR-03: a failure whose details are gone is a failure still, and spoils.
     #[test]
-    fn failures_live_as_long_as_somebody_can_ask() {
-        let mut failures = Failures::new();
-        let stamp = |tick| Stamp::placed(LaneId(0), tick);
-        let mut tick = 0;
-        let mut fail = |failures: &mut Failures| {
-            tick += 1;
-            failures.insert(stamp(tick), failure(tick), failures.epoch());
-            tick
+    fn oldest_details_are_forgotten_and_the_failures_stay() {
+        let failures = table(2, 9, &[tick(1), tick(2), tick(4), tick(5), tick(7)]);
+        let want = [Some(0), Some(0), None, Some(0), Some(4), None, Some(5), None];
+        assert_eq!(ids(&failures, 1..=8), want);
+        assert_eq!(failures.runs.len(), 2, "neighbours are one run");
+        assert!(failures.spoilt(tick(1)) && !failures.spoilt(tick(7)));
+        assert!(failures.along(tick(4), Flow::KEEPS).is_some());
+    }
+
+    /// A run takes in what fails beside it, whatever the order.
+    #[test]
+    fn chain_of_failures_is_one_run() {
+        let failures = table(1, 9, &[3, 1, 2, 5, 4, 9].map(tick));
+        assert_eq!(failures.runs, BTreeMap::from([(tick(1), tick(5))]));
+        let many: Vec<Stamp> = (1..=100_000).map(tick).collect();
+        let failures = table(10, 9, &many);
+        assert_eq!((failures.runs.len(), failures.newest.len()), (1, 10));
+    }
+
+    /// What the ledger keeps is never taken for failed; and no failed stamp for a fine one.
+    #[test]
+    fn runs_are_joined_where_nothing_can_ask_between_them() {
+        let other = Stamp::placed(LaneId(1), 2);
+        let slot = |generation| Stamp::unplaced(SlotId(0), generation);
+        let stamps = [
+            tick(1),
+            tick(3),
+            tick(6),
+            tick(9),
+            other,
+            slot(0),
+            slot(2),
+            Stamp::placed(LaneId(2), 1),
+        ];
+        let mut failures = table(1, 6, &stamps);
+        assert!(failures.is_crowded());
+        failures.thin(&BTreeSet::from([tick(3), tick(5), slot(9)]));
+        let want = [(tick(1), tick(3)), (tick(6), tick(9)), (other, other), (slot(0), slot(2))];
+        assert_eq!(failures.runs, BTreeMap::from(want));
+        assert_eq!(failures.get(tick(5)).map(|failure| failure.id), None);
+        assert!(stamps.iter().all(|stamp| failures.contains(*stamp)));
+        assert!(!failures.contains(tick(10)) && !failures.contains(slot(3)));
+        assert!(!failures.is_crowded());
+    }
+
+    /// ERR-02, ERR-03: events and memory of failures whose details are gone. What failed in between,
+    /// or was fine, is told apart for as long as runs are not joined.
+    #[cfg(not(miri))]
+    #[test]
+    fn events_and_memory_of_forgotten_failures_have_failed() {
+        use crate::engine::null::Null;
+        use crate::{Error, Runtime};
+
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        rt.core.engine.enter(|ledger| ledger.timeline.failures = Failures::with_bounds(2, 4));
+        let q = rt.queue_on("null:0").unwrap();
+        let mut x = rt.buffer::<u32, 1>(4).unwrap();
+        let mut submit = |result: Result<(), Error>| {
+            let event = q.submit(|cg| {
+                let x = cg.discard(&mut x);
+                cg.host_task(x, move |_| result);
+                Ok(())
+            });
+            let event = event.unwrap();
+            (event.wait().is_err(), event)
         };
-        assert!(!failures.due() && failures.pin().is_none());
-        let first = fail(&mut failures);
-        assert!(failures.due());
-        failures.next_epoch();
-        let (held, pin) = (fail(&mut failures), failures.pin());
-        failures.next_epoch();
-        let (used, forgotten) = (fail(&mut failures), fail(&mut failures));
-        assert!(!failures.due());
-        failures.next_epoch();
-        let present = fail(&mut failures);
-        let of = HashSet::from([stamp(used)]);
-        drop(failures.sweep(&of));
-        let known = |failures: &Failures, tick| failures.get(&stamp(tick)).is_some();
-        assert!([first, held, used, present].iter().all(|t| known(&failures, *t)));
-        assert!(!known(&failures, forgotten));
-        drop(pin);
-        failures.next_epoch();
-        drop(failures.sweep(&of));
-        assert!([first, used].iter().all(|t| known(&failures, *t)));
-        assert!(![held, present].iter().any(|t| known(&failures, *t)));
+        let cause = |event: &crate::Event| match event.wait() {
+            Err(Error::Failed(failure)) => Some(matches!(failure.cause(), Cause::Forgotten)),
+            _ => None,
+        };
+        let mut pairs = vec![];
+        for n in 0..4 {
+            let (failed, fine) = (submit(Err(Error::ShutDown)), submit(Ok(())));
+            assert!(failed.0 && !fine.0, "pair {n}");
+            pairs.push((failed.1, fine.1));
+        }
+        let causes = pairs.iter().map(|(failed, fine)| (cause(failed), cause(fine)));
+        let forgotten = (Some(true), None);
+        let known = (Some(false), None);
+        assert_eq!(causes.collect::<Vec<_>>(), [forgotten, forgotten, known, known]);
+        let (_, last) = submit(Err(Error::ShutDown));
+        (0..12).for_each(|_| {
+            let mut y = rt.buffer::<u32, 1>(4).unwrap();
+            let other = q.submit(|cg| {
+                let y = cg.discard(&mut y);
+                cg.host_task(y, |_| Err::<(), _>(Error::ShutDown));
+                Ok(())
+            });
+            assert!(other.unwrap().wait().is_err());
+        });
+        assert_eq!(cause(&last), Some(true));
+        assert!(x.read().is_err(), "the last writer has failed, however long ago");
+        let runs = rt.core.engine.enter(|ledger| ledger.timeline.failures.runs.len());
+        assert!(runs <= 8, "{runs} runs");
+        assert!(pairs.iter().all(|(failed, _)| cause(failed) == Some(true)));
     }
 }

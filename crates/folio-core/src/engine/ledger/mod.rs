@@ -18,6 +18,7 @@ use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
 use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::failures::Failed;
+use crate::engine::ledger::queues::QueueState;
 use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::ledger::slab::Slab;
 use crate::engine::ledger::timeline::Timeline;
@@ -32,7 +33,7 @@ use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};
 use crate::engine::terms::note::Note;
 use crate::engine::terms::staging::Staging;
 use crate::error::{Cause, Failure, Label};
-use crate::hal::{HalError, Link, Order, Tick};
+use crate::hal::{HalError, Link, Order};
 use crate::order::hazards::{Deps, Flow, Outcome};
 use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use crate::pages::{DomainId, Planner, Transfer};
@@ -89,24 +90,6 @@ pub(crate) enum Body {
     /// Nothing: it is done when its dependencies are.
     #[default]
     Nothing,
-}
-
-/// What a queue remembers.
-#[derive(Default)]
-#[repr(align(128))]
-pub(crate) struct QueueState {
-    /// The last tick of this queue on each lane.
-    pub(crate) placed: SmallVec<[(LaneId, Tick); 4]>,
-    pub(crate) unplaced: Vec<Stamp>,
-    /// Failures that `wait` has not returned yet.
-    pub(crate) failures: VecDeque<Arc<Failure>>,
-    /// The ids of all failures noted that could be met again.
-    pub(crate) noted: Vec<u64>,
-    /// The latest command of an in-order queue.
-    pub(crate) last: Stamp,
-    /// The latest barrier.
-    pub(crate) fence: Stamp,
-    pub(crate) counters: Counters,
 }
 
 /// What may hold something of the user's, whose drop is foreign code: done with, to be dropped.
@@ -367,14 +350,6 @@ impl Ledger {
         Sorted::Wait { blockers, failed }
     }
 
-    /// The epoch in which an operation was submitted: its slot's, if it had to wait in one.
-    fn epoch_of(&self, slot: Option<SlotId>) -> u32 {
-        slot.map_or_else(
-            || self.timeline.failures.epoch(),
-            |id| self.timeline.slots[id.0 as usize].epoch,
-        )
-    }
-
     /// Gives an operation its tick.
     pub(crate) fn place(
         &mut self,
@@ -389,7 +364,6 @@ impl Ledger {
         if op.storages.iter().any(|id| self.storages[id.0].residency.is_under_pressure()) {
             self.table.expect_wait_for(self.timeline.next_stamp(lane));
         }
-        let epoch = self.epoch_of(slot);
         let record = Record {
             what: op.what,
             label: std::mem::take(&mut op.label),
@@ -398,7 +372,6 @@ impl Ledger {
             sources,
             after: SmallVec::new(),
             slot,
-            epoch,
             staging: op.staging.take(),
             defines: op.defines,
             nodes: op.nodes.take(),

@@ -2,14 +2,64 @@
 
 use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
-use crate::engine::ledger::{Ledger, Leftover, NewOp, QueueState};
+use crate::engine::ledger::{Ledger, Leftover, NewOp};
 use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::Failure;
-use crate::hal::Timing;
+use crate::hal::{Tick, Timing};
 use crate::order::hazards::{Deps, Outcome};
-use crate::order::stamp::{Stamp, When};
+use crate::order::stamp::{LaneId, Stamp, When};
+use crate::report::Counters;
 use smallvec::SmallVec;
+use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;
+
+/// How many failures a queue keeps for [`Queue::wait`](crate::Queue::wait).
+const MOST_UNTOLD: usize = 1000;
+/// With fewer noted failures it is not worth looking which ones can still be met.
+const MANY_NOTED: usize = 1024;
+
+/// What a queue remembers.
+#[derive(Default)]
+#[repr(align(128))]
+pub(crate) struct QueueState {
+    /// The last tick of this queue on each lane.
+    pub(crate) placed: SmallVec<[(LaneId, Tick); 4]>,
+    pub(crate) unplaced: Vec<Stamp>,
+    /// Failures that `wait` has not returned yet.
+    pub(crate) failures: VecDeque<Arc<Failure>>,
+    /// The ids of all failures noted that could be met again.
+    pub(in crate::engine) noted: Vec<u64>,
+    /// With so many of those it looks which ones can still be met.
+    tidy_at: usize,
+    /// The latest command of an in-order queue.
+    pub(crate) last: Stamp,
+    /// The latest barrier.
+    pub(crate) fence: Stamp,
+    pub(crate) counters: Counters,
+}
+
+impl QueueState {
+    /// The stamps that it asks for.
+    pub(super) fn stamps(&self) -> impl Iterator<Item = Stamp> {
+        let placed = self.placed.iter().map(|(lane, tick)| Stamp::placed(*lane, *tick));
+        [self.last, self.fence].into_iter().chain(self.unplaced.iter().copied()).chain(placed)
+    }
+
+    /// One of its commands has failed, by itself or because of others. `known` gives the ids of the
+    /// failures that commands can still meet.
+    pub(super) fn note(&mut self, failure: &Arc<Failure>, known: impl FnOnce() -> HashSet<u64>) {
+        let Err(at) = self.noted.binary_search(&failure.id) else { return };
+        self.noted.insert(at, failure.id);
+        if self.failures.len() < MOST_UNTOLD {
+            self.failures.push_back(failure.clone());
+        }
+        if self.noted.len() >= self.tidy_at.max(MANY_NOTED) {
+            let known = known();
+            self.noted.retain(|id| *id == failure.id || known.contains(id));
+            self.tidy_at = 2 * self.noted.len();
+        }
+    }
+}
 
 impl Ledger {
     pub(crate) fn new_queue(&mut self) -> u32 {
@@ -108,5 +158,26 @@ impl Engine {
     /// When a timed operation ran, if it has ended.
     pub(crate) fn timing_of(&self, stamp: Stamp) -> Option<Timing> {
         self.placed(stamp)?.1
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::error::{Cause, Label};
+
+    /// ERR-03: each failure once, and no more ids than can be met again.
+    #[test]
+    fn queue_notes_a_failure_once_and_forgets_ids_that_cannot_come_again() {
+        let failure =
+            |id| Arc::new(Failure::new(id, "kernel", Label::NONE, String::new(), Cause::DataLost));
+        let mut queue = QueueState::default();
+        let many = MANY_NOTED as u64;
+        for id in (1..many).chain(1..many) {
+            queue.note(&failure(id), || unreachable!("few are noted"));
+        }
+        assert_eq!(queue.failures.len(), MOST_UNTOLD);
+        queue.note(&failure(many), || HashSet::from([1, 7]));
+        assert_eq!(queue.noted, [1, 7, many]);
     }
 }

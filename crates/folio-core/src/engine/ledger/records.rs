@@ -26,8 +26,6 @@ pub(crate) struct Record {
     pub(crate) after: SmallVec<[Stamp; 4]>,
     /// The slot in which it waited, whose stamp others may know.
     pub(crate) slot: Option<SlotId>,
-    /// When it was submitted, in epochs of failures.
-    pub(crate) epoch: u32,
     /// Memory that it uses and nobody else.
     pub(crate) staging: Option<Arc<Staging>>,
     /// Should it fail by itself, its memory is spoilt.

@@ -14,9 +14,6 @@ use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::sync::Arc;
 
-/// How many failures a queue keeps for [`Queue::wait`](crate::Queue::wait).
-const MOST_UNTOLD: usize = 1000;
-
 /// How many operations the loss of a device names.
 const MOST_SUSPECTS: usize = 4;
 
@@ -140,7 +137,7 @@ impl Ledger {
         if let Some(failure) = &failure {
             let stamp = Stamp::placed(lane, tick);
             let failed = Failed { failure: failure.clone(), spoilt };
-            self.timeline.failures.insert(stamp, failed, record.epoch);
+            self.mark_failed(stamp, failed);
             self.note(record.queue, failure);
         }
         // Now that this counts as failed: it may have been a change of sides.
@@ -235,15 +232,22 @@ impl Ledger {
         failure
     }
 
+    /// What has this stamp is over, and has failed.
+    pub(crate) fn mark_failed(&mut self, stamp: Stamp, failed: Failed) {
+        let over = self.timeline.failures.insert(stamp, failed);
+        self.outbox.leftovers.extend(over.map(|failed| Leftover::Failure(failed.failure)));
+    }
+
     /// A command of this queue has failed, by itself or because of others.
     pub(crate) fn note(&mut self, queue: Option<u32>, failure: &Arc<Failure>) {
         let Some(queue) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
-        if let Err(at) = queue.noted.binary_search(&failure.id) {
-            queue.noted.insert(at, failure.id);
-            if queue.failures.len() < MOST_UNTOLD {
-                queue.failures.push_back(failure.clone());
-            }
-        }
+        let (timeline, topology) = (&self.timeline, &self.topology);
+        queue.note(failure, || {
+            let slots = timeline.slots.iter().filter_map(|slot| slot.failed());
+            let devices = topology.device_lost.iter().flatten();
+            let known = timeline.failures.iter().chain(slots).chain(devices);
+            known.map(|failure| failure.id).collect()
+        });
     }
 
     /// The failure that is the loss of a device: one, whoever finds it first. What only the device
@@ -323,7 +327,7 @@ impl Ledger {
             let stamp = Stamp::placed(lane, self.timeline.lanes[at].retired);
             let spoilt = record.defines || self.spoilt_from(&record.sources);
             let failed = Failed { failure: failure.clone(), spoilt };
-            self.timeline.failures.insert(stamp, failed.clone(), record.epoch);
+            self.mark_failed(stamp, failed.clone());
             self.note(record.queue, failure);
             self.trace_end(lane, self.timeline.lanes[at].retired, &record, true);
             self.release_of(&record);

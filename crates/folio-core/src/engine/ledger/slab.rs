@@ -42,10 +42,6 @@ impl<T> Slab<T> {
         self.items.iter().flatten()
     }
 
-    pub(crate) fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
-        self.items.iter_mut().flatten()
-    }
-
     #[inline]
     pub(crate) fn get_mut(&mut self, id: u32) -> Option<&mut T> {
         self.items.get_mut(id as usize)?.as_mut()

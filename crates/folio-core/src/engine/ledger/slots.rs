@@ -21,8 +21,6 @@ const MOST_TIMED: usize = 4096;
 /// A deferred operation, a host task, or a meeting point of others.
 pub(crate) struct Slot {
     pub(crate) generation: u32,
-    /// When it was taken, in epochs of failures.
-    pub(crate) epoch: u32,
     /// How many things it still waits for.
     pending: u32,
     /// Some of those things, for threads that wait.
@@ -75,15 +73,13 @@ impl Slot {
 impl Ledger {
     pub(crate) fn new_slot(&mut self) -> SlotId {
         self.timeline.live_slots += 1;
-        let epoch = self.timeline.failures.epoch();
         if let Some(id) = self.timeline.free_slots.pop() {
             let slot = self.slot(SlotId(id));
-            (slot.live, slot.epoch) = (true, epoch);
+            slot.live = true;
             return SlotId(id);
         }
         self.timeline.slots.push(Slot {
             generation: 0,
-            epoch,
             pending: 0,
             blockers: SmallVec::new(),
             dependents: SmallVec::new(),
@@ -393,8 +389,7 @@ impl Ledger {
         slot.wakers = wakers;
         self.outbox.notify |= self.waiters > 0;
         if let Some(failed) = failed {
-            let epoch = self.slot(id).epoch;
-            self.timeline.failures.insert(stamp, failed, epoch);
+            self.mark_failed(stamp, failed);
         }
         self.timeline.live_slots -= 1;
         if reusable {

@@ -54,14 +54,14 @@ impl Timeline {
         match (done, self.failures.is_empty()) {
             (false, _) => Outcome::Pending,
             (true, true) => Outcome::Fine,
-            (true, false) if self.failures.contains_key(&stamp) => Outcome::Failed,
+            (true, false) if self.failures.contains(stamp) => Outcome::Failed,
             (true, false) => Outcome::Fine,
         }
     }
 
     /// The failure of a stamp that is done.
     pub(crate) fn failure(&self, stamp: Stamp) -> Option<&Arc<Failure>> {
-        self.failures.get(&stamp)
+        self.failures.get(stamp)
     }
 
     /// The stamp that an unplaced one has become, if it has a tick now.

@@ -2,7 +2,6 @@
 //! what is where, and say what they have written themselves.
 
 use crate::engine::Engine;
-use crate::engine::ledger::failures::EpochPin;
 use crate::engine::ledger::{Ledger, NewOp};
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
@@ -275,30 +274,25 @@ impl Engine {
 
     /// Nothing may use it any more. If it `writes`, what is current is brought to the host. Says
     /// when that is done.
-    pub(crate) fn close_storage(&self, id: StorageId, writes: bool) -> (Stamp, EpochPin) {
+    pub(crate) fn close_storage(&self, id: StorageId, writes: bool) -> Stamp {
         self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             storage.life = storage.life.max(Life::Closed);
             let (_, deps) = ledger.hand_back(id, writes, None);
             if deps.is_empty() {
-                return (Stamp::DONE, None);
+                return Stamp::DONE;
             }
-            (ledger.meet(deps), ledger.timeline.failures.pin())
+            ledger.meet(deps)
         })
     }
 
     /// The program is done with it. If it `writes`, what is current is brought to the host, for
     /// this queue. Says when that is done and nothing that was submitted uses it any more.
-    pub(crate) fn finish_storage(
-        &self,
-        id: StorageId,
-        writes: bool,
-        queue: Option<u32>,
-    ) -> (Stamp, EpochPin) {
+    pub(crate) fn finish_storage(&self, id: StorageId, writes: bool, queue: Option<u32>) -> Stamp {
         self.enter(|ledger| {
             let storage = &ledger.storages[id.0];
             if storage.life != Life::Open {
-                return (Stamp::DONE, None);
+                return Stamp::DONE;
             }
             let label = storage.label.clone();
             let (access, mut deps) = ledger.hand_back(id, writes, queue);
@@ -309,16 +303,16 @@ impl Engine {
             let stamp = ledger.submit(op);
             ledger.mark(access.as_slice(), stamp);
             ledger.note_in_queue(queue, stamp, false);
-            (stamp, ledger.timeline.failures.pin())
+            stamp
         })
     }
 
     /// The stamp of an end that is none: the program still has the buffer elsewhere.
-    pub(crate) fn refuse_end(&self, label: &Label) -> (Stamp, EpochPin) {
+    pub(crate) fn refuse_end(&self, label: &Label) -> Stamp {
         self.enter(|ledger| {
             let cause = Cause::Task(Arc::new(Error::InUse { buffer: label.clone() }));
             let failure = ledger.fail("end of buffer", label, "host", cause);
-            (ledger.stamp_of(failure), ledger.timeline.failures.pin())
+            ledger.stamp_of(failure)
         })
     }
 

@@ -16,7 +16,8 @@
 use super::{Planning, What};
 use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::port::LaneTable;
-use crate::engine::ledger::{DeviceFacts, Ledger, QueueState};
+use crate::engine::ledger::queues::QueueState;
+use crate::engine::ledger::{DeviceFacts, Ledger};
 use crate::engine::pages::storage::{Alloc, Guard, Owner, StorageId, StorageState};
 use crate::engine::pages::tracker::Tracker;
 use crate::engine::runs::command::{Action, Command, End, HostBody, Place};

@@ -9,7 +9,6 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
-use crate::engine::ledger::failures::EpochPin;
 use crate::engine::ledger::timeline::Timeline;
 use crate::engine::runs::part::{Apart, Joined, MOVES, TRACED};
 use crate::engine::runs::replay::Sure;
@@ -141,7 +140,7 @@ impl Engine {
         on: On,
         block: &Block,
         trust: &Mutex<Trust>,
-    ) -> Result<(Stamp, EpochPin), Apart> {
+    ) -> Result<Stamp, Apart> {
         if foreign::listening() {
             return Err(TRACED);
         }
@@ -163,7 +162,6 @@ impl Engine {
             }
             false => Err(EXCHANGED),
         };
-        let pin = ledger.timeline.failures.pin();
         hold.end();
         match submitted {
             Ok((_, Some(lane))) if ledger.is_quiet() => {
@@ -176,7 +174,7 @@ impl Engine {
             }
             Ok((_, None)) | Err(_) => self.leave(ledger),
         }
-        submitted.map(|(stamp, _)| (stamp, pin))
+        submitted.map(|(stamp, _)| stamp)
     }
 }
 

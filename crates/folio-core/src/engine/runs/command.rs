@@ -4,7 +4,6 @@
 use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::native::Replaying;
 use crate::engine::lanes::{Filling, Hinting, Payload};
-use crate::engine::ledger::failures::EpochPin;
 use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::{Life, StorageId};
 use crate::engine::plan::apply::For;
@@ -45,8 +44,6 @@ pub(crate) struct Command {
     pub(crate) after: SmallVec<[Stamp; 4]>,
     /// What it comes after, whether that fails or not.
     pub(crate) behind: SmallVec<[Stamp; 2]>,
-    /// For whoever keeps the stamp, once it is submitted.
-    pub(crate) pin: EpochPin,
     /// Which fusion it took part in or why it did not, for a subscriber that listens.
     pub(crate) fusion: Option<Arc<str>>,
     pub(crate) action: Action,
@@ -64,7 +61,6 @@ impl Command {
             accesses: SmallVec::new(),
             after: SmallVec::new(),
             behind: SmallVec::new(),
-            pin: None,
             fusion: None,
             action: Action::Nothing,
         }
@@ -82,7 +78,6 @@ impl Command {
             accesses: self.accesses.clone(),
             after: self.after.clone(),
             behind: self.behind.clone(),
-            pin: None,
             fusion: None,
             action: self.action.again()?,
         })

@@ -7,7 +7,6 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
-use crate::engine::ledger::failures::EpochPin;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::part::{self, Apart, Joined};
@@ -99,7 +98,6 @@ impl Sure {
 pub(crate) struct Ran {
     /// Done when all commands are.
     pub(crate) stamp: Stamp,
-    pub(crate) pin: EpochPin,
     /// By replay: why its commands were submitted one by one, if they were.
     pub(crate) parts: Vec<Option<Apart>>,
     /// By command; empty where all of them are one operation.
@@ -179,10 +177,9 @@ impl Engine {
             **latest = Latest { end, sure };
         }
         drop(latest);
-        let pin = ledger.timeline.failures.pin();
         hold.end();
         self.leave(ledger);
-        Ok(Some(Ran { stamp: end, pin, parts, stamps }))
+        Ok(Some(Ran { stamp: end, parts, stamps }))
     }
 }
 

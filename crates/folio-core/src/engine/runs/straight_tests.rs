@@ -113,8 +113,7 @@ impl Side {
             ledger.timeline.lanes.iter().enumerate().filter(|(_, lane)| lane.issued > 0)
         {
             all.push(format!("lane {at}: {} of {}", lane.retired, lane.issued));
-            for Record { what, queue, storages, sources, slot, epoch, defines, .. } in &lane.records
-            {
+            for Record { what, queue, storages, sources, slot, defines, .. } in &lane.records {
                 let (mut uses, mut keeps) = (sources.uses.to_vec(), sources.keeps.to_vec());
                 uses.sort_unstable();
                 uses.dedup();
@@ -123,9 +122,7 @@ impl Side {
                 keeps.sort_unstable();
                 keeps.dedup();
                 let ids: Vec<u32> = storages.iter().map(|id| id.0).collect();
-                all.push(format!(
-                    "{what} {queue:?} {ids:?} {uses:?} {keeps:?} {slot:?} {epoch} {defines}"
-                ));
+                all.push(format!("{what} {queue:?} {ids:?} {uses:?} {keeps:?} {slot:?} {defines}"));
             }
         }
         for buffer in &self.buffers {

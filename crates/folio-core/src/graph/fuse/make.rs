@@ -67,7 +67,7 @@ impl<'d> Member<'d> {
         params.zip(launch.params.iter().zip(&launch.tokens)).filter_map(
             move |((number, _), (param, token))| {
                 let access = step.template.command.accesses.get(token.at)?;
-                let handle = step.template.leases.0.get(token.at)?;
+                let handle = step.template.leases.get(token.at)?;
                 Some((number, Given { param, access, handle }))
             },
         )

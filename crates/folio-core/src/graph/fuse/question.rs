@@ -45,7 +45,7 @@ impl Memories<'_> {
         let storage = template.command.accesses[access].storage;
         let Memories { draft, ids, all } = self;
         *ids.entry(storage).or_insert_with(|| {
-            let handle = template.leases.0.get(access);
+            let handle = template.leases.get(access);
             all.push(Memory {
                 label: handle.map_or(String::new(), |handle| handle.label.as_str().to_owned()),
                 temporary: draft.temporaries.contains(&storage),
@@ -186,7 +186,7 @@ impl Draft<'_> {
     /// in elements of several sizes.
     fn is_strange(&self, step: &Step) -> bool {
         let template = &step.template;
-        template.leases.0.iter().any(|handle| handle.imported.load(Ordering::Relaxed))
+        template.leases.iter().any(|handle| handle.imported.load(Ordering::Relaxed))
             || template.command.accesses.iter().any(|a| self.of_several_sizes.contains(&a.storage))
     }
 }

@@ -176,7 +176,9 @@ impl Event {
         self.core.engine.enter(|ledger| {
             ledger.poll_for(self.stamp);
             match ledger.timeline.outcome(self.stamp) {
-                Outcome::Pending => (None, ledger.waits_for_tick(self.stamp).map(|(lane, _)| lane)),
+                Outcome::Pending => {
+                    (None, ledger.timeline.waits_for_tick(self.stamp).map(|(lane, _)| lane))
+                }
                 Outcome::Fine => (Some(None), None),
                 Outcome::Failed => (Some(ledger.timeline.failure(self.stamp).cloned()), None),
             }

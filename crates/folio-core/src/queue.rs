@@ -64,7 +64,7 @@ impl Queue {
         scheduler: Option<Arc<dyn Scheduler>>,
     ) -> Queue {
         let core = core.apart();
-        let id = core.engine.enter(|ledger| ledger.new_queue());
+        let id = core.engine.enter(|ledger| ledger.queues.open());
         let (sequence, placed) = (AtomicU64::new(0), devices.iter().map(|_| AtomicU64::new(0)));
         let placed = placed.collect();
         Queue {
@@ -109,7 +109,7 @@ impl Queue {
         let sequence = inner.sequence.fetch_add(1, Ordering::Relaxed);
         let task = Task { label, range, sequence };
         let loads: SmallVec<[[u64; 3]; 4]> = engine.enter(|ledger| {
-            (inner.devices.iter()).map(|d| ledger.residency(*d, &accesses)).collect()
+            (inner.devices.iter()).map(|d| ledger.view().residency(*d, &accesses)).collect()
         });
         let candidates: SmallVec<[Candidate<'_>; 4]> = (inner.devices.iter().zip(&loads))
             .zip(&inner.placed)
@@ -344,11 +344,11 @@ impl Queue {
             return graph.record_barrier(self);
         }
         let after: SmallVec<[Stamp; 4]> =
-            inner.core.engine.enter(|ledger| ledger.queue_stamps(inner.id));
+            inner.core.engine.enter(|ledger| ledger.queues.stamps_of(inner.id, &ledger.timeline));
         let mut command = Command::new(Some(inner.id), true);
         command.after = after;
         let stamp = inner.core.engine.submit(&mut command)?;
-        inner.core.engine.enter(|ledger| ledger.fence(inner.id, stamp));
+        inner.core.engine.enter(|ledger| ledger.queues.fence(inner.id, stamp));
         Ok(Event::new(inner.core.clone(), stamp))
     }
 
@@ -367,13 +367,14 @@ impl Queue {
         let inner = &self.inner;
         self.refuse_wait()?;
         let engine = &inner.core.engine;
-        let stamps: SmallVec<[Stamp; 4]> = engine.enter(|ledger| ledger.queue_stamps(inner.id));
+        let stamps: SmallVec<[Stamp; 4]> =
+            engine.enter(|ledger| ledger.queues.stamps_of(inner.id, &ledger.timeline));
         for stamp in stamps {
             if let Waited::TimedOut = engine.wait(stamp, until)? {
                 return Ok(false);
             }
         }
-        match engine.enter(|ledger| ledger.take_failure(inner.id)) {
+        match engine.enter(|ledger| ledger.queues.take_failure(inner.id)) {
             Some(failure) => Err(Error::failed(failure)),
             None => Ok(true),
         }

@@ -133,10 +133,10 @@ impl UsmPtr {
         let (pointed, apart) = (false, NotLinked::Usm);
         let alloc = Alloc { mem, address, host, owner, clean, pointed, apart };
         rt.core.engine.enter(|ledger| {
-            if !ledger.is_live(&self.at) {
+            if !ledger.storages.is_live(&self.at) {
                 return Err(Error::Freed { what: WHAT, label: Label::NONE });
             }
-            ledger.adopt(id, domain, alloc);
+            ledger.storages[id.0].adopt(domain, alloc);
             Ok(())
         })?;
         Ok(Buffer::from_view(view))
@@ -264,7 +264,7 @@ impl Runtime {
         view.storage.host_reachable.store(reachable, Ordering::Relaxed);
         engine.enter(|ledger| {
             // What is written unseen counts, also when this has become a buffer.
-            ledger.adopt(id, domain, alloc);
+            ledger.storages[id.0].adopt(domain, alloc);
             ledger.note_memory(id, "USM allocation", (domain, bytes), &alloc);
         });
         let pointer = UsmPtr::new(&view, &alloc, domain, bytes);
@@ -282,7 +282,7 @@ impl Runtime {
         });
         found.or_else(|| {
             // A buffer's memory on the host comes from the engine.
-            let (start, size) = engine.enter(|ledger| ledger.host_memory_at(address))?;
+            let (start, size) = engine.enter(|ledger| ledger.storages.host_memory_at(address))?;
             let at_home =
                 |device: &DeviceRef| engine.devices[usize::from(device.at)].domain.is_host();
             let device = self.devices().into_iter().find(at_home)?;

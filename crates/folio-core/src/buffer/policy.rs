@@ -342,7 +342,7 @@ pub(crate) unsafe fn view_over<T: DeviceType>(
     }
     let host = HostPtr(ptr.cast());
     let alloc = Alloc::of_host(host, Owner::User, true);
-    rt.core.engine.enter(|ledger| ledger.adopt(view.storage.id, DomainId::HOST, alloc));
+    rt.core.engine.enter(|ledger| ledger.storages[view.storage.id.0].adopt(DomainId::HOST, alloc));
     Ok(view)
 }
 

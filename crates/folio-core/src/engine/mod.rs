@@ -1,23 +1,8 @@
 //! The one driver of everything else: submits, places, enqueues, completes, fails. The ledger's
 //! lock, the lanes' locks and all threads live here.
 //!
-//! The engine is nine rooms. A room imports those above it in this table (`tests/layers.rs`).
-//!
-//! | room | keeps |
-//! | --- | --- |
-//! | [`terms`] | the nouns that travel between rooms |
-//! | [`pages`] | where the contents of one storage are |
-//! | [`kernels`] | code that a device has loaded, launches, and interop tasks |
-//! | [`lanes`] | operations on their way to a device |
-//! | [`ledger`] | hazards, time, queues, ends and failures, under one lock |
-//! | [`plan`] | what must be done before a command can run, as a value; then doing it |
-//! | [`threads`] | the threads that work when nobody calls |
-//! | [`memory`] | allocations that come, go, give way and are shared |
-//! | [`runs`] | one command, and several as one operation |
-//!
-//! [`Engine`] is the face that buffers, queues, graphs and USM see. [`devices`] opens devices,
-//! [`guard`] lends pages to the host, [`trace`] tells a subscriber, and [`untold`] what no call has
-//! returned.
+//! The engine is nine rooms; the README beside this file says what each keeps. [`Engine`] is the
+//! face that buffers, queues, graphs and USM see.
 
 pub(crate) mod devices;
 pub(crate) mod guard;

@@ -446,7 +446,7 @@ fn loom_failure_reaches_dependents_once() {
     check(None, || {
         let model = Arc::new(RIG.engine());
         let (task, slot) = model.host_task();
-        let queue = model.engine.enter(|ledger| ledger.new_queue());
+        let queue = model.engine.enter(|ledger| ledger.queues.open());
         let other = model.clone();
         let thread = thread::spawn(move || {
             let error = Cause::Backend(HalError::unsupported("this"));
@@ -464,7 +464,7 @@ fn loom_failure_reaches_dependents_once() {
         let has = |at: usize| model.natives[at].has.load(Ordering::Relaxed);
         assert_eq!((has(0), has(1)), (1, 0));
         assert_eq!(model.reported(), 1);
-        let taken = |model: &Model| model.engine.enter(|ledger| ledger.take_failure(queue));
+        let taken = |model: &Model| model.engine.enter(|ledger| ledger.queues.take_failure(queue));
         assert!(taken(&model).is_some() && taken(&model).is_none());
     });
 }

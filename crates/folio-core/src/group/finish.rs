@@ -112,7 +112,8 @@ impl CommandGroup {
                 if one.id == other.id || !imports || !(a.mode.writes() || b.mode.writes()) {
                     continue;
                 }
-                let mut far = engine.enter(|ledger| ledger.distances(one.id, other.id)).into_iter();
+                let mut far =
+                    engine.enter(|ledger| ledger.storages.distances(one.id, other.id)).into_iter();
                 let (a, b) = (&a.part, &b.part);
                 if far.any(|bytes| a.view.shares_at(&a.part, &b.view, &b.part, bytes)) {
                     let names = [before, at].map(|at| self.parameter_name(at));

@@ -15,7 +15,7 @@ use std::hash::Hash;
 use std::sync::{Arc, Weak};
 
 /// Kernels that a device keeps although nothing uses them: some megabytes of code.
-pub(crate) const UNUSED_KERNELS: usize = 64;
+pub(super) const UNUSED_KERNELS: usize = 64;
 
 /// Code that a device has loaded. Dropping it unloads it: not under the ledger's lock.
 pub(crate) struct LoadedKernel {

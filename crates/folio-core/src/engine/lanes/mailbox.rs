@@ -101,7 +101,7 @@ impl<T> Mailbox<T> {
     /// # Safety
     /// No two calls at the same time; each returns, with `make`, before the next begins.
     #[inline]
-    pub(crate) unsafe fn push_with(&self, make: impl FnOnce() -> T) {
+    pub(super) unsafe fn push_with(&self, make: impl FnOnce() -> T) {
         // SAFETY: only the producer touches `tail`, and there is one at a time.
         self.producer.tail.with_mut(|tail| self.push_at(unsafe { &mut *tail }, make));
     }
@@ -145,7 +145,7 @@ impl<T> Mailbox<T> {
     ///
     /// # Safety
     /// As [`Mailbox::peek`].
-    pub(crate) unsafe fn peek_ahead(&self, n: usize) -> Option<&T> {
+    pub(super) unsafe fn peek_ahead(&self, n: usize) -> Option<&T> {
         self.consumer.head.with(|head| {
             // SAFETY: only the consumer touches `head`, and there is one at a time.
             let head = unsafe { &*head };
@@ -189,7 +189,7 @@ impl<T> Mailbox<T> {
     ///
     /// # Safety
     /// As [`Mailbox::peek`], until `f` has returned.
-    pub(crate) unsafe fn pop_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
+    pub(super) unsafe fn pop_with<R>(&self, f: impl FnOnce(&mut T) -> R) -> Option<R> {
         self.consumer.head.with_mut(|head| {
             // SAFETY: only the consumer touches `head`, and there is one at a time.
             let head = unsafe { &mut *head };

@@ -444,7 +444,7 @@ impl LaneShared {
     }
 
     /// Moves what failed, in calls and later, to the ledger's list.
-    pub(crate) fn tell_failures(&self, told: &mut VecDeque<(Tick, HalError)>) {
+    fn tell_failures(&self, told: &mut VecDeque<(Tick, HalError)>) {
         let before = told.len();
         if self.any_refused.swap(false, Ordering::AcqRel) {
             told.extend(self.refused.lock().drain(..));

@@ -53,7 +53,7 @@ impl Failures {
         Failures::with_bounds(DETAILS, RUNS)
     }
 
-    pub(crate) fn with_bounds(most_details: usize, most_runs: usize) -> Failures {
+    pub(super) fn with_bounds(most_details: usize, most_runs: usize) -> Failures {
         let (newest, order) = (BTreeMap::new(), VecDeque::new());
         let (runs, forgotten) = (BTreeMap::new(), None);
         Failures { newest, order, runs, forgotten, most_details, most_runs }

@@ -18,7 +18,7 @@ use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
 use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::failures::Failed;
-use crate::engine::ledger::queues::QueueState;
+use crate::engine::ledger::queues::Queues;
 use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::ledger::slab::Slab;
 use crate::engine::ledger::timeline::Timeline;
@@ -39,7 +39,6 @@ use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
 use crate::pages::{DomainId, Planner, Transfer};
 use crate::report::Counters;
 use smallvec::SmallVec;
-use std::collections::VecDeque;
 use std::sync::Arc;
 use std::task::Waker;
 
@@ -164,11 +163,7 @@ pub(crate) struct Ledger {
     pub(crate) timeline: Timeline,
     pub(crate) topology: Topology,
     pub(crate) table: Arc<LaneTable>,
-    pub(crate) queues: Slab<QueueState>,
-    /// Queues without a handle whose commands are under way.
-    pub(crate) dropped_queues: Vec<u32>,
-    /// The ticks of the latest timed commands that had to wait in a slot.
-    pub(crate) timed: VecDeque<(Stamp, Stamp)>,
+    pub(crate) queues: Queues,
     /// Failures that no call has returned yet.
     pub(crate) untold: Untold,
     pub(crate) next_guard: u64,
@@ -183,8 +178,6 @@ pub(crate) struct Ledger {
     /// A reaper that may sleep until it is called, by backend.
     pub(crate) reaper_idle: Vec<bool>,
     pub(crate) waiters: u32,
-    /// The host tasks that wait, and for what.
-    pub(crate) waiting: Vec<(SlotId, Stamp)>,
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
@@ -209,9 +202,7 @@ impl Ledger {
             timeline: Timeline::new(lanes),
             topology: Topology::new(devices, device_names, host_links),
             table,
-            queues: Slab::new(),
-            dropped_queues: Vec::new(),
-            timed: VecDeque::new(),
+            queues: Queues::new(),
             untold: Untold::default(),
             next_guard: 0,
             submissions: 0,
@@ -221,7 +212,6 @@ impl Ledger {
             planning: Planning::default(),
             reaper_idle: vec![true; backends],
             waiters: 0,
-            waiting: Vec::new(),
             shutdown: false,
             traced: false,
             telling: Arc::new(()),
@@ -238,7 +228,7 @@ impl Ledger {
     /// As [`submit`](Self::submit), of an operation that is taken from where it lies.
     pub(crate) fn submit_at(&mut self, op: &mut NewOp) -> Stamp {
         self.retain(&op.storages);
-        match self.sort_deps(op) {
+        match self.timeline.sort_deps(op, &self.topology) {
             Sorted::Go { waits, sources } => match op.body {
                 Body::Lane(..) => self.place(op, waits, sources, None),
                 _ => self.defer(std::mem::take(op), SmallVec::new(), None),
@@ -266,7 +256,7 @@ impl Ledger {
     }
 
     /// What an operation has kept alive.
-    pub(crate) fn release_of(&mut self, record: &Record) {
+    fn release_of(&mut self, record: &Record) {
         record.storages().for_each(|id| self.release_one(id));
     }
 
@@ -293,61 +283,6 @@ impl Ledger {
         if storage.residency.tracker().is_foreign() {
             self.outbox.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
         }
-    }
-
-    /// What an operation has to wait for, and how.
-    pub(crate) fn sort_deps(&self, op: &NewOp) -> Sorted {
-        let mut waits = Waits::default();
-        let mut sources = Sources::default();
-        let mut blocked = false;
-        let mut failed = None;
-        let own = match &op.body {
-            Body::Lane(lane, _) => {
-                failed = self.topology.device_lost[self.topology.device_of(*lane)].clone();
-                Some((*lane, self.topology.key(*lane)))
-            }
-            _ => None,
-        };
-        for dep in op.deps.iter().chain(&self.timeline.wake) {
-            match self.timeline.outcome(dep.stamp) {
-                Outcome::Fine => continue,
-                Outcome::Failed => {
-                    if failed.is_none() {
-                        failed = self.timeline.failures.along(dep.stamp, dep.flow).cloned();
-                    }
-                    continue;
-                }
-                Outcome::Pending => {}
-            }
-            let stamp = self.timeline.resolve(dep.stamp);
-            match (stamp.when(), own) {
-                (When::Placed(lane, tick), Some((own, key)))
-                    if !dep.flow.has(Flow::TURN)
-                        && (lane == own || key.can_wait_for(self.topology.key(lane))) =>
-                {
-                    waits.add(lane, tick);
-                }
-                _ => blocked = true,
-            }
-            sources.add(stamp, dep.flow);
-        }
-        if !blocked && failed.is_none() {
-            return Sorted::Go { waits, sources };
-        }
-        // A failed operation will not run; but it counts as done only when everything before it
-        // is done, or those who come after it would not wait for that.
-        let native = |stamp: Stamp| match (stamp.when(), own) {
-            (When::Placed(lane, _), Some((own, key))) => {
-                lane == own || key.can_wait_for(self.topology.key(lane))
-            }
-            _ => false,
-        };
-        let blockers = (op.deps.iter().chain(&self.timeline.wake))
-            .filter(|d| self.timeline.outcome(d.stamp) == Outcome::Pending)
-            .map(|d| (self.timeline.resolve(d.stamp), d.flow))
-            .filter(|(stamp, flow)| failed.is_some() || flow.has(Flow::TURN) || !native(*stamp))
-            .collect();
-        Sorted::Wait { blockers, failed }
     }
 
     /// Gives an operation its tick.
@@ -404,7 +339,7 @@ impl Ledger {
         let tick = state.issued;
         state.records.push_back(record);
         if self.traced {
-            let stamp = self.known_as(slot, Stamp::placed(lane, tick));
+            let stamp = self.timeline.known_as(slot, Stamp::placed(lane, tick));
             let (label, place) = (label.clone(), (Some(lane), Some(tick)));
             self.trace(|| Note::Launch { what, label, stamp, place });
         }
@@ -469,10 +404,67 @@ impl Ledger {
 
     /// A stamp that is done and has failed.
     pub(crate) fn stamp_of(&mut self, failure: Arc<Failure>) -> Stamp {
-        let slot = self.new_slot();
-        let stamp = Stamp::unplaced(slot, self.slot(slot).generation);
+        let slot = self.timeline.new_slot();
+        let stamp = Stamp::unplaced(slot, self.timeline.slot(slot).generation);
         self.finish_slot(slot, Some(Failed { failure, spoilt: false }));
         stamp
+    }
+}
+
+impl Timeline {
+    /// What an operation has to wait for, and how.
+    fn sort_deps(&self, op: &NewOp, topology: &Topology) -> Sorted {
+        let mut waits = Waits::default();
+        let mut sources = Sources::default();
+        let mut blocked = false;
+        let mut failed = None;
+        let own = match &op.body {
+            Body::Lane(lane, _) => {
+                failed = topology.device_lost[topology.device_of(*lane)].clone();
+                Some((*lane, topology.key(*lane)))
+            }
+            _ => None,
+        };
+        for dep in op.deps.iter().chain(&self.wake) {
+            match self.outcome(dep.stamp) {
+                Outcome::Fine => continue,
+                Outcome::Failed => {
+                    if failed.is_none() {
+                        failed = self.failures.along(dep.stamp, dep.flow).cloned();
+                    }
+                    continue;
+                }
+                Outcome::Pending => {}
+            }
+            let stamp = self.resolve(dep.stamp);
+            match (stamp.when(), own) {
+                (When::Placed(lane, tick), Some((own, key)))
+                    if !dep.flow.has(Flow::TURN)
+                        && (lane == own || key.can_wait_for(topology.key(lane))) =>
+                {
+                    waits.add(lane, tick);
+                }
+                _ => blocked = true,
+            }
+            sources.add(stamp, dep.flow);
+        }
+        if !blocked && failed.is_none() {
+            return Sorted::Go { waits, sources };
+        }
+        // A failed operation will not run; but it counts as done only when everything before it
+        // is done, or those who come after it would not wait for that.
+        let native = |stamp: Stamp| match (stamp.when(), own) {
+            (When::Placed(lane, _), Some((own, key))) => {
+                lane == own || key.can_wait_for(topology.key(lane))
+            }
+            _ => false,
+        };
+        let blockers = (op.deps.iter().chain(&self.wake))
+            .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
+            .map(|d| (self.resolve(d.stamp), d.flow))
+            .filter(|(stamp, flow)| failed.is_some() || flow.has(Flow::TURN) || !native(*stamp))
+            .collect();
+        Sorted::Wait { blockers, failed }
     }
 }
 

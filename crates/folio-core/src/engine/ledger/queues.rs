@@ -2,6 +2,8 @@
 
 use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
+use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Ledger, Leftover, NewOp};
 use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::Failure;
@@ -11,6 +13,7 @@ use crate::order::stamp::{LaneId, Stamp, When};
 use crate::report::Counters;
 use smallvec::SmallVec;
 use std::collections::{HashSet, VecDeque};
+use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
 /// How many failures a queue keeps for [`Queue::wait`](crate::Queue::wait).
@@ -61,50 +64,60 @@ impl QueueState {
     }
 }
 
-impl Ledger {
-    pub(crate) fn new_queue(&mut self) -> u32 {
-        self.queues.insert(QueueState::default())
+/// All queues, by number.
+pub(crate) struct Queues {
+    states: Slab<QueueState>,
+    /// Those without a handle whose commands are under way.
+    dropped: Vec<u32>,
+}
+
+impl Deref for Queues {
+    type Target = Slab<QueueState>;
+
+    #[inline]
+    fn deref(&self) -> &Slab<QueueState> {
+        &self.states
+    }
+}
+
+impl DerefMut for Queues {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut Slab<QueueState> {
+        &mut self.states
+    }
+}
+
+impl Queues {
+    pub(crate) const fn new() -> Queues {
+        Queues { states: Slab::new(), dropped: Vec::new() }
     }
 
-    pub(crate) fn drop_queue(&mut self, id: u32) {
-        // Operations in flight may still name the queue; its number is not given out again while
-        // they do, because the state stays until they are done.
-        let stamps: SmallVec<[Stamp; 4]> = self.queue_stamps(id);
-        let pending = stamps.iter().any(|s| self.timeline.outcome(*s) == Outcome::Pending);
-        if pending {
-            self.dropped_queues.push(id);
-        } else {
-            self.forget_queue(id);
-        }
-        self.sweep_queues();
+    /// A new one.
+    pub(crate) fn open(&mut self) -> u32 {
+        self.states.insert(QueueState::default())
     }
 
-    fn forget_queue(&mut self, id: u32) {
-        if let Some(queue) = self.queues.remove(id) {
-            self.counters.launches += queue.counters.launches;
-            let untold = queue.failures.into_iter().map(Leftover::Failure);
-            self.outbox.leftovers.extend(untold);
-        }
-    }
-
-    /// Forgets dropped queues whose commands have ended.
-    fn sweep_queues(&mut self) {
-        let mut left = std::mem::take(&mut self.dropped_queues);
-        left.retain(|&id| {
-            let stamps: SmallVec<[Stamp; 4]> = self.queue_stamps(id);
-            let pending = stamps.iter().any(|s| self.timeline.outcome(*s) == Outcome::Pending);
+    /// The last handle of a queue is gone. Operations in flight may still name it. So its number is
+    /// given out again only when all of them are done. Returns the queues whose commands are.
+    pub(super) fn close(&mut self, id: u32, timeline: &Timeline) -> Vec<QueueState> {
+        let mut dropped = std::mem::take(&mut self.dropped);
+        dropped.push(id);
+        let mut over = Vec::new();
+        dropped.retain(|id| {
+            let stamps = self.stamps_of(*id, timeline);
+            let pending = stamps.iter().any(|s| timeline.outcome(*s) == Outcome::Pending);
             if !pending {
-                self.forget_queue(id);
+                over.extend(self.states.remove(*id));
             }
             pending
         });
-        self.dropped_queues = left;
+        self.dropped = dropped;
+        over
     }
 
     /// The stamps that together are everything submitted to a queue.
-    pub(crate) fn queue_stamps(&mut self, id: u32) -> SmallVec<[Stamp; 4]> {
-        let timeline = &self.timeline;
-        let Some(queue) = self.queues.get_mut(id) else { return SmallVec::new() };
+    pub(crate) fn stamps_of(&mut self, id: u32, timeline: &Timeline) -> SmallVec<[Stamp; 4]> {
+        let Some(queue) = self.states.get_mut(id) else { return SmallVec::new() };
         queue.unplaced.retain(|s| timeline.outcome(*s) == Outcome::Pending);
         let placed = queue.placed.iter().map(|(lane, tick)| Stamp::placed(*lane, *tick));
         placed.chain(queue.unplaced.iter().copied()).collect()
@@ -112,25 +125,22 @@ impl Ledger {
 
     /// The oldest failure of a queue that has not been returned yet.
     pub(crate) fn take_failure(&mut self, id: u32) -> Option<Arc<Failure>> {
-        self.queues.get_mut(id)?.failures.pop_front()
+        self.states.get_mut(id)?.failures.pop_front()
     }
 
     /// What is submitted to a queue from now on comes after `stamp`.
     pub(crate) fn fence(&mut self, id: u32, stamp: Stamp) {
-        if let Some(queue) = self.queues.get_mut(id) {
+        if let Some(queue) = self.states.get_mut(id) {
             queue.fence = stamp;
         }
     }
+}
 
-    /// A stamp for when all of `deps` are done; failed if one is.
-    pub(crate) fn meet(&mut self, deps: Deps) -> Stamp {
-        self.submit(NewOp { what: "event", deps, ..NewOp::default() })
-    }
-
+impl Timeline {
     /// The tick of a command, as long as it is known.
-    pub(crate) fn placed_at(&self, stamp: Stamp) -> Stamp {
+    pub(super) fn placed_at(&self, stamp: Stamp) -> Stamp {
         match stamp.when() {
-            When::Unplaced(..) => match self.timeline.resolve(stamp) {
+            When::Unplaced(..) => match self.resolve(stamp) {
                 same if same == stamp => {
                     let known = self.timed.iter().rev().find(|(slot, _)| *slot == stamp);
                     known.map_or(stamp, |(_, placed)| *placed)
@@ -142,11 +152,25 @@ impl Ledger {
     }
 }
 
+impl Ledger {
+    pub(crate) fn drop_queue(&mut self, id: u32) {
+        for queue in self.queues.close(id, &self.timeline) {
+            self.counters.launches += queue.counters.launches;
+            self.outbox.leftovers.extend(queue.failures.into_iter().map(Leftover::Failure));
+        }
+    }
+
+    /// A stamp for when all of `deps` are done; failed if one is.
+    pub(crate) fn meet(&mut self, deps: Deps) -> Stamp {
+        self.submit(NewOp { what: "event", deps, ..NewOp::default() })
+    }
+}
+
 impl Engine {
     /// The device that has an operation, and when it ran if that was asked for and it has ended.
     /// None if it went to no device, or that is forgotten.
     pub(crate) fn placed(&self, stamp: Stamp) -> Option<(u16, Option<Timing>)> {
-        match self.enter(|ledger| ledger.placed_at(stamp)).when() {
+        match self.enter(|ledger| ledger.timeline.placed_at(stamp)).when() {
             When::Placed(lane, tick) => {
                 let timing = self.table.shared(lane)?.native.timing(tick);
                 Some((lane.0 / LANES_PER_DEVICE, timing))
@@ -179,5 +203,34 @@ mod tests {
         assert_eq!(queue.failures.len(), MOST_UNTOLD);
         queue.note(&failure(many), || HashSet::from([1, 7]));
         assert_eq!(queue.noted, [1, 7, many]);
+    }
+
+    /// A dropped queue keeps its number for as long as its commands are under way.
+    #[test]
+    fn number_of_a_dropped_queue_comes_again_when_its_commands_have_ended() {
+        let (mut queues, mut timeline) = (Queues::new(), Timeline::new(1));
+        timeline.lanes[0].issued = 2;
+        let [first, second] = [queues.open(), queues.open()];
+        for (queue, tick) in [(first, 1), (second, 2)] {
+            queues[queue].placed.push((LaneId(0), tick));
+        }
+        assert_eq!(queues.close(first, &timeline).len(), 0);
+        assert_ne!(queues.open(), first);
+        timeline.lanes[0].retired = 1;
+        assert_eq!(queues.close(second, &timeline).len(), 1, "the first one is over");
+        assert_eq!(queues.open(), first);
+        assert_eq!(queues.stamps_of(second, &timeline)[..], [Stamp::placed(LaneId(0), 2)]);
+    }
+
+    #[test]
+    fn failures_of_a_queue_are_taken_in_order() {
+        let mut queues = Queues::new();
+        let queue = queues.open();
+        for id in [3, 1, 3] {
+            let failure = Failure::new(id, "kernel", Label::NONE, String::new(), Cause::DataLost);
+            queues[queue].note(&Arc::new(failure), HashSet::new);
+        }
+        let mut next = || queues.take_failure(queue).map(|failure| failure.id);
+        assert_eq!([next(), next(), next()], [Some(3), Some(1), None]);
     }
 }

@@ -121,7 +121,7 @@ impl LaneState {
     }
 
     /// Gives back the room that a large backlog has taken, once the lane is idle.
-    pub(crate) fn shrink(&mut self) {
+    pub(super) fn shrink(&mut self) {
         if self.idle() && self.records.capacity() > USUAL_BACKLOG {
             self.records.shrink_to(USUAL_BACKLOG);
             self.watches.shrink_to(USUAL_BACKLOG);

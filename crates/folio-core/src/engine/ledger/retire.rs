@@ -1,8 +1,10 @@
 //! The end of operations: what completed lanes tell, how failure travels, what is given back.
 
 use crate::engine::kernels::blame::blamed;
+use crate::engine::ledger::Outbox;
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::records::{Record, Sources};
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Ledger, Leftover};
 use crate::engine::terms::note::Note;
 use crate::error::{Cause, Failure, Label};
@@ -17,6 +19,59 @@ use std::sync::Arc;
 /// How many operations the loss of a device names.
 const MOST_SUSPECTS: usize = 4;
 
+impl Timeline {
+    /// The failure that reaches an operation that has run.
+    fn failure_from(&self, sources: &Sources) -> Option<Arc<Failure>> {
+        let used = sources.uses.iter().find_map(|s| self.failures.along(*s, Flow::USES));
+        let kept = || sources.keeps.iter().find_map(|s| self.failures.along(*s, Flow::KEEPS));
+        used.or_else(kept).cloned()
+    }
+
+    fn spoilt_from(&self, sources: &Sources) -> bool {
+        sources.iter().any(|stamp| self.failures.spoilt(stamp))
+    }
+
+    /// The stamp under which others know an operation: the slot's, if it had to wait in one.
+    pub(super) fn known_as(&self, slot: Option<SlotId>, stamp: Stamp) -> Stamp {
+        match slot {
+            Some(slot) => Stamp::unplaced(slot, self.slots[slot.0 as usize].generation),
+            None => stamp,
+        }
+    }
+
+    /// What may have been the reason for a loss: the first operations on each lane that have not
+    /// ended.
+    fn suspects(&self, device: usize) -> String {
+        let first = device * usize::from(crate::engine::terms::lane::LANES_PER_DEVICE);
+        let lanes =
+            self.lanes.iter().skip(first).take(crate::engine::terms::lane::LANES_PER_DEVICE.into());
+        let named: SmallVec<[String; 4]> = lanes
+            .flat_map(|lane| lane.records.iter().take(MOST_SUSPECTS))
+            .take(MOST_SUSPECTS)
+            .map(|record| match record.label == Label::NONE {
+                true => record.what.to_owned(),
+                false => format!("{} {}", record.what, record.label),
+            })
+            .collect();
+        if named.is_empty() {
+            return String::new();
+        }
+        format!(" (under way: {})", named.join(", "))
+    }
+}
+
+impl Outbox {
+    /// What few operations hold goes when they have ended.
+    #[cold]
+    fn give_back(&mut self, record: &mut Record) {
+        self.staging.extend(record.staging.take());
+        let unused = record.nodes.take().and_then(Arc::into_inner);
+        self.leftovers.extend(unused.map(|nodes| Leftover::Graph(Box::new(nodes))));
+        let unused = record.code.take().and_then(Arc::into_inner);
+        self.leftovers.extend(unused.map(Leftover::Code));
+    }
+}
+
 impl Ledger {
     /// Accounts for everything that has completed on a lane. True when there was something.
     pub(crate) fn poll(&mut self, lane: LaneId) -> bool {
@@ -25,7 +80,7 @@ impl Ledger {
 
     /// Polls the lane on which a stamp is, or on which something is that it waits for.
     pub(crate) fn poll_for(&mut self, stamp: Stamp) {
-        if let Some((lane, _)) = self.tick_before(stamp) {
+        if let Some((lane, _)) = self.timeline.tick_before(stamp) {
             self.poll(lane);
         }
     }
@@ -102,10 +157,10 @@ impl Ledger {
         // What failed before it is the cause, whatever came of that here.
         let before = match self.timeline.failures.is_empty() {
             true => None,
-            false => self.failure_from(&record.sources),
+            false => self.timeline.failure_from(&record.sources),
         };
         // Who has run on spoilt memory has spoilt its own.
-        let mut spoilt = before.is_some() && self.spoilt_from(&record.sources);
+        let mut spoilt = before.is_some() && self.timeline.spoilt_from(&record.sources);
         let mut lost = None;
         let failure = match (before, own) {
             (Some(before), own) => {
@@ -145,46 +200,16 @@ impl Ledger {
         self.trace_end(lane, tick, record, failure.is_some());
         self.release_of(record);
         if record.staging.is_some() || record.nodes.is_some() || record.code.is_some() {
-            self.give_back(record);
+            self.outbox.give_back(record);
         }
         if let Some(slot) = record.slot {
             self.finish_slot(slot, failure.map(|failure| Failed { failure, spoilt }));
         }
     }
 
-    /// What few operations hold goes when they have ended.
-    #[cold]
-    fn give_back(&mut self, record: &mut Record) {
-        self.outbox.staging.extend(record.staging.take());
-        let unused = record.nodes.take().and_then(Arc::into_inner);
-        self.outbox.leftovers.extend(unused.map(|nodes| Leftover::Graph(Box::new(nodes))));
-        let unused = record.code.take().and_then(Arc::into_inner);
-        self.outbox.leftovers.extend(unused.map(Leftover::Code));
-    }
-
-    /// The failure that reaches an operation that has run.
-    fn failure_from(&self, sources: &Sources) -> Option<Arc<Failure>> {
-        let used = sources.uses.iter().find_map(|s| self.timeline.failures.along(*s, Flow::USES));
-        let kept =
-            || sources.keeps.iter().find_map(|s| self.timeline.failures.along(*s, Flow::KEEPS));
-        used.or_else(kept).cloned()
-    }
-
-    fn spoilt_from(&self, sources: &Sources) -> bool {
-        sources.iter().any(|stamp| self.timeline.failures.spoilt(stamp))
-    }
-
-    /// The stamp under which others know an operation: the slot's, if it had to wait in one.
-    pub(crate) fn known_as(&self, slot: Option<SlotId>, stamp: Stamp) -> Stamp {
-        match slot {
-            Some(slot) => Stamp::unplaced(slot, self.timeline.slots[slot.0 as usize].generation),
-            None => stamp,
-        }
-    }
-
     fn trace_end(&mut self, lane: LaneId, tick: Tick, record: &Record, failed: bool) {
         if self.traced {
-            let stamp = self.known_as(record.slot, Stamp::placed(lane, tick));
+            let stamp = self.timeline.known_as(record.slot, Stamp::placed(lane, tick));
             let (what, label) = (record.what, record.label.clone());
             let place = (Some(lane), Some(tick));
             self.trace(|| Note::Complete { what, label, stamp, place, failed });
@@ -210,7 +235,7 @@ impl Ledger {
                 true => None,
                 false => self.timeline.failures.along(Stamp::placed(lane, tick), flow).cloned(),
             };
-            self.unblock(SlotId(slot), failure.as_ref());
+            self.timeline.unblock(SlotId(slot), failure.as_ref());
         }
     }
 
@@ -233,7 +258,7 @@ impl Ledger {
     }
 
     /// What has this stamp is over, and has failed.
-    pub(crate) fn mark_failed(&mut self, stamp: Stamp, failed: Failed) {
+    pub(super) fn mark_failed(&mut self, stamp: Stamp, failed: Failed) {
         let over = self.timeline.failures.insert(stamp, failed);
         self.outbox.leftovers.extend(over.map(|failed| Leftover::Failure(failed.failure)));
     }
@@ -264,7 +289,10 @@ impl Ledger {
         }
         let names = self.topology.device_names.clone();
         let name = names.get(device).map_or("?", String::as_str);
-        let error = HalError::new(HalErrorKind::Lost, format!("{reason}{}", self.suspects(device)));
+        let error = HalError::new(
+            HalErrorKind::Lost,
+            format!("{reason}{}", self.timeline.suspects(device)),
+        );
         let failure = self.fail("device", &Label::NONE, name, Cause::Backend(error));
         let domain = self.topology.devices[device].domain;
         if domain != DomainId::HOST {
@@ -272,30 +300,6 @@ impl Ledger {
         }
         self.topology.device_lost[device] = Some(failure.clone());
         failure
-    }
-
-    /// What may have been the reason for a loss: the first operations on each lane that have not
-    /// ended.
-    fn suspects(&self, device: usize) -> String {
-        let first = device * usize::from(crate::engine::terms::lane::LANES_PER_DEVICE);
-        let lanes = self
-            .timeline
-            .lanes
-            .iter()
-            .skip(first)
-            .take(crate::engine::terms::lane::LANES_PER_DEVICE.into());
-        let named: SmallVec<[String; 4]> = lanes
-            .flat_map(|lane| lane.records.iter().take(MOST_SUSPECTS))
-            .take(MOST_SUSPECTS)
-            .map(|record| match record.label == Label::NONE {
-                true => record.what.to_owned(),
-                false => format!("{} {}", record.what, record.label),
-            })
-            .collect();
-        if named.is_empty() {
-            return String::new();
-        }
-        format!(" (under way: {})", named.join(", "))
     }
 
     /// A device is gone: everything on its lanes is over and has failed.
@@ -325,13 +329,13 @@ impl Ledger {
         for mut record in records {
             self.timeline.lanes[at].retired += 1;
             let stamp = Stamp::placed(lane, self.timeline.lanes[at].retired);
-            let spoilt = record.defines || self.spoilt_from(&record.sources);
+            let spoilt = record.defines || self.timeline.spoilt_from(&record.sources);
             let failed = Failed { failure: failure.clone(), spoilt };
             self.mark_failed(stamp, failed.clone());
             self.note(record.queue, failure);
             self.trace_end(lane, self.timeline.lanes[at].retired, &record, true);
             self.release_of(&record);
-            self.give_back(&mut record);
+            self.outbox.give_back(&mut record);
             if let Some(slot) = record.slot {
                 self.finish_slot(slot, Some(failed));
             }

@@ -4,6 +4,7 @@
 
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::records::Sources;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Body, Ledger, Leftover, NewOp, Sorted, TaskError};
 use crate::engine::terms::lane::WaitKey;
 use crate::engine::terms::note::Note;
@@ -55,7 +56,7 @@ impl Slot {
 
 impl Slot {
     /// The stamps that it will ask for.
-    pub(crate) fn depends_on(&self) -> impl Iterator<Item = Stamp> {
+    pub(super) fn depends_on(&self) -> impl Iterator<Item = Stamp> {
         self.op.iter().flat_map(|op| &op.deps).map(|dep| dep.stamp)
     }
 
@@ -70,15 +71,15 @@ impl Slot {
     }
 }
 
-impl Ledger {
+impl Timeline {
     pub(crate) fn new_slot(&mut self) -> SlotId {
-        self.timeline.live_slots += 1;
-        if let Some(id) = self.timeline.free_slots.pop() {
+        self.live_slots += 1;
+        if let Some(id) = self.free_slots.pop() {
             let slot = self.slot(SlotId(id));
             slot.live = true;
             return SlotId(id);
         }
-        self.timeline.slots.push(Slot {
+        self.slots.push(Slot {
             generation: 0,
             pending: 0,
             blockers: SmallVec::new(),
@@ -90,27 +91,62 @@ impl Ledger {
             running: None,
             live: true,
         });
-        SlotId((self.timeline.slots.len() - 1) as u32)
+        SlotId((self.slots.len() - 1) as u32)
     }
 
     pub(crate) fn slot(&mut self, id: SlotId) -> &mut Slot {
-        &mut self.timeline.slots[id.0 as usize]
+        &mut self.slots[id.0 as usize]
     }
 
+    /// The tick of a stamp, or of something that it waits for.
+    pub(super) fn tick_before(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
+        let mut stamp = self.resolve(stamp);
+        loop {
+            match stamp.when() {
+                When::Done => return None,
+                When::Placed(lane, tick) => return Some((lane, tick)),
+                When::Unplaced(slot, _) => {
+                    let blockers = &self.slots.get(slot.0 as usize)?.blockers;
+                    let pending = |s: &&Stamp| self.outcome(**s) == Outcome::Pending;
+                    stamp = self.resolve(*blockers.iter().find(pending)?);
+                }
+            }
+        }
+    }
+
+    /// A tick that a native lane must show as reached before `stamp` can be, if there is one.
+    pub(crate) fn waits_for_tick(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
+        self.tick_before(stamp).map(|at| self.holder(at))
+    }
+
+    /// Something that slot `id` waited for is done.
+    pub(super) fn unblock(&mut self, id: SlotId, failure: Option<&Arc<Failure>>) {
+        let slot = self.slot(id);
+        if slot.failed.is_none() {
+            slot.failed = failure.cloned();
+        }
+        slot.pending -= 1;
+        if slot.pending == 0 {
+            self.ready.push_back(id);
+        }
+    }
+}
+
+impl Ledger {
     /// Keeps an operation until its blockers are done.
-    pub(crate) fn defer(
+    pub(super) fn defer(
         &mut self,
         op: NewOp,
         blockers: SmallVec<[(Stamp, Flow); 4]>,
         failed: Option<Arc<Failure>>,
     ) -> Stamp {
-        let id = self.new_slot();
-        let slot = self.slot(id);
+        let id = self.timeline.new_slot();
+        let slot = self.timeline.slot(id);
         slot.op = Some(Box::new(op));
         slot.failed = failed;
         let stamp = Stamp::unplaced(id, slot.generation);
         self.block(id, &blockers);
-        if self.slot(id).pending == 0 {
+        if self.timeline.slot(id).pending == 0 {
             self.timeline.ready.push_back(id);
             self.settle();
         }
@@ -119,37 +155,16 @@ impl Ledger {
 
     /// Makes a slot wait for `blockers`, which are not done.
     fn block(&mut self, id: SlotId, blockers: &[(Stamp, Flow)]) {
-        self.slot(id).blockers.clear();
+        self.timeline.slot(id).blockers.clear();
         for &(stamp, flow) in blockers {
             match stamp.when() {
                 When::Done => continue,
                 When::Placed(lane, tick) => self.watch(id, lane, tick, flow),
-                When::Unplaced(other, _) => self.slot(other).dependents.push((id, flow)),
+                When::Unplaced(other, _) => self.timeline.slot(other).dependents.push((id, flow)),
             }
-            let slot = self.slot(id);
+            let slot = self.timeline.slot(id);
             slot.pending += 1;
             slot.blockers.push(stamp);
-        }
-    }
-
-    /// A tick that a native lane must show as reached before `stamp` can be, if there is one.
-    pub(crate) fn waits_for_tick(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
-        self.tick_before(stamp).map(|at| self.timeline.holder(at))
-    }
-
-    /// The tick of a stamp, or of something that it waits for.
-    pub(in crate::engine) fn tick_before(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
-        let mut stamp = self.timeline.resolve(stamp);
-        loop {
-            match stamp.when() {
-                When::Done => return None,
-                When::Placed(lane, tick) => return Some((lane, tick)),
-                When::Unplaced(slot, _) => {
-                    let blockers = &self.timeline.slots.get(slot.0 as usize)?.blockers;
-                    let pending = |s: &&Stamp| self.timeline.outcome(**s) == Outcome::Pending;
-                    stamp = self.timeline.resolve(*blockers.iter().find(pending)?);
-                }
-            }
         }
     }
 
@@ -174,7 +189,7 @@ impl Ledger {
         }
         let wakers = match self.timeline.resolve(stamp).when() {
             When::Done => return false,
-            When::Unplaced(slot, _) => &mut self.slot(slot).wakers,
+            When::Unplaced(slot, _) => &mut self.timeline.slot(slot).wakers,
             When::Placed(lane, tick) => {
                 self.call_reaper(lane);
                 self.timeline.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
@@ -186,18 +201,6 @@ impl Ledger {
         true
     }
 
-    /// Something that slot `id` waited for is done.
-    pub(crate) fn unblock(&mut self, id: SlotId, failure: Option<&Arc<Failure>>) {
-        let slot = self.slot(id);
-        if slot.failed.is_none() {
-            slot.failed = failure.cloned();
-        }
-        slot.pending -= 1;
-        if slot.pending == 0 {
-            self.timeline.ready.push_back(id);
-        }
-    }
-
     /// Deals with every slot that waits for nothing more.
     pub(crate) fn settle(&mut self) {
         while let Some(id) = self.timeline.ready.pop_front() {
@@ -206,15 +209,15 @@ impl Ledger {
     }
 
     fn settle_one(&mut self, id: SlotId) {
-        let Some(op) = self.slot(id).op.take() else {
+        let Some(op) = self.timeline.slot(id).op.take() else {
             self.finish_slot(id, None);
             return;
         };
-        if self.slot(id).failed.is_none() {
-            match self.sort_deps(&op) {
+        if self.timeline.slot(id).failed.is_none() {
+            match self.timeline.sort_deps(&op, &self.topology) {
                 Sorted::Go { waits, sources } => return self.start(id, op, waits, sources),
                 Sorted::Wait { blockers, failed } => {
-                    let slot = self.slot(id);
+                    let slot = self.timeline.slot(id);
                     slot.failed = failed;
                     slot.op = Some(op);
                     self.block(id, &blockers);
@@ -230,10 +233,10 @@ impl Ledger {
                 self.cancel(id, op);
                 return;
             }
-            self.slot(id).op = Some(op);
+            self.timeline.slot(id).op = Some(op);
             self.block(id, &pending);
         }
-        if self.slot(id).pending == 0 {
+        if self.timeline.slot(id).pending == 0 {
             self.timeline.ready.push_back(id);
         }
     }
@@ -241,20 +244,20 @@ impl Ledger {
     fn start(&mut self, id: SlotId, mut op: Box<NewOp>, waits: Waits, sources: Sources) {
         if let Body::Lane(..) = op.body {
             let stamp = self.place(&mut op, waits, sources, Some(id));
-            self.slot(id).placed = Some(stamp);
+            self.timeline.slot(id).placed = Some(stamp);
             if op.timed {
-                let known = Stamp::unplaced(id, self.slot(id).generation);
-                if self.timed.len() == MOST_TIMED {
-                    self.timed.pop_front();
+                let known = Stamp::unplaced(id, self.timeline.slot(id).generation);
+                if self.timeline.timed.len() == MOST_TIMED {
+                    self.timeline.timed.pop_front();
                 }
-                self.timed.push_back((known, stamp));
+                self.timeline.timed.push_back((known, stamp));
             }
             self.outbox.notify |= self.waiters > 0;
             return self.retarget(id, stamp);
         }
         match std::mem::replace(&mut op.body, Body::Nothing) {
             Body::Host(work) => {
-                let stamp = Stamp::unplaced(id, self.slot(id).generation);
+                let stamp = Stamp::unplaced(id, self.timeline.slot(id).generation);
                 let (what, label) = (op.what, &op.label);
                 self.trace(|| Note::Launch {
                     what,
@@ -262,11 +265,11 @@ impl Ledger {
                     stamp,
                     place: (None, None),
                 });
-                self.slot(id).running = Some(op);
+                self.timeline.slot(id).running = Some(op);
                 self.outbox.host.push((id, work));
             }
             Body::Here => {
-                self.slot(id).running = Some(op);
+                self.timeline.slot(id).running = Some(op);
                 self.outbox.notify |= self.waiters > 0;
             }
             Body::Lane(..) | Body::Nothing => {
@@ -282,7 +285,7 @@ impl Ledger {
     fn retarget(&mut self, id: SlotId, stamp: Stamp) {
         let When::Placed(lane, _) = stamp.when() else { return };
         let key = self.topology.key(lane);
-        let dependents = std::mem::take(&mut self.slot(id).dependents);
+        let dependents = std::mem::take(&mut self.timeline.slot(id).dependents);
         let mut stay = SmallVec::new();
         for (dependent, flow) in dependents {
             let native =
@@ -298,17 +301,17 @@ impl Ledger {
                 && !flow.has(Flow::TURN)
                 && self.timeline.slots[dependent.0 as usize].failed.is_none()
             {
-                self.unblock(dependent, None);
+                self.timeline.unblock(dependent, None);
             } else {
                 stay.push((dependent, flow));
             }
         }
-        self.slot(id).dependents = stay;
+        self.timeline.slot(id).dependents = stay;
     }
 
     /// A deferred operation will not run. Memory that somebody before it has spoilt stays so.
     fn cancel(&mut self, id: SlotId, op: Box<NewOp>) {
-        let failure = self.slot(id).failed.clone();
+        let failure = self.timeline.slot(id).failed.clone();
         let covers = op.deps.iter().filter(|dep| dep.flow.has(Flow::COVERS));
         let spoilt = covers.into_iter().any(|dep| self.timeline.failures.spoilt(dep.stamp));
         if let Some(failure) = &failure {
@@ -323,7 +326,7 @@ impl Ledger {
 
     /// A host task has ended.
     pub(crate) fn host_done(&mut self, id: SlotId, result: Result<(), TaskError>) {
-        let Some(op) = self.slot(id).running.take() else { return };
+        let Some(op) = self.timeline.slot(id).running.take() else { return };
         let failure = result.err().map(|error| match error {
             TaskError::Own(cause) => self.fail(op.what, &op.label, "host", cause),
             TaskError::Known(failure) => failure,
@@ -340,7 +343,7 @@ impl Ledger {
     /// A thread has done an operation of its own, or does not wait for its turn any more.
     pub(crate) fn end_turn(&mut self, stamp: Stamp) {
         let When::Unplaced(id, generation) = stamp.when() else { return };
-        let slot = self.slot(id);
+        let slot = self.timeline.slot(id);
         if slot.generation != generation {
             return;
         }
@@ -353,7 +356,7 @@ impl Ledger {
 
     /// An operation without a tick is over.
     fn trace_over(&mut self, id: SlotId, op: &NewOp, failed: bool) {
-        let stamp = Stamp::unplaced(id, self.slot(id).generation);
+        let stamp = Stamp::unplaced(id, self.timeline.slot(id).generation);
         let (what, label) = (op.what, &op.label);
         let lane = match op.body {
             Body::Lane(lane, _) => Some(lane),
@@ -366,8 +369,8 @@ impl Ledger {
     }
 
     /// The slot's operation is over: tells everybody and frees the slot.
-    pub(crate) fn finish_slot(&mut self, id: SlotId, failed: Option<Failed>) {
-        let slot = self.slot(id);
+    pub(super) fn finish_slot(&mut self, id: SlotId, failed: Option<Failed>) {
+        let slot = self.timeline.slot(id);
         let stamp = Stamp::unplaced(id, slot.generation);
         slot.generation += 1;
         // Stamps are never reused: one whose generations are used up is not given out again.
@@ -379,11 +382,11 @@ impl Ledger {
         let mut wakers = std::mem::take(&mut slot.wakers);
         for (dependent, flow) in dependents.drain(..) {
             let travels = failed.as_ref().filter(|failed| flow.carries(failed.spoilt));
-            self.unblock(dependent, travels.map(|failed| &failed.failure));
+            self.timeline.unblock(dependent, travels.map(|failed| &failed.failure));
         }
         self.outbox.wakers.append(&mut wakers);
         self.outbox.leftovers.extend(reached.map(Leftover::Failure));
-        let slot = self.slot(id);
+        let slot = self.timeline.slot(id);
         slot.live = false;
         slot.dependents = dependents;
         slot.wakers = wakers;
@@ -408,17 +411,47 @@ mod tests {
     fn generations_do_not_come_again() {
         let table = Arc::new(LaneTable::new(0));
         let mut ledger = Ledger::new(Vec::new(), Arc::new([]), Vec::new(), 0, table);
-        let id = ledger.new_slot();
+        let id = ledger.timeline.new_slot();
         let first = Stamp::unplaced(id, 0);
         ledger.finish_slot(id, None);
-        assert_eq!(ledger.new_slot(), id);
-        ledger.slot(id).generation = Stamp::GENERATIONS - 1;
+        assert_eq!(ledger.timeline.new_slot(), id);
+        ledger.timeline.slot(id).generation = Stamp::GENERATIONS - 1;
         let last = Stamp::unplaced(id, Stamp::GENERATIONS - 1);
         assert_eq!(ledger.timeline.outcome(last), Outcome::Pending);
         ledger.finish_slot(id, None);
         for stamp in [first, last] {
             assert_eq!(ledger.timeline.outcome(stamp), Outcome::Fine);
         }
-        assert_ne!(ledger.new_slot(), id);
+        assert_ne!(ledger.timeline.new_slot(), id);
+    }
+
+    /// What a slot waits for is found through other slots, and ends on a lane or nowhere.
+    #[test]
+    fn tick_before_a_slot_is_that_of_its_first_pending_blocker() {
+        let mut timeline = Timeline::new(1);
+        let [first, second] = [(); 2].map(|()| timeline.new_slot());
+        let stamp = |slot| Stamp::unplaced(slot, 0);
+        timeline.slot(second).blockers.push(stamp(first));
+        assert_eq!(timeline.tick_before(stamp(second)), None);
+        timeline.lanes[0].issued = 2;
+        timeline.lanes[0].retired = 1;
+        let blockers = [1, 2].map(|tick| Stamp::placed(LaneId(0), tick));
+        timeline.slot(first).blockers.extend(blockers);
+        assert_eq!(timeline.tick_before(stamp(second)), Some((LaneId(0), 2)));
+    }
+
+    #[test]
+    fn slot_is_ready_when_the_last_blocker_ends_and_keeps_the_first_failure() {
+        let mut timeline = Timeline::new(1);
+        let slot = timeline.new_slot();
+        timeline.slot(slot).pending = 2;
+        let failure = |_| Some(Arc::new(Failure::forgotten()));
+        let [first, second] = [(); 2].map(failure);
+        timeline.unblock(slot, first.as_ref());
+        assert!(timeline.ready.is_empty());
+        timeline.unblock(slot, second.as_ref());
+        assert_eq!(timeline.ready, [slot]);
+        let kept = timeline.slot(slot).failed.as_ref().zip(first.as_ref());
+        assert!(kept.is_some_and(|(kept, first)| Arc::ptr_eq(kept, first)));
     }
 }

@@ -24,6 +24,10 @@ pub(crate) struct Timeline {
     /// The unfinished operations of lost devices. They count as ended, but their memory may still
     /// be in use, so every later operation is ordered after them.
     pub(crate) wake: Deps,
+    /// The ticks of the latest timed commands that had to wait in a slot.
+    pub(crate) timed: VecDeque<(Stamp, Stamp)>,
+    /// The host tasks that wait, and for what.
+    pub(crate) waiting: Vec<(SlotId, Stamp)>,
 }
 
 impl Timeline {
@@ -38,6 +42,8 @@ impl Timeline {
             failures: Failures::new(),
             next_failure: 0,
             wake: Deps::new(),
+            timed: VecDeque::new(),
+            waiting: Vec::new(),
         }
     }
 
@@ -76,7 +82,7 @@ impl Timeline {
     }
 
     /// A tick of another lane that is not retired, and for which a lane's next operation waited.
-    pub(crate) fn next_wait(&self, lane: LaneId) -> Option<(LaneId, Tick)> {
+    pub(super) fn next_wait(&self, lane: LaneId) -> Option<(LaneId, Tick)> {
         let first = self.lanes[usize::from(lane.0)].records.front()?;
         first.after.iter().find_map(|stamp| match stamp.when() {
             When::Placed(other, tick) => {

@@ -89,11 +89,7 @@ impl Engine {
     }
 
     /// Memory whose address the program gets; [`Error::Unsupported`] where it has none.
-    pub(in crate::engine) fn allocate_pointed(
-        &self,
-        id: StorageId,
-        domain: DomainId,
-    ) -> Result<(), Error> {
+    pub(super) fn allocate_pointed(&self, id: StorageId, domain: DomainId) -> Result<(), Error> {
         self.allocate_as(&[(id, domain)], &[], (Takes::Idle, true))
     }
 
@@ -117,7 +113,7 @@ impl Engine {
 
     /// Makes memory on these domains. Where it is short, that of other storages may go, but not of
     /// `keep`. `make` is told what does not give way, from the time on when memory is short.
-    pub(in crate::engine) fn with_room<T>(
+    pub(super) fn with_room<T>(
         &self,
         domains: &[DomainId],
         keep: SmallVec<[StorageId; 4]>,
@@ -235,7 +231,7 @@ impl Engine {
     }
 
     /// Memory that has an address.
-    pub(in crate::engine) fn allocate_addressed(
+    pub(super) fn allocate_addressed(
         &self,
         domain: DomainId,
         bytes: usize,
@@ -267,7 +263,7 @@ impl Engine {
 }
 
 /// The error of memory whose address is asked for, and that has none.
-pub(in crate::engine) fn no_address(device: &str, label: &Label) -> Error {
+pub(super) fn no_address(device: &str, label: &Label) -> Error {
     let what = format!("addresses of its memory (buffer {label})");
     Error::Unsupported { device: device.to_owned(), what }
 }

@@ -15,6 +15,8 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
+use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::memory::allocate::Takes;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
 use crate::engine::terms::evict::Evict;
@@ -116,17 +118,60 @@ impl StorageState {
     }
 }
 
-impl Ledger {
+impl Timeline {
+    /// The operations under way that use `from` keep `to` alive, too. Says which they are: the
+    /// latest of each lane; and how many.
+    fn share_users(&mut self, from: StorageId, to: StorageId) -> (SmallVec<[Stamp; 4]>, u32) {
+        let (mut users, mut count) = (SmallVec::new(), 0);
+        for (at, lane) in self.lanes.iter_mut().enumerate() {
+            let mut last = None;
+            for (tick, record) in (lane.retired + 1..).zip(&mut lane.records) {
+                if record.storages().any(|storage| storage == from) {
+                    record.share(to);
+                    (last, count) = (Some(tick), count + 1);
+                }
+            }
+            users.extend(last.map(|tick| Stamp::placed(LaneId(at as u16), tick)));
+        }
+        for (at, slot) in self.slots.iter_mut().enumerate().filter(|(_, slot)| slot.live) {
+            let stamp = Stamp::unplaced(SlotId(at as u32), slot.generation);
+            if let Some(op) = slot.operation_mut()
+                && op.storages.contains(&from)
+            {
+                op.storages.push(to);
+                users.push(stamp);
+                count += 1;
+            }
+        }
+        (users, count)
+    }
+
+    /// An operation that uses a storage and has not ended, be it only by an empty part.
+    pub(in crate::engine) fn user_of(&self, id: StorageId) -> Option<Stamp> {
+        let waiting = self.slots.iter().enumerate().filter(|(_, slot)| {
+            slot.live && slot.operation().is_some_and(|op| op.storages.contains(&id))
+        });
+        let waiting = waiting.map(|(at, s)| Stamp::unplaced(SlotId(at as u32), s.generation));
+        let lanes = self.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let ticks = (lane.retired + 1..).zip(&lane.records);
+            let uses = ticks.filter(|(_, record)| record.storages().any(|used| used == id));
+            uses.map(move |(tick, _)| Stamp::placed(LaneId(at as u16), tick))
+        });
+        lanes.chain(waiting).find(|s| self.outcome(*s) == Outcome::Pending)
+    }
+}
+
+impl Slab<StorageState> {
     /// The storages that may give up memory on `domain`, the first to do so first, with their
     /// priorities.
     fn candidates(&self, domain: DomainId, spared: &[StorageId]) -> Vec<(i32, StorageId)> {
         let mut spared: SmallVec<[StorageId; 8]> = SmallVec::from_slice(spared);
         spared.sort_unstable();
-        let ids = self.storages.ids().map(|at| self.storage_at(at));
+        let ids = self.ids().map(|at| self.id_at(at));
         let mut found: Vec<_> = ids
             .filter(|id| spared.binary_search(id).is_err())
             .filter_map(|id| {
-                let storage = &self.storages[id.0];
+                let storage = &self[id.0];
                 let evict = storage.may_give(domain)?;
                 Some((evict.priority, storage.in_use > 0, storage.used, id))
             })
@@ -134,11 +179,12 @@ impl Ledger {
         found.sort_unstable();
         found.into_iter().map(|(priority, _, _, id)| (priority, id)).collect()
     }
+}
 
+impl Ledger {
     /// How a storage's allocation on `domain` could go, if it can.
     fn way_out(&mut self, id: StorageId, domain: DomainId) -> Option<Way> {
-        let all = self.storages[id.0].residency.grid.all();
-        self.heal(id, &all);
+        self.storages[id.0].heal_all(&self.timeline);
         let storage = &self.storages[id.0];
         // A switch may have failed, and so the memory be in use by the other side.
         let evict = storage.may_give(domain)?;
@@ -156,7 +202,7 @@ impl Ledger {
     pub(in crate::engine) fn evict_one(&mut self, domain: DomainId, pressure: &Pressure) -> Step {
         self.poll_all();
         let mut first: Option<(i32, StorageId, Way)> = None;
-        for (priority, id) in self.candidates(domain, &pressure.spared) {
+        for (priority, id) in self.storages.candidates(domain, &pressure.spared) {
             if first.is_some_and(|(lowest, ..)| lowest < priority) {
                 break;
             }
@@ -176,7 +222,7 @@ impl Ledger {
         match first {
             None => Step::Nothing,
             Some((_, id, Way::Wait)) => {
-                self.user_of(id).map_or(Step::Stays(id), |user| Step::Wait(id, user))
+                self.timeline.user_of(id).map_or(Step::Stays(id), |user| Step::Wait(id, user))
             }
             Some((_, id, _)) if self.storages[id.0].alloc(DomainId::HOST).is_none() => {
                 Step::NeedsHost(id)
@@ -186,20 +232,6 @@ impl Ledger {
                 Step::Written(id, self.meet(deps))
             }
         }
-    }
-
-    /// An operation that uses a storage and has not ended, be it only by an empty part.
-    pub(in crate::engine) fn user_of(&self, id: StorageId) -> Option<Stamp> {
-        let waiting = self.timeline.slots.iter().enumerate().filter(|(_, slot)| {
-            slot.live && slot.operation().is_some_and(|op| op.storages.contains(&id))
-        });
-        let waiting = waiting.map(|(at, s)| Stamp::unplaced(SlotId(at as u32), s.generation));
-        let lanes = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
-            let ticks = (lane.retired + 1..).zip(&lane.records);
-            let uses = ticks.filter(|(_, record)| record.storages().any(|used| used == id));
-            uses.map(move |(tick, _)| Stamp::placed(LaneId(at as u16), tick))
-        });
-        lanes.chain(waiting).find(|s| self.timeline.outcome(*s) == Outcome::Pending)
     }
 
     fn free_copy(&mut self, id: StorageId, domain: DomainId) {
@@ -235,7 +267,7 @@ impl Ledger {
         keep: &[StorageId],
     ) -> Option<StorageId> {
         let mut lowest = None;
-        for (priority, from) in self.candidates(domain, keep) {
+        for (priority, from) in self.storages.candidates(domain, keep) {
             if lowest.is_some_and(|lowest| lowest < priority) {
                 return None;
             }
@@ -256,8 +288,7 @@ impl Ledger {
         if domain.is_host() || lost.contains(domain) {
             return false;
         }
-        let all = self.storages[from.0].residency.grid.all();
-        self.heal(from, &all);
+        self.storages[from.0].heal_all(&self.timeline);
         let (giver, taker) = (&self.storages[from.0], &self.storages[to.0]);
         let Some(alloc) = giver.may_give(domain).and(giver.alloc(domain)) else { return false };
         let fits = matches!(alloc.owner, Owner::Device(..))
@@ -280,41 +311,14 @@ impl Ledger {
         if !self.can_take_over(from, to, domain) {
             return false;
         }
-        let users = self.share_users(from, to);
+        let (users, count) = self.timeline.share_users(from, to);
+        self.storages[to.0].in_use += count;
         let Some(alloc) = self.detach(from, domain) else { return false };
         let taker = &mut self.storages[to.0];
         // It holds what is no value of the taker.
         taker.set_alloc(domain, Alloc { clean: false, apart, ..alloc });
         taker.residency.come_after(domain, &users);
         true
-    }
-
-    /// The operations under way that use `from` keep `to` alive, too. Says which they are: the
-    /// latest of each lane.
-    fn share_users(&mut self, from: StorageId, to: StorageId) -> SmallVec<[Stamp; 4]> {
-        let (mut users, mut count) = (SmallVec::new(), 0);
-        for (at, lane) in self.timeline.lanes.iter_mut().enumerate() {
-            let mut last = None;
-            for (tick, record) in (lane.retired + 1..).zip(&mut lane.records) {
-                if record.storages().any(|storage| storage == from) {
-                    record.share(to);
-                    (last, count) = (Some(tick), count + 1);
-                }
-            }
-            users.extend(last.map(|tick| Stamp::placed(LaneId(at as u16), tick)));
-        }
-        for (at, slot) in self.timeline.slots.iter_mut().enumerate().filter(|(_, slot)| slot.live) {
-            let stamp = Stamp::unplaced(SlotId(at as u32), slot.generation);
-            if let Some(op) = slot.operation_mut()
-                && op.storages.contains(&from)
-            {
-                op.storages.push(to);
-                users.push(stamp);
-                count += 1;
-            }
-        }
-        self.storages[to.0].in_use += count;
-        users
     }
 }
 

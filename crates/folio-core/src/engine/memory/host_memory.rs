@@ -13,6 +13,7 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
+use crate::engine::pages::storage::StorageState;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId};
 use crate::engine::terms::lender::ALLOCATED;
 use crate::engine::terms::lender::{HostMemory, Lender, Program, take};
@@ -45,13 +46,13 @@ impl Drop for Given<'_> {
 
 impl Engine {
     /// Asks programs' allocators for what `missing` names on the host. Called without any lock.
-    pub(in crate::engine) fn ask_programs(
+    pub(super) fn ask_programs(
         &self,
         missing: &[(StorageId, DomainId)],
     ) -> Result<Given<'_>, Error> {
         let mut given = Given { engine: self, memory: SmallVec::new() };
         for (id, domain) in missing.iter().copied().filter(|(_, domain)| domain.is_host()) {
-            let wanted = self.enter(|ledger| ledger.wants_of_program(id));
+            let wanted = self.enter(|ledger| ledger.storages[id.0].wants_of_program());
             let Some((program, bytes, label)) = wanted else { continue };
             let alloc = self.host_alloc(Some(&program), bytes, "buffer", &label)?;
             given.memory.push((id, Garbage { alloc, bytes, domain }));
@@ -60,7 +61,7 @@ impl Engine {
     }
 
     /// The allocators of the program that give these storages memory on the host.
-    pub(in crate::engine) fn programs_of(&self, storages: &[StorageId]) -> SmallVec<[Program; 1]> {
+    pub(super) fn programs_of(&self, storages: &[StorageId]) -> SmallVec<[Program; 1]> {
         let program = |ledger: &Ledger, id: &StorageId| ledger.storages[id.0].allocator.clone();
         self.enter(|ledger| storages.iter().filter_map(|id| program(ledger, id)).collect())
     }
@@ -88,7 +89,7 @@ impl Engine {
     }
 
     /// Counts host memory against the host's budget.
-    pub(in crate::engine) fn take_host(
+    pub(super) fn take_host(
         &self,
         bytes: usize,
         what: &'static str,
@@ -132,19 +133,18 @@ impl Engine {
             self.take_host(bytes, "buffer", &label)
         })?;
         let alloc = Alloc::of_host(at, Owner::Host(Lender::global(layout)), true);
-        self.enter(|ledger| ledger.adopt(id, DomainId::HOST, alloc));
+        self.enter(|ledger| ledger.storages[id.0].adopt(DomainId::HOST, alloc));
         Ok(())
     }
 }
 
-impl Ledger {
+impl StorageState {
     /// The program's allocator that gives a storage its memory on the host, if it has none yet; and
     /// how many bytes of it.
-    fn wants_of_program(&self, id: StorageId) -> Option<(Program, usize, Label)> {
-        let storage = &self.storages[id.0];
-        let program = storage.allocator.clone()?;
-        let lacks = storage.alloc(DomainId::HOST).is_none();
-        lacks.then(|| (program, storage.bytes(), storage.label.clone()))
+    fn wants_of_program(&self) -> Option<(Program, usize, Label)> {
+        let program = self.allocator.clone()?;
+        let lacks = self.alloc(DomainId::HOST).is_none();
+        lacks.then(|| (program, self.bytes(), self.label.clone()))
     }
 }
 

@@ -72,7 +72,7 @@ impl StorageState {
     }
 
     /// Its memory on `domain` is one with that of the other side of its link.
-    pub(crate) fn is_linked(&self, domain: DomainId) -> bool {
+    pub(super) fn is_linked(&self, domain: DomainId) -> bool {
         self.link.is_some_and(|link| link.joins(domain))
     }
 
@@ -119,29 +119,18 @@ impl StorageState {
 }
 
 impl Ledger {
-    /// Switches that have failed have changed nothing.
-    pub(in crate::engine) fn heal_link(&mut self, id: StorageId) {
-        let (storage, timeline) = (&mut self.storages[id.0], &self.timeline);
-        if let Some(link) = &mut storage.link
-            && let Some(before) = storage.residency.take_failed_switches(&|s| timeline.outcome(s))
-        {
-            link.turn = before;
-        }
-    }
-
     /// The program's memory holds values when the program gets it back; the current ones, if it
     /// `writes` or failure has left others. What the host finds in linked memory that it has
     /// unmapped is open: that is mapped first, also where nothing can be written back. Says what
     /// must be done for all that, and fails where there are no values.
-    pub(in crate::engine) fn hand_back(
+    pub(super) fn hand_back(
         &mut self,
         id: StorageId,
         writes: bool,
         queue: Option<u32>,
     ) -> (Option<Access>, Deps) {
         let mut deps = Deps::new();
-        let all = self.storages[id.0].residency.grid.all();
-        self.heal(id, &all);
+        self.storages[id.0].heal_all(&self.timeline);
         let storage = &self.storages[id.0];
         let lent = storage.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
         // Where the program has lent it only to read, nothing was written.
@@ -171,8 +160,8 @@ impl Ledger {
         let linked = |storage: &StorageState| storage.link.is_some_and(|l| l.device == device);
         let ids: Vec<u32> = self.storages.ids().filter(|id| linked(&self.storages[*id])).collect();
         for index in ids {
-            let id = self.storage_at(index);
-            self.heal_link(id);
+            let id = self.storages.id_at(index);
+            self.storages[id.0].heal_link(&self.timeline);
             let storage = &mut self.storages[id.0];
             let Some(link) = storage.link.take() else { continue };
             if let Some(alloc) = storage.alloc_mut(device) {
@@ -204,7 +193,7 @@ impl Engine {
     /// Asks for memory on a device that is one with the host's; or says why that is not to be. The
     /// memory is to be given to [`commit_link`](Ledger::commit_link). Where the program has or
     /// wants an address, host and device must find it at one.
-    pub(in crate::engine) fn allocate_linked(
+    pub(super) fn allocate_linked(
         &self,
         id: StorageId,
         domain: DomainId,
@@ -261,12 +250,7 @@ impl StorageState {
 
 impl Ledger {
     /// Counts memory of the host that a device could not use as its own.
-    pub(in crate::engine) fn stay_apart(
-        &mut self,
-        id: StorageId,
-        domain: DomainId,
-        why: NotLinked,
-    ) {
+    pub(super) fn stay_apart(&mut self, id: StorageId, domain: DomainId, why: NotLinked) {
         let host = self.storages[id.0].alloc(DomainId::HOST);
         let has_memory = host.is_some_and(|alloc| alloc.host.is_some());
         if !domain.is_host() && has_memory && why.is_refusal() {
@@ -276,7 +260,7 @@ impl Ledger {
 
     /// Links a storage to a device by its new allocation there. `false`, and nothing has changed,
     /// if the host's memory has been used meanwhile.
-    pub(in crate::engine) fn commit_link(
+    pub(super) fn commit_link(
         &mut self,
         id: StorageId,
         domain: DomainId,

@@ -17,6 +17,7 @@ use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::memory::allocate::no_address;
 use crate::engine::memory::storages::whole;
+use crate::engine::pages::storage::StorageState;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, StorageId};
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::Mode;
@@ -74,7 +75,7 @@ impl Engine {
                 Next::Leave(device) => self.leave_link(id, (device, domain))?,
                 Next::Bring(stamp) => {
                     self.wait_well(stamp)?;
-                    self.enter(|ledger| ledger.point(id, domain));
+                    self.enter(|ledger| ledger.storages[id.0].point(domain));
                 }
             }
         }
@@ -134,11 +135,21 @@ impl Engine {
     }
 }
 
+impl StorageState {
+    /// The program has the address of its memory on a domain.
+    fn point(&mut self, domain: DomainId) {
+        let Some(alloc) = self.alloc_mut(domain) else { return };
+        alloc.pointed = true;
+        if let Some(link) = self.link.as_mut().filter(|link| link.joins(domain)) {
+            link.pointed = true;
+        }
+    }
+}
+
 impl Ledger {
     fn next_to_address(&mut self, id: StorageId, domain: DomainId) -> Result<Next, Error> {
         self.poll_all();
-        let all = self.storages[id.0].residency.grid.all();
-        self.heal(id, &all);
+        self.storages[id.0].heal_all(&self.timeline);
         let storage = &mut self.storages[id.0];
         if storage.life != Life::Open {
             return Err(Error::ScopeEnded { label: storage.label.clone() });
@@ -163,18 +174,8 @@ impl Ledger {
         if !earlier.is_empty() {
             return Ok(Next::After(earlier));
         }
-        self.point(id, domain);
+        self.storages[id.0].point(domain);
         Ok(Next::Given(alloc, self.storages[id.0].bytes()))
-    }
-
-    /// The program has the address of a storage's memory on a domain.
-    fn point(&mut self, id: StorageId, domain: DomainId) {
-        let storage = &mut self.storages[id.0];
-        let Some(alloc) = storage.alloc_mut(domain) else { return };
-        alloc.pointed = true;
-        if let Some(link) = storage.link.as_mut().filter(|link| link.joins(domain)) {
-            link.pointed = true;
-        }
     }
 
     /// The next step towards the end of a storage's link.
@@ -190,7 +191,7 @@ impl Ledger {
         if self.timeline.outcome(switch) == Outcome::Pending {
             return Next::Turn(switch);
         }
-        match self.user_of(id) {
+        match self.timeline.user_of(id) {
             Some(user) => Next::After([user].into_iter().collect()),
             None => Next::Leave(device),
         }

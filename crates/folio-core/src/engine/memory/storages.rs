@@ -2,6 +2,7 @@
 //! what is where, and say what they have written themselves.
 
 use crate::engine::Engine;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Ledger, NewOp};
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
@@ -14,17 +15,10 @@ use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind};
 use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::order::stamp::Stamp;
-use crate::pages::{DomainId, PageMap};
+use crate::pages::{DomainId, DomainSet, PageMap};
 use crate::report::Counters;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-impl Ledger {
-    /// The id of the storage that has an index.
-    pub(crate) fn storage_at(&self, index: u32) -> StorageId {
-        StorageId(index, self.storages[index].number)
-    }
-}
 
 impl Engine {
     /// Takes a new storage.
@@ -92,8 +86,7 @@ impl Engine {
     pub(crate) fn allocations(&self, id: StorageId) -> Vec<(DomainId, Alloc, bool, usize)> {
         self.enter(|ledger| {
             ledger.poll_all();
-            let all = ledger.storages[id.0].residency.grid.all();
-            ledger.heal(id, &all);
+            ledger.storages[id.0].heal_all(&ledger.timeline);
             let storage = &ledger.storages[id.0];
             let facts = |(domain, alloc): (DomainId, &Alloc)| {
                 let current = storage.residency.current_pages(storage.place(domain));
@@ -114,8 +107,7 @@ impl Engine {
     ) -> Result<Alloc, Error> {
         self.enter(|ledger| {
             ledger.poll_all();
-            let all = ledger.storages[from.0].residency.grid.all();
-            ledger.heal(from, &all);
+            ledger.storages[from.0].heal_all(&ledger.timeline);
         });
         // The contents come to it first.
         let mut ledger = self.reserve(self.lock(), &[from], |ledger| {
@@ -168,7 +160,7 @@ impl Engine {
             storage.remove_alloc(domain);
             let keeper = storage.device_keeper();
             let alloc = Alloc { clean: true, ..alloc };
-            ledger.adopt(to, domain, alloc);
+            ledger.storages[to.0].adopt(domain, alloc);
             ledger.storages[to.0].keeper = keeper;
             Ok(alloc)
         })
@@ -382,6 +374,36 @@ pub(in crate::engine) fn whole(
     Access { place: storage.place(domain), ..access }
 }
 
+impl StorageState {
+    /// The pages of a storage, apart where one may come to the host and the other fail.
+    fn pages_by_fate(&self, lost: DomainSet, timeline: &Timeline) -> Vec<SmallVec<[Box3; 2]>> {
+        let Residency { grid, hazards, .. } = &self.residency;
+        let mut parts = hazards.by_fate(&grid.all(), &|stamp| timeline.outcome(stamp));
+        if lost.is_empty() {
+            return parts;
+        }
+        for at in 0..parts.len() {
+            let gone = self.only_on_lost(&parts[at], DomainId::HOST, lost);
+            if gone.is_empty() {
+                continue;
+            }
+            let mut is_gone = PageMap::new(grid.pages, false);
+            gone.iter().for_each(|pages| is_gone.set(pages, true));
+            let mut left: SmallVec<[Box3; 2]> = SmallVec::new();
+            for pages in &parts[at] {
+                is_gone.visit(pages, &mut |run, gone| {
+                    if !gone {
+                        left.push(run)
+                    }
+                });
+            }
+            parts[at] = left;
+            parts.push(gone);
+        }
+        parts
+    }
+}
+
 impl Ledger {
     /// What speaks against what a program says that it has written.
     fn check_assumed(&mut self, access: &Access) -> Result<(), Error> {
@@ -405,7 +427,7 @@ impl Ledger {
 
     /// Brings what is current to the host, and says what must be done for that. Pages with
     /// different fates are brought apart: what is well comes also if the rest fails.
-    pub(in crate::engine) fn write_back(
+    pub(super) fn write_back(
         &mut self,
         id: StorageId,
         queue: Option<u32>,
@@ -416,7 +438,7 @@ impl Ledger {
         let access = Access::new((id, &grid), elements, Mode::Read, DomainId::HOST);
         let mut deps = Deps::new();
         let who = For { queue, label: &label, lane: None };
-        for pages in self.pages_by_fate(id) {
+        for pages in self.storages[id.0].pages_by_fate(self.topology.lost, &self.timeline) {
             let part = |pages: &Box3| {
                 Access::new((id, &grid), grid.elements_of(pages), Mode::Read, DomainId::HOST)
             };
@@ -428,34 +450,5 @@ impl Ledger {
         }
         tidy(&mut deps);
         (Some(access), deps)
-    }
-
-    /// The pages of a storage, apart where one may come to the host and the other fail.
-    fn pages_by_fate(&self, id: StorageId) -> Vec<SmallVec<[Box3; 2]>> {
-        let (storage, lost) = (&self.storages[id.0], self.topology.lost);
-        let Residency { grid, hazards, .. } = &storage.residency;
-        let mut parts = hazards.by_fate(&grid.all(), &|stamp| self.timeline.outcome(stamp));
-        if lost.is_empty() {
-            return parts;
-        }
-        for at in 0..parts.len() {
-            let gone = storage.only_on_lost(&parts[at], DomainId::HOST, lost);
-            if gone.is_empty() {
-                continue;
-            }
-            let mut is_gone = PageMap::new(grid.pages, false);
-            gone.iter().for_each(|pages| is_gone.set(pages, true));
-            let mut left: SmallVec<[Box3; 2]> = SmallVec::new();
-            for pages in &parts[at] {
-                is_gone.visit(pages, &mut |run, gone| {
-                    if !gone {
-                        left.push(run)
-                    }
-                });
-            }
-            parts[at] = left;
-            parts.push(gone);
-        }
-        parts
     }
 }

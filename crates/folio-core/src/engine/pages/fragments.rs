@@ -61,7 +61,7 @@ fn join_last(kept: &mut Vec<Fragment>, mut last: Fragment) {
 
 impl Residency {
     /// What is known of the pieces of `pages` now.
-    pub(in crate::engine) fn settle_pieces(&mut self, pages: &Box3, known: Known<'_>) {
+    pub(super) fn settle_pieces(&mut self, pages: &Box3, known: Known<'_>) {
         self.pieces.update(pages, &mut |fragment| fragment.settle(&mut |s| known(s)));
         self.tell_pieces(pages);
     }
@@ -78,7 +78,7 @@ impl Residency {
 
     /// All of these pages is on `domain` and nowhere else, no copy brings any of it, and none is in
     /// pieces: a discard of parts of them there splits nothing.
-    pub(in crate::engine) fn is_only_on(&self, pages: &Box3, domain: DomainId) -> bool {
+    pub(super) fn is_only_on(&self, pages: &Box3, domain: DomainId) -> bool {
         let here = Some(DomainSet::of(domain));
         self.tracker.uniform(pages) == here
             && self.defined.uniform(pages).is_some_and(|set| set.contains(domain))
@@ -132,7 +132,7 @@ impl Residency {
     }
 
     /// The fragments of `pages` come to `domain` by the copies `stamps`.
-    pub(in crate::engine) fn gather(&mut self, pages: &Box3, domain: DomainId, stamps: &[Stamp]) {
+    pub(super) fn gather(&mut self, pages: &Box3, domain: DomainId, stamps: &[Stamp]) {
         self.pieces.update(pages, &mut |fragment| {
             if !fragment.on().contains(domain) {
                 fragment.arriving.extend(stamps.iter().map(|stamp| (domain, *stamp)));
@@ -142,7 +142,7 @@ impl Residency {
     }
 
     /// An access that discards parts of pages that are current elsewhere splits those pages.
-    pub(in crate::engine) fn discard_parts(&mut self, a: &Access, border: &Box3, known: Known<'_>) {
+    pub(super) fn discard_parts(&mut self, a: &Access, border: &Box3, known: Known<'_>) {
         let here = DomainSet::of(a.place);
         let mut parts: SmallVec<[Box3; 3]> = SmallVec::new();
         self.grid.alike(border, &a.elements, &mut |part| parts.push(part));

@@ -90,7 +90,7 @@ impl Pieces {
     }
 
     /// True if all of `range` are whole.
-    pub(crate) fn are_whole(&self, range: &Box3) -> bool {
+    pub(super) fn are_whole(&self, range: &Box3) -> bool {
         self.is_empty() || range.is_empty() || self.map.uniform(range) == Some(0)
     }
 

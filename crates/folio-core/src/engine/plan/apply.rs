@@ -2,8 +2,11 @@
 
 use crate::engine::lanes::{Filling, Payload};
 use crate::engine::ledger::Planning;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::StorageId;
+use crate::engine::pages::storage::StorageState;
+use crate::engine::plan::View;
 use crate::engine::plan::copies::CopyJob;
 use crate::engine::plan::{Copies, Plan, What};
 use crate::engine::terms::access::Access;
@@ -25,6 +28,51 @@ pub(crate) struct For<'a> {
     pub(crate) label: &'a Label,
     /// The lane of the command.
     pub(crate) lane: Option<LaneId>,
+}
+
+impl StorageState {
+    /// Switches that have failed have changed nothing.
+    pub(in crate::engine) fn heal_link(&mut self, timeline: &Timeline) {
+        if let Some(link) = &mut self.link
+            && let Some(before) = self.residency.take_failed_switches(&|s| timeline.outcome(s))
+        {
+            link.turn = before;
+        }
+    }
+
+    /// Contents that failed to come are not there; see
+    /// [`Residency::heal`](crate::engine::pages::residency::Residency::heal).
+    pub(in crate::engine) fn heal(&mut self, pages: &Box3, timeline: &Timeline) {
+        if timeline.failures.is_empty() || pages.is_empty() {
+            return;
+        }
+        self.heal_link(timeline);
+        let is_spoilt = |stamp| timeline.failures.spoilt(stamp);
+        self.torn |= self.residency.heal(pages, &is_spoilt, &|s| timeline.outcome(s));
+    }
+
+    /// As [`heal`](Self::heal), for all of its pages.
+    pub(in crate::engine) fn heal_all(&mut self, timeline: &Timeline) {
+        self.heal(&self.residency.grid.all(), timeline);
+    }
+}
+
+impl View<'_> {
+    /// Bytes that would have to be copied to a device for these accesses; bytes that they write and
+    /// that are elsewhere; and its load.
+    pub(crate) fn residency(&self, device: u16, accesses: &[Access]) -> [u64; 3] {
+        let domain = self.topology.devices[usize::from(device)].domain;
+        let [mut moved, mut taken] = [0, 0];
+        for a in accesses {
+            let Some(storage) = self.storages.get(a.storage.0) else { continue };
+            let there = Access { domain, place: storage.place(domain), ..*a };
+            let bytes = storage.residency.elsewhere(&there, storage.element_bytes);
+            (moved, taken) = (moved + bytes[0], taken + bytes[1]);
+        }
+        let first = usize::from(device * LANES_PER_DEVICE);
+        let lanes = &self.timeline.lanes[first..first + usize::from(LANES_PER_DEVICE)];
+        [moved, taken, lanes.iter().map(|l| l.issued - l.retired).sum()]
+    }
 }
 
 impl Ledger {
@@ -71,10 +119,12 @@ impl Ledger {
     }
 
     fn heal_all(&mut self, accesses: &[Access], raw: &[(StorageId, DomainId)]) {
-        accesses.iter().for_each(|a| self.heal(a.storage, &a.pages));
+        for a in accesses {
+            self.storages[a.storage.0].heal(&a.pages, &self.timeline);
+        }
         for &(id, _) in raw {
             // Later this would take what a raw command writes for what a failed one has left.
-            self.heal(id, &self.storages[id.0].residency.grid.all());
+            self.storages[id.0].heal_all(&self.timeline);
         }
     }
 
@@ -85,10 +135,12 @@ impl Ledger {
         before: &Deps,
     ) -> Plan {
         self.plan_with(before, |ledger, with| {
-            if !raw.is_empty() || accesses.iter().any(|a| ledger.is_usm(a.storage)) {
+            if !raw.is_empty()
+                || accesses.iter().any(|a| ledger.storages[a.storage.0].home.is_some())
+            {
                 ledger.hazard_deps(accesses, &mut with.before);
             }
-            ledger.plan(accesses, raw, with)
+            ledger.view().plan(accesses, raw, with)
         })
     }
 
@@ -103,24 +155,6 @@ impl Ledger {
         let plan = plan(self, &mut with);
         self.planning = with;
         plan
-    }
-
-    fn is_usm(&self, id: StorageId) -> bool {
-        self.storages[id.0].home.is_some()
-    }
-
-    /// Contents that failed to come are not there; see
-    /// [`Residency::heal`](crate::engine::pages::residency::Residency::heal).
-    pub(crate) fn heal(&mut self, id: StorageId, pages: &Box3) {
-        if self.timeline.failures.is_empty() || pages.is_empty() {
-            return;
-        }
-        self.heal_link(id);
-        let timeline = &self.timeline;
-        let storage = &mut self.storages[id.0];
-        storage.torn |= storage
-            .residency
-            .heal(pages, &|s| timeline.failures.spoilt(s), &|s| timeline.outcome(s));
     }
 
     /// Submits the steps of a plan. What comes after them depends on what is added to `deps`.
@@ -159,12 +193,7 @@ impl Ledger {
     /// What these pages held was on lost devices only, in these domains. That counts as written by
     /// somebody who has failed, so that it is told once, and ends with the next write of
     /// everything.
-    pub(in crate::engine) fn lose_data(
-        &mut self,
-        id: StorageId,
-        pages: &[Box3],
-        on: DomainSet,
-    ) -> Stamp {
+    pub(super) fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet) -> Stamp {
         let label = self.storages[id.0].label.clone();
         let had = |at: &usize| {
             self.topology.device_lost[*at].is_some()
@@ -332,29 +361,13 @@ impl Ledger {
     /// The program has written all of an access. Zeroes what lies beside it, and says when that is
     /// done: later uses of the pages depend on it.
     pub(crate) fn surround(&mut self, a: &Access) -> Stamp {
-        self.heal(a.storage, &a.pages);
+        self.storages[a.storage.0].heal(&a.pages, &self.timeline);
         let label = self.storages[a.storage.0].label.clone();
         let who = For { queue: None, label: &label, lane: None };
         let mut deps = Deps::new();
-        let plan = self.plan_surroundings(a);
+        let plan = self.view().plan_surroundings(a);
         self.apply(plan, who, &mut deps);
         deps.first().map_or(Stamp::DONE, |dep| dep.stamp)
-    }
-
-    /// Bytes that would have to be copied to a device for these accesses; bytes that they write and
-    /// that are elsewhere; and its load.
-    pub(crate) fn residency(&self, device: u16, accesses: &[Access]) -> [u64; 3] {
-        let domain = self.topology.devices[usize::from(device)].domain;
-        let [mut moved, mut taken] = [0, 0];
-        for a in accesses {
-            let Some(storage) = self.storages.get(a.storage.0) else { continue };
-            let there = Access { domain, place: storage.place(domain), ..*a };
-            let bytes = storage.residency.elsewhere(&there, storage.element_bytes);
-            (moved, taken) = (moved + bytes[0], taken + bytes[1]);
-        }
-        let first = usize::from(device * LANES_PER_DEVICE);
-        let lanes = &self.timeline.lanes[first..first + usize::from(LANES_PER_DEVICE)];
-        [moved, taken, lanes.iter().map(|l| l.issued - l.retired).sum()]
     }
 
     fn count_transfer(

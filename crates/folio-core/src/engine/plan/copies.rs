@@ -1,6 +1,7 @@
 //! Copies between memories: which way they take, and who does them.
 
 use crate::engine::lanes::Payload;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::apply::For;
@@ -16,12 +17,12 @@ use std::sync::Arc;
 
 /// Which of a device's lanes do which copies.
 const COMPUTE: u16 = 0;
-pub(crate) const UPLOAD: u16 = COMPUTE_LANES;
-pub(crate) const DOWNLOAD: u16 = COMPUTE_LANES + 1;
+pub(super) const UPLOAD: u16 = COMPUTE_LANES;
+pub(super) const DOWNLOAD: u16 = COMPUTE_LANES + 1;
 const PEER: u16 = COMPUTE_LANES + 2;
 
 /// Which way a copy takes.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Route {
     /// On this lane.
     Direct(LaneId),
@@ -60,12 +61,12 @@ impl CopyJob<'_> {
     }
 }
 
-impl Ledger {
+impl Topology {
     /// A lane of the device that does the copies of a memory, if there is one.
-    pub(crate) fn copy_lane(&self, domain: DomainId, offset: u16) -> Option<LaneId> {
-        let device = self.topology.domain_device.get(usize::from(domain.0)).copied().flatten()?;
+    pub(super) fn copy_lane(&self, domain: DomainId, offset: u16) -> Option<LaneId> {
+        let device = self.domain_device.get(usize::from(domain.0)).copied().flatten()?;
         let lane = LaneId(device * LANES_PER_DEVICE + offset);
-        Some(self.topology.lane_alias[usize::from(lane.0)])
+        Some(self.lane_alias[usize::from(lane.0)])
     }
 
     pub(crate) fn route(&self, from: DomainId, to: DomainId) -> Route {
@@ -76,7 +77,7 @@ impl Ledger {
             lane(to, UPLOAD).map(Route::Direct)
         } else if to == DomainId::HOST {
             lane(from, DOWNLOAD).map(Route::Direct)
-        } else if self.topology.links.contains_key(&(from, to)) {
+        } else if self.links.contains_key(&(from, to)) {
             lane(to, PEER).map(Route::Direct)
         } else {
             lane(from, DOWNLOAD).zip(lane(to, UPLOAD)).map(|(down, up)| Route::Staged(down, up))
@@ -100,9 +101,11 @@ impl Ledger {
         };
         // A device without lanes for copies has the first in their place.
         let copies = copies.filter(|lane| lane.0 % LANES_PER_DEVICE >= COMPUTE_LANES);
-        copies.or_else(|| self.topology.lane_of(domain, lane)).map_or(Route::Host, Route::Direct)
+        copies.or_else(|| self.lane_of(domain, lane)).map_or(Route::Host, Route::Direct)
     }
+}
 
+impl Ledger {
     /// Submits a copy, whichever way it takes.
     pub(crate) fn copy(
         &mut self,
@@ -111,7 +114,7 @@ impl Ledger {
         to: DomainId,
         rects: SmallVec<[CopyRect; 2]>,
     ) -> Stamp {
-        self.copy_by(job, self.route(from, to), rects)
+        self.copy_by(job, self.topology.route(from, to), rects)
     }
 
     /// As [`copy`](Self::copy), this way.
@@ -156,4 +159,54 @@ fn copy_on_host(rect: &CopyRect) -> bool {
         }
     }
     true
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::engine::ledger::DeviceFacts;
+    use crate::engine::terms::lane::WaitKey;
+    use crate::hal::Link;
+
+    /// Two devices with memories of their own, of which the second has no lanes for copies.
+    fn topology() -> Topology {
+        let key = WaitKey { backend: 0, group: None };
+        let facts = |at| DeviceFacts { domain: DomainId(at), key, hints: false };
+        let names = ["a:0", "a:1"].map(str::to_owned);
+        let mut topology = Topology::new([1, 2].map(facts).to_vec(), Arc::new(names), vec![]);
+        topology.domain_device = vec![None, Some(0), Some(1)];
+        for copies in COMPUTE_LANES..LANES_PER_DEVICE {
+            topology.lane_alias[usize::from(LANES_PER_DEVICE + copies)] = LaneId(LANES_PER_DEVICE);
+        }
+        topology
+    }
+
+    #[test]
+    fn copy_takes_the_lane_of_its_direction_or_goes_by_way_of_the_host() {
+        let mut topology = topology();
+        let [host, one, two] = [0, 1, 2].map(DomainId);
+        let direct = |lane| Route::Direct(LaneId(lane));
+        assert_eq!(topology.route(host, host), Route::Host);
+        assert_eq!(topology.route(host, one), direct(UPLOAD));
+        assert_eq!(topology.route(one, host), direct(DOWNLOAD));
+        assert_eq!(topology.route(host, two), direct(LANES_PER_DEVICE));
+        let [down, up] = [DOWNLOAD, LANES_PER_DEVICE].map(LaneId);
+        assert_eq!(topology.route(one, two), Route::Staged(down, up));
+        topology.links.insert((two, one), Link::default());
+        assert_eq!(topology.route(two, one), direct(PEER));
+    }
+
+    #[test]
+    fn copy_within_a_memory_stays_on_the_lane_of_its_command() {
+        let (topology, one) = (topology(), DomainId(1));
+        let own = Some(LaneId(2));
+        let route = |of_host, lane| topology.route_within(one, of_host, lane);
+        assert_eq!(route([false, false], own), Route::Direct(LaneId(2)));
+        assert_eq!(route([true, true], None), Route::Direct(LaneId(0)));
+        assert_eq!(route([true, false], own), Route::Direct(LaneId(UPLOAD)));
+        assert_eq!(route([false, true], own), Route::Direct(LaneId(DOWNLOAD)));
+        // Lanes of another device's memory do not count.
+        let other = Some(LaneId(LANES_PER_DEVICE));
+        assert_eq!(route([false, false], other), Route::Direct(LaneId(0)));
+    }
 }

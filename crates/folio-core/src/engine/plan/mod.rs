@@ -16,6 +16,9 @@ pub(crate) mod union;
 
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::Planning;
+use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::pages::pieces::Fragment;
 use crate::engine::pages::storage::{StorageId, StorageState};
 use crate::engine::terms::access::{Access, Mode};
@@ -184,7 +187,23 @@ impl StorageState {
     }
 }
 
+/// What planning looks at.
+#[derive(Clone, Copy)]
+pub(crate) struct View<'l> {
+    pub(crate) storages: &'l Slab<StorageState>,
+    pub(crate) timeline: &'l Timeline,
+    pub(crate) topology: &'l Topology,
+}
+
 impl Ledger {
+    /// What plans are made of.
+    pub(crate) fn view(&self) -> View<'_> {
+        let Ledger { storages, timeline, topology, .. } = self;
+        View { storages, timeline, topology }
+    }
+}
+
+impl View<'_> {
     /// What must be done before a command of these accesses, which also uses all of `raw` by its
     /// address. Changes nothing.
     pub(crate) fn plan(
@@ -366,7 +385,7 @@ impl Ledger {
 
     /// The program has written all of an access. What lies beside it is zeroed, in pages that hold
     /// nothing where it is.
-    pub(crate) fn plan_surroundings(&self, a: &Access) -> Plan {
+    fn plan_surroundings(&self, a: &Access) -> Plan {
         let inside = self.storages[a.storage.0].residency.grid.pages_inside(&a.elements);
         let mut plan = Plan::default();
         let zeros = (&a.pages, &inside, &a.elements);

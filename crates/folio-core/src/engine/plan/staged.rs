@@ -22,7 +22,7 @@ const STOPS: usize = 4;
 
 impl Ledger {
     /// Copies by way of the host: down on one lane, up on the other.
-    pub(crate) fn copy_staged(
+    pub(super) fn copy_staged(
         &mut self,
         job: CopyJob<'_>,
         (down, up): (LaneId, LaneId),

@@ -222,7 +222,7 @@ impl Rig {
     /// The steps of a plan that is not applied.
     fn planned(&self, accesses: &[Access]) -> Vec<String> {
         let mut text = Vec::new();
-        for step in self.ledger.plan(accesses, &[], &mut Planning::default()).steps {
+        for step in self.ledger.view().plan(accesses, &[], &mut Planning::default()).steps {
             let storage = &self.ledger.storages[step.storage.0];
             let (label, on) = (&storage.label, step.on.0);
             match step.what {

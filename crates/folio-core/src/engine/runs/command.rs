@@ -292,7 +292,7 @@ impl Ledger {
                 return Err(Error::HostAccessHeld { buffer, by });
             }
         }
-        if command.action.raw().any(|raw| !self.is_live(raw)) {
+        if command.action.raw().any(|raw| !self.storages.is_live(raw)) {
             return Err(Error::Freed { what: "command", label: command.label.clone() });
         }
         if let Action::Task { params, .. } = &command.action {
@@ -703,9 +703,9 @@ impl Ledger {
         let route = match source == target {
             true => {
                 let of_host = [&from, &to].map(|place| self.is_of_host(accesses, place));
-                self.route_within(source, of_host, job.who.lane)
+                self.topology.route_within(source, of_host, job.who.lane)
             }
-            false => self.route(source, target),
+            false => self.topology.route(source, target),
         };
         let (src_pitch, dst_pitch, extent) = (from.pitch, to.pitch, from.extent);
         if let End::Host(staging) = from.end {

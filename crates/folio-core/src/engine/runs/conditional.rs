@@ -196,7 +196,7 @@ impl Run<'_> {
                 dst_pitch: [bytes as u64; 2],
                 extent: [1, 1, bytes as u64],
             };
-            let lane = match ledger.route(access.domain, DomainId::HOST) {
+            let lane = match ledger.topology.route(access.domain, DomainId::HOST) {
                 Route::Direct(lane) => lane,
                 Route::Staged(..) | Route::Host => self.lane,
             };

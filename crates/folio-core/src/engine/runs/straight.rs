@@ -186,7 +186,7 @@ impl Ledger {
     /// sees to.
     #[cold]
     fn is_ready_by_pointer(&self, raw: &RawMem) -> Result<(), Apart> {
-        if !self.is_live(raw) {
+        if !self.storages.is_live(raw) {
             return Err(MOVED);
         }
         let Some((id, domain)) = self.usm_of(raw) else { return Ok(()) };

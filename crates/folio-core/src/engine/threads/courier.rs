@@ -245,7 +245,7 @@ impl Engine {
     }
 
     /// Sees to it that what somebody waits for is handed over: up to `tick`, or `until` then.
-    pub(crate) fn hand_over_before_waiting(
+    pub(super) fn hand_over_before_waiting(
         &self,
         lane: LaneId,
         tick: Tick,

@@ -47,7 +47,7 @@ impl Reaper {
 
     /// As if the thread were there: none looks.
     #[cfg(all(test, not(loom)))]
-    pub(in crate::engine) fn pretend(&self, running: bool) {
+    pub(super) fn pretend(&self, running: bool) {
         self.state.lock().running = running;
     }
 
@@ -279,7 +279,7 @@ impl Engine {
     }
 
     /// Something has ended without a lane: if it was the last of all, the reapers may leave.
-    pub(crate) fn look_if_closing(&self) {
+    pub(super) fn look_if_closing(&self) {
         if self.closing.load(Ordering::SeqCst) {
             self.reapers.iter().for_each(|reaper| reaper.call());
         }

@@ -3,6 +3,7 @@
 use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
 use crate::engine::ledger::slots::Slot;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Body, Ledger};
 use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::{Error, Failure, Label, PendingWork};
@@ -73,7 +74,7 @@ impl Engine {
 
     /// Waits until everything before an operation of this thread's own ([`Body::Here`]) is done.
     pub(crate) fn wait_turn(&self, stamp: Stamp) -> Result<Waited, Error> {
-        self.wait_checked(stamp, None, Check::Others, &|ledger| ledger.has_turn(stamp))
+        self.wait_checked(stamp, None, Check::Others, &|ledger| ledger.timeline.has_turn(stamp))
     }
 
     fn wait_checked(
@@ -105,7 +106,7 @@ impl Engine {
                 return ended;
             }
             waiting.begin(&mut ledger);
-            match ledger.waits_for_tick(stamp) {
+            match ledger.timeline.waits_for_tick(stamp) {
                 Some((lane, tick)) => {
                     drop(ledger);
                     self.wait_on_lane(stamp, (lane, tick), until);
@@ -136,7 +137,7 @@ impl Engine {
         loop {
             let busy = self.enter(|ledger| {
                 ledger.poll_all();
-                ledger.busy()
+                ledger.timeline.busy()
             });
             let Some(stamp) = busy else {
                 self.wait_until_told(until);
@@ -187,7 +188,7 @@ impl Engine {
     }
 
     /// Whether the native lane has to be flushed; all others are where they are given something.
-    pub(in crate::engine) fn holds_back(&self, lane: LaneId) -> bool {
+    pub(super) fn holds_back(&self, lane: LaneId) -> bool {
         self.devices[usize::from(lane.0 / LANES_PER_DEVICE)].info.caps.batches
     }
 
@@ -207,10 +208,10 @@ impl Engine {
         }
         let When::Unplaced(target, _) = stamp.when() else { return Ok(()) };
         let others = self.own().filter(|slot| check.covers(*slot, target));
-        let found = others.map(|slot| (slot, ledger.descends(slot, target)));
+        let found = others.map(|slot| (slot, ledger.timeline.descends(slot, target)));
         for (slot, through) in found {
             if let Some(through) = through {
-                let (task, through) = (ledger.label_of(slot), Arc::from(through));
+                let (task, through) = (ledger.timeline.label_of(slot), Arc::from(through));
                 return Err(Error::WaitsForItself { task, through });
             }
         }
@@ -267,7 +268,7 @@ impl Waiting {
 
     fn begin(&mut self, ledger: &mut Ledger) {
         if !std::mem::replace(&mut self.known, true) {
-            ledger.waiting.extend_from_slice(&self.waits);
+            ledger.timeline.waiting.extend_from_slice(&self.waits);
         }
     }
 
@@ -276,65 +277,26 @@ impl Waiting {
             return;
         }
         for wait in &self.waits {
-            if let Some(at) = ledger.waiting.iter().rposition(|known| known == wait) {
-                ledger.waiting.remove(at);
+            if let Some(at) = ledger.timeline.waiting.iter().rposition(|known| known == wait) {
+                ledger.timeline.waiting.remove(at);
             }
         }
     }
 }
 
-impl Ledger {
-    pub(crate) fn poll_all(&mut self) {
-        for lane in 0..self.timeline.lanes.len() as u16 {
-            self.poll(LaneId(lane));
-        }
-    }
-
+impl Timeline {
     /// Something that is under way.
     fn busy(&self) -> Option<Stamp> {
-        let lane = self.timeline.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
+        let lane = self.lanes.iter().enumerate().find(|(_, lane)| !lane.idle());
         let placed = lane.map(|(at, lane)| Stamp::placed(LaneId(at as u16), lane.issued));
-        let slot = || self.timeline.slots.iter().enumerate().find(|(_, slot)| slot.live);
+        let slot = || self.slots.iter().enumerate().find(|(_, slot)| slot.live);
         let unplaced = |(at, s): (usize, &Slot)| Stamp::unplaced(SlotId(at as u32), s.generation);
         placed.or_else(|| slot().map(unplaced))
     }
 
-    /// How much is under way, and some of it.
-    pub(in crate::engine) fn unfinished(&self) -> (usize, Vec<PendingWork>) {
-        let on = |what, label: &Label, device: &str| PendingWork {
-            what,
-            label: label.clone(),
-            device: device.to_owned(),
-        };
-        let name = |at| self.topology.device_names.get(at).map_or("?", String::as_str);
-        let placed = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
-            let device = name(self.topology.device_of(LaneId(at as u16)));
-            lane.records.iter().map(move |r| on(r.what, &r.label, device))
-        });
-        // Those that have a tick are among the records.
-        let waiting =
-            self.timeline.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
-                let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
-                let device = match op.body {
-                    Body::Lane(lane, _) => name(self.topology.device_of(lane)),
-                    Body::Host(_) | Body::Here | Body::Nothing => "host",
-                };
-                on(op.what, &op.label, device)
-            });
-        let mut left: Vec<PendingWork> = Vec::new();
-        let mut count = 0;
-        for one in placed.chain(waiting) {
-            count += 1;
-            if left.len() < LISTED {
-                left.push(one);
-            }
-        }
-        (count, left)
-    }
-
     /// The name of the host task in a slot.
     fn label_of(&self, slot: SlotId) -> Label {
-        let slot = self.timeline.slots.get(slot.0 as usize);
+        let slot = self.slots.get(slot.0 as usize);
         slot.and_then(Slot::operation).map_or(Label::NONE, |op| op.label.clone())
     }
 
@@ -348,8 +310,7 @@ impl Ledger {
             if at == target {
                 return Some(self.tasks_between(slot, target, &reached_from));
             }
-            let dependents =
-                self.timeline.slots.get(at.0 as usize).map(|slot| slot.dependents.iter());
+            let dependents = self.slots.get(at.0 as usize).map(|slot| slot.dependents.iter());
             let dependents = dependents.into_iter().flatten().map(|(dependent, _)| *dependent);
             for next in dependents.chain(self.waiting_for(at)) {
                 if let Entry::Vacant(new) = reached_from.entry(next.0) {
@@ -390,7 +351,77 @@ impl Ledger {
     /// Whether it is a thread's turn to do an operation of its own.
     fn has_turn(&self, stamp: Stamp) -> bool {
         let When::Unplaced(id, generation) = stamp.when() else { return false };
-        let slot = self.timeline.slots.get(id.0 as usize);
+        let slot = self.slots.get(id.0 as usize);
         slot.is_some_and(|slot| slot.generation == generation && slot.is_running())
+    }
+}
+
+impl Ledger {
+    pub(crate) fn poll_all(&mut self) {
+        for lane in 0..self.timeline.lanes.len() as u16 {
+            self.poll(LaneId(lane));
+        }
+    }
+
+    /// How much is under way, and some of it.
+    pub(in crate::engine) fn unfinished(&self) -> (usize, Vec<PendingWork>) {
+        let on = |what, label: &Label, device: &str| PendingWork {
+            what,
+            label: label.clone(),
+            device: device.to_owned(),
+        };
+        let name = |at| self.topology.device_names.get(at).map_or("?", String::as_str);
+        let placed = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let device = name(self.topology.device_of(LaneId(at as u16)));
+            lane.records.iter().map(move |r| on(r.what, &r.label, device))
+        });
+        // Those that have a tick are among the records.
+        let waiting =
+            self.timeline.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
+                let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
+                let device = match op.body {
+                    Body::Lane(lane, _) => name(self.topology.device_of(lane)),
+                    Body::Host(_) | Body::Here | Body::Nothing => "host",
+                };
+                on(op.what, &op.label, device)
+            });
+        let mut left: Vec<PendingWork> = Vec::new();
+        let mut count = 0;
+        for one in placed.chain(waiting) {
+            count += 1;
+            if left.len() < LISTED {
+                left.push(one);
+            }
+        }
+        (count, left)
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+    use crate::order::hazards::Flow;
+
+    /// A task's wait for what comes after the task is found, also by way of another task's wait.
+    #[test]
+    fn slot_that_waits_for_a_task_descends_from_it() {
+        let mut timeline = Timeline::new(1);
+        let [task, next, other] = [(); 3].map(|()| timeline.new_slot());
+        timeline.slot(task).dependents.push((next, Flow::ORDER));
+        assert_eq!(timeline.descends(task, next), Some(vec![]));
+        assert_eq!(timeline.descends(task, other), None);
+        timeline.waiting.push((other, Stamp::unplaced(next, 0)));
+        assert_eq!(timeline.descends(task, other), Some(vec![Label::NONE]));
+        assert_eq!(timeline.descends(other, task), None);
+    }
+
+    #[test]
+    fn busy_names_what_has_not_ended() {
+        let mut timeline = Timeline::new(2);
+        assert_eq!(timeline.busy(), None);
+        let slot = timeline.new_slot();
+        assert_eq!(timeline.busy(), Some(Stamp::unplaced(slot, 0)));
+        timeline.lanes[1].issued = 3;
+        assert_eq!(timeline.busy(), Some(Stamp::placed(LaneId(1), 3)));
     }
 }

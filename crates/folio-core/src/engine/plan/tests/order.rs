@@ -219,9 +219,9 @@ fn users_of_an_empty_part() {
     let mut t = Rig::new();
     let x = t.filled("x", 8, 8);
     check!(t.task("h", &[x.read(0..0)]), "h");
-    assert_eq!(t.ledger.user_of(x.id), Some(t.stamp("h")));
+    assert_eq!(t.ledger.timeline.user_of(x.id), Some(t.stamp("h")));
     t.ends("h");
-    assert_eq!(t.ledger.user_of(x.id), None);
+    assert_eq!(t.ledger.timeline.user_of(x.id), None);
     check!(t.kernel("k", 1, &[x.read(0..0)]), "k");
-    assert_eq!(t.ledger.user_of(x.id), Some(t.stamp("k")));
+    assert_eq!(t.ledger.timeline.user_of(x.id), Some(t.stamp("k")));
 }

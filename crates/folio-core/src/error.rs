@@ -561,8 +561,8 @@ pub enum Cause {
     DataLost,
     /// Something went wrong in a run of a command graph.
     Graph(Arc<GraphError>),
-    /// It failed so long ago that nothing else is known of it: a runtime keeps how the newest 65,536
-    /// commands have failed. All such failures have the [id](Failure::id) 0.
+    /// It failed so long ago that nothing else is known of it: a runtime keeps how the newest
+    /// 65,536 commands have failed. All such failures have the [id](Failure::id) 0.
     Forgotten,
 }
 

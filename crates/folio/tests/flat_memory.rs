@@ -111,8 +111,8 @@ fn everything_else() {
     assert!(grown < SLACK, "{grown} bytes more");
 }
 
-/// Nor with the number of commands that have failed, by themselves or because of others. What has
-/// failed stays so for events and data, also when it is too long ago for more.
+/// Nor with the number of commands that have failed, by themselves or because of others. Events and
+/// data of old failures have failed still, also when nothing else is known of them.
 fn a_million_failures() {
     const EACH: usize = 10;
     std::panic::set_hook(Box::new(|_| {}));

@@ -239,8 +239,8 @@ mod tests {
         assert!(!failures.is_crowded());
     }
 
-    /// ERR-02, ERR-03: events and memory of failures whose details are gone. What failed in between,
-    /// or was fine, is told apart for as long as runs are not joined.
+    /// ERR-02, ERR-03: events and memory of failures whose details are gone. A fine command between
+    /// two of them is told apart for as long as their runs are not joined.
     #[cfg(not(miri))]
     #[test]
     fn events_and_memory_of_forgotten_failures_have_failed() {

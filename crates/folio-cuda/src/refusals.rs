@@ -412,7 +412,7 @@ fn cuda_words_of_many_nodes_are_one_write() {
     for turn in 0..8u32 {
         let (_, by_call) = counting("cuGraphExecKernelNodeSetParams", || {
             for k in 0..nodes {
-                let by = turn * 100 + k as u32;
+                let by = turn * 100 + k as u32 + 1;
                 total += by;
                 let by = u64::from(by).to_le_bytes();
                 launch(&by, &mut |op| graph.update(k, op).unwrap());

@@ -1,15 +1,19 @@
 //! What graphs of tiny tasks cost, on the CPU backend with one domain: making them, and running
 //! them.
 
-use crate::kernels::{increases, increments};
-use crate::submit::runtime;
-use folio_core::{Executable, Graph, Queue, Result, Runtime, Shared};
+use crate::submit::{increments, runtime};
+use folio::prelude::{InOut, Item, kernel};
+use folio_core::{Graph, Queue, Result, Runtime, Shared};
 use std::time::{Duration, Instant};
 
 /// Buffers, which tasks take in turn: as many chains.
 const BUFFERS: usize = 8;
-/// Runs of a turn.
-const RUNS: usize = 1000;
+
+/// So much more for each element.
+#[kernel]
+fn increases(i: Item, by: u64, x: InOut<u64>) {
+    x[i] += by;
+}
 
 /// Tasks of one item, each an increment.
 pub struct Tasks {
@@ -47,45 +51,13 @@ impl Tasks {
         })
     }
 
-    /// How long recording a graph of them takes.
-    pub fn record(&mut self) -> Result<Duration> {
+    fn record(&mut self) -> Result<()> {
         let graph = self.rt.graph("cpu:0")?;
-        let started = Instant::now();
         let recording = graph.record([&self.q])?;
         self.each(&self.q)?;
         drop(recording);
-        let time = started.elapsed();
         self.graph = graph;
-        Ok(time)
-    }
-
-    /// How long finalizing their graph takes.
-    pub fn finalize(&self) -> Result<Duration> {
-        let started = Instant::now();
-        let made = self.graph.finalize()?;
-        let time = started.elapsed();
-        drop(made);
-        Ok(time)
-    }
-
-    fn timed(&self, run: impl Fn(&Queue) -> Result<()>) -> Result<Duration> {
-        (0..RUNS / 10).try_for_each(|_| run(&self.q))?;
-        self.q.wait()?;
-        let started = Instant::now();
-        (0..RUNS).try_for_each(|_| run(&self.q))?;
-        self.q.wait()?;
-        Ok(started.elapsed() / RUNS as u32)
-    }
-
-    /// How long a replay takes, of many that follow each other.
-    pub fn replay(&self) -> Result<Duration> {
-        let made: Executable = self.graph.finalize()?;
-        self.timed(|q| q.run_graph(&made).map(drop))
-    }
-
-    /// How long a batch of them takes.
-    pub fn batch(&self) -> Result<Duration> {
-        self.timed(|q| q.batch(|q| self.each(q)).map(drop))
+        Ok(())
     }
 
     /// How long each of so many runs takes, all of the same way.
@@ -105,7 +77,8 @@ impl Tasks {
                 (_, _, Some(what)) => self.turn(&self.q, turn, what)?,
                 ("batch", ..) => self.q.batch(|q| self.each(q)).map(drop)?,
                 ("replay", ..) => self.q.run_graph(&made).map(drop)?,
-                ("record", ..) => self.record().map(drop)?,
+                ("record", ..) => self.record()?,
+                ("finalize", ..) => self.graph.finalize().map(drop)?,
                 _ => self.each(&self.q)?,
             }
         }
@@ -113,10 +86,5 @@ impl Tasks {
         let time = started.elapsed() / runs as u32;
         println!("{:?}", self.q.batch_report());
         Ok(time)
-    }
-
-    /// How long they take by themselves.
-    pub fn one_by_one(&self) -> Result<Duration> {
-        self.timed(|q| self.each(q))
     }
 }

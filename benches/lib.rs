@@ -1,20 +1,11 @@
-//! What Folio costs, against hand-written code that does the same in the same run.
+//! What Folio costs where it has no rival; what has one is a row of the matrix of benchmarks.
 //!
-//! [`submit`], [`graphs`], [`pages`] and [`kernels`] hold the programs, [`baseline`], [`hand`],
-//! [`raw`] (OpenCL) and [`driver`] (CUDA) the hand-written ones. Each returns the time of so many
-//! operations, and checks its result. `cargo bench -p folio-benches` runs them under criterion;
-//! `cargo bench -p folio-benches --bench summary` prints one table of ratios in under a minute;
-//! `--bench kernels` does so for kernels.
+//! [`submit`], [`graphs`], [`steps`] and [`pages`] hold the programs, and [`baseline`] what a
+//! program does that tracks nothing. Each returns the time of so many operations, and checks its
+//! result.
 
 pub mod baseline;
-pub mod by_hand;
-pub mod check;
-pub mod driver;
 pub mod graphs;
-pub mod hand;
-pub mod kernels;
 pub mod pages;
-pub mod raw;
 pub mod steps;
 pub mod submit;
-pub mod table;

@@ -1,10 +1,16 @@
 //! What a submission costs: tiny closures over buffers, on the CPU backend with one domain.
 
-use crate::kernels::increments;
+use folio::prelude::{InOut, Item, kernel};
 use folio_core::{Buffer, BufferOptions, Error, Event, Queue, Result, Runtime};
 use folio_cpu::CpuBackend;
 use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
+
+/// One more for each element.
+#[kernel]
+pub fn increments(i: Item, x: InOut<u64>) {
+    x[i] += 1;
+}
 
 /// A runtime with one CPU device.
 pub fn runtime() -> Result<Runtime> {

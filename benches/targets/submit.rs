@@ -1,8 +1,12 @@
-//! What a submission costs, beside hand-written code. Each group holds both.
+//! What a submission costs, beside hand-written code. Each group holds both:
+//! `cargo bench -p folio-benches --bench submit`. With `--features metrics` it also tells how long
+//! the ledger is held.
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use folio_benches::baseline::{fifo_chain, fifo_outstanding, fifo_threads, rayon_chain};
-use folio_benches::submit::{Shape, outstanding, stream, threads, usm_chain, wide};
+use folio_benches::submit::{
+    Shape, kernel_chain, outstanding, outstanding_in_one_page, stream, threads, usm_chain, wide,
+};
 use folio_core::Result;
 use std::time::Duration;
 
@@ -41,6 +45,9 @@ fn streams(c: &mut Criterion) {
 
 fn others(c: &mut Criterion) {
     let mut group = c.benchmark_group("other chains");
+    group.bench_function("folio, a kernel function", |b| {
+        b.iter_custom(|i| scaled(i, N, || ok(kernel_chain(N))));
+    });
     group.bench_function("folio, USM", |b| {
         b.iter_custom(|i| scaled(i, N, || ok(usm_chain(N))));
     });
@@ -70,15 +77,38 @@ fn outstanding_work(c: &mut Criterion) {
     let mut group = c.benchmark_group("outstanding");
     group.sample_size(10);
     for n in [1_000, 10_000, 100_000] {
-        group.bench_function(BenchmarkId::new("folio", n), |b| {
-            b.iter_custom(|i| scaled(i, n, || ok(outstanding(n))[0]));
-        });
+        for (at, what) in ["folio, submit", "folio, run"].into_iter().enumerate() {
+            group.bench_function(BenchmarkId::new(what, n), |b| {
+                b.iter_custom(|i| scaled(i, n, || ok(outstanding(n))[at]));
+            });
+        }
         group.bench_function(BenchmarkId::new("fifo", n), |b| {
             b.iter_custom(|i| scaled(i, n, || fifo_outstanding(n)));
+        });
+    }
+    for n in [400, 10_000] {
+        group.bench_function(BenchmarkId::new("folio, ranges of one page", n), |b| {
+            b.iter_custom(|i| scaled(i, n, || ok(outstanding_in_one_page(n))));
         });
     }
     group.finish();
 }
 
-criterion_group!(benches, streams, others, from_threads, outstanding_work);
+/// The share of time in which a submission holds the ledger. To measure it costs two clock
+/// readings each: the share is a little too high, and the times above are longer for it.
+#[cfg(feature = "metrics")]
+fn held(_: &mut Criterion) {
+    use folio_core::metrics::ledger_held;
+    for count in [1, 2, 4, 8] {
+        let before = ledger_held();
+        let time = ok(threads(5 * N, count));
+        let share = (ledger_held() - before).as_secs_f64() / time.as_secs_f64();
+        println!("{count} threads, ledger held: {:.0} %", 100.0 * share);
+    }
+}
+
+#[cfg(not(feature = "metrics"))]
+fn held(_: &mut Criterion) {}
+
+criterion_group!(benches, streams, others, from_threads, outstanding_work, held);
 criterion_main!(benches);

@@ -29,11 +29,11 @@ failure if anything failed. On a machine with a GPU, run it where it is.
           random       random kernels
           model        random programs and faults: alone, beside CPUs, beside OpenCL
           bundle       a program where NVRTC is not, by what one where it is has compiled
-          opencl       GPUs by OpenCL alone: the backend, all suites, algorithms, interop, the benchmark
+          opencl       GPUs by OpenCL alone: the backend, all suites, algorithms, interop, the matrix
           vulkan       GPUs by Vulkan, alone and beside CPUs, OpenCL and CUDA; needs the validation layer
           multi        several GPUs; tests that need more than there are say so
           sanitizer    compute-sanitizer's tools over a few of them, and over planted errors
-          bench        benchmarks against hand-written code (builds for minutes)";
+          bench        the matrix of benchmarks by CUDA (builds for minutes)";
 
 /// The groups, in the order in which they run.
 const GROUPS: [&str; 12] = [
@@ -61,9 +61,12 @@ const PACKAGES: [&str; 6] = [
     "folio-model",
     "folio-algorithms",
 ];
-/// The benchmarks, and their groups.
-const BENCHES: [(&str, &str); 4] =
-    [("cuda", "bench"), ("graphs", "bench"), ("gpus", "bench"), ("opencl", "opencl")];
+/// The program of the matrix of benchmarks.
+const MATRIX: &str = "folio-bench-matrix";
+/// Its backends, and their groups.
+const MEASURED: [(&str, &str); 2] = [("cuda", "bench"), ("opencl", "opencl")];
+/// Seconds that the matrix measures, within [`LIMIT`].
+const MEASURING: u64 = 150;
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
@@ -132,8 +135,8 @@ pub fn run(args: Args) -> Result<bool> {
     if GROUPS.iter().any(|group| *group != "bench" && wanted(group)) {
         rows = tests(&root, &mut files)?;
     }
-    if BENCHES.iter().any(|(_, group)| wanted(group)) {
-        rows.extend(benches(&root, &mut files)?);
+    if MEASURED.iter().any(|(_, group)| wanted(group)) {
+        rows.extend(matrix(&root, &mut files)?);
     }
     if wanted("kernels") {
         rows.push(example(&root, &mut files)?);
@@ -252,24 +255,23 @@ fn sanitizer(tool: &str) -> Vec<Row> {
     clean.chain([row(PLANTED, format!("planted_{tool}"), FOUND)]).collect()
 }
 
-/// Builds the benchmarks.
-fn benches(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
-    let mut command = cargo(root, &["bench", "--package", "folio-benches", "--no-run"]);
-    command.args(BENCHES.iter().flat_map(|(name, _)| ["--bench", name]));
+/// Builds the matrix of benchmarks; a row for each backend.
+fn matrix(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
+    let mut command = cargo(root, &["build", "--release", "--package", MATRIX]);
     command.arg("--message-format=json-render-diagnostics");
     let (built, messages) = process::stream(&mut command, Take::HiddenOut)?;
-    if !built {
-        return Err("the benchmarks do not build".to_owned());
-    }
-    let found = messages.lines().filter_map(|line| cargo::executable(line, "bench"));
-    let row = |(name, file)| {
-        let word = format!("bench.{name}");
-        let command = format!("{} --bench", in_archive(&word));
-        files.insert(word, file);
-        let group = BENCHES.iter().find(|(bench, _)| *bench == name).map_or("bench", |(_, g)| *g);
-        Row { group, name: format!("benches {name}"), limit: LIMIT, status: 0, command }
+    let found = messages.lines().find_map(|line| cargo::executable(line, "bin"));
+    let Some((name, file)) = found.filter(|_| built) else {
+        return Err("the matrix of benchmarks does not build".to_owned());
     };
-    Ok(found.map(row).collect())
+    let row = |(backend, group)| {
+        let options = format!("--backend {backend} --budget {MEASURING} --out {backend}");
+        let command = format!("{} {options}", in_archive(&name));
+        Row { group, name: format!("benches {backend}"), limit: LIMIT, status: 0, command }
+    };
+    let rows = MEASURED.into_iter().map(row).collect();
+    files.insert(name, file);
+    Ok(rows)
 }
 
 /// Builds the example with libraries of NVIDIA's.

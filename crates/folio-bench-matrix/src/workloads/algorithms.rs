@@ -1,4 +1,4 @@
-//! Algorithms of several launches: a sum, a scan and a sort.
+//! Algorithms: a sum, a scan, a sort and a transpose.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
 use crate::error::Result;
@@ -77,6 +77,14 @@ KERNEL GROUP(256, 1) scan(uint n, uint part, GLOBAL const uint *RESTRICT x,
         BARRIER;
     }
 }
+// A tile of 16 by 16 for each group, of which no two items of a row meet in a bank.
+KERNEL GROUP(16, 16) transpose(uint rows, uint columns, GLOBAL const uint *RESTRICT x,
+                               GLOBAL uint *RESTRICT y) {
+    LOCAL uint all[272];
+    all[LY * 17 + LX] = x[Y * columns + X];
+    BARRIER;
+    y[(X - LX + LY) * rows + Y - LY + LX] = all[LX * 17 + LY];
+}
 // Radix sort, eight bits at a time; an item takes a part, so that it stays stable.
 KERNEL count(uint n, uint part, uint items, uint shift, GLOBAL const uint *RESTRICT x,
              GLOBAL uint *RESTRICT counts) {
@@ -99,7 +107,7 @@ impl Workload for Algorithms {
     }
 
     fn about(&self) -> &'static str {
-        "sum, inclusive scan and sort of u32; by hand on drivers, a plain radix sort"
+        "sum, inclusive scan, sort and transpose of u32; by hand on drivers, a plain radix sort"
     }
 
     fn unit(&self) -> &'static str {
@@ -107,7 +115,7 @@ impl Workload for Algorithms {
     }
 
     fn modes(&self) -> &'static [&'static str] {
-        &["reduction", "scan", "sort"]
+        &["reduction", "scan", "sort", "transpose"]
     }
 
     fn sizes(&self, _: &str, site: Site) -> Vec<usize> {
@@ -119,7 +127,7 @@ impl Workload for Algorithms {
         // A sort in digits of eight bits reads and writes all four times.
         let words = match case.mode {
             "reduction" => 1,
-            "scan" => 2,
+            "scan" | "transpose" => 2,
             _ => 8,
         };
         let work = Work {
@@ -139,6 +147,13 @@ impl Workload for Algorithms {
 
 fn ours(bench: &Bench, mode: &str, x: &[u32]) -> Result<Side> {
     let n = x.len();
+    if mode == "transpose" {
+        let [rows, columns] = sides(n);
+        let (x, y) =
+            (bench.buffer([rows, columns], x)?, bench.buffer([columns, rows], &vec![0; n])?);
+        let results = y.clone();
+        return Ok(bench.ours(&results, move |q| algorithms::transpose(q, &x, &y)));
+    }
     let x = bench.buffer([n], x)?;
     let y = bench.buffer([n], &vec![0u32; n])?;
     let total = bench.buffer([1], &[0u32])?;
@@ -151,6 +166,12 @@ fn ours(bench: &Bench, mode: &str, x: &[u32]) -> Result<Side> {
             algorithms::sort(q, Direction::Ascending, &y)
         }),
     })
+}
+
+/// Rows and columns of a power of two.
+fn sides(n: usize) -> [usize; 2] {
+    let rows = 1 << (n.ilog2() / 2);
+    [rows, n / rows]
 }
 
 fn total(x: &[u32]) -> u32 {
@@ -171,6 +192,7 @@ fn host(mode: &str, x: Vec<u32>) -> Side {
             tell,
         ),
         "scan" => on_host(move || scan(&x, &mut y.lock()), tell),
+        "transpose" => on_host(move || transpose(&x, &mut y.lock()), tell),
         _ => on_host(
             move || {
                 let mut y = y.lock();
@@ -197,6 +219,20 @@ fn scan(x: &[u32], y: &mut [u32]) {
         for (y, x) in y.iter_mut().zip(x) {
             sum = sum.wrapping_add(*x);
             *y = sum;
+        }
+    });
+}
+
+/// In tiles of 16 by 16.
+fn transpose(x: &[u32], y: &mut [u32]) {
+    let [rows, columns] = sides(x.len());
+    y.par_chunks_mut(16 * rows).enumerate().for_each(|(tile, y)| {
+        for row in (0..rows).step_by(16) {
+            for c in 0..16 {
+                for r in row..row + 16 {
+                    y[c * rows + r] = x[r * columns + tile * 16 + c];
+                }
+            }
         }
     });
 }
@@ -234,6 +270,12 @@ fn driver(native: &Arc<dyn Native>, mode: &str, x: &[u32]) -> Result<Side> {
             let calls =
                 vec![sums(&x, &of_parts, n, part, groups)?, before(&of_parts, groups)?, scan];
             Ok(on_native(native, calls, read::<u32>(&y, n)))
+        }
+        "transpose" => {
+            let [rows, columns] = sides(n);
+            let args = [rows.into(), columns.into(), Arg::from(&x), Arg::from(&y)];
+            let call = Call::new(native, (TEXT, "transpose"), [columns, rows], args)?;
+            Ok(on_native(native, vec![call.grouped([16, 16])], read::<u32>(&y, n)))
         }
         _ => {
             let items = if native.is_cpu() { 64 } else { 4096 }.min(n);

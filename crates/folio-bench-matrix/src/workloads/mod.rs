@@ -5,10 +5,12 @@
 use crate::bench::Workload;
 
 mod algorithms;
+mod arguments;
 mod control;
 mod functions;
 mod fusion;
 mod graphs;
+mod groups;
 mod indices;
 mod launch;
 mod links;
@@ -20,6 +22,7 @@ mod pages;
 mod policies;
 mod pressure;
 mod recorded;
+mod several;
 mod stencil;
 mod stream;
 mod tasks;
@@ -30,6 +33,7 @@ mod transfer;
 pub const ALL: &[&dyn Workload] = &[
     &control::Control,
     &launch::Launch,
+    &arguments::Arguments,
     &tasks::Tasks,
     &graphs::Graphs,
     &recorded::Recorded,
@@ -40,6 +44,7 @@ pub const ALL: &[&dyn Workload] = &[
     &nbody::NBody,
     &functions::Functions,
     &indices::Indices,
+    &groups::Groups,
     &algorithms::Algorithms,
     &fusion::Fusion,
     &transfer::Transfer,
@@ -49,4 +54,5 @@ pub const ALL: &[&dyn Workload] = &[
     &managed::Managed,
     &links::Links,
     &overlap::Overlap,
+    &several::Several,
 ];

@@ -299,7 +299,13 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
         }
         let ours = match op {
             Op::Replay(graph) => graph.downcast_ref::<LayerGraph<H>>(),
-            _ => None,
+            Op::Copy(_)
+            | Op::Fill(..)
+            | Op::Launch(..)
+            | Op::Hint(..)
+            | Op::Switch(..)
+            | Op::Branch(_)
+            | Op::Join => None,
         };
         let nodes = ours.map(LayerGraph::nodes);
         let nodes = nodes.as_deref().map_or(&[][..], Vec::as_slice);

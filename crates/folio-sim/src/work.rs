@@ -63,7 +63,12 @@ impl Work {
             Work::Launch(Launch { code: Code::Ir(own, ..), .. }) => Arc::ptr_eq(own, kernel),
             Work::Replay(nodes) => nodes.iter().any(|node| node.runs(kernel)),
             Work::Branch(branch) => branch.steps().any(|step| step.runs(kernel)),
-            _ => false,
+            Work::Launch(_)
+            | Work::Copy(_)
+            | Work::Fill(..)
+            | Work::Hint(..)
+            | Work::Switch(..)
+            | Work::Nothing => false,
         }
     }
 
@@ -73,7 +78,9 @@ impl Work {
             Work::Launch(_) => true,
             Work::Replay(nodes) => nodes.iter().any(Work::has_code),
             Work::Branch(branch) => branch.steps().any(Work::has_code),
-            _ => false,
+            Work::Copy(_) | Work::Fill(..) | Work::Hint(..) | Work::Switch(..) | Work::Nothing => {
+                false
+            }
         }
     }
 }

@@ -137,7 +137,7 @@ impl Needs {
             let elements = match param.kind {
                 ParamKind::Local { len, .. } => u64::from(len),
                 ParamKind::Reduce { .. } => u64::from(LANES),
-                _ => 0,
+                ParamKind::Scalar(_) | ParamKind::View { .. } => 0,
             };
             // Each array begins where any type can.
             let bytes = size.saturating_mul(elements).next_multiple_of(8);
@@ -219,14 +219,12 @@ pub(super) fn place(kernel: &Kernel, define: &Let) -> String {
     if let Some(site) = site {
         return format!("{}:{}:{}", site.file, site.line, site.column);
     }
-    match &define.op {
-        Op::Atomic(_, place, _) => match place.root {
-            Root::Element(param, _) => {
-                let name = kernel.params.get(param.index()).map_or("", |p| p.name.as_str());
-                format!("parameter `{name}`")
-            }
-            Root::Var(_) => "a variable".to_owned(),
-        },
-        _ => format!("value %{}", define.value.0),
+    match define.op.place().map(|place| &place.root) {
+        Some(Root::Element(param, _)) => {
+            let name = kernel.params.get(param.index()).map_or("", |p| p.name.as_str());
+            format!("parameter `{name}`")
+        }
+        Some(Root::Var(_)) => "a variable".to_owned(),
+        None => format!("value %{}", define.value.0),
     }
 }

@@ -44,7 +44,20 @@ pub fn has_effect(op: &Op, kernel: &Kernel, checked: bool) -> bool {
             let scalar = kernel.type_of(*a).and_then(crate::Type::scalar);
             scalar.is_some_and(|scalar| scalar.is_int())
         }
-        _ => false,
+        Op::Const(..)
+        | Op::Zero(_)
+        | Op::Arg(_)
+        | Op::Extent(..)
+        | Op::Query { .. }
+        | Op::Unary(..)
+        | Op::Binary(..)
+        | Op::Compare(..)
+        | Op::Fma(..)
+        | Op::Select(..)
+        | Op::Cast(..)
+        | Op::Bits(..)
+        | Op::Make(..)
+        | Op::Part(..) => false,
     }
 }
 
@@ -63,14 +76,19 @@ pub fn variables(kernel: &Kernel) -> Vec<bool> {
         }
     };
     walk(&kernel.body, &mut |stmt| match stmt {
-        Stmt::Let(define) => {
-            if let Op::Load(place) = &define.op {
-                see(place);
-            }
-        }
+        Stmt::Let(define) => define.op.place().into_iter().for_each(&mut see),
         Stmt::Store { place, .. } => see(place),
         Stmt::Collect { into, .. } => see(&Place::var(*into)),
-        _ => {}
+        Stmt::If { .. }
+        | Stmt::For { .. }
+        | Stmt::Loop { .. }
+        | Stmt::Block { .. }
+        | Stmt::Break(_)
+        | Stmt::Continue(_)
+        | Stmt::Return
+        | Stmt::Phase { .. }
+        | Stmt::Contribute { .. }
+        | Stmt::Assert { .. } => {}
     });
     named
 }

@@ -337,7 +337,13 @@ impl Stmt {
             | Stmt::Block { body, .. }
             | Stmt::Phase { body, .. }
             | Stmt::Collect { body, .. } => vec![body],
-            _ => vec![],
+            Stmt::Let(_)
+            | Stmt::Store { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Contribute { .. }
+            | Stmt::Assert { .. } => vec![],
         }
     }
 
@@ -350,7 +356,13 @@ impl Stmt {
             | Stmt::Block { body, .. }
             | Stmt::Phase { body, .. }
             | Stmt::Collect { body, .. } => vec![body],
-            _ => vec![],
+            Stmt::Let(_)
+            | Stmt::Store { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Contribute { .. }
+            | Stmt::Assert { .. } => vec![],
         }
     }
 }

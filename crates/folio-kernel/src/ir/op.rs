@@ -202,6 +202,29 @@ pub enum Op {
 }
 
 impl Op {
+    /// The place that the operation reads or changes.
+    pub fn place(&self) -> Option<&Place> {
+        match self {
+            Op::Load(place) | Op::Atomic(_, place, _) => Some(place),
+            Op::Const(..)
+            | Op::Zero(_)
+            | Op::Arg(_)
+            | Op::Extent(..)
+            | Op::Query { .. }
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Compare(..)
+            | Op::Fma(..)
+            | Op::Select(..)
+            | Op::Cast(..)
+            | Op::Bits(..)
+            | Op::Make(..)
+            | Op::Part(..)
+            | Op::Subgroup(..)
+            | Op::SubgroupFold(..) => None,
+        }
+    }
+
     /// The operation takes few instructions, and calls nothing.
     pub fn is_short(&self) -> bool {
         match self {
@@ -210,7 +233,19 @@ impl Op {
             }
             Op::Binary(op, ..) => !matches!(op, Binary::Pow | Binary::Atan2 | Binary::Hypot),
             Op::Atomic(..) | Op::Subgroup(..) | Op::SubgroupFold(..) => false,
-            _ => true,
+            Op::Const(..)
+            | Op::Zero(_)
+            | Op::Arg(_)
+            | Op::Extent(..)
+            | Op::Query { .. }
+            | Op::Compare(..)
+            | Op::Fma(..)
+            | Op::Select(..)
+            | Op::Cast(..)
+            | Op::Bits(..)
+            | Op::Make(..)
+            | Op::Part(..)
+            | Op::Load(_) => true,
         }
     }
 

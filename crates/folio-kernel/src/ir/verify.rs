@@ -339,7 +339,13 @@ impl<'k> Verifier<'k> {
                 self.phase(if *once { Zone::Once } else { Zone::Items }, body, None)
             }
             Stmt::Collect { body, value, .. } => self.phase(Zone::Items, body, Some(*value)),
-            _ => Ok(()),
+            Stmt::Let(_)
+            | Stmt::Store { .. }
+            | Stmt::Break(_)
+            | Stmt::Continue(_)
+            | Stmt::Return
+            | Stmt::Contribute { .. }
+            | Stmt::Assert { .. } => Ok(()),
         }
     }
 
@@ -418,7 +424,20 @@ impl<'k> Verifier<'k> {
                     )),
                 }
             }
-            _ => Ok(()),
+            Op::Const(..)
+            | Op::Zero(_)
+            | Op::Arg(_)
+            | Op::Extent(..)
+            | Op::Query { .. }
+            | Op::Unary(..)
+            | Op::Binary(..)
+            | Op::Compare(..)
+            | Op::Fma(..)
+            | Op::Select(..)
+            | Op::Cast(..)
+            | Op::Bits(..)
+            | Op::Make(..)
+            | Op::Part(..) => Ok(()),
         }
     }
 

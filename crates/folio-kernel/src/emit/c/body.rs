@@ -244,11 +244,13 @@ impl Writer<'_> {
             }
             Op::Subgroup(op, args) => self.subgroup(define, *op, args),
             Op::SubgroupFold(fold, combine, a) => self.subgroup_fold(define, *fold, *combine, *a),
-            op if self.is_live(value) => {
-                let expression = self.expression(op, value);
-                self.constant(define, &expression);
+            op => {
+                if self.is_live(value)
+                    && let Some(expression) = self.expression(op)
+                {
+                    self.constant(define, &expression);
+                }
             }
-            _ => {}
         }
     }
 
@@ -272,11 +274,12 @@ impl Writer<'_> {
         }
     }
 
-    /// An expression without effects.
-    fn expression(&mut self, op: &Op, value: Value) -> String {
+    /// An operation without effect, of values alone; none for those that [`define`](Self::define)
+    /// writes itself.
+    fn expression(&mut self, op: &Op) -> Option<String> {
         let scalar = |w: &Self, v: &Value| w.scalar(*v);
         let atom = |w: &Self, v: &Value| w.atom(*v);
-        match op {
+        Some(match op {
             Op::Unary(op, a) => {
                 let (of, a) = (scalar(self, a), atom(self, a));
                 self.scalars().unary(*op, of, &a)
@@ -313,8 +316,15 @@ impl Writer<'_> {
                 let part = types::part(self.kernel, self.ty(*a), *part);
                 format!("{}{part}", atom(self, a))
             }
-            // The others have been dealt with.
-            _ => self.literal(scalar(self, &value), 0),
-        }
+            Op::Const(..)
+            | Op::Zero(_)
+            | Op::Arg(_)
+            | Op::Extent(..)
+            | Op::Query { .. }
+            | Op::Load(_)
+            | Op::Atomic(..)
+            | Op::Subgroup(..)
+            | Op::SubgroupFold(..) => return None,
+        })
     }
 }

@@ -368,11 +368,13 @@ impl Writer<'_> {
             IrOp::SubgroupFold(fold, combine, a) => {
                 self.subgroup_fold(define, *fold, *combine, *a);
             }
-            op if self.is_live(value) => {
-                let own = self.expression(op, value);
-                self.is(value, own);
+            op => {
+                if self.is_live(value)
+                    && let Some(own) = self.expression(op, value)
+                {
+                    self.is(value, own);
+                }
             }
-            _ => {}
         }
     }
 
@@ -430,9 +432,9 @@ impl Writer<'_> {
         self.asm.of(Op::Select, ty, &[turns, negated, quotient])
     }
 
-    /// An expression without effects.
-    fn expression(&mut self, op: &IrOp, value: Value) -> Word {
-        match op {
+    /// An operation without effect; none for those that [`define`](Self::define) writes itself.
+    fn expression(&mut self, op: &IrOp, value: Value) -> Option<Word> {
+        Some(match op {
             IrOp::Arg(param) => self.argument(*param),
             IrOp::Extent(param, dim) => self.extent(*param, *dim),
             IrOp::Query { query, dim, copy } => self.query(*query, *dim, *copy),
@@ -457,7 +459,7 @@ impl Writer<'_> {
                 let ty = self.asm.scalar(of);
                 if if of == Scalar::F64 { self.fma.f64 } else { self.fma.f32 } {
                     self.asm.needs(Capability::FMAKHR);
-                    return self.asm.of(Op::FmaKHR, ty, &all);
+                    return Some(self.asm.of(Op::FmaKHR, ty, &all));
                 }
                 self.asm.glsl(GlslStd450Op::Fma, ty, &all)
             }
@@ -495,12 +497,13 @@ impl Writer<'_> {
                 let (ty, a) = (self.type_of(ty), self.value(*a));
                 self.asm.op(Op::CompositeExtract, ty, vec![id(a), literal(*part)])
             }
-            // The others have been dealt with, or softened.
-            _ => {
-                let ty = self.ty(value);
-                self.zero(ty)
-            }
-        }
+            IrOp::Const(..)
+            | IrOp::Zero(_)
+            | IrOp::Load(_)
+            | IrOp::Atomic(..)
+            | IrOp::Subgroup(..)
+            | IrOp::SubgroupFold(..) => return None,
+        })
     }
 
     /// Variables of the kernel that are named become zero (semantics 7.4).

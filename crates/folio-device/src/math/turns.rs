@@ -94,6 +94,12 @@ const TABLE: [[u64; 3]; 129] = {
     table
 };
 
+/// The words of `2/pi` for an argument whose exponent is so much above that of 1/2.
+#[inline(always)]
+fn words(place: u64) -> [u64; 3] {
+    TABLE[(place >> 3).min(128) as usize]
+}
+
 /// The low half of a word.
 #[inline(always)]
 fn low(x: u64) -> u64 {
@@ -116,10 +122,13 @@ fn product(x: u64, [a, b, c]: [u64; 3]) -> [u64; 4] {
     [low(s0), low(s1), low(s2), low(s3)]
 }
 
-/// An integer below 2^52 as a float, less `offset`.
+/// `2^52`
+const WHOLE: f64 = 4_503_599_627_370_496.0;
+
+/// An integer below 2^52 as a float, less what `bias` is beyond that.
 #[inline(always)]
-fn float(x: u64, offset: f64) -> f64 {
-    f64::from_bits(x | 0x4330_0000_0000_0000) - (4_503_599_627_370_496.0 + offset)
+fn float(x: u64, bias: f64) -> f64 {
+    f64::from_bits(x | 0x4330_0000_0000_0000) - bias
 }
 
 /// The nearest number of quarters of a turn for |x|, of which the low two bits count, and the angle
@@ -131,12 +140,12 @@ pub fn quarter_wide(x: f64) -> (u64, f64, f64) {
     // Arguments below 1/2 are taken as they are.
     let place = (bits >> 52).saturating_sub(1022);
     let integer = (bits & 0x000f_ffff_ffff_ffff | 0x0010_0000_0000_0000) << (place & 7);
-    let [r0, r1, r2, r3] = product(integer, TABLE[(place >> 3).min(128) as usize]);
+    let [r0, r1, r2, r3] = product(integer, words(place));
     // Half a quarter more, so that cutting off is rounding.
     let top = r0 + (1 << 29);
     let quarters = top >> 30 & 3;
-    let (a, b) = (float(top & 0x3fff_ffff, 536_870_912.0), float(r1, 0.0));
-    let (c, d) = (float(r2, 0.0), float(r3, 0.0));
+    let (a, b) = (float(top & 0x3fff_ffff, WHOLE + 536_870_912.0), float(r1, WHOLE));
+    let (c, d) = (float(r2, WHOLE), float(r3, WHOLE));
     let (a, b) = (a * TWO_TO_MINUS[0], b * TWO_TO_MINUS[1]);
     let high = a + b;
     let lost = b - (high - a);

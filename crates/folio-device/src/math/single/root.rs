@@ -11,8 +11,9 @@ pub fn rsqrt(x: f32) -> f32 {
 /// The cube root.
 #[inline(always)]
 pub fn cbrt(x: f32) -> f32 {
-    let near = root::cube_root_step(f64::from(x.abs()), root::near_cube_root(x.abs().into()));
-    let y = (root::cube_root_step(f64::from(x.abs()), near) as f32).copysign(x);
+    let size = f64::from(x.abs());
+    let near = root::cube_root_step(size, root::near_cube_root(size));
+    let y = (root::cube_root_step(size, near) as f32).copysign(x);
     if (x != 0.0) & (x.abs() < f32::INFINITY) { y } else { x }
 }
 

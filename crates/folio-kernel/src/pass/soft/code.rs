@@ -85,6 +85,36 @@ impl Code {
         self.bits(ty, bits)
     }
 
+    /// A literal.
+    pub fn f32(&self, number: f32) -> N<'_> {
+        self.bits(Scalar::F32, u64::from(number.to_bits()))
+    }
+
+    /// A literal.
+    pub fn f64(&self, number: f64) -> N<'_> {
+        self.bits(Scalar::F64, number.to_bits())
+    }
+
+    /// A literal.
+    pub fn u32(&self, number: u32) -> N<'_> {
+        self.bits(Scalar::U32, u64::from(number))
+    }
+
+    /// A literal.
+    pub fn u64(&self, number: u64) -> N<'_> {
+        self.bits(Scalar::U64, number)
+    }
+
+    /// `c0 + c1 x + c2 x^2 + ..`
+    pub fn poly_f32<'c>(&'c self, x: N<'c>, all: &[f32]) -> N<'c> {
+        polynomial(x, all.iter().map(|number| || self.f32(*number)))
+    }
+
+    /// `c0 + c1 x + c2 x^2 + ..`
+    pub fn poly_f64<'c>(&'c self, x: N<'c>, all: &[f64]) -> N<'c> {
+        polynomial(x, all.iter().map(|number| || self.f64(*number)))
+    }
+
     /// A literal `u64`.
     pub fn word(&self, bits: u64) -> N<'_> {
         self.bits(Scalar::U64, bits)
@@ -133,6 +163,15 @@ impl Code {
         let body = self.state.borrow_mut().open.pop().unwrap_or_default();
         self.push(Stmt::For { label, index, start: start.value, end: end.value, body });
     }
+}
+
+fn polynomial<'c>(x: N<'c>, all: impl DoubleEndedIterator<Item = impl Fn() -> N<'c>>) -> N<'c> {
+    let mut sum = None;
+    for number in all.rev() {
+        let more = sum.map(|sum| x * sum);
+        sum = Some(more.map_or_else(&number, |more| number() + more));
+    }
+    sum.unwrap_or(x)
 }
 
 /// A variable.
@@ -217,8 +256,8 @@ impl<'c> N<'c> {
     }
 
     /// The first if this is true, else the second.
-    pub fn pick(self, yes: N<'c>, no: N<'c>) -> N<'c> {
-        self.code.op(Op::Select(self.value, yes.value, no.value), yes.ty)
+    pub fn pick<T: Pick<'c>>(self, yes: T, no: T) -> T {
+        T::pick(self, yes, no)
     }
 
     pub fn cast(self, to: Scalar) -> N<'c> {
@@ -288,8 +327,36 @@ impl<'c> N<'c> {
         self.unary(Unary::LeadingZeros).cast(Scalar::U64)
     }
 
+    /// The difference, or zero where that is below.
+    pub fn saturating_sub(self, less: N<'c>) -> N<'c> {
+        self.lt(less).pick(self.of_bits(0), self - less)
+    }
+
     pub fn mul_hi(self, other: N<'c>) -> N<'c> {
         self.binary(Binary::MulHi, other)
+    }
+}
+
+/// Numbers that a condition chooses from, one by one.
+pub trait Pick<'c> {
+    fn pick(cond: N<'c>, yes: Self, no: Self) -> Self;
+}
+
+impl<'c> Pick<'c> for N<'c> {
+    fn pick(cond: N<'c>, yes: N<'c>, no: N<'c>) -> N<'c> {
+        cond.code.op(Op::Select(cond.value, yes.value, no.value), yes.ty)
+    }
+}
+
+impl<'c> Pick<'c> for (N<'c>, N<'c>) {
+    fn pick(cond: N<'c>, yes: Self, no: Self) -> Self {
+        (cond.pick(yes.0, no.0), cond.pick(yes.1, no.1))
+    }
+}
+
+impl<'c> Pick<'c> for (N<'c>, N<'c>, N<'c>) {
+    fn pick(cond: N<'c>, yes: Self, no: Self) -> Self {
+        (cond.pick(yes.0, no.0), cond.pick(yes.1, no.1), cond.pick(yes.2, no.2))
     }
 }
 

@@ -1,20 +1,13 @@
-//! The functions of semantics 5.8: those of `math` in `folio-device`, line by line, as code of the
-//! IR. What is said there of errors holds here, since each operation is the same.
+//! The functions of semantics 5.8, as code of the IR: `generated` is made of those that a CPU
+//! computes with, `math` in `folio-device`.
 
-/// `c0 + c1 x + c2 x^2 + ..`
-macro_rules! poly {
-    ($x:ident; $last:expr) => { $last };
-    ($x:ident; $first:expr, $($rest:expr),+) => { $first + $x * poly!($x; $($rest),+) };
-}
-
-mod double;
-mod single;
-mod turns;
+#[rustfmt::skip]
+mod generated;
 
 use super::code::N;
-use super::float::nearest_even;
 use crate::op::{Binary, Unary};
 use crate::types::Scalar;
+use generated::{double, single};
 
 /// A function of one number; none if the operation is no such function.
 pub fn unary<'c>(op: Unary, x: N<'c>) -> Option<N<'c>> {
@@ -22,24 +15,24 @@ pub fn unary<'c>(op: Unary, x: N<'c>) -> Option<N<'c>> {
     let of =
         |one: fn(N<'c>) -> N<'c>, other: fn(N<'c>) -> N<'c>| if is_double { other } else { one };
     let function = match op {
-        Unary::Rsqrt => |x: N<'c>| 1.0 / x.sqrt(),
-        Unary::Cbrt => of(single::cbrt, double::cbrt),
-        Unary::Exp => of(single::exp, double::exp),
-        Unary::Exp2 => of(single::exp2, double::exp2),
-        Unary::ExpM1 => of(single::exp_m1, double::exp_m1),
-        Unary::Ln => of(single::ln, double::ln),
-        Unary::Log2 => of(single::log2, double::log2),
-        Unary::Log10 => of(single::log10, double::log10),
-        Unary::Ln1p => of(single::ln_1p, double::ln_1p),
-        Unary::Sin => of(single::sin, double::sin),
-        Unary::Cos => of(single::cos, double::cos),
-        Unary::Tan => of(single::tan, double::tan),
-        Unary::Asin => of(single::asin, double::asin),
-        Unary::Acos => of(single::acos, double::acos),
-        Unary::Atan => of(single::atan, double::atan),
-        Unary::Sinh => of(single::sinh, double::sinh),
-        Unary::Cosh => of(single::cosh, double::cosh),
-        Unary::Tanh => of(single::tanh, double::tanh),
+        Unary::Rsqrt => of(single::root::rsqrt, double::root::rsqrt),
+        Unary::Cbrt => of(single::root::cbrt, double::root::cbrt),
+        Unary::Exp => of(single::exp::exp, double::exp::exp),
+        Unary::Exp2 => of(single::exp::exp2, double::exp::exp2),
+        Unary::ExpM1 => of(single::exp::exp_m1, double::exp::exp_m1),
+        Unary::Ln => of(single::ln::ln, double::ln::ln),
+        Unary::Log2 => of(single::ln::log2, double::ln::log2),
+        Unary::Log10 => of(single::ln::log10, double::ln::log10),
+        Unary::Ln1p => of(single::ln::ln_1p, double::ln::ln_1p),
+        Unary::Sin => of(single::trig::sin, double::trig::sin),
+        Unary::Cos => of(single::trig::cos, double::trig::cos),
+        Unary::Tan => of(single::trig::tan, double::trig::tan),
+        Unary::Asin => of(single::arc::asin, double::arc::asin),
+        Unary::Acos => of(single::arc::acos, double::arc::acos),
+        Unary::Atan => of(single::arc::atan, double::arc::atan),
+        Unary::Sinh => of(single::exp::sinh, double::exp::sinh),
+        Unary::Cosh => of(single::exp::cosh, double::exp::cosh),
+        Unary::Tanh => of(single::exp::tanh, double::exp::tanh),
         _ => return None,
     };
     Some(function(x))
@@ -48,12 +41,12 @@ pub fn unary<'c>(op: Unary, x: N<'c>) -> Option<N<'c>> {
 /// A function of two numbers; none if the operation is no such function.
 pub fn binary<'c>(op: Binary, x: N<'c>, y: N<'c>) -> Option<N<'c>> {
     Some(match (op, x.ty == Scalar::F64) {
-        (Binary::Pow, false) => single::powf(x, y),
-        (Binary::Pow, true) => double::powf(x, y),
-        (Binary::Atan2, false) => single::atan2(x, y),
-        (Binary::Atan2, true) => double::atan2(x, y),
-        (Binary::Hypot, false) => single::hypot(x, y),
-        (Binary::Hypot, true) => double::hypot(x, y),
+        (Binary::Pow, false) => single::pow::powf(x, y),
+        (Binary::Pow, true) => double::pow::powf(x, y),
+        (Binary::Atan2, false) => single::arc::atan2(x, y),
+        (Binary::Atan2, true) => double::arc::atan2(x, y),
+        (Binary::Hypot, false) => single::root::hypot(x, y),
+        (Binary::Hypot, true) => double::root::hypot(x, y),
         _ => return None,
     })
 }
@@ -68,94 +61,29 @@ pub fn binary_widens(op: Binary) -> bool {
     matches!(op, Binary::Pow | Binary::Atan2 | Binary::Hypot)
 }
 
-/// `x`, if it is not beyond the limits; NaN stays.
-fn within<'c>(x: N<'c>, lo: f64, hi: f64) -> N<'c> {
-    let x = x.lt(lo).pick(x.lit(lo), x);
-    x.gt(hi).pick(x.lit(hi), x)
-}
-
-/// `y` where x is positive and finite; what logarithms are elsewhere.
-fn with_ends<'c>(x: N<'c>, y: N<'c>) -> N<'c> {
-    let y = x.lt(f64::INFINITY).pick(y, x);
-    let ends = x.eq(0.0).pick(x.lit(f64::NEG_INFINITY), x.nan());
-    x.gt(0.0).pick(y, ends)
-}
-
-/// |x| if that is at most 1/2; else the sine of half the angle that is missing to a quarter of a turn.
-fn asin_argument<'c>(x: N<'c>) -> (N<'c>, N<'c>, N<'c>) {
-    let size = x.abs();
-    let great = size.gt(0.5);
-    let half = (1.0 - size) * 0.5;
-    let z = great.pick(half, x * x);
-    (great, great.pick(half.sqrt(), size), z)
-}
-
-/// `x^y` from `|x|^y`: signs, and where there is no number or always 1.
-fn power_ends<'c>(x: N<'c>, y: N<'c>, result: N<'c>) -> N<'c> {
-    let whole = nearest_even(y).eq(y);
-    let half = y * 0.5;
-    let odd = whole & nearest_even(half).ne(half);
-    let no_number = x.lt(0.0) & x.gt(f64::NEG_INFINITY) & !whole;
-    let signed = odd.pick(result.copysign(x), result);
-    let defined = no_number.pick(x.nan(), signed);
-    let one = y.eq(0.0) | x.eq(1.0) | (x.abs().eq(1.0) & y.is_infinite());
-    one.pick(x.lit(1.0), defined)
-}
-
-/// The cube root of a normal number but for some percent: its exponent divided by 3.
-fn near_cube_root<'c>(x: N<'c>) -> N<'c> {
-    let third = ((x.raw() >> 32u64) * 0xaaaa_aaabu64) >> 33u64;
-    ((third + 715_094_163u64) << 32u64).as_bits(Scalar::F64)
-}
-
-/// Halley's step: an error of e becomes one of 2/3 e^3.
-fn cube_root_step<'c>(x: N<'c>, t: N<'c>) -> N<'c> {
-    let cube = t * t * t;
-    t - t * ((cube - x) / (cube + cube + x))
-}
-
-/// `a + b` and what it has lost, where `|a| >= |b|` or `a` is 0.
-fn sum<'c>(a: N<'c>, b: N<'c>) -> (N<'c>, N<'c>) {
-    let sum = a + b;
-    (sum, b - (sum - a))
-}
-
-/// `a * b` and what it has lost, where nothing overflows or becomes denormal.
-fn product<'c>(a: N<'c>, b: N<'c>) -> (N<'c>, N<'c>) {
-    let halves = |x: N<'c>| {
-        let high = (x.raw() & 0xffff_ffff_f800_0000u64).as_bits(Scalar::F64);
-        (high, x - high)
+/// The words of `2/pi` for an argument whose exponent is so much above that of 1/2: without a table
+/// in memory.
+fn words<'c>(place: N<'c>) -> [N<'c>; 3] {
+    let row = place >> 3u64;
+    let row = row.gt(128u64).pick(row.of_bits(128), row);
+    // One zero word ahead, so that no bit is before the first word.
+    let first = (row << 3u64) + (64u64 - 55);
+    let (word, bit) = (first >> 6u64, first & 63u64);
+    let list = |at: i64| match usize::try_from(at - 1) {
+        Ok(at) => generated::turns::TWO_OVER_PI.get(at).copied().unwrap_or(0),
+        Err(_) => 0,
     };
-    let ((a1, a2), (b1, b2)) = (halves(a), halves(b));
-    let product = a * b;
-    (product, (((a1 * b1 - product) + a1 * b2) + a2 * b1) + a2 * b2)
-}
-
-/// The angle of the point (`x`, `y`) of `f64`; `series` gives `(atan t - t) / t^3` from `t^2` for t
-/// up to `tan(pi/8)`.
-fn angle<'c>(y: N<'c>, x: N<'c>, series: impl Fn(N<'c>) -> N<'c>) -> N<'c> {
-    const FRAC_PI_4_LOW: f64 = 3.061_616_997_868_383e-17;
-    let lit = |number| x.lit(number);
-    let (rise, run) = (y.abs(), x.abs());
-    let steep = rise.gt(run);
-    let corner = rise.is_infinite() & run.is_infinite();
-    let great = rise.gt(1e300) | run.gt(1e300);
-    let scale = great.pick(lit(0.25), lit(1.0));
-    let (rise, run) = (rise * scale, run * scale);
-    let (rise, run) = (corner.pick(lit(1.0), rise), corner.pick(lit(1.0), run));
-    let (less, more) = (steep.pick(run, rise), steep.pick(rise, run));
-    let more = (more.eq(0.0) & less.eq(0.0)).pick(lit(1.0), more);
-    // Beyond pi/8, the angle from pi/4.
-    let beyond = less.gt(more * 0.414_213_562_373_095);
-    let (above, below) = (beyond.pick(less - more, less), beyond.pick(less + more, more));
-    let t = above / below;
-    let z = t * t;
-    let tail = t * z * series(z);
-    // So many eighths of a turn, and the angle t added or subtracted.
-    let (eighths, sign) = (beyond.pick(lit(1.0), lit(0.0)), lit(1.0));
-    let (eighths, sign) = (steep.pick(2.0 - eighths, eighths), steep.pick(-sign, sign));
-    let left = x.is_negative();
-    let (eighths, sign) = (left.pick(4.0 - eighths, eighths), left.pick(-sign, sign));
-    let (high, low) = sum(eighths * std::f64::consts::FRAC_PI_4, sign * t);
-    (high + (low + (sign * tail + eighths * FRAC_PI_4_LOW))).copysign(y)
+    // Selected by the bits of the word's number, the last first.
+    let chosen = |ahead: i64| {
+        let mut all: Vec<N<'c>> = (0..32).map(|at| place.of_bits(list(at + ahead))).collect();
+        for level in 0..5u64 {
+            let high = (word & (1u64 << level)).ne(0u64);
+            all = all.chunks(2).map(|pair| high.pick(pair[1], pair[0])).collect();
+        }
+        all[0]
+    };
+    let words: [N<'c>; 4] = [0, 1, 2, 3].map(chosen);
+    let spill = |x: N<'c>| (x >> 1u64) >> (bit.of_bits(63) - bit);
+    let joined = |at: usize| (words[at] << bit) | spill(words[at + 1]);
+    [joined(0), joined(1), joined(2)]
 }

@@ -114,7 +114,7 @@ fn plate(bench: &Bench, points: usize, queues: Vec<Queue>) -> Result<Side> {
     let start = bench.floats(n * n, 1);
     let make = || {
         let page = BufferOptions::new().page([1, n]);
-        bench.rt.buffer_from_with(&start, [n, n], page).map(Buffer::into_shared)
+        bench.rt.buffer_with((&start, [n, n]), page).map(Buffer::into_shared)
     };
     let both = [make()?, make()?];
     let results = both[0].clone();
@@ -132,7 +132,7 @@ fn bodies(bench: &Bench, n: usize, queues: Vec<Queue>) -> Result<Side> {
     let start: Vec<[f32; 4]> = bench.floats(4 * n, 1).as_chunks().0.to_vec();
     let make = |values: &[[f32; 4]]| {
         let page = BufferOptions::new().page([n / queues.len()]);
-        bench.rt.buffer_from_with(values, [n], page).map(Buffer::into_shared)
+        bench.rt.buffer_with((values, [n]), page).map(Buffer::into_shared)
     };
     let (both, speed) = ([make(&start)?, make(&start)?], make(&vec![[0.0; 4]; n])?);
     let results = speed.clone();

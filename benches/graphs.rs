@@ -1,4 +1,4 @@
-//! What graphs of tiny tasks cost, on the CPU backend with one domain: making them, and running
+//! The cost of graphs of tiny tasks, on the CPU backend with one domain: making them, and running
 //! them.
 
 use crate::submit::{increments, runtime};
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 /// Buffers, which tasks take in turn: as many chains.
 const BUFFERS: usize = 8;
 
-/// So much more for each element.
+/// Increases each element.
 #[kernel]
 fn increases(i: Item, by: u64, x: InOut<u64>) {
     x[i] += by;

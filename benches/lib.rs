@@ -1,4 +1,4 @@
-//! What Folio costs where it has no rival; what has one is a row of the matrix of benchmarks.
+//! Folio's cost where it has no rival. A program with a rival is a row of the matrix of benchmarks.
 //!
 //! [`submit`], [`graphs`], [`steps`] and [`pages`] hold the programs, and [`baseline`] what a
 //! program does that tracks nothing. Each returns the time of so many operations, and checks its

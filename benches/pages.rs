@@ -1,4 +1,4 @@
-//! What the tracking of pages costs.
+//! The cost of tracking pages.
 
 use crate::submit::runtime;
 use folio_core::geom::Box3;

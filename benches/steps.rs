@@ -27,7 +27,7 @@ const LEN: usize = 64;
 /// A part of a buffer, which is known by its name: where it begins, and how long it is.
 type Part = (&'static str, usize, usize);
 
-/// What a node reads, and what it changes.
+/// A node's inputs, and the buffers that it changes.
 type Node = (Vec<Part>, Part);
 
 fn all(name: &'static str) -> Part {
@@ -118,7 +118,7 @@ pub fn transformer() -> Vec<Node> {
     nodes
 }
 
-/// What a graph costs, from the first to the last.
+/// The cost of a graph, from the first to the last.
 #[derive(Debug)]
 pub struct Costs {
     /// Adding its nodes.
@@ -159,7 +159,7 @@ fn add(graph: &Graph, (reads, writes): &Node, buffer: &dyn Fn(&str) -> Shared<f3
     Ok(())
 }
 
-/// What a graph of these nodes costs, the least of so many times, and what its runs were in the
+/// The cost of a graph of these nodes, the least of so many times, and what its runs were in the
 /// end.
 pub fn costs(nodes: &[Node], times: usize) -> Result<(Costs, ReplayReport)> {
     let rt = runtime()?;

@@ -1,4 +1,4 @@
-//! What a submission costs: tiny closures over buffers, on the CPU backend with one domain.
+//! The cost of a submission: tiny closures over buffers, on the CPU backend with one domain.
 
 use folio::prelude::{InOut, Item, kernel};
 use folio_core::{Buffer, BufferOptions, Error, Event, Queue, Result, Runtime};
@@ -6,7 +6,7 @@ use folio_cpu::CpuBackend;
 use std::sync::{Barrier, mpsc};
 use std::time::{Duration, Instant};
 
-/// One more for each element.
+/// Increments each element.
 #[kernel]
 pub fn increments(i: Item, x: InOut<u64>) {
     x[i] += 1;

@@ -1,4 +1,4 @@
-//! What a kernel costs the compiler: `cargo bench -p folio-benches --bench compile`. Eleven kernels
+//! The compiler's time for a kernel: `cargo bench -p folio-benches --bench compile`. Eleven kernels
 //! of each of five kinds are compiled in the example `many_kernels`, and once one alone, which is
 //! subtracted.
 
@@ -75,7 +75,7 @@ fn compiled(text: &str, words: &[&str]) -> Duration {
     start.elapsed()
 }
 
-/// So many kernels, each launched.
+/// A program of `count` kernels, each launched.
 fn many(kernel: &str, launch: &str, count: usize) -> String {
     let mut text = "use folio::prelude::*;\n".to_owned();
     text += "fn plane<T: DeviceType>(rt: &Runtime) -> folio::Result<Buffer<T, 2>> {\n";

@@ -1,4 +1,4 @@
-//! What it takes to make a kernel's IR, its text and its hash: once for each instance of a kernel.
+//! The time of making a kernel's IR, its text and its hash: once for each instance of a kernel.
 
 use criterion::{Criterion, criterion_group, criterion_main};
 use folio::ir::device::{Code, Kernel};

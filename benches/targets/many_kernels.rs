@@ -1,4 +1,4 @@
-//! What `compile.rs` compiles; without its kernels, a program that does nothing.
+//! The program that `compile.rs` compiles; without its kernels, a program that does nothing.
 #![allow(unexpected_cfgs, dead_code, unused_imports, reason = "nobody wrote the kernels")]
 
 #[cfg(many_kernels)]

@@ -1,4 +1,4 @@
-//! What page tracking costs, beside plain arrays. Each group holds both.
+//! The cost of page tracking, beside plain arrays. Each group holds both.
 
 use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
 use folio_benches::baseline::page_array;

@@ -1,4 +1,4 @@
-//! What a submission costs, beside hand-written code. Each group holds both:
+//! The cost of a submission, beside hand-written code. Each group holds both:
 //! `cargo bench -p folio-benches --bench submit`. With `--features metrics` it also tells how long
 //! the ledger is held.
 

@@ -1,7 +1,7 @@
 //! Tiny tasks, run one way so often, for a profiler that counts instructions:
 //! `cargo bench -p folio-benches --bench tasks -- WAY TASKS RUNS`. Ways are `batch`, `one`,
-//! `replay`, `record`, `finalize`; and batches of which the scalar of a task, those of all, or all buffers
-//! change: `scalar`, `scalars`, `buffers`, and these one by one: `one-scalar` and so on.
+//! `replay`, `record`, `finalize`; and batches of which the scalar of a task, those of all, or all
+//! buffers change: `scalar`, `scalars`, `buffers`, and these one by one: `one-scalar` and so on.
 
 use folio_benches::graphs::Tasks;
 

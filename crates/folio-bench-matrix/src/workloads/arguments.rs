@@ -1,4 +1,4 @@
-//! What a launch of four pieces of memory costs whose kernel does nearly nothing.
+//! Launches over four pieces of memory whose kernel does nearly nothing.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What the items of a group do together: the scan and the sum of each group's part.
+//! Items of a group that work together: the scan and the sum of each group's part.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! One job on all devices of a backend, beside the same on one of them. Both sides are Folio's:
+//! A job on all devices of a backend, beside the same on one of them. Both sides are Folio's:
 //! what devices need of each other moves by itself.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, side};

@@ -137,7 +137,7 @@ KERNEL cube(uint n, GLOBAL const float *RESTRICT x, GLOBAL float *RESTRICT y) {
 }
 ";
 
-/// What is written by hand.
+/// The shapes that are written by hand.
 #[derive(Clone, Copy, PartialEq)]
 enum Shape {
     Plane,

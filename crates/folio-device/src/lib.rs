@@ -15,8 +15,8 @@
 //! - They are made by `unsafe` functions alone, and so are [`Proof`] and [`Block`], without which
 //!   no kernel's body runs.
 //! - A trait by whose answers a body runs, or its table is made, is an `unsafe` one.
-//! A called function runs by a [`Form`], which has the type of which the table tells; `unsafe` code
-//!   alone makes one.
+//! - A called function runs by a [`Form`], which has the type of which the table tells; `unsafe`
+//!   code alone makes one.
 //!
 //! There is one Rust form, a generic function over a [`Mode`]: run, or asked for its types.
 

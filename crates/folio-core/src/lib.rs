@@ -58,7 +58,9 @@ pub use buffer::{
     Policy, ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Shared, Slice, SliceMut,
     ViewError, ViewOptions, ViewPolicy, WriteGuard, WriteRows,
 };
-pub use call::{Argument, ArgumentValue, KernelCall, RacyMemory, RunsIn};
+#[doc(hidden)]
+pub use call::ArgumentValue;
+pub use call::{Argument, KernelCall, RacyMemory, RunsIn};
 pub use coords::{Coords, ElementIndex};
 pub use element::DeviceType;
 /// For what the derive of [`DeviceType`] writes.
@@ -98,9 +100,9 @@ pub use graph::{
 pub use group::{CommandGroup, Destination, EachRun, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Exported, Image, Limits, RawMemory, Source, Timing};
 pub use half::{bf16, f16};
+pub use host::HostArgument;
 #[doc(hidden)]
-pub use host::HostCall;
-pub use host::{HostArgument, HostMemory};
+pub use host::{HostCall, HostMemory};
 pub use items::{Edge, IntoItems, Items, Margin};
 pub use managed::{Executor, HostExecutor, ManagedArray, ManagedFuture, ManagedPtr, ManagedVec};
 pub use marks::{MarkedArgument, Marks};

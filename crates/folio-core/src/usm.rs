@@ -58,8 +58,8 @@ impl UsmPtr {
         UsmPtr { at, runtime: view.storage.core.id, address: alloc.address, bytes }
     }
 
-    /// The host's memory at `address` as a raw pointer, for commands and for [`buffer`](Self::buffer).
-    /// Their caller answers for the memory.
+    /// The host's memory at `address` as a raw pointer, for commands and for
+    /// [`buffer`](Self::buffer). Their caller answers for the memory.
     pub fn of_host(rt: &Runtime, address: *mut u8, bytes: usize) -> UsmPtr {
         let mem = MemRef { base: MemBase::Host(HostPtr(address)), offset: 0 };
         let at = RawMem { mem, domain: DomainId::HOST, storage: None };
@@ -304,7 +304,8 @@ impl<T: DeviceType> Usm<T> {
 
     /// Memory of a device that somebody else has allocated, as USM of kind
     /// [`Device`](UsmKind::Device): what it holds counts, and dropping this leaves it to them.
-    /// [`into_buffer`](Self::into_buffer) makes a buffer of it. Nothing is allocated, and no budget counts it.
+    /// [`into_buffer`](Self::into_buffer) makes a buffer of it. Nothing is allocated, and no budget
+    /// counts it.
     ///
     /// The memory is the driver's, of the context that Folio uses: what an
     /// [interop task](crate::CommandGroup::interop) has allocated there, or in CUDA the primary

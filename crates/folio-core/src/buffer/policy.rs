@@ -172,8 +172,8 @@ unsafe impl<T: DeviceType> HostStorage for Vec<T> {
     }
 }
 
-// SAFETY: as above. The engine moves a storage that is in use only as a `StorageOnLoan`, which leaves
-// pointers into a box valid.
+// SAFETY: as above. The engine moves a storage that is in use only as a `StorageOnLoan`, which
+// leaves pointers into a box valid.
 unsafe impl<T: DeviceType> HostStorage for Box<[T]> {
     type Element = T;
 

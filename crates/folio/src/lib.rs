@@ -16,7 +16,7 @@
 //!     let rt = folio::runtime()?;
 //!     let q = rt.queue()?;
 //!     let x = rt.buffer_from(&[1.0f32; 1000])?;
-//!     let mut y = rt.buffer::<f32, 1>(1000)?; // allocated where it is first used; reads as zero
+//!     let mut y = rt.buffer(1000)?; // allocated where it is first used; reads as zero
 //!     q.run(y.range(), saxpy(2.0, &x, &mut y))?;
 //!     assert_eq!(y.read()?[0], 2.0); // waits for exactly what it needs
 //!     Ok(())

@@ -67,7 +67,7 @@ pub enum Destination {
 }
 
 /// One access as it was made.
-struct Made {
+struct GroupAccess {
     part: Part,
     mode: Mode,
 }
@@ -132,7 +132,7 @@ pub struct CommandGroup {
     id: GroupId,
     label: Label,
     timed: bool,
-    made: SmallVec<[Made; 4]>,
+    made: SmallVec<[GroupAccess; 4]>,
     after: SmallVec<[Stamp; 4]>,
     doing: Doing,
     actions: usize,
@@ -231,7 +231,7 @@ impl CommandGroup {
     pub(crate) fn take_managed(&mut self) -> SmallVec<[Arc<StorageHandle>; 4]> {
         self.moves = true;
         let mut all: SmallVec<[Arc<StorageHandle>; 4]> = SmallVec::new();
-        for Made { part, .. } in &self.made {
+        for GroupAccess { part, .. } in &self.made {
             let storage = &part.view.storage;
             let known = |other: &Arc<StorageHandle>| other.id == storage.id;
             if storage.managed.get().is_some() && !all.iter().any(known) {
@@ -262,7 +262,7 @@ impl CommandGroup {
             let by = self.used(Some(self.made.len()), parameter());
             self.refuse(Error::WrongRuntime { what: "buffer", label, by });
         }
-        self.made.push(Made { part, mode });
+        self.made.push(GroupAccess { part, mode });
         Token { group: self.id, at: self.made.len() - 1 }
     }
 

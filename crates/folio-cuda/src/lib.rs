@@ -52,7 +52,7 @@ mod way;
 
 pub use backend::CudaBackend;
 pub use folio_cache::{Bundle, Cache, Counts, NoBundle};
-pub use native::{Native, Place};
+pub use native::{Native, NativeMemory};
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -22,13 +22,13 @@ pub struct Native {
     /// The `CUdevice`.
     pub device: i32,
     /// The accesses in the order of the task's arguments.
-    pub memory: Vec<Place>,
+    pub memory: Vec<NativeMemory>,
 }
 
 /// Where an access is.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Place {
+pub struct NativeMemory {
     /// The `CUdeviceptr` of the first element that is accessed; of no meaning where none is.
     pub address: u64,
     /// Elements from one slice, and from one row, to the next.
@@ -42,7 +42,7 @@ impl Native {
         let place = |param: &Param| {
             let [_, rows, columns] = param.dims;
             let address = address(&param.mem).wrapping_add_signed(param.ahead());
-            Place { address, pitch: [rows * columns, columns], extent: param.extent }
+            NativeMemory { address, pitch: [rows * columns, columns], extent: param.extent }
         };
         let memory = params.iter().map(place).collect();
         let (stream, context, device) = (stream.cast(), context.raw.cast(), context.device);

@@ -65,7 +65,7 @@ mod tests;
 
 pub use folio_cache::{Cache, Counts};
 pub use folio_core::ir::emit::Capabilities;
-pub use native::{Native, Place};
+pub use native::{Native, NativeMemory};
 #[cfg(feature = "ocl")]
 pub use with_ocl::Ocl;
 

@@ -22,13 +22,13 @@ pub struct Native {
     /// The device.
     pub device: cl_device_id,
     /// The accesses in the order of the task's arguments.
-    pub memory: Vec<Place>,
+    pub memory: Vec<NativeMemory>,
 }
 
 /// Where an access is.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Place {
+pub struct NativeMemory {
     /// The buffer; null where nothing is accessed.
     pub buffer: cl_mem,
     /// Bytes from its start to the first element that is accessed.
@@ -53,15 +53,21 @@ impl Native {
     }
 }
 
-fn place(core: &Core, param: &Param) -> Result<Place, HalError> {
+fn place(core: &Core, param: &Param) -> Result<NativeMemory, HalError> {
     let [_, rows, columns] = param.dims;
     let (pitch, extent) = ([rows * columns, columns], param.extent);
     let MemBase::Device { handle, .. } = param.mem.base else {
-        return Ok(Place { buffer: null_mut(), offset: 0, address: null_mut(), pitch, extent });
+        return Ok(NativeMemory {
+            buffer: null_mut(),
+            offset: 0,
+            address: null_mut(),
+            pitch,
+            extent,
+        });
     };
     let block = core.shared.memory.find(handle)?;
     let offset = param.mem.offset.wrapping_add_signed(param.ahead());
     let at = block.address.map_or(0, |address| address + offset);
     let address = std::ptr::with_exposed_provenance_mut(at as usize);
-    Ok(Place { buffer: block.buffer.0, offset: offset as usize, address, pitch, extent })
+    Ok(NativeMemory { buffer: block.buffer.0, offset: offset as usize, address, pitch, extent })
 }

@@ -4,7 +4,7 @@
 //! Both crates call the same loader, so the handles of one are those of the other.
 
 use crate::OpenClBackend;
-use crate::native::{Native, Place};
+use crate::native::{Native, NativeMemory};
 use folio_core::hal::HalError;
 use ocl::core::{BufferRegion, CommandQueue, Context as RawContext, DeviceId, Mem};
 use ocl::{Buffer, Context, Device, MemFlags, OclPrm, Queue};
@@ -120,7 +120,7 @@ impl Ocl<'_> {
 }
 
 /// Elements from the first that is accessed to the last.
-fn span(place: &Place) -> usize {
+fn span(place: &NativeMemory) -> usize {
     let [slices, rows, columns] = place.extent;
     let before = |count: usize, pitch: usize| count.saturating_sub(1) * pitch;
     before(slices, place.pitch[0]) + before(rows, place.pitch[1]) + columns

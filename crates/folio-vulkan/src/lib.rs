@@ -50,7 +50,7 @@ mod tests;
 pub use ash;
 pub use device::messages::Messages;
 pub use folio_kernel::emit::spirv::Capabilities;
-pub use lane::native::{Native, Place};
+pub use lane::native::{Native, NativeMemory};
 
 pub use folio_cache::{Cache, Counts};
 

@@ -21,15 +21,15 @@ use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
 
 /// A guard that is held: gives itself back when dropped.
-struct Held {
+struct GuardLease {
     view: View,
     part: Box3,
     taken: Taken,
     _managed: Option<HostAccess>,
 }
 
-impl Held {
-    fn take(part: &Part, mode: Mode) -> Result<Held> {
+impl GuardLease {
+    fn take(part: &Part, mode: Mode) -> Result<GuardLease> {
         if part.view.storage.borrowed.load(Ordering::Relaxed) {
             let what = "host guards of a view; use `to_vec`, or a host task".to_owned();
             return Err(Error::Unsupported { device: "a scope".to_owned(), what });
@@ -45,7 +45,7 @@ impl Held {
             mode,
             storage.host_reachable.load(Ordering::Relaxed),
         )?;
-        Ok(Held { view: part.view.clone(), part: part.part, taken, _managed: managed })
+        Ok(GuardLease { view: part.view.clone(), part: part.part, taken, _managed: managed })
     }
 
     /// The part as a slice.
@@ -119,7 +119,7 @@ pub(crate) fn widened(mode: Mode) -> Mode {
     if mode.discards() { Mode::Update } else { mode }
 }
 
-impl Drop for Held {
+impl Drop for GuardLease {
     fn drop(&mut self) {
         if leaks_inside() {
             return;
@@ -143,13 +143,13 @@ impl Drop for Held {
 /// # }
 /// ```
 pub struct ReadGuard<T: DeviceType, const D: usize = 1> {
-    held: Held,
+    held: GuardLease,
     _elements: PhantomData<T>,
 }
 
 /// The host's only access to a part of a buffer that is contiguous in memory, as a slice.
 pub struct WriteGuard<T: DeviceType, const D: usize = 1> {
-    held: Held,
+    held: GuardLease,
     _elements: PhantomData<T>,
 }
 
@@ -159,7 +159,7 @@ pub struct ReadRows<T: DeviceType, const D: usize = 1>(ReadGuard<T, D>);
 /// The host's only access to a part of a buffer, row after row.
 pub struct WriteRows<T: DeviceType, const D: usize = 1>(WriteGuard<T, D>);
 
-fn wait(held: Held) -> Result<Held> {
+fn wait(held: GuardLease) -> Result<GuardLease> {
     held.view.storage.core.engine.wait_guard(&held.taken)?;
     Ok(held)
 }
@@ -167,13 +167,13 @@ fn wait(held: Held) -> Result<Held> {
 impl<T: DeviceType, const D: usize> ReadGuard<T, D> {
     pub(crate) fn take(part: &Part) -> Result<ReadGuard<T, D>> {
         contiguous(part)?;
-        Ok(ReadGuard { held: wait(Held::take(part, Mode::Read)?)?, _elements: PhantomData })
+        Ok(ReadGuard { held: wait(GuardLease::take(part, Mode::Read)?)?, _elements: PhantomData })
     }
 }
 
 impl<T: DeviceType, const D: usize> ReadRows<T, D> {
     pub(crate) fn take(part: &Part) -> Result<ReadRows<T, D>> {
-        let held = wait(Held::take(part, Mode::Read)?)?;
+        let held = wait(GuardLease::take(part, Mode::Read)?)?;
         Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
     }
 
@@ -212,7 +212,7 @@ impl<T: DeviceType, const D: usize> ReadRows<T, D> {
 
 impl<T: DeviceType, const D: usize> WriteRows<T, D> {
     pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteRows<T, D>> {
-        let held = wait(Held::take(part, mode)?)?;
+        let held = wait(GuardLease::take(part, mode)?)?;
         Ok(WriteRows(WriteGuard { held, _elements: PhantomData }))
     }
 
@@ -249,12 +249,12 @@ impl<T: DeviceType, const D: usize> WriteRows<T, D> {
 
 /// # Safety
 /// The elements lie in the held part, whose data has arrived and holds `T`s.
-unsafe fn slice_of<T>(held: &Held, start: usize, len: usize) -> &[T] {
+unsafe fn slice_of<T>(held: &GuardLease, start: usize, len: usize) -> &[T] {
     // SAFETY: the caller's promise; the allocation lives as long as the guard.
     unsafe { std::slice::from_raw_parts(held.taken.host.0.cast::<T>().wrapping_add(start), len) }
 }
 
-fn rows_of(held: &Held) -> usize {
+fn rows_of(held: &GuardLease) -> usize {
     let [slices, rows, _] = held.part.extent();
     slices * rows
 }
@@ -314,7 +314,7 @@ impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g mut WriteGuard<T, D
 impl<T: DeviceType, const D: usize> WriteGuard<T, D> {
     pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T, D>> {
         contiguous(part)?;
-        Ok(WriteGuard { held: wait(Held::take(part, mode)?)?, _elements: PhantomData })
+        Ok(WriteGuard { held: wait(GuardLease::take(part, mode)?)?, _elements: PhantomData })
     }
 }
 
@@ -339,7 +339,7 @@ impl<T: DeviceType, const D: usize> DerefMut for WriteGuard<T, D> {
 /// A [`ReadGuard`] that is on its way. Holds the guard from the start: commands that would write
 /// are refused while it lives.
 pub struct ReadFuture<T: DeviceType, const D: usize = 1> {
-    held: Option<Held>,
+    held: Option<GuardLease>,
     event: Event,
     _elements: PhantomData<fn() -> T>,
 }
@@ -347,7 +347,7 @@ pub struct ReadFuture<T: DeviceType, const D: usize = 1> {
 impl<T: DeviceType, const D: usize> ReadFuture<T, D> {
     pub(crate) fn take(part: &Part) -> Result<ReadFuture<T, D>> {
         contiguous(part)?;
-        let held = Held::take(part, Mode::Read)?;
+        let held = GuardLease::take(part, Mode::Read)?;
         let event = Event::new(part.view.storage.core.clone(), held.taken.stamp);
         Ok(ReadFuture { held: Some(held), event, _elements: PhantomData })
     }

@@ -16,7 +16,7 @@ use std::task::{Context, Poll, Waker};
 /// ended. If this is dropped, so is the storage then.
 #[must_use = "it gives the storage back"]
 pub struct Reclaim<O> {
-    shared: Arc<Shared<O>>,
+    shared: Arc<ReclaimCell<O>>,
 }
 
 /// Why a [`Reclaim`] does not give the storage back, or gives it back without all of its contents.
@@ -76,13 +76,13 @@ pub(crate) trait EndListener: Send + Sync {
     fn has_no_handle(&self);
 }
 
-struct Shared<O> {
+struct ReclaimCell<O> {
     label: Label,
-    state: Mutex<State<O>>,
+    state: Mutex<ReclaimState<O>>,
     changed: Condvar,
 }
 
-struct State<O> {
+struct ReclaimState<O> {
     /// There when it has come back.
     storage: Option<O>,
     /// It is on its way, or has been taken.
@@ -102,13 +102,13 @@ enum Last {
     Taken,
 }
 
-impl<O> Shared<O> {
-    fn lock(&self) -> MutexGuard<'_, State<O>> {
+impl<O> ReclaimCell<O> {
+    fn lock(&self) -> MutexGuard<'_, ReclaimState<O>> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl<O: Send> EndListener for Shared<O> {
+impl<O: Send> EndListener for ReclaimCell<O> {
     fn ends_with(&self, event: Event) {
         self.lock().last = Last::Gone(event);
     }
@@ -153,7 +153,7 @@ impl<O> Drop for StorageOnLoan<O> {
 /// uses it.
 pub(crate) struct Keeper<O> {
     storage: Option<StorageOnLoan<O>>,
-    shared: Arc<Shared<O>>,
+    shared: Arc<ReclaimCell<O>>,
 }
 
 impl<O> Drop for Keeper<O> {
@@ -174,8 +174,9 @@ impl<O> Drop for Keeper<O> {
 impl<O: Send + 'static> Reclaim<O> {
     /// Of the storage of a view that is being made.
     pub(crate) fn new(label: Label) -> Reclaim<O> {
-        let state = Mutex::new(State { storage: None, last: Last::Held, held: true, waker: None });
-        Reclaim { shared: Arc::new(Shared { label, state, changed: Condvar::new() }) }
+        let state =
+            Mutex::new(ReclaimState { storage: None, last: Last::Held, held: true, waker: None });
+        Reclaim { shared: Arc::new(ReclaimCell { label, state, changed: Condvar::new() }) }
     }
 
     pub(crate) fn told(&self) -> Arc<dyn EndListener> {

@@ -2,7 +2,7 @@
 
 use super::run::MANY_ITEMS;
 use super::task::timed_task;
-use super::{CommandGroup, Doing, Made, Seen};
+use super::{CommandGroup, Doing, GroupAccess, Seen};
 use crate::buffer::{Part, View};
 use crate::call::{checks, deny_checks, group_beyond, proves};
 use crate::engine::kernels::launch::{Function, Launch};
@@ -149,7 +149,7 @@ impl CommandGroup {
     #[cold]
     fn check_managed(&mut self, place: DomainId) -> Result<()> {
         let mut moves: SmallVec<[Event; 4]> = SmallVec::new();
-        for Made { part, .. } in &self.made {
+        for GroupAccess { part, .. } in &self.made {
             let storage = &*part.view.storage;
             if let Some(managed) = storage.managed.get() {
                 let before = managed.before_command(place);
@@ -180,7 +180,7 @@ impl CommandGroup {
     /// An access as a kernel gets it, of memory that is not known yet.
     #[inline]
     pub(super) fn param(&self, at: usize) -> Param {
-        let Made { part: Part { view, part, .. }, mode } = &self.made[at];
+        let GroupAccess { part: Part { view, part, .. }, mode } = &self.made[at];
         param(view, part, *mode)
     }
 
@@ -243,7 +243,7 @@ impl CommandGroup {
                 continue;
             }
             params.push(self.param(at));
-            let Made { part, mode } = &self.made[at];
+            let GroupAccess { part, mode } = &self.made[at];
             let larger = |d: usize| geometry.range[d] > part.part.max[d] - part.part.min[d];
             if mode.writes() && items > 0 && (larger(0) || larger(1) || larger(2)) {
                 return Err(self.launch_too_large(geometry, nth, part, Label::NONE));

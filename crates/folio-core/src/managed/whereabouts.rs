@@ -23,12 +23,12 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The state of one managed pointer, shared by its handles.
-pub(crate) struct Whereabouts(Mutex<State>);
+pub(crate) struct Whereabouts(Mutex<RegionState>);
 
 /// So many moves are kept before a trigger looks which of them have ended.
 const KEPT: usize = 4;
 
-struct State {
+struct RegionState {
     /// It is accessible in several regions at once, and in none of them written.
     read_only: bool,
     /// Where it is accessible by all moves that have ended.
@@ -56,7 +56,7 @@ struct Move {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ticket(u64);
 
-impl State {
+impl RegionState {
     /// Where commands that are submitted now may access it.
     fn may(&self, domain: DomainId) -> bool {
         let coming = |m: &Move| m.to == domain;
@@ -92,7 +92,7 @@ impl Whereabouts {
     /// one region: memory that they share.
     pub(crate) fn new(at: DomainSet, mover: Option<Queue>) -> Whereabouts {
         let moves = SmallVec::new();
-        let state = State { read_only: false, at, moves, triggered: 0, guards: 0, mover };
+        let state = RegionState { read_only: false, at, moves, triggered: 0, guards: 0, mover };
         Whereabouts(Mutex::new(state))
     }
 
@@ -219,7 +219,7 @@ pub(crate) struct Elsewhere {
     to: Option<DomainId>,
 }
 
-impl State {
+impl RegionState {
     fn elsewhere(&self) -> Elsewhere {
         Elsewhere { at: self.at, to: self.moves.last().map(|m| m.to) }
     }

@@ -20,13 +20,13 @@ pub struct Native {
     /// after the task is kept apart by barriers; between its own commands the task has its own.
     pub commands: vk::CommandBuffer,
     /// The accesses in the order of the task's arguments.
-    pub memory: Vec<Place>,
+    pub memory: Vec<NativeMemory>,
 }
 
 /// Where an access is.
 #[derive(Debug)]
 #[non_exhaustive]
-pub struct Place {
+pub struct NativeMemory {
     /// The buffer; null where nothing is accessed.
     pub buffer: vk::Buffer,
     /// Bytes from its start to the first element that is accessed.
@@ -59,14 +59,20 @@ impl Native {
     }
 }
 
-fn place(core: &Core, param: &Param) -> Result<Place, HalError> {
+fn place(core: &Core, param: &Param) -> Result<NativeMemory, HalError> {
     let [_, rows, columns] = param.dims;
     let (pitch, extent) = ([rows * columns, columns], param.extent);
     let MemBase::Device { handle, .. } = param.mem.base else {
-        return Ok(Place { buffer: vk::Buffer::null(), offset: 0, address: 0, pitch, extent });
+        return Ok(NativeMemory {
+            buffer: vk::Buffer::null(),
+            offset: 0,
+            address: 0,
+            pitch,
+            extent,
+        });
     };
     let block = core.memory.find(handle)?;
     let offset = param.mem.offset.wrapping_add_signed(param.ahead());
     let address = block.address + offset;
-    Ok(Place { buffer: block.buffer, offset: block.ahead + offset, address, pitch, extent })
+    Ok(NativeMemory { buffer: block.buffer, offset: block.ahead + offset, address, pitch, extent })
 }

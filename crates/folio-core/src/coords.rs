@@ -19,7 +19,6 @@ use std::ops::{Bound, Range, RangeFrom, RangeFull, RangeInclusive, RangeTo, Rang
     message = "`{Self}` is no shape or position of {D} dimension(s)",
     label = "expected {D} number(s) of type `usize`",
     note = "write `n` in one dimension, `[rows, columns]` or `(rows, columns)` in two, three numbers in three",
-    note = "`rt.buffer` makes buffers of one dimension, `rt.buffer([rows, columns])` those of several",
     note = "a part is where it begins and how far it reaches: `x.slice([10], [5])?` for 10 to 15"
 )]
 pub trait Coords<const D: usize>: Copy + Sealed {

@@ -1,5 +1,4 @@
 //! KRN-02: the launch has the rank of what it writes.
-use folio::prelude::*;
 
 fn main() -> folio::Result<()> {
     let rt = folio::runtime()?;

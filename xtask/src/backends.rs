@@ -13,21 +13,48 @@ pub struct Backend {
     pub in_crate: &'static str,
     /// Every machine has a device of it, if need be by a driver in software.
     pub software: bool,
+    /// The crates that the facade's Cargo feature of this name brings, the backend's first; none if
+    /// there is no such feature.
+    pub brings: &'static [&'static str],
+    /// Its tests run on GPUs, too.
+    pub on_gpus: bool,
 }
 
 const fn backend(name: &'static str, in_crate: &'static str, software: bool) -> Backend {
-    Backend { name, in_crate, software }
+    Backend { name, in_crate, software, brings: &[], on_gpus: false }
+}
+
+impl Backend {
+    /// The same with a Cargo feature of the facade, which brings these crates.
+    const fn with_feature(self, brings: &'static [&'static str]) -> Backend {
+        Backend { brings, ..self }
+    }
+
+    /// The same, whose tests also run on GPUs.
+    const fn on_gpus(self) -> Backend {
+        Backend { on_gpus: true, ..self }
+    }
 }
 
 /// The backends. Adding one is adding a row.
 pub const BACKENDS: &[Backend] = &[
-    backend("cpu", "folio-cpu", true),
+    backend("cpu", "folio-cpu", true).with_feature(&["folio-cpu", "rayon-core"]),
     backend("sim", "folio-sim", true),
-    backend("opencl", "folio-model", true),
-    backend("vulkan", "folio-vulkan", true),
-    backend("cuda", "folio-cuda", false),
+    backend("opencl", "folio-opencl", true).with_feature(&["folio-opencl", "cl3"]).on_gpus(),
+    backend("cuda", "folio-cuda", false).with_feature(&["folio-cuda", "cudarc"]).on_gpus(),
+    backend("vulkan", "folio-vulkan", true).with_feature(&["folio-vulkan", "ash"]).on_gpus(),
     backend("nvrtc", "folio-model", true),
 ];
+
+/// The backends that are Cargo features of the facade.
+pub fn features() -> Vec<&'static str> {
+    BACKENDS.iter().filter(|of| !of.brings.is_empty()).map(|of| of.name).collect()
+}
+
+/// The backends whose tests run on GPUs.
+pub fn on_gpus() -> impl Iterator<Item = &'static Backend> {
+    BACKENDS.iter().filter(|of| of.on_gpus)
+}
 
 /// The backends that continuous integration requires: every backend built so far that has a
 /// software device.

@@ -4,7 +4,7 @@
 
 use crate::args::Args;
 use crate::cargo::{cargo, places};
-use crate::{Result, process};
+use crate::{Result, backends, process};
 use std::path::Path;
 
 /// The text of `--help`. Its lines are also the options that [`check`] knows; a test of the matrix
@@ -29,7 +29,7 @@ JSON, plots and a page. docs/guide/bench-matrix.md explains them.
   --gate PERCENT      with --compare: fail if a row became slower by more than this
   --seed N            of the data
   --page OLD.json     write the page, table and plots of a saved run; measure nothing
-  --features LIST     build with these of cpu, opencl, cuda and vulkan only
+  --features LIST     build with these backends only: cpu,opencl
 
 Exit codes: 1 for a wrong result, a failed gate or a run without rows, 2 for what is not possible.";
 
@@ -122,8 +122,8 @@ fn unfit(kind: &str, value: &str, here: &Path) -> Option<&'static str> {
         }
         "SIZE" => (parts.all(is_size), "a number, or a power of two such as 2^20"),
         "LIST" => {
-            let all = ["cpu", "opencl", "cuda", "vulkan"];
-            (parts.all(|part| all.contains(&part)), "some of cpu, opencl, cuda and vulkan")
+            let all = backends::features();
+            (parts.all(|part| all.contains(&part)), "names of backends")
         }
         "OLD.json" => (here.join(value).is_file(), "a file that a run has saved"),
         _ => return None,
@@ -202,7 +202,7 @@ mod tests {
             ("--budget soon", "--budget takes a whole number, not 'soon'"),
             ("--seed=-1", "--seed takes a whole number, not '-1'"),
             ("-s 2^64", "--size takes a number, or a power of two such as 2^20, not '2^64'"),
-            ("--features cpu,gpu", "--features takes some of cpu, opencl, cuda and vulkan"),
+            ("--features cpu,gpu", "--features takes names of backends"),
             ("--quick=yes", "--quick takes no value"),
             ("--quick --quick", "--quick is given twice"),
             ("--quick --full", "--quick and --full exclude each other"),

@@ -152,7 +152,9 @@ fn tests(run: &Run) -> Result<Counts> {
 /// The facade must build with any choice of backends: none, each by itself, and all. Published
 /// packages must build from their archives.
 fn features(run: &Run) -> Result<Counts> {
-    for chosen in ["", "cpu", "opencl", "cuda", "vulkan", "cpu,opencl,cuda,vulkan", "cpu,trace"] {
+    let each = backends::features();
+    let all = each.join(",");
+    for chosen in [""].into_iter().chain(each).chain([&*all, "cpu,trace"]) {
         let words =
             ["clippy", "--package", "folio", "--lib", "--no-default-features", "--features"];
         let mut command = cargo(&run.root, &words);
@@ -220,15 +222,10 @@ mod tests {
         for crate_of_cpu in ["folio-cpu ", "rayon-core "] {
             assert!(!bare.contains(crate_of_cpu) && cpu.contains(crate_of_cpu), "{crate_of_cpu}");
         }
-        let gpus = [
-            ("opencl", ["folio-opencl ", "cl3 "]),
-            ("cuda", ["folio-cuda ", "cudarc "]),
-            ("vulkan", ["folio-vulkan ", "ash "]),
-        ];
-        for (feature, crates) in gpus {
-            let with = tree(&["--features", feature]);
-            for of_feature in crates {
-                let there = |tree: &str| tree.contains(of_feature);
+        for backend in backends::on_gpus() {
+            let with = tree(&["--features", backend.name]);
+            for of_feature in backend.brings {
+                let there = |tree: &str| tree.contains(&format!("{of_feature} "));
                 assert!(!there(&cpu) && there(&with), "{of_feature}");
             }
         }

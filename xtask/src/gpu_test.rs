@@ -52,15 +52,8 @@ const GROUPS: [&str; 12] = [
 ];
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
-/// The packages whose tests are built.
-const PACKAGES: [&str; 6] = [
-    "folio-cuda",
-    "folio-opencl",
-    "folio-vulkan",
-    "folio-conformance",
-    "folio-model",
-    "folio-algorithms",
-];
+/// The packages whose tests are built, beside the backends' own.
+const PACKAGES: [&str; 3] = ["folio-conformance", "folio-model", "folio-algorithms"];
 /// The program of the matrix of benchmarks.
 const MATRIX: &str = "folio-bench-matrix";
 /// Its backends, and their groups.
@@ -164,8 +157,8 @@ fn in_archive(file: &str) -> String {
 /// Builds the tests; a row for each that is CUDA's or of the group of OpenCL, and those of
 /// compute-sanitizer.
 fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
-    let words: Vec<_> =
-        PACKAGES.iter().flat_map(|name| ["--package", *name]).chain(["--tests"]).collect();
+    let packages = backends::on_gpus().map(|backend| backend.in_crate).chain(PACKAGES);
+    let words: Vec<_> = packages.flat_map(|name| ["--package", name]).chain(["--tests"]).collect();
     let limit = |test: &str| suites::time_limit(test, Budget::Normal);
     let plan = runner::plan(&mut runner::test_command(root, &words), |_| true, limit)?;
     let mut rows = Vec::new();
@@ -203,14 +196,18 @@ fn group(binary: &str, test: &str) -> &'static str {
             ("folio-conformance", "hal_drivers" | "engine_drivers" | "ends" | "allocations")
             | ("folio-model", _),
         ) if backends::is_of(test, "vulkan") => "vulkan",
-        None if binary == "folio-vulkan" && test.starts_with("tests::") => "vulkan",
         Some((_, name)) if name.starts_with("several") => "multi",
         None if test.contains("cuda_peers") => "multi",
         Some((_, "bundle")) => "bundle",
         Some(("folio-conformance", "engine_drivers")) if test.starts_with("twins::") => "twins",
         Some(("folio-conformance", "engine_drivers")) if test.starts_with("opencl::") => "opencl",
-        // The rest of it needs no device.
-        None if binary == "folio-opencl" && test.starts_with("tests::") => "opencl",
+        // Tests outside of these modules need no device.
+        None if test.starts_with("tests::") => {
+            let own = backends::on_gpus().find(|backend| backend.in_crate == binary);
+            own.map(|backend| backend.name)
+                .filter(|name| GROUPS.contains(name))
+                .unwrap_or("kernels")
+        }
         Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
         // Tests of contexts that come and go by thousands are for drivers that make them quickly.
         Some((_, "opencl_limited" | "opencl_programs")) if !test.starts_with("suite_") => "opencl",

@@ -3,12 +3,12 @@
 use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::function::{Function, Target};
-use crate::lock;
 use crate::memory::address;
 use crate::opaque::Opaque;
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
 use folio_core::Label;
-use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, KernelHandle, KernelSource, Source};
+use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, KernelSource, Source};
+use folio_driver::lock;
 use folio_kernel::emit::Points;
 use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
@@ -233,30 +233,5 @@ impl Loaded {
                 function.launch(to, geometry, args, start, record)
             }
         }
-    }
-
-    /// Its name outside; [`Loaded::from_handle`] takes it back.
-    pub(crate) fn into_handle(self) -> KernelHandle {
-        KernelHandle(Box::into_raw(Box::new(self)).expose_provenance() as u64)
-    }
-
-    /// What a handle stands for.
-    ///
-    /// # Safety
-    /// [`Loaded::into_handle`] made it, and [`Loaded::from_handle`] does not take it back for `'l`.
-    pub(crate) unsafe fn of<'l>(handle: KernelHandle) -> &'l Loaded {
-        let at = std::ptr::with_exposed_provenance::<Loaded>(handle.0 as usize);
-        // SAFETY: the caller's promise.
-        unsafe { &*at }
-    }
-
-    /// What a handle stood for, which nobody uses any more.
-    ///
-    /// # Safety
-    /// [`Loaded::into_handle`] made it; this is called once.
-    pub(crate) unsafe fn from_handle(handle: KernelHandle) -> Box<Loaded> {
-        let at = std::ptr::with_exposed_provenance_mut::<Loaded>(handle.0 as usize);
-        // SAFETY: the caller's promise.
-        unsafe { Box::from_raw(at) }
     }
 }

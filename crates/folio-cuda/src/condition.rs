@@ -9,10 +9,10 @@ use crate::code::{Entry, Ready};
 use crate::driver::Context;
 use crate::graph::{Ids, Nodes};
 use crate::memory::address;
-use crate::said::Says;
 use crate::way::Start;
 use cudarc::driver::sys::{self, CUgraphConditionalNodeType as Kind, CUresult};
 use folio_core::hal::{Branch, Choice, HalError, Step};
+use folio_driver::verdict::Verdict;
 use std::ffi::c_void;
 use std::ptr::null;
 
@@ -79,7 +79,7 @@ impl Nodes<'_> {
         if let Choice::While { limit } = branch.choice {
             setting.limit = limit;
             [setting.count, _] = self.scratch([size_of::<u64>() as u64, 0])?;
-            setting.record = self.record(Says::Limit(branch.number))?;
+            setting.record = self.record(Verdict::Limit(branch.number))?;
         }
         self.set_condition(context, entry, &mut setting)?;
         let bodies = self.conditional(context, (kind, branch.bodies.len() as u32), handle)?;

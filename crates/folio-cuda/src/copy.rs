@@ -1,12 +1,14 @@
 //! Copies of rectangles, as few calls of the driver as they need.
 
 use crate::driver::{Context, call, present};
-use crate::host::{Job, Rows};
+use crate::host::Job;
 use crate::memory::location;
 use crate::pageable::Staging;
 use crate::way::Way;
 use cudarc::driver::sys::{self, CUmemorytype, CUresult};
 use folio_core::hal::{CopyRect, HalError, HostPtr, MemBase, MemRef};
+use folio_driver::host::Rows;
+use folio_driver::rect::{Rect, span};
 use std::ptr::{null, null_mut};
 
 /// The greatest pitch of the driver's own rectangles.
@@ -57,112 +59,78 @@ fn is_known(address: u64) -> bool {
     result == CUresult::CUDA_SUCCESS
 }
 
-/// Bytes from the first to the last of a rectangle.
-pub(crate) fn span(pitch: [u64; 2], extent: [u64; 3]) -> u64 {
-    (extent[0] - 1) * pitch[0] + (extent[1] - 1) * pitch[1] + extent[2]
-}
-
-/// A rectangle between two addresses that the driver reaches.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Rect {
-    pub(crate) src: u64,
-    pub(crate) src_pitch: [u64; 2],
-    pub(crate) dst: u64,
-    pub(crate) dst_pitch: [u64; 2],
-    pub(crate) extent: [u64; 3],
-}
-
-impl Rect {
-    /// Rows that follow one another without a gap, at both ends, become one; so do slices.
-    pub(crate) fn joined(mut self) -> Rect {
-        let [_, rows, bytes] = self.extent;
-        let close =
-            |rect: &Rect, dim: usize, step| [rect.src_pitch[dim], rect.dst_pitch[dim]] == [step; 2];
-        if rows == 1 || close(&self, 1, bytes) {
-            // One row of each slice; the slices are the rows.
-            self.extent = [1, self.extent[0], rows * bytes];
-            self.src_pitch[1] = self.src_pitch[0];
-            self.dst_pitch[1] = self.dst_pitch[0];
-            let [_, rows, bytes] = self.extent;
-            if close(&self, 1, bytes) {
-                self.extent = [1, 1, rows * bytes];
-            }
-        }
-        self
-    }
-
-    /// One of its slices.
-    fn slice(&self, at: u64) -> Rect {
-        let [_, rows, bytes] = self.extent;
-        let (src, dst) = (self.src + at * self.src_pitch[0], self.dst + at * self.dst_pitch[0]);
-        Rect { src, dst, extent: [1, rows, bytes], ..*self }
-    }
-
-    /// Puts it where it goes, in the current context.
-    ///
-    /// # Safety
-    /// When it is its turn, the memory is live and nobody else uses it against its mode.
-    pub(crate) unsafe fn enqueue(&self, context: &Context, way: Way<'_>) -> Result<(), HalError> {
-        let rect = self.joined();
-        let [slices, rows, bytes] = rect.extent;
-        if slices == 1 && rows == 1 {
-            // SAFETY: the caller's promise.
-            return unsafe { way.copy(context, &rect.plain([bytes; 2], [1; 2])) };
-        }
-        let [src, dst] = [rect.src_pitch, rect.dst_pitch];
-        if src[1].max(dst[1]) > MAX_PITCH {
-            for (slice, row) in (0..slices).flat_map(|s| (0..rows).map(move |r| (s, r))) {
-                let one = rect.slice(slice);
-                let (src, dst) = (one.src + row * src[1], one.dst + row * dst[1]);
-                // SAFETY: the caller's promise, for one row.
-                unsafe { Rect { src, dst, extent: [1, 1, bytes], ..one }.enqueue(context, way)? };
-            }
-            return Ok(());
-        }
-        // The driver wants slices to be whole rows apart.
-        let even = |pitch: [u64; 2]| pitch[0].is_multiple_of(pitch[1]);
-        if slices > 1 && !(even(src) && even(dst)) {
-            // SAFETY: the caller's promise, for one slice.
-            return (0..slices).try_for_each(|at| unsafe { rect.slice(at).enqueue(context, way) });
-        }
-        let height = |pitch: [u64; 2]| if slices > 1 { pitch[0] / pitch[1] } else { rows };
-        let heights = [height(src), height(dst)];
+/// Puts a rectangle between two addresses that the driver reaches where it goes, in the current
+/// context.
+///
+/// # Safety
+/// When it is its turn, the memory is live and nobody else uses it against its mode.
+pub(crate) unsafe fn enqueue_rect(
+    rect: &Rect,
+    context: &Context,
+    way: Way<'_>,
+) -> Result<(), HalError> {
+    let rect = rect.joined();
+    let [slices, rows, bytes] = rect.extent;
+    if slices == 1 && rows == 1 {
         // SAFETY: the caller's promise.
-        unsafe { way.copy(context, &rect.plain([src[1], dst[1]], heights)) }
+        return unsafe { way.copy(context, &plain(&rect, [bytes; 2], [1; 2])) };
     }
-
-    /// As the driver has it: with the pitch of rows, and rows from slice to slice, at the source
-    /// and at the destination.
-    fn plain(&self, pitch: [u64; 2], height: [u64; 2]) -> sys::CUDA_MEMCPY3D {
-        let [slices, rows, bytes] = self.extent;
-        sys::CUDA_MEMCPY3D {
-            srcMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
-            srcDevice: self.src,
-            srcPitch: pitch[0] as usize,
-            srcHeight: height[0] as usize,
-            dstMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
-            dstDevice: self.dst,
-            dstPitch: pitch[1] as usize,
-            dstHeight: height[1] as usize,
-            WidthInBytes: bytes as usize,
-            Height: rows as usize,
-            Depth: slices as usize,
-            // Of no meaning here, or not used.
-            srcXInBytes: 0,
-            srcY: 0,
-            srcZ: 0,
-            srcLOD: 0,
-            srcHost: null(),
-            srcArray: null_mut(),
-            reserved0: null_mut(),
-            dstXInBytes: 0,
-            dstY: 0,
-            dstZ: 0,
-            dstLOD: 0,
-            dstHost: null_mut(),
-            dstArray: null_mut(),
-            reserved1: null_mut(),
+    let [src, dst] = [rect.src_pitch, rect.dst_pitch];
+    if src[1].max(dst[1]) > MAX_PITCH {
+        for (slice, row) in (0..slices).flat_map(|s| (0..rows).map(move |r| (s, r))) {
+            let one = rect.slice(slice);
+            let (src, dst) = (one.src + row * src[1], one.dst + row * dst[1]);
+            // SAFETY: the caller's promise, for one row.
+            unsafe {
+                enqueue_rect(&Rect { src, dst, extent: [1, 1, bytes], ..one }, context, way)?
+            };
         }
+        return Ok(());
+    }
+    // The driver wants slices to be whole rows apart.
+    let even = |pitch: [u64; 2]| pitch[0].is_multiple_of(pitch[1]);
+    if slices > 1 && !(even(src) && even(dst)) {
+        // SAFETY: the caller's promise, for one slice.
+        return (0..slices)
+            .try_for_each(|at| unsafe { enqueue_rect(&rect.slice(at), context, way) });
+    }
+    let height = |pitch: [u64; 2]| if slices > 1 { pitch[0] / pitch[1] } else { rows };
+    let heights = [height(src), height(dst)];
+    // SAFETY: the caller's promise.
+    unsafe { way.copy(context, &plain(&rect, [src[1], dst[1]], heights)) }
+}
+
+/// As the driver has it: with the pitch of rows, and rows from slice to slice, at the source
+/// and at the destination.
+fn plain(rect: &Rect, pitch: [u64; 2], height: [u64; 2]) -> sys::CUDA_MEMCPY3D {
+    let [slices, rows, bytes] = rect.extent;
+    sys::CUDA_MEMCPY3D {
+        srcMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+        srcDevice: rect.src,
+        srcPitch: pitch[0] as usize,
+        srcHeight: height[0] as usize,
+        dstMemoryType: CUmemorytype::CU_MEMORYTYPE_UNIFIED,
+        dstDevice: rect.dst,
+        dstPitch: pitch[1] as usize,
+        dstHeight: height[1] as usize,
+        WidthInBytes: bytes as usize,
+        Height: rows as usize,
+        Depth: slices as usize,
+        // Of no meaning here, or not used.
+        srcXInBytes: 0,
+        srcY: 0,
+        srcZ: 0,
+        srcLOD: 0,
+        srcHost: null(),
+        srcArray: null_mut(),
+        reserved0: null_mut(),
+        dstXInBytes: 0,
+        dstY: 0,
+        dstZ: 0,
+        dstLOD: 0,
+        dstHost: null_mut(),
+        dstArray: null_mut(),
+        reserved1: null_mut(),
     }
 }
 
@@ -297,7 +265,7 @@ pub(crate) unsafe fn enqueue(
             (
                 Place::Reached(from) | Place::Locked(from),
                 Place::Reached(to) | Place::Locked(to),
-            ) => rect(from, to).enqueue(context, way),
+            ) => enqueue_rect(&rect(from, to), context, way),
             // Both are the host's: done above.
             (Place::Pageable(_), Place::Pageable(_)) => Ok(()),
         }

@@ -8,7 +8,6 @@ use crate::condition;
 use crate::driver::{Context, Optional, Relaxed};
 use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
-use crate::lock;
 use crate::memory::{Memory, with_room};
 use crate::nvtx::Ranges;
 use crate::timing::Clock;
@@ -17,8 +16,8 @@ use folio_core::hal::{
     Argument, Calls, Device, DeviceInfo, Geometry, Graph, HalError, KernelHandle, KernelSource,
     Lane, LaneKind, Link, Node, UsmAllocator,
 };
-use std::collections::BTreeSet;
-use std::sync::{Arc, Mutex};
+use folio_driver::kernels::Kernels;
+use std::sync::Arc;
 
 /// A copy from GPU to GPU, over NVLink or PCIe.
 const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000 };
@@ -37,8 +36,8 @@ pub(crate) struct Opened {
     pub(crate) ranges: Option<&'static Ranges>,
     info: DeviceInfo,
     pub(crate) chip: Chip,
-    /// What is loaded, by its handles.
-    loaded: Mutex<BTreeSet<u64>>,
+    /// Emptied while the context is current.
+    pub(crate) kernels: Kernels<Loaded>,
 }
 
 impl CudaDevice {
@@ -76,7 +75,7 @@ impl CudaDevice {
                     .cast_unsigned(),
             },
             info,
-            loaded: Mutex::default(),
+            kernels: Kernels::default(),
         })))
     }
 }
@@ -102,21 +101,15 @@ unsafe impl Device for CudaDevice {
         let _calls = self.0.context.enter()?;
         let _relaxed = Relaxed::begin();
         let (context, chip) = (&self.0.context, &self.0.chip);
-        let loaded = with_room(context, || Loaded::new(context, chip, source))?;
-        let handle = loaded.into_handle();
-        lock(&self.0.loaded).insert(handle.0);
-        Ok(handle)
+        self.0.kernels.add(with_room(context, || Loaded::new(context, chip, source))?)
     }
 
     fn unload(&self, handle: KernelHandle) {
-        if !lock(&self.0.loaded).remove(&handle.0) {
-            return;
-        }
+        // SAFETY: every operation that names it has ended (the engine's part of the contract).
+        let Some(loaded) = (unsafe { self.0.kernels.remove(handle) }) else { return };
         let _calls = (Calls::begin(), self.0.context.enter());
         let _relaxed = Relaxed::begin();
-        // SAFETY: it was in the list of what is loaded, and every operation that names it has ended
-        // (the engine's part of the contract).
-        drop(unsafe { Loaded::from_handle(handle) });
+        drop(loaded);
     }
 
     fn check(
@@ -125,8 +118,7 @@ unsafe impl Device for CudaDevice {
         geometry: &Geometry,
         arguments: &[Argument],
     ) -> Result<(), HalError> {
-        // SAFETY: it is loaded (the engine's part of the contract).
-        match unsafe { Loaded::of(handle) } {
+        match self.0.kernels.get(handle)? {
             Loaded::Opaque(kernel) => {
                 let _calls = self.0.context.enter()?;
                 let _relaxed = Relaxed::begin();
@@ -181,10 +173,7 @@ impl Drop for Opened {
         let _relaxed = Relaxed::begin();
         self.setter.unload();
         self.writer.unload();
-        for handle in std::mem::take(&mut *lock(&self.loaded)) {
-            // SAFETY: still in the list of what is loaded; no lane is left.
-            drop(unsafe { Loaded::from_handle(KernelHandle(handle)) });
-        }
+        self.kernels.drain().for_each(drop);
     }
 }
 

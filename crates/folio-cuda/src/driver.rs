@@ -2,6 +2,8 @@
 
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{Calls, HalError, HalErrorKind, Lost, Unavailable};
+use folio_driver::library::Missing;
+use folio_driver::loss::Loss;
 use std::ffi::CStr;
 use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -37,15 +39,15 @@ pub(crate) fn present() -> Result<Optional, Unavailable> {
 fn look() -> Result<Optional, Unavailable> {
     // SAFETY: loads the driver's library, whose initialisers are trusted.
     if !unsafe { sys::is_culib_present() } {
-        return Err(Unavailable::new(
-            "NVIDIA's driver library (libcuda) is not installed; it comes with the driver, the package `nvidia-driver`",
-        ));
+        let (name, source) =
+            ("libcuda of NVIDIA's", "with the driver, the package `nvidia-driver`");
+        return Err(Missing::Library { name, source, cause: String::new() }.into());
     }
     // SAFETY: the library is there; nothing is called.
     let has = |name: &str| unsafe { sys::culib().get::<*const ()>(name.as_bytes()).is_ok() };
     // The youngest of the functions that are always used, of CUDA 11.4.
     if !has("cuDeviceGetUuid_v2") {
-        return Err(Unavailable::new("NVIDIA's driver is older than CUDA 11.4"));
+        return Err(Missing::Version { name: "NVIDIA's driver", needed: "CUDA 11.4" }.into());
     }
     // SAFETY: the function exists.
     let result = unsafe { sys::cuInit(0) };
@@ -192,7 +194,7 @@ pub(crate) struct Context {
     pub(crate) raw: sys::CUcontext,
     pub(crate) optional: Optional,
     pub(crate) end: Arc<End>,
-    why: OnceLock<Lost>,
+    loss: Loss,
 }
 
 // SAFETY: contexts may be used by any thread.
@@ -207,7 +209,7 @@ impl Context {
         let result = unsafe { sys::cuDevicePrimaryCtxRetain(&raw mut raw, device) };
         check("cuDevicePrimaryCtxRetain", result)?;
         Calls::end_with_the_process();
-        Ok(Context { device, raw, optional, end: Arc::default(), why: OnceLock::new() })
+        Ok(Context { device, raw, optional, end: Arc::default(), loss: Loss::default() })
     }
 
     /// Begins calls, for which it is the thread's.
@@ -268,7 +270,7 @@ impl Context {
 
     #[cold]
     fn lost(&self) -> Lost {
-        self.why.get().cloned().unwrap_or_else(|| Lost::new("the device is lost"))
+        self.loss.lose("the device is lost")
     }
 
     /// What a call's result means; some mean that the device is lost.
@@ -292,9 +294,9 @@ impl Context {
 
     fn lose(&self, error: HalError) -> HalError {
         // Whoever comes first says why.
-        let lost = self.why.get_or_init(|| Lost::new(error.message));
+        let lost = self.loss.lose(error.message);
         self.end.gone.store(true, Ordering::SeqCst);
-        HalError::from(lost.clone())
+        HalError::from(lost)
     }
 }
 

@@ -1,10 +1,12 @@
 //! Fills. The driver knows patterns of 1, 2 and 4 bytes; others are written once, and then doubled.
 
-use crate::copy::{Place, Rect, span};
+use crate::copy::{Place, enqueue_rect};
 use crate::driver::Context;
-use crate::host::{Job, Rows};
+use crate::host::Job;
 use crate::way::{Set, Way};
 use folio_core::hal::{FillRect, HalError};
+use folio_driver::host::Rows;
+use folio_driver::rect::{Rect, span};
 
 /// How much is written by the driver's small fills before it is doubled.
 const SEED: u64 = 4096;
@@ -32,7 +34,7 @@ pub(crate) unsafe fn enqueue(
     };
     let into = Fill { context, way, pattern };
     // Both ends are the same: rows join as those of a copy do.
-    let rect = Rect { src: at, src_pitch: pitch, dst: at, dst_pitch: pitch, extent }.joined();
+    let rect = Rect { src: at, dst: at, ..Rect::from(fill) }.joined();
     let [slices, rows, bytes] = rect.extent;
     let [slice_pitch, row_pitch] = rect.dst_pitch;
     // SAFETY: the caller's promise, in each case.
@@ -145,7 +147,7 @@ impl Fill<'_> {
     ) -> Result<(), HalError> {
         let rect = Rect { src, src_pitch: pitch, dst, dst_pitch: pitch, extent };
         // SAFETY: the caller's promise.
-        unsafe { rect.enqueue(self.context, self.way) }
+        unsafe { enqueue_rect(&rect, self.context, self.way) }
     }
 }
 

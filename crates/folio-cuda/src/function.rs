@@ -6,8 +6,11 @@ use crate::driver::Context;
 use crate::memory::Memory;
 use crate::way::{Start, Way};
 use cudarc::driver::sys::CUfunction_attribute;
-use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, ParamPtr};
+use folio_core::hal::{Args, Geometry, HalError, HalErrorKind};
 use folio_core::ir::device::MOST_REDUCED;
+use folio_driver::arguments::Passed;
+use folio_driver::launch::{self, Blocks, Fit};
+use folio_driver::reduce::{memory_of, passes};
 use folio_kernel::Kernel;
 use folio_kernel::emit::{
     COMBINED, Capabilities, Cut, Dialect, Grid, LANES, Lacks, Layout, Points, Texts, Threads,
@@ -86,7 +89,7 @@ impl Function {
 
     /// Whether the device runs groups of this size.
     pub(crate) fn check(&self, geometry: &Geometry) -> Result<(), HalError> {
-        self.texts.text(true).blocks(geometry, geometry.range[2] as u64).map(drop)
+        self.texts.text(true).blocks(geometry, 0..geometry.range[2] as u64).map(drop)
     }
 
     /// Launches it. `address` is that of the allocation of a parameter; `record` gives that of a
@@ -102,32 +105,26 @@ impl Function {
         let texts = self.texts(to.way);
         let text = texts.text(args.proved);
         let record = if text.layout.verdict { Some(record(&text.points)?) } else { None };
-        let mut launch = Launch {
-            to,
-            params: args.params.iter().map(|param| param.at(null_mut())).collect(),
-            pointers: (0..args.params.len()).map(address).collect(),
-            scalars: args.blob,
-            record,
-        };
-        if !text.reductions.is_empty() {
-            return text.reduce(&mut launch, geometry);
-        }
-        let range = geometry.range.map(|n| n as u64);
-        let several = texts.several(range, self.multiprocessors);
-        let Some((tiled, columns)) = several.filter(|_| args.proved) else {
-            return text.run(&launch, geometry, 0..range[2]);
-        };
-        tiled.run(&launch, geometry, 0..columns)?;
-        if columns == range[2] { Ok(()) } else { text.run(&launch, geometry, columns..range[2]) }
+        let mut passed = Passed::new(args.blob);
+        passed.params.extend(args.params.iter().map(|param| param.at(null_mut())));
+        passed.pointers.extend((0..args.params.len()).map(address));
+        let mut launch = Launch { to, passed, record };
+        let device = (self.multiprocessors, args.proved);
+        let parts = launch::parts(texts, geometry, device, Some, Ok)?;
+        parts.into_iter().flatten().try_for_each(|(text, columns)| {
+            let blocks = text.blocks(geometry, columns)?;
+            match text.reductions.is_empty() {
+                true => text.run(&launch, &blocks),
+                false => text.reduce(&mut launch, &blocks),
+            }
+        })
     }
 }
 
 /// A launch's arguments.
 struct Launch<'l> {
     to: Target<'l>,
-    params: SmallVec<[ParamPtr; 4]>,
-    pointers: SmallVec<[u64; 4]>,
-    scalars: &'l [u8],
+    passed: Passed<'l, u64>,
     record: Option<u64>,
 }
 
@@ -164,9 +161,8 @@ impl Text {
         let options = Dialect::Cuda.options(true);
         let module = Module::compiled(context, &chip.compiler, &kernel.name, &code, options)?;
         let finish = |reduction: &folio_kernel::emit::Reduction| {
-            let memory = text.layout.pointers.iter().position(|param| *param == reduction.param);
             Ok(Finish {
-                memory: memory.ok_or_else(|| build("a reduction without its parameter"))?,
+                memory: memory_of(&text.layout, reduction.param)?,
                 bytes: u64::from(reduction.bytes),
                 entry: module.entry(context, &reduction.entry)?,
             })
@@ -184,23 +180,14 @@ impl Text {
         })
     }
 
-    /// How many blocks a launch of so many columns has, in groups or in blocks of our choice, and
-    /// how many threads a block has.
-    fn blocks(&self, geometry: &Geometry, columns: u64) -> Result<([u64; 3], [u64; 3]), HalError> {
-        let [slices, rows, _] = geometry.range.map(|n| n as u64);
-        let range = [slices, rows, columns];
-        let block = match (self.layout.threads, geometry.group) {
-            (Threads::Linear, _) => {
-                let items = range.iter().product::<u64>();
-                return Ok(([1, 1, items.div_ceil(COMBINED)], COMBINING));
-            }
-            (Threads::Groups, Some(group)) => group.map(|n| n as u64),
-            (Threads::Groups, None) => {
-                return Err(HalError::unsupported("a launch without groups of a kernel of groups"));
-            }
-            (Threads::Items { .. }, _) => self.block,
-            (Threads::Rows, _) => return Err(HalError::unsupported("rows, which are for CPUs")),
-        };
+    /// The blocks of a launch, as far as it is of these columns: groups, or of our choice.
+    fn blocks(&self, geometry: &Geometry, columns: Range<u64>) -> Result<Blocks, HalError> {
+        let fit = Fit { block: self.block, lanes: LANES.into(), units: 1 };
+        let blocks = Blocks::new(self.layout.threads, &fit, geometry, columns)?;
+        if self.layout.threads == Threads::Linear {
+            return Ok(blocks);
+        }
+        let block = blocks.threads;
         let threads = block.iter().product::<u64>();
         if block[0] > SLICES {
             let what = format!("a group of {} slices (the device has {SLICES} at most)", block[0]);
@@ -221,37 +208,12 @@ impl Text {
             );
             return Err(HalError::unsupported(&what));
         }
-        let items = self.layout.threads.items(block);
-        Ok((std::array::from_fn(|d| range[d].div_ceil(items[d])), block))
+        Ok(blocks)
     }
 
-    /// The launch, as far as it is of these columns, in as many grids as the device's limits make
-    /// of it.
-    fn run(
-        &self,
-        launch: &Launch<'_>,
-        geometry: &Geometry,
-        columns: Range<u64>,
-    ) -> Result<(), HalError> {
-        let (blocks, block) = self.blocks(geometry, columns.end - columns.start)?;
-        let (range, offset) = (geometry.range.map(|n| n as u64), geometry.offset.map(|n| n as u64));
-        let items = self.layout.threads.items(block);
-        let parts: [u64; 3] = std::array::from_fn(|d| blocks[d].div_ceil(GRID[d]));
-        for part in 0..parts.iter().product::<u64>() {
-            let at = [part / (parts[1] * parts[2]), part / parts[2] % parts[1], part % parts[2]];
-            let begin: [u64; 3] = std::array::from_fn(|d| at[d] * GRID[d]);
-            let first = match self.layout.threads {
-                Threads::Items { .. } => std::array::from_fn(|d| {
-                    let skipped = if d == 2 { columns.start } else { 0 };
-                    offset[d] + skipped + begin[d] * items[d]
-                }),
-                _ => begin,
-            };
-            let grid = Grid { first, range, offset, groups: blocks };
-            let size = std::array::from_fn(|d| (blocks[d] - begin[d]).min(GRID[d]));
-            self.grid(launch, &grid, size, block)?;
-        }
-        Ok(())
+    /// The launch, in as many grids as the device's limits make of it.
+    fn run(&self, launch: &Launch<'_>, blocks: &Blocks) -> Result<(), HalError> {
+        blocks.split(GRID, |grid, count| self.grid(launch, grid, count, blocks.threads))
     }
 
     fn grid(
@@ -262,9 +224,9 @@ impl Text {
         block: [u64; 3],
     ) -> Result<(), HalError> {
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
-        self.layout.fill(grid, &launch.params, launch.scalars, &mut words);
-        let rest: SmallVec<[u64; 8]> =
-            launch.pointers.iter().copied().chain(launch.record).collect();
+        let Passed { params, pointers, scalars } = &launch.passed;
+        self.layout.fill(grid, params, scalars, &mut words);
+        let rest: SmallVec<[u64; 8]> = pointers.iter().copied().chain(launch.record).collect();
         let threads = block.iter().product::<u64>();
         let shared = u64::from(self.layout.scratch) * threads;
         let start = start(self.entry, (blocks, block), shared as u32);
@@ -275,10 +237,8 @@ impl Text {
 
     /// The launch of a kernel with launch-wide reductions: values go to memory that is there
     /// for as long as the launch, and are combined until there is one.
-    fn reduce(&self, launch: &mut Launch<'_>, geometry: &Geometry) -> Result<(), HalError> {
-        let columns = geometry.range[2] as u64;
-        let (blocks, _) = self.blocks(geometry, columns)?;
-        let values = blocks.iter().product::<u64>();
+    fn reduce(&self, launch: &mut Launch<'_>, blocks: &Blocks) -> Result<(), HalError> {
+        let values = blocks.total;
         // Memory for so many can be counted, below.
         if values > MOST_REDUCED as u64 {
             return Err(HalError::unsupported("a reduction of so many values"));
@@ -286,22 +246,22 @@ impl Text {
         let mut ends: SmallVec<[(u64, [u64; 2]); 2]> = SmallVec::new();
         let mut made = Ok(());
         for finish in self.reductions.iter().filter(|_| values > 1) {
-            let param = &mut launch.params[finish.memory];
-            let element = param.start() * finish.bytes;
-            let end = launch.pointers[finish.memory] + element;
             let room = [values, values.div_ceil(COMBINED)].map(|n| n * finish.bytes);
-            let pieces = launch.to.way.scratch(launch.to.memory, room);
-            let pieces = match pieces {
+            let pieces = match launch.to.way.scratch(launch.to.memory, room) {
                 Ok(pieces) => pieces,
                 Err(error) => {
                     made = Err(error);
                     break;
                 }
             };
-            (param.origin, launch.pointers[finish.memory]) = ([0; 3], pieces[0]);
-            ends.push((end, pieces));
+            let redirected = launch.passed.redirect(finish.memory, pieces[0]);
+            ends.push((redirected.as_ref().map_or(0, |(at, nth)| at + nth * finish.bytes), pieces));
+            if let Err(error) = redirected {
+                made = Err(error);
+                break;
+            }
         }
-        let run = made.and_then(|()| self.run(launch, geometry, 0..columns));
+        let run = made.and_then(|()| self.run(launch, blocks));
         let run = run.and_then(|()| {
             self.reductions.iter().zip(&ends).try_for_each(|(finish, (end, pieces))| {
                 finish.combine(launch.to, values, *end, *pieces)
@@ -322,18 +282,13 @@ impl Finish {
         end: u64,
         pieces: [u64; 2],
     ) -> Result<(), HalError> {
-        let (mut left, [mut from, mut into]) = (values, pieces);
-        while left > 1 {
-            let (n, next) = (left, left.div_ceil(COMBINED));
-            let target = if next == 1 { end } else { into };
+        passes([&pieces[0], &pieces[1]], values, |from, into, [left, next]| {
+            let rest = [*from, into.copied().unwrap_or(end), left, 0];
             let start = start(self.entry, ([1, 1, next], COMBINING), 0);
             // SAFETY: two pointers and two numbers, as the emitter says; both pieces are large
             // enough.
-            unsafe { to.way.launch(to.context, &start, (&[], &[from, target, n, 0]), true)? };
-            (from, into) = (into, from);
-            left = next;
-        }
-        Ok(())
+            unsafe { to.way.launch(to.context, &start, (&[], &rest), true) }
+        })
     }
 }
 

@@ -9,19 +9,19 @@
 
 use crate::arguments::{Block, Exchanges, Given};
 use crate::capture::Captured;
-use crate::code::Loaded;
 use crate::copy;
 use crate::device::Opened;
 use crate::driver::{Context, call};
 use crate::fill;
 use crate::function::Target;
-use crate::lock;
-use crate::said::{Said, Says, Sheet};
+use crate::said::{Said, Sheet};
 use crate::way::{Set, Start, Way, arguments};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     self, Branch, Foreign, Graph, HalError, HalErrorKind, KernelRef, Node, Op, Param,
 };
+use folio_driver::lock;
+use folio_driver::verdict::Verdict;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -304,9 +304,8 @@ impl<'n> Nodes<'n> {
             }),
             Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
                 let to = Target { context, memory: &self.of.device.memory, way };
-                // SAFETY: it is loaded (the caller's part of the contract).
-                let loaded = unsafe { Loaded::of(handle) };
-                let record = |points: &_| self.record(Says::Points(Arc::clone(points)));
+                let loaded = self.of.device.kernels.get(handle)?;
+                let record = |points: &_| self.record(Verdict::Points(Arc::clone(points)));
                 loaded.launch(to, geometry, args, record)
             }
             Op::Launch(KernelRef::Foreign(task), _, args) => self.capture(task, args.params),
@@ -325,7 +324,7 @@ impl<'n> Nodes<'n> {
     }
 
     /// The address of a record, and what it says.
-    pub(crate) fn record(&self, says: Says) -> Result<u64, HalError> {
+    pub(crate) fn record(&self, says: Verdict) -> Result<u64, HalError> {
         let (owned, operation) = &mut *self.both.borrow_mut();
         let sheet = match &owned.sheet {
             Some(sheet) => sheet,

@@ -1,10 +1,10 @@
 //! Memory that is not Folio's own: the program's from the driver or the host, and other drivers'.
 
 use crate::allocations::{Entry, External};
-use crate::lock;
 use crate::memory::{Memory, PORTABLE_AND_MAPPED};
 use cudarc::driver::sys;
 use folio_core::hal::{AllocKind, AllocReq, Allocation, HalError, HostPtr};
+use folio_driver::lock;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 

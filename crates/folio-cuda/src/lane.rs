@@ -1,6 +1,5 @@
 //! A lane: a stream.
 
-use crate::code::Loaded;
 use crate::copy;
 use crate::device::Opened;
 use crate::driver::{Context, Relaxed, call};
@@ -150,8 +149,7 @@ impl CudaLane {
             let to =
                 Target { context: self.context(), memory: &self.device.memory, way: self.way() };
             let record = |points: &_| self.marks.verdicts.record(head.tick, points);
-            // SAFETY: it is loaded (the engine's part of the contract).
-            unsafe { Loaded::of(handle) }.launch(to, geometry, args, record)
+            self.device.kernels.get(handle)?.launch(to, geometry, args, record)
         })
     }
 
@@ -276,7 +274,7 @@ unsafe impl Lane for CudaLane {
 
     fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
         // Whatever else fails after its call has lost the device.
-        self.marks.verdicts.tell(sink);
+        self.marks.retired.failures(sink);
     }
 
     fn timing(&self, tick: Tick) -> Option<Timing> {

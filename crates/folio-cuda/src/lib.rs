@@ -53,10 +53,3 @@ mod way;
 pub use backend::CudaBackend;
 pub use folio_cache::{Bundle, Cache, Counts, NoBundle};
 pub use native::{Native, NativeMemory};
-
-use std::sync::{Mutex, MutexGuard, PoisonError};
-
-/// Locks; a panic of another holder left nothing half-done.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}

@@ -3,10 +3,11 @@
 //! is interested in what is not marked yet.
 
 use crate::driver::{Context, Relaxed, call};
-use crate::lock;
 use crate::verdicts::Verdicts;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{Calls, HalError, Lost, Tick};
+use folio_driver::lock;
+use folio_driver::retire::Retired;
 use std::collections::VecDeque;
 use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -34,8 +35,8 @@ pub(crate) struct Marks {
     stream: sys::CUstream,
     /// The last tick whose operation the stream has.
     issued: AtomicU64,
-    /// The last tick that has ended, as far as known.
-    done: AtomicU64,
+    /// What has ended, as far as known.
+    pub(crate) retired: Retired,
     /// The last tick with a mark.
     marked: AtomicU64,
     /// The last tick at which somebody looked how far the stream is, because it was given so many.
@@ -47,7 +48,7 @@ pub(crate) struct Marks {
     /// What launches say, which is read before they count as ended.
     pub(crate) verdicts: Verdicts,
     state: Mutex<State>,
-    /// Held by the thread that asks how far the stream is. `done` changes under it.
+    /// Held by the thread that asks how far the stream is. `retired` changes under it.
     asking: Mutex<()>,
 }
 
@@ -77,15 +78,14 @@ pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
 
 impl Marks {
     pub(crate) fn new(context: Arc<Context>, stream: sys::CUstream) -> Marks {
-        let [issued, done, marked, looked, wanted, each] =
-            std::array::from_fn(|_| AtomicU64::new(0));
+        let [issued, marked, looked, wanted, each] = std::array::from_fn(|_| AtomicU64::new(0));
         let verdicts = Verdicts::new(context.clone());
         let (state, asking) = (Mutex::default(), Mutex::default());
         Marks {
             context,
             stream,
             issued,
-            done,
+            retired: Retired::default(),
             marked,
             looked,
             wanted,
@@ -118,13 +118,13 @@ impl Marks {
 
     /// Up to here all has ended, as far as known.
     pub(crate) fn done(&self) -> Tick {
-        self.done.load(Ordering::Acquire)
+        self.retired.done()
     }
 
     /// Whether somebody is interested in what has not ended, as far as known.
     #[inline]
     pub(crate) fn is_wanted(&self) -> bool {
-        self.wanted.load(Ordering::Relaxed) > self.done.load(Ordering::Relaxed)
+        self.wanted.load(Ordering::Relaxed) > self.done()
     }
 
     /// Looks again, for who was interested before.
@@ -223,8 +223,8 @@ impl Marks {
     fn ended(&self, tick: Tick) {
         let before = self.done();
         if before < tick {
-            self.verdicts.read(before, tick);
-            self.done.store(tick, Ordering::Release);
+            self.verdicts.read(before, tick, &self.retired);
+            self.retired.ended(tick);
         }
     }
 

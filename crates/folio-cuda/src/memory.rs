@@ -10,12 +10,12 @@
 use crate::allocations::{Allocations, Entry};
 use crate::backend::attribute;
 use crate::driver::{Context, Relaxed, call};
-use crate::lock;
 use cudarc::driver::sys;
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Calls, HalError, HalErrorKind, HostPtr, MemBase, MemRef,
-    MemoryInfo, PointerInfo, RawMemory, UsmAllocator,
+    AllocKind, AllocReq, Allocation, Calls, HalError, HostPtr, MemBase, MemRef, MemoryInfo,
+    PointerInfo, RawMemory, UsmAllocator,
 };
+use folio_driver::{lock, memory};
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
@@ -81,14 +81,10 @@ pub(crate) fn with_room<T>(
     context: &Context,
     make: impl Fn() -> Result<T, HalError>,
 ) -> Result<T, HalError> {
-    match make() {
-        Err(error) if matches!(error.kind, HalErrorKind::OutOfMemory { .. }) => {
-            trim(context.device);
-            let _calls = context.enter()?;
-            make()
-        }
-        made => made,
-    }
+    memory::with_room(make, || {
+        trim(context.device);
+        context.enter().map(|_calls| true)
+    })
 }
 
 pub(crate) struct Memory {
@@ -212,10 +208,7 @@ impl Memory {
 
     /// With the sizes, which the driver does not tell.
     fn refused(&self, asked: u64, error: HalError) -> HalError {
-        match error.kind {
-            HalErrorKind::OutOfMemory { .. } => self.out_of_memory(asked),
-            _ => error,
-        }
+        if memory::is_short(&error) { self.out_of_memory(asked) } else { error }
     }
 
     fn device_memory(&self, bytes: usize, zeroed: bool) -> Result<u64, HalError> {

@@ -3,11 +3,12 @@
 use crate::code::{DYNAMIC, Entry, Module};
 use crate::compiler::Compiler;
 use crate::driver::Context;
-use crate::lock;
 use crate::memory::address;
 use crate::way::{Start, Way};
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
-use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, Source};
+use folio_core::hal::{Args, Argument, Geometry, HalError, Source};
+use folio_driver::arguments::{self, Passing, check_count, local_bytes, misfit, passing};
+use folio_driver::lock;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::sync::Mutex;
@@ -27,10 +28,6 @@ pub(crate) struct Opaque {
     /// Dynamic shared memory that it may have; more once that was asked for.
     shared: Mutex<u32>,
     _module: Module,
-}
-
-fn misfit(why: String) -> HalError {
-    HalError::new(HalErrorKind::Arguments, why)
 }
 
 impl Opaque {
@@ -91,7 +88,6 @@ impl Opaque {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let missing = || misfit("an argument without its memory or value".to_owned());
         let (blocks, block) = grid(geometry)?;
         if blocks.contains(&0) {
             return Ok(());
@@ -99,24 +95,17 @@ impl Opaque {
         let start = Start { entry: self.entry, blocks, block, shared: shared(args.arguments)? };
         let mut words: SmallVec<[u64; 32]> = SmallVec::new();
         let mut starts: SmallVec<[usize; 32]> = SmallVec::new();
-        let mut values = args.blob.chunks(8);
-        for argument in args.arguments {
-            match *argument {
-                Argument::Memory(at) => {
-                    let param = args.params.get(usize::from(at)).ok_or_else(missing)?;
+        for passing in passing(args) {
+            match passing? {
+                Passing::Memory(param) => {
                     starts.push(words.len());
                     words.push(address(&param.mem).wrapping_add_signed(param.ahead()));
                 }
-                Argument::Value(bytes) => {
+                Passing::Value(value) => {
                     starts.push(words.len());
-                    for _ in 0..bytes.div_ceil(8) {
-                        let chunk = values.next().ok_or_else(missing)?;
-                        let mut word = [0; 8];
-                        word[..chunk.len()].copy_from_slice(chunk);
-                        words.push(u64::from_ne_bytes(word));
-                    }
+                    words.extend(arguments::words(value));
                 }
-                Argument::Local(_) => {}
+                Passing::Local(_) => {}
             }
         }
         let base = words.as_mut_ptr();
@@ -139,10 +128,7 @@ fn fits(sizes: &[usize], arguments: &[Argument]) -> Result<(), HalError> {
             Argument::Local(_) => None,
         })
         .collect();
-    if given.len() != sizes.len() {
-        let (given, takes) = (given.len(), sizes.len());
-        return Err(misfit(format!("{given} arguments for a kernel that takes {takes}")));
-    }
+    check_count(given.len(), sizes.len())?;
     match given.iter().zip(sizes).position(|(given, takes)| given != takes) {
         Some(nth) => {
             let (given, takes) = (given[nth], sizes[nth]);
@@ -156,11 +142,7 @@ fn fits(sizes: &[usize], arguments: &[Argument]) -> Result<(), HalError> {
 
 /// Dynamic shared memory, in bytes.
 fn shared(arguments: &[Argument]) -> Result<u32, HalError> {
-    let local = arguments.iter().map(|argument| match argument {
-        Argument::Local(bytes) => u64::from(*bytes),
-        _ => 0,
-    });
-    let bytes = local.sum::<u64>();
+    let bytes = local_bytes(arguments);
     let beyond = |_| HalError::unsupported(&format!("{bytes} bytes of shared memory"));
     i32::try_from(bytes).map(i32::cast_unsigned).map_err(beyond)
 }

@@ -4,23 +4,25 @@
 //! goes by way of page-locked pieces, in the stream's order: the host's share runs on a stream of
 //! its own, some pieces ahead of or behind the device's.
 
-use crate::copy::Rect;
+use crate::copy;
 use crate::driver::{Context, Relaxed, call};
-use crate::host::{Job, Rows};
-use crate::lock;
+use crate::host::Job;
 use crate::marks::new_event;
 use crate::memory::NON_BLOCKING;
 use crate::way::Way;
 use cudarc::driver::sys;
 use folio_core::hal::{HalError, HostPtr};
+use folio_driver::host::Rows;
+use folio_driver::lock;
+use folio_driver::rect::{Cut, Rect};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
-/// How much goes at a time, and in how many pieces' memory. What is less than all of these goes in
-/// smaller pieces, so that the host's share and the device's overlap.
+/// How much goes at a time, and in how many pieces' memory.
 const PIECE: u64 = 8 << 20;
-const LEAST: u64 = 1 << 20;
 const PIECES: usize = 4;
+/// Less than all pieces goes in smaller parts, so that the host's share and the device's overlap.
+const CUT: Cut = Cut { parts: PIECES as u64, least: 1 << 20, most: PIECE, rows: u64::MAX };
 
 /// What one lane has for it, from its first such copy on.
 pub(crate) struct Staging {
@@ -46,57 +48,6 @@ struct Piece {
     /// The lane's last use of it, and the host's.
     lane: sys::CUevent,
     host: sys::CUevent,
-}
-
-/// A part of a rectangle that fits into a piece: slices, rows of one slice, or bytes of one row.
-struct Part {
-    slice: u64,
-    row: u64,
-    byte: u64,
-    slices: u64,
-    rows: u64,
-    bytes: u64,
-}
-
-impl Part {
-    /// Where it begins, in memory of this pitch.
-    fn offset(&self, pitch: [u64; 2]) -> u64 {
-        self.slice * pitch[0] + self.row * pitch[1] + self.byte
-    }
-
-    fn extent(&self) -> [u64; 3] {
-        [self.slices, self.rows, self.bytes]
-    }
-
-    /// The pitch of memory that is as large as the part.
-    fn packed(&self) -> [u64; 2] {
-        [self.rows * self.bytes, self.bytes]
-    }
-
-    /// The rectangle's pitch, as far as it matters.
-    fn pitch(&self, [slice, row]: [u64; 2]) -> [u64; 2] {
-        [if self.slices > 1 { slice } else { row * self.rows }, row]
-    }
-}
-
-/// All parts of a rectangle.
-fn parts([slices, rows, bytes]: [u64; 3]) -> impl Iterator<Item = Part> {
-    let most = (slices * rows * bytes / PIECES as u64).clamp(LEAST, PIECE);
-    let whole = (most / (rows * bytes)).clamp(1, slices);
-    let together = (most / bytes).clamp(1, rows);
-    let width = bytes.min(most);
-    (0..slices.div_ceil(whole)).flat_map(move |group| {
-        let slice = group * whole;
-        let slices = whole.min(slices - slice);
-        (0..rows.div_ceil(together)).flat_map(move |group| {
-            let row = group * together;
-            (0..bytes.div_ceil(width)).map(move |column| {
-                let byte = column * width;
-                let (rows, bytes) = (together.min(rows - row), width.min(bytes - byte));
-                Part { slice, row, byte, slices, rows, bytes }
-            })
-        })
-    })
 }
 
 impl Staging {
@@ -134,13 +85,11 @@ impl Staging {
         // The host's memory must not be read before the lane has come here.
         self.record(made.begun, stream)?;
         self.wait(made.begun, made.host)?;
-        for part in parts(rect.extent) {
-            let (piece, extent) = (made.turn(), part.extent());
-            let packed = Rows { at: piece.memory, pitch: part.packed() };
-            let at = from.0.wrapping_add(part.offset(rect.src_pitch) as usize);
-            let user = Rows { at: HostPtr(at), pitch: rect.src_pitch };
-            let src = piece.memory.0.expose_provenance() as u64;
-            let dst = rect.dst + part.offset(rect.dst_pitch);
+        for part in rect.parts(&CUT) {
+            let (piece, extent) = (made.turn(), part.extent);
+            let user = Rows::ahead(from, part.src, part.src_pitch);
+            let staged = part.from_packed(piece.memory.0.expose_provenance() as u64);
+            let packed = Rows { at: piece.memory, pitch: staged.src_pitch };
             self.wait(piece.lane, made.host)?;
             // SAFETY: the caller's promise; the piece is ours, and its last user is waited for.
             unsafe {
@@ -148,12 +97,8 @@ impl Staging {
             };
             self.record(piece.host, made.host)?;
             self.wait(piece.host, stream)?;
-            let (src_pitch, dst_pitch) = (part.packed(), part.pitch(rect.dst_pitch));
             // SAFETY: as above.
-            unsafe {
-                Rect { src, src_pitch, dst, dst_pitch, extent }
-                    .enqueue(&self.context, Way::Stream(stream))?;
-            }
+            unsafe { copy::enqueue_rect(&staged, &self.context, Way::Stream(stream))? };
             self.record(piece.lane, stream)?;
         }
         Ok(())
@@ -187,20 +132,14 @@ impl Staging {
         to: HostPtr,
     ) -> Result<(), HalError> {
         let mut last = None;
-        for part in parts(rect.extent) {
-            let (piece, extent) = (made.turn(), part.extent());
-            let packed = Rows { at: piece.memory, pitch: part.packed() };
-            let at = to.0.wrapping_add(part.offset(rect.dst_pitch) as usize);
-            let user = Rows { at: HostPtr(at), pitch: rect.dst_pitch };
-            let src = rect.src + part.offset(rect.src_pitch);
-            let dst = piece.memory.0.expose_provenance() as u64;
-            let (src_pitch, dst_pitch) = (part.pitch(rect.src_pitch), part.packed());
+        for part in rect.parts(&CUT) {
+            let (piece, extent) = (made.turn(), part.extent);
+            let user = Rows::ahead(to, part.dst, part.dst_pitch);
+            let staged = part.to_packed(piece.memory.0.expose_provenance() as u64);
+            let packed = Rows { at: piece.memory, pitch: staged.dst_pitch };
             self.wait(piece.host, stream)?;
             // SAFETY: the caller's promise; the piece is ours, and its last user is waited for.
-            unsafe {
-                Rect { src, src_pitch, dst, dst_pitch, extent }
-                    .enqueue(&self.context, Way::Stream(stream))?;
-            }
+            unsafe { copy::enqueue_rect(&staged, &self.context, Way::Stream(stream))? };
             self.record(piece.lane, stream)?;
             self.wait(piece.lane, made.host)?;
             // SAFETY: as above.
@@ -314,36 +253,5 @@ impl Drop for Staging {
         let Ok(_calls) = self.context.enter() else { return };
         let _relaxed = Relaxed::begin();
         made.give_back();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn parts_cover_a_rectangle_once_and_fit() {
-        for (extent, most) in [
-            ([1, 1, 1], 1),
-            ([1, 1, PIECE * 3 + 5], 5),
-            ([2, 3, PIECE + 1], 12),
-            ([3, 70, 100_000], 6),
-            ([2, 9, 7], 1),
-            ([100_000, 2, 40], 8),
-        ] {
-            let [slices, rows, bytes] = extent;
-            let (mut seen, mut count) = (0, 0);
-            for part in parts(extent) {
-                assert!(part.extent().iter().product::<u64>() <= PIECE);
-                assert!(part.slice + part.slices <= slices && part.row + part.rows <= rows);
-                assert!(part.byte + part.bytes <= bytes);
-                assert!(part.rows == 1 || part.bytes == bytes);
-                assert!(part.slices == 1 || part.rows == rows);
-                seen += part.extent().iter().product::<u64>();
-                count += 1;
-            }
-            assert_eq!(seen, slices * rows * bytes, "{extent:?}");
-            assert!(count <= most, "{extent:?} in {count} parts");
-        }
     }
 }

@@ -3,11 +3,12 @@
 //! its stream.
 
 use crate::driver::{Context, Relaxed};
-use crate::lock;
 use crate::verdicts::STRIDE;
 use cudarc::driver::sys;
 use folio_core::hal::HalError;
-use folio_kernel::emit::{Points, Record};
+use folio_driver::lock;
+use folio_driver::verdict::Verdict;
+use folio_kernel::emit::Record;
 use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
@@ -35,26 +36,8 @@ impl Page {
     }
 }
 
-/// What a record says that is not clear.
-#[derive(Clone)]
-pub(crate) enum Says {
-    /// A launch has failed, at one of these points.
-    Points(Arc<Points>),
-    /// The loop of this number has reached its limit.
-    Limit(u32),
-}
-
-impl Says {
-    fn failure(&self, record: &Record) -> Option<HalError> {
-        match self {
-            Says::Points(points) => Some(HalError::violation(Box::new(points.violation(record)?))),
-            Says::Limit(number) => (record.0[0] as u32 != 0).then(|| HalError::limit(*number)),
-        }
-    }
-}
-
 /// What a record says, and the number of the operation.
-type OfNode = (Says, usize);
+type OfNode = (Verdict, usize);
 
 /// The records of a graph, one for each launch that can fail, and for each loop.
 pub(crate) struct Sheet {

@@ -1,17 +1,13 @@
 //! When timed operations ran: two events each, against one of the device's opening.
 
 use crate::driver::Context;
-use crate::lock;
 use crate::memory::NON_BLOCKING;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{HalError, Tick, Timing};
-use std::collections::VecDeque;
+use folio_driver::{lock, retire};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
-
-/// How many timed operations a lane remembers.
-const KEPT: usize = 4096;
 
 /// A device's clock: nanoseconds since it was opened. The driver counts in `f32` milliseconds, so
 /// after an hour a beginning is known to a quarter of a millisecond; lengths are always exact to
@@ -72,10 +68,9 @@ impl Drop for Clock {
 
 /// The timed operations of a lane.
 #[derive(Default)]
-pub(crate) struct Times(Mutex<VecDeque<Timed>>);
+pub(crate) struct Times(Mutex<retire::Times<Timed>>);
 
 struct Timed {
-    tick: Tick,
     queued: u64,
     begin: sys::CUevent,
     end: sys::CUevent,
@@ -99,14 +94,9 @@ impl Times {
         };
         let (begin, end) = (new_event(context)?, new_event(context)?);
         let queued = clock.now();
-        let mut all = lock(&self.0);
-        all.push_back(Timed { tick, queued, begin, end });
-        if all.len() > KEPT
-            && let Some(old) = all.pop_front()
-        {
+        if let Some(old) = lock(&self.0).note(tick, Timed { queued, begin, end }) {
             old.forget();
         }
-        drop(all);
         record(begin)?;
         work()?;
         record(end)
@@ -115,8 +105,7 @@ impl Times {
     /// Of an operation that has ended. The context is current.
     pub(crate) fn of(&self, clock: &Clock, tick: Tick) -> Option<Timing> {
         let all = lock(&self.0);
-        let at = all.binary_search_by_key(&tick, |timed| timed.tick).ok()?;
-        let timed = all.get(at)?;
+        let timed = all.of(tick)?;
         let nanoseconds = |from, to| {
             let mut milliseconds = 0f32;
             // SAFETY: events of one context.
@@ -131,7 +120,7 @@ impl Times {
 
     /// Gives all events back. The context is current.
     pub(crate) fn forget(&self) {
-        lock(&self.0).drain(..).for_each(Timed::forget);
+        lock(&self.0).drain().for_each(Timed::forget);
     }
 }
 

@@ -2,10 +2,12 @@
 //! reaches, so that reading one that is empty costs a look.
 
 use crate::driver::{Context, Relaxed};
-use crate::lock;
 use crate::said::Said;
 use cudarc::driver::sys;
 use folio_core::hal::{Graph, HalError, Tick};
+use folio_driver::lock;
+use folio_driver::retire::Retired;
+use folio_driver::verdict::failure;
 use folio_kernel::emit::{Points, Record};
 use std::collections::VecDeque;
 use std::ffi::c_void;
@@ -36,7 +38,6 @@ struct State {
     open: usize,
     /// Oldest first.
     replays: VecDeque<Replay>,
-    failed: Vec<(Tick, HalError)>,
 }
 
 /// A graph at work, and what its launches say this time, where they can.
@@ -93,25 +94,20 @@ impl Verdicts {
     }
 
     /// Reads what was said up to `done`, by launches and replays that have ended.
-    pub(crate) fn read(&self, from: Tick, done: Tick) {
-        self.read_launches(from, done);
+    pub(crate) fn read(&self, from: Tick, done: Tick, retired: &Retired) {
+        self.read_launches(from, done, retired);
         let mut state = lock(&self.state);
         let ended = state.replays.partition_point(|replay| replay.tick <= done);
-        if ended == 0 {
-            return;
-        }
         let ended: Vec<Replay> = state.replays.drain(..ended).collect();
-        for Replay { tick, said, graph: _held } in &ended {
-            let error = said.as_ref().and_then(Said::read);
-            state.failed.extend(error.map(|error| (*tick, error)));
-        }
-        state.failed.sort_by_key(|(tick, _)| *tick);
         drop(state);
         // The last to hold a graph gives back what it has.
-        drop(ended);
+        for Replay { tick, said, graph: _held } in ended {
+            let error = said.as_ref().and_then(Said::read);
+            error.into_iter().for_each(|error| retired.fail(tick, error));
+        }
     }
 
-    fn read_launches(&self, from: Tick, done: Tick) {
+    fn read_launches(&self, from: Tick, done: Tick, retired: &Retired) {
         let mut state = lock(&self.state);
         if state.open == 0 {
             return;
@@ -119,7 +115,7 @@ impl Verdicts {
         // Older ticks have been read before, or have been driven out by younger ones.
         let from = from.max(done.saturating_sub(IN_FLIGHT as u64));
         for tick in from + 1..=done {
-            let State { records, launched, open, failed, .. } = &mut *state;
+            let State { records, launched, open, .. } = &mut *state;
             let Some(records) = records else { return };
             let Some(slot) = launched.get_mut(tick as usize % IN_FLIGHT) else { return };
             if slot.as_ref().is_none_or(|(at, _)| *at != tick) {
@@ -135,15 +131,8 @@ impl Verdicts {
             }
             // SAFETY: as above.
             let record = unsafe { std::mem::take(&mut *at) };
-            let violation = points.and_then(|points| points.violation(&record));
-            failed.extend(violation.map(|v| (tick, HalError::violation(Box::new(v)))));
-        }
-    }
-
-    /// Tells each failure once.
-    pub(crate) fn tell(&self, sink: &mut dyn FnMut(Tick, HalError)) {
-        for (tick, error) in std::mem::take(&mut lock(&self.state).failed) {
-            sink(tick, error);
+            let error = points.and_then(|points| failure(&points, &record));
+            error.into_iter().for_each(|error| retired.fail(tick, error));
         }
     }
 }

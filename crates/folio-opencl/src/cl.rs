@@ -7,6 +7,8 @@
 
 use cl3::{OpenClRuntime, load_library};
 use folio_core::hal::{HalError, HalErrorKind};
+use folio_driver::library::Missing;
+use folio_driver::memory::is_short;
 use opencl_sys::{
     CL_BUFFER_CREATE_TYPE_REGION, CL_BUILD_PROGRAM_FAILURE, CL_COMPILE_PROGRAM_FAILURE,
     CL_COMPILER_NOT_AVAILABLE, CL_COMPLETE, CL_CONTEXT_DEVICES, CL_CONTEXT_PLATFORM,
@@ -26,21 +28,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// The loader, or why there is none.
 pub(crate) fn library() -> Result<&'static OpenClRuntime, HalError> {
     load_library().as_ref().map_err(|error| {
-        let why = format!(
-            "no OpenCL loader, which comes with drivers or as the package `ocl-icd-libopencl1` (Debian, Ubuntu) or \
-             `ocl-icd` (Fedora, Arch): {error}"
-        );
-        HalError::new(HalErrorKind::Driver, why)
+        let source = "with drivers or as the package `ocl-icd-libopencl1` (Debian, Ubuntu) or `ocl-icd` (Fedora, Arch)";
+        Missing::Library { name: "OpenCL loader", source, cause: error.to_string() }.into()
     })
 }
 
-/// What a status means.
+/// The meaning of a status.
 pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
     let short = HalErrorKind::OutOfMemory { asked: 0, in_use: 0, limit: 0 };
     let kind = match status {
         CL_SUCCESS => return Ok(()),
         CL_MEM_OBJECT_ALLOCATION_FAILURE | CL_OUT_OF_HOST_MEMORY => short,
-        // That is how some drivers say it.
+        // Some drivers say it like this.
         CL_OUT_OF_RESOURCES if matches!(what, "clCreateBuffer" | "clBuildProgram") => short,
         CL_DEVICE_NOT_AVAILABLE => HalErrorKind::Lost,
         CL_BUILD_PROGRAM_FAILURE
@@ -53,12 +52,6 @@ pub(crate) fn check(what: &str, status: cl_int) -> Result<(), HalError> {
     };
     let text = cl3::error_codes::error_text(status);
     Err(HalError::new(kind, format!("{what}: {text} ({status})")))
-}
-
-/// Whether the driver refuses something only for as long as the host's memory is short. Of what it
-/// refuses for another reason on a device that is lost, there is nothing to expect any more.
-pub(crate) fn is_short(refused: &HalError) -> bool {
-    matches!(refused.kind, HalErrorKind::OutOfMemory { .. })
 }
 
 /// Does nothing. `cl3` has OpenCL's functions as safe ones, which they are not: with this in each
@@ -175,7 +168,7 @@ impl Context {
     /// A context of the program's, which this keeps.
     ///
     /// # Safety
-    /// It is one, and not yet released.
+    /// The context exists, and is not yet released.
     pub(crate) unsafe fn retained(context: cl_context) -> Result<Context, HalError> {
         // SAFETY: the caller's promise.
         unsafe { run!(clRetainContext(context)) }?;
@@ -230,7 +223,7 @@ impl Queue {
         Ok(Event(event))
     }
 
-    /// What comes later waits for these events, of commands that are on their way: here, if the
+    /// Later commands wait for these events, of commands that are on their way: here, if the
     /// queue cannot.
     pub(crate) fn waits_for(&self, events: &[Arc<Event>]) {
         if !events.is_empty() && self.try_waits_for(events).is_err() {
@@ -247,10 +240,10 @@ impl Queue {
     }
 }
 
-/// What OpenCL knows of a memory object: a number, or a name.
+/// An answer of OpenCL about a memory object: a number, or a name.
 ///
 /// # Safety
-/// It is a live object.
+/// The object is live.
 unsafe fn ask(object: cl_mem, what: u32) -> Result<usize, HalError> {
     let mut answer = [0u8; size_of::<usize>()];
     let (to, room) = (answer.as_mut_ptr().cast::<c_void>(), answer.len());

@@ -2,24 +2,25 @@
 //!
 //! A driver may read what is uploaded when it is told to, or any time until that has ended: OpenCL
 //! does not let the memory change in between, and NVIDIA's driver (580) reads little of it at once.
-//! So what a download is still to write is uploaded once it has.
+//! Memory that a download is still to write is uploaded once the download has ended.
 
 use crate::cl::Event;
 use folio_core::hal::{CopyRect, HostPtr, MemBase};
+use folio_driver::lock;
 use std::collections::VecDeque;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// Downloads among which those that have ended are looked for.
 const MANY: usize = 64;
 
-/// What is under way, oldest first; some of it may have ended.
+/// Downloads under way, oldest first; some may have ended.
 #[derive(Debug, Default)]
 pub(crate) struct Downloads(Mutex<VecDeque<(Range<usize>, Arc<Event>)>>);
 
 impl Downloads {
     fn lock(&self) -> MutexGuard<'_, VecDeque<(Range<usize>, Arc<Event>)>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// These addresses are written by the time of the event.
@@ -44,7 +45,7 @@ impl Downloads {
         }
     }
 
-    /// What is still to write some of these addresses.
+    /// Downloads that are still to write some of these addresses.
     fn that_write(&self, from: &Range<usize>) -> Vec<Arc<Event>> {
         let meets = |to: &Range<usize>| to.start < from.end && from.start < to.end;
         let all = self.lock();

@@ -14,17 +14,18 @@
 use crate::cl::{Buffer, Kernel, Queue};
 use crate::device::{Core, Loaded};
 use crate::memory::{Known, Pointer, Region, with_room};
-use crate::module::{Arguments, Built, constant};
+use crate::module::{Arguments, Built, Way, constant, launch};
 use crate::platform::Shared;
 use crate::words::Words;
 use crate::work::{Commands, enqueue};
 use folio_core::hal::{
     CopyRect, FillRect, Graph, HalError, KernelRef, MemBase, MemRef, Node, Op, Param,
 };
+use folio_driver::lock;
 use opencl_sys::cl_event;
 use smallvec::SmallVec;
 use std::ptr::null_mut;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard};
 
 /// A graph of this backend.
 pub(crate) struct OpenClGraph {
@@ -39,7 +40,7 @@ struct State {
     words: Words,
 }
 
-/// What a replay enqueues, in order.
+/// The operations that a replay enqueues, in order.
 #[derive(Clone)]
 pub(crate) struct Nodes {
     all: Vec<Arc<Prepared>>,
@@ -92,7 +93,7 @@ impl Drop for Nodes {
     }
 }
 
-/// What a node does.
+/// The operation of a node.
 enum Prepared {
     Launch(Launch),
     Copy(Vec<CopyRect>),
@@ -104,7 +105,7 @@ enum Prepared {
 #[derive(Default)]
 struct Launch {
     ready: SmallVec<[Ready; 1]>,
-    /// What the arguments lead to.
+    /// Memory that the arguments lead to.
     buffers: Vec<Buffer>,
     words: SmallVec<[Arc<Region>; 1]>,
 }
@@ -113,7 +114,7 @@ struct Launch {
 pub(crate) struct Ready {
     kernel: Kernel,
     global: [usize; 3],
-    /// Those of a group; none if the driver chooses.
+    /// Threads of a group; none if the driver chooses.
     local: Option<[usize; 3]>,
     /// The argument that leads to the record, and what that means.
     pub(crate) record: Option<(u32, Arc<Built>)>,
@@ -177,7 +178,7 @@ impl OpenClGraph {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Whether it is of this device.
@@ -240,12 +241,14 @@ impl Making<'_> {
         self.core.target.part_align as u64
     }
 
-    /// What parameters lead to.
-    pub(crate) fn pointers(&mut self, params: &[Param]) -> Result<Vec<Pointer>, HalError> {
+    /// The memory that parameters lead to.
+    pub(crate) fn pointers(
+        &mut self,
+        params: &[Param],
+        each: impl FnMut(Pointer),
+    ) -> Result<(), HalError> {
         let (memory, addresses) = (&self.core.shared.memory, self.core.has_addresses());
-        let mut pointers = Vec::with_capacity(params.len());
-        self.known.pointers(memory, params, addresses, |to| pointers.push(to))?;
-        Ok(pointers)
+        self.known.pointers(memory, params, addresses, each)
     }
 
     /// Where the launch finds words that are not passed by value.
@@ -296,7 +299,7 @@ fn prepare(
             match core.loaded(*handle)? {
                 Loaded::Function(function) => {
                     let texts = function.texts(core, geometry, args.proved)?;
-                    texts.prepare(&mut making, geometry, args)?;
+                    launch(texts, Way::Graph(&mut making), geometry, args)?;
                 }
                 Loaded::Opaque(kernel) => kernel.prepare(&mut making, geometry, args)?,
             }

@@ -60,7 +60,7 @@ struct Launch {
     local: [usize; 3],
 }
 
-/// What the entry of a launch is given.
+/// The arguments of a launch's entry.
 pub(crate) struct Given<'h> {
     /// By value, unless they are in memory.
     pub(crate) words: &'h [u64],
@@ -171,7 +171,7 @@ impl Held {
         last
     }
 
-    /// They do not run, for this reason.
+    /// The launches do not run, for this reason.
     pub(crate) fn give_up(&mut self, why: &HalError) {
         self.refused.extend(self.operations.drain(..).map(|held| (held.tick, why.clone())));
         self.launches = 0;
@@ -185,7 +185,7 @@ impl Held {
         last.map(|(_, error)| error)
     }
 
-    /// What has been refused since this was last asked.
+    /// Refusals since this was last asked.
     pub(crate) fn refused(&mut self) -> Vec<(Tick, HalError)> {
         take(&mut self.refused)
     }

@@ -10,13 +10,13 @@
 
 mod progress;
 
-use crate::cl::{Event, Queue, is_short};
+use crate::cl::{Buffer, Event, Queue};
 use crate::device::{Core, Loaded};
 use crate::graph::OpenClGraph;
 use crate::held::Held;
 use crate::memory::Known;
+use crate::module::{Way, launch};
 use crate::native::Native;
-use crate::reduce::Scratch;
 use crate::verdict::{Told, Verdicts};
 use crate::words::Words;
 use crate::work::{Commands, Kept};
@@ -24,6 +24,10 @@ use folio_core::hal::{
     Args, Foreign, Geometry, Graph, HalError, HalErrorKind, Head, KernelRef, Lane, Lost, Op, Param,
     Tick, Timing,
 };
+use folio_driver::lock;
+use folio_driver::memory::is_short;
+use folio_driver::reduce::Scratch;
+use folio_driver::retire::{Retired, Times};
 use opencl_sys::cl_command_queue;
 use std::collections::VecDeque;
 use std::mem::take;
@@ -39,8 +43,6 @@ const LOOK_EVERY: u64 = 64;
 /// Operations after which the driver is to begin with those that are not held, on a lane on which
 /// some always are: nobody else says so while it is given one operation after the other.
 pub(crate) const FLUSH_EVERY: u64 = 256;
-/// Timestamps that are kept for [`Lane::timing`].
-const TIMINGS: usize = 4096;
 /// Between two looks of a wait with a deadline, which OpenCL has no call for.
 const PAUSE: Duration = Duration::from_micros(50);
 /// How long whoever drops a lane waits for what is left of its commands.
@@ -52,21 +54,14 @@ struct Mark {
     event: Arc<Event>,
     /// Only its drop counts.
     _kept: Kept,
-    /// What its event brings.
+    /// Records that its event brings.
     told: Vec<Told>,
-}
-
-/// The first and last command of a timed operation.
-struct Timed {
-    tick: Tick,
-    first: Arc<Event>,
-    last: Arc<Event>,
 }
 
 struct State {
     queue: Queue,
     /// It has timestamps.
-    times: bool,
+    is_timed: bool,
     issued: Tick,
     /// Rising.
     marks: VecDeque<Mark>,
@@ -85,25 +80,24 @@ struct State {
     words: Words,
     known: Known,
     verdicts: Verdicts,
-    scratch: Scratch,
+    scratch: Scratch<Buffer>,
     /// Something may have been enqueued, or is held, since the last flush.
     unflushed: bool,
     /// What was issued when the queue was last flushed.
     flushed: Tick,
-    timed: VecDeque<Timed>,
+    /// The first and the last command of an operation.
+    times: Times<[Arc<Event>; 2]>,
 }
 
 /// A lane of an OpenCL device.
 pub(crate) struct OpenClLane {
     core: Arc<Core>,
     state: Mutex<State>,
-    /// Everything up to here has ended, as far as seen.
-    done: AtomicU64,
+    /// Apart from the state, which whoever enqueues holds during the driver's calls, while failures
+    /// are asked for under the engine's lock. Taken within the state, and nothing within it.
+    retired: Retired,
     /// Somebody is interested in what was issued up to here.
     wanted: AtomicU64,
-    /// Rising. Apart from the state, which whoever enqueues holds during the driver's calls, while
-    /// these are asked for under the engine's lock. Taken within the state, and nothing within it.
-    failures: Mutex<VecDeque<(Tick, HalError)>>,
 }
 
 impl OpenClLane {
@@ -111,7 +105,7 @@ impl OpenClLane {
         let queue = Queue::new(&core.shared.context, core.id.0, false)?;
         let state = State {
             queue,
-            times: false,
+            is_timed: false,
             issued: 0,
             marks: VecDeque::new(),
             marked: 0,
@@ -126,19 +120,14 @@ impl OpenClLane {
             scratch: Scratch::default(),
             unflushed: false,
             flushed: 0,
-            timed: VecDeque::new(),
+            times: Times::default(),
         };
-        let [done, wanted] = std::array::from_fn(|_| AtomicU64::new(0));
-        let (state, failures) = (Mutex::new(state), Mutex::default());
-        Ok(OpenClLane { core, state, done, wanted, failures })
+        let (state, wanted) = (Mutex::new(state), AtomicU64::new(0));
+        Ok(OpenClLane { core, state, retired: Retired::default(), wanted })
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn failed(&self) -> MutexGuard<'_, VecDeque<(Tick, HalError)>> {
-        self.failures.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.state)
     }
 
     /// Enqueues what is held.
@@ -147,21 +136,14 @@ impl OpenClLane {
         self.lock().enqueue();
     }
 
-    /// Keeps a failure until its tick has ended; of several, that of the first node. One that is
-    /// the device's loss is told as such when that is over.
-    fn fail(&self, mut failure: (Tick, HalError)) {
-        if matches!(failure.1.kind, HalErrorKind::Lost) {
-            self.core.lose(&failure.1);
-            failure.1.kind = HalErrorKind::Driver;
+    /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when
+    /// that is over.
+    fn fail(&self, (tick, mut error): (Tick, HalError)) {
+        if matches!(error.kind, HalErrorKind::Lost) {
+            self.core.lose(&error);
+            error.kind = HalErrorKind::Driver;
         }
-        let mut failures = self.failed();
-        let at = failures.partition_point(|(tick, _)| *tick < failure.0);
-        let node = |error: &HalError| error.node.unwrap_or(u32::MAX);
-        match failures.get_mut(at).filter(|(tick, _)| *tick == failure.0) {
-            Some((_, first)) if node(&failure.1) < node(first) => *first = failure.1,
-            Some(_) => {}
-            None => failures.insert(at, failure),
-        }
+        self.retired.fail(tick, error);
     }
 
     /// The driver refuses what makes the lane go on: later, where it is short of memory, or for
@@ -203,7 +185,7 @@ impl OpenClLane {
                 let what = "a wait for a lane of another context";
                 return Err(HalError::new(HalErrorKind::Driver, what));
             };
-            // This lane is in order.
+            // A lane is in order.
             if !std::ptr::eq(other, self) {
                 events.extend(self.event_of(other, wait.tick));
             }
@@ -316,7 +298,7 @@ impl OpenClLane {
     /// ones, PoCL 3.1): on another queue, which goes on where this one ends. If the driver refuses
     /// any of that, this one stays.
     fn with_times(&self, state: &mut State) -> Result<(), HalError> {
-        if state.times {
+        if state.is_timed {
             return Ok(());
         }
         let queue = Queue::new(&self.core.shared.context, self.core.id.0, true)?;
@@ -329,7 +311,7 @@ impl OpenClLane {
         let end = Arc::new(state.queue.marker()?);
         state.queue.flush()?;
         queue.try_waits_for(&[end])?;
-        (state.queue, state.times) = (queue, true);
+        (state.queue, state.is_timed) = (queue, true);
         Ok(())
     }
 
@@ -426,10 +408,7 @@ impl State {
             self.mark(last.clone())?;
         }
         if let (true, Some(first), Some(last)) = (head.timed, first, last) {
-            if self.timed.len() == TIMINGS {
-                self.timed.pop_front();
-            }
-            self.timed.push_back(Timed { tick: head.tick, first, last });
+            self.times.note(head.tick, [first, last]);
         }
         Ok(())
     }
@@ -463,7 +442,7 @@ impl OpenClLane {
             Ok(Loaded::Function(function)) => {
                 // What has to be compiled for it is, while nothing is locked.
                 let texts = function.texts(&self.core, geometry, args.proved);
-                self.issue(head, |commands| texts?.launch(commands, geometry, args))
+                self.issue(head, |commands| launch(texts?, Way::Lane(commands), geometry, args))
             }
             Ok(Loaded::Opaque(kernel)) => {
                 self.issue(head, |commands| kernel.launch(commands, geometry, args))
@@ -575,24 +554,17 @@ unsafe impl Lane for OpenClLane {
     }
 
     fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
-        let done = self.done.load(Ordering::Acquire);
-        let mut ended = Vec::new();
-        let mut failures = self.failed();
-        while let Some(failure) = failures.pop_front_if(|(tick, _)| *tick <= done) {
-            ended.push(failure);
-        }
-        drop(failures);
-        ended.into_iter().for_each(|(tick, error)| sink(tick, error));
+        self.retired.failures(sink);
     }
 
     fn timing(&self, tick: Tick) -> Option<Timing> {
         let state = self.lock();
-        let timed = state.timed.iter().rev().find(|timed| timed.tick == tick)?;
-        if !timed.last.ended().ok()? {
+        let [first, last] = state.times.of(tick)?;
+        if !last.ended().ok()? {
             return None;
         }
-        let [queued, started, _] = timed.first.times().ok()?;
-        let [_, _, ended] = timed.last.times().ok()?;
+        let [queued, started, _] = first.times().ok()?;
+        let [_, _, ended] = last.times().ok()?;
         Some(Timing { queued, started, ended })
     }
 }

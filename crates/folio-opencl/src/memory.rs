@@ -1,7 +1,7 @@
 //! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the
 //! latter is kept for the next who asks ([`Pool`]).
 
-use crate::cl::{Buffer, Context, Queue, call, is_short, memory_goes, memory_gone, run};
+use crate::cl::{Buffer, Context, Queue, call, memory_goes, memory_gone, run};
 use crate::device::Core;
 use crate::platform::{Shared, Svm};
 use crate::pool::Pool;
@@ -9,6 +9,8 @@ use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemoryInfo, Param,
     PointerInfo, RawMemory,
 };
+use folio_driver::lock;
+use folio_driver::memory::{self, Handles, is_short};
 use opencl_sys::{
     CL_MEM_READ_WRITE, CL_MEM_SVM_FINE_GRAIN_BUFFER, CL_MEM_USE_HOST_PTR, CL_TRUE, cl_context,
     cl_device_id, cl_mem, cl_mem_flags,
@@ -16,10 +18,9 @@ use opencl_sys::{
 use std::alloc::Layout;
 use std::collections::HashMap;
 use std::ffi::c_void;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, Weak};
 
 /// An allocation.
 #[derive(Debug)]
@@ -48,7 +49,7 @@ pub(crate) struct Mapped {
     pub(crate) now: AtomicBool,
 }
 
-/// What a kernel's argument that is a pointer leads to.
+/// The memory that a pointer argument of a kernel leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Pointer {
     Buffer(cl_mem),
@@ -117,7 +118,7 @@ impl Region {
     ) -> Result<Region, HalError> {
         let none = || HalError::out_of_memory(bytes, 0, 0);
         let size = usize::try_from(bytes).map_err(|_| none())?;
-        let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&ONE_ALLOCATES);
         // SAFETY: a live context.
         let start = unsafe { call!(clSVMAlloc(context.0, kind, size, 0)) }?;
         if start.is_null() { Err(none()) } else { Ok(Region { start, bytes, context: context.0 }) }
@@ -127,7 +128,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         memory_goes();
-        let _one = ONE_ALLOCATES.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&ONE_ALLOCATES);
         // SAFETY: allocated in this context, which outlives the memory (`Shared`); the engine frees
         // what no operation uses any more, and a lane its own behind a mark.
         let _ = unsafe { call!(clSVMFree(self.context, self.start)) };
@@ -177,7 +178,7 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
         };
         let shown = shows(0x5a).and_then(|shown| Ok(shown && shows(0xa5)?));
         if shown.is_err() && queue.finish().is_err() {
-            // It may still be written.
+            // The memory may still be written.
             std::mem::forget(region);
         }
         shown
@@ -200,28 +201,9 @@ impl Drop for Memory {
 #[derive(Debug, Default)]
 struct State {
     last: u64,
-    blocks: HashMap<u64, Arc<Block>, BuildHasherDefault<Itself>>,
+    blocks: Handles<u64, Arc<Block>>,
     /// By device, whose memory is for that device alone.
     pools: HashMap<u32, Pool<Region>>,
-}
-
-/// Of handles, which are numbers in a row.
-#[derive(Debug, Default)]
-struct Itself(u64);
-
-impl Hasher for Itself {
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|byte| self.0 = self.0 << 8 | u64::from(*byte));
-    }
-
-    /// Tables look at the highest bits, too.
-    fn write_u64(&mut self, number: u64) {
-        self.0 = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 impl State {
@@ -310,7 +292,7 @@ impl Memory {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.0)
     }
 
     /// The allocation of a handle.
@@ -487,27 +469,24 @@ impl Memory {
 /// All runtimes' memory of OpenCL's devices.
 static ALL: Mutex<Vec<Weak<Shared>>> = Mutex::new(Vec::new());
 
-/// What this memory keeps may be given back for others.
+/// Memory that is kept here may be given back for others.
 pub(crate) fn add(memory: &Arc<Shared>) {
-    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut all = lock(&ALL);
     all.retain(|shared| shared.strong_count() > 0);
     all.push(Arc::downgrade(memory));
 }
 
 /// Gives the drivers what is kept of freed memory, and says whether that was any.
 fn give_back() -> bool {
-    let all = ALL.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let all = lock(&ALL).clone();
     let all: Vec<_> = all.iter().filter_map(Weak::upgrade).collect();
     let kept: Vec<_> = all.iter().flat_map(|shared| shared.memory.all_kept()).collect();
     !kept.is_empty()
 }
 
 /// What the driver makes, for which there may be room once no runtime keeps any memory.
-pub(crate) fn with_room<T>(mut make: impl FnMut() -> Result<T, HalError>) -> Result<T, HalError> {
-    match make() {
-        Err(error) if is_short(&error) && give_back() => make(),
-        made => made,
-    }
+pub(crate) fn with_room<T>(make: impl FnMut() -> Result<T, HalError>) -> Result<T, HalError> {
+    memory::with_room(make, || Ok(give_back()))
 }
 
 /// A block over memory that somebody else has allocated in the context.
@@ -581,7 +560,7 @@ impl Block {
         if req.zeroed { block.cleared(core) } else { Ok(block) }
     }
 
-    /// What can be allocated again.
+    /// Memory that can be allocated again.
     fn into_region(self) -> Option<Region> {
         let Block { buffer, svm, kind, .. } = self;
         drop(buffer);
@@ -600,7 +579,7 @@ impl Block {
         }
         let ended = queue.marker().and_then(|event| event.wait());
         if ended.is_err() && queue.finish().is_err() {
-            // It may still be written.
+            // The memory may still be written.
             std::mem::forget(self);
             ended?;
             return Err(HalError::new(HalErrorKind::Driver, "memory that may still be written"));

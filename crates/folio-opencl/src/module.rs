@@ -9,24 +9,26 @@ use crate::memory::{Pointer, with_room};
 use crate::opaque::Most;
 use crate::platform::{DeviceId, Shared, number, widest};
 use crate::program::build_emitted;
-use crate::reduce::{Finish, Scratch};
+use crate::reduce::Finish;
 use crate::threads::Threaded;
 use crate::work::Commands;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Caps, DeviceKind, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
 use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts, Threads};
+use folio_driver::launch::{self, Parts};
+use folio_driver::lock;
+use folio_driver::reduce::{Room, Scratch};
 use opencl_sys::{
     CL_DEVICE_LOCAL_MEM_SIZE, CL_DEVICE_MAX_PARAMETER_SIZE, CL_DEVICE_MAX_WORK_GROUP_SIZE,
     CL_DEVICE_MEM_BASE_ADDR_ALIGN, CL_DEVICE_SINGLE_FP_CONFIG, CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT,
     CL_FP_DENORM, CL_MEM_COPY_HOST_PTR, CL_MEM_READ_ONLY, cl_mem,
 };
-use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ops::Range;
 use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock};
 
 /// Bytes of the variables of a group's items on a device that is a CPU, where one thread has them
 /// on its stack (PoCL 3.1): more of them may be beyond that, and whatever is there is overwritten.
@@ -105,11 +107,14 @@ pub(crate) struct Text {
     missed: AtomicU64,
 }
 
-/// The texts that a launch takes, built: up to a column the one for several items, then the one for
-/// each.
-pub(crate) struct Chosen<'f> {
-    tiled: Option<(&'f Arc<Built>, u64)>,
-    rest: Option<&'f Arc<Built>>,
+/// The texts that a launch takes, built, and the columns that each computes.
+pub(crate) type Chosen<'f> = Parts<&'f Arc<Built>>;
+
+/// Where launches go.
+pub(crate) enum Way<'w, 'c> {
+    Lane(&'w mut Commands<'c>),
+    /// Into an operation of a graph.
+    Graph(&'w mut Making<'c>),
 }
 
 /// One text of a kernel, built.
@@ -138,24 +143,8 @@ struct Entry {
     gone: u64,
 }
 
-/// What a launch passes: the parameters that are memory, what leads there (nowhere where nothing is
-/// accessed), and the scalars' words.
-struct Passed<'p> {
-    params: &'p mut [ParamPtr],
-    pointers: &'p mut [Pointer],
-    scalars: &'p [u8],
-}
-
-impl Passed<'_> {
-    /// Has a launch leave its values in other memory of a reduction. Returns where the last of them
-    /// belongs: what leads there, and which element it is.
-    fn redirect(&mut self, memory: usize, first: &Buffer) -> (Pointer, usize) {
-        let param = &mut self.params[memory];
-        let place = param.start() as usize;
-        param.origin = [0; 3];
-        (std::mem::replace(&mut self.pointers[memory], Pointer::Buffer(first.0)), place)
-    }
-}
+/// Parameters of a launch, and pointers to their memory: null where nothing is accessed.
+type Passed<'p> = folio_driver::arguments::Passed<'p, Pointer>;
 
 impl Function {
     pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Function, HalError> {
@@ -192,68 +181,61 @@ impl Function {
     }
 
     /// What a launch takes, built now where that has not been needed before.
-    pub(crate) fn texts(
-        &self,
+    pub(crate) fn texts<'f>(
+        &'f self,
         core: &Core,
         geometry: &Geometry,
         proved: bool,
-    ) -> Result<Chosen<'_>, HalError> {
-        let range = geometry.range.map(|n| n as u64);
-        let several = self.0.several(range, u64::from(core.info.compute_units));
+    ) -> Result<Chosen<'f>, HalError> {
+        let units = u64::from(core.info.compute_units);
         // A driver that refuses the larger text may take the other one.
-        let several = several.filter(|_| proved);
-        let tiled = several.and_then(|(text, columns)| Some((text.if_there(core)?, columns)));
-        let whole = tiled.is_some_and(|(_, columns)| columns == range[2]);
-        let rest = if whole { None } else { Some(self.0.text(proved).built(core)?) };
-        Ok(Chosen { tiled, rest })
+        let several = |text: &'f Text| text.if_there(core);
+        launch::parts(&self.0, geometry, (units, proved), several, |text| text.built(core))
     }
 }
 
-impl Chosen<'_> {
-    /// The texts, and the columns that each computes.
-    fn parts(&self, geometry: &Geometry) -> impl Iterator<Item = (&Arc<Built>, Range<u64>)> {
-        let tiled = self.tiled.map(|(built, columns)| (built, 0..columns));
-        let rest = tiled.as_ref().map_or(0, |(_, columns)| columns.end);
-        let rest = self.rest.map(|built| (built, rest..geometry.range[2] as u64));
-        tiled.into_iter().chain(rest)
+/// Enqueues a launch, or prepares it for replays.
+pub(crate) fn launch(
+    chosen: Chosen<'_>,
+    mut way: Way<'_, '_>,
+    geometry: &Geometry,
+    args: &Args<'_>,
+) -> Result<(), HalError> {
+    let mut passed = Passed::new(args.blob);
+    for param in args.params {
+        passed.params.push(placed(param)?);
     }
+    way.pointers(args.params, |to| passed.pointers.push(to))?;
+    let mut parts = chosen.into_iter().flatten();
+    parts.try_for_each(|(built, columns)| built.launch(&mut way, geometry, columns, &mut passed))
+}
 
-    /// Prepares the launch for replays.
-    pub(crate) fn prepare(
-        &self,
-        making: &mut Making<'_>,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        let params = args.params.iter().map(placed);
-        let mut params = params.collect::<Result<Vec<ParamPtr>, _>>()?;
-        let mut pointers = making.pointers(args.params)?;
-        let (params, pointers) = (&mut *params, &mut *pointers);
-        let mut passed = Passed { params, pointers, scalars: args.blob };
-        self.parts(geometry)
-            .try_for_each(|(built, columns)| built.prepare(making, geometry, columns, &mut passed))
-    }
-
-    /// Enqueues the launch.
-    pub(crate) fn launch(
-        &self,
-        commands: &mut Commands<'_>,
-        geometry: &Geometry,
-        args: &Args<'_>,
-    ) -> Result<(), HalError> {
-        // Filled where they are: to move them takes longer.
-        let mut params: SmallVec<[ParamPtr; 4]> = SmallVec::new();
-        for param in args.params {
-            params.push(placed(param)?);
+impl Way<'_, '_> {
+    /// The memory that parameters lead to.
+    fn pointers(&mut self, params: &[Param], each: impl FnMut(Pointer)) -> Result<(), HalError> {
+        match self {
+            Way::Lane(commands) => {
+                let addresses = commands.words.is_some();
+                commands.known.pointers(&commands.shared.memory, params, addresses, each)
+            }
+            Way::Graph(making) => making.pointers(params, each),
         }
-        let mut pointers: SmallVec<[Pointer; 4]> = SmallVec::new();
-        let addresses = commands.words.is_some();
-        let memory = &commands.shared.memory;
-        commands.known.pointers(memory, args.params, addresses, |to| pointers.push(to))?;
-        let (params, pointers) = (&mut *params, &mut *pointers);
-        let mut passed = Passed { params, pointers, scalars: args.blob };
-        self.parts(geometry)
-            .try_for_each(|(built, columns)| built.launch(commands, geometry, columns, &mut passed))
+    }
+
+    /// Room for the values of a reduction. A graph's operation owns its room.
+    fn room(&mut self, finish: &Finish, values: u64) -> Result<Room<Buffer>, HalError> {
+        match self {
+            Way::Lane(commands) => finish.room(commands.shared, commands.scratch, values),
+            Way::Graph(making) => finish.room(making.shared(), &mut Scratch::default(), values),
+        }
+    }
+
+    /// The room is not used by what comes next.
+    fn keep(&mut self, room: Room<Buffer>) {
+        match self {
+            Way::Lane(commands) => drop(commands.scratch.keep(room)),
+            Way::Graph(making) => making.keep(room.0.map(|piece| piece.memory)),
+        }
     }
 }
 
@@ -265,7 +247,7 @@ impl Text {
         if let Some(known) = known() {
             return known;
         }
-        let _one = self.building.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&self.building);
         if let Some(known) = known() {
             return known;
         }
@@ -341,73 +323,55 @@ impl Built {
         self.most.check_local(scratch, format_args!(" for a group of {group:?}"))
     }
 
-    /// What the records of its launches mean.
+    /// The meaning of its launches' records.
     pub(crate) fn points(&self) -> &Points {
         &self.module.points
     }
 
-    /// Enqueues a launch, as far as it is of these columns.
+    /// The launch, as far as it is of these columns.
     fn launch(
         self: &Arc<Built>,
-        commands: &mut Commands<'_>,
+        way: &mut Way<'_, '_>,
         geometry: &Geometry,
         columns: Range<u64>,
         passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
         let threads = self.threads(geometry, columns)?;
-        let blocks = threads.grid.groups.iter().product::<u64>();
-        if blocks <= 1 || self.module.reductions.is_empty() {
-            return self.hold(commands, &threads, passed);
+        let values = threads.blocks;
+        if values <= 1 || self.module.reductions.is_empty() {
+            return self.own(way, &threads, passed);
         }
-        // Its threads have been counted.
-        let count = blocks as usize;
-        let reductions = self.reductions.lock().unwrap_or_else(PoisonError::into_inner);
+        let reductions = lock(&self.reductions);
         let mut finished = Vec::new();
         for finish in &*reductions {
-            let room = finish.room(commands.shared, commands.scratch, count)?;
-            let end = passed.redirect(finish.memory, room.first());
+            let room = way.room(finish, values)?;
+            let end = passed.redirect(finish.memory, Pointer::Buffer(room.first().0))?;
             finished.push((finish, room, end));
         }
-        self.hold(commands, &threads, passed)?;
-        // The rooms are released below, and combined.
-        commands.now()?;
-        for (finish, room, end) in
-            finished.into_iter().filter(|(_, _, (end, _))| *end != Pointer::NULL)
-        {
-            finish.combine(commands, (room, count), self.lanes(), end)?;
+        self.own(way, &threads, passed)?;
+        if let Way::Lane(commands) = way {
+            commands.now()?;
+        }
+        for (finish, room, end) in finished {
+            if end.0 != Pointer::NULL {
+                finish.combine(way, (self, &room), values, end)?;
+            }
+            way.keep(room);
         }
         Ok(())
     }
 
-    /// Prepares a launch for replays, as far as it is of these columns.
-    fn prepare(
+    /// The kernel's own threads.
+    fn own(
         self: &Arc<Built>,
-        making: &mut Making<'_>,
-        geometry: &Geometry,
-        columns: Range<u64>,
-        passed: &mut Passed<'_>,
+        way: &mut Way<'_, '_>,
+        threads: &Threaded,
+        passed: &Passed<'_>,
     ) -> Result<(), HalError> {
-        let threads = self.threads(geometry, columns)?;
-        let blocks = threads.grid.groups.iter().product::<u64>();
-        if blocks <= 1 || self.module.reductions.is_empty() {
-            return self.ready(making, &threads, passed);
+        match way {
+            Way::Lane(commands) => self.hold(commands, threads, passed),
+            Way::Graph(making) => self.ready(making, threads, passed),
         }
-        let count = blocks as usize;
-        let reductions = self.reductions.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut finished = Vec::new();
-        for finish in &*reductions {
-            let room = finish.room(making.shared(), &mut Scratch::default(), count)?;
-            let end = passed.redirect(finish.memory, room.first());
-            finished.push((finish, room, end));
-        }
-        self.ready(making, &threads, passed)?;
-        for (finish, room, end) in finished {
-            if end.0 != Pointer::NULL {
-                finish.prepare(making, self, (&room, count), end)?;
-            }
-            making.keep(room.into_buffers());
-        }
-        Ok(())
     }
 
     /// Prepares the kernel's own threads. All arguments are set but the place of the record.
@@ -418,7 +382,7 @@ impl Built {
         passed: &Passed<'_>,
     ) -> Result<(), HalError> {
         let (layout, mut words) = (&self.module.layout, Vec::new());
-        layout.fill(&threads.grid, passed.params, passed.scalars, &mut words);
+        layout.fill(&threads.grid, &passed.params, passed.scalars, &mut words);
         let kernel = self.kernel(&self.module.entry)?;
         let mut arguments = Arguments::of(&kernel);
         if layout.by_value && !words.is_empty() {
@@ -454,7 +418,7 @@ impl Built {
         };
         let (words, pointers) = commands.held.begin();
         let from = words.len();
-        layout.fill(&threads.grid, passed.params, passed.scalars, words);
+        layout.fill(&threads.grid, &passed.params, passed.scalars, words);
         let mut apart = None;
         if !layout.by_value && words.len() > from {
             let made = &words[from..];
@@ -464,7 +428,7 @@ impl Built {
             });
             words.truncate(from);
         }
-        pointers.extend_from_slice(passed.pointers);
+        pointers.extend_from_slice(&passed.pointers);
         pointers.extend(record);
         let dims = [threads.global, threads.local];
         commands.held.push(commands.tick, self.clone(), apart, dims);
@@ -481,7 +445,7 @@ impl Built {
         given: &Given<'_>,
         enqueue: impl FnOnce(&Kernel) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        let mut entry = self.entry.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entry = lock(&self.entry);
         let Entry { kernel, words, pointers, gone } = &mut *entry;
         let mut arguments = Arguments::of(kernel);
         if !given.words.is_empty() {

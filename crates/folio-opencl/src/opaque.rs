@@ -7,12 +7,15 @@ use crate::memory::with_room;
 use crate::module::Arguments;
 use crate::platform::Shared;
 use crate::program::build;
-use crate::threads::{MOST_BLOCKS, volume};
+use crate::threads::MOST_BLOCKS;
 use crate::work::Commands;
 use folio_core::Label;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
 use folio_core::ir::emit::narrowed;
+use folio_driver::arguments::{Passing, check_count, local_bytes, misfit, passing};
+use folio_driver::launch::volume;
+use folio_driver::lock;
 use opencl_sys::{
     CL_KERNEL_ARG_ACCESS_NONE, CL_KERNEL_ARG_ACCESS_QUALIFIER, CL_KERNEL_ARG_ADDRESS_LOCAL,
     CL_KERNEL_ARG_ADDRESS_PRIVATE, CL_KERNEL_ARG_ADDRESS_QUALIFIER, CL_KERNEL_ARG_NAME,
@@ -22,7 +25,7 @@ use opencl_sys::{
 use std::ffi::{CStr, c_void};
 use std::fmt::Display;
 use std::ptr::{null, null_mut};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard};
 
 /// Without this a driver may know nothing of a kernel's parameters.
 const TELL: &str = "-cl-kernel-arg-info";
@@ -43,7 +46,7 @@ pub(crate) struct Opaque {
 #[derive(Debug)]
 struct Entry {
     kernel: Kernel,
-    /// What was found to be right.
+    /// Arguments that were found to be right.
     checked: Option<Vec<Argument>>,
 }
 
@@ -57,7 +60,7 @@ struct Takes {
     bytes: Option<usize>,
 }
 
-/// What a parameter takes.
+/// The kind of argument that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Kind {
     Memory,
@@ -90,7 +93,7 @@ impl Takes {
         Takes { kind, said: said.trim().to_owned(), bytes: bytes_of(&of) }
     }
 
-    /// What speaks against an argument.
+    /// The reason against an argument.
     fn check(&self, argument: &Argument) -> Result<(), String> {
         let takes = match (self.kind, argument) {
             (_, Argument::Local(0)) => return Err("is given no local memory at all".to_owned()),
@@ -146,10 +149,6 @@ fn bytes_of(of: &str) -> Option<usize> {
     }
 }
 
-fn misfit(why: String) -> HalError {
-    HalError::new(HalErrorKind::Arguments, why)
-}
-
 /// What the driver refuses because of what the user has given it, unless it says that something
 /// else is in its way.
 fn of_the_user(refused: HalError, kind: HalErrorKind, what: String) -> HalError {
@@ -190,10 +189,10 @@ impl Opaque {
     }
 
     fn entry(&self) -> MutexGuard<'_, Entry> {
-        self.entry.lock().unwrap_or_else(PoisonError::into_inner)
+        lock(&self.entry)
     }
 
-    /// What speaks against a launch.
+    /// The reason against a launch.
     pub(crate) fn check(
         &self,
         geometry: &Geometry,
@@ -204,18 +203,8 @@ impl Opaque {
         if entry.checked.as_deref() == Some(arguments) {
             return Ok(());
         }
-        if arguments.len() != self.params.len() {
-            let (given, takes) = (arguments.len(), self.params.len());
-            return Err(misfit(format!("{given} arguments for a kernel that takes {takes}")));
-        }
-        let given: u64 = arguments
-            .iter()
-            .map(|argument| match argument {
-                Argument::Local(bytes) => u64::from(*bytes),
-                _ => 0,
-            })
-            .sum();
-        self.most.check_local(given, "")?;
+        check_count(arguments.len(), self.params.len())?;
+        self.most.check_local(local_bytes(arguments), "")?;
         let mut set = Arguments::of(&entry.kernel);
         for (nth, (param, argument)) in self.params.iter().zip(arguments).enumerate() {
             let named = || param.named(nth);
@@ -303,23 +292,12 @@ impl Opaque {
 
 /// Sets the arguments of a kernel. Returns what was made of memory for them.
 fn set(kernel: &Kernel, memory: (&Shared, u64), args: &Args<'_>) -> Result<Vec<Buffer>, HalError> {
-    let missing = || misfit("an argument without its memory or value".to_owned());
-    let mut set = Arguments::of(kernel);
-    let mut values = args.blob;
-    let mut parts = Vec::new();
-    for argument in args.arguments {
-        match *argument {
-            Argument::Memory(at) => {
-                let param = args.params.get(usize::from(at)).ok_or_else(missing)?;
-                parts.extend(place_argument(memory, &mut set, param)?);
-            }
-            Argument::Value(bytes) => {
-                let bytes = bytes as usize;
-                let value = values.get(..bytes).ok_or_else(missing)?;
-                set.put(bytes, value.as_ptr().cast())?;
-                values = values.get(bytes.next_multiple_of(8)..).unwrap_or(&[]);
-            }
-            Argument::Local(bytes) => set.put(bytes as usize, null())?,
+    let (mut set, mut parts) = (Arguments::of(kernel), Vec::new());
+    for passing in passing(args) {
+        match passing? {
+            Passing::Memory(param) => parts.extend(place_argument(memory, &mut set, param)?),
+            Passing::Value(value) => set.put(value.len(), value.as_ptr().cast())?,
+            Passing::Local(bytes) => set.put(bytes as usize, null())?,
         }
     }
     Ok(parts)

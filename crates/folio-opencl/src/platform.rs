@@ -9,6 +9,7 @@ use folio_core::geom::Dims;
 use folio_core::hal::{
     Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
 };
+use folio_driver::lock;
 use opencl_sys::{
     CL_DEVICE_AVAILABLE, CL_DEVICE_EXTENSIONS, CL_DEVICE_GLOBAL_MEM_SIZE,
     CL_DEVICE_HOST_UNIFIED_MEMORY, CL_DEVICE_MAX_COMPUTE_UNITS, CL_DEVICE_MAX_MEM_ALLOC_SIZE,
@@ -21,7 +22,7 @@ use opencl_sys::{
 use std::any::TypeId;
 use std::ffi::c_void;
 use std::ptr::null_mut;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 
 /// `CL_DEVICE_UUID_KHR`, of the extension `cl_khr_device_uuid`.
 const DEVICE_UUID: u32 = 0x106A;
@@ -38,7 +39,7 @@ pub(crate) struct Platform {
     shared: Mutex<Option<Arc<Shared>>>,
 }
 
-/// What the devices of a platform share.
+/// The state that the devices of a platform share.
 #[derive(Debug)]
 pub(crate) struct Shared {
     /// Goes first: it is of the context.
@@ -58,7 +59,7 @@ unsafe impl Send for DeviceId {}
 // SAFETY: as above.
 unsafe impl Sync for DeviceId {}
 
-/// What shared virtual memory a device has.
+/// The kind of shared virtual memory that a device has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Svm {
     None,
@@ -85,12 +86,12 @@ impl Platform {
     }
 
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, HalError> {
-        let mut shared = self.shared.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = lock(&self.shared);
         if let Some(shared) = &*shared {
             return Ok(shared.clone());
         }
         let ids: Vec<_> = self.devices.iter().map(|id| id.0).collect();
-        let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = lock(&ONE_AT_A_TIME);
         let (memory, downloads) = (Memory::new(), Downloads::default());
         let context = match &self.given {
             Some(context) => context.again()?,
@@ -108,7 +109,7 @@ static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 /// The devices of all platforms, with no more of shared virtual memory than this, or `all` of that;
 /// each as one of its own if they are to be `apart`.
 pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unavailable> {
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one = lock(&ONE_AT_A_TIME);
     let why = |error: HalError| Unavailable::new(error.message.to_string());
     // A platform or a device that does not say what it is leaves the others.
     let mut broken = None;
@@ -145,7 +146,7 @@ pub(crate) fn find(most: Svm, all: bool, apart: bool) -> Result<Vec<Found>, Unav
 
 /// The devices of a context of the program's.
 pub(crate) fn find_in(context: &Context, most: Svm, all: bool) -> Result<Vec<Found>, HalError> {
-    let _one = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+    let _one = lock(&ONE_AT_A_TIME);
     let describe = |id| {
         let id = DeviceId(id);
         describe(id, &version(platform_of(id)?)?)

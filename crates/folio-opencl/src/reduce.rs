@@ -1,20 +1,13 @@
-//! Launch-wide reductions. A kernel's blocks or groups leave one value each in memory of the lane;
-//! further launches combine them until one is left, where it belongs. A lane is in order, so the
-//! next launch uses the same memory.
+//! Launch-wide reductions, whose values are combined in memory of the lane, or of a graph.
 
 use crate::cl::{Buffer, Kernel, Program};
-use crate::graph::{Making, Ready};
+use crate::graph::Ready;
 use crate::memory::{Pointer, with_room};
-use crate::module::{Arguments, Built};
+use crate::module::{Arguments, Built, Way};
 use crate::platform::Shared;
-use crate::work::Commands;
 use folio_core::hal::HalError;
-use folio_core::ir::emit::{self, Module, Reduction};
-
-/// Values of which a block makes one.
-const COMBINED: usize = emit::COMBINED as usize;
-/// Bytes that a lane keeps for the next launch.
-const KEPT: usize = 4 << 20;
+use folio_core::ir::emit::{Module, Reduction};
+use folio_driver::reduce::{Room, Scratch, memory_of};
 
 /// How a reduction of a kernel ends.
 #[derive(Debug)]
@@ -22,72 +15,24 @@ pub(crate) struct Finish {
     /// Its parameter's number among those that are memory.
     pub(crate) memory: usize,
     /// Of a value.
-    bytes: usize,
+    bytes: u64,
     pub(crate) kernel: Kernel,
     /// Its name.
     entry: String,
-}
-
-/// Memory of the driver's own, and how much it is.
-#[derive(Debug)]
-struct Piece {
-    buffer: Buffer,
-    bytes: usize,
-}
-
-/// Pieces that a lane has and does not use in the launch that it enqueues.
-#[derive(Debug, Default)]
-pub(crate) struct Scratch(
-    /// The smallest first.
-    Vec<Piece>,
-);
-
-/// Where the values of a launch are: as its blocks leave them, and, in turn with that, combined.
-pub(crate) struct Values([Piece; 2]);
-
-impl Values {
-    /// Where blocks leave theirs.
-    pub(crate) fn first(&self) -> &Buffer {
-        &self.0[0].buffer
-    }
-
-    /// The memory.
-    pub(crate) fn into_buffers(self) -> [Buffer; 2] {
-        self.0.map(|piece| piece.buffer)
-    }
-
-    /// Each launch that combines so many values until one is left: what it reads, where the first
-    /// of its values goes, and how many there are before and after it.
-    fn steps(
-        &self,
-        mut left: usize,
-        end: (Pointer, usize),
-        mut each: impl FnMut(&Buffer, (Pointer, usize), [usize; 2]) -> Result<(), HalError>,
-    ) -> Result<(), HalError> {
-        let (mut from, mut into) = (&self.0[0].buffer, &self.0[1].buffer);
-        while left > 1 {
-            let next = left.div_ceil(COMBINED);
-            let target = if next == 1 { end } else { (Pointer::Buffer(into.0), 0) };
-            each(from, target, [left, next])?;
-            (from, into) = (into, from);
-            left = next;
-        }
-        Ok(())
-    }
 }
 
 /// Sets the arguments of a launch that combines.
 fn set(
     kernel: &Kernel,
     from: &Buffer,
-    (target, at): (Pointer, usize),
-    left: usize,
+    (target, at): (Pointer, u64),
+    left: u64,
 ) -> Result<(), HalError> {
     let mut arguments = Arguments::of(kernel);
     arguments.memory(from.0)?;
     arguments.pointer(target)?;
-    arguments.word(left as u64)?;
-    arguments.word(at as u64)
+    arguments.word(left)?;
+    arguments.word(at)
 }
 
 impl Finish {
@@ -96,83 +41,51 @@ impl Finish {
         module: &Module,
         reduction: &Reduction,
     ) -> Result<Finish, HalError> {
-        let memory = module.layout.pointers.iter().position(|param| *param == reduction.param);
-        let missing = || HalError::unsupported("a reduction without its parameter");
         Ok(Finish {
-            memory: memory.ok_or_else(missing)?,
-            bytes: reduction.bytes as usize,
+            memory: memory_of(&module.layout, reduction.param)?,
+            bytes: reduction.bytes.into(),
             kernel: Kernel::new(program, &reduction.entry)?,
             entry: reduction.entry.clone(),
         })
     }
 
-    /// Room for so many values.
+    /// Room for so many values. A buffer that is dropped goes when the commands that use it have
+    /// ended: they hold it.
     pub(crate) fn room(
         &self,
         shared: &Shared,
-        scratch: &mut Scratch,
-        values: usize,
-    ) -> Result<Values, HalError> {
-        let mut take = |values: usize| {
-            let beyond = || HalError::unsupported("a reduction of this size");
-            let bytes = values.checked_mul(self.bytes).ok_or_else(beyond)?;
-            scratch.take(shared, bytes)
-        };
-        Ok(Values([take(values)?, take(values.div_ceil(COMBINED))?]))
-    }
-
-    /// Combines so many values until one is left, which is the element `place` of a buffer.
-    pub(crate) fn combine(
-        &self,
-        commands: &mut Commands<'_>,
-        (values, left): (Values, usize),
-        threads: usize,
-        end: (Pointer, usize),
-    ) -> Result<(), HalError> {
-        values.steps(left, end, |from, target, [left, next]| {
-            set(&self.kernel, from, target, left)?;
-            commands.launch(&self.kernel, [1, 1, next * threads], Some([1, 1, threads]))
-        })?;
-        values.0.into_iter().for_each(|piece| commands.scratch.keep(piece));
-        Ok(())
-    }
-
-    /// Prepares the same for replays, in memory of the graph's.
-    pub(crate) fn prepare(
-        &self,
-        making: &mut Making<'_>,
-        built: &Built,
-        (values, left): (&Values, usize),
-        end: (Pointer, usize),
-    ) -> Result<(), HalError> {
-        let threads = built.lanes();
-        values.steps(left, end, |from, target, [left, next]| {
-            let kernel = built.kernel(&self.entry)?;
-            set(&kernel, from, target, left)?;
-            making.add(Ready::new(kernel, [1, 1, next * threads], Some([1, 1, threads])));
-            Ok(())
+        scratch: &mut Scratch<Buffer>,
+        values: u64,
+    ) -> Result<Room<Buffer>, HalError> {
+        scratch.room(values, self.bytes, |bytes| {
+            with_room(|| Buffer::new(&shared.context, bytes as usize))
         })
     }
-}
 
-impl Scratch {
-    /// A piece with room for so many bytes. One that is dropped goes when the commands that use it
-    /// have ended: they hold it.
-    fn take(&mut self, shared: &Shared, bytes: usize) -> Result<Piece, HalError> {
-        if let Some(at) = self.0.iter().position(|piece| piece.bytes >= bytes) {
-            return Ok(self.0.remove(at));
-        }
-        let beyond = || HalError::unsupported("a reduction of this size");
-        let bytes = bytes.checked_next_power_of_two().ok_or_else(beyond)?.max(COMBINED);
-        Ok(Piece { buffer: with_room(|| Buffer::new(&shared.context, bytes))?, bytes })
-    }
-
-    /// For a later launch; of too many, the largest go.
-    fn keep(&mut self, piece: Piece) {
-        let at = self.0.partition_point(|other| other.bytes < piece.bytes);
-        self.0.insert(at, piece);
-        while self.0.iter().map(|piece| piece.bytes).sum::<usize>() > KEPT {
-            self.0.pop();
-        }
+    /// Combines so many values until one is left, which goes to an element of a buffer.
+    pub(crate) fn combine(
+        &self,
+        way: &mut Way<'_, '_>,
+        (built, room): (&Built, &Room<Buffer>),
+        values: u64,
+        end: (Pointer, u64),
+    ) -> Result<(), HalError> {
+        let threads = built.lanes();
+        room.passes(values, |from, into, [left, next]| {
+            let target = into.map_or(end, |into| (Pointer::Buffer(into.0), 0));
+            let (global, local) = ([1, 1, next as usize * threads], Some([1, 1, threads]));
+            match way {
+                Way::Lane(commands) => {
+                    set(&self.kernel, from, target, left)?;
+                    commands.launch(&self.kernel, global, local)
+                }
+                Way::Graph(making) => {
+                    let kernel = built.kernel(&self.entry)?;
+                    set(&kernel, from, target, left)?;
+                    making.add(Ready::new(kernel, global, local));
+                    Ok(())
+                }
+            }
+        })
     }
 }

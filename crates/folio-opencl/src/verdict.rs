@@ -7,6 +7,7 @@ use crate::module::Built;
 use crate::platform::Shared;
 use folio_core::hal::{HalError, Tick};
 use folio_core::ir::emit::Record;
+use folio_driver::verdict::failure;
 use opencl_sys::CL_FALSE;
 use std::ffi::c_void;
 use std::ptr::{null, null_mut};
@@ -50,14 +51,8 @@ impl Told {
             let mut record = Record::default();
             let from = slot * stride;
             record.0.copy_from_slice(words.get(from..from + Record::WORDS)?);
-            let failure = HalError::violation(Box::new(of.points().violation(&record)?));
-            Some((
-                tick,
-                match node {
-                    Some(node) => failure.at_node(node),
-                    None => failure,
-                },
-            ))
+            let failure = failure(of.points(), &record)?;
+            Some((tick, node.into_iter().fold(failure, HalError::at_node)))
         })
     }
 }

@@ -7,12 +7,13 @@ use crate::held::Held;
 use crate::lane::MARK_EVERY;
 use crate::memory::{Block, Known, with_room};
 use crate::platform::Shared;
-use crate::reduce::Scratch;
 use crate::verdict::Verdicts;
 use crate::words::Words;
 use folio_core::hal::{
     CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Side, Tick,
 };
+use folio_driver::rect::Rect;
+use folio_driver::reduce::Scratch;
 use opencl_sys::{CL_FALSE, CL_MAP_READ, CL_MAP_WRITE, CL_MAP_WRITE_INVALIDATE_REGION, cl_event};
 use std::cell::Cell;
 use std::ffi::c_void;
@@ -41,7 +42,7 @@ pub(crate) struct Commands<'q> {
     /// What parameters lead to.
     pub(crate) known: &'q mut Known,
     pub(crate) verdicts: &'q mut Verdicts,
-    pub(crate) scratch: &'q mut Scratch,
+    pub(crate) scratch: &'q mut Scratch<Buffer>,
     /// Launches that come first.
     pub(crate) held: &'q mut Held,
     pub(crate) tick: Tick,
@@ -151,7 +152,7 @@ impl<'q> Commands<'q> {
             &'q mut Words,
             &'q mut Known,
             &'q mut Verdicts,
-            &'q mut Scratch,
+            &'q mut Scratch<Buffer>,
             &'q mut Held,
         ),
         (tick, told, timed): (Tick, bool, bool),
@@ -266,17 +267,14 @@ impl<'q> Commands<'q> {
     /// Copies a rectangle, as planes that OpenCL takes: its slices may be any distance apart.
     pub(crate) fn copy(&mut self, rect: &CopyRect) -> Result<(), HalError> {
         let (from, to) = (self.place(&rect.src)?, self.place(&rect.dst)?);
-        let [slices, rows, bytes] = rect.extent;
+        let Rect { src_pitch, dst_pitch, extent: [slices, rows, bytes], .. } =
+            Rect::from(rect).joined();
         let (rows, bytes) = (size(rows)?, size(bytes)?);
-        let pitch = [size(rect.src_pitch[1])?, size(rect.dst_pitch[1])?];
-        let close = rows == 1 || pitch == [bytes; 2];
-        let plane = match close {
-            true => Plane { rows: 1, bytes: rows * bytes, pitch: [rows * bytes; 2] },
-            false => Plane { rows, bytes, pitch },
-        };
+        let pitch = if rows == 1 { [bytes; 2] } else { [size(src_pitch[1])?, size(dst_pitch[1])?] };
+        let plane = Plane { rows, bytes, pitch };
         for slice in 0..slices {
-            let from = from.after(size(slice * rect.src_pitch[0])?);
-            let to = to.after(size(slice * rect.dst_pitch[0])?);
+            let from = from.after(size(slice * src_pitch[0])?);
+            let to = to.after(size(slice * dst_pitch[0])?);
             self.plane(from, to, &plane)?;
         }
         Ok(())
@@ -490,14 +488,8 @@ impl<'q> Commands<'q> {
         let Place::Device(block, start) = self.place(&rect.dst)? else {
             return Err(HalError::unsupported("filling memory of the host"));
         };
-        let ([mut slices, mut rows, mut bytes], [slice, mut row]) = (rect.extent, rect.pitch);
-        if rows == 1 || row == bytes {
-            // A slice is a row.
-            (slices, rows, bytes, row) = (1, slices, rows * bytes, slice);
-        }
-        if row == bytes {
-            (rows, bytes) = (1, rows * bytes);
-        }
+        let Rect { dst_pitch: [slice, row], extent: [slices, rows, bytes], .. } =
+            Rect::from(rect).joined();
         let (rows, bytes, row) = (size(rows)?, size(bytes)?, size(row)?);
         for at in 0..slices {
             let first = start + size(at * slice)?;

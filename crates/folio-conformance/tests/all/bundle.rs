@@ -153,7 +153,7 @@ fn there_may_be_no_cuda() {
         assert!(ends_well("there_may_be_no_cuda", "absent", &folder, Some(&empty)));
         return std::fs::remove_dir_all(folder).unwrap();
     }
-    let reason = "NVIDIA's driver library (libcuda) is not installed; it comes with the driver, the package `nvidia-driver`";
+    let reason = "no libcuda of NVIDIA's, which comes with the driver, the package `nvidia-driver`";
     assert_eq!(CudaBackend::new().devices().unwrap_err().reason, reason);
     let cpu = CpuBackend::builder().threads(1).build().unwrap();
     let rt = Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap();

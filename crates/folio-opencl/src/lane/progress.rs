@@ -7,17 +7,16 @@
 //! ([`OpenClLane::is_over`]).
 
 use super::{OpenClLane, State};
-use crate::cl::is_short;
 use crate::verdict::Told;
 use folio_core::hal::{HalError, HalErrorKind, Tick};
-use std::sync::atomic::Ordering;
+use folio_driver::memory::is_short;
 use std::sync::{MutexGuard, TryLockError};
 
 impl OpenClLane {
     /// The last mark that the queue has been seen to have passed. It changes under the state's
     /// lock.
     pub(super) fn done(&self) -> Tick {
-        self.done.load(Ordering::Acquire)
+        self.retired.done()
     }
 
     /// Looks how far the queue is, and of a lost device whether it is gone.
@@ -53,7 +52,7 @@ impl OpenClLane {
             }
             let Some(mark) = state.marks.pop_front() else { break };
             mark.told.into_iter().flat_map(Told::failures).for_each(|failure| self.fail(failure));
-            self.done.store(mark.tick, Ordering::Release);
+            self.retired.ended(mark.tick);
         }
         if self.done() == state.issued {
             state.held.rest();

@@ -109,7 +109,7 @@ fn no_task_is_called_on_a_lost_device() {
     };
     assert!(matches!(launch(), (Ok(()), 1)));
     let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
-    device.0.lost.set(Lost::new("a test")).unwrap();
+    device.0.loss.lose("a test");
     let (refused, calls) = launch();
     assert!(matches!(refused, Err(error) if matches!(error.kind, HalErrorKind::Lost)));
     assert_eq!(calls, 1);

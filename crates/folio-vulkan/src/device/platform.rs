@@ -15,6 +15,7 @@ use ash::vk;
 use folio_core::hal::{
     Calls, Caps, DeviceInfo, DeviceKind, HalError, HalErrorKind, MemoryHome, Unavailable, WaitGroup,
 };
+use folio_driver::library::Missing;
 use folio_driver::lock;
 use folio_kernel::emit;
 use folio_kernel::emit::spirv::{Adds, Capabilities, Control, Controls};
@@ -89,13 +90,12 @@ impl Loaded {
     fn new(validated: bool, messages: &Messages) -> Result<Loaded, Unavailable> {
         // SAFETY: the loader is a library whose initialisers do nothing that this process relies
         // on.
-        let entry = unsafe { ash::Entry::load() }
-            .map_err(|error| {
-                Unavailable::new(format!(
-                    "no Vulkan loader, which is the package `libvulkan1` (Debian, Ubuntu), `vulkan-loader` (Fedora) or \
-                     `vulkan-icd-loader` (Arch): {error}"
-                ))
-            })?;
+        let entry = unsafe { ash::Entry::load() }.map_err(|error| Missing::Library {
+            name: "Vulkan loader",
+            source: "as the package `libvulkan1` (Debian, Ubuntu), `vulkan-loader` (Fedora) or `vulkan-icd-loader` \
+                     (Arch)",
+            cause: error.to_string(),
+        })?;
         let failed = |what: &str, result: vk::Result| {
             Unavailable::new(format!(
                 "{what}: {result} (is there a driver, with what it needs? A GPU's vendor has its own; the package \
@@ -107,7 +107,7 @@ impl Loaded {
             .map_err(|result| failed("vkEnumerateInstanceVersion", result))?
             .unwrap_or(vk::API_VERSION_1_0);
         if version < vk::API_VERSION_1_3 {
-            return Err(Unavailable::new("the Vulkan loader is older than 1.3"));
+            return Err(Missing::Version { name: "the Vulkan loader", needed: "1.3" }.into());
         }
         let application =
             vk::ApplicationInfo::default().engine_name(c"folio").api_version(vk::API_VERSION_1_3);

@@ -14,14 +14,14 @@ use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
 /// Page-locked memory of the host, zeros at first.
-struct Page(*mut c_void);
+pub(crate) struct Page(*mut c_void);
 
 // SAFETY: page-locked memory, which any thread may read.
 unsafe impl Send for Page {}
 
 impl Page {
     /// The context is current.
-    fn new(context: &Context, bytes: usize) -> Result<Page, HalError> {
+    pub(crate) fn new(context: &Context, bytes: usize) -> Result<Page, HalError> {
         let (mut at, _relaxed) = (null_mut(), Relaxed::begin());
         // SAFETY: a place for the answer. Portable and mapped: at one address for all.
         let made = unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, 1 | 2) };
@@ -33,6 +33,20 @@ impl Page {
 
     fn address(&self) -> u64 {
         self.0.expose_provenance() as u64
+    }
+
+    /// One of the records in it.
+    pub(crate) fn record(&self, at: usize) -> *mut Record {
+        self.0.cast::<u8>().wrapping_add(at * STRIDE).cast()
+    }
+
+    /// Gives it back. The context is current.
+    ///
+    /// # Safety
+    /// Nothing uses it any more, and it is given back once.
+    pub(crate) unsafe fn free(&self) {
+        // SAFETY: the caller's promise.
+        let _ = unsafe { sys::cuMemFreeHost(self.0) };
     }
 }
 
@@ -97,10 +111,9 @@ impl Drop for Sheet {
     fn drop(&mut self) {
         let Ok(_calls) = self.context.enter() else { return };
         let _relaxed = Relaxed::begin();
-        let spare = std::mem::take(&mut *lock(&self.spare));
-        for page in spare.iter().chain([&self.records]) {
+        for page in lock(&self.spare).iter().chain([&self.records]) {
             // SAFETY: ours, and no replay is under way: it would hold this.
-            let _ = unsafe { sys::cuMemFreeHost(page.0) };
+            unsafe { page.free() };
         }
     }
 }
@@ -135,9 +148,8 @@ impl Said {
     pub(crate) fn read(&self) -> Option<HalError> {
         let page = self.page.as_ref()?;
         self.points.iter().enumerate().find_map(|(at, (says, node))| {
-            let record = page.0.cast::<u8>().wrapping_add(at * STRIDE).cast::<Record>();
             // SAFETY: one of the records, aligned to its stride; the copy has ended.
-            Some(says.failure(unsafe { &*record })?.at_node(*node))
+            Some(says.failure(unsafe { &*page.record(at) })?.at_node(*node))
         })
     }
 }

@@ -2,16 +2,13 @@
 //! reaches, so that reading one that is empty costs a look.
 
 use crate::driver::{Context, Relaxed};
-use crate::said::Said;
-use cudarc::driver::sys;
+use crate::said::{Page, Said};
 use folio_core::hal::{Graph, HalError, Tick};
 use folio_driver::lock;
 use folio_driver::retire::Retired;
 use folio_driver::verdict::failure;
-use folio_kernel::emit::{Points, Record};
+use folio_kernel::emit::Points;
 use std::collections::VecDeque;
-use std::ffi::c_void;
-use std::ptr::null_mut;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, Mutex};
 
@@ -30,8 +27,7 @@ pub(crate) struct Verdicts {
 
 #[derive(Default)]
 struct State {
-    /// The records, as the host's address.
-    records: Option<Records>,
+    records: Option<Page>,
     /// By tick modulo `IN_FLIGHT`: what was launched and has not been asked yet.
     launched: Vec<Option<(Tick, Arc<Points>)>>,
     /// How many of those there are.
@@ -48,16 +44,9 @@ pub(crate) struct Replay {
     pub(crate) said: Option<Said>,
 }
 
-struct Records(*mut c_void);
-
-// SAFETY: page-locked memory, which any thread may read.
-unsafe impl Send for Records {}
-
-impl Records {
-    fn of(&self, tick: Tick) -> *mut Record {
-        let at = tick as usize % IN_FLIGHT * STRIDE;
-        self.0.cast::<u8>().wrapping_add(at).cast()
-    }
+/// The number of a tick's record.
+fn place(tick: Tick) -> usize {
+    tick as usize % IN_FLIGHT
 }
 
 impl Verdicts {
@@ -71,19 +60,13 @@ impl Verdicts {
         let records = match &state.records {
             Some(records) => records,
             None => {
-                let _relaxed = Relaxed::begin();
-                let (mut at, bytes) = (null_mut(), IN_FLIGHT * STRIDE);
-                // SAFETY: a place for the answer. Portable and mapped: at one address for all.
-                let made = unsafe { sys::cuMemHostAlloc(&raw mut at, bytes, 1 | 2) };
-                self.context.check("cuMemHostAlloc", made)?;
-                // SAFETY: memory of that size, which nobody uses yet.
-                unsafe { at.cast::<u8>().write_bytes(0, bytes) };
+                let records = Page::new(&self.context, IN_FLIGHT * STRIDE)?;
                 state.launched.resize(IN_FLIGHT, None);
-                state.records.insert(Records(at))
+                state.records.insert(records)
             }
         };
-        let address = records.of(tick).expose_provenance() as u64;
-        state.launched[tick as usize % IN_FLIGHT] = Some((tick, points.clone()));
+        let address = records.record(place(tick)).expose_provenance() as u64;
+        state.launched[place(tick)] = Some((tick, points.clone()));
         state.open += 1;
         Ok(address)
     }
@@ -117,13 +100,13 @@ impl Verdicts {
         for tick in from + 1..=done {
             let State { records, launched, open, .. } = &mut *state;
             let Some(records) = records else { return };
-            let Some(slot) = launched.get_mut(tick as usize % IN_FLIGHT) else { return };
+            let Some(slot) = launched.get_mut(place(tick)) else { return };
             if slot.as_ref().is_none_or(|(at, _)| *at != tick) {
                 continue;
             }
             let points = slot.take().map(|(_, points)| points);
             *open -= 1;
-            let at = records.of(tick);
+            let at = records.record(place(tick));
             // SAFETY: one of the records; the launch that could write it has ended.
             let first = unsafe { AtomicU32::from_ptr(at.cast()) }.load(Ordering::Acquire);
             if first == 0 {
@@ -145,12 +128,12 @@ impl Drop for Verdicts {
         };
         // The lane's stream has ended.
         drop(replays);
-        if let Some(Records(at)) = records
+        if let Some(records) = records
             && let Ok(_calls) = self.context.enter()
         {
             let _relaxed = Relaxed::begin();
             // SAFETY: ours, and the lane's stream has ended.
-            let _ = unsafe { sys::cuMemFreeHost(at) };
+            unsafe { records.free() };
         }
     }
 }

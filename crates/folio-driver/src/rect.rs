@@ -125,9 +125,11 @@ impl Rect {
         })
     }
 
-    /// Parts that have all bytes once: whole slices, rows of one slice, or bytes of one row.
+    /// Parts that have all bytes once: whole slices, rows of one slice, or bytes of one row, after
+    /// rows that touch have been joined.
     pub fn parts(&self, cut: &Cut) -> Parts {
-        let (rect, [slices, rows, bytes]) = (*self, self.extent);
+        let rect = self.joined();
+        let [slices, rows, bytes] = rect.extent;
         let most = (slices * rows * bytes / cut.parts).clamp(cut.least, cut.most);
         let whole = (most / (rows * bytes)).min(cut.rows / rows).clamp(1, slices);
         let together = (most / bytes).min(cut.rows).clamp(1, rows);
@@ -235,6 +237,14 @@ mod tests {
             assert!(!parts.is_over());
             assert_eq!((parts.by_ref().count(), parts.is_over()), (count, true));
         }
+    }
+
+    #[test]
+    fn rows_that_touch_are_cut_as_one() {
+        let cut = Cut { parts: 4, least: 1024, most: 8192, rows: 16 };
+        let touching = rect([4000, 4], [4000, 4], [2, 1000, 4]);
+        let sizes: Vec<u64> = touching.parts(&cut).map(|part| part.extent[2]).collect();
+        assert_eq!(sizes, [2000; 4]);
     }
 
     #[test]

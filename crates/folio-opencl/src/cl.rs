@@ -87,6 +87,19 @@ macro_rules! run {
 }
 pub(crate) use run;
 
+/// What the driver answers, as a list of `T`, which any bits are. `ask` is given how many bytes
+/// there is room for, the place, and, where it is asked how long the answer is, a place for that.
+pub(crate) fn answer<T: Copy>(
+    none: T,
+    ask: impl Fn(usize, *mut c_void, *mut usize) -> Result<(), HalError>,
+) -> Result<Vec<T>, HalError> {
+    let mut bytes = 0;
+    ask(0, null_mut(), &raw mut bytes)?;
+    let mut all = vec![none; bytes / size_of::<T>()];
+    ask(size_of_val(&*all), all.as_mut_ptr().cast(), null_mut())?;
+    Ok(all)
+}
+
 /// Memory that has been given back, which is counted before it happens.
 static GONE: AtomicU64 = AtomicU64::new(0);
 
@@ -177,14 +190,10 @@ impl Context {
 
     /// Its devices.
     pub(crate) fn devices(&self) -> Result<Vec<cl_device_id>, HalError> {
-        let (what, mut size) = (CL_CONTEXT_DEVICES, 0);
-        // SAFETY: only the size is asked for.
-        unsafe { run!(clGetContextInfo(self.0, what, 0, null_mut(), &raw mut size)) }?;
-        let mut devices: Vec<cl_device_id> = vec![null_mut(); size / size_of::<cl_device_id>()];
-        let to = devices.as_mut_ptr().cast::<c_void>();
-        // SAFETY: there is room for so many bytes.
-        unsafe { run!(clGetContextInfo(self.0, what, size, to, null_mut())) }?;
-        Ok(devices)
+        // SAFETY: a live context; there is room for so many bytes.
+        answer(null_mut(), |size, to, len| unsafe {
+            run!(clGetContextInfo(self.0, CL_CONTEXT_DEVICES, size, to, len))
+        })
     }
 }
 

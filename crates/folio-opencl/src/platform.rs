@@ -1,6 +1,6 @@
 //! Platforms and their devices: what there is, before anything is opened.
 
-use crate::cl::{Context, call, check, run};
+use crate::cl::{Context, answer, call, check, run};
 use crate::downloads::Downloads;
 use crate::memory::Memory;
 use crate::module::Target;
@@ -20,7 +20,6 @@ use opencl_sys::{
     cl_platform_id,
 };
 use std::any::TypeId;
-use std::ffi::c_void;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
@@ -198,14 +197,11 @@ pub(crate) fn platforms() -> Result<Vec<cl_platform_id>, HalError> {
 
 /// Of a platform whose compiler is new its devices' driver may be as it was.
 pub(crate) fn version(platform: cl_platform_id) -> Result<String, HalError> {
-    let (what, mut size) = (CL_PLATFORM_VERSION, 0);
-    // SAFETY: only the size is asked for.
-    unsafe { run!(clGetPlatformInfo(platform, what, 0, null_mut(), &raw mut size)) }?;
-    let mut bytes = vec![0u8; size];
-    let to = bytes.as_mut_ptr().cast::<c_void>();
     // SAFETY: there is room for so many bytes.
-    unsafe { run!(clGetPlatformInfo(platform, what, size, to, null_mut())) }?;
-    Ok(words(&bytes))
+    let bytes = answer(0, |size, to, len| unsafe {
+        run!(clGetPlatformInfo(platform, CL_PLATFORM_VERSION, size, to, len))
+    });
+    bytes.map(|bytes| words(&bytes))
 }
 
 fn devices(platform: cl_platform_id) -> Result<Vec<DeviceId>, HalError> {
@@ -225,14 +221,8 @@ fn devices(platform: cl_platform_id) -> Result<Vec<DeviceId>, HalError> {
 }
 
 fn bytes(id: DeviceId, what: u32) -> Result<Vec<u8>, HalError> {
-    let mut size = 0;
-    // SAFETY: only the size is asked for.
-    unsafe { run!(clGetDeviceInfo(id.0, what, 0, null_mut(), &raw mut size)) }?;
-    let mut bytes = vec![0u8; size];
-    let to = bytes.as_mut_ptr().cast::<c_void>();
     // SAFETY: there is room for so many bytes.
-    unsafe { run!(clGetDeviceInfo(id.0, what, size, to, null_mut())) }?;
-    Ok(bytes)
+    answer(0, |size, to, len| unsafe { run!(clGetDeviceInfo(id.0, what, size, to, len)) })
 }
 
 /// A number of up to 8 bytes.

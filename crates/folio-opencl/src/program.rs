@@ -1,6 +1,6 @@
 //! Programs: text that the driver compiles, or what it has compiled before.
 
-use crate::cl::{Program, call, check, run};
+use crate::cl::{Program, answer, call, check, run};
 use crate::device::Core;
 use folio_cache::Key;
 use folio_core::hal::{HalError, HalErrorKind, compiling};
@@ -119,14 +119,11 @@ fn with_log(refused: HalError, log: &str) -> HalError {
 }
 
 fn log(core: &Core, program: &Program) -> Result<String, HalError> {
-    let mut size = 0;
     let (program, device, what) = (program.0, core.id.0, CL_PROGRAM_BUILD_LOG);
-    // SAFETY: only the size is asked for.
-    unsafe { run!(clGetProgramBuildInfo(program, device, what, 0, null_mut(), &raw mut size)) }?;
-    let mut bytes = vec![0u8; size];
-    let to = bytes.as_mut_ptr().cast::<c_void>();
     // SAFETY: there is room for so many bytes.
-    unsafe { run!(clGetProgramBuildInfo(program, device, what, size, to, null_mut())) }?;
+    let bytes = answer(0u8, |size, to, len| unsafe {
+        run!(clGetProgramBuildInfo(program, device, what, size, to, len))
+    })?;
     Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
 }
 
@@ -150,14 +147,8 @@ fn binary(core: &Core, program: &Program) -> Result<Vec<u8>, HalError> {
 
 /// An answer that is a list of `T`, which any bits are.
 fn ask<T: Copy>(program: &Program, what: cl_program_info, zero: T) -> Result<Vec<T>, HalError> {
-    let mut bytes = 0;
-    // SAFETY: only the size is asked for.
-    unsafe { run!(clGetProgramInfo(program.0, what, 0, null_mut(), &raw mut bytes)) }?;
-    let mut all = vec![zero; bytes / size_of::<T>()];
-    let (bytes, to) = (size_of_val(&*all), all.as_mut_ptr().cast::<c_void>());
     // SAFETY: there is room for so many bytes, and the answer is of names or of sizes.
-    unsafe { run!(clGetProgramInfo(program.0, what, bytes, to, null_mut())) }?;
-    Ok(all)
+    answer(zero, |size, to, len| unsafe { run!(clGetProgramInfo(program.0, what, size, to, len)) })
 }
 
 #[cfg(test)]

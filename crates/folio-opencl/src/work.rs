@@ -267,14 +267,14 @@ impl<'q> Commands<'q> {
     /// Copies a rectangle, as planes that OpenCL takes: its slices may be any distance apart.
     pub(crate) fn copy(&mut self, rect: &CopyRect) -> Result<(), HalError> {
         let (from, to) = (self.place(&rect.src)?, self.place(&rect.dst)?);
-        let Rect { src_pitch, dst_pitch, extent: [slices, rows, bytes], .. } =
-            Rect::from(rect).joined();
+        let Rect { src_pitch, dst_pitch, extent: [_, rows, bytes], .. } =
+            Rect::from(rect).slice(0).joined();
         let (rows, bytes) = (size(rows)?, size(bytes)?);
         let pitch = if rows == 1 { [bytes; 2] } else { [size(src_pitch[1])?, size(dst_pitch[1])?] };
         let plane = Plane { rows, bytes, pitch };
-        for slice in 0..slices {
-            let from = from.after(size(slice * src_pitch[0])?);
-            let to = to.after(size(slice * dst_pitch[0])?);
+        for slice in 0..rect.extent[0] {
+            let from = from.after(size(slice * rect.src_pitch[0])?);
+            let to = to.after(size(slice * rect.dst_pitch[0])?);
             self.plane(from, to, &plane)?;
         }
         Ok(())

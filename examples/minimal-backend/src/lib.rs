@@ -1,12 +1,15 @@
-//! The least that a backend of Folio is: one device with memory of its own, and no thread. Copy
-//! this folder; `docs/guide/backends.md` says what to put where.
+//! The least that a backend of Folio is: one device with memory of its own, which works on the
+//! threads that ask for it. Copy this folder; `docs/guide/backends.md` says what to put where.
 
 use folio_core::hal::*;
+use folio_driver::host::{self, Rows};
+use folio_driver::lock;
+use folio_driver::retire::Retired;
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::{HashMap, VecDeque};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr::with_exposed_provenance_mut;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 use std::time::{Duration, Instant};
 
 /// The backend. [`folio_core::RuntimeBuilder::backend`] takes it.
@@ -101,15 +104,19 @@ unsafe impl UsmAllocator for MinimalDevice {
 type Work = Box<dyn Fn() -> Result<(), HalError> + Send>;
 
 #[derive(Default)]
-struct MinimalLane(Mutex<State>, Condvar);
+struct MinimalLane {
+    state: Mutex<State>,
+    /// The queue has grown, or a tick has ended.
+    changed: Condvar,
+    /// Which ticks have ended, and their failures.
+    retired: Retired,
+}
 
 #[derive(Default)]
 struct State {
     queue: VecDeque<(Tick, Work)>,
     /// A thread runs what comes before the queue.
     busy: bool,
-    ended: Tick,
-    failures: Vec<(Tick, HalError)>,
 }
 
 // SAFETY: operations end in the lane's order, and each tick is reached. See `run`.
@@ -132,29 +139,28 @@ unsafe impl Lane for MinimalLane {
             Op::Join => Box::new(|| Ok(())),
             other => return self.refuse(head, HalError::unsupported(other.name())),
         };
-        lock(&self.0).queue.push_back((head.tick, work));
-        self.1.notify_all(); // A thread in `wait` may have to run it.
+        lock(&self.state).queue.push_back((head.tick, work));
+        self.changed.notify_all(); // A thread in `wait` may have to run it.
         Ok(())
     }
     fn drive(&self) {
         drop(self.run());
     }
     fn completed(&self) -> Result<Tick, Lost> {
-        Ok(lock(&self.0).ended)
+        Ok(self.retired.done())
     }
     fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
         loop {
             let state = self.run();
             let left = until.map_or(Duration::MAX, |until| until.duration_since(Instant::now()));
-            if state.ended >= tick || left.is_zero() {
-                return Ok(state.ended >= tick);
+            if self.retired.done() >= tick || left.is_zero() {
+                return Ok(self.retired.done() >= tick);
             }
-            drop(self.1.wait_timeout(state, left)); // Another thread is at it.
+            drop(self.changed.wait_timeout(state, left)); // Another thread is at it.
         }
     }
     fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
-        let told = std::mem::take(&mut lock(&self.0).failures);
-        told.into_iter().for_each(|(tick, error)| sink(tick, error));
+        self.retired.failures(sink);
     }
 }
 
@@ -162,7 +168,7 @@ impl MinimalLane {
     /// Runs what is queued, in order and without a lock, unless another thread does. Not called by
     /// `enqueue`: there the engine holds a lock, and what a kernel drops may submit to this lane.
     fn run(&self) -> MutexGuard<'_, State> {
-        let mut state = lock(&self.0);
+        let mut state = lock(&self.state);
         while !state.busy
             && let Some((tick, work)) = state.queue.pop_front()
         {
@@ -170,11 +176,13 @@ impl MinimalLane {
             drop(state);
             let ran = catch_unwind(AssertUnwindSafe(&work)).unwrap_or_else(panicked);
             let gone = catch_unwind(AssertUnwindSafe(|| drop(work))).or_else(panicked);
-            let failure = ran.and(gone).err();
-            state = lock(&self.0);
-            state.failures.extend(failure.map(|error| (tick, error)));
-            (state.busy, state.ended) = (false, tick);
-            self.1.notify_all();
+            if let Err(error) = ran.and(gone) {
+                self.retired.fail(tick, error);
+            }
+            state = lock(&self.state);
+            self.retired.ended(tick);
+            state.busy = false;
+            self.changed.notify_all();
         }
         state
     }
@@ -185,20 +193,15 @@ fn panicked(payload: Box<dyn std::any::Any + Send>) -> Result<(), HalError> {
 }
 
 fn copy(r: &CopyRect) -> Result<(), HalError> {
-    let to = rows(r.dst, r.dst_pitch, r.extent);
-    for (from, to) in rows(r.src, r.src_pitch, r.extent).zip(to) {
-        // SAFETY: the engine gives rectangles in live memory that do not overlap.
-        unsafe { to.copy_from_nonoverlapping(from, r.extent[2] as usize) };
-    }
+    let (from, to) = (rows(r.src, r.src_pitch), rows(r.dst, r.dst_pitch));
+    // SAFETY: the engine gives rectangles in live memory that do not overlap.
+    unsafe { host::copy(&from, &to, r.extent) };
     Ok(())
 }
 
 fn fill(r: &FillRect, pattern: &[u8]) -> Result<(), HalError> {
-    for row in rows(r.dst, r.pitch, r.extent) {
-        // SAFETY: as for `copy`: a row is live, and only this operation uses it.
-        let row = unsafe { std::slice::from_raw_parts_mut(row, r.extent[2] as usize) };
-        row.chunks_exact_mut(pattern.len()).for_each(|part| part.copy_from_slice(pattern));
-    }
+    // SAFETY: as for `copy`: the rows are live, and only this operation uses them.
+    unsafe { host::fill(&rows(r.dst, r.pitch), r.extent, pattern) };
     Ok(())
 }
 
@@ -209,10 +212,8 @@ fn launch(kernel: Option<&NativeKernel>, params: &[Param], block: &Block) -> Res
     unsafe { kernel.run(&params, block) }.map_err(HalError::violation)
 }
 
-/// The first bytes of the rows of a rectangle.
-fn rows(at: MemRef, pitch: [u64; 2], n: [u64; 3]) -> impl Iterator<Item = *mut u8> {
-    let row = move |z, y| address(at).wrapping_add((z * pitch[0] + y * pitch[1]) as usize);
-    (0..n[0]).flat_map(move |z| (0..n[1]).map(move |y| row(z, y)))
+fn rows(at: MemRef, pitch: [u64; 2]) -> Rows {
+    Rows { at: HostPtr(address(at)), pitch }
 }
 
 fn address(at: MemRef) -> *mut u8 {
@@ -221,9 +222,4 @@ fn address(at: MemRef) -> *mut u8 {
         MemBase::Device { handle, .. } => with_exposed_provenance_mut(handle as usize),
     };
     base.wrapping_add(at.offset as usize)
-}
-
-/// No code panics under a lock of this crate, so none is left half-way.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

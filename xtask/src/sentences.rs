@@ -21,7 +21,7 @@ const HIGHER: &[(&str, usize)] = &[
     ("folio-core", 145),
     ("folio-cpu", 120),
     ("folio-driver", 123),
-    ("folio-opencl", 162),
+    ("folio-opencl", 128),
     ("folio-vulkan", 175),
 ];
 

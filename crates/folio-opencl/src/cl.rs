@@ -87,7 +87,7 @@ macro_rules! run {
 }
 pub(crate) use run;
 
-/// What the driver answers, as a list of `T`, which any bits are. `ask` is given how many bytes
+/// The driver's answer, as a list of `T`, which any bits are. `ask` is given how many bytes
 /// there is room for, the place, and, where it is asked how long the answer is, a place for that.
 pub(crate) fn answer<T: Copy>(
     none: T,

@@ -112,7 +112,7 @@ impl<'t> Index<'t> {
             "device": args["device"], "lane": args["lane"],
             "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
             "total_microseconds": self.totals.get(called(args)), "bytes_moved": bytes,
-            "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocations,
+            "device_nanoseconds": args["device_ns"], "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocations,
             "checks": args["checks"], "fusion": args["fusion"],
         })
     }
@@ -129,6 +129,14 @@ fn number(value: &Value) -> f64 {
 /// Microseconds, for a person.
 fn time(value: &Value) -> String {
     nanoseconds(number(value) * 1e3)
+}
+
+/// How long a command ran: by its device's clock, if that timed it.
+fn took(record: &Value) -> String {
+    match record["device_nanoseconds"].as_f64() {
+        Some(device) => nanoseconds(device),
+        None => time(&record["microseconds"]),
+    }
 }
 
 /// A command's label, or else the kernel's name, or what the command is.
@@ -234,7 +242,7 @@ fn table(all: &[Value]) {
             text(&record["kernel"]).to_owned(),
             text(&record["device"]).to_owned(),
             nanoseconds(began * 1e3),
-            time(&record["microseconds"]),
+            took(record),
             time(&record["total_microseconds"]),
             bytes(record["bytes_moved"].as_u64().unwrap_or(0)),
         ];
@@ -282,7 +290,10 @@ fn show(record: &Value) {
         text(&record["command"]),
         text(&record["device"])
     );
-    let took = time(&record["microseconds"]);
+    let took = match &record["device_nanoseconds"] {
+        Value::Null => took(record),
+        _ => format!("{} by the device's clock", took(record)),
+    };
     match record["failed"] == true {
         true => say_parts(&[
             (Tone::Plain, &head),

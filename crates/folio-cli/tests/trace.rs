@@ -205,6 +205,25 @@ fn a_program_is_traced_and_explained() {
     assert!(String::from_utf8_lossy(&none.stderr).contains("there are add, divide"), "{none:?}");
 }
 
+/// OBS-02: what commands took is by their devices' clocks, where that was asked for.
+#[test]
+fn device_times_are_explained() {
+    let file = std::env::temp_dir().join(format!("folio-timed-{}.json", std::process::id()));
+    let file = Gone(file);
+    let (out, this) = (file.0.to_str().unwrap(), std::env::current_exe().unwrap());
+    let mut traced = Command::new(env!("CARGO_BIN_EXE_folio"));
+    traced.args(["trace", "-o", out, this.to_str().unwrap()]);
+    traced.args(["a_program_is_traced_and_explained", "--exact"]).env(PROGRAM, "1");
+    traced.env("FOLIO_CPU_DOMAINS", "2").env("FOLIO_DEVICE_TIMES", "on");
+    assert!(traced.output().unwrap().status.success());
+    let explained = folio(&["explain", out, "add", "--json"]);
+    let records: Value = serde_json::from_slice(&explained.stdout).unwrap();
+    let is_timed = |record: &Value| record["device_nanoseconds"].as_u64() > Some(0);
+    assert!(records.as_array().unwrap().iter().all(is_timed), "{records:#?}");
+    let text = String::from_utf8(folio(&["explain", out]).stdout).unwrap();
+    assert_eq!(text.matches(" by the device's clock").count(), 4, "{text}");
+}
+
 /// OBS-02: explaining begins with a table; commands go by label, kernel and number, and are sorted
 /// on request.
 fn the_table_has_every_command(trace: &str) {

@@ -166,6 +166,7 @@ pub struct RuntimeBuilder {
     handler: Option<crate::engine::Handler>,
     tracker: Option<Arc<dyn PageTrackerFactory>>,
     links: Option<Links>,
+    device_times: Option<bool>,
     evict: Option<Evict>,
     budgets: Vec<(String, u64)>,
     keep_twins: bool,
@@ -239,6 +240,17 @@ impl RuntimeBuilder {
         self
     }
 
+    /// Devices time by their own clocks what a subscriber of `tracing` is told of. The event
+    /// `complete` of an operation has `device_begin` and `device_ns` then, in nanoseconds, where
+    /// the device can tell ([`Caps::timing`](crate::hal::Caps::timing)). Without a subscriber,
+    /// commands are timed only where they ask for it ([`Queue::timed`]). The variable
+    /// `FOLIO_DEVICE_TIMES` says it where this does not: `on` or `off`.
+    #[must_use]
+    pub fn device_times(mut self, on: bool) -> RuntimeBuilder {
+        self.device_times = Some(on);
+        self
+    }
+
     /// How many bytes may be allocated in the memory of a device (by name, such as `cpu:1`) or of
     /// the `host`, which is also that of devices such as `cpu:0`.
     #[must_use]
@@ -291,6 +303,9 @@ impl RuntimeBuilder {
         if self.links.is_none() {
             self.links = Some(links_of_environment()?);
         }
+        if self.device_times.is_none() {
+            self.device_times = Some(times_of_environment()?);
+        }
         let host_budget = Arc::new(Budget::new(u64::MAX));
         let (devices, mut absent) = find_devices(&self.backends, self.keep_twins, &host_budget)?;
         absent.append(&mut self.absent);
@@ -323,17 +338,33 @@ impl RuntimeBuilder {
 const LINKS_VARIABLE: &str = "FOLIO_LINKS";
 
 fn links_of_environment() -> Result<Links> {
-    let value = std::env::var_os(LINKS_VARIABLE).unwrap_or_default();
-    match value.to_string_lossy().as_ref() {
+    match of_environment(LINKS_VARIABLE).as_ref() {
         "" | "auto" => Ok(Links::Auto),
         "on" => Ok(Links::On),
         "off" => Ok(Links::Off),
-        value => Err(Error::Environment {
-            variable: LINKS_VARIABLE.to_owned(),
-            value: value.to_owned(),
-            allowed: "`auto`, `on` or `off` is possible".to_owned(),
-        }),
+        value => Err(wrong_variable(LINKS_VARIABLE, value, "`auto`, `on` or `off` is possible")),
     }
+}
+
+/// The variable that says whether devices time what a subscriber is told of.
+const TIMES_VARIABLE: &str = "FOLIO_DEVICE_TIMES";
+
+fn times_of_environment() -> Result<bool> {
+    match of_environment(TIMES_VARIABLE).as_ref() {
+        "" | "off" => Ok(false),
+        "on" => Ok(true),
+        value => Err(wrong_variable(TIMES_VARIABLE, value, "`on` or `off` is possible")),
+    }
+}
+
+/// The value of a variable; empty where there is none.
+fn of_environment(variable: &str) -> String {
+    std::env::var_os(variable).unwrap_or_default().to_string_lossy().into_owned()
+}
+
+fn wrong_variable(variable: &str, value: &str, allowed: &str) -> Error {
+    let [variable, value, allowed] = [variable, value, allowed].map(str::to_owned);
+    Error::Environment { variable, value, allowed }
 }
 
 fn names(devices: &[DeviceEntry]) -> String {
@@ -415,7 +446,8 @@ fn new_engine(
     host_budget: Arc<Budget>,
     absent: Vec<String>,
 ) -> Arc<Engine> {
-    let RuntimeBuilder { backends, handler, tracker, plant, links, evict, .. } = builder;
+    let RuntimeBuilder { backends, handler, tracker, plant, links, evict, device_times, .. } =
+        builder;
     let facts = devices.iter().map(|d| DeviceFacts {
         domain: d.domain,
         key: crate::engine::terms::lane::WaitKey {
@@ -435,6 +467,7 @@ fn new_engine(
     let mut ledger =
         Ledger::new(facts.collect(), device_names, host_links, backends.len(), table.clone());
     ledger.host_budget = host_budget.clone();
+    ledger.device_times = device_times.unwrap_or_default();
     let reapers: Vec<Arc<Reaper>> = backends.iter().map(|_| Arc::default()).collect();
     let notifies = reapers.iter().map(|reaper| {
         let reaper = reaper.clone();

@@ -47,6 +47,11 @@ fn bad_settings_are_errors() {
     set("FOLIO_LINKS", "perhaps");
     refused(folio::runtime(), "FOLIO_LINKS", "perhaps", "`on` or `off`");
     unset("FOLIO_LINKS");
+    set("FOLIO_DEVICE_TIMES", "often");
+    refused(folio::runtime(), "FOLIO_DEVICE_TIMES", "often", "`on` or `off`");
+    set("FOLIO_DEVICE_TIMES", "on");
+    assert!(folio::runtime().is_ok());
+    unset("FOLIO_DEVICE_TIMES");
     set("FOLIO_CPU_DOMAINS", "3");
     set("FOLIO_CPU_THREADS", "3");
     let rt = folio::runtime().unwrap();

@@ -17,8 +17,10 @@
 
 use super::Engine;
 use super::ledger::{HostWork, Outbox};
-use crate::engine::terms::note::{Note, Place};
+use crate::engine::lanes::Lanes;
+use crate::engine::terms::note::{Note, Place, Plan};
 use crate::foreign::{in_subscriber, tell};
+use crate::hal::Timing;
 use crate::order::hazards::Deps;
 use crate::order::stamp::{SlotId, Stamp};
 use crate::report::Moves;
@@ -83,6 +85,11 @@ impl Engine {
         }
     }
 
+    /// When an operation ran that has ended, by its device's clock.
+    fn times_at(&self, (lane, tick): Place) -> Option<Timing> {
+        self.table.shared(lane?)?.native.timing(tick?)
+    }
+
     fn tell(&self, note: &Note) {
         let parts = |&(lane, tick): &Place| {
             let at =
@@ -91,7 +98,9 @@ impl Engine {
             (device.unwrap_or("host"), lane.map(|lane| lane.0), tick)
         };
         match note {
-            Note::Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion } => {
+            Note::Plan(plan) => {
+                let Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion } =
+                    &**plan;
                 let kernel = kernel.as_deref();
                 let Moves { operations, bytes, pages } = moves;
                 let (waits, after) = (after.len(), stamps(after));
@@ -131,10 +140,14 @@ impl Engine {
                     target: "folio", what, %label, ?stamp, device, lane, tick, "launch"
                 );
             }
-            Note::Complete { what, label, stamp, place, failed } => {
+            Note::Complete { what, label, stamp, place, failed, timed } => {
                 let (device, lane, tick) = parts(place);
+                let times = if *timed { self.times_at(*place) } else { None };
+                let device_begin = times.map(|times| times.started);
+                let device_ns = times.map(|times| times.ended.saturating_sub(times.started));
                 tracing::trace!(
-                    target: "folio", what, %label, ?stamp, device, lane, tick, failed, "complete"
+                    target: "folio", what, %label, ?stamp, device, lane, tick, failed,
+                    device_begin, device_ns, "complete"
                 );
             }
         }

@@ -181,6 +181,8 @@ pub(crate) struct Ledger {
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
+    /// Operations that a subscriber is told of are timed by their devices.
+    pub(crate) device_times: bool,
     /// Outboxes whose notes are being told have it, too.
     pub(crate) telling: Arc<()>,
     /// As many clones as outboxes with reports.
@@ -214,6 +216,7 @@ impl Ledger {
             waiters: 0,
             shutdown: false,
             traced: false,
+            device_times: false,
             telling: Arc::new(()),
             reporting: Arc::new(()),
         }
@@ -338,6 +341,7 @@ impl Ledger {
         state.issued += 1;
         let tick = state.issued;
         state.records.push_back(record);
+        let timed = timed || self.traced && self.device_times;
         if self.traced {
             let stamp = self.timeline.known_as(slot, Stamp::placed(lane, tick));
             let (label, place) = (label.clone(), (Some(lane), Some(tick)));

@@ -212,7 +212,8 @@ impl Ledger {
             let stamp = self.timeline.known_as(record.slot, Stamp::placed(lane, tick));
             let (what, label) = (record.what, record.label.clone());
             let place = (Some(lane), Some(tick));
-            self.trace(|| Note::Complete { what, label, stamp, place, failed });
+            let timed = self.device_times;
+            self.trace(|| Note::Complete { what, label, stamp, place, failed, timed });
         }
     }
 

@@ -364,7 +364,7 @@ impl Ledger {
         };
         self.trace(|| {
             let (label, place) = (label.clone(), (lane, None));
-            Note::Complete { what, label, stamp, place, failed }
+            Note::Complete { what, label, stamp, place, failed, timed: false }
         });
     }
 

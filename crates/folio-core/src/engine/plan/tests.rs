@@ -254,7 +254,7 @@ impl Rig {
         let mut own = None;
         for note in std::mem::take(&mut self.ledger.outbox.notes) {
             match note {
-                Note::Plan { after, .. } => own = Some(after),
+                Note::Plan(plan) => own = Some(plan.after),
                 Note::Transfer { label, stamp, after, from, to, boxes, .. } => {
                     let what = format!("copy {}{}", label.as_str(), self.parts(&label, &boxes));
                     let way = format!("{}->{}", from.0, to.0);

@@ -14,7 +14,7 @@ use crate::engine::terms::access::Missing;
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
-use crate::engine::terms::note::Note;
+use crate::engine::terms::note::{Note, Plan};
 use crate::engine::terms::staging::Staging;
 use crate::error::{Cause, Error, Label, UseSite};
 use crate::geom::{Box3, Dims, linear};
@@ -24,6 +24,7 @@ use crate::hal::{
 use crate::order::hazards::{Dep, Deps, Flow, Outcome, add_dep, tidy};
 use crate::order::stamp::{LaneId, Stamp, When};
 use crate::pages::DomainId;
+use crate::report::Moves;
 use crate::sync::OnlyMoved;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
@@ -97,6 +98,19 @@ impl Command {
         debug_assert!(matches!(before, Action::Nothing), "an action in place of another one");
         // Nothing holds nothing; to find that out costs more than all else here.
         std::mem::forget(before);
+    }
+
+    /// What a subscriber is told of it. It gets its stamp later.
+    pub(in crate::engine) fn told(&mut self, after: Deps, moves: Moves) -> Box<Plan> {
+        let (kernel, checks) = match &mut self.action {
+            Action::Launch(Some(launch)) => {
+                (launch.kernel_name().map(Arc::from), launch.checks.take())
+            }
+            _ => (None, None),
+        };
+        let (what, label, fusion) = (self.action.name(), self.label.clone(), self.fusion.take());
+        let (stamp, accesses) = (Stamp::DONE, self.accesses.len());
+        Box::new(Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion })
     }
 
     /// Where it uses something, for errors.
@@ -346,22 +360,13 @@ impl Ledger {
         tidy(&mut deps);
         let plan = moved.map(|moved| {
             let moves = self.counters.transfers().since(moved);
-            let (kernel, checks) = match &mut command.action {
-                Action::Launch(Some(launch)) => {
-                    (launch.kernel_name().map(Arc::from), launch.checks.take())
-                }
-                _ => (None, None),
-            };
-            let (what, label, after) = (command.action.name(), command.label.clone(), deps.clone());
-            (what, label, kernel, after, moves, checks, command.fusion.take())
+            command.told(deps.clone(), moves)
         });
         let before = self.outbox.notes.len();
         let stamp = self.act(command, lane, deps);
-        if let Some((what, label, kernel, after, moves, checks, fusion)) = plan {
-            let accesses = command.accesses.len();
-            let plan =
-                Note::Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion };
-            self.outbox.notes.insert(before, plan);
+        if let Some(mut plan) = plan {
+            plan.stamp = stamp;
+            self.outbox.notes.insert(before, Note::Plan(plan));
         }
         self.end(command, &raw, stamp);
         self.note_in_queue(queue, stamp, in_order);
@@ -370,10 +375,18 @@ impl Ledger {
 
     /// What a command comes after by its queue and by what it names, and its lane.
     pub(crate) fn begin(&mut self, command: &mut Command) -> (Deps, Option<LaneId>) {
+        let (deps, last) = self.deps_by_queue(command);
+        let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
+        (deps, lane)
+    }
+
+    /// What a command comes after by its queue and by what it names, and the latest command of a
+    /// queue in order. Its accesses learn where they are.
+    pub(in crate::engine) fn deps_by_queue(&self, command: &mut Command) -> (Deps, Stamp) {
         for a in &mut command.accesses {
             a.place = self.storages[a.storage.0].place(a.domain);
         }
-        let state = command.queue.and_then(|q| self.queues.get_mut(q));
+        let state = command.queue.and_then(|q| self.queues.get(q));
         let (last, fence) = state.map_or_else(Default::default, |q| (q.last, q.fence));
         let mut deps: Deps = SmallVec::new();
         add_dep(&mut deps, fence, false);
@@ -381,8 +394,7 @@ impl Ledger {
         add_dep(&mut deps, last, false);
         command.after.iter().for_each(|s| add_dep(&mut deps, *s, true));
         command.behind.iter().for_each(|s| add_dep(&mut deps, *s, false));
-        let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
-        (deps, lane)
+        (deps, last)
     }
 
     /// What storages are from now on that a command uses.

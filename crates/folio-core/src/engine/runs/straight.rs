@@ -13,11 +13,13 @@ use crate::engine::runs::part::{Apart, MOVES, WAITS};
 use crate::engine::runs::whole::Whole;
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
+use crate::engine::terms::note::{Note, Plan};
 use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::Tick;
-use crate::order::hazards::{Flow, Outcome, Settled};
+use crate::order::hazards::{Flow, Outcome, Settled, tidy};
 use crate::order::stamp::{LaneId, Stamp, Waits, When};
+use crate::report::Moves;
 use smallvec::SmallVec;
 
 /// What a kernel waits for, as far as it is placed.
@@ -63,11 +65,7 @@ impl Ledger {
         let (Action::Launch(launch), Some(device)) = (&mut command.action, command.device) else {
             return None;
         };
-        if self.shutdown
-            || self.traced
-            || !command.after.is_empty()
-            || !self.timeline.wake.is_empty()
-        {
+        if self.shutdown || !command.after.is_empty() || !self.timeline.wake.is_empty() {
             return None;
         }
         if launch.as_ref().is_none_or(|launch| !launch.pointers().is_empty()) {
@@ -81,6 +79,8 @@ impl Ledger {
         self.comes_after_users(&command.accesses, &mut before)?;
         let lane = self.lane_after(&before, device)?;
         // From here on there is no way back.
+        let plan = if self.traced { Some(self.plan_of_straight(command)) } else { None };
+        let Action::Launch(launch) = &mut command.action else { return None };
         let mut launch = launch.take()?;
         for (param, at) in launch.places() {
             param.mem = self.first_byte(&command.accesses[at]);
@@ -101,12 +101,25 @@ impl Ledger {
             nodes: None,
             code: launch.uses().cloned(),
         };
+        if let Some(mut plan) = plan {
+            plan.stamp = stamp;
+            self.trace(|| Note::Plan(plan));
+        }
         let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);
         self.note_in_queue(command.queue, stamp, command.in_order);
         #[cfg(test)]
         TAKEN.set(TAKEN.get() + 1);
         Some((stamp, lane))
+    }
+
+    /// What a subscriber is told of a command that goes straight: what it would be told in general.
+    #[cold]
+    fn plan_of_straight(&self, command: &mut Command) -> Box<Plan> {
+        let (mut deps, _) = self.deps_by_queue(command);
+        self.hazard_deps(&command.accesses, &mut deps);
+        tidy(&mut deps);
+        command.told(deps, Moves::default())
     }
 
     /// Takes a block as one operation, if the straight way is open to it, and tells the lane that

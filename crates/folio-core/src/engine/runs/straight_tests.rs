@@ -212,6 +212,71 @@ fn the_straight_way_is_the_general_one() {
     assert!(went[0] > 1000 && went[1] == 0, "{went:?} went straight");
 }
 
+/// A subscriber that listens, and keeps the fields of plans.
+#[derive(Clone, Default)]
+struct Plans(Arc<std::sync::Mutex<Vec<String>>>);
+
+struct Text<'a>(&'a mut String);
+
+impl tracing::field::Visit for Text<'_> {
+    fn record_debug(&mut self, field: &tracing::field::Field, value: &dyn std::fmt::Debug) {
+        self.0.push_str(&format!("{}={value:?} ", field.name()));
+    }
+}
+
+impl tracing::Subscriber for Plans {
+    fn enabled(&self, metadata: &tracing::Metadata<'_>) -> bool {
+        metadata.target() == "folio"
+    }
+
+    fn event(&self, event: &tracing::Event<'_>) {
+        let mut text = String::new();
+        event.record(&mut Text(&mut text));
+        if text.contains("message=plan") && text.contains("what=\"kernel\"") {
+            self.0.lock().expect("nobody panics").push(text);
+        }
+    }
+
+    fn new_span(&self, _: &tracing::span::Attributes<'_>) -> tracing::span::Id {
+        tracing::span::Id::from_u64(1)
+    }
+
+    fn record(&self, _: &tracing::span::Id, _: &tracing::span::Record<'_>) {}
+    fn record_follows_from(&self, _: &tracing::span::Id, _: &tracing::span::Id) {}
+    fn enter(&self, _: &tracing::span::Id) {}
+    fn exit(&self, _: &tracing::span::Id) {}
+}
+
+/// Commands of which none has data to bring. Tells how many went straight, and what all left
+/// behind.
+fn steady(general: bool) -> (u64, Vec<String>) {
+    let mut side = Side::new(general).expect("it opens");
+    let mut submit = |command| side.submit(0, command, [0, 1, 2]).expect("it is taken");
+    (0..COMMANDS.len()).for_each(|command| drop(submit(command)));
+    let before = TAKEN.get();
+    (0..COMMANDS.len()).for_each(|command| drop(submit(command)));
+    (TAKEN.get() - before, side.known())
+}
+
+/// OBS-01: a subscriber changes nothing of a command that goes straight, and is told of it what it
+/// would be told in general.
+#[test]
+fn a_subscriber_turns_no_command_from_the_straight_way() {
+    let (went, known) = steady(false);
+    assert_eq!(went, COMMANDS.len() as u64);
+    let traced = |general| {
+        let plans = Plans::default();
+        let told = plans.0.clone();
+        let (went, known) = tracing::subscriber::with_default(plans, || steady(general));
+        let told = told.lock().expect("nobody panics").clone();
+        (went, known, told)
+    };
+    let ((straight, same, told), (_, _, general)) = (traced(false), traced(true));
+    assert_eq!((straight, same), (went, known));
+    assert_eq!(told.len(), 2 * COMMANDS.len());
+    assert_eq!(told, general);
+}
+
 /// DEP-03: what is on one lane and does not depend on each other may overlap, if the device can.
 #[test]
 fn independent_operations_of_a_lane_may_overlap() {

@@ -13,23 +13,26 @@ use std::sync::Arc;
 /// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
 pub(crate) type Place = (Option<LaneId>, Option<u64>);
 
+/// What a command waits for, and what must be moved for it.
+pub(crate) struct Plan {
+    pub(crate) what: &'static str,
+    pub(crate) label: Label,
+    /// The kernel, if it launches one that has a name.
+    pub(crate) kernel: Option<Arc<str>>,
+    pub(crate) stamp: Stamp,
+    pub(crate) accesses: usize,
+    pub(crate) after: Deps,
+    pub(crate) moves: Moves,
+    /// The run-time checks that are left in a launch of a `#[kernel]`.
+    pub(crate) checks: Option<Box<[Check]>>,
+    /// Which fusion it took part in, or why it did not.
+    pub(crate) fusion: Option<Arc<str>>,
+}
+
 /// Something that happened.
 pub(crate) enum Note {
-    /// A command was accepted: what it waits for, and what must be moved for it.
-    Plan {
-        what: &'static str,
-        label: Label,
-        /// The kernel, if it launches one that has a name.
-        kernel: Option<Arc<str>>,
-        stamp: Stamp,
-        accesses: usize,
-        after: Deps,
-        moves: Moves,
-        /// The run-time checks that are left in a launch of a `#[kernel]`.
-        checks: Option<Box<[Check]>>,
-        /// Which fusion it took part in, or why it did not.
-        fusion: Option<Arc<str>>,
-    },
+    /// A command was accepted.
+    Plan(Box<Plan>),
     /// Memory was allocated, or a device has memory of others as its own.
     Allocate { what: &'static str, label: Label, on: DomainId, bytes: u64, imported: bool },
     /// A transfer was planned.
@@ -50,6 +53,13 @@ pub(crate) enum Note {
     Switch { label: Label, stamp: Stamp, after: Deps, on: DomainId, maps: bool },
     /// An operation got its place.
     Launch { what: &'static str, label: Label, stamp: Stamp, place: Place },
-    /// An operation ended, or will not run.
-    Complete { what: &'static str, label: Label, stamp: Stamp, place: Place, failed: bool },
+    /// An operation ended, or will not run. A timed one has its times in its lane.
+    Complete {
+        what: &'static str,
+        label: Label,
+        stamp: Stamp,
+        place: Place,
+        failed: bool,
+        timed: bool,
+    },
 }

@@ -224,7 +224,8 @@ impl Machine {
         if job.is_unknown() && self.crew.members(at) == 0 {
             self.call();
         }
-        let own = self.number().unwrap_or(self.threads - 1);
+        let (thread, most) = (self.number().unwrap_or(self.threads - 1), job.most());
+        let part = slot.enter_part(thread, most).unwrap_or(thread % most);
         let mut goes_on = |left: Option<Left>| {
             match left {
                 Some(left) => self.call_further(at, job, left),
@@ -232,7 +233,7 @@ impl Machine {
             }
             false
         };
-        while let End::Waits(stage) = slot.work(job, round, own, &mut goes_on) {
+        while let End::Waits(stage) = slot.work(job, (round, part), &mut goes_on) {
             slot.sleep_unless(|| slot.is_past(stage));
         }
         slot.close();
@@ -278,7 +279,7 @@ impl Machine {
         if job.is_unknown() {
             self.call_further(at, job, job.whole());
         }
-        let end = slot.work(job, round, number, |left| {
+        let end = slot.join(job, (round, number), &mut |left| {
             match left {
                 Some(left) if std::mem::take(&mut first) => self.call_further(at, job, left),
                 Some(_) => {}
@@ -289,7 +290,7 @@ impl Machine {
             self.crowded() || nested()
         });
         seat.leave(slot);
-        !matches!(end, End::Waits(_))
+        !matches!(end, End::Waits(_) | End::Full)
     }
 
     /// Calls sleeping threads to a round, if what is left is worth that.
@@ -484,6 +485,15 @@ mod tests {
                 (0..4).flat_map(|t| (0..300).map(move |n| 1 + (n * 7 + t) % 257)).sum();
             assert_eq!(all, wanted);
         }
+    }
+
+    #[test]
+    fn a_thread_whose_part_is_taken_begins_in_one_that_has_no_thread() {
+        let slot = Slot::new(4);
+        let enter = |thread| slot.enter_part(thread, 4);
+        assert_eq!([1, 5, 3, 3, 0].map(enter), [Some(1), Some(0), Some(3), Some(2), None]);
+        assert_eq!(Slot::new(64).enter_part(63, 64), Some(63));
+        assert_eq!(Slot::new(64).enter_part(63, 1), Some(0));
     }
 
     /// Notes whether the leader runs it while it leads.

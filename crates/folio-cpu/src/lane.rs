@@ -31,7 +31,7 @@ use folio_core::hal::{
 };
 use smallvec::SmallVec;
 use std::collections::VecDeque;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -73,6 +73,8 @@ pub(crate) struct Core {
     failed: AtomicBool,
     failures: Mutex<VecDeque<(Tick, HalError)>>,
     timings: Mutex<VecDeque<(Tick, Timing)>>,
+    /// The thread of the pool that ran it last.
+    pub thread: AtomicUsize,
     pub notify: Notify,
     pub machine: Arc<Machine>,
 }
@@ -92,6 +94,7 @@ impl Core {
             failed: AtomicBool::new(false),
             failures: Mutex::default(),
             timings: Mutex::default(),
+            thread: AtomicUsize::new(usize::MAX),
             notify,
             machine,
         }
@@ -198,12 +201,15 @@ impl Core {
     fn wait(self: &Arc<Core>, tick: Tick, until: Option<Instant>) -> bool {
         let driver = Driver::Waiter { tick, until };
         let mut helped = false;
+        if !self.reached(tick) && self.lock().state == State::Queued {
+            self.machine.leave_to_sentinel();
+        }
         while !self.reached(tick) {
             let queue = self.lock();
             let idle = queue.state == State::Idle && !queue.ops.queue.is_empty();
+            let queued = queue.state == State::Queued;
             // With a deadline only what is short is run here, and once.
-            if if until.is_none() { idle || queue.state == State::Queued } else { idle && !helped }
-            {
+            if if until.is_none() { idle || queued } else { idle && !helped } {
                 helped = true;
                 driver::run(self, queue, driver);
                 continue;

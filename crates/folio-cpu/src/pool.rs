@@ -4,6 +4,8 @@
 //! has nothing to do takes the oldest lane from it, or takes part in a launch that another thread
 //! leads (see `crew`). Before it sleeps it looks for a short while: a program that submits one
 //! short command after another finds it awake.
+//! A lane is left for a moment to the thread that ran it last, if that looks: it has the lane's
+//! memory in its cache.
 //!
 //! # The protocol
 //!
@@ -25,7 +27,7 @@ use crate::driver::{self, Driver};
 use crate::lane::Core;
 use crate::lock;
 use crate::memory::Memory;
-use crate::round::{Line, SPINS};
+use crate::round::{GRACE, Line, SPINS};
 use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -61,6 +63,8 @@ pub(crate) struct Machine {
     asleep: Line<AtomicUsize>,
     /// Threads that may be awake without work: they and one of the program have a core each.
     most_lookers: usize,
+    /// The thread that ran the lane that was brought last, and has its memory in its cache.
+    wanted: Line<AtomicUsize>,
 }
 
 /// How deep operations may stand on one thread's stack, each run while the one below waits.
@@ -104,6 +108,7 @@ impl Machine {
             news: Line(AtomicU64::new(0)),
             sentinel: Line(AtomicBool::new(false)),
             asleep: Line(AtomicUsize::new(threads)),
+            wanted: Line(AtomicUsize::new(usize::MAX)),
             most_lookers: threads.min(cores - 1),
         }
     }
@@ -135,6 +140,7 @@ impl Machine {
     /// Gives `lane`, which is marked as queued, to the pool.
     pub(crate) fn enqueue(self: &Arc<Machine>, lane: Arc<Core>) {
         let mut ready = lock(&self.ready);
+        self.wanted.0.store(lane.thread.load(Ordering::Relaxed), Ordering::Relaxed);
         ready.push_back(lane);
         self.waiting.store(ready.len(), Ordering::SeqCst);
         drop(ready);
@@ -142,8 +148,26 @@ impl Machine {
             return self.drain();
         }
         self.tell();
-        if !self.sentinel.0.load(Ordering::SeqCst) {
+        if !self.has_sentinel() {
             self.call();
+        }
+    }
+
+    /// A thread is awake that takes the next lane.
+    pub(crate) fn has_sentinel(&self) -> bool {
+        self.sentinel.0.load(Ordering::SeqCst)
+    }
+
+    /// Leaves lanes to a thread of the pool for a while, if one is awake without work: it may have
+    /// their memory in its cache.
+    pub(crate) fn leave_to_sentinel(&self) {
+        if self.crowded() && self.has_sentinel() {
+            let end = Instant::now() + GRACE;
+            while self.crowded() && Instant::now() < end {
+                std::hint::spin_loop();
+            }
+            // That thread has the lane in its hand, and looks at it next.
+            (0..SPINS).for_each(|_| std::hint::spin_loop());
         }
     }
 
@@ -237,6 +261,7 @@ impl Machine {
             if self.serve_one(seat, number) || self.look(seat, seen) {
                 continue;
             }
+            seat.looks.store(false, Ordering::Relaxed);
             self.asleep.0.fetch_add(1, Ordering::SeqCst);
             if self.news() == seen || !self.take_sleeper() {
                 break;
@@ -257,16 +282,35 @@ impl Machine {
     }
 
     fn serve_one(self: &Arc<Machine>, seat: &Seat, number: usize) -> bool {
+        if self.crowded() {
+            self.leave_to_wanted(number);
+        }
         let Some(lane) = self.oldest() else { return self.join(seat, number, 0) };
         // Its bringer may have counted on this thread for more than one lane.
         if self.crowded() {
             self.tell();
-            if !self.sentinel.0.load(Ordering::SeqCst) {
+            if !self.has_sentinel() {
                 self.call();
             }
         }
+        seat.looks.store(false, Ordering::Relaxed);
+        lane.thread.store(number, Ordering::Relaxed);
         driver::run_queued(&lane, Driver::Pool);
         true
+    }
+
+    /// Leaves the lane that was brought last to the thread that ran it before, for a while, if that
+    /// is awake without work.
+    fn leave_to_wanted(&self, number: usize) {
+        let wanted = self.wanted.0.load(Ordering::Relaxed);
+        let Some(seat) = self.crew.seat(wanted).filter(|_| wanted < self.threads) else { return };
+        let is_there = || wanted != number && seat.looks.load(Ordering::Relaxed) && self.crowded();
+        if is_there() {
+            let end = Instant::now() + GRACE;
+            while is_there() && Instant::now() < end {
+                std::hint::spin_loop();
+            }
+        }
     }
 
     /// The lane that has waited longest. None also while another thread takes one, or brings one,
@@ -305,7 +349,6 @@ impl Machine {
             }
             self.relax();
         }
-        seat.looks.store(false, Ordering::Relaxed);
         if is_sentinel {
             self.sentinel.0.store(false, Ordering::SeqCst);
         }

@@ -38,7 +38,7 @@ const PLACE_BITS: u32 = 20;
 pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
 /// How long a thread leaves a part to the thread whose part it is, and which takes part: some times
 /// what a number needs to pass from one cache to another.
-const GRACE: Duration = Duration::from_micros(2);
+pub(crate) const GRACE: Duration = Duration::from_micros(2);
 /// How often a thread looks for something before it looks at the clock.
 pub(crate) const SPINS: usize = 32;
 
@@ -278,6 +278,8 @@ pub(crate) enum End {
     Over,
     /// It wanted to.
     Left,
+    /// Each part has a thread.
+    Full,
     /// The stage with this number has taken long, and this thread has no block of it.
     Waits(u64),
 }
@@ -383,31 +385,53 @@ impl Slot {
         self.present.0.load(Ordering::Relaxed) & 1 << part != 0
     }
 
-    /// This thread, whose part this is, takes part, or does so no more.
-    fn is_here(&self, part: usize, is_here: bool) {
-        let bit = 1 << part;
-        match is_here {
-            true => self.present.0.fetch_or(bit, Ordering::Relaxed),
-            false => self.present.0.fetch_and(!bit, Ordering::Relaxed),
-        };
+    /// A part for this thread, of so many: the one that its number names, unless another thread has
+    /// it. None if each has a thread.
+    pub(crate) fn enter_part(&self, thread: usize, parts: usize) -> Option<usize> {
+        let own = 1 << (thread % parts);
+        loop {
+            let free = u64::MAX >> (PARTS - parts) & !self.present.0.load(Ordering::Relaxed);
+            let bit = if free & own != 0 { own } else { free & free.wrapping_neg() };
+            if bit == 0 {
+                return None;
+            }
+            if self.present.0.fetch_or(bit, Ordering::Relaxed) & bit == 0 {
+                return Some(bit.trailing_zeros() as usize);
+            }
+        }
     }
 
-    /// Takes part until there is nothing left for this thread, whose part is `own`, or `leaves`
-    /// says so. `leaves` is told what is left after each time that this thread has taken blocks,
-    /// and asked without that while it waits.
+    fn leave_part(&self, part: usize) {
+        self.present.0.fetch_and(!(1 << part), Ordering::Relaxed);
+    }
+
+    /// A member's: takes part until there is nothing left for this thread, or `leaves` says so (see
+    /// [`Slot::work`]).
+    pub(crate) fn join(
+        &self,
+        job: &Job<'_>,
+        (round, thread): (u64, usize),
+        leaves: &mut impl FnMut(Option<Left>) -> bool,
+    ) -> End {
+        if job.stages.len() == 1 {
+            return self.work(job, (round, thread % job.most()), leaves);
+        }
+        let Some(part) = self.enter_part(thread, job.most()) else { return End::Full };
+        let end = self.work(job, (round, part), leaves);
+        self.leave_part(part);
+        end
+    }
+
+    /// Runs blocks until there is nothing left for this thread, which begins in part `own`, or
+    /// `leaves` says so. `leaves` is told what is left after each time that this thread has taken
+    /// blocks, and asked without that while it waits.
     pub(crate) fn work(
         &self,
         job: &Job<'_>,
-        round: u64,
-        own: usize,
-        mut leaves: impl FnMut(Option<Left>) -> bool,
+        (round, own): (u64, usize),
+        leaves: &mut impl FnMut(Option<Left>) -> bool,
     ) -> End {
-        let own = own % self.next.len().max(1);
-        let is_list = job.stages.len() > 1;
-        if is_list {
-            self.is_here(own, true);
-        }
-        let end = loop {
+        loop {
             let number = self.now.0.load(Ordering::Acquire);
             let at = usize::try_from(number - round).unwrap_or(usize::MAX);
             let Some(stage) = job.stages.get(at) else {
@@ -415,7 +439,7 @@ impl Slot {
                 break End::Over;
             };
             let hand = Hand { slot: self, job, stage, at, number };
-            let (ran, wants) = hand.work(own, &mut leaves);
+            let (ran, wants) = hand.work(own, leaves);
             stage.spend(ran.ns);
             if job.stopped.load(Ordering::Relaxed) {
                 self.publish(round + job.stages.len() as u64);
@@ -430,17 +454,13 @@ impl Slot {
             }
             if stage.counts(ran.blocks) {
                 self.advance(job, round, next);
-            } else if !wants && !self.watch(number, &mut leaves) {
+            } else if !wants && !self.watch(number, leaves) {
                 break End::Waits(number);
             }
             if wants {
                 break End::Left;
             }
-        };
-        if is_list {
-            self.is_here(own, false);
         }
-        end
     }
 
     /// All blocks before this stage have run, and this thread has counted the last.

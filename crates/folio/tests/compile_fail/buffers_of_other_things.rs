@@ -7,6 +7,7 @@ fn makes(rt: &Runtime, rows: u32, shared: Arc<Vec<f32>>) -> folio::Result<()> {
     rt.buffer::<f32, 1>(rows)?;
     rt.buffer::<f32, 2>([rows, 3])?;
     rt.buffer_from::<f32, 2>(&[1.0; 6])?;
+    rt.buffer_from::<f32, 2>((&[1.0; 6], 6))?;
     rt.buffer_from(&shared)?;
     Ok(())
 }

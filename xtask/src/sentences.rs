@@ -15,15 +15,7 @@ const MOST: usize = 100;
 
 /// Folders whose share is higher, with the share that they may have. Numbers here only go down: a
 /// note says when one can.
-const HIGHER: &[(&str, usize)] = &[
-    ("folio", 123),
-    ("folio-bench-matrix", 140),
-    ("folio-core", 145),
-    ("folio-cpu", 120),
-    ("folio-driver", 123),
-    ("folio-opencl", 128),
-    ("folio-vulkan", 175),
-];
+const HIGHER: &[(&str, usize)] = &[("folio-core", 145)];
 
 /// A folder with fewer sentences is too small for a share.
 const FEWEST: usize = 20;

@@ -1,4 +1,4 @@
-//! What a workload is, and what it is given: a device twice, by way of Folio and by hand.
+//! A workload, and the devices that it is given: each twice, by way of Folio and by hand.
 
 use crate::error::{Error, Result};
 use crate::hand::{Call, Hand, Native};
@@ -15,23 +15,23 @@ use std::time::{Duration, Instant};
 pub enum Effort {
     /// Minutes.
     Quick,
-    /// What is asked for by no option.
+    /// The amount without an option.
     Normal,
     /// Every size.
     Full,
 }
 
-/// One kind of work, in modes and sizes. Adding one is adding a file; see `workloads/mod.rs`.
+/// A kind of work, in modes and sizes. Adding one is adding a file; see `workloads/mod.rs`.
 pub trait Workload: Sync {
     /// Its name in filters, tables and files.
     fn name(&self) -> &'static str;
-    /// What it does, in a sentence.
+    /// Its work, in a sentence.
     fn about(&self) -> &'static str;
-    /// What a size counts.
+    /// The things that a size counts.
     fn unit(&self) -> &'static str;
     /// The ways in which it is done; one of them may be empty.
     fn modes(&self) -> &'static [&'static str];
-    /// The sizes of a mode for such a device. What a quick run measures comes first.
+    /// The sizes of a mode for such a device. The size of a quick run comes first.
     fn sizes(&self, mode: &str, site: Site) -> Vec<usize>;
     /// Both sides of a row, with their data in place. An error for which
     /// [`is_skip`](Error::is_skip) holds leaves the row out, with the reason.
@@ -42,7 +42,7 @@ pub trait Workload: Sync {
     }
 }
 
-/// What sizes depend on.
+/// The facts on which sizes depend.
 #[derive(Clone, Copy, Debug)]
 pub struct Site {
     /// How much is measured.
@@ -73,9 +73,9 @@ impl Site {
 /// Which row.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Case {
-    /// One of [`Workload::modes`].
+    /// The mode, of [`Workload::modes`].
     pub mode: &'static str,
-    /// One of [`Workload::sizes`].
+    /// The size, of [`Workload::sizes`].
     pub size: usize,
 }
 
@@ -84,13 +84,13 @@ pub type Run = Box<dyn FnMut(usize) -> Result<()>>;
 /// Tells one side's results so far.
 pub type Tell = Box<dyn FnMut() -> Result<Values>>;
 
-/// One side of a row.
+/// A side of a row.
 pub struct Side {
     /// Runs it.
     pub run: Run,
-    /// What it has computed.
+    /// Its results.
     pub results: Tell,
-    /// What counts of its time, where that is not all of it. The side adds to it.
+    /// The time that counts, where that is not all of it. The side adds to it.
     pub counted: Option<Counted>,
 }
 
@@ -107,7 +107,7 @@ impl Counted {
         done
     }
 
-    /// So much more counts.
+    /// Adds time that counts.
     pub fn add(&self, time: Duration) {
         self.0.set(self.0.get() + time);
     }
@@ -128,9 +128,9 @@ impl Side {
 /// Both sides of a row. They begin with equal data, run equally often, and must end with equal
 /// results. Results change with the first run, so that a side that does nothing is found.
 pub struct Pair {
-    /// What one run does.
+    /// The work of one run.
     pub work: Work,
-    /// What ours is compared with.
+    /// The other side's name.
     pub against: String,
     /// By way of Folio.
     pub ours: Side,
@@ -176,7 +176,7 @@ impl Values {
         }
     }
 
-    /// One of them.
+    /// The element at a place.
     fn at(&self, at: usize) -> f64 {
         match self {
             Values::F32(values) => f64::from(values[at]),
@@ -202,7 +202,7 @@ impl Values {
     }
 }
 
-/// One device, by way of Folio and by hand.
+/// A device, by way of Folio and by hand.
 pub struct Bench {
     /// The runtime, with all backends.
     pub rt: Runtime,
@@ -217,13 +217,13 @@ pub struct Bench {
 }
 
 impl Bench {
-    /// So many floats from 0.5 to 1.5; equal for equal `which`.
+    /// Floats from 0.5 to 1.5, `n` of them; equal for equal `which`.
     pub fn floats(&self, n: usize, which: u64) -> Vec<f32> {
         let words = self.words(n, which);
         words.into_iter().map(|word| 0.5 + (word >> 8) as f32 / (1 << 24) as f32).collect()
     }
 
-    /// So many random words (SplitMix64).
+    /// Random words (SplitMix64), `n` of them.
     pub fn words(&self, n: usize, which: u64) -> Vec<u32> {
         let mut state = self.seed ^ which.wrapping_mul(0xa076_1d64_78bd_642f);
         let mut next = || {
@@ -281,7 +281,7 @@ impl Bench {
         Pair { work, against: self.against().to_owned(), ours, theirs, tolerance: 1e-3 }
     }
 
-    /// What hand-written code runs on.
+    /// The platform of hand-written code.
     pub fn against(&self) -> &'static str {
         match &self.hand {
             Hand::Host => "rayon",

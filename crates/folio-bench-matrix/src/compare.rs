@@ -1,8 +1,8 @@
-//! What changed between two runs, beyond the noise.
+//! Changes between two runs, beyond the noise.
 //!
-//! A machine is faster on one day than on another. So a device's drift, the median of all its rows'
-//! changes, is taken out of each time; and what changed must show in the ratio to hand-written code
-//! of the same run, too.
+//! A machine is faster on one day than on another. A device's drift, the median of all its rows'
+//! changes, is therefore taken out of each time; and a change must show in the ratio to
+//! hand-written code of the same run, too.
 
 use crate::record::{Change, Estimate, Matrix, Row, Saved};
 use crate::stats::{median, of_passes};
@@ -58,7 +58,7 @@ fn judge(now: &Row, old: &Row, drift: f64, margin: f64) -> Saved {
     let ours = gap(ours(now), ours(old), drift, margin);
     let theirs = gap(theirs(now), theirs(old), drift, margin);
     let ratio = gap(now.ratio, old.ratio, 1.0, margin);
-    // What is slower comes first: both sides can have changed.
+    // The slower side comes first: both sides can have changed.
     let change = if ratio.is_more && ours.is_more {
         Change::Slower
     } else if ratio.is_less && theirs.is_more {
@@ -101,7 +101,7 @@ impl Saved {
         self.ratio.max(1.0 / self.ratio) > LEAST_NOISE
     }
 
-    /// What changed and by how much, in words.
+    /// The change and its size, in words.
     pub fn words(&self) -> Option<String> {
         let (what, by) = match self.change {
             Change::None => return None,

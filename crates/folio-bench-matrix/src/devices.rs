@@ -12,9 +12,9 @@ use folio::{DeviceRef, Runtime};
 pub struct Subject {
     /// Both sides of it.
     pub bench: Bench,
-    /// What is saved of it.
+    /// The device, as it is saved.
     pub device: Device,
-    /// What sizes depend on.
+    /// The facts on which sizes depend.
     pub site: Site,
 }
 

@@ -1,24 +1,24 @@
-//! What can go wrong, for a person to read: which thing, what was asked, what is possible.
+//! Errors, for a person to read: which thing, what was asked, what is possible.
 
 use std::path::{Path, PathBuf};
 
-/// What went wrong.
+/// An error of the command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A filter names no workload.
     #[error("no workload '{name}'; there are {}", .known.join(", "))]
     UnknownWorkload {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// The names that there are.
         known: Vec<String>,
     },
     /// A filter names no backend.
     #[error("no backend '{name}'; this program is built with {}", .known.join(", "))]
     UnknownBackend {
-        /// What was asked for.
+        /// The name that was asked for.
         name: String,
-        /// What there is.
+        /// The names that there are.
         known: Vec<String>,
     },
     /// A backend was asked for, and has no device here.
@@ -26,7 +26,7 @@ pub enum Error {
     NoDevice {
         /// The backend.
         name: String,
-        /// What the backend says.
+        /// The backend's reason.
         why: String,
     },
     /// The filters leave nothing.
@@ -38,7 +38,7 @@ pub enum Error {
     /// A file or folder cannot be read or written.
     #[error("cannot {doing} {}: {why}", .path.display())]
     File {
-        /// What was being done.
+        /// The failed action.
         doing: &'static str,
         /// The file or folder.
         path: PathBuf,
@@ -48,7 +48,7 @@ pub enum Error {
     /// The results could not be written where they should be.
     #[error("{why}\nwhat was measured is kept: {kept}")]
     NotWritten {
-        /// What was wrong.
+        /// The error.
         why: Box<Error>,
         /// The file that has it, or the results themselves.
         kept: String,
@@ -58,7 +58,7 @@ pub enum Error {
     NotAMatrix {
         /// The file.
         path: PathBuf,
-        /// What is wrong with its text.
+        /// The fault of its text.
         why: serde_json::Error,
     },
     /// A file has another format.

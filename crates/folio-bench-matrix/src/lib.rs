@@ -31,7 +31,7 @@ use error::Result;
 use options::Options;
 use record::Matrix;
 
-/// What a run of the command comes to.
+/// The outcome of a run of the command.
 pub struct Outcome {
     /// For standard output.
     pub text: String,
@@ -39,8 +39,8 @@ pub struct Outcome {
     pub is_good: bool,
 }
 
-/// Runs the command with these workloads. What is wrong with its options is found before anything
-/// is measured.
+/// Runs the command with these workloads. Errors of its options are found before anything is
+/// measured.
 pub fn execute(options: &Options, registry: &[&dyn Workload]) -> Result<Outcome> {
     if options.list {
         return Ok(Outcome { text: list(options, registry)?, is_good: true });

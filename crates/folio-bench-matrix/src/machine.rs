@@ -49,7 +49,7 @@ fn bytes(text: &str) -> Option<u64> {
     digits.trim().parse::<u64>().ok().map(|number| number * unit)
 }
 
-/// The host. What its system does not tell is empty or 0.
+/// The host. Facts that its system does not tell are empty or 0.
 pub fn machine() -> Machine {
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
     let (cpu, memory) = (read("/proc/cpuinfo"), read("/proc/meminfo"));

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 /// How long a row is measured.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// What a sample takes at least, by doing the work several times.
+    /// The least time of a sample, by doing the work several times.
     pub sample: Duration,
     /// Rounds, at least and at most.
     pub rounds: [usize; 2],
@@ -15,7 +15,7 @@ pub struct Limits {
     pub time: Duration,
 }
 
-/// What was measured: nanoseconds of one run in each round.
+/// The measurements: nanoseconds of one run in each round.
 #[derive(Clone, Debug, Default)]
 pub struct Samples {
     /// Runs in a sample.

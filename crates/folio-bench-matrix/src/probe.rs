@@ -1,4 +1,4 @@
-//! What a device reaches at best, by hand: what "percent of the peak" is a percentage of.
+//! The peaks of a device, by hand, of which "percent of the peak" is a percentage.
 //!
 //! Memory is written before it is read, since untouched pages are one page of zeros in a cache.
 //! Arrays are larger than the caches. Each figure is the best of several runs.

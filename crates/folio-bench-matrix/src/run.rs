@@ -28,8 +28,8 @@ struct Entry<'w> {
     rank: usize,
 }
 
-/// The rows: by device, controls first, then small sizes of everything. So what the time does not
-/// reach is large, and every device tells how far it can be trusted.
+/// The rows: by device, controls first, then small sizes of everything. Rows that the time does not
+/// reach are thus large, and every device tells how far it can be trusted.
 fn entries<'w>(
     sites: &[Site],
     workloads: &[&'w dyn Workload],
@@ -126,8 +126,8 @@ pub fn run(
     Ok(matrix)
 }
 
-/// Measures rows that seem to have changed again, while there is time, and judges by all samples.
-/// One bad second of the machine is then a part of them only.
+/// Measures rows that seem to have changed again, while there is time, and judges by all samples. A
+/// bad second of the machine is then a part of them only.
 fn confirm(rows: &Rows<'_>, entries: &[Entry<'_>], matrix: &mut Matrix, saved: &Matrix) {
     compare::compare(matrix, saved);
     for _ in 0..CONFIRMATIONS {
@@ -138,7 +138,7 @@ fn confirm(rows: &Rows<'_>, entries: &[Entry<'_>], matrix: &mut Matrix, saved: &
             if rows.deadline.is_some_and(|deadline| deadline <= Instant::now()) {
                 break;
             }
-            // What failed now did not fail before, and is known to be right.
+            // A row that fails here did not fail before, and is known to be right.
             if let Ok(again) = rows.row(entry, rows.limits(None, 1)) {
                 add(row, &again);
             }
@@ -165,7 +165,7 @@ fn share(now: Instant, until: Instant, devices: usize) -> Instant {
     now + until.saturating_duration_since(now) / u32::try_from(devices.max(1)).unwrap_or(u32::MAX)
 }
 
-/// What rows are measured with.
+/// The subjects and settings with which rows are measured.
 #[derive(Clone, Copy)]
 struct Rows<'r> {
     subjects: &'r [Subject],
@@ -218,7 +218,7 @@ impl Rows<'_> {
         }
     }
 
-    /// One pass of a row, of which so many are left. Controls are measured whatever the time.
+    /// A pass of a row, of which so many are left. Controls are measured whatever the time.
     fn pass(&self, pass: usize, entry: &Entry<'_>, left: usize, matrix: &mut Matrix) {
         let what = entry.title(self.subjects);
         let row = matrix.rows.iter().position(|row| entry.is(row, self.subjects));

@@ -10,8 +10,7 @@
 //! * Entries are written beside their place and renamed, so any number of processes may use one
 //!   directory.
 //! * There is a limit: those that nobody has used for longest go first.
-//!
-//! The programs of a cache can be packed into a [`Bundle`], for machines that lack the compiler.
+//! * The programs of a cache can be packed into a [`Bundle`], for machines that lack the compiler.
 //!
 //! A cache never fails. Where nothing can be read or written, each program is compiled.
 //!

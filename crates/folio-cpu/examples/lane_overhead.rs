@@ -1,4 +1,4 @@
-//! What one operation of a dependent chain of one-item closures costs: launch, drive, completed.
+//! The cost of one operation of a dependent chain of one-item closures: launch, drive, completed.
 //!
 //! `cargo run --release -p folio-cpu --example lane_overhead`
 

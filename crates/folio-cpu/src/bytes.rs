@@ -4,8 +4,8 @@ use crate::memory::resolve;
 use folio_core::hal::{CopyRect, FillRect, HostPtr};
 use std::ops::Range;
 
-/// What one thread does at a time of a copy that is spread over the pool: small enough to share
-/// out evenly, large enough that taking it costs nothing.
+/// The bytes that a thread takes at a time of a copy that is spread over the pool: small enough to
+/// share out evenly, large enough that taking it costs nothing.
 const CHUNK: usize = 256 << 10;
 /// How much of a pattern is laid out before it is copied on: stays in the first-level cache.
 const PATTERN_BLOCK: usize = 16 << 10;

@@ -1,4 +1,4 @@
-//! What a CPU backend looks like: the builder, and the environment that sets its defaults.
+//! The configuration of a CPU backend: the builder, and the environment that sets its defaults.
 
 use crate::cores;
 use crate::device::CpuBackend;
@@ -17,9 +17,9 @@ const MAX_THREADS: usize = 4096;
 pub struct ConfigError {
     /// The environment variable, or the builder's method.
     pub setting: String,
-    /// What it was set to.
+    /// The value that it was set to.
     pub value: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: String,
 }
 
@@ -48,9 +48,9 @@ pub struct GroupLimits {
 }
 
 impl GroupLimits {
-    /// What the CPU itself has room for.
+    /// The limits of the CPU itself.
     pub const CPU: GroupLimits = GroupLimits { items: u64::MAX, local_memory: MOST_GROUP_BYTES };
-    /// What nearly every GPU takes, by whichever driver.
+    /// The limits of nearly every GPU, by whichever driver.
     pub const GPU: GroupLimits = GroupLimits {
         items: Capabilities::LEAST.block as u64,
         local_memory: Capabilities::LEAST.local_memory,

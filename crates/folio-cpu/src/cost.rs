@@ -24,8 +24,8 @@ const UNKNOWN_ITEMS: usize = 4096;
 const VECTOR_ITEMS: usize = 16;
 /// Where items are few, so many units for each thread come before vectors.
 const UNITS_PER_THREAD: usize = 2;
-/// What a thread computes of a stage is no shorter: as long as one number takes to pass from a
-/// thread to all others. Threads are awake there.
+/// A thread's part of a stage is no shorter: as long as one number takes to pass from a thread to
+/// all others. Threads are awake there.
 const PART_NS: u64 = 500;
 /// The first runs of a kernel are all measured (the very first one mostly measures cold caches).
 const MEASURED_RUNS: u64 = 4;
@@ -114,7 +114,7 @@ pub(crate) fn pays(ns: u64, threads: usize) -> usize {
 struct Slot {
     key: AtomicU64,
     cost: AtomicU64,
-    /// What the last run took, for each item.
+    /// The time of the last run, for each item.
     last: AtomicU64,
 }
 

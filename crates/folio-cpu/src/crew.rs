@@ -10,16 +10,16 @@
 //!   not, it leaves at once. If one is, it is a member, and uses the job until it clears its seat.
 //! - The leader closes the round when no block is left, and then reads all seats until none names
 //!   the slot.
-//! - Both write first and read then, sequentially consistent. So a thread that the leader does not
-//!   see in its seat sees that the round is closed, and no member uses a job that has gone.
+//! - Both write first and read then, sequentially consistent. A thread that the leader does not see
+//!   in its seat therefore sees that the round is closed, and no member uses a job that has gone.
 //! - A round that replaced another one meanwhile is as good: the thread is a member of the new one.
 //!
 //! # How many threads
 //!
-//! What is left of a launch decides, by what its blocks have taken so far: a sleeping thread is
-//! called while the threads at work would be busy for longer than it takes to wake one
-//! ([`further`]). Each member decides the same when it comes, so calls spread like a tree. What a
-//! wake takes is measured at each wake.
+//! The rest of a launch decides, by what its blocks have taken so far: a sleeping thread is called
+//! while the threads at work would be busy for longer than it takes to wake one ([`further`]). Each
+//! member decides the same when it comes, so calls spread like a tree. The time of a wake is
+//! measured at each wake.
 
 use crate::pool::{LOOK, Machine, nested};
 use crate::round::{End, Job, Left, Line, PARTS, Slot, Stage, nanos};
@@ -33,7 +33,7 @@ const SLOTS: usize = 8;
 const GUESTS: usize = 8;
 /// Threads that one thread calls at a time: more would hold it up.
 const FAN: usize = 2;
-/// What waking a thread is taken to cost before one has been woken.
+/// The time of waking a thread before one has been woken.
 const FIRST_WAKE_NS: u64 = 10_000;
 /// Bounds of it: below, clocks tell nothing; above, all threads were busy.
 const WAKE_NS: std::ops::RangeInclusive<u64> = 2_000..=100_000;
@@ -50,13 +50,13 @@ fn further(left_ns: u64, at_work: usize, most: usize, wake_ns: u64) -> usize {
 pub(crate) struct Seat {
     /// The slot that it is in, counted from 1, or 0.
     slot: AtomicUsize,
-    /// It is awake without work, and would take part in a launch.
+    /// The thread is awake without work, and would take part in a launch.
     pub looks: AtomicBool,
     /// A guest has it.
     taken: AtomicBool,
 }
 
-/// What all threads of a machine know of each other's launches.
+/// The state of a machine's launches that all threads share.
 pub(crate) struct Crew {
     slots: Box<[Line<Slot>]>,
     /// By number of the thread, then those of guests.
@@ -109,7 +109,7 @@ impl Crew {
         self.calls.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// A thread has come that was called at this time. What waking takes goes down at once: a
+    /// A thread has come that was called at this time. The time of a wake goes down at once: a
     /// thread also comes late because all of them were busy.
     pub(crate) fn has_come(&self, called: Instant) {
         self.called.fetch_sub(1, Ordering::Relaxed);
@@ -144,9 +144,9 @@ impl Crew {
         self.seats.iter().all(|line| line.0.slot.load(Ordering::SeqCst) != slot + 1)
     }
 
-    /// The leader's: waits until no member is there; `relax` lets other threads run. It runs no
-    /// lane meanwhile: the launch would end after what that lane does, which may wait for the
-    /// launch.
+    /// The leader's: waits until no member is there; `relax` lets other threads run. The leader
+    /// runs no lane meanwhile: the launch would end after what that lane does, which may wait for
+    /// the launch.
     fn wait_for_members(&self, (at, slot): (usize, &Slot), relax: impl Fn()) {
         let started = Instant::now();
         while !self.is_empty(at) {
@@ -220,7 +220,7 @@ impl Machine {
         let round = slot.open(job, owner);
         self.crew.opens_one();
         self.tell();
-        // One thread comes to see how long the first block takes.
+        // A thread comes to see how long the first block takes.
         if job.is_unknown() && self.crew.members(at) == 0 {
             self.call();
         }
@@ -355,7 +355,8 @@ mod tests {
             self.machine.crew.calls.load(Ordering::Relaxed)
         }
 
-        /// One launch; what is not tiny runs on this thread, which waits. Returns the calls of it.
+        /// A launch; a launch that is not tiny runs on this thread, which waits. Returns the calls
+        /// of it.
         fn run(&mut self, items: usize) -> usize {
             let before = self.calls();
             self.tick += 1;

@@ -29,7 +29,7 @@ impl CpuBackend {
         Builder::from_env()?.build()
     }
 
-    /// One with settings of its own, whatever the environment says.
+    /// A backend with settings of its own, whatever the environment says.
     pub fn builder() -> Builder {
         Builder::default()
     }
@@ -116,7 +116,7 @@ unsafe impl Backend for CpuBackend {
     }
 }
 
-/// One domain, opened.
+/// An opened domain.
 struct CpuDevice {
     index: usize,
     info: DeviceInfo,

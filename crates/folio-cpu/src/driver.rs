@@ -1,7 +1,7 @@
 //! Who runs a lane, and how each operation is run.
 //!
-//! A lane has at most one driver (see `lane`). It runs the lane's operations back to back and
-//! leaves when there are none, when the first one waits for another lane, or when it is for
+//! A lane has at most one driver (see `lane`). The driver runs the lane's operations back to back
+//! and leaves when there are none, when the first one waits for another lane, or when it is for
 //! somebody else: a submitting thread runs only what is known to be tiny, and little of it. Lanes
 //! that its work revives it hands to the pool, except one that it may take over when its own lane
 //! ends.
@@ -28,7 +28,7 @@ use std::time::Instant;
 /// those of all threads. Beyond these it goes on for as long as a hop to the pool would take
 /// ([`TINY_NS`]).
 const CALLER_BUDGET: usize = 16;
-/// What an operation takes beside its kernel.
+/// The time of an operation beside its kernel.
 const OPERATION_NS: u64 = 100;
 /// Operations after which a thread of the pool looks whether other lanes wait for it.
 const POOL_BUDGET: usize = 128;
@@ -44,18 +44,18 @@ pub(crate) enum Driver {
     Waiter { tick: Tick, until: Option<Instant> },
 }
 
-/// One visit of a driver.
+/// A visit of a driver.
 struct Visit {
     driver: Driver,
     budget: usize,
-    /// What it has run takes so long.
+    /// The time of the operations that it has run.
     ns: u64,
     revived: Revived,
     /// Waits that were over; dropped without a lock, since a lane may end with them.
     over: SmallVec<[WaitFor; 4]>,
 }
 
-/// What a driver does next.
+/// The next step of a driver.
 enum Next {
     /// The operation that is in the scratch now.
     Run(Verdict),
@@ -413,7 +413,7 @@ mod tests {
         let kernel = || NativeKernel::new(Hops(here, hops.clone()));
         let key = crate::cost::Costs::key(kernel().id());
         let round = |round: u64| {
-            // What is known of it, whatever interrupted a run that was measured.
+            // The cost is known, whatever interrupted a run that was measured.
             (0..100).for_each(|_| machine.costs.record(key, 1, 1));
             let before = hops.load(Ordering::Relaxed);
             for tick in 40 * round + 1..=40 * round + 40 {

@@ -1,7 +1,7 @@
 //! Graphs: lists of operations that a lane runs as one of its own.
 //!
 //! The nodes run in their order (see `list`). A replay takes the lane's lock once, looks at no
-//! edge, and allocates nothing. What it does is what the graph did when it was queued: an update
+//! edge, and allocates nothing. A replay does what the graph did when it was queued: an update
 //! makes another list.
 
 use crate::bytes::Rect;
@@ -29,7 +29,7 @@ impl Prepared {
     }
 }
 
-/// What a graph does, in order.
+/// The operations of a graph, in order.
 #[derive(Clone)]
 pub(crate) struct Nodes {
     all: Vec<Arc<Prepared>>,
@@ -76,7 +76,7 @@ impl Nodes {
     }
 }
 
-/// What a tiny operation costs by itself, at least, beside what it does.
+/// The least time of a tiny operation by itself, beside its work.
 const ALONE_NS: u64 = 400;
 
 /// A graph of this backend.
@@ -94,7 +94,7 @@ impl CpuGraph {
         Ok(CpuGraph { nodes: Mutex::new(Arc::new(nodes)), machine })
     }
 
-    /// What it does by now.
+    /// The current nodes.
     pub(crate) fn nodes(&self) -> Arc<Nodes> {
         lock(&self.nodes).clone()
     }

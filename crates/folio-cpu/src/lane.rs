@@ -8,16 +8,16 @@
 //! - *queued*: it is in the machine's list of lanes that wait for a thread. A thread of the pool
 //!   that takes it from there makes it running; so may a waiter that gets there first, in which
 //!   case the list's entry means nothing any more.
-//! - *running*: one thread, its driver, takes operations from the front and runs them, without
-//!   the lock. It becomes idle only under the lock and only when there are no operations, so an
+//! - *running*: one thread, its driver, takes operations from the front and runs them, without the
+//!   lock. The lane becomes idle only under the lock and only when there are no operations, so an
 //!   operation queued meanwhile is seen by its driver, or its queuer finds the lane idle.
 //! - *parked*: its first operation waits for another lane, and the entry in that lane's list of
-//!   dependents owns this lane. It becomes running or queued through that entry alone.
+//!   dependents owns this lane. The lane becomes running or queued through that entry alone.
 //!
 //! After each operation the driver publishes `completed`, *then* takes the lock and looks for
-//! dependents and sleepers. Those look at `completed` under the same lock before they enter
-//! themselves. So either the driver finds them or they find the tick: no wake-up is lost. Nobody
-//! holds two locks, and no user code (closures, their drops, `Notify`) runs under one.
+//! dependents and sleepers. Dependents and sleepers look at `completed` under the same lock before
+//! they enter themselves. Either the driver thus finds them, or they find the tick: no wake-up is
+//! lost. Nobody holds two locks, and no user code (closures, their drops, `Notify`) runs under one.
 
 use crate::bytes::Rect;
 use crate::cost::Costs;
@@ -65,7 +65,7 @@ pub(crate) struct Queue {
 /// Lanes that a driver has to revive.
 pub(crate) type Revived = SmallVec<[Arc<Core>; 4]>;
 
-/// What a lane is made of; lives as long as there is work.
+/// The state of a lane; lives as long as there is work.
 pub(crate) struct Core {
     completed: AtomicU64,
     queue: Mutex<Queue>,
@@ -172,8 +172,8 @@ impl Core {
         timings.push_back((tick, timing));
     }
 
-    /// Queues an operation; `work` adds what belongs to it to the rings. It is not called where the
-    /// operation is refused: then one that does nothing takes its place.
+    /// Queues an operation; `work` adds what belongs to it to the rings. The closure is not called
+    /// where the operation is refused: then one that does nothing takes its place.
     fn push(&self, head: &Head<'_>, work: impl FnOnce(&mut Ops) -> Work) -> Result<(), HalError> {
         let queued = head.timed.then(|| self.machine.clock(Instant::now()));
         let (mut queue, mut foreign) = (self.lock(), false);
@@ -222,7 +222,7 @@ impl Core {
                 Some(true) => continue,
                 Some(false) => self.sleep(tick, Some(Instant::now() + WORKER_NAP)),
                 None if until.is_none() => {
-                    // What it waits for may be a launch that it can take part in.
+                    // The operation that it waits for may be a launch that it can take part in.
                     if !self.machine.watch(self.address(), || self.reached(tick)) {
                         self.sleep(tick, until);
                     }
@@ -304,7 +304,7 @@ impl CpuLane {
         let KernelRef::Native(given) = kernel else {
             return self.refuse(head, HalError::unsupported("a loaded kernel"));
         };
-        // It is large: it moves once, to its place.
+        // The kernel is large: it moves once, to its place.
         let mut is_there = true;
         self.core.push(head, |ops| {
             let at = ops.kernels.len();
@@ -386,7 +386,7 @@ unsafe impl Lane for CpuLane {
 }
 
 impl Drop for CpuLane {
-    /// What was queued is still done, by the pool; nothing waits for it here.
+    /// Queued operations are still done, by the pool; nothing waits for them here.
     fn drop(&mut self) {
         self.core.kick(self.core.lock());
     }

@@ -2,9 +2,9 @@
 //!
 //! Nodes that follow each other and depend on none of each other are a *group*. A group that is
 //! worth more than one thread is a stage of the job, and nodes between two stages run on the thread
-//! that ends the first. So a graph wakes threads once, and between two stages they wait as long as
-//! one number takes to pass from one to the others. All stages are cut alike: where a thread begins
-//! is what it has computed in the stage before.
+//! that ends the first. A graph therefore wakes threads once, and between two stages they wait as
+//! long as one number takes to pass from one to the others. All stages are cut alike: where a
+//! thread begins is what it has computed in the stage before.
 
 use crate::cost::{SHARED_NS, Verdict, pays};
 use crate::driver::{discard, run_alone, run_block, run_work};
@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     nodes: Vec<Planned>,
     steps: Vec<Step>,
     stages: Vec<Stage>,
-    /// What all stages take.
+    /// The time of all stages.
     ns: u64,
     /// Some node's time is asked for.
     measured: bool,
@@ -100,7 +100,7 @@ impl Plan {
         [from, at]
     }
 
-    /// What a group takes, if that is known.
+    /// The time of a group, if that is known.
     fn judge(
         &mut self,
         nodes: &Nodes,
@@ -378,7 +378,7 @@ mod tests {
             }
         }
 
-        /// One run; tells the rounds and calls of it.
+        /// Runs once; tells the rounds and calls of it.
         fn run(&mut self) -> (usize, usize) {
             let counts = |machine: &Machine| {
                 let [rounds, calls] = [&machine.crew.rounds, &machine.crew.calls];
@@ -408,7 +408,7 @@ mod tests {
     }
 
     const THREADS: [usize; 4] = [2, 3, 16, 64];
-    /// What a machine takes for the wide nodes of these tests: not tiny together.
+    /// The time of the wide nodes of these tests, as a machine knows it: not tiny together.
     const WIDE: u64 = 40_000;
 
     /// Wide nodes, each after the one before, and small ones between them.

@@ -1,7 +1,8 @@
 //! Memory domains: what a device of this backend allocates from.
 //!
 //! A handle is an address. Fresh memory comes from `calloc`, so zeros cost nothing until they are
-//! touched. What is not freed lives as long as the machine, which every lane with work keeps.
+//! touched. Memory that is not freed lives as long as the machine, which every lane with work
+//! keeps.
 
 use crate::lock;
 use folio_core::hal::{

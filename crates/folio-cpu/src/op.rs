@@ -1,4 +1,4 @@
-//! What a lane queues.
+//! The operations that a lane queues.
 
 use crate::bytes::Rect;
 use crate::cost::{Costs, Verdict};
@@ -11,7 +11,7 @@ use std::sync::Arc;
 
 /// Copies and fills from this size on are shared.
 const WIDE_BYTES: usize = 1 << 20;
-/// What moving memory is taken to cost: 8 bytes a nanosecond, and a little for each row.
+/// The cost of moving memory: 8 bytes a nanosecond, and a little for each row.
 const BYTES_PER_NS: usize = 8;
 const ROW_NS: usize = 8;
 
@@ -103,7 +103,7 @@ pub(crate) struct Ops {
     pub patterns: VecDeque<u8>,
 }
 
-/// What belongs to an operation.
+/// The kernel, parameters and memory of an operation.
 #[derive(Default)]
 pub(crate) struct Held {
     pub kernel: Option<NativeKernel>,

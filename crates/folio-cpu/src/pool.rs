@@ -10,7 +10,7 @@
 //! # The protocol
 //!
 //! A thread of the pool is asleep, or serves: it takes lanes, takes part in launches, or looks for
-//! either. One looker is the *sentinel*. A thread that brings a lane makes it visible, changes
+//! either. A single looker is the *sentinel*. A thread that brings a lane makes it visible, changes
 //! `news`, and calls a sleeping thread only if there is no sentinel.
 //!
 //! - A looker reads `news`, looks for work, and then waits for `news` to change. A sentinel that
@@ -18,8 +18,8 @@
 //! - A thread that falls asleep first counts itself in `asleep`, and then reads `news` once more. A
 //!   thread that calls takes one out of the count: so no call is for a thread that is awake.
 //!
-//! All of these are sequentially consistent. So a bringer that finds a sentinel, or no thread
-//! asleep, has changed `news` before the last look of that thread.
+//! All of these are sequentially consistent. A bringer that finds a sentinel, or no thread asleep,
+//! has therefore changed `news` before the last look of that thread.
 
 use crate::cost::Costs;
 use crate::crew::{Crew, Seat};
@@ -39,8 +39,8 @@ use std::time::{Duration, Instant};
 /// How long a thread looks for work before it sleeps: several times what waking it would take.
 pub(crate) const LOOK: Duration = Duration::from_micros(50);
 
-/// What all devices of a backend share. Every lane holds it, so that neither memory nor threads
-/// end before the last operation.
+/// The state that all devices of a backend share. Every lane holds it, so that neither memory nor
+/// threads end before the last operation.
 pub(crate) struct Machine {
     pub threads: usize,
     cores: usize,
@@ -57,7 +57,7 @@ pub(crate) struct Machine {
     draining: AtomicBool,
     /// Changes whenever there may be something new to do.
     news: Line<AtomicU64>,
-    /// One of the lookers is it.
+    /// Whether one of the lookers is the sentinel.
     sentinel: Line<AtomicBool>,
     /// Threads of the pool that sleep, and have not been called.
     asleep: Line<AtomicUsize>,
@@ -248,7 +248,7 @@ impl Machine {
         self.pool.get()?.as_ref()?.current_thread_index()
     }
 
-    /// What a thread of the pool does that was called.
+    /// The work of a thread of the pool that was called.
     fn serve(self: &Arc<Machine>) {
         let number = self.number().unwrap_or(0);
         let Some(seat) = self.crew.seat(number) else { return };
@@ -271,9 +271,9 @@ impl Machine {
     }
 
     /// A thread that waits inside an operation has taken the call of one that is asleep still: that
-    /// one is counted again first, so that it can be called for what is brought from here on. What
-    /// was brought before is looked for after that. The operation below waits for this thread, so
-    /// it does one thing.
+    /// one is counted again first, so that it can be called for what is brought from here on. Work
+    /// that was brought before is looked for after that. The operation below waits for this thread,
+    /// so it does one thing.
     fn serve_within(self: &Arc<Machine>, seat: &Seat, number: usize) {
         self.asleep.0.fetch_add(1, Ordering::SeqCst);
         let one = || self.serve_one(seat, number);

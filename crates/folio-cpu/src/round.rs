@@ -12,13 +12,13 @@
 //! Blocks are counted, and not threads: a thread that finds no further block adds to the stage's
 //! count what it has run. The thread that brings the count to all blocks does what one thread does
 //! before the next stage, and then writes the next stage's number into `now`, which the others
-//! watch. So no thread waits for one that runs no block: threads may come and leave at any time,
-//! and a machine with fewer processors than threads goes on.
+//! watch. No thread therefore waits for a thread that runs no block: threads may come and leave at
+//! any time, and a machine with fewer processors than threads goes on.
 //!
 //! - A part's blocks are taken once: its word goes up only. Numbers of stages grow through all
 //!   rounds of a slot, so a thread that is late sees that its stage is over, or fails to exchange.
-//! - What a thread has run is counted before it leaves or waits. So the count reaches all blocks,
-//!   and one thread sees that: it alone writes `now`, unless a block fails.
+//! - A thread's blocks are counted before it leaves or waits. The count therefore reaches all
+//!   blocks, and one thread sees that: it alone writes `now`, unless a block fails.
 //! - A thread whose block fails does not count it, and writes the number behind the last stage. The
 //!   stage's count cannot reach all blocks any more, so no other thread writes another number.
 
@@ -47,13 +47,13 @@ pub(crate) const SPINS: usize = 32;
 #[repr(align(128))]
 pub(crate) struct Line<T>(pub T);
 
-/// What a job does.
+/// The work of a job.
 pub(crate) trait Work: Sync {
     /// Runs a block of a stage, without a panic. `false` ends the job.
     fn run(&self, stage: usize, block: usize) -> bool;
 
-    /// What one thread does before a stage, and after the blocks of those before. `false` ends the
-    /// job.
+    /// The work of one thread before a stage, and after the blocks of those before. `false` ends
+    /// the job.
     fn prepare(&self, _stage: usize) -> bool {
         true
     }
@@ -71,9 +71,9 @@ impl<F: Fn(usize) -> bool + Sync> Work for F {
 pub(crate) struct Stage {
     count: usize,
     pub(crate) parts: usize,
-    /// What all stages behind this one take, as far as that is known.
+    /// The time of all stages behind this one, as far as that is known.
     later_ns: u64,
-    /// What a block takes; 0 while no thread knows.
+    /// The time of a block; 0 while no thread knows.
     block_ns: AtomicU64,
     tally: Line<Tally>,
 }
@@ -122,8 +122,8 @@ impl Stage {
         worth.min(left.div_ceil(2)).max(1)
     }
 
-    /// What a thread would take for so many blocks. While no block has ended, one takes at least
-    /// the time since the job began.
+    /// The time of so many blocks on one thread. While no block has ended, one takes at least the
+    /// time since the job began.
     fn ns_of(&self, blocks: usize, since: Duration) -> u64 {
         let block_ns = match self.block_ns.load(Ordering::Relaxed) {
             0 => nanos(since),
@@ -159,7 +159,7 @@ impl Stage {
     }
 }
 
-/// What a thread has run of a stage.
+/// A thread's blocks of a stage.
 #[derive(Clone, Copy, Default)]
 struct Ran {
     blocks: usize,
@@ -204,7 +204,7 @@ impl<'j> Job<'j> {
         Left { stage: 0, blocks: of_first(|stage| stage.len(0)), parts: of_first(|s| s.parts) }
     }
 
-    /// What is left of the job, by what a thread that is in it knows.
+    /// The time of the rest of the job, by what a thread that is in it knows.
     pub(crate) fn ns_of(&self, left: Left, at_work: usize) -> u64 {
         let Some(stage) = self.stages.get(left.stage) else { return 0 };
         let blocks = left.of_all(at_work, stage.len(0));
@@ -241,7 +241,7 @@ pub(crate) fn nanos(time: Duration) -> u64 {
     u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// What a thread knows of what is left.
+/// A thread's knowledge of the rest.
 #[derive(Clone, Copy)]
 pub(crate) struct Left {
     pub(crate) stage: usize,
@@ -260,13 +260,13 @@ impl Left {
     }
 }
 
-/// What a thread finds in a part.
+/// The content of a part, as a thread finds it.
 enum Found {
     Blocks {
         range: Range<usize>,
         left: usize,
     },
-    /// It is whole, and its thread takes part.
+    /// The part is whole, and its thread takes part.
     Whole,
     Nothing,
 }
@@ -276,7 +276,7 @@ enum Found {
 pub(crate) enum End {
     /// There is nothing left for it.
     Over,
-    /// It wanted to.
+    /// The thread wanted to.
     Left,
     /// Each part has a thread.
     Full,
@@ -353,7 +353,7 @@ impl Slot {
         round != 0 && self.over.load(Ordering::Relaxed) != round
     }
 
-    /// The next blocks of a part. One that is whole is left to its thread unless `takes_whole`.
+    /// The next blocks of a part. A part that is whole is left to its thread unless `takes_whole`.
     fn take(&self, stage: &Stage, number: u64, part: usize, takes_whole: bool) -> Found {
         let Some(Line(next)) = self.next.get(part) else { return Found::Nothing };
         let len = stage.len(part);
@@ -610,9 +610,9 @@ struct Search {
     part: usize,
     /// Parts in which it found nothing, one after the other.
     seen: usize,
-    /// It takes parts of threads that are here.
+    /// The thread takes parts of threads that are here.
     takes_whole: bool,
-    /// It has left one to its thread.
+    /// The thread has left a whole part to its thread.
     whole: bool,
 }
 

@@ -22,7 +22,7 @@ fn a_lane_keeps_its_order() {
     let mut random = Random(1);
     for i in 0..5000 {
         let next = Arc::clone(&next);
-        // One item, many items, and now and then long enough for the pool.
+        // A single item, many items, and now and then long enough for the pool.
         let range = [1, 1, [1, 1, 1, 500][random.below(4)]];
         let long = random.below(500) == 0;
         script.run(range, move |block| {

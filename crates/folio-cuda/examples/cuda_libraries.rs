@@ -9,7 +9,7 @@ use folio_cuda::{CudaBackend, Native};
 use std::error::Error;
 use std::sync::Arc;
 
-/// What a task may return.
+/// The error of a task.
 type Failure = Box<dyn Error + Send + Sync>;
 
 /// Samples of the signal.
@@ -151,7 +151,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What is done, and with what.
+/// The work, and its libraries.
 struct Filter {
     libraries: Arc<Libraries>,
     signal: Buffer<f32>,

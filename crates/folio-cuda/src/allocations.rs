@@ -10,7 +10,7 @@ pub(crate) struct Allocations {
     in_use: u64,
     /// Of these, in the host's own memory.
     on_host: u64,
-    /// By address. What is not imported is apart from all else that is not.
+    /// By address. An entry that is not imported is apart from all others that are not.
     all: BTreeMap<u64, (Entry, Users)>,
 }
 
@@ -23,10 +23,10 @@ type Users = u32;
 pub(crate) struct Entry {
     pub(crate) kind: AllocKind,
     pub(crate) size: u64,
-    /// What the driver knows it by.
+    /// The driver's address.
     pub(crate) base: u64,
     pub(crate) imported: bool,
-    /// What `base` is mapped from, if that is another driver's: given back with it.
+    /// The memory that `base` is mapped from, if that is another driver's: given back with it.
     pub(crate) external: Option<External>,
 }
 
@@ -81,7 +81,7 @@ impl Allocations {
         }
     }
 
-    /// One of the users has gone; what nobody uses any more.
+    /// A user has gone; the entry, if it was the last.
     pub(crate) fn remove(&mut self, address: u64) -> Option<Entry> {
         let (_, users) = self.all.get_mut(&address)?;
         *users -= 1;
@@ -122,7 +122,7 @@ mod tests {
         Entry { kind: AllocKind::Device, size, base: 16, imported, external: None }
     }
 
-    /// What is ours is given back, whoever came first and whoever goes last, and counts with its
+    /// Memory of ours is given back, whoever came first and whoever goes last, and counts with its
     /// own size.
     #[test]
     fn an_address_is_given_back_by_its_last_user() {

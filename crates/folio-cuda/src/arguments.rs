@@ -25,9 +25,10 @@ const TEXT: &str = concat!(include_str!("write.ptx"), "\0");
 /// Words of one launch, at most: with their numbers they fit the 4 KiB that every device takes.
 const PAIRS: usize = 248;
 
-/// So often a node is exchanged by a call before its words are worth a text of their own.
+/// The number of calls that exchange a node before its words are worth a text of their own.
 const TRIES: u32 = 2;
-/// So many nodes exchanged between two replays are worth it: for fewer, the calls take less time.
+/// The number of nodes exchanged between two replays that are worth it: for fewer, the calls take
+/// less time.
 const MANY: usize = 8;
 
 /// The kernel that writes words.
@@ -35,7 +36,7 @@ pub(crate) fn writer() -> Ready {
     Ready::new(TEXT, "write")
 }
 
-/// What a node of a launch has been given.
+/// The arguments of a launch's node.
 #[derive(Clone, PartialEq)]
 pub(crate) struct Given {
     pub(crate) start: Start,
@@ -187,7 +188,7 @@ impl Block {
     }
 }
 
-/// What a block's memory has, once all that has changed is written.
+/// The words of a block's memory, once all changes are written.
 struct Words {
     words: Vec<u64>,
     room: usize,
@@ -233,7 +234,7 @@ impl Words {
         }
     }
 
-    /// What has changed: numbers of words and their values, so many pairs at a time.
+    /// The changes: numbers of words and their values, so many pairs at a time.
     fn pairs(&self) -> impl Iterator<Item = (usize, [u64; 2 * PAIRS])> {
         self.changed.chunks(PAIRS).map(|some| {
             let mut pairs = [0; 2 * PAIRS];

@@ -115,7 +115,7 @@ fn find(index: usize) -> Result<sys::CUdevice, HalError> {
     usable()?.get(index).copied().ok_or_else(missing)
 }
 
-/// What a device says of itself; 0 where it does not know the question.
+/// A device's attribute; 0 where it does not know the question.
 pub(crate) fn attribute(device: sys::CUdevice, which: Attribute) -> i32 {
     let mut value = 0;
     // SAFETY: the driver is initialised.

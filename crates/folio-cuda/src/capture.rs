@@ -1,7 +1,7 @@
-//! What an interop task enqueues, as a graph: the driver captures it on a stream of its own.
+//! The commands of an interop task, as a graph: the driver captures them on a stream of its own.
 //!
-//! Nothing runs meanwhile. What the driver cannot capture, such as a wait for the stream, spoils
-//! the capture: then the task is no node, and the engine calls it at each run.
+//! Nothing runs meanwhile. A command that the driver cannot capture, such as a wait for the stream,
+//! spoils the capture: then the task is no node, and the engine calls it at each run.
 
 use crate::driver::Context;
 use crate::memory::NON_BLOCKING;
@@ -25,7 +25,7 @@ impl Captured<'_> {
     ) -> Result<Captured<'c>, HalError> {
         let stream = Stream::begin(context)?;
         let called = task.call(&Native::new(context, stream.raw, params));
-        // It may have entered another one.
+        // The task may have entered another context.
         let entered = context.enter();
         let captured = stream.end();
         let _calls = called.and(entered)?;

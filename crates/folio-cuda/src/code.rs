@@ -14,7 +14,7 @@ use std::ffi::{CStr, CString, c_void};
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 
-/// Code that the driver has loaded. It is dropped while its context is current, or lost.
+/// Code that the driver has loaded. The module is dropped while its context is current, or lost.
 pub(crate) struct Module(sys::CUmodule);
 
 // SAFETY: modules may be used by any thread.
@@ -32,7 +32,7 @@ unsafe impl Send for Entry {}
 unsafe impl Sync for Entry {}
 
 impl Entry {
-    /// What the driver knows of it. The context is current.
+    /// The driver's attribute of it. The context is current.
     pub(crate) fn attribute(self, context: &Context, which: Attribute) -> Result<u32, HalError> {
         let mut value = 0;
         // SAFETY: the function exists; a place for the answer.
@@ -178,7 +178,7 @@ impl Drop for Module {
     }
 }
 
-/// What a handle stands for.
+/// The kernel of a handle.
 pub(crate) enum Loaded {
     /// A kernel of the user's.
     Opaque(Box<Opaque>),
@@ -186,7 +186,7 @@ pub(crate) enum Loaded {
     Function(Box<Function>),
 }
 
-/// What is to be known of a device to make code for it.
+/// The properties of a device that its code depends on.
 pub(crate) struct Chip {
     pub(crate) compiler: Compiler,
     pub(crate) multiprocessors: u32,

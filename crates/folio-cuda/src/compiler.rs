@@ -15,11 +15,11 @@ pub(crate) struct Compiler {
     /// The driver's version.
     driver: String,
     kept: Kept,
-    /// What the cache has, if there is no NVRTC.
+    /// The programs of the cache, if there is no NVRTC.
     cached: OnceLock<Bundle>,
 }
 
-/// What has been compiled before.
+/// The programs that were compiled before.
 #[derive(Clone, Debug)]
 pub(crate) struct Kept {
     /// On this machine.
@@ -38,7 +38,7 @@ impl Compiler {
         Compiler { architecture, driver: driver.to_owned(), kept, cached: OnceLock::new() }
     }
 
-    /// What `load` makes of the cubin of a text. `name` is for messages.
+    /// The result of `load` from the cubin of a text. `name` is for messages.
     pub(crate) fn cubin<T>(
         &self,
         name: &str,
@@ -68,7 +68,7 @@ impl Compiler {
         if let Some(found) = first(&self.kept.bundle, &key) {
             return Ok(found);
         }
-        // So that another driver may bring another compiler's code.
+        // The driver is in the key, so that another driver may bring another compiler's code.
         let key = key.with(&self.driver);
         let (major, minor) = match version() {
             Ok(version) => version,
@@ -183,8 +183,8 @@ mod tests {
         Kept { cache: cache.clone(), bundle: Bundle::default() }
     }
 
-    /// What was recorded is used where there is no NVRTC, with any driver; what the cache has, with
-    /// the same one; and what is in neither is an error that says so.
+    /// A recorded program is used where there is no NVRTC, with any driver; a program of the cache,
+    /// with the same one; and a program in neither is an error that says so.
     #[test]
     fn compile_what_is_bundled_needs_no_compiler() {
         if !nvrtc() {

@@ -2,8 +2,8 @@
 //!
 //! The driver's node runs a graph of its own by a value that a kernel sets. The kernel is
 //! [a few lines of PTX](TEXT): the function that it calls is the driver's, which loads it without
-//! NVRTC and without NVIDIA's library of device code. It is launched before the node, and in a loop
-//! at the end of each turn, too.
+//! NVRTC and without NVIDIA's library of device code. The kernel is launched before the node, and
+//! in a loop at the end of each turn, too.
 
 use crate::code::{Entry, Ready};
 use crate::driver::Context;
@@ -27,7 +27,7 @@ pub(crate) fn setter() -> Ready {
     Ready::new(TEXT, "condition")
 }
 
-/// What the kernel is launched with, in the order of its parameters.
+/// The arguments of the kernel, in the order of its parameters.
 struct Setting {
     handle: u64,
     value: u64,

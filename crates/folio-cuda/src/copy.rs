@@ -220,7 +220,8 @@ pub(crate) unsafe fn enqueue_all(
     {
         return Ok(());
     }
-    // What the driver refuses to do together it may do one by one, once more where it has begun.
+    // The driver may do copies one by one that it refuses to do together, once more where it has
+    // begun.
     copies.iter().try_for_each(|copy| {
         // SAFETY: the caller's promise.
         unsafe { enqueue(context, Way::Stream(stream), Some(staging), copy) }

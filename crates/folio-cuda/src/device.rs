@@ -25,7 +25,7 @@ const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000 };
 
 pub(crate) struct CudaDevice(Arc<Opened>);
 
-/// What lanes share with their device. Fields are dropped in this order.
+/// The state that lanes share with their device. Fields are dropped in this order.
 pub(crate) struct Opened {
     pub(crate) clock: Option<Clock>,
     /// Kernels of ours: what sets conditions, and what writes words.
@@ -228,7 +228,7 @@ mod tests {
         }
         let link = first.peer(&second).unwrap();
         assert_eq!(access(&first, &second), Access::CU_MEM_ACCESS_FLAGS_PROT_READWRITE);
-        // What only NVLink can do says which of the two it is, apart from the driver's ranking.
+        // An ability of NVLink alone tells which of the two it is, apart from the driver's ranking.
         let mut atomics = 0;
         let what = sys::CUdevice_P2PAttribute::CU_DEVICE_P2P_ATTRIBUTE_NATIVE_ATOMIC_SUPPORTED;
         // SAFETY: as above.

@@ -18,7 +18,7 @@ pub(crate) struct Optional {
     pub(crate) timing: bool,
     /// Prefetching and advising with locations.
     pub(crate) hints: bool,
-    /// What arguments a kernel has.
+    /// The driver tells the arguments of kernels.
     pub(crate) arguments: bool,
     /// Graphs of kernels of any context.
     pub(crate) graphs: bool,
@@ -228,7 +228,7 @@ impl Context {
         if self.end.gone.load(Ordering::Acquire) { Err(self.lost()) } else { Ok(()) }
     }
 
-    /// What lanes say: a loss is told when nothing of the device touches memory any more.
+    /// The loss, as lanes tell it: when nothing of the device touches memory any more.
     pub(crate) fn over(&self) -> Result<(), Lost> {
         if self.end.is_over() { Err(self.lost()) } else { Ok(()) }
     }
@@ -242,7 +242,7 @@ impl Context {
         let _relaxed = Relaxed::begin();
         // SAFETY: a live stream.
         let result = unsafe { sys::cuStreamSynchronize(stream) };
-        // What a graph is captured from cannot be waited for, but it goes on.
+        // A stream that is captured cannot be waited for, but it goes on.
         let captures = (900..=908).contains(&(result as u32));
         match result {
             CUresult::CUDA_SUCCESS => return true,
@@ -273,7 +273,7 @@ impl Context {
         self.loss.lose("the device is lost")
     }
 
-    /// What a call's result means; some mean that the device is lost.
+    /// The error of a call's result; some mean that the device is lost.
     #[inline]
     pub(crate) fn check(&self, call: &str, result: CUresult) -> Result<(), HalError> {
         match result {
@@ -303,8 +303,8 @@ impl Context {
 impl Drop for Context {
     fn drop(&mut self) {
         let _calls = Calls::begin();
-        // SAFETY: retained once, and nothing of it is used any more: whatever does holds this.
-        // What the driver answers changes nothing now.
+        // SAFETY: retained once, and nothing of it is used any more: whatever does holds this. The
+        // driver's answer changes nothing here.
         let _ = unsafe { sys::cuDevicePrimaryCtxRelease_v2(self.device) };
     }
 }

@@ -56,7 +56,7 @@ fn period(pattern: &[u8]) -> &[u8] {
     &pattern[..len.unwrap_or(pattern.len())]
 }
 
-/// What is doubled.
+/// The parts that are doubled.
 #[derive(Clone, Copy)]
 enum By {
     Rows,
@@ -91,7 +91,7 @@ impl Fill<'_> {
         unsafe { self.way.set(self.context, &set) }
     }
 
-    /// One row with any pattern.
+    /// Fills a row with any pattern.
     unsafe fn row(&self, at: u64, bytes: u64) -> Result<(), HalError> {
         let len = self.pattern.len() as u64;
         // Each byte of the pattern, again and again, is a column of a rectangle.

@@ -38,7 +38,7 @@ pub(crate) struct Function {
     multiprocessors: u64,
 }
 
-/// One text of a kernel, compiled.
+/// A text of a kernel, compiled.
 struct Text {
     entry: Entry,
     /// Threads of a block, where they are items and no groups.

@@ -53,29 +53,29 @@ struct State {
     owned: Owned,
 }
 
-/// What nodes need.
+/// The memory of nodes.
 #[derive(Default)]
 struct Owned {
-    /// What launches say, from the first that can fail on.
+    /// The records of launches, from the first that can fail on.
     sheet: Option<Arc<Sheet>>,
     /// Memory for what launches combine, and for their words.
     kept: Vec<[u64; 2]>,
     exchanges: Exchanges,
 }
 
-/// What an operation has become.
+/// The nodes of an operation.
 #[derive(Default)]
 struct Operation {
     nodes: Ids,
-    /// Those of them that what comes after the operation comes after.
+    /// The nodes that later operations come after.
     ends: Ids,
-    /// How many commands it has. One without any is a node without an effect.
+    /// How many commands it has. An operation without commands is a node without an effect.
     commands: usize,
     /// The number of its record.
     record: Option<usize>,
     /// Its memory, and of what size.
     scratch: Vec<([u64; 2], [u64; 2])>,
-    /// What its launches of kernels in IR have been given.
+    /// The arguments of its launches of kernels in IR.
     given: SmallVec<[Given; 1]>,
     /// How often calls have given it other words and nothing else.
     other_words: u32,
@@ -214,12 +214,12 @@ impl Drop for CudaGraph {
     }
 }
 
-/// What is done with nodes.
+/// The action on nodes.
 #[derive(Clone, Copy)]
 enum Step<'n> {
     /// They are added, the first of each branch after these.
     Add(&'n [sys::CUgraphNode]),
-    /// Those that are there get other parameters, one after the other.
+    /// The nodes get other parameters, one after the other.
     Exchange,
 }
 
@@ -318,7 +318,7 @@ impl<'n> Nodes<'n> {
         }
     }
 
-    /// What comes next does not come after what came last.
+    /// The next node does not come after the last.
     fn branch(&self) {
         self.both.borrow_mut().1.ends.extend(self.last.take());
     }
@@ -391,7 +391,7 @@ impl<'n> Nodes<'n> {
         }
     }
 
-    /// What an interop task enqueues, as one node.
+    /// The commands of an interop task, as one node.
     fn capture(&self, task: Foreign<'_>, params: &[Param]) -> Result<(), HalError> {
         if let Step::Exchange = self.step {
             return Err(HalError::unsupported("exchanging what an interop task has enqueued"));

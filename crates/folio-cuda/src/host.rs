@@ -7,7 +7,7 @@ use folio_driver::host::{self, Rows};
 use std::ffi::c_void;
 use std::sync::Arc;
 
-/// What a thread of the driver does when the stream comes to it.
+/// The job of a thread of the driver when the stream comes to it.
 pub(crate) enum Job {
     Copy { from: Rows, to: Rows, extent: [u64; 3] },
     Fill { to: Rows, extent: [u64; 3], pattern: Vec<u8> },
@@ -24,8 +24,7 @@ impl Job {
         context: &Context,
         stream: sys::CUstream,
     ) -> Result<(), HalError> {
-        // What the stream comes to when the device is lost is not done: its memory may be somebody
-        // else's.
+        // A job is not done when the device is lost: its memory may be somebody else's.
         let job = Box::into_raw(Box::new((self, context.end.clone())));
         // SAFETY: `run` gets what it expects, once.
         let result = call("cuLaunchHostFunc", || unsafe {

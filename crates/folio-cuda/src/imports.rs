@@ -37,7 +37,7 @@ impl Memory {
                 return Err(HalError::unsupported(&format!("this address ({})", error.message)));
             }
         }
-        // What comes from a pool is of no context.
+        // Memory of a pool is of no context.
         let foreign = !context.is_null() && context != self.context.raw.cast();
         if kind != sys::CUmemorytype::CU_MEMORYTYPE_DEVICE as u32 {
             return Err(HalError::unsupported("memory that is no device's"));
@@ -94,7 +94,7 @@ impl Memory {
             self.context.alive()?;
             return Err(HalError::unsupported(&format!("this file ({})", error.message)));
         }
-        // It is the driver's now.
+        // The file is the driver's now.
         let _ = own.into_raw_fd();
         let external = External(raw);
         let place = sys::CUDA_EXTERNAL_MEMORY_BUFFER_DESC {

@@ -96,7 +96,7 @@ impl CudaLane {
             let waited = self.wait_in_stream(other, wait.tick);
             let _calls = self.context().enter()?;
             if waited.is_err() {
-                // What a lost device was to do is over.
+                // The work of a lost device is over.
                 let _ = other.marks.wait(wait.tick, None);
                 let _calls = self.context().enter()?;
             }
@@ -138,7 +138,7 @@ impl CudaLane {
                 KernelRef::Loaded(handle) => handle,
                 KernelRef::Foreign(task) => {
                     let called = task.call(&Native::new(self.context(), self.stream, args.params));
-                    // It may have entered another one.
+                    // The task may have entered another context.
                     let entered = self.context().enter();
                     return called.and(entered.map(drop));
                 }

@@ -5,7 +5,7 @@
 //! enough, all pools of the process give back what they keep of the device. Handles are addresses.
 //!
 //! To give back page-locked and managed memory the driver waits for all that is under way: 6.4 ms
-//! where a GPU had so much to do. So threads of their own do that.
+//! where a GPU had so much to do. Threads of their own therefore do that.
 
 use crate::allocations::{Allocations, Entry};
 use crate::backend::attribute;
@@ -21,7 +21,7 @@ use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
-/// What the driver aligns to by itself.
+/// The driver's own alignment.
 const ALIGNED: u64 = 256;
 
 /// Bytes of an allocation for two pieces, and where the second begins, as aligned as the first.

@@ -1,4 +1,4 @@
-//! What interop tasks get: CUDA's own handles.
+//! The objects of interop tasks: CUDA's own handles.
 
 use crate::driver::Context;
 use crate::memory::address;

@@ -12,7 +12,7 @@ const ATTACHED: &str = "NVTX_INJECTION64_PATH";
 /// As toolkits have it, up to CUDA 12 and from there on.
 const NAMES: [&str; 3] = ["libnvToolsExt.so.1", "libnvtx3interop.so.1", "nvToolsExt64_1.dll"];
 
-/// What makes ranges.
+/// The functions that make ranges.
 #[derive(Debug)]
 pub(crate) struct Ranges {
     push: unsafe extern "C" fn(*const c_char) -> c_int,
@@ -25,7 +25,7 @@ pub(crate) struct Ranges {
 /// first.
 pub(crate) struct Range<'r>(&'r Ranges, PhantomData<*const ()>);
 
-/// What makes ranges, if somebody looks.
+/// The functions that make ranges, if a profiler looks.
 pub(crate) fn attached() -> Option<&'static Ranges> {
     static RANGES: OnceLock<Option<Ranges>> = OnceLock::new();
     let load = || NAMES.iter().find_map(|name| Ranges::load(name));

@@ -52,7 +52,7 @@ impl Opaque {
         })
     }
 
-    /// What speaks against a launch. The context is current.
+    /// The reason to refuse a launch. The context is current.
     pub(crate) fn check(
         &self,
         context: &Context,

@@ -1,8 +1,8 @@
 //! Copies of memory that is not page-locked.
 //!
-//! The driver would make the caller wait for such a copy, and for all that comes before it. So it
-//! goes by way of page-locked pieces, in the stream's order: the host's share runs on a stream of
-//! its own, some pieces ahead of or behind the device's.
+//! The driver would make the caller wait for such a copy, and for all that comes before it. The
+//! copy therefore goes by way of page-locked pieces, in the stream's order: the host's share runs
+//! on a stream of its own, some pieces ahead of or behind the device's.
 
 use crate::copy;
 use crate::driver::{Context, Relaxed, call};
@@ -24,7 +24,7 @@ const PIECES: usize = 4;
 /// Less than all pieces goes in smaller parts, so that the host's share and the device's overlap.
 const CUT: Cut = Cut { parts: PIECES as u64, least: 1 << 20, most: PIECE, rows: u64::MAX };
 
-/// What one lane has for it, from its first such copy on.
+/// A lane's staging memory, from its first such copy on.
 pub(crate) struct Staging {
     context: Arc<Context>,
     made: Mutex<Option<Made>>,

@@ -14,7 +14,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// What this thread's calls of a name are answered.
+/// The answer to this thread's calls of a name.
 #[derive(Clone, Copy)]
 struct Refusal {
     name: &'static str,

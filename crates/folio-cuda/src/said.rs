@@ -1,6 +1,5 @@
-//! What the launches of a graph say. Their records are the graph's, since the driver has their
-//! addresses; each replay that ends takes down what is in them, and clears them for the next, in
-//! its stream.
+//! The records of a graph's launches. The graph owns them, since the driver has their addresses;
+//! each replay that ends takes down what is in them, and clears them for the next, in its stream.
 
 use crate::driver::{Context, Relaxed};
 use crate::verdicts::STRIDE;
@@ -50,18 +49,18 @@ impl Page {
     }
 }
 
-/// What a record says, and the number of the operation.
+/// The meaning of a record, and the number of the operation.
 type OfNode = (Verdict, usize);
 
 /// The records of a graph, one for each launch that can fail, and for each loop.
 pub(crate) struct Sheet {
     context: Arc<Context>,
-    /// What the kernels write.
+    /// The records that the kernels write.
     records: Page,
     /// By record: what it says, and of which operation of the graph.
     points: Mutex<Arc<Vec<OfNode>>>,
     most: usize,
-    /// What replays that have been read took theirs down on.
+    /// The pages of replays that have been read.
     spare: Mutex<Vec<Page>>,
 }
 
@@ -118,7 +117,7 @@ impl Drop for Sheet {
     }
 }
 
-/// What was said in one replay.
+/// The records of one replay.
 pub(crate) struct Said {
     page: Option<Page>,
     points: Arc<Vec<OfNode>>,

@@ -1,4 +1,4 @@
-//! What kernels in IR say of their launches: a record each, in memory of the host that the device
+//! The records of launches of kernels in IR: one each, in memory of the host that the device
 //! reaches, so that reading one that is empty costs a look.
 
 use crate::driver::{Context, Relaxed};

@@ -116,7 +116,7 @@ impl Words {
         MemRef { base, offset: 4 * word as u64 }
     }
 
-    /// Those of the host, when nothing uses them.
+    /// The words of the host, when nothing uses them.
     fn get(&self) -> Vec<u32> {
         let at = self.made.host.unwrap().0.cast::<u32>();
         // SAFETY: so many words of memory that is zeroed, and not in use.
@@ -282,7 +282,7 @@ fn cuda_replays_tell_their_own_failures() {
             wrong = tick;
         }
     }
-    // What its lane still needs, it holds.
+    // The graph's lane holds what it still needs.
     drop(graph);
     let failed = rig.failed();
     assert_eq!(failed.len(), 1, "{failed:?}");

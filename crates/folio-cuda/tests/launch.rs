@@ -108,7 +108,7 @@ fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
     assert_eq!(out[..3], [5; 3]);
     assert!(out[3..].iter().all(|n| *n == 12));
     device.usm().free(memory.handle);
-    // Every operation that names it has ended. What is loaded beside it stays.
+    // Every operation that names it has ended. Kernels that are loaded beside it stay.
     let beside = device.load(&KernelSource::Opaque { name: "add", source, options: &[] }).unwrap();
     device.unload(kernel);
     device.check(beside, &geometry, &arguments).unwrap();

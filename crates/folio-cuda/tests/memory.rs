@@ -40,7 +40,7 @@ fn cuda_memory_may_be_full() {
     assert!(held > total / 2 && held <= total, "{held} of {total}");
     let Error::OutOfMemory { asked, in_use, .. } = error else { panic!("{error}") };
     assert!(asked == PIECE as u64 && in_use >= held, "{asked} beside {in_use}");
-    // What there is works on.
+    // The memory that is there works on.
     let q = rt.queue_on(&device).unwrap();
     let last = pieces.last_mut().unwrap();
     let filled = q.submit(|cg| {
@@ -66,7 +66,7 @@ fn cuda_memory_may_be_full() {
     assert!((again.len() + 2) as u64 * PIECE as u64 >= held, "{}", again.len());
 }
 
-/// What a driver has left of its first device's memory.
+/// The bytes that a driver has left of its first device's memory.
 fn left() -> usize {
     let (mut context, mut left, mut total) = (std::ptr::null_mut(), 0, 0);
     // SAFETY: places for the answers; the runtime has the context, too.

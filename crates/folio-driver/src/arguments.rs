@@ -1,27 +1,27 @@
-//! What a launch passes to its kernel: to one in IR, and to one in the driver's language.
+//! The arguments of a launch: of a kernel in IR, and of one in the driver's language.
 
 use folio_core::hal::{Args, Argument, HalError, HalErrorKind, Param, ParamPtr};
 use smallvec::SmallVec;
 
-/// What a launch passes to a kernel in IR: by parameter that is memory, in the kernel's order.
+/// The arguments of a kernel in IR: by parameter that is memory, in the kernel's order.
 #[derive(Debug)]
 pub struct Passed<'p, P> {
     /// The shapes.
     pub params: SmallVec<[ParamPtr; 4]>,
-    /// What leads to the memory: an address, or an object of the driver's.
+    /// The pointers to the memory: addresses, or objects of the driver's.
     pub pointers: SmallVec<[P; 4]>,
     /// The scalars' bytes.
     pub scalars: &'p [u8],
 }
 
-/// What an opaque kernel takes.
+/// An argument of an opaque kernel.
 #[derive(Clone, Copy, Debug)]
 pub enum Passing<'p> {
     /// The memory of a parameter.
     Memory(&'p Param),
     /// The bytes of a value.
     Value(&'p [u8]),
-    /// So many bytes of local memory.
+    /// Local memory of so many bytes.
     Local(u32),
 }
 
@@ -66,7 +66,7 @@ pub fn local_bytes(arguments: &[Argument]) -> u64 {
     bytes.sum()
 }
 
-/// What a launch of an opaque kernel passes, in the kernel's order.
+/// The arguments of a launch of an opaque kernel, in the kernel's order.
 pub fn passing<'p>(
     args: &Args<'p>,
 ) -> impl Iterator<Item = Result<Passing<'p>, HalError>> + use<'p> {

@@ -70,8 +70,8 @@ pub unsafe fn fill(to: &Rows, [slices, rows, bytes]: [u64; 3], pattern: &[u8]) {
     }
 }
 
-/// What one thread copies of a rectangle: some of its slices, some rows of each, or some bytes of
-/// the only row.
+/// A thread's share of a rectangle: some of its slices, some rows of each, or some bytes of the
+/// only row.
 #[derive(Debug, PartialEq)]
 struct Share {
     slices: Range<u64>,

@@ -8,7 +8,7 @@ use std::sync::{Mutex, OnceLock};
 /// Room for 16 million kernels.
 const SHELVES: usize = 24;
 
-/// What is loaded, by the numbers of handles, which do not come again. Shelf `s` has room for
+/// The loaded kernels, by the numbers of handles, which do not come again. Shelf `s` has room for
 /// `2^s`.
 #[derive(Debug)]
 pub struct Kernels<T> {
@@ -35,7 +35,7 @@ impl<T> Kernels<T> {
         self.shelves.get(shelf)?.get()?.get(at)
     }
 
-    /// What a handle stands for.
+    /// The kernel of a handle.
     pub fn get(&self, handle: KernelHandle) -> Result<&T, HalError> {
         let at = self.place(handle.0).map(|place| place.load(Ordering::Acquire));
         // SAFETY: null, or from `add`; `remove` takes it back when nothing uses this number any

@@ -9,7 +9,7 @@ const RUN: [u64; 2] = [64, 16_384];
 /// Such threads for each compute unit, if there are so many items: rows take differently long.
 const RUNS: u64 = 8;
 
-/// What a device makes of one text.
+/// A device's limits and choices for one text.
 #[derive(Clone, Copy, Debug)]
 pub struct Fit {
     /// Threads of a block, where threads are items and no groups; the slowest dimension first.
@@ -29,7 +29,7 @@ pub struct Blocks {
     pub count: [u64; 3],
     /// Blocks of the launch.
     pub total: u64,
-    /// What the text is told of the launch.
+    /// The launch, as the text is told of it.
     pub grid: Grid,
     /// How far apart the first positions of two blocks are.
     step: [u64; 3],

@@ -1,4 +1,4 @@
-//! What backends over drivers do alike, whichever driver it is.
+//! The parts that backends over drivers have in common, whichever driver it is.
 //!
 //! A backend calls its driver; the parts around these calls are here, each testable without a
 //! device. No part knows a driver, and no part keeps a thread but those that [copy](host).

@@ -3,27 +3,27 @@
 use folio_core::hal::{HalError, HalErrorKind, Unavailable};
 use std::fmt;
 
-/// What is missing of a driver.
+/// The reason why a driver is missing.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Missing {
     /// Its library cannot be opened.
     Library {
-        /// What the library is.
+        /// The library's name.
         name: &'static str,
         /// Where it comes from.
         source: &'static str,
-        /// What the system says; empty if nothing.
+        /// The system's message; empty if there is none.
         cause: String,
     },
-    /// It is older than this backend needs.
+    /// The driver is older than this backend needs.
     Version {
         /// Whose driver or library it is.
         name: &'static str,
         /// The oldest version that would do.
         needed: &'static str,
     },
-    /// It is there, and shows no device that can be used: why.
+    /// The driver is there, and shows no device that can be used: why.
     Devices(String),
 }
 

@@ -71,7 +71,7 @@ impl Rect {
         let [slices, rows, bytes] = self.extent;
         let is_close = |rect: &Rect, step| [rect.src_pitch[1], rect.dst_pitch[1]] == [step; 2];
         if rows == 1 || is_close(&self, bytes) {
-            // One row of each slice: the slices are the rows.
+            // A single row of each slice: the slices are the rows.
             let bytes = rows * bytes;
             self.extent = [1, slices, bytes];
             (self.src_pitch[1], self.dst_pitch[1]) = (self.src_pitch[0], self.dst_pitch[0]);
@@ -82,7 +82,7 @@ impl Rect {
         self
     }
 
-    /// One of its slices.
+    /// The slice at this place.
     #[must_use]
     pub fn slice(&self, at: u64) -> Rect {
         let [_, rows, bytes] = self.extent;

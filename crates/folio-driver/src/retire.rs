@@ -55,7 +55,7 @@ impl Retired {
     }
 }
 
-/// What a lane knows of the times of its latest operations.
+/// The known times of a lane's latest operations.
 #[derive(Debug)]
 pub struct Times<T>(VecDeque<(Tick, T)>);
 

@@ -1,11 +1,11 @@
-//! What launches say of themselves. A launch that can fail has a [`Record`] in memory that the
-//! host reads when the launch has ended.
+//! The verdicts of launches. A launch that can fail has a [`Record`] in memory that the host reads
+//! when the launch has ended.
 
 use folio_core::hal::HalError;
 use folio_kernel::emit::{Points, Record};
 use std::sync::Arc;
 
-/// What a record means that is not clear.
+/// The meaning of a record that is not zero.
 #[derive(Clone, Debug)]
 pub enum Verdict {
     /// A launch has failed, at one of these points.

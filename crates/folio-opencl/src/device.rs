@@ -33,7 +33,7 @@ pub(crate) struct Core {
     kernels: Kernels<Loaded>,
     /// Why it is lost.
     pub(crate) loss: Loss,
-    /// It is lost, and nothing of it touches memory any more.
+    /// The device is lost, and nothing of it touches memory any more.
     gone: AtomicBool,
     lanes: Mutex<Vec<Weak<OpenClLane>>>,
 }

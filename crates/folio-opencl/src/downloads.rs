@@ -23,7 +23,7 @@ impl Downloads {
         lock(&self.0)
     }
 
-    /// These addresses are written by the time of the event.
+    /// The addresses are written by the time of the event.
     pub(crate) fn note(&self, to: Range<usize>, written: Arc<Event>) {
         let mut all = self.lock();
         while all.pop_front_if(|(_, event)| event.is_over()).is_some() {}

@@ -8,8 +8,8 @@
 //!
 //! An update prepares a node anew, and changes nothing of what was enqueued: OpenCL has copied the
 //! arguments, and the lane holds the nodes of a replay until that has ended. A replay that sets the
-//! places of records holds the graph's lock while it enqueues, since two lanes may do so. One of
-//! launches without records is [`held`](crate::held) as a launch is.
+//! places of records holds the graph's lock while it enqueues, since two lanes may do so. A replay
+//! of launches without records is [`held`](crate::held) as a launch is.
 
 use crate::cl::{Buffer, Kernel, Queue};
 use crate::device::{Core, Loaded};
@@ -190,7 +190,7 @@ impl OpenClGraph {
     pub(crate) fn replay(&self, commands: &mut Commands<'_>) -> Result<(), HalError> {
         let state = self.lock();
         let nodes = &state.nodes;
-        // What has been enqueued uses what they have, also if the rest is refused.
+        // Enqueued nodes use what they have, also if the rest is refused.
         commands.kept.push(Box::new(nodes.clone()));
         commands.weight += (nodes.all.len() as u64).saturating_sub(1);
         if nodes.others == 0 && commands.hold(nodes) {
@@ -204,8 +204,9 @@ impl OpenClGraph {
     }
 }
 
-// SAFETY: a replay is one operation of a lane, which keeps the contract (see `lane`). It holds the
-// nodes that it has enqueued until it has ended, and an update changes none of them.
+// SAFETY: a replay is one operation of a lane, which keeps the contract (see `lane`). The lane
+// holds the nodes that it has enqueued until the replay has ended, and an update changes none of
+// them.
 unsafe impl Graph for OpenClGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         self.core.lost()?;
@@ -277,7 +278,7 @@ impl Making<'_> {
     }
 }
 
-/// Prepares a node. What the host does is none.
+/// Prepares a node. The work of the host is no node.
 fn prepare(
     core: &Core,
     (words, known): (&mut Words, &mut Known),

@@ -5,8 +5,8 @@
 //! that is seen to have ended all is not held, and then two are, and four: it begins while those
 //! after it come.
 //!
-//! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). What the
-//! driver refuses fails that launch, and is told when the lane looks how far it is.
+//! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). A launch
+//! that the driver refuses fails, and is told when the lane looks how far it is.
 
 use crate::cl::{Buffer, Event, Queue};
 use crate::graph::Nodes;
@@ -18,8 +18,8 @@ use std::mem::take;
 use std::ptr::null_mut;
 use std::sync::Arc;
 
-/// So many launches are enqueued together to a device that is a CPU, whose threads contend for
-/// locks with whoever enqueues.
+/// The most launches that are enqueued together to a device that is a CPU, whose threads contend
+/// for locks with whoever enqueues.
 pub(crate) const MOST: usize = 64;
 /// The same of other devices: what they are stays in the caches.
 pub(crate) const FEW: usize = 16;

@@ -1,10 +1,10 @@
 //! A lane: an in-order queue, and what is known of how far it is.
 //!
 //! *Marks* are ticks with an event: those of copies and fills, those for which others are about to
-//! wait, and the tail when somebody asks for it, or has not asked for long. What commands still use
-//! of the host, and what nobody else keeps, stays with the mark that comes after them. A lane's
-//! state has a lock of its own, so that other lanes can take events from it; nobody holds two of
-//! them.
+//! wait, and the tail when somebody asks for it, or has not asked for long. Memory of the host that
+//! commands still use, and objects that nothing else keeps, stay with the mark that comes after
+//! them. A lane's state has a lock of its own, so that other lanes can take events from it; nobody
+//! holds two of them.
 //!
 //! How far it is, and when a lost device's are over, is in `progress`.
 
@@ -60,16 +60,16 @@ struct Mark {
 
 struct State {
     queue: Queue,
-    /// It has timestamps.
+    /// The queue has timestamps.
     is_timed: bool,
     issued: Tick,
     /// Rising.
     marks: VecDeque<Mark>,
     /// The last mark.
     marked: Tick,
-    /// What was issued after the last mark counts as so many more operations than it is.
+    /// The operations after the last mark count as so many more than they are.
     weight: u64,
-    /// What was issued when somebody last looked for marks that it has passed.
+    /// The last operation when the lane last looked for marks that it has passed.
     looked: Tick,
     /// An interop task may be enqueuing commands, without the lock.
     foreign: bool,
@@ -83,7 +83,7 @@ struct State {
     scratch: Scratch<Buffer>,
     /// Something may have been enqueued, or is held, since the last flush.
     unflushed: bool,
-    /// What was issued when the queue was last flushed.
+    /// The last operation when the queue was last flushed.
     flushed: Tick,
     /// The first and the last command of an operation.
     times: Times<[Arc<Event>; 2]>,
@@ -136,8 +136,8 @@ impl OpenClLane {
         self.lock().enqueue();
     }
 
-    /// Keeps a failure until its tick has ended. One that is the device's loss is told as such when
-    /// that is over.
+    /// Keeps a failure until its tick has ended. A failure that is the device's loss is told as
+    /// such when that is over.
     fn fail(&self, (tick, mut error): (Tick, HalError)) {
         if matches!(error.kind, HalErrorKind::Lost) {
             self.core.lose(&error);
@@ -219,8 +219,8 @@ impl OpenClLane {
         None
     }
 
-    /// Enqueues an operation. It fails in the call only where that enqueues nothing, and otherwise
-    /// later: whatever has been enqueued runs, and its tick is reached after that.
+    /// Enqueues an operation. The operation fails in the call only where that enqueues nothing, and
+    /// otherwise later: whatever has been enqueued runs, and its tick is reached after that.
     fn issue(
         &self,
         head: &Head<'_>,
@@ -281,7 +281,7 @@ impl OpenClLane {
         state.foreign = false;
         state.issued = head.tick;
         state.unflushed = true;
-        // What a task has returned is told before anything else, and dropped by whoever is told.
+        // The error of a task is told before anything else, and dropped by whoever is told.
         let first = called.unwrap_or_else(|error| {
             self.fail((head.tick, error));
             None
@@ -440,7 +440,7 @@ impl OpenClLane {
         };
         match self.core.loaded(handle) {
             Ok(Loaded::Function(function)) => {
-                // What has to be compiled for it is, while nothing is locked.
+                // The texts are compiled while nothing is locked.
                 let texts = function.texts(&self.core, geometry, args.proved);
                 self.issue(head, |commands| launch(texts?, Way::Lane(commands), geometry, args))
             }
@@ -458,7 +458,7 @@ unsafe impl Lane for OpenClLane {
     fn enqueue(&self, head: &Head<'_>, op: Op<'_>) -> Result<(), HalError> {
         match op {
             Op::Copy(rects) => {
-                // It may take long, so nothing is locked.
+                // The wait may take long, so nothing is locked.
                 rects.iter().for_each(|rect| self.core.shared.downloads.wait_before(rect));
                 self.issue(head, |commands| rects.iter().try_for_each(|rect| commands.copy(rect)))
             }
@@ -498,7 +498,7 @@ unsafe impl Lane for OpenClLane {
     }
 
     fn drive(&self) {
-        // What is not flushed now is when it is tried again.
+        // A flush that fails is tried again at the next drive.
         let mut state = self.lock();
         // A device that has nothing to do, as far as known, is given what there is.
         let held = state.held.len() as u64;
@@ -543,7 +543,7 @@ unsafe impl Lane for OpenClLane {
                 Err(_) => Ok(None),
             };
             match event {
-                // What it says of a failure, the look says.
+                // The look tells the failure of an event.
                 Ok(Some(event)) if left.is_none() => drop(event.wait()),
                 // Somebody else has seen it pass.
                 Ok(None) if self.core.lost().is_ok() => std::thread::yield_now(),

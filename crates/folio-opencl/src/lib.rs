@@ -8,14 +8,14 @@
 //! looked for when devices are; without one, or without a platform, there are no devices, and a
 //! reason.
 //!
-//! * One context for each platform, so its devices' lanes wait for each other and reach each
-//!   other's memory.
+//! * A context for each platform, so its devices' lanes wait for each other and reach each other's
+//!   memory.
 //! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies
 //!   and fills, of one launch in many, and of the tail when somebody asks. Launches are `held`
 //!   until they are several, or somebody waits.
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices,
-//!   and without for launches that need none. What a launch did wrong is in a record, which is read
-//!   with the lane's next event. What the driver has compiled is kept on disk ([`Cache`]).
+//!   and without for launches that need none. The failure of a launch is in a record, which is read
+//!   with the lane's next event. Compiled programs are kept on disk ([`Cache`]).
 //! * A graph is a list of kernel objects, copies and fills. Each object has its arguments once for
 //!   all, and a replay enqueues them one after the other: they run in that order.
 //! * A launch has at most 2^31 groups, of the kernel's or of our choice, since drivers count them
@@ -112,7 +112,7 @@ impl OpenClBackend {
     /// The driver's, if it does not know the context.
     ///
     /// # Safety
-    /// It is a context of the process, and has not been released.
+    /// The context is one of the process, and has not been released.
     pub unsafe fn of_context(context: cl_context) -> Result<OpenClBackend, HalError> {
         // SAFETY: the caller's promise.
         let given = Some(unsafe { Context::retained(context) }?);
@@ -154,8 +154,8 @@ impl OpenClBackend {
         OpenClBackend { apart: true, ..self }
     }
 
-    /// As if no device could do more than this. What a kernel needs beyond it is an error that
-    /// names it.
+    /// As if no device could do more than this. A kernel that needs more is refused with an error
+    /// that names the need.
     #[must_use]
     pub fn limited_to(self, limit: Capabilities) -> OpenClBackend {
         OpenClBackend { limit: Some(limit), ..self }

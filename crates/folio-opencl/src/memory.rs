@@ -1,4 +1,4 @@
-//! Allocations: buffers, over shared virtual memory where the device has that. What is freed of the
+//! Allocations: buffers, over shared virtual memory where the device has that. Freed memory of the
 //! latter is kept for the next who asks ([`Pool`]).
 
 use crate::cl::{Buffer, Context, Queue, call, memory_goes, memory_gone, run};
@@ -37,7 +37,7 @@ pub(crate) struct Block {
     pub(crate) address: Option<u64>,
     /// Where linked memory is mapped for the host.
     pub(crate) mapped: Option<Mapped>,
-    /// Of linked memory that nobody else has. It goes after the buffer.
+    /// Of linked memory that nobody else has. The pages go after the buffer.
     _pages: Option<Pages>,
 }
 
@@ -45,7 +45,7 @@ pub(crate) struct Block {
 #[derive(Debug)]
 pub(crate) struct Mapped {
     pub(crate) at: HostPtr,
-    /// It is mapped there, as far as the driver was told.
+    /// The memory is mapped there, as far as the driver was told.
     pub(crate) now: AtomicBool,
 }
 
@@ -213,8 +213,8 @@ impl State {
         found.ok_or_else(|| HalError::new(HalErrorKind::Driver, unknown()))
     }
 
-    /// What leads to an allocation: its address, if that is asked for and it has one. It lives as
-    /// long as the launch that is given it: the engine frees what no operation uses.
+    /// The pointer to an allocation: its address, if that is asked for and it has one. The pointer
+    /// lives as long as the launch that uses it: the engine frees what no operation uses.
     fn pointer(&self, handle: u64, address: bool) -> Result<Pointer, HalError> {
         #[cfg(test)]
         LOOKED_UP.set(LOOKED_UP.get() + 1);
@@ -233,7 +233,7 @@ thread_local! {
 /// How many allocations a lane remembers.
 const KNOWN: u64 = 64;
 
-/// What a lane's launches have been given, by the last digits of handles, so that it need not be
+/// The pointers of a lane's launches, by the last digits of handles, so that they need not be
 /// looked up each time.
 #[derive(Debug)]
 pub(crate) struct Known {
@@ -445,7 +445,7 @@ impl Memory {
         let Some(block) = self.lock().blocks.remove(&handle) else { return };
         block.unmap(core);
         let charged = block.charged;
-        // What somebody still has is for the driver to free.
+        // The driver frees memory that a command still has.
         let region = Arc::into_inner(block).and_then(Block::into_region);
         let gone = self.pool(core, |pool| {
             pool.give(charged);
@@ -484,7 +484,7 @@ fn give_back() -> bool {
     !kept.is_empty()
 }
 
-/// What the driver makes, for which there may be room once no runtime keeps any memory.
+/// Makes an object of the driver, for which there may be room once no runtime keeps any memory.
 pub(crate) fn with_room<T>(make: impl FnMut() -> Result<T, HalError>) -> Result<T, HalError> {
     memory::with_room(make, || Ok(give_back()))
 }
@@ -587,7 +587,7 @@ impl Block {
         ended.map(|()| self)
     }
 
-    /// One that no handle leads to.
+    /// A block that no handle leads to.
     pub(crate) fn of(buffer: Buffer, size: u64) -> Block {
         let (svm, address, charged, mapped) = (None, None, 0, None);
         let (device, kind) = (u32::MAX, AllocKind::Device);

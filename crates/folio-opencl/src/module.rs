@@ -34,7 +34,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 /// on its stack (PoCL 3.1): more of them may be beyond that, and whatever is there is overwritten.
 const STACK: u64 = 1 << 20;
 
-/// What the emitter may use on this device, and whether its divisions can be exact.
+/// The emitter's capabilities on this device, and whether its divisions can be exact.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     capabilities: Capabilities,
@@ -95,7 +95,7 @@ impl Target {
 #[derive(Debug)]
 pub(crate) struct Function(pub(crate) Texts<Text>);
 
-/// One text of a kernel, which is built when a launch takes it.
+/// A text of a kernel, which is built when a launch takes it.
 #[derive(Debug)]
 pub(crate) struct Text {
     module: Arc<Module>,
@@ -117,7 +117,7 @@ pub(crate) enum Way<'w, 'c> {
     Graph(&'w mut Making<'c>),
 }
 
-/// One text of a kernel, built.
+/// A text of a kernel, built.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) module: Arc<Module>,
@@ -161,7 +161,7 @@ impl Function {
             Text { module, block, built, building, missed: AtomicU64::new(0) }
         };
         let texts = texts.load(|module| Ok::<_, HalError>(text(module)))?;
-        // One is built at once, so that what the compiler refuses is refused where the kernel is
+        // The first text is built at once, so that the compiler's refusal comes where the kernel is
         // loaded.
         texts.text(true).built(core)?;
         Ok(Function(texts))
@@ -174,13 +174,14 @@ impl Function {
         geometry.group.map_or(Ok(()), |group| built.check(group))
     }
 
-    /// Builds all that launches may take. What they do not need all the same may be refused.
+    /// Builds all that launches may take. A refusal of texts that they do not need all the same is
+    /// no error.
     pub(crate) fn prepare(&self, core: &Core) -> Result<(), HalError> {
         self.0.each(&mut |text| drop(text.built(core)));
         self.0.text(false).built(core).map(drop)
     }
 
-    /// What a launch takes, built now where that has not been needed before.
+    /// The texts of a launch, built here where they have not been needed before.
     pub(crate) fn texts<'f>(
         &'f self,
         core: &Core,
@@ -240,8 +241,8 @@ impl Way<'_, '_> {
 }
 
 impl Text {
-    /// Compiled by the first who asks. What the compiler says of it stays; whatever else is in the
-    /// driver's way, such as too little memory, may be gone when somebody asks again.
+    /// Compiled by the first who asks. The compiler's answer stays; another obstacle, such as too
+    /// little memory, may be gone when somebody asks again.
     fn built(&self, core: &Core) -> Result<&Arc<Built>, HalError> {
         let known = || self.built.get().map(|built| built.as_ref().map_err(Clone::clone));
         if let Some(known) = known() {

@@ -1,4 +1,4 @@
-//! What interop tasks get: OpenCL's own handles.
+//! The objects of interop tasks: OpenCL's own handles.
 
 use crate::device::Core;
 use folio_core::geom::Dims;

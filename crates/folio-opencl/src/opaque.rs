@@ -149,8 +149,8 @@ fn bytes_of(of: &str) -> Option<usize> {
     }
 }
 
-/// What the driver refuses because of what the user has given it, unless it says that something
-/// else is in its way.
+/// The error of a refusal that is due to the user's arguments, unless the driver says that
+/// something else is in its way.
 fn of_the_user(refused: HalError, kind: HalErrorKind, what: String) -> HalError {
     match refused.kind {
         HalErrorKind::Lost | HalErrorKind::OutOfMemory { .. } => refused,
@@ -349,7 +349,7 @@ fn count(kernel: &Kernel) -> Result<u32, HalError> {
     Ok(count)
 }
 
-/// What the driver knows of a parameter, as so many numbers of that type, or (none) as many as it
+/// The driver's property of a parameter, as so many numbers of that type, or (none) as many as it
 /// has.
 fn tell<N: Copy + Default>(kernel: &Kernel, nth: u32, what: u32, many: usize) -> Option<Vec<N>> {
     let mut bytes = many * size_of::<N>();
@@ -365,7 +365,7 @@ fn tell<N: Copy + Default>(kernel: &Kernel, nth: u32, what: u32, many: usize) ->
     (!answer.is_empty()).then_some(answer)
 }
 
-/// What a kernel needs of the device, as numbers of that type.
+/// A kernel's need of the device, as numbers of that type.
 fn ask<N: Copy>(core: &Core, kernel: &Kernel, what: u32, none: N) -> Result<N, HalError> {
     let (mut answer, device) = (none, core.id.0);
     let (to, bytes) = ((&raw mut answer).cast::<c_void>(), size_of::<N>());

@@ -62,7 +62,7 @@ unsafe impl Sync for DeviceId {}
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Svm {
     None,
-    /// It has addresses, and the host does not reach it.
+    /// The memory has addresses, and the host does not reach it.
     Coarse,
     /// The host reaches it, too.
     Fine,
@@ -178,7 +178,7 @@ fn add(
     }
 }
 
-/// What a loader says that has no platform (`cl_khr_icd`).
+/// The error of a loader without a platform (`cl_khr_icd`).
 const PLATFORM_NOT_FOUND: i32 = -1001;
 
 pub(crate) fn platforms() -> Result<Vec<cl_platform_id>, HalError> {
@@ -284,7 +284,7 @@ fn svm_of(id: DeviceId) -> Svm {
 /// Memory of the host that begins with one of its pages is what integrated GPUs use without a copy.
 const PAGE: u64 = 4096;
 
-/// What a device says of itself, before it has its place among the others.
+/// A device's properties, before it has its place among the others.
 struct Described {
     id: DeviceId,
     svm: Svm,

@@ -1,8 +1,8 @@
 //! Freed memory that is kept for the next who asks, since drivers take long to allocate and free
 //! some of it.
 //!
-//! No more is kept than a device had in use at some time beyond what it has now. So what is in use
-//! and what is kept are never more together than what was in use at once: a budget that holds for
+//! No more is kept than a device had in use at some time beyond what it has now. Memory in use and
+//! kept memory are therefore never more together than was in use at once: a budget that holds for
 //! the one holds for both. If that is changed, what is kept goes by the new one.
 
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ pub(crate) struct Pool<T> {
     in_use: u64,
     /// As many as were in use at once.
     most: u64,
-    /// What may be kept and in use together, as far as what is in use allows.
+    /// The most bytes that may be kept and in use together, as far as those in use allow.
     limit: u64,
     /// By its bytes.
     kept: BTreeMap<u64, Vec<T>>,
@@ -47,7 +47,7 @@ impl<T> Pool<T> {
         if self.take(size, limit) { self.remove(size) } else { None }
     }
 
-    /// So many bytes are used no more.
+    /// The bytes are used no more.
     pub(crate) fn give(&mut self, bytes: u64) {
         self.in_use -= bytes;
     }
@@ -63,12 +63,13 @@ impl<T> Pool<T> {
         self.limit = limit;
     }
 
-    /// What may be kept no longer, since something else is in use, or the limit is lower.
+    /// The memory that may be kept no longer, since something else is in use, or the limit is
+    /// lower.
     pub(crate) fn beyond(&mut self) -> Vec<T> {
         let (mut gone, most) = (Vec::new(), self.most.min(self.limit));
         while self.in_use + self.in_kept > most {
             let over = self.in_use + self.in_kept - most;
-            // One that is large enough, or else the largest.
+            // The next that is large enough, or else the largest.
             let next = self.kept.range(over..).next().or(self.kept.last_key_value());
             let Some(size) = next.map(|(size, _)| *size) else { break };
             gone.extend(self.remove(size));
@@ -100,8 +101,8 @@ mod tests {
 
     const LIMIT: u64 = 10_000;
 
-    /// What a driver has given, in use and kept, is never more than was in use at once, nor beyond
-    /// the limit; each piece is with somebody, and has what was asked for.
+    /// The driver's memory, in use and kept, is never more than was in use at once, nor beyond the
+    /// limit; each piece is with one user, and has the size that was asked for.
     #[test]
     fn no_more_is_held_than_was_in_use() {
         let (mut pool, mut live, mut seed) = (Pool::default(), Vec::<(u64, u32)>::new(), 1u64);
@@ -156,7 +157,7 @@ mod tests {
         pool.trim(750);
         assert_eq!(pool.beyond(), [100]);
         pool.trim(500);
-        // It does not limit what is in use.
+        // The limit does not hold for memory in use.
         assert_eq!((pool.beyond(), pool.in_use()), (vec![], 700));
         assert_eq!(free(&mut pool, 300), [300]);
         assert_eq!(free(&mut pool, 400), []);

@@ -127,7 +127,7 @@ fn log(core: &Core, program: &Program) -> Result<String, HalError> {
     Ok(String::from_utf8_lossy(&bytes).trim_end_matches('\0').trim().to_owned())
 }
 
-/// What the driver made of a text for this device, in a form that it takes back.
+/// The driver's binary of a text for this device, in a form that it takes back.
 fn binary(core: &Core, program: &Program) -> Result<Vec<u8>, HalError> {
     let devices: Vec<cl_device_id> = ask(program, CL_PROGRAM_DEVICES, null_mut())?;
     let sizes: Vec<usize> = ask(program, CL_PROGRAM_BINARY_SIZES, 0)?;
@@ -159,8 +159,7 @@ mod tests {
         CL_OUT_OF_RESOURCES,
     };
 
-    /// What the compiler says of a text stays said of it; not beside a want of memory, and a loss
-    /// is one.
+    /// The compiler's answer to a text stays; not beside a want of memory, and a loss is one.
     #[test]
     fn a_log_makes_no_want_of_memory_final() {
         for (status, log, expected) in [

@@ -1,5 +1,5 @@
-//! What shows on the inside only: which of the driver's functions are called, and texts that it
-//! refuses.
+//! Behaviour that shows on the inside only: which of the driver's functions are called, and texts
+//! that it refuses.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests may panic")]
 
 use crate::cl::{Event, call, check, run};
@@ -45,14 +45,14 @@ const LONG: Duration = Duration::from_secs(20);
 #[derive(Clone, Debug, PartialEq)]
 struct Refused(&'static str, Range<usize>, cl_int);
 
-/// What happens within a call.
+/// An action within a call.
 type Within = (&'static str, Box<dyn FnOnce()>);
 
 thread_local! {
     /// How often this thread has called each of the driver's functions.
     static CALLS: RefCell<BTreeMap<&'static str, usize>> = RefCell::default();
     static REFUSED: RefCell<Option<Refused>> = const { RefCell::new(None) };
-    /// What the next call of this function waits for.
+    /// The action for which the next call of this function waits.
     static WITHIN: RefCell<Option<Within>> = const { RefCell::new(None) };
     /// No kernel runs in larger groups.
     pub(crate) static MOST_ITEMS: Cell<usize> = const { Cell::new(usize::MAX) };
@@ -103,7 +103,7 @@ fn was_refused() {
     assert_eq!(REFUSED.take(), None);
 }
 
-/// What this thread calls meanwhile.
+/// The calls of this thread meanwhile.
 fn calls_of(run: impl FnOnce()) -> BTreeMap<&'static str, usize> {
     CALLS.take();
     run();
@@ -184,7 +184,7 @@ impl Bench {
         Head { tick, order, waits, label: "", timed: false }
     }
 
-    /// So many of all elements.
+    /// A part of so many elements.
     fn param(&self, elements: usize) -> Param {
         Param {
             mem: self.memory,
@@ -207,7 +207,7 @@ impl Bench {
         self.enqueue();
     }
 
-    /// What is held.
+    /// Enqueues the held launches.
     fn enqueue(&self) {
         self.lane.downcast_ref::<OpenClLane>().unwrap().enqueue();
     }
@@ -257,7 +257,7 @@ impl Bench {
         self.lane.enqueue(&self.head(&[]), Op::Launch(kernel, &geometry, &Args::new(&[])))
     }
 
-    /// What comes later on this lane waits for the gate.
+    /// Later operations on this lane wait for the gate.
     fn gate(&self) -> Gate {
         let mut gate = None;
         self.task(|queue, context| {
@@ -344,13 +344,13 @@ fn fills_take_few_calls() {
     }
 }
 
-/// What 640 launches say comes with one read for each 64 of them, which nobody waits for before
-/// somebody waits for the launches; and the one that went wrong is told.
+/// The records of 640 launches come with one read for each 64 of them, which nobody waits for
+/// before somebody waits for the launches; and the one that went wrong is told.
 #[test]
 fn verdicts_cost_no_synchronisation() {
     let Some(bench) = Bench::open(256) else { return };
     bench.copy(&mut [0.0; 256], true);
-    // What the lane needs once.
+    // The objects that the lane makes once.
     bench.launch(256, false);
     bench.finish();
     for (proved, reads) in [(true, 0), (false, 9)] {
@@ -448,7 +448,8 @@ fn devices_that_do_not_say_what_they_are() {
     }
 }
 
-/// What launches use is given back with each 256th of them, whose own event says that it has ended.
+/// The objects of launches are given back with each 256th of them, whose own event says that it has
+/// ended.
 #[test]
 fn events_are_few() {
     let Some(bench) = Bench::open(256) else { return };

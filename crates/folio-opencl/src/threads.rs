@@ -16,7 +16,7 @@ pub(crate) struct Threaded {
     pub(crate) local: [usize; 3],
     /// Blocks of the launch.
     pub(crate) blocks: u64,
-    /// What the text is told of the launch.
+    /// The launch, as the text is told of it.
     pub(crate) grid: Grid,
 }
 

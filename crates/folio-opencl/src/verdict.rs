@@ -1,5 +1,5 @@
-//! What launches leave to be told: one record for each that can fail, in the device's memory. The
-//! records since the last mark are read with the next one, and cleared for whoever uses them again.
+//! The records of launches: one for each that can fail, in the device's memory. The records since
+//! the last mark are read with the next one, and cleared for whoever uses them again.
 
 use crate::cl::{Buffer, Event, Queue, run};
 use crate::memory::with_room;
@@ -25,7 +25,8 @@ pub(crate) struct Verdicts {
     used: Vec<Used>,
     tick: Tick,
     node: Option<usize>,
-    /// What was read of a replay with more launches than there are records. It is the next mark's.
+    /// The records that were read of a replay with more launches than there are records. The next
+    /// mark tells them.
     pub(crate) early: Vec<Told>,
 }
 

@@ -9,7 +9,7 @@ use folio_core::hal::HalError;
 use ocl::core::{BufferRegion, CommandQueue, Context as RawContext, DeviceId, Mem};
 use ocl::{Buffer, Context, Device, MemFlags, OclPrm, Queue};
 
-/// What an interop task gets ([`Native`]), as objects of the crate `ocl`.
+/// The objects of an interop task ([`Native`]), as those of the crate `ocl`.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Ocl<'n> {
@@ -47,7 +47,7 @@ impl Native {
     /// ```
     ///
     /// # Errors
-    /// Those of `ocl`, where the driver refuses what is asked.
+    /// The errors of `ocl`, where the driver refuses what is asked.
     pub fn ocl(&self) -> ocl::Result<Ocl<'_>> {
         if self.context.is_null() || self.device.is_null() || self.queue.is_null() {
             return Err("the device has no context or queue".into());

@@ -1,4 +1,4 @@
-//! What operations are made of: copies and fills as commands of a queue.
+//! Copies and fills as commands of a queue.
 
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
 use crate::device::Core;
@@ -22,7 +22,8 @@ use std::ptr::{null, null_mut};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-/// What commands use until they have ended: memory of the host, and what it shares with the device.
+/// Memory that commands use until they have ended: the host's, and memory that it shares with the
+/// device.
 pub(crate) type Kept = Vec<Box<dyn Send>>;
 
 /// The longest pattern that OpenCL fills with.
@@ -39,7 +40,7 @@ pub(crate) struct Commands<'q> {
     pub(crate) kept: &'q mut Kept,
     /// Where the words of launches are put, if kernels are given addresses.
     pub(crate) words: Option<&'q mut Words>,
-    /// What parameters lead to.
+    /// The pointers of parameters.
     pub(crate) known: &'q mut Known,
     pub(crate) verdicts: &'q mut Verdicts,
     pub(crate) scratch: &'q mut Scratch<Buffer>,
@@ -63,14 +64,14 @@ pub(crate) struct Commands<'q> {
     pub(crate) last: Option<Arc<Event>>,
 }
 
-/// One end of a copy.
+/// An end of a copy.
 enum Place {
     Host(*mut u8),
     Device(Arc<Block>, usize),
 }
 
 impl Place {
-    /// So many bytes further on.
+    /// The place so many bytes further on.
     fn after(&self, bytes: usize) -> Place {
         match self {
             Place::Host(at) => Place::Host(at.wrapping_add(bytes)),
@@ -198,7 +199,7 @@ impl<'q> Commands<'q> {
         !self.timed
     }
 
-    /// What comes later waits for these events.
+    /// Later commands wait for these events.
     pub(crate) fn wait_for(&mut self, events: &[Arc<Event>]) {
         if !events.is_empty() {
             self.held.enqueue(self.queue, false);
@@ -334,8 +335,9 @@ impl<'q> Commands<'q> {
                 let written = addresses(to, rows, to_pitch, bytes);
                 let event = self.last.iter().cloned();
                 event.for_each(|event| self.shared.downloads.note(written.clone(), event));
-                // So that whoever waits for it waits for something that is on its way. If the
-                // driver refuses, the lane flushes later, and whoever waits has the driver do it.
+                // The flush puts the download on its way, so that whoever waits for it waits for
+                // something. If the driver refuses, the lane flushes later, and whoever waits has
+                // the driver do it.
                 let _ = self.queue.flush();
                 Ok(())
             }
@@ -545,7 +547,7 @@ impl<'q> Commands<'q> {
         let chunk = bytes.min(CHUNK.next_multiple_of(len));
         let repeated: Box<[u8]> = pattern.iter().copied().cycle().take(chunk).collect();
         let from = repeated.as_ptr().cast_mut();
-        // It goes with the next mark, so that comes soon.
+        // The memory goes with the next mark, so that comes soon.
         self.kept.push(Box::new(repeated));
         self.weight += MARK_EVERY;
         (0..bytes).step_by(chunk).try_for_each(|done| {
@@ -560,7 +562,7 @@ impl<'q> Commands<'q> {
 mod tests {
     use super::*;
 
-    /// What counts as apart shares no byte.
+    /// Rectangles that count as apart share no byte.
     #[test]
     fn rectangles_that_are_apart_share_no_byte() {
         let mut counts = [0; 2];

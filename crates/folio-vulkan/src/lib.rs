@@ -12,8 +12,8 @@
 //! The loader is looked for when devices are; without one, without a driver or a device of Vulkan
 //! 1.3 there are no devices, and a reason.
 //!
-//! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. What a launch is
-//!   given is one address, of words that it reads: no descriptor sets. What a launch did wrong is
+//! * Kernels are loaded as IR, which `folio_kernel::emit::spirv` makes SPIR-V of. The argument of a
+//!   launch is one address, of words that it reads: no descriptor sets. The failure of a launch is
 //!   in a record behind such an address.
 //! * A lane is an in-order queue over a timeline semaphore, whose operations are submitted several
 //!   at a time. Lanes use the device's one queue, so an engine has one lane for kernels; lanes for
@@ -23,7 +23,7 @@
 //!   and from it directly; elsewhere by way of memory that both reach. Page-locked memory is such:
 //!   the device copies it, by whichever address it is named.
 //! * Kernels that the user has in SPIR-V are in `opaque`. An interop task gets a [`Native`].
-//! * What devices do not tell of their floats is measured once, when they are looked for.
+//! * Properties of floats that devices do not tell are measured once, when they are looked for.
 //!
 //! ```
 //! use folio_core::Runtime;
@@ -88,16 +88,16 @@ impl VulkanBackend {
         VulkanBackend { cache, ..self }
     }
 
-    /// With the validation layer, which looks at every call. What it says is in
+    /// With the validation layer, which looks at every call. Messages of the layer are in
     /// [`messages`](Self::messages). Without the layer there are no devices, and a reason.
     #[must_use]
     pub fn validated(self) -> VulkanBackend {
         VulkanBackend { validated: true, ..self }
     }
 
-    /// Believes no proof: each launch tests each index that its kernel computes. So an index beyond
-    /// its argument fails the launch, even where a proof was wrong. For debugging, since kernels
-    /// become slower. `Validate` of `folio-layers` tests the memory that operations name.
+    /// Believes no proof: each launch tests each index that its kernel computes. An index beyond
+    /// its argument therefore fails the launch, even where a proof was wrong. For debugging, since
+    /// kernels become slower. `Validate` of `folio-layers` tests the memory that operations name.
     #[must_use]
     pub fn checked(self) -> VulkanBackend {
         VulkanBackend { checked: true, ..self }
@@ -109,22 +109,22 @@ impl VulkanBackend {
         VulkanBackend { discrete: true, ..self }
     }
 
-    /// With a queue that only copies, for the lanes that do, so that copies run beside kernels. It
-    /// is used where a device has one, has memory of its own, and can time what that queue does.
-    /// Without this, all lanes submit to one queue.
+    /// With a queue that only copies, for the lanes that do, so that copies run beside kernels. The
+    /// queue is used where a device has one, has memory of its own, and can time what that queue
+    /// does. Without this, all lanes submit to one queue.
     #[must_use]
     pub fn copy_queue(self, copy_queue: bool) -> VulkanBackend {
         VulkanBackend { copy_queue, ..self }
     }
 
-    /// As if no device could do more than this. What a kernel needs beyond it is an error that
-    /// names it.
+    /// As if no device could do more than this. A kernel that needs more is refused with an error
+    /// that names the need.
     #[must_use]
     pub fn limited_to(self, limit: Capabilities) -> VulkanBackend {
         VulkanBackend { limit: Some(limit), ..self }
     }
 
-    /// What the validation layer says, also after the backend is gone.
+    /// The messages of the validation layer, also after the backend is gone.
     pub fn messages(&self) -> Messages {
         self.messages.clone()
     }

@@ -1,4 +1,4 @@
-//! What the suites of the HAL and the engine do not show.
+//! Tests beside the suites of the HAL and the engine.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::device::VulkanDevice;
@@ -126,7 +126,7 @@ fn planted_mistake_is_told_by_the_validation_layer_of_vulkan() {
     assert!(all.iter().any(|message| message.contains("vkCmdFillBuffer")), "{all:?}");
 }
 
-/// What is measured is plausible: doubles are there, since they keep denormals.
+/// The measured values are plausible: doubles are there, since they keep denormals.
 #[test]
 fn floats_of_vulkan_are_measured() {
     let Some((found, messages)) = found() else { return };

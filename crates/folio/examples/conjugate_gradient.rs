@@ -44,7 +44,7 @@ fn dot(i: Item<2>, a: In<f32, 2>, b: In<f32, 2>, sum: Reduce<f32, Add>) {
     sum.give(a[i] * b[i]);
 }
 
-/// One step along `p`: of the solution, and of the residual.
+/// A step along `p`: of the solution, and of the residual.
 #[kernel]
 fn step(
     i: Item<2>,

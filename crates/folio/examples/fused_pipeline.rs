@@ -67,7 +67,7 @@ struct Images {
     brightness: Buffer<f32>,
 }
 
-/// Records the pipeline. What passes between its kernels is made here, and gone at the end.
+/// Records the pipeline. The buffers between its kernels are made here, and gone at the end.
 fn recorded(q: &Queue, of: &mut Images, options: FinalizeOptions) -> folio::Result<Executable> {
     let rt = q.runtime();
     let graph = rt.graph(&q.device())?;

@@ -83,7 +83,7 @@ impl Masses {
         })
     }
 
-    /// Records a step. What passes between its kernels is made here, and gone at the end.
+    /// Records a step. The buffers between its kernels are made here, and gone at the end.
     fn recorded(&mut self, q: &Queue, options: FinalizeOptions) -> folio::Result<Executable> {
         let rt = q.runtime();
         let graph = rt.graph(&q.device())?;

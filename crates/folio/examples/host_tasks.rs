@@ -95,7 +95,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A queue gives each root failure once, then is well again.
     println!("queue: {}", q.wait().err().ok_or("the failure is lost")?);
     q.wait()?;
-    // What should have been written cannot be read, until it is written anew.
+    // The failed task's output cannot be read, until it is written anew.
     println!("read:  {}", y.read().err().ok_or("failed data was shown")?);
     q.submit(|cg| {
         cg.fill(&mut y, 5);

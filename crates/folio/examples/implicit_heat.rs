@@ -58,7 +58,7 @@ fn dot(i: Item<2>, a: In<f64, 2>, b: In<f64, 2>, sum: Reduce<f64, Add>) {
     sum.give(a[i] * b[i]);
 }
 
-/// One step along `p`: of the solution, and of the residual.
+/// A step along `p`: of the solution, and of the residual.
 #[kernel]
 fn advance(
     i: Item<2>,
@@ -188,7 +188,7 @@ impl Plate {
     }
 }
 
-/// What a run came to.
+/// The outcome of a run.
 struct Outcome {
     bits: Vec<u64>,
     iterations: u32,

@@ -26,7 +26,8 @@ fn main() -> folio::Result<()> {
     let gpu_executor = rt.executor(Selector::from_env()?)?;
     let gpu_allocator = gpu_executor.allocator();
 
-    // One pointer is allocated on the host, when it is first used there, one on the device.
+    // The first pointer is allocated on the host, when it is first used there, the second on the
+    // device.
     let a = rt.managed::<f32>(1024)?;
     let b = rt.managed_in::<f32>(&gpu_allocator, 1024)?;
     populate(&a)?;

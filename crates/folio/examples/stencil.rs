@@ -24,7 +24,7 @@ fn plate() -> Vec<f32> {
     plate
 }
 
-/// One step of one band.
+/// A step of one band.
 fn submit(
     q: &Queue,
     band: usize,

@@ -1,5 +1,5 @@
-//! Small programs, by public type: documentation, and nothing else. What stands in kernels (`In`,
-//! `Group`, `Reduce`, ..) is in [`kernels`].
+//! Small programs, by public type: documentation, and nothing else. The types of kernels (`In`,
+//! `Group`, `Reduce`, ..) are in [`kernels`].
 //!
 //! # [`Runtime`](crate::Runtime)
 //!

@@ -76,7 +76,7 @@ pub use folio_trace as trace;
 #[cfg(feature = "vulkan")]
 pub use folio_vulkan as vulkan;
 
-/// What most programs need.
+/// The names that most programs need.
 ///
 /// Kernels know what combines by its name: `Reduce<f32, Add>`, `g.reduce::<Max>(..)`. `Add` and
 /// `Mul` are also traits of [`std::ops`], so they are values only here, for

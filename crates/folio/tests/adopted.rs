@@ -7,7 +7,7 @@ mod counting;
 use counting::{IN_USE, one, runtime};
 use std::sync::atomic::Ordering;
 
-/// What the runtime itself takes or gives back meanwhile, in any of its threads.
+/// Memory that the runtime itself takes or gives back meanwhile, in any of its threads.
 const OWN: isize = 64 << 10;
 
 fn in_use() -> isize {
@@ -36,7 +36,7 @@ fn a_vector_is_moved_in_and_freed_with_its_buffer() {
         let left = in_use() - before;
         assert!(left.abs() < OWN, "{left} bytes are left");
 
-        // One that is refused is freed, too.
+        // A vector that is refused is freed, too.
         let refused = rt.buffer_from((vec![1u8; BYTES as usize], [3, 3]));
         assert!(refused.is_err());
         rt.device("cpu:0").unwrap().set_budget(1000);

@@ -26,7 +26,7 @@ fn in_use_after(counts: [usize; 2], mut submit: impl FnMut(usize), settle: impl 
     at[1] - at[0]
 }
 
-/// What may differ: a few segments and vectors that have grown.
+/// The allowed difference: a few segments and vectors that have grown.
 const SLACK: isize = 256 << 10;
 
 /// How long steps of 10,000 submissions take. The median of many says little of a busy machine, and
@@ -76,7 +76,7 @@ fn a_million_kernels() {
                 &queues[n % 1000 / 999 % domains],
                 if n.is_multiple_of(2) { &mut x } else { &mut y },
             );
-            // What is outstanding takes memory, which lanes keep: no more than this is.
+            // Outstanding commands take memory, which lanes keep: no more than this are.
             if n % 100 == 99 {
                 rt.wait().unwrap();
             }

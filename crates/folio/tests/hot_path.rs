@@ -15,7 +15,7 @@ const HANDS: usize = 50;
 
 /// How often `rounds` submissions allocate after a warm-up.
 fn allocations(q: &Queue, rounds: usize, mut submit: impl FnMut()) -> usize {
-    // What is outstanding takes memory; waiting now and then keeps that below what the warm-up had.
+    // Outstanding commands take memory; waiting now and then keeps that below what the warm-up had.
     let mut run = |rounds: usize, outstanding: usize| {
         for n in 0..rounds {
             submit();
@@ -65,7 +65,7 @@ fn sums<T: Number>(i: Item, by: T, a: In<T>, b: In<T>, c: InOut<T>, d: Out<T>) {
     d[i] = b[i];
 }
 
-/// One that is looked up in a static, and one that is looked up by its type.
+/// Kernels that are looked up in a static, and by their type.
 fn of_kernels() {
     for domains in [1, 2] {
         let rt = runtime(domains);
@@ -102,8 +102,8 @@ fn of_batches() {
             let ((), event) = q.batch(|q| (0..tasks).try_for_each(|n| add(q, n))).unwrap();
             late += usize::from(!matches!(event.status(), Status::Done));
         });
-        // One that is interrupted while it is measured seems long, and a few blocks that have it
-        // are submitted one by one.
+        // A kernel that is interrupted while it is measured seems long, and a few blocks that have
+        // it are submitted one by one.
         let apart = 1000 - (q.batch_report().replayed - warm) as usize;
         let sum: u32 = all.iter().map(|x| x.get([0]).unwrap()).sum();
         assert_eq!(sum, 12_000 * tasks as u32);

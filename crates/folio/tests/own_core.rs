@@ -5,7 +5,7 @@ extern crate self as core;
 
 use folio::prelude::*;
 
-/// What loops would run over if the macros believed this crate.
+/// The module that loops would run over if the macros believed this crate.
 pub mod iter {
     #[allow(non_snake_case, reason = "named like the trait")]
     /// Not the trait.

@@ -18,7 +18,7 @@ pub struct MinimalBackend;
 const MEMORY: u64 = 1 << 30;
 
 fn info() -> DeviceInfo {
-    // Only what is true. What is not named here is off.
+    // Only what is true. Capabilities that are not named here are off.
     let mut caps = Caps::default();
     (caps.closures, caps.denormals, caps.exact_div_sqrt) = (true, true, true);
     // Kernels are the host's code, and have what that has.
@@ -51,7 +51,7 @@ unsafe impl Backend for MinimalBackend {
 
 struct MinimalDevice {
     info: DeviceInfo,
-    /// What is allocated, by handle: its address, so that operations look nothing up.
+    /// The allocations, by handle: their addresses, so that operations look nothing up.
     live: Mutex<HashMap<u64, Layout>>,
 }
 
@@ -100,7 +100,8 @@ unsafe impl UsmAllocator for MinimalDevice {
     }
 }
 
-/// An operation, with all that it needs. It is dropped apart from its call, as both may panic.
+/// An operation, with all that it needs. The closure is dropped apart from its call, as both may
+/// panic.
 type Work = Box<dyn Fn() -> Result<(), HalError> + Send>;
 
 #[derive(Default)]

@@ -10,7 +10,7 @@ use std::process::Child;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Condvar, Mutex};
 
-/// What the courier is given.
+/// The tasks of the courier.
 pub enum Task {
     /// Something that is no operation, and cannot fail but with the device.
     Request(Message),
@@ -18,7 +18,7 @@ pub enum Task {
     Operation { lane: u64, tick: Tick, work: Work },
 }
 
-/// What an operation does.
+/// The work of an operation.
 pub enum Work {
     Copy(Vec<CopyRect>),
     Fill(Vec<FillRect>, Vec<u8>),

@@ -1,5 +1,6 @@
 //! The kernels' C as GLSL, for Vulkan: parameters become buffers and push constants, local arrays
-//! become `shared`, and `naga` makes SPIR-V of it. It takes what the texts here have, and no more.
+//! become `shared`, and `naga` makes SPIR-V of it. The translator takes what the texts here have,
+//! and no more.
 
 use super::failed;
 use crate::error::{Error, Result};
@@ -93,7 +94,7 @@ pub fn compile(text: &str, name: &str, group: [usize; 3]) -> Result<Shader> {
 struct Source {
     text: String,
     is_memory: Vec<bool>,
-    /// It has operations that naga does not take from GLSL.
+    /// The kernel has operations that naga does not take from GLSL.
     is_atomic: bool,
 }
 

@@ -1,4 +1,4 @@
-//! What hand-written code runs on: rayon on the host's cores, or a driver's own calls.
+//! The platforms of hand-written code: rayon on the host's cores, or a driver's own calls.
 //!
 //! [`Native`] is as thin as it can be: each method is one call of the driver, or a few. Kernels are
 //! C for OpenCL and CUDA alike; the words that differ are macros, which each driver's prelude
@@ -31,7 +31,7 @@ use std::sync::Arc;
 /// Lanes (command queues, streams) that a [`Native`] has.
 pub const LANES: usize = 4;
 
-/// What the hand-written side of a device is.
+/// The hand-written side of a device.
 #[derive(Clone)]
 pub enum Hand {
     /// Rust and rayon.
@@ -45,7 +45,7 @@ pub enum Hand {
 pub struct Place {
     /// The handle or address.
     pub at: usize,
-    /// It is an address of shared virtual memory.
+    /// Whether it is an address of shared virtual memory.
     pub is_svm: bool,
 }
 
@@ -58,7 +58,7 @@ pub struct Rows {
     pub pitch: usize,
 }
 
-/// One side of a copy.
+/// A side of a copy.
 #[derive(Clone, Copy, Debug)]
 pub enum End {
     /// The device's memory.
@@ -67,11 +67,11 @@ pub enum End {
     Host(*mut u8),
 }
 
-/// One device, by its driver's own calls. All of a lane's commands run in order.
+/// A device, by its driver's own calls. All of a lane's commands run in order.
 pub trait Native: Send + Sync {
     /// The API's name.
     fn api(&self) -> &'static str;
-    /// It is a processor, and shares the host's memory.
+    /// Whether it is a processor, and shares the host's memory.
     fn is_cpu(&self) -> bool;
     /// Bytes of its last cache; 0: unknown.
     fn cache_bytes(&self) -> u64;
@@ -107,14 +107,14 @@ pub trait Native: Send + Sync {
     fn unmap(&self, _: Place, _: *mut u8) -> Result<()> {
         Ok(())
     }
-    /// An event behind everything in a lane so far. It lives until [`forget`](Self::forget).
+    /// An event behind everything in a lane so far. The event lives until [`forget`](Self::forget).
     fn record(&self, lane: usize) -> Result<usize>;
     /// Lets a lane wait for an event.
     fn wait(&self, lane: usize, event: usize) -> Result<()>;
     /// Gives an event back.
     fn forget(&self, event: usize);
     /// Records launches once, to be replayed; `again`: in place of what was recorded as that, which
-    /// has ended. Those that use the same memory run in order.
+    /// has ended. Launches that use the same memory run in order.
     fn keep(&self, _: &[Call], _again: Option<usize>) -> Result<usize> {
         Err(Error::NotHere(format!("by hand: {} records no commands", self.api())))
     }
@@ -141,7 +141,7 @@ impl Drop for Memory {
     }
 }
 
-/// What is copied as bytes.
+/// Values that are copied as bytes.
 ///
 /// # Safety
 /// Without padding, and every pattern of bits is a value.
@@ -154,7 +154,7 @@ unsafe impl Plain for u32 {}
 unsafe impl Plain for [f32; 4] {}
 
 impl Memory {
-    /// So many bytes, unwritten.
+    /// Memory of so many bytes, unwritten.
     pub fn new(native: &Arc<dyn Native>, bytes: usize, svm: bool) -> Result<Memory> {
         let place = native.allocate(bytes, svm)?;
         Ok(Memory { native: native.clone(), place, bytes })

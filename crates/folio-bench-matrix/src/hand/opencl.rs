@@ -118,7 +118,7 @@ impl OpenCl {
             return Ok(*program);
         }
         let kind = if self.is_cpu { ON_CPUS } else { ON_GPUS };
-        // One text: cl3 0.13 passes several without the lengths that it should.
+        // A single text: cl3 0.13 passes several without the lengths that it should.
         let all = format!("{PRELUDE}{kind}{text}");
         let made = program::create_program_with_source(ptr(self.context), &[&all]);
         let made = told("clCreateProgramWithSource", made)?;

@@ -8,7 +8,7 @@ use ash::vk::{self, Handle};
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a GPU's last cache has at most; Vulkan does not tell.
+/// The most bytes of a GPU's last cache; Vulkan does not tell.
 const CACHE: u64 = 64 << 20;
 /// Descriptor sets of a pool.
 const SETS: u32 = 4096;
@@ -61,7 +61,7 @@ struct Lane {
     /// All that were made, of which so many are under way.
     made: Vec<vk::CommandBuffer>,
     under_way: usize,
-    /// What is being recorded, if anything is.
+    /// The commands that are being recorded, if there are any.
     commands: vk::CommandBuffer,
     is_recording: bool,
     /// How often they are submitted.
@@ -69,9 +69,9 @@ struct Lane {
     timeline: vk::Semaphore,
     value: u64,
     waits: Vec<(vk::Semaphore, u64)>,
-    /// What commands since the last barrier have used.
+    /// The buffers that commands since the last barrier have used.
     used: Vec<vk::Buffer>,
-    /// What is to be copied to the host's memory at the end: from where, to where, how.
+    /// The copies to the host's memory at the end: from where, to where, how.
     downs: Vec<(Block, usize, Rows, [usize; 2])>,
     staged: Vec<Block>,
     free: Vec<Block>,
@@ -534,7 +534,7 @@ impl Native for Vulkan {
     }
 
     fn kernel(&self, text: &str, name: &str) -> Result<usize> {
-        // What cannot be had is told here; pipelines are made when groups are known.
+        // An error of the text is told here; pipelines are made when groups are known.
         glsl::compile(text, name, [1; 3])?;
         let mut texts = held(&self.texts);
         let known = texts.iter().position(|own| own.0 == text && own.1 == name);

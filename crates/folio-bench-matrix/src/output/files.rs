@@ -1,4 +1,5 @@
-//! The folder of a run. It is tried before anything is measured, so that no measurement is lost.
+//! The folder of a run. The folder is tried before anything is measured, so that no measurement is
+//! lost.
 
 use super::{page, plots, table};
 use crate::error::{Error, Result};
@@ -38,8 +39,8 @@ pub fn write_somewhere(matrix: &Matrix, folder: &Path, gate: Option<f64>) -> Res
     })
 }
 
-/// Writes a file of its own and renames it, so that a file is the old one or the new one. What is
-/// no plain file stays, and so does a file that another program has made beside it.
+/// Writes a file of its own and renames it, so that a file is the old one or the new one. A place
+/// that is no plain file stays, and so does a file that another program has made beside it.
 fn replace(folder: &Path, name: &str, text: &str) -> Result<()> {
     let path: PathBuf = folder.join(name);
     if std::fs::metadata(&path).is_ok_and(|about| !about.is_file()) {
@@ -50,7 +51,7 @@ fn replace(folder: &Path, name: &str, text: &str) -> Result<()> {
     let mut file = File::create_new(&new).map_err(Error::file("write", &path))?;
     let written = file.write_all(text.as_bytes()).and_then(|()| std::fs::rename(&new, &path));
     written.map_err(|why| {
-        // What there is of it is of no use.
+        // The part that was written is of no use.
         let _ = std::fs::remove_file(&new);
         Error::file("write", &path)(why)
     })

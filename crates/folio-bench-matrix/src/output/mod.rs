@@ -1,4 +1,4 @@
-//! What a person sees: a table, plots, a page. All are made of a [`Matrix`] alone.
+//! The outputs for a person: a table, plots, a page. All are made of a [`Matrix`] alone.
 
 pub mod files;
 pub mod page;
@@ -44,7 +44,7 @@ pub fn name(row: &Row) -> String {
     format!("{}{comma}{}", row.workload, row.mode)
 }
 
-/// What a row is called in a table, without its device.
+/// A row's name in a table, without its device.
 pub fn title(row: &Row) -> String {
     if row.is_control {
         return name(row);

@@ -49,7 +49,7 @@ pub struct Summary {
     /// Median, worst, best: the ratio, and its class. Of an even number, the median is the worse
     /// of the two rows in the middle.
     pub ratios: Vec<[String; 2]>,
-    /// What the worst row is called.
+    /// The name of the worst row.
     pub worst: String,
 }
 
@@ -70,7 +70,7 @@ struct Figure {
     svg: String,
 }
 
-/// What the template is given.
+/// The values of the template.
 #[derive(Serialize)]
 struct Page<'m> {
     style: &'static str,

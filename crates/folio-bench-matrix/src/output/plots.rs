@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 pub struct Plot {
     /// Without the extension.
     pub name: String,
-    /// What it shows, in a sentence.
+    /// Its contents, in a sentence.
     pub caption: String,
     /// The picture.
     pub svg: Svg,
@@ -41,7 +41,7 @@ const EDGE: f64 = 12.0;
 const MARGIN: f64 = 82.0;
 /// Where the axes end: half of a label is right of it.
 const RIGHT: f64 = WIDTH - 20.0;
-/// What an axis needs below it: its labels and its name.
+/// The space of an axis below it: for its labels and its name.
 const BELOW: f64 = 40.0;
 
 /// Each row's name and ratio above its bar.
@@ -151,12 +151,13 @@ fn axes(
     svg.text("small", "middle", [(MARGIN + RIGHT) / 2.0, y.at(0.0) + 31.0], name);
 }
 
-/// What the colours of a roofline tell apart.
+/// The rows of one colour in a roofline.
 fn series(row: &Row) -> String {
     format!("{} {}", row.workload, row.mode)
 }
 
-/// What the colours mean, below the axes: in as many columns as the longest name leaves room for.
+/// The legend of the colours, below the axes: in as many columns as the longest name leaves room
+/// for.
 struct Legend<'n> {
     hand: &'static str,
     dots: bool,

@@ -1,4 +1,4 @@
-//! What is called a change between two runs, from samples that are made up.
+//! Changes between two runs, from samples that are made up.
 
 use super::{control, row, usual};
 use crate::compare::{compare, over_gate};

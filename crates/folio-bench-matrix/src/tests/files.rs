@@ -1,4 +1,4 @@
-//! What is written and read.
+//! Files that are written and read.
 
 use super::{matrix, row, usual};
 use crate::error::Error;

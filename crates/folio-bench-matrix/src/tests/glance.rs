@@ -1,4 +1,4 @@
-//! What a reader sees first: whether there is anything, whether to trust it, and what is worst.
+//! A reader's first questions: whether there is anything, whether to trust it, and what is worst.
 
 use super::{control, matrix, row, usual};
 use crate::output::page::{Summary, page, summaries};

@@ -11,7 +11,7 @@ use std::process::Command;
 
 const BROWSERS: [&str; 3] = ["chromium", "chromium-browser", "google-chrome"];
 
-/// What the page is after its script has run, and what the browser's console says.
+/// The page after its script has run, and the messages of the browser's console.
 fn opened(page: &Path) -> Option<[String; 2]> {
     let profile = page.with_file_name("profile");
     let shown = |browser: &&str| {

@@ -11,7 +11,7 @@ use crate::workloads::ALL;
 use clap::Parser;
 use std::time::Duration;
 
-/// What a planted sleep takes: more than a busy machine takes to wake up a thread.
+/// The time of a planted sleep: more than a busy machine takes to wake up a thread.
 const SLEEP: Duration = Duration::from_millis(40);
 
 /// The kernels of a stream, in which ours sleeps in one mode and the baseline in another.

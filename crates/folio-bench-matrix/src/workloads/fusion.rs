@@ -1,8 +1,8 @@
 //! Kernels that pass data on, fused and not: a chain, a pipeline, a map with a reduction, and
 //! chains of two to ten equal kernels.
 //!
-//! By hand, one kernel does the work of all of them, for the unfused rows too. So the ratio of an
-//! unfused row is what fusion saves.
+//! By hand, one kernel does the work of all of them, for the unfused rows too. The ratio of an
+//! unfused row is thus what fusion saves.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
 use crate::error::Result;
@@ -58,7 +58,7 @@ fn total(i: Item, x: In<f32>, sum: Reduce<f32, Add>) {
     sum.give(x[i]);
 }
 
-/// What the kernels of the pipeline do to one element.
+/// The work of the pipeline's kernels on one element.
 #[inline(always)]
 fn developed(x: f32) -> f32 {
     let curved = |v: f32| v * (1.5 - 0.5 * v * v);
@@ -70,7 +70,7 @@ fn developed(x: f32) -> f32 {
     mixed + 0.3 * (third - mixed)
 }
 
-/// What the kernels of a chain of `K` do to one element.
+/// The work of the kernels of a chain of `K` on one element.
 #[inline(always)]
 fn advanced<const K: usize>(x: f32, y: f32) -> f32 {
     (0..K).fold(x, |x, step| factor(step) * x + y)

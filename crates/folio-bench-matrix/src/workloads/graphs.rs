@@ -1,4 +1,4 @@
-//! What a graph saves: the same tiny tasks run again and again, described once.
+//! The gain of a graph: the same tiny tasks run again and again, described once.
 //!
 //! By hand, the program has its launches ready, with their arguments, and knows their order.
 

@@ -1,4 +1,4 @@
-//! What reads or counts where data says: a gather, and a histogram.
+//! Reads and counts where data says: a gather, and a histogram.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
 use crate::error::Result;

@@ -1,4 +1,4 @@
-//! What a launch costs whose kernel does nearly nothing.
+//! The cost of a launch whose kernel does nearly nothing.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Tell, Workload, side};
 use crate::error::{Error, Result};
@@ -142,13 +142,13 @@ fn over_usm(bench: &Bench, how: How) -> Result<Side> {
     Ok(side(run, Box::new(tell)))
 }
 
-/// What so many launches in order do, and the hand-written side of them.
+/// The work of so many launches in order, and the hand-written side of them.
 pub fn by_hand(bench: &Bench, launches: usize) -> Result<(Work, Side)> {
     hand(bench, How { launches, in_order: true, ..How::default() })
 }
 
-/// So many independent launches, against as many submissions by hand. Other drivers than Vulkan's
-/// are given each launch on its own anyway.
+/// Independent launches, against as many submissions by hand. Other drivers than Vulkan's are given
+/// each launch on its own anyway.
 pub fn against_submissions(
     bench: &Bench,
     native: &Arc<dyn Native>,

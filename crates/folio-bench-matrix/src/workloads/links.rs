@@ -1,4 +1,4 @@
-//! What linked memory saves: host and device take turns with all of a buffer that is one memory.
+//! The gain of linked memory: host and device take turns with all of a buffer that is one memory.
 //!
 //! By hand, the program maps the driver's memory for the host, and unmaps it for the device.
 
@@ -24,7 +24,7 @@ const TEXT: &str = "
 KERNEL next(uint n, GLOBAL float *a) { WITHIN(X, n); a[X] = 0.5f * a[X] + 1.0f; }
 ";
 
-/// What the host does in its turn.
+/// The host's turn.
 fn turn(values: &mut [f32]) {
     values.iter_mut().for_each(|a| *a *= 0.75);
 }

@@ -1,4 +1,4 @@
-//! What managed pointers add: the paper's chain of moves and a kernel, beside the same commands
+//! The cost of managed pointers: the paper's chain of moves and a kernel, beside the same commands
 //! over buffers. Both sides are Folio's.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, side};

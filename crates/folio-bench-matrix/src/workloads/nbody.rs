@@ -1,4 +1,4 @@
-//! What all bodies do to each: arithmetic that no memory bounds.
+//! Forces of all bodies on each: arithmetic that no memory bounds.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
 use crate::error::Result;
@@ -117,7 +117,7 @@ fn zeros(n: usize) -> Vec<[f32; 4]> {
     vec![[0.0; 4]; n]
 }
 
-/// What it does, and the hand-written side.
+/// The work, and the hand-written side.
 pub fn by_hand(bench: &Bench, n: usize) -> Result<(Work, Side)> {
     let work = Work {
         flops: FLOPS * (n * n) as f64,

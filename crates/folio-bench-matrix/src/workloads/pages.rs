@@ -1,4 +1,4 @@
-//! What tracking of pages costs and saves: the host writes some pages, and a kernel uses all.
+//! The cost and the gain of tracking pages: the host writes some pages, and a kernel uses all.
 //!
 //! By hand, the program knows which parts it has written, and uploads those.
 
@@ -45,7 +45,7 @@ KERNEL add(uint first, uint n, GLOBAL const float *RESTRICT x, GLOBAL float *RES
 /// A rectangle of elements: rows, columns.
 type Part = [std::ops::Range<usize>; 2];
 
-/// What the host writes, of how many rows and columns; and which columns the kernel uses then.
+/// The host's writes, of how many rows and columns; and the columns that the kernel uses then.
 struct Pattern {
     shape: [usize; 2],
     parts: Vec<Part>,
@@ -114,7 +114,7 @@ impl Workload for Pages {
     }
 }
 
-/// What the host writes in the n-th run.
+/// The value that the host writes in the n-th run.
 fn value(run: usize) -> f32 {
     (run % 1000) as f32
 }

@@ -1,4 +1,4 @@
-//! What policies cost: a program's own memory goes through a kernel, and comes back.
+//! The cost of policies: a program's own memory goes through a kernel, and comes back.
 //!
 //! By hand, the device's memory is there before, and the program copies to it and from it.
 

@@ -80,7 +80,7 @@ impl Workload for Recorded {
     }
 }
 
-/// What a run does.
+/// The work of a run.
 #[derive(Clone, Copy)]
 struct How {
     count: usize,

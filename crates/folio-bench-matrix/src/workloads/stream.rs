@@ -36,7 +36,7 @@ fn triad(i: Item, s: f32, x: In<f32>, z: In<f32>, y: Out<f32>) {
     y[i] = x[i] + s * z[i];
 }
 
-/// It grows by a part that becomes no larger, so that many rounds stay finite.
+/// The array grows by a part that becomes no larger, so that many rounds stay finite.
 #[kernel]
 fn nstream(i: Item, s: f32, x: In<f32>, z: In<f32>, y: InOut<f32>) {
     y[i] = s * y[i] + x[i] + s * z[i];
@@ -127,7 +127,7 @@ impl Workload for Stream {
     }
 }
 
-/// What a kernel does, and the hand-written side of it.
+/// The work of a kernel, and the hand-written side of it.
 pub fn by_hand(bench: &Bench, mode: &'static str, n: usize) -> Result<(Work, Side)> {
     let (words, flops) = match mode {
         "copy" | COPIED => (2, 0),

@@ -46,7 +46,7 @@ KERNEL join(uint n, GLOBAL float *a, GLOBAL const float *b) {
 }
 ";
 
-/// One task: which kernel, over which buffers of two sets of `n`.
+/// A task: which kernel, over which buffers of two sets of `n`.
 #[derive(Clone, Copy)]
 enum Task {
     Next(usize),
@@ -136,7 +136,7 @@ fn ours(bench: &Bench, tasks: Vec<Task>, start: &[f32]) -> Result<Side> {
     Ok(side(run, tell))
 }
 
-/// One buffer's elements, which tasks of a level reach by its number.
+/// The elements of a buffer, which tasks of a level reach by its number.
 struct Cells(*mut f32);
 // SAFETY: within a level no task writes what another one uses; levels come one after the other.
 unsafe impl Sync for Cells {}

@@ -3,8 +3,8 @@
 //!
 //! Each test gets a `Rig` with a runtime of its own, on a thread of its own, which is given up on
 //! after a while: a hang is a failure. A test that needs devices that are not there is
-//! *unsupported*. *unsupported*. A test that is known to fail is named with a reason, and passing
-//! it all the same is a failure.
+//! *unsupported*. A test that is known to fail is named with a reason, and passing it all the same
+//! is a failure.
 
 #![allow(clippy::panic, reason = "kernels and tasks of the tests panic on purpose")]
 

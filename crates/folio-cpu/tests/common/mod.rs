@@ -1,4 +1,4 @@
-//! What the tests share: closures as kernels, and lanes that count their own ticks.
+//! Helpers of the tests: closures as kernels, and lanes that count their own ticks.
 #![allow(dead_code, reason = "each test binary uses a part")]
 #![allow(clippy::unwrap_used, clippy::expect_used, reason = "test support")]
 

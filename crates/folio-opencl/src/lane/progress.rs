@@ -2,9 +2,9 @@
 //! not by a thread beside a courier, which that would hold up.
 //!
 //! A device is lost when a command of its fails, or the driver refuses what makes a lane go on. The
-//! others of its commands may still be at work, and what is told as over may be given back. So from
-//! then on its lanes take nothing, and the loss is told when all that they have taken is over
-//! ([`OpenClLane::is_over`]).
+//! others of its commands may still be at work, and what is told as over may be given back. From
+//! then on its lanes therefore take nothing, and the loss is told when all that they have taken is
+//! over ([`OpenClLane::is_over`]).
 
 use super::{OpenClLane, State};
 use crate::verdict::Told;
@@ -13,8 +13,8 @@ use folio_driver::memory::is_short;
 use std::sync::{MutexGuard, TryLockError};
 
 impl OpenClLane {
-    /// The last mark that the queue has been seen to have passed. It changes under the state's
-    /// lock.
+    /// The last mark that the queue has been seen to have passed. The tick changes under the
+    /// state's lock.
     pub(super) fn done(&self) -> Tick {
         self.retired.done()
     }
@@ -36,7 +36,7 @@ impl OpenClLane {
         self.core.is_told();
     }
 
-    /// Looks which marks the queue has passed. What launches before them have said is kept.
+    /// Looks which marks the queue has passed. The records of launches before them are kept.
     fn sweep(&self, mut state: MutexGuard<'_, State>) {
         state.looked = state.issued;
         state.held.refused().into_iter().for_each(|failure| self.fail(failure));

@@ -180,8 +180,8 @@ fn graphs_give_back_what_they_have() {
     }
 }
 
-/// A replay says which of its nodes has done wrong: the first, if several have. It may have more
-/// launches than a lane has records.
+/// A replay says which of its nodes has done wrong: the first, if several have. The replay may have
+/// more launches than a lane has records.
 #[test]
 fn replays_of_opencl_name_the_first_node_that_fails() {
     for rig in Rig::all() {
@@ -198,7 +198,7 @@ fn replays_of_opencl_name_the_first_node_that_fails() {
         update(&graph, 70, &rig.twice(LEN));
         rig.replay(&graph);
         assert_eq!(rig.failed(), [Some(90)]);
-        // One that the driver refuses comes after it.
+        // A launch that the driver refuses comes after it.
         refuse("clEnqueueNDRangeKernel", 95);
         rig.replay(&graph);
         was_refused();
@@ -222,14 +222,14 @@ fn replays_of_few_launches_are_held() {
         let steps = [rig.add(1.0, LEN), rig.add(2.0, LEN), rig.add(4.0, LEN)];
         let graph = rig.graph(&steps);
         let launched = |run: &dyn Fn()| of(&calls_of(run), "clEnqueueNDRangeKernel");
-        // What comes next does not end before the gate is open.
+        // The next replays do not end before the gate is open.
         let gate = rig.bench.gate();
         let counts: Vec<usize> = (0..8).map(|_| launched(&|| rig.replay(&graph))).collect();
         assert_eq!(counts, [3, 3, 0, 6, 0, 0, 9, 0]);
-        // What was given is what the graph was then.
+        // The replays are of the graph as it was then.
         update(&graph, 1, &rig.add(0.0, LEN));
         rig.replay(&graph);
-        // One of those fails of which a launch is refused.
+        // A replay fails if one of its launches is refused.
         refuse("clEnqueueNDRangeKernel", 4);
         assert_eq!(launched(&|| rig.bench.enqueue()), 4);
         was_refused();
@@ -264,7 +264,7 @@ fn lanes_take_turns_with_a_graph_of_opencl() {
     }
 }
 
-/// What a sum needs belongs to its node: nothing is set or made at a replay.
+/// The memory of a sum belongs to its node: nothing is set or made at a replay.
 #[test]
 fn sums_of_opencl_are_prepared() {
     const MANY: usize = 65536;
@@ -339,7 +339,7 @@ fn replays_of_opencl_are_timed_and_marked() {
             let counts = ["clEnqueueWriteBufferRect", "clEnqueueCopyBuffer"];
             assert_eq!(counts.map(|function| of(&calls, function)), [1, 1], "{calls:?}");
             let markers = of(&calls, "clEnqueueMarkerWithWaitList");
-            // One of them for what is sent, or to go over to a queue that has times.
+            // The marker is for sent data, or for the change to a queue that has times.
             assert_eq!(markers, 1, "{calls:?}");
             let tick = bench.last.get();
             assert_eq!(bench.lane.wait(tick, None), Ok(true));

@@ -8,8 +8,8 @@ use folio_core::hal::DeviceKind;
 use folio_core::hal::Op;
 
 /// Launches are enqueued when there are many, when something else is, or when the lane is flushed;
-/// the first at once, and those after it in pairs, in fours, and so on. One that the driver refuses
-/// then fails, and no other.
+/// the first at once, and those after it in pairs, in fours, and so on. A launch that the driver
+/// refuses then fails, and no other.
 #[test]
 fn launches_are_held_until_they_are_many() {
     let Some(bench) = Bench::open(256) else { return };
@@ -56,7 +56,7 @@ fn launches_are_held_until_they_are_many() {
     launch(false);
     refuse("clEnqueueNDRangeKernel", 1);
     let mut values = [0.0; 256];
-    // What is refused is not counted.
+    // A refused copy is not counted.
     assert_eq!(launched(&|| bench.copy(&mut values.clone(), false)), 1);
     was_refused();
     bench.copy(&mut values, false);
@@ -172,8 +172,8 @@ fn sums(len: usize) -> Option<(Bench, impl Fn(&Bench))> {
     Some((bench, sum))
 }
 
-/// What a sum needs meanwhile is there for as long as one of its launches may run, whichever call
-/// the driver refuses. It fails once, and where its first launch is refused the others are not
+/// The memory of a sum is there for as long as one of its launches may run, whichever call the
+/// driver refuses. The sum fails once, and where its first launch is refused the others are not
 /// enqueued.
 #[test]
 fn sums_are_enqueued_whole_or_fail_once() {
@@ -198,7 +198,8 @@ fn sums_are_enqueued_whole_or_fail_once() {
     }
 }
 
-/// What is held when the device is lost by another lane has failed, and is not told as done.
+/// A launch that is held when the device is lost by another lane has failed, and is not told as
+/// done.
 #[test]
 fn what_is_held_on_a_loss_has_failed() {
     let Some(bench) = Bench::open(256) else { return };
@@ -211,7 +212,7 @@ fn what_is_held_on_a_loss_has_failed() {
     other.lane.flush();
     let (params, geometry) = ([bench.param(256)], Geometry::new(1, [1, 1, 256]));
     let args = Args { proved: true, ..Args::new(&params) };
-    // One at once, then two together; and what is not enough for four.
+    // The first at once, then two together; and fewer than four.
     for _ in 0..6 {
         let kernel = KernelRef::Loaded(bench.twice);
         bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();

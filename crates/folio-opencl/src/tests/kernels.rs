@@ -98,8 +98,8 @@ fn a_text_that_the_driver_refuses() {
     assert_eq!((*tick, &*error.message), (4, "the driver's reason"));
 }
 
-/// What the driver cannot build for want of something it can build later; what the compiler says
-/// stays.
+/// A text that the driver cannot build for want of something it can build later; the compiler's
+/// answer stays.
 #[test]
 fn what_cannot_be_built_now_may_be_later() {
     let fails = |bench: &Bench| {
@@ -219,7 +219,7 @@ fn arguments_are_set_where_they_differ() {
     }
 }
 
-/// What the device says of its floats is what it does: denormals, divisions, square roots.
+/// The device's floats are as it says: denormals, divisions, square roots.
 #[test]
 fn floats_are_what_the_device_says() {
     const FLOATS: &str = "__kernel void floats(__global float *x) {

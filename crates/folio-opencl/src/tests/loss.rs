@@ -137,8 +137,8 @@ fn what_is_refused_for_want_of_memory_comes_later() {
     }
 }
 
-/// What waits for another lane does so though it fails itself, and though the queue refuses to:
-/// what comes after it relies on that.
+/// A command that waits for another lane does so though it fails itself, and though the queue
+/// refuses to: later commands rely on that.
 #[test]
 fn who_fails_waits_all_the_same() {
     let Some(first) = Bench::open(256) else { return };
@@ -176,8 +176,8 @@ fn a_device_that_is_not_available_is_lost() {
     assert!(bench.lane.enqueue(&bench.head(&[]), Op::Copy(&[])).is_err());
 }
 
-/// It is also lost for its lanes if somebody else is told so: who allocates, loads, or asks about a
-/// launch.
+/// The device is also lost for its lanes if somebody else is told so: who allocates, loads, or asks
+/// about a launch.
 #[test]
 fn a_loss_that_calls_of_the_device_are_told() {
     const ONE: &str = "__kernel void one(__global float *x) { x[get_global_id(0)] = 1.0f; }";

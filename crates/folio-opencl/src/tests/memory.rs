@@ -1,4 +1,4 @@
-//! What is kept of freed memory.
+//! Freed memory that is kept.
 
 use super::faults::TOTAL;
 use super::*;
@@ -66,7 +66,7 @@ fn freed_memory_is_allocated_again() {
     assert_eq!(svm(|| drop(device)), [0, 2]);
 }
 
-/// What is asked for as zeros is zeros, also where something else was before.
+/// Memory that is asked for as zeros is zeros, also where something else was before.
 #[test]
 fn memory_that_is_allocated_again_is_zeroed() {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);
@@ -86,7 +86,7 @@ fn memory_that_is_allocated_again_is_zeroed() {
     assert_eq!(values, [0.0; 256]);
 }
 
-/// What a command still holds that is being enqueued nobody else gets.
+/// Memory of a command that is being enqueued is nobody else's.
 #[test]
 fn memory_that_is_held_is_not_allocated_again() {
     let Some((device, _one)) = with_addresses() else { return };
@@ -127,7 +127,7 @@ fn what_is_kept_is_given_back_where_memory_is_short() {
     assert_eq!(usm.memory().in_use, 0);
 }
 
-/// What one runtime keeps another one gets, if the driver has no more.
+/// Memory that one runtime keeps another one gets, if the driver has no more.
 #[test]
 fn what_is_kept_is_given_back_for_others() {
     let (Some((device, one)), ()) = (with_addresses(), ()) else { return };
@@ -168,7 +168,7 @@ fn buffers_come_and_go() {
             }
         }
     });
-    // One more to see what buffers over such memory are, in each context.
+    // The second call is to see what buffers over such memory are, in each context.
     assert_eq!(asked[0], 2);
 }
 
@@ -234,7 +234,7 @@ fn linked_memory_is_mapped_and_not_copied() {
     bench.finish();
     assert!(bench.failures().is_empty());
     usm.free(made.handle);
-    // What is not linked is not mapped, and a driver without memory is told with the sizes.
+    // Memory that is not linked is not mapped, and a driver without memory is told with the sizes.
     bench.lane.enqueue(&bench.head(&[]), Op::Switch(bench.memory, 1024, Side::HostReads)).unwrap();
     bench.finish();
     assert!(
@@ -260,7 +260,7 @@ enum Does {
     Aside,
 }
 
-/// What these need, whose elements are all 1 before them.
+/// The objects of these tests, whose elements are all 1 before them.
 struct Doing {
     bench: Bench,
     total: KernelHandle,
@@ -326,8 +326,8 @@ impl Doing {
     }
 }
 
-/// What a lane needs for itself it gets as users get theirs: if the driver has no more, when what
-/// is kept is given back. If it has none then, the command has failed, and nothing else.
+/// A lane gets memory for itself as users get theirs: if the driver has no more, when kept memory
+/// is given back. Without memory then, the command has failed, and nothing else.
 #[test]
 fn lanes_have_what_is_kept_given_back() {
     let Some((_, _one)) = with_addresses() else { return };
@@ -414,8 +414,8 @@ fn the_largest_allocation() {
     assert!(matches!(error.kind, HalErrorKind::OutOfMemory { limit: MIB, .. }), "{error}");
 }
 
-/// What a lane remembers of allocations is right for as long as they are there: when any is gone,
-/// all are looked up again.
+/// The pointers that a lane remembers are right for as long as the allocations are there: when any
+/// is gone, all are looked up again.
 #[test]
 fn what_is_remembered_goes_with_the_memory() {
     let _one = ONE_COUNTS.lock().unwrap_or_else(PoisonError::into_inner);

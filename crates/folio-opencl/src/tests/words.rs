@@ -78,7 +78,7 @@ fn words_of_launches_under_way_are_not_written() {
     assert_eq!([of("clSVMAlloc"), of("clSVMFree")], [7, 9], "{calls:?}");
 }
 
-/// What a launch has like the one before it is neither written nor set again.
+/// Words that a launch has in common with the one before it are neither written nor set again.
 #[test]
 fn words_that_stay_are_not_set_again() {
     let Some(puts) = Puts::open() else { return };

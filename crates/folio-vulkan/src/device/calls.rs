@@ -4,9 +4,9 @@
 //! (docs/drivers.md): a thread in this crate's calls holds [`Calls`].
 //!
 //! The layer (1.3.239) finds what it knows of instances and devices in one map of the process, and
-//! takes no lock for that. So a call crashes that runs while another thread makes or destroys one
-//! (docs/drivers.md). With the layer, a thread in this crate's calls holds [`CALLS`] for reading,
-//! and one that makes or destroys an instance or a device holds it for writing.
+//! takes no lock for that. A call therefore crashes that runs while another thread makes or
+//! destroys one (docs/drivers.md). With the layer, a thread in this crate's calls holds [`CALLS`]
+//! for reading, and one that makes or destroys an instance or a device holds it for writing.
 //!
 //! A thread takes both before any other lock of the crate. In calls it waits for the driver and for
 //! threads that are in calls, too, and calls nothing of the program's: so it always comes back. A
@@ -20,13 +20,13 @@ use std::sync::{PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 
 static CALLS: RwLock<()> = RwLock::new(());
 
-/// What this thread does.
+/// The state of this thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Outside,
-    /// It holds the lock for reading.
+    /// The thread holds the lock for reading.
     Inside,
-    /// It holds the lock for writing.
+    /// The thread holds the lock for writing.
     Alone,
 }
 
@@ -34,8 +34,8 @@ type End = Box<dyn FnOnce()>;
 
 thread_local! {
     static STATE: Cell<State> = const { Cell::new(State::Outside) };
-    /// What ends when the calls that it is in have ended. Never dropped, so that a handle that goes
-    /// with its thread finds it; empty whenever the thread is outside.
+    /// Devices that end when the calls that the thread is in have ended. Never dropped, so that a
+    /// handle that goes with its thread finds it; empty whenever the thread is outside.
     static LATER: ManuallyDrop<RefCell<Vec<End>>> =
         const { ManuallyDrop::new(RefCell::new(Vec::new())) };
 }
@@ -113,8 +113,8 @@ mod tests {
     use super::*;
     use std::rc::Rc;
 
-    /// What ends in calls ends after the outermost of them, alone; what ends alone or outside, at
-    /// once.
+    /// A device that ends in calls ends after the outermost of them, alone; a device that ends
+    /// alone or outside ends at once.
     #[test]
     fn what_ends_in_calls_ends_after_them() {
         let seen = Rc::new(RefCell::new(vec![]));

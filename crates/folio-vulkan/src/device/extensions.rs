@@ -1,4 +1,4 @@
-//! What devices say of themselves by extensions, where they have these.
+//! Properties of devices by extensions, where they have these.
 
 use crate::kernels::fma;
 use ash::vk;
@@ -17,7 +17,7 @@ pub(crate) fn has_extension(
     all.is_ok_and(|all| all.iter().any(named))
 }
 
-/// What else the device says of itself, by a structure of an extension's, where it has that.
+/// A structure of an extension's, where the device has that.
 fn more<T: vk::ExtendsPhysicalDeviceProperties2 + Default>(
     instance: &ash::Instance,
     physical: vk::PhysicalDevice,

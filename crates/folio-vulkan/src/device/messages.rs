@@ -1,4 +1,4 @@
-//! What the validation layer says, and what the probe was refused.
+//! Messages of the validation layer, and refusals of the probe.
 
 use ash::vk;
 use folio_driver::lock;
@@ -8,9 +8,9 @@ use std::sync::{Arc, Mutex};
 /// Messages that are kept, at most: a program that is wrong may say the same for ever.
 const MOST: usize = 256;
 
-/// What the validation layer has said of a backend's calls, and of those of other backends with the
-/// layer while this one is there: a process has one instance with it. Also why a device was found
-/// to do less than it says.
+/// Messages of the validation layer about a backend's calls, and about those of other backends with
+/// the layer while this one is there: a process has one instance with it. Also why a device was
+/// found to do less than it says.
 #[derive(Clone, Debug, Default)]
 pub struct Messages(Arc<Mutex<Vec<String>>>);
 

@@ -36,7 +36,7 @@ use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
-/// What there is of a device.
+/// A device's objects.
 pub(crate) struct Core {
     /// Its messenger goes after its devices.
     pub(crate) shared: Arc<Shared>,
@@ -50,10 +50,10 @@ pub(crate) struct Core {
     /// The same for lanes that copy, where they have a queue of their own.
     copies: Option<Mutex<vk::Queue>>,
     pub(crate) speed: Speed,
-    /// What was submitted, as far as barriers depend on it.
+    /// The submitted commands, as far as barriers depend on them.
     #[cfg(test)]
     pub(crate) trail: Mutex<Vec<crate::lane::audit::Event>>,
-    /// What drivers have compiled, on disk.
+    /// The compiled programs of drivers, on disk.
     pub(crate) cache: Cache,
     /// How every kernel is given its arguments: one address.
     pub(crate) layout: vk::PipelineLayout,
@@ -74,7 +74,7 @@ pub(crate) struct Core {
     ahead: OnceLock<u64>,
 }
 
-/// What a handle stands for.
+/// The kernel of a handle.
 #[derive(Clone, Debug)]
 pub(crate) enum Loaded {
     Function(Arc<Function>),
@@ -87,7 +87,7 @@ impl Loaded {
     pub(crate) fn operations(&self) -> u64 {
         match self {
             Loaded::Function(function) => function.operations,
-            // What is in it is not known.
+            // The module's operations are not known.
             Loaded::Opaque(_) => 64,
         }
     }
@@ -174,7 +174,7 @@ impl Core {
         Ok(core)
     }
 
-    /// What devices of its backend have done.
+    /// The counts of its backend's devices.
     pub(crate) fn counts(&self) -> &Total {
         &self.shared.counts
     }
@@ -251,8 +251,8 @@ impl Core {
         self.kernels.get(handle).cloned()
     }
 
-    /// Remembers a loss. What the driver has been given ends then, says Vulkan, so nothing of it
-    /// touches memory when it is told.
+    /// Remembers a loss. Commands that the driver has end then, says Vulkan, so nothing of them
+    /// touches memory when the loss is told.
     pub(crate) fn told<T>(&self, answer: Result<T, HalError>) -> Result<T, HalError> {
         answer.inspect_err(|error| {
             if matches!(error.kind, HalErrorKind::Lost) && self.lost().is_ok() {
@@ -275,7 +275,7 @@ impl Core {
         (ticks as f64 * f64::from(self.target.period)) as u64
     }
 
-    /// What the device's clock says, as far as the host knows.
+    /// The time of the device's clock, as far as the host knows.
     pub(crate) fn now(&self) -> u64 {
         let own = || u64::try_from(self.opened.elapsed().as_nanos()).unwrap_or(u64::MAX);
         let ahead = self.ahead.get_or_init(|| {
@@ -364,7 +364,7 @@ impl Core {
     }
 }
 
-/// A device that is open. What it shares with its lanes and graphs.
+/// A device that is open. The state that it shares with its lanes and graphs.
 #[derive(Debug)]
 pub(crate) struct Opened(ManuallyDrop<Core>);
 

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Clone)]
 pub(crate) struct Names {
     utils: Option<ash::ext::debug_utils::Device>,
-    /// What was named, in order.
+    /// The named objects, in order.
     #[cfg(test)]
     pub(crate) given: Arc<Mutex<Vec<(vk::ObjectType, String)>>>,
 }

@@ -36,7 +36,7 @@ struct Loaded {
     instance: ash::Instance,
     /// Whether objects can be named.
     names: bool,
-    /// What the making of it said.
+    /// The messages at its making.
     _messages: Messages,
 }
 
@@ -49,9 +49,9 @@ pub(crate) struct Shared {
     messenger: Option<(ash::ext::debug_utils::Instance, vk::DebugUtilsMessengerEXT)>,
     /// Whether objects can be named.
     pub(crate) names: bool,
-    /// What the messenger writes to.
+    /// The place to which the messenger writes.
     pub(crate) messages: Messages,
-    /// What the devices have done.
+    /// The counts of the devices.
     pub(crate) counts: Arc<Total>,
     #[cfg(test)]
     pub(crate) planted: crate::planted::Planted,
@@ -63,7 +63,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// What a call of the driver has returned.
+/// The error of a driver's call.
 pub(crate) fn driver(what: &str, result: vk::Result) -> HalError {
     let kind = match result {
         vk::Result::ERROR_DEVICE_LOST => HalErrorKind::Lost,
@@ -264,7 +264,7 @@ impl Features {
         features
     }
 
-    /// What every device needs and this one lacks.
+    /// The features that every device needs and this one lacks.
     fn missing(&self) -> Vec<&'static str> {
         let wanted = [
             (self.core.shader_int64, "64-bit integers"),
@@ -427,8 +427,8 @@ fn capabilities(
     let wide = f64 && v12.denorm_behavior_independence == all;
     let wide_rounds = f64 && v12.rounding_mode_independence == all;
     Capabilities {
-        // It would make products with literal zeros right on lavapipe, whose compiler then takes
-        // minutes for some kernels (docs/drivers.md).
+        // Hiding would make products with literal zeros right on lavapipe, whose compiler then
+        // takes minutes for some kernels (docs/drivers.md).
         hides: false,
         base: emit::Capabilities {
             f64,
@@ -460,7 +460,7 @@ fn capabilities(
     }
 }
 
-/// What modules of others may use: what [`create`] asks for.
+/// The features that modules of others may use: those that [`create`] asks for.
 fn offered(
     features: &Features,
     v11: &vk::PhysicalDeviceVulkan11Properties<'_>,

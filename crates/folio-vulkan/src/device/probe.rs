@@ -1,14 +1,15 @@
-//! What is measured of a device's floats, when devices are looked for.
+//! Measurements of a device's floats, when devices are looked for.
 //!
 //! Vulkan lets divisions and square roots be wrong by 2.5 ULP, and drivers report neither whether
 //! they are exact nor, often, what becomes of denormals. A kernel computes some thousand quotients,
 //! roots, sums and conversions, among them such as are near to the middle of two floats, and the
-//! host compares them to its own. What is not exact is computed digit by digit in kernels
-//! ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that do are
-//! not offered, since the semantics keep them. A device that loses the signs of zeros is not used,
-//! and neither is one that does not run the kernel: the error is the reason. If only the kernel of
-//! `f64` fails, the device has none, and the error is among the backend's messages. Atomic sums by
-//! one instruction are used where they are those of the device's other sums, to the bit.
+//! host compares them to its own. An operation that is not exact is computed digit by digit in
+//! kernels ([`folio_kernel::soft`]); `f32` that lose denormals are told by a capability; `f64` that
+//! do are not offered, since the semantics keep them. A device that loses the signs of zeros is not
+//! used, and neither is one that does not run the kernel: the error is the reason. If only the
+//! kernel of `f64` fails, the device has none, and the error is among the backend's messages.
+//! Atomic sums by one instruction are used where they are those of the device's other sums, to the
+//! bit.
 
 use crate::device::VulkanDevice;
 use crate::device::platform::Found;
@@ -28,12 +29,12 @@ use std::time::{Duration, Instant};
 const PAIRS: usize = 4096;
 /// A factor that makes `f32` denormal of what is near to one.
 const TO_DENORMALS: f64 = f64::from_bits((1023 - 136) << 52);
-/// What is compared.
+/// The comparisons.
 const ORDER: [Compare; 3] = [Compare::Lt, Compare::Eq, Compare::Ge];
-/// What a kernel of some instructions takes at most on a device that answers.
+/// The longest time of a kernel of some instructions on a device that answers.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// What was found of a type of floats.
+/// The findings about a type of floats.
 #[derive(Clone, Copy, Debug, Default)]
 struct Floats {
     /// Quotients and roots are exact.
@@ -43,7 +44,7 @@ struct Floats {
     denormals: bool,
     /// Conversions to `f32` are.
     narrows: bool,
-    /// Those to `f32` that is denormal, and back, are.
+    /// Conversions to `f32` that is denormal, and back, are.
     converts: bool,
     /// Sums and products that are zero have another sign.
     loses_signs: bool,
@@ -55,7 +56,7 @@ struct Floats {
     adds: bool,
 }
 
-/// What a device is asked to compute beside what all can.
+/// The operations that a device is asked for beside those of all devices.
 #[derive(Clone, Copy)]
 struct Asked {
     fuses: bool,
@@ -64,7 +65,7 @@ struct Asked {
 
 /// Measures, and publishes what was found; or why the device cannot be used.
 pub(crate) fn measure(found: &mut Found) -> Result<(), String> {
-    // It is the device that computes, not the kernel by integers.
+    // The device computes here, and not the kernel by integers.
     let fused = Fused { f32: true, f64: found.target.capabilities.base.f64 };
     found.target.capabilities.exact = Exact { fused, ..Exact::ALL };
     let single = floats(found, Scalar::F32)
@@ -122,7 +123,7 @@ fn numbers(of: Scalar) -> Vec<[u64; 2]> {
         match at % 4 {
             0 => any & of.mask() >> 1,
             1 => bias << fraction | rest,
-            // One below, or above, a power of two: quotients near to the middle.
+            // Numbers a little below, or above, a power of two: quotients near to the middle.
             2 => (bias << fraction) + (any >> 60) - 8,
             _ => rest >> (any >> 58),
         }
@@ -146,9 +147,9 @@ fn factors(of: Scalar) -> [u64; 2] {
     }
 }
 
-/// What is added to the product of a pair: what rounding has taken from that is left, or less than
-/// that; something else; and, to that of [`factors`], what makes the sum a little more than the
-/// middle of two floats, by less than an `f64` tells of `f32`.
+/// The addend to the product of a pair: the rest that rounding has taken from that, or less than
+/// that; something else; and, to that of [`factors`], a number that makes the sum a little more
+/// than the middle of two floats, by less than an `f64` tells of `f32`.
 fn addend(of: Scalar, at: usize, [x, y]: [u64; 2]) -> u64 {
     let (near, far) = match of {
         Scalar::F64 => {
@@ -291,7 +292,7 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
     Ok(answer)
 }
 
-/// What the comparisons of [`ORDER`] say, a bit each.
+/// The results of the comparisons of [`ORDER`], a bit each.
 fn ordered(of: Scalar, x: u64, y: u64) -> u64 {
     let number = |bits: u64| match of {
         Scalar::F64 => f64::from_bits(bits),
@@ -315,7 +316,7 @@ fn is_denormal(of: Scalar, bits: u64) -> bool {
     }
 }
 
-/// What the host computes: quotient, root, sum, product, the sum as `f32`, something smaller as
+/// The results of the host: quotient, root, sum, product, the sum as `f32`, something smaller as
 /// `f32`, and that back again; product and addend, rounded once, if that is asked for.
 fn wanted(of: Scalar, operands: [u64; 3], fuses: bool) -> [u64; 8] {
     if of == Scalar::F64 {

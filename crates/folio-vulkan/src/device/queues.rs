@@ -4,7 +4,8 @@ use crate::lane::barriers::Kinds;
 use ash::vk;
 use ash::vk::QueueFlags as Has;
 
-/// What families for copies do not have: such have queues of other engines, or of kernels.
+/// The kinds that families for copies do not have: such have queues of other engines, or of
+/// kernels.
 const OTHERS: Has = Has::from_raw(
     Has::GRAPHICS.as_raw()
         | Has::COMPUTE.as_raw()
@@ -18,7 +19,7 @@ const OTHERS: Has = Has::from_raw(
 pub(crate) struct Families {
     /// The first that runs kernels.
     pub(crate) compute: u32,
-    /// One that only copies, beside kernels, and has timestamps.
+    /// A family that only copies, beside kernels, and has timestamps.
     pub(crate) copies: Option<u32>,
 }
 
@@ -27,12 +28,12 @@ pub(crate) struct Families {
 pub(crate) enum Use {
     /// The one that runs kernels.
     Compute,
-    /// One that copies beside it.
+    /// A queue that copies beside it.
     Copies,
 }
 
 impl Use {
-    /// Those kinds of operations that the queue has.
+    /// The kinds of operations that the queue has.
     pub(crate) fn kinds(self, all: Kinds) -> Kinds {
         match self {
             Use::Compute => all,

@@ -19,7 +19,7 @@ use folio_kernel::words::bytes;
 use std::ffi::CString;
 use std::sync::{Arc, Mutex};
 
-/// What the emitter may use on a device, and the device's limits.
+/// The emitter's capabilities on a device, and the device's limits.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Target {
     pub(crate) capabilities: Capabilities,
@@ -27,7 +27,7 @@ pub(crate) struct Target {
     pub(crate) denormals: bool,
     /// No proof is believed.
     pub(crate) checked: bool,
-    /// Those of its queues.
+    /// The families of its queues.
     pub(crate) families: Families,
     /// Blocks of a dispatch along each axis of the device.
     pub(crate) most_blocks: [u64; 3],
@@ -39,7 +39,7 @@ pub(crate) struct Target {
     pub(crate) import: Option<u64>,
     /// Nanoseconds of a tick of its clock.
     pub(crate) period: f32,
-    /// What modules of others may use.
+    /// The features that modules of others may use.
     pub(crate) offered: Offered,
 }
 
@@ -47,13 +47,13 @@ pub(crate) struct Target {
 #[derive(Debug)]
 pub(crate) struct Function {
     pub(crate) texts: Texts<Built>,
-    /// What its groups take.
+    /// The local memory of its groups.
     room: LocalMemory,
     /// Statements of its body: about what an item does.
     pub(crate) operations: u64,
 }
 
-/// One module of a kernel.
+/// A module of a kernel.
 #[derive(Debug)]
 pub(crate) struct Built {
     pub(crate) module: Arc<Module>,
@@ -99,8 +99,8 @@ impl Function {
         let mut operations = 0;
         folio_kernel::walk(&kernel.body, &mut |_| operations += 1);
         let function = Function { texts, room, operations };
-        // One is compiled at once, so that what the driver refuses is refused where the kernel is
-        // loaded.
+        // The first text is compiled at once, so that the driver's refusal comes where the kernel
+        // is loaded.
         let first = function.texts.text(true).first(core);
         if let Err(error) = first {
             // SAFETY: nothing has used it.

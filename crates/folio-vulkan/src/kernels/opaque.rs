@@ -44,7 +44,7 @@ impl Opaque {
         Ok(opaque)
     }
 
-    /// What speaks against a launch.
+    /// The reason to refuse a launch.
     pub(crate) fn check(
         &self,
         core: &Core,

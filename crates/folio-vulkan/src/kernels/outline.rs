@@ -1,13 +1,13 @@
-//! What a module of SPIR-V says of itself, as far as a driver believes it unseen: where its
-//! instructions end, what it needs, and how its entries are called. Looked at before the driver is
-//! given the module. The bodies of its functions are not: the program that made the
+//! The outline of a module of SPIR-V, as far as a driver believes it unseen: where its instructions
+//! end, what it needs, and how its entries are called. Looked at before the driver is given the
+//! module. The bodies of its functions are not: the program that made the
 //! [`Image`](folio_core::hal::Image) says that a compiler made them.
 
 use folio_kernel::emit::spirv::Adds;
 use rspirv::spirv::{Capability, ExecutionModel, StorageClass};
 use std::collections::HashMap;
 
-/// What a module begins with.
+/// The first word of a module.
 const MAGIC: u32 = 0x0723_0203;
 /// Its head, in words.
 const HEAD: usize = 5;
@@ -47,7 +47,7 @@ mod code {
     pub(super) const MODELS: [u32; 2] = [1, 3];
 }
 
-/// What a device does for modules: what `vkCreateDevice` was asked for.
+/// A device's features for modules: those that `vkCreateDevice` was asked for.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Offered {
     pub(crate) f16: bool,
@@ -111,10 +111,10 @@ impl Offered {
     }
 }
 
-/// What is wrong with a module.
+/// The faults of a module.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Wrong {
-    /// It is none, or not one that can be called as Folio calls it.
+    /// No module, or a module that Folio cannot call.
     Module(String),
     /// The device lacks something.
     Device(String),
@@ -264,7 +264,7 @@ impl Outline {
             code::EXECUTION_MODE if word(1)? == code::LOCAL_SIZE => {
                 self.sizes.insert(word(0)?, [word(2)?, word(3)?, word(4)?]);
             }
-            // What types are made of, and their decorations, come before them.
+            // Parts of types, and their decorations, come before them.
             code::TYPE_INT | code::TYPE_FLOAT => {
                 self.bytes.insert(word(0)?, u64::from(word(1)?) / 8);
             }
@@ -320,7 +320,7 @@ impl Outline {
         self.bytes.extend(bytes.map(|bytes| (ty, bytes)));
     }
 
-    /// What a pointer is to.
+    /// The type behind a pointer.
     fn behind(&self, pointer: u32, class: StorageClass) -> Option<u32> {
         let [own, to] = self.pointers.get(&pointer)?;
         (*own == class as u32).then_some(*to)

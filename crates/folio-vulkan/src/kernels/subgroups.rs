@@ -58,7 +58,7 @@ impl Subgroups {
         self.asked.is_some()
     }
 
-    /// What a pipeline of blocks of so many threads asks for: Vulkan knows full sub-groups only
+    /// The flags of a pipeline of blocks of so many threads: Vulkan knows full sub-groups only
     /// where a block is of whole ones.
     pub(crate) fn flags(self, width: u32, threads: [u32; 3]) -> vk::PipelineShaderStageCreateFlags {
         let is_whole = threads.iter().product::<u32>().is_multiple_of(width);
@@ -100,8 +100,8 @@ pub(crate) fn measure(found: &mut Found) {
 /// Groups of a measurement.
 const GROUPS: usize = 3;
 
-/// What each item has of its sub-group: a scan and a shuffle of a number, behind a branch that some
-/// lanes take, and what the sub-group votes about that branch.
+/// The results of each item of a sub-group: a scan and a shuffle of a number, behind a branch that
+/// some lanes take, and the sub-group's vote about that branch.
 fn kernel() -> Result<Kernel, HalError> {
     let mut b = Builder::groups("lanes", 1);
     let x = b.view("x", Scalar::U32, 1, Access::In, Owner::Item);
@@ -147,7 +147,7 @@ fn number(item: usize, width: usize) -> u32 {
     }
 }
 
-/// What groups of so many items of their sub-groups compute is right.
+/// Whether groups of so many items compute the right results of their sub-groups.
 fn is_as_relied_on(found: &Found, size: usize) -> Result<bool, HalError> {
     let width = found.target.capabilities.subgroup as usize;
     let all: Vec<u32> = (0..GROUPS * size).map(|item| number(item, width)).collect();
@@ -179,7 +179,7 @@ fn is_as_relied_on(found: &Found, size: usize) -> Result<bool, HalError> {
 mod tests {
     use super::*;
 
-    /// What a device says of itself.
+    /// A device's properties, as the driver tells them.
     struct Said {
         sizes: [u32; 3],
         asks: bool,

@@ -25,7 +25,7 @@ impl Built {
     }
 }
 
-/// What a launch passes, and where its memory begins.
+/// The arguments of a launch, and the beginnings of its memory.
 type Passed<'p> = folio_driver::arguments::Passed<'p, u64>;
 
 /// Buffers, and whether they are written.
@@ -54,7 +54,7 @@ impl VulkanLane {
         Ok(())
     }
 
-    /// What a launch passes, and which buffers it uses. In place: both are large.
+    /// The arguments of a launch, and the buffers that it uses. In place: both are large.
     fn pass(
         &self,
         launch: &Asked<'_>,
@@ -130,7 +130,7 @@ impl VulkanLane {
         Ok(())
     }
 
-    /// One pass of the end of a reduction.
+    /// A pass of the end of a reduction.
     fn finish(
         &self,
         state: &mut State,
@@ -187,8 +187,8 @@ impl VulkanLane {
         })
     }
 
-    /// What the dispatches of a launch read in place of the words of a recorded one, and which
-    /// buffers they use. Nothing if the two differ by more than words.
+    /// The words that the dispatches of a launch read in place of those of a recorded launch, and
+    /// the buffers that they use. Nothing if the two differ by more than words.
     pub(crate) fn patches(
         &self,
         (function, launch): (&Function, &Asked<'_>),
@@ -251,7 +251,7 @@ impl Patch {
     }
 }
 
-/// What a dispatch reads, whose record is there.
+/// Writes the words of a dispatch, whose record is there.
 fn fill(
     passed: &Passed<'_>,
     built: &Built,

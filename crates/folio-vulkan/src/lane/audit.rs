@@ -1,11 +1,11 @@
 //! Looks for missing barriers: in what batches and recordings have recorded, operations that depend
-//! on each other and that no barrier between them orders. For tests. It knows nothing of how
+//! on each other and that no barrier between them orders. For tests. The audit knows nothing of how
 //! barriers are chosen ([`barriers`](crate::lane::barriers)).
 
 use crate::lane::barriers::{Barrier, Kinds};
 use ash::vk;
 
-/// What was recorded, in the order of the queue.
+/// The recorded commands, in the order of the queue.
 #[derive(Clone, Debug)]
 pub(crate) enum Event {
     Operation(Operation),
@@ -21,9 +21,9 @@ pub(crate) struct Operation {
 
 #[derive(Clone, Debug)]
 pub(crate) enum Uses {
-    /// These buffers, and whether they are written.
+    /// Buffers, and whether they are written.
     Buffers(Vec<(vk::Buffer, bool)>),
-    /// Those of a graph's node, by its number: dependencies are the graph's edges.
+    /// The buffers of a graph's node, by its number: dependencies are the graph's edges.
     Node(usize),
     /// Anything: a replay that uses many buffers.
     Everything,

@@ -1,17 +1,17 @@
 //! Where barriers are, and between what.
 //!
-//! A barrier is between kinds of operations: dispatches, and the device's own copies and fills. It
-//! orders all operations before it of the first kinds, and what they have written, before all
-//! operations after it of the second kinds.
+//! A barrier is between kinds of operations: dispatches, and the device's own copies and fills. The
+//! barrier orders all operations before it of the first kinds, and what they have written, before
+//! all operations after it of the second kinds.
 //!
 //! * On a lane, an operation has a barrier before it if it uses what an earlier one writes, or
 //!   writes what an earlier one uses, and no barrier toward its kind came in between. That barrier
-//!   is from the kinds that came since the last one toward its kind. So barriers toward a kind
-//!   follow one another without a gap, and each operation is behind all that came before the last.
-//!   A replay of a graph is one operation, of several kinds perhaps.
+//!   is from the kinds that came since the last one toward its kind. Barriers toward a kind
+//!   therefore follow one another without a gap, and each operation is behind all that came before
+//!   the last. A replay of a graph is one operation, of several kinds perhaps.
 //! * In a graph, operations have levels: one more than the highest level that they come after. A
-//!   barrier is between two levels, from the kinds of the one to the kinds of the other. So each
-//!   barrier begins where the one before it has ended, and orders all earlier levels, too.
+//!   barrier is between two levels, from the kinds of the one to the kinds of the other. Each
+//!   barrier thus begins where the one before it has ended, and orders all earlier levels, too.
 
 use ash::vk;
 use folio_driver::memory::Handles;
@@ -19,7 +19,7 @@ use folio_driver::memory::Handles;
 /// Buffers that are remembered across barriers, at most.
 const REMEMBERED: usize = 1024;
 
-/// What an operation is for the device.
+/// The kind of an operation, for the device.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Kind {
     /// A dispatch.
@@ -55,7 +55,7 @@ impl Kinds {
         self.0 == 0
     }
 
-    /// One of them is one of those.
+    /// Whether both have a kind in common.
     #[cfg(test)]
     pub(crate) fn meets(self, other: Kinds) -> bool {
         self.0 & other.0 != 0
@@ -67,7 +67,7 @@ impl Kinds {
         self.0 & other.0 == other.0
     }
 
-    /// Those of them that a queue without kernels has.
+    /// The kinds that a queue without kernels has.
     pub(crate) fn without_compute(self) -> Kinds {
         Kinds(self.0 & Kinds::of(Kind::Transfer).0)
     }
@@ -116,7 +116,7 @@ impl Barrier {
     pub(crate) const FULL: Barrier = Barrier { from: Kinds::ALL, to: Kinds::ALL };
 }
 
-/// What has been used since barriers, as far as a lane's operations may depend on it.
+/// The buffers that were used since barriers, as far as a lane's operations may depend on it.
 #[derive(Debug, Default)]
 pub(crate) struct Hazards {
     /// By buffer, and by the kind of what comes.
@@ -163,7 +163,7 @@ struct Use {
 #[derive(Clone, Copy, Debug)]
 struct Toward {
     number: u32,
-    /// What came since.
+    /// The kinds that came since.
     since: Kinds,
 }
 
@@ -218,8 +218,8 @@ impl Hazards {
 }
 
 /// Operations of a graph in the order in which they are recorded, and the kinds of each level. Each
-/// operation is the kinds that it is of, and those that it comes after. One of no kind, where
-/// several meet, has no level of its own.
+/// operation is the kinds that it is of, and those that it comes after. An operation of no kind,
+/// where several meet, has no level of its own.
 pub(crate) fn levels(all: &[(Kinds, &[usize])]) -> (Vec<usize>, Vec<(Kinds, usize)>) {
     let mut ends: Vec<usize> = Vec::with_capacity(all.len());
     let mut levels: Vec<(Kinds, usize)> = vec![];

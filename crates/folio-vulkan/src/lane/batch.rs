@@ -24,13 +24,13 @@ const QUERIES: u32 = 8192;
 
 /// Commands that are submitted at once.
 pub(crate) struct Batch {
-    /// What is being recorded; null until [`VulkanLane::open_now`] begins it.
+    /// The command buffer that is being recorded; null until [`VulkanLane::open_now`] begins it.
     pub(crate) commands: vk::CommandBuffer,
-    /// What comes before that, in order: the batch's own command buffers, recordings, and [`Ends`].
+    /// The command buffers before that, in order: the batch's own, recordings, and [`Ends`].
     ahead: SmallVec<[vk::CommandBuffer; 4]>,
     /// Its end, if it ends with a recording.
     end: Option<vk::CommandBuffer>,
-    /// Those of them that are its own.
+    /// The batch's own command buffers.
     own: SmallVec<[vk::CommandBuffer; 2]>,
     /// The pipeline that the commands have bound last.
     bound: vk::Pipeline,
@@ -41,24 +41,24 @@ pub(crate) struct Batch {
     /// The value of the semaphore that it signals.
     pub(crate) value: u64,
     pub(crate) load: Load,
-    /// What it has, for the device's counts.
+    /// The batch's counts, for the device's.
     pub(crate) counts: Counts,
-    /// What it waits for: values of semaphores, and the lanes that these are of.
+    /// The values of semaphores that it waits for, and the lanes that these are of.
     values: Vec<(vk::Semaphore, u64)>,
     pub(super) waits: Vec<Awaited>,
     /// Chunks of the arenas that are used up.
     pub(crate) full: [Vec<Block>; Store::COUNT],
     /// Memory that goes when it has ended.
     pub(crate) pieces: Vec<Block>,
-    /// What failed launches say.
+    /// The records of launches that may fail.
     pub(crate) records: Vec<Said>,
     pub(crate) replays: Vec<Replayed>,
     /// None where barriers follow from the edges of a graph.
     pub(crate) hazards: Option<Hazards>,
-    /// What is used where they do.
+    /// The buffers that are used, where barriers follow from edges.
     pub(crate) uses: Used,
     timed: Vec<(Tick, u64, u32)>,
-    /// What was recorded, as far as barriers depend on it.
+    /// The recorded commands, as far as barriers depend on them.
     #[cfg(test)]
     pub(crate) trail: Vec<Event>,
 }
@@ -77,8 +77,8 @@ pub(crate) struct Replayed {
     pub(crate) records: Option<Piece>,
 }
 
-/// What a batch begins and ends with, as command buffers of a lane: for batches that have nothing
-/// but recordings there.
+/// The beginning and the end of a batch, as command buffers of a lane: for batches that have
+/// nothing but recordings there.
 #[derive(Clone, Copy)]
 pub(crate) struct Ends {
     begin: vk::CommandBuffer,
@@ -152,7 +152,7 @@ impl Batch {
         }
     }
 
-    /// What comes next is behind all that came before.
+    /// Later operations are behind all earlier ones.
     fn clear_hazards(&mut self) {
         if let Some(hazards) = &mut self.hazards {
             hazards.clear();
@@ -269,8 +269,8 @@ fn pipeline_barrier(core: &Core, commands: vk::CommandBuffer, from: Scope, to: S
 }
 
 impl VulkanLane {
-    /// The open batch, a new one if there is none. What other batches of the queue have written is
-    /// seen in it.
+    /// The open batch, a new one if there is none. The batch sees what other batches of the queue
+    /// have written.
     pub(crate) fn open<'s>(&self, state: &'s mut State, tick: Tick) -> &'s mut Batch {
         let State { open, hazards, .. } = state;
         open.get_or_insert_with(|| {
@@ -458,7 +458,7 @@ impl VulkanLane {
         batch.timed.push((tick, queued, own));
     }
 
-    /// What a batch that has ended has left: failures, times, and memory to be used again.
+    /// The remains of a batch that has ended: failures, times, and memory to be used again.
     pub(crate) fn retire(&self, state: &mut State, batch: Batch) {
         for Said { tick, piece, of } in &batch.records {
             if let Some(error) = piece.failure(of) {
@@ -561,7 +561,7 @@ impl VulkanLane {
         recorded.map(|()| state.value)
     }
 
-    /// What signals this value has ended, as far as the lane has looked.
+    /// Whether the batch that signals this value has ended, as far as the lane has looked.
     pub(crate) fn has_passed(&self, value: u64) -> bool {
         self.lock().flying.front().is_none_or(|batch| batch.value > value)
     }

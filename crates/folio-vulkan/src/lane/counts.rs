@@ -1,9 +1,9 @@
-//! What was recorded and submitted, so that tests can tell.
+//! Counts of recorded and submitted commands, so that tests can tell.
 
 use folio_driver::lock;
 use std::sync::Mutex;
 
-/// What batches and recordings have.
+/// The counts of batches and recordings.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Barriers between operations, those at the beginnings of batches included.

@@ -7,8 +7,8 @@ use folio_driver::lock;
 
 impl VulkanLane {
     /// Calls a closure that records commands, without the lane's state: nobody else records or
-    /// submits for the lane meanwhile, since the batch is this call's. What it waits for is
-    /// submitted, or done by this thread, before.
+    /// submits for the lane meanwhile, since the batch is this call's. Operations that it waits for
+    /// are submitted, or done by this thread, before.
     pub(super) fn foreign(
         &self,
         head: &Head<'_>,
@@ -57,7 +57,7 @@ impl VulkanLane {
             self.end_time(&mut state, (head.tick, queued), own);
         }
         drop(state);
-        // What a task has returned is dropped by whoever is told.
+        // The thread that is told drops what a task has returned.
         called.unwrap_or_else(|error| self.retired.fail(head.tick, error));
         Ok(())
     }

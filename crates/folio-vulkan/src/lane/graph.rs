@@ -3,7 +3,8 @@
 //! the recording begins no command buffer.
 //!
 //! Operations are recorded level by level, with a barrier between two levels
-//! ([`barriers`](crate::lane::barriers)). What is independent by the graph's edges has none.
+//! ([`barriers`](crate::lane::barriers)). Operations that are independent by the graph's edges have
+//! none.
 //!
 //! The words of launches, the memory in which they combine, and the records of what they do wrong
 //! belong to the recording. Replays do not overlap (the HAL's contract). But the next one may run
@@ -13,12 +14,13 @@
 //! of another kernel or number of blocks, of a reduction, a copy or a fill. Batches hold the one
 //! that they execute.
 //!
-//! A replay is one operation of the batch, of the kinds and buffers of its nodes. So one that does
-//! not depend on what came before has no barrier, nor has what does not depend on it.
+//! A replay is one operation of the batch, of the kinds and buffers of its nodes. A replay that
+//! does not depend on earlier operations therefore has no barrier, nor has an operation that does
+//! not depend on the replay.
 //!
-//! Drivers may copy a command buffer that can be submitted while it is pending. So a graph has up
-//! to three recordings that cannot, and a replay takes one that no batch holds. While all three are
-//! held, replays take a fourth that can. Each is made when a replay first needs it.
+//! Drivers may copy a command buffer that can be submitted while it is pending. A graph therefore
+//! has up to three recordings that cannot, and a replay takes one that no batch holds. While all
+//! three are held, replays take a fourth that can. Each is made when a replay first needs it.
 
 use crate::device::platform::driver;
 use crate::device::queues::Use;
@@ -62,7 +64,7 @@ struct Nodes {
 struct Recorded {
     recording: Arc<Recording>,
     changed: BTreeSet<usize>,
-    /// What it uses, and what it has used before its words were changed.
+    /// The buffers that it uses, and those that it has used before its words were changed.
     uses: Arc<Used>,
 }
 
@@ -88,15 +90,15 @@ pub(crate) struct Recording {
     records: Vec<Spot>,
     /// They by their memory.
     pub(crate) runs: Vec<Run>,
-    /// It may be submitted while it is pending.
+    /// The recording may be submitted while it is pending.
     pub(crate) is_shared: bool,
-    /// What dispatches read, node by node.
+    /// The words that dispatches read, node by node.
     words: Vec<Words>,
-    /// What its operations are.
+    /// The kinds of its operations.
     kinds: Kinds,
     /// How long it runs, about.
     pub(crate) estimate: u64,
-    /// What was recorded, as far as barriers depend on it.
+    /// The recorded commands, as far as barriers depend on them.
     #[cfg(test)]
     pub(crate) trail: Vec<Event>,
     /// Its words are not those of its nodes: a replay that was to write them has failed.
@@ -163,7 +165,8 @@ impl VulkanGraph {
         lock(&self.nodes)
     }
 
-    /// What a replay that is issued now executes, and what it writes before.
+    /// The recording that a replay executes which is issued now, and the words that it writes
+    /// before.
     pub(crate) fn turn(&self, lane: &VulkanLane) -> Result<Turn, HalError> {
         if !Arc::ptr_eq(&self.core, &lane.core) {
             return Err(HalError::unsupported("a graph of another device"));
@@ -192,7 +195,7 @@ impl Nodes {
         let own = Arc::make_mut(uses);
         if let Some(patches) = recording.patches(lane, &self.all, &changed, own).transpose() {
             let uses = uses.clone();
-            // One that is not told of its changes is not replayed again.
+            // A recording that is not told of its changes is not replayed again.
             let patches = patches.inspect_err(|_| self.recorded.clear())?;
             let patched = Counts { patches: changed.len() as u64, ..Counts::default() };
             lane.core.counts().add(&patched);
@@ -203,7 +206,7 @@ impl Nodes {
         self.record(lane)
     }
 
-    /// One more recording.
+    /// Makes another recording.
     fn record(&mut self, lane: &VulkanLane) -> Result<Turn, HalError> {
         let exclusive = self.recorded.iter().filter(|own| !own.recording.is_shared).count();
         let is_shared = exclusive == EXCLUSIVE;
@@ -215,7 +218,7 @@ impl Nodes {
     }
 }
 
-/// What an update changes in a recording.
+/// The change of a recording by an update.
 enum Change {
     Nothing,
     /// The words of a launch, unless that has other blocks by now.
@@ -275,7 +278,7 @@ unsafe impl Graph for VulkanGraph {
     }
 }
 
-/// An operation as a lane has it. What the host does is no node.
+/// An operation as a lane has it. The work of the host is no node.
 fn work(core: &Core, op: &Op<'_>) -> Result<Work, HalError> {
     match op {
         Op::Copy(rects) => match Work::copy(core, rects) {
@@ -331,7 +334,7 @@ impl Recording {
         let mut uses = batch.uses;
         words.iter().for_each(|words| uses.add(&[(words.buffer, false)]));
         runs.iter().for_each(|run| uses.add(&[(run.buffer, true)]));
-        // What has failed goes here.
+        // A recording that has failed goes here.
         let made = Recording {
             pool,
             commands: batch.commands,
@@ -352,8 +355,8 @@ impl Recording {
         done.map(|_| (made, uses))
     }
 
-    /// What a replay has done wrong, if it has, which has left these records: it fails with the
-    /// first of its nodes.
+    /// The failure of a replay, if it has left one in these records: that of the first of its
+    /// nodes.
     pub(crate) fn failure(&self, records: &Piece) -> Option<HalError> {
         self.records.iter().find_map(|spot| {
             let error = records.part(spot.nth)?.failure(&spot.of)?;
@@ -361,8 +364,8 @@ impl Recording {
         })
     }
 
-    /// What makes it a recording of these nodes, of which some launches have other words; nothing
-    /// if that cannot be.
+    /// The patches that make it a recording of these nodes, of which some launches have other
+    /// words; nothing if that cannot be.
     fn patches(
         &self,
         lane: &VulkanLane,

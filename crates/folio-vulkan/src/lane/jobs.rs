@@ -22,7 +22,7 @@ pub(crate) struct Job {
     pub(crate) work: Work,
 }
 
-/// What it does.
+/// The work of a job.
 pub(crate) enum Work {
     /// Between memory that the device reaches. Such of it as was named by the host's addresses is
     /// held: they are no one else's before it goes.
@@ -30,7 +30,7 @@ pub(crate) enum Work {
         rects: Vec<CopyRect>,
         _held: Vec<Arc<Block>>,
     },
-    /// One end at least is memory that only the host reaches.
+    /// An end at least is memory that only the host reaches.
     HostCopy(Box<HostCopy>),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Box<Launch>),
@@ -51,7 +51,7 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<Argument>,
 }
 
-/// What a launch is asked to do.
+/// The parts of a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct Asked<'a> {
     pub(crate) geometry: &'a Geometry,
@@ -68,7 +68,7 @@ impl<'a> Asked<'a> {
         Asked { geometry, params, scalars, proved, arguments }
     }
 
-    /// What it passes.
+    /// Its arguments.
     pub(crate) fn args(&self) -> Args<'a> {
         let Asked { params, scalars: blob, proved, arguments, .. } = *self;
         Args { blob, params, proved, arguments }
@@ -144,11 +144,11 @@ impl Job {
     }
 }
 
-/// What became of the first job.
+/// The state of the first job.
 enum Step {
-    /// It is recorded, or done.
+    /// The job is recorded, or done.
     Taken,
-    /// It waits for something.
+    /// The job waits for something.
     Stays,
 }
 
@@ -173,7 +173,7 @@ impl VulkanLane {
                 lane.progress_to(*theirs, host);
                 lane.submit_to(*theirs);
                 if by_host {
-                    // What the host does waits for the end, which another thread need not see.
+                    // Work of the host waits for the end, which another thread need not see.
                     lane.look();
                 }
                 match Self::value_of(wait) {

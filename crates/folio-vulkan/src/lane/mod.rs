@@ -2,11 +2,11 @@
 //!
 //! # Jobs, batches, ticks
 //!
-//! Each operation is a *job*. Jobs run in order. What the device does is recorded into the open
-//! *batch*, a command buffer; what the host does (copies from and to its memory) is done by whoever
-//! drives, flushes or waits, once everything ahead has ended. A batch is submitted when the lane is
-//! flushed or awaited, when the host has something to do behind it, and when it is worth a
-//! submission ([`pace`]). It signals the next value of the lane's semaphore.
+//! Each operation is a *job*. Jobs run in order. Operations of the device are recorded into the
+//! open *batch*, a command buffer; operations of the host (copies from and to its memory) are done
+//! by whoever drives, flushes or waits, once everything ahead has ended. A batch is submitted when
+//! the lane is flushed or awaited, when the host has something to do behind it, and when it is
+//! worth a submission ([`pace`]). The batch signals the next value of the lane's semaphore.
 //!
 //! | state of a tick | it is in |
 //! | --- | --- |
@@ -15,14 +15,14 @@
 //! | submitted | `flying` |
 //! | over | `done`: the device has ended, and failures are known |
 //!
-//! A job that waits for another lane begins a batch that waits for that lane's semaphore. It is
-//! recorded only when that lane has submitted what is waited for. So the one queue of the device is
-//! never given a wait before its signal, and comes through.
+//! A job that waits for another lane begins a batch that waits for that lane's semaphore. The job
+//! is recorded only when that lane has submitted what is waited for. The one queue of the device is
+//! thus never given a wait before its signal, and comes through.
 //!
 //! # Locks
 //!
-//! A thread holds the state of one lane at a time. What other lanes are asked is asked before.
-//! A wait leads to an earlier operation always, so those questions come to an end.
+//! A thread holds the state of one lane at a time. Questions to other lanes are asked before. A
+//! wait leads to an earlier operation always, so those questions come to an end.
 
 #[cfg(test)]
 pub(crate) mod audit;
@@ -78,13 +78,13 @@ pub(crate) struct VulkanLane {
     copying: Mutex<()>,
 }
 
-/// What is known of a tick.
+/// The state of a tick.
 pub(crate) enum Known {
-    /// It has ended.
+    /// The tick has ended.
     Over,
-    /// It ends with this value of the semaphore.
+    /// The tick ends with this value of the semaphore.
     Flying(u64),
-    /// It is not submitted.
+    /// The tick is not submitted.
     Held,
 }
 
@@ -160,7 +160,7 @@ impl VulkanLane {
         self.retired.done()
     }
 
-    /// What is known of a tick.
+    /// The state of a tick.
     pub(crate) fn known(&self, tick: Tick) -> Known {
         if self.done() >= tick {
             return Known::Over;
@@ -226,7 +226,7 @@ unsafe impl Lane for VulkanLane {
                     Err(error) => Work::Refused(error),
                 }
             }
-            // It is mapped always, and what the device has written is seen when the tick is
+            // The memory is mapped always, and what the device has written is seen when the tick is
             // reached.
             Op::Switch(..) => Work::Join,
             Op::Branch(_) => Work::Refused(HalError::unsupported(op.name())),
@@ -340,8 +340,8 @@ impl Drop for VulkanLane {
         let core = self.core.clone();
         let (semaphores, values) = ([self.semaphore], [state.value]);
         let wait = vk::SemaphoreWaitInfo::default().semaphores(&semaphores).values(&values);
-        // SAFETY: the semaphore is there. What was submitted waits for what was submitted before,
-        // so it ends, or the device is lost. Nothing uses the lane's objects after that.
+        // SAFETY: the semaphore is there. Submitted commands wait for earlier ones, so they end, or
+        // the device is lost. Nothing uses the lane's objects after that.
         unsafe {
             let _ = core.told(
                 core.device

@@ -1,4 +1,4 @@
-//! What interop tasks get: Vulkan's own handles.
+//! The objects of interop tasks: Vulkan's own handles.
 
 use crate::device::Core;
 use ash::vk;
@@ -7,17 +7,18 @@ use folio_core::hal::{HalError, MemBase, Param};
 
 /// The driver's handles, for an interop task
 /// ([`CommandGroup::interop`](folio_core::CommandGroup::interop)) on a Vulkan device. They are
-/// borrowed: the task destroys none, and keeps none. It records commands, and submits nothing.
+/// borrowed: the task destroys none, and keeps none. The task records commands, and submits
+/// nothing.
 #[non_exhaustive]
 pub struct Native {
     /// The device, with its functions of Vulkan 1.3.
     pub device: ash::Device,
-    /// What it is the device of.
+    /// The physical device.
     pub physical: vk::PhysicalDevice,
     /// The family of the queue that the commands will be submitted to.
     pub family: u32,
-    /// A command buffer that is being recorded, outside of a render pass. What comes before and
-    /// after the task is kept apart by barriers; between its own commands the task has its own.
+    /// A command buffer that is being recorded, outside of a render pass. Barriers keep earlier and
+    /// later commands apart from the task's; between its own commands the task has its own.
     pub commands: vk::CommandBuffer,
     /// The accesses in the order of the task's arguments.
     pub memory: Vec<NativeMemory>,

@@ -3,19 +3,19 @@
 //! A submission costs some microseconds, so short operations are gathered. A batch is submitted
 //! when it is worth a submission: by an estimate of how long it runs, or by how many operations it
 //! has. Before that, a device without work is given what there is when its driver is offered the
-//! thread: the first operation at once, and then twice as many each time ([`Burst`]). So many short
-//! operations in a row are some submissions, also where the device ends each sooner than the next
-//! operation comes.
+//! thread: the first operation at once, and then twice as many each time ([`Burst`]). Many short
+//! operations in a row are thus some submissions, also where the device ends each sooner than the
+//! next operation comes.
 
 /// Nanoseconds of the device's work after which a batch is submitted: some ten times what a
 /// submission costs.
 const ENOUGH: u64 = 100_000;
 /// Operations of a batch, at most.
 const MOST: u32 = 512;
-/// What an operation takes at least, in nanoseconds.
+/// The least time of an operation, in nanoseconds.
 const LEAST: u64 = 1_000;
-/// What a unit of a GPU, and a core of a CPU, does in a nanosecond: operations of items. Guesses,
-/// and rather too much: what is estimated too short is only submitted later.
+/// The operations of items that a unit of a GPU, and a core of a CPU, does in a nanosecond.
+/// Guesses, and rather too much: what is estimated too short is only submitted later.
 const PER_NS: [u64; 2] = [64, 4];
 /// Bytes that are copied in a nanosecond, by a GPU and by a CPU.
 const BYTES_PER_NS: [u64; 2] = [500, 10];
@@ -47,7 +47,7 @@ impl Speed {
     }
 }
 
-/// What is in a batch.
+/// The operations of a batch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Load {
     pub(crate) operations: u32,
@@ -55,13 +55,13 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// One more operation, which runs about so long.
+    /// Adds an operation, which runs about so long.
     pub(crate) fn add(&mut self, nanoseconds: u64) {
         self.operations += 1;
         self.nanoseconds = self.nanoseconds.saturating_add(nanoseconds);
     }
 
-    /// It is worth a submission.
+    /// Whether it is worth a submission.
     pub(crate) fn is_enough(&self) -> bool {
         self.nanoseconds >= ENOUGH || self.operations >= MOST
     }
@@ -84,7 +84,7 @@ impl Burst {
         load.operations >= self.0
     }
 
-    /// It was.
+    /// The load was submitted: the next one must be twice as large.
     pub(crate) fn grow(&mut self) {
         self.0 = self.0.saturating_mul(2).min(MOST);
     }

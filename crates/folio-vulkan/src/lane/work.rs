@@ -1,4 +1,4 @@
-//! Copies and fills by commands of the device. What the host copies is in
+//! Copies and fills by commands of the device. Copies by the host are in
 //! [`pageable`](crate::memory::pageable).
 
 use crate::device::queues::Use;
@@ -169,7 +169,7 @@ impl VulkanLane {
         Ok(())
     }
 
-    /// One launch for each slice: the distance of slices need be no multiple of rows'.
+    /// A launch for each slice: the distance of slices need be no multiple of rows'.
     fn fill_by_kernel(
         &self,
         state: &mut State,

@@ -16,10 +16,10 @@ const KEPT: usize = 8;
 
 /// Words of a record, which pieces are multiples of: records of launches follow one another.
 pub(crate) const RECORD: usize = Record::WORDS.next_multiple_of(ALIGN / 8);
-/// What pieces begin at a multiple of, in bytes.
+/// Pieces begin at a multiple of this, in bytes.
 const ALIGN: usize = 16;
 
-/// What pieces are for.
+/// The purposes of pieces.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Store {
     /// The host writes them, and the device reads them.
@@ -70,7 +70,7 @@ impl Piece {
         }
     }
 
-    /// One of the records that it is as long as.
+    /// A record of those that it is as long as.
     pub(crate) fn part(&self, nth: usize) -> Option<Piece> {
         let from = nth * RECORD;
         let words = self.words.checked_sub(from)?.min(Record::WORDS);
@@ -84,13 +84,13 @@ impl Piece {
         })
     }
 
-    /// What a launch has done wrong, if it has: this is its record, and the device has ended.
+    /// The failure of a launch, if it has left one: this is its record, and the device has ended.
     pub(crate) fn failure(&self, of: &Module) -> Option<HalError> {
         let violation = of.points.violation(&Record(self.read()))?;
         Some(HalError::violation(Box::new(violation)))
     }
 
-    /// What is there, once the device has ended.
+    /// The words, once the device has ended.
     fn read<const N: usize>(&self) -> [u64; N] {
         std::array::from_fn(|at| match at < self.words {
             // SAFETY: within the piece, whose chunk is there (`Arena::recycle` comes later).
@@ -105,7 +105,7 @@ impl Arena {
         Arena { of, free: vec![], current: None }
     }
 
-    /// One of each kind.
+    /// An arena of each kind.
     pub(crate) fn all() -> [Arena; Store::COUNT] {
         [Store::Words, Store::Records].map(Arena::new)
     }
@@ -166,7 +166,7 @@ impl Arena {
         }
     }
 
-    /// What used them has ended.
+    /// Takes back chunks whose commands have ended.
     pub(crate) fn recycle(&mut self, core: &Core, full: Vec<Block>) {
         for block in full {
             match self.free.len() < KEPT {

@@ -2,7 +2,7 @@
 //! (`VK_KHR_external_memory_fd`).
 //!
 //! Each allocation is a `VkDeviceMemory` of its own, of which the buffer is at the start. The
-//! device that opens it must choose the type of memory that the exporter has chosen. So
+//! device that opens it must choose the type of memory that the exporter has chosen, and
 //! `memory_of_files` chooses for both. Allocations are not dedicated: the other driver would have
 //! to be told.
 
@@ -119,7 +119,7 @@ impl Core {
         let made = unsafe { self.device.allocate_memory(&wanted.push_next(&mut import), None) };
         match made {
             Ok(memory) => {
-                // It is the driver's now.
+                // The file is the driver's now.
                 let _ = file.into_raw_fd();
                 Ok(Backing::Imported(memory))
             }

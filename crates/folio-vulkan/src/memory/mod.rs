@@ -100,7 +100,7 @@ pub(crate) enum Backing {
     Imported(vk::DeviceMemory),
 }
 
-/// What all buffers are used for.
+/// The uses of all buffers.
 pub(crate) const USES: vk::BufferUsageFlags = vk::BufferUsageFlags::from_raw(
     vk::BufferUsageFlags::STORAGE_BUFFER.as_raw()
         | vk::BufferUsageFlags::TRANSFER_SRC.as_raw()
@@ -181,7 +181,7 @@ impl Memory {
         best(&self.properties, of, purpose)
     }
 
-    /// What bulk data is.
+    /// The purpose of bulk data.
     pub(crate) fn bulk(&self) -> Purpose {
         if self.unified { Purpose::Both } else { Purpose::Bulk }
     }
@@ -302,8 +302,8 @@ impl Memory {
         })?;
         // SAFETY: the memory is for this buffer, and bound to it once.
         let bound = unsafe { device.bind_buffer_memory(buffer, memory.memory(), memory.offset()) };
-        // What is bulk data of a discrete device, the host leaves alone, also where it could reach
-        // it: reads across the bus are slow.
+        // The host leaves bulk data of a discrete device alone, also where it could reach it: reads
+        // across the bus are slow.
         let mapped = memory.mapped_ptr().filter(|_| purpose != Purpose::Bulk);
         let host = mapped.map(|at| HostPtr(at.as_ptr().cast()));
         let backing = Backing::Managed(memory);
@@ -344,7 +344,7 @@ impl Memory {
         // SAFETY: the caller's promise.
         unsafe { device.destroy_buffer(block.buffer, None) };
         match block.backing {
-            // It fails for memory of another allocator only.
+            // The call fails for memory of another allocator only.
             Backing::Managed(memory) => drop(self.allocator().free(memory)),
             // SAFETY: as above; what others have of it stays.
             Backing::Exported(memory) | Backing::Imported(memory) => unsafe {
@@ -398,7 +398,8 @@ impl Memory {
 }
 
 impl Block {
-    /// What tells apart memory that does not overlap. All that others have, too, may overlap.
+    /// A key of memory: different for memory that does not overlap. All that others have, too, may
+    /// overlap.
     pub(crate) fn key(&self) -> vk::Buffer {
         match self.backing {
             Backing::Managed(_) => self.buffer,

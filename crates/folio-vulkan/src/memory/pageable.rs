@@ -53,7 +53,7 @@ struct Landing {
     extent: [u64; 3],
 }
 
-/// One end of a rectangle.
+/// An end of a rectangle.
 enum End {
     Host(HostPtr),
     Device(Arc<Block>),
@@ -89,7 +89,7 @@ impl HostCopy {
                 Err(error) => self.wrong = Some(error),
             }
         }
-        // What has failed ends when the device uses no stage of it any more.
+        // A copy that has failed ends when the device uses no stage of it any more.
         match self.flying.is_empty() {
             true => self.wrong.take().map_or(Ok(self.begun), Err),
             false => Ok(None),
@@ -197,7 +197,7 @@ impl HostCopy {
         }
     }
 
-    /// What has come from the device goes where it belongs.
+    /// Copies data that have come from the device to where they belong.
     fn land(&mut self, lane: &VulkanLane) {
         lane.look();
         while let Some(part) = self.flying.pop_front_if(|part| lane.has_passed(part.value)) {

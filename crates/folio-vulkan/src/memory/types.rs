@@ -7,13 +7,14 @@
 //! | what the host reads and writes | mapped and coherent, cached for the host, not the device's |
 //! | arguments of launches | mapped and coherent, the device's |
 //!
-//! A device reads arguments before anything else of a launch, and the host only writes them. So
-//! they are in the device's memory where the host can map some: 256 MiB as a rule, or all of it.
+//! A device reads arguments before anything else of a launch, and the host only writes them.
+//! Arguments are therefore in the device's memory where the host can map some: 256 MiB as a rule,
+//! or all of it.
 
 use ash::vk;
 use ash::vk::MemoryPropertyFlags as Has;
 
-/// What memory is for.
+/// The purposes of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
     /// Data of kernels, in memory of the device's own.
@@ -26,7 +27,8 @@ pub(crate) enum Purpose {
     Arguments,
 }
 
-/// What no memory of Folio's is: such as has no bytes until it is drawn to, or wants features.
+/// Properties that no memory of Folio's has: such as has no bytes until it is drawn to, or wants
+/// features.
 const NEVER: Has = Has::from_raw(
     Has::LAZILY_ALLOCATED.as_raw()
         | Has::PROTECTED.as_raw()

@@ -142,8 +142,8 @@ fn random_batches_of_vulkan_lack_no_barrier() {
     assert!(rig.messages.all().is_empty(), "{:?}", rig.messages.all());
 }
 
-/// Each operation uses what the one before has written. So whichever barrier is not recorded, one
-/// at the beginning of a batch included, is found to be missing.
+/// Each operation uses what the one before has written. Any barrier that is not recorded is
+/// therefore found to be missing, also at the beginning of a batch.
 #[test]
 fn planted_loss_of_a_recorded_barrier_of_vulkan_is_found() {
     let Some(mut rig) = Rig::new() else { return };
@@ -166,7 +166,7 @@ fn planted_loss_of_a_recorded_barrier_of_vulkan_is_found() {
             None => quiet.push(nth),
         }
     }
-    // What comes first of all has nothing before it.
+    // The first barrier has nothing before it.
     assert_eq!((found, quiet), (barriers - 1, vec![1]));
     assert!(rig.messages.all().is_empty(), "{:?}", rig.messages.all());
 }

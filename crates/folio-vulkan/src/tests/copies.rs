@@ -39,7 +39,7 @@ fn enqueue(lane: &VulkanLane, tick: u64, op: Op<'_>) {
     lane.enqueue(&head, op).unwrap();
 }
 
-/// What the lane is given from here on, the device does only when the test lets it.
+/// The device does later operations of the lane only when the test lets it.
 struct Gate<'l> {
     lane: &'l VulkanLane,
     semaphore: ash::vk::Semaphore,
@@ -86,7 +86,7 @@ fn operations_of_vulkan_are_gathered_while_others_are_under_way() {
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 
-/// What is named by an address of the host's and page-locked is copied by the device: nothing is
+/// The device copies memory that is named by an address of the host's and page-locked: nothing is
 /// staged, and nothing waits for the host. Rectangles of which a byte is outside are staged.
 #[test]
 fn copies_of_page_locked_memory_of_vulkan_are_the_devices() {

@@ -74,7 +74,7 @@ fn exported_memory_of_vulkan_is_opened_by_another_device() {
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 
-/// What cannot be exported or opened is an error that says why, and leaves nothing behind.
+/// Memory that cannot be exported or opened is an error that says why, and leaves nothing behind.
 #[test]
 fn what_vulkan_cannot_export_or_open_is_refused() {
     let Some((found, messages)) = found() else { return };

@@ -1,4 +1,4 @@
-//! What goes wrong, as it is told; and what a device is found to be.
+//! Faults, as they are told; and a device's properties, as they are found.
 
 use super::{alloc, found, open, param, place, twice};
 use crate::VulkanBackend;
@@ -115,7 +115,7 @@ fn planted_failure_of_the_probe_of_vulkan_is_told() {
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 
-/// What devices say is what their capabilities are, and not a guess of Folio's.
+/// The capabilities are those that devices tell, and not a guess of Folio's.
 #[test]
 fn capabilities_of_vulkan_are_what_drivers_tell() {
     let Some((found, _)) = found() else { return };
@@ -226,8 +226,8 @@ fn objects_of_vulkan_have_names() {
     assert!(messages.all().is_empty(), "{:?}", messages.all());
 }
 
-/// A batch holds the lanes that it waits for. So the last handle of a lane may go with a batch of
-/// another one that goes.
+/// A batch holds the lanes that it waits for. The last handle of a lane may therefore go with a
+/// batch of another lane that goes.
 #[test]
 fn lanes_of_vulkan_go_with_those_that_waited_for_them() {
     let Some((found, messages)) = found() else { return };

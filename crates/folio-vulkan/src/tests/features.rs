@@ -118,8 +118,8 @@ fn masked_features_of_vulkan_are_typed_errors() {
     assert_ne!(Capabilities::ALL.controls, Controls::default());
 }
 
-/// What is not masked goes on: atomic operations of views where local ones are, and of 32 bits
-/// where those of 64 are.
+/// Features that are not masked go on: atomic operations of views where local ones are, and of 32
+/// bits where those of 64 are.
 #[test]
 fn masked_features_of_vulkan_leave_the_others() {
     type Mask = fn(&mut Capabilities);
@@ -190,7 +190,7 @@ fn masked_atomic_sums_of_vulkan_are_the_same() {
     }
 }
 
-/// What each item of a launch in groups says of its sub-group, or why there is none.
+/// The sub-group that each item of a launch in groups tells, or why there is none.
 fn widths_on(device: &VulkanDevice, group: usize) -> Result<Vec<u32>, HalError> {
     const COUNT: usize = 96;
     let handle = device.load(&KernelSource::Ir(&widths()))?;

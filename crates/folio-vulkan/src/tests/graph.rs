@@ -29,7 +29,7 @@ fn grows() -> Kernel {
     b.finish().unwrap()
 }
 
-/// What `grows` is asked to do with numbers.
+/// A launch of `grows` with numbers.
 struct Step {
     handle: KernelHandle,
     params: [Param; 1],
@@ -82,7 +82,7 @@ impl Rig {
         Step::new(self.grows, y, n)
     }
 
-    /// One that cannot fail.
+    /// A step that cannot fail.
     fn proved(&self, y: &Allocation, n: u32) -> Step {
         Step { proved: true, ..self.step(y, n) }
     }
@@ -121,7 +121,7 @@ impl Rig {
         assert!(self.messages.all().is_empty(), "{:?}", self.messages.all());
     }
 
-    /// What a test has had done so far.
+    /// The counts of a test so far.
     fn counts(&self) -> Counts {
         self.device.0.counts().get()
     }
@@ -178,7 +178,7 @@ fn exchanged_arguments_of_vulkan_are_patched() {
     assert_eq!((rig.counts() - before).recordings, 5);
 }
 
-/// What a recording has of these launches, each after those: barriers, and pipelines bound.
+/// The barriers and bound pipelines of a recording of these launches, each after those.
 #[test]
 fn recordings_of_vulkan_have_barriers_between_levels() {
     let Some(mut rig) = Rig::new() else { return };
@@ -322,8 +322,8 @@ fn replays_of_vulkan_have_barriers_between_dependent_operations() {
     }
 }
 
-/// A batch of replays that do not depend on each other records nothing. One that has something else
-/// to do begins a command buffer for that.
+/// A batch of replays that do not depend on each other records nothing. A batch with another
+/// operation begins a command buffer for that.
 #[test]
 fn replays_of_vulkan_alone_begin_no_command_buffer() {
     let Some(mut rig) = Rig::new() else { return };
@@ -367,7 +367,8 @@ fn replays_of_vulkan_alone_begin_no_command_buffer() {
     check(&mut rig, &[0], first, 0);
 }
 
-/// What a recording uses is told up to a number of buffers; one of more is kept apart from all.
+/// The buffers of a recording are told up to a number of them; a recording of more is kept apart
+/// from all.
 #[test]
 fn replays_of_vulkan_that_use_many_buffers_are_kept_apart() {
     let Some(mut rig) = Rig::new() else { return };
@@ -376,7 +377,7 @@ fn replays_of_vulkan_that_use_many_buffers_are_kept_apart() {
         y[..count].iter().map(|y| (rig.proved(y, 1), [].as_slice())).collect()
     };
     let other = rig.numbers();
-    // One buffer more is that of the words.
+    // The last buffer is that of the words.
     for (count, barriers) in [(63, 1), (64, 2), (70, 2)] {
         let graph = rig.graph(&steps(&rig, count));
         rig.enqueue(Op::Replay(&graph));
@@ -470,7 +471,7 @@ fn replays_of_vulkan_take_recordings_in_turn() {
         assert_eq!(recordings(&rig), all, "{count} at once");
         assert_eq!(rig.number(&y), expected);
     }
-    // What was exchanged meanwhile is that of all recordings.
+    // An exchange meanwhile is one of all recordings.
     rig.step(&y, 7).with(&mut |op| graph.update(0, op).unwrap());
     let mut expected = rig.number(&y);
     for times in [1, 3, 5] {
@@ -484,7 +485,7 @@ fn replays_of_vulkan_take_recordings_in_turn() {
     assert_eq!((recordings(&rig), (rig.counts() - before).patches), (4, 4));
 }
 
-/// What the launches of a recording may say is cleared and copied at once, however many they are:
+/// The records of a recording's launches are cleared and copied at once, however many they are:
 /// more than a lane's chunk of memory has room for.
 #[test]
 fn records_of_recordings_of_vulkan_follow_one_another() {

@@ -214,7 +214,7 @@ fn masked_features_of_vulkan_are_typed_errors_of_opaque_modules() {
 }
 
 /// KRN-05: a launch that passes fewer bytes than the module reads, or other groups than it has, is
-/// refused where it is submitted and where it is recorded. One that is right computes.
+/// refused where it is submitted and where it is recorded. A launch that is right computes.
 #[test]
 fn opaque_launches_of_vulkan_fit_their_modules() {
     let Some((found, messages)) = found() else { return };
@@ -230,7 +230,7 @@ fn opaque_launches_of_vulkan_fit_their_modules() {
         let checked = device.check(handle, &geometry, arguments);
         let lane = device.lane(LaneKind::Compute, 0).unwrap();
         let failures = run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, &args)]);
-        // What the check lets through, the lane does; what it does not, the lane refuses, too.
+        // The lane does what the check lets through, and refuses what it does not.
         let recorded = failures.into_iter().next().map_or(Ok(()), |(_, error)| Err(error));
         assert_eq!(checked.is_ok(), recorded.is_ok(), "{checked:?}, {recorded:?}");
         checked

@@ -1,5 +1,5 @@
-//! What a program may try with a kernel's own parts, as far as it compiles: it reaches no memory,
-//! and what goes wrong is told. What does not compile is in `compile_fail`. KRN-02, KRN-06
+//! Attacks of a program with a kernel's own parts, as far as it compiles: it reaches no memory, and
+//! what goes wrong is told. Attacks that do not compile are in `compile_fail`. KRN-02, KRN-06
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::ir::device::ops::Plus;

@@ -153,7 +153,7 @@ fn runs_that_are_refused_do_not_count() {
     assert_eq!((run.runs(), x.get([0]).unwrap()), (2, 2));
 }
 
-/// What is left by a thread that describes a node again while `meanwhile` runs.
+/// The value that a thread leaves which describes a node again while `meanwhile` runs.
 fn left_by(
     meanwhile: impl FnOnce(&Queue, &Executable, Node, &Parameter<i32>, &Shared<i32>),
 ) -> i32 {

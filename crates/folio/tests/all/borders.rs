@@ -1,6 +1,6 @@
-//! Kernels with a border: with guards, and with indices that are held to limits. What they compute
-//! is what Rust makes of the same body, for each item of every shape; what is wrong with them is
-//! told, wherever it is; and the interior is computed as if there were no border (KRN-03, KRN-09).
+//! Kernels with a border: with guards, and with indices that are held to limits. Their results are
+//! those of the same body in Rust, for each item of every shape; faults are told, wherever they
+//! are; and the interior is computed as if there were no border (KRN-03, KRN-09).
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::cpu::CpuBackend;
@@ -53,7 +53,7 @@ impl IndexMut<At> for Grid {
     }
 }
 
-/// One body as a kernel, and as a function of one item.
+/// A body as a kernel, and as a function of one item.
 macro_rules! both {
     ($kernel:ident, $plain:ident: |$i:ident, $n:ident, $x:ident, $y:ident| { $($body:tt)* }) => {
         #[kernel]
@@ -241,7 +241,7 @@ const SHAPES: [[usize; 2]; 11] = [
     [130, 70],
 ];
 
-/// What a body gives for these items, item by item.
+/// The results of a body for these items, item by item.
 fn plain(
     body: fn(At, usize, &Grid, &mut Grid),
     n: usize,
@@ -328,8 +328,8 @@ fn borders_are_those_of_slices() {
     assert_eq!(y.to_vec().unwrap(), expected);
 }
 
-/// What looks at the guards of a kernel of a grid and a number, for these rows and columns of a
-/// view of this shape.
+/// The count of undecided guards of a kernel of a grid and a number, for these rows and columns of
+/// a view of this shape.
 fn undecided<K: Kernel>(shape: [usize; 2], [rows, columns]: [Range<usize>; 2]) -> usize {
     let block = Positions { min: [0, rows.start, columns.start], max: [1, rows.end, columns.end] };
     let gaps = Gaps::untold();
@@ -374,7 +374,7 @@ fn guards_are_decided_in_the_interior() {
     assert_eq!(undecided::<plainly>(shape, [0..50, 0..80]), 0, "it has no guard");
 }
 
-/// What a launch failed with.
+/// The violation of a launch.
 fn failed(of: folio::Result<folio::Event>) -> ViolationKind {
     let Err(Error::Failed(failure)) = of.unwrap().wait() else { panic!("nothing failed") };
     let Cause::Kernel(violation) = failure.cause() else { panic!("{failure}") };

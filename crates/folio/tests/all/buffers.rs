@@ -19,7 +19,7 @@ fn cpu(domains: usize) -> Runtime {
     Runtime::builder().backend(backend).build().unwrap()
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn panics<R>(f: impl FnOnce() -> R) -> String {
     let payload = catch_unwind(AssertUnwindSafe(f)).err().expect("a panic");
     let text = payload.downcast_ref::<String>().cloned();

@@ -224,7 +224,8 @@ fn floats(i: Item, x: In<u32>, bins: Atomic<f32>) {
     bins.add(x[i] % 10, 1.0);
 }
 
-/// What is asked for what was there, has several operations, or an order, has no copies.
+/// An array whose old values are asked for, or that has several operations, or an order, has no
+/// copies.
 #[test]
 fn arrays_whose_contents_are_asked_for_have_no_copies() {
     let copies = [
@@ -270,7 +271,7 @@ fn fails(i: Item, most: u32, x: In<u32>, bins: Atomic<u32>) {
     bins.add(below(x[i], most) % 1000, 1);
 }
 
-/// What is wrong is told, and nothing is written beside the array; then it counts again.
+/// A violation is told, and nothing is written beside the array; then it counts again.
 #[test]
 fn launches_that_fail_harm_nobody() {
     let rt = folio::runtime().unwrap();

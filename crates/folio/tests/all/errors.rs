@@ -1,4 +1,4 @@
-//! What a person reads when something goes wrong.
+//! Error messages, as a person reads them.
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use folio::prelude::*;

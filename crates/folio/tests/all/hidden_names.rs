@@ -82,7 +82,7 @@ fn by_a_part_of_a_phase(g: Group, a: usize, n: usize, x: In<f32>, y: InOut<f32>)
     });
 }
 
-/// One of two names is `mut`.
+/// The second of two names is `mut`.
 #[kernel]
 fn of_one_that_changes(i: Item, n: usize, x: In<f32>, y: InOut<f32>) {
     let (r, mut s) = (i.index(), 0.0f32);

@@ -116,7 +116,7 @@ fn every_kind_of_parameter() {
     assert_eq!((sums, total), ([4.0; 2], [8.0]));
 }
 
-/// One after the other, in row-major order: even what may race does not.
+/// Items run one after the other, in row-major order: even what may race does not.
 #[test]
 fn items_have_their_turns() {
     let (mut count, mut at) = ([0], [0; 1000]);

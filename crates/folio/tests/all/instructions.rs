@@ -112,7 +112,7 @@ fn every_instruction_set_gives_the_same_bits() {
     }
 }
 
-/// What a launch of so many items failed with: the index and extent.
+/// The violation of a launch of so many items: the index and extent.
 fn beyond(of: folio::Result<folio::Event>) -> (Vec<i64>, Vec<usize>) {
     let Err(Error::Failed(failure)) = of.unwrap().wait() else { panic!("nothing failed") };
     let Cause::Kernel(violation) = failure.cause() else { panic!("{failure}") };

@@ -1,5 +1,5 @@
-//! Functions with `#[kernel]`, for a crate that depends on `folio` only. What they must do
-//! everywhere is in `folio-conformance`.
+//! Functions with `#[kernel]`, for a crate that depends on `folio` only. Tests of every backend are
+//! in `folio-conformance`.
 #![forbid(unsafe_code)]
 #![deny(rust_2018_idioms)]
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]

@@ -1,5 +1,5 @@
-//! The tests of the API. Those that count the memory of all threads, or set variables, are
-//! binaries of their own beside this folder.
+//! The tests of the API. Tests that count the memory of all threads, or set variables, are binaries
+//! of their own beside this folder.
 
 mod attacks;
 mod batches;

@@ -138,7 +138,7 @@ fn chunks_of_streams_overlap() {
     let gpu = rt.executor("sim:0").unwrap();
     let options = BufferOptions::new().page([16]);
     let x = rt.managed_with::<u8>(64, options).unwrap();
-    // What is read, and how many chunks were under way then.
+    // A reader, and how many chunks were under way at each read.
     struct Watched<'s>(&'s SimHandle, Vec<usize>);
     impl std::io::Read for Watched<'_> {
         fn read(&mut self, bytes: &mut [u8]) -> std::io::Result<usize> {

@@ -17,7 +17,7 @@ fn halves(i: Item, x: InOut<u32>) {
     x[i] /= 2;
 }
 
-/// What a program did.
+/// The end of a program.
 struct Ended {
     status: Option<i32>,
     /// Of Folio's.
@@ -121,7 +121,8 @@ fn a_status_of_mains_own_stays() {
     assert_eq!((ended.status, ended.lines.len()), (Some(3), 1), "{}", ended.errors);
 }
 
-/// One runtime's handle is gone, another is leaked; both have work that ends after `main`.
+/// The handle of the first runtime is gone, the second is leaked; both have work that ends after
+/// `main`.
 #[folio::main]
 fn leaves_work() -> Result<()> {
     let (first, second) = (builder().build()?, builder().build()?);

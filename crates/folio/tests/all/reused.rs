@@ -1,4 +1,4 @@
-//! What is remembered by an id outlives what had the id: another buffer, another block, another
+//! Knowledge by an id outlives the thing that had the id: another buffer, another block, another
 //! thread. And what is handed on keeps what it has promised. BUF-06, GRAPH-07, GRAPH-08, MEM-01
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
@@ -143,7 +143,7 @@ fn a_users_buffer_is_no_temporary() {
         run.update(second, |cg| cg.copy(&keep, &out)).unwrap();
         outer.add_graph(&[], &run).unwrap();
     }
-    // It has the place of what the inner graph had for itself.
+    // The buffer has the place of what the inner graph had for itself.
     let u = rt.buffer::<i32, 1>(N).unwrap().into_shared();
     let mut w = rt.buffer::<i32, 1>(N).unwrap();
     outer.add_last(|cg| cg.fill(&mut w, 3)).unwrap();
@@ -212,7 +212,7 @@ fn a_handler_may_take_storage() {
     assert_eq!(told.recv(), Ok(Some(vec![1; 4])));
 }
 
-/// What another thread submits to a block's queue runs with the block, or is refused.
+/// A command that another thread submits to a block's queue runs with the block, or is refused.
 #[test]
 fn a_command_is_of_a_block_or_refused() {
     let (rt, q) = cpu();

@@ -1,4 +1,4 @@
-//! What safe code may do at its worst: errors, and nothing worse. BUF-07, DEP-05, ERR-04
+//! The worst that safe code may do: errors, and nothing worse. BUF-07, DEP-05, ERR-04
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests, and panics on purpose")]
 
 use folio::cpu::CpuBackend;

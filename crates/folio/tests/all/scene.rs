@@ -29,7 +29,7 @@ pub(crate) fn play(name: &str, variables: &[(&str, Option<&str>)], scene: impl F
     command.output().unwrap()
 }
 
-/// What Folio has written to the standard error of a scene, line by line.
+/// Folio's messages on the standard error of a scene, line by line.
 pub(crate) fn lines(output: &Output) -> Vec<String> {
     let text = String::from_utf8_lossy(&output.stderr);
     text.lines().filter(|line| line.starts_with("folio: ")).map(str::to_owned).collect()

@@ -5,7 +5,7 @@
 
 use folio::prelude::*;
 
-/// What items can be asked in Rust, too.
+/// The questions that items can be asked in Rust, too.
 trait Number {
     fn index(self) -> usize;
 }
@@ -15,7 +15,7 @@ impl Number for usize {
     }
 }
 
-/// One body as a kernel, and as a function of one item over slices.
+/// A body as a kernel, and as a function of one item over slices.
 macro_rules! both {
     ($kernel:ident, $plain:ident: |$i:ident, $n:ident, $x:ident, $y:ident| { $($body:tt)* }) => {
         #[kernel]
@@ -125,7 +125,8 @@ both!(gathers, plain_gathers: |i, n, x, y| {
     y[i] = sum;
 });
 
-// So is this, whose index is made of the loop's variable; the other array is in registers.
+// An array with such an index is done item by item, too: the index is made of the loop's variable;
+// the other array is in registers.
 both!(picks, plain_picks: |i, n, x, y| {
     let mut all = [x[i], 0.5, 0.25];
     let mut few = [0.0f32; 3];

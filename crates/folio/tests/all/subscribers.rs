@@ -19,10 +19,10 @@ use tracing::{Event, Metadata, Subscriber};
 
 /// Long enough for anything.
 const PATIENCE: Duration = Duration::from_secs(100);
-/// What a subscriber is called for.
+/// The calls of a subscriber.
 const CALLS: [&str; 6] = ["enabled", "new_span", "event", "enter", "exit", "try_close"];
 
-/// What a subscriber does at each call, by the call's name and how many there were before.
+/// The action of a subscriber at each call, by the call's name and how many there were before.
 type Action = Box<dyn Fn(&str, usize) + Send + Sync>;
 
 /// A subscriber of the whole process, which does what it is told to do.
@@ -223,7 +223,8 @@ fn a_subscriber_that_panics_at_any_call_stops_nothing() {
     });
 }
 
-/// It submits, waits, opens devices, moves data and borrows memory, at each of its calls.
+/// The subscriber submits, waits, opens devices, moves data and borrows memory, at each of its
+/// calls.
 #[test]
 fn a_subscriber_may_use_the_runtime_in_any_call() {
     with_subscriber("a_subscriber_may_use_the_runtime_in_any_call", || {
@@ -243,7 +244,7 @@ fn a_subscriber_may_use_the_runtime_in_any_call() {
     });
 }
 
-/// What a subscriber does with a runtime that may be shut down meanwhile.
+/// The calls of a subscriber to a runtime that may be shut down meanwhile.
 fn use_inside(rt: &Runtime) {
     let all = || -> Result<()> {
         let q = rt.queue_on("cpu:1")?;

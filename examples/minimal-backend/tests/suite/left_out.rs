@@ -1,4 +1,4 @@
-//! What the backend leaves out, in the words of the suite, and why.
+//! Features that the backend leaves out, in the words of the suite, and why.
 
 /// Of the contract of `folio_core::hal`.
 pub const HAL: &[(&str, &str)] = &[

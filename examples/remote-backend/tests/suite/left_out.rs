@@ -1,4 +1,4 @@
-//! What the backend leaves out, in the words of the suite, and why.
+//! Features that the backend leaves out, in the words of the suite, and why.
 
 /// Tests of the contract that fail.
 pub const FAILS: &[(&str, &str)] = &[("every_kind_is_usm", "memory is in the other process only")];

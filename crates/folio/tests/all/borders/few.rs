@@ -124,7 +124,7 @@ fn guards_of_few_items_leave_the_others_in_the_interior() {
     let [checked, proved, interior] = items_by_form::<chosen>(shape, 20);
     assert_eq!((checked, proved + interior), (200 + 200 + 298, 199 * 298));
     assert_eq!(interior, 199 * (300 - 6) - 2 - 1);
-    // What is not looked at: where the number is.
+    // The place of the number is not looked at.
     let [checked, proved, interior] = items_by_form::<area>(shape, 20);
     assert_eq!((checked, proved, interior), (0, all - 199 * 280, 199 * 280));
     // The border, row 100 and a point.

@@ -18,7 +18,7 @@ const LONG: Duration = Duration::from_secs(5);
 
 thread_local! {
     static BEGUN: Cell<bool> = const { Cell::new(false) };
-    /// It ends the process.
+    /// Whether the thread ends the process.
     static LAST: Cell<bool> = const { Cell::new(false) };
 }
 
@@ -28,7 +28,7 @@ thread_local! {
 /// other threads go on. A driver that takes itself down then may crash in calls of other threads.
 /// A backend over such a driver holds this in each of its calls: then the end of the process waits
 /// for them (five seconds at most), and threads that begin calls later stay where they are, but for
-/// the one that ends the process. One in calls of another has begun already.
+/// the one that ends the process. A thread in calls of another driver has begun already.
 ///
 /// A thread begins calls before it takes a lock that others need in theirs. In calls it waits for
 /// the driver, and for threads that end where they cannot [begin](Calls::try_begin) some: else the

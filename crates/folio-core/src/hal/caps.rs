@@ -1,4 +1,4 @@
-//! What a device says of itself.
+//! A device's properties, as its backend tells them.
 
 use std::any::TypeId;
 
@@ -53,7 +53,7 @@ impl Default for Link {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct WaitGroup(pub u32);
 
-/// What a device can do. Everything optional is off by default.
+/// A device's capabilities. Everything optional is off by default.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Caps {
@@ -72,13 +72,13 @@ pub struct Caps {
     /// Graphs take a [`super::KernelRef::Foreign`]: it is called while the graph is made, and what
     /// it enqueues is enqueued at each replay.
     pub captures: bool,
-    /// Graphs take an [`Op::Branch`](super::Op::Branch). One that the driver cannot have is
+    /// Graphs take an [`Op::Branch`](super::Op::Branch). A branch that the driver cannot have is
     /// [unsupported](super::HalErrorKind::Unsupported).
     pub conditions: bool,
     /// Calls [`super::Notify::progress`]; otherwise the engine polls.
     pub notifies: bool,
-    /// Lanes on which kernels run that do not depend on each other: from 1 to 4. One where kernels
-    /// of several lanes would take turns on one queue of the driver.
+    /// Lanes on which kernels run that do not depend on each other: from 1 to 4. A backend where
+    /// kernels of several lanes would take turns on one queue of the driver has one.
     pub compute_lanes: u16,
     /// Has lanes for uploads and downloads that run beside compute; otherwise copies share the
     /// compute lane.
@@ -97,7 +97,7 @@ pub struct Caps {
     /// Memory can be exported to other drivers ([`super::AllocReq::exported`]).
     pub exports: bool,
     /// How much of [`DeviceInfo::memory`] the driver advises to use, in bytes, if it says: other
-    /// programs may have some. It is the device's budget where the program sets none.
+    /// programs may have some. The number is the device's budget where the program sets none.
     pub budget: Option<u64>,
     /// Kernels have `f64`.
     pub f64: bool,
@@ -178,16 +178,16 @@ impl Default for Caps {
 }
 
 impl Caps {
-    /// What a device's [`courier`](Caps::courier) is as a rule: there is one if the host has a
-    /// processor to spare.
+    /// The usual [`courier`](Caps::courier) of a device: there is one if the host has a processor
+    /// to spare.
     pub fn spare_courier() -> Option<u32> {
         let processors = std::thread::available_parallelism().map_or(1, usize::from);
         (processors >= 4).then_some(16)
     }
 }
 
-/// What kernels can use on a device, and how much of it. A program asks before it chooses how large
-/// its groups are, or which element type it computes in.
+/// The features that kernels can use on a device, and how much of each. A program asks before it
+/// chooses how large its groups are, or which element type it computes in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Limits {
@@ -207,7 +207,7 @@ pub struct Limits {
     pub memory: u64,
 }
 
-/// What is known of a device before it is opened.
+/// A device's properties before it is opened.
 #[derive(Clone, Debug)]
 pub struct DeviceInfo {
     /// The product's name.
@@ -226,12 +226,12 @@ pub struct DeviceInfo {
     pub memory: u64,
     /// How many kernels' blocks run at once, roughly; the load balancer's unit.
     pub compute_units: u32,
-    /// What it can do.
+    /// Its capabilities.
     pub caps: Caps,
 }
 
 impl DeviceInfo {
-    /// What kernels can use on it.
+    /// The features that kernels can use on it.
     pub fn limits(&self) -> Limits {
         let Caps { f64, atomics64, group_items, local_memory, subgroup, .. } = self.caps;
         let memory = self.memory;

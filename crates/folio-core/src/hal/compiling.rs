@@ -1,15 +1,16 @@
 //! Kernels that drivers compile: counted, told to `tracing`, and shown where the program asks for
 //! that.
 //!
-//! A compiler runs where a backend first needs the code, often under a lock. So what it did is
-//! noted by the thread that called it, and told when that holds no lock of the engine's any more.
+//! A compiler runs where a backend first needs the code, often under a lock. The thread that called
+//! the compiler therefore notes the work, and tells it when that holds no lock of the engine's any
+//! more.
 
 use crate::foreign;
 use crate::progress::{self, UnderWay};
 use std::cell::{Cell, RefCell};
 use std::time::{Duration, Instant};
 
-/// So many are noted at most until they are told.
+/// The most compilations that are noted until they are told.
 const MOST_NOTED: usize = 64;
 
 thread_local! {
@@ -18,7 +19,7 @@ thread_local! {
     static NOTED: RefCell<Vec<Compiled>> = const { RefCell::new(Vec::new()) };
 }
 
-/// One of them.
+/// A compilation.
 struct Compiled {
     device: String,
     kernel: String,

@@ -25,7 +25,7 @@ impl Unavailable {
 /// The device is gone: nothing more of it will end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lost {
-    /// What the driver said.
+    /// The driver's message.
     pub reason: Arc<str>,
 }
 
@@ -36,7 +36,7 @@ impl Lost {
     }
 }
 
-/// What a panic carried. The payload itself can be taken once.
+/// The payload of a panic. The payload itself can be taken once.
 #[derive(Clone)]
 pub struct PanicPayload {
     message: Arc<str>,
@@ -73,7 +73,7 @@ impl fmt::Debug for PanicPayload {
     }
 }
 
-/// What is said of a payload that is no text: a number, or an error of the user's. The type of any
+/// The message for a payload that is no text: a number, or an error of the user's. The type of any
 /// other payload has no name at run time.
 fn other_message(payload: &(dyn Any + Send)) -> String {
     macro_rules! told {
@@ -129,7 +129,7 @@ pub enum HalErrorKind {
 /// A backend's failure: a kind, and what the driver said.
 #[derive(Clone, Debug)]
 pub struct HalError {
-    /// What happened.
+    /// The kind of error.
     pub kind: HalErrorKind,
     /// In the driver's words.
     pub message: Arc<str>,

@@ -3,10 +3,10 @@
 use super::{HalError, MemRef, Op};
 use std::any::Any;
 
-/// One operation of a graph.
+/// An operation of a graph.
 #[derive(Clone, Copy, Debug)]
 pub struct Node<'a> {
-    /// What it does. A [native kernel](super::KernelRef::Native) is taken by the graph, which runs
+    /// The operation. A [native kernel](super::KernelRef::Native) is taken by the graph, which runs
     /// it at each replay. A closure that enqueues commands is called once, where
     /// [`Caps::captures`](super::Caps::captures) is set, and is no node elsewhere; graphs are none.
     pub op: Op<'a>,
@@ -59,10 +59,10 @@ pub enum Step<'a> {
 /// # Safety
 /// Keeps the contract of the [module](super).
 pub unsafe trait Graph: Any + Send + Sync {
-    /// Exchanges what a node does, from the next replay on. It stays the kind of operation that it
-    /// was: scalars, memory, ranges, code may be others.
+    /// Exchanges what a node does, from the next replay on. The node stays the kind of operation
+    /// that it was: scalars, memory, ranges, code may be others.
     ///
-    /// What the driver does not exchange is
+    /// An exchange that the driver cannot do is
     /// [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported). After an error it is open
     /// what the node does: such a graph is made anew.
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError>;

@@ -40,8 +40,8 @@ impl Geometry {
     }
 }
 
-/// One memory parameter of a launch, as the engine names it. A native kernel knows its element
-/// types; `size` and `write` are there for what stands between it and the engine: bounds, races.
+/// A memory parameter of a launch, as the engine names it. A native kernel knows its element types;
+/// `size` and `write` are there for what stands between it and the engine: bounds, races.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Param {
     /// Start of the allocation.
@@ -78,7 +78,7 @@ impl Param {
     }
 }
 
-/// What a launch passes to its kernel.
+/// The arguments of a launch.
 #[derive(Clone, Copy, Debug)]
 pub struct Args<'a> {
     /// The scalars in their order, in the host's byte order, each from a multiple of 8 bytes on.
@@ -90,7 +90,7 @@ pub struct Args<'a> {
     /// accessed boxes, those of arrays and of local memory inside of these. Nobody needs to test
     /// that. Otherwise a kernel in IR tests what it has no proof for itself.
     pub proved: bool,
-    /// What an opaque kernel takes, in its order; others have their own.
+    /// The arguments of an opaque kernel, in its order; others have their own.
     pub arguments: &'a [Argument],
 }
 
@@ -125,7 +125,7 @@ pub enum KernelSource<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct KernelHandle(pub u64);
 
-/// What a launch runs.
+/// The code of a launch.
 #[derive(Clone, Copy)]
 pub enum KernelRef<'a> {
     /// Loaded before.
@@ -351,7 +351,7 @@ impl NativeKernel {
     }
 }
 
-/// It has been said that kernels are not optimised.
+/// Whether the hint was given that kernels are not optimised.
 static HINTED: AtomicBool = AtomicBool::new(false);
 
 /// Bytes of an array that nothing reads.
@@ -367,8 +367,8 @@ fn unoptimised<K>() -> bool {
     !cfg!(miri) && (UNUSED..8 * UNUSED).contains(&above.abs_diff(below::<K>()))
 }
 
-/// Where the stack is below an array that nothing reads. It depends on `K`, so that no compiler of
-/// this crate removes it for all.
+/// Where the stack is below an array that nothing reads. The function depends on `K`, so that no
+/// compiler of this crate removes it for all.
 #[inline(never)]
 fn below<K>() -> usize {
     let mut unused = [0u8; UNUSED];

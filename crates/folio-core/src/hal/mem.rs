@@ -20,7 +20,7 @@ pub enum MemBase {
     Device {
         /// The device's index in [`super::Backend::devices`].
         device: u32,
-        /// What [`super::UsmAllocator::alloc`] returned.
+        /// The handle from [`super::UsmAllocator::alloc`].
         handle: u64,
     },
 }
@@ -108,7 +108,7 @@ pub enum Side {
     HostOverwrites,
 }
 
-/// What a program says about its use of memory. Results do not depend on it.
+/// A program's hint about its use of memory. Results do not depend on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Hint {
@@ -124,9 +124,9 @@ pub enum Hint {
 pub enum Advice {
     /// Read often and written rarely, by device and host.
     ReadMostly,
-    /// It should be in the device's memory.
+    /// The memory should be on the device.
     PreferDevice,
-    /// It should be in the host's memory.
+    /// The memory should be on the host.
     PreferHost,
     /// The device uses it wherever it is.
     UsedByDevice,
@@ -166,7 +166,7 @@ pub type ExportedFile = std::convert::Infallible;
 /// keeps the memory.
 #[derive(Debug)]
 pub struct Exported {
-    /// What the driver calls an opaque file descriptor (`VK_KHR_external_memory_fd`).
+    /// The file that the driver calls an opaque file descriptor (`VK_KHR_external_memory_fd`).
     pub file: ExportedFile,
     /// Bytes that a driver which opens it must be told. The allocation is at their start.
     pub bytes: u64,
@@ -184,10 +184,10 @@ pub struct AllocReq<'a> {
     /// Make the allocation over this memory, of `size` bytes, if that is possible. Freeing it
     /// leaves the memory with whoever has it.
     pub import: Option<RawMemory>,
-    /// It must hold zeros when the call returns, by whatever way costs the least. Not with
+    /// The memory must hold zeros when the call returns, by whatever way costs the least. Not with
     /// `import`.
     pub zeroed: bool,
-    /// One memory that device and host use in turn, the device first ([`super::Op::Switch`]): of
+    /// A memory that device and host use in turn, the device first ([`super::Op::Switch`]): of
     /// [`AllocKind::Device`], and only where [`super::Caps::links`] says so. Over memory of the
     /// host ([`import`](AllocReq::import)) the device finds what that holds.
     pub linked: bool,
@@ -211,7 +211,7 @@ pub struct Allocation {
     pub address: Option<u64>,
     /// Its address on the host, where the host can reach it; of linked memory, where it is mapped.
     pub host: Option<HostPtr>,
-    /// It holds zeros, asked for or not.
+    /// The memory holds zeros, asked for or not.
     pub zeroed: bool,
 }
 
@@ -224,7 +224,7 @@ pub struct MemoryInfo {
     pub in_use: u64,
 }
 
-/// What a pointer points to.
+/// The memory that a pointer points to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PointerInfo {
     /// Which kind of memory.

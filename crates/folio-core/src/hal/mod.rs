@@ -1,4 +1,4 @@
-//! What a backend implements.
+//! The contract of backends.
 //!
 //! A backend presents *devices*; a device owns *memory* and executes work on *lanes*. Everything
 //! clever (what to copy, what waits for what, what failed because of what) is the engine's; a
@@ -16,9 +16,8 @@
 //! that is why [`Backend::open`], by which everything else is reached, is unsafe to call.
 //!
 //! **Ticks.** A lane is an in-order queue. Each call of [`Lane::enqueue`] carries the next tick of
-//! that lane: 1, 2, 3, without gaps. These calls come one at a time per lane (the engine holds the
-//! lane's lock), from changing threads. All other methods may be called at any time from any
-//! thread.
+//! that lane: 1, 2, 3, without gaps. Calls come one at a time per lane (the engine holds the lane's
+//! lock), from changing threads. All other methods may be called at any time from any thread.
 //!
 //! **Every tick is reached.** An operation that fails, in the call or later, counts as finished
 //! when everything has finished that it comes after: on its lane, and by its waits. Its failure is
@@ -31,23 +30,23 @@
 //! memory any more.
 //!
 //! **Kernels.** An operation owns its host code until it ends: [`Lane::enqueue`] takes it out of
-//! its [`KernelRef::Native`]. A launch that is refused leaves it there. What a closure has captured
-//! is the user's, and so is its drop, which may submit to this very lane; the engine, which holds
-//! the lane's lock during the call, drops what was left when it has let go.
+//! its [`KernelRef::Native`]. A launch that is refused leaves it there. A closure's captures are
+//! the user's, and so is its drop, which may submit to this very lane; the engine, which holds the
+//! lane's lock during the call, drops what was left when it has let go.
 //!
 //! **Graphs.** A backend may take operations that a program repeats all at once, with their order
 //! among one another ([`Device::graph`]), and do them again in one operation of a lane
 //! ([`Op::Replay`]), which begins when its first node can and ends when all have; a failure of one
 //! is the replay's, and if several fail, that of the first in the graph's order that the backend
-//! knows of. Each node may run when those have ended that it names. What nodes refer to, memory and
-//! loaded code, is there for as long as the graph may be replayed, and the engine's promises for
+//! knows of. Each node may run when those have ended that it names. Memory and loaded code to which
+//! nodes refer are there for as long as the graph may be replayed, and the engine's promises for
 //! operations hold for the nodes of each replay: nobody else uses their memory against its mode, so
 //! that no two replays of one graph overlap. Their tick order says that, or a wait;
 //! [`Graph::update`] concerns replays that are not issued yet.
 //!
 //! **Completion.** `completed() >= t` means: every operation up to `t` has ended, what it wrote is
 //! visible to the host and to any lane that starts later, its closure and parameters are dropped,
-//! and each failure among them is already available from `failures`. It says nothing of other
+//! and each failure among them is already available from `failures`. A tick tells nothing of other
 //! lanes: an operation may show as ended before the lane of a tick that it waited for shows that
 //! tick. The engine reports an operation after every tick that it waited for, whatever lane shows
 //! first.
@@ -77,8 +76,8 @@
 //!
 //! The process may end while threads are in calls: see [`Calls`].
 //!
-//! **No panics.** A backend contains panics of kernels and reports them as
-//! [`HalErrorKind::Panic`]. It never calls back into the engine except through [`Notify`].
+//! **No panics.** A backend contains panics of kernels and reports them as [`HalErrorKind::Panic`].
+//! The backend never calls back into the engine except through [`Notify`].
 
 mod calls;
 mod caps;
@@ -136,12 +135,12 @@ pub unsafe trait Backend: Send + Sync + 'static {
     unsafe fn open(&self, index: usize, notify: Notify) -> Result<Arc<dyn Device>, HalError>;
 }
 
-/// One device, opened.
+/// An opened device.
 ///
 /// # Safety
 /// Keeps the contract of this module.
 pub unsafe trait Device: Any + Send + Sync {
-    /// What [`Backend::devices`] told of this device.
+    /// The properties that [`Backend::devices`] told of this device.
     fn info(&self) -> &DeviceInfo;
 
     /// The device's memory.
@@ -152,8 +151,8 @@ pub unsafe trait Device: Any + Send + Sync {
 
     /// Makes code launchable: [`KernelSource::Ir`] where [`Caps::ir`] says so,
     /// [`KernelSource::Opaque`] in the driver's languages. Code that it cannot build is
-    /// [`HalErrorKind::Build`], with the log. It stays loaded until [`Device::unload`], or until
-    /// the device goes. Backends that run host code only keep the default.
+    /// [`HalErrorKind::Build`], with the log. The code stays loaded until [`Device::unload`], or
+    /// until the device goes. Backends that run host code only keep the default.
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _ = source;
         Err(HalError::unsupported("loading kernels"))
@@ -173,10 +172,10 @@ pub unsafe trait Device: Any + Send + Sync {
         let _ = handle;
     }
 
-    /// What speaks against launching a loaded kernel like this, as far as the driver tells:
-    /// arguments that are not the kernel's ([`HalErrorKind::Arguments`]), or more than the device
-    /// has. Asked before each launch of an opaque kernel, and, without arguments, before each
-    /// launch in groups. Devices without limits keep the default.
+    /// The reason to refuse a launch of a loaded kernel, as far as the driver tells: arguments that
+    /// are not the kernel's ([`HalErrorKind::Arguments`]), or more than the device has. Asked
+    /// before each launch of an opaque kernel, and, without arguments, before each launch in
+    /// groups. Devices without limits keep the default.
     fn check(
         &self,
         handle: KernelHandle,
@@ -187,7 +186,7 @@ pub unsafe trait Device: Any + Send + Sync {
         Ok(())
     }
 
-    /// Makes a graph of operations. What the device cannot have in one is
+    /// Makes a graph of operations. A graph that the device cannot have is
     /// [`HalErrorKind::Unsupported`]; devices without graphs keep the default.
     fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
         let _ = nodes;
@@ -218,13 +217,13 @@ pub unsafe trait UsmAllocator: Send + Sync {
 
     /// The budget has changed: from now on the driver has back what is kept of freed memory as far
     /// as that and what is in use are more than so many bytes together. May wait for what is being
-    /// given back. Those that keep none keep the default.
+    /// given back. Devices that keep none keep the default.
     fn trim(&self, most: u64) {
         let _ = most;
     }
 
     /// How an allocation goes by for the driver's own functions, if it has no address: a `cl_mem`.
-    /// It is valid for as long as the allocation.
+    /// The object is valid for as long as the allocation.
     fn object(&self, handle: u64) -> Option<*mut c_void> {
         let _ = handle;
         None
@@ -237,14 +236,14 @@ pub unsafe trait UsmAllocator: Send + Sync {
         Err(HalError::unsupported("memory for other drivers"))
     }
 
-    /// What a pointer points to, when it points into this device's memory.
+    /// The memory that a pointer points to, when it points into this device's memory.
     fn query(&self, address: u64) -> Option<PointerInfo> {
         let _ = address;
         None
     }
 }
 
-/// What a lane is mostly for; a device with one hardware queue may give all kinds the same.
+/// The main work of a lane; a device with one hardware queue may give all kinds the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LaneKind {
     /// Kernels, and copies inside the device.
@@ -275,14 +274,14 @@ pub struct Wait<'a> {
     pub tick: Tick,
 }
 
-/// What every operation carries.
+/// The head that every operation carries.
 #[derive(Clone, Copy)]
 pub struct Head<'a> {
     /// This operation's tick.
     pub tick: Tick,
     /// Its order on its own lane.
     pub order: Order,
-    /// What it waits for on other lanes.
+    /// The ticks of other lanes that it waits for.
     pub waits: &'a [Wait<'a>],
     /// The user's name for it, or empty.
     pub label: &'a str,

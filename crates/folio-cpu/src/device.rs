@@ -141,7 +141,7 @@ unsafe impl Device for CpuDevice {
     }
 
     fn graph(&self, nodes: &[Node<'_>]) -> Result<Arc<dyn Graph>, HalError> {
-        Ok(Arc::new(CpuGraph::new(Arc::clone(&self.machine), nodes)?))
+        Ok(Arc::new(CpuGraph::new(nodes)?))
     }
 
     fn peer(&self, other: &dyn Device) -> Option<Link> {

@@ -9,7 +9,6 @@ use crate::cost::{Costs, TINY_NS, Verdict};
 use crate::driver::discard;
 use crate::lock;
 use crate::op::{Bytes, Held, Launch, Work};
-use crate::pool::Machine;
 use folio_core::hal::{Args, Geometry, Graph, HalError, HalErrorKind, KernelRef, Node, Op};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -82,16 +81,15 @@ const ALONE_NS: u64 = 400;
 /// A graph of this backend.
 pub(crate) struct CpuGraph {
     nodes: Mutex<Arc<Nodes>>,
-    machine: Arc<Machine>,
 }
 
 impl CpuGraph {
-    pub(crate) fn new(machine: Arc<Machine>, nodes: &[Node<'_>]) -> Result<CpuGraph, HalError> {
+    pub(crate) fn new(nodes: &[Node<'_>]) -> Result<CpuGraph, HalError> {
         // Kernels are taken only where all can be had.
         nodes.iter().try_for_each(|node| check(&node.op))?;
         let prepared = nodes.iter().map(|node| prepare(node.op).map(Arc::new));
         let nodes = Nodes::new(prepared.collect::<Result<_, _>>()?, nodes);
-        Ok(CpuGraph { nodes: Mutex::new(Arc::new(nodes)), machine })
+        Ok(CpuGraph { nodes: Mutex::new(Arc::new(nodes)) })
     }
 
     /// The current nodes.
@@ -103,10 +101,6 @@ impl CpuGraph {
 // SAFETY: a replay is one operation of a lane, which keeps the contract (see `lane`); its list is
 // not changed by updates.
 unsafe impl Graph for CpuGraph {
-    fn is_slow(&self) -> bool {
-        !self.nodes().judge(&self.machine.costs, false).tiny
-    }
-
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         check(&op)?;
         let new = Arc::new(prepare(op)?);

@@ -362,7 +362,7 @@ mod tests {
                     after: nodes[at].2.as_slice(),
                 })
                 .collect();
-            let graph = CpuGraph::new(machine.clone(), &list).unwrap();
+            let graph = CpuGraph::new(&list).unwrap();
             let ns = nodes.iter().map(|node| node.1).collect();
             let (nodes, graph) = (graph.nodes(), Arc::new(graph));
             Bench { machine, lane, graph, nodes, board, ns, tick: 0 }

@@ -363,7 +363,7 @@ impl Writer {
                 Kind::Scalar => passed.push(format!("given.scalar::<{element}>({at})")),
                 kind => {
                     let line = format!(
-                        "let mut {name} = given.buffer::<{element}, {rank}, 1>(rt, {at})?;"
+                        "let mut {name} = given.buffer::<{element}, {rank}>(rt, {at})?;"
                     );
                     self.line(&line);
                     let how = if kind == Kind::In { "part" } else { "part_mut" };

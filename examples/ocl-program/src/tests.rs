@@ -33,7 +33,7 @@ fn told(
             let cl = cl.ocl()?;
             for at in 0..2 {
                 // SAFETY: numbers of this type, which are read in the task.
-                let read = unsafe { cl.buffer::<f32, 1>(at) }.and_then(|part| {
+                let read = unsafe { cl.buffer::<f32>(at) }.and_then(|part| {
                     let mut all = vec![0.0; part.len()];
                     part.read(&mut all).enq()?;
                     assert_eq!(all.len(), N - first);
@@ -84,7 +84,7 @@ fn contexts_are_those_of_the_program() {
             let same = move |cl: &Native| -> ocl::Result<()> {
                 assert_eq!(cl.context as usize, own);
                 // SAFETY: numbers of this type, all of which are written in the task.
-                unsafe { cl.ocl()?.buffer::<f32, 1>(0) }?.cmd().fill(3.0, None).enq()
+                unsafe { cl.ocl()?.buffer::<f32>(0) }?.cmd().fill(3.0, None).enq()
             };
             // SAFETY: it writes all of `x`, on the task's queue.
             unsafe { g.interop(x, same) };

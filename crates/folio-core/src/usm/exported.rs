@@ -18,9 +18,10 @@ fn number(file: &ExportedFile) -> c_int {
 }
 
 impl<T: DeviceType> Usm<T> {
-    /// As [`Runtime::usm`](crate::Runtime::usm) of kind [`Device`](AllocKind::Device), in memory that other drivers can
-    /// open: [`open_on`](Self::open_on), [`export`](Self::export). Devices that export no memory
-    /// ([`Caps::exports`](crate::hal::Caps::exports)) answer [`Error::Unsupported`].
+    /// As [`Runtime::usm`](crate::Runtime::usm) of kind [`Device`](AllocKind::Device), in memory
+    /// that other drivers can open: [`open_on`](Self::open_on), [`export`](Self::export). Devices
+    /// that export no memory ([`Caps::exports`](crate::hal::Caps::exports)) answer
+    /// [`Error::Unsupported`].
     pub fn exported(device: &DeviceRef, len: usize) -> Result<Usm<T>> {
         if !device.info().caps.exports {
             let what = "memory for other drivers".to_owned();

@@ -362,9 +362,8 @@ impl Writer {
                 Kind::Local(_) | Kind::LocalAtomic(_) => {}
                 Kind::Scalar => passed.push(format!("given.scalar::<{element}>({at})")),
                 kind => {
-                    let line = format!(
-                        "let mut {name} = given.buffer::<{element}, {rank}>(rt, {at})?;"
-                    );
+                    let line =
+                        format!("let mut {name} = given.buffer::<{element}, {rank}>(rt, {at})?;");
                     self.line(&line);
                     let how = if kind == Kind::In { "part" } else { "part_mut" };
                     let by = if kind == Kind::In { "&" } else { "&mut " };

@@ -473,7 +473,7 @@ impl Slot {
     }
 
     fn publish(&self, number: u64) {
-        // Whoever reads this sees what the stages before have computed.
+        // A thread that reads this sees what the stages before have computed.
         self.now.0.store(number, Ordering::SeqCst);
         self.rouse();
     }

@@ -113,7 +113,7 @@ impl Exchanges {
         // SAFETY: both are live.
         let result = call("cuEventRecord", || unsafe { sys::cuEventRecord(block.read, stream) });
         match context.check("cuEventRecord", result) {
-            // Nobody can wait for the replay later.
+            // No later write could wait for the replay.
             Err(error) if !matches!(error.kind, HalErrorKind::Lost) => {
                 // SAFETY: it is live.
                 let waited = unsafe { sys::cuStreamSynchronize(stream) };

@@ -2,7 +2,7 @@
 //! laid out.
 
 use crate::code::{Chip, DYNAMIC, Entry, Module, build};
-use crate::driver::Context;
+use crate::driver::{Context, Relaxed};
 use crate::memory::Memory;
 use crate::way::{Start, Way};
 use cudarc::driver::sys::CUfunction_attribute;
@@ -83,7 +83,10 @@ impl Function {
     /// The texts for a launch. The context is current.
     fn texts(&self, way: Way<'_>) -> &Texts<Text> {
         let Some(device) = way.by_address() else { return &self.texts };
-        let compile = || Text::all(&device.context, &device.chip, &self.kernel, 0).ok();
+        let compile = || {
+            let _relaxed = Relaxed::begin();
+            Text::all(&device.context, &device.chip, &self.kernel, 0).ok()
+        };
         self.by_address.get_or_init(compile).as_ref().unwrap_or(&self.texts)
     }
 

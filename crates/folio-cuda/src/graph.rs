@@ -11,7 +11,7 @@ use crate::arguments::{Block, Exchanges, Given};
 use crate::capture::Captured;
 use crate::copy;
 use crate::device::Opened;
-use crate::driver::{Context, call};
+use crate::driver::{Context, Relaxed, call};
 use crate::fill;
 use crate::function::Target;
 use crate::said::{Said, Sheet};
@@ -131,7 +131,9 @@ impl CudaGraph {
     fn make_block(&self, state: &mut State, exchanged: &Operation) {
         let operations = state.operations.iter().chain([exchanged]);
         let words: usize = operations.flat_map(|had| &had.given).map(|had| had.words.len()).sum();
-        let made = Block::new(&self.device.context, &self.device.memory, 2 * words);
+        let (context, _relaxed) = (&self.device.context, Relaxed::begin());
+        let writer = self.device.writer.entry(context);
+        let made = writer.and_then(|_| Block::new(context, &self.device.memory, 2 * words));
         state.owned.kept.extend(made.as_ref().ok().map(|(_, kept)| *kept));
         state.owned.exchanges.begin(made.ok().map(|(block, _)| block));
     }

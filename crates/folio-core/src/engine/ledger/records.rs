@@ -26,7 +26,7 @@ pub(crate) struct Record {
     pub(crate) after: SmallVec<[Stamp; 4]>,
     /// The slot in which it waited, whose stamp others may know.
     pub(crate) slot: Option<SlotId>,
-    /// Memory that it uses and nobody else.
+    /// Memory that only this operation uses.
     pub(crate) staging: Option<Arc<Staging>>,
     /// Should it fail by itself, its memory is spoilt.
     pub(crate) defines: bool,

@@ -1,4 +1,4 @@
-//! The threads that work when nobody calls: couriers, the reaper, waiters, host tasks.
+//! The threads that work beside those that call: couriers, the reaper, waiters, host tasks.
 
 pub(crate) mod courier;
 pub(crate) mod host;

@@ -17,7 +17,8 @@
 //! After each operation the driver publishes `completed`, *then* takes the lock and looks for
 //! dependents and sleepers. Dependents and sleepers look at `completed` under the same lock before
 //! they enter themselves. Either the driver thus finds them, or they find the tick: no wake-up is
-//! lost. No thread holds two locks, and no user code (closures, their drops, `Notify`) runs under one.
+//! lost. No thread holds two locks, and no user code (closures, their drops, `Notify`) runs under
+//! one.
 
 use crate::bytes::Rect;
 use crate::cost::Costs;

@@ -125,15 +125,10 @@ pub struct Costs {
     pub build: Duration,
     /// Finalizing it.
     pub finalize: Duration,
-    /// The first run, command by command; the second, which has the device make its graphs; and
-    /// each of those after that.
+    /// The first run, which has the device make its graphs, and each of those after that.
     pub first: Duration,
     /// See [`first`](Self::first).
-    pub second: Duration,
-    /// See [`first`](Self::first).
     pub later: Duration,
-    /// Each run as a whole, once the device has its graph.
-    pub whole: Duration,
     /// The same commands by themselves.
     pub by_command: Duration,
 }
@@ -171,7 +166,7 @@ pub fn costs(nodes: &[Node], times: usize) -> Result<(Costs, ReplayReport)> {
         let started = Instant::now();
         run().map(|()| started.elapsed())
     };
-    let (mut best, mut report) = ([Duration::MAX; 7], ReplayReport::default());
+    let (mut best, mut report) = ([Duration::MAX; 5], ReplayReport::default());
     for _ in 0..times {
         let graph = rt.graph("cpu:0")?;
         let buffer = |name: &str| buffers[name].clone();
@@ -180,20 +175,17 @@ pub fn costs(nodes: &[Node], times: usize) -> Result<(Costs, ReplayReport)> {
         let made = graph.finalize()?;
         let finalize = started.elapsed();
         let run = || q.run_graph(&made)?.wait();
-        let (first, second) = (timed(&run)?, timed(&run)?);
+        let first = timed(&run)?;
         let least = || -> Result<Duration> {
             let all = (0..20).map(|_| timed(&run)).collect::<Result<Vec<_>>>()?;
             Ok(all.into_iter().min().unwrap_or_default())
         };
         let later = least()?;
         report = made.replay_report();
-        made.replay_as(Replay::Whole);
-        run()?;
-        let whole = least()?;
         made.replay_as(Replay::Commands);
-        let own = [build, finalize, first, second, later, whole, least()?];
+        let own = [build, finalize, first, later, least()?];
         best = std::array::from_fn(|at| best[at].min(own[at]));
     }
-    let [build, finalize, first, second, later, whole, by_command] = best;
-    Ok((Costs { build, finalize, first, second, later, whole, by_command }, report))
+    let [build, finalize, first, later, by_command] = best;
+    Ok((Costs { build, finalize, first, later, by_command }, report))
 }

@@ -95,7 +95,7 @@ pub use folio_kernel::{Site, Violation, ViolationKind};
 pub use foreign::tell as tell_subscriber;
 pub use graph::{
     BatchReport, Condition, Executable, FinalizeOptions, FusionCounters, Graph, GraphMemory, Node,
-    NodeKind, NodeResult, Parameter, Recording, Replay, ReplayPart, ReplayReport,
+    NodeKind, NodeResult, Parameter, Recording, Replay, ReplayPart, ReplayReport, WhyNot,
 };
 pub use group::{CommandGroup, Destination, EachRun, Read, ReadWrite, TaskResult, Write};
 pub use hal::{Exported, Image, Limits, RawMemory, Source, Timing};

@@ -21,26 +21,22 @@ pub enum Planted {
     TaskOrder,
     /// To have the commands of a run come after those to which its graph's edges lead.
     LostEdge,
-    /// To have a part of a run wait for what other commands of it wait for than the first.
+    /// To have a list wait for what other accesses of it wait for than the first.
     FirstOnly,
     /// To have a run fail with the first of those commands whose failure no other one takes over.
     LostFailure,
-    /// To look, before a part of a run, at where its data are.
-    StaleEntry,
-    /// To make a device's graph again when a node has been exchanged.
-    OldPart,
+    /// To compile a list again when a node has been exchanged.
+    OldList,
     /// To exchange no node of a device's graph while a replay of it is on its way.
     EarlyExchange,
     /// To give a temporary memory that no other one uses meanwhile.
     SharedAlive,
-    /// To compare the structure of a block with that of the block whose order it takes.
-    OtherStructure,
     /// To compare the values of a kernel call in a block with those of the block that it takes for
     /// it.
     OtherValues,
     /// To exchange commands of a block in the device's graph.
     StaleScalar,
-    /// To refuse a block of whose graph another thread has exchanged commands.
+    /// To refuse a list of which another thread has exchanged commands.
     OldVersion,
     /// To stop at the end of a smaller range, where a CPU runs kernels one after the other.
     StageBound,

@@ -329,10 +329,11 @@ impl Queue {
         let ready = boxes.into_iter().map(ready).collect::<Result<Vec<_>>>()?;
         let (_groups, mut commands): (Vec<CommandGroup>, Vec<Command>) = ready.into_iter().unzip();
         let ran = inner.core.engine.run_all(inner.id, &mut commands)?;
-        let events = ran.stamps.iter().zip(&commands).map(|(stamp, command)| {
-            let stamp = stamp.unwrap_or(Stamp::DONE);
-            Event::new(inner.core.clone(), stamp).on(command.device)
-        });
+        let events = ran
+            .stamps
+            .iter()
+            .zip(&commands)
+            .map(|(stamp, command)| Event::new(inner.core.clone(), *stamp).on(command.device));
         Ok(Event::of_all(&inner.core, events.collect()))
     }
 

@@ -46,8 +46,8 @@ const LAYERS: &[&str] = &[
 /// Imports that run upwards all the same: from where, what, and why.
 const EXCEPTIONS: &[(&str, &str, &str)] = &[
     ("engine", "engine::Engine", "each room has the verbs of the engine that are its own"),
-    ("engine::lanes", "engine::runs::whole::Whole", "a lane is given the list, and not a handle"),
-    ("engine::ledger", "engine::runs::whole::Whole", "a record keeps the list, for its names"),
+    ("engine::lanes", "engine::runs::list::List", "a lane is given the list, and not a handle"),
+    ("engine::ledger", "engine::runs::list::List", "a record keeps the list, for its names"),
 ];
 
 /// A token of Rust.

@@ -4,7 +4,7 @@
 use cudarc::cublas::{result as blas, sys as blas_sys};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::Backend;
-use folio_core::{Executable, Queue, Replay, Runtime, Shared};
+use folio_core::{Executable, Queue, Runtime, Shared};
 use folio_cuda::{CudaBackend, Native};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -68,29 +68,24 @@ fn check(all: &[Shared<u32>; 3]) {
     assert_eq!((last[0], last[N / 2 - 1], last[N / 2], last[N - 1]), (7, 7, 1, 1));
 }
 
-/// GRAPH-06: by parts, without being asked, and as a whole.
+/// GRAPH-06: without being asked.
 #[test]
 fn cuda_captures_an_interop_task() {
     let Some((rt, q)) = queue() else { return };
-    for how in [Replay::Parts, Replay::Whole] {
-        let (all, calls) = (buffers(&rt), Arc::new(AtomicU32::new(0)));
-        let count = calls.clone();
-        let run = graph(&rt, &q, &all, move |cuda| {
-            count.fetch_add(1, Ordering::Relaxed);
-            set(cuda)
-        });
-        run.replay_as(how);
-        for turn in 0..5 {
-            q.fill(&all[0], turn).unwrap();
-            q.run_graph(&run).unwrap().wait().unwrap();
-            check(&all);
-        }
-        let report = run.replay_report();
-        assert!(report.parts.len() == 1 && report.why_not().is_none(), "{report:?}");
-        // The first run of parts is by commands.
-        let (replays, called) = if how == Replay::Parts { (4, 2) } else { (5, 1) };
-        assert_eq!((report.replays, calls.load(Ordering::Relaxed)), (replays, called));
+    let (all, calls) = (buffers(&rt), Arc::new(AtomicU32::new(0)));
+    let count = calls.clone();
+    let run = graph(&rt, &q, &all, move |cuda| {
+        count.fetch_add(1, Ordering::Relaxed);
+        set(cuda)
+    });
+    for turn in 0..5 {
+        q.fill(&all[0], turn).unwrap();
+        q.run_graph(&run).unwrap().wait().unwrap();
+        check(&all);
     }
+    let report = run.replay_report();
+    assert!(report.parts.len() == 1 && report.why_not().is_none(), "{report:?}");
+    assert_eq!((report.replays, calls.load(Ordering::Relaxed)), (5, 1));
 }
 
 /// GRAPH-06: what cannot be captured splits the run, which says so.
@@ -116,7 +111,7 @@ fn cuda_interop_task_that_waits_splits_a_replay() {
     let why = report.why_not().unwrap();
     assert!(why.contains("cannot be captured"), "{why}");
     // Once in vain, and once for each run.
-    assert_eq!((report.replays, calls.load(Ordering::Relaxed)), (8, 6));
+    assert_eq!((report.replays, calls.load(Ordering::Relaxed)), (10, 6));
 }
 
 /// A handle of cuBLAS, for tasks that are called one at a time.
@@ -179,7 +174,7 @@ fn cuda_captures_cublas() {
     assert_eq!(x.to_vec().unwrap(), [243.0; N]);
     let report = run.replay_report();
     assert!(report.why_not().is_none(), "{report:?}");
-    assert_eq!((report.replays, calls.load(Ordering::Relaxed)), (4, 2));
+    assert_eq!((report.replays, calls.load(Ordering::Relaxed)), (5, 1));
     drop((run, graph));
     if let Some(Some(Blas(handle))) = made.get() {
         // SAFETY: nothing uses it any more.

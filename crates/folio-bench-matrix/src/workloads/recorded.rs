@@ -7,7 +7,6 @@ use crate::bench::{Bench, Case, Counted, Pair, Side, Site, Tell, Workload, side}
 use crate::error::{Error, Result};
 use crate::hand::{Arg, Call, Hand, Memory, Native};
 use crate::record::Work;
-use folio::Replay;
 use folio::prelude::*;
 use std::sync::Arc;
 use std::time::Duration;
@@ -120,10 +119,6 @@ fn ours(bench: &Bench, how: How, start: &[f32]) -> Result<Side> {
         nodes.push(graph.add(|group| group.run(ITEMS, turn(first, buffer)))?);
     }
     let replay = graph.finalize()?;
-    if how.anew {
-        // Otherwise the commands of a run after an exchange are submitted one by one.
-        replay.replay_as(Replay::Whole);
-    }
     let mut runs = 0;
     let submit = move || {
         runs += 1;

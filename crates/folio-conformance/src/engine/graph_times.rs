@@ -30,7 +30,7 @@ fn is_before(first: Option<Timing>, then: Option<Timing>) -> bool {
 
 /// GRAPH-03, OBS-01: submitted, first start and last end, however a run is handed over.
 fn timed_runs_tell_when_they_were(rig: &Rig) -> Outcome {
-    for how in [Replay::Parts, Replay::Whole, Replay::Commands] {
+    for how in [Replay::Lists, Replay::Commands] {
         let (q, graph) = graph(rig)?;
         let x = numbers(rig, 2)?;
         adding(&graph, &x[0], 1)?;

@@ -142,7 +142,7 @@ fn internal_memory_is_as_never_written_after_a_run(rig: &Rig) -> Outcome {
     let wanted = |before: i32| a.iter().map(|a| 5 * (before + a)).collect::<Vec<_>>();
     let plain = FinalizeOptions::new();
     for options in [plain, plain.enable_fusion(), plain.require_fusion()] {
-        for (by_argument, whole) in [(false, false), (true, false), (false, true)] {
+        for (by_argument, lists) in [(false, true), (true, true), (false, false)] {
             let internal = Marks::new().internal_memory();
             let marks = if by_argument { internal } else { Marks::new() };
             let mut x = rig.rt.buffer_from(&[7; N])?;
@@ -154,7 +154,7 @@ fn internal_memory_is_as_never_written_after_a_run(rig: &Rig) -> Outcome {
             graph.add(|cg| cg.run(N, accumulates(&input, marks.on(&mut x))))?;
             graph.add(|cg| cg.run(N, scales(5, marks.on(&x), &out)))?;
             let run = graph.finalize_with(options)?;
-            run.replay_as(if whole { Replay::Whole } else { Replay::Parts });
+            run.replay_as(if lists { Replay::Lists } else { Replay::Commands });
             for before in [7, 0, 0] {
                 q.run_graph(&run)?;
                 ensure_eq!(out.to_vec()?, wanted(before));

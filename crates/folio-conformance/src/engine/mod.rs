@@ -18,11 +18,10 @@ mod fusion_refused;
 mod fusion_rows;
 mod graph_conditions;
 mod graph_exchanged;
-mod graph_parts;
+mod graph_lists;
 mod graph_runs;
 mod graph_times;
 mod graph_updates;
-mod graph_wholes;
 mod graphs;
 mod guards;
 mod input;
@@ -93,8 +92,7 @@ const TESTS: &[&[Test]] = &[
     graph_runs::TESTS,
     graph_exchanged::TESTS,
     graph_conditions::TESTS,
-    graph_wholes::TESTS,
-    graph_parts::TESTS,
+    graph_lists::TESTS,
     graph_times::TESTS,
     graph_updates::TESTS,
     fusion::TESTS,

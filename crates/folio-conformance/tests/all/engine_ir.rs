@@ -337,7 +337,7 @@ fn computed(n: u32, x: i32, y: i32) -> i32 {
 fn fused_kernels_are_unloaded_when_nothing_uses_them() {
     const UNUSED: u32 = 64;
     const OLD: u32 = 5;
-    for whole in [false, true] {
+    for how in [Replay::Lists, Replay::Commands] {
         let sim = SimBackend::builder().device(spec()).build();
         let handle = sim.handle();
         let rt = Runtime::builder().backend(sim).build().unwrap();
@@ -345,7 +345,7 @@ fn fused_kernels_are_unloaded_when_nothing_uses_them() {
         let (x, mut y) = (rt.buffer_from(&[3; 8]).unwrap(), rt.buffer_from(&[1; 8]).unwrap());
         let used = one_of_seven(&q, 0, &x, &mut y);
         let run = one_of_seven(&q, 1, &x, &mut y);
-        run.replay_as(if whole { Replay::Whole } else { Replay::Commands });
+        run.replay_as(how);
         q.run_graph(&run).unwrap().wait().unwrap();
         let functions = 2;
         assert_eq!(handle.counters().loads, functions + 2);

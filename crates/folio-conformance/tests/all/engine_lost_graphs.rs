@@ -40,7 +40,7 @@ fn of(run: Executable) -> Run {
     Box::new(move |q| q.run_graph(&run))
 }
 
-/// A chain of commands, as a part or as a whole.
+/// A chain of commands: a list, or one by one.
 fn chain(rt: &Runtime, how: Replay, name: &'static str) -> Result<Way> {
     let (x, y) = (rt.buffer(8)?.into_shared(), rt.buffer(8)?.into_shared());
     let graph = graph(rt)?;
@@ -49,7 +49,7 @@ fn chain(rt: &Runtime, how: Replay, name: &'static str) -> Result<Way> {
     graph.add(|cg| cg.copy(&x, &y))?;
     let run = graph.finalize()?;
     run.replay_as(how);
-    Ok(Way { name, run: of(run), result: y, want: 2, is_one: true })
+    Ok(Way { name, run: of(run), result: y, want: 2, is_one: how == Replay::Lists })
 }
 
 /// A loop of three iterations; by the device, if it can.
@@ -85,8 +85,8 @@ fn block(rt: &Runtime) -> Result<Way> {
 
 fn ways(rt: &Runtime) -> Result<Vec<Way>> {
     Ok(vec![
-        chain(rt, Replay::Parts, "a part")?,
-        chain(rt, Replay::Whole, "a whole run")?,
+        chain(rt, Replay::Lists, "a list")?,
+        chain(rt, Replay::Commands, "commands")?,
         turns(rt, true, "a loop of the device")?,
         turns(rt, false, "a loop of the host")?,
         block(rt)?,

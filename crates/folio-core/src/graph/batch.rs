@@ -1,30 +1,33 @@
-//! Batches: a block of ordinary submissions that becomes one run.
+//! Batches: a block of ordinary submissions that becomes one command.
 //!
 //! A block is described at a *desk*, a queue and a graph that are kept for the next one. While it
-//! is described, it is compared with the blocks that are [known](super::known). One that is known
-//! is one operation, if need be after what differs has been exchanged ([`kept`](super::kept) says
-//! when). Of any other one the commands are taken out of the graph and submitted one by one, in an
-//! order that is kept by the block's *shape*.
+//! is described, it is compared with the blocks of the queue's [store](super::store), along a
+//! [trail](super::trail). The first block of a class is submitted one by one. From the second on a
+//! block is a list ([`blocks`](super::blocks)).
 
+use super::blocks::On;
 use super::conflicts::{After, Conflicts};
 use super::fuse::{FinalizeOptions, Unit};
-use super::kept::{Batches, Block, MAKES, NEW};
-use super::pool::Temporaries;
-use super::profile::{Clocks, RunTimes, time};
+use super::key::Key;
+use super::order::order_of;
+use super::pool::{Pool, Temporaries};
+use super::profile::{Clocks, RunTimes, time_each};
+use super::replay::before_of;
 use super::steps::Steps;
-use super::template::{Template, Work};
+use super::store::{Class, Store};
+use super::template::Template;
 use super::trail::Trail;
+use super::why::WhyNot;
 use super::{Inner, NodeKind, Recording, temporaries};
 use crate::buffer::StorageHandle;
 use crate::engine::pages::storage::StorageId;
-use crate::engine::runs::block::{MOVED, On};
 use crate::engine::runs::command::Command;
-use crate::engine::runs::exchange::BUSY;
-use crate::engine::runs::part::{Apart, WAITS};
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::Leases;
+use crate::planted::Plant;
 use crate::queue::{Inner as QueueInner, Queue};
+use crate::sync::Mutex;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -32,21 +35,21 @@ use std::sync::atomic::Ordering;
 pub(super) struct Desk {
     graph: Arc<Inner>,
     queue: Queue,
-    leases: Vec<Arc<StorageHandle>>,
+    trail: Trail,
 }
 
 /// What the [batches](Queue::batch) of a queue have done.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchReport {
     /// Blocks that were submitted.
     pub batches: u64,
-    /// Blocks whose order was that of an earlier one: the same commands that use buffers in the
-    /// same way, whichever buffers these are, and ranges that overlap in the same way.
+    /// Blocks of commands that the queue knew: of the same kinds, with the same edges, over
+    /// whichever buffers and ranges.
     pub found: u64,
-    /// Blocks whose order was found anew.
+    /// Blocks of commands that the queue has known since.
     pub made: u64,
-    /// Orders that were given up because 16 others were used later.
+    /// Kinds of blocks that were given up because 16 others were used later.
     pub evicted: u64,
     /// Blocks that were one operation of the device.
     pub replayed: u64,
@@ -57,7 +60,7 @@ pub struct BatchReport {
     pub graphs: u64,
     /// Why the commands of the latest block were submitted one by one. None if they were one
     /// operation.
-    pub why_not: Option<&'static str>,
+    pub why_not: Option<WhyNot>,
     /// Commands of the latest block; several fused kernels are one.
     pub commands: usize,
     /// Kernels that the latest block has described.
@@ -78,11 +81,11 @@ impl Queue {
     /// this queue. The block gets a queue to submit to, of the same device and in order if this one
     /// is. Returns what the block returns, and the event of the run.
     ///
-    /// A block whose commands are those of earlier ones is one operation of the device from the
-    /// fourth time on, if its commands cannot fail by themselves and if it waits for nothing that
-    /// may fail. Its scalars, buffers and ranges may be others each time: they are exchanged in the
-    /// device's graph, where that takes no longer than to submit the commands.
-    /// [`BatchReport::why_not`] says why the latest block was submitted one by one.
+    /// A block whose commands are those of an earlier one is one operation of the device, and one
+    /// command: it waits for what its commands wait for, and fails as one. Its commands must not be
+    /// able to fail by themselves. Its scalars, buffers and ranges may be others each time: they are
+    /// exchanged in the device's graph. [`BatchReport::why_not`] says why the latest block was
+    /// submitted one by one.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
     /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it:
@@ -112,8 +115,8 @@ impl Queue {
     /// [`FinalizeOptions::enable_fusion`]. A buffer that the block makes, writes and drops is a
     /// temporary: between kernels of one launch it needs no memory.
     ///
-    /// Each block is planned anew. The code of a fused kernel is found again by its content, so
-    /// equal blocks compile nothing. [`BatchReport::kernels`] and [`BatchReport::launches`] tell
+    /// A block that comes again is not planned again, whatever its scalars and buffers are. The code
+    /// of a fused kernel is found again by its content. [`BatchReport::kernels`] and [`BatchReport::launches`] tell
     /// what the latest block became.
     ///
     /// ```
@@ -141,9 +144,9 @@ impl Queue {
         let inner = &self.inner;
         self.refuse_recorded(&"batch", GraphError::AlreadyRecording)?;
         let desk = inner.batches.desk(self, options == FinalizeOptions::new());
-        let graph = &desk.graph;
+        let graph = desk.graph.clone();
         graph.check_queue(self)?;
-        let recording = Recording::of(graph, &mut std::iter::once(&desk.queue))?;
+        let recording = Recording::of(&graph, &mut std::iter::once(&desk.queue))?;
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed);
         let result = block(&desk.queue);
         drop(recording);
@@ -151,51 +154,37 @@ impl Queue {
         // Only a block that has made buffers has temporaries.
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed) != made;
         let trail = graph.state.lock().trail.take();
-        let (mut why_not, mut leases) = (NEW, Vec::new());
+        let mut why_not = WhyNot::First;
         if let Some(mut trail) = trail {
-            match self.run_known(graph, (&mut trail, made), &mut leases) {
-                Some(Ok(event)) => {
-                    // These have the room for the next block's.
-                    trail.leases.append(&mut leases);
-                    inner.batches.put_back(desk, trail.leases);
+            match self.run_found((&graph, made), &mut trail) {
+                Ok(event) => {
+                    inner.batches.put_back(desk, trail);
                     return Ok((result, event));
                 }
-                Some(Err(why)) => why_not = why,
-                None => {}
+                Err(why) => why_not = why,
             }
             graph.state.lock().trail = Some(trail);
         }
         let event = self.run_taken(&desk, (options, made), why_not)?;
-        drop(leases);
-        inner.batches.put_back(desk, Vec::new());
+        inner.batches.put_back(desk, Trail::default());
         Ok((result, event))
     }
 
-    /// Submits a block that is known as one operation. None if it is another one; an error says why
-    /// its commands have to be submitted one by one. What is to be kept until then is added to
-    /// `leases`.
-    fn run_known(
-        &self,
-        graph: &Inner,
-        (trail, made): (&mut Trail, bool),
-        leases: &mut Vec<Arc<StorageHandle>>,
-    ) -> Option<Result<Event, Apart>> {
+    /// Submits a block that the queue knows, as one command. An error says why its commands have to
+    /// be submitted one by one.
+    fn run_found(&self, of: (&Inner, bool), trail: &mut Trail) -> Result<Event, WhyNot> {
         let QueueInner { core, id, in_order, devices, batches, .. } = &*self.inner;
-        let (device, timed) = (devices[0], self.is_timed());
-        let on = On { queue: *id, in_order: *in_order, device, timed };
-        let (known, exchanges) = trail.whole()?;
-        let known = match exchanges {
-            true => match batches.exchange(graph, on, (trail, made), leases) {
-                Ok(known) => known,
-                Err(why) => return Some(Err(why)),
-            },
-            false => known.clone(),
+        let label = Label::of(&"batch");
+        let on = On {
+            queue: *id,
+            in_order: *in_order,
+            device: devices[0],
+            timed: self.is_timed(),
+            label: &label,
+            after: &[],
+            behind: &[],
         };
-        let ran = core.engine.run_block(on, &known.block, &batches.trust);
-        if ran.is_ok() {
-            batches.count_known(&known, exchanges);
-        }
-        Some(ran.map(|stamp| Event::new(core.clone(), stamp)))
+        batches.run(of, on, trail).map(|stamp| Event::new(core.clone(), stamp))
     }
 
     /// Submits what has been described, one by one.
@@ -203,55 +192,29 @@ impl Queue {
         &self,
         desk: &Desk,
         (options, made): (FinalizeOptions, bool),
-        why_not: Apart,
+        why_not: WhyNot,
     ) -> Result<Event> {
         let (batches, graph) = (&self.inner.batches, &*desk.graph);
         let taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
-        let apart = taken.apart(options);
-        let Taken {
-            mut commands,
-            after,
-            _leases,
-            works,
-            launches,
-            internal,
-            fusion,
-            temporaries,
-            ..
-        } = taken;
+        let never = taken.never(options);
+        let Taken { mut commands, after, _leases, launches, internal, fusion, temporaries, .. } =
+            taken;
         let plant = graph.core.engine.plant;
         // Another thread's block may take the memory out of the pool before this one is submitted.
         let _memories = batches.place(&mut commands, &after, (temporaries, &_leases), plant);
-        let block = Block { commands: &commands, works: &works, after: &after, launches, apart };
-        let found = batches.find(&block, plant);
-        // A block that is known stays so, whatever it has waited for.
-        let learns = match why_not {
-            NEW | MOVED => found.expected.again || found.expected.often,
-            BUSY => batches.has_room(),
-            _ => false,
-        };
-        let learns = learns && apart.is_none() && found.expected.apart.is_none();
-        let again = || commands.iter().map(Command::again).collect::<Option<Vec<Command>>>();
-        let again = if learns { again() } else { None };
+        batches.note((&commands, &after), launches, (never, why_not));
+        let accesses = commands.iter().map(|command| &command.accesses[..]);
+        let order = order_of(after, &[], accesses);
         let clocks = match self.is_timed() {
-            true => time(&mut commands, 0.., true, &graph.core.engine),
+            true => time_each(&mut commands, true, &graph.core.engine),
             false => Clocks::new(),
         };
-        let ran =
-            graph.run(self, &mut commands, &found.order, (&[], None), (&internal, &fusion))?;
-        // Nothing of it names memory beforehand.
+        let ran = graph.run(self, &mut commands, &order, (&[], None), (&internal, &fusion))?;
+        // No command is a list.
         let refused = || Error::Actions { command: Label::NONE, actions: 0 };
         let (mut event, ran) = ran.ok_or_else(refused)?;
         if self.is_timed() {
             event = event.of_run(RunTimes::new(graph.device, true, clocks, &ran).0);
-        }
-        if why_not == WAITS {
-            batches.trust.lock().add_apart(ran.stamps.into_iter().flatten());
-        }
-        let told = apart.or(found.expected.apart).filter(|_| why_not == NEW).unwrap_or(why_not);
-        batches.tell(told);
-        if let Some(again) = again {
-            batches.learn(graph, again, after, found.kind);
         }
         Ok(event)
     }
@@ -265,7 +228,6 @@ impl Queue {
 /// What a block has described.
 struct Taken {
     commands: Vec<Command>,
-    works: Vec<Work>,
     after: After,
     /// Until the ledger keeps the buffers.
     _leases: Vec<Leases>,
@@ -281,21 +243,19 @@ struct Taken {
 }
 
 impl Taken {
-    /// Why a block of these commands is never one operation, as far as that follows from how they
-    /// were described.
-    fn apart(&self, options: FinalizeOptions) -> Option<Apart> {
+    /// Why no block of these commands is a list, as far as that follows from how they were
+    /// described.
+    fn never(&self, options: FinalizeOptions) -> Option<WhyNot> {
+        let makes = !self.temporaries.is_empty() || !self.internal.is_empty();
         let all = [
-            (options != FinalizeOptions::new(), "its kernels are to be fused"),
-            (!self.temporaries.is_empty(), MAKES),
-            (!self.internal.is_empty(), "it uses memory that is marked as internal"),
-            (!self.fusion.is_empty(), "its kernels are to be fused"),
-            (self.nested, "it runs a graph"),
+            (self.nested, WhyNot::RunsGraph),
+            (makes, WhyNot::MakesBuffers),
+            (options != FinalizeOptions::new(), WhyNot::First),
         ];
         all.into_iter().find_map(|(is, why)| is.then_some(why))
     }
 
     fn add(&mut self, template: Arc<Template>) {
-        self.works.push(template.work);
         match Arc::try_unwrap(template) {
             Ok(template) => {
                 let (command, leases) = template.into_parts();
@@ -342,7 +302,6 @@ impl Inner {
         let launches = kernels(&steps);
         let mut taken = Taken {
             commands: Vec::with_capacity(steps.all.len()),
-            works: Vec::with_capacity(steps.all.len()),
             after: After::new(),
             _leases: Vec::with_capacity(steps.all.len()),
             launches: (launches, launches),
@@ -381,7 +340,7 @@ impl Desk {
         let graph = Inner::new(core.clone(), devices[0], true);
         graph.state.lock().label = Label::of(&"batch");
         let queue = Queue::new(core.clone(), devices.clone(), *in_order, None);
-        Desk { graph, queue, leases: Vec::new() }
+        Desk { graph, queue, trail: Trail::default() }
     }
 
     /// The program has kept nothing of it: neither the queue, which has the graph besides, nor an
@@ -402,27 +361,48 @@ impl Drop for Desk {
     }
 }
 
+/// What the batches of a queue have in common.
+#[derive(Default)]
+pub(crate) struct Batches {
+    pub(super) kept: Mutex<Kept>,
+}
+
+#[derive(Default)]
+pub(super) struct Kept {
+    desk: Option<Desk>,
+    pub(super) store: Store,
+    pub(super) report: BatchReport,
+    pool: Pool,
+}
+
 impl Batches {
+    fn report(&self) -> BatchReport {
+        self.kept.lock().report.clone()
+    }
+
     /// Where a block of a queue is described. One that is to be fused is compared with none.
     fn desk(&self, of: &Queue, compares: bool) -> Desk {
-        let (desk, known) = self.take_desk();
+        let (desk, known) = {
+            let mut kept = self.kept.lock();
+            (kept.desk.take(), kept.store.all.clone())
+        };
         let mut desk = desk.unwrap_or_else(|| Desk::new(of));
-        if compares {
+        if compares && !known.is_empty() {
             let plant = desk.graph.core.engine.plant;
-            let trail = Trail::new(&known, std::mem::take(&mut desk.leases), plant);
-            desk.graph.state.lock().trail = trail;
+            let mut trail = std::mem::take(&mut desk.trail);
+            trail.begin(&known, plant);
+            desk.graph.state.lock().trail = Some(trail);
         }
         desk
     }
 
     /// Keeps it for the next block.
-    fn put_back(&self, mut desk: Desk, mut leases: Vec<Arc<StorageHandle>>) {
+    fn put_back(&self, mut desk: Desk, mut trail: Trail) {
         if !desk.is_free() {
             return;
         }
-        // Buffers may be the program's last handles of them.
-        leases.clear();
-        desk.leases = leases;
+        trail.end();
+        desk.trail = trail;
         let mut state = desk.graph.state.lock();
         state.leaves.clear();
         state.nested = false;
@@ -430,6 +410,55 @@ impl Batches {
         let old = std::mem::take(&mut state.leases);
         drop(state);
         drop(old);
-        self.give_desk(desk);
+        let other = self.kept.lock().desk.replace(desk);
+        drop(other);
+    }
+
+    /// Notes what a block is that is submitted one by one, and why: that follows from how it was
+    /// described, or from this block.
+    fn note(
+        &self,
+        (commands, after): (&[Command], &After),
+        launches: (usize, usize),
+        (never, why): (Option<WhyNot>, WhyNot),
+    ) {
+        let class = never
+            .is_none()
+            .then(|| Class::new(commands.iter().map(Key::of).zip(after.iter().cloned())));
+        let mut kept = self.kept.lock();
+        let Kept { store, report, .. } = &mut *kept;
+        report.batches += 1;
+        report.commands = commands.len();
+        (report.kernels, report.launches) = launches;
+        report.why_not = Some(never.unwrap_or(why));
+        let noted = class.map(|class| store.note(class, report.batches));
+        let (is_known, old) = noted.unwrap_or_default();
+        *(if is_known { &mut report.found } else { &mut report.made }) += 1;
+        report.evicted += u64::from(old.is_some());
+        drop(kept);
+        drop(old);
+    }
+
+    /// Gives the temporaries of a block memory. Returns what is given up for that, to be dropped
+    /// without a lock.
+    fn place(
+        &self,
+        commands: &mut [Command],
+        after: &After,
+        (temporaries, leases): (Temporaries, &[Leases]),
+        plant: Plant,
+    ) -> Vec<Arc<StorageHandle>> {
+        let mut kept = self.kept.lock();
+        let Kept { report, pool, .. } = &mut *kept;
+        report.temporaries = temporaries.len();
+        if temporaries.is_empty() {
+            return Vec::new();
+        }
+        let before = before_of(after, commands.iter().map(|command| &command.accesses[..]));
+        let handles = leases.iter().flatten();
+        let handles = handles.filter(|handle| temporaries.contains_key(&handle.id)).cloned();
+        let old = pool.place(commands, &before, (&temporaries, handles.collect()), plant);
+        (report.memories, report.bytes) = pool.counts();
+        old
     }
 }

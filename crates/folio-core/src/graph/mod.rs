@@ -6,16 +6,14 @@
 //! any command. So a run is right wherever the data are and beside any other work, and what it
 //! costs is the engine's work for each command without that of describing and checking it.
 
-mod alike;
 mod batch;
+mod blocks;
 mod boxes;
-mod chains;
 mod conditional;
 mod conflicts;
 pub(crate) mod fuse;
 mod internal;
-mod kept;
-mod known;
+mod key;
 mod node;
 mod order;
 mod parameter;
@@ -26,19 +24,19 @@ mod record;
 mod recordings;
 mod replay;
 mod run;
-mod shapes;
 mod state;
 mod steps;
+mod store;
 mod template;
 mod temporaries;
 mod trail;
-mod values;
+mod why;
 
-pub(crate) use alike::Called;
 pub use batch::BatchReport;
+pub(crate) use batch::Batches;
 pub use conditional::Condition;
 pub use fuse::{FinalizeOptions, FusionCounters};
-pub(crate) use kept::Batches;
+pub(crate) use key::Called;
 pub use node::{Node, NodeKind, NodeResult};
 pub(crate) use parameter::Changes;
 pub use parameter::Parameter;
@@ -49,6 +47,7 @@ pub(crate) use record::{Recorded, Recorder};
 pub(crate) use recordings::Recordings;
 pub use replay::{Replay, ReplayPart, ReplayReport};
 pub use run::Executable;
+pub use why::WhyNot;
 
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
@@ -58,6 +57,7 @@ use crate::runtime::{Core, DeviceRef, Runtime};
 use crate::select::Selector;
 use crate::sync::Mutex;
 use folio_kernel::words::count;
+use fuse::Plans;
 use smallvec::SmallVec;
 use state::{NodeState, State, Sub, What};
 use std::fmt;
@@ -101,6 +101,7 @@ pub(crate) struct Inner {
     id: u64,
     /// Its commands run only once: what is called needs not be `Fn`.
     once: bool,
+    plans: Plans,
     state: Mutex<State>,
 }
 
@@ -108,7 +109,8 @@ impl Inner {
     fn new(core: Arc<Core>, device: u16, once: bool) -> Arc<Inner> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        Arc::new(Inner { core, device, id, once, state: Mutex::default() })
+        let plans = Plans::default();
+        Arc::new(Inner { core, device, id, once, plans, state: Mutex::default() })
     }
 
     fn error(&self, why: GraphError) -> Error {

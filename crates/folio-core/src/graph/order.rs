@@ -5,7 +5,7 @@
 //! is before the range. It comes last if nothing has used it where the range ends.
 
 use super::conflicts::{After, Conflicts};
-use crate::engine::runs::replay::Order;
+use crate::engine::runs::run::Order;
 use crate::engine::terms::access::Access;
 use std::ops::Range;
 

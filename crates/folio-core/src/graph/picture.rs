@@ -1,6 +1,6 @@
 //! Pictures of graphs, as text: DOT for Graphviz, and JSON.
 
-use super::chains::before;
+use super::replay::before;
 use super::steps::Steps;
 use super::template::Template;
 use super::{Graph, NodeKind, NodeState, State, What};

@@ -5,7 +5,7 @@
 //! use that one come before it in the graph. Then sharing adds no edge between commands that could
 //! run side by side. The buffer that is not used any more is never given memory.
 
-use super::chains::{Before, before_of};
+use super::replay::{Before, before_of};
 use super::steps::{Step, Steps};
 use super::template::Template;
 use super::{Executable, Inner};

@@ -6,8 +6,7 @@ use super::{Executable, Node};
 use crate::engine::Engine;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::conditional::BodyTiming;
-use crate::engine::runs::replay::Ran;
-use crate::engine::runs::whole::Whole;
+use crate::engine::runs::run::Ran;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::group::{TaskTiming, timed_task};
 use crate::hal::Timing;
@@ -30,8 +29,8 @@ pub(super) enum Clock {
     None,
 }
 
-/// By number: the commands of a run that are timed.
-pub(super) type Clocks = Vec<(u32, Clock)>;
+/// By number: the commands of a run that are timed, and which of those that were submitted each is.
+pub(super) type Clocks = Vec<(u32, usize, Clock)>;
 
 /// When a command of a run was.
 #[derive(Clone)]
@@ -109,42 +108,37 @@ fn is_for_a_lane(action: &Action) -> bool {
     matches!(action, Action::Launch(_) | Action::Fill { .. } | Action::Replay(_))
 }
 
-/// The commands of a replay, which may be submitted one by one.
-fn clocks_of(whole: &Whole) -> impl Iterator<Item = (u32, Clock)> {
-    whole.fixed.at.iter().enumerate().map(|(nth, at)| {
-        let surely =
-            whole.fixed.members.get(nth).is_none_or(|member| is_for_a_lane(&member.action));
-        (*at, Clock::Lane { surely })
-    })
-}
-
-/// Has commands timed, that have numbers: all of them, or those that were described so.
-pub(super) fn time(
+/// Has commands timed, each of which is one or more by their numbers: all of them, or those that
+/// were described so.
+pub(super) fn time<'n>(
     commands: &mut [Command],
-    numbers: impl Iterator<Item = u32>,
+    numbers: impl Iterator<Item = &'n [u32]>,
     all: bool,
     engine: &Engine,
 ) -> Clocks {
     let mut clocks = Clocks::new();
-    for (command, at) in commands.iter_mut().zip(numbers).filter(|(c, _)| all || c.timed) {
-        if let Action::Replay(whole) = &command.action {
-            clocks.extend(clocks_of(whole));
-            command.timed = true;
-        } else {
-            clocks.push((at, Clock::of(command, engine)));
-        }
+    let timed = commands.iter_mut().zip(numbers).enumerate();
+    for (item, (command, numbers)) in timed.filter(|(_, (c, _))| all || c.timed) {
+        let clock = Clock::of(command, engine);
+        clocks.extend(numbers.iter().map(|at| (*at, item, clock.clone())));
     }
     clocks
+}
+
+/// As [`time`], of commands that are one each.
+pub(super) fn time_each(commands: &mut [Command], all: bool, engine: &Engine) -> Clocks {
+    let numbers: Vec<[u32; 1]> = (0..commands.len() as u32).map(|at| [at]).collect();
+    time(commands, numbers.iter().map(|at| &at[..]), all, engine)
 }
 
 impl RunTimes {
     /// Of a run, some commands of which are timed; all of them, if `timed`.
     pub(super) fn new(device: u16, timed: bool, clocks: Clocks, ran: &Ran) -> (RunTimes, Moments) {
         let mut moments = Moments(Vec::new());
-        for (at, clock) in clocks {
+        for (at, item, clock) in clocks {
             let at = at as usize;
             moments.0.resize(moments.0.len().max(at + 1), None);
-            moments.0[at] = ran.stamp_of(at as u32).map(|stamp| Moment { clock, stamp });
+            moments.0[at] = ran.stamps.get(item).map(|stamp| Moment { clock, stamp: *stamp });
         }
         let mut seen = HashSet::new();
         let does = |moment: &&Moment| !matches!(moment.clock, Clock::None);

@@ -1,7 +1,7 @@
 //! Recording: what is submitted to a queue becomes nodes of a graph, and does not run.
 
-use super::alike::Called;
 use super::conflicts::Edges;
+use super::key::Called;
 use super::template::Template;
 use super::trail::Next;
 use super::{Executable, Graph, Inner, Node, NodeKind, State, What};
@@ -349,8 +349,8 @@ impl Inner {
                 }
                 at
             }
-            Next::Like(at) => {
-                state.change(Arc::new(Template::of(command, group)));
+            Next::Own(at) => {
+                state.add_own(Arc::new(Template::of(command, group)));
                 at
             }
         }
@@ -371,8 +371,8 @@ impl Inner {
                 state.keep(template.leases.drain(..));
                 at
             }
-            Some(Next::Like(at)) => {
-                state.change(Arc::new(template));
+            Some(Next::Own(at)) => {
+                state.add_own(Arc::new(template));
                 at
             }
             None => self.push_of(state, queue, What::One(Arc::new(template), None), after),
@@ -394,7 +394,8 @@ impl Inner {
         given: &mut SmallVec<[Passed; 4]>,
     ) -> Option<Event> {
         let mut state = self.state.lock();
-        let at = state.follow_call(queue, (self.device, &self.core), called, given)?;
+        let of = (self.device, self.domain(), &*self.core);
+        let at = state.follow_call(queue, of, called, given)?;
         state.keep(given.drain(..).map(|passed| passed.part.view.storage));
         drop(state);
         Some(self.recorded(at))
@@ -426,7 +427,7 @@ impl Inner {
             return Err(self.error(why));
         }
         let id = queue.inner.id;
-        let template = Template::nothing(NodeKind::Barrier);
+        let template = Arc::new(Template::nothing(NodeKind::Barrier));
         let joined = state.queues.iter().position(|joined| joined.id == id);
         let mut after = Edges::new();
         if let Some(joined) = joined {
@@ -436,9 +437,8 @@ impl Inner {
                 after.extend(joined.fence.map(|at| (at, false)));
             }
         }
-        let at = state.follow_barrier(&after, &template.command);
-        let at = at
-            .unwrap_or_else(|| state.push(What::One(Arc::new(template), None), &after, self.once));
+        let at = state.follow_barrier(&after, &template);
+        let at = at.unwrap_or_else(|| state.push(What::One(template, None), &after, self.once));
         if let Some(joined) = joined {
             let joined = &mut state.queues[joined];
             joined.fence = Some(at);

@@ -1,45 +1,44 @@
-//! Runs by the device's own graphs: which commands of a run are one operation, and what was made of
+//! Runs by lists: which commands of a run are one operation of the device, and what was compiled of
 //! them.
 
-use super::chains::{Before, Fit, before, before_of, chains};
 use super::conditional::refused;
-use super::conflicts::After;
+use super::conflicts::{Conflicts, Edges};
+use super::key::Key;
 use super::profile::{Clocks, time};
-use super::steps::{Step, Steps};
+use super::steps::Steps;
+use super::why::WhyNot;
 use super::{Executable, Inner};
 use crate::call::checks_left;
 use crate::engine::Engine;
 use crate::engine::kernels::launch::Launch;
-use crate::engine::runs::block::Block;
+use crate::engine::plan::union::Union;
 use crate::engine::runs::command::{Action, Command, End};
 use crate::engine::runs::conditional::Conditional;
-use crate::engine::runs::part::{Apart, TRACED, apart_for_good};
-use crate::engine::runs::whole::{Kind, Members, NoGraph, Whole};
+use crate::engine::runs::list::{Exchange, List, Members};
+use crate::engine::runs::run::Order;
+use crate::engine::terms::access::Access;
 use crate::error::{Label, Result};
 use crate::hal::Caps;
 use crate::planted::Planted;
 use crate::sync::Mutex;
-use folio_device::Code;
-use folio_kernel::checks::Check;
-use std::borrow::Cow;
+use smallvec::SmallVec;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What is handed to the device as one operation, by a graph of the device's own, when an
-/// [`Executable`] runs.
+/// What is handed to the device as one operation when an [`Executable`] runs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
-    /// The run, or parts of it, where no program can tell: commands that cannot fail by themselves,
-    /// if they are all commands of the run, and otherwise chains of them.
-    /// These are copies and fills of the device's memory, and kernel functions in whose launches no
-    /// check is left ([`KernelCall::checks`](crate::KernelCall::checks)).
+    /// Lists of commands, by graphs of the device's own. Each list is one command: it waits for what
+    /// its commands wait for, all that it uses is brought before it begins, and it fails as one. A
+    /// failure names the node; all that the list writes counts as not written.
+    ///
+    /// A run is one list, but for commands that stand between lists: host tasks, kernels in whose
+    /// launches a check is left ([`KernelCall::checks`](crate::KernelCall::checks)), closures, what
+    /// uses memory of another device, and conditions on which the device does not decide.
     #[default]
-    Parts,
-    /// The run, where that is possible. All that it uses is brought before it begins. It also
-    /// *fails* as a whole: if one node does, all that the graph writes counts as not written. The
-    /// failure still names the node.
-    Whole,
-    /// Nothing: each command is submitted by itself.
+    Lists,
+    /// Each command by itself, so that a failure is that of single commands.
     Commands,
 }
 
@@ -47,18 +46,18 @@ pub enum Replay {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayReport {
-    /// Operations of the device that were replays: of runs, or of parts of them.
+    /// Operations of the device that were lists.
     pub replays: u64,
-    /// Graphs of the device's that were made: for the first run that can have them, after memory
-    /// was allocated anew, and after exchanges that the device's graphs cannot have.
+    /// Lists that were compiled: for the first run, after memory was allocated anew, and after
+    /// exchanges that the device's graphs cannot have.
     pub made: u64,
-    /// Graphs of the device's in which nodes were exchanged, and nothing was made anew.
+    /// Lists in which nodes were exchanged, and nothing was compiled.
     pub exchanged: u64,
-    /// The parts of the latest run.
+    /// The parts of the latest run, in their order.
     pub parts: Vec<ReplayPart>,
 }
 
-/// A part of a run: see [`ReplayReport`].
+/// A part of a run: a list, or commands that were submitted one by one. See [`ReplayReport`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayPart {
@@ -81,77 +80,41 @@ impl ReplayReport {
     }
 }
 
-/// What an executable knows of its replays.
+/// The lists of an executable.
 #[derive(Default)]
 pub(super) struct Replays {
     how: Replay,
     of: Option<Arc<Made>>,
-    /// Why exchanges are not asked of the device: it has refused one, or has no graphs.
-    fixed: Option<String>,
-    /// How many runs one after the other could have been one operation, and were not that time.
-    missed: u8,
     report: ReplayReport,
 }
 
-/// The graphs of the device's for these commands.
-struct Made {
+/// What runs of these commands submit.
+pub(super) struct Made {
     steps: Arc<Steps>,
-    parts: Vec<Part>,
-    /// What a run submits, in order.
-    plan: Vec<Item>,
-    /// They have not been asked of the device: most commands run once only.
-    later: bool,
-    /// All commands are one part, though they are no chain.
-    wide: bool,
+    how: Replay,
+    items: Vec<Item>,
+    /// Of the items.
+    order: Arc<Order>,
+    parts: Vec<ReplayPart>,
+    compiled: u64,
+    exchanged: u64,
 }
 
-/// After so many runs that could not be one operation, though all of their commands can be of one,
-/// chains are.
-const MISSES: u8 = 3;
-
-/// What a run submits.
-enum Item {
-    /// The command of this number.
-    Command(u32),
-    /// All commands of a part.
-    Replay(Arc<Whole>),
-}
-
-/// Commands that are one operation, or are not.
-struct Part {
+/// What a run submits as one command.
+struct Item {
+    /// The numbers of its commands.
     at: Vec<u32>,
-    /// A graph of the device's was to be made.
-    asked: bool,
-    origin: Origin,
-    made: Result<Arc<Whole>, String>,
-}
-
-/// Where the graph of a part is from.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Origin {
-    /// It was made, if there is one.
-    Made,
-    /// It is that of the run before, whose commands are the same.
-    Kept,
-    /// It is that of the run before, in which nodes were exchanged.
-    Exchanged,
-    /// Nodes could not be exchanged this time.
-    NotNow,
-    /// The device has refused to exchange them.
-    Refused,
+    /// None if there is one command, which is submitted as it is.
+    list: Option<Arc<List>>,
 }
 
 impl Executable {
     /// What runs from now on hand to the device as one operation. At first that are
-    /// [`Replay::Parts`].
+    /// [`Replay::Lists`].
     ///
-    /// A run that the device does as one costs the engine as much as one command, however many it
-    /// has. What an exchange changes is exchanged in the device's graphs. Where these cannot have
-    /// that, the commands of the first run after it are submitted by themselves, unless the run is
-    /// to be [whole](Replay::Whole). So are those of the first run of all, those of a part for
-    /// which data has to be brought, or which waits for something that its first command does not
-    /// wait for: otherwise a failure before the run would spread to commands that do not depend on
-    /// it. [`replay_report`](Self::replay_report) tells what was done and why.
+    /// A list costs the engine as much as one command, however many it has. What is exchanged
+    /// between runs is exchanged in the device's graphs; where these cannot have that, they are made
+    /// again. [`replay_report`](Self::replay_report) tells what was done and why.
     ///
     /// ```
     /// # use folio_core::{Replay, Result, Runtime};
@@ -164,21 +127,15 @@ impl Executable {
     ///     for _ in 0..10 {
     ///         q.run_graph(&run)?.wait()?;
     ///     }
-    ///     assert_eq!((run.replay_report().replays, run.replay_report().made), (9, 1));
+    ///     assert_eq!((run.replay_report().replays, run.replay_report().made), (10, 1));
     ///     run.replay_as(Replay::Commands);
     ///     q.run_graph(&run)?;
-    ///     assert_eq!(run.replay_report().replays, 9);
+    ///     assert_eq!(run.replay_report().replays, 10);
     ///     Ok(())
     /// }
     /// ```
     pub fn replay_as(&self, how: Replay) {
-        let mut replays = self.replays().lock();
-        if std::mem::replace(&mut replays.how, how) != how {
-            let old = replays.of.take();
-            drop(replays);
-            // Its closures are the user's.
-            drop(old);
-        }
+        self.replays().lock().how = how;
     }
 
     /// What runs have handed to the device, and why not all of it was one operation.
@@ -187,89 +144,64 @@ impl Executable {
     }
 }
 
-/// The commands of one run.
-pub(super) struct Commands {
-    pub(super) all: Vec<Command>,
-    made: Arc<Made>,
-}
+impl Made {
+    /// The commands of a run. None if one can run only once.
+    pub(super) fn commands(&self, device: u16, label: &Label) -> Option<Vec<Command>> {
+        let command = |item: &Item| match (&item.list, item.at.first()) {
+            (Some(list), _) => Some(list.command(device, label)),
+            (None, Some(at)) => self.steps.all.get(*at as usize)?.template.command.again(),
+            (None, None) => None,
+        };
+        self.items.iter().map(command).collect()
+    }
 
-impl Commands {
-    /// Has them timed: all of them, or those that were described so.
-    pub(super) fn time(&mut self, all: bool, engine: &Engine) -> Clocks {
-        let numbers = self.made.plan.iter().map(|item| match item {
-            Item::Command(at) => *at,
-            Item::Replay(whole) => whole.fixed.at.first().copied().unwrap_or(0),
-        });
-        time(&mut self.all, numbers, all, engine)
+    pub(super) fn order(&self) -> &Order {
+        &self.order
+    }
+
+    /// Has the commands of a run timed: all of them, or those that were described so.
+    pub(super) fn time(&self, commands: &mut [Command], all: bool, engine: &Engine) -> Clocks {
+        let numbers = self.items.iter().map(|item| &item.at[..]);
+        time(commands, numbers, all, engine)
+    }
+
+    /// By item: which fusion its commands took part in, or why they did not.
+    pub(super) fn fusion(&self, told: &[Option<Arc<str>>]) -> Vec<Option<Arc<str>>> {
+        let of = |item: &Item| {
+            let all = item.at.iter().filter_map(|at| told.get(*at as usize)?.as_deref());
+            let all: Vec<&str> = all.collect();
+            (!all.is_empty()).then(|| all.join("\n").into())
+        };
+        if told.is_empty() { Vec::new() } else { self.items.iter().map(of).collect() }
+    }
+
+    /// The list of these commands, if they follow one another like this.
+    fn list_of(&self, at: &[u32], after: &[Vec<usize>]) -> Option<&Arc<List>> {
+        let same = self.items.iter().find(|item| item.at == at)?;
+        same.list.as_ref().filter(|list| list.fixed.after == after)
     }
 }
 
 impl Inner {
-    /// The commands of a run, and replays in the place of those that the device does as one. None
-    /// if a command can run only once.
-    pub(super) fn commands(
-        &self,
-        replays: &Mutex<Replays>,
-        steps: &Arc<Steps>,
-        label: &Label,
-    ) -> Result<Option<Commands>> {
-        let made = self.made(replays, steps)?;
-        let mut all = Vec::with_capacity(made.plan.len());
-        for item in &made.plan {
-            let command = match item {
-                Item::Replay(whole) => Some(whole.command(self.device, label)),
-                Item::Command(at) => steps.all[*at as usize].template.command.again(),
-            };
-            match command {
-                Some(command) => all.push(command),
-                None => return Ok(None),
-            }
-        }
-        Ok(Some(Commands { all, made }))
-    }
-
-    /// What these commands are for the device.
-    fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
-        let (how, known, fixed, wide) = {
+    /// What a run of these commands submits.
+    pub(super) fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
+        let (how, old) = {
             let held = replays.lock();
-            (held.how, held.of.clone(), held.fixed.clone(), held.missed < MISSES)
+            (held.how, held.of.clone())
         };
-        let kept = self.core.engine.plant.is(Planted::OldPart);
-        let same = known.as_ref().filter(|made| Arc::ptr_eq(&made.steps, steps) || kept);
-        if let Some(made) = same.filter(|made| !made.later && (wide || !made.wide)) {
+        let kept = self.core.engine.plant.is(Planted::OldList);
+        let is_for =
+            |made: &&Arc<Made>| made.how == how && (Arc::ptr_eq(&made.steps, steps) || kept);
+        if let Some(made) = old.as_ref().filter(is_for) {
             return Ok(made.clone());
         }
-        let is_first = known.is_none() || same.is_none() && fixed.is_some();
-        let why_first = fixed.as_deref().filter(|_| known.is_some()).unwrap_or(FIRST);
-        let old = known.as_deref().filter(|made| !made.later && same.is_none() && fixed.is_none());
-        let all: Vec<u32> = (0..steps.all.len() as u32).collect();
-        let parts = match how {
-            Replay::Commands => vec![Part::not(all, "that was asked for")],
-            _ if steps.all.is_empty() => vec![],
-            Replay::Parts if is_first => vec![Part::not(all, why_first)],
-            Replay::Parts => self.parts(steps, wide, old)?,
-            Replay::Whole => vec![self.whole(steps, all, old)?],
-        };
-        let later = how == Replay::Parts && is_first || parts.iter().any(Part::is_put_off);
-        let plan = plan(&parts, steps.all.len());
-        let is_wide = |whole: &Arc<Whole>| !whole.fixed.is_chain;
-        let wide = how == Replay::Parts
-            && matches!(&parts[..], [Part { made: Ok(whole), .. }] if is_wide(whole));
-        let made = Arc::new(Made { steps: steps.clone(), parts, plan, later, wide });
-        let count = |is: fn(Origin) -> bool| {
-            let ok = made.parts.iter().filter(|part| part.made.is_ok());
-            ok.filter(|part| is(part.origin)).count() as u64
-        };
-        let has_none = !later && count(|_| true) == 0;
-        let fixes = |part: &&Part| part.origin == Origin::Refused || part.asked && has_none;
+        let made = Arc::new(match how {
+            Replay::Commands => Made::of_commands(steps),
+            Replay::Lists => self.lists(steps, old.as_deref())?,
+        });
         let mut held = replays.lock();
-        if let Some(part) = made.parts.iter().find(fixes) {
-            let why = part.made.as_ref().err().cloned();
-            held.fixed = Some(why.unwrap_or_else(|| EXCHANGED.to_owned()));
-        }
-        held.report.made += count(|origin| !matches!(origin, Origin::Kept | Origin::Exchanged));
-        held.report.exchanged += count(|origin| origin == Origin::Exchanged);
-        held.report.parts = made.parts.iter().map(|part| part.told(steps)).collect();
+        held.report.made += made.compiled;
+        held.report.exchanged += made.exchanged;
         let old = held.of.replace(made.clone());
         drop(held);
         // Its closures are the user's.
@@ -277,18 +209,20 @@ impl Inner {
         Ok(made)
     }
 
-    /// The parts of a run, by the graphs of an earlier one where nodes can be exchanged in these.
-    fn parts(&self, steps: &Steps, wide: bool, old: Option<&Made>) -> Result<Vec<Part>> {
-        let parts = self.parts_but(steps, None, wide, old)?;
-        let captures = |part: &Part| {
-            let mut all = part.at.iter().map(|at| &steps.all[*at as usize].template.command);
-            all.any(is_captured)
-        };
-        let refused = parts.iter().filter(|part| part.asked && captures(part));
-        match refused.filter_map(|part| part.made.as_ref().err()).next() {
-            // The others do without what the driver does not capture.
-            Some(why) if self.captures() => self.parts_but(steps, Some(why), wide, old),
-            _ => Ok(parts),
+    /// The lists of commands, by those of an earlier run where nodes can be exchanged in these.
+    fn lists(&self, steps: &Arc<Steps>, old: Option<&Made>) -> Result<Made> {
+        let mut why: Vec<Option<String>> = steps
+            .all
+            .iter()
+            .map(|step| self.why_not(&step.template.command).map(|why| why.to_string()))
+            .collect();
+        loop {
+            let mut making = Making { graph: self, steps, old, compiled: 0, exchanged: 0 };
+            match making.lists(&why)? {
+                Ok(made) => return Ok(made),
+                // The others do without what the driver does not capture.
+                Err(refused) => why = refused,
+            }
         }
     }
 
@@ -296,234 +230,61 @@ impl Inner {
         &self.core.engine.devices[usize::from(self.device)].info.caps
     }
 
-    /// The device's graphs take what interop tasks enqueue.
-    fn captures(&self) -> bool {
-        self.caps().captures
-    }
-
-    /// The parts of a run, without interop tasks if they cannot be captured.
-    fn parts_but(
-        &self,
-        steps: &Steps,
-        refused: Option<&String>,
-        wide: bool,
-        old: Option<&Made>,
-    ) -> Result<Vec<Part>> {
-        let before = before(steps);
-        let why_not = |step: &Step| {
-            let command = &step.template.command;
-            match refused.filter(|_| is_captured(command)) {
-                Some(why) => Some(format!("it cannot be captured: {why}")),
-                None => self.why_not(command, true).map(Cow::into_owned),
-            }
-        };
-        let whys: Vec<Option<String>> = steps.all.iter().map(why_not).collect();
-        let fits: Vec<Fit> = (steps.all.iter().zip(&whys))
-            .map(|(step, why)| match (&step.template.command.action, why) {
-                (_, Some(_)) | (Action::Conditional(_), _) => Fit::No,
-                (Action::Nothing | Action::Hint { .. }, None) => Fit::Idle,
-                (_, None) => Fit::Any,
-            })
-            .collect();
-        let mut of: Vec<Option<usize>> = vec![None; steps.all.len()];
-        let chains = chains(&before, &fits);
-        let do_something = fits.iter().filter(|fit| **fit == Fit::Any).count();
-        let is_chain = chains.first().is_some_and(|chain| chain.len() == steps.all.len());
-        if wide && do_something > 1 && !is_chain && !fits.contains(&Fit::No) {
-            let all = (0..steps.all.len() as u32).collect();
-            let part = self.make((steps, &before), all, Kind::Part, old)?;
-            if part.made.is_ok() || part.is_put_off() {
-                return Ok(vec![part]);
-            }
-        }
-        for (nth, chain) in chains.iter().enumerate() {
-            chain.iter().for_each(|at| of[*at as usize] = Some(nth));
-        }
-        let mut parts: Vec<Part> = Vec::new();
-        let mut chains: Vec<Option<Vec<u32>>> = chains.into_iter().map(Some).collect();
-        for (at, chain) in of.into_iter().enumerate() {
-            let Some(chain) = chain else {
-                if let (Action::Conditional(_), None) =
-                    (&steps.all[at].template.command.action, &whys[at])
-                {
-                    // A loop may fail, by its limit: it is an operation of its own, as without a
-                    // graph of the device's.
-                    parts.push(self.make((steps, &before), vec![at as u32], Kind::Whole, old)?);
-                    continue;
-                }
-                if whys[at].is_none() && self.is_several(&steps.all[at].template.command) {
-                    parts.push(self.make((steps, &before), vec![at as u32], Kind::Chain, old)?);
-                    continue;
-                }
-                add_single(
-                    &mut parts,
-                    at as u32,
-                    whys[at].as_ref().map(|why| named(steps, at, why)),
-                );
-                continue;
-            };
-            let Some(chain) = chains.get_mut(chain).and_then(Option::take) else { continue };
-            parts.push(self.make((steps, &before), chain, Kind::Chain, old)?);
-        }
-        Ok(parts)
-    }
-
-    /// All of a run, by the graph of an earlier one if nodes can be exchanged in that.
-    fn whole(&self, steps: &Steps, all: Vec<u32>, old: Option<&Made>) -> Result<Part> {
-        let why = steps.all.iter().enumerate().find_map(|(at, step)| {
-            let why = self.why_not(&step.template.command, false)?;
-            Some(named(steps, at, &why))
-        });
-        if let Some(why) = why {
-            return Ok(Part { asked: true, ..Part::not(all, &why) });
-        }
-        let before = before(steps);
-        let part = self.make((steps, &before), all, Kind::Whole, old)?;
-        if !part.is_put_off() {
-            return Ok(part);
-        }
-        let Part { at, origin, .. } = part;
-        Ok(Part { origin, ..self.make((steps, &before), at, Kind::Whole, None)? })
-    }
-
-    /// Has the device make a graph of commands, or exchange nodes in an earlier one.
-    fn make(
-        &self,
-        (steps, before): (&Steps, &Before),
-        at: Vec<u32>,
-        kind: Kind,
-        old: Option<&Made>,
-    ) -> Result<Part> {
-        let within = |before: &[(u32, bool)]| -> Vec<usize> {
-            before.iter().filter_map(|(from, _)| at.binary_search(from).ok()).collect()
-        };
-        let after: Vec<Vec<usize>> = at.iter().map(|at| within(&before[*at as usize])).collect();
-        let known = match old.map_or(Known::Nothing, |old| old.graph_of((steps, &at), &after)) {
-            Known::Nothing => None,
-            Known::Graph(whole, changed) if changed.is_empty() => {
-                return Ok(Part { at, asked: true, origin: Origin::Kept, made: Ok(whole) });
-            }
-            Known::Graph(whole, changed) => Some((whole, changed)),
-            Known::Another => {
-                let origin = Origin::NotNow;
-                return Ok(Part { asked: true, origin, ..Part::not(at, EXCHANGED) });
-            }
-        };
-        let exchanges = known.is_some();
-        let commands = at.iter().map(|at| &steps.all[*at as usize].template.command).collect();
-        let members = Members { commands, after, at: at.clone(), in_place_of: known, kind };
-        let made = self.core.engine.whole(self.device, members)?;
-        let origin = match &made {
-            Ok(_) if exchanges => Origin::Exchanged,
-            Err(NoGraph::Refused(_)) if exchanges => Origin::Refused,
-            Err(NoGraph::NotNow) => Origin::NotNow,
-            _ => Origin::Made,
-        };
-        let made = made.map(Arc::new).map_err(|why| match why {
-            NoGraph::Refused(error) => error.to_string(),
-            NoGraph::NotNow => EXCHANGED.to_owned(),
-        });
-        Ok(Part { at, asked: true, origin, made })
-    }
-
-    /// Has the device make one operation of commands that cannot fail by themselves. None if it has
-    /// no such graphs.
-    pub(super) fn as_block(&self, commands: &[Command], after: &After) -> Result<Option<Block>> {
-        let before = before_of(after, commands.iter().map(|command| &command.accesses[..]));
-        let before = before.iter().map(|edges| edges.iter().map(|(from, _)| *from as usize));
-        let after = before.map(Iterator::collect).collect();
-        let at = (0..commands.len() as u32).collect();
-        let kind = Kind::Whole;
-        let members =
-            Members { commands: commands.iter().collect(), after, at, in_place_of: None, kind };
-        let made = self.core.engine.whole(self.device, members)?;
-        Ok(made.ok().map(Block::new))
-    }
-
-    /// Why a command cannot be of an operation of several; or of one whose commands cannot fail.
-    pub(super) fn why_not(&self, command: &Command, surely: bool) -> Option<Cow<'static, str>> {
-        let why = match &command.action {
-            _ if command.timed => Some("it is timed"),
-            Action::Conditional(node) => return self.why_no_branch(node).map(Cow::Owned),
+    /// Why a command is in no list.
+    pub(super) fn why_not(&self, command: &Command) -> Option<WhyNot> {
+        match &command.action {
+            _ if command.timed => Some(WhyNot::Timed),
+            Action::Conditional(node) => self.why_no_branch(node),
             Action::Launch(Some(launch))
-                if launch.foreign.is_some() && !(self.captures() && is_captured(command)) =>
+                if launch.foreign.is_some() && !(self.caps().captures && is_captured(command)) =>
             {
-                Some("it calls a driver")
+                Some(WhyNot::OnHost("it calls a driver"))
             }
             Action::Copy { from, to }
                 if matches!(from.end, End::Host(_)) || matches!(to.end, End::Host(_)) =>
             {
-                Some("it copies from the program's memory")
+                Some(WhyNot::OnHost("it copies from the program's memory"))
             }
-            Action::Task { .. } => Some("it is a host task"),
-            _ => refused(command, self.domain(), self.domain()),
-        };
-        match &command.action {
-            _ if why.is_some() => why.map(Cow::Borrowed),
-            Action::Launch(Some(launch)) if surely => can_fail(launch).map(|why| why.text()),
-            Action::Launch(Some(launch)) if keeps_values(launch) => {
-                let why = can_fail(launch)?.text();
-                Some(Cow::Owned(format!("it combines values, and may fail: {why}")))
+            Action::Task { .. } => Some(WhyNot::OnHost("it is a host task")),
+            Action::Launch(Some(launch)) if let Some(fault) = can_fail(launch) => {
+                Some(WhyNot::MayFail(fault))
             }
-            _ => None,
+            _ => refused(command, self.domain(), self.domain()).map(WhyNot::Elsewhere),
         }
-    }
-
-    /// The device does it by several operations: kernels that combine values follow a reduction.
-    fn is_several(&self, command: &Command) -> bool {
-        let reduces = |launch: &Launch| launch.reduces();
-        matches!(&command.action, Action::Launch(Some(launch)) if reduces(launch))
-            && !self.caps().closures
     }
 
     /// Why a conditional node cannot be one operation of the device. A body in which something may
     /// fail ends there, which only the engine sees in time.
-    fn why_no_branch(&self, node: &Conditional) -> Option<String> {
+    fn why_no_branch(&self, node: &Conditional) -> Option<WhyNot> {
         if !self.caps().conditions {
-            return Some("it is a condition".to_owned());
+            return Some(WhyNot::Condition("it is a condition".into()));
         }
         node.bodies.iter().flat_map(|commands| commands.iter()).find_map(|command| {
             let calls = matches!(&command.action, Action::Launch(Some(of)) if of.foreign.is_some());
-            let why = calls.then_some(Cow::Borrowed("it calls a driver"));
-            let why = why.or_else(|| self.why_not(command, true))?;
+            let why = calls.then_some(WhyNot::OnHost("it calls a driver"));
+            let why = why.or_else(|| self.why_not(command))?;
             let label = command.label.as_str();
             let name = if label.is_empty() { command.action.name() } else { label };
-            Some(format!("it is a condition, and of its body {name}: {why}"))
+            let why = format!("it is a condition, and of its body {name}: {why}");
+            Some(WhyNot::Condition(why.into()))
         })
     }
 
-    /// Says what has become of a run.
-    pub(super) fn tell(&self, replays: &Mutex<Replays>, run: &Commands, parts: &[Option<Apart>]) {
-        let made = &run.made;
-        let mut held = replays.lock();
-        let Replays { report, of, missed, .. } = &mut *held;
-        report.replays += parts.iter().filter(|why| why.is_none()).count() as u64;
-        if !of.as_ref().is_some_and(|of| Arc::ptr_eq(of, made)) {
-            return;
-        }
-        if made.wide {
-            match parts.first() {
-                Some(Some(why)) if *why != TRACED => *missed = missed.saturating_add(1),
-                Some(Some(_)) | None => {}
-                Some(None) => *missed = 0,
-            }
-        }
-        let replayed = made.parts.iter().zip(&mut report.parts);
-        let replayed = replayed.filter(|(part, _)| part.made.is_ok()).map(|(_, told)| told);
-        for (told, why) in replayed.zip(parts) {
-            if told.why_not.as_deref() != *why {
-                told.why_not = why.map(str::to_owned);
-            }
-        }
+    /// Says what a run was.
+    pub(super) fn tell(&self, replays: &Mutex<Replays>, made: &Made) {
+        let report = &mut replays.lock().report;
+        report.replays += made.items.iter().filter(|item| item.list.is_some()).count() as u64;
+        report.parts.clone_from(&made.parts);
     }
 
     /// Says that a run was submitted node by node.
     pub(super) fn tell_profiled(&self, replays: &Mutex<Replays>, steps: &Steps) {
-        let part = Part::not((0..steps.all.len() as u32).collect(), "its nodes are profiled");
-        replays.lock().report.parts = vec![part.told(steps)];
+        let all = 0..steps.all.len() as u32;
+        let part = part_of(steps, all, Some("its nodes are profiled".to_owned()));
+        replays.lock().report.parts = vec![part];
     }
 
-    /// Gives up the device's graphs: the memory of one is elsewhere by now.
+    /// Gives up the lists: the memory of one is elsewhere by now.
     pub(super) fn forget(&self, replays: &Mutex<Replays>) {
         let mut held = replays.lock();
         let old = held.of.take();
@@ -532,99 +293,250 @@ impl Inner {
     }
 }
 
-/// What there is of an earlier run for commands.
-enum Known {
-    /// A graph of the device's, and which of its nodes do something else by now.
-    Graph(Arc<Whole>, Vec<usize>),
-    /// They follow one another otherwise by now.
-    Another,
-    /// Nothing that the device had made.
-    Nothing,
+/// Lists in the making.
+struct Making<'m> {
+    graph: &'m Inner,
+    steps: &'m Arc<Steps>,
+    old: Option<&'m Made>,
+    compiled: u64,
+    exchanged: u64,
+}
+
+/// By command: why it is in no list.
+type Whys = Vec<Option<String>>;
+
+impl Making<'_> {
+    /// What runs submit. An inner error if the device has refused what it was to capture: what is
+    /// in no list then.
+    fn lists(&mut self, why: &Whys) -> Result<Result<Made, Whys>> {
+        let before = before(self.steps);
+        let fits: Vec<bool> = why.iter().map(Option::is_none).collect();
+        let mut items = Vec::new();
+        let mut alone = why.clone();
+        for (at, is_list) in cut(&before, &fits) {
+            let works = |at: &&u32| self.works(**at);
+            if !is_list || at.iter().filter(works).count() < 2 && !self.has_branch(&at) {
+                items.extend(at.iter().map(|at| Item { at: vec![*at], list: None }));
+                continue;
+            }
+            match self.list(&at, &before)? {
+                Ok(list) => items.push(Item { at, list: Some(list) }),
+                Err(refused) => {
+                    let captured: Vec<u32> =
+                        at.iter().copied().filter(|at| self.is_captured(*at)).collect();
+                    if !captured.is_empty() {
+                        for at in captured {
+                            alone[at as usize] = Some(format!("it cannot be captured: {refused}"));
+                        }
+                        return Ok(Err(alone));
+                    }
+                    at.iter().for_each(|at| alone[*at as usize] = Some(refused.clone()));
+                    items.extend(at.iter().map(|at| Item { at: vec![*at], list: None }));
+                }
+            }
+        }
+        let order = Arc::new(order_of_items(&items, &self.steps.order));
+        let parts = parts(self.steps, &items, &alone);
+        let Making { steps, compiled, exchanged, .. } = self;
+        let (steps, how) = (steps.clone(), Replay::Lists);
+        let (compiled, exchanged) = (*compiled, *exchanged);
+        Ok(Ok(Made { steps, how, items, order, parts, compiled, exchanged }))
+    }
+
+    fn command(&self, at: u32) -> &Command {
+        &self.steps.all[at as usize].template.command
+    }
+
+    fn works(&self, at: u32) -> bool {
+        !matches!(self.command(at).action, Action::Nothing | Action::Hint { .. })
+    }
+
+    fn has_branch(&self, all: &[u32]) -> bool {
+        all.iter().any(|at| matches!(self.command(*at).action, Action::Conditional(_)))
+    }
+
+    fn is_captured(&self, at: u32) -> bool {
+        is_captured(self.command(at))
+    }
+
+    /// The list of these commands: that of the run before, exchanged, or compiled. An inner error
+    /// says why the device does not have it.
+    fn list(&mut self, at: &[u32], before: &Before) -> Result<Result<Arc<List>, String>> {
+        let within = |before: &[(u32, bool)]| -> Vec<usize> {
+            before.iter().filter_map(|(from, _)| at.binary_search(from).ok()).collect()
+        };
+        let after: Vec<Vec<usize>> = at.iter().map(|at| within(&before[*at as usize])).collect();
+        let engine = &self.graph.core.engine;
+        if let Some(old) = self.old
+            && let Some(list) = old.list_of(at, &after)
+        {
+            let changed = self.changed(old, at);
+            if changed.is_empty() {
+                return Ok(Ok(list.clone()));
+            }
+            let accesses = at.iter().flat_map(|at| &self.command(*at).accesses);
+            let accesses = Some(union_of(accesses));
+            let exchange = Exchange { changed, accesses };
+            if let Ok(list) = engine.exchange(list, exchange)? {
+                self.exchanged += 1;
+                return Ok(Ok(Arc::new(list)));
+            }
+        }
+        let commands = at.iter().map(|at| self.command(*at)).collect();
+        let made = engine.compile(self.graph.device, Members { commands, after })?;
+        self.compiled += u64::from(made.is_ok());
+        Ok(made.map(Arc::new).map_err(|refused| refused.to_string()))
+    }
+
+    /// The commands of a list that do something else than those of an earlier run.
+    fn changed(&self, old: &Made, at: &[u32]) -> Vec<(usize, &Command, Option<&[u64]>)> {
+        let is_same = |at: u32| {
+            let Some(old) = old.steps.all.get(at as usize).map(|step| &step.template) else {
+                return false;
+            };
+            let new = &self.steps.all[at as usize].template;
+            let keys = || [old, new].map(|template| Key::of(&template.command));
+            let same = |[old, new]: [Key; 2]| !new.kind.is_unknown() && old == new;
+            Arc::ptr_eq(old, new) || same(keys())
+        };
+        let changed = at.iter().enumerate().filter(|(_, at)| !is_same(**at));
+        changed.map(|(node, at)| (node, self.command(*at), None)).collect()
+    }
 }
 
 impl Made {
-    /// The graph of commands that follow one another like this.
-    fn graph_of(&self, (steps, at): (&Steps, &[u32]), after: &[Vec<usize>]) -> Known {
-        // Parts stand in the order of their first commands.
-        let nth = self.parts.partition_point(|part| part.at.first() < at.first());
-        let part = self.parts.get(nth).filter(|part| part.asked && part.at == at);
-        let same = self.steps.all.len() == steps.all.len();
-        match part.filter(|_| same).map(|part| &part.made) {
-            Some(Err(_)) => Known::Nothing,
-            Some(Ok(whole)) if whole.fixed.after == after => {
-                let differs = |at: u32| {
-                    let [own, old] = [steps, &self.steps].map(|steps| &steps.all[at as usize]);
-                    !Arc::ptr_eq(&own.template, &old.template)
+    /// Each command by itself.
+    fn of_commands(steps: &Arc<Steps>) -> Made {
+        let items = (0..steps.all.len() as u32).map(|at| Item { at: vec![at], list: None });
+        let parts = match steps.all.is_empty() {
+            true => vec![],
+            false => {
+                let all = 0..steps.all.len() as u32;
+                vec![part_of(steps, all, Some("that was asked for".to_owned()))]
+            }
+        };
+        let (steps, order, how) = (steps.clone(), steps.order.clone(), Replay::Commands);
+        Made { steps, how, items: items.collect(), order, parts, compiled: 0, exchanged: 0 }
+    }
+}
+
+/// The union of accesses of commands that run.
+pub(super) fn union_of<'a>(accesses: impl Iterator<Item = &'a Access>) -> Vec<Access> {
+    let mut union = Union::default();
+    accesses.for_each(|access| union.add(access, true));
+    union.into_accesses()
+}
+
+/// Where a run is cut: commands that are a list together, and commands that are in none, in turns.
+/// Each command is as early as its predecessors allow, so there are as few lists as possible.
+fn cut(before: &Before, fits: &[bool]) -> Vec<(Vec<u32>, bool)> {
+    let mut levels: Vec<u32> = Vec::with_capacity(before.len());
+    let mut all: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
+    for (at, (edges, fits_list)) in before.iter().zip(fits).enumerate() {
+        let behind = |&(from, _): &(u32, bool)| {
+            // A list that follows such a command is the next one.
+            levels[from as usize] + u32::from(*fits_list && !fits[from as usize])
+        };
+        let level = edges.iter().map(behind).max().unwrap_or(0);
+        levels.push(level);
+        // A list comes before the other commands of its level.
+        all.entry((level, !fits_list)).or_default().push(at as u32);
+    }
+    all.into_iter().map(|((_, alone), at)| (at, !alone)).collect()
+}
+
+/// The order of items, by that of their commands.
+fn order_of_items(items: &[Item], order: &Order) -> Order {
+    let mut of = vec![0; order.after.len()];
+    for (number, item) in (0..).zip(items) {
+        item.at.iter().for_each(|at| of[*at as usize] = number);
+    }
+    let edges = |(number, item): (u32, &Item)| {
+        let all = item.at.iter().flat_map(|at| &order.after[*at as usize]);
+        let mut edges: SmallVec<[(u32, bool); 2]> =
+            all.map(|(from, uses)| (of[*from as usize], *uses)).collect();
+        edges.retain(|(from, _)| *from != number);
+        edges.sort_unstable();
+        // Of two the one along which failure travels is the later one.
+        edges.dedup_by(|again, first| {
+            let same = again.0 == first.0;
+            first.1 |= same && again.1;
+            same
+        });
+        edges
+    };
+    let numbers = |all: &[u32]| -> Vec<u32> {
+        let all: BTreeSet<u32> = all.iter().map(|at| of[*at as usize]).collect();
+        all.into_iter().collect()
+    };
+    let after = (0..).zip(items).map(edges).collect();
+    Order { after, first: numbers(&order.first), last: numbers(&order.last) }
+}
+
+/// What is told of a run: lists, and what is between them.
+fn parts(steps: &Steps, items: &[Item], why: &Whys) -> Vec<ReplayPart> {
+    let mut parts: Vec<ReplayPart> = Vec::new();
+    for group in items.chunk_by(|a, b| a.list.is_none() && b.list.is_none()) {
+        let at = || group.iter().flat_map(|item| item.at.iter().copied());
+        let why = match &group[..] {
+            [Item { list: Some(_), .. }] => None,
+            _ => {
+                let why = at().find_map(|at| Some((at, why[at as usize].as_ref()?)));
+                let named = |(at, why): (u32, &String)| {
+                    format!("{}: {why}", steps.all[at as usize].template.called())
                 };
-                let changed = at.iter().enumerate().filter(|(_, at)| differs(**at));
-                Known::Graph(whole.clone(), changed.map(|(node, _)| node).collect())
+                Some(why.map_or_else(|| NO_LIST.to_owned(), named))
             }
-            _ => Known::Another,
-        }
+        };
+        parts.push(part_of(steps, at(), why));
     }
+    parts
 }
 
-impl Part {
-    fn not(at: Vec<u32>, why: &str) -> Part {
-        Part { at, asked: false, origin: Origin::Made, made: Err(why.to_owned()) }
-    }
-
-    /// Its commands are submitted by themselves this time, and have a graph the next.
-    fn is_put_off(&self) -> bool {
-        self.made.is_err() && matches!(self.origin, Origin::NotNow | Origin::Refused)
-    }
-
-    fn told(&self, steps: &Steps) -> ReplayPart {
-        let first = self.at.first().and_then(|at| steps.all.get(*at as usize));
-        ReplayPart {
-            first: first.map(|step| step.template.called()).unwrap_or_default(),
-            commands: self.at.len(),
-            why_not: self.made.as_ref().err().cloned(),
-        }
-    }
+fn part_of(
+    steps: &Steps,
+    mut at: impl Iterator<Item = u32>,
+    why_not: Option<String>,
+) -> ReplayPart {
+    let first = at.next().and_then(|at| steps.all.get(at as usize));
+    let first = first.map(|step| step.template.called());
+    let commands = usize::from(first.is_some()) + at.count();
+    ReplayPart { first: first.unwrap_or_default(), commands, why_not }
 }
 
-/// What a run of so many commands submits: a replay stands where its first command does.
-fn plan(parts: &[Part], commands: usize) -> Vec<Item> {
-    let mut plan: Vec<Option<Item>> = (0..commands as u32).map(Item::Command).map(Some).collect();
-    for part in parts {
-        let Ok(whole) = &part.made else { continue };
-        part.at.iter().for_each(|at| plan[*at as usize] = None);
-        if let Some(first) = part.at.first() {
-            plan[*first as usize] = Some(Item::Replay(whole.clone()));
-        }
-    }
-    plan.into_iter().flatten().collect()
+const NO_LIST: &str = "a list has two commands or more";
+
+/// By command: those that it comes after, by edges or by data, and whether it fails with them.
+pub(super) type Before = Vec<SmallVec<[(u32, bool); 4]>>;
+
+/// What each command comes after.
+pub(super) fn before(steps: &Steps) -> Before {
+    let accesses = steps.all.iter().map(|step| &step.template.command.accesses[..]);
+    before_of(&steps.order.after, accesses)
 }
 
-/// A command that is of no chain, and why.
-fn add_single(parts: &mut Vec<Part>, at: u32, why: Option<String>) {
-    match parts.last_mut() {
-        Some(Part { at: all, asked: false, made: Err(known), .. })
-            if all.last() == at.checked_sub(1).as_ref() =>
-        {
-            all.push(at);
-            if let Some(why) = why.filter(|_| known == NO_CHAIN) {
-                *known = why;
-            }
-        }
-        _ => {
-            let why = why.unwrap_or_else(|| NO_CHAIN.to_owned());
-            parts.push(Part::not(vec![at], &why));
-        }
-    }
-}
-
-const FIRST: &str = "it is the first run";
-const EXCHANGED: &str = "nodes were exchanged, which its graph cannot have this time";
-const NO_CHAIN: &str = "no other command comes after it alone";
-
-/// A kernel of the host that keeps what its blocks have combined until all have: if one fails, the
-/// next run of the same kernel would find that.
-fn keeps_values(launch: &Launch) -> bool {
-    let function = launch.function.filter(|_| launch.loaded.is_none());
-    function
-        .is_some_and(|function| function.code.reductions > 0 || !function.code.counted.is_empty())
+/// As [`before`], of commands with these edges and accesses.
+pub(super) fn before_of<'a>(
+    after: impl IntoIterator<Item = &'a Edges>,
+    accesses: impl Iterator<Item = &'a [Access]>,
+) -> Before {
+    let mut conflicts = Conflicts::default();
+    let all = after.into_iter().zip(accesses).enumerate().map(|(at, (edges, accesses))| {
+        let mut before: SmallVec<[(u32, bool); 4]> = SmallVec::new();
+        before.extend(edges.iter().copied());
+        conflicts.add(at as u32, accesses, &mut |from, uses| {
+            before.push((from, uses));
+        });
+        before.sort_unstable();
+        // Of two the one along which failure travels is the later one.
+        before.dedup_by(|again, first| {
+            let same = again.0 == first.0;
+            first.1 |= same && again.1;
+            same
+        });
+        before
+    });
+    all.collect()
 }
 
 /// It is an interop task that may be called once for many runs.
@@ -633,60 +545,62 @@ fn is_captured(command: &Command) -> bool {
     launch.foreign.as_ref().is_some_and(|task| task.captures)
 }
 
-fn named(steps: &Steps, at: usize, why: &str) -> String {
-    format!("{}: {why}", steps.all[at].template.called())
-}
-
-/// Why a kernel may fail by itself.
-pub(super) enum Fault<'l> {
-    Known(Apart),
-    Check(&'l Code, Check),
-}
-
-impl Fault<'_> {
-    /// As it is for this launch.
-    fn text(&self) -> Cow<'static, str> {
-        match self {
-            Fault::Known(why) => Cow::Borrowed(why),
-            Fault::Check(code, check) => {
-                Cow::Owned(format!("a check is left in kernel `{}`: {check}", code.name))
-            }
-        }
-    }
-
-    /// The same for all launches of the kernel in which that check is left.
-    pub(super) fn apart(&self) -> Apart {
-        match self {
-            Fault::Known(why) => why,
-            Fault::Check(code, check) => apart_for_good(format!(
-                "a check is left in kernel `{}`: {}",
-                code.name,
-                check.brief()
-            )),
-        }
-    }
-}
-
 /// Why a kernel may fail by itself, if it may.
-pub(super) fn can_fail(launch: &Launch) -> Option<Fault<'_>> {
+pub(super) fn can_fail(launch: &Launch) -> Option<Arc<str>> {
     can_fail_with(launch, &launch.scalars)
 }
 
 /// As [`can_fail`], with these scalars.
-pub(super) fn can_fail_with<'l>(launch: &'l Launch, scalars: &[u64]) -> Option<Fault<'l>> {
+pub(super) fn can_fail_with(launch: &Launch, scalars: &[u64]) -> Option<Arc<str>> {
     if launch.foreign.is_some() {
         // What it has enqueued does not call it again.
         return None;
     }
     if launch.opaque.is_some() {
-        return Some(Fault::Known("what it does is not known"));
+        return Some("what it does is not known".into());
     }
     if let Some(fused) = &launch.fused {
-        return fused.fails.map(Fault::Known);
+        return fused.fails.clone();
     }
-    let Some(function) = &launch.function else {
-        return Some(Fault::Known("a closure may panic"));
-    };
+    let Some(function) = &launch.function else { return Some("a closure may panic".into()) };
     let check = checks_left(function.code, &launch.geometry, &launch.params, scalars)?;
-    Some(Fault::Check(function.code, check))
+    let why = format!("a check is left in kernel `{}`: {}", function.code.name, check.brief());
+    Some(why.into())
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    /// Where commands with these predecessors are cut; `-` is one that is in no list.
+    fn check(commands: &[&str], want: &[(&[u32], bool)]) {
+        let (mut before, mut fits) = (Before::new(), Vec::new());
+        for text in commands {
+            let words = || text.split_whitespace();
+            fits.push(!words().any(|word| word == "-"));
+            let edges = words().filter_map(|word| Some((word.parse().ok()?, true)));
+            before.push(edges.collect());
+        }
+        let got = cut(&before, &fits);
+        let got: Vec<(&[u32], bool)> = got.iter().map(|(at, list)| (&at[..], *list)).collect();
+        assert_eq!(got, want, "{commands:?}");
+    }
+
+    /// GRAPH-03: as few lists as the commands between them allow.
+    #[test]
+    fn runs_are_cut_at_commands_that_are_in_no_list() {
+        check(&[], &[]);
+        check(&["", "0", "1"], &[(&[0, 1, 2], true)]);
+        // A fan, and chains that take turns.
+        check(&["", "0", "0", "1 2", "", "4"], &[(&[0, 1, 2, 3, 4, 5], true)]);
+        check(&["", "- 0", "1"], &[(&[0], true), (&[1], false), (&[2], true)]);
+        // Commands beside the cut are in the first list that they can be in.
+        check(&["-", "0", "", "2"], &[(&[2, 3], true), (&[0], false), (&[1], true)]);
+        check(&["", "- 0", "", "1 2"], &[(&[0, 2], true), (&[1], false), (&[3], true)]);
+        check(&["-", "- 0", "1", "-"], &[(&[0, 1, 3], false), (&[2], true)]);
+        check(
+            &["", "- 0", "1", "- 2", "3 0", ""],
+            &[(&[0, 5], true), (&[1], false), (&[2], true), (&[3], false), (&[4], true)],
+        );
+    }
 }

@@ -2,16 +2,15 @@
 
 use super::fuse::Ready;
 use super::pool::{Places, Temporaries};
-use super::profile::{Clocks, RunTimes, time};
-use super::replay::{Commands, Replays};
+use super::profile::{Clocks, RunTimes, time_each};
+use super::replay::{Replays, union_of};
 use super::steps::{Step, Steps};
 use super::template::{Template, Update};
 use super::{Graph, Inner, Node, NodeResult, Sub, What};
 use crate::engine::Engine;
 use crate::engine::pages::storage::StorageId;
-use crate::engine::plan::union::Union;
 use crate::engine::runs::command::Command;
-use crate::engine::runs::replay::{Latest, Order, Ran, Run};
+use crate::engine::runs::run::{Order, Ran, Run};
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -42,7 +41,7 @@ struct Runnable {
     graph: Arc<Inner>,
     label: Label,
     state: Mutex<Runs>,
-    latest: Mutex<Latest>,
+    latest: Mutex<Stamp>,
     replays: Mutex<Replays>,
     /// Runs are submitted node by node, and timed.
     profiles: AtomicBool,
@@ -391,10 +390,8 @@ impl Inner {
     /// An executable as a node.
     pub(super) fn as_node(&self, graph: &Executable) -> Result<What> {
         let (steps, label) = self.steps_of(graph)?;
-        let mut union = Union::default();
         let all = steps.all.iter().flat_map(|step| &step.template.command.accesses);
-        all.for_each(|access| union.add(access, true));
-        let accesses = union.into_accesses();
+        let accesses = union_of(all);
         Ok(What::Graph(Arc::new(Sub { steps, label, accesses })))
     }
 
@@ -412,14 +409,14 @@ impl Inner {
         Ok((graph.inner.state.lock().sorted().clone(), label))
     }
 
-    /// Submits commands as a run on a queue. None, and nothing is submitted, if a replay is of a
-    /// graph of the device's that is to be made again.
+    /// Submits commands as a run on a queue. None, and nothing is submitted, if one is a list that
+    /// is to be compiled again.
     pub(super) fn run(
         &self,
         queue: &Queue,
         commands: &mut [Command],
         order: &Order,
-        (after, latest): (&[Stamp], Option<&Mutex<Latest>>),
+        (after, latest): (&[Stamp], Option<&Mutex<Stamp>>),
         (internal, fusion): (&[StorageId], &[Option<Arc<str>>]),
     ) -> Result<Option<(Event, Ran)>> {
         let engine = &self.core.engine;
@@ -430,12 +427,12 @@ impl Inner {
             command.arm();
         }
         let run = Run { queue: id, in_order, device: self.device, after, latest, internal, fusion };
-        let ran = engine.replay(&run, commands, order)?;
+        let ran = engine.run(&run, commands, order)?;
         Ok(ran.map(|ran| (Event::new(queue.inner.core.clone(), ran.stamp), ran)))
     }
 }
 
-/// How often a run tries to have graphs made that another thread's work outdates at once.
+/// How many times a run has lists compiled that another thread's work outdates at once.
 const TRIES: usize = 4;
 
 impl Queue {
@@ -470,7 +467,7 @@ impl Queue {
         let (ready, described) = graph.ready()?;
         let count = || graph.inner.state.lock().count += 1;
         let (steps, replays) = (&ready.ready.steps, graph.replays());
-        let kept = (&ready.ready.internal[..], &ready.ready.fusion[..]);
+        let internal = &ready.ready.internal[..];
         let profiles = graph.profiles().load(Ordering::Relaxed);
         let (engine, timed) = (&of.core.engine, self.is_timed() || profiles);
         let with_times = |event: Event, clocks: Clocks, ran: &Ran| {
@@ -483,21 +480,24 @@ impl Queue {
         // All have been checked for this.
         let once = || Error::Actions { command: graph.inner.label.clone(), actions: 0 };
         for _ in 0..if profiles { 0 } else { TRIES } {
-            let run = of.commands(replays, steps, &graph.inner.label)?;
-            let mut run: Commands = run.ok_or_else(once)?;
-            let clocks = run.time(timed, engine);
+            let made = of.made(replays, steps).map_err(|why| named(why, steps, of))?;
+            let mut run = made.commands(of.device, &graph.inner.label).ok_or_else(once)?;
+            let clocks = made.time(&mut run, timed, engine);
             let when = (&stamps[..], Some(&graph.inner.latest));
-            if let Some((event, ran)) = of.run(self, &mut run.all, &steps.order, when, kept)? {
+            let fusion = made.fusion(&ready.ready.fusion);
+            let ran = of.run(self, &mut run, made.order(), when, (internal, &fusion));
+            if let Some((event, ran)) = ran.map_err(|why| named(why, steps, of))? {
                 count();
-                of.tell(replays, &run, &ran.parts);
+                of.tell(replays, &made);
                 return Ok(with_times(event, clocks, &ran));
             }
             of.forget(replays);
         }
         let all = steps.all.iter().map(|step| step.template.command.again());
         let mut commands = all.collect::<Option<Vec<Command>>>().ok_or_else(once)?;
-        let clocks = time(&mut commands, 0.., timed, engine);
+        let clocks = time_each(&mut commands, timed, engine);
         let when = (&stamps[..], Some(&graph.inner.latest));
+        let kept = (internal, &ready.ready.fusion[..]);
         let ran = of.run(self, &mut commands, &steps.order, when, kept)?;
         let (event, ran) = ran.ok_or_else(once)?;
         count();
@@ -506,6 +506,13 @@ impl Queue {
         }
         Ok(with_times(event, clocks, &ran))
     }
+}
+
+/// An error of a list as that of the command which it is about.
+#[cold]
+fn named(error: Error, steps: &Steps, graph: &Inner) -> Error {
+    let commands = steps.all.iter().map(|step| &step.template.command);
+    graph.core.engine.check_each(commands).err().unwrap_or(error)
 }
 
 impl fmt::Debug for Executable {

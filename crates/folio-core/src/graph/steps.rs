@@ -7,7 +7,7 @@ use super::order::{Nest, order_of};
 use super::template::{Template, Update};
 use super::{Node, NodeKind, NodeState, State, What};
 use crate::engine::pages::storage::StorageId;
-use crate::engine::runs::replay::Order;
+use crate::engine::runs::run::Order;
 use smallvec::SmallVec;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};

@@ -1,208 +1,271 @@
-//! Where a block that is being recorded is along a block that is [known](super::known). As long as
-//! its commands are those, or of their kinds, no graph is built of them.
+//! The trail of a block that is being recorded, along the classes and lists of its queue's
+//! [store](super::store). As long as its commands are of the kinds of a class, no graph is built of
+//! them; as long as their arguments are those of a list, no commands.
 
 use super::State;
-use super::alike::{Called, is_alike, is_free_of_scalars, is_plain, is_same, makes};
 use super::conflicts::Edges;
-use super::known::{Changed, Known, with_changed, with_scalars};
+use super::key::{Called, Key, is_free_of_scalars, is_plain};
+use super::replay::{before_of, union_of};
 use super::state::What;
+use super::store::{Class, Entry, Known};
 use super::template::Template;
-use super::values::Values;
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
-use crate::engine::runs::command::Command;
+use crate::engine::pages::storage::StorageId;
+use crate::engine::runs::command::{Action, Command};
+use crate::engine::runs::list::Exchange;
+use crate::engine::terms::access::Access;
+use crate::graph::conflicts::IdMap;
+use crate::pages::DomainId;
 use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::Core;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// How many edges of a command are compared with those of a known one: each with all others.
 const MOST_EDGES: usize = 32;
 
-/// How far a block that is being recorded is one that is known.
+/// A block that is being recorded. Kept for the next block, with the room that it has.
+#[derive(Default)]
 pub(super) struct Trail {
-    all: Arc<Vec<Arc<Known>>>,
-    /// Which of them.
-    one: usize,
-    /// So many of its commands have been recorded.
-    at: usize,
-    /// Those of them that do something else than the known ones, in order. They keep their buffers.
-    changed: Vec<Changed>,
-    /// The scalars of those of them that differ in nothing else.
-    values: Values,
+    all: Arc<Vec<Entry>>,
+    /// The class of the commands so far, among those.
+    class: usize,
+    commands: Vec<Recorded>,
+    /// The scalars of all commands so far.
+    scalars: Vec<u64>,
+    /// The key of the latest command.
+    key: Key,
     plant: Plant,
-    /// The buffers of the others.
+    /// The buffers of commands that do not keep theirs.
     pub(super) leases: Vec<Arc<StorageHandle>>,
 }
 
-impl Trail {
-    /// One at the beginning of the first of these, if there are some.
-    pub(super) fn new(
-        all: &Arc<Vec<Arc<Known>>>,
-        leases: Vec<Arc<StorageHandle>>,
-        plant: Plant,
-    ) -> Option<Trail> {
-        let (all, changed, values) = (all.clone(), Vec::new(), Values::default());
-        (!all.is_empty()).then_some(Trail { all, one: 0, at: 0, changed, values, plant, leases })
-    }
-
-    fn known(&self) -> Option<&Arc<Known>> {
-        self.all.get(self.one)
-    }
-
-    /// All commands so far are those of the block.
-    fn is_same(&self) -> bool {
-        self.changed.is_empty() && self.values.is_empty()
-    }
-
-    /// Makes commands of scalars.
-    fn settle(&mut self) {
-        let values = std::mem::take(&mut self.values);
-        if values.is_empty() {
-            return;
-        }
-        let Some(known) = self.known().cloned() else { return };
-        let made = |(at, words): (u32, &[u64])| {
-            Some((at, with_scalars(known.command_like(at as usize)?, words)))
-        };
-        self.changed.extend(values.iter().filter_map(made));
-        self.changed.sort_unstable_by_key(|(at, _)| *at);
-    }
-
-    /// The commands so far, with their edges. They are [settled](Self::settle).
-    fn so_far(&self) -> impl Iterator<Item = (&Arc<Template>, &Edges)> {
-        let nodes = self.known().into_iter().flat_map(|known| known.nodes()).take(self.at);
-        with_changed(nodes, &self.changed)
-    }
-
-    /// As [`so_far`](Self::so_far), but for their scalars.
-    fn kinds(&self) -> impl Iterator<Item = (&Arc<Template>, &Edges)> {
-        let nodes = self.known().into_iter().flat_map(|known| known.kinds()).take(self.at);
-        with_changed(nodes, &self.changed)
-    }
-
-    /// One of the commands so far, but for its scalars.
-    pub(super) fn template(&self, at: usize) -> Option<&Arc<Template>> {
-        match self.changed.binary_search_by_key(&(at as u32), |(changed, _)| *changed) {
-            Ok(nth) => self.changed.get(nth).map(|(_, template)| template),
-            Err(_) => self.known()?.command_like(at),
-        }
-    }
-
-    pub(super) fn len(&self) -> usize {
-        self.at
-    }
-
-    /// The block, if all of it has been recorded; and whether it has other commands or scalars.
-    pub(super) fn whole(&self) -> Option<(&Arc<Known>, bool)> {
-        let known = self.known().filter(|known| known.len() == self.at)?;
-        Some((known, !self.is_same()))
-    }
-
-    /// The scalars of launches that differ in these only, if nothing else differs.
-    pub(super) fn values(&self) -> Option<&Values> {
-        self.changed.is_empty().then_some(&self.values)
-    }
-
-    /// These.
-    pub(super) fn take_values(&mut self) -> Values {
-        std::mem::take(&mut self.values)
-    }
-
-    /// The commands that take the places of others.
-    pub(super) fn changed(&mut self) -> &[Changed] {
-        self.settle();
-        &self.changed
-    }
-
-    /// The commands that take the places of others, without their buffers. These are returned, too.
-    pub(super) fn take_changed(&mut self) -> Option<(Vec<Changed>, Vec<Arc<StorageHandle>>)> {
-        let mut leases = Vec::new();
-        for (_, template) in &mut self.changed {
-            // Nothing else has it.
-            leases.extend(std::mem::take(&mut Arc::get_mut(template)?.leases));
-        }
-        Some((std::mem::take(&mut self.changed), leases))
-    }
-
-    /// The block that has been recorded is this one, of which it was made.
-    pub(super) fn is_now(&mut self, known: Arc<Known>) {
-        (self.all, self.one) = (Arc::new(vec![known]), 0);
-        self.changed.clear();
-        self.values = Values::default();
-    }
-
-    /// Whether the next command, which is that of which `is_same` says so, is that of a known
-    /// block.
-    fn goes_on(&mut self, edges: &Edges, is_same: impl Fn(&Known, usize) -> bool) -> bool {
-        let begins_same = self.is_same();
-        let Trail { all, one, at, .. } = self;
-        let fits = |known: &Known| known.comes_after(*at, edges) && is_same(known, *at);
-        let Some(known) = all.get(*one) else { return false };
-        if !fits(known) {
-            let begins = |other: &Known| fits(other) && other.begins_as(known, *at);
-            match all.iter().position(|other| begins_same && begins(other)) {
-                Some(other) => *one = other,
-                None => return false,
-            }
-        }
-        *at += 1;
-        true
-    }
-
-    /// Whether the next command can take the place of that of a known block, which is like those
-    /// that `is_alike` says.
-    fn goes_on_like(&mut self, edges: &Edges, is_alike: impl Fn(&Command) -> bool) -> bool {
-        let fits = |known: &Known| {
-            let own = known.command_like(self.at);
-            known.comes_after(self.at, edges) && own.is_some_and(|own| is_alike(&own.command))
-        };
-        let stays = !self.is_same() && self.known().is_some_and(|known| fits(known));
-        if !stays {
-            let begins = |known: &Known| fits(known) && known.begins_like(self.kinds());
-            let all = self.all.iter().enumerate().filter(|(_, known)| begins(known));
-            // Graphs of a kind take turns: the one that was used last may be on its way.
-            let Some((one, _)) = all.min_by_key(|(_, known)| known.latest()) else { return false };
-            self.go_to(one);
-        }
-        self.at += 1;
-        true
-    }
-
-    /// Goes on along another known block, whose commands so far are of the same kinds.
-    fn go_to(&mut self, one: usize) {
-        if one == self.one {
-            return;
-        }
-        self.settle();
-        let Some(other) = self.all.get(one) else { return };
-        let pairs = self.so_far().zip(other.nodes()).enumerate();
-        let differs =
-            pairs.filter(|(_, ((own, _), (other, _)))| !is_same(&own.command, &other.command));
-        let changed = differs.map(|(at, ((own, _), _))| (at as u32, own.clone())).collect();
-        self.changed = changed;
-        self.one = one;
-    }
+/// A command of the block.
+enum Recorded {
+    /// The one of a list of the class, but for its scalars.
+    Known(u32),
+    /// Another one of its kind, and its arguments.
+    Own(Arc<Template>, Vec<u64>),
 }
 
 /// What the next command of a block is.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
-    /// That of the known block of this number.
+    /// The one of a list with this number.
     Same(u32),
-    /// One of the same kind: it is to [take its place](State::change).
-    Like(u32),
+    /// One of the same kind: it is to be [added](State::add_own).
+    Own(u32),
+}
+
+impl Trail {
+    /// Begins a block.
+    pub(super) fn begin(&mut self, all: &Arc<Vec<Entry>>, plant: Plant) {
+        self.all = all.clone();
+        (self.class, self.plant) = (0, plant);
+        self.commands.clear();
+        self.scalars.clear();
+    }
+
+    /// Ends it. Its room is for the next block.
+    pub(super) fn end(&mut self) {
+        self.all = Arc::default();
+        self.commands.clear();
+        // Buffers may be the program's last handles of them.
+        self.leases.clear();
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.commands.len()
+    }
+
+    fn entry(&self) -> Option<&Entry> {
+        self.all.get(self.class)
+    }
+
+    /// The class of the block, if there is one of exactly its commands, and its lists.
+    pub(super) fn found(&mut self) -> Option<Entry> {
+        let len = self.commands.len();
+        let own = &self.entry()?.class;
+        if own.nodes.len() != len {
+            let is_it = |other: &Entry| {
+                let nodes = &other.class.nodes;
+                nodes.len() == len && own.nodes.get(..len) == Some(&nodes[..])
+            };
+            let other = self.all.iter().position(is_it)?;
+            self.go_to(other);
+        }
+        self.entry().cloned()
+    }
+
+    /// The command of a number, but for its scalars.
+    pub(super) fn template(&self, at: usize) -> Option<&Arc<Template>> {
+        match self.commands.get(at)? {
+            Recorded::Known(list) => self.entry()?.lists.get(*list as usize)?.templates.get(at),
+            Recorded::Own(template, _) => Some(template),
+        }
+    }
+
+    fn arguments(&self, at: usize) -> Option<&[u64]> {
+        match self.commands.get(at)? {
+            Recorded::Known(list) => {
+                let list = self.entry()?.lists.get(*list as usize)?;
+                list.arguments.get(at).map(Vec::as_slice)
+            }
+            Recorded::Own(_, arguments) => Some(arguments),
+        }
+    }
+
+    /// The scalars of the command of a number.
+    fn scalars_of<'s>(&'s self, class: &Class, at: usize) -> &'s [u64] {
+        class.scalars(at, &self.scalars)
+    }
+
+    /// The command of a number.
+    fn command(&self, at: usize) -> Option<Arc<Template>> {
+        let (template, class) = (self.template(at)?, &self.entry()?.class);
+        let words = self.scalars_of(class, at);
+        match &template.command.action {
+            Action::Launch(Some(launch)) if launch.scalars[..] != *words => {
+                Some(with_scalars(template, words))
+            }
+            _ => Some(template.clone()),
+        }
+    }
+
+    /// Goes on along another class that begins with the commands so far. Those that lists have
+    /// become the block's own.
+    fn go_to(&mut self, class: usize) {
+        for at in 0..self.commands.len() {
+            if let (Recorded::Known(_), Some(template), Some(arguments)) =
+                (&self.commands[at], self.command(at), self.arguments(at).map(<[u64]>::to_vec))
+            {
+                self.commands[at] = Recorded::Own(template, arguments);
+            }
+        }
+        self.class = class;
+    }
+
+    /// The next command, whose key is there, is of the class; or of another one that begins alike.
+    fn goes_on(&mut self, edges: &Edges) -> bool {
+        let at = self.commands.len();
+        let fits = |entry: &Entry| {
+            let node = entry.class.nodes.get(at);
+            node.is_some_and(|node| node.edges == *edges && node.kind == self.key.kind)
+        };
+        let Some(own) = self.entry() else { return false };
+        if fits(own) {
+            return true;
+        }
+        let begins =
+            |other: &Entry| fits(other) && other.class.nodes.get(..at) == own.class.nodes.get(..at);
+        let Some(other) = self.all.iter().position(begins) else { return false };
+        self.go_to(other);
+        true
+    }
+
+    /// The list of the class that has the next command, of which `is` tells besides.
+    fn list_of(&self, is: impl Fn(&Class, &Known) -> bool) -> Option<u32> {
+        let (at, entry) = (self.commands.len(), self.entry()?);
+        let has = |nth: &usize| {
+            let list = &entry.lists[*nth];
+            list.arguments.get(at) == Some(&self.key.arguments) && is(&entry.class, list)
+        };
+        // As a rule the one that the latest command was of.
+        let latest = match self.commands.last() {
+            Some(Recorded::Known(list)) => *list as usize,
+            _ => 0,
+        };
+        let count = entry.lists.len();
+        let nth = (0..count).map(|nth| (latest + nth) % count).find(has)?;
+        Some(nth as u32)
+    }
+
+    fn push(&mut self, command: Recorded) -> u32 {
+        self.scalars.extend_from_slice(&self.key.scalars);
+        self.commands.push(command);
+        self.commands.len() as u32 - 1
+    }
+
+    /// The list that has the memory of all commands, and whether it has their scalars.
+    pub(super) fn list(&self) -> Option<(Arc<Known>, bool)> {
+        let entry = self.entry()?;
+        let has_memory = |(nth, list): &(usize, &Arc<Known>)| {
+            self.commands.iter().enumerate().all(|(at, command)| match command {
+                Recorded::Known(of) if *of as usize == *nth => true,
+                _ => self.arguments(at) == list.arguments.get(at).map(Vec::as_slice),
+            })
+        };
+        let all = || entry.lists.iter().enumerate().filter(has_memory).map(|(_, list)| list);
+        if let Some(list) = all().find(|list| list.scalars == self.scalars) {
+            return Some((list.clone(), true));
+        }
+        // Lists that differ in scalars take turns.
+        let list = all().find(|list| list.list.native.is_idle()).or_else(|| all().next())?;
+        Some((list.clone(), false))
+    }
+
+    /// One of the block's own commands uses a buffer of which nothing else has a handle.
+    pub(super) fn has_temporary(&self) -> bool {
+        let own = |command: &'_ Recorded| matches!(command, Recorded::Own(..));
+        let own = (0..self.len()).filter(|at| own(&self.commands[*at]));
+        let templates: Vec<&Arc<Template>> = own.filter_map(|at| self.template(at)).collect();
+        let handles = || templates.iter().flat_map(|template| &template.leases);
+        let mut uses: IdMap<usize> = IdMap::default();
+        handles().for_each(|handle| *uses.entry(handle.id).or_default() += 1);
+        handles().any(|handle| uses.get(&handle.id) == Some(&Arc::strong_count(handle)))
+    }
+
+    /// All commands, without their buffers, which the trail keeps.
+    pub(super) fn take(&mut self) -> Option<Taken> {
+        let Trail { commands, leases, .. } = self;
+        for command in commands {
+            if let Recorded::Own(template, _) = command
+                && let Some(template) = Arc::get_mut(template)
+            {
+                leases.extend(template.leases.drain(..));
+            }
+        }
+        let all = || 0..self.len();
+        Some(Taken {
+            templates: all().map(|at| self.command(at)).collect::<Option<_>>()?,
+            arguments: all().map(|at| Some(self.arguments(at)?.to_vec())).collect::<Option<_>>()?,
+            scalars: self.scalars.clone(),
+        })
+    }
+
+    /// The scalars of all commands.
+    pub(super) fn scalars(&self) -> &[u64] {
+        &self.scalars
+    }
+}
+
+/// The commands of a block, and their arguments.
+pub(super) struct Taken {
+    pub(super) templates: Arc<[Arc<Template>]>,
+    pub(super) arguments: Arc<[Vec<u64>]>,
+    pub(super) scalars: Vec<u64>,
+}
+
+/// A command with other scalars. What is known can be done again.
+fn with_scalars(template: &Arc<Template>, words: &[u64]) -> Arc<Template> {
+    let Some(mut command) = template.command.again() else { return template.clone() };
+    if let Action::Launch(Some(launch)) = &mut command.action {
+        launch.set_scalars(words);
+    }
+    Arc::new(Template::of_command(command))
 }
 
 impl State {
-    /// The number of a queue's next command, which comes after these ones besides, if `goes` goes
-    /// on along the trail.
-    fn next_on_trail(
+    /// Goes on along the trail, if `goes` does, by a queue's next command, which comes after these
+    /// ones besides.
+    fn next_on_trail<R>(
         &mut self,
         queue: &Queue,
         after: &[(u32, bool)],
-        goes: impl FnOnce(&mut Trail, &Edges) -> bool,
-    ) -> Option<u32> {
+        goes: impl FnOnce(&mut Trail, &Edges) -> Option<(u32, R)>,
+    ) -> Option<R> {
         let trail = self.trail.as_mut()?;
         let Queue { inner, .. } = queue;
         let joined = self.queues.iter_mut().find(|joined| joined.id == inner.id)?;
@@ -216,12 +279,9 @@ impl State {
                 None => edges.push((from, uses)),
             }
         }
-        if !goes(trail, &edges) {
-            return None;
-        }
-        let at = trail.at as u32 - 1;
+        let (at, next) = goes(trail, &edges)?;
         joined.note(at, inner.in_order);
-        Some(at)
+        Some(next)
     }
 
     /// What a queue's next command is, which comes after these ones besides.
@@ -231,78 +291,47 @@ impl State {
         command: &Command,
         after: &[(u32, bool)],
     ) -> Option<Next> {
-        let mut same = true;
-        let at = self.next_on_trail(queue, after, |trail, edges| {
-            same = trail.goes_on(edges, |known, at| {
-                known.command(at).is_some_and(|own| is_same(own, command))
-            });
-            same || trail.goes_on_like(edges, |known| is_alike(known, command))
-        })?;
-        Some(if same { Next::Same(at) } else { Next::Like(at) })
+        self.next_on_trail(queue, after, |trail, edges| trail.follow(edges, command))
     }
 
-    /// The latest command takes the place of the known one.
-    pub(super) fn change(&mut self, template: Arc<Template>) {
+    /// A command of the block's own, which [`follow`](Self::follow) has asked for.
+    pub(super) fn add_own(&mut self, template: Arc<Template>) {
         if let Some(trail) = &mut self.trail {
-            trail.changed.push((trail.at as u32 - 1, template));
+            let arguments = trail.key.arguments.clone();
+            trail.push(Recorded::Own(template, arguments));
         }
     }
 
     /// The number of a kernel call that has not been made into a command, if what it becomes is the
-    /// next command of a known block: what is equal beforehand becomes equal commands. Or it is
-    /// that one but for its scalars, where nothing else follows from these.
+    /// next command of a list: what is equal beforehand becomes equal commands. Or it is that one
+    /// but for its scalars, where nothing else follows from these.
     pub(super) fn follow_call(
         &mut self,
         queue: &Queue,
-        (device, core): (u16, &Core),
+        (device, domain, core): (u16, DomainId, &Core),
         called: Called<'_>,
         given: &[Passed],
     ) -> Option<u32> {
-        if !given.iter().all(|passed| is_plain(passed, core)) {
+        let trail = self.trail.as_mut()?;
+        if !given.iter().all(|passed| is_plain(passed, core))
+            || !trail.key.set_call((device, domain), &called, given)
+        {
             return None;
         }
-        let any = self.trail.as_ref()?.plant.is(Planted::OtherValues);
         self.next_on_trail(queue, &[], |trail, edges| {
-            let makes = |own: &Command| makes(own, device, called, given);
-            let is_next = |known: &Known, at: usize| {
-                known.command_like(at).is_some_and(|own| makes(&own.command))
-            };
-            let has_values = |known: &Known, at| any || known.has_scalars(at, called.scalars);
-            let of_now = |is: &dyn Fn(&Known, usize) -> bool, trail: &Trail| {
-                trail.known().is_some_and(|known| is(known, trail.at))
-            };
-            // As a rule it is the next one of the same block: that is compared once.
-            let likely =
-                of_now(&|known, at| known.comes_after(at, edges) && is_next(known, at), trail);
-            let is_free = || is_free_of_scalars(&called, given);
-            let (goes, same) = if likely && of_now(&has_values, trail) {
-                trail.at += 1;
-                (true, true)
-            } else if likely && (!trail.is_same() || trail.all.len() == 1) {
-                let goes = is_free();
-                trail.at += usize::from(goes);
-                (goes, false)
-            } else {
-                let is_same = |known: &Known, at| is_next(known, at) && has_values(known, at);
-                let same = trail.goes_on(edges, is_same);
-                (same || is_free() && trail.goes_on_like(edges, makes), same)
-            };
-            if goes && !same {
-                let count = trail.known().map_or(0, |known| known.len());
-                trail.values.push(trail.at as u32 - 1, called.scalars, count);
-            }
-            goes
+            let at = trail.follow_call(edges, || is_free_of_scalars(&called, given))?;
+            Some((at, at))
         })
     }
 
-    /// The number of a barrier with these edges, if it is the next command of a known block.
-    pub(super) fn follow_barrier(&mut self, edges: &Edges, barrier: &Command) -> Option<u32> {
+    /// The number of a barrier with these edges, if it is the next command of a class.
+    pub(super) fn follow_barrier(&mut self, edges: &Edges, barrier: &Arc<Template>) -> Option<u32> {
         let trail = self.trail.as_mut()?;
-        let is_next =
-            |known: &Known, at| known.command(at).is_some_and(|own| is_same(own, barrier));
-        let goes = trail.goes_on(edges, is_next)
-            || trail.goes_on_like(edges, |known| is_alike(known, barrier));
-        goes.then(|| trail.at as u32 - 1)
+        let (at, next) = trail.follow(edges, &barrier.command)?;
+        if let Next::Own(_) = next {
+            self.add_own(barrier.clone());
+        }
+        Some(at)
     }
 
     /// Buffers of commands along the trail.
@@ -316,10 +345,117 @@ impl State {
     /// Makes nodes of the commands along the trail: it goes elsewhere from here on.
     pub(super) fn leave_trail(&mut self) {
         let Some(mut trail) = self.trail.take() else { return };
-        trail.settle();
-        for (template, edges) in trail.so_far() {
-            self.push(What::One(template.clone(), None), edges, true);
+        let Some(class) = trail.entry().map(|entry| entry.class.clone()) else { return };
+        for (at, node) in class.nodes.iter().take(trail.len()).enumerate() {
+            if let Some(template) = trail.command(at) {
+                self.push(What::One(template, None), &node.edges, true);
+            }
         }
-        self.leases = trail.leases;
+        self.leases.append(&mut trail.leases);
     }
+}
+
+impl Trail {
+    /// The next command: its number, and whether it is that of a list.
+    fn follow(&mut self, edges: &Edges, command: &Command) -> Option<(u32, Next)> {
+        self.key.set(command);
+        if self.key.kind.is_unknown() || !self.goes_on(edges) {
+            return None;
+        }
+        let at = self.commands.len();
+        // What a launch accesses may follow from its scalars.
+        let is = |class: &Class, list: &Known| {
+            let own = list.templates.get(at).map(|own| &own.command.accesses);
+            class.scalars(at, &list.scalars) == self.key.scalars
+                || own.is_some_and(|own| uses_same(own, &command.accesses))
+        };
+        match self.list_of(is) {
+            Some(list) => {
+                let at = self.push(Recorded::Known(list));
+                Some((at, Next::Same(at)))
+            }
+            None => Some((at as u32, Next::Own(at as u32))),
+        }
+    }
+
+    /// The next command, of a call.
+    fn follow_call(&mut self, edges: &Edges, is_free: impl Fn() -> bool) -> Option<u32> {
+        if !self.goes_on(edges) {
+            return None;
+        }
+        let (at, any) = (self.commands.len(), self.plant.is(Planted::OtherValues));
+        let has_scalars = |class: &Class, list: &Known| {
+            class.scalars(at, &list.scalars) == self.key.scalars || is_free() || any
+        };
+        let list = self.list_of(has_scalars)?;
+        if any && let Some(entry) = self.all.get(self.class) {
+            let own = entry.class.scalars(at, &entry.lists[list as usize].scalars);
+            self.key.scalars = own.to_vec();
+        }
+        Some(self.push(Recorded::Known(list)))
+    }
+}
+
+impl Known {
+    /// What is exchanged in the list for other scalars.
+    pub(super) fn other_scalars<'k>(&'k self, class: &Class, all: &'k [u64]) -> Exchange<'k> {
+        let changed = self.templates.iter().enumerate().filter_map(|(at, template)| {
+            let words = class.scalars(at, all);
+            let differs = words != class.scalars(at, &self.scalars);
+            differs.then_some((at, &template.command, Some(words)))
+        });
+        Exchange { changed: changed.collect(), accesses: None }
+    }
+
+    /// What is exchanged in the list for other commands. None if these come after others than
+    /// before.
+    pub(super) fn other_commands<'t>(&self, class: &Class, new: &'t Taken) -> Option<Exchange<'t>> {
+        let differs = |at: &usize| {
+            new.arguments.get(*at) != self.arguments.get(*at)
+                || class.scalars(*at, &new.scalars) != class.scalars(*at, &self.scalars)
+        };
+        let all = new.templates.iter().enumerate().filter(|(at, _)| differs(at));
+        let changed = all.map(|(at, template)| (at, &template.command, None)).collect();
+        let accesses = self.renamed(new).or_else(|| self.ordered(class, new))?;
+        Some(Exchange { changed, accesses: Some(accesses) })
+    }
+
+    /// What all commands use together, if they are those of the list over other storages: one in
+    /// the place of each. Then they come after the same ones.
+    fn renamed(&self, new: &Taken) -> Option<Vec<Access>> {
+        let [mut news, mut olds]: [IdMap<StorageId>; 2] = Default::default();
+        let mut is_for = |one: StorageId, other: StorageId| {
+            *news.entry(one).or_insert(other) == other && *olds.entry(other).or_insert(one) == one
+        };
+        for (before, now) in self.templates.iter().zip(&*new.templates) {
+            let (before, now) = (&before.command.accesses, &now.command.accesses);
+            let mut pairs = before.iter().zip(now);
+            if !pairs.all(|(a, b)| is_same_part(a, b) && is_for(a.storage, b.storage)) {
+                return None;
+            }
+        }
+        let rename =
+            |access: &Access| Some(Access { storage: *news.get(&access.storage)?, ..*access });
+        self.list.accesses().iter().map(rename).collect()
+    }
+
+    /// What all commands use together, if they come after the same ones as before.
+    fn ordered(&self, class: &Class, new: &Taken) -> Option<Vec<Access>> {
+        let all = || new.templates.iter().map(|template| &template.command.accesses[..]);
+        let before = before_of(class.nodes.iter().map(|node| &node.edges), all());
+        let same = |(now, old): (&SmallVec<[(u32, bool); 4]>, &Vec<usize>)| {
+            now.iter().map(|(from, _)| *from as usize).eq(old.iter().copied())
+        };
+        let same = before.iter().zip(&self.list.fixed.after).all(same);
+        same.then(|| union_of(all().flatten()))
+    }
+}
+
+fn uses_same(a: &[Access], b: &[Access]) -> bool {
+    a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.storage == b.storage && is_same_part(a, b))
+}
+
+fn is_same_part(a: &Access, b: &Access) -> bool {
+    (a.elements, a.pages, a.all) == (b.elements, b.pages, b.all)
+        && (a.mode, a.domain) == (b.mode, b.domain)
 }

@@ -329,8 +329,8 @@ fn a_run_in_a_queue_in_order_comes_after_the_latest_command() {
     check!(
         text,
         "1 a0: run y",
-        "2 a1: replay [a: run x; b: run x after a] after 1",
-        "3 a1: run z after 2"
+        "2 a0: replay [a: run x; b: run x after a] after 1",
+        "3 a0: run z after 2"
     );
 }
 
@@ -351,7 +351,7 @@ fn a_run_comes_after_the_events_that_it_names() {
         text,
         "1 a0: run y",
         "2 a1: run z",
-        "3 a2: replay [a: run x; b: run x after a] after 1 2"
+        "3 a0: replay [a: run x; b: run x after a] after 1 2"
     );
 }
 

@@ -10,7 +10,7 @@
 //! and so on, the host is `h`. A kernel is named by its writes, and in brackets its reads. The
 //! nodes of a replay have letters. Nothing ends while a test looks, so every wait is seen.
 //!
-//! `changes` lists the runs and blocks whose texts are to change, and why.
+//! `rule` has what follows from the rule that a run is one command.
 //!
 //! The tests are above the engine and below the layers: they know the public API and the HAL, and
 //! nothing in between.
@@ -21,8 +21,8 @@ mod book;
 mod scene;
 
 mod blocks;
-mod changes;
 mod cuts;
 mod devices;
 mod exchanges;
 mod graphs;
+mod rule;

@@ -1,6 +1,6 @@
 //! Random programs of which parts are graphs: built by hand or by recording, within other graphs,
 //! and as batches; run several times between ordinary commands and guards, with updates between
-//! runs, command by command, by parts and as a whole. Compared with the same commands in turn
+//! runs, command by command and by lists. Compared with the same commands in turn
 //! (GRAPH-01, GRAPH-03, GRAPH-07, GRAPH-08). In a quarter of them [something goes wrong](
 //! graphs_faults).
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
@@ -18,16 +18,9 @@ use folio_model::suite::{Budget, cases, line};
 use folio_opencl::OpenClBackend;
 use std::time::Instant;
 
-fn see_replays(seen: &Seen, how: Replay, report: &ReplayReport) {
-    match how {
-        Replay::Whole => see(seen, "whole runs", report.replays),
-        _ => see(seen, "parts", report.replays),
-    }
-    for part in &report.parts {
-        let why = part.why_not.as_deref().unwrap_or_default();
-        see(seen, "parts that wait", why.contains("has not ended").into());
-        see(seen, "parts that move data", why.contains("brought").into());
-    }
+fn see_replays(seen: &Seen, report: &ReplayReport) {
+    see(seen, "lists", report.replays);
+    see(seen, "runs that are cut", (report.parts.len() > 1).into());
 }
 
 pub(crate) fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
@@ -60,9 +53,8 @@ pub(crate) fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
         }
         see_steps(seen, way, &steps);
         let mut made = world.make(on, way, &steps, &mut rng).map_err(told)?;
-        let how = if rng.chance(50) { Replay::Parts } else { Replay::Whole };
         if let Made::Graph { runs, .. } = &made {
-            let how = if rng.chance(20) { Replay::Commands } else { how };
+            let how = if rng.chance(20) { Replay::Commands } else { Replay::Lists };
             runs.iter().for_each(|run| run.replay_as(how));
         }
         let times = if rng.chance(4) { rng.within(9, 64) } else { rng.within(least, most) };
@@ -105,14 +97,14 @@ pub(crate) fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
             if let Made::Graph { runs, .. } = &made
                 && rng.chance(10)
             {
-                let how = rng.pick(&[Replay::Parts, Replay::Whole, Replay::Commands]);
+                let how = rng.pick(&[Replay::Lists, Replay::Commands]);
                 runs.iter().for_each(|run| run.replay_as(how));
             }
         }
         world.check_order(&steps).map_err(|why| format!("block {block}, {way:?}: {why}"))?;
         let runs = if let Made::Graph { runs, .. } = &made { &runs[..] } else { &[] };
         for run in runs {
-            see_replays(seen, how, &run.replay_report());
+            see_replays(seen, &run.replay_report());
             let memory = run.memory().map_err(told)?;
             see(seen, "temporaries", memory.temporaries as u64);
             see(seen, "shared memory", (memory.temporaries - memory.memories) as u64);
@@ -176,8 +168,7 @@ fn over(name: &str, (backend, with): With) {
     let (done, seen) =
         suite(name, &|seed, seen| case(all[seed as usize % all.len()].clone(), seed, seen));
     let seen = seen.lock().unwrap();
-    let absent: Vec<_> =
-        ["whole runs", "parts"].into_iter().filter(|w| !seen.contains_key(w)).collect();
+    let absent: Vec<_> = ["lists"].into_iter().filter(|w| !seen.contains_key(w)).collect();
     assert!(done < 100 || absent.is_empty(), "no case of {absent:?}");
 }
 
@@ -216,10 +207,8 @@ fn suite_graphs() {
     });
     let seen = seen.lock().unwrap();
     let all = [
-        "whole runs",
-        "parts",
-        "parts that wait",
-        "parts that move data",
+        "lists",
+        "runs that are cut",
         "temporaries",
         "shared memory",
         "temporaries of batches",

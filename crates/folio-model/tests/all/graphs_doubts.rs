@@ -107,8 +107,7 @@ impl Doubts {
 pub(crate) enum Joins {
     /// The commands that use its outputs.
     Commands,
-    /// The parts that are connected with it by data.
-    Parts,
+    /// All of a run: which of its commands are of one list is not asked.
     All,
 }
 
@@ -169,15 +168,6 @@ impl Doubts {
                         parts.iter().for_each(|part| self.add(part));
                     }
                     false => parts.iter().for_each(|part| self.overwrite(part)),
-                }
-            }
-            if one.joins == Joins::Parts && ended.is_some() {
-                let mut near = start.clone();
-                let all = one.steps.iter().zip(&hit).filter(|(_, hit)| **hit);
-                all.flat_map(|(step, _)| uses(step)).for_each(|part| near.add(&part));
-                for (step, hit) in one.steps.iter().zip(&mut hit).filter(|(_, hit)| !**hit) {
-                    *hit = uses(step).iter().any(|part| near.has(part));
-                    grows |= *hit;
                 }
             }
             if !grows {

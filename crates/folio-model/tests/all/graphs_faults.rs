@@ -17,7 +17,7 @@ use crate::graphs_world::{
 use folio::prelude::*;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_core::planted::Planted;
-use folio_core::{Cause, DeviceRef, Executable, Failure, Links, Replay, Result, RuntimeBuilder};
+use folio_core::{Cause, DeviceRef, Failure, Links, Replay, Result, RuntimeBuilder};
 use folio_layers::{Fault, FaultHandle, Faults, Fired, Layer, Report, Validate};
 use folio_model::interp::Interpreter;
 use folio_model::rng::Rng;
@@ -315,10 +315,8 @@ struct Block<'p> {
 impl Block<'_> {
     /// Which commands of the latest run fail together.
     fn joins(&self, made: &Made) -> Joins {
-        let was_one = |run: &Executable| run.replay_report().why_not().is_none();
         match (made, self.how) {
             (Made::Direct(_), _) | (Made::Graph { .. }, Replay::Commands) => Joins::Commands,
-            (Made::Graph { runs, .. }, Replay::Parts) if !runs.iter().any(was_one) => Joins::Parts,
             _ => Joins::All,
         }
     }
@@ -343,7 +341,7 @@ impl Case<'_> {
                 *pointers = Some([first.pointer(on)?, second.pointer(on)?]);
             }
         }
-        let how = rng.pick(&[Replay::Parts, Replay::Parts, Replay::Whole, Replay::Commands]);
+        let how = rng.pick(&[Replay::Lists, Replay::Lists, Replay::Lists, Replay::Commands]);
         Ok(Block { way, steps, on, queue, how })
     }
 
@@ -471,7 +469,7 @@ impl Case<'_> {
                     }
                 }
                 if rng.chance(10) {
-                    block.how = rng.pick(&[Replay::Parts, Replay::Whole, Replay::Commands]);
+                    block.how = rng.pick(&[Replay::Lists, Replay::Commands]);
                     if let Made::Graph { runs, .. } = &made {
                         runs.iter().for_each(|run| run.replay_as(block.how));
                     }

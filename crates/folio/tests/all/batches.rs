@@ -2,6 +2,7 @@
 //! what several threads do with graphs at once. GRAPH-03, GRAPH-08
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
+use folio::cpu::CpuBackend;
 use folio::hal::LaneKind;
 use folio::prelude::*;
 use folio::{Executable, Node, Parameter};
@@ -39,7 +40,7 @@ fn counts(q: &Queue) -> [u64; 5] {
     [report.batches, report.found, report.replayed, report.exchanged, report.graphs]
 }
 
-/// From the fourth block on: one and two are looked at, the third has a graph.
+/// From the second block on.
 #[test]
 fn blocks_with_other_scalars_have_one_graph() {
     let (_, rt, q) = sim();
@@ -51,7 +52,7 @@ fn blocks_with_other_scalars_have_one_graph() {
         };
         q.batch(block).unwrap().1.wait().unwrap();
     }
-    assert_eq!(counts(&q), [20, 19, 17, 17, 1]);
+    assert_eq!(counts(&q), [20, 19, 19, 18, 1]);
     assert_eq!(q.batch_report().why_not, None);
     assert_eq!(all[1].to_vec().unwrap(), [190; N]);
 }
@@ -59,7 +60,7 @@ fn blocks_with_other_scalars_have_one_graph() {
 /// GRAPH-08
 #[test]
 fn buffers_that_take_turns_have_a_graph_each_if_they_are_few() {
-    for (count, want) in [(2, [40, 39, 36, 0, 2]), (3, [40, 39, 35, 0, 3])] {
+    for (count, want) in [(2, [40, 39, 39, 1, 2]), (3, [40, 39, 39, 2, 3])] {
         let (_, rt, q) = sim();
         let all = numbers(&rt, count);
         for turn in 0..40 {
@@ -82,8 +83,34 @@ fn buffers_that_take_turns_have_a_graph_each_if_they_are_few() {
         };
         q.batch(block).unwrap().1.wait().unwrap();
     }
-    // Eleven blocks bring a buffer.
-    assert_eq!(counts(&q), [40, 39, 29, 29, 1]);
+    assert_eq!(counts(&q), [40, 39, 39, 38, 1]);
+}
+
+/// GRAPH-08, FUSE-01: also with other scalars and buffers.
+#[test]
+fn fused_blocks_that_come_again_are_planned_once() {
+    let rt = Runtime::builder().backend(CpuBackend::builder().domains(1).build().unwrap());
+    let rt = rt.build().unwrap();
+    let q = rt.queue_on("cpu").unwrap();
+    let (all, device) = (numbers(&rt, 4), q.device());
+    let before = device.fusion_counters().plans;
+    let mut want = [[0; N]; 4];
+    for turn in 0..100 {
+        let (x, y) = (turn % 4, (turn + 1) % 4);
+        let by = turn as i32;
+        q.batch_fused(|q| {
+            q.run(N, adds(by, &all[x]))?;
+            q.run(N, adds(2 * by, &all[x]))?;
+            q.run(N, puts(by, &all[y]))
+        })
+        .unwrap();
+        want[x].iter_mut().for_each(|x| *x += 3 * by);
+        want[y] = [by; N];
+    }
+    for (x, want) in all.iter().zip(want) {
+        assert_eq!(x.to_vec().unwrap(), want);
+    }
+    assert_eq!(device.fusion_counters().plans - before, 1);
 }
 
 /// GRAPH-08: also while the device has not run the block before.

@@ -20,7 +20,7 @@ pub(crate) struct Fused {
     /// On other devices.
     pub(crate) loaded: Option<Arc<LoadedKernel>>,
     /// Why one of them may fail by itself, if one may: a check is left in it.
-    pub(crate) fails: Option<&'static str>,
+    pub(crate) fails: Option<Arc<str>>,
     /// One of them has a reduction over the launch.
     pub(crate) reduces: bool,
 }

@@ -17,7 +17,7 @@ use crate::engine::kernels::launch::Launch;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::mailbox::Mailbox;
 use crate::engine::lanes::native::Replaying;
-use crate::engine::runs::whole::Whole;
+use crate::engine::runs::list::List;
 use crate::error::Label;
 use crate::hal::{
     Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
@@ -437,7 +437,7 @@ impl LaneShared {
                 let replaying = replaying.take().ok_or_else(none)?;
                 let result = self.native.enqueue(&head, Op::Replay(replaying.graph()));
                 let last = Arc::into_inner(replaying.given());
-                left.extend(last.map(|whole| Remains::Graph(Box::new(whole))));
+                left.extend(last.map(|list| Remains::Graph(Box::new(list))));
                 result
             }
         }
@@ -461,14 +461,14 @@ enum Remains {
     /// What the native lane has refused.
     Launch(Box<Launch>),
     /// What was replayed.
-    Graph(Box<Whole>),
+    Graph(Box<List>),
 }
 
 impl Remains {
     fn end(self) {
         match self {
             Remains::Launch(launch) => launch.recycle(),
-            Remains::Graph(whole) => drop(whole),
+            Remains::Graph(list) => drop(list),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! nodes are exchanged only while no submitted replay of the graph is on its way. Each exchange
 //! makes another version: commands of an earlier one are refused, and made again.
 
-use crate::engine::runs::whole::Whole;
+use crate::engine::runs::list::List;
 use crate::hal::Graph;
 use crate::order::stamp::Stamp;
 use crate::planted::{Plant, Planted};
@@ -13,15 +13,15 @@ use crate::sync::Mutex;
 use crate::sync::atomic::{AtomicU64, Ordering};
 use std::sync::Arc;
 
-/// A graph of a device, of which several [`Whole`]s are versions.
+/// A graph of a device, of which several [`List`]s are versions.
 pub(crate) struct Native {
     pub(crate) graph: Arc<dyn Graph>,
     /// The version that its nodes are of. Changes under the ledger's lock.
     version: AtomicU64,
     /// Replays that were submitted, and that no native lane has been given.
     on_their_way: AtomicU64,
-    /// The latest block that was a replay. Another one comes after it: a device may keep what a
-    /// replay does in one place.
+    /// The latest replay. Another one comes after it: a device may keep what a replay does in one
+    /// place.
     latest: Mutex<Stamp>,
 }
 
@@ -31,12 +31,12 @@ impl Native {
         Native { graph, version, on_their_way, latest: Mutex::new(Stamp::DONE) }
     }
 
-    /// The latest block that was a replay. To be called under the ledger's lock.
+    /// The latest replay. To be called under the ledger's lock.
     pub(in crate::engine) fn latest(&self) -> Stamp {
         *self.latest.lock()
     }
 
-    /// A block is this operation. To be called under the ledger's lock.
+    /// A replay is this operation. To be called under the ledger's lock.
     pub(in crate::engine) fn note_latest(&self, stamp: Stamp) {
         *self.latest.lock() = stamp;
     }
@@ -66,13 +66,13 @@ impl Native {
 }
 
 /// A replay on its way to a native lane.
-pub(crate) struct Replaying(Arc<Whole>);
+pub(crate) struct Replaying(Arc<List>);
 
 impl Replaying {
     /// To be called under the ledger's lock.
-    pub(crate) fn new(whole: Arc<Whole>) -> Replaying {
-        whole.native.on_their_way.fetch_add(1, Ordering::Relaxed);
-        Replaying(whole)
+    pub(crate) fn new(list: Arc<List>) -> Replaying {
+        list.native.on_their_way.fetch_add(1, Ordering::Relaxed);
+        Replaying(list)
     }
 
     pub(crate) fn graph(&self) -> &Arc<dyn Graph> {
@@ -80,7 +80,7 @@ impl Replaying {
     }
 
     /// The native lane has been given it.
-    pub(crate) fn given(self) -> Arc<Whole> {
+    pub(crate) fn given(self) -> Arc<List> {
         self.0.clone()
     }
 }

@@ -26,7 +26,7 @@ use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::untold::Untold;
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::{Garbage, StorageState};
-use crate::engine::runs::whole::Whole;
+use crate::engine::runs::list::List;
 use crate::engine::terms::access::StorageId;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};
@@ -71,7 +71,7 @@ pub(crate) struct NewOp {
     pub(crate) staging: Option<Arc<Staging>>,
     /// Should it fail by itself, what it should have written all of may hold anything.
     pub(crate) defines: bool,
-    pub(crate) nodes: Option<Arc<Whole>>,
+    pub(crate) nodes: Option<Arc<List>>,
     pub(crate) body: Body,
 }
 
@@ -105,7 +105,7 @@ pub(crate) enum Leftover {
     /// Of an operation that had failed before.
     Error(HalError),
     /// Of a replay that has ended.
-    Graph(Box<Whole>),
+    Graph(Box<List>),
     /// Of a launch that has ended, and nothing else uses it: its drop calls the driver.
     Code(LoadedKernel),
 }

@@ -1,7 +1,7 @@
 //! Lanes in the ledger: the operations under way on each, and what waits for their ticks.
 
 use crate::engine::kernels::loaded::LoadedKernel;
-use crate::engine::runs::whole::Whole;
+use crate::engine::runs::list::List;
 use crate::engine::terms::access::StorageId;
 use crate::engine::terms::staging::Staging;
 use crate::error::Label;
@@ -31,7 +31,7 @@ pub(crate) struct Record {
     /// Should it fail by itself, its memory is spoilt.
     pub(crate) defines: bool,
     /// Of a replay: what has its nodes, and their names.
-    pub(crate) nodes: Option<Arc<Whole>>,
+    pub(crate) nodes: Option<Arc<List>>,
     /// Of a launch: the code that must stay loaded meanwhile.
     pub(crate) code: Option<Arc<LoadedKernel>>,
 }

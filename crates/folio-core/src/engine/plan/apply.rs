@@ -104,20 +104,6 @@ impl Ledger {
         }
     }
 
-    /// True if there is nothing to bring, to zero or to switch before a command of these accesses.
-    pub(crate) fn is_ready(
-        &mut self,
-        accesses: &[Access],
-        raw: &[(StorageId, DomainId)],
-        before: &Deps,
-    ) -> bool {
-        if !self.timeline.failures.is_empty() {
-            self.heal_all(accesses, raw);
-        }
-        let plan = self.plan_of(accesses, raw, before);
-        plan.steps.is_empty() && plan.deps.is_empty()
-    }
-
     fn heal_all(&mut self, accesses: &[Access], raw: &[(StorageId, DomainId)]) {
         for a in accesses {
             self.storages[a.storage.0].heal(&a.pages, &self.timeline);
@@ -128,7 +114,7 @@ impl Ledger {
         }
     }
 
-    pub(in crate::engine) fn plan_of(
+    fn plan_of(
         &mut self,
         accesses: &[Access],
         raw: &[(StorageId, DomainId)],

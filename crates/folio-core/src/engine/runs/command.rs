@@ -9,7 +9,7 @@ use crate::engine::pages::storage::{Life, StorageId};
 use crate::engine::plan::apply::For;
 use crate::engine::plan::copies::CopyJob;
 use crate::engine::runs::conditional::Conditional;
-use crate::engine::runs::whole::Whole;
+use crate::engine::runs::list::List;
 use crate::engine::terms::access::Missing;
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
@@ -226,8 +226,8 @@ pub(crate) enum Action {
     Task { body: HostBody, params: SmallVec<[(usize, Shape); 2]> },
     /// Bodies of which a value chooses.
     Conditional(Arc<Conditional>),
-    /// All commands of a graph, by the device's own graph.
-    Replay(Arc<Whole>),
+    /// A list, by the device's own graph.
+    Replay(Arc<List>),
     /// Only that the data is there, or that everything before is done.
     Nothing,
 }
@@ -248,7 +248,7 @@ impl Action {
             }
             Action::Task { body: HostBody::Once(_), .. } => return None,
             Action::Conditional(node) => Action::Conditional(node.clone()),
-            Action::Replay(whole) => Action::Replay(whole.clone()),
+            Action::Replay(list) => Action::Replay(list.clone()),
             Action::Nothing => Action::Nothing,
         })
     }
@@ -273,7 +273,7 @@ impl Action {
             Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
             Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
             Action::Conditional(node) => ([None, None], &node.raw[..]),
-            Action::Replay(whole) => ([None, None], &whole.fixed.raw[..]),
+            Action::Replay(list) => ([None, None], &list.fixed.raw[..]),
             Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
         };
         let places = places.into_iter().flatten().filter_map(|place| match &place.end {
@@ -656,13 +656,13 @@ impl Ledger {
                     let (queue, label) = (op.queue, op.label.clone());
                     op.body = Body::Host(Box::new(move || node.run(queue, &label)));
                 }
-                Action::Replay(whole) => {
+                Action::Replay(list) => {
                     let Some(lane) = lane else {
                         return self.nowhere(op.what, &op.label, [1; 3]);
                     };
-                    self.count_whole(op.queue, &whole);
-                    op.nodes = Some(whole.clone());
-                    op.body = Body::Lane(lane, Payload::Replay(Some(Replaying::new(whole))));
+                    self.count_list(op.queue, &list);
+                    op.nodes = Some(list.clone());
+                    op.body = Body::Lane(lane, Payload::Replay(Some(Replaying::new(list))));
                 }
                 Action::Launch(_) | Action::Nothing => {}
             },

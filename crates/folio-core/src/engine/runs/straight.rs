@@ -1,16 +1,15 @@
-//! The straight way of a kernel: over storages that are *settled* where it runs, so that there is
-//! nothing to bring, to define or to take apart, after operations for which its lane can wait.
-//! It does in one pass what `run` does in several, and what it leaves behind is the same.
+//! The straight way of a kernel, or of a [list](super::list): over storages that are *settled*
+//! where it runs, so that there is nothing to bring, to define or to take apart, after operations
+//! for which its lane can wait. One pass does what `run` does in several, and leaves the same.
 
 use crate::engine::lanes::Payload;
 use crate::engine::lanes::native::Replaying;
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::pages::storage::{Life, StorageState};
-use crate::engine::runs::block::{Block, CLOSED, MOVED, On, Trust};
 use crate::engine::runs::command::{Action, Command};
-use crate::engine::runs::part::{Apart, MOVES, WAITS};
-use crate::engine::runs::whole::Whole;
+use crate::engine::runs::list::List;
+use crate::engine::runs::run::On;
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::note::{Note, Plan};
@@ -20,17 +19,21 @@ use crate::hal::Tick;
 use crate::order::hazards::{Flow, Outcome, Settled, tidy};
 use crate::order::stamp::{LaneId, Stamp, Waits, When};
 use crate::report::Moves;
+use crate::planted::{Plant, Planted};
 use smallvec::SmallVec;
+use std::sync::Arc;
 
 /// What a kernel waits for, as far as it is placed.
 #[derive(Default)]
-pub(in crate::engine) struct Before {
+struct Before {
     /// The last tick on each lane.
     ticks: Waits,
     /// Those along which failure travels.
     sources: Sources,
     /// The latest of them; often there is only one.
     last: Stamp,
+    /// It writes again what one of them may leave spoilt.
+    covers: bool,
 }
 
 impl StorageState {
@@ -40,9 +43,7 @@ impl StorageState {
     fn settled(&self, a: &Access) -> Option<Settled<'_>> {
         let all = match a.mode {
             Mode::Read | Mode::Update => a.all,
-            Mode::Discard { whole } => {
-                !whole && a.elements == Box3::whole(self.residency.grid.dims)
-            }
+            Mode::Discard { .. } => a.elements == Box3::whole(self.residency.grid.dims),
         };
         let fine = all && self.life == Life::Open && self.guards.is_empty();
         if !fine {
@@ -97,7 +98,7 @@ impl Ledger {
             after: SmallVec::new(),
             slot: None,
             staging: None,
-            defines: false,
+            defines: before.covers,
             nodes: None,
             code: launch.uses().cloned(),
         };
@@ -122,94 +123,81 @@ impl Ledger {
         command.told(deps, Moves::default())
     }
 
-    /// Takes a block as one operation, if the straight way is open to it, and tells the lane that
-    /// is to be drained. Otherwise nothing has changed.
-    pub(in crate::engine) fn straight_block(
+    /// Takes a list as [`straight`](Self::straight) does a kernel.
+    pub(in crate::engine) fn straight_list(
         &mut self,
-        on: On,
-        block: &Block,
-        trust: &mut Trust,
-    ) -> Result<(Stamp, LaneId), Apart> {
-        let Block { whole, accesses } = block;
-        if !self.is_where_it_was(whole) {
-            return Err(MOVED);
+        on: On<'_>,
+        list: &Arc<List>,
+        plant: Plant,
+    ) -> Option<(Stamp, LaneId)> {
+        let uses = list.uses.clone();
+        let is_current = list.is_current() || plant.is(Planted::OldVersion);
+        if self.shutdown
+            || self.traced
+            || !self.timeline.wake.is_empty()
+            || !is_current
+            || !self.is_where_it_was(list)
+        {
+            return None;
         }
-        let (before, lane) = self.ready_for_block(on, (whole, accesses), trust)?;
-        let queue = Some(on.queue);
+        let (queue, mut before) = (Some(on.queue), Before::default());
+        self.comes_after_queue((queue, on.in_order), &mut before)?;
+        for stamp in on.after {
+            self.comes_after(*stamp, Flow::USES, &mut before)?;
+        }
+        for stamp in on.behind {
+            self.comes_after(*stamp, Flow::ORDER, &mut before)?;
+        }
+        match plant.is(Planted::FirstOnly) {
+            true => self.comes_after_users(uses.accesses.get(..1)?, &mut before)?,
+            false => self.comes_after_users(&uses.accesses, &mut before)?,
+        }
+        list.fixed.raw.iter().try_for_each(|raw| self.is_ready_by_pointer(raw))?;
+        self.comes_after(list.native.latest(), Flow::ORDER, &mut before)?;
+        let lane = self.lane_after(&before, on.device)?;
         // From here on there is no way back.
-        self.count_whole(queue, whole);
+        self.count_list(queue, list);
         let stamp = self.timeline.next_stamp(lane);
-        self.mark_straight(accesses, stamp);
-        for raw in &whole.fixed.raw {
+        self.mark_straight(&uses.accesses, stamp);
+        for raw in &list.fixed.raw {
             if let Some((id, _)) = self.usm_of(raw) {
                 self.note_raw(id, stamp);
             }
         }
-        trust.add(stamp);
-        whole.native.note_latest(stamp);
+        list.native.note_latest(stamp);
         let record = Record {
             what: "graph",
-            label: Label::of(&"batch"),
+            label: on.label.clone(),
             queue,
             storages: SmallVec::new(),
             sources: before.sources,
             after: SmallVec::new(),
             slot: None,
             staging: None,
-            defines: false,
-            nodes: Some(whole.clone()),
+            defines: before.covers,
+            nodes: Some(list.clone()),
             code: None,
         };
-        self.issue(
-            lane,
-            record,
-            before.ticks,
-            on.timed,
-            Payload::Replay(Some(Replaying::new(whole.clone()))),
-        );
+        let payload = Payload::Replay(Some(Replaying::new(list.clone())));
+        self.issue(lane, record, before.ticks, on.timed, payload);
         self.note_in_queue(queue, stamp, on.in_order);
-        Ok((stamp, lane))
+        #[cfg(test)]
+        TAKEN.set(TAKEN.get() + 1);
+        Some((stamp, lane))
     }
 
-    /// What a block comes after that uses this, and the latest replay of its graph; and its lane.
-    /// An error says why it cannot be one operation now. Nothing has changed but what is known of
-    /// the queue's blocks.
-    pub(in crate::engine) fn ready_for_block(
-        &self,
-        on: On,
-        (whole, accesses): (&Whole, &[Access]),
-        trust: &mut Trust,
-    ) -> Result<(Before, LaneId), Apart> {
-        if self.shutdown || !self.timeline.wake.is_empty() {
-            return Err(CLOSED);
-        }
-        let mut before = Before::default();
-        self.comes_after_queue((Some(on.queue), on.in_order), &mut before).ok_or(WAITS)?;
-        self.comes_after_users(accesses, &mut before).ok_or(MOVES)?;
-        whole.fixed.raw.iter().try_for_each(|raw| self.is_ready_by_pointer(raw))?;
-        self.comes_after(whole.native.latest(), Flow::ORDER, &mut before).ok_or(WAITS)?;
-        let lane = self.lane_after(&before, on.device).ok_or(WAITS)?;
-        match trust.covers(before.sources.iter(), &self.timeline) {
-            true => Ok((before, lane)),
-            false => Err(WAITS),
-        }
-    }
-
-    /// That there is nothing to bring or to wait for in what a pointer names, but what the program
-    /// sees to.
+    /// Nothing is to be brought or waited for in the memory that a pointer names, but what the
+    /// program sees to.
     #[cold]
-    fn is_ready_by_pointer(&self, raw: &RawMem) -> Result<(), Apart> {
+    fn is_ready_by_pointer(&self, raw: &RawMem) -> Option<()> {
         if !self.storages.is_live(raw) {
-            return Err(MOVED);
+            return None;
         }
-        let Some((id, domain)) = self.usm_of(raw) else { return Ok(()) };
+        let Some((id, domain)) = self.usm_of(raw) else { return Some(()) };
         let storage = &self.storages[id.0];
-        let settled = storage.residency.settled(storage.place(domain)).ok_or(MOVES)?;
+        let settled = storage.residency.settled(storage.place(domain))?;
         let has_ended = |stamp: Stamp| self.timeline.outcome(stamp) == Outcome::Fine;
-        match settled.arrivals.iter().all(|arrival| has_ended(arrival.stamp)) {
-            true => Ok(()),
-            false => Err(MOVES),
-        }
+        settled.arrivals.iter().all(|arrival| has_ended(arrival.stamp)).then_some(())
     }
 
     /// What a command of a queue comes after by that.
@@ -234,12 +222,13 @@ impl Ledger {
             let storage = &self.storages[a.storage.0];
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
+            let replaces = a.mode == Mode::Discard { whole: true };
             let (place, switch) = (storage.place(a.domain), storage.residency.switch());
             if switch != Stamp::DONE && self.timeline.outcome(switch) != Outcome::Fine {
                 return None;
             }
             for arrival in settled.arrivals {
-                match arrival.is_to(place) {
+                match arrival.is_to(place) && !replaces {
                     true => self.comes_after(arrival.stamp, Flow::USES, before)?,
                     false => {
                         (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?
@@ -249,7 +238,11 @@ impl Ledger {
             for writer in settled.older {
                 (self.timeline.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
             }
-            let flow = if a.mode.discards() { Flow::KEEPS } else { Flow::USES };
+            let flow = match a.mode {
+                Mode::Discard { whole: true } => Flow::COVERS,
+                Mode::Discard { whole: false } => Flow::KEEPS,
+                Mode::Read | Mode::Update => Flow::USES,
+            };
             for writer in settled.writers {
                 if writer.domain != place && self.timeline.outcome(writer.stamp) != Outcome::Fine {
                     return None;
@@ -326,6 +319,7 @@ impl Ledger {
         if flow.has(Flow::USES) {
             before.last = stamp;
         }
+        before.covers |= flow.has(Flow::COVERS);
         let stamp = self.timeline.resolve(stamp);
         let When::Placed(lane, tick) = stamp.when() else { return None };
         before.ticks.add(lane, tick);

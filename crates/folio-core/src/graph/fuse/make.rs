@@ -8,7 +8,6 @@ use crate::engine::kernels::blame::Blame;
 use crate::engine::kernels::fused::{Fused, NativeChain};
 use crate::engine::kernels::launch::{Launch, Scalars};
 use crate::engine::runs::command::{Action, Command};
-use crate::engine::runs::part::{Apart, apart_for_good};
 use crate::engine::terms::access::{Access, Mode};
 use crate::error::Label;
 use crate::geom::{Box3, Dims};
@@ -377,9 +376,9 @@ impl Draft<'_> {
 }
 
 /// Why one of them may fail by itself, if one may.
-fn fails(members: &[Member<'_>]) -> Option<Apart> {
-    let fault = members.iter().find_map(|member| can_fail(member.launch))?;
-    Some(apart_for_good(format!("it is fused, and {}", fault.apart())))
+fn fails(members: &[Member<'_>]) -> Option<Arc<str>> {
+    let why = members.iter().find_map(|member| can_fail(member.launch))?;
+    Some(format!("it is fused, and {why}").into())
 }
 
 fn reduce(members: &[Member<'_>]) -> bool {

@@ -8,6 +8,7 @@ mod chain;
 mod device;
 mod make;
 mod options;
+mod plans;
 mod question;
 mod report;
 
@@ -15,6 +16,7 @@ pub use crate::engine::kernels::fused::FusionCounters;
 pub(crate) use device::default_costs;
 pub use options::FinalizeOptions;
 pub(in crate::graph) use options::Wanted;
+pub(in crate::graph) use plans::Plans;
 pub(in crate::graph) use question::function_of;
 
 use super::steps::{Step, Steps};
@@ -327,20 +329,27 @@ impl<'s> Draft<'s> {
         let options = wanted.options(facts.bakes);
         let question = self.question(part, is_fixed);
         let asked = question.graph.nodes.len();
-        let plan = core.engine.timed_plan((self.graph.device, asked), || {
-            fuse::planted(&question.graph, &facts.of_plan, options, core.engine.plant.of_fusion())
+        let planned = self.graph.plans.find(&question.graph, (facts.of_plan, options), || {
+            core.engine.timed_plan((self.graph.device, asked), || {
+                let plant = core.engine.plant.of_fusion();
+                fuse::planted(&question.graph, &facts.of_plan, options, plant)
+            })
         });
-        let plan = plan.map_err(|why| self.refused(why))?;
-        let mut report = plan.explain(&question.graph);
+        let planned = planned.map_err(|why| self.refused(why))?;
+        let plan = &planned.plan;
+        // A batch runs once, at once: without a subscriber its lines are not read.
+        let listens = !self.graph.once || foreign::listening();
+        let mut report = match listens {
+            true => plan.explain(&question.graph),
+            false => Explanation::default(),
+        };
         if !facts.of_plan.fuses {
             report::add_reason(&mut report, &self.graph.device_name(), "it does not fuse kernels");
         }
         let mut pieces: Vec<Piece> = Vec::with_capacity(plan.steps.len());
         let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
-        let refusals = report::by_node(&plan);
-        let told = report::Told { plan: &plan, graph, draft: self, refusals, part, fuses };
-        // A batch runs once, at once: without a subscriber its lines are not read.
-        let listens = !self.graph.once || foreign::listening();
+        let refusals = report::by_node(plan);
+        let told = report::Told { plan, graph, draft: self, refusals, part, fuses };
         let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
         let told: Vec<Option<Arc<str>>> = told.collect();
         for (step, told) in plan.steps.iter().zip(told) {

@@ -138,6 +138,20 @@ pub struct Call {
 }
 
 impl Call {
+    fn is_planned_as(&self, other: &Call) -> bool {
+        let is_open = |a: &Argument, b: &Argument| {
+            let open = |argument: &Argument| match argument {
+                Argument::Scalar { bytes, fixed: false } => Some(bytes.len()),
+                _ => None,
+            };
+            open(a).is_some() && open(a) == open(b)
+        };
+        Arc::ptr_eq(&self.kernel, &other.kernel)
+            && self.geometry == other.geometry
+            && self.arguments.len() == other.arguments.len()
+            && (self.arguments.iter().zip(&other.arguments)).all(|(a, b)| a == b || is_open(a, b))
+    }
+
     /// The memories of its views and reductions.
     pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryId> {
         self.arguments.iter().filter_map(Argument::memory)
@@ -220,6 +234,22 @@ pub struct Graph {
     pub nodes: Vec<Node>,
     /// By number.
     pub memories: Vec<Memory>,
+}
+
+impl Graph {
+    /// A plan for the other graph is one for this: they differ at most in scalars that are not
+    /// [fixed](Argument::Scalar::fixed).
+    pub fn is_planned_as(&self, other: &Graph) -> bool {
+        let work = |pair: (&Node, &Node)| match (&pair.0.work, &pair.1.work) {
+            (Work::Kernel(a), Work::Kernel(b)) => a.is_planned_as(b),
+            (Work::Other(a, used), Work::Other(b, others)) => a == b && used == others,
+            _ => false,
+        };
+        self.nodes.len() == other.nodes.len()
+            && self.memories == other.memories
+            && (self.nodes.iter().zip(&other.nodes))
+                .all(|(a, b)| a.label == b.label && a.after == b.after && work((a, b)))
+    }
 }
 
 /// By memory: who uses it. Made once for a graph, so that a question about a memory looks at its

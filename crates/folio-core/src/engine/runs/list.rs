@@ -1,0 +1,490 @@
+//! Lists: commands that a device does as one operation, by the backend's own graph of them.
+//!
+//! A list is *one command*. It waits for what its commands wait for, uses what they use, and fails
+//! as one. So what it waits for, and what has to be moved before it, is found as for any command. A
+//! list is compiled alike from a part of an executable, from a recorded block, and from a fused
+//! plan; bodies of conditions on which the device decides are within it.
+//!
+//! The backend's graph names memory. It holds while all allocations are those for which it was
+//! compiled, which each run compares under the ledger's lock: otherwise the list is compiled again.
+//! Commands that do something else from a run on are exchanged in it, if the backend can ([`native`](
+//! crate::engine::lanes::native)): then the list is of another version.
+
+use crate::element::bytes_of;
+use crate::engine::Engine;
+use crate::engine::kernels::loaded::LoadedKernel;
+use crate::engine::lanes::Payload;
+use crate::engine::lanes::native::Native;
+use crate::engine::ledger::Ledger;
+use crate::engine::pages::storage::StorageId;
+use crate::engine::plan::union::Union;
+use crate::engine::runs::branch::{Branches, Draft};
+use crate::engine::runs::command::{Action, Command};
+use crate::engine::terms::access::Access;
+use crate::engine::terms::access::RawMem;
+use crate::error::{Error, Label};
+use crate::hal::{
+    Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, Graph, HalError,
+    HalErrorKind, HostPtr, KernelRef, MemRef, Node, Op, Step,
+};
+use crate::panics::contain;
+use crate::planted::Planted;
+use std::any::Any;
+use std::cell::{Cell, LazyCell};
+use std::collections::HashMap;
+use std::sync::Arc;
+
+/// Commands that a device does as one operation.
+pub(crate) struct List {
+    pub(crate) native: Arc<Native>,
+    /// The native graph does what this list says while it is of this version.
+    version: u64,
+    pub(in crate::engine) uses: Arc<Uses>,
+    /// The code that its launches name, or have named before an exchange.
+    code: Vec<Arc<LoadedKernel>>,
+    pub(crate) fixed: Arc<Fixed>,
+}
+
+/// The union of a list's accesses.
+pub(crate) struct Uses {
+    pub(crate) accesses: Vec<Access>,
+    /// Where the memory of each was.
+    memory: Vec<Option<Place>>,
+}
+
+/// The properties of a list that an exchange leaves as they are.
+pub(crate) struct Fixed {
+    /// The memory that its commands name by pointers.
+    pub(crate) raw: Vec<RawMem>,
+    /// The commands' names, for failures.
+    names: Vec<(&'static str, Label)>,
+    /// The conditional nodes, also those in bodies.
+    pub(crate) branches: Branches,
+    /// By command: the earlier ones that it comes after.
+    pub(crate) after: Vec<Vec<usize>>,
+    counts: Counts,
+}
+
+/// The operations of a list, for counters.
+struct Counts {
+    launches: u64,
+    copies: u64,
+    fills: u64,
+}
+
+/// Commands of which a list is compiled.
+pub(crate) struct Members<'a> {
+    pub(crate) commands: Vec<&'a Command>,
+    /// By command: the earlier ones that it comes after.
+    pub(crate) after: Vec<Vec<usize>>,
+}
+
+/// The difference between a list and what is to run in its place.
+pub(crate) struct Exchange<'c> {
+    /// By position: commands in the place of others, and their scalars where these are not their
+    /// own.
+    pub(crate) changed: Vec<(usize, &'c Command, Option<&'c [u64]>)>,
+    /// The union of all accesses, if another one than before.
+    pub(crate) accesses: Option<Vec<Access>>,
+}
+
+/// Why a list was not exchanged.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum NotExchanged {
+    /// A run of it is on its way to the device, or its memory is elsewhere. It does what it did.
+    NotNow,
+    /// The backend has refused it, and the list is of no use any more.
+    Refused,
+}
+
+/// An allocation: how the device, its kernels and the host name it.
+type Place = (MemRef, Option<u64>, Option<HostPtr>);
+
+impl List {
+    /// The storages that its commands use; some of them several times.
+    pub(in crate::engine) fn storages(&self) -> impl Iterator<Item = StorageId> {
+        self.uses.accesses.iter().map(|access| access.storage)
+    }
+
+    /// The code that its launches name.
+    pub(crate) fn code(&self) -> &[Arc<LoadedKernel>] {
+        &self.code
+    }
+
+    /// The name of a command, and its label.
+    pub(crate) fn name(&self, node: u32) -> Option<&(&'static str, Label)> {
+        self.fixed.names.get(node as usize)
+    }
+
+    /// What its commands use together.
+    pub(crate) fn accesses(&self) -> &[Access] {
+        &self.uses.accesses
+    }
+
+    /// The native graph does what this list says. True for good only under the ledger's lock.
+    pub(in crate::engine) fn is_current(&self) -> bool {
+        self.native.version() == self.version
+    }
+
+    /// The command that runs it.
+    pub(crate) fn command(self: &Arc<List>, device: u16, label: &Label) -> Command {
+        let mut command = Command::new(None, false);
+        command.device = Some(device);
+        command.label = label.clone();
+        command.accesses.extend_from_slice(&self.uses.accesses);
+        command.action = Action::Replay(self.clone());
+        command
+    }
+}
+
+/// What a node does, until the graph is made.
+enum Part<'a> {
+    Launch(KernelRef<'a>, &'a Geometry, Args<'a>),
+    Copy(&'a [CopyRect]),
+    Fill(&'a [FillRect], &'a [u8]),
+    Branch { choice: Choice, value: MemRef, bytes: usize, number: u32, bodies: Bodies<'a> },
+    Join,
+}
+
+type Bodies<'a> = Vec<Vec<Part<'a>>>;
+
+/// What calls an interop task once.
+type Call = Box<dyn Fn(&dyn Any) -> Result<(), HalError>>;
+
+/// The interop task of a payload.
+fn call_of(payload: &mut Option<Payload>) -> Option<Call> {
+    let Some(Payload::Launch(Some(launch))) = payload else { return None };
+    let task = Cell::new(Some(launch.foreign.take()?));
+    Some(Box::new(move |native| {
+        let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
+        task.take().ok_or_else(twice)?.call(native)
+    }))
+}
+
+impl<'a> Part<'a> {
+    fn of(payload: &'a mut Option<Payload>, call: Option<&'a Call>) -> Part<'a> {
+        match payload {
+            Some(Payload::Launch(Some(launch))) => {
+                let launch = &mut **launch;
+                let kernel = match (call, launch.loaded) {
+                    (Some(call), _) => KernelRef::Foreign(Foreign::new(&**call)),
+                    (None, Some(handle)) => KernelRef::Loaded(handle),
+                    (None, None) => KernelRef::Native(Cell::from_mut(&mut launch.kernel)),
+                };
+                let arguments = launch.opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
+                let (blob, params, proved) =
+                    (bytes_of(&launch.scalars), &launch.params, launch.proved);
+                Part::Launch(kernel, &launch.geometry, Args { blob, params, proved, arguments })
+            }
+            Some(Payload::Copy(rects)) => Part::Copy(rects),
+            Some(Payload::Fill(fill)) => Part::Fill(&fill.rects, &fill.pattern),
+            // Advice is left out. The others are in no replay (`why_not`).
+            Some(
+                Payload::Launch(None) | Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_),
+            )
+            | None => Part::Join,
+        }
+    }
+
+    fn branch(draft: &'a mut Draft) -> Part<'a> {
+        let Draft { choice, bytes, number, value, .. } = *draft;
+        // Without memory for the value it has no body either.
+        let Some(value) = value else { return Part::Join };
+        let bodies = draft.bodies.iter_mut().map(|members| {
+            let parts = members.iter_mut().map(|member| match &mut member.branch {
+                Some(branch) => Part::branch(branch),
+                None => Part::of(&mut member.payload, None),
+            });
+            parts.collect()
+        });
+        Part::Branch { choice, value, bytes, number, bodies: bodies.collect() }
+    }
+
+    fn step(&self) -> Step<'_> {
+        Step::Op(match self {
+            Part::Launch(kernel, geometry, args) => Op::Launch(*kernel, geometry, args),
+            Part::Copy(rects) => Op::Copy(rects),
+            Part::Fill(rects, pattern) => Op::Fill(rects, pattern),
+            Part::Branch { choice, value, bytes, number, bodies } => {
+                let (choice, value, bytes, number) = (*choice, *value, *bytes, *number);
+                let bodies = bodies.iter().map(|parts| parts.iter().map(Part::step).collect());
+                let bodies = bodies.collect();
+                return Step::Branch(Branch { choice, value, bytes, number, bodies });
+            }
+            Part::Join => Op::Join,
+        })
+    }
+}
+
+impl Members<'_> {
+    fn accesses(&self) -> Vec<Access> {
+        let mut union = Union::default();
+        let all = self.commands.iter().flat_map(|command| &command.accesses);
+        all.for_each(|access| union.add(access, true));
+        union.into_accesses()
+    }
+
+    fn counts(&self) -> Counts {
+        let count = |is: fn(&Action) -> bool| {
+            self.commands.iter().filter(|command| is(&command.action)).count() as u64
+        };
+        Counts {
+            launches: count(|action| matches!(action, Action::Launch(Some(_)))),
+            copies: count(|action| matches!(action, Action::Copy { .. })),
+            fills: count(|action| matches!(action, Action::Fill { .. })),
+        }
+    }
+}
+
+/// The nodes of a native graph, until it is made.
+struct Nodes {
+    commands: Vec<Command>,
+    branches: Branches,
+    drafts: Vec<Option<Draft>>,
+    payloads: Vec<Option<Payload>>,
+    calls: Vec<Option<Call>>,
+}
+
+impl Nodes {
+    /// Without the ledger's lock: what commands call is the user's to clone. `None` if one of them
+    /// can run only once.
+    fn of(members: &Members<'_>) -> Option<Nodes> {
+        let again = members.commands.iter().map(|command| command.again());
+        let mut commands = again.collect::<Option<Vec<Command>>>()?;
+        commands.iter_mut().for_each(Command::arm);
+        let mut branches = Branches::default();
+        let drafts = branches.drafts(&commands)?;
+        Some(Nodes { commands, branches, drafts, payloads: Vec::new(), calls: Vec::new() })
+    }
+
+    /// Finds their memory, all of which is there.
+    fn locate(&mut self, ledger: &Ledger) {
+        let Nodes { commands, branches, drafts, payloads, calls } = self;
+        payloads.extend(commands.iter_mut().map(|command| ledger.payload(command)));
+        drafts.iter_mut().flatten().for_each(|draft| draft.locate(ledger, branches));
+        calls.extend(payloads.iter_mut().map(call_of));
+    }
+
+    /// Has a device make a graph of them.
+    fn make(&mut self, device: &dyn Device, after: &[Vec<usize>]) -> Result<Native, HalError> {
+        let parts = self.payloads.iter_mut().zip(&self.calls).zip(&mut self.drafts);
+        let parts = parts.map(|((payload, call), draft)| match draft {
+            Some(draft) => Part::branch(draft),
+            None => Part::of(payload, call.as_ref()),
+        });
+        let parts: Vec<Part<'_>> = parts.collect();
+        let steps: Vec<Step<'_>> = parts.iter().map(Part::step).collect();
+        let nodes = steps.iter().zip(after).map(|(step, after)| match step {
+            Step::Op(op) => Node { op: *op, after },
+            Step::Branch(branch) => Node { op: Op::Branch(branch), after },
+        });
+        let nodes: Vec<Node<'_>> = nodes.collect();
+        device.graph(&nodes).map(Native::new)
+    }
+
+    /// The code that they run, each once.
+    fn code(&self) -> Vec<Arc<LoadedKernel>> {
+        let payloads = self.payloads.iter().flatten();
+        let mut code: Vec<_> = payloads.filter_map(|of| of.uses().cloned()).collect();
+        self.drafts.iter().flatten().for_each(|draft| draft.code(&mut code));
+        code.sort_unstable_by_key(|code| Arc::as_ptr(code).addr());
+        code.dedup_by(|one, other| Arc::ptr_eq(one, other));
+        code
+    }
+}
+
+impl Engine {
+    /// Has a device make one operation of commands. An inner error says why it cannot.
+    pub(crate) fn compile(
+        &self,
+        device: u16,
+        members: Members<'_>,
+    ) -> Result<Result<List, HalError>, Error> {
+        let opened = self.open(device)?.clone();
+        let Some(mut nodes) = Nodes::of(&members) else {
+            return Ok(Err(HalError::unsupported("a command that can run only once")));
+        };
+        let accesses = members.accesses();
+        let keep: Vec<StorageId> = accesses.iter().map(|access| access.storage).collect();
+        let ledger = self.reserve(self.lock(), &keep, |ledger| {
+            members.commands.iter().try_for_each(|command| ledger.check(command))?;
+            Ok(ledger.missing(&accesses))
+        })?;
+        let uses = Arc::new(Uses { memory: ledger.places(&accesses), accesses });
+        nodes.locate(&ledger);
+        self.leave(ledger);
+        let native = nodes.make(&*opened, &members.after);
+        let (code, counts) = (nodes.code(), members.counts());
+        let Nodes { branches, commands, drafts, payloads, calls } = nodes;
+        // The closures that the device has not taken are the user's.
+        contain(|| drop((payloads, calls, drafts, commands)));
+        let all = || members.commands.iter();
+        let names = all().map(|command| (command.action.name(), command.label.clone())).collect();
+        let raw = all().flat_map(|command| command.action.raw().copied()).collect();
+        let after = members.after;
+        let fixed = Arc::new(Fixed { raw, names, branches, after, counts });
+        Ok(native.map(|native| List { native: Arc::new(native), version: 0, uses, code, fixed }))
+    }
+
+    /// Exchanges commands of a list. Runs that were submitted before do what they did.
+    pub(crate) fn exchange(
+        &self,
+        list: &List,
+        exchange: Exchange<'_>,
+    ) -> Result<Result<List, NotExchanged>, Error> {
+        if !list.native.is_idle() && !self.plant.is(Planted::EarlyExchange) {
+            return Ok(Err(NotExchanged::NotNow));
+        }
+        let Exchange { changed, accesses } = exchange;
+        let Some(mut actions) = actions(changed) else { return Ok(Err(NotExchanged::Refused)) };
+        let Some((version, uses)) = self.begin_exchange(list, accesses, &mut actions)? else {
+            return Ok(Err(NotExchanged::NotNow));
+        };
+        let mut code = list.code.clone();
+        let mut done = Ok(());
+        for Changed { at, mut payload, .. } in actions {
+            let stale = self.plant.is(Planted::StaleScalar);
+            if done.is_ok() && payload.is_some() && !stale {
+                done = update(&*list.native.graph, at, &mut payload);
+            }
+            if let Some(new) = payload.as_ref().and_then(Payload::uses)
+                && !code.iter().any(|known| Arc::ptr_eq(known, new))
+            {
+                code.push(new.clone());
+            }
+            if let Some(Payload::Launch(Some(launch))) = payload {
+                launch.recycle();
+            }
+        }
+        let (native, fixed) = (list.native.clone(), list.fixed.clone());
+        let exchanged = |()| List { native, version, uses, code, fixed };
+        Ok(done.map(exchanged).map_err(|_| NotExchanged::Refused))
+    }
+
+    /// Begins an exchange: from here on no thread submits the list as it was. Returns its next
+    /// version, and the memory that it uses.
+    fn begin_exchange(
+        &self,
+        list: &List,
+        accesses: Option<Vec<Access>>,
+        actions: &mut [Changed<'_>],
+    ) -> Result<Option<(u64, Arc<Uses>)>, Error> {
+        let mut ledger = self.lock();
+        if let Some(all) = &accesses
+            && !ledger.missing(all).is_empty()
+        {
+            let keep: Vec<StorageId> = all.iter().map(|access| access.storage).collect();
+            ledger = self.reserve(ledger, &keep, |ledger| Ok(ledger.missing(all)))?;
+        }
+        let uses = match accesses {
+            None => ledger.is_where_it_was(list).then(|| list.uses.clone()),
+            Some(all) => ledger.uses(all, &list.uses).map(Arc::new),
+        };
+        let version = || list.native.begin_exchange(list.version, self.plant);
+        let begun = uses.and_then(|uses| Some((version()?, uses)));
+        if begun.is_some() {
+            for Changed { accesses, action, payload, .. } in actions {
+                *payload = ledger.payload_of(action, accesses);
+            }
+        }
+        self.leave(ledger);
+        Ok(begun)
+    }
+}
+
+/// An action in the place of another one.
+struct Changed<'c> {
+    at: usize,
+    accesses: &'c [Access],
+    action: Action,
+    payload: Option<Payload>,
+}
+
+/// Copies of the actions of commands. `None` for what no backend exchanges: conditions, tasks, and
+/// what calls a library.
+fn actions<'c>(changed: Vec<(usize, &'c Command, Option<&'c [u64]>)>) -> Option<Vec<Changed<'c>>> {
+    let action = |(at, command, scalars): (usize, &'c Command, Option<&'c [u64]>)| {
+        let mut action = command.action.again()?;
+        match &mut action {
+            Action::Conditional(_) | Action::Task { .. } | Action::Replay(_) => return None,
+            Action::Launch(Some(launch)) if launch.foreign.is_some() => return None,
+            Action::Launch(Some(launch)) => {
+                scalars.into_iter().for_each(|words| launch.set_scalars(words));
+                launch.arm();
+            }
+            _ => {}
+        }
+        Some(Changed { at, accesses: &command.accesses, action, payload: None })
+    };
+    changed.into_iter().map(action).collect()
+}
+
+/// Has a node of a graph do what a payload does.
+fn update(graph: &dyn Graph, node: usize, payload: &mut Option<Payload>) -> Result<(), HalError> {
+    match Part::of(payload, None).step() {
+        Step::Op(op) => graph.update(node, op),
+        Step::Branch(_) => Ok(()),
+    }
+}
+
+impl Ledger {
+    /// A list's memory is elsewhere than when it was compiled, or its native graph does something
+    /// else by now.
+    pub(crate) fn is_outdated(&self, command: &Command) -> bool {
+        match &command.action {
+            Action::Replay(list) => !list.is_current() || !self.is_where_it_was(list),
+            _ => false,
+        }
+    }
+
+    /// The memory of a list is where it was when it was compiled.
+    pub(in crate::engine) fn is_where_it_was(&self, list: &List) -> bool {
+        let Uses { accesses, memory } = &*list.uses;
+        accesses.iter().zip(memory).all(|(access, place)| self.place_of(access) == *place)
+    }
+
+    /// What a list uses when commands have been exchanged, and where that is. `None` if memory that
+    /// it has used before is elsewhere by now: other commands name it.
+    fn uses(&self, accesses: Vec<Access>, before: &Uses) -> Option<Uses> {
+        let memory = self.places(&accesses);
+        let key = |access: &Access| (access.storage, access.domain);
+        let all = before.accesses.iter().enumerate();
+        // As a rule each is where it was.
+        let others = LazyCell::new(|| -> HashMap<_, usize> {
+            all.map(|(at, access)| (key(access), at)).collect()
+        });
+        let old = |at: usize, access: &Access| {
+            let is_there = before.accesses.get(at).is_some_and(|old| key(old) == key(access));
+            if is_there { Some(at) } else { others.get(&key(access)).copied() }
+        };
+        let stays = accesses.iter().zip(&memory).enumerate().all(|(at, (access, place))| {
+            old(at, access).and_then(|old| before.memory.get(old)).is_none_or(|old| old == place)
+        });
+        stays.then_some(Uses { accesses, memory })
+    }
+
+    fn places(&self, accesses: &[Access]) -> Vec<Option<Place>> {
+        accesses.iter().map(|access| self.place_of(access)).collect()
+    }
+
+    fn place_of(&self, access: &Access) -> Option<Place> {
+        // A command that was exchanged may have used what is gone.
+        let alloc = self.storages.get(access.storage.0)?.alloc(access.domain)?;
+        Some((alloc.mem, alloc.address, alloc.host))
+    }
+
+    /// Counts a list's operations for its queue.
+    pub(crate) fn count_list(&mut self, queue: Option<u32>, list: &List) {
+        let Counts { launches, copies, fills } = list.fixed.counts;
+        self.count(None, queue, |c| {
+            c.copies += copies;
+            c.fills += fills;
+            c.replays += 1;
+        });
+        // As for each launch: in one place.
+        match queue.and_then(|id| self.queues.get_mut(id)) {
+            Some(queue) => queue.counters.launches += launches,
+            None => self.counters.launches += launches,
+        }
+    }
+}

@@ -1,0 +1,188 @@
+//! The store of a queue: from the structure of a block to lists.
+//!
+//! Blocks of one *class* have commands of the same kinds with the same edges: each can take the
+//! place of another one. A class is known from its first block on, and has lists from its second
+//! on: several, where a few blocks with other memory take turns. The classes, and the lists of a
+//! class, that were not used for the longest make room for others.
+
+use super::conflicts::Edges;
+use super::key::{Key, Kind};
+use super::template::Template;
+use super::why::WhyNot;
+use crate::engine::runs::list::List;
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// How many classes a queue keeps.
+pub(super) const CLASSES: usize = 16;
+
+/// How many lists a class keeps: so many blocks with other memory may take turns.
+pub(super) const LISTS: usize = 4;
+
+/// A command of a class, and the earlier ones that it comes after.
+#[derive(PartialEq, Eq, Debug)]
+pub(super) struct Node {
+    pub(super) kind: Kind,
+    pub(super) edges: Edges,
+}
+
+/// The structure of blocks.
+pub(super) struct Class {
+    pub(super) nodes: Vec<Node>,
+    /// By command: where its scalars begin, and where those of the last one end.
+    begins: Vec<u32>,
+    pub(super) kernels: usize,
+    /// The number of the latest block.
+    used: AtomicU64,
+}
+
+/// A list, and the arguments of its commands.
+pub(super) struct Known {
+    /// Without their buffers: the store keeps none.
+    pub(super) templates: Arc<[Arc<Template>]>,
+    pub(super) arguments: Arc<[Vec<u64>]>,
+    /// Of all commands, one behind the other.
+    pub(super) scalars: Vec<u64>,
+    pub(super) list: Arc<List>,
+    used: AtomicU64,
+}
+
+/// A class and its lists.
+#[derive(Clone)]
+pub(super) struct Entry {
+    pub(super) class: Arc<Class>,
+    pub(super) lists: SmallVec<[Arc<Known>; LISTS]>,
+    /// The arguments that lists had before they were exchanged, the latest last.
+    past: SmallVec<[Arc<[Vec<u64>]>; LISTS]>,
+    /// Why no such block is a list.
+    pub(super) why_not: Option<WhyNot>,
+}
+
+/// All of a queue's.
+#[derive(Default)]
+pub(super) struct Store {
+    pub(super) all: Arc<Vec<Entry>>,
+}
+
+impl Class {
+    pub(super) fn new(keys: impl Iterator<Item = (Key, Edges)>) -> Class {
+        let (mut nodes, mut begins) = (Vec::new(), vec![0]);
+        let mut end = 0;
+        for (Key { kind, scalars, .. }, edges) in keys {
+            end += scalars.len() as u32;
+            begins.push(end);
+            nodes.push(Node { kind, edges });
+        }
+        let kernels = nodes.iter().filter(|node: &&Node| node.kind.is_launch()).count();
+        Class { nodes, begins, kernels, used: AtomicU64::new(0) }
+    }
+
+    /// The scalars of a command, among those of all.
+    pub(super) fn scalars<'s>(&self, at: usize, all: &'s [u64]) -> &'s [u64] {
+        let begin = |at: usize| self.begins.get(at).map_or(0, |begin| *begin as usize);
+        all.get(begin(at)..begin(at + 1)).unwrap_or_default()
+    }
+}
+
+impl Known {
+    pub(super) fn new(
+        templates: Arc<[Arc<Template>]>,
+        arguments: Arc<[Vec<u64>]>,
+        scalars: Vec<u64>,
+        list: List,
+    ) -> Known {
+        let used = AtomicU64::new(0);
+        Known { templates, arguments, scalars, list: Arc::new(list), used }
+    }
+}
+
+impl Entry {
+    fn new(class: Class) -> Entry {
+        let (lists, past) = (SmallVec::new(), SmallVec::new());
+        Entry { class: Arc::new(class), lists, past, why_not: None }
+    }
+
+    /// A list had these arguments before. A block that comes back is worth a list of its own.
+    pub(super) fn comes_back(&self, arguments: &[Vec<u64>]) -> bool {
+        self.past.iter().any(|past| **past == *arguments)
+    }
+
+    /// The block of this number is of the class, and was run by the list.
+    pub(super) fn note_used(&self, list: &Known, block: u64) {
+        self.class.used.store(block, Ordering::Relaxed);
+        list.used.store(block, Ordering::Relaxed);
+    }
+
+    /// The lists, those first that were not used for the longest.
+    pub(super) fn oldest_first(&self) -> SmallVec<[usize; LISTS]> {
+        let mut all: SmallVec<[usize; LISTS]> = (0..self.lists.len()).collect();
+        all.sort_by_key(|at| self.lists[*at].used.load(Ordering::Relaxed));
+        all
+    }
+}
+
+impl Store {
+    fn entry(&mut self, class: &Arc<Class>) -> Option<&mut Entry> {
+        Arc::make_mut(&mut self.all).iter_mut().find(|entry| Arc::ptr_eq(&entry.class, class))
+    }
+
+    /// Keeps the class of a block of this number, if it is new. Returns what makes room for it, to
+    /// be dropped without a lock.
+    pub(super) fn note(&mut self, class: Class, block: u64) -> (bool, Option<Entry>) {
+        if let Some(known) = self.all.iter().find(|entry| entry.class.nodes == class.nodes) {
+            known.class.used.store(block, Ordering::Relaxed);
+            return (true, None);
+        }
+        class.used.store(block, Ordering::Relaxed);
+        let all = Arc::make_mut(&mut self.all);
+        let used = |at: &usize| all[*at].class.used.load(Ordering::Relaxed);
+        let oldest = (0..all.len()).filter(|_| all.len() >= CLASSES).min_by_key(used);
+        let old = oldest.map(|at| all.swap_remove(at));
+        all.push(Entry::new(class));
+        (false, old)
+    }
+
+    /// No block of a class is a list.
+    pub(super) fn refuse(&mut self, class: &Arc<Class>, why: WhyNot) {
+        if let Some(entry) = self.entry(class) {
+            entry.why_not = Some(why);
+        }
+    }
+
+    /// Keeps a list, in the place of another one if that is there, or of none or the oldest.
+    /// Returns what it was, to be dropped without a lock.
+    pub(super) fn keep(
+        &mut self,
+        class: &Arc<Class>,
+        (new, old): (&Arc<Known>, Option<&Arc<Known>>),
+    ) -> Option<Arc<Known>> {
+        let entry = self.entry(class)?;
+        let same = |old: &Arc<Known>| entry.lists.iter().position(|list| Arc::ptr_eq(list, old));
+        let full = || entry.oldest_first().first().copied().filter(|_| entry.lists.len() >= LISTS);
+        match old.and_then(same).or_else(full) {
+            Some(at) => {
+                let old = std::mem::replace(&mut entry.lists[at], new.clone());
+                if !Arc::ptr_eq(&old.arguments, &new.arguments) && !entry.comes_back(&old.arguments)
+                {
+                    if entry.past.len() == LISTS {
+                        entry.past.remove(0);
+                    }
+                    entry.past.push(old.arguments.clone());
+                }
+                Some(old)
+            }
+            None => {
+                entry.lists.push(new.clone());
+                None
+            }
+        }
+    }
+
+    /// Gives up a list that is of no use any more.
+    pub(super) fn give_up(&mut self, class: &Arc<Class>, old: &Arc<Known>) {
+        if let Some(entry) = self.entry(class) {
+            entry.lists.retain(|list| !Arc::ptr_eq(list, old));
+        }
+    }
+}

@@ -13,7 +13,6 @@ use crate::engine::runs::run::On;
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::note::{Note, Plan};
-use crate::error::Label;
 use crate::geom::Box3;
 use crate::hal::Tick;
 use crate::order::hazards::{Flow, Outcome, Settled, tidy};

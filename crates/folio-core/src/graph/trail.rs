@@ -117,6 +117,10 @@ impl Trail {
         }
     }
 
+    fn accesses(&self, at: usize) -> &[Access] {
+        self.template(at).map_or(&[], |template| &template.command.accesses)
+    }
+
     /// The scalars of the command of a number.
     fn scalars_of<'s>(&'s self, class: &Class, at: usize) -> &'s [u64] {
         class.scalars(at, &self.scalars)
@@ -191,10 +195,16 @@ impl Trail {
     /// The list that has the memory of all commands, and whether it has their scalars.
     pub(super) fn list(&self) -> Option<(Arc<Known>, bool)> {
         let entry = self.entry()?;
+        // Which elements a launch accesses may follow from its scalars.
+        let same = |at: usize, list: &Known| {
+            let accesses = |of: &Arc<Template>| uses_same(self.accesses(at), &of.command.accesses);
+            self.arguments(at) == list.arguments.get(at).map(Vec::as_slice)
+                && list.templates.get(at).is_some_and(accesses)
+        };
         let has_memory = |(nth, list): &(usize, &Arc<Known>)| {
             self.commands.iter().enumerate().all(|(at, command)| match command {
                 Recorded::Known(of) if *of as usize == *nth => true,
-                _ => self.arguments(at) == list.arguments.get(at).map(Vec::as_slice),
+                _ => same(at, list),
             })
         };
         let all = || entry.lists.iter().enumerate().filter(has_memory).map(|(_, list)| list);

@@ -144,26 +144,25 @@ impl Queue {
         let inner = &self.inner;
         self.refuse_recorded(&"batch", GraphError::AlreadyRecording)?;
         let desk = inner.batches.desk(self, options == FinalizeOptions::new());
-        let graph = desk.graph.clone();
-        graph.check_queue(self)?;
-        let recording = Recording::of(&graph, &mut std::iter::once(&desk.queue))?;
+        desk.graph.check_queue(self)?;
+        let recording = Recording::of(&desk.graph, &mut std::iter::once(&desk.queue))?;
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed);
         let result = block(&desk.queue);
         drop(recording);
         let result = result?;
         // Only a block that has made buffers has temporaries.
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed) != made;
-        let trail = graph.state.lock().trail.take();
+        let trail = desk.graph.state.lock().trail.take();
         let mut why_not = WhyNot::First;
         if let Some(mut trail) = trail {
-            match self.run_found((&graph, made), &mut trail) {
+            match self.run_found((&desk.graph, made), &mut trail) {
                 Ok(event) => {
                     inner.batches.put_back(desk, trail);
                     return Ok((result, event));
                 }
                 Err(why) => why_not = why,
             }
-            graph.state.lock().trail = Some(trail);
+            desk.graph.state.lock().trail = Some(trail);
         }
         let event = self.run_taken(&desk, (options, made), why_not)?;
         inner.batches.put_back(desk, Trail::default());

@@ -78,6 +78,11 @@ impl Class {
         Class { nodes, begins, kernels, used: AtomicU64::new(0) }
     }
 
+    /// The number of the latest block that was of it.
+    pub(super) fn latest(&self) -> u64 {
+        self.used.load(Ordering::Relaxed)
+    }
+
     /// The scalars of a command, among those of all.
     pub(super) fn scalars<'s>(&self, at: usize, all: &'s [u64]) -> &'s [u64] {
         let begin = |at: usize| self.begins.get(at).map_or(0, |begin| *begin as usize);

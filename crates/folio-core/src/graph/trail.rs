@@ -29,7 +29,8 @@ const MOST_EDGES: usize = 32;
 /// A block that is being recorded. Kept for the next block, with the room that it has.
 #[derive(Default)]
 pub(super) struct Trail {
-    all: Arc<Vec<Entry>>,
+    /// None between blocks.
+    all: Option<Arc<Vec<Entry>>>,
     /// The class of the commands so far, among those.
     class: usize,
     commands: Vec<Recorded>,
@@ -62,15 +63,17 @@ pub(super) enum Next {
 impl Trail {
     /// Begins a block.
     pub(super) fn begin(&mut self, all: &Arc<Vec<Entry>>, plant: Plant) {
-        self.all = all.clone();
-        (self.class, self.plant) = (0, plant);
+        self.all = Some(all.clone());
+        // Often the next block is as the latest one.
+        let latest = (0..all.len()).max_by_key(|at| all[*at].class.latest());
+        (self.class, self.plant) = (latest.unwrap_or(0), plant);
         self.commands.clear();
         self.scalars.clear();
     }
 
     /// Ends it. Its room is for the next block.
     pub(super) fn end(&mut self) {
-        self.all = Arc::default();
+        self.all = None;
         self.commands.clear();
         // Buffers may be the program's last handles of them.
         self.leases.clear();
@@ -80,8 +83,12 @@ impl Trail {
         self.commands.len()
     }
 
+    fn all(&self) -> &[Entry] {
+        self.all.as_ref().map_or(&[], |all| all)
+    }
+
     fn entry(&self) -> Option<&Entry> {
-        self.all.get(self.class)
+        self.all().get(self.class)
     }
 
     /// The class of the block, if there is one of exactly its commands, and its lists.
@@ -93,7 +100,7 @@ impl Trail {
                 let nodes = &other.class.nodes;
                 nodes.len() == len && own.nodes.get(..len) == Some(&nodes[..])
             };
-            let other = self.all.iter().position(is_it)?;
+            let other = self.all().iter().position(is_it)?;
             self.go_to(other);
         }
         self.entry().cloned()
@@ -117,8 +124,15 @@ impl Trail {
         }
     }
 
-    fn accesses(&self, at: usize) -> &[Access] {
-        self.template(at).map_or(&[], |template| &template.command.accesses)
+    /// The command of a number is a list's, but for its scalars.
+    fn is_of(&self, at: usize, list: &Known) -> bool {
+        // Which elements a launch accesses may follow from its scalars.
+        let accesses = |of: &Arc<Template>| {
+            let own = self.template(at).map_or(&[][..], |own| &own.command.accesses);
+            uses_same(own, &of.command.accesses)
+        };
+        self.arguments(at) == list.arguments.get(at).map(Vec::as_slice)
+            && list.templates.get(at).is_some_and(accesses)
     }
 
     /// The scalars of the command of a number.
@@ -138,35 +152,55 @@ impl Trail {
         }
     }
 
-    /// Goes on along another class that begins with the commands so far. Those that lists have
-    /// become the block's own.
+    /// Goes on along another class that begins with the commands so far. Those that its lists do not
+    /// have become the block's own.
     fn go_to(&mut self, class: usize) {
+        let lists = self.all().get(class).map(|entry| entry.lists.clone()).unwrap_or_default();
         for at in 0..self.commands.len() {
-            if let (Recorded::Known(_), Some(template), Some(arguments)) =
-                (&self.commands[at], self.command(at), self.arguments(at).map(<[u64]>::to_vec))
-            {
-                self.commands[at] = Recorded::Own(template, arguments);
+            let known = lists.iter().position(|list| self.is_of(at, list));
+            let new = match (known, &self.commands[at]) {
+                (Some(nth), _) => Some(Recorded::Known(nth as u32)),
+                (None, Recorded::Own(..)) => None,
+                (None, Recorded::Known(_)) => self.own(at),
+            };
+            if let Some(new) = new {
+                self.commands[at] = new;
             }
         }
         self.class = class;
     }
 
+    /// The command of a number as one of the block's own.
+    fn own(&self, at: usize) -> Option<Recorded> {
+        Some(Recorded::Own(self.command(at)?, self.arguments(at)?.to_vec()))
+    }
+
     /// The next command, whose key is there, is of the class; or of another one that begins alike.
+    /// For the first one that is a class with a list that has it, if there is one.
     fn goes_on(&mut self, edges: &Edges) -> bool {
         let at = self.commands.len();
         let fits = |entry: &Entry| {
             let node = entry.class.nodes.get(at);
             node.is_some_and(|node| node.edges == *edges && node.kind == self.key.kind)
         };
+        let has_it = |entry: &Entry| {
+            let has = |list: &Arc<Known>| list.arguments.get(at) == Some(&self.key.arguments);
+            at > 0 || entry.lists.iter().any(has)
+        };
         let Some(own) = self.entry() else { return false };
-        if fits(own) {
+        let own_fits = fits(own);
+        if own_fits && has_it(own) {
             return true;
         }
         let begins =
             |other: &Entry| fits(other) && other.class.nodes.get(..at) == own.class.nodes.get(..at);
-        let Some(other) = self.all.iter().position(begins) else { return false };
-        self.go_to(other);
-        true
+        let other = self.all().iter().position(|other| has_it(other) && begins(other));
+        let other =
+            other.or_else(|| self.all().iter().position(|other| !own_fits && begins(other)));
+        if let Some(other) = other {
+            self.go_to(other);
+        }
+        other.is_some() || own_fits
     }
 
     /// The list of the class that has the next command, of which `is` tells besides.
@@ -195,16 +229,10 @@ impl Trail {
     /// The list that has the memory of all commands, and whether it has their scalars.
     pub(super) fn list(&self) -> Option<(Arc<Known>, bool)> {
         let entry = self.entry()?;
-        // Which elements a launch accesses may follow from its scalars.
-        let same = |at: usize, list: &Known| {
-            let accesses = |of: &Arc<Template>| uses_same(self.accesses(at), &of.command.accesses);
-            self.arguments(at) == list.arguments.get(at).map(Vec::as_slice)
-                && list.templates.get(at).is_some_and(accesses)
-        };
         let has_memory = |(nth, list): &(usize, &Arc<Known>)| {
             self.commands.iter().enumerate().all(|(at, command)| match command {
                 Recorded::Known(of) if *of as usize == *nth => true,
-                _ => same(at, list),
+                _ => self.is_of(at, list),
             })
         };
         let all = || entry.lists.iter().enumerate().filter(has_memory).map(|(_, list)| list);
@@ -398,7 +426,7 @@ impl Trail {
             class.scalars(at, &list.scalars) == self.key.scalars || is_free() || any
         };
         let list = self.list_of(has_scalars)?;
-        if any && let Some(entry) = self.all.get(self.class) {
+        if any && let Some(entry) = self.all().get(self.class) {
             let own = entry.class.scalars(at, &entry.lists[list as usize].scalars);
             self.key.scalars = own.to_vec();
         }

@@ -17,8 +17,8 @@ use crate::geom::Box3;
 use crate::hal::Tick;
 use crate::order::hazards::{Flow, Outcome, Settled, tidy};
 use crate::order::stamp::{LaneId, Stamp, Waits, When};
-use crate::report::Moves;
 use crate::planted::{Plant, Planted};
+use crate::report::Moves;
 use smallvec::SmallVec;
 use std::sync::Arc;
 

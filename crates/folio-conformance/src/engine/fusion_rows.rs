@@ -1,7 +1,6 @@
 //! Sums and rows in fused launches: map and reduction, a norm, a softmax.
 
 use super::fusion::*;
-use super::graph_lists::has_graphs;
 use super::rig::*;
 use super::tests;
 use folio::prelude::*;

@@ -527,14 +527,15 @@ fn plans_of_twice_the_graphs_within_a_graph_look_at_twice_the_nodes() {
     let cpu = CpuBackend::builder().domains(1).threads(1).build().unwrap();
     let rt = Runtime::builder().backend(cpu).build().unwrap();
     let device = rt.device("cpu").unwrap();
-    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32, 1>(64).unwrap().into_shared());
+    let [x, y] = std::array::from_fn(|_| rt.buffer::<i32, 1>(1064).unwrap().into_shared());
     let looked_at = |count: usize| {
-        let (graph, inner) = (rt.graph("cpu").unwrap(), rt.graph("cpu").unwrap());
-        inner.add(|cg| cg.run(64, joins(1, &x, &y))).unwrap();
-        inner.add(|cg| cg.run(64, joins(2, &x, &y))).unwrap();
-        let inner = inner.finalize().unwrap();
-        for _ in 0..count {
-            graph.add_graph(&[], &inner).unwrap();
+        let graph = rt.graph("cpu").unwrap();
+        for nth in 0..count {
+            // Equal graphs would be planned once.
+            let (inner, n) = (rt.graph("cpu").unwrap(), 64 + nth);
+            inner.add(|cg| cg.run(n, joins(1, &x, &y))).unwrap();
+            inner.add(|cg| cg.run(n, joins(2, &x, &y))).unwrap();
+            graph.add_graph(&[], &inner.finalize().unwrap()).unwrap();
             graph.add(|cg| cg.fill(&x, 1)).unwrap();
         }
         let before = device.fusion_counters();

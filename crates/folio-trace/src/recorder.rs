@@ -146,6 +146,14 @@ impl Recorder {
                     self.complete(&stamp, Fields::default());
                 }
             }
+            "member" => {
+                let member = format!("{} {}", fields.text("what"), fields.text("label"));
+                let operation = self.operations.entry(stamp).or_default();
+                let members = operation.fields.0.entry("members".to_owned());
+                if let Value::List(all) = members.or_insert(Value::List(Vec::new())) {
+                    all.push(member.trim().to_owned());
+                }
+            }
             "complete" => self.complete(&stamp, fields),
             _ => self.moment(&what, fields),
         }

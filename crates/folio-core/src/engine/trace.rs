@@ -150,6 +150,9 @@ impl Engine {
                     device_begin, device_ns, "complete"
                 );
             }
+            Note::Member { what, label, stamp, number } => {
+                tracing::trace!(target: "folio", what, %label, ?stamp, number, "member");
+            }
         }
     }
 }

@@ -7,18 +7,18 @@
 
 use super::blocks::On;
 use super::conflicts::{After, Conflicts};
-use super::fuse::{FinalizeOptions, Unit};
+use super::fuse::{FinalizeOptions, Planned, Plans};
 use super::key::Key;
 use super::order::order_of;
 use super::pool::{Pool, Temporaries};
 use super::profile::{Clocks, RunTimes, time_each};
 use super::replay::before_of;
-use super::steps::Steps;
-use super::store::{Class, Store};
+use super::steps::{Step, Steps};
+use super::store::{Block, Class, Described, Store, Unit, Units};
 use super::template::Template;
-use super::trail::Trail;
+use super::trail::{Trail, is_marked};
 use super::why::WhyNot;
-use super::{Inner, NodeKind, Recording, temporaries};
+use super::{Inner, NodeKind, Recording, fuse, temporaries};
 use crate::buffer::StorageHandle;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::Command;
@@ -28,6 +28,7 @@ use crate::group::Leases;
 use crate::planted::Plant;
 use crate::queue::{Inner as QueueInner, Queue};
 use crate::sync::Mutex;
+use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -83,8 +84,8 @@ impl Queue {
     ///
     /// A block whose commands are those of an earlier one is one operation of the device, and one
     /// command: it waits for what its commands wait for, and fails as one. Its commands must not be
-    /// able to fail by themselves. Its scalars, buffers and ranges may be others each time: they are
-    /// exchanged in the device's graph. [`BatchReport::why_not`] says why the latest block was
+    /// able to fail by themselves. Its scalars, buffers and ranges may be others each time: the
+    /// device's graph exchanges them. [`BatchReport::why_not`] says why the latest block was
     /// submitted one by one.
     ///
     /// An error of the block submits nothing. Within the block, events can only be passed to
@@ -115,9 +116,9 @@ impl Queue {
     /// [`FinalizeOptions::enable_fusion`]. A buffer that the block makes, writes and drops is a
     /// temporary: between kernels of one launch it needs no memory.
     ///
-    /// A block that comes again is not planned again, whatever its scalars and buffers are. The code
-    /// of a fused kernel is found again by its content. [`BatchReport::kernels`] and [`BatchReport::launches`] tell
-    /// what the latest block became.
+    /// A block that comes again is planned once and is one operation of the device, as any block:
+    /// its scalars, buffers and ranges are exchanged. [`BatchReport::kernels`] and
+    /// [`BatchReport::launches`] tell what the latest block became.
     ///
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};
@@ -143,7 +144,7 @@ impl Queue {
     ) -> Result<(R, Event)> {
         let inner = &self.inner;
         self.refuse_recorded(&"batch", GraphError::AlreadyRecording)?;
-        let desk = inner.batches.desk(self, options == FinalizeOptions::new());
+        let desk = inner.batches.desk(self, fuses(options));
         desk.graph.check_queue(self)?;
         let recording = Recording::of(&desk.graph, &mut std::iter::once(&desk.queue))?;
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed);
@@ -172,21 +173,49 @@ impl Queue {
     /// Submits a block that the queue knows, as one command. An error says why its commands have to
     /// be submitted one by one.
     fn run_found(&self, of: (&Inner, bool), trail: &mut Trail) -> Result<Event, WhyNot> {
-        let QueueInner { core, id, in_order, devices, batches, .. } = &*self.inner;
+        let QueueInner { core, batches, .. } = &*self.inner;
         let label = Label::of(&"batch");
-        let on = On {
+        let stamp = batches.run(of, self.on(&label), trail)?;
+        Ok(Event::new(core.clone(), stamp))
+    }
+
+    /// Where its blocks run.
+    fn on<'l>(&self, label: &'l Label) -> On<'l> {
+        let QueueInner { id, in_order, devices, .. } = &*self.inner;
+        On {
             queue: *id,
             in_order: *in_order,
             device: devices[0],
             timed: self.is_timed(),
-            label: &label,
+            label,
+            fusion: None,
             after: &[],
             behind: &[],
-        };
-        batches.run(of, on, trail).map(|stamp| Event::new(core.clone(), stamp))
+        }
     }
 
-    /// Submits what has been described, one by one.
+    /// Submits a block whose commands are others than were described, as one command. An error
+    /// says why they have to be submitted one by one.
+    fn run_fused(&self, graph: &Inner, taken: &mut Taken) -> Result<Ran, (Class, WhyNot)> {
+        let Some((class, block)) = taken.block() else { return Ok(Ran::Not(taken.class())) };
+        let QueueInner { core, batches, .. } = &*self.inner;
+        let entry = batches.kept.lock().store.find(&class).cloned();
+        let label = Label::of(&"batch");
+        let ran = match entry {
+            Some(entry) => batches.run_block(graph, self.on(&label), (entry, &block)),
+            None => Err(WhyNot::First),
+        };
+        match ran {
+            Ok(stamp) => Ok(Ran::Whole(Event::new(core.clone(), stamp))),
+            Err(why) => {
+                taken.put_back(block);
+                Err((class, why))
+            }
+        }
+    }
+
+    /// Submits what has been described: as one command, if it has been fused and the queue knows
+    /// it; otherwise one by one.
     fn run_taken(
         &self,
         desk: &Desk,
@@ -194,14 +223,18 @@ impl Queue {
         why_not: WhyNot,
     ) -> Result<Event> {
         let (batches, graph) = (&self.inner.batches, &*desk.graph);
-        let taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
-        let never = taken.never(options);
-        let Taken { mut commands, after, _leases, launches, internal, fusion, temporaries, .. } =
-            taken;
-        let plant = graph.core.engine.plant;
+        let mut taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
         // Another thread's block may take the memory out of the pool before this one is submitted.
-        let _memories = batches.place(&mut commands, &after, (temporaries, &_leases), plant);
-        batches.note((&commands, &after), launches, (never, why_not));
+        let _memories = batches.place(&mut taken, graph.core.engine.plant);
+        let (class, why_not) = match self.run_fused(graph, &mut taken) {
+            Ok(Ran::Whole(event)) => return Ok(event),
+            Ok(Ran::Not(class)) => (class, why_not),
+            Err((class, why)) => (Some(class), why),
+        };
+        let never = taken.never();
+        let class = class.filter(|_| never.is_none());
+        batches.note(&taken, class, never.unwrap_or(why_not));
+        let Taken { mut commands, after, internal, fusion, .. } = taken;
         let accesses = commands.iter().map(|command| &command.accesses[..]);
         let order = order_of(after, &[], accesses);
         let clocks = match self.is_timed() {
@@ -224,12 +257,21 @@ impl Queue {
     }
 }
 
+/// How a block whose commands are taken was submitted.
+enum Ran {
+    /// As one command.
+    Whole(Event),
+    /// Not yet. Its class, if its commands are those that were described.
+    Not(Option<Class>),
+}
+
 /// What a block has described.
+#[derive(Default)]
 struct Taken {
     commands: Vec<Command>,
     after: After,
     /// Until the ledger keeps the buffers.
-    _leases: Vec<Leases>,
+    leases: Vec<Leases>,
     /// Kernels that were described, and the launches that they are.
     launches: (usize, usize),
     /// What counts as never written after the run.
@@ -239,19 +281,76 @@ struct Taken {
     temporaries: Temporaries,
     /// It has run a graph.
     nested: bool,
+    /// It was to be fused.
+    fuses: bool,
+    /// Of one whose commands are others than were described.
+    described: Option<(Class, Described)>,
+    /// By command: those that were described, and the plan by which they are one.
+    members: Vec<(SmallVec<[usize; 4]>, Option<Arc<Planned>>)>,
 }
 
 impl Taken {
     /// Why no block of these commands is a list, as far as that follows from how they were
     /// described.
-    fn never(&self, options: FinalizeOptions) -> Option<WhyNot> {
-        let makes = !self.temporaries.is_empty() || !self.internal.is_empty();
-        let all = [
-            (self.nested, WhyNot::RunsGraph),
-            (makes, WhyNot::MakesBuffers),
-            (options != FinalizeOptions::new(), WhyNot::First),
-        ];
+    fn never(&self) -> Option<WhyNot> {
+        let marked = self.leases.iter().flatten().any(is_marked);
+        let makes = !self.internal.is_empty() || self.fuses && marked;
+        let all = [(self.nested, WhyNot::RunsGraph), (makes, WhyNot::MakesBuffers)];
         all.into_iter().find_map(|(is, why)| is.then_some(why))
+    }
+
+    /// The class of commands that are those that were described.
+    fn class(&self) -> Option<Class> {
+        let keys = self.commands.iter().map(Key::of).zip(self.after.iter().cloned());
+        self.members.is_empty().then(|| Class::new(false, keys))
+    }
+
+    /// Keeps the commands as they were described, if they can be compared with those of other
+    /// blocks.
+    fn describe(&mut self, steps: &Steps) {
+        let keys: Vec<Key> = steps.all.iter().map(|step| Key::of(&step.template.command)).collect();
+        let again = |step: &Step| {
+            let command = step.template.command.again()?;
+            Some(Arc::new(Template::of_command(command)))
+        };
+        let marked = |step: &Step| {
+            !step.template.marks.is_empty() || step.template.leases.iter().any(is_marked)
+        };
+        if self.fuses && steps.all.iter().any(marked) {
+            return;
+        }
+        let Some(templates) = steps.all.iter().map(again).collect() else { return };
+        let scalars = keys.iter().flat_map(|key| key.scalars.iter().copied()).collect();
+        let arguments = keys.iter().map(|key| key.arguments.clone()).collect();
+        let described = Described { templates, arguments, scalars };
+        let keys = keys.into_iter().zip(steps.order.after.iter().cloned());
+        self.described = Some((Class::new(self.fuses, keys), described));
+    }
+
+    /// The block with its commands, if these are others than were described.
+    fn block(&mut self) -> Option<(Class, Block)> {
+        let (class, described) = self.described.take().filter(|_| self.never().is_none())?;
+        let commands = std::mem::take(&mut self.commands).into_iter();
+        let unit = |(command, (members, plan))| Unit { members, command, plan };
+        let all = commands.zip(std::mem::take(&mut self.members)).map(unit).collect();
+        let units = Units { all, after: std::mem::take(&mut self.after) };
+        Some((class, Block { described, units: Some(Arc::new(units)) }))
+    }
+
+    /// Takes the commands of the block back.
+    fn put_back(&mut self, block: Block) {
+        match block.units.map(Arc::try_unwrap) {
+            Some(Ok(Units { all, after })) => {
+                self.commands = all.into_iter().map(|unit| unit.command).collect();
+                self.after = after;
+            }
+            Some(Err(shared)) => {
+                let again = |unit: &Unit| unit.command.again();
+                self.commands = shared.all.iter().filter_map(again).collect();
+                self.after.clone_from(&shared.after);
+            }
+            None => {}
+        }
     }
 
     fn add(&mut self, template: Arc<Template>) {
@@ -259,12 +358,12 @@ impl Taken {
             Ok(template) => {
                 let (command, leases) = template.into_parts();
                 self.commands.push(command);
-                self._leases.push(leases);
+                self.leases.push(leases);
             }
             Err(shared) => {
                 let nothing = || Command::new(None, false);
                 self.commands.push(shared.command.again().unwrap_or_else(nothing));
-                self._leases.push(shared.leases.clone());
+                self.leases.push(shared.leases.clone());
             }
         }
     }
@@ -288,55 +387,57 @@ impl Inner {
             steps.owned.extend(temporaries::owned(&steps, self.core.engine.plant));
         }
         let temporaries = if made { self.temporaries(&steps) } else { Temporaries::new() };
-        let fused = match wished {
-            true => {
-                // The next block may have other scalars, so none becomes a constant.
-                Some(self.fuse(&steps, &|_| false)?)
-            }
-            false => None,
-        };
-        let kernels = |steps: &Steps| {
-            steps.all.iter().filter(|step| step.template.kind == NodeKind::Kernel).count()
-        };
-        let launches = kernels(&steps);
+        let kernels = |step: &&Step| step.template.kind == NodeKind::Kernel;
+        let launches = steps.all.iter().filter(kernels).count();
         let mut taken = Taken {
-            commands: Vec::with_capacity(steps.all.len()),
-            after: After::new(),
-            _leases: Vec::with_capacity(steps.all.len()),
             launches: (launches, launches),
             internal: steps.internal(self.core.engine.plant),
-            fusion: Vec::new(),
             temporaries,
             nested,
+            fuses: fuses(options),
+            ..Taken::default()
         };
+        if !nested && (wished || !taken.temporaries.is_empty()) {
+            taken.describe(&steps);
+        }
+        // The next block may have other scalars, so none becomes a constant.
+        let fused = wished.then(|| self.fuse(&steps, &|_| false)).transpose()?;
         let Steps { all, order, .. } = steps;
         let Some(fused) = fused else {
             taken.after = Arc::unwrap_or_clone(order).after;
+            if taken.described.is_some() {
+                taken.members = (0..all.len()).map(|at| (smallvec![at], None)).collect();
+            }
             all.into_iter().for_each(|step| taken.add(step.template));
             return Ok(taken);
         };
         taken.after = fused.after;
         let mut all: Vec<_> = all.into_iter().map(|step| Some(step.template)).collect();
-        for Unit { members, template, fusion } in fused.units {
+        for fuse::Unit { members, template, plan, fusion } in fused.units {
             taken.fusion.push(fusion);
             let own = members.iter().filter_map(|at| all.get_mut(*at)?.take());
             match template {
                 None => own.for_each(|template| taken.add(template)),
                 Some(template) => {
-                    taken._leases.extend(own.map(|template| template.leases.clone()));
+                    taken.leases.extend(own.map(|template| template.leases.clone()));
                     taken.launches.1 -= members.len() - 1;
                     taken.add(template);
                 }
             }
+            taken.members.push((members, plan));
         }
         Ok(taken)
     }
 }
 
+fn fuses(options: FinalizeOptions) -> bool {
+    options != FinalizeOptions::new()
+}
+
 impl Desk {
-    fn new(of: &Queue) -> Desk {
+    fn new(of: &Queue, plans: &Arc<Plans>) -> Desk {
         let QueueInner { core, devices, in_order, .. } = &*of.inner;
-        let graph = Inner::new(core.clone(), devices[0], true);
+        let graph = Inner::over(core.clone(), devices[0], true, plans.clone());
         graph.state.lock().label = Label::of(&"batch");
         let queue = Queue::new(core.clone(), devices.clone(), *in_order, None);
         Desk { graph, queue, trail: Trail::default() }
@@ -364,6 +465,7 @@ impl Drop for Desk {
 #[derive(Default)]
 pub(crate) struct Batches {
     pub(super) kept: Mutex<Kept>,
+    plans: Arc<Plans>,
 }
 
 #[derive(Default)]
@@ -379,17 +481,17 @@ impl Batches {
         self.kept.lock().report.clone()
     }
 
-    /// Where a block of a queue is described. One that is to be fused is compared with none.
-    fn desk(&self, of: &Queue, compares: bool) -> Desk {
+    /// Where a block of a queue is described.
+    fn desk(&self, of: &Queue, fuses: bool) -> Desk {
         let (desk, known) = {
             let mut kept = self.kept.lock();
             (kept.desk.take(), kept.store.all.clone())
         };
-        let mut desk = desk.unwrap_or_else(|| Desk::new(of));
-        if compares && !known.is_empty() {
+        let mut desk = desk.unwrap_or_else(|| Desk::new(of, &self.plans));
+        if !known.is_empty() {
             let plant = desk.graph.core.engine.plant;
             let mut trail = std::mem::take(&mut desk.trail);
-            trail.begin(&known, plant);
+            trail.begin(&known, fuses, plant);
             desk.graph.state.lock().trail = Some(trail);
         }
         desk
@@ -413,23 +515,14 @@ impl Batches {
         drop(other);
     }
 
-    /// Notes what a block is that is submitted one by one, and why: that follows from how it was
-    /// described, or from this block.
-    fn note(
-        &self,
-        (commands, after): (&[Command], &After),
-        launches: (usize, usize),
-        (never, why): (Option<WhyNot>, WhyNot),
-    ) {
-        let class = never
-            .is_none()
-            .then(|| Class::new(commands.iter().map(Key::of).zip(after.iter().cloned())));
+    /// Notes what a block is that is submitted one by one, and why.
+    fn note(&self, taken: &Taken, class: Option<Class>, why: WhyNot) {
         let mut kept = self.kept.lock();
         let Kept { store, report, .. } = &mut *kept;
         report.batches += 1;
-        report.commands = commands.len();
-        (report.kernels, report.launches) = launches;
-        report.why_not = Some(never.unwrap_or(why));
+        report.commands = taken.commands.len();
+        (report.kernels, report.launches) = taken.launches;
+        report.why_not = Some(why);
         let noted = class.map(|class| store.note(class, report.batches));
         let (is_known, old) = noted.unwrap_or_default();
         *(if is_known { &mut report.found } else { &mut report.made }) += 1;
@@ -440,23 +533,18 @@ impl Batches {
 
     /// Gives the temporaries of a block memory. Returns what is given up for that, to be dropped
     /// without a lock.
-    fn place(
-        &self,
-        commands: &mut [Command],
-        after: &After,
-        (temporaries, leases): (Temporaries, &[Leases]),
-        plant: Plant,
-    ) -> Vec<Arc<StorageHandle>> {
+    fn place(&self, taken: &mut Taken, plant: Plant) -> Vec<Arc<StorageHandle>> {
+        let Taken { commands, after, leases, temporaries, .. } = taken;
         let mut kept = self.kept.lock();
         let Kept { report, pool, .. } = &mut *kept;
         report.temporaries = temporaries.len();
         if temporaries.is_empty() {
             return Vec::new();
         }
-        let before = before_of(after, commands.iter().map(|command| &command.accesses[..]));
+        let before = before_of(&*after, commands.iter().map(|command| &command.accesses[..]));
         let handles = leases.iter().flatten();
         let handles = handles.filter(|handle| temporaries.contains_key(&handle.id)).cloned();
-        let old = pool.place(commands, &before, (&temporaries, handles.collect()), plant);
+        let old = pool.place(commands, &before, (temporaries, handles.collect()), plant);
         (report.memories, report.bytes) = pool.counts();
         old
     }

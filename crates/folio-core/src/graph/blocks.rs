@@ -2,34 +2,40 @@
 //!
 //! A block with the arguments of a list is that list. Other scalars are exchanged in the list that
 //! has the block's memory; other commands in the one that was not used for the longest. A block
-//! whose memory comes back, and one of which all lists are on their way to the device, get a list of
-//! their own, until a class has [several](super::store::LISTS).
+//! whose memory comes back, and one of which all lists are on their way to the device, get a list
+//! of their own, until a class has [several](super::store::LISTS).
 
 use super::Inner;
 use super::batch::Batches;
-use super::replay::{before_of, can_fail_with};
-use super::store::{Entry, Known, LISTS, Node};
-use super::trail::{Taken, Trail};
+use super::store::{Block, Entry, Known, LISTS};
+use super::trail::Trail;
 use super::why::WhyNot;
-use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::list::{Exchange, List, Members, NotExchanged};
 pub(super) use crate::engine::runs::run::On;
 use crate::order::stamp::Stamp;
+use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// How often a block has its list compiled again, which another thread's work outdates at once.
 const TRIES: usize = 4;
 
-/// A block that is to be a list.
-struct Block<'b> {
+/// The list of a block that is looked for.
+struct Search<'b> {
     graph: &'b Inner,
     batches: &'b Batches,
-    entry: Entry,
-    trail: &'b mut Trail,
+    entry: Arc<Entry>,
+    /// The block, once it is known.
+    block: Option<Block>,
+    /// Or the commands that it is made of.
+    trail: Option<&'b mut Trail>,
 }
 
+/// A list, and whether commands were exchanged in it for this.
+type Found = (Arc<Known>, bool);
+
 impl Batches {
-    /// Runs a block of a queue as a list, if that can be one. `made`: it has made buffers.
+    /// Runs a block of a queue as a list, by its trail, if that can be one. `made`: it has made
+    /// buffers.
     pub(super) fn run(
         &self,
         (graph, made): (&Inner, bool),
@@ -40,94 +46,124 @@ impl Batches {
         if let Some(why) = &entry.why_not {
             return Err(why.clone());
         }
-        if made && trail.has_temporary() {
+        let fuses = entry.class.fuses;
+        if made && trail.has_temporary() || fuses && trail.is_marked() {
             return Err(WhyNot::MakesBuffers);
         }
-        let engine = &graph.core.engine;
-        let mut block = Block { graph, batches: self, entry, trail };
-        let (mut known, mut exchanged) = block.list()?;
-        for _ in 0..TRIES {
-            if let Some(ran) = engine.run_list(on, &known.list) {
-                self.count(&block.entry, &known, exchanged);
-                return Ok(ran);
-            }
-            // Its memory is elsewhere, another thread has exchanged its commands, or one of them is
-            // refused: that is told when they are submitted one by one.
-            known = block.compiled(Some(&known))?;
-            exchanged = false;
-        }
-        Err(WhyNot::Busy)
+        let mut search =
+            Search { graph, batches: self, entry, block: None, trail: Some(&mut *trail) };
+        let found = match search.list()? {
+            Some(found) => found,
+            // Other kernels may gain by being joined.
+            None if fuses => return Err(WhyNot::First),
+            None => search.with_commands()?,
+        };
+        search.run(on, found)
     }
 
-    /// A block was a list.
-    fn count(&self, entry: &Entry, known: &Known, exchanged: bool) {
+    /// Runs a block that has been fused as a list, if that can be one.
+    pub(super) fn run_block(
+        &self,
+        graph: &Inner,
+        on: On<'_>,
+        (entry, block): (Arc<Entry>, &Block),
+    ) -> Result<Stamp, WhyNot> {
+        if let Some(why) = &entry.why_not {
+            return Err(why.clone());
+        }
+        let block = Some(block.clone());
+        let mut search = Search { graph, batches: self, entry, block, trail: None };
+        let found = search.with_commands()?;
+        search.run(on, found)
+    }
+
+    /// A block was a list. One that was found by its trail has no temporaries.
+    fn count(&self, entry: &Entry, (known, exchanged): (&Known, bool), by_trail: bool) {
         let report = &mut self.kept.lock().report;
         report.batches += 1;
         report.found += 1;
         report.replayed += 1;
         report.exchanged += u64::from(exchanged);
         report.why_not = None;
-        report.temporaries = 0;
-        report.commands = entry.class.nodes.len();
-        (report.kernels, report.launches) = (entry.class.kernels, entry.class.kernels);
+        if by_trail {
+            report.temporaries = 0;
+        }
+        let Entry { class, .. } = entry;
+        (report.kernels, report.launches) = (class.kernels, class.kernels - known.block.joined());
+        report.commands = class.nodes.len() - known.block.joined();
         entry.note_used(known, report.batches);
     }
 }
 
-impl Block<'_> {
-    /// The list that the block is, and whether commands were exchanged for that.
-    fn list(&mut self) -> Result<(Arc<Known>, bool), WhyNot> {
-        match self.trail.list() {
-            Some((known, true)) => Ok((known, false)),
-            Some((known, false)) => match self.with_scalars(&known)? {
-                Some(known) => Ok((known, true)),
-                None => self.with_commands(),
-            },
-            None => self.with_commands(),
+impl Search<'_> {
+    fn run(&mut self, on: On<'_>, (mut known, mut exchanged): Found) -> Result<Stamp, WhyNot> {
+        for _ in 0..TRIES {
+            if let Some(ran) = self.graph.core.engine.run_list(on, &known.list) {
+                self.batches.count(&self.entry, (&known, exchanged), self.trail.is_some());
+                return Ok(ran);
+            }
+            // Its memory is elsewhere, another thread has exchanged its commands, or one of them is
+            // refused: that is told when they are submitted one by one.
+            let block = self.block()?.clone();
+            known = self.compiled(block, Some(&known))?;
+            exchanged = false;
+        }
+        Err(WhyNot::Busy)
+    }
+
+    /// The list that the block is by its trail: with its memory, and with its scalars by now.
+    fn list(&mut self) -> Result<Option<Found>, WhyNot> {
+        let found = self.trail.as_ref().and_then(|trail| Some((trail.list()?, trail.scalars())));
+        match found {
+            Some(((known, true), _)) => Ok(Some((known, false))),
+            Some(((known, false), scalars)) => self.with_scalars(&known, scalars),
+            None => Ok(None),
         }
     }
 
-    /// A list with the block's scalars. None if it does not take them now.
-    fn with_scalars(&self, known: &Arc<Known>) -> Result<Option<Arc<Known>>, WhyNot> {
+    /// A list with these scalars. None if it does not take them now.
+    fn with_scalars(&self, known: &Arc<Known>, all: &[u64]) -> Result<Option<Found>, WhyNot> {
         let class = &self.entry.class;
-        let exchange = known.other_scalars(class, self.trail.scalars());
-        let fails = |(_, command, words): &(usize, &Command, Option<&[u64]>)| match (
-            &command.action,
-            words,
-        ) {
-            (Action::Launch(Some(launch)), Some(words)) => can_fail_with(launch, words),
-            _ => None,
-        };
-        if let Some(why) = exchange.changed.iter().find_map(fails) {
+        if let Some(why) = known.may_fail(class, all) {
             return Err(WhyNot::MayFail(why));
         }
+        let exchange = known.other_scalars(class, all);
         let new = |list: List| {
-            let (templates, arguments) = (known.templates.clone(), known.arguments.clone());
-            Known::new(templates, arguments, self.trail.scalars().to_vec(), list)
+            let mut block = known.block.clone();
+            block.described.scalars = all.to_vec();
+            Known::new(block, list)
         };
-        Ok(self.exchanged(known, exchange, new))
+        Ok(self.exchanged(known, exchange, new).map(|known| (known, true)))
     }
 
     /// A list with the block's commands: one more, or one of the class in which they are exchanged.
-    fn with_commands(&mut self) -> Result<(Arc<Known>, bool), WhyNot> {
-        let new = self.taken()?;
-        let has_room = self.entry.lists.len() < LISTS;
-        let exchanges = !has_room || !self.entry.comes_back(&new.arguments);
-        for at in self.entry.oldest_first().into_iter().filter(|_| exchanges) {
-            let known = &self.entry.lists[at];
-            let Some(exchange) = known.other_commands(&self.entry.class, &new) else { continue };
-            let (templates, arguments) = (new.templates.clone(), new.arguments.clone());
-            let made = |list| Known::new(templates, arguments, new.scalars.clone(), list);
+    fn with_commands(&mut self) -> Result<Found, WhyNot> {
+        let block = self.block()?.clone();
+        let Entry { class, lists, .. } = &*self.entry;
+        let oldest_first = self.entry.oldest_first();
+        let has_room = lists.len() < LISTS;
+        let exchanges = !has_room || !self.entry.comes_back(&block.described.arguments);
+        let others = oldest_first.iter().filter_map(|at| {
+            let known = &lists[*at];
+            Some((known, known.other_commands(class, &block)?))
+        });
+        let others: SmallVec<[_; LISTS]> = others.collect();
+        // A block with temporaries has other arguments than a list that does the same.
+        if let Some((known, _)) = others.iter().find(|(_, other)| other.changed.is_empty()) {
+            return Ok(((*known).clone(), false));
+        }
+        for (known, exchange) in others.into_iter().filter(|_| exchanges) {
+            let made = |list| Known::new(block.clone(), list);
             if let Some(known) = self.exchanged(known, exchange, made) {
                 return Ok((known, true));
             }
         }
         if has_room {
-            return self.compiled(None).map(|known| (known, false));
+            return self.compiled(block, None).map(|known| (known, false));
         }
-        let oldest = self.entry.oldest_first().first().map(|at| self.entry.lists[*at].clone());
+        let oldest = oldest_first.first().map(|at| lists[*at].clone());
         match oldest.filter(|oldest| oldest.list.native.is_idle()) {
-            Some(oldest) => self.compiled(Some(&oldest)).map(|known| (known, false)),
+            Some(oldest) => self.compiled(block, Some(&oldest)).map(|known| (known, false)),
             None => Err(WhyNot::Busy),
         }
     }
@@ -157,26 +193,24 @@ impl Block<'_> {
         }
     }
 
-    /// The block's commands, none of which may fail by itself.
-    fn taken(&mut self) -> Result<Taken, WhyNot> {
-        let taken = self.trail.take().ok_or(WhyNot::First)?;
-        let why = |at: usize| self.graph.why_not(&taken.templates.get(at)?.command);
-        match (0..taken.templates.len()).find_map(why) {
+    /// The block, none of whose commands may fail by itself.
+    fn block(&mut self) -> Result<&Block, WhyNot> {
+        if self.block.is_none() && !self.entry.class.fuses {
+            let described = self.trail.as_mut().and_then(|trail| trail.take());
+            self.block = described.map(|described| Block { described, units: None });
+        }
+        let block = self.block.as_ref().ok_or(WhyNot::First)?;
+        match block.commands().into_iter().find_map(|command| self.graph.why_not(command)) {
             Some(why) => Err(why),
-            None => Ok(taken),
+            None => Ok(block),
         }
     }
 
-    /// A list of the block's commands, in the place of another one if that is there.
-    fn compiled(&mut self, old: Option<&Arc<Known>>) -> Result<Arc<Known>, WhyNot> {
-        let new = self.taken()?;
+    /// A list of a block's commands, in the place of another one if that is there.
+    fn compiled(&self, block: Block, old: Option<&Arc<Known>>) -> Result<Arc<Known>, WhyNot> {
         let class = &self.entry.class;
-        let commands: Vec<_> = new.templates.iter().map(|template| &template.command).collect();
-        let accesses = commands.iter().map(|command| &command.accesses[..]);
-        let before = before_of(class.nodes.iter().map(|node: &Node| &node.edges), accesses);
-        let before = before.iter().map(|edges| edges.iter().map(|(from, _)| *from as usize));
-        let after = before.map(Iterator::collect).collect();
-        let made = self.graph.core.engine.compile(self.graph.device, Members { commands, after });
+        let members = Members { commands: block.commands(), after: block.after(class) };
+        let made = self.graph.core.engine.compile(self.graph.device, members);
         // What is wrong with memory is told when the commands are submitted.
         let made = made.map_err(|_| WhyNot::First)?;
         let mut kept = self.batches.kept.lock();
@@ -188,8 +222,7 @@ impl Block<'_> {
                 return Err(why);
             }
         };
-        let Taken { templates, arguments, scalars } = new;
-        let known = Arc::new(Known::new(templates, arguments, scalars, list));
+        let known = Arc::new(Known::new(block, list));
         kept.report.graphs += 1;
         let old = kept.store.keep(class, (&known, old));
         drop(kept);

@@ -11,6 +11,7 @@ mod blocks;
 mod boxes;
 mod conditional;
 mod conflicts;
+mod exchange;
 pub(crate) mod fuse;
 mod internal;
 mod key;
@@ -101,15 +102,19 @@ pub(crate) struct Inner {
     id: u64,
     /// Its commands run only once: what is called needs not be `Fn`.
     once: bool,
-    plans: Plans,
+    /// Those of a queue's blocks outlive the block.
+    plans: Arc<Plans>,
     state: Mutex<State>,
 }
 
 impl Inner {
-    fn new(core: Arc<Core>, device: u16, once: bool) -> Arc<Inner> {
+    fn new(core: Arc<Core>, device: u16) -> Arc<Inner> {
+        Inner::over(core, device, false, Arc::default())
+    }
+
+    fn over(core: Arc<Core>, device: u16, once: bool, plans: Arc<Plans>) -> Arc<Inner> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let id = NEXT.fetch_add(1, Ordering::Relaxed);
-        let plans = Plans::default();
         Arc::new(Inner { core, device, id, once, plans, state: Mutex::default() })
     }
 
@@ -144,7 +149,7 @@ impl Runtime {
     /// An empty graph of commands of a device.
     pub fn graph(&self, on: impl Into<Selector>) -> Result<Graph> {
         let device = self.device(on)?;
-        Ok(Graph { inner: Inner::new(device.core, device.at, false) })
+        Ok(Graph { inner: Inner::new(device.core, device.at) })
     }
 }
 

@@ -497,7 +497,7 @@ mod tests {
         })
         .unwrap();
         let run = of.finalize().unwrap();
-        let block = Inner::new(q.inner.core.clone(), 0, true);
+        let block = Inner::over(q.inner.core.clone(), 0, true, Arc::default());
         let recording = Recording::of(&block, &mut std::iter::once(&q)).unwrap();
         assert!(block.record_barrier(&q).is_ok());
         assert!(block.record_graph(&q, &run, &[]).is_ok());

@@ -14,7 +14,7 @@ use crate::engine::kernels::launch::Launch;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::command::{Action, Command, End};
 use crate::engine::runs::conditional::Conditional;
-use crate::engine::runs::list::{Exchange, List, Members};
+use crate::engine::runs::list::{Change, Exchange, List, Members};
 use crate::engine::runs::run::Order;
 use crate::engine::terms::access::Access;
 use crate::error::{Label, Result};
@@ -29,9 +29,9 @@ use std::sync::Arc;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
-    /// Lists of commands, by graphs of the device's own. Each list is one command: it waits for what
-    /// its commands wait for, all that it uses is brought before it begins, and it fails as one. A
-    /// failure names the node; all that the list writes counts as not written.
+    /// Lists of commands, by graphs of the device's own. Each list is one command: it waits for
+    /// what its commands wait for, all that it uses is brought before it begins, and it fails as
+    /// one. A failure names the node; all that the list writes counts as not written.
     ///
     /// A run is one list, but for commands that stand between lists: host tasks, kernels in whose
     /// launches a check is left ([`KernelCall::checks`](crate::KernelCall::checks)), closures, what
@@ -112,9 +112,9 @@ impl Executable {
     /// What runs from now on hand to the device as one operation. At first that are
     /// [`Replay::Lists`].
     ///
-    /// A list costs the engine as much as one command, however many it has. What is exchanged
-    /// between runs is exchanged in the device's graphs; where these cannot have that, they are made
-    /// again. [`replay_report`](Self::replay_report) tells what was done and why.
+    /// A list costs the engine as much as one command, however many it has. Exchanges between runs
+    /// are exchanges in the device's graphs; where these cannot have one, they are made again.
+    /// [`replay_report`](Self::replay_report) tells what was done and why.
     ///
     /// ```
     /// # use folio_core::{Replay, Result, Runtime};
@@ -389,7 +389,7 @@ impl Making<'_> {
     }
 
     /// The commands of a list that do something else than those of an earlier run.
-    fn changed(&self, old: &Made, at: &[u32]) -> Vec<(usize, &Command, Option<&[u64]>)> {
+    fn changed(&self, old: &Made, at: &[u32]) -> Vec<Change<'_>> {
         let is_same = |at: u32| {
             let Some(old) = old.steps.all.get(at as usize).map(|step| &step.template) else {
                 return false;
@@ -400,7 +400,12 @@ impl Making<'_> {
             Arc::ptr_eq(old, new) || same(keys())
         };
         let changed = at.iter().enumerate().filter(|(_, at)| !is_same(**at));
-        changed.map(|(node, at)| (node, self.command(*at), None)).collect()
+        let change = |(at, number): (usize, &u32)| Change {
+            at,
+            command: self.command(*number),
+            scalars: None,
+        };
+        changed.map(change).collect()
     }
 }
 

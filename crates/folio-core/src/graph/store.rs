@@ -5,10 +5,13 @@
 //! on: several, where a few blocks with other memory take turns. The classes, and the lists of a
 //! class, that were not used for the longest make room for others.
 
-use super::conflicts::Edges;
+use super::conflicts::{After, Edges};
+use super::fuse::Planned;
 use super::key::{Key, Kind};
+use super::replay::before_of;
 use super::template::Template;
 use super::why::WhyNot;
+use crate::engine::runs::command::Command;
 use crate::engine::runs::list::List;
 use smallvec::SmallVec;
 use std::sync::Arc;
@@ -30,6 +33,8 @@ pub(super) struct Node {
 /// The structure of blocks.
 pub(super) struct Class {
     pub(super) nodes: Vec<Node>,
+    /// Kernels become one where they gain by it.
+    pub(super) fuses: bool,
     /// By command: where its scalars begin, and where those of the last one end.
     begins: Vec<u32>,
     pub(super) kernels: usize,
@@ -37,13 +42,41 @@ pub(super) struct Class {
     used: AtomicU64,
 }
 
-/// A list, and the arguments of its commands.
-pub(super) struct Known {
+/// The commands of a block as they were described.
+#[derive(Clone)]
+pub(super) struct Described {
     /// Without their buffers: the store keeps none.
     pub(super) templates: Arc<[Arc<Template>]>,
     pub(super) arguments: Arc<[Vec<u64>]>,
     /// Of all commands, one behind the other.
     pub(super) scalars: Vec<u64>,
+}
+
+/// A block as it runs.
+#[derive(Clone)]
+pub(super) struct Block {
+    pub(super) described: Described,
+    /// Its commands, if kernels of it may have become one: otherwise they run as described.
+    pub(super) units: Option<Arc<Units>>,
+}
+
+/// The commands of a block after fusion.
+pub(super) struct Units {
+    pub(super) all: Vec<Unit>,
+    pub(super) after: After,
+}
+
+/// A command, and those that were described for it.
+pub(super) struct Unit {
+    pub(super) members: SmallVec<[usize; 4]>,
+    pub(super) command: Command,
+    /// By which they became one.
+    pub(super) plan: Option<Arc<Planned>>,
+}
+
+/// A list, and the block of which it is.
+pub(super) struct Known {
+    pub(super) block: Block,
     pub(super) list: Arc<List>,
     used: AtomicU64,
 }
@@ -62,11 +95,11 @@ pub(super) struct Entry {
 /// All of a queue's.
 #[derive(Default)]
 pub(super) struct Store {
-    pub(super) all: Arc<Vec<Entry>>,
+    pub(super) all: Arc<Vec<Arc<Entry>>>,
 }
 
 impl Class {
-    pub(super) fn new(keys: impl Iterator<Item = (Key, Edges)>) -> Class {
+    pub(super) fn new(fuses: bool, keys: impl Iterator<Item = (Key, Edges)>) -> Class {
         let (mut nodes, mut begins) = (Vec::new(), vec![0]);
         let mut end = 0;
         for (Key { kind, scalars, .. }, edges) in keys {
@@ -75,7 +108,7 @@ impl Class {
             nodes.push(Node { kind, edges });
         }
         let kernels = nodes.iter().filter(|node: &&Node| node.kind.is_launch()).count();
-        Class { nodes, begins, kernels, used: AtomicU64::new(0) }
+        Class { nodes, fuses, begins, kernels, used: AtomicU64::new(0) }
     }
 
     /// The number of the latest block that was of it.
@@ -90,15 +123,44 @@ impl Class {
     }
 }
 
+impl PartialEq for Class {
+    fn eq(&self, other: &Class) -> bool {
+        (self.fuses, &self.nodes) == (other.fuses, &other.nodes)
+    }
+}
+
+impl Block {
+    /// The commands that run.
+    pub(super) fn commands(&self) -> Vec<&Command> {
+        let described = || self.described.templates.iter().map(|template| &template.command);
+        match &self.units {
+            Some(units) => units.all.iter().map(|unit| &unit.command).collect(),
+            None => described().collect(),
+        }
+    }
+
+    /// By command that runs: the earlier ones that it comes after.
+    pub(super) fn after(&self, class: &Class) -> Vec<Vec<usize>> {
+        let commands = self.commands();
+        let accesses = commands.iter().map(|command| &command.accesses[..]);
+        let before = match &self.units {
+            Some(units) => before_of(&units.after, accesses),
+            None => before_of(class.nodes.iter().map(|node| &node.edges), accesses),
+        };
+        let earlier = before.iter().map(|edges| edges.iter().map(|(from, _)| *from as usize));
+        earlier.map(Iterator::collect).collect()
+    }
+
+    /// How many kernels of the commands are launches of others by now.
+    pub(super) fn joined(&self) -> usize {
+        let units = self.units.iter().flat_map(|units| &units.all);
+        units.map(|unit| unit.members.len() - 1).sum()
+    }
+}
+
 impl Known {
-    pub(super) fn new(
-        templates: Arc<[Arc<Template>]>,
-        arguments: Arc<[Vec<u64>]>,
-        scalars: Vec<u64>,
-        list: List,
-    ) -> Known {
-        let used = AtomicU64::new(0);
-        Known { templates, arguments, scalars, list: Arc::new(list), used }
+    pub(super) fn new(block: Block, list: List) -> Known {
+        Known { block, list: Arc::new(list), used: AtomicU64::new(0) }
     }
 }
 
@@ -129,13 +191,19 @@ impl Entry {
 
 impl Store {
     fn entry(&mut self, class: &Arc<Class>) -> Option<&mut Entry> {
-        Arc::make_mut(&mut self.all).iter_mut().find(|entry| Arc::ptr_eq(&entry.class, class))
+        let all = Arc::make_mut(&mut self.all);
+        all.iter_mut().find(|entry| Arc::ptr_eq(&entry.class, class)).map(Arc::make_mut)
+    }
+
+    /// A class, and its lists.
+    pub(super) fn find(&self, class: &Class) -> Option<&Arc<Entry>> {
+        self.all.iter().find(|entry| *entry.class == *class)
     }
 
     /// Keeps the class of a block of this number, if it is new. Returns what makes room for it, to
     /// be dropped without a lock.
-    pub(super) fn note(&mut self, class: Class, block: u64) -> (bool, Option<Entry>) {
-        if let Some(known) = self.all.iter().find(|entry| entry.class.nodes == class.nodes) {
+    pub(super) fn note(&mut self, class: Class, block: u64) -> (bool, Option<Arc<Entry>>) {
+        if let Some(known) = self.find(&class) {
             known.class.used.store(block, Ordering::Relaxed);
             return (true, None);
         }
@@ -144,7 +212,7 @@ impl Store {
         let used = |at: &usize| all[*at].class.used.load(Ordering::Relaxed);
         let oldest = (0..all.len()).filter(|_| all.len() >= CLASSES).min_by_key(used);
         let old = oldest.map(|at| all.swap_remove(at));
-        all.push(Entry::new(class));
+        all.push(Arc::new(Entry::new(class)));
         (false, old)
     }
 
@@ -168,12 +236,12 @@ impl Store {
         match old.and_then(same).or_else(full) {
             Some(at) => {
                 let old = std::mem::replace(&mut entry.lists[at], new.clone());
-                if !Arc::ptr_eq(&old.arguments, &new.arguments) && !entry.comes_back(&old.arguments)
-                {
+                let [past, now] = [&old, new].map(|of| &of.block.described.arguments);
+                if !Arc::ptr_eq(past, now) && !entry.comes_back(past) {
                     if entry.past.len() == LISTS {
                         entry.past.remove(0);
                     }
-                    entry.past.push(old.arguments.clone());
+                    entry.past.push(past.clone());
                 }
                 Some(old)
             }

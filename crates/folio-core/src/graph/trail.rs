@@ -5,23 +5,22 @@
 use super::State;
 use super::conflicts::Edges;
 use super::key::{Called, Key, is_free_of_scalars, is_plain};
-use super::replay::{before_of, union_of};
 use super::state::What;
-use super::store::{Class, Entry, Known};
+use super::store::{Class, Described, Entry, Known};
 use super::template::Template;
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
-use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::{Action, Command};
-use crate::engine::runs::list::Exchange;
 use crate::engine::terms::access::Access;
 use crate::graph::conflicts::IdMap;
+use crate::group::Leases;
+use crate::marks::Marks;
 use crate::pages::DomainId;
 use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::Core;
-use smallvec::SmallVec;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// How many edges of a command are compared with those of a known one: each with all others.
 const MOST_EDGES: usize = 32;
@@ -30,7 +29,7 @@ const MOST_EDGES: usize = 32;
 #[derive(Default)]
 pub(super) struct Trail {
     /// None between blocks.
-    all: Option<Arc<Vec<Entry>>>,
+    all: Option<Arc<Vec<Arc<Entry>>>>,
     /// The class of the commands so far, among those.
     class: usize,
     commands: Vec<Recorded>,
@@ -39,8 +38,10 @@ pub(super) struct Trail {
     /// The key of the latest command.
     key: Key,
     plant: Plant,
-    /// The buffers of commands that do not keep theirs.
-    pub(super) leases: Vec<Arc<StorageHandle>>,
+    /// By the numbers of their commands: the buffers of those that do not keep theirs.
+    leases: Vec<(u32, Arc<StorageHandle>)>,
+    /// The block is to be fused.
+    fuses: bool,
 }
 
 /// A command of the block.
@@ -62,11 +63,13 @@ pub(super) enum Next {
 
 impl Trail {
     /// Begins a block.
-    pub(super) fn begin(&mut self, all: &Arc<Vec<Entry>>, plant: Plant) {
+    pub(super) fn begin(&mut self, all: &Arc<Vec<Arc<Entry>>>, fuses: bool, plant: Plant) {
         self.all = Some(all.clone());
+        (self.fuses, self.plant) = (fuses, plant);
         // Often the next block is as the latest one.
-        let latest = (0..all.len()).max_by_key(|at| all[*at].class.latest());
-        (self.class, self.plant) = (latest.unwrap_or(0), plant);
+        let latest = (0..all.len()).filter(|at| all[*at].class.fuses == fuses);
+        let latest = latest.max_by_key(|at| all[*at].class.latest());
+        self.class = latest.unwrap_or(all.len());
         self.commands.clear();
         self.scalars.clear();
     }
@@ -83,22 +86,24 @@ impl Trail {
         self.commands.len()
     }
 
-    fn all(&self) -> &[Entry] {
+    fn all(&self) -> &[Arc<Entry>] {
         self.all.as_ref().map_or(&[], |all| all)
     }
 
-    fn entry(&self) -> Option<&Entry> {
+    fn entry(&self) -> Option<&Arc<Entry>> {
         self.all().get(self.class)
     }
 
     /// The class of the block, if there is one of exactly its commands, and its lists.
-    pub(super) fn found(&mut self) -> Option<Entry> {
+    pub(super) fn found(&mut self) -> Option<Arc<Entry>> {
         let len = self.commands.len();
         let own = &self.entry()?.class;
         if own.nodes.len() != len {
-            let is_it = |other: &Entry| {
+            let is_it = |other: &Arc<Entry>| {
                 let nodes = &other.class.nodes;
-                nodes.len() == len && own.nodes.get(..len) == Some(&nodes[..])
+                nodes.len() == len
+                    && other.class.fuses == self.fuses
+                    && own.nodes.get(..len) == Some(&nodes[..])
             };
             let other = self.all().iter().position(is_it)?;
             self.go_to(other);
@@ -106,26 +111,28 @@ impl Trail {
         self.entry().cloned()
     }
 
+    /// The block of a list of the class.
+    fn list_at(&self, list: u32) -> Option<&Described> {
+        Some(&self.entry()?.lists.get(list as usize)?.block.described)
+    }
+
     /// The command of a number, but for its scalars.
     pub(super) fn template(&self, at: usize) -> Option<&Arc<Template>> {
         match self.commands.get(at)? {
-            Recorded::Known(list) => self.entry()?.lists.get(*list as usize)?.templates.get(at),
+            Recorded::Known(list) => self.list_at(*list)?.templates.get(at),
             Recorded::Own(template, _) => Some(template),
         }
     }
 
     fn arguments(&self, at: usize) -> Option<&[u64]> {
         match self.commands.get(at)? {
-            Recorded::Known(list) => {
-                let list = self.entry()?.lists.get(*list as usize)?;
-                list.arguments.get(at).map(Vec::as_slice)
-            }
+            Recorded::Known(list) => self.list_at(*list)?.arguments.get(at).map(Vec::as_slice),
             Recorded::Own(_, arguments) => Some(arguments),
         }
     }
 
     /// The command of a number is a list's, but for its scalars.
-    fn is_of(&self, at: usize, list: &Known) -> bool {
+    fn is_of(&self, at: usize, list: &Described) -> bool {
         // Which elements a launch accesses may follow from its scalars.
         let accesses = |of: &Arc<Template>| {
             let own = self.template(at).map_or(&[][..], |own| &own.command.accesses);
@@ -152,19 +159,23 @@ impl Trail {
         }
     }
 
-    /// Goes on along another class that begins with the commands so far. Those that its lists do not
-    /// have become the block's own.
+    /// Goes on along another class that begins with the commands so far. Those that its lists do
+    /// not have become the block's own.
     fn go_to(&mut self, class: usize) {
         let lists = self.all().get(class).map(|entry| entry.lists.clone()).unwrap_or_default();
         for at in 0..self.commands.len() {
-            let known = lists.iter().position(|list| self.is_of(at, list));
+            let known = lists.iter().position(|list| self.is_of(at, &list.block.described));
             let new = match (known, &self.commands[at]) {
                 (Some(nth), _) => Some(Recorded::Known(nth as u32)),
                 (None, Recorded::Own(..)) => None,
                 (None, Recorded::Known(_)) => self.own(at),
             };
-            if let Some(new) = new {
-                self.commands[at] = new;
+            let Some(new) = new else { continue };
+            if let Recorded::Own(template, _) = std::mem::replace(&mut self.commands[at], new)
+                && let Ok(template) = Arc::try_unwrap(template)
+            {
+                let buffers = template.leases.into_iter();
+                self.leases.extend(buffers.map(|buffer| (at as u32, buffer)));
             }
         }
         self.class = class;
@@ -179,12 +190,14 @@ impl Trail {
     /// For the first one that is a class with a list that has it, if there is one.
     fn goes_on(&mut self, edges: &Edges) -> bool {
         let at = self.commands.len();
-        let fits = |entry: &Entry| {
-            let node = entry.class.nodes.get(at);
+        let fits = |entry: &Arc<Entry>| {
+            let node = entry.class.nodes.get(at).filter(|_| entry.class.fuses == self.fuses);
             node.is_some_and(|node| node.edges == *edges && node.kind == self.key.kind)
         };
-        let has_it = |entry: &Entry| {
-            let has = |list: &Arc<Known>| list.arguments.get(at) == Some(&self.key.arguments);
+        let has_it = |entry: &Arc<Entry>| {
+            let has = |list: &Arc<Known>| {
+                list.block.described.arguments.get(at) == Some(&self.key.arguments)
+            };
             at > 0 || entry.lists.iter().any(has)
         };
         let Some(own) = self.entry() else { return false };
@@ -192,8 +205,9 @@ impl Trail {
         if own_fits && has_it(own) {
             return true;
         }
-        let begins =
-            |other: &Entry| fits(other) && other.class.nodes.get(..at) == own.class.nodes.get(..at);
+        let begins = |other: &Arc<Entry>| {
+            fits(other) && other.class.nodes.get(..at) == own.class.nodes.get(..at)
+        };
         let other = self.all().iter().position(|other| has_it(other) && begins(other));
         let other =
             other.or_else(|| self.all().iter().position(|other| !own_fits && begins(other)));
@@ -204,10 +218,10 @@ impl Trail {
     }
 
     /// The list of the class that has the next command, of which `is` tells besides.
-    fn list_of(&self, is: impl Fn(&Class, &Known) -> bool) -> Option<u32> {
+    fn list_of(&self, is: impl Fn(&Class, &Described) -> bool) -> Option<u32> {
         let (at, entry) = (self.commands.len(), self.entry()?);
         let has = |nth: &usize| {
-            let list = &entry.lists[*nth];
+            let list = &entry.lists[*nth].block.described;
             list.arguments.get(at) == Some(&self.key.arguments) && is(&entry.class, list)
         };
         // As a rule the one that the latest command was of.
@@ -232,11 +246,11 @@ impl Trail {
         let has_memory = |(nth, list): &(usize, &Arc<Known>)| {
             self.commands.iter().enumerate().all(|(at, command)| match command {
                 Recorded::Known(of) if *of as usize == *nth => true,
-                _ => self.is_of(at, list),
+                _ => self.is_of(at, &list.block.described),
             })
         };
         let all = || entry.lists.iter().enumerate().filter(has_memory).map(|(_, list)| list);
-        if let Some(list) = all().find(|list| list.scalars == self.scalars) {
+        if let Some(list) = all().find(|list| list.block.described.scalars == self.scalars) {
             return Some((list.clone(), true));
         }
         // Lists that differ in scalars take turns.
@@ -255,18 +269,28 @@ impl Trail {
         handles().any(|handle| uses.get(&handle.id) == Some(&Arc::strong_count(handle)))
     }
 
+    /// The marks of a buffer, or memory that it has in common with another one: a plan of fusion
+    /// depends on these, and commands are not compared for them.
+    pub(super) fn is_marked(&self) -> bool {
+        let own = |command: &'_ Recorded| match command {
+            Recorded::Own(template, _) => template.leases.iter().any(is_marked),
+            Recorded::Known(_) => false,
+        };
+        self.leases.iter().any(|(_, handle)| is_marked(handle)) || self.commands.iter().any(own)
+    }
+
     /// All commands, without their buffers, which the trail keeps.
-    pub(super) fn take(&mut self) -> Option<Taken> {
+    pub(super) fn take(&mut self) -> Option<Described> {
         let Trail { commands, leases, .. } = self;
-        for command in commands {
+        for (at, command) in (0..).zip(commands) {
             if let Recorded::Own(template, _) = command
                 && let Some(template) = Arc::get_mut(template)
             {
-                leases.extend(template.leases.drain(..));
+                leases.extend(template.leases.drain(..).map(|handle| (at, handle)));
             }
         }
         let all = || 0..self.len();
-        Some(Taken {
+        Some(Described {
             templates: all().map(|at| self.command(at)).collect::<Option<_>>()?,
             arguments: all().map(|at| Some(self.arguments(at)?.to_vec())).collect::<Option<_>>()?,
             scalars: self.scalars.clone(),
@@ -277,13 +301,6 @@ impl Trail {
     pub(super) fn scalars(&self) -> &[u64] {
         &self.scalars
     }
-}
-
-/// The commands of a block, and their arguments.
-pub(super) struct Taken {
-    pub(super) templates: Arc<[Arc<Template>]>,
-    pub(super) arguments: Arc<[Vec<u64>]>,
-    pub(super) scalars: Vec<u64>,
 }
 
 /// A command with other scalars. What is known can be done again.
@@ -375,7 +392,10 @@ impl State {
     /// Buffers of commands along the trail.
     pub(super) fn keep(&mut self, buffers: impl Iterator<Item = Arc<StorageHandle>>) {
         match &mut self.trail {
-            Some(trail) => trail.leases.extend(buffers),
+            Some(trail) => {
+                let at = trail.len().saturating_sub(1) as u32;
+                trail.leases.extend(buffers.map(|handle| (at, handle)));
+            }
             None => self.leases.extend(buffers),
         }
     }
@@ -384,12 +404,24 @@ impl State {
     pub(super) fn leave_trail(&mut self) {
         let Some(mut trail) = self.trail.take() else { return };
         let Some(class) = trail.entry().map(|entry| entry.class.clone()) else { return };
+        let mut leases = std::mem::take(&mut trail.leases);
+        leases.sort_by_key(|(of, _)| *of);
+        let mut leases = leases.into_iter().peekable();
         for (at, node) in class.nodes.iter().take(trail.len()).enumerate() {
-            if let Some(template) = trail.command(at) {
-                self.push(What::One(template, None), &node.edges, true);
-            }
+            let own = std::iter::from_fn(|| leases.next_if(|(of, _)| *of as usize == at));
+            let own: Leases = own.map(|(_, handle)| handle).collect();
+            let Some(template) = trail.command(at) else { continue };
+            let template = match template.command.again().filter(|_| !own.is_empty()) {
+                Some(command) => {
+                    Arc::new(Template { leases: own, ..Template::of_command(command) })
+                }
+                None => {
+                    self.leases.extend(own);
+                    template
+                }
+            };
+            self.push(What::One(template, None), &node.edges, true);
         }
-        self.leases.append(&mut trail.leases);
     }
 }
 
@@ -402,7 +434,7 @@ impl Trail {
         }
         let at = self.commands.len();
         // What a launch accesses may follow from its scalars.
-        let is = |class: &Class, list: &Known| {
+        let is = |class: &Class, list: &Described| {
             let own = list.templates.get(at).map(|own| &own.command.accesses);
             class.scalars(at, &list.scalars) == self.key.scalars
                 || own.is_some_and(|own| uses_same(own, &command.accesses))
@@ -422,78 +454,29 @@ impl Trail {
             return None;
         }
         let (at, any) = (self.commands.len(), self.plant.is(Planted::OtherValues));
-        let has_scalars = |class: &Class, list: &Known| {
+        let has_scalars = |class: &Class, list: &Described| {
             class.scalars(at, &list.scalars) == self.key.scalars || is_free() || any
         };
         let list = self.list_of(has_scalars)?;
         if any && let Some(entry) = self.all().get(self.class) {
-            let own = entry.class.scalars(at, &entry.lists[list as usize].scalars);
+            let known = &entry.lists[list as usize].block.described.scalars;
+            let own = entry.class.scalars(at, known);
             self.key.scalars = own.to_vec();
         }
         Some(self.push(Recorded::Known(list)))
     }
 }
 
-impl Known {
-    /// What is exchanged in the list for other scalars.
-    pub(super) fn other_scalars<'k>(&'k self, class: &Class, all: &'k [u64]) -> Exchange<'k> {
-        let changed = self.templates.iter().enumerate().filter_map(|(at, template)| {
-            let words = class.scalars(at, all);
-            let differs = words != class.scalars(at, &self.scalars);
-            differs.then_some((at, &template.command, Some(words)))
-        });
-        Exchange { changed: changed.collect(), accesses: None }
-    }
-
-    /// What is exchanged in the list for other commands. None if these come after others than
-    /// before.
-    pub(super) fn other_commands<'t>(&self, class: &Class, new: &'t Taken) -> Option<Exchange<'t>> {
-        let differs = |at: &usize| {
-            new.arguments.get(*at) != self.arguments.get(*at)
-                || class.scalars(*at, &new.scalars) != class.scalars(*at, &self.scalars)
-        };
-        let all = new.templates.iter().enumerate().filter(|(at, _)| differs(at));
-        let changed = all.map(|(at, template)| (at, &template.command, None)).collect();
-        let accesses = self.renamed(new).or_else(|| self.ordered(class, new))?;
-        Some(Exchange { changed, accesses: Some(accesses) })
-    }
-
-    /// What all commands use together, if they are those of the list over other storages: one in
-    /// the place of each. Then they come after the same ones.
-    fn renamed(&self, new: &Taken) -> Option<Vec<Access>> {
-        let [mut news, mut olds]: [IdMap<StorageId>; 2] = Default::default();
-        let mut is_for = |one: StorageId, other: StorageId| {
-            *news.entry(one).or_insert(other) == other && *olds.entry(other).or_insert(one) == one
-        };
-        for (before, now) in self.templates.iter().zip(&*new.templates) {
-            let (before, now) = (&before.command.accesses, &now.command.accesses);
-            let mut pairs = before.iter().zip(now);
-            if !pairs.all(|(a, b)| is_same_part(a, b) && is_for(a.storage, b.storage)) {
-                return None;
-            }
-        }
-        let rename =
-            |access: &Access| Some(Access { storage: *news.get(&access.storage)?, ..*access });
-        self.list.accesses().iter().map(rename).collect()
-    }
-
-    /// What all commands use together, if they come after the same ones as before.
-    fn ordered(&self, class: &Class, new: &Taken) -> Option<Vec<Access>> {
-        let all = || new.templates.iter().map(|template| &template.command.accesses[..]);
-        let before = before_of(class.nodes.iter().map(|node| &node.edges), all());
-        let same = |(now, old): (&SmallVec<[(u32, bool); 4]>, &Vec<usize>)| {
-            now.iter().map(|(from, _)| *from as usize).eq(old.iter().copied())
-        };
-        let same = before.iter().zip(&self.list.fixed.after).all(same);
-        same.then(|| union_of(all().flatten()))
-    }
+/// Fusion knows more of this buffer than its commands tell.
+pub(super) fn is_marked(handle: &Arc<StorageHandle>) -> bool {
+    handle.imported.load(Ordering::Relaxed) || *handle.marks.lock() != Marks::new()
 }
 
-fn uses_same(a: &[Access], b: &[Access]) -> bool {
+pub(super) fn uses_same(a: &[Access], b: &[Access]) -> bool {
     a.len() == b.len() && a.iter().zip(b).all(|(a, b)| a.storage == b.storage && is_same_part(a, b))
 }
 
-fn is_same_part(a: &Access, b: &Access) -> bool {
+pub(super) fn is_same_part(a: &Access, b: &Access) -> bool {
     (a.elements, a.pages, a.all) == (b.elements, b.pages, b.all)
         && (a.mode, a.domain) == (b.mode, b.domain)
 }

@@ -66,12 +66,6 @@ pub unsafe trait Graph: Any + Send + Sync {
     /// [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported). After an error it is open
     /// what the node does: such a graph is made anew.
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError>;
-
-    /// A replay would now take longer than its nodes by themselves: it does one after the other
-    /// what the device could do side by side, and that is more than a little.
-    fn is_slow(&self) -> bool {
-        false
-    }
 }
 
 impl dyn Graph {

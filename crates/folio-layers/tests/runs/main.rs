@@ -24,5 +24,7 @@ mod blocks;
 mod cuts;
 mod devices;
 mod exchanges;
+mod fused;
 mod graphs;
 mod rule;
+mod traced;

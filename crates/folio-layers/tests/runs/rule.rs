@@ -377,7 +377,7 @@ fn a_block_that_runs_a_graph_is_submitted_by_commands() {
 }
 
 #[test]
-fn a_block_that_makes_a_buffer_is_submitted_by_commands() {
+fn a_block_that_makes_a_buffer_is_one_operation() {
     let s = Scene::new();
     let [x] = s.present(["x"]);
     let turn = || {
@@ -389,7 +389,7 @@ fn a_block_that_makes_a_buffer_is_submitted_by_commands() {
         s.rt.wait().unwrap();
     };
     (0..4).for_each(|_| turn());
-    check!(s.tally(|| (0..5).for_each(|_| turn())), "5 fill, 5 run");
+    check!(s.tally(|| (0..5).for_each(|_| turn())), "5 replay");
 }
 
 /// A store keeps more kinds of blocks than these.
@@ -426,23 +426,6 @@ fn a_run_whose_data_may_still_fail_elsewhere_comes_behind_the_copy() {
         "3 a.peer: copy y b->a after 1 2",
         "4 a0: replay [a: run x; b: run y(x) after a; c: run y after b] after 1 2 3"
     );
-}
-
-#[test]
-fn fused_blocks_are_planned_anew() {
-    let s = Scene::new();
-    let [x, y] = s.present(["x", "y"]);
-    let turn = |n: i32| {
-        s.q.batch_fused(|q| {
-            q.bump(n, &x);
-            q.mix(&x, &y);
-            Ok(())
-        })
-        .unwrap();
-        s.rt.wait().unwrap();
-    };
-    (0..4).for_each(turn);
-    check!(s.tally(|| (0..10).for_each(turn)), "10 run");
 }
 
 /// The store finds a list of each memory, so the blocks run on a lane each.

@@ -9,6 +9,8 @@ use folio_sim::{Builder, DeviceSpec, SimBackend, SimHandle};
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
+use tracing::span::{Attributes, Id, Record};
+use tracing::{Metadata, Subscriber};
 
 /// Elements of each buffer.
 pub const N: usize = 8;
@@ -18,8 +20,8 @@ pub type Numbers = Shared<i32>;
 /// Compares lines of text; a failure shows the text as it is.
 macro_rules! check {
     ($text:expr, $($line:literal),* $(,)?) => {{
-        let (text, want) = ($text, [$($line),*].join("\n"));
-        assert!(text == want, "\n{text}\n\nis not\n\n{want}\n");
+        let (text, want) = (&$text, [$($line),*].join("\n"));
+        assert!(*text == want, "\n{text}\n\nis not\n\n{want}\n");
     }};
 }
 
@@ -165,6 +167,11 @@ impl Scene {
         })
     }
 
+    /// As [`held`](Self::held), while a subscriber listens to all that this thread submits.
+    pub fn heard(&self, act: impl FnOnce()) -> String {
+        self.held(|| tracing::subscriber::with_default(Listener, act))
+    }
+
     /// How many operations of each kind `act` leads to.
     pub fn tally(&self, act: impl FnOnce()) -> String {
         self.book.clear();
@@ -191,6 +198,25 @@ impl Scene {
         assert!(self.report.is_silent(), "{:?}", self.report);
         assert_eq!(self.sim.violations(), []);
     }
+}
+
+/// A subscriber that wants all of Folio's events.
+struct Listener;
+
+impl Subscriber for Listener {
+    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
+        metadata.target() == "folio"
+    }
+
+    fn new_span(&self, _: &Attributes<'_>) -> Id {
+        Id::from_u64(1)
+    }
+
+    fn event(&self, _: &tracing::Event<'_>) {}
+    fn record(&self, _: &Id, _: &Record<'_>) {}
+    fn record_follows_from(&self, _: &Id, _: &Id) {}
+    fn enter(&self, _: &Id) {}
+    fn exit(&self, _: &Id) {}
 }
 
 #[kernel]

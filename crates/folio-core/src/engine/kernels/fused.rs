@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 /// What a fused launch is.
+#[derive(Clone)]
 pub(crate) struct Fused {
     /// The names of its parameters that are memory, in their order.
     pub(crate) names: Vec<Label>,
@@ -23,12 +24,39 @@ pub(crate) struct Fused {
     pub(crate) fails: Option<Arc<str>>,
     /// One of them has a reduction over the launch.
     pub(crate) reduces: bool,
+    /// The scalars of the launch that are scalars of its kernels.
+    pub(crate) sources: Vec<ScalarSource>,
+}
+
+/// Words of a fused launch, and where they are among the scalars of its kernels, one behind the
+/// other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ScalarSource {
+    pub(crate) at: usize,
+    pub(crate) from: usize,
+    pub(crate) count: usize,
+}
+
+impl Fused {
+    /// Gives a launch of loaded code the scalars of its kernels.
+    pub(crate) fn set_scalars(&self, scalars: &mut [u64], words: &[u64]) {
+        for ScalarSource { at, from, count } in self.sources.iter().copied() {
+            if let (Some(own), Some(new)) =
+                (scalars.get_mut(at..at + count), words.get(from..from + count))
+            {
+                own.copy_from_slice(new);
+            }
+        }
+    }
 }
 
 /// Kernel functions that run as one on the host's code.
 pub(crate) trait NativeChain: Send + Sync {
     /// The kernel of one run; none if one of the functions has none.
     fn native(self: Arc<Self>) -> Option<NativeKernel>;
+
+    /// The same functions with other scalars: those of all of them, one behind the other.
+    fn with_scalars(&self, words: &[u64]) -> Arc<dyn NativeChain>;
 }
 
 /// What the fusion of a device's graphs has cost.

@@ -194,10 +194,20 @@ impl Launch {
         Some(launch)
     }
 
-    /// Gives it other scalars. It has no kernel yet.
+    /// Gives it other scalars: those of all of its kernels, if it is fused. A launch that is not
+    /// fused has no kernel yet.
     pub(crate) fn set_scalars(&mut self, words: &[u64]) {
-        self.scalars.clear();
-        self.scalars.extend_from_slice(words);
+        let Some(fused) = &self.fused else {
+            self.scalars.clear();
+            self.scalars.extend_from_slice(words);
+            return;
+        };
+        let Some(chain) = &fused.chain else {
+            return fused.set_scalars(&mut self.scalars, words);
+        };
+        let chain = chain.with_scalars(words);
+        self.kernel = chain.clone().native();
+        self.fused = Some(Arc::new(Fused { chain: Some(chain), ..(**fused).clone() }));
     }
 
     /// Gives a function of the host its kernel, which can be called once. The device of any other

@@ -213,6 +213,11 @@ impl Ledger {
             let (what, label) = (record.what, record.label.clone());
             let place = (Some(lane), Some(tick));
             let timed = self.device_times;
+            let members = record.nodes.iter().flat_map(|list| list.members());
+            for (number, (what, label)) in members.enumerate() {
+                let label = label.clone();
+                self.trace(|| Note::Member { what, label, stamp, number });
+            }
             self.trace(|| Note::Complete { what, label, stamp, place, failed, timed });
         }
     }

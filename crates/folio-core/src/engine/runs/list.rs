@@ -7,8 +7,8 @@
 //!
 //! The backend's graph names memory. It holds while all allocations are those for which it was
 //! compiled, which each run compares under the ledger's lock: otherwise the list is compiled again.
-//! Commands that do something else from a run on are exchanged in it, if the backend can ([`native`](
-//! crate::engine::lanes::native)): then the list is of another version.
+//! Commands that do something else from a run on are exchanged in it, if the backend can
+//! (`lanes::native`): then the list is of another version.
 
 use crate::element::bytes_of;
 use crate::engine::Engine;
@@ -20,6 +20,7 @@ use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::branch::{Branches, Draft};
 use crate::engine::runs::command::{Action, Command};
+use crate::engine::runs::run::On;
 use crate::engine::terms::access::Access;
 use crate::engine::terms::access::RawMem;
 use crate::error::{Error, Label};
@@ -27,9 +28,11 @@ use crate::hal::{
     Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, Graph, HalError,
     HalErrorKind, HostPtr, KernelRef, MemRef, Node, Op, Step,
 };
+use crate::order::stamp::Stamp;
 use crate::panics::contain;
 use crate::planted::Planted;
 use std::any::Any;
+use std::borrow::Cow;
 use std::cell::{Cell, LazyCell};
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -81,11 +84,17 @@ pub(crate) struct Members<'a> {
 
 /// The difference between a list and what is to run in its place.
 pub(crate) struct Exchange<'c> {
-    /// By position: commands in the place of others, and their scalars where these are not their
-    /// own.
-    pub(crate) changed: Vec<(usize, &'c Command, Option<&'c [u64]>)>,
+    pub(crate) changed: Vec<Change<'c>>,
     /// The union of all accesses, if another one than before.
     pub(crate) accesses: Option<Vec<Access>>,
+}
+
+/// A command in the place of another one.
+pub(crate) struct Change<'c> {
+    pub(crate) at: usize,
+    pub(crate) command: &'c Command,
+    /// Its scalars, where these are not its own.
+    pub(crate) scalars: Option<Cow<'c, [u64]>>,
 }
 
 /// Why a list was not exchanged.
@@ -116,6 +125,11 @@ impl List {
         self.fixed.names.get(node as usize)
     }
 
+    /// The names and labels of its commands.
+    pub(crate) fn members(&self) -> impl Iterator<Item = (&'static str, &Label)> {
+        self.fixed.names.iter().map(|(what, label)| (*what, label))
+    }
+
     /// What its commands use together.
     pub(crate) fn accesses(&self) -> &[Access] {
         &self.uses.accesses
@@ -133,6 +147,19 @@ impl List {
         command.label = label.clone();
         command.accesses.extend_from_slice(&self.uses.accesses);
         command.action = Action::Replay(self.clone());
+        command
+    }
+}
+
+impl List {
+    /// The command that runs it here, after its latest run.
+    pub(in crate::engine) fn command_on(self: &Arc<List>, on: On<'_>) -> Command {
+        let mut command = self.command(on.device, on.label);
+        (command.queue, command.in_order, command.timed) = (Some(on.queue), on.in_order, on.timed);
+        command.after.extend_from_slice(on.after);
+        command.behind.extend_from_slice(on.behind);
+        command.behind.extend(Some(self.native.latest()).filter(|latest| *latest != Stamp::DONE));
+        command.fusion = on.fusion.cloned();
         command
     }
 }
@@ -402,14 +429,14 @@ struct Changed<'c> {
 
 /// Copies of the actions of commands. `None` for what no backend exchanges: conditions, tasks, and
 /// what calls a library.
-fn actions<'c>(changed: Vec<(usize, &'c Command, Option<&'c [u64]>)>) -> Option<Vec<Changed<'c>>> {
-    let action = |(at, command, scalars): (usize, &'c Command, Option<&'c [u64]>)| {
+fn actions(changed: Vec<Change<'_>>) -> Option<Vec<Changed<'_>>> {
+    let action = |Change { at, command, scalars }| {
         let mut action = command.action.again()?;
         match &mut action {
             Action::Conditional(_) | Action::Task { .. } | Action::Replay(_) => return None,
             Action::Launch(Some(launch)) if launch.foreign.is_some() => return None,
             Action::Launch(Some(launch)) => {
-                scalars.into_iter().for_each(|words| launch.set_scalars(words));
+                scalars.into_iter().for_each(|words| launch.set_scalars(&words));
                 launch.arm();
             }
             _ => {}

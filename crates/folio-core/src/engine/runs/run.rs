@@ -64,6 +64,8 @@ pub(crate) struct On<'a> {
     pub(crate) device: u16,
     pub(crate) timed: bool,
     pub(crate) label: &'a Label,
+    /// See [`Command::fusion`].
+    pub(crate) fusion: Option<&'a Arc<str>>,
     /// It fails with these.
     pub(crate) after: &'a [Stamp],
     pub(crate) behind: &'a [Stamp],
@@ -213,6 +215,7 @@ impl<'r> Running<'r> {
                     device: self.run.device,
                     timed: command.timed,
                     label: &command.label,
+                    fusion: command.fusion.as_ref(),
                     after: &command.after,
                     behind: &command.behind,
                 };
@@ -276,11 +279,7 @@ impl Ledger {
     /// Takes a block's list as one command, as any other one. Nothing, if it is to be compiled
     /// again, or if it is refused.
     fn general_list(&mut self, on: On<'_>, list: &Arc<List>, plant: Plant) -> Option<Stamp> {
-        let mut command = list.command(on.device, on.label);
-        (command.queue, command.in_order, command.timed) = (Some(on.queue), on.in_order, on.timed);
-        command.after.extend_from_slice(on.after);
-        command.behind.extend_from_slice(on.behind);
-        command.behind.extend(Some(list.native.latest()).filter(|latest| *latest != Stamp::DONE));
+        let mut command = list.command_on(on);
         let is_current = list.is_current() || plant.is(Planted::OldVersion);
         let is_there = is_current && self.is_where_it_was(list);
         if !is_there || !self.missing(&command.accesses).is_empty() || self.check(&command).is_err()

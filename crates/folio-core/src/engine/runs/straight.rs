@@ -132,7 +132,6 @@ impl Ledger {
         let uses = list.uses.clone();
         let is_current = list.is_current() || plant.is(Planted::OldVersion);
         if self.shutdown
-            || self.traced
             || !self.timeline.wake.is_empty()
             || !is_current
             || !self.is_where_it_was(list)
@@ -155,8 +154,13 @@ impl Ledger {
         self.comes_after(list.native.latest(), Flow::ORDER, &mut before)?;
         let lane = self.lane_after(&before, on.device)?;
         // From here on there is no way back.
+        let plan = self.traced.then(|| self.plan_of_straight(&mut list.command_on(on)));
         self.count_list(queue, list);
         let stamp = self.timeline.next_stamp(lane);
+        if let Some(mut plan) = plan {
+            plan.stamp = stamp;
+            self.trace(|| Note::Plan(plan));
+        }
         self.mark_straight(&uses.accesses, stamp);
         for raw in &list.fixed.raw {
             if let Some((id, _)) = self.usm_of(raw) {

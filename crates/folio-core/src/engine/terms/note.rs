@@ -62,4 +62,6 @@ pub(crate) enum Note {
         failed: bool,
         timed: bool,
     },
+    /// A command of an operation that is several ends with it. Told before that, with its number.
+    Member { what: &'static str, label: Label, stamp: Stamp, number: usize },
 }

@@ -34,6 +34,7 @@ pub(crate) struct Chain {
 }
 
 /// One of the kernels, and what it is called with.
+#[derive(Clone)]
 pub(crate) struct Stage {
     pub(crate) function: Function,
     pub(crate) geometry: Geometry,
@@ -93,6 +94,19 @@ impl NativeChain for Chain {
         let kernels = kernels?;
         let grain = kernels.iter().map(NativeKernel::grain).max().unwrap_or(1);
         Some(NativeKernel::new(Running { chain: self, kernels, grain }))
+    }
+
+    fn with_scalars(&self, mut words: &[u64]) -> Arc<dyn NativeChain> {
+        let Chain { scratch, group, items, number, .. } = self;
+        let mut stages = self.stages.clone();
+        for stage in &mut stages {
+            let count = stage.scalars.len().min(words.len());
+            let (own, others) = words.split_at(count);
+            stage.scalars = Scalars::from_slice(own);
+            words = others;
+        }
+        let (scratch, group) = (scratch.clone(), *group);
+        Arc::new(Chain { stages, scratch, group, items: *items, number: *number })
     }
 }
 

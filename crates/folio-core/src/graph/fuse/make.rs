@@ -5,7 +5,7 @@ use super::question::{Question, function_of};
 use super::{Draft, Template};
 use crate::buffer::StorageHandle;
 use crate::engine::kernels::blame::Blame;
-use crate::engine::kernels::fused::{Fused, NativeChain};
+use crate::engine::kernels::fused::{Fused, NativeChain, ScalarSource};
 use crate::engine::kernels::launch::{Launch, Scalars};
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::terms::access::{Access, Mode};
@@ -23,6 +23,7 @@ use folio_kernel::fuse::{
     Fate, FusedKernel, Geometry as Over, Home, Memory, MemoryId, Outcome, Source,
 };
 use folio_kernel::{Access as Does, Owner, ParamId, ParamKind};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// Memory that a fused launch uses, by one view.
@@ -76,16 +77,17 @@ impl<'d> Member<'d> {
         self.given().find(|(number, _)| *number == param.index()).map(|(_, given)| given)
     }
 
-    /// The words of a scalar.
-    fn scalar(&self, param: ParamId) -> Option<&'d [u64]> {
+    /// The place of a scalar among those of the launch.
+    fn scalar(&self, param: ParamId) -> Option<Range<usize>> {
         let ir = &self.launch.function.as_ref()?.code.ir;
         let words = |kind: &ParamKind| match kind {
             ParamKind::Scalar(ty) => ir.types.layout(*ty).0.div_ceil(8) as usize,
             _ => 0,
         };
-        let first = ir.params.iter().take(param.index()).map(|param| words(&param.kind)).sum();
+        let first: usize =
+            ir.params.iter().take(param.index()).map(|param| words(&param.kind)).sum();
         let count = words(&ir.params.get(param.index())?.kind);
-        self.launch.scalars.get(first..first + count)
+        Some(first..first + count)
     }
 
     fn name_of(&self, param: usize) -> Label {
@@ -301,7 +303,8 @@ impl Draft<'_> {
         let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
         launching.launch.kernel = Some(kernel);
         let (fails, reduces) = (fails(members), reduce(members));
-        let fused = Fused { names, chain: Some(chain), loaded: None, fails, reduces };
+        let (chain, loaded, sources) = (Some(chain as Arc<dyn NativeChain>), None, vec![]);
+        let fused = Fused { names, chain, loaded, fails, reduces, sources };
         launching.launch.fused = Some(Arc::new(fused));
         Ok(Work::Closure(id))
     }
@@ -314,18 +317,24 @@ impl Draft<'_> {
         members: &[Member<'_>],
         launching: &mut Launching,
     ) -> Result<Work, String> {
-        let member = |node: usize| {
-            let at = fused.nodes.iter().position(|known| *known == node)?;
-            members.get(at)
+        let nth = |node: usize| fused.nodes.iter().position(|known| *known == node);
+        let member = |node: usize| members.get(nth(node)?);
+        // The scalars of a kernel are behind those of the kernels before it.
+        let scalars_of = |node: usize, param| {
+            let (nth, member) = (nth(node)?, member(node)?);
+            let before: usize = members[..nth].iter().map(|of| of.launch.scalars.len()).sum();
+            let own = member.scalar(param)?;
+            Some((before + own.start, member.launch.scalars.get(own)?))
         };
         let unfit = || "its parameters do not fit".to_owned();
-        let mut scalars = Scalars::new();
+        let (mut scalars, mut sources) = (Scalars::new(), vec![]);
         for (param, parameter) in fused.kernel.params.iter().zip(&fused.parameters) {
             match (&param.kind, parameter.source) {
                 (ParamKind::Local { .. }, _) => {}
                 (ParamKind::Scalar(_), Source::Argument { node, param }) => {
-                    let words = member(node).and_then(|member| member.scalar(param));
-                    scalars.extend_from_slice(words.ok_or_else(unfit)?);
+                    let (from, words) = scalars_of(node, param).ok_or_else(unfit)?;
+                    sources.push(ScalarSource { at: scalars.len(), from, count: words.len() });
+                    scalars.extend_from_slice(words);
                 }
                 (ParamKind::Scalar(_), _) => {
                     let number = fused.number(&question.graph, parameter);
@@ -370,7 +379,8 @@ impl Draft<'_> {
         launch.loaded = Some(handle);
         let (names, loaded) = (std::mem::take(names), Some(loaded));
         let (fails, reduces) = (fails(members), reduce(members));
-        launch.fused = Some(Arc::new(Fused { names, chain: None, loaded, fails, reduces }));
+        let fused = Fused { names, chain: None, loaded, fails, reduces, sources };
+        launch.fused = Some(Arc::new(fused));
         Ok(Work::Loaded(handle))
     }
 }

@@ -16,7 +16,7 @@ pub use crate::engine::kernels::fused::FusionCounters;
 pub(crate) use device::default_costs;
 pub use options::FinalizeOptions;
 pub(in crate::graph) use options::Wanted;
-pub(in crate::graph) use plans::Plans;
+pub(in crate::graph) use plans::{Planned, Plans};
 pub(in crate::graph) use question::function_of;
 
 use super::steps::{Step, Steps};
@@ -58,8 +58,9 @@ pub(super) struct Fused {
 pub(super) struct Unit {
     /// The commands, by their numbers, in order.
     pub(super) members: SmallVec<[usize; 4]>,
-    /// In their place, if they are several.
+    /// In their place, if they are several, and the plan that says so.
     pub(super) template: Option<Arc<Template>>,
+    pub(super) plan: Option<Arc<Planned>>,
     /// Of kernels: which fusion they took part in, or why they did not.
     pub(super) fusion: Option<Arc<str>>,
 }
@@ -200,7 +201,7 @@ fn windows(steps: &Steps) -> Vec<Window> {
 impl Unit {
     /// A command by itself.
     fn of(at: usize) -> Unit {
-        Unit { members: SmallVec::from_slice(&[at]), template: None, fusion: None }
+        Unit { members: SmallVec::from_slice(&[at]), ..Unit::default() }
     }
 }
 
@@ -329,7 +330,10 @@ impl<'s> Draft<'s> {
         let options = wanted.options(facts.bakes);
         let question = self.question(part, is_fixed);
         let asked = question.graph.nodes.len();
-        let planned = self.graph.plans.find(&question.graph, (facts.of_plan, options), || {
+        // A batch runs once, at once: without a subscriber its lines are not read.
+        let listens = !self.graph.once || foreign::listening();
+        let of = (facts.of_plan, options, listens);
+        let planned = self.graph.plans.find(&question.graph, of, || {
             core.engine.timed_plan((self.graph.device, asked), || {
                 let plant = core.engine.plant.of_fusion();
                 fuse::planted(&question.graph, &facts.of_plan, options, plant)
@@ -337,8 +341,6 @@ impl<'s> Draft<'s> {
         });
         let planned = planned.map_err(|why| self.refused(why))?;
         let plan = &planned.plan;
-        // A batch runs once, at once: without a subscriber its lines are not read.
-        let listens = !self.graph.once || foreign::listening();
         let mut report = match listens {
             true => plan.explain(&question.graph),
             false => Explanation::default(),
@@ -363,8 +365,8 @@ impl<'s> Draft<'s> {
             match self.make(&question, fused) {
                 Ok(template) => {
                     let members = fused.nodes.iter().map(|at| self.take(*at).first()).collect();
-                    let template = Some(Arc::new(template));
-                    pieces.push(Piece::Unit(Unit { members, template, fusion: told }));
+                    let (template, plan) = (Some(Arc::new(template)), Some(planned.clone()));
+                    pieces.push(Piece::Unit(Unit { members, template, plan, fusion: told }));
                 }
                 Err(why) if options.mode == Mode::Require => {
                     return Err(self.not_made(fused, &question.graph, &why));

@@ -8,7 +8,7 @@ use std::sync::Arc;
 const KEPT: usize = 16;
 
 /// A question, and its answer.
-pub(super) struct Planned {
+pub(in crate::graph) struct Planned {
     question: Graph,
     of: (Facts, Options),
     pub(super) plan: Plan,
@@ -19,16 +19,19 @@ pub(super) struct Planned {
 pub(in crate::graph) struct Plans(Mutex<Vec<Arc<Planned>>>);
 
 impl Plans {
-    /// The plan for a question: that of an earlier one, if it was the same but for scalars that are
-    /// not fixed.
+    /// The plan for a question: that of an earlier one, if it was the same but for what no plan
+    /// depends on. `named`: the names in what it says of refusals are read.
     pub(super) fn find(
         &self,
         question: &Graph,
-        of: (Facts, Options),
+        (facts, options, named): (Facts, Options, bool),
         plan: impl FnOnce() -> Result<Plan, FuseError>,
     ) -> Result<Arc<Planned>, FuseError> {
-        let is_it =
-            |known: &Arc<Planned>| known.of == of && question.is_planned_as(&known.question);
+        let of = (facts, options);
+        let is_it = |known: &Arc<Planned>| {
+            let is_named = !named || question.has_names_of(&known.question);
+            known.of == of && is_named && question.is_planned_as(&known.question)
+        };
         {
             let mut all = self.0.lock();
             if let Some(at) = all.iter().rposition(is_it) {

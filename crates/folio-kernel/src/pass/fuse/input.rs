@@ -137,19 +137,38 @@ pub struct Call {
     pub arguments: Vec<Argument>,
 }
 
+/// By memory: how much further on its views begin than those of another question.
+type Shifts = Vec<Option<[u64; 3]>>;
+
+impl Argument {
+    /// A plan for the other argument is one for this: of views, the places relative to each other
+    /// count.
+    fn is_planned_as(&self, other: &Argument, shifts: &mut Shifts) -> bool {
+        match (self, other) {
+            (
+                Argument::Scalar { bytes, fixed: false },
+                Argument::Scalar { bytes: others, fixed: false },
+            ) => bytes.len() == others.len(),
+            (Argument::View { region, wishes }, Argument::View { region: of, wishes: others }) => {
+                let is_like = (region.memory, region.shape, region.extent, wishes)
+                    == (of.memory, of.shape, of.extent, others);
+                let begins = |dim: usize| region.origin[dim].wrapping_sub(of.origin[dim]);
+                let shift = [begins(0), begins(1), begins(2)];
+                let known = shifts.get_mut(region.memory.index());
+                is_like && known.is_some_and(|known| *known.get_or_insert(shift) == shift)
+            }
+            _ => self == other,
+        }
+    }
+}
+
 impl Call {
-    fn is_planned_as(&self, other: &Call) -> bool {
-        let is_open = |a: &Argument, b: &Argument| {
-            let open = |argument: &Argument| match argument {
-                Argument::Scalar { bytes, fixed: false } => Some(bytes.len()),
-                _ => None,
-            };
-            open(a).is_some() && open(a) == open(b)
-        };
+    fn is_planned_as(&self, other: &Call, shifts: &mut Shifts) -> bool {
         Arc::ptr_eq(&self.kernel, &other.kernel)
             && self.geometry == other.geometry
             && self.arguments.len() == other.arguments.len()
-            && (self.arguments.iter().zip(&other.arguments)).all(|(a, b)| a == b || is_open(a, b))
+            && (self.arguments.iter().zip(&other.arguments))
+                .all(|(a, b)| a.is_planned_as(b, shifts))
     }
 
     /// The memories of its views and reductions.
@@ -237,18 +256,35 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// A plan for the other graph is one for this: they differ at most in scalars that are not
-    /// [fixed](Argument::Scalar::fixed).
+    /// A plan for the other graph is one for this. They differ at most in scalars that are not
+    /// [fixed](Argument::Scalar::fixed), in names, and in where all views of a memory begin
+    /// together.
     pub fn is_planned_as(&self, other: &Graph) -> bool {
-        let work = |pair: (&Node, &Node)| match (&pair.0.work, &pair.1.work) {
-            (Work::Kernel(a), Work::Kernel(b)) => a.is_planned_as(b),
+        let mut shifts = vec![None; self.memories.len()];
+        let mut work = |pair: (&Node, &Node)| match (&pair.0.work, &pair.1.work) {
+            (Work::Kernel(a), Work::Kernel(b)) => a.is_planned_as(b, &mut shifts),
             (Work::Other(a, used), Work::Other(b, others)) => a == b && used == others,
             _ => false,
         };
+        let is_like = |(a, b): (&Memory, &Memory)| {
+            let before = |of: &Memory| of.elsewhere.as_ref().map(|work| work.before);
+            (a.temporary, a.wishes, before(a)) == (b.temporary, b.wishes, before(b))
+        };
         self.nodes.len() == other.nodes.len()
-            && self.memories == other.memories
+            && self.memories.len() == other.memories.len()
+            && self.memories.iter().zip(&other.memories).all(is_like)
             && (self.nodes.iter().zip(&other.nodes))
-                .all(|(a, b)| a.label == b.label && a.after == b.after && work((a, b)))
+                .all(|(a, b)| a.after == b.after && work((a, b)))
+    }
+
+    /// Reports name the nodes and memories of both alike.
+    pub fn has_names_of(&self, other: &Graph) -> bool {
+        let elsewhere = |of: &Memory| of.elsewhere.as_ref().map(|work| work.label.clone());
+        let memories = |of: &Graph| -> Vec<_> {
+            of.memories.iter().map(|memory| (memory.label.clone(), elsewhere(memory))).collect()
+        };
+        let nodes = self.nodes.iter().map(|node| &node.label);
+        nodes.eq(other.nodes.iter().map(|node| &node.label)) && memories(self) == memories(other)
     }
 }
 

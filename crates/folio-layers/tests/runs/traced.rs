@@ -1,0 +1,91 @@
+//! A trace changes nothing: the lanes are given the same while a subscriber listens.
+
+use crate::scene::{Commands, N, Numbers, Scene, adds, adds_up};
+use folio::prelude::*;
+
+/// What the lanes are given by `act`, without and with a subscriber.
+fn both(make: impl Fn() -> (Scene, Vec<Numbers>), act: impl Fn(&Scene, &[Numbers])) -> String {
+    let texts = [false, true].map(|heard| {
+        let (s, all) = make();
+        let act = || act(&s, &all);
+        if heard { s.heard(act) } else { s.held(act) }
+    });
+    assert_eq!(texts[0], texts[1]);
+    texts[0].clone()
+}
+
+fn scene() -> (Scene, Vec<Numbers>) {
+    let s = Scene::new();
+    let all = s.present(["x", "y"]).to_vec();
+    (s, all)
+}
+
+#[test]
+fn single_commands_are_the_same_when_a_subscriber_hears_of_them() {
+    let text = both(scene, |s, all| {
+        s.q.bump(1, &all[0]);
+        s.q.mix(&all[0], &all[1]);
+        s.q.set(&all[0], 2);
+    });
+    check!(text, "1 a0: run x", "2 a0: run y(x) after 1", "3 a0: fill x 2 after 2");
+}
+
+#[test]
+fn a_run_that_a_subscriber_hears_of_is_one_operation() {
+    let text = both(scene, |s, all| {
+        let run = s.made(|g| {
+            g.bump(1, &all[0]);
+            g.bump(2, &all[0]);
+        });
+        (0..3).for_each(|_| s.go(&run));
+    });
+    check!(
+        text,
+        "make a graph of 2",
+        "1 a0: replay [a: run x; b: run x after a]",
+        "2 a0: replay [a: run x; b: run x after a] after 1",
+        "3 a0: replay [a: run x; b: run x after a] after 2"
+    );
+}
+
+#[test]
+fn a_block_that_a_subscriber_hears_of_is_one_operation() {
+    let text = both(scene, |s, all| {
+        for _ in 0..3 {
+            let block = |q: &Queue| {
+                q.run(N, adds(1, &all[0]))?;
+                q.fill(&all[1], 1)
+            };
+            drop(s.q.batch(block).unwrap());
+        }
+    });
+    check!(
+        text,
+        "1 a0: fill y 1",
+        "2 a1: run x",
+        "make a graph of 2",
+        "3 a1: replay [a: run x; b: fill y 1] after 1 2",
+        "4 a1: replay [a: run x; b: fill y 1] after 3"
+    );
+}
+
+#[test]
+fn a_fused_block_that_a_subscriber_hears_of_is_one_operation() {
+    let text = both(scene, |s, all| {
+        for n in 1..4 {
+            let block = |q: &Queue| {
+                q.run(N, adds(n, &all[0]))?;
+                q.run(N, adds_up(&all[0], &all[1]))
+            };
+            drop(s.q.batch_fused(block).unwrap());
+        }
+    });
+    check!(
+        text,
+        "1 a0: run x y",
+        "make a graph of 1",
+        "2 a0: replay [a: run x y] after 1",
+        "exchange a: run x y",
+        "3 a0: replay [a: run x y] after 2"
+    );
+}

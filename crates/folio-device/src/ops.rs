@@ -233,6 +233,10 @@ macro_rules! ints {
                     by_zero();
                     return 0;
                 }
+                // Lengths often are powers of two, and a division takes far longer than this test.
+                if $ty::MIN == 0 && b & b.wrapping_sub(1) == 0 {
+                    return self & b.wrapping_sub(1);
+                }
                 self.wrapping_rem(b)
             }
         }
@@ -710,4 +714,26 @@ pub fn is_infinite<T: Float>(a: T) -> bool {
 #[inline(always)]
 pub fn is_finite<T: Float>(a: T) -> bool {
     a.absolute() < T::INFINITY
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Modulo;
+    use crate::Checked;
+
+    #[test]
+    fn remainders_are_those_of_rust() {
+        macro_rules! check {
+            ($($ty:ident)*) => {$(
+                let less = (0 as $ty).wrapping_sub(3);
+                let all = [less, 1, 2, 3, 7, 8, 100, 1 << ($ty::BITS - 2), $ty::MIN, $ty::MAX];
+                for (a, b) in all.iter().flat_map(|a| all.iter().map(move |b| (*a, *b))) {
+                    if b != 0 {
+                        assert_eq!(a.modulo::<Checked>(b), a.wrapping_rem(b), "{a} % {b}");
+                    }
+                }
+            )*};
+        }
+        check! { i8 u8 i16 u16 i32 u32 i64 u64 isize usize }
+    }
 }

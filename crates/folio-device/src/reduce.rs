@@ -107,8 +107,13 @@ fn fold_by_avx2<O: Combine<T>, T: Shared>(chunk: &[T]) -> T {
 #[inline(always)]
 fn fold_by_any<O: Combine<T>, T: Shared>(chunk: &[T]) -> T {
     let mut lanes = Lanes::<T>::new(O::IDENTITY);
-    for (row, values) in chunk.chunks(LANES).enumerate() {
-        lanes.add::<O>(row * LANES, values);
+    let (first, others) = chunk.split_at(LANES.min(chunk.len()));
+    lanes.0[..first.len()].copy_from_slice(first);
+    for rows in others.chunks(4 * LANES) {
+        match <&[T; 4 * LANES]>::try_from(rows) {
+            Ok(rows) => lanes.add_four::<O>(rows),
+            Err(_) => rows.chunks(LANES).for_each(|row| lanes.add::<O>(row)),
+        }
     }
     lanes.result::<O>(chunk.len())
 }
@@ -121,14 +126,19 @@ impl<T: Shared> Lanes<T> {
         Lanes([any; LANES])
     }
 
-    /// Further values, which stay within a row of lanes.
+    /// A value for each of the first lanes.
     #[inline(always)]
-    fn add<O: Combine<T>>(&mut self, first: usize, values: &[T]) {
-        let lanes = self.0.iter_mut().skip(first % LANES);
-        if first < LANES {
-            lanes.zip(values).for_each(|(lane, value)| *lane = *value);
-        } else {
-            lanes.zip(values).for_each(|(lane, value)| *lane = O::combine(*lane, *value));
+    fn add<O: Combine<T>>(&mut self, values: &[T]) {
+        let lanes = self.0.iter_mut().zip(values);
+        lanes.for_each(|(lane, value)| *lane = O::combine(*lane, *value));
+    }
+
+    /// Four for each lane, which is loaded and stored once.
+    #[inline(always)]
+    fn add_four<O: Combine<T>>(&mut self, values: &[T; 4 * LANES]) {
+        for (k, lane) in self.0.iter_mut().enumerate() {
+            let two = O::combine(O::combine(*lane, values[k]), values[k + LANES]);
+            *lane = O::combine(O::combine(two, values[k + 2 * LANES]), values[k + 3 * LANES]);
         }
     }
 

@@ -55,6 +55,24 @@ macro_rules! loops {
 }
 pub(crate) use loops;
 
+/// Turns in order, each in a task that spawns the next: how rayon launches what depends on the last
+/// launch.
+pub fn chain<T: Send + ?Sized>(turns: usize, data: &mut T, turn: impl Fn(&mut T) + Sync) {
+    fn next<'s, T: Send + ?Sized>(
+        scope: &rayon::Scope<'s>,
+        left: usize,
+        data: &'s mut T,
+        turn: &'s (impl Fn(&mut T) + Sync),
+    ) {
+        turn(data);
+        if left > 1 {
+            scope.spawn(move |scope| next(scope, left - 1, data, turn));
+        }
+    }
+    let turn = &turn;
+    rayon::scope(|scope| scope.spawn(move |scope| next(scope, turns, data, turn)));
+}
+
 /// Copies, on all cores where that pays.
 pub fn copy<T: Copy + Send + Sync>(from: &[T], to: &mut [T]) {
     use rayon::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, on_host, on_native, read, told};
 use crate::error::Result;
-use crate::hand::host::owned;
+use crate::hand::host::{chain, owned};
 use crate::hand::{Arg, Call, Hand, Memory, Native};
 use crate::record::Work;
 use folio::prelude::*;
@@ -90,25 +90,21 @@ fn ours(bench: &Bench, launches: usize, is_written: bool, start: &[f32]) -> Resu
     }))
 }
 
-/// Plain loops: a task for each would cost more.
+/// A chain of rayon's tasks, one for each launch.
 fn host(launches: usize, is_written: bool, start: Vec<f32>) -> Side {
     let (mut all, d) = ([(); 3].map(|()| start.clone()), owned(start));
     let tell = told(&d);
-    let next = |x: &mut [f32]| x.iter_mut().for_each(|x| *x = *x * 0.5 + 1.0);
-    let work = move || {
-        let mut d = d.lock();
-        for _ in 0..launches {
-            if is_written {
-                all.iter_mut().for_each(|x| next(x));
-                next(&mut d);
-            } else {
-                let [a, b, c] = &all;
-                let read = a.iter().zip(b).zip(c);
-                d.iter_mut().zip(read).for_each(|(d, ((a, b), c))| *d = *d * 0.5 + a + b + c);
-            }
+    let turn = move |(all, d): &mut (&mut [Vec<f32>; 3], &mut Vec<f32>)| {
+        let [a, b, c] = &mut **all;
+        if is_written {
+            let next = |x: &mut [f32]| x.iter_mut().for_each(|x| *x = *x * 0.5 + 1.0);
+            [a, b, c, d].into_iter().for_each(|x| next(x));
+        } else {
+            let read = a.iter().zip(b).zip(c);
+            d.iter_mut().zip(read).for_each(|(d, ((a, b), c))| *d = *d * 0.5 + *a + *b + *c);
         }
     };
-    on_host(work, tell)
+    on_host(move || chain(launches, &mut (&mut all, &mut *d.lock()), turn), tell)
 }
 
 fn driver(

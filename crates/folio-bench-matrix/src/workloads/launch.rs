@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Tell, Workload, side};
 use crate::error::{Error, Result};
-use crate::hand::host::owned;
+use crate::hand::host::{chain, owned};
 use crate::hand::{Arg, Call, Hand, Memory, Native};
 use crate::record::Work;
 use folio::prelude::*;
@@ -193,16 +193,8 @@ fn host(how: How) -> Side {
 }
 
 fn tasks(how: How, all: &mut [f32]) {
-    fn chain<'s>(scope: &rayon::Scope<'s>, left: usize, a: &'s mut [f32]) {
-        increment(a);
-        if left > 1 {
-            scope.spawn(move |scope| chain(scope, left - 1, a));
-        }
-    }
     if how.in_order && !how.wait_each {
-        return rayon::scope(|scope| {
-            scope.spawn(move |scope| chain(scope, how.launches, all));
-        });
+        return chain(how.launches, all, increment);
     }
     let (mut left, at_once) = (how.launches, if how.wait_each { 1 } else { how.spread() });
     while left > 0 {

@@ -1,6 +1,7 @@
 //! The cost of policies: a program's own memory goes through a kernel, and comes back.
 //!
-//! By hand, the device's memory is there before, and the program copies to it and from it.
+//! By hand, the device's memory is there before, and the program copies to it and from it. A buffer
+//! is read into a vector of its own: on a processor the code by hand makes one, too.
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Workload, side};
 use crate::error::{Error, Result};
@@ -83,7 +84,7 @@ impl Workload for Policies {
         }
         let ours = ours(bench, case.mode, start.clone());
         let theirs = match &bench.hand {
-            Hand::Host => host(start),
+            Hand::Host => host(start, case.mode == "buffer"),
             Hand::Native(native) => driver(native, start)?,
         };
         Ok(bench.pair(work, ours, theirs))
@@ -223,14 +224,19 @@ fn driver_of_three(native: &Arc<dyn Native>, start: &[f32]) -> Result<Side> {
     Ok(side(run, Box::new(move || Ok(tell.borrow()[0].clone().into()))))
 }
 
-/// On a processor the kernel runs where the memory is.
-fn host(start: Vec<f32>) -> Side {
+/// On a processor the kernel runs where the memory is. The result may be asked for as a copy.
+fn host(start: Vec<f32>, is_copied: bool) -> Side {
     let all = owned(start);
     let tell = all.clone();
     let run = move |times| {
-        let all = &mut all.lock()[..];
+        let all = &mut *all.lock();
         rayon::scope(|_| {
-            (0..times).for_each(|_| all.par_chunks_mut(CHUNK).for_each(next_loop));
+            for _ in 0..times {
+                all.par_chunks_mut(CHUNK).for_each(next_loop);
+                if is_copied {
+                    *all = all.to_vec();
+                }
+            }
         });
         Ok(())
     };

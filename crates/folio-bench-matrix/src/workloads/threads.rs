@@ -2,7 +2,7 @@
 
 use crate::bench::{Bench, Case, Pair, Side, Site, Tell, Workload, side};
 use crate::error::Result;
-use crate::hand::host::owned;
+use crate::hand::host::{chain, owned};
 use crate::hand::{Arg, Call, Hand, LANES, Memory, Native};
 use crate::record::Work;
 use folio::prelude::*;
@@ -94,12 +94,6 @@ fn ours(bench: &Bench, threads: usize) -> Result<Side> {
 
 /// Each thread spawns a chain of tasks into rayon's pool, and waits for it.
 fn host(threads: usize) -> Side {
-    fn chain<'s>(scope: &rayon::Scope<'s>, left: usize, a: &'s mut [f32]) {
-        a.iter_mut().for_each(|a| *a += 1.0);
-        if left > 1 {
-            scope.spawn(move |scope| chain(scope, left - 1, a));
-        }
-    }
     let all = owned(vec![0.0f32; ITEMS * threads]);
     let tell = all.clone();
     let run = move |times| {
@@ -107,10 +101,7 @@ fn host(threads: usize) -> Side {
         let mut each: Vec<&mut [f32]> = all.chunks_mut(ITEMS).collect();
         on_threads(&mut each, |a| {
             for _ in 0..times {
-                rayon::scope(|scope| {
-                    let a = &mut **a;
-                    scope.spawn(move |scope| chain(scope, LAUNCHES, a));
-                });
+                chain(LAUNCHES, *a, |a| a.iter_mut().for_each(|a| *a += 1.0));
             }
             Ok(())
         })

@@ -2,6 +2,7 @@
 
 use crate::buffer::Part;
 use crate::engine::lanes::Lanes;
+use crate::engine::ledger::Ledger;
 use crate::engine::runs::command::Command;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::threads::wait::Waited;
@@ -265,10 +266,11 @@ impl Future for Event {
         let mut waker = Some(cx.waker().clone());
         let failure = self.core.engine.enter(|ledger| {
             ledger.poll_for(self.stamp);
-            if ledger.wake_when_done(self.stamp, &mut waker) {
+            let Ledger { timeline, topology, outbox, .. } = ledger;
+            if timeline.wake_when_done(self.stamp, &mut waker, (topology, outbox)) {
                 return Poll::Pending;
             }
-            Poll::Ready(ledger.timeline.failure(self.stamp).cloned())
+            Poll::Ready(timeline.failure(self.stamp).cloned())
         });
         failure.map(|failure| failure.map_or(Ok(()), |failure| Err(Error::failed(failure))))
     }

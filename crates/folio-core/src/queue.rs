@@ -52,7 +52,9 @@ impl Drop for Inner {
             return;
         }
         let id = self.id;
-        self.core.engine.enter(|ledger| ledger.drop_queue(id));
+        self.core.engine.enter(|ledger| {
+            ledger.queues.close(id, &ledger.timeline, &mut ledger.outbox);
+        });
     }
 }
 

@@ -119,7 +119,8 @@ impl Engine {
     /// Unlocks the ledger, and does what it left to be done.
     fn leave(&self, mut ledger: MutexGuard<'_, Ledger>) {
         if ledger.timeline.failures.is_crowded() {
-            ledger.thin_failures();
+            let Ledger { storages, timeline, queues, .. } = &mut *ledger;
+            timeline.thin_failures(storages, queues);
         }
         if !ledger.outbox.is_routine() {
             let outbox = std::mem::take(&mut ledger.outbox);

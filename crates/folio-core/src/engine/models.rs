@@ -295,11 +295,8 @@ impl Model {
     /// What the drop of the last handle does.
     fn drop_handle(&self, id: StorageId) {
         self.engine.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            storage.life = Life::Dropped;
-            if storage.over() {
-                ledger.discard_storage(id);
-            }
+            ledger.storages[id.0].life = Life::Dropped;
+            ledger.storages.discard_if_over(id, &mut ledger.outbox);
         });
     }
 }

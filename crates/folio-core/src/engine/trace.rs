@@ -16,7 +16,7 @@
 //!   first, are then started by the wait ([`Engine::start_unstarted`]).
 
 use super::Engine;
-use super::ledger::{HostWork, Outbox};
+use super::ledger::{HostWork, Outbox, is_out};
 use crate::engine::lanes::Lanes;
 use crate::engine::terms::note::{Note, Place, Plan};
 use crate::foreign::{in_subscriber, tell};
@@ -80,7 +80,11 @@ impl Engine {
     /// told the rest.
     pub(crate) fn wait_until_told(&self, until: Option<Instant>) {
         let over = || until.is_some_and(|until| Instant::now() >= until);
-        while !in_subscriber() && !over() && self.lock().is_telling() {
+        let is_telling = || {
+            let ledger = self.lock();
+            is_out(&ledger.telling, ledger.outbox.telling.as_ref())
+        };
+        while !in_subscriber() && !over() && is_telling() {
             crate::sync::yield_now();
         }
     }

@@ -40,7 +40,7 @@ impl Engine {
     /// The user's last handle is gone, and the engine is closing: tells what nothing has told.
     pub(crate) fn take_leave(&self) {
         self.tell_untold();
-        let left = self.enter(|ledger| ledger.unfinished());
+        let left = self.enter(|ledger| ledger.timeline.unfinished(&ledger.topology));
         // A task or kernel that holds the last handle is itself at work. Whoever has a handler is
         // told by it alone. The end of a strict program waits.
         if left.0 > 0
@@ -93,7 +93,11 @@ impl program::Work for Engine {
     fn finish(&self) {
         // It is refused where waiting makes no sense.
         let _ = self.wait_idle(None);
-        while self.lock().is_reporting() {
+        let is_reporting = || {
+            let ledger = self.lock();
+            crate::engine::ledger::is_out(&ledger.reporting, ledger.outbox.reporting.as_ref())
+        };
+        while is_reporting() {
             crate::sync::yield_now();
         }
         self.tell_untold();

@@ -12,7 +12,9 @@
 //! between them. So only an event that the program has kept for as long can be wrong, and only to
 //! the safe side: a failed stamp is never taken for a fine one.
 
-use crate::engine::ledger::Ledger;
+use crate::engine::ledger::queues::Queues;
+use crate::engine::ledger::storages::Storages;
+use crate::engine::ledger::timeline::Timeline;
 use crate::error::Failure;
 use crate::order::hazards::Flow;
 use crate::order::stamp::Stamp;
@@ -120,7 +122,7 @@ impl Failures {
         }
     }
 
-    /// [`Ledger::thin_failures`] has something to do.
+    /// [`Timeline::thin_failures`] has something to do.
     #[inline]
     pub(crate) fn is_crowded(&self) -> bool {
         self.runs.len() > self.most_runs
@@ -149,18 +151,19 @@ impl Failures {
     }
 }
 
-impl Ledger {
-    /// Called when nothing holds stamps but the ledger itself, and the program.
+impl Timeline {
+    /// Joins runs of failed stamps between which nothing asks. Called when no thread holds stamps
+    /// but the ledger itself, and the program.
     #[cold]
-    pub(crate) fn thin_failures(&mut self) {
+    pub(in crate::engine) fn thin_failures(&mut self, storages: &Storages, queues: &Queues) {
         let mut kept = BTreeSet::new();
         let mut keep = |stamp| _ = kept.insert(stamp);
-        self.storages.iter().for_each(|storage| storage.residency.each_source(&mut keep));
-        let records = self.timeline.lanes.iter().flat_map(|lane| &lane.records);
+        storages.iter().for_each(|storage| storage.residency.each_source(&mut keep));
+        let records = self.lanes.iter().flat_map(|lane| &lane.records);
         records.flat_map(|record| record.sources.iter()).for_each(&mut keep);
-        self.timeline.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut keep);
-        self.queues.iter().flat_map(|queue| queue.stamps()).for_each(&mut keep);
-        self.timeline.failures.thin(&kept);
+        self.slots.iter().flat_map(|slot| slot.depends_on()).for_each(&mut keep);
+        queues.iter().flat_map(|queue| queue.stamps()).for_each(&mut keep);
+        self.failures.thin(&kept);
     }
 }
 

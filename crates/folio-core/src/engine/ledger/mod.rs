@@ -10,6 +10,7 @@ pub(crate) mod records;
 pub(crate) mod retire;
 pub(crate) mod slab;
 pub(crate) mod slots;
+pub(crate) mod storages;
 pub(crate) mod timeline;
 pub(crate) mod topology;
 pub(crate) mod untold;
@@ -17,15 +18,14 @@ pub(crate) mod untold;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
 use crate::engine::lanes::port::LaneTable;
-use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::queues::Queues;
 use crate::engine::ledger::records::{Record, Sources};
-use crate::engine::ledger::slab::Slab;
-use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::storages::Storages;
+use crate::engine::ledger::timeline::{Sorted, Timeline};
 use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::untold::Untold;
 use crate::engine::pages::residency::Residency;
-use crate::engine::pages::storage::{Garbage, StorageState};
+use crate::engine::pages::storage::Garbage;
 use crate::engine::runs::list::List;
 use crate::engine::terms::access::StorageId;
 use crate::engine::terms::budget::Budget;
@@ -34,8 +34,8 @@ use crate::engine::terms::note::Note;
 use crate::engine::terms::staging::Staging;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, Link, Order};
-use crate::order::hazards::{Deps, Flow, Outcome};
-use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
+use crate::order::hazards::Deps;
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits};
 use crate::pages::{DomainId, Planner, Transfer};
 use crate::report::Counters;
 use smallvec::SmallVec;
@@ -157,9 +157,7 @@ pub(crate) struct Planning {
 /// lane and queue, which are aligned to lines.
 #[repr(align(128))]
 pub(crate) struct Ledger {
-    pub(crate) storages: Slab<StorageState>,
-    /// How many there were.
-    pub(crate) numbered: u32,
+    pub(crate) storages: Storages,
     pub(crate) timeline: Timeline,
     pub(crate) topology: Topology,
     pub(crate) table: Arc<LaneTable>,
@@ -167,17 +165,12 @@ pub(crate) struct Ledger {
     /// Failures that no call has returned yet.
     pub(crate) untold: Untold,
     pub(crate) next_guard: u64,
-    /// Operations so far, but for those that went straight.
-    pub(crate) submissions: u64,
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
     pub(crate) outbox: Outbox,
     /// What the engine's own memory on the host is counted against.
     pub(crate) host_budget: Arc<Budget>,
     pub(crate) planning: Planning,
-    /// A reaper that may sleep until it is called, by backend.
-    pub(crate) reaper_idle: Vec<bool>,
-    pub(crate) waiters: u32,
     pub(crate) shutdown: bool,
     /// Somebody listens to trace events.
     pub(crate) traced: bool,
@@ -199,21 +192,17 @@ impl Ledger {
     ) -> Ledger {
         let lanes = devices.len() * usize::from(LANES_PER_DEVICE);
         Ledger {
-            storages: Slab::new(),
-            numbered: 0,
-            timeline: Timeline::new(lanes),
+            storages: Storages::new(),
+            timeline: Timeline::new(lanes, backends),
             topology: Topology::new(devices, device_names, host_links),
             table,
             queues: Queues::new(),
             untold: Untold::default(),
             next_guard: 0,
-            submissions: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),
             host_budget: Arc::new(Budget::new(u64::MAX)),
             planning: Planning::default(),
-            reaper_idle: vec![true; backends],
-            waiters: 0,
             shutdown: false,
             traced: false,
             device_times: false,
@@ -230,62 +219,20 @@ impl Ledger {
 
     /// As [`submit`](Self::submit), of an operation that is taken from where it lies.
     pub(crate) fn submit_at(&mut self, op: &mut NewOp) -> Stamp {
-        self.retain(&op.storages);
-        match self.timeline.sort_deps(op, &self.topology) {
-            Sorted::Go { waits, sources } => match op.body {
-                Body::Lane(..) => self.place(op, waits, sources, None),
-                _ => self.defer(std::mem::take(op), SmallVec::new(), None),
-            },
-            Sorted::Wait { blockers, failed } => {
-                if matches!(op.body, Body::Lane(..)) {
-                    self.counters.deferred += 1;
-                }
-                self.defer(std::mem::take(op), blockers, failed)
+        self.storages.retain(&op.storages);
+        let is_for_lane = matches!(op.body, Body::Lane(..));
+        let (blockers, failed) = match self.timeline.sort_deps(op, &self.topology) {
+            Sorted::Go { waits, sources } if is_for_lane => {
+                return self.place(op, waits, sources, None);
             }
-        }
-    }
-
-    pub(crate) fn retain(&mut self, storages: &[StorageId]) {
-        self.submissions += 1;
-        for id in storages {
-            let storage = &mut self.storages[id.0];
-            storage.in_use += 1;
-            storage.used = self.submissions;
-        }
-    }
-
-    pub(crate) fn release(&mut self, storages: &[StorageId]) {
-        storages.iter().for_each(|id| self.release_one(*id));
-    }
-
-    /// What an operation has kept alive.
-    fn release_of(&mut self, record: &Record) {
-        record.storages().for_each(|id| self.release_one(id));
-    }
-
-    fn release_one(&mut self, id: StorageId) {
-        let storage = &mut self.storages[id.0];
-        storage.in_use -= 1;
-        if storage.over() {
-            self.discard_storage(id);
-        }
-    }
-
-    /// Removes a storage that nobody uses; its memory is freed when the ledger is free again.
-    pub(crate) fn discard_storage(&mut self, id: StorageId) {
-        let Some(storage) = self.storages.remove(id.0) else { return };
-        let bytes = storage.bytes();
-        // A device's before that of the host, which it may be made over.
-        for (domain, alloc) in storage.allocs.iter().enumerate().rev() {
-            if let Some(alloc) = alloc {
-                let domain = DomainId(domain as u8);
-                self.outbox.garbage.push(Garbage { alloc: *alloc, bytes, domain });
-            }
-        }
-        self.outbox.leftovers.extend(storage.keeper.map(Leftover::Keeper));
-        if storage.residency.tracker().is_foreign() {
-            self.outbox.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
-        }
+            Sorted::Go { .. } => (SmallVec::new(), None),
+            Sorted::Wait { blockers, failed } => (blockers, failed),
+        };
+        self.counters.deferred += u64::from(is_for_lane);
+        let Ledger { timeline, topology, outbox, .. } = self;
+        let stamp = timeline.defer(std::mem::take(op), (&blockers, failed), topology, outbox);
+        self.settle();
+        stamp
     }
 
     /// Gives an operation its tick.
@@ -347,11 +294,9 @@ impl Ledger {
             let (label, place) = (label.clone(), (Some(lane), Some(tick)));
             self.trace(|| Note::Launch { what, label, stamp, place });
         }
-        let backend = self.topology.devices[usize::from(lane.0 / LANES_PER_DEVICE)].key.backend;
-        let reaper_idle = &mut self.reaper_idle[usize::from(backend)];
-        if *reaper_idle {
-            *reaper_idle = false;
-            self.outbox.reapers |= 1 << backend;
+        let backend = self.topology.key(lane).backend;
+        if self.timeline.reaper_idle[usize::from(backend)] {
+            self.timeline.call_reaper(backend, &mut self.outbox);
         }
         // SAFETY: `&mut self` is the ledger under its lock.
         unsafe { self.table.hand_over((lane, tick), (order, waits), (label, timed), payload) };
@@ -376,128 +321,21 @@ impl Ledger {
         }
     }
 
-    /// Counts a launch, in one place, which is the queue's if there is one: queues are used by one
-    /// thread each, as a rule, and their launches are many.
-    #[inline]
-    pub(crate) fn count_launch(&mut self, queue: Option<u32>) {
-        match queue.and_then(|id| self.queues.get_mut(id)) {
-            Some(queue) => queue.counters.launches += 1,
-            None => self.counters.launches += 1,
-        }
-    }
-
-    /// What has been counted for the runtime.
+    /// The counts of the runtime.
     pub(crate) fn counters(&self) -> Counters {
-        let launches: u64 = self.queues.iter().map(|queue| queue.counters.launches).sum();
-        Counters { launches: self.counters.launches + launches, ..self.counters }
+        Counters { launches: self.queues.launches(), ..self.counters }
     }
 
-    /// A stamp that is done and has failed for want of memory.
-    pub(crate) fn failed_stamp(
-        &mut self,
-        what: &'static str,
-        label: &Label,
-        device: &str,
-        asked: u64,
-    ) -> Stamp {
-        let (in_use, limit) = (self.host_budget.in_use(), self.host_budget.limit());
-        let cause = Cause::Backend(HalError::out_of_memory(asked, in_use, limit));
-        let failure = self.fail(what, label, device, cause);
-        self.stamp_of(failure)
-    }
-
-    /// A stamp that is done and has failed.
-    pub(crate) fn stamp_of(&mut self, failure: Arc<Failure>) -> Stamp {
-        let slot = self.timeline.new_slot();
-        let stamp = Stamp::unplaced(slot, self.timeline.slot(slot).generation);
-        self.finish_slot(slot, Some(Failed { failure, spoilt: false }));
-        stamp
-    }
-}
-
-impl Timeline {
-    /// What an operation has to wait for, and how.
-    fn sort_deps(&self, op: &NewOp, topology: &Topology) -> Sorted {
-        let mut waits = Waits::default();
-        let mut sources = Sources::default();
-        let mut blocked = false;
-        let mut failed = None;
-        let own = match &op.body {
-            Body::Lane(lane, _) => {
-                failed = topology.device_lost[topology.device_of(*lane)].clone();
-                Some((*lane, topology.key(*lane)))
-            }
-            _ => None,
-        };
-        for dep in op.deps.iter().chain(&self.wake) {
-            match self.outcome(dep.stamp) {
-                Outcome::Fine => continue,
-                Outcome::Failed => {
-                    if failed.is_none() {
-                        failed = self.failures.along(dep.stamp, dep.flow).cloned();
-                    }
-                    continue;
-                }
-                Outcome::Pending => {}
-            }
-            let stamp = self.resolve(dep.stamp);
-            match (stamp.when(), own) {
-                (When::Placed(lane, tick), Some((own, key)))
-                    if !dep.flow.has(Flow::TURN)
-                        && (lane == own || key.can_wait_for(topology.key(lane))) =>
-                {
-                    waits.add(lane, tick);
-                }
-                _ => blocked = true,
-            }
-            sources.add(stamp, dep.flow);
-        }
-        if !blocked && failed.is_none() {
-            return Sorted::Go { waits, sources };
-        }
-        // A failed operation will not run; but it counts as done only when everything before it
-        // is done, or those who come after it would not wait for that.
-        let native = |stamp: Stamp| match (stamp.when(), own) {
-            (When::Placed(lane, _), Some((own, key))) => {
-                lane == own || key.can_wait_for(topology.key(lane))
-            }
-            _ => false,
-        };
-        let blockers = (op.deps.iter().chain(&self.wake))
-            .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
-            .map(|d| (self.resolve(d.stamp), d.flow))
-            .filter(|(stamp, flow)| failed.is_some() || flow.has(Flow::TURN) || !native(*stamp))
-            .collect();
-        Sorted::Wait { blockers, failed }
-    }
-}
-
-pub(crate) enum Sorted {
-    /// Nothing that the lane could not wait for itself.
-    Go { waits: Waits, sources: Sources },
-    /// These must be done first.
-    Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
-}
-
-impl Ledger {
+    /// Notes something for the subscriber, if there is one that listens.
     pub(crate) fn trace(&mut self, note: impl FnOnce() -> Note) {
         if self.traced {
             self.outbox.notes.push(note());
             self.outbox.telling.get_or_insert_with(|| self.telling.clone());
         }
     }
-
-    /// A thread tells what it has noted, or is about to.
-    pub(in crate::engine) fn is_telling(&self) -> bool {
-        let own = 1 + usize::from(self.outbox.telling.is_some());
-        Arc::strong_count(&self.telling) > own
-    }
 }
 
-impl Ledger {
-    /// A thread is still to call the handler, or is in it.
-    pub(in crate::engine) fn is_reporting(&self) -> bool {
-        let own = 1 + usize::from(self.outbox.reporting.is_some());
-        Arc::strong_count(&self.reporting) > own
-    }
+/// True while an outbox other than this one has a clone of `all`.
+pub(in crate::engine) fn is_out(all: &Arc<()>, own: Option<&Arc<()>>) -> bool {
+    Arc::strong_count(all) > 1 + usize::from(own.is_some())
 }

@@ -4,7 +4,8 @@ use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
 use crate::engine::ledger::slab::Slab;
 use crate::engine::ledger::timeline::Timeline;
-use crate::engine::ledger::{Ledger, Leftover, NewOp};
+use crate::engine::ledger::topology::Topology;
+use crate::engine::ledger::{Ledger, Leftover, NewOp, Outbox};
 use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::Failure;
 use crate::hal::{Tick, Timing};
@@ -69,6 +70,8 @@ pub(crate) struct Queues {
     states: Slab<QueueState>,
     /// Those without a handle whose commands are under way.
     dropped: Vec<u32>,
+    /// Launches of no queue, and of those that are gone.
+    other_launches: u64,
 }
 
 impl Deref for Queues {
@@ -89,7 +92,7 @@ impl DerefMut for Queues {
 
 impl Queues {
     pub(crate) const fn new() -> Queues {
-        Queues { states: Slab::new(), dropped: Vec::new() }
+        Queues { states: Slab::new(), dropped: Vec::new(), other_launches: 0 }
     }
 
     /// A new one.
@@ -98,21 +101,50 @@ impl Queues {
     }
 
     /// The last handle of a queue is gone. Operations in flight may still name it. So its number is
-    /// given out again only when all of them are done. Returns the queues whose commands are.
-    pub(super) fn close(&mut self, id: u32, timeline: &Timeline) -> Vec<QueueState> {
+    /// given out again only when all of them are done.
+    pub(crate) fn close(&mut self, id: u32, timeline: &Timeline, outbox: &mut Outbox) {
         let mut dropped = std::mem::take(&mut self.dropped);
         dropped.push(id);
-        let mut over = Vec::new();
         dropped.retain(|id| {
             let stamps = self.stamps_of(*id, timeline);
             let pending = stamps.iter().any(|s| timeline.outcome(*s) == Outcome::Pending);
-            if !pending {
-                over.extend(self.states.remove(*id));
+            if !pending && let Some(queue) = self.states.remove(*id) {
+                self.other_launches += queue.counters.launches;
+                outbox.leftovers.extend(queue.failures.into_iter().map(Leftover::Failure));
             }
             pending
         });
         self.dropped = dropped;
-        over
+    }
+
+    /// Counts launches in one place, which is the queue's if there is one: queues are used by one
+    /// thread each, as a rule, and their launches are many.
+    #[inline]
+    pub(crate) fn count_launches(&mut self, id: Option<u32>, launches: u64) {
+        match id.and_then(|id| self.states.get_mut(id)) {
+            Some(queue) => queue.counters.launches += launches,
+            None => self.other_launches += launches,
+        }
+    }
+
+    /// The launches of all queues, and of none.
+    pub(super) fn launches(&self) -> u64 {
+        let own = self.states.iter().map(|queue| queue.counters.launches);
+        self.other_launches + own.sum::<u64>()
+    }
+
+    /// A command of this queue has failed, by itself or because of others.
+    pub(super) fn note(
+        &mut self,
+        id: Option<u32>,
+        failure: &Arc<Failure>,
+        (timeline, topology): (&Timeline, &Topology),
+    ) {
+        let Some(queue) = id.and_then(|id| self.states.get_mut(id)) else { return };
+        queue.note(failure, || {
+            let devices = topology.device_lost.iter().flatten();
+            timeline.known_failures().chain(devices).map(|failure| failure.id).collect()
+        });
     }
 
     /// The stamps that together are everything submitted to a queue.
@@ -153,13 +185,6 @@ impl Timeline {
 }
 
 impl Ledger {
-    pub(crate) fn drop_queue(&mut self, id: u32) {
-        for queue in self.queues.close(id, &self.timeline) {
-            self.counters.launches += queue.counters.launches;
-            self.outbox.leftovers.extend(queue.failures.into_iter().map(Leftover::Failure));
-        }
-    }
-
     /// A stamp for when all of `deps` are done; failed if one is.
     pub(crate) fn meet(&mut self, deps: Deps) -> Stamp {
         self.submit(NewOp { what: "event", deps, ..NewOp::default() })
@@ -208,16 +233,20 @@ mod tests {
     /// A dropped queue keeps its number for as long as its commands are under way.
     #[test]
     fn number_of_a_dropped_queue_comes_again_when_its_commands_have_ended() {
-        let (mut queues, mut timeline) = (Queues::new(), Timeline::new(1));
+        let (mut queues, mut timeline) = (Queues::new(), Timeline::new(1, 1));
         timeline.lanes[0].issued = 2;
         let [first, second] = [queues.open(), queues.open()];
         for (queue, tick) in [(first, 1), (second, 2)] {
             queues[queue].placed.push((LaneId(0), tick));
         }
-        assert_eq!(queues.close(first, &timeline).len(), 0);
+        let mut outbox = Outbox::default();
+        queues.count_launches(Some(first), 3);
+        queues.count_launches(None, 1);
+        queues.close(first, &timeline, &mut outbox);
         assert_ne!(queues.open(), first);
         timeline.lanes[0].retired = 1;
-        assert_eq!(queues.close(second, &timeline).len(), 1, "the first one is over");
+        queues.close(second, &timeline, &mut outbox);
+        assert_eq!(queues.launches(), 4, "the launches of the first one stay");
         assert_eq!(queues.open(), first);
         assert_eq!(queues.stamps_of(second, &timeline)[..], [Stamp::placed(LaneId(0), 2)]);
     }

@@ -5,30 +5,87 @@ use crate::engine::ledger::Outbox;
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Ledger, Leftover};
+use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::engine::terms::note::Note;
 use crate::error::{Cause, Failure, Label};
 use crate::hal::{HalError, HalErrorKind, Lost, Tick};
 use crate::order::hazards::{Flow, Outcome, add_dep};
 use crate::order::stamp::{LaneId, SlotId, Stamp};
-use crate::pages::DomainId;
 use smallvec::SmallVec;
-use std::cmp::Reverse;
 use std::sync::Arc;
 
 /// How many operations the loss of a device names.
 const MOST_SUSPECTS: usize = 4;
 
 impl Timeline {
-    /// The failure that reaches an operation that has run.
-    fn failure_from(&self, sources: &Sources) -> Option<Arc<Failure>> {
+    /// The failure that reaches an operation that has run, and whether it has spoilt memory by
+    /// that.
+    fn failed_from(&self, sources: &Sources) -> Option<Failed> {
+        if self.failures.is_empty() {
+            return None;
+        }
         let used = sources.uses.iter().find_map(|s| self.failures.along(*s, Flow::USES));
         let kept = || sources.keeps.iter().find_map(|s| self.failures.along(*s, Flow::KEEPS));
-        used.or_else(kept).cloned()
+        let failure = used.or_else(kept)?.clone();
+        Some(Failed { failure, spoilt: self.spoilt_from(sources) })
     }
 
+    /// An operation has run on spoilt memory.
     fn spoilt_from(&self, sources: &Sources) -> bool {
         sources.iter().any(|stamp| self.failures.spoilt(stamp))
+    }
+
+    /// The failures that commands can still meet, but for losses of devices.
+    pub(super) fn known_failures(&self) -> impl Iterator<Item = &Arc<Failure>> {
+        self.failures.iter().chain(self.slots.iter().filter_map(|slot| slot.failed()))
+    }
+
+    /// The operation with this stamp is over, and has failed.
+    pub(super) fn mark_failed(&mut self, stamp: Stamp, failed: Failed, outbox: &mut Outbox) {
+        let over = self.failures.insert(stamp, failed);
+        outbox.leftovers.extend(over.map(|failed| Leftover::Failure(failed.failure)));
+    }
+
+    /// Takes the next operation of a lane to be over, and its own failure, if it has one.
+    fn pop_record(&mut self, lane: LaneId) -> Option<(Tick, Record, Option<HalError>)> {
+        let lane = &mut self.lanes[usize::from(lane.0)];
+        let record = lane.records.pop_front()?;
+        lane.retired += 1;
+        let tick = lane.retired;
+        // A tick that failed in several ways failed once.
+        let mut own = None;
+        while let Some(told) = lane.told.pop_front_if(|(at, _)| *at <= tick) {
+            own.get_or_insert(told.1);
+        }
+        Some((tick, record, own))
+    }
+
+    /// What lanes of other devices have under way, and what is still under way of devices that were
+    /// lost before: later operations come after it, although a lost device's own count as over.
+    fn outlive(&mut self, device: usize, topology: &Topology) {
+        let mut wake = std::mem::take(&mut self.wake);
+        wake.retain(|dep| self.outcome(dep.stamp) == Outcome::Pending);
+        for (at, lane) in (0..).map(LaneId).zip(&self.lanes) {
+            if topology.device_of(at) != device && !lane.idle() {
+                add_dep(&mut wake, Stamp::placed(at, lane.issued), false);
+            }
+        }
+        self.wake = wake;
+    }
+
+    /// A subscriber's notes that an operation of a lane is over, the members of a list first.
+    fn ending(&self, at: (LaneId, Tick), record: &Record, end: (bool, bool)) -> Vec<Note> {
+        let stamp = self.known_as(record.slot, Stamp::placed(at.0, at.1));
+        let (what, label, (failed, timed)) = (record.what, record.label.clone(), end);
+        let place = (Some(at.0), Some(at.1));
+        let members = record.nodes.iter().flat_map(|list| list.members());
+        let member = |(number, (what, label)): (usize, (&'static str, &Label))| {
+            Note::Member { what, label: label.clone(), stamp, number }
+        };
+        let all = Note::Complete { what, label, stamp, place, failed, timed };
+        members.enumerate().map(member).chain([all]).collect()
     }
 
     /// The stamp under which others know an operation: the slot's, if it had to wait in one.
@@ -42,9 +99,8 @@ impl Timeline {
     /// What may have been the reason for a loss: the first operations on each lane that have not
     /// ended.
     fn suspects(&self, device: usize) -> String {
-        let first = device * usize::from(crate::engine::terms::lane::LANES_PER_DEVICE);
-        let lanes =
-            self.lanes.iter().skip(first).take(crate::engine::terms::lane::LANES_PER_DEVICE.into());
+        let first = device * usize::from(LANES_PER_DEVICE);
+        let lanes = self.lanes.iter().skip(first).take(LANES_PER_DEVICE.into());
         let named: SmallVec<[String; 4]> = lanes
             .flat_map(|lane| lane.records.iter().take(MOST_SUSPECTS))
             .take(MOST_SUSPECTS)
@@ -72,17 +128,25 @@ impl Outbox {
     }
 }
 
+impl Record {
+    /// What has failed, and why: a node of a graph by its own name.
+    fn blame(&self, error: HalError) -> (&'static str, &Label, Cause) {
+        let node = self.nodes.as_ref().zip(error.node);
+        let node = node.and_then(|(nodes, node)| nodes.name(node));
+        let (what, label) = node.map_or((self.what, &self.label), |(w, l)| (*w, l));
+        let error = blamed(error, self.code());
+        let cause = match &self.nodes {
+            Some(nodes) => nodes.fixed.branches.cause(error),
+            None => Cause::from(error),
+        };
+        (what, label, cause)
+    }
+}
+
 impl Ledger {
     /// Accounts for everything that has completed on a lane. True when there was something.
     pub(crate) fn poll(&mut self, lane: LaneId) -> bool {
         self.poll_up_to(lane, Tick::MAX)
-    }
-
-    /// Polls the lane on which a stamp is, or on which something is that it waits for.
-    pub(crate) fn poll_for(&mut self, stamp: Stamp) {
-        if let Some((lane, _)) = self.timeline.tick_before(stamp) {
-            self.poll(lane);
-        }
     }
 
     fn poll_up_to(&mut self, lane: LaneId, most: Tick) -> bool {
@@ -121,19 +185,11 @@ impl Ledger {
                 }
             }
             // One of those lanes may have told that the device is lost: then none is left.
-            let Some(mut record) = self.timeline.lanes[at].records.pop_front() else { break };
-            let tick = self.timeline.lanes[at].retired + 1;
-            // A tick that failed in several ways failed once.
-            let mut own = None;
-            while let Some(told) = self.timeline.lanes[at].told.pop_front_if(|(t, _)| *t <= tick) {
-                own.get_or_insert(told);
-            }
-            self.timeline.lanes[at].retired = tick;
-            self.retire_one(lane, tick, &mut record, own.map(|(_, error)| error));
+            let Some((tick, record, own)) = self.timeline.pop_record(lane) else { break };
+            self.retire_one((lane, tick), record, own);
             progress = true;
         }
-        self.wake_watches(lane);
-        self.timeline.lanes[at].shrink();
+        self.timeline.wake_watches(lane, &mut self.outbox);
         progress
     }
 
@@ -153,95 +209,55 @@ impl Ledger {
         }
     }
 
-    fn retire_one(&mut self, lane: LaneId, tick: Tick, record: &mut Record, own: Option<HalError>) {
-        // What failed before it is the cause, whatever came of that here.
-        let before = match self.timeline.failures.is_empty() {
-            true => None,
-            false => self.timeline.failure_from(&record.sources),
-        };
-        // Who has run on spoilt memory has spoilt its own.
-        let mut spoilt = before.is_some() && self.timeline.spoilt_from(&record.sources);
+    fn retire_one(&mut self, at: (LaneId, Tick), record: Record, own: Option<HalError>) {
+        let device = self.topology.device_of(at.0);
         let mut lost = None;
-        let failure = match (before, own) {
-            (Some(before), own) => {
-                self.outbox.leftovers.extend(own.map(Leftover::Error));
-                Some(before)
-            }
-            (None, own) => own.map(|error| {
-                spoilt = record.defines;
-                if let HalErrorKind::Lost = error.kind {
+        // What failed before it is the cause, whatever came of that here.
+        let failed = match (self.timeline.failed_from(&record.sources), own) {
+            (None, None) => None,
+            (None, Some(error)) => {
+                let failure = if let HalErrorKind::Lost = error.kind {
                     // A call was refused for it, before its lane tells.
-                    let device = self.topology.device_of(lane);
                     lost = Some(self.topology.devices[device].domain);
-                    return self.note_loss(device, &error.message);
-                }
-                let names = self.topology.device_names.clone();
-                let device = names.get(self.topology.device_of(lane)).map_or("?", String::as_str);
-                // A node of a graph fails by its own name.
-                let node = record.nodes.as_ref().zip(error.node);
-                let node = node.and_then(|(nodes, node)| nodes.name(node));
-                let (what, label) = node.map_or((record.what, &record.label), |(w, l)| (*w, l));
-                let error = blamed(error, record.code());
-                let cause = match &record.nodes {
-                    Some(nodes) => nodes.fixed.branches.cause(error),
-                    None => Cause::from(error),
+                    self.note_loss(device, &error.message)
+                } else {
+                    let (what, label, cause) = record.blame(error);
+                    let names = self.topology.device_names.clone();
+                    let name = names.get(device).map_or("?", String::as_str);
+                    self.fail(what, label, name, cause)
                 };
-                self.fail(what, label, device, cause)
-            }),
+                Some(Failed { failure, spoilt: record.defines })
+            }
+            (before, own) => {
+                self.outbox.leftovers.extend(own.map(Leftover::Error));
+                before
+            }
         };
-        if let Some(failure) = &failure {
-            let stamp = Stamp::placed(lane, tick);
-            let failed = Failed { failure: failure.clone(), spoilt };
-            self.mark_failed(stamp, failed);
-            self.note(record.queue, failure);
+        self.end_placed(at, record, failed);
+        // Once it counts as failed: it may have been a change of sides.
+        if let Some(domain) = lost {
+            self.storages.lose_links(domain, &self.timeline);
         }
-        // Now that this counts as failed: it may have been a change of sides.
-        lost.into_iter().for_each(|domain| self.lose_links(domain));
-        self.trace_end(lane, tick, record, failure.is_some());
-        self.release_of(record);
+    }
+
+    /// An operation of a lane is over.
+    fn end_placed(&mut self, at: (LaneId, Tick), mut record: Record, failed: Option<Failed>) {
+        if self.traced {
+            let end = (failed.is_some(), self.device_times);
+            let notes = self.timeline.ending(at, &record, end);
+            notes.into_iter().for_each(|note| self.trace(|| note));
+        }
+        let Ledger { storages, timeline, topology, queues, outbox, .. } = self;
+        if let Some(failed) = &failed {
+            timeline.mark_failed(Stamp::placed(at.0, at.1), failed.clone(), outbox);
+            queues.note(record.queue, &failed.failure, (timeline, topology));
+        }
+        storages.release(record.storages(), outbox);
         if record.staging.is_some() || record.nodes.is_some() || record.code.is_some() {
-            self.outbox.give_back(record);
+            outbox.give_back(&mut record);
         }
         if let Some(slot) = record.slot {
-            self.finish_slot(slot, failure.map(|failure| Failed { failure, spoilt }));
-        }
-    }
-
-    fn trace_end(&mut self, lane: LaneId, tick: Tick, record: &Record, failed: bool) {
-        if self.traced {
-            let stamp = self.timeline.known_as(record.slot, Stamp::placed(lane, tick));
-            let (what, label) = (record.what, record.label.clone());
-            let place = (Some(lane), Some(tick));
-            let timed = self.device_times;
-            let members = record.nodes.iter().flat_map(|list| list.members());
-            for (number, (what, label)) in members.enumerate() {
-                let label = label.clone();
-                self.trace(|| Note::Member { what, label, stamp, number });
-            }
-            self.trace(|| Note::Complete { what, label, stamp, place, failed, timed });
-        }
-    }
-
-    fn wake_watches(&mut self, lane: LaneId) {
-        let at = usize::from(lane.0);
-        let retired = self.timeline.lanes[at].retired;
-        while let Some(first) = self.timeline.lanes[at].wakers.first_entry()
-            && *first.key() <= retired
-        {
-            self.outbox.wakers.extend(first.remove());
-        }
-        while let Some(Reverse((tick, slot, flow))) =
-            self.timeline.lanes[at].watches.peek().copied()
-        {
-            if tick > retired {
-                break;
-            }
-            self.timeline.lanes[at].watches.pop();
-            let failure = match self.timeline.failures.is_empty() {
-                true => None,
-                false => self.timeline.failures.along(Stamp::placed(lane, tick), flow).cloned(),
-            };
-            self.timeline.unblock(SlotId(slot), failure.as_ref());
+            timeline.finish_slot(slot, failed, outbox);
         }
     }
 
@@ -263,29 +279,11 @@ impl Ledger {
         failure
     }
 
-    /// What has this stamp is over, and has failed.
-    pub(super) fn mark_failed(&mut self, stamp: Stamp, failed: Failed) {
-        let over = self.timeline.failures.insert(stamp, failed);
-        self.outbox.leftovers.extend(over.map(|failed| Leftover::Failure(failed.failure)));
-    }
-
-    /// A command of this queue has failed, by itself or because of others.
-    pub(crate) fn note(&mut self, queue: Option<u32>, failure: &Arc<Failure>) {
-        let Some(queue) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
-        let (timeline, topology) = (&self.timeline, &self.topology);
-        queue.note(failure, || {
-            let slots = timeline.slots.iter().filter_map(|slot| slot.failed());
-            let devices = topology.device_lost.iter().flatten();
-            let known = timeline.failures.iter().chain(slots).chain(devices);
-            known.map(|failure| failure.id).collect()
-        });
-    }
-
     /// The failure that is the loss of a device: one, whoever finds it first. What only the device
     /// has is lost.
     pub(crate) fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
         let failure = self.note_loss(device, reason);
-        self.lose_links(self.topology.devices[device].domain);
+        self.storages.lose_links(self.topology.devices[device].domain, &self.timeline);
         failure
     }
 
@@ -300,54 +298,27 @@ impl Ledger {
             format!("{reason}{}", self.timeline.suspects(device)),
         );
         let failure = self.fail("device", &Label::NONE, name, Cause::Backend(error));
-        let domain = self.topology.devices[device].domain;
-        if domain != DomainId::HOST {
-            self.topology.lost.insert(domain);
-        }
-        self.topology.device_lost[device] = Some(failure.clone());
+        self.topology.note_loss(device, failure.clone());
         failure
     }
 
     /// A device is gone: everything on its lanes is over and has failed.
     pub(crate) fn lose(&mut self, device: usize, lost: &Lost) {
         let failure = self.loss(device, &lost.reason);
-        let mut wake = std::mem::take(&mut self.timeline.wake);
-        wake.retain(|d| self.timeline.outcome(d.stamp) == Outcome::Pending);
-        for (at, lane) in self.timeline.lanes.iter().enumerate() {
-            let lane_id = LaneId(at as u16);
-            if self.topology.device_of(lane_id) != device && !lane.idle() {
-                add_dep(&mut wake, Stamp::placed(lane_id, lane.issued), false);
+        self.timeline.outlive(device, &self.topology);
+        let first = device as u16 * LANES_PER_DEVICE;
+        for lane in (first..first + LANES_PER_DEVICE).map(LaneId) {
+            self.timeline.lanes[usize::from(lane.0)].held = None;
+            while let Some((tick, record, own)) = self.timeline.pop_record(lane) {
+                self.outbox.leftovers.extend(own.map(Leftover::Error));
+                let spoilt = record.defines || self.timeline.spoilt_from(&record.sources);
+                let failed = Failed { failure: failure.clone(), spoilt };
+                self.end_placed((lane, tick), record, Some(failed));
             }
-        }
-        self.timeline.wake = wake;
-        let first = device as u16 * crate::engine::terms::lane::LANES_PER_DEVICE;
-        for lane in first..first + crate::engine::terms::lane::LANES_PER_DEVICE {
-            self.lose_lane(LaneId(lane), &failure);
+            self.timeline.wake_watches(lane, &mut self.outbox);
         }
         self.settle();
         self.outbox.notify = true;
-    }
-
-    fn lose_lane(&mut self, lane: LaneId, failure: &Arc<Failure>) {
-        let at = usize::from(lane.0);
-        self.timeline.lanes[at].held = None;
-        let records: SmallVec<[Record; 4]> = self.timeline.lanes[at].records.drain(..).collect();
-        for mut record in records {
-            self.timeline.lanes[at].retired += 1;
-            let stamp = Stamp::placed(lane, self.timeline.lanes[at].retired);
-            let spoilt = record.defines || self.timeline.spoilt_from(&record.sources);
-            let failed = Failed { failure: failure.clone(), spoilt };
-            self.mark_failed(stamp, failed.clone());
-            self.note(record.queue, failure);
-            self.trace_end(lane, self.timeline.lanes[at].retired, &record, true);
-            self.release_of(&record);
-            self.outbox.give_back(&mut record);
-            if let Some(slot) = record.slot {
-                self.finish_slot(slot, Some(failed));
-            }
-        }
-        self.wake_watches(lane);
-        self.timeline.lanes[at].shrink();
     }
 }
 

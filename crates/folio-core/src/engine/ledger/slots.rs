@@ -4,9 +4,9 @@
 
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::records::Sources;
-use crate::engine::ledger::timeline::Timeline;
-use crate::engine::ledger::{Body, Ledger, Leftover, NewOp, Sorted, TaskError};
-use crate::engine::terms::lane::WaitKey;
+use crate::engine::ledger::timeline::{Sorted, Timeline};
+use crate::engine::ledger::topology::Topology;
+use crate::engine::ledger::{Body, Ledger, Leftover, NewOp, Outbox, TaskError};
 use crate::engine::terms::note::Note;
 use crate::error::Failure;
 use crate::order::hazards::{Flow, Outcome};
@@ -99,7 +99,7 @@ impl Timeline {
     }
 
     /// The tick of a stamp, or of something that it waits for.
-    pub(super) fn tick_before(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
+    pub(in crate::engine) fn tick_before(&self, stamp: Stamp) -> Option<(LaneId, u64)> {
         let mut stamp = self.resolve(stamp);
         loop {
             match stamp.when() {
@@ -120,7 +120,7 @@ impl Timeline {
     }
 
     /// Something that slot `id` waited for is done.
-    pub(super) fn unblock(&mut self, id: SlotId, failure: Option<&Arc<Failure>>) {
+    fn unblock(&mut self, id: SlotId, failure: Option<&Arc<Failure>>) {
         let slot = self.slot(id);
         if slot.failed.is_none() {
             slot.failed = failure.cloned();
@@ -130,69 +130,69 @@ impl Timeline {
             self.ready.push_back(id);
         }
     }
-}
 
-impl Ledger {
     /// Keeps an operation until its blockers are done.
     pub(super) fn defer(
         &mut self,
         op: NewOp,
-        blockers: SmallVec<[(Stamp, Flow); 4]>,
-        failed: Option<Arc<Failure>>,
+        (blockers, failed): (&[(Stamp, Flow)], Option<Arc<Failure>>),
+        topology: &Topology,
+        outbox: &mut Outbox,
     ) -> Stamp {
-        let id = self.timeline.new_slot();
-        let slot = self.timeline.slot(id);
+        let id = self.new_slot();
+        let slot = self.slot(id);
         slot.op = Some(Box::new(op));
         slot.failed = failed;
         let stamp = Stamp::unplaced(id, slot.generation);
-        self.block(id, &blockers);
-        if self.timeline.slot(id).pending == 0 {
-            self.timeline.ready.push_back(id);
-            self.settle();
-        }
+        self.block(id, blockers, topology, outbox);
         stamp
     }
 
-    /// Makes a slot wait for `blockers`, which are not done.
-    fn block(&mut self, id: SlotId, blockers: &[(Stamp, Flow)]) {
-        self.timeline.slot(id).blockers.clear();
+    /// Makes a slot wait for `blockers`, which are not done. Without any it is ready.
+    fn block(
+        &mut self,
+        id: SlotId,
+        blockers: &[(Stamp, Flow)],
+        topology: &Topology,
+        outbox: &mut Outbox,
+    ) {
+        self.slot(id).blockers.clear();
         for &(stamp, flow) in blockers {
             match stamp.when() {
                 When::Done => continue,
-                When::Placed(lane, tick) => self.watch(id, lane, tick, flow),
-                When::Unplaced(other, _) => self.timeline.slot(other).dependents.push((id, flow)),
+                When::Placed(lane, tick) => {
+                    self.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
+                    self.call_reaper(topology.key(lane).backend, outbox);
+                }
+                When::Unplaced(other, _) => self.slot(other).dependents.push((id, flow)),
             }
-            let slot = self.timeline.slot(id);
+            let slot = self.slot(id);
             slot.pending += 1;
             slot.blockers.push(stamp);
         }
-    }
-
-    fn watch(&mut self, id: SlotId, lane: LaneId, tick: u64, flow: Flow) {
-        self.timeline.lanes[usize::from(lane.0)].watches.push(Reverse((tick, id.0, flow)));
-        self.call_reaper(lane);
-    }
-
-    /// Somebody waits for a tick of `lane`.
-    fn call_reaper(&mut self, lane: LaneId) {
-        let WaitKey { backend, .. } = self.topology.key(lane);
-        self.reaper_idle[usize::from(backend)] = false;
-        self.outbox.reapers |= 1 << backend;
+        if self.slot(id).pending == 0 {
+            self.ready.push_back(id);
+        }
     }
 
     /// Takes a waker to be called when `stamp` is done, unless it has it; `false` when that is done
     /// already. How wakers are made and dropped is the user's, so one that is not needed stays with
     /// the caller.
-    pub(crate) fn wake_when_done(&mut self, stamp: Stamp, waker: &mut Option<Waker>) -> bool {
-        if self.timeline.outcome(stamp) != Outcome::Pending {
+    pub(crate) fn wake_when_done(
+        &mut self,
+        stamp: Stamp,
+        waker: &mut Option<Waker>,
+        (topology, outbox): (&Topology, &mut Outbox),
+    ) -> bool {
+        if self.outcome(stamp) != Outcome::Pending {
             return false;
         }
-        let wakers = match self.timeline.resolve(stamp).when() {
+        let wakers = match self.resolve(stamp).when() {
             When::Done => return false,
-            When::Unplaced(slot, _) => &mut self.timeline.slot(slot).wakers,
+            When::Unplaced(slot, _) => &mut self.slot(slot).wakers,
             When::Placed(lane, tick) => {
-                self.call_reaper(lane);
-                self.timeline.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
+                self.call_reaper(topology.key(lane).backend, outbox);
+                self.lanes[usize::from(lane.0)].wakers.entry(tick).or_default()
             }
         };
         if !waker.as_ref().is_some_and(|new| wakers.iter().any(|w| w.will_wake(new))) {
@@ -201,127 +201,223 @@ impl Ledger {
         true
     }
 
-    /// Deals with every slot that waits for nothing more.
-    pub(crate) fn settle(&mut self) {
-        while let Some(id) = self.timeline.ready.pop_front() {
-            self.settle_one(id);
+    /// A slot that waits for nothing more, and what is to be done with it.
+    fn next_ready(&mut self, topology: &Topology, outbox: &mut Outbox) -> Option<(SlotId, Ready)> {
+        while let Some(id) = self.ready.pop_front() {
+            let Some(op) = self.slot(id).op.take() else { return Some((id, Ready::Meet)) };
+            let blockers = match self.slot(id).failed.is_some() {
+                true => match self.unfinished_before(&op) {
+                    none if none.is_empty() => return Some((id, Ready::Cancel(op))),
+                    some => some,
+                },
+                false => match self.sort_deps(&op, topology) {
+                    Sorted::Go { waits, sources } => {
+                        return Some((id, Ready::Start(op, waits, sources)));
+                    }
+                    Sorted::Wait { blockers, failed } => {
+                        self.slot(id).failed = failed;
+                        blockers
+                    }
+                },
+            };
+            self.slot(id).op = Some(op);
+            self.block(id, &blockers, topology, outbox);
+        }
+        None
+    }
+
+    /// What must be over before an operation that will not run is over.
+    fn unfinished_before(&self, op: &NewOp) -> SmallVec<[(Stamp, Flow); 4]> {
+        (op.deps.iter().chain(&self.wake))
+            .filter(|dep| self.outcome(dep.stamp) == Outcome::Pending)
+            .map(|dep| (self.resolve(dep.stamp), Flow::ORDER))
+            .collect()
+    }
+
+    /// How an operation fails that a failure has reached before it could run. Memory that an
+    /// earlier operation has spoilt stays so.
+    fn cancelled(&mut self, id: SlotId, op: &NewOp) -> Option<Failed> {
+        let mut covers = op.deps.iter().filter(|dep| dep.flow.has(Flow::COVERS));
+        let spoilt = covers.any(|dep| self.failures.spoilt(dep.stamp));
+        let failure = self.slot(id).failed.clone()?;
+        Some(Failed { failure, spoilt })
+    }
+
+    /// The operation of a slot has a tick now.
+    fn note_tick(&mut self, id: SlotId, (tick, timed): (Stamp, bool), topology: &Topology) {
+        let slot = self.slot(id);
+        slot.placed = Some(tick);
+        let known = Stamp::unplaced(id, slot.generation);
+        if timed {
+            if self.timed.len() == MOST_TIMED {
+                self.timed.pop_front();
+            }
+            self.timed.push_back((known, tick));
+        }
+        self.retarget(id, tick, topology);
+    }
+
+    /// Who waited for a slot that has a tick now, and can wait for the tick natively, need not stay
+    /// deferred. They stay counted on the slot otherwise.
+    fn retarget(&mut self, id: SlotId, tick: Stamp, topology: &Topology) {
+        let When::Placed(lane, _) = tick.when() else { return };
+        let dependents = std::mem::take(&mut self.slot(id).dependents);
+        let mut stay = SmallVec::new();
+        for (dependent, flow) in dependents {
+            let slot = &self.slots[dependent.0 as usize];
+            let native = match slot.op.as_ref().map(|op| &op.body) {
+                Some(Body::Lane(own, _)) => topology.can_wait(*own, lane),
+                _ => false,
+            };
+            // One that has failed must see the end of everything before it, and who waits for a
+            // turn that of the switch.
+            if native && !flow.has(Flow::TURN) && slot.failed.is_none() {
+                self.unblock(dependent, None);
+            } else {
+                stay.push((dependent, flow));
+            }
+        }
+        self.slot(id).dependents = stay;
+    }
+
+    /// Slots, futures and threads that wait for ticks which are retired by now need not any more.
+    pub(super) fn wake_watches(&mut self, lane: LaneId, outbox: &mut Outbox) {
+        let at = usize::from(lane.0);
+        let retired = self.lanes[at].retired;
+        while let Some(first) = self.lanes[at].wakers.first_entry()
+            && *first.key() <= retired
+        {
+            outbox.wakers.extend(first.remove());
+        }
+        while let Some(Reverse((tick, slot, flow))) = self.lanes[at].watches.peek().copied()
+            && tick <= retired
+        {
+            self.lanes[at].watches.pop();
+            let failure = match self.failures.is_empty() {
+                true => None,
+                false => self.failures.along(Stamp::placed(lane, tick), flow).cloned(),
+            };
+            self.unblock(SlotId(slot), failure.as_ref());
+        }
+        self.lanes[at].shrink();
+    }
+
+    /// A subscriber's note that an operation without a tick is over.
+    fn completion(&self, id: SlotId, op: &NewOp, failed: bool) -> Note {
+        let stamp = Stamp::unplaced(id, self.slots[id.0 as usize].generation);
+        let lane = match op.body {
+            Body::Lane(lane, _) => Some(lane),
+            Body::Host(_) | Body::Here | Body::Nothing => None,
+        };
+        let (what, label, place) = (op.what, op.label.clone(), (lane, None));
+        Note::Complete { what, label, stamp, place, failed, timed: false }
+    }
+
+    /// The slot's operation is over: tells everybody and frees the slot.
+    pub(super) fn finish_slot(&mut self, id: SlotId, failed: Option<Failed>, outbox: &mut Outbox) {
+        let slot = self.slot(id);
+        let stamp = Stamp::unplaced(id, slot.generation);
+        slot.generation += 1;
+        // Stamps are never reused: one whose generations are used up is not given out again.
+        let reusable = slot.generation < Stamp::GENERATIONS;
+        slot.placed = None;
+        let reached = slot.failed.take();
+        slot.blockers.clear();
+        let mut dependents = std::mem::take(&mut slot.dependents);
+        let mut wakers = std::mem::take(&mut slot.wakers);
+        for (dependent, flow) in dependents.drain(..) {
+            let travels = failed.as_ref().filter(|failed| flow.carries(failed.spoilt));
+            self.unblock(dependent, travels.map(|failed| &failed.failure));
+        }
+        outbox.wakers.append(&mut wakers);
+        outbox.leftovers.extend(reached.map(Leftover::Failure));
+        let slot = self.slot(id);
+        slot.live = false;
+        slot.dependents = dependents;
+        slot.wakers = wakers;
+        outbox.notify |= self.waiters > 0;
+        if let Some(failed) = failed {
+            self.mark_failed(stamp, failed, outbox);
+        }
+        self.live_slots -= 1;
+        if reusable {
+            self.free_slots.push(id.0);
         }
     }
 
-    fn settle_one(&mut self, id: SlotId) {
-        let Some(op) = self.timeline.slot(id).op.take() else {
-            self.finish_slot(id, None);
-            return;
-        };
-        if self.timeline.slot(id).failed.is_none() {
-            match self.timeline.sort_deps(&op, &self.topology) {
-                Sorted::Go { waits, sources } => return self.start(id, op, waits, sources),
-                Sorted::Wait { blockers, failed } => {
-                    let slot = self.timeline.slot(id);
-                    slot.failed = failed;
-                    slot.op = Some(op);
-                    self.block(id, &blockers);
+    /// A stamp that is done and has failed.
+    pub(crate) fn failed_stamp(&mut self, failure: Arc<Failure>, outbox: &mut Outbox) -> Stamp {
+        let slot = self.new_slot();
+        let stamp = Stamp::unplaced(slot, self.slot(slot).generation);
+        self.finish_slot(slot, Some(Failed { failure, spoilt: false }), outbox);
+        stamp
+    }
+}
+
+/// What is to be done with a slot that waits for nothing more.
+enum Ready {
+    /// Its operation can be placed, or given to a host thread.
+    Start(Box<NewOp>, Waits, Sources),
+    /// Its operation will not run.
+    Cancel(Box<NewOp>),
+    /// It has no operation.
+    Meet,
+}
+
+impl Ledger {
+    /// Deals with every slot that waits for nothing more.
+    pub(crate) fn settle(&mut self) {
+        while let Some((id, ready)) = self.timeline.next_ready(&self.topology, &mut self.outbox) {
+            match ready {
+                Ready::Start(op, waits, sources) => self.start(id, op, waits, sources),
+                Ready::Cancel(op) => {
+                    let failed = self.timeline.cancelled(id, &op);
+                    self.end_deferred(id, op, failed);
                 }
+                Ready::Meet => self.timeline.finish_slot(id, None, &mut self.outbox),
             }
-        } else {
-            // It will not run; it is over when everything that it waits for is over.
-            let pending: SmallVec<[(Stamp, Flow); 4]> = (op.deps.iter().chain(&self.timeline.wake))
-                .filter(|d| self.timeline.outcome(d.stamp) == Outcome::Pending)
-                .map(|d| (self.timeline.resolve(d.stamp), Flow::ORDER))
-                .collect();
-            if pending.is_empty() {
-                self.cancel(id, op);
-                return;
-            }
-            self.timeline.slot(id).op = Some(op);
-            self.block(id, &pending);
-        }
-        if self.timeline.slot(id).pending == 0 {
-            self.timeline.ready.push_back(id);
         }
     }
 
     fn start(&mut self, id: SlotId, mut op: Box<NewOp>, waits: Waits, sources: Sources) {
-        if let Body::Lane(..) = op.body {
-            let stamp = self.place(&mut op, waits, sources, Some(id));
-            self.timeline.slot(id).placed = Some(stamp);
-            if op.timed {
-                let known = Stamp::unplaced(id, self.timeline.slot(id).generation);
-                if self.timeline.timed.len() == MOST_TIMED {
-                    self.timeline.timed.pop_front();
-                }
-                self.timeline.timed.push_back((known, stamp));
+        match std::mem::take(&mut op.body) {
+            body @ Body::Lane(..) => {
+                op.body = body;
+                let tick = self.place(&mut op, waits, sources, Some(id));
+                self.timeline.note_tick(id, (tick, op.timed), &self.topology);
+                self.outbox.notify |= self.timeline.waiters > 0;
             }
-            self.outbox.notify |= self.waiters > 0;
-            return self.retarget(id, stamp);
-        }
-        match std::mem::replace(&mut op.body, Body::Nothing) {
             Body::Host(work) => {
                 let stamp = Stamp::unplaced(id, self.timeline.slot(id).generation);
-                let (what, label) = (op.what, &op.label);
-                self.trace(|| Note::Launch {
-                    what,
-                    label: label.clone(),
-                    stamp,
-                    place: (None, None),
-                });
+                let (what, label, place) = (op.what, &op.label, (None, None));
+                self.trace(|| Note::Launch { what, label: label.clone(), stamp, place });
                 self.timeline.slot(id).running = Some(op);
                 self.outbox.host.push((id, work));
             }
             Body::Here => {
                 self.timeline.slot(id).running = Some(op);
-                self.outbox.notify |= self.waiters > 0;
+                self.outbox.notify |= self.timeline.waiters > 0;
             }
-            Body::Lane(..) | Body::Nothing => {
-                self.trace_over(id, &op, false);
-                self.release(&op.storages);
-                self.finish_slot(id, None);
-            }
+            Body::Nothing => self.end_deferred(id, op, None),
         }
     }
 
-    /// Slot `id` has a tick now: who waited for the slot and can wait for the tick natively need
-    /// not stay deferred. They stay counted on the slot otherwise.
-    fn retarget(&mut self, id: SlotId, stamp: Stamp) {
-        let When::Placed(lane, _) = stamp.when() else { return };
-        let key = self.topology.key(lane);
-        let dependents = std::mem::take(&mut self.timeline.slot(id).dependents);
-        let mut stay = SmallVec::new();
-        for (dependent, flow) in dependents {
-            let native =
-                match self.timeline.slots[dependent.0 as usize].op.as_ref().map(|op| &op.body) {
-                    Some(Body::Lane(own, _)) => {
-                        *own == lane || self.topology.key(*own).can_wait_for(key)
-                    }
-                    _ => false,
-                };
-            // One that has failed must see the end of everything before it, and who waits for a
-            // turn that of the switch.
-            if native
-                && !flow.has(Flow::TURN)
-                && self.timeline.slots[dependent.0 as usize].failed.is_none()
-            {
-                self.timeline.unblock(dependent, None);
-            } else {
-                stay.push((dependent, flow));
-            }
+    /// An operation is over that got no tick.
+    fn end_deferred(&mut self, id: SlotId, op: Box<NewOp>, failed: Option<Failed>) {
+        if self.traced {
+            let note = self.timeline.completion(id, &op, failed.is_some());
+            self.trace(|| note);
         }
-        self.timeline.slot(id).dependents = stay;
-    }
-
-    /// A deferred operation will not run. Memory that somebody before it has spoilt stays so.
-    fn cancel(&mut self, id: SlotId, op: Box<NewOp>) {
-        let failure = self.timeline.slot(id).failed.clone();
-        let covers = op.deps.iter().filter(|dep| dep.flow.has(Flow::COVERS));
-        let spoilt = covers.into_iter().any(|dep| self.timeline.failures.spoilt(dep.stamp));
-        if let Some(failure) = &failure {
-            self.note(op.queue, failure);
+        let Ledger { storages, timeline, topology, queues, outbox, .. } = self;
+        if let Some(failed) = &failed {
+            queues.note(op.queue, &failed.failure, (timeline, topology));
         }
-        self.trace_over(id, &op, true);
-        self.release(&op.storages);
-        self.outbox.staging.extend(op.staging);
-        self.outbox.leftovers.push(Leftover::Body(op.body));
-        self.finish_slot(id, failure.map(|failure| Failed { failure, spoilt }));
+        storages.release(op.storages, outbox);
+        outbox.staging.extend(op.staging);
+        if !matches!(op.body, Body::Nothing) {
+            outbox.leftovers.push(Leftover::Body(op.body));
+        }
+        timeline.finish_slot(id, failed, outbox);
     }
 
     /// A host task has ended.
@@ -331,12 +427,7 @@ impl Ledger {
             TaskError::Own(cause) => self.fail(op.what, &op.label, "host", cause),
             TaskError::Known(failure) => failure,
         });
-        if let Some(failure) = &failure {
-            self.note(op.queue, failure);
-        }
-        self.trace_over(id, &op, failure.is_some());
-        self.release(&op.storages);
-        self.finish_slot(id, failure.map(|failure| Failed { failure, spoilt: false }));
+        self.end_deferred(id, op, failure.map(|failure| Failed { failure, spoilt: false }));
         self.settle();
     }
 
@@ -353,52 +444,6 @@ impl Ledger {
             None => self.host_done(id, Ok(())),
         }
     }
-
-    /// An operation without a tick is over.
-    fn trace_over(&mut self, id: SlotId, op: &NewOp, failed: bool) {
-        let stamp = Stamp::unplaced(id, self.timeline.slot(id).generation);
-        let (what, label) = (op.what, &op.label);
-        let lane = match op.body {
-            Body::Lane(lane, _) => Some(lane),
-            Body::Host(_) | Body::Here | Body::Nothing => None,
-        };
-        self.trace(|| {
-            let (label, place) = (label.clone(), (lane, None));
-            Note::Complete { what, label, stamp, place, failed, timed: false }
-        });
-    }
-
-    /// The slot's operation is over: tells everybody and frees the slot.
-    pub(super) fn finish_slot(&mut self, id: SlotId, failed: Option<Failed>) {
-        let slot = self.timeline.slot(id);
-        let stamp = Stamp::unplaced(id, slot.generation);
-        slot.generation += 1;
-        // Stamps are never reused: one whose generations are used up is not given out again.
-        let reusable = slot.generation < Stamp::GENERATIONS;
-        slot.placed = None;
-        let reached = slot.failed.take();
-        slot.blockers.clear();
-        let mut dependents = std::mem::take(&mut slot.dependents);
-        let mut wakers = std::mem::take(&mut slot.wakers);
-        for (dependent, flow) in dependents.drain(..) {
-            let travels = failed.as_ref().filter(|failed| flow.carries(failed.spoilt));
-            self.timeline.unblock(dependent, travels.map(|failed| &failed.failure));
-        }
-        self.outbox.wakers.append(&mut wakers);
-        self.outbox.leftovers.extend(reached.map(Leftover::Failure));
-        let slot = self.timeline.slot(id);
-        slot.live = false;
-        slot.dependents = dependents;
-        slot.wakers = wakers;
-        self.outbox.notify |= self.waiters > 0;
-        if let Some(failed) = failed {
-            self.mark_failed(stamp, failed);
-        }
-        self.timeline.live_slots -= 1;
-        if reusable {
-            self.timeline.free_slots.push(id.0);
-        }
-    }
 }
 
 #[cfg(test)]
@@ -413,12 +458,12 @@ mod tests {
         let mut ledger = Ledger::new(Vec::new(), Arc::new([]), Vec::new(), 0, table);
         let id = ledger.timeline.new_slot();
         let first = Stamp::unplaced(id, 0);
-        ledger.finish_slot(id, None);
+        ledger.timeline.finish_slot(id, None, &mut ledger.outbox);
         assert_eq!(ledger.timeline.new_slot(), id);
         ledger.timeline.slot(id).generation = Stamp::GENERATIONS - 1;
         let last = Stamp::unplaced(id, Stamp::GENERATIONS - 1);
         assert_eq!(ledger.timeline.outcome(last), Outcome::Pending);
-        ledger.finish_slot(id, None);
+        ledger.timeline.finish_slot(id, None, &mut ledger.outbox);
         for stamp in [first, last] {
             assert_eq!(ledger.timeline.outcome(stamp), Outcome::Fine);
         }
@@ -428,7 +473,7 @@ mod tests {
     /// What a slot waits for is found through other slots, and ends on a lane or nowhere.
     #[test]
     fn tick_before_a_slot_is_that_of_its_first_pending_blocker() {
-        let mut timeline = Timeline::new(1);
+        let mut timeline = Timeline::new(1, 1);
         let [first, second] = [(); 2].map(|()| timeline.new_slot());
         let stamp = |slot| Stamp::unplaced(slot, 0);
         timeline.slot(second).blockers.push(stamp(first));
@@ -442,7 +487,7 @@ mod tests {
 
     #[test]
     fn slot_is_ready_when_the_last_blocker_ends_and_keeps_the_first_failure() {
-        let mut timeline = Timeline::new(1);
+        let mut timeline = Timeline::new(1, 1);
         let slot = timeline.new_slot();
         timeline.slot(slot).pending = 2;
         let failure = |_| Some(Arc::new(Failure::forgotten()));

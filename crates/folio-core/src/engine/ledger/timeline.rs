@@ -1,12 +1,15 @@
 //! When things are done: the lanes, the slots of what is not on a lane yet, and what has failed.
 
 use crate::engine::ledger::failures::Failures;
-use crate::engine::ledger::records::LaneState;
+use crate::engine::ledger::records::{LaneState, Sources};
 use crate::engine::ledger::slots::Slot;
+use crate::engine::ledger::topology::Topology;
+use crate::engine::ledger::{Body, NewOp, Outbox};
 use crate::error::Failure;
 use crate::hal::Tick;
-use crate::order::hazards::{Deps, Outcome};
-use crate::order::stamp::{LaneId, SlotId, Stamp, When};
+use crate::order::hazards::{Deps, Flow, Outcome};
+use crate::order::stamp::{LaneId, SlotId, Stamp, Waits, When};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
@@ -28,11 +31,23 @@ pub(crate) struct Timeline {
     pub(crate) timed: VecDeque<(Stamp, Stamp)>,
     /// The host tasks that wait, and for what.
     pub(crate) waiting: Vec<(SlotId, Stamp)>,
+    /// Threads that sleep until a slot ends or gets its turn.
+    pub(crate) waiters: u32,
+    /// A reaper that may sleep until it is called, by backend.
+    pub(crate) reaper_idle: Vec<bool>,
+}
+
+/// How an operation stands to its dependencies.
+pub(crate) enum Sorted {
+    /// Its lane can wait for what is left of them.
+    Go { waits: Waits, sources: Sources },
+    /// These must be done first.
+    Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
 }
 
 impl Timeline {
-    /// One of so many lanes, on which nothing has happened.
-    pub(crate) fn new(lanes: usize) -> Timeline {
+    /// One of so many lanes, on which nothing has happened, and as many reapers as backends.
+    pub(crate) fn new(lanes: usize, backends: usize) -> Timeline {
         Timeline {
             lanes: (0..lanes).map(|_| LaneState::new()).collect(),
             slots: Vec::new(),
@@ -44,6 +59,8 @@ impl Timeline {
             wake: Deps::new(),
             timed: VecDeque::new(),
             waiting: Vec::new(),
+            waiters: 0,
+            reaper_idle: vec![true; backends],
         }
     }
 
@@ -106,5 +123,63 @@ impl Timeline {
     /// What the next operation of a lane will be known by.
     pub(crate) fn next_stamp(&self, lane: LaneId) -> Stamp {
         Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
+    }
+
+    /// What an operation has to wait for, and how.
+    pub(super) fn sort_deps(&self, op: &NewOp, topology: &Topology) -> Sorted {
+        let mut waits = Waits::default();
+        let mut sources = Sources::default();
+        let mut blocked = false;
+        let mut failed = None;
+        let own = match &op.body {
+            Body::Lane(lane, _) => {
+                failed = topology.device_lost[topology.device_of(*lane)].clone();
+                Some(*lane)
+            }
+            _ => None,
+        };
+        for dep in op.deps.iter().chain(&self.wake) {
+            match self.outcome(dep.stamp) {
+                Outcome::Fine => continue,
+                Outcome::Failed => {
+                    if failed.is_none() {
+                        failed = self.failures.along(dep.stamp, dep.flow).cloned();
+                    }
+                    continue;
+                }
+                Outcome::Pending => {}
+            }
+            let stamp = self.resolve(dep.stamp);
+            match (stamp.when(), own) {
+                (When::Placed(lane, tick), Some(own))
+                    if !dep.flow.has(Flow::TURN) && topology.can_wait(own, lane) =>
+                {
+                    waits.add(lane, tick);
+                }
+                _ => blocked = true,
+            }
+            sources.add(stamp, dep.flow);
+        }
+        if !blocked && failed.is_none() {
+            return Sorted::Go { waits, sources };
+        }
+        // A failed operation will not run; but it counts as done only when everything before it
+        // is done, or those who come after it would not wait for that.
+        let native = |stamp: Stamp| match (stamp.when(), own) {
+            (When::Placed(lane, _), Some(own)) => topology.can_wait(own, lane),
+            _ => false,
+        };
+        let blockers = (op.deps.iter().chain(&self.wake))
+            .filter(|d| self.outcome(d.stamp) == Outcome::Pending)
+            .map(|d| (self.resolve(d.stamp), d.flow))
+            .filter(|(stamp, flow)| failed.is_some() || flow.has(Flow::TURN) || !native(*stamp))
+            .collect();
+        Sorted::Wait { blockers, failed }
+    }
+
+    /// Calls the reaper of a backend, which may sleep.
+    pub(super) fn call_reaper(&mut self, backend: u16, outbox: &mut Outbox) {
+        self.reaper_idle[usize::from(backend)] = false;
+        outbox.reapers |= 1 << backend;
     }
 }

@@ -55,6 +55,15 @@ impl Topology {
         name.map_or_else(|| "?".to_owned(), Clone::clone)
     }
 
+    /// A device is lost, and so is what only its memory holds.
+    pub(super) fn note_loss(&mut self, device: usize, failure: Arc<Failure>) {
+        let domain = self.devices[device].domain;
+        if domain != DomainId::HOST {
+            self.lost.insert(domain);
+        }
+        self.device_lost[device] = Some(failure);
+    }
+
     /// The device of a lane.
     pub(crate) fn device_of(&self, lane: LaneId) -> usize {
         usize::from(lane.0 / LANES_PER_DEVICE)
@@ -62,6 +71,11 @@ impl Topology {
 
     pub(crate) fn key(&self, lane: LaneId) -> WaitKey {
         self.devices[self.device_of(lane)].key
+    }
+
+    /// A lane can wait for a tick of another one.
+    pub(crate) fn can_wait(&self, lane: LaneId, other: LaneId) -> bool {
+        lane == other || self.key(lane).can_wait_for(self.key(other))
     }
 
     /// What a copy from one domain to another costs.

@@ -258,7 +258,9 @@ impl Engine {
             _ => None,
         }));
         // The caller holds a lock, and delivers what this leaves in the outbox.
-        self.lock().giver(to, domain, &keep)
+        let ledger = &mut *self.lock();
+        let facts = (&ledger.timeline, &ledger.topology);
+        ledger.storages.giver((to, domain), &keep, facts)
     }
 }
 
@@ -287,7 +289,8 @@ impl Ledger {
         let New { id, domain, bytes, origin } = new;
         let alloc = match origin {
             Origin::Link(alloc, prospect) => {
-                if !self.commit_link(id, domain, alloc, &prospect) {
+                let lost = self.topology.lost;
+                if !self.storages[id.0].commit_link(domain, alloc, &prospect, lost) {
                     return self.outbox.garbage.extend(garbage);
                 }
                 alloc

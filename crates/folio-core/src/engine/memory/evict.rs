@@ -15,8 +15,9 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
-use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::memory::allocate::Takes;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
 use crate::engine::terms::evict::Evict;
@@ -116,6 +117,18 @@ impl StorageState {
         };
         (free && linked).then_some(evict)
     }
+
+    /// Takes its copy on `domain` away; returns the memory of that.
+    fn detach(&mut self, domain: DomainId, timeline: &Timeline) -> Option<Alloc> {
+        let alloc = *self.alloc(domain)?;
+        if self.link.is_some_and(|link| link.device == domain) {
+            self.link = None;
+        } else {
+            self.residency.leave_in_use(domain, &|stamp| timeline.outcome(stamp));
+        }
+        self.remove_alloc(domain);
+        Some(alloc)
+    }
 }
 
 impl Timeline {
@@ -161,7 +174,7 @@ impl Timeline {
     }
 }
 
-impl Slab<StorageState> {
+impl Storages {
     /// The storages that may give up memory on `domain`, the first to do so first, with their
     /// priorities.
     fn candidates(&self, domain: DomainId, spared: &[StorageId]) -> Vec<(i32, StorageId)> {
@@ -179,17 +192,19 @@ impl Slab<StorageState> {
         found.sort_unstable();
         found.into_iter().map(|(priority, _, _, id)| (priority, id)).collect()
     }
-}
 
-impl Ledger {
     /// How a storage's allocation on `domain` could go, if it can.
-    fn way_out(&mut self, id: StorageId, domain: DomainId) -> Option<Way> {
-        self.storages[id.0].heal_all(&self.timeline);
-        let storage = &self.storages[id.0];
+    fn way_out(
+        &mut self,
+        (id, domain): (StorageId, DomainId),
+        (timeline, topology): (&Timeline, &Topology),
+    ) -> Option<Way> {
+        let storage = &mut self[id.0];
+        storage.heal_all(timeline);
         // A switch may have failed, and so the memory be in use by the other side.
         let evict = storage.may_give(domain)?;
         let side = storage.link.is_some_and(|link| link.device == domain);
-        let alone = !side && storage.residency.rests_on(domain, self.topology.lost);
+        let alone = !side && storage.residency.rests_on(domain, topology.lost);
         match alone {
             true if !evict.dirty || domain.is_host() => None,
             _ if storage.in_use > 0 => Some(Way::Wait),
@@ -198,6 +213,59 @@ impl Ledger {
         }
     }
 
+    /// Whose allocation on `domain` can become that of `to` at once. Nothing, if a copy of lower
+    /// priority could go in another way. The storages of `keep` keep theirs.
+    pub(in crate::engine) fn giver(
+        &mut self,
+        (to, domain): (StorageId, DomainId),
+        keep: &[StorageId],
+        facts: (&Timeline, &Topology),
+    ) -> Option<StorageId> {
+        let mut lowest = None;
+        for (priority, from) in self.candidates(domain, keep) {
+            if lowest.is_some_and(|lowest| lowest < priority) {
+                return None;
+            }
+            if self.can_take_over(from, (to, domain), facts) {
+                return Some(from);
+            }
+            if self.way_out((from, domain), facts).is_some() {
+                lowest = Some(priority);
+            }
+        }
+        None
+    }
+
+    /// Whether an allocation may change hands, whatever is under way there: it is a device's own,
+    /// as large as needed, and all that it holds is elsewhere, too, and does not come there yet.
+    fn can_take_over(
+        &mut self,
+        from: StorageId,
+        (to, domain): (StorageId, DomainId),
+        (timeline, topology): (&Timeline, &Topology),
+    ) -> bool {
+        let lost = topology.lost;
+        if domain.is_host() || lost.contains(domain) {
+            return false;
+        }
+        self[from.0].heal_all(timeline);
+        let (giver, taker) = (&self[from.0], &self[to.0]);
+        let Some(alloc) = giver.may_give(domain).and(giver.alloc(domain)) else { return false };
+        let fits = matches!(alloc.owner, Owner::Device(..))
+            && alloc.misaligned(taker.align).is_none()
+            && giver.bytes() == taker.bytes()
+            && giver.in_use <= MOST_USERS
+            && giver.link.is_none_or(|link| link.device != domain);
+        let wants = taker.alloc(domain).is_none() && taker.home.is_none();
+        let residency = &giver.residency;
+        fits && wants
+            && !residency.tracker().is_foreign()
+            && !residency.rests_on(domain, lost)
+            && residency.is_sure_without(domain, &|stamp| timeline.outcome(stamp))
+    }
+}
+
+impl Ledger {
     /// Takes a step on the way to room on `domain`.
     pub(in crate::engine) fn evict_one(&mut self, domain: DomainId, pressure: &Pressure) -> Step {
         self.poll_all();
@@ -209,9 +277,11 @@ impl Ledger {
             if !self.storages[id.0].helps(domain, pressure) {
                 continue;
             }
-            match self.way_out(id, domain) {
+            match self.storages.way_out((id, domain), (&self.timeline, &self.topology)) {
                 Some(Way::Free) => {
-                    self.free_copy(id, domain);
+                    let alloc = self.evict_copy(id, domain);
+                    let bytes = self.storages[id.0].bytes();
+                    self.outbox.garbage.extend(alloc.map(|alloc| Garbage { alloc, bytes, domain }));
                     return Step::Freed;
                 }
                 Some(Way::Write) if pressure.written.contains(&id) => {}
@@ -234,22 +304,10 @@ impl Ledger {
         }
     }
 
-    fn free_copy(&mut self, id: StorageId, domain: DomainId) {
-        let bytes = self.storages[id.0].bytes();
-        let alloc = self.detach(id, domain);
-        self.outbox.garbage.extend(alloc.map(|alloc| Garbage { alloc, bytes, domain }));
-    }
-
-    /// Takes a storage's copy on `domain` away; says which memory that was.
-    fn detach(&mut self, id: StorageId, domain: DomainId) -> Option<Alloc> {
-        let (storage, timeline) = (&mut self.storages[id.0], &self.timeline);
-        let alloc = *storage.alloc(domain)?;
-        if storage.link.is_some_and(|link| link.device == domain) {
-            storage.link = None;
-        } else {
-            storage.residency.leave_in_use(domain, &|stamp| timeline.outcome(stamp));
-        }
-        storage.remove_alloc(domain);
+    /// Takes a storage's copy on `domain` away, and counts that.
+    fn evict_copy(&mut self, id: StorageId, domain: DomainId) -> Option<Alloc> {
+        let storage = &mut self.storages[id.0];
+        let alloc = storage.detach(domain, &self.timeline)?;
         let bytes = storage.bytes() as u64;
         self.count(Some(id), None, |c| {
             c.evictions += 1;
@@ -258,62 +316,17 @@ impl Ledger {
         Some(alloc)
     }
 
-    /// Whose allocation on `domain` can become that of `to` at once. Nothing, if a copy of lower
-    /// priority could go in another way. The storages of `keep` keep theirs.
-    pub(in crate::engine) fn giver(
-        &mut self,
-        to: StorageId,
-        domain: DomainId,
-        keep: &[StorageId],
-    ) -> Option<StorageId> {
-        let mut lowest = None;
-        for (priority, from) in self.storages.candidates(domain, keep) {
-            if lowest.is_some_and(|lowest| lowest < priority) {
-                return None;
-            }
-            if self.can_take_over(from, to, domain) {
-                return Some(from);
-            }
-            if self.way_out(from, domain).is_some() {
-                lowest = Some(priority);
-            }
-        }
-        None
-    }
-
-    /// Whether an allocation may change hands, whatever is under way there: it is a device's own,
-    /// as large as needed, and all that it holds is elsewhere, too, and does not come there yet.
-    fn can_take_over(&mut self, from: StorageId, to: StorageId, domain: DomainId) -> bool {
-        let lost = self.topology.lost;
-        if domain.is_host() || lost.contains(domain) {
-            return false;
-        }
-        self.storages[from.0].heal_all(&self.timeline);
-        let (giver, taker) = (&self.storages[from.0], &self.storages[to.0]);
-        let Some(alloc) = giver.may_give(domain).and(giver.alloc(domain)) else { return false };
-        let fits = matches!(alloc.owner, Owner::Device(..))
-            && alloc.misaligned(taker.align).is_none()
-            && giver.bytes() == taker.bytes()
-            && giver.in_use <= MOST_USERS
-            && giver.link.is_none_or(|link| link.device != domain);
-        let wants = taker.alloc(domain).is_none() && taker.home.is_none();
-        let residency = &giver.residency;
-        fits && wants
-            && !residency.tracker().is_foreign()
-            && !residency.rests_on(domain, lost)
-            && residency.is_sure_without(domain, &|stamp| self.timeline.outcome(stamp))
-    }
-
     /// Gives one storage's allocation to the other. `false`, and nothing has changed, if that is
     /// not possible any more.
     pub(in crate::engine) fn take_over(&mut self, takeover: &Takeover) -> bool {
         let Takeover { from, to, domain, apart } = *takeover;
-        if !self.can_take_over(from, to, domain) {
+        let facts = (&self.timeline, &self.topology);
+        if !self.storages.can_take_over(from, (to, domain), facts) {
             return false;
         }
         let (users, count) = self.timeline.share_users(from, to);
         self.storages[to.0].in_use += count;
-        let Some(alloc) = self.detach(from, domain) else { return false };
+        let Some(alloc) = self.evict_copy(from, domain) else { return false };
         let taker = &mut self.storages[to.0];
         // It holds what is no value of the taker.
         taker.set_alloc(domain, Alloc { clean: false, apart, ..alloc });

@@ -9,6 +9,8 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
+use crate::engine::ledger::storages::Storages;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId, StorageState};
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::Access;
@@ -16,7 +18,7 @@ use crate::engine::terms::link::{Link, Links, NotLinked};
 use crate::error::Error;
 use crate::hal::{AllocKind, AllocReq, Caps, HostPtr, RawMemory, Side};
 use crate::order::hazards::{Deps, Outcome, tidy};
-use crate::pages::DomainId;
+use crate::pages::{DomainId, DomainSet};
 
 /// What decides whether a device's new allocation is linked.
 #[derive(Clone, Copy, Debug)]
@@ -152,33 +154,38 @@ impl Ledger {
         tidy(&mut deps);
         (access, deps)
     }
+}
 
+impl StorageState {
+    /// What the device's side of its link held is gone with the device.
+    fn lose_link(&mut self, timeline: &Timeline) {
+        self.heal_link(timeline);
+        let Some(link) = self.link.take() else { return };
+        if let Some(alloc) = self.alloc_mut(link.device) {
+            alloc.apart = NotLinked::Lost;
+        }
+        // A change of sides that was under way may not have happened.
+        let sure = timeline.outcome(self.residency.switch()) == Outcome::Fine;
+        let current = sure && (link.host_has_it() || !link.turn.written);
+        if link.over_host && (current || self.only_read) {
+            self.residency.forget_switches();
+        } else {
+            // The memory itself stays, as long as the storage does: an access of the host's may
+            // be under way that has it already.
+            self.residency.lose_place(link.device);
+            self.torn = true;
+        }
+    }
+}
+
+impl Storages {
     /// What the device's side of links held is gone with the device; what the host has mapped of
     /// its own memory is not. From then on it counts as what only a lost device has, unless others
     /// have it, too.
-    pub(in crate::engine) fn lose_links(&mut self, device: DomainId) {
+    pub(in crate::engine) fn lose_links(&mut self, device: DomainId, timeline: &Timeline) {
         let linked = |storage: &StorageState| storage.link.is_some_and(|l| l.device == device);
-        let ids: Vec<u32> = self.storages.ids().filter(|id| linked(&self.storages[*id])).collect();
-        for index in ids {
-            let id = self.storages.id_at(index);
-            self.storages[id.0].heal_link(&self.timeline);
-            let storage = &mut self.storages[id.0];
-            let Some(link) = storage.link.take() else { continue };
-            if let Some(alloc) = storage.alloc_mut(device) {
-                alloc.apart = NotLinked::Lost;
-            }
-            // A change of sides that was under way may not have happened.
-            let sure = self.timeline.outcome(storage.residency.switch()) == Outcome::Fine;
-            let current = sure && (link.host_has_it() || !link.turn.written);
-            if link.over_host && (current || storage.only_read) {
-                storage.residency.forget_switches();
-            } else {
-                // The memory itself stays, as long as the storage does: an access of the host's may
-                // be under way that has it already.
-                storage.residency.lose_place(device);
-                storage.torn = true;
-            }
-        }
+        let ids: Vec<u32> = self.ids().filter(|id| linked(&self[*id])).collect();
+        ids.into_iter().for_each(|id| self[id].lose_link(timeline));
     }
 }
 
@@ -191,7 +198,7 @@ impl Engine {
     }
 
     /// Asks for memory on a device that is one with the host's; or says why that is not to be. The
-    /// memory is to be given to [`commit_link`](Ledger::commit_link). Where the program has or
+    /// memory is to be given to [`commit_link`](StorageState::commit_link). Where the program has or
     /// wants an address, host and device must find it at one.
     pub(super) fn allocate_linked(
         &self,
@@ -246,6 +253,36 @@ impl StorageState {
         let host = alloc.and_then(|alloc| alloc.host);
         Prospect { host, pointed, changes: self.residency.changes() }
     }
+
+    /// Links it to a device by its new allocation there. `false`, and nothing has changed,
+    /// if the host's memory has been used meanwhile.
+    pub(super) fn commit_link(
+        &mut self,
+        domain: DomainId,
+        alloc: Alloc,
+        prospect: &Prospect,
+        lost: DomainSet,
+    ) -> bool {
+        let host = prospect.host;
+        let same = self.prospect() == *prospect
+            && (host.is_none() || self.is_idle())
+            && self.link.is_none()
+            && !lost.contains(domain);
+        if !same {
+            return false;
+        }
+        self.set_alloc(domain, alloc);
+        self.link = Some(Link::new(domain, host.is_some()));
+        if host.is_none()
+            && let Some(mapped) = alloc.host
+        {
+            self.set_alloc(DomainId::HOST, Alloc::of_host(mapped, Owner::User, alloc.clean));
+            if alloc.clean {
+                self.residency.holds(DomainId::HOST);
+            }
+        }
+        true
+    }
 }
 
 impl Ledger {
@@ -256,37 +293,6 @@ impl Ledger {
         if !domain.is_host() && has_memory && why.is_refusal() {
             self.count(Some(id), None, |c| c.refused_imports += 1);
         }
-    }
-
-    /// Links a storage to a device by its new allocation there. `false`, and nothing has changed,
-    /// if the host's memory has been used meanwhile.
-    pub(super) fn commit_link(
-        &mut self,
-        id: StorageId,
-        domain: DomainId,
-        alloc: Alloc,
-        prospect: &Prospect,
-    ) -> bool {
-        let storage = &mut self.storages[id.0];
-        let host = prospect.host;
-        let same = storage.prospect() == *prospect
-            && (host.is_none() || storage.is_idle())
-            && storage.link.is_none()
-            && !self.topology.lost.contains(domain);
-        if !same {
-            return false;
-        }
-        storage.set_alloc(domain, alloc);
-        storage.link = Some(Link::new(domain, host.is_some()));
-        if host.is_none()
-            && let Some(mapped) = alloc.host
-        {
-            storage.set_alloc(DomainId::HOST, Alloc::of_host(mapped, Owner::User, alloc.clean));
-            if alloc.clean {
-                storage.residency.holds(DomainId::HOST);
-            }
-        }
-        true
     }
 }
 

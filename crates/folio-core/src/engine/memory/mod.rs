@@ -10,7 +10,7 @@ pub(super) mod pointer;
 pub(crate) mod storages;
 
 use crate::engine::ledger::Ledger;
-use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::storages::Storages;
 use crate::engine::pages::storage::{
     Alloc, Garbage, Life, Owner, StorageId, StorageState, distance,
 };
@@ -19,7 +19,7 @@ use crate::error::Error;
 use crate::pages::DomainId;
 use smallvec::SmallVec;
 
-impl Slab<StorageState> {
+impl Storages {
     /// The id of the storage that has an index.
     fn id_at(&self, index: u32) -> StorageId {
         StorageId(index, self[index].number)

@@ -23,11 +23,7 @@ use std::sync::Arc;
 impl Engine {
     /// Takes a new storage.
     pub(crate) fn new_storage(&self, state: StorageState) -> StorageId {
-        self.enter(|ledger| {
-            ledger.numbered = ledger.numbered.wrapping_add(1);
-            let state = StorageState { number: ledger.numbered, ..state };
-            StorageId(ledger.storages.insert(state), ledger.numbered)
-        })
+        self.enter(|ledger| ledger.storages.add(state))
     }
 
     /// The last handle is gone. The later of this and the last operation frees the memory, unless
@@ -37,9 +33,7 @@ impl Engine {
             let storage = &mut ledger.storages[id.0];
             storage.life = Life::Dropped;
             storage.holds += u32::from(hold);
-            if storage.over() {
-                ledger.discard_storage(id);
-            }
+            ledger.storages.discard_if_over(id, &mut ledger.outbox);
         });
     }
 
@@ -52,13 +46,7 @@ impl Engine {
     }
 
     pub(crate) fn let_go(&self, id: StorageId) {
-        self.enter(|ledger| {
-            let storage = &mut ledger.storages[id.0];
-            storage.holds -= 1;
-            if storage.over() {
-                ledger.discard_storage(id);
-            }
-        });
+        self.enter(|ledger| ledger.storages.let_go(id, &mut ledger.outbox));
     }
 
     /// `keeper` is dropped when the storage is gone.
@@ -304,7 +292,7 @@ impl Engine {
         self.enter(|ledger| {
             let cause = Cause::Task(Arc::new(Error::InUse { buffer: label.clone() }));
             let failure = ledger.fail("end of buffer", label, "host", cause);
-            ledger.stamp_of(failure)
+            ledger.timeline.failed_stamp(failure, &mut ledger.outbox)
         })
     }
 

@@ -22,7 +22,9 @@ fn block_on(model: &Model, stamp: Stamp) -> Outcome {
         let mut waker = Some(waker.clone());
         let (pending, outcome) = model.engine.enter(|ledger| {
             ledger.poll_for(stamp);
-            (ledger.wake_when_done(stamp, &mut waker), ledger.timeline.outcome(stamp))
+            let Ledger { timeline, topology, outbox, .. } = &mut *ledger;
+            let wakes = timeline.wake_when_done(stamp, &mut waker, (topology, outbox));
+            (wakes, timeline.outcome(stamp))
         });
         if !pending {
             return outcome;

@@ -189,7 +189,7 @@ impl Ledger {
             (self.topology.device_names.clone(), (0..self.topology.devices.len()).find(had));
         let device = device.and_then(|at| names.get(at)).map_or("?", String::as_str);
         let failure = self.fail("buffer", &label, device, Cause::DataLost);
-        let stamp = self.stamp_of(failure);
+        let stamp = self.timeline.failed_stamp(failure, &mut self.outbox);
         self.storages[id.0].residency.poison(pages, stamp);
         stamp
     }

@@ -16,7 +16,7 @@ pub(crate) mod union;
 
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::Planning;
-use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::topology::Topology;
 use crate::engine::pages::pieces::Fragment;
@@ -190,7 +190,7 @@ impl StorageState {
 /// What planning looks at.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'l> {
-    pub(crate) storages: &'l Slab<StorageState>,
+    pub(crate) storages: &'l Storages,
     pub(crate) timeline: &'l Timeline,
     pub(crate) topology: &'l Topology,
 }

@@ -10,7 +10,8 @@ use crate::engine::lanes::Payload;
 use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::plan::copies::CopyJob;
 use crate::engine::terms::staging::Staging;
-use crate::hal::{CopyRect, MemBase, MemRef};
+use crate::error::Cause;
+use crate::hal::{CopyRect, HalError, MemBase, MemRef};
 use crate::order::hazards::{Deps, add_dep};
 use crate::order::stamp::{LaneId, Stamp};
 use smallvec::SmallVec;
@@ -38,7 +39,10 @@ impl Ledger {
             stops.push((Arc::new(stop), Stamp::DONE));
         }
         if stops.is_empty() && !chunks.is_empty() {
-            return self.failed_stamp(job.what, job.who.label, "host", most);
+            let (in_use, limit) = (self.host_budget.in_use(), self.host_budget.limit());
+            let cause = Cause::Backend(HalError::out_of_memory(most, in_use, limit));
+            let failure = self.fail(job.what, job.who.label, "host", cause);
+            return self.timeline.failed_stamp(failure, &mut self.outbox);
         }
         let count = chunks.len();
         self.count(job.storages.first().copied(), job.who.queue, |c| c.chunks += count as u64);

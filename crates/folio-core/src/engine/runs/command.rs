@@ -436,7 +436,7 @@ impl Ledger {
             if let Some(payload) = self.storages[a.storage.0].residency.tracker_mut().take_panic() {
                 let cause = Cause::Panic(payload);
                 let failure = self.fail("page tracker", label, "host", cause);
-                let stamp = self.stamp_of(failure);
+                let stamp = self.timeline.failed_stamp(failure, &mut self.outbox);
                 add_dep(deps, stamp, true);
             }
         }
@@ -602,7 +602,7 @@ impl Ledger {
                 let (Some(lane), Some(mut launch)) = (lane, launch.take()) else {
                     return self.nowhere(op.what, &op.label, [1; 3]);
                 };
-                self.count_launch(op.queue);
+                self.queues.count_launches(op.queue, 1);
                 for (param, at) in launch.places() {
                     param.mem = self.first_byte(&accesses[at]);
                 }
@@ -678,7 +678,7 @@ impl Ledger {
         }
         let error = HalError::new(HalErrorKind::Driver, "the engine has no memory or lane for it");
         let failure = self.fail(what, label, "?", Cause::Backend(error));
-        self.stamp_of(failure)
+        self.timeline.failed_stamp(failure, &mut self.outbox)
     }
 
     /// Where the memory of an access begins; an empty one may have none.

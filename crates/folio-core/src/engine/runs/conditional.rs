@@ -302,7 +302,7 @@ impl Ledger {
 
     fn count_payload(&mut self, payload: &Payload, queue: Option<u32>) {
         match payload {
-            Payload::Launch(_) => self.count_launch(queue),
+            Payload::Launch(_) => self.queues.count_launches(queue, 1),
             Payload::Fill(_) => self.count(None, queue, |c| c.fills += 1),
             Payload::Copy(_) => self.count(None, queue, |c| c.copies += 1),
             Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_) => {}

@@ -508,10 +508,6 @@ impl Ledger {
             c.fills += fills;
             c.replays += 1;
         });
-        // As for each launch: in one place.
-        match queue.and_then(|id| self.queues.get_mut(id)) {
-            Some(queue) => queue.counters.launches += launches,
-            None => self.counters.launches += launches,
-        }
+        self.queues.count_launches(queue, launches);
     }
 }

@@ -85,7 +85,7 @@ impl Ledger {
         for (param, at) in launch.places() {
             param.mem = self.first_byte(&command.accesses[at]);
         }
-        self.count_launch(command.queue);
+        self.queues.count_launches(command.queue, 1);
         let stamp = self.timeline.next_stamp(lane);
         self.mark_straight(&command.accesses, stamp);
         let record = Record {
@@ -286,14 +286,9 @@ impl Ledger {
         let timeline = &self.timeline;
         let known = &|s| timeline.outcome(s);
         for a in accesses {
-            let storage = &mut self.storages[a.storage.0];
-            storage.in_use += 1;
-            if storage.evict.is_some() {
-                self.submissions += 1;
-                storage.used = self.submissions;
-                if storage.residency.is_under_pressure() {
-                    self.table.expect_wait_for(stamp);
-                }
+            let storage = self.storages.retain_one(a.storage);
+            if storage.evict.is_some() && storage.residency.is_under_pressure() {
+                self.table.expect_wait_for(stamp);
             }
             let writes = a.mode.writes().then(|| storage.place(a.domain));
             storage.residency.mark_settled(stamp, writes, known);

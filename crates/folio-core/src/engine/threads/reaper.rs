@@ -263,7 +263,7 @@ impl Engine {
             }
             look.settled =
                 holds_back && rest && given == 0 && !look.watched && no_slots && !closing;
-            ledger.reaper_idle[backend] = idle || look.settled;
+            ledger.timeline.reaper_idle[backend] = idle || look.settled;
             let quiet = no_slots && ledger.timeline.lanes.iter().all(|l| l.idle());
             look.over = idle && quiet && closing;
             look
@@ -371,7 +371,7 @@ mod tests {
             engine.reapers[0].pretend(true);
             let look = || {
                 let look = engine.look(0, BATCH.0);
-                assert_eq!(engine.enter(|ledger| ledger.reaper_idle[0]), look.settled);
+                assert_eq!(engine.enter(|ledger| ledger.timeline.reaper_idle[0]), look.settled);
                 (look.in_flight, look.settled)
             };
             let called = || std::mem::take(&mut engine.reapers[0].state.lock().called);

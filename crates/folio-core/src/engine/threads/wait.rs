@@ -4,6 +4,7 @@ use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
 use crate::engine::ledger::slots::Slot;
 use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Body, Ledger};
 use crate::engine::terms::lane::LANES_PER_DEVICE;
 use crate::error::{Error, Failure, Label, PendingWork};
@@ -113,9 +114,9 @@ impl Engine {
                 }
                 // A host task must end first.
                 None => {
-                    ledger.waiters += 1;
+                    ledger.timeline.waiters += 1;
                     let mut ledger = self.changed.wait_until(ledger, until);
-                    ledger.waiters -= 1;
+                    ledger.timeline.waiters -= 1;
                 }
             }
         }
@@ -147,7 +148,7 @@ impl Engine {
                 self.look_at_lanes();
                 let (unfinished, left) = self.enter(|ledger| {
                     ledger.poll_all();
-                    ledger.unfinished()
+                    ledger.timeline.unfinished(&ledger.topology)
                 });
                 return match unfinished {
                     0 => Ok(()),
@@ -357,34 +358,43 @@ impl Timeline {
 }
 
 impl Ledger {
+    /// Polls the lane on which a stamp is, or on which something is that it waits for.
+    pub(crate) fn poll_for(&mut self, stamp: Stamp) {
+        if let Some((lane, _)) = self.timeline.tick_before(stamp) {
+            self.poll(lane);
+        }
+    }
+
+    /// Polls all lanes.
     pub(crate) fn poll_all(&mut self) {
         for lane in 0..self.timeline.lanes.len() as u16 {
             self.poll(LaneId(lane));
         }
     }
+}
 
+impl Timeline {
     /// How much is under way, and some of it.
-    pub(in crate::engine) fn unfinished(&self) -> (usize, Vec<PendingWork>) {
+    pub(in crate::engine) fn unfinished(&self, topology: &Topology) -> (usize, Vec<PendingWork>) {
         let on = |what, label: &Label, device: &str| PendingWork {
             what,
             label: label.clone(),
             device: device.to_owned(),
         };
-        let name = |at| self.topology.device_names.get(at).map_or("?", String::as_str);
-        let placed = self.timeline.lanes.iter().enumerate().flat_map(|(at, lane)| {
-            let device = name(self.topology.device_of(LaneId(at as u16)));
+        let name = |at| topology.device_names.get(at).map_or("?", String::as_str);
+        let placed = self.lanes.iter().enumerate().flat_map(|(at, lane)| {
+            let device = name(topology.device_of(LaneId(at as u16)));
             lane.records.iter().map(move |r| on(r.what, &r.label, device))
         });
         // Those that have a tick are among the records.
-        let waiting =
-            self.timeline.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
-                let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
-                let device = match op.body {
-                    Body::Lane(lane, _) => name(self.topology.device_of(lane)),
-                    Body::Host(_) | Body::Here | Body::Nothing => "host",
-                };
-                on(op.what, &op.label, device)
-            });
+        let waiting = self.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
+            let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
+            let device = match op.body {
+                Body::Lane(lane, _) => name(topology.device_of(lane)),
+                Body::Host(_) | Body::Here | Body::Nothing => "host",
+            };
+            on(op.what, &op.label, device)
+        });
         let mut left: Vec<PendingWork> = Vec::new();
         let mut count = 0;
         for one in placed.chain(waiting) {
@@ -405,7 +415,7 @@ mod tests {
     /// A task's wait for what comes after the task is found, also by way of another task's wait.
     #[test]
     fn slot_that_waits_for_a_task_descends_from_it() {
-        let mut timeline = Timeline::new(1);
+        let mut timeline = Timeline::new(1, 1);
         let [task, next, other] = [(); 3].map(|()| timeline.new_slot());
         timeline.slot(task).dependents.push((next, Flow::ORDER));
         assert_eq!(timeline.descends(task, next), Some(vec![]));
@@ -417,7 +427,7 @@ mod tests {
 
     #[test]
     fn busy_names_what_has_not_ended() {
-        let mut timeline = Timeline::new(2);
+        let mut timeline = Timeline::new(2, 1);
         assert_eq!(timeline.busy(), None);
         let slot = timeline.new_slot();
         assert_eq!(timeline.busy(), Some(Stamp::unplaced(slot, 0)));

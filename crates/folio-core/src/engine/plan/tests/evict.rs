@@ -20,10 +20,16 @@ fn chunk(t: &mut Rig, name: &str, there: bool) -> Buf {
     x
 }
 
+/// Whose memory on device 1 the engine finds for the first.
+fn giver(t: &mut Rig, to: Buf, keep: &[StorageId]) -> Option<StorageId> {
+    let Ledger { storages, timeline, topology, .. } = &mut t.ledger;
+    storages.giver((to.id, DomainId(1)), keep, (timeline, topology))
+}
+
 /// The first takes over what the engine finds on device 1.
 fn takes(t: &mut Rig, to: Buf) -> Option<StorageId> {
     let domain = DomainId(1);
-    let from = t.ledger.giver(to.id, domain, &[to.id])?;
+    let from = giver(t, to, &[to.id])?;
     let apart = NotLinked::NotShared;
     t.ledger.take_over(&Takeover { from, to: to.id, domain, apart }).then_some(from)
 }
@@ -107,15 +113,15 @@ fn what_is_not_elsewhere_stays() {
     check!(t.kernel("wb", 1, &[b.write(0..8)]), "wb");
     check!(t.kernel("wc", 1, &[c.write(0..8)]), "wc");
     check!(t.task("hc", &[c.read(0..8)]), "copy c[0..8] 1->0 after wc", "hc after copy c 1->0, wc");
-    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[a.id]), None, "the copy of c has not ended");
+    assert_eq!(giver(&mut t, d, &[a.id]), None, "the copy of c has not ended");
     t.ends("copy c 1->0");
-    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[a.id]), Some(c.id));
-    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[]), Some(a.id), "used before c");
+    assert_eq!(giver(&mut t, d, &[a.id]), Some(c.id));
+    assert_eq!(giver(&mut t, d, &[]), Some(a.id), "used before c");
     t.ends("hc");
-    assert_eq!(t.ledger.giver(d.id, DomainId(1), &[]), Some(c.id), "it is idle");
+    assert_eq!(giver(&mut t, d, &[]), Some(c.id), "it is idle");
     let small = t.filled("small", 4, 4);
     t.ledger.storages[small.id.0].remove_alloc(DomainId(1));
-    assert_eq!(t.ledger.giver(small.id, DomainId(1), &[]), None, "of another size");
+    assert_eq!(giver(&mut t, small, &[]), None, "of another size");
 }
 
 /// MEM-01: commands that use memory keep it, whichever buffer has it by now.
@@ -143,9 +149,9 @@ fn memory_with_many_users_stays() {
     for at in 0..64 {
         t.kernel(&format!("k{at}"), 1, &[a.read(0..8)]);
     }
-    assert_eq!(t.ledger.giver(b.id, DomainId(1), &[]), None, "and the copy");
+    assert_eq!(giver(&mut t, b, &[]), None, "and the copy");
     t.ends("k0");
-    assert_eq!(t.ledger.giver(b.id, DomainId(1), &[]), Some(a.id));
+    assert_eq!(giver(&mut t, b, &[]), Some(a.id));
 }
 
 /// MEM-01: a copy of low priority goes first, also where a command uses it. One of high priority
@@ -164,7 +170,7 @@ fn low_priority_goes_first_busy_or_not() {
     t.ends("copy high 0->1");
     t.ends("kh");
     check!(t.kernel("kl", 1, &[low.read(0..8)]), "copy low[0..8] 0->1", "kl after copy low 0->1");
-    assert_eq!(t.ledger.giver(d.id, domain, &[]), Some(low.id), "it is in use");
+    assert_eq!(giver(&mut t, d, &[]), Some(low.id), "it is in use");
     let small = t.filled("small", 4, 4);
     t.ledger.storages[small.id.0].remove_alloc(domain);
     let other = t.filled("other", 4, 4);
@@ -172,8 +178,8 @@ fn low_priority_goes_first_busy_or_not() {
     let alloc = *t.ledger.storages[high.id.0].alloc(domain).expect("it has");
     t.ledger.storages[other.id.0].set_alloc(domain, alloc);
     t.ledger.storages[other.id.0].evict = Some(Evict::clean().priority(1));
-    assert_eq!(t.ledger.giver(small.id, domain, &[low.id]), Some(other.id));
-    assert_eq!(t.ledger.giver(small.id, domain, &[]), None, "the low one goes first, not so");
+    assert_eq!(giver(&mut t, small, &[low.id]), Some(other.id));
+    assert_eq!(giver(&mut t, small, &[]), None, "the low one goes first, not so");
     let mut pressure = Pressure::new(SmallVec::new());
     let step = t.ledger.evict_one(domain, &pressure);
     assert!(matches!(step, Step::Wait(id, _) if id == low.id));

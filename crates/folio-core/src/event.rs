@@ -125,7 +125,7 @@ impl Event {
         let access = Access::new((storage.id, &storage.grid), elements, Mode::Read, DomainId::HOST);
         let stamp = storage.core.engine.enter(|ledger| {
             let mut deps = Deps::new();
-            ledger.hazard_deps(&[access], &mut deps);
+            ledger.storages.hazard_deps(&[access], &mut deps);
             ledger.meet(deps)
         });
         Ok(Event::new(storage.core.clone(), stamp))

@@ -101,10 +101,10 @@ impl Engine {
         let access = ledger.host_access(storage, (elements, mode), reachable)?;
         let mut may_wait = self.may_wait_for(&mut ledger, &access);
         // A thread that may not wait gets no memory, either.
-        if may_wait.is_ok() && !ledger.missing(&[access]).is_empty() {
+        if may_wait.is_ok() && !ledger.storages.missing(&[access]).is_empty() {
             ledger = self.reserve(ledger, &[storage], |ledger| {
                 ledger.host_access(storage, (elements, mode), reachable)?;
-                Ok(ledger.missing(&[access]))
+                Ok(ledger.storages.missing(&[access]))
             })?;
             may_wait = self.may_wait_for(&mut ledger, &access);
         }
@@ -135,7 +135,8 @@ impl Engine {
         }
         let (what, storages) = ("host access", smallvec![storage]);
         let stamp = ledger.submit(NewOp { what, deps, storages, body, ..NewOp::default() });
-        ledger.mark(&accesses, stamp);
+        let Ledger { storages, timeline, .. } = &mut *ledger;
+        storages.mark(&accesses, stamp, timeline);
         let host = ledger.storages[storage.0].alloc(domain).and_then(|a| a.host);
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
@@ -155,7 +156,7 @@ impl Engine {
     /// An error if this thread may not wait for what an access of the host's comes after.
     fn may_wait_for(&self, ledger: &mut Ledger, access: &Access) -> Result<(), Error> {
         let mut before: Deps = SmallVec::new();
-        ledger.hazard_deps(std::slice::from_ref(access), &mut before);
+        ledger.storages.hazard_deps(std::slice::from_ref(access), &mut before);
         before.iter().try_for_each(|dep| {
             let stamp = ledger.timeline.resolve(dep.stamp);
             // What has ended already needs no waiting.

@@ -274,7 +274,7 @@ impl Engine {
             command.accesses.iter().map(|access| access.storage).collect();
         let ledger = self.reserve(ledger, &keep, |ledger| {
             ledger.check(command)?;
-            Ok(ledger.missing(&command.accesses))
+            Ok(ledger.storages.missing(&command.accesses))
         });
         let mut ledger = match ledger {
             Ok(ledger) => ledger,

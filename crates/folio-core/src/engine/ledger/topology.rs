@@ -64,6 +64,12 @@ impl Topology {
         self.device_lost[device] = Some(failure);
     }
 
+    /// A device that is lost and whose memory is among these.
+    pub(in crate::engine) fn lost_device_on(&self, domains: DomainSet) -> Option<usize> {
+        let has = |at: &usize| domains.contains(self.devices[*at].domain);
+        (0..self.devices.len()).find(|at| self.device_lost[*at].is_some() && has(at))
+    }
+
     /// The device of a lane.
     pub(crate) fn device_of(&self, lane: LaneId) -> usize {
         usize::from(lane.0 / LANES_PER_DEVICE)

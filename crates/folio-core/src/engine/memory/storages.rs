@@ -2,7 +2,9 @@
 //! what is where, and say what they have written themselves.
 
 use crate::engine::Engine;
+use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Ledger, NewOp};
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
@@ -112,7 +114,7 @@ impl Engine {
                 _ if storage.residency.rests_on(domain, ledger.topology.lost) => {
                     Err(Error::OnlyCopy { buffer: label })
                 }
-                _ => Ok(ledger.missing(&[access])),
+                _ => Ok(ledger.storages.missing(&[access])),
             }
         })?;
         let storage = &ledger.storages[from.0];
@@ -281,8 +283,9 @@ impl Engine {
             let (what, storages) = ("end of buffer", smallvec![id]);
             let op = NewOp { what, label, queue, deps, storages, ..NewOp::default() };
             let stamp = ledger.submit(op);
-            ledger.mark(access.as_slice(), stamp);
-            ledger.note_in_queue(queue, stamp, false);
+            let Ledger { storages, timeline, queues, .. } = ledger;
+            storages.mark(access.as_slice(), stamp, timeline);
+            queues.note_stamp((queue, false), stamp, timeline);
             stamp
         })
     }
@@ -335,16 +338,20 @@ impl Engine {
     /// The program has written all of an access by its address, and nothing else uses that.
     pub(crate) fn assume_written(&self, access: &Access) -> Result<(), Error> {
         // What is refused gets no memory, either.
-        self.enter(|ledger| ledger.check_assumed(access))?;
+        self.enter(|ledger| {
+            ledger.poll_all();
+            ledger.storages.check_assumed(access, &ledger.topology)
+        })?;
         self.address_of(access.storage, access.domain)?;
         self.enter(|ledger| {
-            ledger.check_assumed(access)?;
+            ledger.poll_all();
+            ledger.storages.check_assumed(access, &ledger.topology)?;
             let place = ledger.storages[access.storage.0].place(access.domain);
             let access = Access { place, ..*access };
             // Should the zeros beside it fail, the pages cannot be used: what was written fails
             // with them.
             let done = ledger.surround(&access);
-            ledger.mark(&[access], done);
+            ledger.storages.mark(&[access], done, &ledger.timeline);
             Ok(())
         })
     }
@@ -392,19 +399,18 @@ impl StorageState {
     }
 }
 
-impl Ledger {
+impl Storages {
     /// What speaks against what a program says that it has written.
-    fn check_assumed(&mut self, access: &Access) -> Result<(), Error> {
-        self.poll_all();
-        let storage = &self.storages[access.storage.0];
+    fn check_assumed(&self, access: &Access, topology: &Topology) -> Result<(), Error> {
+        let storage = &self[access.storage.0];
         let label = &storage.label;
         if storage.life != Life::Open {
             return Err(Error::ScopeEnded { label: label.clone() });
         }
-        if self.topology.lost.contains(access.domain) {
+        if topology.lost.contains(access.domain) {
             let cause = HalError::new(HalErrorKind::Lost, "what was written there is gone");
             let doing = format!("write buffer {label} by address");
-            let device = self.topology.domain_name(access.domain);
+            let device = topology.domain_name(access.domain);
             return Err(Error::Device { device, doing, cause });
         }
         if storage.held(&access.pages, true) {
@@ -412,7 +418,9 @@ impl Ledger {
         }
         Ok(())
     }
+}
 
+impl Ledger {
     /// Brings what is current to the host, and says what must be done for that. Pages with
     /// different fates are brought apart: what is well comes also if the rest fails.
     pub(super) fn write_back(

@@ -2,6 +2,7 @@
 
 use crate::engine::lanes::{Filling, Payload};
 use crate::engine::ledger::Planning;
+use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::StorageId;
@@ -18,6 +19,7 @@ use crate::hal::{CopyRect, FillRect, MemBase, Side};
 use crate::order::hazards::{Dep, Deps, Flow, add_dep, tidy};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::{DomainId, DomainSet};
+use crate::report::{Counters, Moves};
 use smallvec::{SmallVec, smallvec};
 use std::collections::HashSet;
 
@@ -57,6 +59,19 @@ impl StorageState {
     }
 }
 
+impl Storages {
+    /// Contents of a command's memory that failed to come are not there.
+    fn heal(&mut self, accesses: &[Access], raw: &[(StorageId, DomainId)], timeline: &Timeline) {
+        for a in accesses {
+            self[a.storage.0].heal(&a.pages, timeline);
+        }
+        for &(id, _) in raw {
+            // Later this would take what a raw command writes for what a failed one has left.
+            self[id.0].heal_all(timeline);
+        }
+    }
+}
+
 impl View<'_> {
     /// Bytes that would have to be copied to a device for these accesses; bytes that they write and
     /// that are elsewhere; and its load.
@@ -86,9 +101,9 @@ impl Ledger {
         deps: &mut Deps,
     ) {
         if !self.timeline.failures.is_empty() {
-            self.heal_all(accesses, raw);
+            self.storages.heal(accesses, raw, &self.timeline);
             let mut before = deps.clone();
-            self.hazard_deps(accesses, &mut before);
+            self.storages.hazard_deps(accesses, &mut before);
             let failed = |d: &Dep| self.timeline.failures.along(d.stamp, d.flow).is_some();
             if before.iter().any(failed) {
                 *deps = before;
@@ -98,47 +113,26 @@ impl Ledger {
         let mut plan = self.plan_of(accesses, raw, deps);
         deps.append(&mut plan.deps);
         self.apply(plan, who, deps);
-        self.hazard_deps(accesses, deps);
+        self.storages.hazard_deps(accesses, deps);
         for &(id, domain) in raw {
             self.storages[id.0].residency.arrivals(domain, deps);
         }
     }
 
-    fn heal_all(&mut self, accesses: &[Access], raw: &[(StorageId, DomainId)]) {
-        for a in accesses {
-            self.storages[a.storage.0].heal(&a.pages, &self.timeline);
-        }
-        for &(id, _) in raw {
-            // Later this would take what a raw command writes for what a failed one has left.
-            self.storages[id.0].heal_all(&self.timeline);
-        }
-    }
-
+    /// Plans in memory that is kept for that.
     fn plan_of(
         &mut self,
         accesses: &[Access],
         raw: &[(StorageId, DomainId)],
         before: &Deps,
     ) -> Plan {
-        self.plan_with(before, |ledger, with| {
-            if !raw.is_empty()
-                || accesses.iter().any(|a| ledger.storages[a.storage.0].home.is_some())
-            {
-                ledger.hazard_deps(accesses, &mut with.before);
-            }
-            ledger.view().plan(accesses, raw, with)
-        })
-    }
-
-    /// Plans in memory that is kept for that.
-    fn plan_with(
-        &mut self,
-        before: &Deps,
-        plan: impl FnOnce(&Ledger, &mut Planning) -> Plan,
-    ) -> Plan {
         let mut with = std::mem::take(&mut self.planning);
         with.before.clone_from(before);
-        let plan = plan(self, &mut with);
+        let has_home = |access: &Access| self.storages[access.storage.0].home.is_some();
+        if !raw.is_empty() || accesses.iter().any(has_home) {
+            self.storages.hazard_deps(accesses, &mut with.before);
+        }
+        let plan = self.view().plan(accesses, raw, &mut with);
         self.planning = with;
         plan
     }
@@ -181,13 +175,9 @@ impl Ledger {
     /// everything.
     pub(super) fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet) -> Stamp {
         let label = self.storages[id.0].label.clone();
-        let had = |at: &usize| {
-            self.topology.device_lost[*at].is_some()
-                && on.contains(self.topology.devices[*at].domain)
-        };
-        let (names, device) =
-            (self.topology.device_names.clone(), (0..self.topology.devices.len()).find(had));
-        let device = device.and_then(|at| names.get(at)).map_or("?", String::as_str);
+        let names = self.topology.device_names.clone();
+        let device = self.topology.lost_device_on(on).and_then(|at| names.get(at));
+        let device = device.map_or("?", String::as_str);
         let failure = self.fail("buffer", &label, device, Cause::DataLost);
         let stamp = self.timeline.failed_stamp(failure, &mut self.outbox);
         self.storages[id.0].residency.poison(pages, stamp);
@@ -216,7 +206,7 @@ impl Ledger {
         let count = rects.len() as u64;
         let bytes = rects.iter().map(CopyRect::bytes).sum();
         let pages = count_of_pages + partly.len() as u64;
-        self.count_transfer(id, who.queue, (from, domain), [count, bytes, pages]);
+        self.count(Some(id), who.queue, |c| moves(c, from, domain).add(count, bytes, pages));
         let traced = self.traced.then(|| (self.storages[id.0].label.clone(), after.clone()));
         let before = self.outbox.notes.len();
         let op = CopyJob {
@@ -355,22 +345,14 @@ impl Ledger {
         self.apply(plan, who, &mut deps);
         deps.first().map_or(Stamp::DONE, |dep| dep.stamp)
     }
+}
 
-    fn count_transfer(
-        &mut self,
-        id: StorageId,
-        queue: Option<u32>,
-        (from, to): (DomainId, DomainId),
-        [ops, bytes, pages]: [u64; 3],
-    ) {
-        self.count(Some(id), queue, |c| {
-            let moves = match (from == DomainId::HOST, to == DomainId::HOST) {
-                (true, _) => &mut c.host_to_device,
-                (_, true) => &mut c.device_to_host,
-                _ => &mut c.device_to_device,
-            };
-            moves.add(ops, bytes, pages);
-        });
+/// The counter of transfers of a direction.
+fn moves(counters: &mut Counters, from: DomainId, to: DomainId) -> &mut Moves {
+    match (from == DomainId::HOST, to == DomainId::HOST) {
+        (true, _) => &mut counters.host_to_device,
+        (_, true) => &mut counters.device_to_host,
+        (false, false) => &mut counters.device_to_device,
     }
 }
 

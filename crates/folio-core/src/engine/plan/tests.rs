@@ -397,7 +397,7 @@ impl Rig {
         let access = Access::new((buf.id, &buf.grid), part, mode, DomainId(device));
         self.submit(name, |ledger| {
             let stamp = ledger.surround(&access);
-            ledger.mark(&[access], stamp);
+            ledger.storages.mark(&[access], stamp, &ledger.timeline);
             stamp
         })
     }

@@ -99,7 +99,7 @@ impl Draft {
         for member in self.bodies.iter_mut().flatten() {
             match &mut member.branch {
                 Some(branch) => branch.locate(ledger, all),
-                None => member.payload = ledger.payload(&mut member.command),
+                None => member.payload = ledger.storages.payload(&mut member.command),
             }
         }
     }

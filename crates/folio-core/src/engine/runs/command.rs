@@ -4,8 +4,13 @@
 use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::native::Replaying;
 use crate::engine::lanes::{Filling, Hinting, Payload};
+use crate::engine::ledger::queues::Queues;
+use crate::engine::ledger::storages::Storages;
+use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::{Life, StorageId};
+use crate::engine::plan::View;
 use crate::engine::plan::apply::For;
 use crate::engine::plan::copies::CopyJob;
 use crate::engine::runs::conditional::Conditional;
@@ -310,42 +315,12 @@ impl Ledger {
             return Err(Error::Freed { what: "command", label: command.label.clone() });
         }
         if let Action::Task { params, .. } = &command.action {
-            params.iter().try_for_each(|(at, _)| self.check_reach(&command.accesses[*at]))?;
+            let storages = &self.storages;
+            params.iter().try_for_each(|(at, _)| {
+                storages.check_reach(&command.accesses[*at], &self.topology)
+            })?;
         }
         Ok(())
-    }
-
-    /// A host task finds the memory of an access at an address of the host. USM that a graph has
-    /// named may have become a buffer's memory since.
-    fn check_reach(&self, access: &Access) -> Result<(), Error> {
-        let storage = &self.storages[access.storage.0];
-        if access.domain.is_host() || access.elements.is_empty() {
-            return Ok(());
-        }
-        let mapped = storage.alloc(access.domain).is_some_and(|alloc| alloc.host.is_some());
-        if mapped && storage.home == Some(access.domain) {
-            return Ok(());
-        }
-        Err(Error::NotAccessible {
-            label: storage.label.clone(),
-            home: self.topology.domain_name(access.domain),
-            device: "the host".to_owned(),
-        })
-    }
-
-    /// The allocations that a command needs and that are not there.
-    pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
-        let mut missing = Missing::new();
-        for a in accesses {
-            let need = (a.storage, a.domain);
-            if !a.elements.is_empty()
-                && self.storages[a.storage.0].alloc(a.domain).is_none()
-                && !missing.contains(&need)
-            {
-                missing.push(need);
-            }
-        }
-        missing
     }
 
     /// Takes a command that [`Ledger::check`] has passed and whose memory is there.
@@ -354,7 +329,7 @@ impl Ledger {
         let (queue, in_order) = (command.queue, command.in_order);
         let moved = self.traced.then(|| self.counters.transfers());
         let who = For { queue, label: &command.label, lane };
-        let raw = self.raw_usm(command);
+        let raw = self.storages.raw_usm(command);
         self.prepare(&command.accesses, &raw, who, &mut deps);
         self.tracker_panics(&command.accesses, &command.label, &mut deps);
         tidy(&mut deps);
@@ -368,15 +343,17 @@ impl Ledger {
             plan.stamp = stamp;
             self.outbox.notes.insert(before, Note::Plan(plan));
         }
-        self.end(command, &raw, stamp);
-        self.note_in_queue(queue, stamp, in_order);
+        let Ledger { storages, timeline, queues, .. } = self;
+        storages.mark(&command.accesses, stamp, timeline);
+        raw.iter().for_each(|(id, _)| storages.note_raw(*id, stamp, timeline));
+        queues.note_stamp((queue, in_order), stamp, timeline);
         stamp
     }
 
     /// What a command comes after by its queue and by what it names, and its lane.
     pub(crate) fn begin(&mut self, command: &mut Command) -> (Deps, Option<LaneId>) {
         let (deps, last) = self.deps_by_queue(command);
-        let lane = command.device.map(|device| self.choose_lane(device, &command.accesses, last));
+        let lane = command.device.map(|at| self.view().choose_lane(at, &command.accesses, last));
         (deps, lane)
     }
 
@@ -397,39 +374,6 @@ impl Ledger {
         (deps, last)
     }
 
-    /// What storages are from now on that a command uses.
-    pub(crate) fn end(&mut self, command: &Command, raw: &RawUsm, stamp: Stamp) {
-        self.mark(&command.accesses, stamp);
-        for (id, _) in raw {
-            self.note_raw(*id, stamp);
-        }
-    }
-
-    /// The USM that a command uses by pointers.
-    pub(crate) fn raw_usm(&self, command: &Command) -> RawUsm {
-        let hints = matches!(command.action, Action::Hint { .. });
-        let used = command.action.raw().filter(|_| !hints);
-        used.filter_map(|at| self.usm_of(at)).collect()
-    }
-
-    /// The storage behind raw memory, if that is USM.
-    pub(in crate::engine) fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
-        let id = raw.storage?;
-        (self.storages[id.0].home == Some(raw.domain)).then_some((id, raw.domain))
-    }
-
-    /// A raw command uses a storage.
-    pub(in crate::engine) fn note_raw(&mut self, id: StorageId, stamp: Stamp) {
-        let timeline = &self.timeline;
-        let Some(storage) = self.storages.get_mut(id.0) else { return };
-        // Looked through at 4, 8, 16, ..: constant cost per command.
-        if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
-            let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
-            storage.raw.retain(|s| pending(s));
-        }
-        storage.raw.push(stamp);
-    }
-
     /// A panic of a user's page tracker is a failure of the command.
     pub(crate) fn tracker_panics(&mut self, accesses: &[Access], label: &Label, deps: &mut Deps) {
         for a in accesses {
@@ -440,78 +384,6 @@ impl Ledger {
                 add_dep(deps, stamp, true);
             }
         }
-    }
-
-    #[inline]
-    pub(crate) fn note_in_queue(&mut self, queue: Option<u32>, stamp: Stamp, in_order: bool) {
-        let Some(state) = queue.and_then(|q| self.queues.get_mut(q)) else { return };
-        if in_order {
-            state.last = stamp;
-        }
-        match stamp.when() {
-            When::Done => {}
-            When::Placed(lane, tick) => match state.placed.iter_mut().find(|(l, _)| *l == lane) {
-                Some((_, t)) => *t = tick,
-                None => state.placed.push((lane, tick)),
-            },
-            When::Unplaced(..) => {
-                let len = state.unplaced.len();
-                state.unplaced.push(stamp);
-                // Looked through at 64, 128, ..: constant cost per command.
-                if len >= 64 && len.is_power_of_two() {
-                    let timeline = &self.timeline;
-                    let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
-                    state.unplaced.retain(pending);
-                }
-            }
-        }
-    }
-
-    /// What the accesses wait for.
-    pub(crate) fn hazard_deps(&self, accesses: &[Access], deps: &mut Deps) {
-        accesses.iter().for_each(|a| self.storages[a.storage.0].residency.deps(a, deps));
-    }
-
-    /// What the pages are from now on.
-    pub(crate) fn mark(&mut self, accesses: &[Access], stamp: Stamp) {
-        let timeline = &self.timeline;
-        let known = &|s| timeline.outcome(s);
-        for a in accesses.iter().filter(|a| !a.mode.writes()) {
-            self.storages[a.storage.0].residency.mark_read(a, stamp, known);
-        }
-        for a in accesses.iter().filter(|a| a.mode.writes()) {
-            self.storages[a.storage.0].residency.mark_written(a, stamp, known);
-        }
-        for a in accesses.iter().filter(|a| a.mode.writes()) {
-            self.storages[a.storage.0].note_side(a.domain);
-        }
-    }
-
-    /// The lane for a kernel: where its latest dependency is the last operation; else as
-    /// [`free_lane`](Self::free_lane) says.
-    fn choose_lane(&self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
-        let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
-        let mut near = None;
-        let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
-        for stamp in stamps.map(|stamp| self.timeline.resolve(stamp)) {
-            let When::Placed(lane, tick) = stamp.when() else { continue };
-            if !self.computes(device, lane) {
-                continue;
-            }
-            if self.timeline.lanes[usize::from(lane.0)].issued == tick {
-                return lane;
-            }
-            if near.is_none() && self.timeline.outcome(stamp) == Outcome::Pending {
-                near = Some((lane, tick));
-            }
-        }
-        self.free_lane(device, near)
-    }
-
-    /// True for the lanes on which a device runs kernels.
-    pub(crate) fn computes(&self, device: u16, lane: LaneId) -> bool {
-        let first = device * LANES_PER_DEVICE;
-        (first..first + COMPUTE_LANES).contains(&lane.0)
     }
 
     /// Asks lanes how far they are, before a command is submitted. One that follows the last
@@ -529,7 +401,7 @@ impl Ledger {
             return self.look_at(device);
         };
         let state = &self.timeline.lanes[usize::from(lane.0)];
-        if state.issued != tick || !self.computes(device, lane) {
+        if state.issued != tick || !computes(device, lane) {
             self.look_at(device);
         } else if state.records.len() >= SHORT && tick.is_multiple_of(SHORT as u64) {
             self.poll(lane);
@@ -550,40 +422,8 @@ impl Ledger {
         }
     }
 
-    /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait
-    /// for, unless much is queued behind that: a wait between lanes costs a driver two calls. Else
-    /// the shortest.
-    pub(crate) fn free_lane(&self, device: u16, near: Option<(LaneId, Tick)>) -> LaneId {
-        const MUCH: usize = 64;
-        let first = device * LANES_PER_DEVICE;
-        let lanes = (first..first + COMPUTE_LANES).map(|lane| {
-            let lane = self.topology.lane_alias[usize::from(lane)];
-            (self.timeline.lanes[usize::from(lane.0)].records.len(), lane)
-        });
-        let best = lanes.min_by_key(|(length, _)| *length).unwrap_or((0, LaneId(first)));
-        if best.0 == 0 {
-            return best.1;
-        }
-        let behind = |lane: LaneId, tick| self.timeline.lanes[usize::from(lane.0)].issued - tick;
-        let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);
-        near.map_or(best.1, |(lane, _)| lane)
-    }
-
-    /// True for a command that is to write everything where nothing is, or over somebody who may
-    /// turn out to have spoilt it.
-    fn defines(&self, accesses: &[Access], deps: &Deps) -> bool {
-        let over = |d: &Dep| {
-            d.flow.has(Flow::COVERS) && self.timeline.outcome(d.stamp) == Outcome::Pending
-        };
-        let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
-        whole.any(|a| {
-            let residency = &self.storages[a.storage.0].residency;
-            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
-        })
-    }
-
     pub(crate) fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
-        let defines = self.defines(&command.accesses, &deps);
+        let defines = self.storages.defines(&command.accesses, &deps, &self.timeline);
         let accesses = &command.accesses;
         let mut op = NewOp {
             what: command.action.name(),
@@ -604,14 +444,16 @@ impl Ledger {
                 };
                 self.queues.count_launches(op.queue, 1);
                 for (param, at) in launch.places() {
-                    param.mem = self.first_byte(&accesses[at]);
+                    param.mem = self.storages.first_byte(&accesses[at]);
                 }
                 op.body = Body::Lane(lane, Payload::Launch(Some(launch)));
             }
             Action::Nothing => {}
             action => match std::mem::replace(action, Action::Nothing) {
                 Action::Fill { to, pattern } => {
-                    let (Some(lane), Some((dst, _))) = (lane, self.memory_of(accesses, &to)) else {
+                    let (Some(lane), Some((dst, _))) =
+                        (lane, self.storages.memory_of(accesses, &to))
+                    else {
                         return self.nowhere(op.what, &op.label, to.extent);
                     };
                     self.count(None, op.queue, |c| c.fills += 1);
@@ -622,7 +464,9 @@ impl Ledger {
                     );
                 }
                 Action::Hint { at, hint } => {
-                    let (Some(lane), Some((mem, _))) = (lane, self.memory_of(accesses, &at)) else {
+                    let (Some(lane), Some((mem, _))) =
+                        (lane, self.storages.memory_of(accesses, &at))
+                    else {
                         return self.nowhere(op.what, &op.label, at.extent);
                     };
                     self.count(None, op.queue, |c| c.hints += 1);
@@ -648,8 +492,10 @@ impl Ledger {
                 }
                 Action::Task { body, params } => {
                     self.count(None, op.queue, |c| c.host_tasks += 1);
-                    let params: SmallVec<[ParamPtr; 4]> =
-                        params.iter().map(|(at, s)| self.host_param(&accesses[*at], s)).collect();
+                    let params: SmallVec<[ParamPtr; 4]> = params
+                        .iter()
+                        .map(|(at, s)| self.storages.host_param(&accesses[*at], s))
+                        .collect();
                     op.body = Body::Host(Box::new(move || Ok(body.call(&params)?)));
                 }
                 Action::Conditional(node) => {
@@ -681,25 +527,6 @@ impl Ledger {
         self.timeline.failed_stamp(failure, &mut self.outbox)
     }
 
-    /// Where the memory of an access begins; an empty one may have none.
-    #[inline(always)] // For each parameter, and its result is a struct.
-    pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
-        match self.storages[access.storage.0].alloc(access.domain) {
-            // USM of another memory may be named where nothing of it is used: no lane reaches it.
-            Some(alloc) if !access.elements.is_empty() => alloc.mem,
-            _ => MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
-        }
-    }
-
-    /// An access as the host finds it; an empty one may have no memory.
-    fn host_param(&self, access: &Access, shape: &Shape) -> ParamPtr {
-        let alloc = self.storages[access.storage.0].alloc(access.domain);
-        let base = alloc.and_then(|a| a.host).map_or(std::ptr::null_mut(), |host| host.0);
-        let extent = shape.part.extent();
-        let (dims, origin) = (shape.dims, shape.part.min);
-        ParamPtr { base, dims, origin, extent, index: [0; 3], shape: extent }
-    }
-
     fn act_copy(
         &mut self,
         mut job: CopyJob<'_>,
@@ -708,13 +535,13 @@ impl Ledger {
         to: Place,
     ) -> Stamp {
         let (Some((src, source)), Some((dst, target))) =
-            (self.memory_of(accesses, &from), self.memory_of(accesses, &to))
+            (self.storages.memory_of(accesses, &from), self.storages.memory_of(accesses, &to))
         else {
             return self.nowhere(job.what, job.who.label, from.extent);
         };
         let route = match source == target {
             true => {
-                let of_host = [&from, &to].map(|place| self.is_of_host(accesses, place));
+                let of_host = [&from, &to].map(|place| self.storages.is_of_host(accesses, place));
                 self.topology.route_within(source, of_host, job.who.lane)
             }
             false => self.topology.route(source, target),
@@ -726,11 +553,120 @@ impl Ledger {
         let rect = CopyRect { src, src_pitch, dst, dst_pitch, extent };
         self.copy_by(job, route, smallvec![rect])
     }
+}
+
+impl Storages {
+    /// A host task finds the memory of an access at an address of the host. USM that a graph has
+    /// named may have become a buffer's memory since.
+    fn check_reach(&self, access: &Access, topology: &Topology) -> Result<(), Error> {
+        let storage = &self[access.storage.0];
+        if access.domain.is_host() || access.elements.is_empty() {
+            return Ok(());
+        }
+        let mapped = storage.alloc(access.domain).is_some_and(|alloc| alloc.host.is_some());
+        if mapped && storage.home == Some(access.domain) {
+            return Ok(());
+        }
+        Err(Error::NotAccessible {
+            label: storage.label.clone(),
+            home: topology.domain_name(access.domain),
+            device: "the host".to_owned(),
+        })
+    }
+
+    /// The allocations that a command needs and that are not there.
+    pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
+        let mut missing = Missing::new();
+        for a in accesses {
+            let need = (a.storage, a.domain);
+            if !a.elements.is_empty()
+                && self[a.storage.0].alloc(a.domain).is_none()
+                && !missing.contains(&need)
+            {
+                missing.push(need);
+            }
+        }
+        missing
+    }
+
+    /// The USM that a command uses by pointers.
+    pub(crate) fn raw_usm(&self, command: &Command) -> RawUsm {
+        let hints = matches!(command.action, Action::Hint { .. });
+        let used = command.action.raw().filter(|_| !hints);
+        used.filter_map(|at| self.usm_of(at)).collect()
+    }
+
+    /// The storage behind raw memory, if that is USM.
+    pub(in crate::engine) fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
+        let id = raw.storage?;
+        (self[id.0].home == Some(raw.domain)).then_some((id, raw.domain))
+    }
+
+    /// A raw command uses a storage.
+    pub(in crate::engine) fn note_raw(&mut self, id: StorageId, stamp: Stamp, timeline: &Timeline) {
+        let Some(storage) = self.get_mut(id.0) else { return };
+        // Looked through at 4, 8, 16, ..: constant cost per command.
+        if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
+            let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
+            storage.raw.retain(|s| pending(s));
+        }
+        storage.raw.push(stamp);
+    }
+
+    /// What the accesses wait for.
+    pub(crate) fn hazard_deps(&self, accesses: &[Access], deps: &mut Deps) {
+        accesses.iter().for_each(|a| self[a.storage.0].residency.deps(a, deps));
+    }
+
+    /// What the pages are from now on.
+    pub(crate) fn mark(&mut self, accesses: &[Access], stamp: Stamp, timeline: &Timeline) {
+        let known = &|s| timeline.outcome(s);
+        for a in accesses.iter().filter(|a| !a.mode.writes()) {
+            self[a.storage.0].residency.mark_read(a, stamp, known);
+        }
+        for a in accesses.iter().filter(|a| a.mode.writes()) {
+            self[a.storage.0].residency.mark_written(a, stamp, known);
+        }
+        for a in accesses.iter().filter(|a| a.mode.writes()) {
+            self[a.storage.0].note_side(a.domain);
+        }
+    }
+
+    /// True for a command that is to write everything where nothing is, or over somebody who may
+    /// turn out to have spoilt it.
+    fn defines(&self, accesses: &[Access], deps: &Deps, timeline: &Timeline) -> bool {
+        let over =
+            |d: &Dep| d.flow.has(Flow::COVERS) && timeline.outcome(d.stamp) == Outcome::Pending;
+        let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
+        whole.any(|a| {
+            let residency = &self[a.storage.0].residency;
+            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
+        })
+    }
+
+    /// Where the memory of an access begins; an empty one may have none.
+    #[inline(always)] // For each parameter, and its result is a struct.
+    pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
+        match self[access.storage.0].alloc(access.domain) {
+            // USM of another memory may be named where nothing of it is used: no lane reaches it.
+            Some(alloc) if !access.elements.is_empty() => alloc.mem,
+            _ => MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
+        }
+    }
+
+    /// An access as the host finds it; an empty one may have no memory.
+    fn host_param(&self, access: &Access, shape: &Shape) -> ParamPtr {
+        let alloc = self[access.storage.0].alloc(access.domain);
+        let base = alloc.and_then(|a| a.host).map_or(std::ptr::null_mut(), |host| host.0);
+        let extent = shape.part.extent();
+        let (dims, origin) = (shape.dims, shape.part.min);
+        ParamPtr { base, dims, origin, extent, index: [0; 3], shape: extent }
+    }
 
     /// Whether a place is memory that the host has, too.
     fn is_of_host(&self, accesses: &[Access], place: &Place) -> bool {
         let host = |id: StorageId, domain| {
-            let alloc = self.storages.get(id.0).and_then(|storage| storage.alloc(domain));
+            let alloc = self.get(id.0).and_then(|storage| storage.alloc(domain));
             alloc.is_some_and(|alloc| alloc.host.is_some())
         };
         match &place.end {
@@ -749,7 +685,7 @@ impl Ledger {
         match &place.end {
             End::Access(at) => {
                 let a = &accesses[*at];
-                let alloc = self.storages[a.storage.0].alloc(a.domain)?;
+                let alloc = self[a.storage.0].alloc(a.domain)?;
                 Some((alloc.at(place.offset), a.domain))
             }
             End::Raw(RawMem { mem, domain, .. }) => {
@@ -761,4 +697,91 @@ impl Ledger {
             }
         }
     }
+}
+
+impl Queues {
+    /// A queue's latest command has this stamp.
+    #[inline]
+    pub(crate) fn note_stamp(
+        &mut self,
+        (queue, in_order): (Option<u32>, bool),
+        stamp: Stamp,
+        timeline: &Timeline,
+    ) {
+        let Some(state) = queue.and_then(|id| self.get_mut(id)) else { return };
+        if in_order {
+            state.last = stamp;
+        }
+        match stamp.when() {
+            When::Done => {}
+            When::Placed(lane, tick) => match state.placed.iter_mut().find(|(l, _)| *l == lane) {
+                Some((_, t)) => *t = tick,
+                None => state.placed.push((lane, tick)),
+            },
+            When::Unplaced(..) => {
+                let len = state.unplaced.len();
+                state.unplaced.push(stamp);
+                // Looked through at 64, 128, ..: constant cost per command.
+                if len >= 64 && len.is_power_of_two() {
+                    let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
+                    state.unplaced.retain(pending);
+                }
+            }
+        }
+    }
+}
+
+impl View<'_> {
+    /// The lane for a kernel: where its latest dependency is the last operation; else as
+    /// [`Timeline::free_lane`] says.
+    fn choose_lane(self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
+        let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
+        let mut near = None;
+        let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
+        for stamp in stamps.map(|stamp| self.timeline.resolve(stamp)) {
+            let When::Placed(lane, tick) = stamp.when() else { continue };
+            if !computes(device, lane) {
+                continue;
+            }
+            if self.timeline.lanes[usize::from(lane.0)].issued == tick {
+                return lane;
+            }
+            if near.is_none() && self.timeline.outcome(stamp) == Outcome::Pending {
+                near = Some((lane, tick));
+            }
+        }
+        self.timeline.free_lane(device, near, self.topology)
+    }
+}
+
+impl Timeline {
+    /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait
+    /// for, unless much is queued behind that: a wait between lanes costs a driver two calls. Else
+    /// the shortest.
+    pub(crate) fn free_lane(
+        &self,
+        device: u16,
+        near: Option<(LaneId, Tick)>,
+        topology: &Topology,
+    ) -> LaneId {
+        const MUCH: usize = 64;
+        let first = device * LANES_PER_DEVICE;
+        let lanes = (first..first + COMPUTE_LANES).map(|lane| {
+            let lane = topology.lane_alias[usize::from(lane)];
+            (self.lanes[usize::from(lane.0)].records.len(), lane)
+        });
+        let best = lanes.min_by_key(|(length, _)| *length).unwrap_or((0, LaneId(first)));
+        if best.0 == 0 {
+            return best.1;
+        }
+        let behind = |lane: LaneId, tick| self.lanes[usize::from(lane.0)].issued - tick;
+        let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);
+        near.map_or(best.1, |(lane, _)| lane)
+    }
+}
+
+/// True for the lanes on which a device runs kernels.
+pub(super) fn computes(device: u16, lane: LaneId) -> bool {
+    let first = device * LANES_PER_DEVICE;
+    (first..first + COMPUTE_LANES).contains(&lane.0)
 }

@@ -15,6 +15,7 @@
 
 use crate::engine::Engine;
 use crate::engine::lanes::{Filling, Payload};
+use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::{Body, Ledger, NewOp, TaskError};
 use crate::engine::plan::copies::Route;
 use crate::engine::runs::command::{Action, Command};
@@ -64,7 +65,9 @@ impl Conditional {
         let Some(engine) = self.engine.upgrade() else {
             return Err(broken("the runtime is gone"));
         };
-        let lane = engine.lock().free_lane(self.device, None);
+        let ledger = engine.lock();
+        let lane = ledger.timeline.free_lane(self.device, None, &ledger.topology);
+        drop(ledger);
         let timed = self.timing.is_some();
         let last = Stamp::DONE;
         let mut run = Run { engine: &engine, queue, lane, last, timed, span: None, ran: None };
@@ -160,7 +163,7 @@ impl Run<'_> {
         commands.iter_mut().for_each(Command::arm);
         self.engine.enter(|ledger| {
             for command in &mut commands {
-                let Some(payload) = ledger.payload(command) else { continue };
+                let Some(payload) = ledger.storages.payload(command) else { continue };
                 ledger.count_payload(&payload, self.queue);
                 let (what, label) = (command.action.name(), std::mem::take(&mut command.label));
                 self.last = ledger.submit(NewOp {
@@ -257,7 +260,7 @@ fn after(stamp: Stamp) -> Deps {
     deps
 }
 
-impl Ledger {
+impl Storages {
     /// What a lane does for a command all of whose memory is where it runs. None where there is
     /// nothing to do.
     pub(crate) fn payload(&self, command: &mut Command) -> Option<Payload> {
@@ -299,7 +302,10 @@ impl Ledger {
             | Action::Nothing => None,
         }
     }
+}
 
+impl Ledger {
+    /// Counts an operation of a body.
     fn count_payload(&mut self, payload: &Payload, queue: Option<u32>) {
         match payload {
             Payload::Launch(_) => self.queues.count_launches(queue, 1),

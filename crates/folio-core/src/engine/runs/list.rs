@@ -16,6 +16,7 @@ use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
 use crate::engine::lanes::native::Native;
 use crate::engine::ledger::Ledger;
+use crate::engine::ledger::storages::Storages;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::branch::{Branches, Draft};
@@ -287,7 +288,7 @@ impl Nodes {
     /// Finds their memory, all of which is there.
     fn locate(&mut self, ledger: &Ledger) {
         let Nodes { commands, branches, drafts, payloads, calls } = self;
-        payloads.extend(commands.iter_mut().map(|command| ledger.payload(command)));
+        payloads.extend(commands.iter_mut().map(|command| ledger.storages.payload(command)));
         drafts.iter_mut().flatten().for_each(|draft| draft.locate(ledger, branches));
         calls.extend(payloads.iter_mut().map(call_of));
     }
@@ -335,9 +336,9 @@ impl Engine {
         let keep: Vec<StorageId> = accesses.iter().map(|access| access.storage).collect();
         let ledger = self.reserve(self.lock(), &keep, |ledger| {
             members.commands.iter().try_for_each(|command| ledger.check(command))?;
-            Ok(ledger.missing(&accesses))
+            Ok(ledger.storages.missing(&accesses))
         })?;
-        let uses = Arc::new(Uses { memory: ledger.places(&accesses), accesses });
+        let uses = Arc::new(Uses { memory: ledger.storages.places(&accesses), accesses });
         nodes.locate(&ledger);
         self.leave(ledger);
         let native = nodes.make(&*opened, &members.after);
@@ -398,20 +399,20 @@ impl Engine {
     ) -> Result<Option<(u64, Arc<Uses>)>, Error> {
         let mut ledger = self.lock();
         if let Some(all) = &accesses
-            && !ledger.missing(all).is_empty()
+            && !ledger.storages.missing(all).is_empty()
         {
             let keep: Vec<StorageId> = all.iter().map(|access| access.storage).collect();
-            ledger = self.reserve(ledger, &keep, |ledger| Ok(ledger.missing(all)))?;
+            ledger = self.reserve(ledger, &keep, |ledger| Ok(ledger.storages.missing(all)))?;
         }
         let uses = match accesses {
-            None => ledger.is_where_it_was(list).then(|| list.uses.clone()),
-            Some(all) => ledger.uses(all, &list.uses).map(Arc::new),
+            None => ledger.storages.is_where_it_was(list).then(|| list.uses.clone()),
+            Some(all) => ledger.storages.uses(all, &list.uses).map(Arc::new),
         };
         let version = || list.native.begin_exchange(list.version, self.plant);
         let begun = uses.and_then(|uses| Some((version()?, uses)));
         if begun.is_some() {
             for Changed { accesses, action, payload, .. } in actions {
-                *payload = ledger.payload_of(action, accesses);
+                *payload = ledger.storages.payload_of(action, accesses);
             }
         }
         self.leave(ledger);
@@ -454,7 +455,7 @@ fn update(graph: &dyn Graph, node: usize, payload: &mut Option<Payload>) -> Resu
     }
 }
 
-impl Ledger {
+impl Storages {
     /// A list's memory is elsewhere than when it was compiled, or its native graph does something
     /// else by now.
     pub(crate) fn is_outdated(&self, command: &Command) -> bool {
@@ -496,10 +497,12 @@ impl Ledger {
 
     fn place_of(&self, access: &Access) -> Option<Place> {
         // A command that was exchanged may have used what is gone.
-        let alloc = self.storages.get(access.storage.0)?.alloc(access.domain)?;
+        let alloc = self.get(access.storage.0)?.alloc(access.domain)?;
         Some((alloc.mem, alloc.address, alloc.host))
     }
+}
 
+impl Ledger {
     /// Counts a list's operations for its queue.
     pub(crate) fn count_list(&mut self, queue: Option<u32>, list: &List) {
         let Counts { launches, copies, fills } = list.fixed.counts;

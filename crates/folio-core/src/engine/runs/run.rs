@@ -5,6 +5,8 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
+use crate::engine::ledger::storages::Storages;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::list::List;
@@ -103,7 +105,7 @@ impl Engine {
             let mut missing = Missing::new();
             for command in &*commands {
                 ledger.check(command)?;
-                missing.extend(ledger.missing(&command.accesses));
+                missing.extend(ledger.storages.missing(&command.accesses));
             }
             missing.sort_unstable();
             missing.dedup();
@@ -117,7 +119,7 @@ impl Engine {
                 return Err(error);
             }
         };
-        if commands.iter().any(|command| ledger.is_outdated(command)) {
+        if commands.iter().any(|command| ledger.storages.is_outdated(command)) {
             hold.end();
             self.leave(ledger);
             return Ok(None);
@@ -269,8 +271,9 @@ impl<'r> Running<'r> {
             [one] if one.flow == Flow::USES => one.stamp,
             _ => ledger.meet(ends),
         };
-        ledger.note_in_queue(Some(self.run.queue), end, self.run.in_order);
-        ledger.forget(self.run.internal);
+        let Ledger { storages, timeline, queues, .. } = ledger;
+        queues.note_stamp((Some(self.run.queue), self.run.in_order), end, timeline);
+        storages.forget(self.run.internal, timeline);
         end
     }
 }
@@ -281,8 +284,10 @@ impl Ledger {
     fn general_list(&mut self, on: On<'_>, list: &Arc<List>, plant: Plant) -> Option<Stamp> {
         let mut command = list.command_on(on);
         let is_current = list.is_current() || plant.is(Planted::OldVersion);
-        let is_there = is_current && self.is_where_it_was(list);
-        if !is_there || !self.missing(&command.accesses).is_empty() || self.check(&command).is_err()
+        let is_there = is_current && self.storages.is_where_it_was(list);
+        if !is_there
+            || !self.storages.missing(&command.accesses).is_empty()
+            || self.check(&command).is_err()
         {
             return None;
         }
@@ -290,14 +295,15 @@ impl Ledger {
         list.native.note_latest(stamp);
         Some(stamp)
     }
+}
 
+impl Storages {
     /// What these memories hold is gone. They count as never written, but for pages that a host
     /// guard shows.
-    pub(in crate::engine) fn forget(&mut self, all: &[StorageId]) {
-        let timeline = &self.timeline;
+    pub(in crate::engine) fn forget(&mut self, all: &[StorageId], timeline: &Timeline) {
         let known = &|stamp| timeline.outcome(stamp);
         for id in all {
-            let Some(storage) = self.storages.get_mut(id.0) else { continue };
+            let Some(storage) = self.get_mut(id.0) else { continue };
             let mut free: SmallVec<[Box3; 2]> = SmallVec::new();
             storage
                 .unheld(&storage.residency.grid.all(), DomainId::HOST, &mut |part| free.push(part));

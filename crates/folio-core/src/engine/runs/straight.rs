@@ -4,10 +4,15 @@
 
 use crate::engine::lanes::Payload;
 use crate::engine::lanes::native::Replaying;
+use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::Ledger;
+use crate::engine::ledger::queues::Queues;
 use crate::engine::ledger::records::{Record, Sources};
+use crate::engine::ledger::storages::Storages;
+use crate::engine::ledger::timeline::Timeline;
+use crate::engine::ledger::topology::Topology;
 use crate::engine::pages::storage::{Life, StorageState};
-use crate::engine::runs::command::{Action, Command};
+use crate::engine::runs::command::{Action, Command, computes};
 use crate::engine::runs::list::List;
 use crate::engine::runs::run::On;
 use crate::engine::terms::access::RawMem;
@@ -72,22 +77,22 @@ impl Ledger {
             return None;
         }
         let mut before = Before::default();
-        self.comes_after_queue((command.queue, command.in_order), &mut before)?;
+        before.add_queue((command.queue, command.in_order), &self.queues, &self.timeline)?;
         for stamp in &command.behind {
-            self.comes_after(*stamp, Flow::ORDER, &mut before)?;
+            before.add(*stamp, Flow::ORDER, &self.timeline)?;
         }
-        self.comes_after_users(&command.accesses, &mut before)?;
-        let lane = self.lane_after(&before, device)?;
+        before.add_users(&command.accesses, &self.storages, &self.timeline)?;
+        let lane = before.lane(device, &self.timeline, &self.topology)?;
         // From here on there is no way back.
         let plan = if self.traced { Some(self.plan_of_straight(command)) } else { None };
         let Action::Launch(launch) = &mut command.action else { return None };
         let mut launch = launch.take()?;
         for (param, at) in launch.places() {
-            param.mem = self.first_byte(&command.accesses[at]);
+            param.mem = self.storages.first_byte(&command.accesses[at]);
         }
         self.queues.count_launches(command.queue, 1);
         let stamp = self.timeline.next_stamp(lane);
-        self.mark_straight(&command.accesses, stamp);
+        self.storages.mark_straight(&command.accesses, stamp, (&self.timeline, &self.table));
         let record = Record {
             what: "kernel",
             label: std::mem::take(&mut command.label),
@@ -107,7 +112,7 @@ impl Ledger {
         }
         let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);
-        self.note_in_queue(command.queue, stamp, command.in_order);
+        self.queues.note_stamp((command.queue, command.in_order), stamp, &self.timeline);
         #[cfg(test)]
         TAKEN.set(TAKEN.get() + 1);
         Some((stamp, lane))
@@ -117,7 +122,7 @@ impl Ledger {
     #[cold]
     fn plan_of_straight(&self, command: &mut Command) -> Box<Plan> {
         let (mut deps, _) = self.deps_by_queue(command);
-        self.hazard_deps(&command.accesses, &mut deps);
+        self.storages.hazard_deps(&command.accesses, &mut deps);
         tidy(&mut deps);
         command.told(deps, Moves::default())
     }
@@ -134,25 +139,28 @@ impl Ledger {
         if self.shutdown
             || !self.timeline.wake.is_empty()
             || !is_current
-            || !self.is_where_it_was(list)
+            || !self.storages.is_where_it_was(list)
         {
             return None;
         }
         let (queue, mut before) = (Some(on.queue), Before::default());
-        self.comes_after_queue((queue, on.in_order), &mut before)?;
+        before.add_queue((queue, on.in_order), &self.queues, &self.timeline)?;
         for stamp in on.after {
-            self.comes_after(*stamp, Flow::USES, &mut before)?;
+            before.add(*stamp, Flow::USES, &self.timeline)?;
         }
         for stamp in on.behind {
-            self.comes_after(*stamp, Flow::ORDER, &mut before)?;
+            before.add(*stamp, Flow::ORDER, &self.timeline)?;
         }
         match plant.is(Planted::FirstOnly) {
-            true => self.comes_after_users(uses.accesses.get(..1)?, &mut before)?,
-            false => self.comes_after_users(&uses.accesses, &mut before)?,
+            true => before.add_users(uses.accesses.get(..1)?, &self.storages, &self.timeline)?,
+            false => before.add_users(&uses.accesses, &self.storages, &self.timeline)?,
         }
-        list.fixed.raw.iter().try_for_each(|raw| self.is_ready_by_pointer(raw))?;
-        self.comes_after(list.native.latest(), Flow::ORDER, &mut before)?;
-        let lane = self.lane_after(&before, on.device)?;
+        list.fixed
+            .raw
+            .iter()
+            .try_for_each(|raw| self.storages.is_ready_by_pointer(raw, &self.timeline))?;
+        before.add(list.native.latest(), Flow::ORDER, &self.timeline)?;
+        let lane = before.lane(on.device, &self.timeline, &self.topology)?;
         // From here on there is no way back.
         let plan = self.traced.then(|| self.plan_of_straight(&mut list.command_on(on)));
         self.count_list(queue, list);
@@ -161,10 +169,10 @@ impl Ledger {
             plan.stamp = stamp;
             self.trace(|| Note::Plan(plan));
         }
-        self.mark_straight(&uses.accesses, stamp);
+        self.storages.mark_straight(&uses.accesses, stamp, (&self.timeline, &self.table));
         for raw in &list.fixed.raw {
-            if let Some((id, _)) = self.usm_of(raw) {
-                self.note_raw(id, stamp);
+            if let Some((id, _)) = self.storages.usm_of(raw) {
+                self.storages.note_raw(id, stamp, &self.timeline);
             }
         }
         list.native.note_latest(stamp);
@@ -183,63 +191,55 @@ impl Ledger {
         };
         let payload = Payload::Replay(Some(Replaying::new(list.clone())));
         self.issue(lane, record, before.ticks, on.timed, payload);
-        self.note_in_queue(queue, stamp, on.in_order);
+        self.queues.note_stamp((queue, on.in_order), stamp, &self.timeline);
         #[cfg(test)]
         TAKEN.set(TAKEN.get() + 1);
         Some((stamp, lane))
     }
+}
 
-    /// Nothing is to be brought or waited for in the memory that a pointer names, but what the
-    /// program sees to.
-    #[cold]
-    fn is_ready_by_pointer(&self, raw: &RawMem) -> Option<()> {
-        if !self.storages.is_live(raw) {
-            return None;
-        }
-        let Some((id, domain)) = self.usm_of(raw) else { return Some(()) };
-        let storage = &self.storages[id.0];
-        let settled = storage.residency.settled(storage.place(domain))?;
-        let has_ended = |stamp: Stamp| self.timeline.outcome(stamp) == Outcome::Fine;
-        settled.arrivals.iter().all(|arrival| has_ended(arrival.stamp)).then_some(())
-    }
-
+impl Before {
     /// What a command of a queue comes after by that.
     #[inline(always)]
-    fn comes_after_queue(
-        &self,
+    fn add_queue(
+        &mut self,
         (queue, in_order): (Option<u32>, bool),
-        before: &mut Before,
+        queues: &Queues,
+        timeline: &Timeline,
     ) -> Option<()> {
-        let Some(queue) = queue.and_then(|q| self.queues.get(q)) else { return Some(()) };
-        self.comes_after(queue.fence, Flow::ORDER, before)?;
+        let Some(queue) = queue.and_then(|q| queues.get(q)) else { return Some(()) };
+        self.add(queue.fence, Flow::ORDER, timeline)?;
         if in_order {
-            self.comes_after(queue.last, Flow::ORDER, before)?;
+            self.add(queue.last, Flow::ORDER, timeline)?;
         }
         Some(())
     }
 
     /// What a command with these accesses comes after, whose memory is settled where it runs.
     #[inline(always)]
-    fn comes_after_users(&self, accesses: &[Access], before: &mut Before) -> Option<()> {
+    fn add_users(
+        &mut self,
+        accesses: &[Access],
+        storages: &Storages,
+        timeline: &Timeline,
+    ) -> Option<()> {
         for a in accesses {
-            let storage = &self.storages[a.storage.0];
+            let storage = &storages[a.storage.0];
             let settled = storage.settled(a)?;
             storage.alloc(a.domain)?;
             let replaces = a.mode == Mode::Discard { whole: true };
             let (place, switch) = (storage.place(a.domain), storage.residency.switch());
-            if switch != Stamp::DONE && self.timeline.outcome(switch) != Outcome::Fine {
+            if switch != Stamp::DONE && timeline.outcome(switch) != Outcome::Fine {
                 return None;
             }
             for arrival in settled.arrivals {
                 match arrival.is_to(place) && !replaces {
-                    true => self.comes_after(arrival.stamp, Flow::USES, before)?,
-                    false => {
-                        (self.timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?
-                    }
+                    true => self.add(arrival.stamp, Flow::USES, timeline)?,
+                    false => (timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?,
                 }
             }
             for writer in settled.older {
-                (self.timeline.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
+                (timeline.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
             }
             let flow = match a.mode {
                 Mode::Discard { whole: true } => Flow::COVERS,
@@ -247,81 +247,44 @@ impl Ledger {
                 Mode::Read | Mode::Update => Flow::USES,
             };
             for writer in settled.writers {
-                if writer.domain != place && self.timeline.outcome(writer.stamp) != Outcome::Fine {
+                if writer.domain != place && timeline.outcome(writer.stamp) != Outcome::Fine {
                     return None;
                 }
-                self.comes_after(writer.stamp, flow, before)?;
+                self.add(writer.stamp, flow, timeline)?;
             }
             if a.mode.writes() {
                 for reader in settled.readers {
-                    self.comes_after(*reader, Flow::ORDER, before)?;
+                    self.add(*reader, Flow::ORDER, timeline)?;
                 }
             }
         }
         Some(())
     }
 
-    /// The lane of a device for a kernel that comes after these, if it can wait for them.
-    #[inline(always)]
-    fn lane_after(&self, before: &Before, device: u16) -> Option<LaneId> {
-        let is_tail = |&(lane, tick): &(LaneId, Tick)| {
-            self.computes(device, lane) && self.timeline.lanes[usize::from(lane.0)].issued == tick
-        };
-        let lane = match before.ticks.iter().find(|at| is_tail(at)) {
-            Some((lane, _)) => lane,
-            None => {
-                let near = before.ticks.iter().find(|(lane, _)| self.computes(device, *lane));
-                self.free_lane(device, near)
-            }
-        };
-        let key = self.topology.key(lane);
-        let waits = (before.ticks.iter())
-            .all(|(other, _)| other == lane || key.can_wait_for(self.topology.key(other)));
-        (self.topology.device_lost[usize::from(device)].is_none() && waits).then_some(lane)
-    }
-
-    /// What memories are from now on that an operation uses.
-    #[inline(always)]
-    fn mark_straight(&mut self, accesses: &[Access], stamp: Stamp) {
-        let timeline = &self.timeline;
-        let known = &|s| timeline.outcome(s);
-        for a in accesses {
-            let storage = self.storages.retain_one(a.storage);
-            if storage.evict.is_some() && storage.residency.is_under_pressure() {
-                self.table.expect_wait_for(stamp);
-            }
-            let writes = a.mode.writes().then(|| storage.place(a.domain));
-            storage.residency.mark_settled(stamp, writes, known);
-            if writes.is_some() {
-                storage.note_side(a.domain);
-            }
-        }
-    }
-
     /// The operation comes after `stamp`; `None` if a lane cannot see to that.
     #[inline(always)]
-    fn comes_after(&self, stamp: Stamp, flow: Flow, before: &mut Before) -> Option<()> {
-        if stamp == Stamp::DONE || stamp == before.last {
+    fn add(&mut self, stamp: Stamp, flow: Flow, timeline: &Timeline) -> Option<()> {
+        if stamp == Stamp::DONE || stamp == self.last {
             return Some(());
         }
-        self.comes_after_some(stamp, flow, before)
+        self.add_pending(stamp, flow, timeline)
     }
 
     #[inline]
-    fn comes_after_some(&self, stamp: Stamp, flow: Flow, before: &mut Before) -> Option<()> {
-        match self.timeline.outcome(stamp) {
+    fn add_pending(&mut self, stamp: Stamp, flow: Flow, timeline: &Timeline) -> Option<()> {
+        match timeline.outcome(stamp) {
             Outcome::Fine => return Some(()),
             Outcome::Failed => return (flow == Flow::ORDER).then_some(()),
             Outcome::Pending => {}
         }
         if flow.has(Flow::USES) {
-            before.last = stamp;
+            self.last = stamp;
         }
-        before.covers |= flow.has(Flow::COVERS);
-        let stamp = self.timeline.resolve(stamp);
+        self.covers |= flow.has(Flow::COVERS);
+        let stamp = timeline.resolve(stamp);
         let When::Placed(lane, tick) = stamp.when() else { return None };
-        before.ticks.add(lane, tick);
-        let sources = &mut before.sources;
+        self.ticks.add(lane, tick);
+        let sources = &mut self.sources;
         let known = match flow.has(Flow::USES) {
             true => sources.uses.contains(&stamp),
             false => sources.iter().any(|known| known == stamp),
@@ -330,6 +293,61 @@ impl Ledger {
             sources.add(stamp, flow);
         }
         Some(())
+    }
+
+    /// The lane of a device for a kernel that comes after these, if it can wait for them.
+    #[inline(always)]
+    fn lane(&self, device: u16, timeline: &Timeline, topology: &Topology) -> Option<LaneId> {
+        let is_tail = |&(lane, tick): &(LaneId, Tick)| {
+            computes(device, lane) && timeline.lanes[usize::from(lane.0)].issued == tick
+        };
+        let lane = match self.ticks.iter().find(|at| is_tail(at)) {
+            Some((lane, _)) => lane,
+            None => {
+                let near = self.ticks.iter().find(|(lane, _)| computes(device, *lane));
+                timeline.free_lane(device, near, topology)
+            }
+        };
+        let waits = self.ticks.iter().all(|(other, _)| topology.can_wait(lane, other));
+        (topology.device_lost[usize::from(device)].is_none() && waits).then_some(lane)
+    }
+}
+
+impl Storages {
+    /// Nothing is to be brought or waited for in the memory that a pointer names, but what the
+    /// program sees to.
+    #[cold]
+    fn is_ready_by_pointer(&self, raw: &RawMem, timeline: &Timeline) -> Option<()> {
+        if !self.is_live(raw) {
+            return None;
+        }
+        let Some((id, domain)) = self.usm_of(raw) else { return Some(()) };
+        let storage = &self[id.0];
+        let settled = storage.residency.settled(storage.place(domain))?;
+        let has_ended = |stamp: Stamp| timeline.outcome(stamp) == Outcome::Fine;
+        settled.arrivals.iter().all(|arrival| has_ended(arrival.stamp)).then_some(())
+    }
+
+    /// What memories are from now on that an operation uses.
+    #[inline(always)]
+    fn mark_straight(
+        &mut self,
+        accesses: &[Access],
+        stamp: Stamp,
+        (timeline, table): (&Timeline, &LaneTable),
+    ) {
+        let known = &|s| timeline.outcome(s);
+        for a in accesses {
+            let storage = self.retain_one(a.storage);
+            if storage.evict.is_some() && storage.residency.is_under_pressure() {
+                table.expect_wait_for(stamp);
+            }
+            let writes = a.mode.writes().then(|| storage.place(a.domain));
+            storage.residency.mark_settled(stamp, writes, known);
+            if writes.is_some() {
+                storage.note_side(a.domain);
+            }
+        }
     }
 }
 

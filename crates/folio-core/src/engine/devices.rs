@@ -19,7 +19,7 @@ use crate::pages::DomainId;
 use folio_kernel::words;
 use std::sync::{Arc, OnceLock};
 
-/// One device of the runtime.
+/// A device of the runtime.
 pub(crate) struct DeviceEntry {
     pub(crate) backend: usize,
     pub(crate) index: usize,
@@ -122,7 +122,7 @@ impl Engine {
             && let HalErrorKind::Lost = cause.kind
             && let Some(at) = self.devices.iter().position(|entry| entry.name == *device)
         {
-            // What is under way there ends when its lanes say so.
+            // Operations under way there end when its lanes say so.
             self.enter(|ledger| ledger.loss(at, &cause.message));
         }
         result

@@ -1,8 +1,8 @@
 //! The host's own accesses, outside any command: guards, which users hold, and reads, which end in
 //! the call.
 //!
-//! What conflicts with a guard is refused, since nothing waits for user code. A read is an
-//! operation as others are: what conflicts with it comes after it.
+//! An operation that conflicts with a guard is refused, since nothing waits for user code. A read
+//! is an operation as others are: what conflicts with it comes after it.
 
 use super::Engine;
 use super::ledger::{Body, Ledger, NewOp};
@@ -159,7 +159,7 @@ impl Engine {
         ledger.storages.hazard_deps(std::slice::from_ref(access), &mut before);
         before.iter().try_for_each(|dep| {
             let stamp = ledger.timeline.resolve(dep.stamp);
-            // What has ended already needs no waiting.
+            // Operations that have ended need no waiting.
             if let Some(lane) = stamp.lane() {
                 ledger.poll(lane);
             }

@@ -162,7 +162,7 @@ impl Engine {
             self.free(garbage);
         }
         drop(outbox.staging);
-        // What the program may wait for in code of its own that comes next.
+        // The program may wait for these in code of its own that comes next.
         let is_keeper = |leftover: &Leftover| matches!(leftover, Leftover::Keeper(_));
         let (keepers, leftovers): (Vec<_>, Vec<_>) =
             outbox.leftovers.into_iter().partition(is_keeper);
@@ -180,7 +180,8 @@ impl Engine {
         }
     }
 
-    /// Hands a lane's operations to the backend. What a full lane leaves is the reaper's.
+    /// Hands a lane's operations to the backend. Operations that a full lane leaves are the
+    /// reaper's.
     pub(crate) fn drain(&self, lane: LaneId) {
         let Some(shared) = self.table.shared(lane) else { return };
         if shared.drain(&*self.table, shared.mailbox.pushed()) {
@@ -240,9 +241,9 @@ impl Engine {
         self.submit_from(ledger, hold, command)
     }
 
-    /// Allocates until `missing` names nothing. It checks what the caller is about to do, each time
-    /// anew, since the ledger is unlocked while memory is made. Where memory is short, what `keep`
-    /// names does not give way.
+    /// Allocates until `missing` names nothing. The closure checks what the caller is about to do,
+    /// each time anew, since the ledger is unlocked while memory is made. Where memory is short,
+    /// what `keep` names does not give way.
     pub(crate) fn reserve<'a>(
         &'a self,
         mut ledger: MutexGuard<'a, Ledger>,

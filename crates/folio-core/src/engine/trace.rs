@@ -2,8 +2,8 @@
 //!
 //! `submit` is a span: what happens on the caller's thread until the call returns. The engine notes
 //! under the ledger's lock what happens there, and the thread that held the lock tells it
-//! afterwards. So order between threads is by `stamp` only: it names a command in `plan`, `launch`
-//! and `complete`.
+//! afterwards. Order between threads is by `stamp` only: it names a command in `plan`, `launch` and
+//! `complete`.
 //!
 //! # A subscriber is foreign code
 //!
@@ -76,8 +76,8 @@ impl Engine {
         host.into_iter().for_each(|(slot, work)| self.start_host_task(slot, work));
     }
 
-    /// Waits until subscribers have been told all that has been noted. One that waits has not been
-    /// told the rest.
+    /// Waits until subscribers have been told all that has been noted. A subscriber that waits has
+    /// not been told the rest.
     pub(crate) fn wait_until_told(&self, until: Option<Instant>) {
         let over = || until.is_some_and(|until| Instant::now() >= until);
         let is_telling = || {

@@ -91,7 +91,7 @@ impl Engine {
 
 impl program::Work for Engine {
     fn finish(&self) {
-        // It is refused where waiting makes no sense.
+        // The wait is refused where waiting makes no sense.
         let _ = self.wait_idle(None);
         let is_reporting = || {
             let ledger = self.lock();

@@ -1,5 +1,5 @@
-//! What a device keeps of fused kernels: those that it has loaded, by content, and what making them
-//! has cost. Fusion itself is above the engine (`graph/fuse`).
+//! The fused kernels of a device: the code that it has loaded, by content, and what making them has
+//! cost. Fusion itself is above the engine (`graph/fuse`).
 
 use crate::engine::kernels::loaded::{LoadedKernel, LoadedTable};
 use crate::error::Label;
@@ -11,7 +11,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a fused launch is.
+/// The properties of a fused launch.
 #[derive(Clone)]
 pub(crate) struct Fused {
     /// The names of its parameters that are memory, in their order.
@@ -22,7 +22,7 @@ pub(crate) struct Fused {
     pub(crate) loaded: Option<Arc<LoadedKernel>>,
     /// Why one of them may fail by itself, if one may: a check is left in it.
     pub(crate) fails: Option<Arc<str>>,
-    /// One of them has a reduction over the launch.
+    /// A kernel of it has a reduction over the launch.
     pub(crate) reduces: bool,
     /// The scalars of the launch that are scalars of its kernels.
     pub(crate) sources: Vec<ScalarSource>,
@@ -59,7 +59,7 @@ pub(crate) trait NativeChain: Send + Sync {
     fn with_scalars(&self, words: &[u64]) -> Arc<dyn NativeChain>;
 }
 
-/// What the fusion of a device's graphs has cost.
+/// The cost of the fusion of a device's graphs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FusionCounters {
@@ -71,9 +71,9 @@ pub struct FusionCounters {
     pub planning: Duration,
     /// Fused kernels that plans had.
     pub kernels: u64,
-    /// Those of them whose code was there.
+    /// Kernels whose code was there.
     pub found: u64,
-    /// Those that the device has compiled. One that runs the host's code compiles none.
+    /// Kernels that the device has compiled. A device that runs the host's code compiles none.
     pub compiled: u64,
     /// How long that took.
     pub compiling: Duration,
@@ -87,6 +87,6 @@ pub(crate) struct FusedKernels {
     pub(crate) loaded: Mutex<LoadedTable<String>>,
     /// And the contents of the chains that were made.
     pub(crate) counters: Mutex<(FusionCounters, HashSet<ContentHash>)>,
-    /// What the device costs, once it has been asked: as it was measured, if it was.
+    /// The device's costs, once it has been asked: as it was measured, if it was.
     pub(crate) costs: Mutex<Option<Costs>>,
 }

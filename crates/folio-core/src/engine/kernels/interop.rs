@@ -1,5 +1,5 @@
 //! Interop tasks: closures of the user that enqueue commands by the driver's own functions. They
-//! are called when their lane hands them over, under its lock. So whatever they submit stays in
+//! are called when their lane hands them over, under its lock. Operations that they submit stay in
 //! mailboxes, which the reaper or a courier empties
 //! ([`LaneShared::drain`](crate::engine::lanes::LaneShared::drain)), and they cannot wait.
 
@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 /// An interop task.
 pub(crate) struct Task {
-    /// What it is called with, and the name of that.
+    /// The type that it is called with, and its name.
     pub(crate) native: TypeId,
     pub(crate) name: &'static str,
     pub(crate) body: Body,
@@ -21,7 +21,7 @@ pub(crate) struct Task {
     pub(crate) captures: bool,
 }
 
-/// What a task calls.
+/// The closure that a task calls.
 pub(crate) enum Body {
     /// A closure that is called once.
     Once(OnlyMoved<OnceBody>),

@@ -38,7 +38,7 @@ impl Function {
     }
 }
 
-/// What an opaque kernel is called with. Its parameters are first those of accesses, then those of
+/// The arguments of an opaque kernel. Its parameters are first those of accesses, then those of
 /// pointers.
 #[derive(Clone)]
 pub(crate) struct Opaque {
@@ -64,7 +64,7 @@ pub(crate) struct Launch {
     pub(crate) fused: Option<Arc<Fused>>,
     /// In place of a kernel.
     pub(crate) foreign: Option<Box<Task>>,
-    /// Those of a function, unless its Rust form has them.
+    /// The reductions of a function, unless its Rust form has them.
     pub(crate) scalars: Scalars,
     /// See [`Args::proved`](crate::hal::Args::proved).
     pub(crate) proved: bool,
@@ -121,13 +121,13 @@ impl Launch {
         function.or_else(|| self.opaque.as_ref().map(|opaque| &*opaque.name))
     }
 
-    /// It combines values of all items.
+    /// The launch combines values of all items.
     pub(crate) fn reduces(&self) -> bool {
         let function = self.function.as_ref().is_some_and(|function| function.code.reductions > 0);
         function || self.fused.as_ref().is_some_and(|fused| fused.reduces)
     }
 
-    /// One without kernel and parameters yet.
+    /// A launch without kernel and parameters yet.
     pub(crate) fn new(geometry: Geometry) -> Box<Launch> {
         // A thread that is ending has none to give.
         let take = |kept: &RefCell<Several>| {

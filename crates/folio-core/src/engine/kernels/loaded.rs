@@ -3,9 +3,9 @@
 //! are no more of it than the program has.
 //!
 //! Graphs, handles of opaque kernels and operations under way own a [`LoadedKernel`]. When its last
-//! owner lets go of it, the device unloads it. A [`LoadedTable`] finds it by what it is made of. It
-//! owns the latest ones, too. So a program that makes the same graph again and again compiles it
-//! once.
+//! owner lets go of it, the device unloads it. A [`LoadedTable`] finds it by what it is made of.
+//! The store owns the latest ones, too. So a program that makes the same graph again and again
+//! compiles it once.
 
 use crate::engine::kernels::blame::Blame;
 use crate::hal::{Device, KernelHandle};
@@ -45,7 +45,7 @@ impl Drop for LoadedKernel {
 /// Loaded code by what it is made of.
 pub(crate) struct LoadedTable<K> {
     known: HashMap<K, Weak<LoadedKernel>>,
-    /// Those that were asked for last, the latest one behind.
+    /// The kernels that were asked for last, the latest one behind.
     latest: VecDeque<Arc<LoadedKernel>>,
 }
 
@@ -56,7 +56,7 @@ impl<K> Default for LoadedTable<K> {
 }
 
 impl<K: Eq + Hash> LoadedTable<K> {
-    /// What is loaded of this.
+    /// The loaded kernel of this content.
     pub(crate) fn find(&mut self, key: &K) -> Option<Arc<LoadedKernel>> {
         let found = self.known.get(key)?.upgrade()?;
         self.latest.retain(|kept| !Arc::ptr_eq(kept, &found));

@@ -30,7 +30,7 @@ pub(crate) struct Kernels {
     pub(crate) fused: FusedKernels,
 }
 
-/// What an opaque kernel is made of: language, code, entry and options.
+/// The source of an opaque kernel: language, code, entry and options.
 #[derive(PartialEq, Eq, Hash)]
 struct OpaqueCode(&'static str, Box<[u8]>, Box<str>, Box<[String]>);
 

@@ -14,7 +14,7 @@ use std::ptr;
 /// Few enough that two segments stay in the cache.
 const SEGMENT: usize = if cfg!(loom) { 2 } else { 8 };
 
-/// So many drained segments are kept.
+/// Drained segments that are kept.
 const SPARES: usize = if cfg!(loom) { 1 } else { 8 };
 
 struct Segment<T> {
@@ -31,7 +31,7 @@ impl<T> Segment<T> {
     }
 }
 
-/// One side's position.
+/// The position of one side.
 struct End<T> {
     segment: *mut Segment<T>,
     /// Items that have passed this end.

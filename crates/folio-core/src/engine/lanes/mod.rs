@@ -3,8 +3,8 @@
 //! An operation gets its tick under the ledger and goes into the lane's mailbox there, so mailboxes
 //! are in tick order. Whoever holds the lane lock empties the mailbox into the native lane. An
 //! operation that waits for another lane's tick needs that tick to be with its native lane: the
-//! drainer then lets go of its own lane, drains the other one up to there, and comes back. It
-//! never holds two lane locks; waits point only at operations that were placed earlier, so
+//! drainer then lets go of its own lane, drains the other one up to there, and comes back. A
+//! drainer never holds two lane locks; waits point only at operations that were placed earlier, so
 //! the earliest operation can always go and there is no deadlock.
 
 pub(crate) mod mailbox;
@@ -34,7 +34,7 @@ use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
-/// What a native lane is to do.
+/// An operation as a native lane is given it.
 pub(crate) enum Payload {
     /// Until it is handed over.
     Launch(Option<Box<Launch>>),
@@ -91,7 +91,7 @@ impl LaneOp {
         }
     }
 
-    /// What [`prefetch`](Self::prefetch) leads to.
+    /// The memory to which [`prefetch`](Self::prefetch) leads.
     fn prefetch_parameters(&self) {
         if let Payload::Launch(Some(launch)) = &self.payload {
             prefetch(launch.params.as_ptr(), launch.params.len());
@@ -123,7 +123,7 @@ struct Apart(AtomicU64);
 #[repr(align(128))]
 struct Awaited([AtomicU64; (FAR / 64) as usize]);
 
-/// So many ticks are told apart.
+/// Ticks that are told apart.
 pub(super) const FAR: u64 = 256;
 
 impl Awaited {
@@ -144,9 +144,9 @@ pub(crate) struct LaneShared {
     enqueued: AtomicU64,
     /// Operations are held back because the native lane has enough.
     pub(crate) stalled: AtomicBool,
-    /// What had been handed over when the reaper last looked.
+    /// The last tick handed over when the reaper last looked.
     looked: AtomicU64,
-    /// What had been submitted when a submitter last looked how far the courier is.
+    /// The last tick submitted when a submitter last looked how far the courier is.
     paced: Apart,
     most_in_flight: u64,
     /// Up to here the native lane takes ticks, as far as known; written under the lane lock.
@@ -213,7 +213,7 @@ impl LaneShared {
         self.lock.lock()
     }
 
-    /// What had been handed over when [`news`](Self::news) was last asked.
+    /// The last tick handed over when [`news`](Self::news) was last asked.
     pub(crate) fn looked(&self) -> Tick {
         self.looked.load(Ordering::Relaxed)
     }
@@ -390,7 +390,7 @@ impl LaneShared {
         };
         match &mut op.payload {
             Payload::Launch(launch) => {
-                // It is there until here; without it this is no launch that went well.
+                // The launch is there until here; without it the operation has failed.
                 let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
                 let mut launch = launch.take().ok_or_else(none)?;
                 let is_foreign = launch.foreign.is_some();
@@ -456,11 +456,11 @@ impl LaneShared {
     }
 }
 
-/// What the user's captures are in.
+/// Remains that hold the user's captures.
 enum Remains {
-    /// What the native lane has refused.
+    /// A launch that the native lane has refused.
     Launch(Box<Launch>),
-    /// What was replayed.
+    /// The list that was replayed.
     Graph(Box<List>),
 }
 

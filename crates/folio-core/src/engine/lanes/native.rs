@@ -1,9 +1,9 @@
 //! The graphs of devices, and when their nodes may be exchanged.
 //!
 //! A backend exchanges a node for the replays that it is given from then on. A replay that the
-//! engine holds back has not been given to it, and would do what was meant for a later one. So
-//! nodes are exchanged only while no submitted replay of the graph is on its way. Each exchange
-//! makes another version: commands of an earlier one are refused, and made again.
+//! engine holds back has not been given to it, and would do what was meant for a later one. Nodes
+//! are exchanged only while no submitted replay of the graph is on its way. Each exchange makes
+//! another version: commands of an earlier one are refused, and made again.
 
 use crate::engine::runs::list::List;
 use crate::hal::Graph;

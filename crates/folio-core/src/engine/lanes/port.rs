@@ -54,10 +54,11 @@ impl LaneTable {
         }
     }
 
-    /// Puts the operation of a tick at the end of a lane's mailbox. It waits for other lanes.
+    /// Puts the operation of a tick at the end of a lane's mailbox. The operation waits for other
+    /// lanes.
     ///
     /// # Safety
-    /// One thread at a time calls this: the one that has the ledger locked.
+    /// A single thread at a time calls this: the one that has the ledger locked.
     #[inline]
     pub(in crate::engine) unsafe fn hand_over(
         &self,

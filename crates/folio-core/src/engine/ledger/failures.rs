@@ -7,10 +7,10 @@
 //! counts as spoilt.
 //!
 //! A run costs memory, too. With more than [`RUNS`] of them the neighbours on one lane, and of one
-//! slot, become one run. What lies between two neighbours then counts as failed. The ledger looks
+//! slot, become one run. Stamps between two neighbours then count as failed. The ledger looks
 //! through all that it keeps before that, and keeps runs apart where it could ask for a stamp
-//! between them. So only an event that the program has kept for as long can be wrong, and only to
-//! the safe side: a failed stamp is never taken for a fine one.
+//! between them. Only an event that the program has kept for as long can be wrong, and only to the
+//! safe side: a failed stamp is never taken for a fine one.
 
 use crate::engine::ledger::queues::Queues;
 use crate::engine::ledger::storages::Storages;
@@ -216,7 +216,7 @@ mod tests {
         assert_eq!((failures.runs.len(), failures.newest.len()), (1, 10));
     }
 
-    /// What the ledger keeps is never taken for failed; and no failed stamp for a fine one.
+    /// A stamp that the ledger keeps is never taken for failed, and no failed stamp for a fine one.
     #[test]
     fn runs_are_joined_where_nothing_can_ask_between_them() {
         let other = Stamp::placed(LaneId(1), 2);

@@ -1,8 +1,8 @@
 //! The ledger: hazards, residency, placement and failure, under one lock.
 //!
 //! Everything here happens with the ledger locked, is short, and calls neither drivers nor foreign
-//! code. What must be done afterwards (drain lanes, run host tasks, wake people, free memory) is
-//! put into the [`Outbox`] and done by the engine once the lock is released.
+//! code. Work that must follow (drain lanes, run host tasks, wake threads and futures, free memory)
+//! is put into the [`Outbox`], and the engine does it once the lock is released.
 
 pub(crate) mod failures;
 pub(crate) mod queues;
@@ -42,7 +42,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::task::Waker;
 
-/// What a host task gets to know and has to give back.
+/// The work of a host task, and its result.
 pub(crate) type HostWork = Box<dyn FnOnce() -> Result<(), TaskError> + Send>;
 
 /// Why a host task failed.
@@ -75,23 +75,22 @@ pub(crate) struct NewOp {
     pub(crate) body: Body,
 }
 
-/// What an operation does.
+/// The action of an operation.
 #[derive(Default)]
 pub(crate) enum Body {
     /// Something on a lane.
     Lane(LaneId, Payload),
     /// A closure on a host thread.
     Host(HostWork),
-    /// What the thread that submitted it does itself, between
-    /// [`Engine::wait_turn`](crate::engine::Engine::wait_turn) and
-    /// [`Ledger::end_turn`].
+    /// An action of the thread that submitted it, between
+    /// [`Engine::wait_turn`](crate::engine::Engine::wait_turn) and [`Ledger::end_turn`].
     Here,
     /// Nothing: it is done when its dependencies are.
     #[default]
     Nothing,
 }
 
-/// What may hold something of the user's, whose drop is foreign code: done with, to be dropped.
+/// Values that may hold something of the user's, whose drop is foreign code: to be dropped.
 #[expect(dead_code, reason = "they are dropped and not looked at")]
 pub(crate) enum Leftover {
     /// Of an operation that will not run.
@@ -110,7 +109,7 @@ pub(crate) enum Leftover {
     Code(LoadedKernel),
 }
 
-/// What is to be done when the ledger is free again.
+/// Work to be done when the ledger is free again.
 #[derive(Default)]
 pub(crate) struct Outbox {
     pub(crate) drain: SmallVec<[LaneId; 8]>,
@@ -131,7 +130,7 @@ pub(crate) struct Outbox {
     pub(crate) reapers: u64,
 }
 
-/// What the ledger needs to know of a device; fixed.
+/// The facts that the ledger needs of a device; fixed.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DeviceFacts {
     pub(crate) domain: DomainId,
@@ -140,12 +139,12 @@ pub(crate) struct DeviceFacts {
     pub(crate) hints: bool,
 }
 
-/// What planning needs beside the ledger.
+/// Memory that planning needs beside the ledger.
 #[derive(Default)]
 pub(crate) struct Planning {
     pub(in crate::engine) planner: Planner,
     pub(in crate::engine) transfers: Vec<Transfer>,
-    /// What the command comes after so far; kept for zeroing USM.
+    /// The stamps that the command comes after so far; kept for zeroing USM.
     pub(crate) before: Deps,
 }
 
@@ -168,7 +167,7 @@ pub(crate) struct Ledger {
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
     pub(crate) outbox: Outbox,
-    /// What the engine's own memory on the host is counted against.
+    /// The budget of the engine's own memory on the host.
     pub(crate) host_budget: Arc<Budget>,
     pub(crate) planning: Planning,
     pub(crate) shutdown: bool,

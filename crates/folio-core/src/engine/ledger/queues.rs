@@ -1,4 +1,4 @@
-//! What the ledger remembers of queues.
+//! Queues as the ledger remembers them.
 
 use crate::engine::Engine;
 use crate::engine::lanes::Lanes;
@@ -22,7 +22,7 @@ const MOST_UNTOLD: usize = 1000;
 /// With fewer noted failures it is not worth looking which ones can still be met.
 const MANY_NOTED: usize = 1024;
 
-/// What a queue remembers.
+/// A queue's commands and failures, as far as something can ask for them.
 #[derive(Default)]
 #[repr(align(128))]
 pub(crate) struct QueueState {
@@ -49,8 +49,8 @@ impl QueueState {
         [self.last, self.fence].into_iter().chain(self.unplaced.iter().copied()).chain(placed)
     }
 
-    /// One of its commands has failed, by itself or because of others. `known` gives the ids of the
-    /// failures that commands can still meet.
+    /// A command of the queue has failed, by itself or because of others. `known` gives the ids of
+    /// the failures that commands can still meet.
     pub(super) fn note(&mut self, failure: &Arc<Failure>, known: impl FnOnce() -> HashSet<u64>) {
         let Err(at) = self.noted.binary_search(&failure.id) else { return };
         self.noted.insert(at, failure.id);
@@ -68,7 +68,7 @@ impl QueueState {
 /// All queues, by number.
 pub(crate) struct Queues {
     states: Slab<QueueState>,
-    /// Those without a handle whose commands are under way.
+    /// Queues without a handle whose commands are under way.
     dropped: Vec<u32>,
     /// Launches of no queue, and of those that are gone.
     other_launches: u64,
@@ -100,7 +100,7 @@ impl Queues {
         self.states.insert(QueueState::default())
     }
 
-    /// The last handle of a queue is gone. Operations in flight may still name it. So its number is
+    /// The last handle of a queue is gone. Operations in flight may still name it. Its number is
     /// given out again only when all of them are done.
     pub(crate) fn close(&mut self, id: u32, timeline: &Timeline, outbox: &mut Outbox) {
         let mut dropped = std::mem::take(&mut self.dropped);
@@ -160,7 +160,7 @@ impl Queues {
         self.states.get_mut(id)?.failures.pop_front()
     }
 
-    /// What is submitted to a queue from now on comes after `stamp`.
+    /// Commands that are submitted to a queue from now on come after `stamp`.
     pub(crate) fn fence(&mut self, id: u32, stamp: Stamp) {
         if let Some(queue) = self.states.get_mut(id) {
             queue.fence = stamp;

@@ -14,12 +14,12 @@ use std::collections::{BTreeMap, BinaryHeap, VecDeque};
 use std::sync::Arc;
 use std::task::Waker;
 
-/// What is remembered of an operation until it is done.
+/// An operation on its lane, remembered until it is done.
 pub(crate) struct Record {
     pub(crate) what: &'static str,
     pub(crate) label: Label,
     pub(crate) queue: Option<u32>,
-    /// What it keeps alive; of a block of commands, none beside those of its nodes.
+    /// The storages that it keeps alive; of a list, none beside those of its nodes.
     pub(in crate::engine) storages: SmallVec<[StorageId; 4]>,
     pub(crate) sources: Sources,
     /// Ticks of other lanes that it waited for there.
@@ -37,7 +37,7 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    /// What it keeps alive.
+    /// The storages that it keeps alive, its nodes' included.
     pub(in crate::engine) fn storages(&self) -> impl Iterator<Item = StorageId> {
         let of_nodes = self.nodes.as_ref().filter(|_| self.storages.is_empty());
         let of_nodes = of_nodes.into_iter().flat_map(|nodes| nodes.storages());
@@ -49,7 +49,7 @@ impl Record {
         self.code.iter().chain(self.nodes.iter().flat_map(|nodes| nodes.code()))
     }
 
-    /// It keeps another one alive, too.
+    /// The operation keeps another storage alive, too.
     pub(in crate::engine) fn share(&mut self, storage: StorageId) {
         if self.storages.is_empty() {
             self.storages = self.storages().collect();

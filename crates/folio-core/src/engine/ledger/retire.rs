@@ -62,8 +62,8 @@ impl Timeline {
         Some((tick, record, own))
     }
 
-    /// What lanes of other devices have under way, and what is still under way of devices that were
-    /// lost before: later operations come after it, although a lost device's own count as over.
+    /// Later operations come after everything that lanes of other devices have under way, although
+    /// the lost device's own operations count as over.
     fn outlive(&mut self, device: usize, topology: &Topology) {
         let mut wake = std::mem::take(&mut self.wake);
         wake.retain(|dep| self.outcome(dep.stamp) == Outcome::Pending);
@@ -96,8 +96,8 @@ impl Timeline {
         }
     }
 
-    /// What may have been the reason for a loss: the first operations on each lane that have not
-    /// ended.
+    /// Operations that may have been the reason for a loss: the first ones on each lane that have
+    /// not ended.
     fn suspects(&self, device: usize) -> String {
         let first = device * usize::from(LANES_PER_DEVICE);
         let lanes = self.lanes.iter().skip(first).take(LANES_PER_DEVICE.into());
@@ -117,7 +117,7 @@ impl Timeline {
 }
 
 impl Outbox {
-    /// What few operations hold goes when they have ended.
+    /// Memory, graph and code of an operation go when it has ended; few have such.
     #[cold]
     fn give_back(&mut self, record: &mut Record) {
         self.staging.extend(record.staging.take());
@@ -129,7 +129,7 @@ impl Outbox {
 }
 
 impl Record {
-    /// What has failed, and why: a node of a graph by its own name.
+    /// The name of the operation that has failed, and the cause: a node of a graph by its own name.
     fn blame(&self, error: HalError) -> (&'static str, &Label, Cause) {
         let node = self.nodes.as_ref().zip(error.node);
         let node = node.and_then(|(nodes, node)| nodes.name(node));
@@ -170,9 +170,9 @@ impl Ledger {
         progress
     }
 
-    /// Accounts for the operations of a lane up to `end`, which have all ended. One that waited for
-    /// another lane is held back until that lane is accounted for so far. True when something was
-    /// accounted for.
+    /// Accounts for the operations of a lane up to `end`, which have all ended. An operation that
+    /// waited for another lane is held back until that lane is accounted for so far. True when
+    /// something was accounted for.
     pub(in crate::engine) fn retire(&mut self, lane: LaneId, end: Tick) -> bool {
         let at = usize::from(lane.0);
         let mut progress = false;
@@ -184,7 +184,7 @@ impl Ledger {
                     break;
                 }
             }
-            // One of those lanes may have told that the device is lost: then none is left.
+            // Another lane may have told that the device is lost: then no record is left.
             let Some((tick, record, own)) = self.timeline.pop_record(lane) else { break };
             self.retire_one((lane, tick), record, own);
             progress = true;
@@ -193,9 +193,9 @@ impl Ledger {
         progress
     }
 
-    /// Polls the lanes for which the next operation of a lane waited, no further than needed. One
-    /// that does not show that tick holds the operation back. A wait leads to an operation that was
-    /// placed earlier, so this recurses no deeper than there are lanes.
+    /// Polls the lanes for which the next operation of a lane waited, no further than needed. A
+    /// lane that does not show that tick holds the operation back. A wait leads to an operation
+    /// that was placed earlier, so this recurses no deeper than there are lanes.
     fn poll_waits(&mut self, lane: LaneId) -> bool {
         let mut progress = false;
         loop {
@@ -212,7 +212,7 @@ impl Ledger {
     fn retire_one(&mut self, at: (LaneId, Tick), record: Record, own: Option<HalError>) {
         let device = self.topology.device_of(at.0);
         let mut lost = None;
-        // What failed before it is the cause, whatever came of that here.
+        // An earlier failure is the cause, whatever came of that here.
         let failed = match (self.timeline.failed_from(&record.sources), own) {
             (None, None) => None,
             (None, Some(error)) => {
@@ -279,8 +279,8 @@ impl Ledger {
         failure
     }
 
-    /// The failure that is the loss of a device: one, whoever finds it first. What only the device
-    /// has is lost.
+    /// The failure that is the loss of a device: one, whoever finds it first. Data that only the
+    /// device has are lost.
     pub(crate) fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
         let failure = self.note_loss(device, reason);
         self.storages.lose_links(self.topology.devices[device].domain, &self.timeline);
@@ -357,7 +357,8 @@ mod tests {
     }
 
     /// ERR-02: a lane shows the end of an operation before the lane of what it read shows that
-    /// one's. It is not reported before the other's failure is known, and then fails with it.
+    /// one's. The operation is not reported before the other's failure is known, and then fails
+    /// with it.
     #[test]
     fn an_operation_is_held_back_until_what_it_waited_for_is_retired() {
         let null = Null { held: Some(Arc::default()), ..Null::new(1) };

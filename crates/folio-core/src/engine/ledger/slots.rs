@@ -35,15 +35,14 @@ pub(crate) struct Slot {
     pub(crate) placed: Option<Stamp>,
     /// Boxed: it is large, and most slots are free most of the time.
     op: Option<Box<NewOp>>,
-    /// What is left of the operation while a host thread, or the thread that submitted it, is at
-    /// it.
+    /// The rest of the operation while a host thread, or the thread that submitted it, is at it.
     running: Option<Box<NewOp>>,
-    /// It is in use.
+    /// The slot is in use.
     pub(crate) live: bool,
 }
 
 impl Slot {
-    /// What it holds, unless that is on a lane or the slot is only a meeting point.
+    /// The operation in it, unless that is on a lane or the slot is only a meeting point.
     pub(crate) fn operation(&self) -> Option<&NewOp> {
         self.op.as_deref().or(self.running.as_deref())
     }
@@ -226,7 +225,7 @@ impl Timeline {
         None
     }
 
-    /// What must be over before an operation that will not run is over.
+    /// The stamps that must be over before an operation that will not run is over.
     fn unfinished_before(&self, op: &NewOp) -> SmallVec<[(Stamp, Flow); 4]> {
         (op.deps.iter().chain(&self.wake))
             .filter(|dep| self.outcome(dep.stamp) == Outcome::Pending)
@@ -269,8 +268,8 @@ impl Timeline {
                 Some(Body::Lane(own, _)) => topology.can_wait(*own, lane),
                 _ => false,
             };
-            // One that has failed must see the end of everything before it, and who waits for a
-            // turn that of the switch.
+            // A failed operation must see the end of everything before it, and a wait for a turn
+            // the end of the switch.
             if native && !flow.has(Flow::TURN) && slot.failed.is_none() {
                 self.unblock(dependent, None);
             } else {
@@ -354,13 +353,13 @@ impl Timeline {
     }
 }
 
-/// What is to be done with a slot that waits for nothing more.
+/// The next step of a slot that waits for nothing more.
 enum Ready {
     /// Its operation can be placed, or given to a host thread.
     Start(Box<NewOp>, Waits, Sources),
     /// Its operation will not run.
     Cancel(Box<NewOp>),
-    /// It has no operation.
+    /// The slot has no operation.
     Meet,
 }
 
@@ -470,7 +469,7 @@ mod tests {
         assert_ne!(ledger.timeline.new_slot(), id);
     }
 
-    /// What a slot waits for is found through other slots, and ends on a lane or nowhere.
+    /// The tick that a slot waits for is found through other slots; there may be none.
     #[test]
     fn tick_before_a_slot_is_that_of_its_first_pending_blocker() {
         let mut timeline = Timeline::new(1, 1);

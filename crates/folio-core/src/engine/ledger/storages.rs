@@ -94,7 +94,7 @@ impl Storages {
 }
 
 impl Outbox {
-    /// What a storage held is given back.
+    /// The memory of a storage is given back.
     fn take_storage(&mut self, storage: StorageState) {
         let bytes = storage.bytes();
         // A device's before that of the host, which it may be made over.

@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-/// What tells how a [`Stamp`] stands.
+/// The state of each [`Stamp`]: lanes, slots and failures.
 pub(crate) struct Timeline {
     pub(crate) lanes: Vec<LaneState>,
     pub(crate) slots: Vec<Slot>,
@@ -41,12 +41,12 @@ pub(crate) struct Timeline {
 pub(crate) enum Sorted {
     /// Its lane can wait for what is left of them.
     Go { waits: Waits, sources: Sources },
-    /// These must be done first.
+    /// The blockers must be done first.
     Wait { blockers: SmallVec<[(Stamp, Flow); 4]>, failed: Option<Arc<Failure>> },
 }
 
 impl Timeline {
-    /// One of so many lanes, on which nothing has happened, and as many reapers as backends.
+    /// A timeline of so many lanes, on which nothing has happened, and as many reapers as backends.
     pub(crate) fn new(lanes: usize, backends: usize) -> Timeline {
         Timeline {
             lanes: (0..lanes).map(|_| LaneState::new()).collect(),
@@ -120,12 +120,12 @@ impl Timeline {
         at
     }
 
-    /// What the next operation of a lane will be known by.
+    /// The stamp of the next operation of a lane.
     pub(crate) fn next_stamp(&self, lane: LaneId) -> Stamp {
         Stamp::placed(lane, self.lanes[usize::from(lane.0)].issued + 1)
     }
 
-    /// What an operation has to wait for, and how.
+    /// The stamps that an operation has to wait for, and how.
     pub(super) fn sort_deps(&self, op: &NewOp, topology: &Topology) -> Sorted {
         let mut waits = Waits::default();
         let mut sources = Sources::default();

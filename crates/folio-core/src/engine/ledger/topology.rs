@@ -10,13 +10,13 @@ use crate::pages::{DomainId, DomainSet};
 use std::collections::HashMap;
 use std::sync::Arc;
 
-/// What the ledger knows of devices.
+/// Devices, links and lanes as the ledger knows them.
 pub(crate) struct Topology {
     pub(crate) devices: Vec<DeviceFacts>,
     pub(crate) device_names: Arc<[String]>,
-    /// What a direct copy between two devices' memories costs, where the backend makes one.
+    /// The cost of a direct copy between two devices' memories, where the backend makes one.
     pub(crate) links: HashMap<(DomainId, DomainId), Link>,
-    /// What a copy between a domain and the host costs.
+    /// The cost of a copy between a domain and the host.
     pub(crate) host_links: Vec<Link>,
     /// Domains whose device is lost.
     pub(crate) lost: DomainSet,
@@ -84,7 +84,7 @@ impl Topology {
         lane == other || self.key(lane).can_wait_for(self.key(other))
     }
 
-    /// What a copy from one domain to another costs.
+    /// The cost of a copy from one domain to another.
     pub(crate) fn link(&self, from: DomainId, to: DomainId) -> Link {
         let host = |d: DomainId| self.host_links.get(usize::from(d.0)).copied().unwrap_or_default();
         if from == DomainId::HOST {

@@ -15,8 +15,8 @@ pub(crate) struct Untold {
 }
 
 impl Untold {
-    /// Keeps one more. What comes back is told, or too much; it may hold something of the user's,
-    /// whose drop is foreign code.
+    /// Keeps one more. A failure that comes back is told, or too much; it may hold something of the
+    /// user's, whose drop is foreign code.
     pub(crate) fn keep(&mut self, failure: Arc<Failure>) -> Vec<Arc<Failure>> {
         let mut over = Vec::new();
         if self.kept.len() == MOST_UNTOLD {

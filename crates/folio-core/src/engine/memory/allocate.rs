@@ -25,16 +25,16 @@ pub(crate) enum Takes {
     InUse,
 }
 
-/// What memory is to be.
+/// The kind of memory that is asked for.
 #[derive(Clone, Copy)]
 struct Wanted<'a> {
-    /// What there is no memory for takes it over from a storage that is not among these.
+    /// Where there is no memory, it is taken over from a storage that is not among these.
     take: Option<&'a [StorageId]>,
-    /// It has an address, which the program gets.
+    /// The memory has an address, which the program gets.
     pointed: bool,
 }
 
-/// What was refused, where room can be made.
+/// The kind of memory that was refused, where room can be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Lack {
     /// Memory, or budget.
@@ -55,11 +55,11 @@ impl Lack {
 
 /// Where the memory of a storage on a domain comes from.
 enum Origin {
-    /// It is one with the host's.
+    /// The memory is one with the host's.
     Link(Alloc, Prospect),
-    /// It is the storage's own there.
+    /// The memory is the storage's own there.
     Own(Alloc),
-    /// It is that of another storage.
+    /// The memory is that of another storage.
     Other(Takeover),
 }
 
@@ -271,7 +271,7 @@ pub(super) fn no_address(device: &str, label: &Label) -> Error {
 }
 
 impl New {
-    /// What is to be freed if the storage does not get it.
+    /// The memory that is to be freed if the storage does not get it.
     fn garbage(&self) -> Option<Garbage> {
         let (domain, bytes) = (self.domain, self.bytes);
         match self.origin {
@@ -282,8 +282,8 @@ impl New {
 }
 
 impl Ledger {
-    /// A storage gets the memory that was made for it. What has become impossible is still missing:
-    /// the caller asks again.
+    /// A storage gets the memory that was made for it. Memory that has become impossible is still
+    /// missing: the caller asks again.
     fn receive(&mut self, new: New) {
         let garbage = new.garbage();
         let New { id, domain, bytes, origin } = new;

@@ -1,7 +1,7 @@
 //! Memory pressure: copies of buffers that may go give way to memory that is asked for.
 //!
 //! Only buffers that the program has said so of, and only allocations that no guard, view or
-//! pointer uses. One that holds the only current copy of something goes only where the program
+//! pointer uses. A copy that is the only current copy of something goes only where the program
 //! allows to write that to the host first.
 //!
 //! Copies of lower priority go first, whatever else is true of them. Among equals a copy that
@@ -9,7 +9,7 @@
 //! those, the one that was used least recently.
 //!
 //! An allocation of the size that is needed is *taken over*: it goes from one storage to the other
-//! as it is. Commands may use it still. What the new owner does there first comes after them, on
+//! as it is. Commands may use it still. The new owner's first operation there comes after them, on
 //! the device, and no thread waits. Any other allocation is freed, after its last command has
 //! ended.
 
@@ -42,12 +42,13 @@ pub(in crate::engine) struct Takeover {
     pub(in crate::engine) apart: NotLinked,
 }
 
-/// One request for memory, and what does not give way to it.
+/// A request for memory, and the storages that do not give way to it.
 pub(in crate::engine) struct Pressure {
     /// A command that is being submitted needs them, or they were found not to be able to go.
     pub(in crate::engine) spared: SmallVec<[StorageId; 4]>,
-    /// They were written to the host for this. What is then still current on the device alone stays
-    /// so: the copy has failed, or a user's tracker says for ever that the host has nothing.
+    /// They were written to the host for this. Pages that are then still current on the device
+    /// alone stay so: the copy has failed, or a user's tracker says for ever that the host has
+    /// nothing.
     written: Vec<StorageId>,
     /// Only host memory of these allocators of the program helps.
     pub(in crate::engine) programs: Option<SmallVec<[Program; 1]>>,
@@ -74,11 +75,12 @@ enum Way {
 pub(in crate::engine) enum Step {
     /// An allocation was freed.
     Freed,
-    /// One can be freed when this command has ended.
+    /// An allocation can be freed when this command has ended.
     Wait(StorageId, Stamp),
     /// This one can be freed when it is written to the host.
     Written(StorageId, Stamp),
-    /// One can be freed when its contents are on the host, where the buffer has no memory yet.
+    /// An allocation can be freed when its contents are on the host, where the buffer has no memory
+    /// yet.
     NeedsHost(StorageId),
     /// This one cannot be freed, against what was to be expected.
     Stays(StorageId),
@@ -328,7 +330,7 @@ impl Ledger {
         self.storages[to.0].in_use += count;
         let Some(alloc) = self.evict_copy(from, domain) else { return false };
         let taker = &mut self.storages[to.0];
-        // It holds what is no value of the taker.
+        // The memory holds no value of the taker.
         taker.set_alloc(domain, Alloc { clean: false, apart, ..alloc });
         taker.residency.come_after(domain, &users);
         true

@@ -2,14 +2,14 @@
 //! buffer names one, and else from the global allocator. The host's memory of all buffers comes and
 //! goes here.
 //!
-//! A [`Lender`] goes wherever the memory goes, from one storage to another one, too. One of a
+//! A [`Lender`] goes wherever the memory goes, from one storage to another one, too. Memory of a
 //! program's allocator owns a reference to that, which [`give_back`] takes: the allocator outlives
 //! its memory. The ledger gives each allocation away once (`Outbox::garbage`), so each is given
 //! back once.
 //!
-//! Allocators of programs are foreign code: a panic ends here, and no lock is held. So memory of a
-//! program's is asked for before `Engine::allocating` is locked, as [`Given`]; what no storage has
-//! taken by the end of the attempt goes back.
+//! Allocators of programs are foreign code: a panic ends here, and no lock is held. Memory of a
+//! program's allocator is asked for before `Engine::allocating` is locked, as [`Given`]; what no
+//! storage has taken by the end of the attempt goes back.
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
@@ -112,8 +112,8 @@ impl Engine {
         }
     }
 
-    /// Makes memory of the program the host's allocation of a new buffer, contents included. It
-    /// counts against the host's budget. After an error the memory is still the caller's.
+    /// Makes memory of the program the host's allocation of a new buffer, contents included. The
+    /// memory counts against the host's budget. After an error the memory is still the caller's.
     ///
     /// # Safety
     /// `at` came from the global allocator by `layout`. It has as many initialised bytes as the

@@ -1,11 +1,11 @@
 //! Linked allocations: one memory for the host and for a device that shares it.
 //!
 //! The pair is one *place*, the host's, whose pages are current or not whoever used them last. One
-//! side of it is active; changing that is a map or an unmap, for all of the memory, and no copy. It
-//! comes after everything that uses the storage, and everything that uses the place later comes
-//! after it.
+//! side of the pair is active. A change of sides is a map or an unmap, for all of the memory, and
+//! no copy. The change comes after everything that uses the storage, and everything that uses the
+//! place later comes after it.
 //!
-//! What becomes of a link when the program asks for an address is [`pointer`](super::pointer)'s.
+//! The end of a link, when the program asks for an address, is [`pointer`](super::pointer)'s.
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
@@ -20,13 +20,13 @@ use crate::hal::{AllocKind, AllocReq, Caps, HostPtr, RawMemory, Side};
 use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::pages::{DomainId, DomainSet};
 
-/// What decides whether a device's new allocation is linked.
+/// The facts that decide whether a device's new allocation is linked.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LinkFacts {
     pub(crate) wanted: Links,
     /// The device shares the host's memory.
     pub(crate) unified: bool,
-    /// What it needs of the host's memory, if it can map.
+    /// The alignment that it needs of the host's memory, if it can map.
     pub(crate) align: Option<u64>,
     /// The storage has a link.
     pub(crate) linked: bool,
@@ -54,7 +54,7 @@ pub(crate) fn decide(facts: &LinkFacts) -> Result<(), NotLinked> {
     }
 }
 
-/// What is known of a storage before memory for a device is made.
+/// A storage as it is known before memory for a device is made.
 #[derive(PartialEq, Eq)]
 pub(in crate::engine) struct Prospect {
     host: Option<HostPtr>,
@@ -79,7 +79,7 @@ impl StorageState {
     }
 
     /// The side of a link whose turn it must be before `domain`'s memory is used; `None` if no turn
-    /// is needed. What the program has lent only to read is not mapped to be written.
+    /// is needed. Memory that the program has lent only to read is not mapped to be written.
     pub(crate) fn side(&self, domain: DomainId) -> Option<Side> {
         let link = self.link.as_ref()?;
         match (domain == link.device, domain.is_host()) {
@@ -157,7 +157,7 @@ impl Ledger {
 }
 
 impl StorageState {
-    /// What the device's side of its link held is gone with the device.
+    /// Data of the device's side of its link are gone with the device.
     fn lose_link(&mut self, timeline: &Timeline) {
         self.heal_link(timeline);
         let Some(link) = self.link.take() else { return };
@@ -179,9 +179,8 @@ impl StorageState {
 }
 
 impl Storages {
-    /// What the device's side of links held is gone with the device; what the host has mapped of
-    /// its own memory is not. From then on it counts as what only a lost device has, unless others
-    /// have it, too.
+    /// Data of the device's side of links are gone with the device; memory that the host has mapped
+    /// is not. From then on it counts as what only a lost device has, unless others have it, too.
     pub(in crate::engine) fn lose_links(&mut self, device: DomainId, timeline: &Timeline) {
         let linked = |storage: &StorageState| storage.link.is_some_and(|l| l.device == device);
         let ids: Vec<u32> = self.ids().filter(|id| linked(&self[*id])).collect();

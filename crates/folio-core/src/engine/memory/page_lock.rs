@@ -1,9 +1,9 @@
 //! Page-locked memory on the host, for buffers that ask for it.
 //!
-//! It is made when the buffer is, by a device's backend, and is the buffer's memory on the host
-//! like any other: backends know it by its address. It is no link: transfers stay transfers, and
-//! are faster. Once it is given back ([`release`](crate::Buffer::release), or eviction), the host's
-//! memory is ordinary.
+//! The memory is made when the buffer is, by a device's backend, and is the buffer's memory on the
+//! host like any other: backends know it by its address. The memory is no link: transfers stay
+//! transfers, and are faster. Once it is given back ([`release`](crate::Buffer::release), or
+//! eviction), the host's memory is ordinary.
 
 use crate::engine::Engine;
 use crate::engine::pages::storage::{Alloc, Garbage, StorageId};
@@ -12,8 +12,8 @@ use crate::hal::{AllocKind, AllocReq};
 use crate::pages::DomainId;
 
 impl Engine {
-    /// Gives a new storage memory on the host that device `at` has page-locked. It counts against
-    /// the host's budget, since none of the device's memory is used.
+    /// Gives a new storage memory on the host that device `at` has page-locked. The memory counts
+    /// against the host's budget, since none of the device's memory is used.
     pub(crate) fn page_lock(&self, id: StorageId, at: u16) -> Result<(), Error> {
         let (bytes, label) = {
             let ledger = self.lock();

@@ -1,10 +1,10 @@
 //! Addresses of buffers' memory, for programs that use them unseen.
 //!
 //! Memory whose address the program has stays where it is: nothing evicts it, and it takes no turns
-//! with another side. So it is linked only where host and device find it at one address; then the
-//! link stays, without turns from there on. Otherwise the buffer *leaves its link* when the program
-//! first asks for an address. The host keeps the memory, mapped, and the device gets memory of its
-//! own. Nothing has changed for the program before the last step:
+//! with another side. Such memory is linked only where host and device find it at one address; then
+//! the link stays, without turns from there on. Otherwise the buffer *leaves its link* when the
+//! program first asks for an address. The host keeps the memory, mapped, and the device gets memory
+//! of its own. Nothing has changed for the program before the last step:
 //!
 //! 1. The host gets its turn, and commands that use the buffer end. A failed map ends this.
 //! 2. Memory for the device is allocated, while the buffer is still linked.
@@ -33,7 +33,7 @@ use std::sync::Arc;
 
 /// The next step towards an address.
 enum Next {
-    /// It is this allocation's, which has so many bytes.
+    /// The address is this allocation's, which has so many bytes.
     Given(Alloc, usize),
     /// The device needs memory.
     Missing,
@@ -41,7 +41,7 @@ enum Next {
     Nowhere,
     /// The memory was a device's that is lost.
     Lost(Arc<Failure>),
-    /// These come first, whether they fail or not.
+    /// Operations that come first, whether they fail or not.
     After(SmallVec<[Stamp; 4]>),
     /// The host gets its turn by this.
     Turn(Stamp),
@@ -52,8 +52,8 @@ enum Next {
 }
 
 impl Engine {
-    /// A storage's allocation on `domain`, whose address the program gets, and its bytes. It may
-    /// wait for commands that use the storage: see the module's page.
+    /// A storage's allocation on `domain`, whose address the program gets, and its bytes. The call
+    /// may wait for commands that use the storage: see the module's page.
     pub(crate) fn address_of(
         &self,
         id: StorageId,

@@ -1,5 +1,5 @@
-//! What programs do with storages beside submitting commands: they make, close and drop them, ask
-//! what is where, and say what they have written themselves.
+//! Calls of programs that concern storages, but for commands: they make, close and drop them, ask
+//! which memory has what, and say what they have written themselves.
 
 use crate::engine::Engine;
 use crate::engine::ledger::storages::Storages;
@@ -66,7 +66,7 @@ impl Engine {
         });
     }
 
-    /// What has been moved, filled and allocated for it.
+    /// The counts of transfers, fills and allocations for it.
     pub(crate) fn counters_of(&self, id: StorageId) -> Counters {
         self.enter(|ledger| ledger.storages[id.0].counters)
     }
@@ -201,7 +201,7 @@ impl Engine {
             }
             // The program may have its address.
             buffer.set_alloc(domain, Alloc { pointed: true, ..alloc });
-            // It holds values of the program.
+            // The memory holds values of the program.
             buffer.residency.holds(domain);
             Ok(())
         })
@@ -240,7 +240,7 @@ impl Engine {
         let host = self.enter(|ledger| {
             let storage = &mut ledger.storages[id.0];
             let host = storage.alloc(DomainId::HOST).and_then(|a| a.host);
-            // It is not evicted meanwhile.
+            // The storage is not evicted meanwhile.
             storage.in_use += u32::from(host.is_some());
             host
         });
@@ -337,7 +337,7 @@ impl Engine {
 
     /// The program has written all of an access by its address, and nothing else uses that.
     pub(crate) fn assume_written(&self, access: &Access) -> Result<(), Error> {
-        // What is refused gets no memory, either.
+        // A refused call gets no memory, either.
         self.enter(|ledger| {
             ledger.poll_all();
             ledger.storages.check_assumed(access, &ledger.topology)
@@ -400,7 +400,7 @@ impl StorageState {
 }
 
 impl Storages {
-    /// What speaks against what a program says that it has written.
+    /// The error where a program cannot have written what it says.
     fn check_assumed(&self, access: &Access, topology: &Topology) -> Result<(), Error> {
         let storage = &self[access.storage.0];
         let label = &storage.label;

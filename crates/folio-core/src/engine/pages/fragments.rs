@@ -60,7 +60,7 @@ fn join_last(kept: &mut Vec<Fragment>, mut last: Fragment) {
 }
 
 impl Residency {
-    /// What is known of the pieces of `pages` now.
+    /// The pieces of `pages`, as known now.
     pub(super) fn settle_pieces(&mut self, pages: &Box3, known: Known<'_>) {
         self.pieces.update(pages, &mut |fragment| fragment.settle(&mut |s| known(s)));
         self.tell_pieces(pages);

@@ -22,7 +22,7 @@ pub(crate) struct Fragment {
 }
 
 impl Fragment {
-    /// One that these domains have.
+    /// A piece that these domains have.
     pub(crate) fn new(elements: Box3, domains: DomainSet) -> Fragment {
         Fragment { elements, domains, arriving: SmallVec::new() }
     }
@@ -55,7 +55,7 @@ impl Fragment {
     }
 }
 
-/// What pages that are cut alike have in common.
+/// The record that pages which are cut alike share.
 #[derive(Debug, Default)]
 struct Kind {
     /// How many pages; 0 if the record is free.
@@ -198,7 +198,7 @@ impl Pieces {
         left.into_iter().filter(|(kind, _)| *kind != 0).for_each(|(kind, n)| self.leave(kind, n));
     }
 
-    /// So many pages are of this kind no more.
+    /// This many pages are of this kind no more.
     fn leave(&mut self, kind: u32, pages: usize) {
         let at = &mut self.kinds[kind as usize];
         at.pages -= pages;

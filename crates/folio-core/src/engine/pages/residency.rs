@@ -14,7 +14,7 @@ use smallvec::SmallVec;
 /// How a stamp stands.
 pub(crate) type Known<'a> = &'a dyn Fn(Stamp) -> Outcome;
 
-/// What is known of a storage's pages.
+/// A storage's pages: where they are current and defined, and what is under way.
 pub(crate) struct Residency {
     pub(crate) grid: Grid,
     /// Which pages are current where. May be a user's.
@@ -31,8 +31,8 @@ pub(crate) struct Residency {
     /// Operations may be at work still on memory that holds nothing any more: a copy or fill has
     /// failed, and they for it; or the contents were [forgotten](Self::forget) behind them.
     pub(in crate::engine) broken: bool,
-    /// What used memory on a domain while that was another storage's. It comes before what brings
-    /// something there, and before what needs nothing brought.
+    /// Operations that used memory on a domain while that was another storage's. They come before
+    /// copies to it, and before commands that need no copy.
     earlier: Vec<(DomainId, Stamp)>,
     /// Pages that discards of parts have split between domains; also those that copies make whole
     /// again, as long as they are not written.
@@ -139,7 +139,7 @@ impl Residency {
         self.defined.uniform(pages).is_some_and(|set| set.contains(domain))
     }
 
-    /// What is known of all pages, if they are alike, whole, and current and defined on `domain`.
+    /// The state of all pages, if they are alike, whole, and current and defined on `domain`.
     #[inline]
     pub(crate) fn settled(&self, domain: DomainId) -> Option<Settled<'_>> {
         let here = |set: DomainSet| set.contains(domain);
@@ -183,7 +183,7 @@ impl Residency {
         let alone =
             |set: DomainSet| set.contains(domain) && set.minus(lost).without(domain).is_empty();
         let mut only = self.pieces.all().any(|fragment| alone(fragment.on()));
-        // What a page in pieces is as a whole does not count: each piece may have others.
+        // The writers of a page in pieces do not count: each piece may have others.
         let whole = |pages: &Box3| {
             let mut any = false;
             self.pieces.visit(pages, &mut |_, fragments| any |= fragments.is_empty());
@@ -226,7 +226,7 @@ impl Residency {
         self.earlier.extend(users.iter().map(|stamp| (domain, *stamp)));
     }
 
-    /// What used the memory of `domain` before this storage did.
+    /// Operations that used the memory of `domain` before this storage did.
     pub(crate) fn earlier(&self, domain: DomainId) -> impl Iterator<Item = Stamp> {
         self.earlier.iter().filter(move |(at, _)| *at == domain).map(|(_, stamp)| *stamp)
     }
@@ -272,7 +272,7 @@ impl Residency {
         arriving.for_each(|(_, stamp)| f(*stamp));
     }
 
-    /// What an access waits for.
+    /// The stamps that an access waits for.
     pub(crate) fn deps(&self, a: &Access, deps: &mut Deps) {
         if a.pages.is_empty() {
             return;
@@ -301,13 +301,13 @@ impl Residency {
         add_dep(deps, self.switch(), Flow::USES | Flow::TURN);
     }
 
-    /// What a change of the active side comes after: everything that uses the storage.
+    /// The stamps that a change of the active side comes after: everything that uses the storage.
     pub(crate) fn all_deps(&self, deps: &mut Deps) {
         self.turn_deps(deps);
         self.hazards.order_all(&self.grid.all(), deps);
     }
 
-    /// What everything that uses the storage is, to come after it.
+    /// The stamps of everything that uses the storage.
     pub(crate) fn users(&self, deps: &mut Deps) {
         let all = self.grid.all();
         add_dep(deps, self.switch(), false);
@@ -359,7 +359,7 @@ impl Residency {
         if !inside.is_empty() {
             self.tracker.set(&inside, DomainSet::of(a.place));
         }
-        // One that comes after everything before it in all of its pages stands for all of that,
+        // A stamp that comes after everything before it in all of its pages stands for all of that,
         // whatever it leaves as it was.
         let alone = if how == Writing::Update { pages } else { inside };
         let whole = a.mode == (Mode::Discard { whole: true }) && !inside.is_empty();
@@ -437,14 +437,14 @@ impl Residency {
         }
     }
 
-    /// What `pages` held is gone: whoever would use it fails with `stamp`.
+    /// The contents of `pages` are gone: a command that would use them fails with `stamp`.
     pub(crate) fn poison(&mut self, pages: &[Box3], stamp: Stamp) {
         self.changes += 1;
         pages.iter().for_each(|pages| self.hazards.poison(pages, stamp));
     }
 
-    /// What `pages` hold is gone, and they count as never written. Operations that use them now go
-    /// on, and what writes them later comes after those.
+    /// The contents of `pages` are gone, and they count as never written. Operations that use them
+    /// now go on, and what writes them later comes after those.
     pub(crate) fn forget(&mut self, pages: &Box3, known: Known<'_>) {
         self.changes += 1;
         self.broken = true;
@@ -484,7 +484,7 @@ impl Residency {
         on_host
     }
 
-    /// What a copy of `elements` from `source` to `domain` comes after.
+    /// The stamps that a copy of `elements` from `source` to `domain` comes after.
     pub(crate) fn copy_deps(
         &self,
         elements: &Box3,
@@ -504,7 +504,7 @@ impl Residency {
         }
     }
 
-    /// What zeroing `pages` on `domain` comes after.
+    /// The stamps that zeroing `pages` on `domain` comes after.
     pub(crate) fn zero_deps(&self, pages: &Box3, domain: DomainId, deps: &mut Deps) {
         self.switch_deps(domain, deps);
         self.earlier_deps(domain, deps);
@@ -514,7 +514,7 @@ impl Residency {
         }
     }
 
-    /// What brings something to `domain`, to come after it.
+    /// Copies and fills under way to `domain`, to come after them.
     pub(crate) fn arrivals(&self, domain: DomainId, deps: &mut Deps) {
         self.hazards.order_arrivals(&self.grid.all(), domain, deps);
     }

@@ -1,4 +1,4 @@
-//! What the ledger knows of one storage: a buffer's or a USM allocation's memory, wherever it is.
+//! A storage in the ledger: a buffer's or a USM allocation's memory, wherever it is.
 
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::tracker::Tracker;
@@ -14,7 +14,7 @@ use crate::pages::DomainId;
 use crate::report::Counters;
 use smallvec::SmallVec;
 
-/// One allocation of a storage.
+/// An allocation of a storage.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Alloc {
     /// Its first byte.
@@ -25,7 +25,7 @@ pub(crate) struct Alloc {
     pub(crate) host: Option<HostPtr>,
     /// Who frees it.
     pub(crate) owner: Owner,
-    /// It held zeros, or what the storage may show, from the start: then it always will.
+    /// The memory held zeros, or what the storage may show, from the start: then it always will.
     pub(crate) clean: bool,
     /// The program has its address: it is not evicted, and has no turns with another side.
     pub(crate) pointed: bool,
@@ -110,7 +110,7 @@ pub(crate) struct Guard {
     pub(crate) writes: bool,
 }
 
-/// Who may use a storage. It only goes on.
+/// Who may use a storage. A life only goes on.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) enum Life {
     /// Any command that names it.
@@ -121,7 +121,7 @@ pub(crate) enum Life {
     Dropped,
 }
 
-/// One storage.
+/// A storage.
 #[repr(align(128))]
 pub(crate) struct StorageState {
     pub(crate) label: Label,
@@ -161,7 +161,7 @@ pub(crate) struct StorageState {
 }
 
 impl StorageState {
-    /// One without memory.
+    /// A storage without memory.
     pub(crate) fn new(
         label: Label,
         (grid, element_bytes): (Grid, usize),
@@ -288,7 +288,7 @@ impl StorageState {
         parts.into_iter().for_each(out);
     }
 
-    /// What keeps its memory on a device, and goes with that. A keeper is of the host's memory
+    /// The keeper of its memory on a device, which goes with that. A keeper is of the host's memory
     /// where that is the program's.
     pub(crate) fn device_keeper(&mut self) -> Option<Box<dyn Send>> {
         match self.alloc(DomainId::HOST) {

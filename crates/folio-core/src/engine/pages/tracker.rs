@@ -1,9 +1,9 @@
 //! A storage's page tracker: ours, or a user's, whose every answer is checked.
 //!
-//! A user's tracker may lie, and may panic. What it says is cut to the pages it was asked for, each
-//! told once; pages that it leaves out count as never written; a panic is kept, and fails
-//! the command that was being submitted. Whether a domain can be a source at all is
-//! decided by the engine's own knowledge of what is defined where.
+//! A user's tracker may lie, and may panic. The answer is cut to the pages it was asked for, each
+//! told once; pages that it leaves out count as never written; a panic is kept, and fails the
+//! command that was being submitted. Whether a domain can be a source at all is decided by the
+//! engine's own knowledge of what is defined where.
 
 use crate::geom::Box3;
 use crate::hal::PanicPayload;
@@ -21,7 +21,7 @@ pub(crate) enum Tracker {
 /// A user's tracker.
 pub(crate) struct Foreign {
     inner: Box<dyn PageTracker>,
-    /// What it panicked with, until somebody asks.
+    /// The payload of its panic, until the engine asks.
     panicked: RefCell<Option<PanicPayload>>,
 }
 
@@ -165,7 +165,7 @@ impl Tracker {
         matches!(self, Tracker::Foreign(_))
     }
 
-    /// What a user's tracker has panicked with since the last call.
+    /// The payload of a panic of a user's tracker since the last call.
     pub(crate) fn take_panic(&mut self) -> Option<PanicPayload> {
         match self {
             Tracker::Own(_) => None,

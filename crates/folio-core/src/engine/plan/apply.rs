@@ -137,7 +137,7 @@ impl Ledger {
         plan
     }
 
-    /// Submits the steps of a plan. What comes after them depends on what is added to `deps`.
+    /// Submits the steps of a plan. Their stamps are added to `deps`.
     pub(crate) fn apply(&mut self, plan: Plan, who: For<'_>, deps: &mut Deps) {
         for step in plan.steps {
             let (id, on, pages) = (step.storage, step.on, step.pages);
@@ -170,9 +170,9 @@ impl Ledger {
         }
     }
 
-    /// What these pages held was on lost devices only, in these domains. That counts as written by
-    /// somebody who has failed, so that it is told once, and ends with the next write of
-    /// everything.
+    /// The data of these pages were on lost devices only, in these domains. The pages count as
+    /// written by a failed operation: so the loss is told once, and ends with the next write of all
+    /// of them.
     pub(super) fn lose_data(&mut self, id: StorageId, pages: &[Box3], on: DomainSet) -> Stamp {
         let label = self.storages[id.0].label.clone();
         let names = self.topology.device_names.clone();

@@ -1,4 +1,4 @@
-//! What must be done before a command can run, as a value.
+//! The steps before a command can run, as a value.
 //!
 //! A plan is made of what the ledger knows and changes nothing of it: which pages are outdated
 //! where the command uses them, from where they come, and which hold nothing yet. [`apply`]
@@ -28,11 +28,11 @@ use crate::order::hazards::{Deps, Outcome, add_dep};
 use crate::pages::{DomainId, DomainSet, Need, PageMap};
 use smallvec::SmallVec;
 
-/// What comes before a command.
+/// The steps before a command, and its dependencies.
 #[derive(Default)]
 pub(crate) struct Plan {
     pub(crate) steps: Vec<Step>,
-    /// What else the command comes after.
+    /// Other stamps that the command comes after.
     pub(crate) deps: Deps,
 }
 
@@ -43,12 +43,12 @@ pub(crate) struct Step {
     pub(crate) on: DomainId,
     /// Whose memory that is: the same, but for one side of a link.
     pub(crate) at: DomainId,
-    /// What becomes of them.
+    /// The change of these pages.
     pub(crate) pages: SmallVec<[Box3; 2]>,
     pub(crate) what: What,
 }
 
-/// What becomes of pages.
+/// A change of pages.
 pub(crate) enum What {
     /// They are copied there: so many of these boxes of pages as a whole; the others are in pieces,
     /// of which what is missing is copied.
@@ -71,7 +71,7 @@ pub(crate) struct Copies {
     pub(crate) after: Deps,
 }
 
-/// What is outdated in a memory.
+/// The parts of a memory that are outdated.
 #[derive(Default)]
 struct Outdated {
     needs: SmallVec<[Need; 2]>,
@@ -110,14 +110,14 @@ impl Plan {
 }
 
 impl StorageState {
-    /// What `domain` lacks of pages.
+    /// The pages that `domain` lacks.
     fn outdated(&self, pages: &[Box3], domain: DomainId, lost: DomainSet) -> Outdated {
         let mut found = Outdated::default();
         pages.iter().for_each(|pages| self.add_outdated(pages, domain, lost, &mut found));
         found
     }
 
-    /// Those of `pages` which `domain` lacks and only lost devices have.
+    /// The parts of `pages` which `domain` lacks and only lost devices have.
     pub(super) fn only_on_lost(
         &self,
         pages: &[Box3],
@@ -187,7 +187,7 @@ impl StorageState {
     }
 }
 
-/// What planning looks at.
+/// The facts for planning.
 #[derive(Clone, Copy)]
 pub(crate) struct View<'l> {
     pub(crate) storages: &'l Storages,
@@ -196,7 +196,7 @@ pub(crate) struct View<'l> {
 }
 
 impl Ledger {
-    /// What plans are made of.
+    /// The facts for planning.
     pub(crate) fn view(&self) -> View<'_> {
         let Ledger { storages, timeline, topology, .. } = self;
         View { storages, timeline, topology }
@@ -204,8 +204,8 @@ impl Ledger {
 }
 
 impl View<'_> {
-    /// What must be done before a command of these accesses, which also uses all of `raw` by its
-    /// address. Changes nothing.
+    /// The steps before a command of these accesses, which also uses all of `raw` by its address.
+    /// Changes nothing.
     pub(crate) fn plan(
         &self,
         accesses: &[Access],
@@ -314,8 +314,8 @@ impl View<'_> {
     }
 
     /// After a copy that failed, some pieces of a page may be here and its memory not be defined.
-    /// It is not zeroed then, unless all of it is discarded: what is missing is brought. A discard
-    /// of a part of it counts as an update.
+    /// The page is not zeroed then, unless all of it is discarded: what is missing is brought. A
+    /// discard of a part of it counts as an update.
     fn plan_completion(&self, a: &Access, plan: &mut Plan, with: &mut Planning) {
         let (domain, storage) = (a.place, &self.storages[a.storage.0]);
         let residency = &storage.residency;
@@ -331,7 +331,7 @@ impl View<'_> {
             let mut writers = Deps::new();
             residency.hazards.read_deps(&page, domain, &mut writers);
             if writers.iter().any(|d| self.timeline.outcome(d.stamp) == Outcome::Failed) {
-                // What it holds is not to be seen before all of it is written.
+                // The memory is not to be seen before all of it is written.
                 continue;
             }
             if residency.is_current(&page, domain) {
@@ -383,7 +383,7 @@ impl View<'_> {
         plan.steps.push(Step { storage: id, on: domain, at, pages: holes, what });
     }
 
-    /// The program has written all of an access. What lies beside it is zeroed, in pages that hold
+    /// The program has written all of an access. Elements beside it are zeroed, in pages that hold
     /// nothing where it is.
     fn plan_surroundings(&self, a: &Access) -> Plan {
         let inside = self.storages[a.storage.0].residency.grid.pages_inside(&a.elements);

@@ -70,7 +70,7 @@ impl Ledger {
 }
 
 impl CopyJob<'_> {
-    /// One half of a chunk's way.
+    /// A half of a chunk's way.
     fn leg(&self, deps: Deps, lane: LaneId, rect: CopyRect, staging: &Arc<Staging>) -> NewOp {
         NewOp {
             what: self.what,

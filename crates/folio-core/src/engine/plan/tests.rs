@@ -163,7 +163,7 @@ impl Rig {
         self.add(name, [1, 1, len], [1, 1, page], None)
     }
 
-    /// One that is current on the host.
+    /// A buffer that is current on the host.
     fn filled(&mut self, name: &str, len: usize, page: usize) -> Buf {
         let buf = self.buffer(name, len, page);
         self.ledger.storages[buf.id.0].residency.adopt(DomainId::HOST);

@@ -42,7 +42,7 @@ impl Union {
             }
             return;
         }
-        // What is only read is not to count as written, so a part of it stays apart.
+        // A part that is only read is not to count as written, so a part of it stays apart.
         let covers = |at: &&usize| {
             let known = &self.all[**at];
             known.elements.contains(&access.elements)

@@ -1,4 +1,4 @@
-//! What a command does to a storage.
+//! The use of a storage by a command.
 
 use crate::geom::{Box3, Grid};
 use crate::hal::MemRef;
@@ -43,7 +43,7 @@ impl Mode {
     }
 }
 
-/// One access of a command, in the storage's own elements.
+/// An access of a command, in the storage's own elements.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) storage: StorageId,
@@ -84,7 +84,7 @@ impl Access {
     }
 }
 
-/// What a raw pointer names.
+/// The memory that a raw pointer names.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RawMem {
     pub(crate) mem: MemRef,

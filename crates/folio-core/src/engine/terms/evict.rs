@@ -1,6 +1,6 @@
-//! What may happen to copies of a buffer when memory is short.
+//! Rules for copies of a buffer when memory is short.
 
-/// What may happen to a buffer's copies when memory is short.
+/// The rule for a buffer's copies when memory is short.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Evict {
     pub(crate) priority: i32,

@@ -2,8 +2,8 @@
 
 use crate::hal::WaitGroup;
 
-/// Lanes per device: at most four for kernels, one for each direction of copies. Those that a
-/// device does without have another one's work ([`Topology::lane_alias`]).
+/// Lanes per device: at most four for kernels, one for each direction of copies. Lanes that a
+/// device does without are aliases of another one ([`Topology::lane_alias`]).
 pub(crate) const LANES_PER_DEVICE: u16 = 8;
 pub(crate) const COMPUTE_LANES: u16 = 4;
 

@@ -1,7 +1,7 @@
 //! Where memory on the host is from, and so how it goes back: the program's allocator or the global
 //! one.
 //!
-//! A [`Lender`] goes wherever the memory goes, from one storage to another one, too. One of a
+//! A [`Lender`] goes wherever the memory goes, from one storage to another one, too. Memory of a
 //! program's allocator owns a reference to that, which [`give_back`] takes: the allocator outlives
 //! its memory.
 
@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// The least alignment of a buffer's memory on the host: a cache line, and the widest vector.
 pub(crate) const ALIGN: usize = 64;
 
-/// What is allocated is aligned to more, so that devices that share the host's memory can use it:
-/// PoCL asks for this much.
+/// Allocations are aligned to more, so that devices that share the host's memory can use it: PoCL
+/// asks for this much.
 pub(in crate::engine) const ALLOCATED: usize = 128;
 
 /// Alignment of device allocations, for any element type and vector access.
@@ -27,7 +27,7 @@ pub(crate) const DEVICE_ALIGN: u64 = 256;
 #[derive(Clone)]
 pub(crate) struct Program(Arc<Named>);
 
-/// One thing that a thin pointer names.
+/// A thing that a thin pointer names.
 struct Named(Arc<dyn HostAllocator>);
 
 impl Program {
@@ -79,7 +79,7 @@ impl Lender {
 pub(crate) struct HostMemory {
     pub(crate) at: HostPtr,
     pub(crate) lender: Lender,
-    /// It holds zeros.
+    /// The memory holds zeros.
     pub(crate) clean: bool,
 }
 

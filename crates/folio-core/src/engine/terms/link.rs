@@ -127,7 +127,7 @@ impl Link {
 
     /// Says how it was before.
     pub(crate) fn switched(&mut self, to: Side) -> Turn {
-        // What the host finds in memory that it has unmapped is open.
+        // The contents that the host finds in memory that it has unmapped are open.
         let next = Turn { active: to, written: to == Side::Device };
         std::mem::replace(&mut self.turn, next)
     }

@@ -1,4 +1,4 @@
-//! What the engine notes under the ledger's lock, to tell a trace subscriber afterwards.
+//! Notes that the engine takes under the ledger's lock, to tell a trace subscriber afterwards.
 
 use crate::error::Label;
 use crate::geom::Box3;
@@ -13,7 +13,7 @@ use std::sync::Arc;
 /// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
 pub(crate) type Place = (Option<LaneId>, Option<u64>);
 
-/// What a command waits for, and what must be moved for it.
+/// The dependencies of a command, and the transfers for it.
 pub(crate) struct Plan {
     pub(crate) what: &'static str,
     pub(crate) label: Label,

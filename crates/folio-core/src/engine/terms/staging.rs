@@ -8,7 +8,7 @@ use std::sync::Arc;
 /// Host memory that lives as long as the operations that hold it.
 pub(crate) struct Staging {
     memory: HostMemory,
-    /// What it is counted against, and how many bytes.
+    /// The budget that it is counted against, and how many bytes.
     budget: Option<(Arc<Budget>, u64)>,
 }
 

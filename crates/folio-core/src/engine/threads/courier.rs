@@ -1,16 +1,16 @@
 //! Threads that hand operations over where that is a call of microseconds into a driver
 //! ([`Caps::courier`](crate::hal::Caps::courier)). While a device has enough to do, whoever submits
-//! leaves its operations in the mailboxes and goes on; the device's courier empties them. So the
+//! leaves its operations in the mailboxes and goes on; the device's courier empties them. The
 //! engine's work and the driver's are done side by side, each from warm caches. A device that is
 //! waited for often is given its operations by the submitters themselves, without the way from
 //! thread to thread.
 //!
-//! An awake courier takes a processor. So at most as many devices have one as half of the
-//! processors ([`engage`]). Submitters to the others hand over themselves.
+//! An awake courier takes a processor. At most as many devices have one as half of the processors
+//! ([`engage`]). Submitters to the others hand over themselves.
 //!
-//! A courier is *awake*, and then looks for operations again and again, or asleep. What was put
-//! into a mailbox before a submitter saw it awake is seen by it before it sleeps: each of the two
-//! writes, passes a fence, and then reads what the other one writes.
+//! A courier is *awake*, and then looks for operations again and again, or asleep. A courier that a
+//! submitter saw awake sees, before it sleeps, what was put into a mailbox until then: each of the
+//! two writes, passes a fence, and then reads what the other one writes.
 
 use crate::engine::Engine;
 use crate::engine::kernels::interop;
@@ -24,18 +24,17 @@ use crate::sync::{Condvar, Mutex};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// So many operations may be in a mailbox before submitters slow down: what is on its way should
-/// stay in the caches.
+/// Operations in a mailbox with which submitters slow down: those on their way should stay in the
+/// caches.
 const BACKLOG: u64 = 64;
-/// So many operations are handed over, about, before a submitter looks again whether they have
-/// become fewer: the courier writes what it looks at for each, and waits for that line of memory
-/// after each look.
+/// While throttled, a submitter re-reads the backlog about once per this many operations handed
+/// over: each read takes the cache line from the courier, which writes it for each operation.
 const PAUSES: u64 = 4;
 /// With so many there, submitters wait until they are fewer; and hand over themselves if the
 /// courier is held up.
 const TOO_MANY: u64 = 1024;
-/// What a courier hands over of a lane, at most, before it offers the backend its thread and turns
-/// to the next lane: also what comes in the meantime.
+/// Operations that a courier hands over of a lane, at most, before it offers the backend its thread
+/// and turns to the next lane: also what comes in the meantime.
 const TURN: u64 = 256;
 /// How often whoever waits finds somebody else at its lane, before it takes its turn or sleeps.
 const OTHERS: u32 = if cfg!(loom) { 1 } else { 100 };
@@ -93,7 +92,7 @@ fn most_couriers(processors: usize) -> usize {
     (processors / 2).max(1)
 }
 
-/// What a device has of its courier.
+/// A device's side of its courier.
 #[repr(align(128))]
 pub(crate) struct Engaged {
     pub(crate) courier: Courier,
@@ -139,7 +138,7 @@ impl Engaged {
         become_fewer(lane, TOO_MANY, enqueued)
     }
 
-    /// One whose thread is started by the model itself.
+    /// A courier whose thread is started by the model itself.
     #[cfg(all(test, loom))]
     pub(crate) fn running() -> Engaged {
         let state = Mutex::new(State { running: true, called: false });
@@ -261,7 +260,7 @@ impl Engine {
             }
         }
         // Whoever is at it makes progress with each driver's call, or is in foreign code for long.
-        // So does a courier that is at another lane of the device.
+        // A courier that is at another lane of the device does, too.
         let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
         let is_carried = || courier.is_some_and(Engaged::is_awake) && shared.is_waiting();
         let mut patience = Patience::default();
@@ -271,7 +270,7 @@ impl Engine {
             if enqueued >= tick {
                 return;
             }
-            // So the courier marks its end: to do so beside it would hold it up.
+            // The courier marks its end: to do so beside it would hold it up.
             if courier.is_some() && !told && tick - enqueued <= FAR {
                 shared.expect_wait_for(tick);
                 told = true;

@@ -1,4 +1,4 @@
-//! One thread per backend that looks after what nobody waits for: deferred work whose lane has
+//! A thread per backend that looks after what no thread waits for: deferred work whose lane has
 //! come far enough, futures, leases. Started with the first operation, asleep while there is
 //! nothing to do.
 
@@ -38,7 +38,7 @@ struct State {
 }
 
 impl Reaper {
-    /// One whose thread is started by the model itself.
+    /// A reaper whose thread is started by the model itself.
     #[cfg(all(test, loom))]
     pub(crate) fn running() -> Reaper {
         let state = State { running: true, called: false };
@@ -71,7 +71,7 @@ impl Reaper {
     }
 }
 
-/// What a reaper has to do.
+/// The work that a reaper finds.
 #[derive(Default)]
 struct Outlook {
     progress: bool,
@@ -258,7 +258,7 @@ impl Engine {
                 let Some(shared) = self.table.shared(lane) else { continue };
                 let holds = self.holds_back(lane);
                 holds_back |= holds;
-                // What has been submitted since then was not flushed above.
+                // Operations that were submitted since then were not flushed above.
                 rest &= if holds { shared.looked() == state.issued } else { state.idle() };
             }
             look.settled =
@@ -319,7 +319,7 @@ mod tests {
         assert_eq!(looks(|look| look.progress = true), [Rest::Keep, Rest::Batch]);
         let waited = looks(|look| (look.watched, look.in_flight) = (true, true));
         assert_eq!(waited, [Rest::Keep, Rest::Batch]);
-        // What comes next calls.
+        // The next submission calls the reaper.
         let settled = looks(|look| (look.in_flight, look.settled) = (true, true));
         assert_eq!(settled, [Rest::Keep; 2]);
         let polled = Outlook { watched: true, in_flight: true, ..Outlook::default() };
@@ -500,7 +500,7 @@ mod tests {
         let mut last = pin!(stream(MANY));
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         assert_eq!(looks(), (all, MANY, true));
-        // What a flush ends is seen in the same look: nobody else may ever tell.
+        // An operation that a flush ends is seen in the same look: nobody else may ever tell.
         let mut last = pin!(stream(MANY));
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         backend.lanes().iter().for_each(|lane| lane.ends_flushed.store(true, Ordering::Release));

@@ -29,7 +29,7 @@ const LISTED: usize = 16;
 
 thread_local! {
     /// The operations that this thread has to end, the latest one last: host tasks, and its own
-    /// turns; each with the address of its engine. Those that do not fit are left out.
+    /// turns; each with the address of its engine. Operations that do not fit are left out.
     static OWN: Cell<Own> = const { Cell::new([None; MOST_OWN]) };
 }
 
@@ -60,7 +60,7 @@ impl Drop for Ending {
     }
 }
 
-/// What a wait ended with.
+/// The end of a wait.
 pub(crate) enum Waited {
     Done,
     Failed(Arc<Failure>),
@@ -162,7 +162,8 @@ impl Engine {
     fn wait_on_lane(&self, stamp: Stamp, (lane, tick): (LaneId, Tick), until: Option<Instant>) {
         let Some(shared) = self.table.shared(lane) else { return };
         self.hand_over_before_waiting(lane, tick, until);
-        // It flushes itself when it waits; lanes that it waits for may hold operations back.
+        // The native lane flushes itself when it waits; lanes that it waits for may hold operations
+        // back.
         for other in self.table.all().filter(|other| self.holds_back(other.id)) {
             other.native.flush();
         }
@@ -226,7 +227,8 @@ impl Engine {
     }
 }
 
-/// What a wait must not be for: what waits for an operation that its thread has to end.
+/// The stamps that a thread must not wait for: they wait for an operation that the thread has to
+/// end.
 #[derive(Clone, Copy)]
 pub(crate) enum Check {
     All,
@@ -249,7 +251,7 @@ impl Check {
 /// what the task waits for. Of two or more tasks that would wait for each other, the last one to
 /// begin is refused.
 ///
-/// What a wait is for depends on operations that were submitted before it, so a circle can only
+/// The awaited stamp depends on operations that were submitted before it, so a circle can only
 /// close when a wait begins.
 struct Waiting {
     /// By each operation that the thread has to end, but for the one whose turn it waits for.
@@ -302,8 +304,8 @@ impl Timeline {
     }
 
     /// Whether `target` waits, directly or not, for host task `slot`; by way of which other tasks.
-    /// What waits for an unfinished host task is in a slot itself, so the slots' dependents, and
-    /// the tasks that wait, tell all.
+    /// An operation that waits for an unfinished host task is in a slot itself, so the slots'
+    /// dependents, and the tasks that wait, tell all.
     fn descends(&self, slot: SlotId, target: SlotId) -> Option<Vec<Label>> {
         let mut reached_from = HashMap::from([(slot.0, slot)]);
         let mut todo = vec![slot];
@@ -386,7 +388,7 @@ impl Timeline {
             let device = name(topology.device_of(LaneId(at as u16)));
             lane.records.iter().map(move |r| on(r.what, &r.label, device))
         });
-        // Those that have a tick are among the records.
+        // Slots that have a tick are among the records.
         let waiting = self.slots.iter().filter(|s| s.live && s.placed.is_none()).map(|slot| {
             let Some(op) = slot.operation() else { return on("barrier", &Label::NONE, "host") };
             let device = match op.body {

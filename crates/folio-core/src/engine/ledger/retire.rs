@@ -22,7 +22,7 @@ const MOST_SUSPECTS: usize = 4;
 impl Timeline {
     /// The failure that reaches an operation that has run, and whether it has spoilt memory by
     /// that.
-    fn failed_from(&self, sources: &Sources) -> Option<Failed> {
+    pub(super) fn failed_from(&self, sources: &Sources) -> Option<Failed> {
         if self.failures.is_empty() {
             return None;
         }
@@ -49,7 +49,7 @@ impl Timeline {
     }
 
     /// Takes the next operation of a lane to be over, and its own failure, if it has one.
-    fn pop_record(&mut self, lane: LaneId) -> Option<(Tick, Record, Option<HalError>)> {
+    pub(super) fn pop_record(&mut self, lane: LaneId) -> Option<(Tick, Record, Option<HalError>)> {
         let lane = &mut self.lanes[usize::from(lane.0)];
         let record = lane.records.pop_front()?;
         lane.retired += 1;
@@ -64,7 +64,7 @@ impl Timeline {
 
     /// Later operations come after everything that lanes of other devices have under way, although
     /// the lost device's own operations count as over.
-    fn outlive(&mut self, device: usize, topology: &Topology) {
+    pub(super) fn outlive(&mut self, device: usize, topology: &Topology) {
         let mut wake = std::mem::take(&mut self.wake);
         wake.retain(|dep| self.outcome(dep.stamp) == Outcome::Pending);
         for (at, lane) in (0..).map(LaneId).zip(&self.lanes) {

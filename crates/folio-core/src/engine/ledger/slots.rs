@@ -201,7 +201,7 @@ impl Timeline {
     }
 
     /// A slot that waits for nothing more, and what is to be done with it.
-    fn next_ready(&mut self, topology: &Topology, outbox: &mut Outbox) -> Option<(SlotId, Ready)> {
+    pub(super) fn next_ready(&mut self, topology: &Topology, outbox: &mut Outbox) -> Option<(SlotId, Ready)> {
         while let Some(id) = self.ready.pop_front() {
             let Some(op) = self.slot(id).op.take() else { return Some((id, Ready::Meet)) };
             let blockers = match self.slot(id).failed.is_some() {
@@ -235,7 +235,7 @@ impl Timeline {
 
     /// How an operation fails that a failure has reached before it could run. Memory that an
     /// earlier operation has spoilt stays so.
-    fn cancelled(&mut self, id: SlotId, op: &NewOp) -> Option<Failed> {
+    pub(super) fn cancelled(&mut self, id: SlotId, op: &NewOp) -> Option<Failed> {
         let mut covers = op.deps.iter().filter(|dep| dep.flow.has(Flow::COVERS));
         let spoilt = covers.any(|dep| self.failures.spoilt(dep.stamp));
         let failure = self.slot(id).failed.clone()?;
@@ -243,7 +243,7 @@ impl Timeline {
     }
 
     /// The operation of a slot has a tick now.
-    fn note_tick(&mut self, id: SlotId, (tick, timed): (Stamp, bool), topology: &Topology) {
+    pub(super) fn note_tick(&mut self, id: SlotId, (tick, timed): (Stamp, bool), topology: &Topology) {
         let slot = self.slot(id);
         slot.placed = Some(tick);
         let known = Stamp::unplaced(id, slot.generation);
@@ -354,7 +354,7 @@ impl Timeline {
 }
 
 /// The next step of a slot that waits for nothing more.
-enum Ready {
+pub(super) enum Ready {
     /// Its operation can be placed, or given to a host thread.
     Start(Box<NewOp>, Waits, Sources),
     /// Its operation will not run.

@@ -183,3 +183,7 @@ impl Timeline {
         outbox.reapers |= 1 << backend;
     }
 }
+
+#[cfg(all(test, not(loom)))]
+#[path = "timeline_tests.rs"]
+mod tests;

@@ -114,3 +114,73 @@ impl Topology {
         Some(LaneId(device * LANES_PER_DEVICE))
     }
 }
+
+#[cfg(all(test, not(loom)))]
+pub(super) mod tests {
+    use super::*;
+    use crate::hal::WaitGroup;
+
+    /// Three devices with memories of their own. The first two wait for each other, and the third
+    /// is of another backend.
+    pub(in crate::engine::ledger) fn topology() -> Topology {
+        let facts = [(1, 0), (2, 0), (3, 1)].map(|(domain, backend)| {
+            let key = WaitKey { backend, group: Some(WaitGroup(0)) };
+            DeviceFacts { domain: DomainId(domain), key, hints: false }
+        });
+        let names = ["a:0", "a:1", "b:0"].map(str::to_owned);
+        let link = |op_ns| Link { bytes_per_us: 10 * op_ns, op_ns };
+        let links = [0, 1, 2, 3].map(link).to_vec();
+        let mut topology = Topology::new(facts.to_vec(), Arc::new(names), links);
+        topology.domain_device = vec![None, Some(0), Some(1), Some(2)];
+        topology
+    }
+
+    #[test]
+    fn lanes_wait_for_lanes_of_their_group() {
+        let topology = topology();
+        let can = |lane, other| topology.can_wait(LaneId(lane), LaneId(other));
+        assert_eq!([can(0, 0), can(0, 3), can(0, 8), can(0, 16)], [true, true, true, false]);
+        let alone = WaitKey { backend: 0, group: None };
+        assert!(!alone.can_wait_for(alone), "it names no group");
+    }
+
+    #[test]
+    fn link_without_a_direct_way_is_the_slower_half_of_two() {
+        let mut topology = topology();
+        let [host, a, b] = [0, 1, 2].map(DomainId);
+        let costs = |topology: &Topology, from, to| {
+            let link = topology.link(from, to);
+            (link.bytes_per_us, link.op_ns)
+        };
+        assert_eq!(costs(&topology, host, b), (20, 2));
+        assert_eq!(costs(&topology, a, host), (10, 1));
+        assert_eq!(costs(&topology, a, b), (10, 3));
+        topology.links.insert((a, b), Link { bytes_per_us: 99, op_ns: 9 });
+        assert_eq!(costs(&topology, a, b), (99, 9));
+        assert_eq!(costs(&topology, b, a), (10, 3), "the other direction");
+    }
+
+    #[test]
+    fn lane_of_a_memory_is_the_one_that_is_asked_for_if_it_computes_there() {
+        let topology = topology();
+        let lane = |domain, lane: Option<u16>| {
+            topology.lane_of(DomainId(domain), lane.map(LaneId)).map(|lane| lane.0)
+        };
+        assert_eq!(lane(2, Some(9)), Some(9));
+        assert_eq!(lane(2, Some(1)), Some(8));
+        assert_eq!(lane(3, None), Some(16));
+        assert_eq!(lane(0, None), None, "no device computes on the host");
+    }
+
+    #[test]
+    fn lost_device_is_found_by_its_memory() {
+        let mut topology = topology();
+        let both: DomainSet = [1, 3].map(DomainId).into_iter().collect();
+        assert_eq!(topology.lost_device_on(both), None);
+        topology.note_loss(2, Arc::new(Failure::forgotten()));
+        assert_eq!(topology.lost_device_on(both), Some(2));
+        assert!(topology.lost.contains(DomainId(3)));
+        assert_eq!(topology.lost_device_on(DomainSet::of(DomainId(1))), None);
+        assert_eq!(topology.domain_name(DomainId(3)), "b:0");
+    }
+}

@@ -136,7 +136,11 @@ impl StorageState {
 impl Timeline {
     /// The operations under way that use `from` keep `to` alive, too. Says which they are: the
     /// latest of each lane; and how many.
-    fn share_users(&mut self, from: StorageId, to: StorageId) -> (SmallVec<[Stamp; 4]>, u32) {
+    pub(in crate::engine) fn share_users(
+        &mut self,
+        from: StorageId,
+        to: StorageId,
+    ) -> (SmallVec<[Stamp; 4]>, u32) {
         let (mut users, mut count) = (SmallVec::new(), 0);
         for (at, lane) in self.lanes.iter_mut().enumerate() {
             let mut last = None;

@@ -5,7 +5,7 @@ mod index;
 use super::View;
 use super::part::Part;
 use crate::element::DeviceType;
-use crate::engine::guard::Taken;
+use crate::engine::guard::GuardGrant;
 use crate::engine::pages::tracker::leaks_inside;
 use crate::engine::terms::access::Mode;
 use crate::error::{Error, Result};
@@ -24,7 +24,7 @@ use std::task::{Context, Poll};
 struct GuardLease {
     view: View,
     part: Box3,
-    taken: Taken,
+    taken: GuardGrant,
     _managed: Option<HostAccess>,
 }
 

@@ -22,7 +22,7 @@ use smallvec::{SmallVec, smallvec};
 
 /// An access that has been submitted.
 #[derive(Debug)]
-pub(crate) struct Taken {
+pub(crate) struct GuardGrant {
     /// Of a guard.
     pub(crate) id: u64,
     /// When the data is there.
@@ -66,7 +66,7 @@ impl Engine {
         elements: Box3,
         mode: Mode,
         reachable: bool,
-    ) -> Result<Taken, Error> {
+    ) -> Result<GuardGrant, Error> {
         self.access_host(storage, (elements, mode), reachable, Body::Nothing)
     }
 
@@ -95,7 +95,7 @@ impl Engine {
         (elements, mode): (Box3, Mode),
         reachable: bool,
         body: Body,
-    ) -> Result<Taken, Error> {
+    ) -> Result<GuardGrant, Error> {
         let traced = listening();
         let mut ledger = self.lock();
         let access = ledger.host_access(storage, (elements, mode), reachable)?;
@@ -150,7 +150,7 @@ impl Engine {
         drop(ending);
         // No elements: any aligned address.
         let host = host.unwrap_or(HostPtr(std::ptr::without_provenance_mut(ALIGN)));
-        Ok(Taken { id, stamp, host })
+        Ok(GuardGrant { id, stamp, host })
     }
 
     /// An error if this thread may not wait for what an access of the host's comes after.
@@ -180,7 +180,7 @@ impl Engine {
     }
 
     /// Waits until a guard's data is there.
-    pub(crate) fn wait_guard(&self, taken: &Taken) -> Result<(), Error> {
+    pub(crate) fn wait_guard(&self, taken: &GuardGrant) -> Result<(), Error> {
         match self.wait(taken.stamp, None)? {
             Waited::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
@@ -236,7 +236,7 @@ mod tests {
     use std::sync::mpsc::{Sender, channel};
 
     /// A read of a whole buffer that has been submitted, and not ended.
-    fn reading(x: &Shared<u32>) -> Result<Taken> {
+    fn reading(x: &Shared<u32>) -> Result<GuardGrant> {
         let storage = &x.view.storage;
         let elements = Box3::whole(storage.grid.dims);
         storage.core.engine.access_host(storage.id, (elements, Mode::Read), false, Body::Here)

@@ -32,7 +32,7 @@ pub(crate) struct Null {
     /// They run the host's code, or else load kernels in IR.
     pub(super) closures: bool,
     /// Their lanes, in the order in which they were made, if operations end when the test says so.
-    pub(super) held: Option<Arc<Mutex<Vec<Arc<State>>>>>,
+    pub(super) held: Option<Arc<Mutex<Vec<Arc<LaneProgress>>>>>,
     /// See [`Caps::courier`].
     pub(super) courier: Option<u32>,
     /// See [`Caps::one_at_a_time`].
@@ -73,7 +73,7 @@ impl Null {
     }
 
     /// The lanes that there are.
-    pub(super) fn lanes(&self) -> Vec<Arc<State>> {
+    pub(super) fn lanes(&self) -> Vec<Arc<LaneProgress>> {
         let lanes = self
             .held
             .iter()
@@ -115,7 +115,7 @@ unsafe impl Device for NullDevice {
         let mut state = Arc::default();
         if let Some(lanes) = &self.backend.held {
             let mut lanes = lanes.lock().unwrap_or_else(PoisonError::into_inner);
-            state = Arc::new(State { number: lanes.len(), ..State::default() });
+            state = Arc::new(LaneProgress { number: lanes.len(), ..LaneProgress::default() });
             lanes.push(state.clone());
         }
         let (closures, held) = (self.info.caps.closures, self.backend.held.is_some());
@@ -143,8 +143,8 @@ unsafe impl UsmAllocator for NullDevice {
 
 /// How far a lane is.
 #[derive(Default)]
-pub(super) struct State {
-    pub(super) given: AtomicU64,
+pub(super) struct LaneProgress {
+    pub(super) enqueued: AtomicU64,
     pub(super) ended: AtomicU64,
     /// What it has been given ends once it is flushed.
     pub(super) ends_flushed: AtomicBool,
@@ -163,7 +163,7 @@ pub(super) fn number(lane: &dyn Lane) -> usize {
 }
 
 struct NullLane {
-    state: Arc<State>,
+    state: Arc<LaneProgress>,
     closures: bool,
     held: bool,
 }
@@ -181,7 +181,7 @@ impl NullLane {
         } else {
             self.state.ended.store(head.tick, Ordering::Release);
         }
-        self.state.given.store(head.tick, Ordering::Release);
+        self.state.enqueued.store(head.tick, Ordering::Release);
         assert_ne!(head.label, PANICS, "a fault of the backend");
         Ok(())
     }
@@ -207,7 +207,7 @@ unsafe impl Lane for NullLane {
     fn flush(&self) {
         FLUSHES.set(FLUSHES.get() + 1);
         if self.state.ends_flushed.load(Ordering::Acquire) {
-            self.state.ended.store(self.state.given.load(Ordering::Acquire), Ordering::Release);
+            self.state.ended.store(self.state.enqueued.load(Ordering::Acquire), Ordering::Release);
         }
     }
     fn completed(&self) -> Result<Tick, Lost> {

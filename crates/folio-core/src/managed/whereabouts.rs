@@ -103,7 +103,7 @@ impl Whereabouts {
 
     /// Takes over the moves that have ended, by what `ended` says of their events: a host that asks
     /// for access has the devices asked, a submission has not.
-    fn settle(&self, ended: fn(&Event) -> Option<bool>) {
+    fn poll_moves(&self, ended: fn(&Event) -> Option<bool>) {
         let (read_only, moves) = {
             let state = self.0.lock();
             (state.read_only, state.moves.clone())
@@ -134,13 +134,13 @@ impl Whereabouts {
 
     /// True when the host may access it now.
     pub(crate) fn is_on_host(&self) -> bool {
-        self.settle(Event::ended_well);
+        self.poll_moves(Event::ended_well);
         self.0.lock().on_host()
     }
 
     /// True when commands that are submitted now may access it in a domain.
     pub(crate) fn is_at(&self, domain: DomainId) -> bool {
-        self.settle(Event::known_to_end_well);
+        self.poll_moves(Event::known_to_end_well);
         self.0.lock().may(domain)
     }
 
@@ -149,7 +149,7 @@ impl Whereabouts {
         &self,
         domain: DomainId,
     ) -> std::result::Result<SmallVec<[Event; 2]>, Elsewhere> {
-        self.settle(Event::known_to_end_well);
+        self.poll_moves(Event::known_to_end_well);
         let state = self.0.lock();
         if !state.may(domain) {
             return Err(state.elsewhere());
@@ -166,7 +166,7 @@ impl Whereabouts {
         let mut state = self.0.lock();
         if state.moves.len() >= KEPT {
             drop(state);
-            self.settle(Event::known_to_end_well);
+            self.poll_moves(Event::known_to_end_well);
             state = self.0.lock();
         }
         let there = state.at.contains(to);
@@ -256,7 +256,7 @@ impl HostAccess {
     }
 
     fn of(storage: &Arc<StorageHandle>, managed: &Whereabouts) -> Result<HostAccess> {
-        managed.settle(Event::ended_well);
+        managed.poll_moves(Event::ended_well);
         let mut state = managed.0.lock();
         if !state.on_host() {
             let elsewhere = state.elsewhere();

@@ -1,6 +1,6 @@
 //! Who must be waited for: last writers, readers since, and copies under way, for each page.
 //!
-//! All pages that are alike share one [`State`]; the map from pages to states is a
+//! All pages that are alike share one [`PageState`]; the map from pages to states is a
 //! [`PageMap`], so one page costs O(1) and a whole buffer collapses to one state. Knows
 //! nothing of lanes or slots: stamps are opaque, and whether one is done is asked of the caller.
 //!
@@ -109,7 +109,7 @@ pub(crate) fn tidy(deps: &mut Deps) {
 
 /// What is known of all pages that are alike.
 #[derive(Clone, Debug, Default)]
-struct State {
+struct PageState {
     /// How many pages.
     pages: usize,
     /// How many of them the update in progress has met, and the state that they get.
@@ -125,7 +125,7 @@ struct State {
     arrivals: SmallVec<[Arrival; 2]>,
 }
 
-impl State {
+impl PageState {
     /// `stamp` reads.
     fn read(&mut self, stamp: Stamp, outcome: &mut dyn FnMut(Stamp) -> Outcome) {
         let lane = stamp.lane();
@@ -167,7 +167,7 @@ impl State {
 }
 
 /// What is known of a storage whose pages are alike.
-pub(crate) struct Settled<'a> {
+pub(crate) struct RestingPages<'a> {
     pub(crate) writers: &'a [Writer],
     pub(crate) older: &'a [Writer],
     pub(crate) readers: &'a [Stamp],
@@ -231,7 +231,7 @@ const MOST_WRITERS: usize = 16;
 /// The hazards of one storage.
 pub(crate) struct Hazards {
     map: PageMap<u32>,
-    states: Vec<State>,
+    states: Vec<PageState>,
     free: Vec<u32>,
     /// The states that the update in progress has met.
     touched: Vec<u32>,
@@ -242,7 +242,7 @@ impl Hazards {
         let count = pages[0] * pages[1] * pages[2];
         Hazards {
             map: PageMap::new(pages, 0),
-            states: vec![State { pages: count, ..State::default() }],
+            states: vec![PageState { pages: count, ..PageState::default() }],
             free: Vec::new(),
             touched: Vec::new(),
         }
@@ -256,10 +256,10 @@ impl Hazards {
 
     /// What is known of all pages, if they are alike.
     #[inline]
-    pub(crate) fn settled(&self) -> Option<Settled<'_>> {
+    pub(crate) fn at_rest(&self) -> Option<RestingPages<'_>> {
         let state = self.states.get(self.map.flat()? as usize)?;
-        let State { writers, older, readers, arrivals, .. } = state;
-        Some(Settled { writers, older, readers, arrivals })
+        let PageState { writers, older, readers, arrivals, .. } = state;
+        Some(RestingPages { writers, older, readers, arrivals })
     }
 
     /// The latest writer of all pages, if they are alike.
@@ -272,7 +272,7 @@ impl Hazards {
     /// `stamp`, which comes after all arrivals and, if it writes there, after everything else, uses
     /// all pages, which are alike. Nobody has written elsewhere who is not done.
     #[inline]
-    pub(crate) fn mark_settled(
+    pub(crate) fn mark_at_rest(
         &mut self,
         stamp: Stamp,
         writes: Option<DomainId>,
@@ -300,7 +300,7 @@ impl Hazards {
         states.flat_map(|state| &state.arrivals).map(|arrival| (arrival.domain, arrival.stamp))
     }
 
-    fn each(&self, range: &Box3, mut f: impl FnMut(&State)) {
+    fn each(&self, range: &Box3, mut f: impl FnMut(&PageState)) {
         if let Some(id) = self.map.uniform(range) {
             if let Some(state) = self.states.get(id as usize) {
                 f(state);
@@ -599,7 +599,7 @@ impl Hazards {
     }
 
     /// Changes the state of every page in `range`; pages outside keep theirs.
-    fn update(&mut self, range: &Box3, change: &mut dyn FnMut(&mut State)) {
+    fn update(&mut self, range: &Box3, change: &mut dyn FnMut(&mut PageState)) {
         if range.is_empty() {
             return;
         }
@@ -648,7 +648,7 @@ impl Hazards {
         &mut self,
         id: u32,
         pages: usize,
-        change: &mut dyn FnMut(&mut State),
+        change: &mut dyn FnMut(&mut PageState),
     ) -> Option<u32> {
         let state = self.states.get_mut(id as usize)?;
         if state.pages == pages {
@@ -656,12 +656,12 @@ impl Hazards {
             return None;
         }
         state.pages -= pages;
-        let mut new = State { pages, ..state.clone() };
+        let mut new = PageState { pages, ..state.clone() };
         change(&mut new);
         Some(self.insert(new))
     }
 
-    fn insert(&mut self, state: State) -> u32 {
+    fn insert(&mut self, state: PageState) -> u32 {
         if let Some(id) = self.free.pop() {
             if let Some(place) = self.states.get_mut(id as usize) {
                 *place = state;
@@ -682,7 +682,7 @@ impl Hazards {
         let mut touched = self.meet(range);
         let mut pages = 0;
         let first = touched.first().copied();
-        let differs = |s: &State| !s.arrivals.is_empty() || !s.older.is_empty();
+        let differs = |s: &PageState| !s.arrivals.is_empty() || !s.older.is_empty();
         let differs = |id: &u32| self.states.get(*id as usize).is_some_and(differs);
         if touched.iter().any(differs) {
             for id in touched.drain(..) {

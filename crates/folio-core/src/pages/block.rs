@@ -25,7 +25,7 @@ impl BlockTracker {
 
     /// All pages, which are [`flat`](Self::flat), are current on exactly these domains.
     #[inline]
-    pub(crate) fn settle(&mut self, current: DomainSet) {
+    pub(crate) fn set_flat(&mut self, current: DomainSet) {
         self.current.set_flat(current);
     }
 }

@@ -57,7 +57,7 @@ impl Payload {
     }
 }
 
-/// A fill. Apart, like hints, so that operations on their way stay small: they pass through memory
+/// A fill. Boxed, like hints, so that operations on their way stay small: they pass through memory
 /// that a driver's work has driven out of the caches.
 pub(crate) struct Filling {
     pub(crate) rects: Vec<FillRect>,
@@ -115,10 +115,11 @@ fn prefetch<T>(_: *const T, _: usize) {}
 
 /// Written by submitters, so it shares no cache line with what a courier writes for each operation.
 #[repr(align(128))]
-struct Apart(AtomicU64);
+struct CacheLine(AtomicU64);
 
 /// Ticks for which others will wait, a bit for each of the next so many: of more than those, some
-/// are taken for others, which costs a mark too many or too late. Apart for the same reason.
+/// are taken for others, which costs a mark too many or too late. On lines of their own, as
+/// [`CacheLine`].
 #[derive(Default)]
 #[repr(align(128))]
 struct Awaited([AtomicU64; (FAR / 64) as usize]);
@@ -147,7 +148,7 @@ pub(crate) struct LaneShared {
     /// The last tick handed over when the reaper last looked.
     looked: AtomicU64,
     /// The last tick submitted when a submitter last looked how far the courier is.
-    paced: Apart,
+    paced: CacheLine,
     most_in_flight: u64,
     /// Up to here the native lane takes ticks, as far as known; written under the lane lock.
     room: AtomicU64,
@@ -167,7 +168,7 @@ impl LaneShared {
             enqueued: AtomicU64::new(0),
             stalled: AtomicBool::new(false),
             looked: AtomicU64::new(0),
-            paced: Apart(AtomicU64::new(0)),
+            paced: CacheLine(AtomicU64::new(0)),
             most_in_flight: u64::from(most_in_flight.max(1)),
             room: AtomicU64::new(0),
             awaited: Awaited::default(),
@@ -258,11 +259,11 @@ impl LaneShared {
         }
         let mut first = Some(lock()?);
         let (mut drove, mut stalls) = (false, false);
-        let mut left = Left::new();
+        let mut left = Vec::new();
         loop {
             let held = first.take().unwrap_or_else(|| self.lock.lock());
             match self.drain_own(held, lanes, until, &mut left) {
-                Drained::Needs(lane, tick) => {
+                DrainEnd::Needs(lane, tick) => {
                     if let Some(lane) = lanes.shared(lane) {
                         stalls |= lane.drain(lanes, tick);
                         // A full lane cannot take the tick yet; somebody who waits or the reaper
@@ -273,8 +274,8 @@ impl LaneShared {
                         }
                     }
                 }
-                Drained::Empty => break,
-                Drained::Full(new) => {
+                DrainEnd::Empty => break,
+                DrainEnd::Full(new) => {
                     stalls |= new;
                     if drove {
                         break;
@@ -303,13 +304,13 @@ impl LaneShared {
         _held: MutexGuard<'_, ()>,
         lanes: &dyn Lanes,
         until: Tick,
-        left: &mut Left,
-    ) -> Drained {
+        left: &mut Vec<Remains>,
+    ) -> DrainEnd {
         loop {
             // SAFETY: the lane lock makes us the only consumer.
             let Some(head) = (unsafe { self.mailbox.peek() }) else {
                 if !self.stalled.load(Ordering::Acquire) {
-                    return Drained::Empty;
+                    return DrainEnd::Empty;
                 }
                 // An interop task may have put something in since, which it can only tell in this
                 // way: then this sees it.
@@ -321,18 +322,18 @@ impl LaneShared {
             if head.tick > until {
                 // Who has submitted it sees to it, or has left it to a courier; or to whoever comes
                 // back to a lane that is held back.
-                return Drained::Empty;
+                return DrainEnd::Empty;
             }
             if head.tick > self.room.load(Ordering::Relaxed) {
                 let done = self.native.completed().unwrap_or(Tick::MAX / 2);
                 self.room.store(done + self.most_in_flight, Ordering::Relaxed);
                 if head.tick > done + self.most_in_flight {
-                    return Drained::Full(self.stall());
+                    return DrainEnd::Full(self.stall());
                 }
             }
             for (lane, tick) in head.waits.iter() {
                 if lanes.shared(lane).is_some_and(|l| l.enqueued() < tick) {
-                    return Drained::Needs(lane, tick);
+                    return DrainEnd::Needs(lane, tick);
                 }
             }
             let tick = head.tick;
@@ -368,13 +369,18 @@ impl LaneShared {
         &self,
         lanes: &dyn Lanes,
         op: &mut LaneOp,
-        left: &mut Left,
+        left: &mut Vec<Remains>,
     ) -> Result<(), HalError> {
         let enqueue = AssertUnwindSafe(|| self.enqueue(lanes, op, left));
         catch_unwind(enqueue).unwrap_or_else(|payload| Err(HalError::panic(payload)))
     }
 
-    fn enqueue(&self, lanes: &dyn Lanes, op: &mut LaneOp, left: &mut Left) -> Result<(), HalError> {
+    fn enqueue(
+        &self,
+        lanes: &dyn Lanes,
+        op: &mut LaneOp,
+        left: &mut Vec<Remains>,
+    ) -> Result<(), HalError> {
         let mut waits: SmallVec<[Wait<'_>; 4]> = SmallVec::new();
         for (lane, tick) in op.waits.iter() {
             if let Some(lane) = lanes.shared(lane) {
@@ -473,9 +479,7 @@ impl Remains {
     }
 }
 
-type Left = Vec<Remains>;
-
-enum Drained {
+enum DrainEnd {
     Empty,
     /// The native lane has enough; and nobody knew before.
     Full(bool),

@@ -98,7 +98,7 @@ pub(crate) struct LaneState {
     /// Futures that wait for ticks.
     pub(crate) wakers: BTreeMap<Tick, Vec<Waker>>,
     /// Failures that the backend told and that are not accounted for yet, in tick order.
-    pub(crate) told: VecDeque<(Tick, HalError)>,
+    pub(crate) reported: VecDeque<(Tick, HalError)>,
     /// A tick of another lane. The next operation here has ended, and is retired after that tick.
     pub(crate) held: Option<(LaneId, Tick)>,
 }
@@ -111,7 +111,7 @@ impl LaneState {
             records: VecDeque::new(),
             watches: BinaryHeap::new(),
             wakers: BTreeMap::new(),
-            told: VecDeque::new(),
+            reported: VecDeque::new(),
             held: None,
         }
     }

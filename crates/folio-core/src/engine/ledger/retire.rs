@@ -56,8 +56,8 @@ impl Timeline {
         let tick = lane.retired;
         // A tick that failed in several ways failed once.
         let mut own = None;
-        while let Some(told) = lane.told.pop_front_if(|(at, _)| *at <= tick) {
-            own.get_or_insert(told.1);
+        while let Some(report) = lane.reported.pop_front_if(|(at, _)| *at <= tick) {
+            own.get_or_insert(report.1);
         }
         Some((tick, record, own))
     }
@@ -164,7 +164,7 @@ impl Ledger {
         if end <= self.timeline.lanes[at].retired {
             return false;
         }
-        self.table.failures(lane, &mut self.timeline.lanes[at].told);
+        self.table.failures(lane, &mut self.timeline.lanes[at].reported);
         let progress = self.retire(lane, end);
         self.settle();
         progress
@@ -345,13 +345,14 @@ mod tests {
             .unwrap()
         };
         let failed = submit(0);
-        let given = |lane: &crate::engine::null::State| lane.given.load(Ordering::Acquire);
-        let lane = null.lanes().into_iter().find(|lane| given(lane) == 1).unwrap();
+        let enqueued =
+            |lane: &crate::engine::null::LaneProgress| lane.enqueued.load(Ordering::Acquire);
+        let lane = null.lanes().into_iter().find(|lane| enqueued(lane) == 1).unwrap();
         lane.failing.lock().unwrap().extend([1, 1]);
         lane.ended.store(1, Ordering::Release);
         assert!(failed.wait().is_err());
         let fine = submit(1);
-        assert_eq!(given(&lane), 2, "the same lane is idle");
+        assert_eq!(enqueued(&lane), 2, "the same lane is idle");
         lane.ended.store(2, Ordering::Release);
         fine.wait().unwrap();
     }
@@ -382,10 +383,11 @@ mod tests {
             .unwrap();
         // The first of these goes behind what it reads, and the next one to a lane of its own.
         let (beside, consumer) = (copy(&x, &y), copy(&x, &z));
-        let given = |lane: &crate::engine::null::State| lane.given.load(Ordering::Acquire);
+        let enqueued =
+            |lane: &crate::engine::null::LaneProgress| lane.enqueued.load(Ordering::Acquire);
         let lanes = null.lanes();
-        let source = lanes.iter().find(|lane| given(lane) == 2).unwrap();
-        let other = lanes.iter().find(|lane| given(lane) == 1).unwrap();
+        let source = lanes.iter().find(|lane| enqueued(lane) == 2).unwrap();
+        let other = lanes.iter().find(|lane| enqueued(lane) == 1).unwrap();
         other.ended.store(1, Ordering::Release);
         assert!(!consumer.is_done(), "what it read may have failed");
         source.failing.lock().unwrap().push(1);

@@ -201,7 +201,11 @@ impl Timeline {
     }
 
     /// A slot that waits for nothing more, and what is to be done with it.
-    pub(super) fn next_ready(&mut self, topology: &Topology, outbox: &mut Outbox) -> Option<(SlotId, Ready)> {
+    pub(super) fn next_ready(
+        &mut self,
+        topology: &Topology,
+        outbox: &mut Outbox,
+    ) -> Option<(SlotId, Ready)> {
         while let Some(id) = self.ready.pop_front() {
             let Some(op) = self.slot(id).op.take() else { return Some((id, Ready::Meet)) };
             let blockers = match self.slot(id).failed.is_some() {
@@ -243,7 +247,12 @@ impl Timeline {
     }
 
     /// The operation of a slot has a tick now.
-    pub(super) fn note_tick(&mut self, id: SlotId, (tick, timed): (Stamp, bool), topology: &Topology) {
+    pub(super) fn note_tick(
+        &mut self,
+        id: SlotId,
+        (tick, timed): (Stamp, bool),
+        topology: &Topology,
+    ) {
         let slot = self.slot(id);
         slot.placed = Some(tick);
         let known = Stamp::unplaced(id, slot.generation);

@@ -222,7 +222,7 @@ fn record_comes_with_its_own_failure() {
     let mut rig = Rig::new();
     [(); 2].map(|()| rig.issue(OWN, Sources::default()));
     let errors = ["one", "two"].map(|text| (1, HalError::new(HalErrorKind::Driver, text)));
-    rig.timeline.lanes[0].told.extend(errors);
+    rig.timeline.lanes[0].reported.extend(errors);
     let mut next = || {
         let (tick, _, own) = rig.timeline.pop_record(OWN)?;
         Some((tick, own.map(|error| error.message)))
@@ -269,7 +269,8 @@ fn user_of_a_storage_is_on_a_lane_or_in_a_slot() {
     let [x, y] = [1, 2].map(|at| StorageId(at, 0));
     let tick = rig.issue(OWN, Sources::default());
     rig.timeline.lanes[0].records[0].storages.push(x);
-    let slot = rig.defer(NewOp { storages: [y].into_iter().collect(), ..on(FAR, &[(tick, Flow::USES)]) });
+    let slot =
+        rig.defer(NewOp { storages: [y].into_iter().collect(), ..on(FAR, &[(tick, Flow::USES)]) });
     assert_eq!(rig.timeline.user_of(x), Some(tick));
     assert_eq!(rig.timeline.user_of(y), Some(unplaced(slot)));
     let (users, count) = rig.timeline.share_users(y, x);

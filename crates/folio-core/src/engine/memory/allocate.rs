@@ -7,7 +7,7 @@ use crate::allocator::AllocatorFault;
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::memory::evict::{Pressure, Takeover};
-use crate::engine::memory::host_memory::Given;
+use crate::engine::memory::host_memory::ProgramMemory;
 use crate::engine::memory::link::Prospect;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId};
 use crate::engine::terms::link::NotLinked;
@@ -64,7 +64,7 @@ enum Origin {
 }
 
 /// Memory for a storage, and its bytes.
-struct New {
+struct NewMemory {
     id: StorageId,
     domain: DomainId,
     bytes: usize,
@@ -153,13 +153,13 @@ impl Engine {
         // Two threads that need the same must not both take it from the budget.
         let traced = crate::foreign::listening();
         let one_at_a_time = self.allocating.lock();
-        let mut made: SmallVec<[New; 4]> = SmallVec::new();
+        let mut made: SmallVec<[NewMemory; 4]> = SmallVec::new();
         let mut result = Ok(());
         // With linked memory of a device comes the host's.
         let devices = missing.iter().filter(|(_, domain)| !domain.is_host());
         let hosts = missing.iter().filter(|(_, domain)| domain.is_host());
         for &(id, domain) in devices.chain(hosts) {
-            let linked = |new: &New| new.id == id && matches!(new.origin, Origin::Link(..));
+            let linked = |new: &NewMemory| new.id == id && matches!(new.origin, Origin::Link(..));
             if domain.is_host() && made.iter().any(linked) {
                 // If it does not come, the caller asks again.
                 continue;
@@ -194,8 +194,8 @@ impl Engine {
         &self,
         (id, domain): (StorageId, DomainId),
         wanted: Wanted<'_>,
-        (made, given): (&[New], &mut Given<'_>),
-    ) -> Result<Option<New>, Error> {
+        (made, given): (&[NewMemory], &mut ProgramMemory<'_>),
+    ) -> Result<Option<NewMemory>, Error> {
         let (bytes, label, of_program) = {
             let ledger = self.lock();
             let storage = &ledger.storages[id.0];
@@ -204,7 +204,7 @@ impl Engine {
             }
             (storage.bytes(), storage.label.clone(), storage.allocator.is_some())
         };
-        let new = |origin| Ok(Some(New { id, domain, bytes, origin }));
+        let new = |origin| Ok(Some(NewMemory { id, domain, bytes, origin }));
         if domain.is_host() && of_program {
             // If the storage had memory when the program was asked, the caller asks again.
             return given.take(id).map_or(Ok(None), |memory| new(Origin::Own(memory.alloc)));
@@ -250,7 +250,7 @@ impl Engine {
         &self,
         (to, domain): (StorageId, DomainId),
         take: Option<&[StorageId]>,
-        made: &[New],
+        made: &[NewMemory],
     ) -> Option<StorageId> {
         let mut keep: SmallVec<[StorageId; 8]> = SmallVec::from_slice(take?);
         keep.extend(made.iter().filter_map(|new| match &new.origin {
@@ -270,7 +270,7 @@ pub(super) fn no_address(device: &str, label: &Label) -> Error {
     Error::Unsupported { device: device.to_owned(), what }
 }
 
-impl New {
+impl NewMemory {
     /// The memory that is to be freed if the storage does not get it.
     fn garbage(&self) -> Option<Garbage> {
         let (domain, bytes) = (self.domain, self.bytes);
@@ -284,9 +284,9 @@ impl New {
 impl Ledger {
     /// A storage gets the memory that was made for it. Memory that has become impossible is still
     /// missing: the caller asks again.
-    fn receive(&mut self, new: New) {
+    fn receive(&mut self, new: NewMemory) {
         let garbage = new.garbage();
-        let New { id, domain, bytes, origin } = new;
+        let NewMemory { id, domain, bytes, origin } = new;
         let alloc = match origin {
             Origin::Link(alloc, prospect) => {
                 let lost = self.topology.lost;

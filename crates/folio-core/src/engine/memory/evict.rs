@@ -72,7 +72,7 @@ enum Way {
 }
 
 /// A step on the way to room.
-pub(in crate::engine) enum Step {
+pub(in crate::engine) enum EvictStep {
     /// An allocation was freed.
     Freed,
     /// An allocation can be freed when this command has ended.
@@ -273,7 +273,11 @@ impl Storages {
 
 impl Ledger {
     /// Takes a step on the way to room on `domain`.
-    pub(in crate::engine) fn evict_one(&mut self, domain: DomainId, pressure: &Pressure) -> Step {
+    pub(in crate::engine) fn evict_one(
+        &mut self,
+        domain: DomainId,
+        pressure: &Pressure,
+    ) -> EvictStep {
         self.poll_all();
         let mut first: Option<(i32, StorageId, Way)> = None;
         for (priority, id) in self.storages.candidates(domain, &pressure.spared) {
@@ -288,7 +292,7 @@ impl Ledger {
                     let alloc = self.evict_copy(id, domain);
                     let bytes = self.storages[id.0].bytes();
                     self.outbox.garbage.extend(alloc.map(|alloc| Garbage { alloc, bytes, domain }));
-                    return Step::Freed;
+                    return EvictStep::Freed;
                 }
                 Some(Way::Write) if pressure.written.contains(&id) => {}
                 Some(way) => first = first.or(Some((priority, id, way))),
@@ -296,16 +300,17 @@ impl Ledger {
             }
         }
         match first {
-            None => Step::Nothing,
-            Some((_, id, Way::Wait)) => {
-                self.timeline.user_of(id).map_or(Step::Stays(id), |user| Step::Wait(id, user))
-            }
+            None => EvictStep::Nothing,
+            Some((_, id, Way::Wait)) => self
+                .timeline
+                .user_of(id)
+                .map_or(EvictStep::Stays(id), |user| EvictStep::Wait(id, user)),
             Some((_, id, _)) if self.storages[id.0].alloc(DomainId::HOST).is_none() => {
-                Step::NeedsHost(id)
+                EvictStep::NeedsHost(id)
             }
             Some((_, id, _)) => {
                 let (_, deps) = self.write_back(id, None);
-                Step::Written(id, self.meet(deps))
+                EvictStep::Written(id, self.meet(deps))
             }
         }
     }
@@ -347,28 +352,28 @@ impl Engine {
     pub(in crate::engine) fn evict(&self, domains: &[DomainId], pressure: &mut Pressure) -> bool {
         domains.iter().any(|domain| {
             match self.enter(|ledger| ledger.evict_one(*domain, pressure)) {
-                Step::Nothing => return false,
-                Step::Freed => {}
+                EvictStep::Nothing => return false,
+                EvictStep::Freed => {}
                 // Refused in a kernel, and in a task that is in the way itself: others may go.
-                Step::Wait(id, stamp) => {
+                EvictStep::Wait(id, stamp) => {
                     if self.wait(stamp, None).is_err() {
                         pressure.spared.push(id);
                     }
                 }
-                Step::Written(id, stamp) => {
+                EvictStep::Written(id, stamp) => {
                     pressure.written.push(id);
                     if self.wait(stamp, None).is_err() {
                         pressure.spared.push(id);
                     }
                 }
-                Step::NeedsHost(id) => {
+                EvictStep::NeedsHost(id) => {
                     let mut keep = pressure.spared.clone();
                     keep.push(id);
                     if self.allocate_for(&[(id, DomainId::HOST)], &keep, Takes::Idle).is_err() {
                         pressure.spared.push(id);
                     }
                 }
-                Step::Stays(id) => pressure.spared.push(id),
+                EvictStep::Stays(id) => pressure.spared.push(id),
             }
             true
         })

@@ -7,9 +7,9 @@
 //! its memory. The ledger gives each allocation away once (`Outbox::garbage`), so each is given
 //! back once.
 //!
-//! Allocators of programs are foreign code: a panic ends here, and no lock is held. Memory of a
-//! program's allocator is asked for before `Engine::allocating` is locked, as [`Given`]; what no
-//! storage has taken by the end of the attempt goes back.
+//! Allocators of programs are foreign code: a panic ends here, and no lock is held. Their memory is
+//! asked for before `Engine::allocating` is locked, as [`ProgramMemory`]; what no storage has taken
+//! by the end of the attempt goes back.
 
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
@@ -25,12 +25,12 @@ use std::alloc::Layout;
 
 /// Memory that programs' allocators have given for storages that do not have it yet. The rest goes
 /// back when this is dropped, without a lock.
-pub(in crate::engine) struct Given<'e> {
+pub(in crate::engine) struct ProgramMemory<'e> {
     engine: &'e Engine,
     memory: SmallVec<[(StorageId, Garbage); 1]>,
 }
 
-impl Given<'_> {
+impl ProgramMemory<'_> {
     /// That of a storage.
     pub(in crate::engine) fn take(&mut self, id: StorageId) -> Option<Garbage> {
         let at = self.memory.iter().position(|(of, _)| *of == id)?;
@@ -38,7 +38,7 @@ impl Given<'_> {
     }
 }
 
-impl Drop for Given<'_> {
+impl Drop for ProgramMemory<'_> {
     fn drop(&mut self) {
         self.memory.drain(..).for_each(|(_, rest)| self.engine.free(rest));
     }
@@ -49,8 +49,8 @@ impl Engine {
     pub(super) fn ask_programs(
         &self,
         missing: &[(StorageId, DomainId)],
-    ) -> Result<Given<'_>, Error> {
-        let mut given = Given { engine: self, memory: SmallVec::new() };
+    ) -> Result<ProgramMemory<'_>, Error> {
+        let mut given = ProgramMemory { engine: self, memory: SmallVec::new() };
         for (id, domain) in missing.iter().copied().filter(|(_, domain)| domain.is_host()) {
             let wanted = self.enter(|ledger| ledger.storages[id.0].wants_of_program());
             let Some((program, bytes, label)) = wanted else { continue };

@@ -32,9 +32,9 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// The next step towards an address.
-enum Next {
+enum AddressStep {
     /// The address is this allocation's, which has so many bytes.
-    Given(Alloc, usize),
+    Address(Alloc, usize),
     /// The device needs memory.
     Missing,
     /// The memory has no address.
@@ -61,19 +61,19 @@ impl Engine {
     ) -> Result<(Alloc, usize), Error> {
         loop {
             match self.enter(|ledger| ledger.next_to_address(id, domain))? {
-                Next::Given(alloc, bytes) => return Ok((alloc, bytes)),
-                Next::Missing => self.allocate_pointed(id, domain)?,
-                Next::Nowhere => {
+                AddressStep::Address(alloc, bytes) => return Ok((alloc, bytes)),
+                AddressStep::Missing => self.allocate_pointed(id, domain)?,
+                AddressStep::Nowhere => {
                     let label = self.enter(|ledger| ledger.storages[id.0].label.clone());
                     return Err(no_address(&self.domain_name(domain), &label));
                 }
-                Next::Lost(failure) => return Err(Error::failed(failure)),
-                Next::After(stamps) => {
+                AddressStep::Lost(failure) => return Err(Error::failed(failure)),
+                AddressStep::After(stamps) => {
                     stamps.into_iter().try_for_each(|stamp| self.wait(stamp, None).map(drop))?;
                 }
-                Next::Turn(stamp) => self.wait_well(stamp)?,
-                Next::Leave(device) => self.leave_link(id, (device, domain))?,
-                Next::Bring(stamp) => {
+                AddressStep::Turn(stamp) => self.wait_well(stamp)?,
+                AddressStep::Leave(device) => self.leave_link(id, (device, domain))?,
+                AddressStep::Bring(stamp) => {
                     self.wait_well(stamp)?;
                     self.enter(|ledger| ledger.storages[id.0].point(domain));
                 }
@@ -147,14 +147,14 @@ impl StorageState {
 }
 
 impl Ledger {
-    fn next_to_address(&mut self, id: StorageId, domain: DomainId) -> Result<Next, Error> {
+    fn next_to_address(&mut self, id: StorageId, domain: DomainId) -> Result<AddressStep, Error> {
         self.poll_all();
         self.storages[id.0].heal_all(&self.timeline);
         let storage = &mut self.storages[id.0];
         if storage.life != Life::Open {
             return Err(Error::ScopeEnded { label: storage.label.clone() });
         }
-        let Some(alloc) = storage.alloc(domain).copied() else { return Ok(Next::Missing) };
+        let Some(alloc) = storage.alloc(domain).copied() else { return Ok(AddressStep::Missing) };
         if let Some(link) = storage.link.filter(|link| link.joins(domain)) {
             let device = storage.alloc(link.device);
             if !device.is_some_and(Alloc::has_one_address) {
@@ -163,37 +163,37 @@ impl Ledger {
         } else if alloc.address.is_none() {
             let at = self.topology.devices.iter().position(|device| device.domain == domain);
             let lost = at.and_then(|at| self.topology.device_lost[at].clone());
-            return Ok(lost.map_or(Next::Nowhere, Next::Lost));
+            return Ok(lost.map_or(AddressStep::Nowhere, AddressStep::Lost));
         } else if alloc.apart == NotLinked::Pointed && !alloc.pointed {
-            return Ok(Next::Bring(self.bring(id, domain)));
+            return Ok(AddressStep::Bring(self.bring(id, domain)));
         }
         // Commands may use the memory that had it while it was another storage's.
         let earlier = storage.residency.earlier(domain);
         let pending = |stamp: &Stamp| self.timeline.outcome(*stamp) == Outcome::Pending;
         let earlier: SmallVec<[Stamp; 4]> = earlier.filter(pending).collect();
         if !earlier.is_empty() {
-            return Ok(Next::After(earlier));
+            return Ok(AddressStep::After(earlier));
         }
         self.storages[id.0].point(domain);
-        Ok(Next::Given(alloc, self.storages[id.0].bytes()))
+        Ok(AddressStep::Address(alloc, self.storages[id.0].bytes()))
     }
 
     /// The next step towards the end of a storage's link.
-    fn next_to_leave(&mut self, id: StorageId, device: DomainId) -> Next {
+    fn next_to_leave(&mut self, id: StorageId, device: DomainId) -> AddressStep {
         let storage = &self.storages[id.0];
         let away = storage.link.is_some_and(|link| link.turn.active == Side::Device);
         if let (true, Some(to)) = (away, storage.side(DomainId::HOST)) {
             let label = storage.label.clone();
             let who = For { queue: None, label: &label, lane: None };
-            return Next::Turn(self.switch(id, device, to, who));
+            return AddressStep::Turn(self.switch(id, device, to, who));
         }
         let switch = storage.residency.switch();
         if self.timeline.outcome(switch) == Outcome::Pending {
-            return Next::Turn(switch);
+            return AddressStep::Turn(switch);
         }
         match self.timeline.user_of(id) {
-            Some(user) => Next::After([user].into_iter().collect()),
-            None => Next::Leave(device),
+            Some(user) => AddressStep::After([user].into_iter().collect()),
+            None => AddressStep::Leave(device),
         }
     }
 
@@ -205,7 +205,7 @@ impl Ledger {
         device: DomainId,
         (own, over_host): (Option<Alloc>, bool),
     ) -> bool {
-        let same = matches!(self.next_to_leave(id, device), Next::Leave(_));
+        let same = matches!(self.next_to_leave(id, device), AddressStep::Leave(_));
         let storage = &mut self.storages[id.0];
         let is_it = |link: &crate::engine::terms::link::Link| {
             link.device == device && link.over_host == over_host

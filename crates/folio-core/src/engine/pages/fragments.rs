@@ -5,7 +5,7 @@
 //! since those who had a piece before have it still.
 
 use crate::engine::pages::pieces::Fragment;
-use crate::engine::pages::residency::{Known, Residency};
+use crate::engine::pages::residency::{Outcomes, Residency};
 use crate::engine::terms::access::Access;
 use crate::geom::Box3;
 use crate::order::stamp::Stamp;
@@ -61,8 +61,8 @@ fn join_last(kept: &mut Vec<Fragment>, mut last: Fragment) {
 
 impl Residency {
     /// The pieces of `pages`, as known now.
-    pub(super) fn settle_pieces(&mut self, pages: &Box3, known: Known<'_>) {
-        self.pieces.update(pages, &mut |fragment| fragment.settle(&mut |s| known(s)));
+    pub(super) fn learn_pieces(&mut self, pages: &Box3, known: Outcomes<'_>) {
+        self.pieces.update(pages, &mut |fragment| fragment.learn(&mut |s| known(s)));
         self.tell_pieces(pages);
     }
 
@@ -92,7 +92,7 @@ impl Residency {
         &self,
         part: &Box3,
         (covered, here): (&Box3, DomainSet),
-        known: Known<'_>,
+        known: Outcomes<'_>,
     ) -> Vec<(Box3, Vec<Fragment>)> {
         let elements = Box3::whole(self.grid.elements_of(&Box3::cell(part.min)).extent());
         let only_here = |f: &Fragment| {
@@ -121,7 +121,7 @@ impl Residency {
                                 whole.domains.remove(domain);
                                 whole.arriving.push((domain, stamp));
                             }
-                            whole.settle(&mut |s| known(s));
+                            whole.learn(&mut |s| known(s));
                             runs.push((run, vec![whole]));
                         });
                     });
@@ -142,12 +142,12 @@ impl Residency {
     }
 
     /// An access that discards parts of pages that are current elsewhere splits those pages.
-    pub(super) fn discard_parts(&mut self, a: &Access, border: &Box3, known: Known<'_>) {
+    pub(super) fn discard_parts(&mut self, a: &Access, border: &Box3, known: Outcomes<'_>) {
         let here = DomainSet::of(a.place);
         let mut parts: SmallVec<[Box3; 3]> = SmallVec::new();
         self.grid.alike(border, &a.elements, &mut |part| parts.push(part));
         for part in &parts {
-            self.settle_pieces(part, known);
+            self.learn_pieces(part, known);
             let page = self.grid.elements_of(&Box3::cell(part.min));
             let covered = page.intersect(&a.elements).counted_from(page.min);
             for (run, old) in self.to_split(part, (&covered, here), known) {

@@ -40,7 +40,7 @@ impl Fragment {
     }
 
     /// Learns from the copies that have ended.
-    pub(crate) fn settle(&mut self, known: &mut dyn FnMut(Stamp) -> Outcome) {
+    pub(crate) fn learn(&mut self, known: &mut dyn FnMut(Stamp) -> Outcome) {
         let (mut open, mut failed) = (DomainSet::EMPTY, DomainSet::EMPTY);
         for (domain, stamp) in &self.arriving {
             match known(*stamp) {

@@ -6,13 +6,13 @@ use crate::engine::pages::tracker::Tracker;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::link::Turn;
 use crate::geom::{Box3, Grid};
-use crate::order::hazards::{Deps, Flow, Hazards, Outcome, Settled, Writing, add_dep};
+use crate::order::hazards::{Deps, Flow, Hazards, Outcome, RestingPages, Writing, add_dep};
 use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
 use smallvec::SmallVec;
 
 /// How a stamp stands.
-pub(crate) type Known<'a> = &'a dyn Fn(Stamp) -> Outcome;
+pub(crate) type Outcomes<'a> = &'a dyn Fn(Stamp) -> Outcome;
 
 /// A storage's pages: where they are current and defined, and what is under way.
 pub(crate) struct Residency {
@@ -67,13 +67,13 @@ impl Residency {
     }
 
     /// The active side of a link changes; `before` is how it was.
-    pub(crate) fn mark_switched(&mut self, stamp: Stamp, before: Turn, known: Known<'_>) {
+    pub(crate) fn mark_switched(&mut self, stamp: Stamp, before: Turn, known: Outcomes<'_>) {
         self.switches.retain(|(earlier, _)| known(*earlier) != Outcome::Fine);
         self.switches.push((stamp, before));
     }
 
     /// Forgets the switches that have failed; tells how it was before them.
-    pub(crate) fn take_failed_switches(&mut self, known: Known<'_>) -> Option<Turn> {
+    pub(crate) fn take_failed_switches(&mut self, known: Outcomes<'_>) -> Option<Turn> {
         let mut before = None;
         while let Some(&(stamp, turn)) = self.switches.last()
             && known(stamp) == Outcome::Failed
@@ -141,26 +141,26 @@ impl Residency {
 
     /// The state of all pages, if they are alike, whole, and current and defined on `domain`.
     #[inline]
-    pub(crate) fn settled(&self, domain: DomainId) -> Option<Settled<'_>> {
+    pub(crate) fn at_rest(&self, domain: DomainId) -> Option<RestingPages<'_>> {
         let here = |set: DomainSet| set.contains(domain);
         let fine = self.pieces.is_empty()
             && self.tracker.flat().is_some_and(here)
             && self.defined.flat().is_some_and(here);
-        if fine { self.hazards.settled() } else { None }
+        if fine { self.hazards.at_rest() } else { None }
     }
 
-    /// `stamp` uses all pages, which are [settled](Self::settled), and writes them on `writes`.
+    /// `stamp` uses all pages, which are [at rest](Self::at_rest), and writes them on `writes`.
     #[inline]
-    pub(crate) fn mark_settled(
+    pub(crate) fn mark_at_rest(
         &mut self,
         stamp: Stamp,
         writes: Option<DomainId>,
-        known: Known<'_>,
+        known: Outcomes<'_>,
     ) {
-        self.hazards.mark_settled(stamp, writes, &mut |s| known(s));
+        self.hazards.mark_at_rest(stamp, writes, &mut |s| known(s));
         if let Some(domain) = writes {
             self.changes += 1;
-            self.tracker.settle(domain);
+            self.tracker.set_flat(domain);
         }
     }
 
@@ -195,7 +195,7 @@ impl Residency {
     }
 
     /// As [`leave`](Self::leave), while operations may be at work on that memory.
-    pub(crate) fn leave_in_use(&mut self, domain: DomainId, known: Known<'_>) {
+    pub(crate) fn leave_in_use(&mut self, domain: DomainId, known: Outcomes<'_>) {
         self.hazards.leave(&self.grid.all(), domain, &mut |s| known(s));
         self.leave(domain);
     }
@@ -213,7 +213,7 @@ impl Residency {
     }
 
     /// Nothing is under way to where data are current, other than on `domain`: that could fail.
-    pub(crate) fn is_sure_without(&self, domain: DomainId, known: Known<'_>) -> bool {
+    pub(crate) fn is_sure_without(&self, domain: DomainId, known: Outcomes<'_>) -> bool {
         let pieces = self.pieces.all().flat_map(|fragment| fragment.arriving.iter().copied());
         let mut arrivals = self.hazards.arrivals().chain(pieces);
         arrivals.all(|(to, stamp)| to == domain || known(stamp) == Outcome::Fine)
@@ -333,12 +333,12 @@ impl Residency {
     }
 
     /// `stamp` uses an access, which it reads.
-    pub(crate) fn mark_read(&mut self, a: &Access, stamp: Stamp, known: Known<'_>) {
+    pub(crate) fn mark_read(&mut self, a: &Access, stamp: Stamp, known: Outcomes<'_>) {
         self.hazards.mark_read(&a.pages, stamp, &mut |s| known(s));
     }
 
     /// `stamp` writes an access.
-    pub(crate) fn mark_written(&mut self, a: &Access, stamp: Stamp, known: Known<'_>) {
+    pub(crate) fn mark_written(&mut self, a: &Access, stamp: Stamp, known: Outcomes<'_>) {
         let pages = a.pages;
         if pages.is_empty() {
             return;
@@ -385,7 +385,7 @@ impl Residency {
         boxes: &[Box3],
         domain: DomainId,
         stamp: Stamp,
-        known: Known<'_>,
+        known: Outcomes<'_>,
     ) {
         self.changes += 1;
         for elements in boxes {
@@ -419,7 +419,7 @@ impl Residency {
         pages: &[Box3],
         domain: DomainId,
         stamp: Stamp,
-        known: Known<'_>,
+        known: Outcomes<'_>,
     ) {
         self.changes += 1;
         for hole in pages {
@@ -445,7 +445,7 @@ impl Residency {
 
     /// The contents of `pages` are gone, and they count as never written. Operations that use them
     /// now go on, and what writes them later comes after those.
-    pub(crate) fn forget(&mut self, pages: &Box3, known: Known<'_>) {
+    pub(crate) fn forget(&mut self, pages: &Box3, known: Outcomes<'_>) {
         self.changes += 1;
         self.broken = true;
         self.tracker.set(pages, DomainSet::EMPTY);
@@ -462,7 +462,7 @@ impl Residency {
         &mut self,
         pages: &Box3,
         is_spoilt: &dyn Fn(Stamp) -> bool,
-        known: Known<'_>,
+        known: Outcomes<'_>,
     ) -> bool {
         let failed = |s| known(s) == Outcome::Failed;
         let mut on_host = false;
@@ -480,7 +480,7 @@ impl Residency {
             *changes += 1;
             defined.update(&run, &mut |_, set: DomainSet| set.without(domain));
         });
-        self.settle_pieces(pages, known);
+        self.learn_pieces(pages, known);
         on_host
     }
 

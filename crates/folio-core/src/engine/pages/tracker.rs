@@ -133,9 +133,9 @@ impl Tracker {
 
     /// All pages are current on `domain` only. For [`flat`](Self::flat) trackers.
     #[inline]
-    pub(crate) fn settle(&mut self, domain: DomainId) {
+    pub(crate) fn set_flat(&mut self, domain: DomainId) {
         if let Tracker::Own(tracker) = self {
-            tracker.settle(DomainSet::of(domain));
+            tracker.set_flat(DomainSet::of(domain));
         }
     }
 

@@ -1,7 +1,6 @@
 //! Carries out a [`Plan`]: submits its copies and fills, and says what the pages are from then on.
 
 use crate::engine::lanes::{Filling, Payload};
-use crate::engine::ledger::Planning;
 use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Body, Ledger, NewOp};

@@ -31,13 +31,13 @@ use smallvec::SmallVec;
 /// The steps before a command, and its dependencies.
 #[derive(Default)]
 pub(crate) struct Plan {
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<PlanStep>,
     /// Other stamps that the command comes after.
     pub(crate) deps: Deps,
 }
 
 /// Something to do with pages of a storage.
-pub(crate) struct Step {
+pub(crate) struct PlanStep {
     pub(crate) storage: StorageId,
     /// On which domain they are kept track of.
     pub(crate) on: DomainId,
@@ -268,7 +268,13 @@ impl View<'_> {
         let found = storage.outdated(pages, domain, self.topology.lost);
         if !found.gone.is_empty() {
             let what = What::Lost { from: found.gone_on };
-            plan.steps.push(Step { storage: id, on: domain, at: domain, pages: found.gone, what });
+            plan.steps.push(PlanStep {
+                storage: id,
+                on: domain,
+                at: domain,
+                pages: found.gone,
+                what,
+            });
             return;
         }
         if found.needs.is_empty() {
@@ -295,21 +301,21 @@ impl View<'_> {
         let what = What::Bring { copies, whole: found.whole.len() };
         let mut pages = found.whole;
         pages.extend(found.parts);
-        plan.steps.push(Step { storage: id, on: domain, at: domain, pages, what });
+        plan.steps.push(PlanStep { storage: id, on: domain, at: domain, pages, what });
     }
 
     /// Gives linked memory to the side that uses `domain`'s.
     fn plan_side(&self, id: StorageId, domain: DomainId, plan: &mut Plan) {
         let storage = &self.storages[id.0];
         let (Some(link), Some(to)) = (&storage.link, storage.side(domain)) else { return };
-        let switched = |step: &Step| match step.what {
+        let switched = |step: &PlanStep| match step.what {
             What::Switch { to } if step.storage == id => Some(to),
             _ => None,
         };
         if plan.steps.iter().rev().find_map(switched).unwrap_or(link.turn.active) != to {
             let (on, at) = (DomainId::HOST, link.device);
             let (pages, what) = (SmallVec::new(), What::Switch { to });
-            plan.steps.push(Step { storage: id, on, at, pages, what });
+            plan.steps.push(PlanStep { storage: id, on, at, pages, what });
         }
     }
 
@@ -338,7 +344,7 @@ impl View<'_> {
                 let pages = [page].into_iter().collect();
                 let what = What::Complete;
                 let at = domain;
-                plan.steps.push(Step { storage: a.storage, on: domain, at, pages, what });
+                plan.steps.push(PlanStep { storage: a.storage, on: domain, at, pages, what });
             } else if a.mode.discards() {
                 plan.deps.append(&mut writers);
                 self.plan_copies(a.storage, &[page], domain, plan, with);
@@ -380,7 +386,7 @@ impl View<'_> {
         holes.iter().for_each(|hole| residency.zero_deps(hole, domain, &mut after));
         let what = What::Zero { spared: *spared, after };
         self.plan_side(id, at, plan);
-        plan.steps.push(Step { storage: id, on: domain, at, pages: holes, what });
+        plan.steps.push(PlanStep { storage: id, on: domain, at, pages: holes, what });
     }
 
     /// The program has written all of an access. Elements beside it are zeroed, in pages that hold

@@ -343,8 +343,8 @@ impl Rig {
         match self.ledger.timeline.resolve(stamp).when() {
             When::Done => {}
             When::Placed(lane, tick) => {
-                let told = &mut self.ledger.timeline.lanes[usize::from(lane.0)].told;
-                told.extend(error.map(|error| (tick, error)));
+                let reported = &mut self.ledger.timeline.lanes[usize::from(lane.0)].reported;
+                reported.extend(error.map(|error| (tick, error)));
                 self.retire(lane, tick);
                 self.ledger.settle();
             }

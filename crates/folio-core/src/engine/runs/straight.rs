@@ -1,4 +1,4 @@
-//! The straight way of a kernel, or of a [list](super::list): over storages that are *settled*
+//! The straight way of a kernel, or of a [list](super::list): over storages that are *at rest*
 //! where it runs, so that there is nothing to bring, to define or to take apart, after operations
 //! for which its lane can wait. One pass does what `run` does in several, and leaves the same.
 
@@ -20,7 +20,7 @@ use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::note::{Note, Plan};
 use crate::geom::Box3;
 use crate::hal::Tick;
-use crate::order::hazards::{Flow, Outcome, Settled, tidy};
+use crate::order::hazards::{Flow, Outcome, RestingPages, tidy};
 use crate::order::stamp::{LaneId, Stamp, Waits, When};
 use crate::planted::{Plant, Planted};
 use crate::report::Moves;
@@ -44,7 +44,7 @@ impl StorageState {
     /// What is known of all pages, if there is nothing to do before a command of this access but to
     /// wait: they are alike, current and defined where it runs, and nobody holds them.
     #[inline]
-    fn settled(&self, a: &Access) -> Option<Settled<'_>> {
+    fn at_rest(&self, a: &Access) -> Option<RestingPages<'_>> {
         let all = match a.mode {
             Mode::Read | Mode::Update => a.all,
             Mode::Discard { .. } => a.elements == Box3::whole(self.residency.grid.dims),
@@ -58,7 +58,7 @@ impl StorageState {
         {
             return None;
         }
-        self.residency.settled(self.place(a.domain))
+        self.residency.at_rest(self.place(a.domain))
     }
 }
 
@@ -215,7 +215,7 @@ impl Before {
         Some(())
     }
 
-    /// What a command with these accesses comes after, whose memory is settled where it runs.
+    /// What a command with these accesses comes after, whose memory is at rest where it runs.
     #[inline(always)]
     fn add_users(
         &mut self,
@@ -225,20 +225,20 @@ impl Before {
     ) -> Option<()> {
         for a in accesses {
             let storage = &storages[a.storage.0];
-            let settled = storage.settled(a)?;
+            let pages = storage.at_rest(a)?;
             storage.alloc(a.domain)?;
             let replaces = a.mode == Mode::Discard { whole: true };
             let (place, switch) = (storage.place(a.domain), storage.residency.switch());
             if switch != Stamp::DONE && timeline.outcome(switch) != Outcome::Fine {
                 return None;
             }
-            for arrival in settled.arrivals {
+            for arrival in pages.arrivals {
                 match arrival.is_to(place) && !replaces {
                     true => self.add(arrival.stamp, Flow::USES, timeline)?,
                     false => (timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?,
                 }
             }
-            for writer in settled.older {
+            for writer in pages.older {
                 (timeline.outcome(writer.stamp) == Outcome::Fine).then_some(())?;
             }
             let flow = match a.mode {
@@ -246,14 +246,14 @@ impl Before {
                 Mode::Discard { whole: false } => Flow::KEEPS,
                 Mode::Read | Mode::Update => Flow::USES,
             };
-            for writer in settled.writers {
+            for writer in pages.writers {
                 if writer.domain != place && timeline.outcome(writer.stamp) != Outcome::Fine {
                     return None;
                 }
                 self.add(writer.stamp, flow, timeline)?;
             }
             if a.mode.writes() {
-                for reader in settled.readers {
+                for reader in pages.readers {
                     self.add(*reader, Flow::ORDER, timeline)?;
                 }
             }
@@ -323,9 +323,9 @@ impl Storages {
         }
         let Some((id, domain)) = self.usm_of(raw) else { return Some(()) };
         let storage = &self[id.0];
-        let settled = storage.residency.settled(storage.place(domain))?;
+        let pages = storage.residency.at_rest(storage.place(domain))?;
         let has_ended = |stamp: Stamp| timeline.outcome(stamp) == Outcome::Fine;
-        settled.arrivals.iter().all(|arrival| has_ended(arrival.stamp)).then_some(())
+        pages.arrivals.iter().all(|arrival| has_ended(arrival.stamp)).then_some(())
     }
 
     /// What memories are from now on that an operation uses.
@@ -343,7 +343,7 @@ impl Storages {
                 table.expect_wait_for(stamp);
             }
             let writes = a.mode.writes().then(|| storage.place(a.domain));
-            storage.residency.mark_settled(stamp, writes, known);
+            storage.residency.mark_at_rest(stamp, writes, known);
             if writes.is_some() {
                 storage.note_side(a.domain);
             }

@@ -5,7 +5,7 @@
 use super::*;
 use crate::engine::lanes::Lanes;
 use crate::engine::null::{Null, State, number};
-use crate::order::hazards::Settled;
+use crate::order::hazards::RestingPages;
 use crate::pages::testing::Rng;
 use crate::{Buffer, Event, Queue, Result, Runtime};
 use std::sync::Arc;
@@ -82,7 +82,7 @@ impl Side {
         let lanes = self.null.lanes();
         let Some(lane) = lanes.get(lane) else { return };
         let (given, ended) =
-            (lane.given.load(Ordering::Acquire), lane.ended.load(Ordering::Acquire));
+            (lane.enqueued.load(Ordering::Acquire), lane.ended.load(Ordering::Acquire));
         let end = ended + (given - ended) * part as u64 / 4;
         // Under the ledger's lock, or else the reaper may see it first: what had been deferred
         // would then be handed over by that thread, at some later time.
@@ -130,7 +130,7 @@ impl Side {
             let (current, defined) =
                 (storage.residency.tracker.flat(), storage.residency.defined.flat());
             all.push(format!("{} used, {current:?} {defined:?}", storage.in_use));
-            all.extend(storage.residency.hazards.settled().map(told));
+            all.extend(storage.residency.hazards.at_rest().map(told));
         }
         for queue in &self.queues {
             let queue = &ledger.queues[queue.inner.id];
@@ -144,8 +144,8 @@ impl Side {
     }
 }
 
-fn told(settled: Settled<'_>) -> String {
-    let Settled { writers, older, readers, arrivals } = settled;
+fn told(pages: RestingPages<'_>) -> String {
+    let RestingPages { writers, older, readers, arrivals } = pages;
     let mut readers = readers.to_vec();
     readers.sort_unstable();
     format!("{writers:?} after {older:?}, {readers:?}, {arrivals:?}")

@@ -51,12 +51,12 @@ pub(crate) struct Courier {
     awake: AtomicBool,
     /// A thread waits for the device: it should sleep as soon as nothing is left to hand over.
     rest: AtomicBool,
-    state: Mutex<State>,
+    state: Mutex<CourierState>,
     wake: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct CourierState {
     /// The thread is there.
     running: bool,
     called: bool,
@@ -141,7 +141,7 @@ impl Engaged {
     /// A courier whose thread is started by the model itself.
     #[cfg(all(test, loom))]
     pub(crate) fn running() -> Engaged {
-        let state = Mutex::new(State { running: true, called: false });
+        let state = Mutex::new(CourierState { running: true, called: false });
         let courier = Courier { state, ..Courier::new() };
         Engaged { courier, ahead: AtomicU64::new(0), most: 1 }
     }

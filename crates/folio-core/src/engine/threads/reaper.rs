@@ -27,12 +27,12 @@ const FLOWS: Duration = Duration::from_micros(25);
 /// The mailbox of a reaper thread.
 #[derive(Default)]
 pub(crate) struct Reaper {
-    state: Mutex<State>,
+    state: Mutex<ReaperState>,
     wake: Condvar,
 }
 
 #[derive(Default)]
-struct State {
+struct ReaperState {
     running: bool,
     called: bool,
 }
@@ -41,7 +41,7 @@ impl Reaper {
     /// A reaper whose thread is started by the model itself.
     #[cfg(all(test, loom))]
     pub(crate) fn running() -> Reaper {
-        let state = State { running: true, called: false };
+        let state = ReaperState { running: true, called: false };
         Reaper { state: Mutex::new(state), wake: Condvar::new() }
     }
 
@@ -82,10 +82,9 @@ struct Outlook {
     /// The fewest operations that a lane which holds some back has been given since the last look,
     /// of those that have been given any.
     given: u64,
-    /// Of lanes that may hold operations back, none does or has been given any since the last look,
-    /// no other has anything to do, and nobody waits for what ends: whoever submits the next
-    /// operation calls.
-    settled: bool,
+    /// Nothing is unflushed, nothing new arrived since the last look, no other lane has anything to
+    /// do, and no thread waits for an end. The next submission calls the reaper.
+    may_sleep: bool,
     /// The thread is not needed any more.
     over: bool,
 }
@@ -121,12 +120,12 @@ fn next_batch(last: Duration, given: u64) -> Duration {
 impl Outlook {
     /// After this look. After progress that nobody waits for it stays for one more look: a
     /// submitter that finds it asleep for good would have to call it, again and again. Until then
-    /// nobody calls it, unless all is settled.
+    /// nobody calls it, unless the reaper may sleep.
     fn rest(&self, notifies: bool, batches: bool, closing: bool) -> Rest {
         let stays = self.in_flight || self.progress;
         match self.watched {
             true if !notifies => Rest::Poll,
-            _ if batches && stays && !self.settled => Rest::Batch,
+            _ if batches && stays && !self.may_sleep => Rest::Batch,
             true => Rest::Keep,
             false if stays || closing => Rest::Keep,
             false => Rest::Sleep,
@@ -261,9 +260,9 @@ impl Engine {
                 // Operations that were submitted since then were not flushed above.
                 rest &= if holds { shared.looked() == state.issued } else { state.idle() };
             }
-            look.settled =
+            look.may_sleep =
                 holds_back && rest && given == 0 && !look.watched && no_slots && !closing;
-            ledger.timeline.reaper_idle[backend] = idle || look.settled;
+            ledger.timeline.reaper_idle[backend] = idle || look.may_sleep;
             let quiet = no_slots && ledger.timeline.lanes.iter().all(|l| l.idle());
             look.over = idle && quiet && closing;
             look
@@ -320,8 +319,8 @@ mod tests {
         let waited = looks(|look| (look.watched, look.in_flight) = (true, true));
         assert_eq!(waited, [Rest::Keep, Rest::Batch]);
         // The next submission calls the reaper.
-        let settled = looks(|look| (look.in_flight, look.settled) = (true, true));
-        assert_eq!(settled, [Rest::Keep; 2]);
+        let asleep = looks(|look| (look.in_flight, look.may_sleep) = (true, true));
+        assert_eq!(asleep, [Rest::Keep; 2]);
         let polled = Outlook { watched: true, in_flight: true, ..Outlook::default() };
         assert_eq!(polled.rest(false, true, false), Rest::Poll);
     }
@@ -371,8 +370,8 @@ mod tests {
             engine.reapers[0].pretend(true);
             let look = || {
                 let look = engine.look(0, BATCH.0);
-                assert_eq!(engine.enter(|ledger| ledger.timeline.reaper_idle[0]), look.settled);
-                (look.in_flight, look.settled)
+                assert_eq!(engine.enter(|ledger| ledger.timeline.reaper_idle[0]), look.may_sleep);
+                (look.in_flight, look.may_sleep)
             };
             let called = || std::mem::take(&mut engine.reapers[0].state.lock().called);
             submit();
@@ -450,7 +449,7 @@ mod tests {
         }
         let look = || {
             let look = engine.look(0, BATCH.0);
-            (look.in_flight, look.settled)
+            (look.in_flight, look.may_sleep)
         };
         assert_eq!([look(), look(), look()], [(true, false); 3]);
         // All of the second device, and half of the first one's.

@@ -1,7 +1,7 @@
 //! Memory that is taken over while commands use it.
 
 use super::*;
-use crate::engine::memory::evict::{Pressure, Step, Takeover};
+use crate::engine::memory::evict::{EvictStep, Pressure, Takeover};
 use crate::engine::terms::evict::Evict;
 use crate::engine::terms::link::NotLinked;
 use smallvec::SmallVec;
@@ -182,10 +182,10 @@ fn low_priority_goes_first_busy_or_not() {
     assert_eq!(giver(&mut t, small, &[]), None, "the low one goes first, not so");
     let mut pressure = Pressure::new(SmallVec::new());
     let step = t.ledger.evict_one(domain, &pressure);
-    assert!(matches!(step, Step::Wait(id, _) if id == low.id));
+    assert!(matches!(step, EvictStep::Wait(id, _) if id == low.id));
     pressure.spared.push(low.id);
-    assert!(matches!(t.ledger.evict_one(domain, &pressure), Step::Freed));
+    assert!(matches!(t.ledger.evict_one(domain, &pressure), EvictStep::Freed));
     assert!(t.ledger.storages[other.id.0].alloc(domain).is_none(), "it was not used");
-    assert!(matches!(t.ledger.evict_one(domain, &pressure), Step::Freed));
-    assert!(matches!(t.ledger.evict_one(domain, &pressure), Step::Nothing));
+    assert!(matches!(t.ledger.evict_one(domain, &pressure), EvictStep::Freed));
+    assert!(matches!(t.ledger.evict_one(domain, &pressure), EvictStep::Nothing));
 }

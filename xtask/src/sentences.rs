@@ -13,10 +13,6 @@ const VAGUE: [&str; 6] = ["what", "it", "those", "one", "so", "these"];
 /// Of 1,000 sentences so many may begin so.
 const MOST: usize = 100;
 
-/// Folders whose share is higher, with the share that they may have. Numbers here only go down: a
-/// note says when one can.
-const HIGHER: &[(&str, usize)] = &[("folio-core", 140)];
-
 /// A folder with fewer sentences is too small for a share.
 const FEWEST: usize = 20;
 
@@ -57,25 +53,21 @@ pub fn vague(files: &[File], within: &str) -> Vec<String> {
     found
 }
 
-/// Folders whose share is too high, and those whose number can be lowered.
-pub fn check(files: &[File]) -> (Vec<String>, Vec<String>) {
-    let (mut problems, mut notes) = (Vec::new(), Vec::new());
-    for (folder, count) in by_folder(files) {
-        let higher = HIGHER.iter().find(|(name, _)| *name == folder);
-        let most = higher.map_or(MOST, |(_, most)| *most);
-        let share = count.share();
-        let say = format!(
-            "{folder}: {share} of 1,000 sentences in comments begin with a word such as '{}' \
-             ({} of {}); {most} at most",
-            VAGUE[0], count.vague, count.sentences
-        );
-        if count.sentences >= FEWEST && share > most {
-            problems.push(say);
-        } else if higher.is_some() && share < most {
-            notes.push(say + ", which can be lowered");
-        }
-    }
-    (problems, notes)
+/// Folders whose share is too high.
+pub fn check(files: &[File]) -> Vec<String> {
+    let counts = by_folder(files);
+    let high = counts.iter().filter(|(_, of)| of.sentences >= FEWEST && of.share() > MOST);
+    high.map(|(folder, count)| {
+        format!(
+            "{folder}: {} of 1,000 sentences in comments begin with a word such as '{}' ({} of \
+             {}); {MOST} at most",
+            count.share(),
+            VAGUE[0],
+            count.vague,
+            count.sentences
+        )
+    })
+    .collect()
 }
 
 fn by_folder(files: &[File]) -> BTreeMap<&str, Count> {
@@ -166,8 +158,7 @@ mod tests {
             file("crates/y/src/a.rs", some + "// It.\n"),
             file("crates/z/src/a.rs", "// It.\n".to_owned()),
         ];
-        let (problems, notes) = check(&files);
+        let problems = check(&files);
         assert!(problems.len() == 1 && problems[0].contains("x: 150 of 1,000"), "{problems:?}");
-        assert!(notes.is_empty(), "{notes:?}");
     }
 }

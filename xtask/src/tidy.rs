@@ -121,10 +121,8 @@ fn sizes(file: &File) -> Vec<String> {
 /// The breaches of rules, and the notes.
 fn all_problems(files: &[File]) -> (Vec<String>, Vec<String>) {
     let mut problems: Vec<_> = files.iter().flat_map(|file| self::problems(file, files)).collect();
-    let (pronouns, mut notes) = prose::pronouns(files);
-    let (vague, lower) = sentences::check(files);
-    problems.extend(pronouns.into_iter().chain(vague));
-    notes.extend(lower);
+    let (pronouns, notes) = prose::pronouns(files);
+    problems.extend(pronouns.into_iter().chain(sentences::check(files)));
     (problems, notes)
 }
 

@@ -93,17 +93,17 @@ impl HostBlock {
     }
 }
 
-/// What an allocator of the program did in place of giving memory.
+/// The fault of a program's allocator that gave no memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum AllocatorFault {
-    /// It refused.
+    /// The allocator refused.
     Refused,
-    /// It gave a null pointer.
+    /// The allocator gave a null pointer.
     Null,
-    /// It gave memory at this address, which is not aligned. It has got it back.
+    /// The allocator gave memory at this address, which is not aligned, and has got it back.
     Misaligned(u64),
-    /// It panicked, with this message.
+    /// The allocator panicked, with this message.
     Panicked(Arc<str>),
 }
 
@@ -124,8 +124,8 @@ impl fmt::Display for AllocatorFault {
 /// cost nothing until touched.
 pub(crate) struct Global;
 
-// SAFETY: memory of the global allocator is valid until `dealloc`, and given to one caller. It
-// was zeroed.
+// SAFETY: memory of the global allocator is valid until `dealloc`, and given to one caller. The
+// memory was zeroed.
 unsafe impl HostAllocator for Global {
     fn allocate(&self, layout: Layout) -> Option<HostBlock> {
         // SAFETY: callers ask for no empty layout.

@@ -96,7 +96,7 @@ impl fmt::Debug for Label {
     }
 }
 
-/// What went wrong.
+/// An error of this library.
 ///
 /// `Debug` shows the text of `Display`, so that `fn main() -> folio::Result<()>` prints it; `{:#?}`
 /// shows the fields.
@@ -118,7 +118,7 @@ pub enum Error {
     /// A size in bytes does not fit the address space.
     #[error("{what} {label}: {extent:?} elements of {} are too large", words::bytes(*.element_bytes as u64))]
     TooLarge {
-        /// What was to be made.
+        /// The thing that was to be made.
         what: &'static str,
         /// Its name.
         label: Label,
@@ -147,7 +147,7 @@ pub enum Error {
     /// A handle belongs to another runtime.
     #[error("{}{what} {label} belongs to another runtime", used(.by))]
     WrongRuntime {
-        /// What kind of handle.
+        /// The kind of handle.
         what: &'static str,
         /// Its name.
         label: Label,
@@ -171,7 +171,7 @@ pub enum Error {
     /// No device fits.
     #[error("no device fits {wanted}; there are: {there}")]
     DeviceNotFound {
-        /// What was asked for.
+        /// The device that was asked for.
         wanted: String,
         /// The devices that there are, and why backends have none.
         there: String,
@@ -210,7 +210,7 @@ pub enum Error {
         asked: u64,
         /// The alignment asked for.
         align: usize,
-        /// What it did.
+        /// The fault of the allocator.
         fault: AllocatorFault,
     },
     /// A guard of the host holds the data; nothing queues behind user code.
@@ -277,7 +277,7 @@ pub enum Error {
     Reinterpret {
         /// The buffer.
         buffer: Label,
-        /// What does not fit.
+        /// The requirement that does not fit.
         why: String,
     },
     /// A launch is larger than what one of its outputs covers.
@@ -298,7 +298,7 @@ pub enum Error {
         parameter: Label,
         /// Its buffer; without a name, that of the kernel's parameter.
         buffer: Label,
-        /// What the access covers.
+        /// The elements that the access covers.
         extent: Box<[usize]>,
     },
     /// A launch has more items, or positions further on, than there can be.
@@ -355,7 +355,7 @@ pub enum Error {
     ChecksLeft {
         /// The kernel.
         kernel: Arc<str>,
-        /// What is left, and where.
+        /// The work that is left, and where.
         checks: Arc<[Check]>,
     },
     /// Two things that must be of one size are not.
@@ -369,7 +369,7 @@ pub enum Error {
         source_extent: Vec<usize>,
         /// Extent of the destination, or of what the other arguments are to be.
         target: Vec<usize>,
-        /// What the destination must be, where that is not the extent of the source.
+        /// The extent that the destination must have, where that is not the extent of the source.
         needed: Option<Vec<usize>>,
     },
     /// A USM allocation cannot be reached from there.
@@ -405,14 +405,14 @@ pub enum Error {
         pointer: Label,
         /// How many bytes had passed.
         bytes: u64,
-        /// What the stream said.
+        /// The error of the stream.
         cause: Arc<std::io::Error>,
     },
     /// The memory behind a raw pointer, or the storage of a view, has been given back.
     #[error("{what} {label}: {}", gone(.what))]
     Freed {
-        /// What was to use it; or the [`view`](crate::Reclaim::take) whose storage was to be taken
-        /// again.
+        /// The command that was to use it; or the [`view`](crate::Reclaim::take) whose storage was
+        /// to be taken again.
         what: &'static str,
         /// Its name.
         label: Label,
@@ -420,7 +420,7 @@ pub enum Error {
     /// A raw pointer is not aligned for its elements.
     #[error("{what} {label}: {at:#x} is no place for elements aligned to {align}")]
     Misaligned {
-        /// What was to use it.
+        /// The command that was to use it.
         what: &'static str,
         /// Its name.
         label: Label,
@@ -443,7 +443,7 @@ pub enum Error {
     Unsupported {
         /// Who.
         device: String,
-        /// What it cannot do.
+        /// The thing that it cannot do.
         what: String,
     },
     /// A setting in the environment is wrong.
@@ -453,7 +453,7 @@ pub enum Error {
         variable: String,
         /// Its value.
         value: String,
-        /// What is allowed.
+        /// The allowed values.
         allowed: String,
     },
     /// A setting of a builder is wrong.
@@ -483,9 +483,9 @@ pub enum Error {
     Device {
         /// Which.
         device: String,
-        /// What was being done.
+        /// The call that was made.
         doing: String,
-        /// What the backend said.
+        /// The backend's error.
         cause: HalError,
     },
     /// Something is wrong with a command graph.
@@ -517,7 +517,7 @@ pub struct UseSite {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PendingWork {
-    /// What it is: `kernel`, `copy`, `transfer`, `host task`.
+    /// The kind of operation: `kernel`, `copy`, `transfer`, `host task`.
     pub what: &'static str,
     /// The command's name.
     pub label: Label,
@@ -561,8 +561,8 @@ pub enum Cause {
     DataLost,
     /// Something went wrong in a run of a command graph.
     Graph(Arc<GraphError>),
-    /// It failed so long ago that nothing else is known of it: a runtime keeps how the newest
-    /// 65,536 commands have failed. All such failures have the [id](Failure::id) 0.
+    /// The command failed so long ago that nothing else is known of it: a runtime keeps how the
+    /// newest 65,536 commands have failed. All such failures have the [id](Failure::id) 0.
     Forgotten,
 }
 
@@ -602,7 +602,7 @@ impl Failure {
         self.id
     }
 
-    /// What failed: `kernel`, `copy`, `fill`, `host task`.
+    /// The kind of operation that failed: `kernel`, `copy`, `fill`, `host task`.
     pub fn what(&self) -> &'static str {
         self.what
     }

@@ -1,5 +1,5 @@
-//! The probe of a device for the cost model of fusion: what a launch takes, and how fast memory
-//! and caches are. It runs when a program asks for it, and never by itself. What it found is on
+//! The probe of a device for the cost model of fusion: what a launch takes, and how fast memory and
+//! caches are. The probe runs when a program asks for it, and never by itself. Its results are on
 //! disk, where plans of later processes find it without being told.
 
 use crate::error::Result;
@@ -26,8 +26,8 @@ const BYTES: usize = 16 << 20;
 impl DeviceRef {
     /// The constants by which `enable_fusion` decides on this device: those that
     /// [`measure_fusion_costs`](Self::measure_fusion_costs) has measured on this machine, in this
-    /// process or before, or else usual ones of its kind. What is on disk is looked up once, by the
-    /// first plan or the first such call.
+    /// process or before, or else usual ones of its kind. The results on disk are looked up once,
+    /// by the first plan or the first such call.
     pub fn fusion_costs(&self) -> Costs {
         self.fusion_costs_in(&Cache::from_environment)
     }
@@ -37,8 +37,8 @@ impl DeviceRef {
     }
 
     /// Measures those constants, or takes what an earlier call has found on this machine: that is
-    /// in the cache of compiled programs. It begins no new round once 50 ms are over. Graphs that
-    /// are finalized after this are fused by them. If the device has too little memory for it,
+    /// in the cache of compiled programs. The probe begins no new round once 50 ms are over. Graphs
+    /// that are finalized after this are fused by them. If the device has too little memory for it,
     /// usual constants stay.
     ///
     /// ```
@@ -86,8 +86,8 @@ impl DeviceRef {
     }
 }
 
-/// What the measurements say: a launch in nanoseconds, bytes in a microsecond, and the same for
-/// working sets by their bytes, from large to small. The rest is not measured.
+/// The measurements: a launch in nanoseconds, bytes in a microsecond, and the same for working sets
+/// by their bytes, from large to small. The rest is not measured.
 fn costs_of(launch_ns: u64, memory_rate: u64, cached: &[(u64, u64)], usual: Costs) -> Costs {
     let best = cached.iter().map(|(_, rate)| *rate).max().unwrap_or(0).max(memory_rate);
     let near = |rate: u64| rate > memory_rate && rate - memory_rate >= (best - memory_rate) / 2;

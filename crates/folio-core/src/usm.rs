@@ -178,7 +178,7 @@ impl From<UsmPtr> for UsmRows {
     }
 }
 
-/// One allocation of a buffer.
+/// An allocation of a buffer.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Allocation {
@@ -263,7 +263,7 @@ impl Runtime {
         let reachable = alloc.host.is_some() && (kind != UsmKind::Device || domain.is_host());
         view.storage.host_reachable.store(reachable, Ordering::Relaxed);
         engine.enter(|ledger| {
-            // What is written unseen counts, also when this has become a buffer.
+            // Data that are written unseen count, also when this has become a buffer.
             ledger.storages[id.0].adopt(domain, alloc);
             ledger.note_memory(id, "USM allocation", (domain, bytes), &alloc);
         });
@@ -358,10 +358,10 @@ impl<T: DeviceType> Usm<T> {
         self.pointer
     }
 
-    /// What the driver's own functions know it by: an address, of the host's memory if it is there,
-    /// or else an object. It is valid for as long as this is, or the buffer that is made of it; no
-    /// command knows of what is done with it. A device may have neither: [`Error::Unsupported`].
-    /// The other way round is [`Usm::from_raw`].
+    /// The name by which the driver's own functions know it: an address, of the host's memory if it
+    /// is there, or else an object. It is valid for as long as this is, or the buffer that is made
+    /// of it; no command knows of what is done with it. A device may have neither:
+    /// [`Error::Unsupported`]. The other way round is [`Usm::from_raw`].
     pub fn raw_memory(&self) -> Result<RawMemory> {
         let engine = &self.view.storage.core.engine;
         let device = &engine.devices[usize::from(self.device.at)];
@@ -426,7 +426,7 @@ impl<T: DeviceType> Usm<T> {
     }
 
     /// Makes a buffer of it, without copying: the memory is the buffer's allocation on this device.
-    /// It stays where it is, since the program may know where that is.
+    /// The memory stays where it is, since the program may know where that is.
     pub fn into_buffer(self) -> Buffer<T> {
         let (storage, id) = (&self.view.storage, self.view.storage.id);
         storage.unbind();
@@ -567,7 +567,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     }
 
     /// Gives the buffer memory on a device: `usm`, of as many elements, becomes its allocation
-    /// there. What the USM holds does not count. So a buffer can have memory of the program's
+    /// there. The contents of the USM do not count. A buffer can have memory of the program's
     /// choice on several devices.
     ///
     /// [`Error::InUse`] while commands use the USM; [`Error::HasMemory`] if the buffer has memory

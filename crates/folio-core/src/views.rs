@@ -1,4 +1,4 @@
-//! What kernels and host tasks see of their accesses.
+//! Accesses as kernels and host tasks see them.
 //!
 //! Kernels see views by value, made anew for each item: [`ClosureIn`] reads anywhere,
 //! [`ClosureOut`] and [`ClosureInOut`] touch their own item only. An [`ClosureItem`] cannot be made
@@ -91,19 +91,19 @@ impl<T> Raw<T> {
     }
 }
 
-/// What a kernel reads.
+/// Elements that a kernel reads.
 pub struct ClosureIn<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v [T]>,
 }
 
-/// What a kernel writes, each item its own element.
+/// Elements that a kernel writes, each item its own element.
 pub struct ClosureOut<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v mut [T]>,
 }
 
-/// What a kernel reads and writes, each item its own element.
+/// Elements that a kernel reads and writes, each item its own element.
 pub struct ClosureInOut<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v mut [T]>,
@@ -421,13 +421,13 @@ unsafe impl<A: HostArgs, const N: usize> HostArgs for [A; N] {
     }
 }
 
-/// What a host task reads: rows of elements.
+/// Rows of elements that a host task reads.
 pub struct HostRead<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v [T]>,
 }
 
-/// What a host task reads and writes: rows of elements.
+/// Rows of elements that a host task reads and writes.
 pub struct HostWrite<'v, T, const D: usize = 1> {
     raw: Raw<T>,
     _view: PhantomData<&'v mut [T]>,

@@ -1,4 +1,4 @@
-//! What can be wrong with a command graph.
+//! Errors of command graphs.
 
 use super::Label;
 use super::text::buffer_name;
@@ -25,7 +25,7 @@ pub enum GraphError {
         /// Its number in that graph.
         node: usize,
     },
-    /// What a node does was to be exchanged that is in the body of a condition.
+    /// A node was to be exchanged that is in the body of a condition.
     #[error(
         "node {node} {command} is in the body of condition {condition}: add it by `add_updatable`, \
          and let it read a `Parameter`"
@@ -60,7 +60,8 @@ pub enum GraphError {
     /// Nodes and edges were to be added by hand while queues are recorded.
     #[error("a queue is being recorded: nodes are added by hand before or after that")]
     BeingRecorded,
-    /// An event of a recorded command was to be waited for, or asked. It has not been submitted.
+    /// An event of a recorded command was to be waited for, or asked. The
+    /// command has not been submitted.
     #[error("the command of this event was only recorded: wait for the event of a run")]
     OnlyRecorded,
     /// The host was to read or write elements that a command uses which has been recorded by the
@@ -78,7 +79,7 @@ pub enum GraphError {
         command: Label,
         /// `read` or `write`.
         uses: &'static str,
-        /// What to do.
+        /// The call to make in its place.
         instead: &'static str,
     },
     /// A queue was to be waited for while it is recorded.
@@ -97,7 +98,7 @@ pub enum GraphError {
         what: &'static str,
         /// The command.
         command: Label,
-        /// What can be repeated.
+        /// The commands that can be repeated.
         instead: &'static str,
     },
     /// A graph holds its buffers, so a view that is to be written back when it is dropped cannot be
@@ -166,7 +167,7 @@ pub enum GraphError {
         first: String,
         /// The last one.
         second: String,
-        /// What the device says.
+        /// The device's error.
         why: String,
     },
     /// Marks of a buffer, an access or a pointer contradict each other or what a kernel does.
@@ -175,7 +176,7 @@ pub enum GraphError {
         /// How.
         why: FuseError,
     },
-    /// It was asked when a node ran that is not timed in that run, or is not of that run.
+    /// The times of a node were asked for that is not timed in that run, or is not of that run.
     #[error(
         "node {node} is not timed in this run: have the executable profile its nodes \
          (`profile_nodes`), or describe the node as `timed`"
@@ -184,14 +185,14 @@ pub enum GraphError {
         /// Its number.
         node: usize,
     },
-    /// What a node does was to be exchanged for something of another kind.
+    /// A node was to be exchanged for one of another kind.
     #[error("node {node} {command} cannot be exchanged: {why}")]
     OtherShape {
         /// Its number, in the graph that it was added to.
         node: usize,
         /// Its command.
         command: Label,
-        /// What differs.
+        /// The difference.
         why: String,
     },
 }

@@ -24,22 +24,22 @@ pub(crate) enum Outcome {
     Failed,
 }
 
-/// What a dependency is besides order. What has failed may have *spoilt* the memory that it should
-/// have written: that may hold what is no value of anything.
+/// The kind of a dependency, besides order. A failed operation may have *spoilt* the memory that it
+/// should have written: that may hold what is no value of anything.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(crate) struct Flow(u8);
 
 impl Flow {
     /// Nothing.
     pub(crate) const ORDER: Flow = Flow(0);
-    /// What it made is used: failure travels.
+    /// The data that it made are used: failure travels.
     pub(crate) const USES: Flow = Flow(1);
     /// Where it wrote some may stay as it is: the failure travels if that memory is spoilt.
     pub(crate) const KEEPS: Flow = Flow(2);
     /// Where it wrote is written again: who does not run leaves it spoilt, if it was.
     pub(crate) const COVERS: Flow = Flow(4);
-    /// It gives the memory to the side that uses it: nobody is handed over behind it before it has
-    /// ended well. A lane runs what it has, whatever has failed before.
+    /// The switch gives the memory to the side that uses it: no operation is handed over behind it
+    /// before it has ended well. A lane runs what it has, whatever has failed before.
     pub(crate) const TURN: Flow = Flow(8);
 
     /// True if it is one of these, too.
@@ -67,7 +67,7 @@ impl From<bool> for Flow {
     }
 }
 
-/// One stamp to wait for.
+/// A stamp to wait for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Dep {
     pub(crate) stamp: Stamp,
@@ -107,7 +107,7 @@ pub(crate) fn tidy(deps: &mut Deps) {
     }
 }
 
-/// What is known of all pages that are alike.
+/// The writers, readers and arrivals of pages that are alike.
 #[derive(Clone, Debug, Default)]
 struct PageState {
     /// How many pages.
@@ -121,7 +121,7 @@ struct PageState {
     older: SmallVec<[Writer; 1]>,
     /// Who reads it; one per lane.
     readers: SmallVec<[Stamp; 4]>,
-    /// What is under way to make the pages' memory on a domain hold something.
+    /// Operations under way that make the pages' memory on a domain hold something.
     arrivals: SmallVec<[Arrival; 2]>,
 }
 
@@ -166,7 +166,7 @@ impl PageState {
     }
 }
 
-/// What is known of a storage whose pages are alike.
+/// The writers, readers and arrivals of a storage whose pages are alike.
 pub(crate) struct RestingPages<'a> {
     pub(crate) writers: &'a [Writer],
     pub(crate) older: &'a [Writer],
@@ -180,12 +180,12 @@ pub(crate) struct Writer {
     pub(crate) stamp: Stamp,
     /// Where it wrote.
     pub(crate) domain: DomainId,
-    /// It has failed, and what that did to the memory is dealt with.
+    /// The writer has failed, and what that did to the memory is dealt with.
     healed: bool,
 }
 
 impl Writer {
-    /// What it has to do with a write on `domain`, by what it leaves in memory.
+    /// The relation of a write on `domain` to it, by what it leaves in memory.
     fn leaves(&self, domain: DomainId, how: Writing) -> Flow {
         match (self.domain == domain && !self.healed, how) {
             (false, _) => Flow::ORDER,
@@ -196,8 +196,8 @@ impl Writer {
 }
 
 /// A copy or fill under way into the memory of a domain, or one that has failed and that nobody has
-/// dealt with. It outlives a later write of the pages: what that write leaves alone is still what
-/// the arrival put there.
+/// dealt with. An arrival outlives a later write of the pages: elements that the write leaves alone
+/// are still those of the arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Arrival {
     domain: DomainId,
@@ -207,7 +207,7 @@ pub(crate) struct Arrival {
 }
 
 impl Arrival {
-    /// What uses the pages on this domain comes after it, and fails with it.
+    /// Uses of the pages on this domain come after it, and fail with it.
     pub(crate) fn is_to(&self, domain: DomainId) -> bool {
         self.domain == domain
     }
@@ -216,11 +216,11 @@ impl Arrival {
 /// How a command writes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Writing {
-    /// It uses what is there.
+    /// The write uses what is there.
     Update,
-    /// It uses nothing of what is there, but may leave some as it is.
+    /// The write uses nothing of what is there, but may leave some as it is.
     Discard,
-    /// It is known to write every element.
+    /// The write is known to cover every element.
     Replace,
 }
 
@@ -254,7 +254,7 @@ impl Hazards {
         self.states.len() - self.free.len()
     }
 
-    /// What is known of all pages, if they are alike.
+    /// The state of all pages, if they are alike.
     #[inline]
     pub(crate) fn at_rest(&self) -> Option<RestingPages<'_>> {
         let state = self.states.get(self.map.flat()? as usize)?;
@@ -294,7 +294,7 @@ impl Hazards {
         }
     }
 
-    /// What is under way to memory, and to which domain's.
+    /// The arrivals under way, by domain.
     pub(crate) fn arrivals(&self) -> impl Iterator<Item = (DomainId, Stamp)> {
         let states = self.states.iter().filter(|state| state.pages > 0);
         states.flat_map(|state| &state.arrivals).map(|arrival| (arrival.domain, arrival.stamp))
@@ -318,14 +318,14 @@ impl Hazards {
         });
     }
 
-    /// What a read of `range` on `domain` waits for.
+    /// The stamps that a read of `range` on `domain` waits for.
     pub(crate) fn read_deps(&self, range: &Box3, domain: DomainId, deps: &mut Deps) {
         self.each(range, |state| {
             state.writers.iter().for_each(|w| add_dep(deps, w.stamp, true));
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
                 add_dep(deps, a.stamp, true);
             }
-            // What a copy has not replaced is not looked at, unless a tracker lies.
+            // Data that a copy has not replaced are not looked at, unless a tracker lies.
             for w in state.older.iter().filter(|w| w.domain == domain) {
                 add_dep(deps, w.stamp, Flow::KEEPS);
             }
@@ -356,7 +356,8 @@ impl Hazards {
         fates.into_values().collect()
     }
 
-    /// What another write into the memory of `range` on `domain`, by a copy or fill, comes after.
+    /// The stamps that another write into the memory of `range` on `domain`, by a copy or fill,
+    /// comes after.
     pub(crate) fn order_arrivals(&self, range: &Box3, domain: DomainId, deps: &mut Deps) {
         self.each(range, |state| {
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
@@ -375,8 +376,8 @@ impl Hazards {
         });
     }
 
-    /// What a write of `range` on `domain` waits for. Unless it replaces everything it depends on
-    /// what comes to its memory: that is what it leaves alone.
+    /// The stamps that a write of `range` on `domain` waits for. Unless it replaces everything it
+    /// depends on what comes to its memory: that is what it leaves alone.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         self.each(range, |state| {
             for w in &state.writers {
@@ -492,7 +493,7 @@ impl Hazards {
         any
     }
 
-    /// What `range` holds rests on no copy any more.
+    /// The contents of `range` rest on no copy any more.
     pub(crate) fn bury(&mut self, range: &Box3) {
         self.update(range, &mut |state| state.arrivals.iter_mut().for_each(|a| a.live = false));
     }
@@ -554,14 +555,14 @@ impl Hazards {
         }
     }
 
-    /// What `range` held is gone: whoever would use it fails with `stamp`.
+    /// The contents of `range` are gone: an operation that would use them fails with `stamp`.
     pub(crate) fn poison(&mut self, range: &Box3, stamp: Stamp) {
         let writer = Writer { stamp, domain: DomainId::HOST, healed: true };
         self.update(range, &mut |state| state.writers.push(writer));
     }
 
-    /// What `range` held is not used any more. The next write comes after its writers, and takes
-    /// over no failure of theirs.
+    /// The contents of `range` are not used any more. The next write comes after its writers, and
+    /// takes over no failure of theirs.
     pub(crate) fn forget(&mut self, range: &Box3, outcome: &mut dyn FnMut(Stamp) -> Outcome) {
         self.update(range, &mut |state| {
             let writers = std::mem::take(&mut state.writers);

@@ -7,6 +7,7 @@
 //! drainer never holds two lane locks; waits point only at operations that were placed earlier, so
 //! the earliest operation can always go and there is no deadlock.
 
+pub(crate) mod list;
 pub(crate) mod mailbox;
 pub(crate) mod native;
 pub(crate) mod port;
@@ -15,9 +16,9 @@ use crate::element::bytes_of;
 use crate::engine::kernels::interop;
 use crate::engine::kernels::launch::Launch;
 use crate::engine::kernels::loaded::LoadedKernel;
+use crate::engine::lanes::list::List;
 use crate::engine::lanes::mailbox::Mailbox;
 use crate::engine::lanes::native::Replaying;
-use crate::engine::runs::list::List;
 use crate::error::Label;
 use crate::hal::{
     Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,

@@ -5,7 +5,7 @@
 //! are exchanged only while no submitted replay of the graph is on its way. Each exchange makes
 //! another version: commands of an earlier one are refused, and made again.
 
-use crate::engine::runs::list::List;
+use crate::engine::lanes::list::List;
 use crate::hal::Graph;
 use crate::order::stamp::Stamp;
 use crate::planted::{Plant, Planted};

@@ -17,6 +17,7 @@ pub(crate) mod untold;
 
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
+use crate::engine::lanes::list::List;
 use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::queues::Queues;
 use crate::engine::ledger::records::{Record, Sources};
@@ -26,7 +27,6 @@ use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::untold::Untold;
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::Garbage;
-use crate::engine::runs::list::List;
 use crate::engine::terms::access::StorageId;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};

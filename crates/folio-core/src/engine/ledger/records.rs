@@ -1,7 +1,7 @@
 //! Lanes in the ledger: the operations under way on each, and what waits for their ticks.
 
 use crate::engine::kernels::loaded::LoadedKernel;
-use crate::engine::runs::list::List;
+use crate::engine::lanes::list::List;
 use crate::engine::terms::access::StorageId;
 use crate::engine::terms::staging::Staging;
 use crate::error::Label;

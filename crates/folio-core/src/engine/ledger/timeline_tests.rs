@@ -220,7 +220,7 @@ fn failure_of_a_slot_travels_along_flow_only() {
 #[test]
 fn record_comes_with_its_own_failure() {
     let mut rig = Rig::new();
-    [(); 2].map(|()| rig.issue(OWN, Sources::default()));
+    let _ = [OWN; 2].map(|lane| rig.issue(lane, Sources::default()));
     let errors = ["one", "two"].map(|text| (1, HalError::new(HalErrorKind::Driver, text)));
     rig.timeline.lanes[0].reported.extend(errors);
     let mut next = || {
@@ -282,7 +282,7 @@ fn user_of_a_storage_is_on_a_lane_or_in_a_slot() {
 #[test]
 fn held_lane_leads_to_the_tick_that_holds_it() {
     let mut rig = Rig::new();
-    [OWN, BESIDE].map(|lane| rig.issue(lane, Sources::default()));
+    let _ = [OWN, BESIDE].map(|lane| rig.issue(lane, Sources::default()));
     rig.timeline.lanes[0].records[0].after.push(Stamp::placed(BESIDE, 1));
     assert_eq!(rig.timeline.next_wait(OWN), Some((BESIDE, 1)));
     rig.timeline.lanes[0].held = Some((BESIDE, 1));

@@ -1,12 +1,13 @@
-//! Conditional nodes as nodes of the device's own graphs: what they are told of.
+//! Conditional nodes as nodes of the device's own graphs.
 
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
+use crate::engine::lanes::list::{BranchNames, Branches};
 use crate::engine::ledger::Ledger;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::conditional::Conditional;
-use crate::error::{Cause, GraphError, Label};
-use crate::hal::{Choice, HalError, HalErrorKind, MemRef};
+use crate::error::Label;
+use crate::hal::{Choice, MemRef};
 use std::sync::Arc;
 
 /// A conditional node, until a graph of the device's is made of it.
@@ -29,43 +30,14 @@ pub(crate) struct Member {
     pub(crate) branch: Option<Draft>,
 }
 
-/// By conditional node of a graph.
-#[derive(Default)]
-pub(crate) struct Branches(Vec<Told>);
-
-/// What a failure says of a conditional node.
-struct Told {
-    command: Label,
-    /// What has its value.
-    buffer: Label,
-    /// If it is a loop.
-    limit: Option<u64>,
-}
-
-impl Branches {
-    /// By command: what is told of it if it is a conditional node. `None` if a command of a body
-    /// can run only once.
-    pub(crate) fn drafts(&mut self, commands: &[Command]) -> Option<Vec<Option<Draft>>> {
-        let draft = |command: &Command| match &command.action {
-            Action::Conditional(node) => Draft::of(node, &command.label, self).map(Some),
-            _ => Some(None),
-        };
-        commands.iter().map(draft).collect()
-    }
-
-    /// What a failure means that the device has told.
-    pub(crate) fn cause(&self, error: HalError) -> Cause {
-        match error.kind {
-            HalErrorKind::Limit(number) => match self.0.get(number as usize) {
-                Some(Told { command, buffer, limit: Some(limit) }) => {
-                    let (command, buffer, limit) = (command.clone(), buffer.clone(), *limit);
-                    Cause::Graph(Arc::new(GraphError::LimitReached { command, buffer, limit }))
-                }
-                _ => Cause::from(error),
-            },
-            _ => Cause::from(error),
-        }
-    }
+/// By command: a draft of it, if it is a conditional node. `None` if a command of a body can run
+/// only once.
+pub(crate) fn drafts(commands: &[Command], all: &mut Branches) -> Option<Vec<Option<Draft>>> {
+    let draft = |command: &Command| match &command.action {
+        Action::Conditional(node) => Draft::of(node, &command.label, all).map(Some),
+        _ => Some(None),
+    };
+    commands.iter().map(draft).collect()
 }
 
 impl Draft {
@@ -77,7 +49,7 @@ impl Draft {
             Choice::While { limit } => Some(limit),
             Choice::If | Choice::Switch => None,
         };
-        all.0.push(Told { command: label.clone(), buffer: Label::NONE, limit });
+        all.0.push(BranchNames { command: label.clone(), buffer: Label::NONE, limit });
         let mut bodies = Vec::with_capacity(node.bodies.len());
         for commands in &node.bodies {
             let members = commands.iter().map(|command| Member::of(command, all));
@@ -93,8 +65,8 @@ impl Draft {
         let storage = &ledger.storages[value.access.storage.0];
         let alloc = storage.alloc(value.access.domain);
         self.value = alloc.map(|alloc| alloc.at(value.offset));
-        if let Some(told) = all.0.get_mut(self.number as usize) {
-            told.buffer = storage.label.clone();
+        if let Some(names) = all.0.get_mut(self.number as usize) {
+            names.buffer = storage.label.clone();
         }
         for member in self.bodies.iter_mut().flatten() {
             match &mut member.branch {

@@ -14,20 +14,21 @@ use crate::element::bytes_of;
 use crate::engine::Engine;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
+pub(crate) use crate::engine::lanes::list::List;
+use crate::engine::lanes::list::{AllocNames, Branches, Counts, Fixed, Uses};
 use crate::engine::lanes::native::Native;
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::storages::Storages;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::union::Union;
-use crate::engine::runs::branch::{Branches, Draft};
+use crate::engine::runs::branch::{Draft, drafts};
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::run::On;
 use crate::engine::terms::access::Access;
-use crate::engine::terms::access::RawMem;
 use crate::error::{Error, Label};
 use crate::hal::{
     Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, Graph, HalError,
-    HalErrorKind, HostPtr, KernelRef, MemRef, Node, Op, Step,
+    HalErrorKind, KernelRef, MemRef, Node, Op, Step,
 };
 use crate::order::stamp::Stamp;
 use crate::panics::contain;
@@ -37,44 +38,6 @@ use std::borrow::Cow;
 use std::cell::{Cell, LazyCell};
 use std::collections::HashMap;
 use std::sync::Arc;
-
-/// Commands that a device does as one operation.
-pub(crate) struct List {
-    pub(crate) native: Arc<Native>,
-    /// The native graph does what this list says while it is of this version.
-    version: u64,
-    pub(in crate::engine) uses: Arc<Uses>,
-    /// The code that its launches name, or have named before an exchange.
-    code: Vec<Arc<LoadedKernel>>,
-    pub(crate) fixed: Arc<Fixed>,
-}
-
-/// The union of a list's accesses.
-pub(crate) struct Uses {
-    pub(crate) accesses: Vec<Access>,
-    /// Where the memory of each was.
-    memory: Vec<Option<Place>>,
-}
-
-/// The properties of a list that an exchange leaves as they are.
-pub(crate) struct Fixed {
-    /// The memory that its commands name by pointers.
-    pub(crate) raw: Vec<RawMem>,
-    /// The commands' names, for failures.
-    names: Vec<(&'static str, Label)>,
-    /// The conditional nodes, also those in bodies.
-    pub(crate) branches: Branches,
-    /// By command: the earlier ones that it comes after.
-    pub(crate) after: Vec<Vec<usize>>,
-    counts: Counts,
-}
-
-/// The operations of a list, for counters.
-struct Counts {
-    launches: u64,
-    copies: u64,
-    fills: u64,
-}
 
 /// Commands of which a list is compiled.
 pub(crate) struct Members<'a> {
@@ -107,40 +70,7 @@ pub(crate) enum NotExchanged {
     Refused,
 }
 
-/// An allocation: how the device, its kernels and the host name it.
-type Place = (MemRef, Option<u64>, Option<HostPtr>);
-
 impl List {
-    /// The storages that its commands use; some of them several times.
-    pub(in crate::engine) fn storages(&self) -> impl Iterator<Item = StorageId> {
-        self.uses.accesses.iter().map(|access| access.storage)
-    }
-
-    /// The code that its launches name.
-    pub(crate) fn code(&self) -> &[Arc<LoadedKernel>] {
-        &self.code
-    }
-
-    /// The name of a command, and its label.
-    pub(crate) fn name(&self, node: u32) -> Option<&(&'static str, Label)> {
-        self.fixed.names.get(node as usize)
-    }
-
-    /// The names and labels of its commands.
-    pub(crate) fn members(&self) -> impl Iterator<Item = (&'static str, &Label)> {
-        self.fixed.names.iter().map(|(what, label)| (*what, label))
-    }
-
-    /// What its commands use together.
-    pub(crate) fn accesses(&self) -> &[Access] {
-        &self.uses.accesses
-    }
-
-    /// The native graph does what this list says. True for good only under the ledger's lock.
-    pub(in crate::engine) fn is_current(&self) -> bool {
-        self.native.version() == self.version
-    }
-
     /// The command that runs it.
     pub(crate) fn command(self: &Arc<List>, device: u16, label: &Label) -> Command {
         let mut command = Command::new(None, false);
@@ -281,7 +211,7 @@ impl Nodes {
         let mut commands = again.collect::<Option<Vec<Command>>>()?;
         commands.iter_mut().for_each(Command::arm);
         let mut branches = Branches::default();
-        let drafts = branches.drafts(&commands)?;
+        let drafts = drafts(&commands, &mut branches)?;
         Some(Nodes { commands, branches, drafts, payloads: Vec::new(), calls: Vec::new() })
     }
 
@@ -491,11 +421,11 @@ impl Storages {
         stays.then_some(Uses { accesses, memory })
     }
 
-    fn places(&self, accesses: &[Access]) -> Vec<Option<Place>> {
+    fn places(&self, accesses: &[Access]) -> Vec<Option<AllocNames>> {
         accesses.iter().map(|access| self.place_of(access)).collect()
     }
 
-    fn place_of(&self, access: &Access) -> Option<Place> {
+    fn place_of(&self, access: &Access) -> Option<AllocNames> {
         // A command that was exchanged may have used what is gone.
         let alloc = self.get(access.storage.0)?.alloc(access.domain)?;
         Some((alloc.mem, alloc.address, alloc.host))

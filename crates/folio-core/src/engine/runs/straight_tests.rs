@@ -4,7 +4,7 @@
 
 use super::*;
 use crate::engine::lanes::Lanes;
-use crate::engine::null::{Null, State, number};
+use crate::engine::null::{LaneProgress, Null, number};
 use crate::order::hazards::RestingPages;
 use crate::pages::testing::Rng;
 use crate::{Buffer, Event, Queue, Result, Runtime};
@@ -106,7 +106,8 @@ impl Side {
 
     /// Everything that later commands depend on.
     fn known(&self) -> Vec<String> {
-        let waits = |lane: &Arc<State>| format!("{:?}", lane.waits.lock().expect("nobody panics"));
+        let waits =
+            |lane: &Arc<LaneProgress>| format!("{:?}", lane.waits.lock().expect("nobody panics"));
         let mut all: Vec<String> = self.null.lanes().iter().map(waits).collect();
         let ledger = self.rt.core.engine.lock();
         for (at, lane) in

@@ -141,9 +141,7 @@ fn ends(nodes: &[Node<'_>]) -> Vec<usize> {
 fn check(op: &Op<'_>) -> Result<(), HalError> {
     match op {
         Op::Copy(_) | Op::Fill(..) | Op::Join | Op::Launch(KernelRef::Native(_), ..) => Ok(()),
-        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Branch(_) | Op::Replay(_) => {
-            Err(HalError::unsupported(op.name()))
-        }
+        _ => Err(HalError::unsupported(op.name())),
     }
 }
 
@@ -157,7 +155,8 @@ fn prepare(op: Op<'_>) -> Result<Prepared, HalError> {
             let kernel = given.take().ok_or_else(none)?.shared();
             Ok(launch(kernel, geometry, args))
         }
-        _ => Ok(Prepared { work: Work::Nothing, held: Held::default() }),
+        Op::Join => Ok(Prepared { work: Work::Nothing, held: Held::default() }),
+        _ => Err(HalError::unsupported(op.name())),
     }
 }
 

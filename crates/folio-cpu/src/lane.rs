@@ -338,7 +338,6 @@ unsafe impl Lane for CpuLane {
             hal::Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
             // Both sides of linked memory are one.
             hal::Op::Join | hal::Op::Switch(..) => self.core.push(head, |_| Work::Nothing),
-            hal::Op::Branch(_) => self.refuse(head, HalError::unsupported(op.name())),
             hal::Op::Replay(graph) => match graph.downcast_ref::<CpuGraph>() {
                 Some(graph) => {
                     let nodes = graph.nodes();
@@ -346,7 +345,7 @@ unsafe impl Lane for CpuLane {
                 }
                 None => self.refuse(head, HalError::unsupported("a graph of another backend")),
             },
-            hal::Op::Hint(..) => self.refuse(head, HalError::unsupported(op.name())),
+            _ => self.refuse(head, HalError::unsupported(op.name())),
         }
     }
 

@@ -313,10 +313,7 @@ impl<'n> Nodes<'n> {
             Op::Launch(KernelRef::Foreign(task), _, args) => self.capture(task, args.params),
             Op::Branch(branch) => self.condition(branch),
             Op::Join => Ok(()),
-            Op::Launch(KernelRef::Native(_), ..)
-            | Op::Hint(..)
-            | Op::Switch(..)
-            | Op::Replay(_) => Err(HalError::unsupported("this node")),
+            _ => Err(HalError::unsupported(op.name())),
         }
     }
 

@@ -236,7 +236,7 @@ unsafe impl Lane for CudaLane {
             Op::Hint(mem, bytes, hint) => self.hint(head, mem, bytes, hint),
             Op::Replay(graph) => self.replay(head, graph),
             Op::Join => self.issue(head, || Ok(())),
-            Op::Switch(..) | Op::Branch(_) => self.refuse(head, HalError::unsupported(op.name())),
+            _ => self.refuse(head, HalError::unsupported(op.name())),
         }
     }
 

@@ -306,9 +306,7 @@ fn prepare(
             }
             Ok(Prepared::Launch(making.launch))
         }
-        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Branch(_) | Op::Replay(_) => {
-            Err(HalError::unsupported(op.name()))
-        }
+        _ => Err(HalError::unsupported(op.name())),
     }
 }
 

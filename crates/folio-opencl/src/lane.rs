@@ -469,7 +469,7 @@ unsafe impl Lane for OpenClLane {
             Op::Switch(mem, _, to) => self.issue(head, |commands| commands.switch(&mem, to)),
             Op::Join => self.issue(head, |_| Ok(())),
             Op::Replay(graph) => self.replay(head, graph),
-            Op::Hint(..) | Op::Branch(_) => self.refuse(head, HalError::unsupported(op.name())),
+            _ => self.refuse(head, HalError::unsupported(op.name())),
         }
     }
 

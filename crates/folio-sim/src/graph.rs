@@ -71,9 +71,7 @@ fn check(op: &Op<'_>, closures: bool) -> Result<(), HalError> {
     match op {
         Op::Copy(_) | Op::Fill(..) | Op::Join | Op::Launch(KernelRef::Loaded(_), ..) => Ok(()),
         Op::Launch(KernelRef::Native(_), ..) if closures => Ok(()),
-        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Branch(_) | Op::Replay(_) => {
-            Err(HalError::unsupported(op.name()))
-        }
+        _ => Err(HalError::unsupported(op.name())),
     }
 }
 
@@ -93,7 +91,8 @@ fn work(op: Op<'_>, find: &Find) -> Result<Work, HalError> {
             Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() })
         }
         Op::Branch(branch) => Work::Branch(branched(branch, find)?),
-        Op::Hint(..) | Op::Switch(..) | Op::Replay(_) | Op::Join => Work::Nothing,
+        Op::Join => Work::Nothing,
+        _ => return Err(HalError::unsupported(op.name())),
     })
 }
 

@@ -197,7 +197,6 @@ unsafe impl Lane for SimLane {
             }
             hal::Op::Hint(mem, bytes, _) => (OpKind::Hint, Work::Hint(mem, bytes)),
             hal::Op::Switch(mem, bytes, to) => (OpKind::Switch, Work::Switch(mem, bytes, to)),
-            hal::Op::Branch(_) => return self.refuse(head, HalError::unsupported(op.name())),
             hal::Op::Join => (OpKind::Join, Work::Nothing),
             hal::Op::Replay(graph) => {
                 match graph.downcast_ref::<SimGraph>().map(SimGraph::replay) {
@@ -205,6 +204,7 @@ unsafe impl Lane for SimLane {
                     None => return self.refuse(head, HalError::unsupported(op.name())),
                 }
             }
+            _ => return self.refuse(head, HalError::unsupported(op.name())),
         };
         self.issue(head, kind, &mut work)
     }

@@ -57,31 +57,28 @@ impl Work {
         }
     }
 
-    /// Whether it runs this kernel.
-    pub(crate) fn runs(&self, kernel: &Arc<dyn IrKernel>) -> bool {
+    /// Whether it has such a launch, itself or in what it replays or chooses.
+    fn launches(&self, is: &dyn Fn(&Launch) -> bool) -> bool {
         match self {
-            Work::Launch(Launch { code: Code::Ir(own, ..), .. }) => Arc::ptr_eq(own, kernel),
-            Work::Replay(nodes) => nodes.iter().any(|node| node.runs(kernel)),
-            Work::Branch(branch) => branch.steps().any(|step| step.runs(kernel)),
-            Work::Launch(_)
-            | Work::Copy(_)
-            | Work::Fill(..)
-            | Work::Hint(..)
-            | Work::Switch(..)
-            | Work::Nothing => false,
-        }
-    }
-
-    /// Whether it runs, or drops, what is the user's.
-    pub(crate) fn has_code(&self) -> bool {
-        match self {
-            Work::Launch(_) => true,
-            Work::Replay(nodes) => nodes.iter().any(Work::has_code),
-            Work::Branch(branch) => branch.steps().any(Work::has_code),
+            Work::Launch(launch) => is(launch),
+            Work::Replay(nodes) => nodes.iter().any(|node| node.launches(is)),
+            Work::Branch(branch) => branch.steps().any(|step| step.launches(is)),
             Work::Copy(_) | Work::Fill(..) | Work::Hint(..) | Work::Switch(..) | Work::Nothing => {
                 false
             }
         }
+    }
+
+    /// Whether it runs this kernel.
+    pub(crate) fn runs(&self, kernel: &Arc<dyn IrKernel>) -> bool {
+        self.launches(
+            &|launch| matches!(&launch.code, Code::Ir(own, ..) if Arc::ptr_eq(own, kernel)),
+        )
+    }
+
+    /// Whether it runs, or drops, what is the user's.
+    pub(crate) fn has_code(&self) -> bool {
+        self.launches(&|_| true)
     }
 }
 

@@ -6,7 +6,10 @@ use std::sync::Arc;
 /// What one operation does: the same for [`Lane::enqueue`](super::Lane::enqueue) and for the
 /// [nodes](super::Node) of a graph.
 ///
-/// An operation to come is one more variant: the compiler then names every place that must know it.
+/// A backend refuses an operation that it does not know, as
+/// [unsupported](super::HalError::unsupported). An operation to come is one more variant: the
+/// compiler then names the layers and the parts of the engine that must know it, and each backend
+/// refuses it until it is taught.
 #[derive(Clone, Copy)]
 pub enum Op<'a> {
     /// Copies rectangles, all of which may run at once. Memory of the host is read and written in

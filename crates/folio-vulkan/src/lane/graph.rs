@@ -290,9 +290,7 @@ fn work(core: &Core, op: &Op<'_>) -> Result<Work, HalError> {
         Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
             Ok(Work::launch(core.loaded(*handle)?, geometry, args))
         }
-        Op::Launch(..) | Op::Hint(..) | Op::Switch(..) | Op::Branch(_) | Op::Replay(_) => {
-            Err(HalError::unsupported(op.name()))
-        }
+        _ => Err(HalError::unsupported(op.name())),
     }
 }
 

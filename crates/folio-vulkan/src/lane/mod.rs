@@ -229,7 +229,6 @@ unsafe impl Lane for VulkanLane {
             // The memory is mapped always, and what the device has written is seen when the tick is
             // reached.
             Op::Switch(..) => Work::Join,
-            Op::Branch(_) => Work::Refused(HalError::unsupported(op.name())),
             Op::Replay(graph) => match graph.downcast_ref::<VulkanGraph>() {
                 Some(graph) => match self.core.told(graph.turn(self)) {
                     Ok(turn) => Work::Replay(turn),
@@ -237,7 +236,7 @@ unsafe impl Lane for VulkanLane {
                 },
                 None => Work::Refused(HalError::unsupported("a graph of another backend")),
             },
-            Op::Launch(..) | Op::Hint(..) => Work::Refused(HalError::unsupported(op.name())),
+            _ => Work::Refused(HalError::unsupported(op.name())),
         };
         let refused = match &work {
             Work::Refused(error) => Some(error.clone()),

@@ -168,6 +168,38 @@ impl Queues {
     }
 }
 
+impl Queues {
+    /// A queue's latest command has this stamp.
+    #[inline]
+    pub(crate) fn note_stamp(
+        &mut self,
+        (queue, in_order): (Option<u32>, bool),
+        stamp: Stamp,
+        timeline: &Timeline,
+    ) {
+        let Some(state) = queue.and_then(|id| self.get_mut(id)) else { return };
+        if in_order {
+            state.last = stamp;
+        }
+        match stamp.when() {
+            When::Done => {}
+            When::Placed(lane, tick) => match state.placed.iter_mut().find(|(l, _)| *l == lane) {
+                Some((_, t)) => *t = tick,
+                None => state.placed.push((lane, tick)),
+            },
+            When::Unplaced(..) => {
+                let len = state.unplaced.len();
+                state.unplaced.push(stamp);
+                // Looked through at 64, 128, ..: constant cost per command.
+                if len >= 64 && len.is_power_of_two() {
+                    let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
+                    state.unplaced.retain(pending);
+                }
+            }
+        }
+    }
+}
+
 impl Timeline {
     /// The tick of a command, as long as it is known.
     pub(super) fn placed_at(&self, stamp: Stamp) -> Stamp {
@@ -249,6 +281,28 @@ mod tests {
         assert_eq!(queues.launches(), 4, "the launches of the first one stay");
         assert_eq!(queues.open(), first);
         assert_eq!(queues.stamps_of(second, &timeline)[..], [Stamp::placed(LaneId(0), 2)]);
+    }
+
+    /// By lane the latest tick stands for all; of slots those that have not ended are kept.
+    #[test]
+    fn queue_notes_the_latest_tick_of_a_lane_and_slots_under_way() {
+        let (mut queues, mut timeline) = (Queues::new(), Timeline::new(2, 1));
+        let queue = queues.open();
+        let mut note = |timeline: &Timeline, in_order, stamp| {
+            queues.note_stamp((Some(queue), in_order), stamp, timeline);
+        };
+        let at = |lane, tick| Stamp::placed(LaneId(lane), tick);
+        [at(0, 1), at(1, 1), at(0, 2)].into_iter().for_each(|at| note(&timeline, false, at));
+        let mut outbox = Outbox::default();
+        for _ in 0..200 {
+            let slot = timeline.new_slot();
+            let stamp = Stamp::unplaced(slot, timeline.slot(slot).generation);
+            note(&timeline, true, stamp);
+            timeline.finish_slot(slot, None, &mut outbox);
+        }
+        assert_eq!(queues[queue].placed[..], [(LaneId(0), 2), (LaneId(1), 1)]);
+        assert!(queues[queue].unplaced.len() < 64 + 64);
+        assert!(matches!(queues[queue].last.when(), When::Unplaced(..)));
     }
 
     #[test]

@@ -81,8 +81,11 @@ impl Timeline {
         let (what, label, (failed, timed)) = (record.what, record.label.clone(), end);
         let place = (Some(at.0), Some(at.1));
         let members = record.nodes.iter().flat_map(|list| list.members());
-        let member = |(number, (what, label)): (usize, (&'static str, &Label))| {
-            Note::Member { what, label: label.clone(), stamp, number }
+        let member = |(number, (what, label)): (usize, (&'static str, &Label))| Note::Member {
+            what,
+            label: label.clone(),
+            stamp,
+            number,
         };
         let all = Note::Complete { what, label, stamp, place, failed, timed };
         members.enumerate().map(member).chain([all]).collect()

@@ -1,8 +1,13 @@
-//! All storages, by number, and how long each of them lives.
+//! All storages, by number: how long each of them lives, and what operations come after and leave
+//! behind in them.
 
 use crate::engine::ledger::slab::Slab;
+use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Leftover, Outbox};
 use crate::engine::pages::storage::{Garbage, StorageId, StorageState};
+use crate::engine::terms::access::{Access, Missing, Mode, RawMem};
+use crate::order::hazards::{Dep, Deps, Flow, Outcome};
+use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
 use std::ops::{Deref, DerefMut};
 
@@ -93,6 +98,76 @@ impl Storages {
     }
 }
 
+impl Storages {
+    /// The allocations that a command needs and that are not there.
+    pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
+        let mut missing = Missing::new();
+        for a in accesses {
+            let need = (a.storage, a.domain);
+            if !a.elements.is_empty()
+                && self[a.storage.0].alloc(a.domain).is_none()
+                && !missing.contains(&need)
+            {
+                missing.push(need);
+            }
+        }
+        missing
+    }
+
+    /// The storage behind raw memory, if that is USM.
+    pub(in crate::engine) fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
+        let id = raw.storage?;
+        (self[id.0].home == Some(raw.domain)).then_some((id, raw.domain))
+    }
+
+    /// A raw command uses a storage.
+    pub(in crate::engine) fn note_raw(&mut self, id: StorageId, stamp: Stamp, timeline: &Timeline) {
+        let Some(storage) = self.get_mut(id.0) else { return };
+        // Looked through at 4, 8, 16, ..: constant cost per command.
+        if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
+            let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
+            storage.raw.retain(|s| pending(s));
+        }
+        storage.raw.push(stamp);
+    }
+
+    /// What the accesses wait for.
+    pub(crate) fn hazard_deps(&self, accesses: &[Access], deps: &mut Deps) {
+        accesses.iter().for_each(|a| self[a.storage.0].residency.deps(a, deps));
+    }
+
+    /// What the pages are from now on.
+    pub(crate) fn mark(&mut self, accesses: &[Access], stamp: Stamp, timeline: &Timeline) {
+        let known = &|s| timeline.outcome(s);
+        for a in accesses.iter().filter(|a| !a.mode.writes()) {
+            self[a.storage.0].residency.mark_read(a, stamp, known);
+        }
+        for a in accesses.iter().filter(|a| a.mode.writes()) {
+            self[a.storage.0].residency.mark_written(a, stamp, known);
+        }
+        for a in accesses.iter().filter(|a| a.mode.writes()) {
+            self[a.storage.0].note_side(a.domain);
+        }
+    }
+
+    /// True for a command that is to write everything where nothing is, or over somebody who may
+    /// turn out to have spoilt it.
+    pub(in crate::engine) fn defines(
+        &self,
+        accesses: &[Access],
+        deps: &Deps,
+        timeline: &Timeline,
+    ) -> bool {
+        let over =
+            |d: &Dep| d.flow.has(Flow::COVERS) && timeline.outcome(d.stamp) == Outcome::Pending;
+        let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
+        whole.any(|a| {
+            let residency = &self[a.storage.0].residency;
+            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
+        })
+    }
+}
+
 impl Outbox {
     /// The memory of a storage is given back.
     fn take_storage(&mut self, storage: StorageState) {
@@ -117,8 +192,9 @@ mod tests {
     use crate::engine::pages::storage::{Alloc, Life, Owner};
     use crate::engine::pages::tracker::Tracker;
     use crate::error::Label;
-    use crate::geom::Grid;
+    use crate::geom::{Box3, Grid};
     use crate::hal::HostPtr;
+    use crate::order::stamp::LaneId;
     use crate::pages::BlockTracker;
 
     fn storage() -> StorageState {
@@ -150,6 +226,56 @@ mod tests {
         assert!(storages.get(id.0).is_none());
         let freed = outbox.garbage.iter().map(|garbage| garbage.domain);
         assert_eq!(freed.collect::<Vec<_>>(), [1, 0].map(DomainId), "the host's last");
+    }
+
+    fn access(id: StorageId, elements: usize, mode: Mode, on: u8) -> Access {
+        let grid = Grid::new([1, 1, 4], [1, 1, 4]);
+        let part = Box3 { min: [0; 3], max: [1, 1, elements] };
+        Access::new((id, &grid), part, mode, DomainId(on))
+    }
+
+    #[test]
+    fn memory_that_is_missing_is_named_once() {
+        let mut storages = Storages::new();
+        let [x, y] = [(); 2].map(|()| storages.add(storage()));
+        let on = |id, elements, domain| access(id, elements, Mode::Read, domain);
+        let all = [on(x, 4, 1), on(x, 4, 2), on(x, 1, 2), on(y, 0, 2), on(y, 4, 3)];
+        assert_eq!(storages.missing(&all)[..], [(x, DomainId(2)), (y, DomainId(3))]);
+    }
+
+    /// A discard that runs over another one may be the first to write what that one has spoilt.
+    #[test]
+    fn operation_defines_what_nothing_has_written_or_what_may_be_spoilt() {
+        let (mut storages, mut timeline) = (Storages::new(), Timeline::new(1, 1));
+        let id = storages.add(storage());
+        let whole = [access(id, 4, Mode::Discard { whole: true }, 1)];
+        let defines = |storages: &Storages, timeline: &Timeline, deps: &Deps| {
+            storages.defines(&whole, deps, timeline)
+        };
+        assert!(defines(&storages, &timeline, &Deps::new()));
+        let first = Stamp::placed(LaneId(0), 1);
+        timeline.lanes[0].issued = 1;
+        storages.mark(&whole, first, &timeline);
+        assert!(!defines(&storages, &timeline, &Deps::new()));
+        let mut deps = Deps::new();
+        storages.hazard_deps(&whole, &mut deps);
+        assert!(deps.iter().any(|dep| dep.stamp == first && dep.flow.has(Flow::COVERS)));
+        assert!(defines(&storages, &timeline, &deps), "the first one may fail");
+        timeline.lanes[0].retired = 1;
+        assert!(!defines(&storages, &timeline, &deps));
+        assert!(!storages.defines(&[access(id, 4, Mode::Read, 1)], &deps, &timeline));
+    }
+
+    #[test]
+    fn operations_by_pointer_are_forgotten_when_they_have_ended() {
+        let (mut storages, mut timeline) = (Storages::new(), Timeline::new(1, 1));
+        let id = storages.add(storage());
+        for tick in 1..=100 {
+            timeline.lanes[0].issued = tick;
+            storages.note_raw(id, Stamp::placed(LaneId(0), tick), &timeline);
+            timeline.lanes[0].retired = tick;
+        }
+        assert!(storages[id.0].raw.len() < 5, "{:?}", storages[id.0].raw);
     }
 
     #[test]

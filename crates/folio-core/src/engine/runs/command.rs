@@ -4,38 +4,30 @@
 use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::native::Replaying;
 use crate::engine::lanes::{Filling, Hinting, Payload};
-use crate::engine::ledger::queues::Queues;
 use crate::engine::ledger::storages::Storages;
-use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Body, Ledger, NewOp};
 use crate::engine::pages::storage::{Life, StorageId};
-use crate::engine::plan::View;
 use crate::engine::plan::apply::For;
 use crate::engine::plan::copies::CopyJob;
 use crate::engine::runs::conditional::Conditional;
 use crate::engine::runs::list::List;
-use crate::engine::terms::access::Missing;
+use crate::engine::terms::access::Access;
 use crate::engine::terms::access::RawMem;
-use crate::engine::terms::access::{Access, Mode};
-use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
 use crate::engine::terms::note::{Note, Plan};
 use crate::engine::terms::staging::Staging;
 use crate::error::{Cause, Error, Label, UseSite};
 use crate::geom::{Box3, Dims, linear};
 use crate::hal::{
-    CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr, Tick,
+    CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr,
 };
-use crate::order::hazards::{Dep, Deps, Flow, Outcome, add_dep, tidy};
-use crate::order::stamp::{LaneId, Stamp, When};
+use crate::order::hazards::{Deps, add_dep, tidy};
+use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
 use crate::report::Moves;
 use crate::sync::OnlyMoved;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
-
-/// Lanes with so many operations, and more, are asked once for so many how far they are.
-const SHORT: usize = 16;
 
 /// A command, checked as far as that goes without the ledger.
 pub(crate) struct Command {
@@ -386,42 +378,6 @@ impl Ledger {
         }
     }
 
-    /// Asks lanes how far they are, before a command is submitted. One that follows the last
-    /// operation of a lane goes there, whatever the others do, and seldom asks.
-    #[inline]
-    pub(crate) fn look_for(&mut self, device: u16, command: &Command) {
-        let follows = match command.queue.filter(|_| command.in_order) {
-            Some(queue) => self.queues.get(queue).map(|queue| queue.last),
-            None => {
-                let first = command.accesses.first();
-                first.and_then(|a| self.storages[a.storage.0].residency.hazards.writer())
-            }
-        };
-        let Some(When::Placed(lane, tick)) = follows.map(Stamp::when) else {
-            return self.look_at(device);
-        };
-        let state = &self.timeline.lanes[usize::from(lane.0)];
-        if state.issued != tick || !computes(device, lane) {
-            self.look_at(device);
-        } else if state.records.len() >= SHORT && tick.is_multiple_of(SHORT as u64) {
-            self.poll(lane);
-        }
-    }
-
-    /// Asks a device's lanes for kernels how far they are, before something is submitted there:
-    /// short ones each time, since they may be idle by now; long ones now and then, so that what is
-    /// known of them stays short.
-    #[inline]
-    pub(crate) fn look_at(&mut self, device: u16) {
-        let first = device * LANES_PER_DEVICE;
-        for lane in first..first + COMPUTE_LANES {
-            let length = self.timeline.lanes[usize::from(lane)].records.len();
-            if length > 0 && (length < SHORT || length.is_multiple_of(SHORT)) {
-                self.poll(LaneId(lane));
-            }
-        }
-    }
-
     pub(crate) fn act(&mut self, command: &mut Command, lane: Option<LaneId>, deps: Deps) -> Stamp {
         let defines = self.storages.defines(&command.accesses, &deps, &self.timeline);
         let accesses = &command.accesses;
@@ -574,74 +530,11 @@ impl Storages {
         })
     }
 
-    /// The allocations that a command needs and that are not there.
-    pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
-        let mut missing = Missing::new();
-        for a in accesses {
-            let need = (a.storage, a.domain);
-            if !a.elements.is_empty()
-                && self[a.storage.0].alloc(a.domain).is_none()
-                && !missing.contains(&need)
-            {
-                missing.push(need);
-            }
-        }
-        missing
-    }
-
     /// The USM that a command uses by pointers.
     pub(crate) fn raw_usm(&self, command: &Command) -> RawUsm {
         let hints = matches!(command.action, Action::Hint { .. });
         let used = command.action.raw().filter(|_| !hints);
         used.filter_map(|at| self.usm_of(at)).collect()
-    }
-
-    /// The storage behind raw memory, if that is USM.
-    pub(in crate::engine) fn usm_of(&self, raw: &RawMem) -> Option<(StorageId, DomainId)> {
-        let id = raw.storage?;
-        (self[id.0].home == Some(raw.domain)).then_some((id, raw.domain))
-    }
-
-    /// A raw command uses a storage.
-    pub(in crate::engine) fn note_raw(&mut self, id: StorageId, stamp: Stamp, timeline: &Timeline) {
-        let Some(storage) = self.get_mut(id.0) else { return };
-        // Looked through at 4, 8, 16, ..: constant cost per command.
-        if storage.raw.len() >= 4 && storage.raw.len().is_power_of_two() {
-            let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
-            storage.raw.retain(|s| pending(s));
-        }
-        storage.raw.push(stamp);
-    }
-
-    /// What the accesses wait for.
-    pub(crate) fn hazard_deps(&self, accesses: &[Access], deps: &mut Deps) {
-        accesses.iter().for_each(|a| self[a.storage.0].residency.deps(a, deps));
-    }
-
-    /// What the pages are from now on.
-    pub(crate) fn mark(&mut self, accesses: &[Access], stamp: Stamp, timeline: &Timeline) {
-        let known = &|s| timeline.outcome(s);
-        for a in accesses.iter().filter(|a| !a.mode.writes()) {
-            self[a.storage.0].residency.mark_read(a, stamp, known);
-        }
-        for a in accesses.iter().filter(|a| a.mode.writes()) {
-            self[a.storage.0].residency.mark_written(a, stamp, known);
-        }
-        for a in accesses.iter().filter(|a| a.mode.writes()) {
-            self[a.storage.0].note_side(a.domain);
-        }
-    }
-
-    /// True for a command that is to write everything where nothing is, or over somebody who may
-    /// turn out to have spoilt it.
-    fn defines(&self, accesses: &[Access], deps: &Deps, timeline: &Timeline) -> bool {
-        let over =
-            |d: &Dep| d.flow.has(Flow::COVERS) && timeline.outcome(d.stamp) == Outcome::Pending;
-        let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
-        whole.any(|a| {
-            let residency = &self[a.storage.0].residency;
-            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
-        })
     }
 
     /// Where the memory of an access begins; an empty one may have none.
@@ -697,91 +590,4 @@ impl Storages {
             }
         }
     }
-}
-
-impl Queues {
-    /// A queue's latest command has this stamp.
-    #[inline]
-    pub(crate) fn note_stamp(
-        &mut self,
-        (queue, in_order): (Option<u32>, bool),
-        stamp: Stamp,
-        timeline: &Timeline,
-    ) {
-        let Some(state) = queue.and_then(|id| self.get_mut(id)) else { return };
-        if in_order {
-            state.last = stamp;
-        }
-        match stamp.when() {
-            When::Done => {}
-            When::Placed(lane, tick) => match state.placed.iter_mut().find(|(l, _)| *l == lane) {
-                Some((_, t)) => *t = tick,
-                None => state.placed.push((lane, tick)),
-            },
-            When::Unplaced(..) => {
-                let len = state.unplaced.len();
-                state.unplaced.push(stamp);
-                // Looked through at 64, 128, ..: constant cost per command.
-                if len >= 64 && len.is_power_of_two() {
-                    let pending = |s: &Stamp| timeline.outcome(*s) == Outcome::Pending;
-                    state.unplaced.retain(pending);
-                }
-            }
-        }
-    }
-}
-
-impl View<'_> {
-    /// The lane for a kernel: where its latest dependency is the last operation; else as
-    /// [`Timeline::free_lane`] says.
-    fn choose_lane(self, device: u16, accesses: &[Access], last: Stamp) -> LaneId {
-        let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
-        let mut near = None;
-        let stamps = std::iter::once(last).chain(accesses.iter().take(4).filter_map(latest));
-        for stamp in stamps.map(|stamp| self.timeline.resolve(stamp)) {
-            let When::Placed(lane, tick) = stamp.when() else { continue };
-            if !computes(device, lane) {
-                continue;
-            }
-            if self.timeline.lanes[usize::from(lane.0)].issued == tick {
-                return lane;
-            }
-            if near.is_none() && self.timeline.outcome(stamp) == Outcome::Pending {
-                near = Some((lane, tick));
-            }
-        }
-        self.timeline.free_lane(device, near, self.topology)
-    }
-}
-
-impl Timeline {
-    /// An idle lane for a kernel of a device; else that of `near`, something that it has to wait
-    /// for, unless much is queued behind that: a wait between lanes costs a driver two calls. Else
-    /// the shortest.
-    pub(crate) fn free_lane(
-        &self,
-        device: u16,
-        near: Option<(LaneId, Tick)>,
-        topology: &Topology,
-    ) -> LaneId {
-        const MUCH: usize = 64;
-        let first = device * LANES_PER_DEVICE;
-        let lanes = (first..first + COMPUTE_LANES).map(|lane| {
-            let lane = topology.lane_alias[usize::from(lane)];
-            (self.lanes[usize::from(lane.0)].records.len(), lane)
-        });
-        let best = lanes.min_by_key(|(length, _)| *length).unwrap_or((0, LaneId(first)));
-        if best.0 == 0 {
-            return best.1;
-        }
-        let behind = |lane: LaneId, tick| self.lanes[usize::from(lane.0)].issued - tick;
-        let near = near.filter(|&(lane, tick)| behind(lane, tick) < (best.0 + MUCH) as u64);
-        near.map_or(best.1, |(lane, _)| lane)
-    }
-}
-
-/// True for the lanes on which a device runs kernels.
-pub(super) fn computes(device: u16, lane: LaneId) -> bool {
-    let first = device * LANES_PER_DEVICE;
-    (first..first + COMPUTE_LANES).contains(&lane.0)
 }

@@ -4,6 +4,7 @@
 pub(super) mod branch;
 pub(crate) mod command;
 pub(crate) mod conditional;
+mod lane_choice;
 pub(crate) mod list;
 pub(crate) mod run;
 pub(crate) mod straight;

@@ -2,6 +2,7 @@
 //! decision that follows from it. An estimate can be wrong, forgotten or mixed up by two kernels
 //! with equal hashes; only speed suffers.
 
+use crate::trial::{TRIED_NS, Trial, Way};
 use folio_core::hal::KernelId;
 use std::hash::{Hash, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -50,17 +51,19 @@ pub(crate) struct Verdict {
     pub measure: bool,
     /// Nanoseconds of one thread, if known.
     pub ns: Option<u64>,
+    /// The way of this run, where both are tried.
+    pub tried: Option<Way>,
 }
 
 impl Verdict {
     /// For work whose duration is known beforehand.
     pub(crate) fn of_ns(ns: u64) -> Verdict {
-        Verdict { tiny: ns < TINY_NS, measure: false, ns: Some(ns) }
+        Verdict { tiny: ns < TINY_NS, measure: false, ns: Some(ns), tried: None }
     }
 
     /// Whether one thread runs all of it, because sharing would cost more.
     pub(crate) fn is_alone(&self) -> bool {
-        self.ns.is_some_and(|ns| ns < SHARED_NS)
+        self.tried == Some(Way::Alone) || self.ns.is_some_and(|ns| ns < SHARED_NS)
     }
 
     /// Into how many blocks a launch on this many threads is cut: short enough that no thread is
@@ -116,6 +119,8 @@ struct Slot {
     cost: AtomicU64,
     /// The time of the last run, for each item.
     last: AtomicU64,
+    /// By times for each item.
+    trial: Trial,
 }
 
 /// The table. Lock-free: every field is a hint.
@@ -140,31 +145,40 @@ impl Costs {
         (0..PROBES).filter_map(move |i| self.slots.get((first + i) & (SLOTS - 1)))
     }
 
-    fn find(&self, key: u64) -> Option<u64> {
-        let slot = self.places(key).find(|slot| slot.key.load(Ordering::Relaxed) == key)?;
-        Some(slot.cost.load(Ordering::Relaxed)).filter(|&cost| cost != 0)
+    fn find(&self, key: u64) -> Option<&Slot> {
+        self.places(key).find(|slot| slot.is(key))
     }
 
     /// How to run `items` items of a kernel. `sample` asks for a measurement even of a kernel
     /// that is well known.
     #[inline(always)] // As `Work::judge`.
     pub(crate) fn judge(&self, key: u64, items: usize, sample: bool) -> Verdict {
-        let Some(cost) = self.find(sized(key, items)) else {
+        let slot = self.find(sized(key, items));
+        let cost = slot.map_or(0, |slot| slot.cost.load(Ordering::Relaxed));
+        let Some(slot) = slot.filter(|_| cost != 0) else {
             // Its items may be long: never on the submitting thread.
-            return Verdict { tiny: false, measure: true, ns: None };
+            return Verdict { tiny: false, measure: true, ns: None, tried: None };
         };
-        let items_ns = u128::from(cost & COST_MASK) * items as u128;
-        let ns = u64::try_from(items_ns >> FRACTION).unwrap_or(u64::MAX);
-        let young = cost >> RUNS_SHIFT < MEASURED_RUNS;
-        Verdict { tiny: ns < TINY_NS, measure: young || sample, ns: Some(ns) }
+        let each = cost & COST_MASK;
+        let ns = ns_of(each, items);
+        let measure = cost >> RUNS_SHIFT < MEASURED_RUNS || sample;
+        let tried =
+            if ns < SHARED_NS { None } else { slot.trial.next(each, of_one(TRIED_NS, items)) };
+        Verdict { tiny: ns < TINY_NS, measure, ns: Some(ns), tried }
+    }
+
+    /// Learns that a launch took so long from its begin to its end, where both ways are tried.
+    pub(crate) fn tried(&self, key: u64, items: usize, way: Way, ns: u64) {
+        if let Some(slot) = self.find(sized(key, items)) {
+            slot.trial.record(way, of_one(ns, items));
+        }
     }
 
     /// Learns that `items` items of a kernel took `ns` of one thread. Up when two runs in a row say
     /// so, since a thread that was interrupted measures too much; down in steps.
     pub(crate) fn record(&self, key: u64, items: usize, ns: u64) {
         let key = sized(key, items);
-        let scaled = (u128::from(ns) << FRACTION) / (items.max(1) as u128);
-        let new = u64::try_from(scaled).unwrap_or(u64::MAX).clamp(1, COST_MASK);
+        let new = of_one(ns, items).clamp(1, COST_MASK);
         let slot = self
             .places(key)
             .find(|slot| matches!(slot.key.load(Ordering::Relaxed), 0) || slot.is(key))
@@ -173,6 +187,7 @@ impl Costs {
         if !slot.is(key) {
             slot.cost.store(0, Ordering::Relaxed);
             slot.last.store(new, Ordering::Relaxed);
+            slot.trial.clear();
             slot.key.store(key, Ordering::Relaxed);
         }
         let old = slot.cost.load(Ordering::Relaxed);
@@ -190,6 +205,19 @@ impl Costs {
 fn sized(key: u64, items: usize) -> u64 {
     let size = u64::from(items.max(1).ilog2() / 2);
     (key ^ size.wrapping_mul(0x9e37_79b9_7f4a_7c15)).max(1)
+}
+
+/// The time of so many items of which one takes this.
+#[inline(always)] // As `Work::judge`.
+fn ns_of(each: u64, items: usize) -> u64 {
+    let items_ns = u128::from(each) * items as u128;
+    u64::try_from(items_ns >> FRACTION).unwrap_or(u64::MAX)
+}
+
+/// The time of one of so many items.
+fn of_one(ns: u64, items: usize) -> u64 {
+    let scaled = (u128::from(ns) << FRACTION) / (items.max(1) as u128);
+    u64::try_from(scaled).unwrap_or(u64::MAX)
 }
 
 impl Slot {
@@ -228,7 +256,7 @@ mod tests {
     #[test]
     fn unknown_kernels_are_never_tiny() {
         let costs = Costs::new();
-        let unknown = Verdict { tiny: false, measure: true, ns: None };
+        let unknown = Verdict { tiny: false, measure: true, ns: None, tried: None };
         assert_eq!([1, 16, 1 << 40].map(|items| costs.judge(7, items, false)), [unknown; 3]);
         assert!(!unknown.is_alone());
         assert_eq!([1, 1 << 20, 1 << 60].map(|items| unknown.blocks(items, 2)), [8, 128, 128]);
@@ -236,7 +264,7 @@ mod tests {
 
     #[test]
     fn a_vectors_items_stay_together_where_there_are_enough_of_them() {
-        let unknown = Verdict { tiny: false, measure: true, ns: None };
+        let unknown = Verdict { tiny: false, measure: true, ns: None, tried: None };
         assert_eq!([1, 17, 1 << 40].map(|items| unknown.unit(items, 64)), [16; 3]);
         let known = Verdict::of_ns(1 << 40);
         let units = |threads| [1, 16, 64, 100, 1 << 40].map(|items| known.unit(items, threads));
@@ -260,14 +288,25 @@ mod tests {
     #[test]
     fn a_measured_kernel_goes_where_its_time_says() {
         let costs = Costs::new();
-        let alone = |items| costs.judge(7, items, false).is_alone();
         (0..2).for_each(|_| costs.record(7, 64, 6_400));
         assert_eq!(
             [64, 79, 81, 255].map(|items| is_tiny(&costs, items)),
             [true, true, false, false]
         );
+    }
+
+    #[test]
+    fn both_ways_are_tried_of_what_is_neither_tiny_nor_long() {
+        let costs = Costs::new();
+        let way = |items| costs.judge(7, items, false).tried;
+        (0..2).for_each(|_| costs.record(7, 64, 6_400));
+        assert_eq!([64, 255].map(way), [Some(Way::Alone); 2]);
+        (0..2).for_each(|_| costs.record(7, 1024, 1_024_000));
+        assert_eq!(way(1024), None);
         (0..2).for_each(|_| costs.record(7, 16, 1_600));
-        assert_eq!([16, 49, 51].map(alone), [true, true, false]);
+        assert_eq!([16, 49, 51].map(way), [None, None, Some(Way::Alone)]);
+        (0..4).for_each(|_| costs.tried(7, 64, Way::Alone, 6_400));
+        assert_eq!([64, 255].map(way), [Some(Way::Shared); 2]);
     }
 
     #[test]

@@ -76,7 +76,7 @@ pub(crate) struct Crew {
 
 impl Crew {
     pub(crate) fn new(threads: usize) -> Crew {
-        let parts = threads.min(PARTS);
+        let parts = (threads + 1).min(PARTS);
         Crew {
             slots: (0..SLOTS).map(|_| Line(Slot::new(parts))).collect(),
             seats: (0..threads + GUESTS).map(|_| Line::default()).collect(),
@@ -198,7 +198,7 @@ impl Machine {
         blocks: (usize, u64),
         work: &(impl Fn(usize) -> bool + Sync),
     ) -> u64 {
-        let stages = [Stage::new(blocks, self.threads)];
+        let stages = [Stage::new(blocks, self.threads.min(self.parts))];
         self.share(owner, &Job::new(work, &stages, true));
         stages[0].busy()
     }
@@ -311,6 +311,7 @@ mod tests {
     use super::*;
     use crate::cost::Costs;
     use crate::lane::CpuLane;
+    use crate::trial::Way;
     use folio_core::hal::{
         Args, Block, BlockKernel, Geometry, Head, KernelRef, Lane, NativeKernel, Notify, Op, Order,
         ParamPtr, Verdict,
@@ -458,6 +459,28 @@ mod tests {
                 calls == 0 && ns.is_some_and(|ns| ns < 20_000)
             });
             assert!(right, "{threads}");
+        }
+    }
+
+    /// BACK-05
+    #[test]
+    fn a_launch_that_sharing_makes_slower_ends_alone_and_calls_no_thread() {
+        for (alone, shared, rounds) in [(20_000, 50_000, 0), (20_000, 10_000, 20)] {
+            let mut bench = Bench::new(16);
+            let (machine, key) = (bench.machine.clone(), bench.key());
+            let tried = |way, ns| machine.costs.tried(key, 1 << 16, way, ns);
+            machine.costs.record(key, 1 << 16, 20_000);
+            (0..4).for_each(|_| tried(Way::Alone, alone));
+            (0..4).for_each(|_| tried(Way::Shared, shared));
+            let before = machine.crew.rounds.load(Ordering::Relaxed);
+            let mut run = || {
+                (0..2).for_each(|_| machine.costs.record(key, 1 << 16, 20_000));
+                tried(Way::Shared, shared);
+                bench.run(1 << 16)
+            };
+            let calls: usize = (0..20).map(|_| run()).sum();
+            assert_eq!(machine.crew.rounds.load(Ordering::Relaxed) - before, rounds);
+            assert!(rounds > 0 || calls == 0, "{calls}");
         }
     }
 

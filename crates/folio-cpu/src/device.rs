@@ -59,7 +59,7 @@ impl CpuBackend {
         };
         let infos: Vec<DeviceInfo> = (0..builder.domains).map(info).collect();
         let memories = infos.iter().map(|info| Memory::new(memory, info.caps.unified)).collect();
-        let machine = Arc::new(Machine::new(builder.threads, memories));
+        let machine = Arc::new(Machine::new(builder.threads, memories).of_program());
         CpuBackend { name: builder.name, peer: builder.peer, infos, machine }
     }
 }

@@ -18,6 +18,7 @@ use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work, bytes_ns};
 use crate::pool;
 use crate::round::nanos;
 use crate::spread::Blocks;
+use crate::trial::Way;
 use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};
 use smallvec::SmallVec;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -258,9 +259,13 @@ pub(crate) fn run_work(
     verdict: Verdict,
     held: &Held,
 ) -> Result<(), HalError> {
+    let params = held.params.as_slice();
     match (work, &held.kernel) {
+        (Work::Kernel(launch), Some(kernel)) if verdict.tried.is_some() => {
+            run_tried(lane, launch, kernel, verdict, params)
+        }
         (Work::Kernel(launch), Some(kernel)) if !verdict.is_alone() => {
-            run_shared(lane, launch, kernel, verdict, held.params.as_slice())
+            run_shared(lane, launch, kernel, verdict, params)
         }
         (Work::Bytes(bytes), _) if bytes.is_wide() => {
             run_wide(lane, bytes, held);
@@ -280,12 +285,7 @@ pub(crate) fn run_alone(
 ) -> Result<(), HalError> {
     match (work, &held.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
-            let started = verdict.measure.then(Instant::now);
-            run_block(kernel, held.params.as_slice(), Block::whole(launch.geometry.range))?;
-            if let Some(started) = started {
-                let (key, items) = (launch.key, launch.geometry.items());
-                lane.machine.costs.record(key, items, nanos(started.elapsed()));
-            }
+            return run_whole(lane, launch, kernel, verdict.measure, held.params.as_slice());
         }
         (Work::Bytes(_), _) => {
             for rect in &held.rects {
@@ -295,6 +295,24 @@ pub(crate) fn run_alone(
             }
         }
         _ => {}
+    }
+    Ok(())
+}
+
+/// Runs all items of a launch as one block.
+#[inline(always)] // As `run_work`.
+fn run_whole(
+    lane: &Core,
+    launch: &Launch,
+    kernel: &NativeKernel,
+    measure: bool,
+    params: &[ParamPtr],
+) -> Result<(), HalError> {
+    let started = measure.then(Instant::now);
+    run_block(kernel, params, Block::whole(launch.geometry.range))?;
+    if let Some(started) = started {
+        let (key, items) = (launch.key, launch.geometry.items());
+        lane.machine.costs.record(key, items, nanos(started.elapsed()));
     }
     Ok(())
 }
@@ -312,6 +330,25 @@ pub(crate) fn run_block(
         unsafe { kernel.run(params, &block) }
     });
     catch_unwind(run).map_err(HalError::panic)?.map_err(HalError::violation)
+}
+
+/// Runs a launch of which both ways are tried, and learns how long this one takes.
+#[inline(never)]
+fn run_tried(
+    lane: &Core,
+    launch: &Launch,
+    kernel: &NativeKernel,
+    verdict: Verdict,
+    params: &[ParamPtr],
+) -> Result<(), HalError> {
+    let started = Instant::now();
+    match verdict.tried {
+        Some(Way::Shared) => run_shared(lane, launch, kernel, verdict, params)?,
+        _ => run_whole(lane, launch, kernel, true, params)?,
+    }
+    let (way, items) = (verdict.tried.unwrap_or(Way::Alone), launch.geometry.items());
+    lane.machine.costs.tried(launch.key, items, way, nanos(started.elapsed()));
+    Ok(())
 }
 
 /// Runs a kernel's blocks on as many threads as pay; tells the first failure.

@@ -9,6 +9,7 @@ use crate::cost::{Costs, TINY_NS, Verdict};
 use crate::driver::discard;
 use crate::lock;
 use crate::op::{Bytes, Held, Launch, Work};
+use crate::trial::Trial;
 use folio_core::hal::{Args, Geometry, Graph, HalError, HalErrorKind, KernelRef, Node, Op};
 use std::ops::Deref;
 use std::sync::{Arc, Mutex};
@@ -34,6 +35,8 @@ pub(crate) struct Nodes {
     all: Vec<Arc<Prepared>>,
     /// Where groups end: of nodes that follow each other, and depend on none of each other.
     ends: Arc<[usize]>,
+    /// By times of all of them, whose kernels an update may change.
+    pub trial: Arc<Trial>,
 }
 
 impl Deref for Nodes {
@@ -46,7 +49,7 @@ impl Deref for Nodes {
 
 impl Nodes {
     fn new(all: Vec<Arc<Prepared>>, edges: &[Node<'_>]) -> Nodes {
-        Nodes { all, ends: ends(edges).into() }
+        Nodes { all, ends: ends(edges).into(), trial: Arc::default() }
     }
 
     /// The number behind the last node of this one's group.
@@ -61,11 +64,11 @@ impl Nodes {
         for node in &self.all {
             match node.work.judge(costs, false) {
                 Verdict { tiny: true, ns: Some(ns), .. } => sum = sum.saturating_add(ns),
-                long => return Verdict { tiny: false, measure: false, ns: long.ns },
+                long => return Verdict { tiny: false, measure: false, ns: long.ns, tried: None },
             }
         }
         let tiny = sum <= self.most();
-        Verdict { tiny, measure: sample && tiny, ns: Some(sum) }
+        Verdict { tiny, measure: sample && tiny, ns: Some(sum), tried: None }
     }
 
     /// Nanoseconds of a graph that does not take long: as two tiny operations at most, or what so

@@ -46,6 +46,7 @@ mod op;
 mod pool;
 mod round;
 mod spread;
+mod trial;
 
 pub use config::{Builder, ConfigError, GroupLimits};
 pub use device::CpuBackend;

@@ -12,11 +12,13 @@ use crate::graph::{Nodes, Prepared};
 use crate::lane::Core;
 use crate::lock;
 use crate::op::Work;
-use crate::round::{self, Job, PARTS, Stage, Work as _};
+use crate::round::{self, Job, Stage, Work as _, nanos};
 use crate::spread::Blocks;
+use crate::trial::{TRIED_NS, Way};
 use folio_core::hal::HalError;
 use std::ops::Range;
 use std::sync::Mutex;
+use std::time::Instant;
 
 /// A thread's part of a stage from which on looking at a clock costs nothing.
 const MEASURED_NS: u64 = 5_000;
@@ -33,6 +35,8 @@ pub(crate) struct Plan {
     ns: u64,
     /// Some node's time is asked for.
     measured: bool,
+    /// The way of this run, where both are tried.
+    tried: Option<Way>,
 }
 
 struct Planned {
@@ -75,7 +79,7 @@ impl Plan {
     /// Plans the nodes from `start` on, up to the first group with an unknown node. Tells where the
     /// nodes behind the last stage begin, and where all that are planned end.
     fn make(&mut self, nodes: &Nodes, start: usize, lane: &Core, sample: bool) -> [usize; 2] {
-        let threads = lane.machine.threads.min(PARTS);
+        let threads = lane.machine.parts;
         (self.start, self.ns, self.measured) = (start, 0, sample);
         self.nodes.clear();
         self.steps.clear();
@@ -90,7 +94,8 @@ impl Plan {
             }
             at = end;
         }
-        if self.ns < SHARED_NS {
+        self.tried = self.trial(nodes, start..at);
+        if self.ns < SHARED_NS || self.tried == Some(Way::Alone) {
             self.steps.clear();
             self.stages.clear();
             from = start;
@@ -98,6 +103,13 @@ impl Plan {
         Stage::link(&mut self.stages);
         self.measured |= self.ns > MEASURED_NS * (threads * self.stages.len()) as u64;
         [from, at]
+    }
+
+    /// The way of a whole list whose stages are short.
+    fn trial(&self, nodes: &Nodes, planned: Range<usize>) -> Option<Way> {
+        let most = TRIED_NS * self.stages.len() as u64;
+        let is_tried = planned == (0..nodes.len()) && self.ns >= SHARED_NS;
+        if is_tried { nodes.trial.next(self.ns, most) } else { None }
     }
 
     /// The time of a group, if that is known.
@@ -178,9 +190,11 @@ impl List<'_> {
     /// Runs nodes on this thread.
     fn alone(&self, mut nodes: Range<usize>) -> bool {
         nodes.all(|at| {
-            let (node, planned) = (&self.nodes[at], self.plan.node(at));
+            let (node, mut verdict) = (&self.nodes[at], self.plan.node(at).verdict);
+            // What threads have shared may have taken longer.
+            verdict.measure |= self.plan.tried.is_some() && verdict.ns > Some(SHARED_NS);
             node.begin();
-            let result = run_alone(self.lane, &node.work, planned.verdict, &node.held);
+            let result = run_alone(self.lane, &node.work, verdict, &node.held);
             result.map_or_else(|error| self.fails(at, error), |()| true)
         })
     }
@@ -243,7 +257,7 @@ pub(crate) fn run(
     plan: &mut Plan,
     sample: bool,
 ) -> Result<(), HalError> {
-    let mut start = 0;
+    let (mut start, started) = (0, Instant::now());
     while start < nodes.len() {
         let [last, end] = plan.make(nodes, start, lane, sample);
         run_planned(lane, nodes, plan, last..end)?;
@@ -255,6 +269,9 @@ pub(crate) fn run(
             node.begin();
             run_work(lane, &node.work, verdict, &node.held).map_err(|error| error.at_node(at))?;
         }
+    }
+    if let Some(way) = plan.tried {
+        nodes.trial.record(way, nanos(started.elapsed()));
     }
     Ok(())
 }
@@ -293,7 +310,7 @@ mod tests {
     use std::cell::Cell;
     use std::sync::Arc;
     use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-    use std::time::{Duration, Instant};
+    use std::time::Duration;
 
     /// By node: the items that have run, and how many of them ran too early.
     struct Board {
@@ -368,8 +385,9 @@ mod tests {
             Bench { machine, lane, graph, nodes, board, ns, tick: 0 }
         }
 
-        /// The nodes take as long as they are said to.
+        /// The nodes take as long as they are said to, and all of them long.
         fn knows(&self) {
+            self.nodes.trial.record(Way::Alone, 1 << 40);
             for (at, node) in self.nodes.iter().enumerate() {
                 let Some(kernel) = &node.held.kernel else { continue };
                 let key = Costs::key(kernel.id());
@@ -408,8 +426,8 @@ mod tests {
     }
 
     const THREADS: [usize; 4] = [2, 3, 16, 64];
-    /// The time of the wide nodes of these tests, as a machine knows it: not tiny together.
-    const WIDE: u64 = 40_000;
+    /// The time of the wide nodes of these tests, as a machine knows it: shared without a trial.
+    const WIDE: u64 = 100_000;
 
     /// Wide nodes, each after the one before, and small ones between them.
     fn chain(len: usize) -> Vec<(usize, u64, Option<usize>)> {
@@ -444,6 +462,28 @@ mod tests {
             let mut bench = Bench::new(threads, &small);
             bench.knows();
             assert_eq!(bench.run().0, 0, "{threads}");
+            assert!(bench.is_done());
+        }
+    }
+
+    /// BACK-05
+    #[test]
+    fn a_list_that_sharing_makes_slower_ends_on_one_thread_and_calls_none() {
+        let short: Vec<_> = (0..6).map(|at: usize| (4096, 20_000, at.checked_sub(1))).collect();
+        for (shared, rounds) in [(200_000, 0), (50_000, 20)] {
+            let mut bench = Bench::new(16, &short);
+            for _ in 0..4 {
+                bench.nodes.trial.record(Way::Alone, 120_000);
+                bench.nodes.trial.record(Way::Shared, shared);
+            }
+            bench.knows();
+            let run = |bench: &mut Bench| {
+                bench.nodes.trial.record(Way::Shared, shared);
+                bench.run()
+            };
+            let ran: Vec<_> = (0..20).map(|_| run(&mut bench)).collect();
+            assert_eq!(ran.iter().map(|ran| ran.0).sum::<usize>(), rounds);
+            assert!(rounds > 0 || ran.iter().all(|ran| ran.1 == 0), "{ran:?}");
             assert!(bench.is_done());
         }
     }

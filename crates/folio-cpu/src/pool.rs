@@ -27,7 +27,7 @@ use crate::driver::{self, Driver};
 use crate::lane::Core;
 use crate::lock;
 use crate::memory::Memory;
-use crate::round::{GRACE, Line, SPINS};
+use crate::round::{GRACE, Line, PARTS, SPINS};
 use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -43,6 +43,8 @@ pub(crate) const LOOK: Duration = Duration::from_micros(50);
 /// threads end before the last operation.
 pub(crate) struct Machine {
     pub threads: usize,
+    /// Threads that share a list, at most.
+    pub parts: usize,
     cores: usize,
     pub costs: Costs,
     pub memories: Box<[Memory]>,
@@ -96,6 +98,7 @@ impl Machine {
         let cores = std::thread::available_parallelism().map_or(1, NonZeroUsize::get);
         Machine {
             threads,
+            parts: threads.min(PARTS),
             cores,
             costs: Costs::new(),
             memories,
@@ -111,6 +114,13 @@ impl Machine {
             wanted: Line(AtomicUsize::new(usize::MAX)),
             most_lookers: threads.min(cores - 1),
         }
+    }
+
+    /// The same, where a thread of the program takes part while it waits, and threads beyond the
+    /// processors share nothing: each would wait for another.
+    pub(crate) fn of_program(self) -> Machine {
+        let helped = if self.threads > 1 { self.threads + 1 } else { 1 };
+        Machine { parts: helped.min(self.cores).min(PARTS), ..self }
     }
 
     /// A machine that never gets threads.

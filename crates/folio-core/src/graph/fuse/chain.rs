@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 /// Bytes of all memories that a piece uses: they fit into a second-level cache. In pieces for a
 /// first-level cache, calls and what begins and ends a piece cost more than that cache gains.
-const PIECE_BYTES: usize = 256 << 10;
+const PIECE_BYTES: usize = 512 << 10;
 /// With fewer items, calls cost more than the cache gains: a call of a kernel is some 30 ns.
 const FEWEST_ITEMS: usize = 256;
 /// More items gain nothing, however few bytes each of them uses.

@@ -6,8 +6,6 @@ use folio::prelude::*;
 use folio_core::{Error, Executable, Replay, Result};
 use std::time::{Duration, Instant};
 
-/// How many times each way is timed. The median is told.
-const TIMES: usize = 200;
 /// Runs before that: the first ones compile kernels, plan, and have the device make its graphs.
 const WARM: usize = 20;
 
@@ -172,16 +170,16 @@ pub fn works(rt: &Runtime) -> Result<Vec<Work>> {
 /// A way in which commands are submitted, and its time with the wait, in the middle of many.
 pub type Way = (&'static str, Duration);
 
-fn median(once: &mut dyn FnMut(f32) -> Result<()>) -> Result<Duration> {
+fn median(count: usize, once: &mut dyn FnMut(f32) -> Result<()>) -> Result<Duration> {
     (0..WARM).try_for_each(|_| once(1.0))?;
-    let mut all = Vec::with_capacity(TIMES);
-    for nth in 0..TIMES {
+    let mut all = Vec::with_capacity(count);
+    for nth in 0..count {
         let started = Instant::now();
         once(1.0 - nth as f32 * 1e-6)?;
         all.push(started.elapsed());
     }
     all.sort_unstable();
-    Ok(all[TIMES / 2])
+    Ok(all.get(count / 2).copied().unwrap_or_default())
 }
 
 fn graph(q: &Queue, work: &Work, options: FinalizeOptions) -> Result<Executable> {
@@ -192,15 +190,20 @@ fn graph(q: &Queue, work: &Work, options: FinalizeOptions) -> Result<Executable>
     graph.finalize_with(options)
 }
 
-/// The times of the ways of these names. A device without fusion has no fused ones.
-pub fn times(q: &Queue, work: &Work, is_chosen: &dyn Fn(&str) -> bool) -> Result<Vec<Way>> {
+/// The times of the ways that are chosen, each the median of so many. A device without fusion has
+/// no fused ones.
+pub fn times(
+    q: &Queue,
+    work: &Work,
+    (is_chosen, count): (&dyn Fn(&str) -> bool, usize),
+) -> Result<Vec<Way>> {
     let submit = |q: &Queue, s| (work.submit)(q, s);
     let ran = |event: folio_core::Event| event.wait();
     let run = |graph: &Executable| ran(q.run_graph(graph)?);
     let mut all = Vec::new();
     let mut time = |way: &'static str, once: &mut dyn FnMut(f32) -> Result<()>| -> Result<()> {
         if is_chosen(way) {
-            all.push((way, median(once)?));
+            all.push((way, median(count, once)?));
         }
         Ok(())
     };

@@ -86,7 +86,9 @@ impl Writer<'_> {
         self.line("const u64 count = items - from;");
         self.counts();
         self.end_of_block();
+        self.steps(&ranges);
         self.each_lane();
+        self.first_position(&ranges);
         // With the identity, of which an item's value is one already: so it stays what it is, to
         // the bit.
         for (param, of, combine) in &reduces {
@@ -104,6 +106,7 @@ impl Writer<'_> {
             let both = self.scalars().combine(*combine, *of, &lane, &own);
             self.line(format!("{lane} = {both};"));
         }
+        self.next_position(&ranges);
         self.close("}");
         for (param, ..) in &reduces {
             let name = names::param(kernel, *param);
@@ -118,24 +121,54 @@ impl Writer<'_> {
         self.take()
     }
 
-    /// The position of an item by its number.
+    /// The position of the item of a turn.
     fn linear_positions(&mut self) {
-        let rank = self.kernel.shape.rank;
-        self.line("u64 rest = from + turn;");
-        for dim in (0..rank).rev() {
-            let offset = self.query(Query::Offset, dim, 0);
-            let asked = self.queries.iter().any(|(q, d, _)| (*q, *d) == (Query::Position, dim));
-            if dim == 0 {
-                if asked {
-                    self.line(format!("const u64 pos0 = {offset} + rest;"));
-                }
-                continue;
+        for dim in (0..self.kernel.shape.rank).rev() {
+            if self.queries.iter().any(|(q, d, _)| (*q, *d) == (Query::Position, dim)) {
+                let offset = self.query(Query::Offset, dim, 0);
+                let at = if self.kernel.shape.rank == 1 { "from + turn" } else { &format!("at{dim}") };
+                self.line(format!("const u64 pos{dim} = {offset} + {at};"));
             }
-            let range = self.query(Query::Range, dim, 0);
-            if asked {
-                self.line(format!("const u64 pos{dim} = {offset} + rest % {range};"));
-            }
-            self.line(format!("rest /= {range};"));
+        }
+    }
+
+    /// How far the item of the next turn is away in each dimension: divisions of 64 bits for each
+    /// item take longer than all else, and hide from compilers that turns are independent.
+    fn steps(&mut self, ranges: &[String]) {
+        if ranges.len() == 1 {
+            return;
+        }
+        self.line("const bool is_short = items <= 0xffffffffu;");
+        self.line(format!("u32 step = {LANES}u;"));
+        for (dim, range) in ranges.iter().enumerate().skip(1).rev() {
+            self.line(format!("const u32 step{dim} = step < {range} ? step : step % (u32){range};"));
+            self.line(format!("step = step < {range} ? 0u : step / (u32){range};"));
+        }
+    }
+
+    /// Where the item of a lane's first turn is.
+    fn first_position(&mut self, ranges: &[String]) {
+        if ranges.len() == 1 {
+            return;
+        }
+        self.line("u64 at0 = from + lane;");
+        for (dim, range) in ranges.iter().enumerate().skip(1).rev() {
+            let short = format!("(u32)at0 / (u32){range}");
+            self.line(format!("const u64 rest{dim} = is_short ? {short} : at0 / {range};"));
+            self.line(format!("u64 at{dim} = at0 - rest{dim} * {range};"));
+            self.line(format!("at0 = rest{dim};"));
+        }
+    }
+
+    /// Goes on to the item of the next turn.
+    fn next_position(&mut self, ranges: &[String]) {
+        for (dim, range) in ranges.iter().enumerate().skip(1).rev() {
+            self.line(format!("at{dim} += step{dim};"));
+            let before = dim - 1;
+            self.line(format!("if (at{dim} >= {range}) {{ at{dim} -= {range}; at{before}++; }}"));
+        }
+        if ranges.len() > 1 {
+            self.line("at0 += step;");
         }
     }
 

@@ -8,13 +8,13 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Work that takes one thread so long is shared without a trial.
 pub(crate) const TRIED_NS: u64 = 30_000;
-/// Work that threads have shared seems up to so many times as long, since each of them moves memory.
-/// Its first run alone tells.
+/// Work that threads have shared seems up to so many times as long, since each of them moves
+/// memory. Its first run alone tells.
 const SEEMS: u64 = 8;
 /// Runs of a trial. In the first ones, memory is where the other way has left it.
 const TRIAL_RUNS: u64 = 4;
-/// The way that lost is tried again at run 64 and at each power of 8 from there on, so that a change
-/// of the machine is noticed.
+/// The way that lost is tried again at run 64 and at each power of 8 from there on, so that a
+/// change of the machine is noticed.
 const AGAIN_SHIFT: u32 = 3;
 
 /// How work runs that threads could share.

@@ -5,6 +5,7 @@ use super::key::Key;
 use super::replay::{can_fail_with, union_of};
 use super::store::{Block, Class, Described, Known, Unit};
 use super::trail::{is_same_part, uses_same};
+use crate::engine::kernels::launch::Function;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::list::{Change, Exchange};
@@ -20,12 +21,12 @@ impl Known {
     pub(super) fn may_fail(&self, class: &Class, all: &[u64]) -> Option<Arc<str>> {
         let Described { templates, scalars, .. } = &self.block.described;
         templates.iter().enumerate().find_map(|(at, template)| {
-            let words = class.scalars(at, all);
-            match &template.command.action {
-                Action::Launch(Some(launch)) if words != class.scalars(at, scalars) => {
-                    can_fail_with(launch, words)
-                }
-                _ => None,
+            let (words, own) = (class.scalars(at, all), class.scalars(at, scalars));
+            let Action::Launch(Some(launch)) = &template.command.action else { return None };
+            let is_equal = |function: &Function| function.code.knows_as_equal(own, words);
+            match words == own || launch.function.as_ref().is_some_and(is_equal) {
+                true => None,
+                false => can_fail_with(launch, words),
             }
         })
     }

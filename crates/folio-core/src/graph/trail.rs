@@ -374,7 +374,11 @@ impl State {
             return None;
         }
         self.next_on_trail(queue, &[], |trail, edges| {
-            let at = trail.follow_call(edges, || is_free_of_scalars(&called, given))?;
+            let is_free = |own: &[u64]| {
+                called.code.knows_as_equal(own, called.scalars)
+                    || is_free_of_scalars(&called, given)
+            };
+            let at = trail.follow_call(edges, is_free)?;
             Some((at, at))
         })
     }
@@ -448,14 +452,16 @@ impl Trail {
         }
     }
 
-    /// The next command, of a call.
-    fn follow_call(&mut self, edges: &Edges, is_free: impl Fn() -> bool) -> Option<u32> {
+    /// The next command, of a call. `is_free`: nothing but its scalars follows from these, where they
+    /// are others than those of a list.
+    fn follow_call(&mut self, edges: &Edges, is_free: impl Fn(&[u64]) -> bool) -> Option<u32> {
         if !self.goes_on(edges) {
             return None;
         }
         let (at, any) = (self.commands.len(), self.plant.is(Planted::OtherValues));
         let has_scalars = |class: &Class, list: &Described| {
-            class.scalars(at, &list.scalars) == self.key.scalars || is_free() || any
+            let own = class.scalars(at, &list.scalars);
+            own == self.key.scalars || is_free(own) || any
         };
         let list = self.list_of(has_scalars)?;
         if any && let Some(entry) = self.all().get(self.class) {

@@ -159,6 +159,12 @@ impl Code {
         self.proofs.hold(&self.ir, launch, false)
     }
 
+    /// Analyses know integers alone: launches that differ in other scalars access the same, and the
+    /// same checks are left in them.
+    pub fn knows_as_equal(&self, one: &[u64], other: &[u64]) -> bool {
+        self.scalars.iter().flatten().all(|(at, _)| one.get(*at) == other.get(*at))
+    }
+
     /// Launches in which a check is left are refused (KRN-10).
     pub fn denies_checks(&self) -> bool {
         self.function.deny_checks

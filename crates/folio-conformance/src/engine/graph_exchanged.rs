@@ -460,7 +460,7 @@ fn graphs_are_made_for_few_blocks_of_whatever_kind(rig: &Rig) -> Outcome {
             });
             fetch.map(drop)
         }),
-        ("a graph", false, &|q| q.run_graph(&within).map(drop)),
+        ("a graph", true, &|q| q.run_graph(&within).map(drop)),
         ("a label", false, &|q| {
             let name = format!("turn {}", told.fetch_add(1, Ordering::Relaxed));
             let labelled = q.submit(|cg| {

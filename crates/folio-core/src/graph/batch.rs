@@ -7,28 +7,29 @@
 
 use super::blocks::On;
 use super::conflicts::{After, Conflicts};
-use super::fuse::{FinalizeOptions, Planned, Plans};
-use super::key::Key;
+use super::fuse::{FinalizeOptions, Plans};
+use super::items::Items;
 use super::order::order_of;
+use super::pieces::{Commands, Joined, Pieces};
 use super::pool::{Pool, Temporaries};
-use super::profile::{Clocks, RunTimes, time_each};
+use super::profile::{Clocks, RunTimes};
 use super::replay::before_of;
 use super::steps::{Step, Steps};
-use super::store::{Block, Class, Described, Store, Unit, Units};
+use super::store::{Class, Entry, Store};
 use super::template::Template;
-use super::trail::{Trail, is_marked};
+use super::trail::Trail;
 use super::why::WhyNot;
 use super::{Inner, NodeKind, Recording, fuse, temporaries};
 use crate::buffer::StorageHandle;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::Command;
+use crate::engine::runs::run::Order;
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::Leases;
 use crate::planted::Plant;
 use crate::queue::{Inner as QueueInner, Queue};
 use crate::sync::Mutex;
-use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -154,29 +155,25 @@ impl Queue {
         // Only a block that has made buffers has temporaries.
         let made = inner.core.engine.storages_made.load(Ordering::Relaxed) != made;
         let trail = desk.graph.state.lock().trail.take();
-        let mut why_not = WhyNot::First;
         if let Some(mut trail) = trail {
-            match self.run_found((&desk.graph, made), &mut trail) {
-                Ok(event) => {
-                    inner.batches.put_back(desk, trail);
-                    return Ok((result, event));
-                }
-                Err(why) => why_not = why,
+            if let Some(event) = self.run_found((&desk.graph, made), &mut trail) {
+                inner.batches.put_back(desk, trail);
+                return Ok((result, event));
             }
             desk.graph.state.lock().trail = Some(trail);
         }
-        let event = self.run_taken(&desk, (options, made), why_not)?;
+        let event = self.run_taken(&desk, (options, made))?;
         inner.batches.put_back(desk, Trail::default());
         Ok((result, event))
     }
 
-    /// Submits a block that the queue knows, as one command. An error says why its commands have to
-    /// be submitted one by one.
-    fn run_found(&self, of: (&Inner, bool), trail: &mut Trail) -> Result<Event, WhyNot> {
+    /// Submits a block that the queue knows by its trail, as one command. None if the queue does
+    /// not know it so.
+    fn run_found(&self, of: (&Inner, bool), trail: &mut Trail) -> Option<Event> {
         let QueueInner { core, batches, .. } = &*self.inner;
         let label = Label::of(&"batch");
         let stamp = batches.run(of, self.on(&label), trail)?;
-        Ok(Event::new(core.clone(), stamp))
+        Some(Event::new(core.clone(), stamp))
     }
 
     /// Where its blocks run.
@@ -194,61 +191,63 @@ impl Queue {
         }
     }
 
-    /// Submits a block whose commands are others than were described, as one command. An error
-    /// says why they have to be submitted one by one.
-    fn run_fused(&self, graph: &Inner, taken: &mut Taken) -> Result<Ran, (Class, WhyNot)> {
-        let Some((class, block)) = taken.block() else { return Ok(Ran::Not(taken.class())) };
-        let QueueInner { core, batches, .. } = &*self.inner;
-        let entry = batches.kept.lock().store.find(&class).cloned();
-        let label = Label::of(&"batch");
-        let ran = match entry {
-            Some(entry) => batches.run_block(graph, self.on(&label), (entry, &block)),
-            None => Err(WhyNot::First),
-        };
-        match ran {
-            Ok(stamp) => Ok(Ran::Whole(Event::new(core.clone(), stamp))),
-            Err(why) => {
-                taken.put_back(block);
-                Err((class, why))
-            }
-        }
-    }
-
-    /// Submits what has been described: as one command, if it has been fused and the queue knows
-    /// it; otherwise one by one.
-    fn run_taken(
-        &self,
-        desk: &Desk,
-        (options, made): (FinalizeOptions, bool),
-        why_not: WhyNot,
-    ) -> Result<Event> {
+    /// Submits what has been described: lists that the queue knows, and the commands between these.
+    fn run_taken(&self, desk: &Desk, (options, made): (FinalizeOptions, bool)) -> Result<Event> {
         let (batches, graph) = (&self.inner.batches, &*desk.graph);
         let mut taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
         // Another thread's block may take the memory out of the pool before this one is submitted.
         let _memories = batches.place(&mut taken, graph.core.engine.plant);
-        let (class, why_not) = match self.run_fused(graph, &mut taken) {
-            Ok(Ran::Whole(event)) => return Ok(event),
-            Ok(Ran::Not(class)) => (class, why_not),
-            Err((class, why)) => (Some(class), why),
-        };
-        let never = taken.never();
-        let class = class.filter(|_| never.is_none());
-        batches.note(&taken, class, never.unwrap_or(why_not));
-        let Taken { mut commands, after, internal, fusion, .. } = taken;
+        let Taken { commands, after, joined, launches, leases: _leases, internal, fusion, .. } =
+            taken;
+        let mut commands = Commands::new(commands, after, joined);
         let accesses = commands.iter().map(|command| &command.accesses[..]);
-        let order = order_of(after, &[], accesses);
-        let clocks = match self.is_timed() {
-            true => time_each(&mut commands, true, &graph.core.engine),
-            false => Clocks::new(),
-        };
-        let ran = graph.run(self, &mut commands, &order, (&[], None), (&internal, &fusion))?;
-        // No command is a list.
-        let refused = || Error::Actions { command: Label::NONE, actions: 0 };
-        let (mut event, ran) = ran.ok_or_else(refused)?;
-        if self.is_timed() {
-            event = event.of_run(RunTimes::new(graph.device, true, clocks, &ran).0);
+        let order = order_of(commands.after.clone(), &[], accesses);
+        let told = (&internal[..], &fusion[..]);
+        for _ in 0..TRIES {
+            let pieces = batches.pieces(graph, &commands);
+            match self.run_pieces((graph, told), &mut commands, (&pieces, &order)) {
+                Ok(Some(event)) => {
+                    batches.note(&pieces, commands.len(), launches);
+                    return Ok(event);
+                }
+                // The memory of a list is elsewhere by now.
+                Ok(None) => batches.forget(&pieces),
+                Err(error) if pieces.lists().next().is_none() => return Err(error),
+                // What is wrong is told of a command by itself.
+                Err(_) => break,
+            }
         }
-        Ok(event)
+        let pieces = Pieces::single(commands.len(), WhyNot::Busy);
+        let ran = self.run_pieces((graph, told), &mut commands, (&pieces, &order))?;
+        batches.note(&pieces, commands.len(), launches);
+        // No command is a list.
+        ran.ok_or(Error::Actions { command: Label::NONE, actions: 0 })
+    }
+
+    /// Submits the pieces of a block. None, and nothing is submitted, if a list is to be compiled
+    /// again.
+    fn run_pieces(
+        &self,
+        (graph, (internal, fusion)): (&Inner, Told<'_>),
+        commands: &mut Commands,
+        (pieces, order): (&Pieces, &Order),
+    ) -> Result<Option<Event>> {
+        let items = Items::new(pieces.items(), order);
+        let once = || Error::Actions { command: Label::NONE, actions: 0 };
+        let label = Label::of(&"batch");
+        let run = items.commands((graph.device, &label), |at| commands.take(at));
+        let mut run = run.ok_or_else(once)?;
+        let (engine, timed) = (&graph.core.engine, self.is_timed());
+        let clocks = if timed { items.time(&mut run, true, engine) } else { Clocks::new() };
+        let fusion = items.fusion(fusion);
+        let ran = graph.run(self, &mut run, &items.order, (&[], None), (internal, &fusion));
+        if !matches!(ran, Ok(Some(_))) {
+            let single = items.all.iter().zip(run).filter(|(item, _)| item.list.is_none());
+            single.for_each(|(item, command)| commands.put_back(item.at[0], command));
+        }
+        let Some((event, ran)) = ran? else { return Ok(None) };
+        let times = |event: Event| event.of_run(RunTimes::new(graph.device, true, clocks, &ran).0);
+        Ok(Some(if timed { times(event) } else { event }))
     }
 
     /// What [`batch`](Self::batch) has done on this queue.
@@ -257,13 +256,11 @@ impl Queue {
     }
 }
 
-/// How a block whose commands are taken was submitted.
-enum Ran {
-    /// As one command.
-    Whole(Event),
-    /// Not yet. Its class, if its commands are those that were described.
-    Not(Option<Class>),
-}
+/// What counts as never written after a run; and by command what is told of its fusion.
+type Told<'t> = (&'t [StorageId], &'t [Option<Arc<str>>]);
+
+/// How often a block has lists compiled again, which another thread's work outdates at once.
+const TRIES: usize = 4;
 
 /// What a block has described.
 #[derive(Default)]
@@ -279,80 +276,10 @@ struct Taken {
     /// By command, if a subscriber listens.
     fusion: Vec<Option<Arc<str>>>,
     temporaries: Temporaries,
-    /// It has run a graph.
-    nested: bool,
-    /// It was to be fused.
-    fuses: bool,
-    /// Of one whose commands are others than were described.
-    described: Option<(Class, Described)>,
-    /// By command: those that were described, and the plan by which they are one.
-    members: Vec<(SmallVec<[usize; 4]>, Option<Arc<Planned>>)>,
+    joined: Option<Joined>,
 }
 
 impl Taken {
-    /// Why no block of these commands is a list, as far as that follows from how they were
-    /// described.
-    fn never(&self) -> Option<WhyNot> {
-        let marked = self.leases.iter().flatten().any(is_marked);
-        let makes = !self.internal.is_empty() || self.fuses && marked;
-        let all = [(self.nested, WhyNot::RunsGraph), (makes, WhyNot::MakesBuffers)];
-        all.into_iter().find_map(|(is, why)| is.then_some(why))
-    }
-
-    /// The class of commands that are those that were described.
-    fn class(&self) -> Option<Class> {
-        let keys = self.commands.iter().map(Key::of).zip(self.after.iter().cloned());
-        self.members.is_empty().then(|| Class::new(false, keys))
-    }
-
-    /// Keeps the commands as they were described, if they can be compared with those of other
-    /// blocks.
-    fn describe(&mut self, steps: &Steps) {
-        let keys: Vec<Key> = steps.all.iter().map(|step| Key::of(&step.template.command)).collect();
-        let again = |step: &Step| {
-            let command = step.template.command.again()?;
-            Some(Arc::new(Template::of_command(command)))
-        };
-        let marked = |step: &Step| {
-            !step.template.marks.is_empty() || step.template.leases.iter().any(is_marked)
-        };
-        if self.fuses && steps.all.iter().any(marked) {
-            return;
-        }
-        let Some(templates) = steps.all.iter().map(again).collect() else { return };
-        let scalars = keys.iter().flat_map(|key| key.scalars.iter().copied()).collect();
-        let arguments = keys.iter().map(|key| key.arguments.clone()).collect();
-        let described = Described { templates, arguments, scalars };
-        let keys = keys.into_iter().zip(steps.order.after.iter().cloned());
-        self.described = Some((Class::new(self.fuses, keys), described));
-    }
-
-    /// The block with its commands, if these are others than were described.
-    fn block(&mut self) -> Option<(Class, Block)> {
-        let (class, described) = self.described.take().filter(|_| self.never().is_none())?;
-        let commands = std::mem::take(&mut self.commands).into_iter();
-        let unit = |(command, (members, plan))| Unit { members, command, plan };
-        let all = commands.zip(std::mem::take(&mut self.members)).map(unit).collect();
-        let units = Units { all, after: std::mem::take(&mut self.after) };
-        Some((class, Block { described, units: Some(Arc::new(units)) }))
-    }
-
-    /// Takes the commands of the block back.
-    fn put_back(&mut self, block: Block) {
-        match block.units.map(Arc::try_unwrap) {
-            Some(Ok(Units { all, after })) => {
-                self.commands = all.into_iter().map(|unit| unit.command).collect();
-                self.after = after;
-            }
-            Some(Err(shared)) => {
-                let again = |unit: &Unit| unit.command.again();
-                self.commands = shared.all.iter().filter_map(again).collect();
-                self.after.clone_from(&shared.after);
-            }
-            None => {}
-        }
-    }
-
     fn add(&mut self, template: Arc<Template>) {
         match Arc::try_unwrap(template) {
             Ok(template) => {
@@ -375,7 +302,6 @@ impl Inner {
     fn take(&self, (options, made): (FinalizeOptions, bool)) -> Result<Taken, GraphError> {
         let mut state = self.state.lock();
         state.leave_trail();
-        let nested = std::mem::take(&mut state.nested);
         let mut steps = Steps::of_batch(&state, self.id);
         let nodes = std::mem::take(&mut state.nodes);
         drop(state);
@@ -393,21 +319,14 @@ impl Inner {
             launches: (launches, launches),
             internal: steps.internal(self.core.engine.plant),
             temporaries,
-            nested,
-            fuses: fuses(options),
+            joined: wished.then(|| Joined::new(&steps)),
             ..Taken::default()
         };
-        if !nested && (wished || !taken.temporaries.is_empty()) {
-            taken.describe(&steps);
-        }
         // The next block may have other scalars, so none becomes a constant.
         let fused = wished.then(|| self.fuse(&steps, &|_| false)).transpose()?;
         let Steps { all, order, .. } = steps;
         let Some(fused) = fused else {
             taken.after = Arc::unwrap_or_clone(order).after;
-            if taken.described.is_some() {
-                taken.members = (0..all.len()).map(|at| (smallvec![at], None)).collect();
-            }
             all.into_iter().for_each(|step| taken.add(step.template));
             return Ok(taken);
         };
@@ -424,7 +343,7 @@ impl Inner {
                     taken.add(template);
                 }
             }
-            taken.members.push((members, plan));
+            taken.joined.iter_mut().for_each(|of| of.members.push((members.clone(), plan.clone())));
         }
         Ok(taken)
     }
@@ -506,7 +425,6 @@ impl Batches {
         desk.trail = trail;
         let mut state = desk.graph.state.lock();
         state.leaves.clear();
-        state.nested = false;
         state.conflicts = Conflicts::default();
         let old = std::mem::take(&mut state.leases);
         drop(state);
@@ -515,20 +433,39 @@ impl Batches {
         drop(other);
     }
 
-    /// Notes what a block is that is submitted one by one, and why.
-    fn note(&self, taken: &Taken, class: Option<Class>, why: WhyNot) {
+    /// Notes what a block was.
+    fn note(&self, pieces: &Pieces, commands: usize, launches: (usize, usize)) {
         let mut kept = self.kept.lock();
         let Kept { store, report, .. } = &mut *kept;
         report.batches += 1;
-        report.commands = taken.commands.len();
-        (report.kernels, report.launches) = taken.launches;
-        report.why_not = Some(why);
-        let noted = class.map(|class| store.note(class, report.batches));
-        let (is_known, old) = noted.unwrap_or_default();
-        *(if is_known { &mut report.found } else { &mut report.made }) += 1;
+        report.commands = commands;
+        (report.kernels, report.launches) = launches;
+        report.why_not.clone_from(&pieces.why_not);
+        *(if pieces.known { &mut report.found } else { &mut report.made }) += 1;
+        report.exchanged += u64::from(pieces.exchanged);
+        report.replayed += u64::from(pieces.why_not.is_none());
+        pieces.lists().for_each(|list| store.note_used(list, report.batches));
+    }
+
+    /// The class that is equal to this one, and its lists.
+    pub(super) fn entry_of(&self, class: &Class) -> Option<Arc<Entry>> {
+        self.kept.lock().store.find(class).cloned()
+    }
+
+    /// Keeps a class. The next block of it is a list.
+    pub(super) fn note_class(&self, class: Class) {
+        let mut kept = self.kept.lock();
+        let Kept { store, report, .. } = &mut *kept;
+        let old = store.note(class, report.batches + 1);
         report.evicted += u64::from(old.is_some());
         drop(kept);
         drop(old);
+    }
+
+    /// Gives up lists, which are outdated.
+    fn forget(&self, pieces: &Pieces) {
+        let mut kept = self.kept.lock();
+        pieces.lists().for_each(|list| kept.store.give_up(list));
     }
 
     /// Gives the temporaries of a block memory. Returns what is given up for that, to be dropped

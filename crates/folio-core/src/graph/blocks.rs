@@ -20,18 +20,20 @@ use std::sync::Arc;
 const TRIES: usize = 4;
 
 /// The list of a block that is looked for.
-struct Search<'b> {
-    graph: &'b Inner,
-    batches: &'b Batches,
-    entry: Arc<Entry>,
+pub(super) struct Search<'b> {
+    pub(super) graph: &'b Inner,
+    pub(super) batches: &'b Batches,
+    pub(super) entry: Arc<Entry>,
     /// The block, once it is known.
-    block: Option<Block>,
+    pub(super) block: Option<Block>,
     /// Or the commands that it is made of.
-    trail: Option<&'b mut Trail>,
+    pub(super) trail: Option<&'b mut Trail>,
+    /// Lists that other pieces of the block are.
+    pub(super) taken: &'b [Arc<Known>],
 }
 
 /// A list, and whether commands were exchanged in it for this.
-type Found = (Arc<Known>, bool);
+pub(super) type Found = (Arc<Known>, bool);
 
 impl Batches {
     /// Runs a block of a queue as a list, by its trail, if that can be one. `made`: it has made
@@ -41,53 +43,38 @@ impl Batches {
         (graph, made): (&Inner, bool),
         on: On<'_>,
         trail: &mut Trail,
-    ) -> Result<Stamp, WhyNot> {
-        let entry = trail.found().ok_or(WhyNot::First)?;
-        if let Some(why) = &entry.why_not {
-            return Err(why.clone());
-        }
+    ) -> Option<Stamp> {
+        let entry = trail.found()?;
         let fuses = entry.class.fuses;
-        if made && trail.has_temporary() || fuses && trail.is_marked() {
-            return Err(WhyNot::MakesBuffers);
+        if entry.why_not.is_some() || made && trail.has_temporary() || fuses && trail.is_marked() {
+            return None;
         }
-        let mut search =
-            Search { graph, batches: self, entry, block: None, trail: Some(&mut *trail) };
-        let found = match search.list()? {
+        let mut search = Search {
+            graph,
+            batches: self,
+            entry,
+            block: None,
+            trail: Some(&mut *trail),
+            taken: &[],
+        };
+        let found = match search.list().ok()? {
             Some(found) => found,
             // Other kernels may gain by being joined.
-            None if fuses => return Err(WhyNot::First),
-            None => search.with_commands()?,
+            None if fuses => return None,
+            None => search.with_commands().ok()?,
         };
         search.run(on, found)
     }
 
-    /// Runs a block that has been fused as a list, if that can be one.
-    pub(super) fn run_block(
-        &self,
-        graph: &Inner,
-        on: On<'_>,
-        (entry, block): (Arc<Entry>, &Block),
-    ) -> Result<Stamp, WhyNot> {
-        if let Some(why) = &entry.why_not {
-            return Err(why.clone());
-        }
-        let block = Some(block.clone());
-        let mut search = Search { graph, batches: self, entry, block, trail: None };
-        let found = search.with_commands()?;
-        search.run(on, found)
-    }
-
-    /// A block was a list. One that was found by its trail has no temporaries.
-    fn count(&self, entry: &Entry, (known, exchanged): (&Known, bool), by_trail: bool) {
+    /// A block was a list by its trail. So it has no temporaries.
+    fn count(&self, entry: &Entry, known: &Known, exchanged: bool) {
         let report = &mut self.kept.lock().report;
         report.batches += 1;
         report.found += 1;
         report.replayed += 1;
         report.exchanged += u64::from(exchanged);
         report.why_not = None;
-        if by_trail {
-            report.temporaries = 0;
-        }
+        report.temporaries = 0;
         let Entry { class, .. } = entry;
         (report.kernels, report.launches) = (class.kernels, class.kernels - known.block.joined());
         report.commands = class.nodes.len() - known.block.joined();
@@ -96,19 +83,19 @@ impl Batches {
 }
 
 impl Search<'_> {
-    fn run(&mut self, on: On<'_>, (mut known, mut exchanged): Found) -> Result<Stamp, WhyNot> {
+    fn run(&mut self, on: On<'_>, (mut known, mut exchanged): Found) -> Option<Stamp> {
         for _ in 0..TRIES {
             if let Some(ran) = self.graph.core.engine.run_list(on, &known.list) {
-                self.batches.count(&self.entry, (&known, exchanged), self.trail.is_some());
-                return Ok(ran);
+                self.batches.count(&self.entry, &known, exchanged);
+                return Some(ran);
             }
             // Its memory is elsewhere, another thread has exchanged its commands, or one of them is
             // refused: that is told when they are submitted one by one.
-            let block = self.block()?.clone();
-            known = self.compiled(block, Some(&known))?;
+            let block = self.block().ok()?.clone();
+            known = self.compiled(block, Some(&known)).ok()?;
             exchanged = false;
         }
-        Err(WhyNot::Busy)
+        None
     }
 
     /// The list that the block is by its trail: with its memory, and with its scalars by now.
@@ -137,16 +124,18 @@ impl Search<'_> {
     }
 
     /// A list with the block's commands: one more, or one of the class in which they are exchanged.
-    fn with_commands(&mut self) -> Result<Found, WhyNot> {
+    pub(super) fn with_commands(&mut self) -> Result<Found, WhyNot> {
         let block = self.block()?.clone();
         let Entry { class, lists, .. } = &*self.entry;
         let oldest_first = self.entry.oldest_first();
         let has_room = lists.len() < LISTS;
         let exchanges = !has_room || !self.entry.comes_back(&block.described.arguments);
-        let others = oldest_first.iter().filter_map(|at| {
-            let known = &lists[*at];
-            Some((known, known.other_commands(class, &block)?))
-        });
+        let is_free = |known: &Arc<Known>| {
+            let is_it = |taken: &Arc<Known>| Arc::ptr_eq(&taken.list.native, &known.list.native);
+            !self.taken.iter().any(is_it)
+        };
+        let free = || oldest_first.iter().map(|at| &lists[*at]).filter(|known| is_free(known));
+        let others = free().filter_map(|known| Some((known, known.other_commands(class, &block)?)));
         let others: SmallVec<[_; LISTS]> = others.collect();
         // A block with temporaries has other arguments than a list that does the same.
         if let Some((known, _)) = others.iter().find(|(_, other)| other.changed.is_empty()) {
@@ -161,7 +150,7 @@ impl Search<'_> {
         if has_room {
             return self.compiled(block, None).map(|known| (known, false));
         }
-        let oldest = oldest_first.first().map(|at| lists[*at].clone());
+        let oldest = free().next().cloned();
         match oldest.filter(|oldest| oldest.list.native.is_idle()) {
             Some(oldest) => self.compiled(block, Some(&oldest)).map(|known| (known, false)),
             None => Err(WhyNot::Busy),
@@ -185,7 +174,7 @@ impl Search<'_> {
                 Some(new)
             }
             Ok(Err(NotExchanged::Refused)) => {
-                self.batches.kept.lock().store.give_up(class, known);
+                self.batches.kept.lock().store.give_up(known);
                 None
             }
             // What is wrong with memory is told when the commands are submitted.

@@ -132,7 +132,7 @@ impl Unit {
                     && uses_same(&own.accesses, &others.accesses)
             }
             (_, _, None, None) => {
-                let [own, others] = [own, others].map(Key::of);
+                let [own, others] = [own, others].map(|command| Key::of(command));
                 !own.kind.is_unknown() && own == others
             }
             _ => false,

@@ -471,7 +471,6 @@ impl Inner {
             }
             Ok(places)
         })();
-        state.nested |= placed.is_ok();
         let nodes = placed.map(|after| smallvec![self.push_of(&mut state, queue, what, after)]);
         drop(state);
         let nodes = nodes.map_err(|why| self.error(why))?;

@@ -3,26 +3,23 @@
 
 use super::conditional::refused;
 use super::conflicts::{Conflicts, Edges};
+use super::items::{Item, Items, cut, works};
 use super::key::Key;
-use super::profile::{Clocks, time};
 use super::steps::Steps;
 use super::why::WhyNot;
 use super::{Executable, Inner};
 use crate::call::checks_left;
-use crate::engine::Engine;
 use crate::engine::kernels::launch::Launch;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::command::{Action, Command, End};
 use crate::engine::runs::conditional::Conditional;
 use crate::engine::runs::list::{Change, Exchange, List, Members};
-use crate::engine::runs::run::Order;
 use crate::engine::terms::access::Access;
 use crate::error::{Label, Result};
 use crate::hal::Caps;
 use crate::planted::Planted;
 use crate::sync::Mutex;
 use smallvec::SmallVec;
-use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 /// What is handed to the device as one operation when an [`Executable`] runs.
@@ -92,20 +89,10 @@ pub(super) struct Replays {
 pub(super) struct Made {
     steps: Arc<Steps>,
     how: Replay,
-    items: Vec<Item>,
-    /// Of the items.
-    order: Arc<Order>,
+    pub(super) items: Items,
     parts: Vec<ReplayPart>,
     compiled: u64,
     exchanged: u64,
-}
-
-/// What a run submits as one command.
-struct Item {
-    /// The numbers of its commands.
-    at: Vec<u32>,
-    /// None if there is one command, which is submitted as it is.
-    list: Option<Arc<List>>,
 }
 
 impl Executable {
@@ -147,37 +134,13 @@ impl Executable {
 impl Made {
     /// The commands of a run. None if one can run only once.
     pub(super) fn commands(&self, device: u16, label: &Label) -> Option<Vec<Command>> {
-        let command = |item: &Item| match (&item.list, item.at.first()) {
-            (Some(list), _) => Some(list.command(device, label)),
-            (None, Some(at)) => self.steps.all.get(*at as usize)?.template.command.again(),
-            (None, None) => None,
-        };
-        self.items.iter().map(command).collect()
-    }
-
-    pub(super) fn order(&self) -> &Order {
-        &self.order
-    }
-
-    /// Has the commands of a run timed: all of them, or those that were described so.
-    pub(super) fn time(&self, commands: &mut [Command], all: bool, engine: &Engine) -> Clocks {
-        let numbers = self.items.iter().map(|item| &item.at[..]);
-        time(commands, numbers, all, engine)
-    }
-
-    /// By item: which fusion its commands took part in, or why they did not.
-    pub(super) fn fusion(&self, told: &[Option<Arc<str>>]) -> Vec<Option<Arc<str>>> {
-        let of = |item: &Item| {
-            let all = item.at.iter().filter_map(|at| told.get(*at as usize)?.as_deref());
-            let all: Vec<&str> = all.collect();
-            (!all.is_empty()).then(|| all.join("\n").into())
-        };
-        if told.is_empty() { Vec::new() } else { self.items.iter().map(of).collect() }
+        let again = |at: u32| self.steps.all.get(at as usize)?.template.command.again();
+        self.items.commands((device, label), again)
     }
 
     /// The list of these commands, if they follow one another like this.
     fn list_of(&self, at: &[u32], after: &[Vec<usize>]) -> Option<&Arc<List>> {
-        let same = self.items.iter().find(|item| item.at == at)?;
+        let same = self.items.all.iter().find(|item| item.at == at)?;
         same.list.as_ref().filter(|list| list.fixed.after == after)
     }
 }
@@ -273,7 +236,7 @@ impl Inner {
     /// Says what a run was.
     pub(super) fn tell(&self, replays: &Mutex<Replays>, made: &Made) {
         let report = &mut replays.lock().report;
-        report.replays += made.items.iter().filter(|item| item.list.is_some()).count() as u64;
+        report.replays += made.items.all.iter().filter(|item| item.list.is_some()).count() as u64;
         report.parts.clone_from(&made.parts);
     }
 
@@ -314,7 +277,7 @@ impl Making<'_> {
         let mut items = Vec::new();
         let mut alone = why.clone();
         for (at, is_list) in cut(&before, &fits) {
-            let works = |at: &&u32| self.works(**at);
+            let works = |at: &&u32| works(self.command(**at));
             if !is_list || at.iter().filter(works).count() < 2 && !self.has_branch(&at) {
                 items.extend(at.iter().map(|at| Item { at: vec![*at], list: None }));
                 continue;
@@ -335,20 +298,16 @@ impl Making<'_> {
                 }
             }
         }
-        let order = Arc::new(order_of_items(&items, &self.steps.order));
         let parts = parts(self.steps, &items, &alone);
+        let items = Items::new(items, &self.steps.order);
         let Making { steps, compiled, exchanged, .. } = self;
         let (steps, how) = (steps.clone(), Replay::Lists);
         let (compiled, exchanged) = (*compiled, *exchanged);
-        Ok(Ok(Made { steps, how, items, order, parts, compiled, exchanged }))
+        Ok(Ok(Made { steps, how, items, parts, compiled, exchanged }))
     }
 
     fn command(&self, at: u32) -> &Command {
         &self.steps.all[at as usize].template.command
-    }
-
-    fn works(&self, at: u32) -> bool {
-        !matches!(self.command(at).action, Action::Nothing | Action::Hint { .. })
     }
 
     fn has_branch(&self, all: &[u32]) -> bool {
@@ -420,8 +379,9 @@ impl Made {
                 vec![part_of(steps, all, Some("that was asked for".to_owned()))]
             }
         };
-        let (steps, order, how) = (steps.clone(), steps.order.clone(), Replay::Commands);
-        Made { steps, how, items: items.collect(), order, parts, compiled: 0, exchanged: 0 }
+        let items = Items { all: items.collect(), order: steps.order.clone() };
+        let (steps, how) = (steps.clone(), Replay::Commands);
+        Made { steps, how, items, parts, compiled: 0, exchanged: 0 }
     }
 }
 
@@ -432,58 +392,12 @@ pub(super) fn union_of<'a>(accesses: impl Iterator<Item = &'a Access>) -> Vec<Ac
     union.into_accesses()
 }
 
-/// Where a run is cut: commands that are a list together, and commands that are in none, in turns.
-/// Each command is as early as its predecessors allow, so there are as few lists as possible.
-fn cut(before: &Before, fits: &[bool]) -> Vec<(Vec<u32>, bool)> {
-    let mut levels: Vec<u32> = Vec::with_capacity(before.len());
-    let mut all: BTreeMap<(u32, bool), Vec<u32>> = BTreeMap::new();
-    for (at, (edges, fits_list)) in before.iter().zip(fits).enumerate() {
-        let behind = |&(from, _): &(u32, bool)| {
-            // A list that follows such a command is the next one.
-            levels[from as usize] + u32::from(*fits_list && !fits[from as usize])
-        };
-        let level = edges.iter().map(behind).max().unwrap_or(0);
-        levels.push(level);
-        // A list comes before the other commands of its level.
-        all.entry((level, !fits_list)).or_default().push(at as u32);
-    }
-    all.into_iter().map(|((_, alone), at)| (at, !alone)).collect()
-}
-
-/// The order of items, by that of their commands.
-fn order_of_items(items: &[Item], order: &Order) -> Order {
-    let mut of = vec![0; order.after.len()];
-    for (number, item) in (0..).zip(items) {
-        item.at.iter().for_each(|at| of[*at as usize] = number);
-    }
-    let edges = |(number, item): (u32, &Item)| {
-        let all = item.at.iter().flat_map(|at| &order.after[*at as usize]);
-        let mut edges: SmallVec<[(u32, bool); 2]> =
-            all.map(|(from, uses)| (of[*from as usize], *uses)).collect();
-        edges.retain(|(from, _)| *from != number);
-        edges.sort_unstable();
-        // Of two the one along which failure travels is the later one.
-        edges.dedup_by(|again, first| {
-            let same = again.0 == first.0;
-            first.1 |= same && again.1;
-            same
-        });
-        edges
-    };
-    let numbers = |all: &[u32]| -> Vec<u32> {
-        let all: BTreeSet<u32> = all.iter().map(|at| of[*at as usize]).collect();
-        all.into_iter().collect()
-    };
-    let after = (0..).zip(items).map(edges).collect();
-    Order { after, first: numbers(&order.first), last: numbers(&order.last) }
-}
-
 /// What is told of a run: lists, and what is between them.
 fn parts(steps: &Steps, items: &[Item], why: &Whys) -> Vec<ReplayPart> {
     let mut parts: Vec<ReplayPart> = Vec::new();
     for group in items.chunk_by(|a, b| a.list.is_none() && b.list.is_none()) {
         let at = || group.iter().flat_map(|item| item.at.iter().copied());
-        let why = match &group[..] {
+        let why = match group {
             [Item { list: Some(_), .. }] => None,
             _ => {
                 let why = at().find_map(|at| Some((at, why[at as usize].as_ref()?)));
@@ -571,41 +485,4 @@ pub(super) fn can_fail_with(launch: &Launch, scalars: &[u64]) -> Option<Arc<str>
     let check = checks_left(function.code, &launch.geometry, &launch.params, scalars)?;
     let why = format!("a check is left in kernel `{}`: {}", function.code.name, check.brief());
     Some(why.into())
-}
-
-#[cfg(all(test, not(loom)))]
-mod tests {
-    use super::*;
-
-    /// Where commands with these predecessors are cut; `-` is one that is in no list.
-    fn check(commands: &[&str], want: &[(&[u32], bool)]) {
-        let (mut before, mut fits) = (Before::new(), Vec::new());
-        for text in commands {
-            let words = || text.split_whitespace();
-            fits.push(!words().any(|word| word == "-"));
-            let edges = words().filter_map(|word| Some((word.parse().ok()?, true)));
-            before.push(edges.collect());
-        }
-        let got = cut(&before, &fits);
-        let got: Vec<(&[u32], bool)> = got.iter().map(|(at, list)| (&at[..], *list)).collect();
-        assert_eq!(got, want, "{commands:?}");
-    }
-
-    /// GRAPH-03: as few lists as the commands between them allow.
-    #[test]
-    fn runs_are_cut_at_commands_that_are_in_no_list() {
-        check(&[], &[]);
-        check(&["", "0", "1"], &[(&[0, 1, 2], true)]);
-        // A fan, and chains that take turns.
-        check(&["", "0", "0", "1 2", "", "4"], &[(&[0, 1, 2, 3, 4, 5], true)]);
-        check(&["", "- 0", "1"], &[(&[0], true), (&[1], false), (&[2], true)]);
-        // Commands beside the cut are in the first list that they can be in.
-        check(&["-", "0", "", "2"], &[(&[2, 3], true), (&[0], false), (&[1], true)]);
-        check(&["", "- 0", "", "1 2"], &[(&[0, 2], true), (&[1], false), (&[3], true)]);
-        check(&["-", "- 0", "1", "-"], &[(&[0, 1, 3], false), (&[2], true)]);
-        check(
-            &["", "- 0", "1", "- 2", "3 0", ""],
-            &[(&[0, 5], true), (&[1], false), (&[2], true), (&[3], false), (&[4], true)],
-        );
-    }
 }

@@ -13,6 +13,7 @@ use crate::engine::runs::command::Command;
 use crate::engine::runs::run::{Order, Ran, Run};
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
+use crate::foreign;
 use crate::group::CommandGroup;
 use crate::order::stamp::Stamp;
 use crate::planted::{Plant, Planted};
@@ -482,10 +483,13 @@ impl Queue {
         for _ in 0..if profiles { 0 } else { TRIES } {
             let made = of.made(replays, steps).map_err(|why| named(why, steps, of))?;
             let mut run = made.commands(of.device, &graph.inner.label).ok_or_else(once)?;
-            let clocks = made.time(&mut run, timed, engine);
+            let clocks = made.items.time(&mut run, timed, engine);
             let when = (&stamps[..], Some(&graph.inner.latest));
-            let fusion = made.fusion(&ready.ready.fusion);
-            let ran = of.run(self, &mut run, made.order(), when, (internal, &fusion));
+            let fusion = match foreign::listening() {
+                true => made.items.fusion(&ready.ready.fusion),
+                false => Vec::new(),
+            };
+            let ran = of.run(self, &mut run, &made.items.order, when, (internal, &fusion));
             if let Some((event, ran)) = ran.map_err(|why| named(why, steps, of))? {
                 count();
                 of.tell(replays, &made);

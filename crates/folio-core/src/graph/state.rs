@@ -34,8 +34,6 @@ pub(super) struct State {
     pub(super) owned: BTreeSet<StorageId>,
     /// Of a block that is, so far, one that is known: then there are no nodes.
     pub(super) trail: Option<Trail>,
-    /// Of a block: it has run a graph.
-    pub(super) nested: bool,
     /// Buffers of nodes that do not keep them.
     pub(super) leases: Vec<Arc<StorageHandle>>,
 }

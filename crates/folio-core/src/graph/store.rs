@@ -69,7 +69,7 @@ pub(super) struct Units {
 /// A command, and those that were described for it.
 pub(super) struct Unit {
     pub(super) members: SmallVec<[usize; 4]>,
-    pub(super) command: Command,
+    pub(super) command: Arc<Command>,
     /// By which they became one.
     pub(super) plan: Option<Arc<Planned>>,
 }
@@ -134,7 +134,7 @@ impl Block {
     pub(super) fn commands(&self) -> Vec<&Command> {
         let described = || self.described.templates.iter().map(|template| &template.command);
         match &self.units {
-            Some(units) => units.all.iter().map(|unit| &unit.command).collect(),
+            Some(units) => units.all.iter().map(|unit| &*unit.command).collect(),
             None => described().collect(),
         }
     }
@@ -202,10 +202,10 @@ impl Store {
 
     /// Keeps the class of a block of this number, if it is new. Returns what makes room for it, to
     /// be dropped without a lock.
-    pub(super) fn note(&mut self, class: Class, block: u64) -> (bool, Option<Arc<Entry>>) {
+    pub(super) fn note(&mut self, class: Class, block: u64) -> Option<Arc<Entry>> {
         if let Some(known) = self.find(&class) {
             known.class.used.store(block, Ordering::Relaxed);
-            return (true, None);
+            return None;
         }
         class.used.store(block, Ordering::Relaxed);
         let all = Arc::make_mut(&mut self.all);
@@ -213,7 +213,7 @@ impl Store {
         let oldest = (0..all.len()).filter(|_| all.len() >= CLASSES).min_by_key(used);
         let old = oldest.map(|at| all.swap_remove(at));
         all.push(Arc::new(Entry::new(class)));
-        (false, old)
+        old
     }
 
     /// No block of a class is a list.
@@ -237,7 +237,7 @@ impl Store {
             Some(at) => {
                 let old = std::mem::replace(&mut entry.lists[at], new.clone());
                 let [past, now] = [&old, new].map(|of| &of.block.described.arguments);
-                if !Arc::ptr_eq(past, now) && !entry.comes_back(past) {
+                if !Arc::ptr_eq(past, now) && past != now && !entry.comes_back(past) {
                     if entry.past.len() == LISTS {
                         entry.past.remove(0);
                     }
@@ -252,10 +252,24 @@ impl Store {
         }
     }
 
+    /// The entry of a list, and where it is there.
+    fn place_of(&self, list: &Arc<Known>) -> Option<(usize, usize)> {
+        let is_it = |other: &Arc<Known>| Arc::ptr_eq(other, list);
+        let place = |entry: &Arc<Entry>| entry.lists.iter().position(is_it);
+        self.all.iter().enumerate().find_map(|(at, entry)| Some((at, place(entry)?)))
+    }
+
+    /// The block of this number was run by the list, or a piece of it was.
+    pub(super) fn note_used(&self, list: &Arc<Known>, block: u64) {
+        if let Some((at, _)) = self.place_of(list) {
+            self.all[at].note_used(list, block);
+        }
+    }
+
     /// Gives up a list that is of no use any more.
-    pub(super) fn give_up(&mut self, class: &Arc<Class>, old: &Arc<Known>) {
-        if let Some(entry) = self.entry(class) {
-            entry.lists.retain(|list| !Arc::ptr_eq(list, old));
+    pub(super) fn give_up(&mut self, list: &Arc<Known>) {
+        if let Some((at, nth)) = self.place_of(list) {
+            Arc::make_mut(&mut Arc::make_mut(&mut self.all)[at]).lists.remove(nth);
         }
     }
 }

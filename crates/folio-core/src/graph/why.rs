@@ -20,10 +20,6 @@ pub enum WhyNot {
     Timed,
     /// The device does not decide on a condition.
     Condition(Arc<str>),
-    /// The block makes buffers, or uses memory that is marked as internal.
-    MakesBuffers,
-    /// The block runs a graph.
-    RunsGraph,
     /// The device does not do these commands as one.
     Refused(Arc<str>),
     /// An earlier block is on its way to the device, and this one was to take its place.
@@ -37,8 +33,6 @@ impl fmt::Display for WhyNot {
             WhyNot::MayFail(why) | WhyNot::Condition(why) | WhyNot::Refused(why) => why,
             WhyNot::OnHost(why) | WhyNot::Elsewhere(why) => why,
             WhyNot::Timed => "it is timed",
-            WhyNot::MakesBuffers => "it makes buffers, or uses memory that is marked as internal",
-            WhyNot::RunsGraph => "it runs a graph",
             WhyNot::Busy => "what it would replace is still on its way to the device",
         })
     }

@@ -314,7 +314,7 @@ fn commands_before_a_task_are_a_list() {
 }
 
 #[test]
-fn a_block_with_a_task_is_submitted_by_commands() {
+fn a_task_cuts_a_block() {
     let s = Scene::new();
     let [x] = s.present(["x"]);
     let turn = || {
@@ -330,19 +330,17 @@ fn a_block_with_a_task_is_submitted_by_commands() {
     s.rt.wait().unwrap();
     check!(
         s.through(turn),
-        "1 a0: run x",
-        "2 a0: run x after 1",
-        "3 a.down: copy x a->h after 2",
+        "1 a0: replay [a: run x; b: run x after a]",
+        "2 a.down: copy x a->h after 1",
         "(all ends)",
         "task t",
-        "4 a.up: copy x h->a",
-        "5 a1: run x after 4",
-        "6 a1: run x after 4 5"
+        "3 a.up: copy x h->a",
+        "4 a1: replay [a: run x; b: run x after a] after 3"
     );
 }
 
 #[test]
-fn a_block_with_a_check_is_submitted_by_commands() {
+fn a_check_that_is_left_cuts_a_block() {
     let s = Scene::new();
     let [x] = s.present(["x"]);
     let turn = || {
@@ -354,11 +352,15 @@ fn a_block_with_a_check_is_submitted_by_commands() {
     };
     (0..4).for_each(|_| turn());
     s.rt.wait().unwrap();
-    check!(s.held(turn), "1 a0: run x", "2 a0: run x after 1", "3 a0: run x after 2");
+    check!(
+        s.held(turn),
+        "1 a0: replay [a: run x; b: run x after a]",
+        "2 a0: run x after 1"
+    );
 }
 
 #[test]
-fn a_block_that_runs_a_graph_is_submitted_by_commands() {
+fn a_block_that_runs_a_graph_is_one_operation() {
     let s = Scene::new();
     let [x] = s.present(["x"]);
     let inner = s.made(|g| {
@@ -373,7 +375,7 @@ fn a_block_that_runs_a_graph_is_submitted_by_commands() {
     };
     (0..4).for_each(|_| turn());
     s.rt.wait().unwrap();
-    check!(s.held(turn), "1 a0: run x", "2 a0: run x after 1", "3 a0: run x after 2");
+    check!(s.held(turn), "1 a0: replay [a: run x; b: run x after a; c: join after b; d: run x after b]");
 }
 
 #[test]

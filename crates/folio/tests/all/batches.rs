@@ -173,6 +173,38 @@ fn blocks_that_make_buffers_are_one_operation() {
     assert_eq!((q.batch_report().temporaries, q.batch_report().memories), (1, 1));
 }
 
+/// GRAPH-08: what is between host tasks is a list each, also where both are alike; the tasks run
+/// once each.
+#[test]
+fn blocks_are_cut_at_host_tasks() {
+    let (_sim, rt, q) = sim();
+    let x = &numbers(&rt, 1)[0];
+    let told = Arc::new(Mutex::new(Vec::new()));
+    let mut want = 0;
+    for turn in 0..20 {
+        let block = |q: &Queue| {
+            q.run(N, adds(turn, x))?;
+            q.run(N, adds(1, x))?;
+            q.submit(|cg| {
+                let (x, told) = (cg.read(x), told.clone());
+                cg.host_task(x, move |x| told.lock().unwrap().push(x[0]));
+                Ok(())
+            })?;
+            q.run(N, adds(2, x))?;
+            q.run(N, adds(turn, x))
+        };
+        q.batch(block).unwrap().1.wait().unwrap();
+        want += 2 * turn + 3;
+        assert_eq!(told.lock().unwrap().pop(), Some(want - turn - 2));
+    }
+    assert_eq!((x.to_vec().unwrap(), told.lock().unwrap().len()), (vec![want; N], 0));
+    let (report, replays) = (q.batch_report(), q.counters().replays);
+    // From the second block on; the first one makes the second piece, which is as the first one.
+    assert_eq!((report.found, report.graphs, report.replayed), (19, 2, 0), "{report:?}");
+    assert_eq!(replays, 39);
+    assert_eq!(report.why_not.unwrap().to_string(), "it is a host task");
+}
+
 /// GRAPH-08: also while the device has not run the block before.
 #[test]
 fn an_exchange_leaves_blocks_that_have_not_run_as_they_are() {

@@ -208,9 +208,12 @@ impl<'r> Running<'r> {
         if ledger.traced {
             command.fusion = self.run.fusion.get(at as usize).cloned().flatten();
         }
-        let straight = match &command.action {
-            Action::Replay(list) => {
-                let list = list.clone();
+        let list = match &command.action {
+            Action::Replay(list) => Some(list.clone()),
+            _ => None,
+        };
+        let straight = match &list {
+            Some(list) => {
                 let on = On {
                     queue: self.run.queue,
                     in_order: false,
@@ -221,9 +224,9 @@ impl<'r> Running<'r> {
                     after: &command.after,
                     behind: &command.behind,
                 };
-                ledger.straight_list(on, &list, self.plant)
+                ledger.straight_list(on, list, self.plant)
             }
-            _ => ledger.straight(command),
+            None => ledger.straight(command),
         };
         let stamp = match straight {
             Some((stamp, lane)) => {
@@ -232,7 +235,13 @@ impl<'r> Running<'r> {
                 }
                 stamp
             }
-            None => ledger.run(command),
+            None => {
+                let latest = list.iter().map(|list| list.native.latest());
+                command.behind.extend(latest.filter(|latest| *latest != Stamp::DONE));
+                let stamp = ledger.run(command);
+                list.iter().for_each(|list| list.native.note_latest(stamp));
+                stamp
+            }
         };
         self.stamps.push(stamp);
     }

@@ -352,11 +352,7 @@ fn a_check_that_is_left_cuts_a_block() {
     };
     (0..4).for_each(|_| turn());
     s.rt.wait().unwrap();
-    check!(
-        s.held(turn),
-        "1 a0: replay [a: run x; b: run x after a]",
-        "2 a0: run x after 1"
-    );
+    check!(s.held(turn), "1 a0: replay [a: run x; b: run x after a]", "2 a0: run x after 1");
 }
 
 #[test]
@@ -375,7 +371,10 @@ fn a_block_that_runs_a_graph_is_one_operation() {
     };
     (0..4).for_each(|_| turn());
     s.rt.wait().unwrap();
-    check!(s.held(turn), "1 a0: replay [a: run x; b: run x after a; c: join after b; d: run x after b]");
+    check!(
+        s.held(turn),
+        "1 a0: replay [a: run x; b: run x after a; c: join after b; d: run x after b]"
+    );
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Runs the core's loom models: every interleaving of small concurrent protocols.
+//! Runs the loom models: every interleaving of small concurrent protocols.
 
 use std::path::Path;
 use std::time::Duration;
@@ -9,11 +9,14 @@ use crate::outcome::{Report, Status, lines};
 use crate::runner;
 use crate::suites::GRACE;
 
-/// Builds the core under `--cfg loom` apart from everything else and shares out the seconds. A
-/// model whose time is over before it has seen every interleaving is no failure, but it is named.
+/// The packages that have models.
+const PACKAGES: [&str; 2] = ["folio-compute-core", "folio-cpu"];
+
+/// Builds them under `--cfg loom` apart from everything else and shares out the seconds. A model
+/// whose time is over before it has seen every interleaving is no failure, but it is named.
 pub fn run(root: &Path, secs: u64) -> Result<Report> {
-    let words = ["--package", "folio-compute-core", "--release", "--lib"];
-    let mut command = runner::test_command(root, &words);
+    let mut command = runner::test_command(root, &["--release", "--lib"]);
+    command.args(PACKAGES.iter().flat_map(|package| ["--package", package]));
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     command.env("RUSTFLAGS", format!("{flags} --cfg loom").trim());
     command.env("CARGO_TARGET_DIR", target_dir(root).join("loom"));
@@ -21,8 +24,9 @@ pub fn run(root: &Path, secs: u64) -> Result<Report> {
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
     let is_model = |test: &str| crate::suites::leaf(test).starts_with("loom_");
     let plan = runner::plan(&mut command, is_model, |_| Duration::from_secs(secs) + GRACE)?;
-    if plan.jobs.is_empty() {
-        return Err("folio-compute-core has no test named loom_...".to_owned());
+    let has_model = |package: &&&str| plan.each().any(|(binary, _)| binary.id == **package);
+    if let Some(package) = PACKAGES.iter().find(|package| !has_model(package)) {
+        return Err(format!("{package} has no test named loom_..."));
     }
     let each = (secs / plan.jobs.len() as u64).max(1);
     println!("{} models, {each} s for each", plan.jobs.len());

@@ -301,7 +301,7 @@ pub const SUITES: &[Suite] = &[
     },
 ];
 
-/// Seconds of all loom models together; they are not `suite_` tests but `loom_` tests of the core.
+/// Seconds of all loom models together; they are not `suite_` tests but `loom_` tests.
 pub const LOOM_SECS: u64 = 90;
 
 /// The time that a test gets beyond its budget before it counts as hanging.

@@ -39,6 +39,7 @@ const PRINTING: &[&str] = &[
     "/tests.rs",
     "/refusals.rs",
     "/engine/models.rs",
+    "folio-cpu/src/models.rs",
     "matrix/src/machine.rs",
     "folio-cli/src/terminal.rs",
 ];

@@ -11,12 +11,12 @@
 
 use crate::cost::{TINY_NS, Verdict};
 use crate::graph::Nodes;
+use crate::job::nanos;
 use crate::lane::{Core, Queue, Revived, State};
 use crate::list::{self, Plan};
 use crate::lock;
 use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work, bytes_ns};
 use crate::pool;
-use crate::round::nanos;
 use crate::spread::Blocks;
 use crate::trial::Way;
 use folio_core::hal::{Block, HalError, NativeKernel, ParamPtr, Tick, Timing};

@@ -10,8 +10,10 @@
 //! and devices), `memory` (domains), `lane` (the queue and the wait protocol), `driver` (who runs a
 //! lane, and how), `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and
 //! fills), `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready),
-//! `crew` (threads that share launches), `round` (the launches that they share), `graph` (lists of
-//! operations that run as one), `list` (how such a list runs).
+//! `rest` (how work finds a thread), `share` (launches on several threads), `crew` (the threads
+//! that share them), `job` (what they share), `round` (how they take blocks of it), `bed` (where
+//! one of them sleeps), `graph` (lists of operations that run as one), `list` (how such a list
+//! runs), `sync` (locks and atomics, or loom's).
 //!
 //! # Waiting inside a kernel
 //!
@@ -31,6 +33,7 @@
 //!
 //! [`Notify`]: folio_core::hal::Notify
 
+mod bed;
 mod bytes;
 mod config;
 mod cores;
@@ -39,13 +42,19 @@ mod crew;
 mod device;
 mod driver;
 mod graph;
+mod job;
 mod lane;
 mod list;
 mod memory;
+#[cfg(all(loom, test))]
+mod models;
 mod op;
 mod pool;
+mod rest;
 mod round;
+mod share;
 mod spread;
+mod sync;
 mod trial;
 
 pub use config::{Builder, ConfigError, GroupLimits};

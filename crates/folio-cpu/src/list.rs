@@ -9,10 +9,10 @@
 use crate::cost::{SHARED_NS, Verdict, pays};
 use crate::driver::{discard, run_alone, run_block, run_work};
 use crate::graph::{Nodes, Prepared};
+use crate::job::{self, Job, Stage, Work as _, nanos};
 use crate::lane::Core;
 use crate::lock;
 use crate::op::Work;
-use crate::round::{self, Job, Stage, Work as _, nanos};
 use crate::spread::Blocks;
 use crate::trial::{TRIED_NS, Way};
 use folio_core::hal::HalError;
@@ -231,7 +231,7 @@ impl List<'_> {
     }
 }
 
-impl round::Work for List<'_> {
+impl job::Work for List<'_> {
     fn run(&self, stage: usize, block: usize) -> bool {
         let Some(step) = self.plan.steps.get(stage) else { return false };
         let has = |at: &usize| self.plan.node(*at).first <= block;

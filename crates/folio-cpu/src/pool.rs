@@ -7,37 +7,23 @@
 //! A lane is left for a moment to the thread that ran it last, if that looks: it has the lane's
 //! memory in its cache.
 //!
-//! # The protocol
-//!
 //! A thread of the pool is asleep, or serves: it takes lanes, takes part in launches, or looks for
-//! either. A single looker is the *sentinel*. A thread that brings a lane makes it visible, changes
-//! `news`, and calls a sleeping thread only if there is no sentinel.
-//!
-//! - A looker reads `news`, looks for work, and then waits for `news` to change. A sentinel that
-//!   stops looking first gives that up, and then reads `news` once more.
-//! - A thread that falls asleep first counts itself in `asleep`, and then reads `news` once more. A
-//!   thread that calls takes one out of the count: so no call is for a thread that is awake.
-//!
-//! All of these are sequentially consistent. A bringer that finds a sentinel, or no thread asleep,
-//! has therefore changed `news` before the last look of that thread.
+//! either (see `rest`).
 
 use crate::cost::Costs;
 use crate::crew::{Crew, Seat};
 use crate::driver::{self, Driver};
+use crate::job::PARTS;
 use crate::lane::Core;
-use crate::lock;
 use crate::memory::Memory;
-use crate::round::{GRACE, Line, PARTS, SPINS};
+use crate::rest::{Ready, Rest};
+use crate::round::GRACE;
+use crate::sync::{AtomicBool, AtomicUsize, LOOK, Line, Ordering, SPINS, Spell};
 use rayon_core::{ThreadPool, ThreadPoolBuilder, Yield};
 use std::cell::Cell;
-use std::collections::VecDeque;
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, TryLockError};
-use std::time::{Duration, Instant};
-
-/// How long a thread looks for work before it sleeps: several times what waking it would take.
-pub(crate) const LOOK: Duration = Duration::from_micros(50);
+use std::sync::{Arc, OnceLock};
+use std::time::Instant;
 
 /// The state that all devices of a backend share. Every lane holds it, so that neither memory nor
 /// threads end before the last operation.
@@ -52,17 +38,10 @@ pub(crate) struct Machine {
     epoch: Instant,
     /// `None` inside: the system gave no threads, and everything runs on callers' threads.
     pool: OnceLock<Option<ThreadPool>>,
-    ready: Mutex<VecDeque<Arc<Core>>>,
-    /// How many lanes are in `ready`.
-    waiting: AtomicUsize,
+    ready: Ready<Arc<Core>>,
     /// Without a pool: a thread works off `ready`.
     draining: AtomicBool,
-    /// Changes whenever there may be something new to do.
-    news: Line<AtomicU64>,
-    /// Whether one of the lookers is the sentinel.
-    sentinel: Line<AtomicBool>,
-    /// Threads of the pool that sleep, and have not been called.
-    asleep: Line<AtomicUsize>,
+    rest: Rest,
     /// Threads that may be awake without work: they and one of the program have a core each.
     most_lookers: usize,
     /// The thread that ran the lane that was brought last, and has its memory in its cache.
@@ -105,12 +84,9 @@ impl Machine {
             crew: Crew::new(threads),
             epoch: Instant::now(),
             pool: OnceLock::new(),
-            ready: Mutex::default(),
-            waiting: AtomicUsize::new(0),
+            ready: Ready::default(),
             draining: AtomicBool::new(false),
-            news: Line(AtomicU64::new(0)),
-            sentinel: Line(AtomicBool::new(false)),
-            asleep: Line(AtomicUsize::new(threads)),
+            rest: Rest::new(threads),
             wanted: Line(AtomicUsize::new(usize::MAX)),
             most_lookers: threads.min(cores - 1),
         }
@@ -149,31 +125,28 @@ impl Machine {
 
     /// Gives `lane`, which is marked as queued, to the pool.
     pub(crate) fn enqueue(self: &Arc<Machine>, lane: Arc<Core>) {
-        let mut ready = lock(&self.ready);
         self.wanted.0.store(lane.thread.load(Ordering::Relaxed), Ordering::Relaxed);
-        ready.push_back(lane);
-        self.waiting.store(ready.len(), Ordering::SeqCst);
-        drop(ready);
+        self.ready.push(lane);
         if self.pool().is_none() {
             return self.drain();
         }
-        self.tell();
-        if !self.has_sentinel() {
-            self.call();
-        }
+        self.tell_of_lanes();
     }
 
-    /// A thread is awake that takes the next lane.
-    pub(crate) fn has_sentinel(&self) -> bool {
-        self.sentinel.0.load(Ordering::SeqCst)
+    /// Finds a thread for a lane that waits.
+    fn tell_of_lanes(self: &Arc<Machine>) {
+        self.rest.tell();
+        if !self.rest.has_sentinel() {
+            self.call();
+        }
     }
 
     /// Leaves lanes to a thread of the pool for a while, if one is awake without work: it may have
     /// their memory in its cache.
     pub(crate) fn leave_to_sentinel(&self) {
-        if self.crowded() && self.has_sentinel() {
-            let end = Instant::now() + GRACE;
-            while self.crowded() && Instant::now() < end {
+        if self.crowded() && self.rest.has_sentinel() {
+            let spell = Spell::of(GRACE);
+            while self.crowded() && !spell.is_over() {
                 std::hint::spin_loop();
             }
             // That thread has the lane in its hand, and looks at it next.
@@ -181,30 +154,20 @@ impl Machine {
         }
     }
 
-    /// There is something new to do.
+    /// A round is open.
     pub(crate) fn tell(&self) {
-        self.news.0.fetch_add(1, Ordering::SeqCst);
-    }
-
-    fn news(&self) -> u64 {
-        self.news.0.load(Ordering::SeqCst)
+        self.rest.tell();
     }
 
     /// Threads of the pool that could be called.
     pub(crate) fn asleep(&self) -> usize {
-        self.asleep.0.load(Ordering::Relaxed)
-    }
-
-    /// Takes one thread out of the count of those asleep.
-    fn take_sleeper(&self) -> bool {
-        let order = Ordering::SeqCst;
-        self.asleep.0.fetch_update(order, order, |asleep| asleep.checked_sub(1)).is_ok()
+        self.rest.asleep()
     }
 
     /// Wakes a thread of the pool, if one is asleep.
     pub(crate) fn call(self: &Arc<Machine>) {
         let Some(pool) = self.pool() else { return };
-        if !self.take_sleeper() {
+        if !self.rest.take_sleeper() {
             return;
         }
         self.crew.calls_one();
@@ -245,7 +208,7 @@ impl Machine {
 
     /// Lanes wait for a thread.
     pub(crate) fn crowded(&self) -> bool {
-        self.waiting.load(Ordering::Relaxed) > 0
+        self.ready.is_crowded()
     }
 
     /// A launch of this thread may be shared with others.
@@ -267,13 +230,12 @@ impl Machine {
         }
         SERVES.set(true);
         loop {
-            let seen = self.news();
+            let seen = self.rest.news();
             if self.serve_one(seat, number) || self.look(seat, seen) {
                 continue;
             }
             seat.looks.store(false, Ordering::Relaxed);
-            self.asleep.0.fetch_add(1, Ordering::SeqCst);
-            if self.news() == seen || !self.take_sleeper() {
+            if self.rest.falls_asleep(seen) {
                 break;
             }
         }
@@ -285,7 +247,7 @@ impl Machine {
     /// that was brought before is looked for after that. The operation below waits for this thread,
     /// so it does one thing.
     fn serve_within(self: &Arc<Machine>, seat: &Seat, number: usize) {
-        self.asleep.0.fetch_add(1, Ordering::SeqCst);
+        self.rest.add_sleeper();
         let one = || self.serve_one(seat, number);
         // A kernel that uses rayon waits without a depth.
         let _ = if nested() { one() } else { nest(one) };
@@ -295,13 +257,10 @@ impl Machine {
         if self.crowded() {
             self.leave_to_wanted(number);
         }
-        let Some(lane) = self.oldest() else { return self.join(seat, number, 0) };
+        let Some(lane) = self.ready.oldest() else { return self.join(seat, number, 0) };
         // Its bringer may have counted on this thread for more than one lane.
         if self.crowded() {
-            self.tell();
-            if !self.has_sentinel() {
-                self.call();
-            }
+            self.tell_of_lanes();
         }
         seat.looks.store(false, Ordering::Relaxed);
         lane.thread.store(number, Ordering::Relaxed);
@@ -316,53 +275,20 @@ impl Machine {
         let Some(seat) = self.crew.seat(wanted).filter(|_| wanted < self.threads) else { return };
         let is_there = || wanted != number && seat.looks.load(Ordering::Relaxed) && self.crowded();
         if is_there() {
-            let end = Instant::now() + GRACE;
-            while is_there() && Instant::now() < end {
+            let spell = Spell::of(GRACE);
+            while is_there() && !spell.is_over() {
                 std::hint::spin_loop();
             }
         }
     }
 
-    /// The lane that has waited longest. None also while another thread takes one, or brings one,
-    /// and will tell so.
-    fn oldest(&self) -> Option<Arc<Core>> {
-        if self.waiting.load(Ordering::SeqCst) == 0 {
-            return None;
-        }
-        let mut ready = match self.ready.try_lock() {
-            Ok(ready) => ready,
-            Err(TryLockError::Poisoned(ready)) => ready.into_inner(),
-            Err(TryLockError::WouldBlock) => return None,
-        };
-        let lane = ready.pop_front();
-        self.waiting.store(ready.len(), Ordering::SeqCst);
-        lane
-    }
-
-    /// Waits a while for `news` to change; `false` if it did not.
+    /// Waits a while for news; `false` if there is none.
     fn look(&self, seat: &Seat, seen: u64) -> bool {
         if self.threads - self.asleep().min(self.threads) > self.most_lookers {
             return false;
         }
         seat.looks.store(true, Ordering::Relaxed);
-        let (end, mut is_sentinel) = (Instant::now() + LOOK, false);
-        loop {
-            if !is_sentinel && !self.sentinel.0.load(Ordering::Relaxed) {
-                is_sentinel = !self.sentinel.0.swap(true, Ordering::SeqCst);
-            }
-            let changed = (0..SPINS).any(|_| {
-                std::hint::spin_loop();
-                self.news.0.load(Ordering::Relaxed) != seen
-            });
-            if changed || Instant::now() > end {
-                break;
-            }
-            self.relax();
-        }
-        if is_sentinel {
-            self.sentinel.0.store(false, Ordering::SeqCst);
-        }
-        self.news() != seen
+        self.rest.look(seen, LOOK, || self.relax())
     }
 
     /// Lets other threads of the pool run where there is no core for each. Elsewhere it does not: a
@@ -376,11 +302,11 @@ impl Machine {
     /// Without a pool: works off all lanes, unless a thread does already.
     fn drain(&self) {
         while !self.draining.swap(true, Ordering::SeqCst) {
-            while let Some(lane) = self.oldest() {
+            while let Some(lane) = self.ready.oldest() {
                 driver::run_queued(&lane, Driver::Pool);
             }
             self.draining.store(false, Ordering::SeqCst);
-            if self.waiting.load(Ordering::SeqCst) == 0 {
+            if self.ready.is_empty() {
                 return;
             }
         }
@@ -414,7 +340,6 @@ mod tests {
         Args, Block, BlockKernel, Geometry, Head, KernelRef, Lane, NativeKernel, Notify, Op, Order,
         ParamPtr, Verdict,
     };
-    use std::sync::atomic::AtomicUsize;
 
     /// Notes how many threads could be called meanwhile, and serves so many times more inside.
     struct Serves(Arc<Machine>, usize, Arc<AtomicUsize>);
@@ -426,7 +351,7 @@ mod tests {
             if *more > 0 {
                 bring(machine, *more - 1, noted);
                 // The call of a thread that is asleep is taken by this one.
-                assert!(machine.take_sleeper());
+                assert!(machine.rest.take_sleeper());
                 machine.serve();
             }
             Ok(())
@@ -435,7 +360,8 @@ mod tests {
 
     /// A lane that waits for a thread, of which none is called.
     fn bring(machine: &Arc<Machine>, more: usize, noted: &Arc<AtomicUsize>) {
-        let asleep = machine.asleep.0.swap(0, Ordering::SeqCst);
+        let asleep = machine.asleep();
+        (0..asleep).for_each(|_| assert!(machine.rest.take_sleeper()));
         let lane = CpuLane::new(machine.clone(), Notify::none());
         let order = Order::AfterPrevious;
         let head = Head { tick: 1, order, waits: &[], label: "", timed: false };
@@ -444,7 +370,7 @@ mod tests {
         let geometry = Geometry::new(1, [1, 1, 1]);
         lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
         drop(lane);
-        machine.asleep.0.store(asleep, Ordering::SeqCst);
+        (0..asleep).for_each(|_| machine.rest.add_sleeper());
     }
 
     #[test]
@@ -454,18 +380,18 @@ mod tests {
             let noted = Arc::new(AtomicUsize::new(usize::MAX));
             machine.on_pool(|| {
                 // This thread was called.
-                assert!(machine.take_sleeper());
+                assert!(machine.rest.take_sleeper());
                 bring(&machine, more, &noted);
                 if waits {
-                    assert!(machine.take_sleeper());
+                    assert!(machine.rest.take_sleeper());
                     nest(|| machine.serve());
-                    machine.asleep.0.fetch_add(1, Ordering::SeqCst);
+                    machine.rest.add_sleeper();
                 } else {
                     machine.serve();
                 }
             });
             assert_eq!((noted.load(Ordering::Relaxed), machine.asleep()), (1, 2), "{more}");
-            assert_eq!(machine.waiting.load(Ordering::SeqCst), 0);
+            assert!(machine.ready.is_empty());
         }
     }
 }

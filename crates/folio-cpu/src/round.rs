@@ -1,11 +1,9 @@
-//! A list of launches that threads share: the job, and the slot in which its round is found (see
-//! `crew`).
+//! How threads share a job: the slot in which its round is found (see `crew`), and what they take.
 //!
-//! A job has *stages*, of which each begins when all blocks of the one before have ended; a launch
-//! by itself is a job of one. A stage is cut into blocks, and these into parts. No word is changed
-//! by all threads for each block: a thread begins in the part that its number names, in each stage
-//! anew, so it finds in its cache what it wrote in the stage before. The place in a part is a word
-//! of its own. The number of the stage is in the word, so that no thread has to reset it.
+//! No word is changed by all threads for each block: a thread begins in the part that its number
+//! names, in each stage anew, so it finds in its cache what it wrote in the stage before. The place
+//! in a part is a word of its own. The number of the stage is in the word, so that no thread has to
+//! reset it.
 //!
 //! # Between stages
 //!
@@ -22,242 +20,25 @@
 //! - A thread whose block fails does not count it, and writes the number behind the last stage. The
 //!   stage's count cannot reach all blocks any more, so no other thread writes another number.
 
-use crate::lock;
-use crate::pool::LOOK;
+use crate::bed::Bed;
+use crate::job::{Job, Left, PARTS, PLACES, Stage, nanos};
+use crate::sync::{
+    AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, LOOK, Line, Ordering, SPINS, Spell, announce,
+};
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Parts of a stage, at most: a bit each.
-pub(crate) const PARTS: usize = 64;
-/// A thread takes blocks for about so long at a time.
-const TAKE_NS: u64 = 2_500;
 /// Bits of a place in a part; the others are the number of the stage.
-const PLACE_BITS: u32 = 20;
-pub(crate) const PLACES: u64 = 1 << PLACE_BITS;
+const PLACE_BITS: u32 = PLACES.trailing_zeros();
 /// How long a thread leaves a part to the thread whose part it is, and which takes part: some times
 /// what a number needs to pass from one cache to another.
 pub(crate) const GRACE: Duration = Duration::from_micros(2);
-/// How often a thread looks for something before it looks at the clock.
-pub(crate) const SPINS: usize = 32;
-
-/// A line of the cache, or two that processors load together, so that no two words share one.
-#[derive(Default)]
-#[repr(align(128))]
-pub(crate) struct Line<T>(pub T);
-
-/// The work of a job.
-pub(crate) trait Work: Sync {
-    /// Runs a block of a stage, without a panic. `false` ends the job.
-    fn run(&self, stage: usize, block: usize) -> bool;
-
-    /// The work of one thread before a stage, and after the blocks of those before. `false` ends
-    /// the job.
-    fn prepare(&self, _stage: usize) -> bool {
-        true
-    }
-}
-
-/// A launch by itself.
-impl<F: Fn(usize) -> bool + Sync> Work for F {
-    fn run(&self, _: usize, block: usize) -> bool {
-        self(block)
-    }
-}
-
-/// Blocks that may run at the same time.
-#[derive(Default)]
-pub(crate) struct Stage {
-    count: usize,
-    pub(crate) parts: usize,
-    /// The time of all stages behind this one, as far as that is known.
-    later_ns: u64,
-    /// The time of a block; 0 while no thread knows.
-    block_ns: AtomicU64,
-    tally: Line<Tally>,
-}
-
-#[derive(Default)]
-struct Tally {
-    /// Blocks that have run.
-    done: AtomicUsize,
-    /// Nanoseconds of all threads together.
-    busy: AtomicU64,
-}
-
-impl Stage {
-    pub(crate) fn new((count, block_ns): (usize, u64), threads: usize) -> Stage {
-        let parts = threads.min(count).clamp(1, PARTS);
-        Stage { count, parts, block_ns: AtomicU64::new(block_ns), ..Stage::default() }
-    }
-
-    /// Tells each stage what those behind it take.
-    pub(crate) fn link(stages: &mut [Stage]) {
-        let mut later = 0u64;
-        for stage in stages.iter_mut().rev() {
-            stage.later_ns = later;
-            later = later.saturating_add(stage.ns_of(stage.count, Duration::ZERO));
-        }
-    }
-
-    /// First block of a part.
-    fn start(&self, part: usize) -> usize {
-        let (each, over) = (self.count / self.parts, self.count % self.parts);
-        part * each + part * over / self.parts
-    }
-
-    pub(crate) fn len(&self, part: usize) -> usize {
-        self.start(part + 1) - self.start(part)
-    }
-
-    pub(crate) fn is_unknown(&self) -> bool {
-        self.block_ns.load(Ordering::Relaxed) == 0
-    }
-
-    /// How many of `left` blocks a thread takes at a time: as many as are worth it.
-    fn grab(&self, left: usize) -> usize {
-        let block_ns = self.block_ns.load(Ordering::Relaxed);
-        let worth = TAKE_NS.checked_div(block_ns).map_or(1, |blocks| blocks as usize);
-        worth.min(left.div_ceil(2)).max(1)
-    }
-
-    /// The time of so many blocks on one thread. While no block has ended, one takes at least the
-    /// time since the job began.
-    fn ns_of(&self, blocks: usize, since: Duration) -> u64 {
-        let block_ns = match self.block_ns.load(Ordering::Relaxed) {
-            0 => nanos(since),
-            known => known,
-        };
-        block_ns.saturating_mul(blocks as u64)
-    }
-
-    /// Tells the others what a block takes, if that is news.
-    fn learn(&self, ns: u64, blocks: u64) {
-        let (new, old) = ((ns / blocks).max(1), self.block_ns.load(Ordering::Relaxed));
-        if new > 2 * old || new < old / 2 {
-            self.block_ns.store(new, Ordering::Relaxed);
-        }
-    }
-
-    /// Nanoseconds of all threads together, of a job that is measured.
-    pub(crate) fn busy(&self) -> u64 {
-        self.tally.0.busy.load(Ordering::Relaxed)
-    }
-
-    /// A thread was busy for so long.
-    fn spend(&self, ns: u64) {
-        if ns > 0 {
-            self.tally.0.busy.fetch_add(ns, Ordering::Relaxed);
-        }
-    }
-
-    /// Counts blocks that a thread has run; `true` for the thread that counts the last.
-    fn counts(&self, blocks: usize) -> bool {
-        // Release what the blocks have computed; acquire, for the last one, what all have.
-        blocks > 0 && self.tally.0.done.fetch_add(blocks, Ordering::AcqRel) + blocks == self.count
-    }
-}
 
 /// A thread's blocks of a stage.
 #[derive(Clone, Copy, Default)]
 struct Ran {
     blocks: usize,
     ns: u64,
-}
-
-/// Stages in their order, and what they do.
-pub(crate) struct Job<'j> {
-    work: &'j dyn Work,
-    pub(crate) stages: &'j [Stage],
-    /// The times of blocks are looked at.
-    measured: bool,
-    stopped: AtomicBool,
-    started: Instant,
-}
-
-impl<'j> Job<'j> {
-    pub(crate) fn new(work: &'j dyn Work, stages: &'j [Stage], measured: bool) -> Job<'j> {
-        let stopped = AtomicBool::new(false);
-        Job { work, stages, measured, stopped, started: Instant::now() }
-    }
-
-    /// More than one thread may take part, and each place has its number.
-    pub(crate) fn is_shared(&self) -> bool {
-        let fits = |stage: &Stage| stage.len(0) < PLACES as usize;
-        self.most() > 1 && self.stages.iter().all(fits)
-    }
-
-    /// Threads that may work at the same time.
-    pub(crate) fn most(&self) -> usize {
-        self.stages.iter().map(|stage| stage.parts).max().unwrap_or(1)
-    }
-
-    /// Blocks take an unknown time.
-    pub(crate) fn is_unknown(&self) -> bool {
-        self.stages.first().is_some_and(Stage::is_unknown)
-    }
-
-    /// All of it is left.
-    pub(crate) fn whole(&self) -> Left {
-        let of_first = |of: fn(&Stage) -> usize| self.stages.first().map_or(0, of);
-        Left { stage: 0, blocks: of_first(|stage| stage.len(0)), parts: of_first(|s| s.parts) }
-    }
-
-    /// The time of the rest of the job, by what a thread that is in it knows.
-    pub(crate) fn ns_of(&self, left: Left, at_work: usize) -> u64 {
-        let Some(stage) = self.stages.get(left.stage) else { return 0 };
-        let blocks = left.of_all(at_work, stage.len(0));
-        stage.ns_of(blocks, self.started.elapsed()).saturating_add(stage.later_ns)
-    }
-
-    /// Runs blocks; `false` when all threads are to stop.
-    fn run(&self, stage: usize, mut blocks: Range<usize>) -> bool {
-        blocks.all(|block| {
-            let goes_on = !self.stopped.load(Ordering::Relaxed) && self.work.run(stage, block);
-            if !goes_on {
-                self.stopped.store(true, Ordering::Relaxed);
-            }
-            goes_on
-        })
-    }
-
-    /// All of it, on this thread.
-    pub(crate) fn run_alone(&self) {
-        let mut before = Duration::ZERO;
-        for (number, stage) in self.stages.iter().enumerate() {
-            let goes_on = number == 0 || self.work.prepare(number);
-            if !goes_on || !self.run(number, 0..stage.count) {
-                return;
-            }
-            let now = self.started.elapsed();
-            stage.spend(nanos(now.saturating_sub(before)));
-            before = now;
-        }
-    }
-}
-
-pub(crate) fn nanos(time: Duration) -> u64 {
-    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
-}
-
-/// A thread's knowledge of the rest.
-#[derive(Clone, Copy)]
-pub(crate) struct Left {
-    pub(crate) stage: usize,
-    /// Blocks of the part that it is in.
-    pub(crate) blocks: usize,
-    /// Parts in which there may be blocks.
-    pub(crate) parts: usize,
-}
-
-impl Left {
-    /// Blocks of the stage, about: threads at work are as far in their parts as this one, and the
-    /// other parts, of so many blocks, are whole.
-    pub(crate) fn of_all(self, at_work: usize, each: usize) -> usize {
-        let begun = self.parts.min(at_work);
-        self.blocks * begun + (self.parts - begun) * each
-    }
 }
 
 /// The content of a part, as a thread finds it.
@@ -287,7 +68,7 @@ pub(crate) enum End {
 /// Where a round is found.
 #[derive(Default)]
 pub(crate) struct Slot {
-    pub(crate) claimed: AtomicBool,
+    claimed: AtomicBool,
     /// The number of the first stage of the round that is open, or 0.
     pub(crate) round: AtomicU64,
     /// The last number that a round has. Its leader's.
@@ -306,10 +87,8 @@ pub(crate) struct Slot {
     over: AtomicU64,
     /// By part: the number of the stage, and the next block.
     next: Vec<Line<AtomicU64>>,
-    /// The leader sleeps until a stage begins, or the last member has left.
-    sleeps: AtomicBool,
-    bed: Mutex<()>,
-    wake: Condvar,
+    /// The leader sleeps here until a stage begins, or the last member has left.
+    pub(crate) bed: Bed,
 }
 
 impl Slot {
@@ -321,6 +100,12 @@ impl Slot {
         !self.claimed.load(Ordering::Relaxed) && !self.claimed.swap(true, Ordering::Acquire)
     }
 
+    /// The leader's: another thread may claim the slot.
+    pub(crate) fn release(&self) {
+        // A thread that claims the slot next comes after this round.
+        self.claimed.store(false, Ordering::Release);
+    }
+
     /// The claimer's: opens a round for `job`, and tells its number.
     pub(crate) fn open(&self, job: &Job<'_>, owner: usize) -> u64 {
         let at = std::ptr::from_ref(job).cast::<()>().cast_mut();
@@ -330,7 +115,8 @@ impl Slot {
         let mut last = self.last.load(Ordering::Relaxed);
         if last + numbers > u64::MAX >> PLACE_BITS {
             // No other thread is here: numbers begin anew.
-            self.next.iter().for_each(|Line(next)| next.store(0, Ordering::Relaxed));
+            let all = self.next.iter().chain([&self.taken]).map(|line| &line.0);
+            all.chain([&self.over]).for_each(|word| word.store(0, Ordering::Relaxed));
             last = 0;
         }
         let round = last + 1;
@@ -342,9 +128,23 @@ impl Slot {
         round
     }
 
-    /// The leader's: no thread enters any more.
-    pub(crate) fn close(&self) {
-        self.round.store(0, Ordering::SeqCst);
+    /// The leader's: runs blocks until all have been taken, and closes the round.
+    pub(crate) fn lead(
+        &self,
+        job: &Job<'_>,
+        (round, thread): (u64, usize),
+        leaves: &mut impl FnMut(Option<Left>) -> bool,
+    ) {
+        let part = self.enter_part(thread, job.most()).unwrap_or(thread % job.most());
+        while let End::Waits(stage) = self.work(job, (round, part), leaves) {
+            self.bed.sleep_unless(|| self.is_past(stage));
+        }
+        self.close();
+    }
+
+    /// No thread enters any more.
+    fn close(&self) {
+        announce(|order| self.round.store(0, order));
     }
 
     /// A round is open here, and there may be blocks in it.
@@ -425,7 +225,7 @@ impl Slot {
     /// Runs blocks until there is nothing left for this thread, which begins in part `own`, or
     /// `leaves` says so. `leaves` is told what is left after each time that this thread has taken
     /// blocks, and asked without that while it waits.
-    pub(crate) fn work(
+    fn work(
         &self,
         job: &Job<'_>,
         (round, own): (u64, usize),
@@ -441,7 +241,7 @@ impl Slot {
             let hand = Hand { slot: self, job, stage, at, number };
             let (ran, wants) = hand.work(own, leaves);
             stage.spend(ran.ns);
-            if job.stopped.load(Ordering::Relaxed) {
+            if job.is_stopped() {
                 self.publish(round + job.stages.len() as u64);
                 break End::Over;
             }
@@ -467,44 +267,24 @@ impl Slot {
     fn advance(&self, job: &Job<'_>, round: u64, next: usize) {
         let goes_on = job.work.prepare(next);
         if !goes_on {
-            job.stopped.store(true, Ordering::Relaxed);
+            job.stop();
         }
         self.publish(round + if goes_on { next } else { job.stages.len() } as u64);
     }
 
     fn publish(&self, number: u64) {
         // A thread that reads this sees what the stages before have computed.
-        self.now.0.store(number, Ordering::SeqCst);
-        self.rouse();
-    }
-
-    /// Wakes the leader, if it sleeps.
-    pub(crate) fn rouse(&self) {
-        if self.sleeps.load(Ordering::SeqCst) {
-            // The leader holds this lock from its last look on until it sleeps.
-            drop(lock(&self.bed));
-            self.wake.notify_all();
-        }
-    }
-
-    /// The leader's: sleeps until [`rouse`](Self::rouse), unless there is something to do.
-    pub(crate) fn sleep_unless(&self, ready: impl Fn() -> bool) {
-        let guard = lock(&self.bed);
-        self.sleeps.store(true, Ordering::SeqCst);
-        if !ready() {
-            drop(self.wake.wait(guard).unwrap_or_else(PoisonError::into_inner));
-        }
-        self.sleeps.store(false, Ordering::Relaxed);
+        self.bed.rouse(|order| self.now.0.store(number, order));
     }
 
     /// The stage with this number is over.
-    pub(crate) fn is_past(&self, number: u64) -> bool {
+    fn is_past(&self, number: u64) -> bool {
         self.now.0.load(Ordering::SeqCst) != number
     }
 
     /// Waits a while for the end of a stage; `false` if that did not come, or `leaves` says so.
     fn watch(&self, number: u64, leaves: &mut impl FnMut(Option<Left>) -> bool) -> bool {
-        let mut started = None;
+        let mut spell = None;
         loop {
             if (0..SPINS).any(|_| {
                 std::hint::spin_loop();
@@ -512,8 +292,7 @@ impl Slot {
             }) {
                 return true;
             }
-            let long = started.get_or_insert_with(Instant::now).elapsed() > LOOK;
-            if long || leaves(None) {
+            if spell.get_or_insert_with(|| Spell::of(LOOK)).is_over() || leaves(None) {
                 return false;
             }
         }
@@ -586,12 +365,12 @@ impl Hand<'_> {
 
     /// Leaves parts to their threads for a while; `true` if the stage ends meanwhile.
     fn is_over_in_grace(&self) -> bool {
-        let end = Instant::now() + GRACE;
+        let spell = Spell::of(GRACE);
         let is_over = || {
             self.slot.now.0.load(Ordering::Relaxed) != self.number
                 || self.slot.taken.0.load(Ordering::Relaxed) == self.number
         };
-        while Instant::now() < end {
+        while !spell.is_over() {
             if (0..SPINS).any(|_| {
                 std::hint::spin_loop();
                 is_over()
@@ -620,5 +399,19 @@ impl Search {
     /// A thread without a part begins with those of others.
     fn new(own: usize, parts: usize) -> Search {
         Search { own, part: own % parts, seen: 0, takes_whole: false, whole: false }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thread_whose_part_is_taken_begins_in_one_that_has_no_thread() {
+        let slot = Slot::new(4);
+        let enter = |thread| slot.enter_part(thread, 4);
+        assert_eq!([1, 5, 3, 3, 0].map(enter), [Some(1), Some(0), Some(3), Some(2), None]);
+        assert_eq!(Slot::new(64).enter_part(63, 64), Some(63));
+        assert_eq!(Slot::new(64).enter_part(63, 1), Some(0));
     }
 }

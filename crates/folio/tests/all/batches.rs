@@ -40,6 +40,38 @@ fn counts(q: &Queue) -> [u64; 5] {
     [report.batches, report.found, report.replayed, report.exchanged, report.graphs]
 }
 
+/// The block begins as blocks of two classes do: what it has described before its commands differ
+/// from the first one's is found in a list of the second one's.
+#[test]
+fn a_buffer_that_a_block_drops_stays_when_its_trail_goes_elsewhere() {
+    let (_, rt, q) = sim();
+    let [x, y, z, dropped] = <[_; 4]>::try_from(numbers(&rt, 4)).unwrap();
+    let fills = |q: &Queue| {
+        q.run(N, adds(1, &x))?;
+        q.run(N, adds(1, &y))?;
+        q.fill(&z, 3)
+    };
+    let add = |q: &Queue, to: &Shared<i32>| {
+        q.run(N, adds(1, &x))?;
+        q.run(N, adds(1, to))
+    };
+    for _ in 0..3 {
+        q.batch(fills).unwrap().1.wait().unwrap();
+    }
+    for _ in 0..3 {
+        let copies = |q: &Queue| add(q, &dropped).and_then(|_| q.copy(&x, &z));
+        q.batch(copies).unwrap().1.wait().unwrap();
+    }
+    q.batch(fills).unwrap().1.wait().unwrap();
+    let last = q.batch(|q| {
+        add(q, &dropped)?;
+        drop(dropped);
+        q.copy(&x, &z)
+    });
+    last.unwrap().1.wait().unwrap();
+    assert_eq!(z.to_vec().unwrap(), [8; N]);
+}
+
 /// From the second block on.
 #[test]
 fn blocks_with_other_scalars_have_one_graph() {

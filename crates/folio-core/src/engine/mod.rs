@@ -224,8 +224,9 @@ impl Engine {
         if ledger.traced != traced {
             ledger.traced = traced;
         }
-        if let Some(device) = command.device {
-            ledger.look_for(device, command);
+        match command.device {
+            Some(device) => ledger.look_for(device, command),
+            None => ledger.look_for_host(command),
         }
         if let Some((stamp, lane)) = ledger.straight(command) {
             hold.end();

@@ -10,6 +10,7 @@ use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
 use crate::hal::Tick;
 use crate::order::hazards::Outcome;
 use crate::order::stamp::{LaneId, Stamp, When};
+use smallvec::SmallVec;
 
 /// Lanes with so many operations, and more, are asked once for so many how far they are.
 const SHORT: usize = 16;
@@ -35,6 +36,16 @@ impl Ledger {
         } else if state.records.len() >= SHORT && tick.is_multiple_of(SHORT as u64) {
             self.poll(lane);
         }
+    }
+
+    /// The same for a command of the host. It cannot wait on a lane: a reaper would have to be woken
+    /// for what has ended and was not accounted for.
+    pub(crate) fn look_for_host(&mut self, command: &Command) {
+        let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
+        let stamps = command.after.iter().copied();
+        let stamps: SmallVec<[Stamp; 4]> =
+            stamps.chain(command.accesses.iter().filter_map(latest)).collect();
+        stamps.into_iter().for_each(|stamp| self.poll_for(stamp));
     }
 
     /// Asks a device's lanes for kernels how far they are, before something is submitted there:

@@ -423,6 +423,42 @@ mod tests {
         }
     }
 
+    #[cfg(all(not(loom), not(miri)))]
+    #[test]
+    fn a_host_task_after_a_kernel_that_has_ended_calls_no_reaper() {
+        use crate::engine::null::Null;
+        use std::sync::{Arc, atomic::Ordering};
+
+        let backend = Null { held: Some(Arc::default()), ..Null::new(1) };
+        let rt = crate::Runtime::builder().backend(backend.clone()).build().unwrap();
+        let q = rt.queue_on("null:0").unwrap();
+        let engine = &rt.core.engine;
+        engine.reapers[0].pretend(true);
+        let called = || std::mem::take(&mut engine.reapers[0].state.lock().called);
+        let kernel = q.submit(|g| {
+            g.host_kernel([1], (), |_, _| {});
+            Ok(())
+        });
+        let kernel = kernel.unwrap();
+        assert!(called(), "of a kernel under way");
+        let task = || {
+            let submitted = q.submit(|g| {
+                g.after(&kernel).host_task((), |()| ());
+                Ok(())
+            });
+            submitted.unwrap()
+        };
+        let early = task();
+        assert!(called(), "a task waits for it");
+        backend.lanes().iter().for_each(|lane| lane.ended.store(1, Ordering::Release));
+        let late = task();
+        assert!(!called());
+        early.wait().unwrap();
+        late.wait().unwrap();
+        engine.reapers[0].pretend(false);
+        engine.wake_reaper(0);
+    }
+
     /// Nor does it where a device that holds nothing back is at work beside one that does: its
     /// submitters need not call.
     #[cfg(all(not(loom), not(miri)))]

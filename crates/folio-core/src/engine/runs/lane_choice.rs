@@ -38,8 +38,8 @@ impl Ledger {
         }
     }
 
-    /// The same for a command of the host. It cannot wait on a lane: a reaper would have to be woken
-    /// for what has ended and was not accounted for.
+    /// The same for a command of the host. It cannot wait on a lane: a reaper would have to be
+    /// woken for what has ended and was not accounted for.
     pub(crate) fn look_for_host(&mut self, command: &Command) {
         let latest = |a: &Access| self.storages[a.storage.0].residency.latest(a);
         let stamps = command.after.iter().copied();

@@ -11,7 +11,7 @@ pub(crate) struct Allocations {
     /// Of these, in the host's own memory.
     on_host: u64,
     /// By address. An entry that is not imported is apart from all others that are not.
-    all: BTreeMap<u64, (Entry, Users)>,
+    all: BTreeMap<u64, (Block, Users)>,
 }
 
 /// Allocations of one address: the same memory may be imported again, and the driver may give an
@@ -20,7 +20,7 @@ pub(crate) struct Allocations {
 type Users = u32;
 
 /// Memory at an address.
-pub(crate) struct Entry {
+pub(crate) struct Block {
     pub(crate) kind: AllocKind,
     pub(crate) size: u64,
     /// The driver's address.
@@ -46,7 +46,7 @@ impl External {
     }
 }
 
-impl Entry {
+impl Block {
     fn charged(&self) -> u64 {
         if self.imported || self.external.is_some() { 0 } else { self.size }
     }
@@ -68,7 +68,7 @@ impl Allocations {
 
     /// Of an address that is in use already, what is ours stays what it is; of two imports the
     /// longer one stands for both until both are gone.
-    pub(crate) fn add(&mut self, address: u64, entry: Entry) {
+    pub(crate) fn add(&mut self, address: u64, entry: Block) {
         self.in_use += entry.charged();
         self.on_host += entry.charged_to_host();
         let Some((known, users)) = self.all.get_mut(&address) else {
@@ -82,7 +82,7 @@ impl Allocations {
     }
 
     /// A user has gone; the entry, if it was the last.
-    pub(crate) fn remove(&mut self, address: u64) -> Option<Entry> {
+    pub(crate) fn remove(&mut self, address: u64) -> Option<Block> {
         let (_, users) = self.all.get_mut(&address)?;
         *users -= 1;
         if *users > 0 {
@@ -96,7 +96,7 @@ impl Allocations {
 
     /// The memory around an address: of several, one inside another, that which begins the latest.
     pub(crate) fn around(&self, address: u64) -> Option<PointerInfo> {
-        for (start, (Entry { kind, size, imported, .. }, _)) in self.all.range(..=address).rev() {
+        for (start, (Block { kind, size, imported, .. }, _)) in self.all.range(..=address).rev() {
             let (offset, size) = (address - start, *size);
             if offset < size {
                 return Some(PointerInfo { kind: *kind, handle: *start, offset, size });
@@ -109,7 +109,7 @@ impl Allocations {
         None
     }
 
-    pub(crate) fn each(&self) -> impl Iterator<Item = &Entry> {
+    pub(crate) fn each(&self) -> impl Iterator<Item = &Block> {
         self.all.values().map(|(entry, _)| entry)
     }
 }
@@ -118,8 +118,8 @@ impl Allocations {
 mod tests {
     use super::*;
 
-    fn entry(size: u64, imported: bool) -> Entry {
-        Entry { kind: AllocKind::Device, size, base: 16, imported, external: None }
+    fn entry(size: u64, imported: bool) -> Block {
+        Block { kind: AllocKind::Device, size, base: 16, imported, external: None }
     }
 
     /// Memory of ours is given back, whoever came first and whoever goes last, and counts with its
@@ -148,7 +148,7 @@ mod tests {
         for (at, kind) in
             [AllocKind::Device, AllocKind::Host, AllocKind::Shared].into_iter().enumerate()
         {
-            live.add(1000 * at as u64, Entry { kind, ..entry(10 + at as u64, false) });
+            live.add(1000 * at as u64, Block { kind, ..entry(10 + at as u64, false) });
         }
         assert_eq!((live.in_use(), live.on_device()), (33, 22));
         live.remove(1000);

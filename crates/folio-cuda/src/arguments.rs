@@ -3,13 +3,13 @@
 //!
 //! Where many nodes get other words again and again, that is slow: 100 calls take 70 us on an H200,
 //! the graph itself 96. Such nodes become ones of a second text of their kernel, which reads its
-//! words from the graph's [`Block`] of device memory. All words that have changed are then one
+//! words from the graph's [`GraphWords`] of device memory. All words that have changed are then one
 //! launch of [a few lines of PTX](TEXT), before the graph's.
 
-use crate::code::{Entry, Ready};
 use crate::driver::{Context, call};
-use crate::marks::new_event;
 use crate::memory::Memory;
+use crate::program::{Entry, Ready};
+use crate::progress::new_event;
 use crate::way::Start;
 use cudarc::driver::sys;
 use folio_core::hal::{HalError, HalErrorKind};
@@ -38,7 +38,7 @@ pub(crate) fn writer() -> Ready {
 
 /// The arguments of a launch's node.
 #[derive(Clone, PartialEq)]
-pub(crate) struct Given {
+pub(crate) struct NodeArguments {
     pub(crate) start: Start,
     pub(crate) words: SmallVec<[u64; 16]>,
     /// Pointers and other arguments, behind the words.
@@ -47,9 +47,9 @@ pub(crate) struct Given {
     pub(crate) place: Option<Range<usize>>,
 }
 
-impl Given {
+impl NodeArguments {
     /// All is the same, but perhaps the words.
-    pub(crate) fn is_same_but_for_words(&self, other: &Given) -> bool {
+    pub(crate) fn is_same_but_for_words(&self, other: &NodeArguments) -> bool {
         self.start == other.start && self.rest == other.rest && self.place == other.place
     }
 }
@@ -63,7 +63,7 @@ pub(crate) struct Exchanges {
     many: bool,
     /// Memory for the block was asked for.
     asked: bool,
-    pub(crate) block: Option<Block>,
+    pub(crate) block: Option<GraphWords>,
 }
 
 impl Exchanges {
@@ -83,7 +83,7 @@ impl Exchanges {
     }
 
     /// The block is there, or there is no memory for one, which is asked for once.
-    pub(crate) fn begin(&mut self, block: Option<Block>) {
+    pub(crate) fn begin(&mut self, block: Option<GraphWords>) {
         self.asked = true;
         self.block = block;
     }
@@ -125,7 +125,7 @@ impl Exchanges {
 }
 
 /// Words in device memory that kernels of one graph read.
-pub(crate) struct Block {
+pub(crate) struct GraphWords {
     context: Arc<Context>,
     /// Of the memory, which the graph keeps.
     address: u64,
@@ -135,15 +135,15 @@ pub(crate) struct Block {
 }
 
 // SAFETY: events may be used by any thread.
-unsafe impl Send for Block {}
+unsafe impl Send for GraphWords {}
 
-impl Block {
+impl GraphWords {
     /// For so many words; and the memory, which is the caller's to free. The context is current.
     pub(crate) fn new(
         context: &Arc<Context>,
         memory: &Memory,
         room: usize,
-    ) -> Result<(Block, [u64; 2]), HalError> {
+    ) -> Result<(GraphWords, [u64; 2]), HalError> {
         let kept = memory.keep([8 * room as u64, 0])?;
         let read = match new_event(context) {
             Ok(event) => event,
@@ -153,7 +153,7 @@ impl Block {
             }
         };
         let (context, address, words) = (context.clone(), kept[0], Words::new(room));
-        Ok((Block { context, address, words, read }, kept))
+        Ok((GraphWords { context, address, words, read }, kept))
     }
 
     /// See [`Words::put`].
@@ -250,7 +250,7 @@ impl Words {
     }
 }
 
-impl Drop for Block {
+impl Drop for GraphWords {
     fn drop(&mut self) {
         let Ok(_calls) = self.context.enter() else { return };
         // SAFETY: ours, and used for no call any more.

@@ -1,6 +1,6 @@
 //! NVRTC, which makes cubins of CUDA C, and what it has made before.
 
-use crate::code::build;
+use crate::program::build;
 use cudarc::nvrtc::sys as nvrtc;
 use folio_cache::{Bundle, Cache, Key};
 use folio_core::Label;
@@ -14,14 +14,14 @@ pub(crate) struct Compiler {
     architecture: String,
     /// The driver's version.
     driver: String,
-    kept: Kept,
+    kept: CompiledPrograms,
     /// The programs of the cache, if there is no NVRTC.
     cached: OnceLock<Bundle>,
 }
 
 /// The programs that were compiled before.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept {
+pub(crate) struct CompiledPrograms {
     /// On this machine.
     pub(crate) cache: Cache,
     /// Elsewhere, for devices of this kind.
@@ -33,7 +33,7 @@ type Version = (i32, i32);
 
 impl Compiler {
     /// For devices of this capability.
-    pub(crate) fn new((major, minor): Version, driver: &str, kept: Kept) -> Compiler {
+    pub(crate) fn new((major, minor): Version, driver: &str, kept: CompiledPrograms) -> Compiler {
         let architecture = format!("--gpu-architecture=sm_{major}{minor}");
         Compiler { architecture, driver: driver.to_owned(), kept, cached: OnceLock::new() }
     }
@@ -155,7 +155,7 @@ fn compile(name: &str, text: &CStr, options: &[&str]) -> Result<Vec<u8>, HalErro
 
 #[cfg(test)]
 mod tests {
-    use super::{Compiler, Kept};
+    use super::{CompiledPrograms, Compiler};
     use folio_cache::{Bundle, Cache};
     use folio_core::hal::HalErrorKind;
     use libloading::Library;
@@ -179,8 +179,8 @@ mod tests {
         unsafe { Cache::at(folder) }
     }
 
-    fn kept(cache: &Cache) -> Kept {
-        Kept { cache: cache.clone(), bundle: Bundle::default() }
+    fn kept(cache: &Cache) -> CompiledPrograms {
+        CompiledPrograms { cache: cache.clone(), bundle: Bundle::default() }
     }
 
     /// A recorded program is used where there is no NVRTC, with any driver; a program of the cache,
@@ -199,7 +199,7 @@ mod tests {
         let bytes = recorded.bundle().unwrap().to_bytes();
         // SAFETY: nothing runs what is in it.
         let bundle = unsafe { Bundle::from_bytes(&bytes) }.unwrap();
-        let ask = |capability, driver, kept: Kept, name| {
+        let ask = |capability, driver, kept: CompiledPrograms, name| {
             Compiler::new(capability, driver, kept).cubin_of(
                 || Err(super::build("no NVRTC")),
                 name,
@@ -208,7 +208,7 @@ mod tests {
                 load,
             )
         };
-        let bundled = || Kept { cache: Cache::off(), bundle: bundle.clone() };
+        let bundled = || CompiledPrograms { cache: Cache::off(), bundle: bundle.clone() };
         assert_eq!(ask((9, 0), "13.1", bundled(), "f").unwrap(), cubin);
         assert_eq!(ask((9, 0), "13.0", kept(&at(&folder)), "f").unwrap(), cubin);
         for missing in [

@@ -5,10 +5,10 @@
 //! NVRTC and without NVIDIA's library of device code. The kernel is launched before the node, and
 //! in a loop at the end of each turn, too.
 
-use crate::code::{Entry, Ready};
 use crate::driver::Context;
 use crate::graph::{Ids, Nodes};
 use crate::memory::address;
+use crate::program::{Entry, Ready};
 use crate::way::Start;
 use cudarc::driver::sys::{self, CUgraphConditionalNodeType as Kind, CUresult};
 use folio_core::hal::{Branch, Choice, HalError, Step};

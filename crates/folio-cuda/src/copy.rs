@@ -16,7 +16,7 @@ const MAX_PITCH: u64 = (1 << 31) - 1;
 
 /// Where memory is, as the driver sees it.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Place {
+pub(crate) enum CopyEnd {
     /// The driver reaches it by its address.
     Reached(u64),
     /// Page-locked memory of the host: the same, and the host reaches it, too.
@@ -25,17 +25,17 @@ pub(crate) enum Place {
     Pageable(HostPtr),
 }
 
-impl Place {
+impl CopyEnd {
     /// Of `bytes` bytes from here on.
-    pub(crate) fn of(mem: MemRef, bytes: u64) -> Place {
+    pub(crate) fn of(mem: MemRef, bytes: u64) -> CopyEnd {
         match mem.base {
-            MemBase::Device { handle, .. } => Place::Reached(handle + mem.offset),
+            MemBase::Device { handle, .. } => CopyEnd::Reached(handle + mem.offset),
             MemBase::Host(HostPtr(at)) => {
                 let at = at.wrapping_add(mem.offset as usize);
                 let address = at.expose_provenance() as u64;
                 match is_known(address) && is_known(address + bytes.saturating_sub(1)) {
-                    true => Place::Locked(address),
-                    false => Place::Pageable(HostPtr(at)),
+                    true => CopyEnd::Locked(address),
+                    false => CopyEnd::Pageable(HostPtr(at)),
                 }
             }
         }
@@ -43,9 +43,11 @@ impl Place {
 
     fn on_host(self) -> Option<HostPtr> {
         match self {
-            Place::Reached(_) => None,
-            Place::Locked(at) => Some(HostPtr(std::ptr::with_exposed_provenance_mut(at as usize))),
-            Place::Pageable(at) => Some(at),
+            CopyEnd::Reached(_) => None,
+            CopyEnd::Locked(at) => {
+                Some(HostPtr(std::ptr::with_exposed_provenance_mut(at as usize)))
+            }
+            CopyEnd::Pageable(at) => Some(at),
         }
     }
 }
@@ -152,11 +154,11 @@ impl Batch {
         for copy in copies {
             let &CopyRect { src_pitch, dst_pitch, extent, .. } = copy;
             let (src, dst) = match (
-                Place::of(copy.src, span(src_pitch, extent)),
-                Place::of(copy.dst, span(dst_pitch, extent)),
+                CopyEnd::of(copy.src, span(src_pitch, extent)),
+                CopyEnd::of(copy.dst, span(dst_pitch, extent)),
             ) {
-                (Place::Reached(src), Place::Reached(dst) | Place::Locked(dst))
-                | (Place::Locked(src), Place::Reached(dst)) => (src, dst),
+                (CopyEnd::Reached(src), CopyEnd::Reached(dst) | CopyEnd::Locked(dst))
+                | (CopyEnd::Locked(src), CopyEnd::Reached(dst)) => (src, dst),
                 _ => return None,
             };
             let rect = Rect { src, src_pitch, dst, dst_pitch, extent }.joined();
@@ -239,8 +241,8 @@ pub(crate) unsafe fn enqueue(
     copy: &CopyRect,
 ) -> Result<(), HalError> {
     let &CopyRect { src_pitch, dst_pitch, extent, .. } = copy;
-    let src = Place::of(copy.src, span(src_pitch, extent));
-    let dst = Place::of(copy.dst, span(dst_pitch, extent));
+    let src = CopyEnd::of(copy.src, span(src_pitch, extent));
+    let dst = CopyEnd::of(copy.dst, span(dst_pitch, extent));
     let rect = |src, dst| Rect { src, src_pitch, dst, dst_pitch, extent };
     let pageable = || {
         let stream = way.stream("copies of memory that is not page-locked")?;
@@ -255,20 +257,20 @@ pub(crate) unsafe fn enqueue(
             return Job::Copy { from, to, extent }.enqueue(context, stream);
         }
         match (src, dst) {
-            (Place::Pageable(from), Place::Reached(to) | Place::Locked(to)) => {
+            (CopyEnd::Pageable(from), CopyEnd::Reached(to) | CopyEnd::Locked(to)) => {
                 let (staging, stream) = pageable()?;
                 staging.upload(stream, from, &rect(0, to).joined())
             }
-            (Place::Reached(from) | Place::Locked(from), Place::Pageable(to)) => {
+            (CopyEnd::Reached(from) | CopyEnd::Locked(from), CopyEnd::Pageable(to)) => {
                 let (staging, stream) = pageable()?;
                 staging.download(stream, &rect(from, 0).joined(), to)
             }
             (
-                Place::Reached(from) | Place::Locked(from),
-                Place::Reached(to) | Place::Locked(to),
+                CopyEnd::Reached(from) | CopyEnd::Locked(from),
+                CopyEnd::Reached(to) | CopyEnd::Locked(to),
             ) => enqueue_rect(&rect(from, to), context, way),
             // Both are the host's: done above.
-            (Place::Pageable(_), Place::Pageable(_)) => Ok(()),
+            (CopyEnd::Pageable(_), CopyEnd::Pageable(_)) => Ok(()),
         }
     }
 }

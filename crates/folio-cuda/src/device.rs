@@ -1,15 +1,15 @@
 //! A device, opened.
 
 use crate::arguments;
-use crate::backend::attribute;
-use crate::code::{Chip, Loaded, Ready};
-use crate::compiler::{Compiler, Kept};
+use crate::compiler::{CompiledPrograms, Compiler};
 use crate::condition;
 use crate::driver::{Context, Optional, Relaxed};
 use crate::graph::CudaGraph;
 use crate::lane::CudaLane;
 use crate::memory::{Memory, with_room};
 use crate::nvtx::Ranges;
+use crate::platform::attribute;
+use crate::program::{Loaded, Ready, Target};
 use crate::timing::Clock;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute, CUresult};
 use folio_core::hal::{
@@ -23,10 +23,10 @@ use std::sync::Arc;
 const NVLINK: Link = Link { bytes_per_us: 300_000, op_ns: 8_000 };
 const PCIE: Link = Link { bytes_per_us: 20_000, op_ns: 8_000 };
 
-pub(crate) struct CudaDevice(Arc<Opened>);
+pub(crate) struct CudaDevice(Arc<Core>);
 
 /// The state that lanes share with their device. Fields are dropped in this order.
-pub(crate) struct Opened {
+pub(crate) struct Core {
     pub(crate) clock: Option<Clock>,
     /// Kernels of ours: what sets conditions, and what writes words.
     pub(crate) setter: Ready,
@@ -35,7 +35,7 @@ pub(crate) struct Opened {
     pub(crate) context: Arc<Context>,
     pub(crate) ranges: Option<&'static Ranges>,
     info: DeviceInfo,
-    pub(crate) chip: Chip,
+    pub(crate) target: Target,
     /// Emptied while the context is current.
     pub(crate) kernels: Kernels<Loaded>,
 }
@@ -45,7 +45,7 @@ impl CudaDevice {
         device: sys::CUdevice,
         info: DeviceInfo,
         optional: Optional,
-        kept: Kept,
+        kept: CompiledPrograms,
         ranges: Option<&'static Ranges>,
     ) -> Result<CudaDevice, HalError> {
         let context = Arc::new(Context::retain(device, optional)?);
@@ -54,14 +54,14 @@ impl CudaDevice {
         let of = |which| attribute(device, which);
         let major = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR);
         let minor = of(Attribute::CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR);
-        Ok(CudaDevice(Arc::new(Opened {
+        Ok(CudaDevice(Arc::new(Core {
             clock: optional.timing.then(|| Clock::start(context.clone())).transpose()?,
             setter: condition::setter(),
             writer: arguments::writer(),
             memory: Memory::new(context.clone(), info.memory)?,
             context,
             ranges,
-            chip: Chip {
+            target: Target {
                 compiler: Compiler::new((major, minor), &info.driver, kept),
                 multiprocessors: info.compute_units,
                 // Since CUDA 12.1, and Volta, it is more than 4 KiB.
@@ -100,8 +100,8 @@ unsafe impl Device for CudaDevice {
     fn load(&self, source: &KernelSource<'_>) -> Result<KernelHandle, HalError> {
         let _calls = self.0.context.enter()?;
         let _relaxed = Relaxed::begin();
-        let (context, chip) = (&self.0.context, &self.0.chip);
-        self.0.kernels.add(with_room(context, || Loaded::new(context, chip, source))?)
+        let (context, target) = (&self.0.context, &self.0.target);
+        self.0.kernels.add(with_room(context, || Loaded::new(context, target, source))?)
     }
 
     fn unload(&self, handle: KernelHandle) {
@@ -124,7 +124,7 @@ unsafe impl Device for CudaDevice {
                 let _relaxed = Relaxed::begin();
                 kernel.check(&self.0.context, geometry, arguments)
             }
-            Loaded::Function(function) => function.check(geometry),
+            Loaded::Kernel(function) => function.check(geometry),
         }
     }
 
@@ -167,7 +167,7 @@ unsafe impl Device for CudaDevice {
     }
 }
 
-impl Drop for Opened {
+impl Drop for Core {
     fn drop(&mut self) {
         let _calls = (Calls::begin(), self.context.enter());
         let _relaxed = Relaxed::begin();

@@ -1,6 +1,6 @@
 //! Fills. The driver knows patterns of 1, 2 and 4 bytes; others are written once, and then doubled.
 
-use crate::copy::{Place, enqueue_rect};
+use crate::copy::{CopyEnd, enqueue_rect};
 use crate::driver::Context;
 use crate::host::Job;
 use crate::way::{Set, Way};
@@ -23,14 +23,14 @@ pub(crate) unsafe fn enqueue(
 ) -> Result<(), HalError> {
     let FillRect { dst, pitch, extent } = *fill;
     let pattern = period(pattern);
-    let at = match Place::of(dst, span(pitch, extent)) {
-        Place::Pageable(at) => {
+    let at = match CopyEnd::of(dst, span(pitch, extent)) {
+        CopyEnd::Pageable(at) => {
             let job = Job::Fill { to: Rows { at, pitch }, extent, pattern: pattern.to_vec() };
             let stream = way.stream("fills of the host's memory")?;
             // SAFETY: the caller's promise.
             return unsafe { job.enqueue(context, stream) };
         }
-        Place::Reached(at) | Place::Locked(at) => at,
+        CopyEnd::Reached(at) | CopyEnd::Locked(at) => at,
     };
     let into = Fill { context, way, pattern };
     // Both ends are the same: rows join as those of a copy do.

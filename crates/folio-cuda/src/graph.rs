@@ -7,14 +7,14 @@
 //! driver's node ([`condition`](crate::condition)). [`Nodes`] adds them, and exchanges
 //! them later, from the same code that enqueues operations ([`Way`]).
 
-use crate::arguments::{Block, Exchanges, Given};
+use crate::arguments::{Exchanges, GraphWords, NodeArguments};
 use crate::capture::Captured;
 use crate::copy;
-use crate::device::Opened;
+use crate::device::Core;
 use crate::driver::{Context, Relaxed, call};
 use crate::fill;
-use crate::function::Target;
-use crate::said::{Said, Sheet};
+use crate::graph_failures::{GraphFailures, Sheet};
+use crate::module::Destination;
 use crate::way::{Set, Start, Way, arguments};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
@@ -33,11 +33,11 @@ pub(crate) type Ids = SmallVec<[sys::CUgraphNode; 2]>;
 
 /// A graph that can be replayed.
 pub(crate) struct CudaGraph {
-    pub(crate) device: Arc<Opened>,
+    pub(crate) device: Arc<Core>,
     graph: sys::CUgraph,
     exec: sys::CUgraphExec,
     /// Also held in calls with either of those, which the driver wants one at a time.
-    state: Mutex<State>,
+    state: Mutex<GraphState>,
 }
 
 // SAFETY: the driver's objects may be used by any thread, one at a time.
@@ -46,7 +46,7 @@ unsafe impl Send for CudaGraph {}
 unsafe impl Sync for CudaGraph {}
 
 #[derive(Default)]
-struct State {
+struct GraphState {
     operations: Vec<Operation>,
     /// How many records there can be.
     most: usize,
@@ -76,13 +76,13 @@ struct Operation {
     /// Its memory, and of what size.
     scratch: Vec<([u64; 2], [u64; 2])>,
     /// The arguments of its launches of kernels in IR.
-    given: SmallVec<[Given; 1]>,
+    given: SmallVec<[NodeArguments; 1]>,
     /// How often calls have given it other words and nothing else.
     other_words: u32,
 }
 
 impl CudaGraph {
-    pub(crate) fn new(device: Arc<Opened>, nodes: &[Node<'_>]) -> Result<CudaGraph, HalError> {
+    pub(crate) fn new(device: Arc<Core>, nodes: &[Node<'_>]) -> Result<CudaGraph, HalError> {
         let context = device.context.clone();
         let _calls = context.enter()?;
         if !context.optional.graphs {
@@ -128,18 +128,18 @@ impl CudaGraph {
 
     /// Memory for the words of all launches, and as many again for those that do not fit their
     /// place any more. Where there is none, they are exchanged as before.
-    fn make_block(&self, state: &mut State, exchanged: &Operation) {
+    fn make_block(&self, state: &mut GraphState, exchanged: &Operation) {
         let operations = state.operations.iter().chain([exchanged]);
         let words: usize = operations.flat_map(|had| &had.given).map(|had| had.words.len()).sum();
         let (context, _relaxed) = (&self.device.context, Relaxed::begin());
         let writer = self.device.writer.entry(context);
-        let made = writer.and_then(|_| Block::new(context, &self.device.memory, 2 * words));
+        let made = writer.and_then(|_| GraphWords::new(context, &self.device.memory, 2 * words));
         state.owned.kept.extend(made.as_ref().ok().map(|(_, kept)| *kept));
         state.owned.exchanges.begin(made.ok().map(|(block, _)| block));
     }
 
     /// Launches it; its records are to be taken down behind it. The context is current.
-    pub(crate) fn launch(&self, stream: sys::CUstream) -> Result<Option<Said>, HalError> {
+    pub(crate) fn launch(&self, stream: sys::CUstream) -> Result<Option<GraphFailures>, HalError> {
         let mut state = lock(&self.state);
         let said = state.owned.sheet.as_ref().map(Sheet::next).transpose()?;
         let context = &*self.device.context;
@@ -249,7 +249,7 @@ impl<'n> Nodes<'n> {
     fn new(
         of: &'n CudaGraph,
         step: Step<'n>,
-        state: &mut State,
+        state: &mut GraphState,
         operation: Operation,
         (number, most): (usize, usize),
     ) -> Nodes<'n> {
@@ -260,7 +260,7 @@ impl<'n> Nodes<'n> {
     }
 
     /// Ends: what the graph owns goes back, and the operation is returned.
-    fn give_back(self, state: &mut State) -> Operation {
+    fn give_back(self, state: &mut GraphState) -> Operation {
         let (owned, operation) = self.both.into_inner();
         state.owned = owned;
         operation
@@ -305,7 +305,7 @@ impl<'n> Nodes<'n> {
                 unsafe { fill::enqueue(context, way, rect, pattern) }
             }),
             Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
-                let to = Target { context, memory: &self.of.device.memory, way };
+                let to = Destination { context, memory: &self.of.device.memory, way };
                 let loaded = self.of.device.kernels.get(handle)?;
                 let record = |points: &_| self.record(Verdict::Points(Arc::clone(points)));
                 loaded.launch(to, geometry, args, record)
@@ -443,7 +443,7 @@ impl<'n> Nodes<'n> {
             (Some(place), Some(block)) => block.address(place),
             _ => 0,
         };
-        let given = Given { start: *start, words: words.into(), rest: rest.into(), place };
+        let given = NodeArguments { start: *start, words: words.into(), rest: rest.into(), place };
         if self.has(given) {
             self.count.set(self.count.get() + 1);
             return Ok(());
@@ -464,7 +464,7 @@ impl<'n> Nodes<'n> {
     }
 
     /// The next launch is given this. True if its node already has it, or reads what has changed.
-    fn has(&self, given: Given) -> bool {
+    fn has(&self, given: NodeArguments) -> bool {
         let (owned, operation) = &mut *self.both.borrow_mut();
         let at = self.launches.replace(self.launches.get() + 1);
         let Some(had) = operation.given.get_mut(at).filter(|_| !self.adds()) else {

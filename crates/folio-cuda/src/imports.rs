@@ -1,6 +1,6 @@
 //! Memory that is not Folio's own: the program's from the driver or the host, and other drivers'.
 
-use crate::allocations::{Entry, External};
+use crate::allocations::{Block, External};
 use crate::memory::{Memory, PORTABLE_AND_MAPPED};
 use cudarc::driver::sys;
 use folio_core::hal::{AllocKind, AllocReq, Allocation, HalError, HostPtr};
@@ -54,7 +54,7 @@ impl Memory {
             return Err(HalError::unsupported(&what));
         }
         let entry =
-            Entry { kind: req.kind, size: req.size, base: at, imported: true, external: None };
+            Block { kind: req.kind, size: req.size, base: at, imported: true, external: None };
         lock(&self.live).add(at, entry);
         Ok(Allocation { handle: at, address: Some(at), host: None, zeroed: false })
     }
@@ -113,7 +113,7 @@ impl Memory {
             return Err(error);
         }
         let external = Some(external);
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: false, external };
+        let entry = Block { kind: req.kind, size: req.size, base, imported: false, external };
         lock(&self.live).add(base, entry);
         Ok(Allocation { handle: base, address: Some(base), host: None, zeroed: false })
     }
@@ -141,7 +141,7 @@ impl Memory {
             }
         }
         let base = at.0.expose_provenance() as u64;
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: true, external: None };
+        let entry = Block { kind: req.kind, size: req.size, base, imported: true, external: None };
         lock(&self.live).add(address, entry);
         Ok(Allocation { handle: address, address: Some(address), host: Some(at), zeroed: false })
     }

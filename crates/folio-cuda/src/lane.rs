@@ -1,17 +1,17 @@
 //! A lane: a stream.
 
 use crate::copy;
-use crate::device::Opened;
+use crate::device::Core;
 use crate::driver::{Context, Relaxed, call};
 use crate::fill;
-use crate::function::Target;
 use crate::graph::CudaGraph;
-use crate::marks::Marks;
 use crate::memory::{NON_BLOCKING, location};
+use crate::module::Destination;
 use crate::native::Native;
 use crate::pageable::Staging;
+use crate::progress::Progress;
 use crate::timing::Times;
-use crate::verdicts::Replay;
+use crate::verdict::Replay;
 use crate::way::Way;
 use cudarc::driver::sys;
 use folio_core::hal::{
@@ -24,10 +24,10 @@ use std::time::Instant;
 
 pub(crate) struct CudaLane {
     stream: sys::CUstream,
-    marks: Marks,
+    progress: Progress,
     staging: Staging,
     times: Times,
-    device: Arc<Opened>,
+    device: Arc<Core>,
 }
 
 // SAFETY: streams may be used by any thread.
@@ -36,7 +36,7 @@ unsafe impl Send for CudaLane {}
 unsafe impl Sync for CudaLane {}
 
 impl CudaLane {
-    pub(crate) fn new(device: Arc<Opened>, priority: i8) -> Result<CudaLane, HalError> {
+    pub(crate) fn new(device: Arc<Core>, priority: i8) -> Result<CudaLane, HalError> {
         let context = device.context.clone();
         let _calls = context.enter()?;
         let (mut least, mut greatest, mut stream) = (0, 0, null_mut());
@@ -49,8 +49,8 @@ impl CudaLane {
             let made = sys::cuStreamCreateWithPriority(&raw mut stream, NON_BLOCKING, priority);
             context.check("cuStreamCreateWithPriority", made)?;
         }
-        let (marks, staging) = (Marks::new(context.clone(), stream), Staging::new(context));
-        Ok(CudaLane { stream, marks, staging, times: Times::default(), device })
+        let (progress, staging) = (Progress::new(context.clone(), stream), Staging::new(context));
+        Ok(CudaLane { stream, progress, staging, times: Times::default(), device })
     }
 
     fn context(&self) -> &Context {
@@ -79,7 +79,7 @@ impl CudaLane {
                 _ => work(),
             }
         });
-        self.marks.issue(head.tick);
+        self.progress.issue(head.tick);
         done
     }
 
@@ -97,7 +97,7 @@ impl CudaLane {
             let _calls = self.context().enter()?;
             if waited.is_err() {
                 // The work of a lost device is over.
-                let _ = other.marks.wait(wait.tick, None);
+                let _ = other.progress.wait(wait.tick, None);
                 let _calls = self.context().enter()?;
             }
         }
@@ -112,12 +112,12 @@ impl CudaLane {
             call("cuStreamWaitEvent", || unsafe { sys::cuStreamWaitEvent(self.stream, event, 0) })
         };
         let waited = if std::ptr::eq(self.context(), other.context()) {
-            other.marks.at(tick, false, wait)?
+            other.progress.at(tick, false, wait)?
         } else {
             // A mark may have to be made, in the other's context.
             let _calls = other.context().enter()?;
             let waited = other
-                .marks
+                .progress
                 .at(tick, true, |event| self.context().enter().map(|_calls| wait(event)))?;
             waited.transpose()?
         };
@@ -146,9 +146,12 @@ impl CudaLane {
                     return Err(HalError::unsupported("running the host's closures"));
                 }
             };
-            let to =
-                Target { context: self.context(), memory: &self.device.memory, way: self.way() };
-            let record = |points: &_| self.marks.verdicts.record(head.tick, points);
+            let to = Destination {
+                context: self.context(),
+                memory: &self.device.memory,
+                way: self.way(),
+            };
+            let record = |points: &_| self.progress.verdicts.record(head.tick, points);
             self.device.kernels.get(handle)?.launch(to, geometry, args, record)
         })
     }
@@ -163,7 +166,7 @@ impl CudaLane {
             // whose stream has then ended.
             let taken = said.as_ref().map_or(Ok(()), |said| unsafe { said.take_down(self.stream) });
             let (tick, graph) = (head.tick, graph.clone());
-            self.marks.verdicts.replays(Replay { tick, graph, said });
+            self.progress.verdicts.replays(Replay { tick, graph, said });
             taken
         })
     }
@@ -243,44 +246,44 @@ unsafe impl Lane for CudaLane {
     fn awaited(&self, _: Tick) {
         if let Ok(_calls) = self.context().enter() {
             // Whoever waits makes the mark otherwise.
-            let _ = self.marks.mark_last();
+            let _ = self.progress.mark_last();
         }
     }
 
     fn flush(&self) {
         if let Ok(_calls) = self.context().enter() {
             // A loss is told by `completed`; any other trouble comes again in `wait`.
-            let _ = self.marks.look();
+            let _ = self.progress.look();
         }
     }
 
     fn drive(&self) {
-        if self.marks.is_wanted()
+        if self.progress.is_wanted()
             && let Ok(_calls) = self.context().enter()
         {
             // As in `flush`.
-            let _ = self.marks.look_again();
+            let _ = self.progress.look_again();
         }
     }
 
     fn completed(&self) -> Result<Tick, Lost> {
         self.context().over()?;
-        Ok(self.marks.done())
+        Ok(self.progress.done())
     }
 
     fn wait(&self, tick: Tick, until: Option<Instant>) -> Result<bool, Lost> {
-        self.marks.wait(tick, until)
+        self.progress.wait(tick, until)
     }
 
     fn failures(&self, sink: &mut dyn FnMut(Tick, HalError)) {
         // Whatever else fails after its call has lost the device.
-        self.marks.retired.failures(sink);
+        self.progress.retired.failures(sink);
     }
 
     fn timing(&self, tick: Tick) -> Option<Timing> {
         let clock = self.device.clock.as_ref()?;
         let _calls = self.context().enter().ok()?;
-        (self.marks.done() >= tick).then(|| self.times.of(clock, tick)).flatten()
+        (self.progress.done() >= tick).then(|| self.times.of(clock, tick)).flatten()
     }
 }
 

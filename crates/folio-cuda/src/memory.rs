@@ -7,9 +7,9 @@
 //! To give back page-locked and managed memory the driver waits for all that is under way: 6.4 ms
 //! where a GPU had so much to do. Threads of their own therefore do that.
 
-use crate::allocations::{Allocations, Entry};
-use crate::backend::attribute;
+use crate::allocations::{Allocations, Block};
 use crate::driver::{Context, Relaxed, call};
+use crate::platform::attribute;
 use cudarc::driver::sys;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, Calls, HalError, HostPtr, MemBase, MemRef, MemoryInfo,
@@ -258,7 +258,7 @@ impl Memory {
     }
 
     /// Gives memory back that nobody uses any more. The context is current.
-    fn release(&self, entry: &Entry) {
+    fn release(&self, entry: &Block) {
         let (base, stream) = (entry.base, self.stream);
         let pointer = move || std::ptr::with_exposed_provenance_mut::<c_void>(base as usize);
         // Ours, freed once, and used by nothing (the engine's part of the contract). An answer
@@ -363,7 +363,7 @@ unsafe impl UsmAllocator for Memory {
             // SAFETY: the host reaches all of it, and nobody uses it yet.
             unsafe { at.write_bytes(0, req.size as usize) };
         }
-        let entry = Entry { kind: req.kind, size: req.size, base, imported: false, external: None };
+        let entry = Block { kind: req.kind, size: req.size, base, imported: false, external: None };
         lock(&self.live).add(address, entry);
         let zeroed = req.zeroed;
         Ok(Allocation { handle: address, address: Some(address), host, zeroed })

@@ -1,9 +1,9 @@
 //! Kernels that the user wrote, in CUDA C, in PTX or compiled.
 
-use crate::code::{DYNAMIC, Entry, Module};
 use crate::compiler::Compiler;
 use crate::driver::Context;
 use crate::memory::address;
+use crate::program::{DYNAMIC, Entry, Module};
 use crate::way::{Start, Way};
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
 use folio_core::hal::{Args, Argument, Geometry, HalError, Source};

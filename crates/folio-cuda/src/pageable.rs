@@ -7,8 +7,8 @@
 use crate::copy;
 use crate::driver::{Context, Relaxed, call};
 use crate::host::Job;
-use crate::marks::new_event;
 use crate::memory::NON_BLOCKING;
+use crate::progress::new_event;
 use crate::way::Way;
 use cudarc::driver::sys;
 use folio_core::hal::{HalError, HostPtr};

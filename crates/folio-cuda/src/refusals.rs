@@ -1,6 +1,6 @@
 //! Calls of the driver that tests refuse.
 
-use crate::{CudaBackend, Native, driver, marks};
+use crate::{CudaBackend, Native, driver, progress};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     AllocKind, AllocReq, Args, Backend, CopyRect, Device, FillRect, Foreign, Geometry, Graph, Head,
@@ -271,7 +271,7 @@ fn cuda_operations_have_few_events() {
         ("launches", &|rig| rig.launch(0, KernelRef::Loaded(kernel))),
     ];
     for (what, operation) in operations {
-        let times = 40 * marks::EVERY;
+        let times = 40 * progress::EVERY;
         let (went, records) = counting("cuEventRecord", || {
             let went = (0..times).all(|_| operation(&mut rig));
             rig.all_end();

@@ -1,10 +1,10 @@
 //! Where commands of the driver go: into a stream, or into a graph that a stream replays.
 
-use crate::code::Entry;
-use crate::device::Opened;
+use crate::device::Core;
 use crate::driver::{Context, call};
 use crate::graph::Nodes;
 use crate::memory::Memory;
+use crate::program::Entry;
 use cudarc::driver::sys;
 use folio_core::hal::HalError;
 use smallvec::SmallVec;
@@ -101,7 +101,7 @@ impl<'w> Way<'w> {
     }
 
     /// What launches kernels in IR reads their words from memory.
-    pub(crate) fn by_address(self) -> Option<&'w Opened> {
+    pub(crate) fn by_address(self) -> Option<&'w Core> {
         match self {
             Way::Stream(_) => None,
             Way::Graph(nodes) => nodes.by_address().then_some(&*nodes.of.device),

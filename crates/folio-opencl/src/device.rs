@@ -3,7 +3,7 @@
 use crate::graph::OpenClGraph;
 use crate::lane::OpenClLane;
 use crate::memory::{is_memory_of_buffers, with_room};
-use crate::module::{Function, Target};
+use crate::module::{LoadedKernel, Target};
 use crate::opaque::Opaque;
 use crate::platform::{DeviceId, Found, Shared, Svm};
 use folio_cache::Cache;
@@ -41,7 +41,7 @@ pub(crate) struct Core {
 /// The code that a handle stands for.
 #[derive(Debug)]
 pub(crate) enum Loaded {
-    Function(Box<Function>),
+    Kernel(Box<LoadedKernel>),
     /// A kernel of the user's.
     Opaque(Opaque),
 }
@@ -145,7 +145,7 @@ unsafe impl Device for OpenClDevice {
         let core = &*self.0;
         let made = core.told(match source {
             KernelSource::Ir(kernel) => {
-                Function::new(core, kernel).map(Box::new).map(Loaded::Function)
+                LoadedKernel::new(core, kernel).map(Box::new).map(Loaded::Kernel)
             }
             KernelSource::Opaque { name, source: Source::OpenClC(text), options } => {
                 with_room(|| Opaque::new(core, name, text, options)).map(Loaded::Opaque)
@@ -159,7 +159,7 @@ unsafe impl Device for OpenClDevice {
     fn prepare(&self, handle: KernelHandle) -> Result<(), HalError> {
         match self.0.loaded(handle)? {
             Loaded::Opaque(_) => Ok(()),
-            Loaded::Function(function) => function.prepare(&self.0),
+            Loaded::Kernel(function) => function.prepare(&self.0),
         }
     }
 
@@ -179,7 +179,7 @@ unsafe impl Device for OpenClDevice {
                 self.0.lost()?;
                 self.0.told(kernel.check(geometry, arguments))
             }
-            Loaded::Function(function) => function.check(&self.0, geometry),
+            Loaded::Kernel(function) => function.check(&self.0, geometry),
         }
     }
 

@@ -9,15 +9,15 @@
 //! An update prepares a node anew, and changes nothing of what was enqueued: OpenCL has copied the
 //! arguments, and the lane holds the nodes of a replay until that has ended. A replay that sets the
 //! places of records holds the graph's lock while it enqueues, since two lanes may do so. A replay
-//! of launches without records is [`held`](crate::held) as a launch is.
+//! of launches without records is [kept back](crate::launch_batch) as a launch is.
 
 use crate::cl::{Buffer, Kernel, Queue};
+use crate::copy::{Commands, enqueue};
 use crate::device::{Core, Loaded};
-use crate::memory::{Known, Pointer, Region, with_room};
+use crate::memory::{Pointer, PointerCache, SvmBlock, with_room};
 use crate::module::{Arguments, Built, Way, constant, launch};
 use crate::platform::Shared;
 use crate::words::Words;
-use crate::work::{Commands, enqueue};
 use folio_core::hal::{
     CopyRect, FillRect, Graph, HalError, KernelRef, MemBase, MemRef, Node, Op, Param,
 };
@@ -30,11 +30,11 @@ use std::sync::{Arc, Mutex, MutexGuard};
 /// A graph of this backend.
 pub(crate) struct OpenClGraph {
     /// Goes first: shared virtual memory is freed before its context.
-    state: Mutex<State>,
+    state: Mutex<GraphState>,
     core: Arc<Core>,
 }
 
-struct State {
+struct GraphState {
     nodes: Arc<Nodes>,
     /// Where the words of launches are put that replace others.
     words: Words,
@@ -107,7 +107,7 @@ struct Launch {
     ready: SmallVec<[Ready; 1]>,
     /// Memory that the arguments lead to.
     buffers: Vec<Buffer>,
-    words: SmallVec<[Arc<Region>; 1]>,
+    words: SmallVec<[Arc<SvmBlock>; 1]>,
 }
 
 /// Threads of a kernel object whose arguments are set. The slowest dimension is the first.
@@ -170,14 +170,14 @@ impl Prepared {
 
 impl OpenClGraph {
     pub(crate) fn new(core: &Arc<Core>, nodes: &[Node<'_>]) -> Result<OpenClGraph, HalError> {
-        let (mut words, mut known) = (Words::default(), Known::default());
+        let (mut words, mut known) = (Words::default(), PointerCache::default());
         let mut prepare = |node: &Node<'_>| prepare(core, (&mut words, &mut known), &node.op);
         let nodes = nodes.iter().map(|node| prepare(node).map(Arc::new));
         let nodes = Arc::new(Nodes::new(nodes.collect::<Result<_, _>>()?));
-        Ok(OpenClGraph { state: Mutex::new(State { nodes, words }), core: core.clone() })
+        Ok(OpenClGraph { state: Mutex::new(GraphState { nodes, words }), core: core.clone() })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, GraphState> {
         lock(&self.state)
     }
 
@@ -211,11 +211,11 @@ unsafe impl Graph for OpenClGraph {
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError> {
         self.core.lost()?;
         let mut state = self.lock();
-        let State { nodes, words } = &mut *state;
+        let GraphState { nodes, words } = &mut *state;
         if node >= nodes.all.len() {
             return Err(HalError::unsupported("a node that is not there"));
         }
-        let new = prepare(&self.core, (words, &mut Known::default()), &op);
+        let new = prepare(&self.core, (words, &mut PointerCache::default()), &op);
         let new = Arc::new(self.core.told(new)?);
         let old = Arc::make_mut(nodes).exchange(node, new);
         drop(state);
@@ -225,14 +225,14 @@ unsafe impl Graph for OpenClGraph {
 }
 
 /// A launch that is being prepared.
-pub(crate) struct Making<'m> {
+pub(crate) struct LaunchBuilder<'m> {
     core: &'m Core,
     words: &'m mut Words,
-    known: &'m mut Known,
+    known: &'m mut PointerCache,
     launch: Launch,
 }
 
-impl Making<'_> {
+impl LaunchBuilder<'_> {
     pub(crate) fn shared(&self) -> &Shared {
         &self.core.shared
     }
@@ -281,7 +281,7 @@ impl Making<'_> {
 /// Prepares a node. The work of the host is no node.
 fn prepare(
     core: &Core,
-    (words, known): (&mut Words, &mut Known),
+    (words, known): (&mut Words, &mut PointerCache),
     op: &Op<'_>,
 ) -> Result<Prepared, HalError> {
     match op {
@@ -296,9 +296,9 @@ fn prepare(
         }
         Op::Join => Ok(Prepared::Join),
         Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
-            let mut making = Making { core, words, known, launch: Launch::default() };
+            let mut making = LaunchBuilder { core, words, known, launch: Launch::default() };
             match core.loaded(*handle)? {
-                Loaded::Function(function) => {
+                Loaded::Kernel(function) => {
                     let texts = function.texts(core, geometry, args.proved)?;
                     launch(texts, Way::Graph(&mut making), geometry, args)?;
                 }

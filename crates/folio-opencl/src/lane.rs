@@ -11,15 +11,15 @@
 mod progress;
 
 use crate::cl::{Buffer, Event, Queue};
+use crate::copy::{Commands, KeepAlive};
 use crate::device::{Core, Loaded};
 use crate::graph::OpenClGraph;
-use crate::held::Held;
-use crate::memory::Known;
+use crate::launch_batch::LaunchBatch;
+use crate::memory::PointerCache;
 use crate::module::{Way, launch};
 use crate::native::Native;
-use crate::verdict::{Told, Verdicts};
+use crate::verdict::{Readback, Verdicts};
 use crate::words::Words;
-use crate::work::{Commands, Kept};
 use folio_core::hal::{
     Args, Foreign, Geometry, Graph, HalError, HalErrorKind, Head, KernelRef, Lane, Lost, Op, Param,
     Tick, Timing,
@@ -53,12 +53,12 @@ struct Mark {
     tick: Tick,
     event: Arc<Event>,
     /// Only its drop counts.
-    _kept: Kept,
+    _kept: KeepAlive,
     /// Records that its event brings.
-    told: Vec<Told>,
+    told: Vec<Readback>,
 }
 
-struct State {
+struct LaneState {
     queue: Queue,
     /// The queue has timestamps.
     is_timed: bool,
@@ -74,11 +74,11 @@ struct State {
     /// An interop task may be enqueuing commands, without the lock.
     foreign: bool,
     /// Launches that are still to be enqueued.
-    held: Held,
+    batch: LaunchBatch,
     /// Of commands after the last mark.
-    kept: Kept,
+    kept: KeepAlive,
     words: Words,
-    known: Known,
+    known: PointerCache,
     verdicts: Verdicts,
     scratch: Scratch<Buffer>,
     /// Something may have been enqueued, or is held, since the last flush.
@@ -92,7 +92,7 @@ struct State {
 /// A lane of an OpenCL device.
 pub(crate) struct OpenClLane {
     core: Arc<Core>,
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
     /// Apart from the state, which whoever enqueues holds during the driver's calls, while failures
     /// are asked for under the engine's lock. Taken within the state, and nothing within it.
     retired: Retired,
@@ -103,7 +103,7 @@ pub(crate) struct OpenClLane {
 impl OpenClLane {
     pub(crate) fn new(core: Arc<Core>) -> Result<OpenClLane, HalError> {
         let queue = Queue::new(&core.shared.context, core.id.0, false)?;
-        let state = State {
+        let state = LaneState {
             queue,
             is_timed: false,
             issued: 0,
@@ -112,10 +112,10 @@ impl OpenClLane {
             weight: 0,
             looked: 0,
             foreign: false,
-            held: Held::new(core.info.kind),
-            kept: Kept::default(),
+            batch: LaunchBatch::new(core.info.kind),
+            kept: KeepAlive::default(),
             words: Words::default(),
-            known: Known::default(),
+            known: PointerCache::default(),
             verdicts: Verdicts::new(core.target.part_align),
             scratch: Scratch::default(),
             unflushed: false,
@@ -126,7 +126,7 @@ impl OpenClLane {
         Ok(OpenClLane { core, state, retired: Retired::default(), wanted })
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LaneState> {
         lock(&self.state)
     }
 
@@ -157,7 +157,7 @@ impl OpenClLane {
     }
 
     /// An event for a tick, or for one after it; none if the queue has been seen to have passed it.
-    fn event(&self, state: &mut State, tick: Tick) -> Result<Option<Arc<Event>>, HalError> {
+    fn event(&self, state: &mut LaneState, tick: Tick) -> Result<Option<Arc<Event>>, HalError> {
         if self.done() >= tick {
             return Ok(None);
         }
@@ -170,7 +170,7 @@ impl OpenClLane {
 
     /// Marks what is issued, unless the device is lost: a lane that counts as over is given no more
     /// reads of what its launches say.
-    fn mark(&self, state: &mut State) -> Result<(), HalError> {
+    fn mark(&self, state: &mut LaneState) -> Result<(), HalError> {
         self.core.lost()?;
         state.mark(None)
     }
@@ -235,9 +235,9 @@ impl OpenClLane {
         state.unflushed = true;
         self.core.lost()?;
         let is_due = head.tick - state.marked + state.weight >= MARK_EVERY;
-        let State { queue, held, kept, words, known, verdicts, scratch, .. } = &mut *state;
+        let LaneState { queue, batch, kept, words, known, verdicts, scratch, .. } = &mut *state;
         verdicts.begin(head.tick);
-        let uses = (kept, words, known, verdicts, scratch, held);
+        let uses = (kept, words, known, verdicts, scratch, batch);
         // A launch that is to be marked has an event, and no marker after it.
         let told = head.timed || is_due;
         let mut commands = Commands::new(&self.core, queue, uses, (head.tick, told, head.timed));
@@ -297,7 +297,7 @@ impl OpenClLane {
     /// From here on commands have timestamps, with which all take longer (a twentieth of small
     /// ones, PoCL 3.1): on another queue, which goes on where this one ends. If the driver refuses
     /// any of that, this one stays.
-    fn with_times(&self, state: &mut State) -> Result<(), HalError> {
+    fn with_times(&self, state: &mut LaneState) -> Result<(), HalError> {
         if state.is_timed {
             return Ok(());
         }
@@ -335,10 +335,10 @@ impl OpenClLane {
     }
 }
 
-impl State {
+impl LaneState {
     /// Enqueues what is held.
     fn enqueue(&mut self) {
-        self.held.enqueue(&self.queue, false);
+        self.batch.enqueue(&self.queue, false);
     }
 
     fn flush(&mut self) -> Result<(), HalError> {
@@ -373,7 +373,7 @@ impl State {
         marked
     }
 
-    fn marked_by(&mut self, event: Arc<Event>, last: Option<Told>) {
+    fn marked_by(&mut self, event: Arc<Event>, last: Option<Readback>) {
         self.unflushed = true;
         let (_kept, mut told) = (take(&mut self.kept), take(&mut self.verdicts.early));
         told.extend(last);
@@ -386,7 +386,7 @@ impl State {
         // Where records are to be read, the event is that of the read, which comes after the
         // launches.
         let told = event.is_none() && !self.verdicts.are_used();
-        let last = self.held.enqueue(&self.queue, told).map(Arc::new);
+        let last = self.batch.enqueue(&self.queue, told).map(Arc::new);
         let event = event.or(last);
         let (event, told) = match (self.verdicts.tell(&self.queue)?, event) {
             (Some((event, told)), _) => (Arc::new(event), Some(told)),
@@ -439,7 +439,7 @@ impl OpenClLane {
             }
         };
         match self.core.loaded(handle) {
-            Ok(Loaded::Function(function)) => {
+            Ok(Loaded::Kernel(function)) => {
                 // The texts are compiled while nothing is locked.
                 let texts = function.texts(&self.core, geometry, args.proved);
                 self.issue(head, |commands| launch(texts?, Way::Lane(commands), geometry, args))
@@ -501,7 +501,7 @@ unsafe impl Lane for OpenClLane {
         // A flush that fails is tried again at the next drive.
         let mut state = self.lock();
         // A device that has nothing to do, as far as known, is given what there is.
-        let held = state.held.len() as u64;
+        let held = state.batch.len() as u64;
         if held > 0 && self.done() + held < state.issued && self.core.info.caps.batches {
             // The first of them were not held.
             let begun = state.flushed > self.done();

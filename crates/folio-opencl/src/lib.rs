@@ -1,6 +1,6 @@
 //! OpenCL devices.
 //!
-//! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `work`
+//! Someone who knows another backend finds the same here: `device`, `memory`, `lane`, `copy`
 //! (copies and fills), `module` (kernels; `program`, how they are built; `threads`, how launches
 //! are cut; `reduce`, how reductions end; `verdict`, how they fail; `words`, where CPUs find what
 //! they are given), `graph`, and `cl`, the driver's functions. Apart from those: `platform`
@@ -11,8 +11,8 @@
 //! * A context for each platform, so its devices' lanes wait for each other and reach each other's
 //!   memory.
 //! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies
-//!   and fills, of one launch in many, and of the tail when somebody asks. Launches are `held`
-//!   until they are several, or somebody waits.
+//!   and fills, of one launch in many, and of the tail when somebody asks. Launches are kept in a
+//!   `launch_batch` until they are several, or a thread waits.
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices,
 //!   and without for launches that need none. The failure of a launch is in a record, which is read
 //!   with the lane's next event. Compiled programs are kept on disk ([`Cache`]).
@@ -40,11 +40,12 @@
 //! ```
 
 mod cl;
+mod copy;
 mod device;
 mod downloads;
 mod graph;
-mod held;
 mod lane;
+mod launch_batch;
 mod memory;
 mod module;
 mod native;
@@ -58,7 +59,6 @@ mod verdict;
 #[cfg(feature = "ocl")]
 mod with_ocl;
 mod words;
-mod work;
 
 #[cfg(test)]
 mod tests;

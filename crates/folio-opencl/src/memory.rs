@@ -27,7 +27,7 @@ use std::sync::{Arc, Mutex, MutexGuard, Weak};
 pub(crate) struct Block {
     /// Goes first: it is over what comes below.
     pub(crate) buffer: Buffer,
-    svm: Option<Region>,
+    svm: Option<SvmBlock>,
     device: u32,
     kind: AllocKind,
     pub(crate) size: u64,
@@ -95,37 +95,41 @@ impl Drop for Pages {
 
 /// Shared virtual memory.
 #[derive(Debug)]
-pub(crate) struct Region {
+pub(crate) struct SvmBlock {
     pub(crate) start: *mut c_void,
     pub(crate) bytes: u64,
     context: cl_context,
 }
 
 // SAFETY: an address and a name; whoever uses the memory answers for that.
-unsafe impl Send for Region {}
+unsafe impl Send for SvmBlock {}
 // SAFETY: as above.
-unsafe impl Sync for Region {}
+unsafe impl Sync for SvmBlock {}
 
 /// NVIDIA's driver (580) loses its count of shared virtual memory when two threads ask for some at
 /// once: allocations fail, and commands of other queues go wrong from then on.
 static ONE_ALLOCATES: Mutex<()> = Mutex::new(());
 
-impl Region {
+impl SvmBlock {
     pub(crate) fn new(
         context: &Context,
         kind: cl_mem_flags,
         bytes: u64,
-    ) -> Result<Region, HalError> {
+    ) -> Result<SvmBlock, HalError> {
         let none = || HalError::out_of_memory(bytes, 0, 0);
         let size = usize::try_from(bytes).map_err(|_| none())?;
         let _one = lock(&ONE_ALLOCATES);
         // SAFETY: a live context.
         let start = unsafe { call!(clSVMAlloc(context.0, kind, size, 0)) }?;
-        if start.is_null() { Err(none()) } else { Ok(Region { start, bytes, context: context.0 }) }
+        if start.is_null() {
+            Err(none())
+        } else {
+            Ok(SvmBlock { start, bytes, context: context.0 })
+        }
     }
 }
 
-impl Drop for Region {
+impl Drop for SvmBlock {
     fn drop(&mut self) {
         memory_goes();
         let _one = lock(&ONE_ALLOCATES);
@@ -141,7 +145,7 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
     const ROOM: usize = 64;
     let look = || -> Result<bool, HalError> {
         let queue = Queue::new(context, device, false)?;
-        let region = Region::new(context, CL_MEM_READ_WRITE, ROOM as u64)?;
+        let region = SvmBlock::new(context, CL_MEM_READ_WRITE, ROOM as u64)?;
         let flags = CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR;
         // SAFETY: so many bytes, which live longer than the buffer.
         let buffer = unsafe { Buffer::over(context, flags, ROOM, region.start) }?;
@@ -188,7 +192,7 @@ pub(crate) fn is_memory_of_buffers(context: &Context, device: cl_device_id) -> b
 
 /// The allocations of a platform's devices, and whether they stay when they go.
 #[derive(Debug)]
-pub(crate) struct Memory(Mutex<State>, AtomicBool);
+pub(crate) struct Memory(Mutex<MemoryState>, AtomicBool);
 
 impl Drop for Memory {
     fn drop(&mut self) {
@@ -199,14 +203,14 @@ impl Drop for Memory {
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct MemoryState {
     last: u64,
     blocks: Handles<u64, Arc<Block>>,
     /// By device, whose memory is for that device alone.
-    pools: HashMap<u32, Pool<Region>>,
+    pools: HashMap<u32, Pool<SvmBlock>>,
 }
 
-impl State {
+impl MemoryState {
     fn find(&self, handle: u64) -> Result<&Arc<Block>, HalError> {
         let unknown = || format!("there is no allocation {handle}");
         let found = self.blocks.get(&handle);
@@ -236,19 +240,19 @@ const KNOWN: u64 = 64;
 /// The pointers of a lane's launches, by the last digits of handles, so that they need not be
 /// looked up each time.
 #[derive(Debug)]
-pub(crate) struct Known {
+pub(crate) struct PointerCache {
     of: [Option<(u64, Pointer)>; KNOWN as usize],
     /// How much memory was [gone](memory_gone) then.
     gone: u64,
 }
 
-impl Default for Known {
-    fn default() -> Known {
-        Known { of: [None; KNOWN as usize], gone: 0 }
+impl Default for PointerCache {
+    fn default() -> PointerCache {
+        PointerCache { of: [None; KNOWN as usize], gone: 0 }
     }
 }
 
-impl Known {
+impl PointerCache {
     /// The memory of parameters, none where nothing is accessed; by addresses or by names, as all
     /// of a lane's launches.
     pub(crate) fn pointers(
@@ -291,7 +295,7 @@ impl Memory {
         self.1.store(true, Ordering::Relaxed);
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, MemoryState> {
         lock(&self.0)
     }
 
@@ -301,7 +305,7 @@ impl Memory {
     }
 
     /// Does something with what is known of a device's memory.
-    fn pool<T>(&self, core: &Core, run: impl FnOnce(&mut Pool<Region>) -> T) -> T {
+    fn pool<T>(&self, core: &Core, run: impl FnOnce(&mut Pool<SvmBlock>) -> T) -> T {
         run(self.lock().pools.entry(core.index).or_default())
     }
 
@@ -352,7 +356,7 @@ impl Memory {
                 bytes
             }
         };
-        let region = || Region::new(&core.shared.context, CL_MEM_READ_WRITE | fine, charged);
+        let region = || SvmBlock::new(&core.shared.context, CL_MEM_READ_WRITE | fine, charged);
         let block = |svm| Block::new(core, req, svm, charged);
         let fresh = || has_svm.then(region).transpose().and_then(block);
         let made = with_room(|| match kept.take() {
@@ -437,7 +441,7 @@ impl Memory {
         drop(gone);
     }
 
-    fn all_kept(&self) -> Vec<Region> {
+    fn all_kept(&self) -> Vec<SvmBlock> {
         self.lock().pools.values_mut().flat_map(Pool::all).collect()
     }
 
@@ -446,7 +450,7 @@ impl Memory {
         block.unmap(core);
         let charged = block.charged;
         // The driver frees memory that a command still has.
-        let region = Arc::into_inner(block).and_then(Block::into_region);
+        let region = Arc::into_inner(block).and_then(Block::into_svm);
         let gone = self.pool(core, |pool| {
             pool.give(charged);
             region.into_iter().for_each(|region| pool.keep(region.bytes, region));
@@ -535,7 +539,7 @@ impl Block {
     fn new(
         core: &Core,
         req: &AllocReq<'_>,
-        svm: Option<Region>,
+        svm: Option<SvmBlock>,
         charged: u64,
     ) -> Result<Block, HalError> {
         let (mut flags, mut at) = (CL_MEM_READ_WRITE, null_mut());
@@ -561,7 +565,7 @@ impl Block {
     }
 
     /// Memory that can be allocated again.
-    fn into_region(self) -> Option<Region> {
+    fn into_svm(self) -> Option<SvmBlock> {
         let Block { buffer, svm, kind, .. } = self;
         drop(buffer);
         svm.filter(|_| kind == AllocKind::Device)

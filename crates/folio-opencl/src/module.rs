@@ -2,16 +2,16 @@
 //! the emitter's layout names. How a launch is cut into threads is `threads`.
 
 use crate::cl::{Buffer, Kernel, Program, memory_gone, run};
+use crate::copy::Commands;
 use crate::device::Core;
-use crate::graph::{Making, Ready};
-use crate::held::Given;
+use crate::graph::{LaunchBuilder, Ready};
+use crate::launch_batch::LaunchArguments;
 use crate::memory::{Pointer, with_room};
-use crate::opaque::Most;
+use crate::opaque::GroupLimits;
 use crate::platform::{DeviceId, Shared, number, widest};
 use crate::program::build_emitted;
 use crate::reduce::Finish;
 use crate::threads::Threaded;
-use crate::work::Commands;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Caps, DeviceKind, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
@@ -93,7 +93,7 @@ impl Target {
 
 /// A kernel in IR, in all forms of its text.
 #[derive(Debug)]
-pub(crate) struct Function(pub(crate) Texts<Text>);
+pub(crate) struct LoadedKernel(pub(crate) Texts<Text>);
 
 /// A text of a kernel, which is built when a launch takes it.
 #[derive(Debug)]
@@ -114,7 +114,7 @@ pub(crate) type Chosen<'f> = Parts<&'f Arc<Built>>;
 pub(crate) enum Way<'w, 'c> {
     Lane(&'w mut Commands<'c>),
     /// Into an operation of a graph.
-    Graph(&'w mut Making<'c>),
+    Graph(&'w mut LaunchBuilder<'c>),
 }
 
 /// A text of a kernel, built.
@@ -124,7 +124,7 @@ pub(crate) struct Built {
     /// Threads of a block, where they are items and no groups.
     pub(crate) block: [u64; 3],
     pub(crate) compute_units: u64,
-    pub(crate) most: Most,
+    pub(crate) most: GroupLimits,
     /// Its arguments are set by one thread at a time.
     entry: Mutex<Entry>,
     /// Likewise.
@@ -146,8 +146,8 @@ struct Entry {
 /// Parameters of a launch, and pointers to their memory: null where nothing is accessed.
 type Passed<'p> = folio_driver::arguments::Passed<'p, Pointer>;
 
-impl Function {
-    pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<Function, HalError> {
+impl LoadedKernel {
+    pub(crate) fn new(core: &Core, kernel: &ir::Kernel) -> Result<LoadedKernel, HalError> {
         let lacks = |why: Lacks| HalError::new(HalErrorKind::Unsupported, why.to_string());
         let mut capabilities = core.target.capabilities;
         if core.has_addresses() {
@@ -164,7 +164,7 @@ impl Function {
         // The first text is built at once, so that the compiler's refusal comes where the kernel is
         // loaded.
         texts.text(true).built(core)?;
-        Ok(Function(texts))
+        Ok(LoadedKernel(texts))
     }
 
     /// Whether the device runs groups of this size. Of a text that is not built yet its launch
@@ -279,7 +279,7 @@ impl Built {
         let finish = |reduction| Finish::new(&program, &module, reduction);
         let reductions = module.reductions.iter().map(finish).collect::<Result<Vec<_>, _>>()?;
         let kernel = Kernel::new(&program, &module.entry)?;
-        let mut most = Most::of(core, &kernel)?.with_local(module.layout.local);
+        let mut most = GroupLimits::of(core, &kernel)?.with_local(module.layout.local);
         most.check_local(0, "")?;
         most.items = most.items.min(module.layout.most_threads as usize);
         if core.info.kind == DeviceKind::Cpu {
@@ -292,7 +292,7 @@ impl Built {
             }
         }
         for finish in &reductions {
-            let of_finish = Most::of(core, &finish.kernel)?;
+            let of_finish = GroupLimits::of(core, &finish.kernel)?;
             of_finish.check_local(0, "")?;
             most.items = most.items.min(of_finish.items);
         }
@@ -378,7 +378,7 @@ impl Built {
     /// Prepares the kernel's own threads. All arguments are set but the place of the record.
     fn ready(
         self: &Arc<Built>,
-        making: &mut Making<'_>,
+        making: &mut LaunchBuilder<'_>,
         threads: &Threaded,
         passed: &Passed<'_>,
     ) -> Result<(), HalError> {
@@ -417,7 +417,7 @@ impl Built {
             }
             false => None,
         };
-        let (words, pointers) = commands.held.begin();
+        let (words, pointers) = commands.batch.begin();
         let from = words.len();
         layout.fill(&threads.grid, &passed.params, passed.scalars, words);
         let mut apart = None;
@@ -432,18 +432,18 @@ impl Built {
         pointers.extend_from_slice(&passed.pointers);
         pointers.extend(record);
         let dims = [threads.global, threads.local];
-        commands.held.push(commands.tick, self.clone(), apart, dims);
+        commands.batch.push(commands.tick, self.clone(), apart, dims);
         if layout.verdict {
             commands.verdicts.used(self.clone());
         }
-        commands.held();
+        commands.added();
         Ok(())
     }
 
     /// Sets what the entry is given and does not have, and has it enqueued.
     pub(crate) fn given(
         &self,
-        given: &Given<'_>,
+        given: &LaunchArguments<'_>,
         enqueue: impl FnOnce(&Kernel) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
         let mut entry = lock(&self.entry);

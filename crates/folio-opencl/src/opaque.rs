@@ -1,14 +1,14 @@
 //! Kernels in OpenCL C that the user wrote.
 
 use crate::cl::{Buffer, Kernel, Program, run};
+use crate::copy::Commands;
 use crate::device::Core;
-use crate::graph::{Making, Ready};
+use crate::graph::{LaunchBuilder, Ready};
 use crate::memory::with_room;
 use crate::module::Arguments;
 use crate::platform::Shared;
 use crate::program::build;
 use crate::threads::MOST_BLOCKS;
-use crate::work::Commands;
 use folio_core::Label;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
@@ -35,8 +35,8 @@ const TELL: &str = "-cl-kernel-arg-info";
 pub(crate) struct Opaque {
     /// Its arguments are set by one thread at a time.
     entry: Mutex<Entry>,
-    params: Vec<Takes>,
-    most: Most,
+    params: Vec<Parameter>,
+    most: GroupLimits,
     /// The only groups in which it runs, if it says so (`reqd_work_group_size`).
     group: Option<Dims>,
     name: Box<str>,
@@ -52,7 +52,7 @@ struct Entry {
 
 /// A parameter, as far as the driver tells.
 #[derive(Debug)]
-struct Takes {
+struct Parameter {
     kind: Kind,
     /// Its type and name; empty if the driver does not tell.
     said: String,
@@ -72,8 +72,8 @@ enum Kind {
     Unknown,
 }
 
-impl Takes {
-    fn of(kernel: &Kernel, nth: u32) -> Takes {
+impl Parameter {
+    fn of(kernel: &Kernel, nth: u32) -> Parameter {
         let qualifier = |what| tell::<u32>(kernel, nth, what, 1).map(|answer| answer[0]);
         let text = |what| {
             let bytes = tell::<u8>(kernel, nth, what, 0)?;
@@ -90,7 +90,7 @@ impl Takes {
             Some(_) => Kind::Memory,
         };
         let said = format!("{of} {}", text(CL_KERNEL_ARG_NAME).unwrap_or_default());
-        Takes { kind, said: said.trim().to_owned(), bytes: bytes_of(&of) }
+        Parameter { kind, said: said.trim().to_owned(), bytes: bytes_of(&of) }
     }
 
     /// The reason against an argument.
@@ -172,7 +172,8 @@ impl Opaque {
             let what = format!("there is no kernel {name} in the code ({})", error.message);
             of_the_user(error, HalErrorKind::Build, what)
         })?;
-        let params: Vec<Takes> = (0..count(&kernel)?).map(|nth| Takes::of(&kernel, nth)).collect();
+        let params: Vec<Parameter> =
+            (0..count(&kernel)?).map(|nth| Parameter::of(&kernel, nth)).collect();
         if let Some(nth) = params.iter().position(|takes| takes.kind == Kind::Other) {
             let what = format!(
                 "{} of kernel {} is no number, struct or pointer, and nothing else can be passed",
@@ -181,7 +182,7 @@ impl Opaque {
             );
             return Err(HalError::new(HalErrorKind::Build, what));
         }
-        let most = Most::of(core, &kernel)?;
+        let most = GroupLimits::of(core, &kernel)?;
         let [x, y, z] = ask(core, &kernel, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, [0usize; 3])?;
         let group = (x != 0).then_some([z, y, x]);
         let entry = Mutex::new(Entry { kernel, checked: None });
@@ -278,7 +279,7 @@ impl Opaque {
     /// Prepares a launch for replays.
     pub(crate) fn prepare(
         &self,
-        making: &mut Making<'_>,
+        making: &mut LaunchBuilder<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
@@ -376,7 +377,7 @@ fn ask<N: Copy>(core: &Core, kernel: &Kernel, what: u32, none: N) -> Result<N, H
 
 /// The groups in which a kernel runs, and the local memory that they have.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Most {
+pub(crate) struct GroupLimits {
     /// Items of a group, at most: fewer than the device has, if each needs much.
     pub(crate) items: usize,
     /// The same in each dimension, the slowest first.
@@ -385,19 +386,19 @@ pub(crate) struct Most {
     local: [u64; 2],
 }
 
-impl Most {
+impl GroupLimits {
     /// Of a kernel whose arguments nobody has set yet: the driver counts what they ask for.
-    pub(crate) fn of(core: &Core, kernel: &Kernel) -> Result<Most, HalError> {
+    pub(crate) fn of(core: &Core, kernel: &Kernel) -> Result<GroupLimits, HalError> {
         let items = ask(core, kernel, CL_KERNEL_WORK_GROUP_SIZE, 0usize)?;
         #[cfg(test)]
         let items = items.min(crate::tests::MOST_ITEMS.get());
         let local =
             [ask(core, kernel, CL_KERNEL_LOCAL_MEM_SIZE, 0u64)?, core.target.local_memory()];
-        Ok(Most { items, dims: core.target.group, local })
+        Ok(GroupLimits { items, dims: core.target.group, local })
     }
 
     /// Of a kernel whose text asks for so much local memory: PoCL 5.0 counts none of it.
-    pub(crate) fn with_local(mut self, text: u64) -> Most {
+    pub(crate) fn with_local(mut self, text: u64) -> GroupLimits {
         self.local[0] = self.local[0].max(text);
         self
     }
@@ -416,7 +417,7 @@ impl Most {
 
     /// Whether it runs in such groups.
     pub(crate) fn check(&self, group: Dims) -> Result<(), HalError> {
-        let Most { items: most, dims, .. } = *self;
+        let GroupLimits { items: most, dims, .. } = *self;
         let items = group.iter().try_fold(1, |n: usize, d| n.checked_mul(*d));
         let narrow = group.iter().zip(dims).all(|(items, most)| *items <= most);
         if narrow && items.is_some_and(|items| items <= most) {

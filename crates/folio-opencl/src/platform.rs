@@ -160,7 +160,7 @@ pub(crate) fn find_in(context: &Context, most: Svm, all: bool) -> Result<Vec<Fou
 fn add(
     found: &mut Vec<Found>,
     group: u32,
-    devices: Vec<Described>,
+    devices: Vec<Properties>,
     (most, all, given): (Svm, bool, Option<Context>),
 ) {
     let ids: Vec<_> = devices.iter().map(|device| device.id).collect();
@@ -170,7 +170,7 @@ fn add(
         .iter()
         .all(|device| device.info.kind == DeviceKind::Cpu && device.svm.min(most) == Svm::Fine);
     let platform = Arc::new(Platform { devices: ids, cpus, given, shared: Mutex::new(None) });
-    for Described { id, svm, target, mut info } in devices {
+    for Properties { id, svm, target, mut info } in devices {
         info.home = MemoryHome::Own(found.len() as u32);
         info.caps.wait_group = Some(WaitGroup(group));
         let (platform, svm) = (platform.clone(), svm.min(most));
@@ -285,7 +285,7 @@ fn svm_of(id: DeviceId) -> Svm {
 const PAGE: u64 = 4096;
 
 /// A device's properties, before it has its place among the others.
-struct Described {
+struct Properties {
     id: DeviceId,
     svm: Svm,
     target: Target,
@@ -299,7 +299,7 @@ fn takes_one_launch(platform: &str) -> bool {
     version.is_some_and(|major| matches!(major, "4" | "5"))
 }
 
-fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
+fn describe(id: DeviceId, platform: &str) -> Result<Properties, HalError> {
     let ask = |what| number(id, what);
     let kind = match ask(CL_DEVICE_TYPE)? {
         kind if kind & CL_DEVICE_TYPE_GPU != 0 => DeviceKind::Gpu,
@@ -339,7 +339,7 @@ fn describe(id: DeviceId, platform: &str) -> Result<Described, HalError> {
         compute_units: ask(CL_DEVICE_MAX_COMPUTE_UNITS)? as u32,
         caps,
     };
-    Ok(Described { id, svm: svm_of(id), target, info })
+    Ok(Properties { id, svm: svm_of(id), target, info })
 }
 
 #[cfg(test)]

@@ -28,8 +28,8 @@ use std::time::{Duration, Instant};
 
 mod faults;
 mod graph;
-mod held;
 mod kernels;
+mod launch_batch;
 mod loss;
 mod memory;
 mod words;

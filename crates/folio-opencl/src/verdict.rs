@@ -22,33 +22,33 @@ pub(crate) struct Verdicts {
     stride: usize,
     memory: Option<(Vec<Buffer>, Buffer)>,
     /// Whose the records are, from the first on.
-    used: Vec<Used>,
+    used: Vec<LaunchOrigin>,
     tick: Tick,
     node: Option<usize>,
     /// The records that were read of a replay with more launches than there are records. The next
     /// mark tells them.
-    pub(crate) early: Vec<Told>,
+    pub(crate) early: Vec<Readback>,
 }
 
 /// The launch of an operation, or of a node of a replay.
-struct Used {
+struct LaunchOrigin {
     tick: Tick,
     node: Option<usize>,
     of: Arc<Built>,
 }
 
 /// Records on their way to the host.
-pub(crate) struct Told {
+pub(crate) struct Readback {
     stride: usize,
     words: Box<[u64]>,
-    of: Vec<Used>,
+    of: Vec<LaunchOrigin>,
 }
 
-impl Told {
+impl Readback {
     /// The failures among them. Only after the event of their mark.
     pub(crate) fn failures(self) -> impl Iterator<Item = (Tick, HalError)> {
-        let Told { stride, words, of } = self;
-        of.into_iter().enumerate().filter_map(move |(slot, Used { tick, node, of })| {
+        let Readback { stride, words, of } = self;
+        of.into_iter().enumerate().filter_map(move |(slot, LaunchOrigin { tick, node, of })| {
             let mut record = Record::default();
             let from = slot * stride;
             record.0.copy_from_slice(words.get(from..from + Record::WORDS)?);
@@ -101,7 +101,7 @@ impl Verdicts {
 
     /// The launch is held, or has been enqueued.
     pub(crate) fn used(&mut self, by: Arc<Built>) {
-        self.used.push(Used { tick: self.tick, node: self.node, of: by });
+        self.used.push(LaunchOrigin { tick: self.tick, node: self.node, of: by });
     }
 
     /// There is something to be read.
@@ -110,7 +110,7 @@ impl Verdicts {
     }
 
     /// Reads and clears what was used, if anything.
-    pub(crate) fn tell(&mut self, queue: &Queue) -> Result<Option<(Event, Told)>, HalError> {
+    pub(crate) fn tell(&mut self, queue: &Queue) -> Result<Option<(Event, Readback)>, HalError> {
         let Some((_, memory)) = self.memory.as_ref().filter(|_| !self.used.is_empty()) else {
             return Ok(None);
         };
@@ -133,7 +133,7 @@ impl Verdicts {
             ))
         }?;
         let event = Event(event);
-        let told = Told { stride: self.stride, words, of: std::mem::take(&mut self.used) };
+        let told = Readback { stride: self.stride, words, of: std::mem::take(&mut self.used) };
         if clear(queue, memory, bytes).is_err() {
             // The next launch gets other ones.
             self.memory = None;

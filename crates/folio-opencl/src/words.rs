@@ -2,9 +2,9 @@
 //! That is for devices that are CPUs: PoCL copies each argument anew for each launch, and asks for
 //! aligned memory where one is a struct.
 
-use crate::memory::{Region, with_room};
+use crate::copy::KeepAlive;
+use crate::memory::{SvmBlock, with_room};
 use crate::platform::Shared;
-use crate::work::Kept;
 use folio_core::hal::HalError;
 use opencl_sys::{CL_MEM_READ_ONLY, CL_MEM_SVM_FINE_GRAIN_BUFFER};
 use std::sync::Arc;
@@ -18,7 +18,7 @@ const LINE: usize = 128;
 /// The words of a lane's launches, or of a graph's.
 #[derive(Debug, Default)]
 pub(crate) struct Words {
-    chunk: Option<Arc<Region>>,
+    chunk: Option<Arc<SvmBlock>>,
     /// Bytes of it that have been given away. No launch is told when it may be written there again:
     /// a chunk that is full goes when what it was used by has ended.
     used: usize,
@@ -28,7 +28,7 @@ pub(crate) struct Words {
 
 impl Words {
     /// The memory of the words that were put last.
-    pub(crate) fn chunk(&self) -> Option<&Arc<Region>> {
+    pub(crate) fn chunk(&self) -> Option<&Arc<SvmBlock>> {
         self.chunk.as_ref()
     }
 
@@ -37,7 +37,7 @@ impl Words {
     pub(crate) fn put(
         &mut self,
         shared: &Shared,
-        kept: &mut Kept,
+        kept: &mut KeepAlive,
         words: &[u64],
     ) -> Result<u64, HalError> {
         let (last, at) = &self.last;
@@ -50,7 +50,7 @@ impl Words {
             None => {
                 let (flags, size) =
                     (CL_MEM_READ_ONLY | CL_MEM_SVM_FINE_GRAIN_BUFFER, bytes.max(CHUNK));
-                let fresh = with_room(|| Region::new(&shared.context, flags, size as u64))?;
+                let fresh = with_room(|| SvmBlock::new(&shared.context, flags, size as u64))?;
                 let fresh = Arc::new(fresh);
                 self.used = 0;
                 if let Some(full) = self.chunk.take() {

@@ -7,7 +7,7 @@
 //! * `memory`: allocations, the `types` of memory, and copies by the host (`pageable`);
 //! * `kernels`: those in IR (`module`) and those of others (`opaque`, `outline`), and how a launch
 //!   is cut (`threads`);
-//! * `lane`: an in-order queue, its commands (`work`), `barriers`, and replays (`graph`).
+//! * `lane`: an in-order queue, its commands (`copy`), `barriers`, and replays (`graph`).
 //!
 //! The loader is looked for when devices are; without one, without a driver or a device of Vulkan
 //! 1.3 there are no devices, and a reason.

@@ -106,7 +106,7 @@ type Work = Box<dyn Fn() -> Result<(), HalError> + Send>;
 
 #[derive(Default)]
 struct MinimalLane {
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
     /// The queue has grown, or a tick has ended.
     changed: Condvar,
     /// Which ticks have ended, and their failures.
@@ -114,7 +114,7 @@ struct MinimalLane {
 }
 
 #[derive(Default)]
-struct State {
+struct LaneState {
     queue: VecDeque<(Tick, Work)>,
     /// A thread runs what comes before the queue.
     busy: bool,
@@ -168,7 +168,7 @@ unsafe impl Lane for MinimalLane {
 impl MinimalLane {
     /// Runs what is queued, in order and without a lock, unless another thread does. Not called by
     /// `enqueue`: there the engine holds a lock, and what a kernel drops may submit to this lane.
-    fn run(&self) -> MutexGuard<'_, State> {
+    fn run(&self) -> MutexGuard<'_, LaneState> {
         let mut state = lock(&self.state);
         while !state.busy
             && let Some((tick, work)) = state.queue.pop_front()

@@ -6,8 +6,8 @@
 //! then on its lanes therefore take nothing, and the loss is told when all that they have taken is
 //! over ([`OpenClLane::is_over`]).
 
-use super::{OpenClLane, State};
-use crate::verdict::Told;
+use super::{LaneState, OpenClLane};
+use crate::verdict::Readback;
 use folio_core::hal::{HalError, HalErrorKind, Tick};
 use folio_driver::memory::is_short;
 use std::sync::{MutexGuard, TryLockError};
@@ -37,9 +37,9 @@ impl OpenClLane {
     }
 
     /// Looks which marks the queue has passed. The records of launches before them are kept.
-    fn sweep(&self, mut state: MutexGuard<'_, State>) {
+    fn sweep(&self, mut state: MutexGuard<'_, LaneState>) {
         state.looked = state.issued;
-        state.held.refused().into_iter().for_each(|failure| self.fail(failure));
+        state.batch.refused().into_iter().for_each(|failure| self.fail(failure));
         while let Some(mark) = state.marks.front() {
             // A command that fails leaves its queue, and on most drivers its context, unusable.
             match mark.event.ended() {
@@ -51,11 +51,14 @@ impl OpenClLane {
                 }
             }
             let Some(mark) = state.marks.pop_front() else { break };
-            mark.told.into_iter().flat_map(Told::failures).for_each(|failure| self.fail(failure));
+            mark.told
+                .into_iter()
+                .flat_map(Readback::failures)
+                .for_each(|failure| self.fail(failure));
             self.retired.ended(mark.tick);
         }
         if self.done() == state.issued {
-            state.held.rest();
+            state.batch.rest();
         }
     }
 
@@ -68,7 +71,7 @@ impl OpenClLane {
             return false;
         }
         if let Err(lost) = self.core.lost() {
-            state.held.give_up(&HalError::new(HalErrorKind::Driver, lost.reason));
+            state.batch.give_up(&HalError::new(HalErrorKind::Driver, lost.reason));
         }
         let unmarked = state.issued > state.marked;
         let marked = if unmarked { state.mark_end() } else { Ok(()) };

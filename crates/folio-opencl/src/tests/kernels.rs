@@ -21,7 +21,7 @@ fn blocks_are_what_the_kernel_takes() {
         bench.holds(2);
         let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
         let loaded = device.0.loaded(bench.twice).unwrap();
-        let Loaded::Function(twice) = loaded else { panic!("it is a function") };
+        let Loaded::Kernel(twice) = loaded else { panic!("it is a function") };
         let threads = twice.0.text(true).built.get().unwrap().as_ref().unwrap().block;
         assert!(threads.iter().product::<u64>() <= most as u64, "{threads:?}");
         let units = u64::from(device.0.info.compute_units);
@@ -78,7 +78,7 @@ fn a_text_that_the_driver_refuses() {
     bench.copy(&mut vec![1.0; 1 << 21], true);
     let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
     let loaded = device.0.loaded(bench.twice).unwrap();
-    let Loaded::Function(twice) = loaded else { panic!("it is a function") };
+    let Loaded::Kernel(twice) = loaded else { panic!("it is a function") };
     let refuse = |text: &Text| {
         let error = HalError::new(HalErrorKind::Build, "the driver's reason");
         text.built.set(Err(error)).unwrap();
@@ -138,7 +138,7 @@ fn a_text_that_launches_can_do_without_is_asked_for_rarely() {
     bench.copy(&mut vec![1.0; 1 << 20], true);
     let device = bench.device.downcast_ref::<OpenClDevice>().unwrap();
     let loaded = device.0.loaded(bench.twice).unwrap();
-    let Loaded::Function(twice) = loaded else { panic!("it is a function") };
+    let Loaded::Kernel(twice) = loaded else { panic!("it is a function") };
     let units = u64::from(device.0.info.compute_units);
     let Some((tiled, _)) = twice.0.several([1, 1, bench.len as u64], units) else { return };
     refuse_for("clBuildProgram", 0..usize::MAX, CL_OUT_OF_RESOURCES);

@@ -4,7 +4,7 @@ use super::faults::TOTAL;
 use super::*;
 use crate::Capabilities;
 use crate::cl::{Buffer, memory_gone};
-use crate::memory::{Known, LOOKED_UP, Pointer};
+use crate::memory::{LOOKED_UP, Pointer, PointerCache};
 use folio_core::hal::Op;
 use folio_core::{Usm, UsmKind};
 use opencl_sys::{CL_MEM_READ_ONLY, CL_MEM_READ_WRITE, CL_MEM_WRITE_ONLY};
@@ -422,7 +422,7 @@ fn what_is_remembered_goes_with_the_memory() {
     let Some(bench) = Bench::open(64) else { return };
     let core = &bench.device.downcast_ref::<OpenClDevice>().unwrap().0;
     let (memory, usm) = (&core.shared.memory, bench.device.usm());
-    let mut known = Known::default();
+    let mut known = PointerCache::default();
     let mut pointers = |handles: &[u64]| {
         let base = |handle: &u64| MemBase::Device { device: 0, handle: *handle };
         let param = |base| Param { mem: MemRef { base, offset: 0 }, ..bench.param(1) };
@@ -462,7 +462,7 @@ fn what_is_remembered_goes_with_the_memory() {
         ..bench.param(1)
     };
     let mut found = Vec::new();
-    Known::default().pointers(memory, &[host], false, |to| found.push(to)).unwrap();
+    PointerCache::default().pointers(memory, &[host], false, |to| found.push(to)).unwrap();
     assert_eq!(found, [Pointer::NULL]);
     handles.iter().chain([&fresh]).for_each(|handle| usm.free(*handle));
 }

@@ -22,7 +22,7 @@ static CALLS: RwLock<()> = RwLock::new(());
 
 /// The state of this thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
+enum ThreadState {
     Outside,
     /// The thread holds the lock for reading.
     Inside,
@@ -33,7 +33,7 @@ enum State {
 type End = Box<dyn FnOnce()>;
 
 thread_local! {
-    static STATE: Cell<State> = const { Cell::new(State::Outside) };
+    static STATE: Cell<ThreadState> = const { Cell::new(ThreadState::Outside) };
     /// Devices that end when the calls that the thread is in have ended. Never dropped, so that a
     /// handle that goes with its thread finds it; empty whenever the thread is outside.
     static LATER: ManuallyDrop<RefCell<Vec<End>>> =
@@ -57,9 +57,9 @@ pub(crate) struct Alone(
 /// Begins calls. `looks`: the layer is on.
 pub(crate) fn inside(looks: bool) -> Inside {
     let calls = Calls::begin();
-    let begins = looks && STATE.get() == State::Outside;
+    let begins = looks && STATE.get() == ThreadState::Outside;
     let lock = begins.then(|| {
-        STATE.set(State::Inside);
+        STATE.set(ThreadState::Inside);
         CALLS.read().unwrap_or_else(PoisonError::into_inner)
     });
     Inside(lock, calls)
@@ -67,11 +67,11 @@ pub(crate) fn inside(looks: bool) -> Inside {
 
 /// Begins the making of an instance or a device, which no thread does in calls.
 pub(crate) fn alone(looks: bool) -> Alone {
-    debug_assert!(!looks || STATE.get() != State::Inside, "a device is made in calls");
+    debug_assert!(!looks || STATE.get() != ThreadState::Inside, "a device is made in calls");
     let calls = Calls::begin();
-    let begins = looks && STATE.get() == State::Outside;
+    let begins = looks && STATE.get() == ThreadState::Outside;
     let lock = begins.then(|| {
-        STATE.set(State::Alone);
+        STATE.set(ThreadState::Alone);
         CALLS.write().unwrap_or_else(PoisonError::into_inner)
     });
     Alone(lock, calls)
@@ -79,7 +79,7 @@ pub(crate) fn alone(looks: bool) -> Alone {
 
 /// Ends a device: at once, or when the calls that this thread is in have ended.
 pub(crate) fn end(looks: bool, ends: impl FnOnce() + 'static) {
-    if looks && STATE.get() == State::Inside {
+    if looks && STATE.get() == ThreadState::Inside {
         return LATER.with(|later| later.borrow_mut().push(Box::new(ends)));
     }
     let _alone = alone(looks);
@@ -91,7 +91,7 @@ impl Drop for Inside {
         if self.0.take().is_none() {
             return;
         }
-        STATE.set(State::Outside);
+        STATE.set(ThreadState::Outside);
         let later = LATER.with(|later| later.take());
         if !later.is_empty() {
             let _alone = alone(true);
@@ -103,7 +103,7 @@ impl Drop for Inside {
 impl Drop for Alone {
     fn drop(&mut self) {
         if self.0.take().is_some() {
-            STATE.set(State::Outside);
+            STATE.set(ThreadState::Outside);
         }
     }
 }
@@ -132,12 +132,12 @@ mod tests {
         drop(outer);
         end(true, note("outside"));
         end(false, note("without the layer"));
-        assert_eq!(STATE.get(), State::Outside);
+        assert_eq!(STATE.get(), ThreadState::Outside);
         let expected = [
-            ("device", State::Alone),
-            ("of a device", State::Alone),
-            ("outside", State::Alone),
-            ("without the layer", State::Outside),
+            ("device", ThreadState::Alone),
+            ("of a device", ThreadState::Alone),
+            ("outside", ThreadState::Alone),
+            ("without the layer", ThreadState::Outside),
         ];
         assert_eq!(*seen.borrow(), expected);
     }

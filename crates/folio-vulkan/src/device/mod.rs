@@ -13,7 +13,7 @@ use crate::device::calls::Inside;
 use crate::device::names::Names;
 use crate::device::platform::{Found, Shared, create, driver};
 use crate::device::queues::Use;
-use crate::kernels::module::{Function, Target};
+use crate::kernels::module::{LoadedKernel, Target};
 use crate::kernels::opaque::Opaque;
 use crate::lane::VulkanLane;
 use crate::lane::counts::Total;
@@ -65,7 +65,7 @@ pub(crate) struct Core {
     pub(crate) files: Option<ash::khr::external_memory_fd::Device>,
     kernels: Kernels<Loaded>,
     /// The kernel that fills memory.
-    pub(crate) fill: OnceLock<Result<Arc<Function>, HalError>>,
+    pub(crate) fill: OnceLock<Result<Arc<LoadedKernel>, HalError>>,
     /// Timeline semaphores of lanes that are gone, for the next ones.
     timelines: Mutex<Vec<vk::Semaphore>>,
     loss: Loss,
@@ -77,7 +77,7 @@ pub(crate) struct Core {
 /// The kernel of a handle.
 #[derive(Clone, Debug)]
 pub(crate) enum Loaded {
-    Function(Arc<Function>),
+    Kernel(Arc<LoadedKernel>),
     /// A kernel of the user's.
     Opaque(Arc<Opaque>),
 }
@@ -86,19 +86,19 @@ impl Loaded {
     /// How many operations each item does, about.
     pub(crate) fn operations(&self) -> u64 {
         match self {
-            Loaded::Function(function) => function.operations,
+            Loaded::Kernel(function) => function.operations,
             // The module's operations are not known.
             Loaded::Opaque(_) => 64,
         }
     }
 
     /// # Safety
-    /// As [`Function::destroy`].
+    /// As [`LoadedKernel::destroy`].
     unsafe fn destroy(&self, device: &ash::Device) {
         // SAFETY: the caller's promise.
         unsafe {
             match self {
-                Loaded::Function(function) => function.destroy(device),
+                Loaded::Kernel(function) => function.destroy(device),
                 Loaded::Opaque(opaque) => opaque.destroy(device),
             }
         }
@@ -398,7 +398,7 @@ impl Drop for Core {
         // nothing of the device is used after that.
         unsafe {
             let _ = self.device.device_wait_idle();
-            for function in kernels.chain(fill.map(Loaded::Function)) {
+            for function in kernels.chain(fill.map(Loaded::Kernel)) {
                 function.destroy(&self.device);
             }
             for semaphore in timelines {
@@ -450,7 +450,7 @@ unsafe impl Device for VulkanDevice {
         self.0.lost()?;
         let made = match source {
             KernelSource::Ir(kernel) => {
-                Function::new(&self.0, kernel).map(Arc::new).map(Loaded::Function)
+                LoadedKernel::new(&self.0, kernel).map(Arc::new).map(Loaded::Kernel)
             }
             KernelSource::Opaque { name, source: Source::SpirV(image), .. } => {
                 Opaque::new(&self.0, name, image.bytes()).map(Arc::new).map(Loaded::Opaque)
@@ -466,7 +466,7 @@ unsafe impl Device for VulkanDevice {
         let _inside = self.0.inside();
         self.0.lost()?;
         match self.0.loaded(handle)? {
-            Loaded::Function(function) => self.0.told(function.prepare(&self.0)),
+            Loaded::Kernel(function) => self.0.told(function.prepare(&self.0)),
             Loaded::Opaque(_) => Ok(()),
         }
     }
@@ -493,7 +493,7 @@ unsafe impl Device for VulkanDevice {
         arguments: &[Argument],
     ) -> Result<(), HalError> {
         match self.0.loaded(handle)? {
-            Loaded::Function(function) => function.check(&self.0, geometry),
+            Loaded::Kernel(function) => function.check(&self.0, geometry),
             Loaded::Opaque(opaque) => opaque.check(&self.0, geometry, arguments),
         }
     }

@@ -58,7 +58,7 @@ struct Floats {
 
 /// The operations that a device is asked for beside those of all devices.
 #[derive(Clone, Copy)]
-struct Asked {
+struct Operations {
     fuses: bool,
     adds: bool,
 }
@@ -169,7 +169,7 @@ fn addend(of: Scalar, at: usize, [x, y]: [u64; 2]) -> u64 {
     }
 }
 
-fn kernel(of: Scalar, Asked { fuses, adds }: Asked) -> Result<Kernel, HalError> {
+fn kernel(of: Scalar, Operations { fuses, adds }: Operations) -> Result<Kernel, HalError> {
     let mut b = Builder::items("probe", 1);
     let inputs = ["x", "y", "z"].map(|name| b.view(name, of, 1, Access::In, Owner::Item));
     let names = ["quotient", "root", "sum", "product"];
@@ -231,7 +231,7 @@ fn floats(found: &Found, of: Scalar) -> Result<Floats, HalError> {
         Scalar::F64 => (fused.f64, adds.f64),
         _ => (fused.f32, adds.f32),
     };
-    let kernel = kernel(of, Asked { fuses, adds })?;
+    let kernel = kernel(of, Operations { fuses, adds })?;
     let pairs = numbers(of);
     let size = of.size() as usize;
     let column = |at: usize| -> Vec<u8> {

@@ -45,7 +45,7 @@ pub(crate) struct Target {
 
 /// A kernel in IR, in all forms.
 #[derive(Debug)]
-pub(crate) struct Function {
+pub(crate) struct LoadedKernel {
     pub(crate) texts: Texts<Built>,
     /// The local memory of its groups.
     room: LocalMemory,
@@ -74,8 +74,8 @@ pub(crate) struct Pipelines {
     made: Mutex<Handles<(usize, [u32; 3]), vk::Pipeline>>,
 }
 
-impl Function {
-    pub(crate) fn new(core: &Core, kernel: &Kernel) -> Result<Function, HalError> {
+impl LoadedKernel {
+    pub(crate) fn new(core: &Core, kernel: &Kernel) -> Result<LoadedKernel, HalError> {
         let lacks = |why: folio_kernel::emit::Lacks| {
             HalError::new(HalErrorKind::Unsupported, why.to_string())
         };
@@ -98,7 +98,7 @@ impl Function {
         })?;
         let mut operations = 0;
         folio_kernel::walk(&kernel.body, &mut |_| operations += 1);
-        let function = Function { texts, room, operations };
+        let function = LoadedKernel { texts, room, operations };
         // The first text is compiled at once, so that the driver's refusal comes where the kernel
         // is loaded.
         let first = function.texts.text(true).first(core);

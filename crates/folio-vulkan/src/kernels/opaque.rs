@@ -7,8 +7,8 @@ use crate::kernels::module::{Pipelines, check_threads, sizes};
 use crate::kernels::outline::{Entry, Wrong, entry};
 use crate::kernels::threads::dispatch;
 use crate::lane::barriers::{Kind, Kinds};
-use crate::lane::jobs::Asked;
-use crate::lane::{State, VulkanLane};
+use crate::lane::jobs::LaunchRequest;
+use crate::lane::{LaneState, VulkanLane};
 use folio_core::geom::Dims;
 use folio_core::hal::{Argument, Geometry, HalError, HalErrorKind, HostPtr, MemBase};
 use folio_driver::arguments::{self, Passing, passing};
@@ -87,7 +87,7 @@ impl Opaque {
     }
 
     /// # Safety
-    /// As [`Function::destroy`](crate::kernels::module::Function::destroy).
+    /// As [`LoadedKernel::destroy`](crate::kernels::module::LoadedKernel::destroy).
     pub(crate) unsafe fn destroy(&self, device: &ash::Device) {
         // SAFETY: the caller's promise.
         unsafe { self.pipelines.destroy(device) };
@@ -97,8 +97,8 @@ impl Opaque {
 impl VulkanLane {
     pub(crate) fn launch_opaque(
         &self,
-        state: &mut State,
-        (opaque, launch): (&Opaque, &Asked<'_>),
+        state: &mut LaneState,
+        (opaque, launch): (&Opaque, &LaunchRequest<'_>),
     ) -> Result<(), HalError> {
         let core = &*self.core;
         opaque.check(core, launch.geometry, launch.arguments)?;

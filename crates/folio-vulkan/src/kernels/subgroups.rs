@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     /// A device's properties, as the driver tells them.
-    struct Said {
+    struct Properties {
         sizes: [u32; 3],
         asks: bool,
         operations: vk::SubgroupFeatureFlags,
@@ -190,7 +190,7 @@ mod tests {
     const ALL: vk::SubgroupFeatureFlags = vk::SubgroupFeatureFlags::from_raw(0xff);
     const COMPUTE: vk::ShaderStageFlags = vk::ShaderStageFlags::COMPUTE;
 
-    fn of(said: &Said) -> (u32, Subgroups) {
+    fn of(said: &Properties) -> (u32, Subgroups) {
         let [least, own, most] = said.sizes;
         let features = vk::PhysicalDeviceVulkan13Features::default()
             .subgroup_size_control(said.asks)
@@ -228,7 +228,7 @@ mod tests {
             ([256, 256, 256], true, ALL, COMPUTE, 1, false),
         ];
         for (sizes, asks, operations, stages, width, is_asked) in cases {
-            let (found, subgroups) = of(&Said { sizes, asks, operations, stages });
+            let (found, subgroups) = of(&Properties { sizes, asks, operations, stages });
             assert_eq!((found, subgroups.is_asked()), (width, is_asked), "{sizes:?}, {asks}");
         }
     }

@@ -1,11 +1,11 @@
 //! How a launch is cut into dispatches, and what each of them is given.
 
 use crate::device::Core;
-use crate::kernels::module::{Built, Function, sizes};
+use crate::kernels::module::{Built, LoadedKernel, sizes};
 use crate::lane::barriers::{Barrier, Kind, Kinds, Used};
 use crate::lane::batch::Batch;
-use crate::lane::jobs::Asked;
-use crate::lane::{State, VulkanLane};
+use crate::lane::jobs::LaunchRequest;
+use crate::lane::{LaneState, VulkanLane};
 use crate::memory::Block;
 use crate::memory::arena::Piece;
 use ash::vk;
@@ -19,7 +19,7 @@ use std::ptr::null_mut;
 use std::sync::Arc;
 
 impl Built {
-    fn blocks(&self, launch: &Asked<'_>, columns: Range<u64>) -> Result<Blocks, HalError> {
+    fn blocks(&self, launch: &LaunchRequest<'_>, columns: Range<u64>) -> Result<Blocks, HalError> {
         let fit = Fit { block: self.block, lanes: self.lanes().into(), units: 1 };
         Blocks::new(self.module.layout.threads, &fit, launch.geometry, columns)
     }
@@ -36,9 +36,9 @@ impl VulkanLane {
     /// that nothing else uses, or that has had its barrier.
     pub(crate) fn launch(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
-        (function, launch): (&Function, &Asked<'_>),
+        (function, launch): (&LoadedKernel, &LaunchRequest<'_>),
         others: &[Option<u64>],
     ) -> Result<(), HalError> {
         let core = &*self.core;
@@ -57,7 +57,7 @@ impl VulkanLane {
     /// The arguments of a launch, and the buffers that it uses. In place: both are large.
     fn pass(
         &self,
-        launch: &Asked<'_>,
+        launch: &LaunchRequest<'_>,
         others: &[Option<u64>],
         passed: &mut Passed<'_>,
         accesses: &mut Accesses,
@@ -91,9 +91,9 @@ impl VulkanLane {
     /// A launch, as far as it is of these columns.
     fn part(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
-        (launch, built): (&Asked<'_>, &Built),
+        (launch, built): (&LaunchRequest<'_>, &Built),
         columns: Range<u64>,
         passed: &mut Passed<'_>,
     ) -> Result<(), HalError> {
@@ -133,7 +133,7 @@ impl VulkanLane {
     /// A pass of the end of a reduction.
     fn finish(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         built: &Built,
         entry: usize,
         words: &[u64],
@@ -155,7 +155,7 @@ impl VulkanLane {
     /// The kernel's own blocks, in as many dispatches as the device needs.
     fn dispatches(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
         built: &Built,
         blocks: &Blocks,
@@ -191,7 +191,7 @@ impl VulkanLane {
     /// the buffers that they use. Nothing if the two differ by more than words.
     pub(crate) fn patches(
         &self,
-        (function, launch): (&Function, &Asked<'_>),
+        (function, launch): (&LoadedKernel, &LaunchRequest<'_>),
         recorded: &[Words],
         uses: &mut Used,
     ) -> Result<Option<Vec<Patch>>, HalError> {
@@ -268,8 +268,8 @@ fn fill(
 /// The modules of a launch, and which columns each computes.
 fn parts<'f>(
     core: &Core,
-    function: &'f Function,
-    launch: &Asked<'_>,
+    function: &'f LoadedKernel,
+    launch: &LaunchRequest<'_>,
 ) -> Result<Parts<&'f Built>, HalError> {
     let proved = launch.proved && !core.target.checked;
     let units = u64::from(core.info.compute_units);
@@ -283,7 +283,7 @@ fn most_blocks(core: &Core) -> [u64; 3] {
 }
 
 /// How many records a launch has.
-pub(crate) fn records(core: &Core, function: &Function, launch: &Asked<'_>) -> usize {
+pub(crate) fn records(core: &Core, function: &LoadedKernel, launch: &LaunchRequest<'_>) -> usize {
     let parts = parts(core, function, launch).into_iter().flatten().flatten();
     parts.filter(|(built, _)| built.module.layout.verdict).count()
 }

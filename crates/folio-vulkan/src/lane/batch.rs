@@ -1,6 +1,6 @@
 //! Batches: what is recorded, and submitted at once.
 
-use super::{Awaited, Known, State, VulkanLane};
+use super::{Awaited, LaneState, TickState, VulkanLane};
 use crate::device::Core;
 use crate::device::platform::driver;
 use crate::device::queues::Use;
@@ -51,7 +51,7 @@ pub(crate) struct Batch {
     /// Memory that goes when it has ended.
     pub(crate) pieces: Vec<Block>,
     /// The records of launches that may fail.
-    pub(crate) records: Vec<Said>,
+    pub(crate) records: Vec<LaunchRecord>,
     pub(crate) replays: Vec<Replayed>,
     /// None where barriers follow from the edges of a graph.
     pub(crate) hazards: Option<Hazards>,
@@ -64,7 +64,7 @@ pub(crate) struct Batch {
 }
 
 /// Where a launch says what it has done wrong, and what that means.
-pub(crate) struct Said {
+pub(crate) struct LaunchRecord {
     pub(crate) tick: Tick,
     pub(crate) piece: Piece,
     pub(crate) of: Arc<Module>,
@@ -237,7 +237,7 @@ impl Batch {
     }
 
     pub(crate) fn record_of(&mut self, tick: Tick, piece: Piece, of: Arc<Module>) {
-        self.records.push(Said { tick, piece, of });
+        self.records.push(LaunchRecord { tick, piece, of });
     }
 }
 
@@ -271,8 +271,8 @@ fn pipeline_barrier(core: &Core, commands: vk::CommandBuffer, from: Scope, to: S
 impl VulkanLane {
     /// The open batch, a new one if there is none. The batch sees what other batches of the queue
     /// have written.
-    pub(crate) fn open<'s>(&self, state: &'s mut State, tick: Tick) -> &'s mut Batch {
-        let State { open, hazards, .. } = state;
+    pub(crate) fn open<'s>(&self, state: &'s mut LaneState, tick: Tick) -> &'s mut Batch {
+        let LaneState { open, hazards, .. } = state;
         open.get_or_insert_with(|| {
             let mut batch = Batch::new(vk::CommandBuffer::null(), self.queue, tick);
             batch.hazards = Some(std::mem::take(hazards));
@@ -286,7 +286,7 @@ impl VulkanLane {
     /// A batch that begins behind these values.
     pub(crate) fn open_behind(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
         waits: Vec<Awaited>,
         values: Vec<(vk::Semaphore, u64)>,
@@ -299,7 +299,7 @@ impl VulkanLane {
     /// A command buffer that is being recorded.
     fn command_buffer(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         flags: vk::CommandBufferUsageFlags,
     ) -> Result<vk::CommandBuffer, HalError> {
         let device = &self.core.device;
@@ -333,7 +333,7 @@ impl VulkanLane {
     }
 
     /// Submits what is open.
-    pub(crate) fn submit(&self, state: &mut State) {
+    pub(crate) fn submit(&self, state: &mut LaneState) {
         // A batch without commands waits and signals by what it begins with.
         let needs = |batch: &Batch| batch.commands.is_null() && batch.end.is_none();
         let begun = match state.open.as_ref().is_some_and(needs) {
@@ -409,7 +409,7 @@ impl VulkanLane {
     }
 
     /// Notes when an operation begins; for [`end_time`](Self::end_time).
-    pub(crate) fn begin_time(&self, state: &mut State) -> Option<u32> {
+    pub(crate) fn begin_time(&self, state: &mut LaneState) -> Option<u32> {
         let device = &self.core.device;
         let pool = match state.queries.pool {
             Some(pool) => pool,
@@ -445,7 +445,7 @@ impl VulkanLane {
         Some(own)
     }
 
-    pub(crate) fn end_time(&self, state: &mut State, (tick, queued): (Tick, u64), own: u32) {
+    pub(crate) fn end_time(&self, state: &mut LaneState, (tick, queued): (Tick, u64), own: u32) {
         let Some(pool) = state.queries.pool else { return };
         let Ok(batch) = self.open_now(state) else {
             state.queries.used -= 2;
@@ -459,8 +459,8 @@ impl VulkanLane {
     }
 
     /// The remains of a batch that has ended: failures, times, and memory to be used again.
-    pub(crate) fn retire(&self, state: &mut State, batch: Batch) {
-        for Said { tick, piece, of } in &batch.records {
+    pub(crate) fn retire(&self, state: &mut LaneState, batch: Batch) {
+        for LaunchRecord { tick, piece, of } in &batch.records {
             if let Some(error) = piece.failure(of) {
                 self.retired.fail(*tick, error);
             }
@@ -499,19 +499,19 @@ impl VulkanLane {
     }
 
     /// A wait as a batch has it.
-    pub(crate) fn value_of(wait: &Awaited) -> Known {
+    pub(crate) fn value_of(wait: &Awaited) -> TickState {
         wait.0.known(wait.1)
     }
 }
 
 impl VulkanLane {
     #[cfg(test)]
-    pub(crate) fn state(&self) -> std::sync::MutexGuard<'_, State> {
+    pub(crate) fn state(&self) -> std::sync::MutexGuard<'_, LaneState> {
         self.lock()
     }
 
     /// The open batch, of which a command buffer is being recorded.
-    pub(crate) fn open_now<'s>(&self, state: &'s mut State) -> Result<&'s mut Batch, HalError> {
+    pub(crate) fn open_now<'s>(&self, state: &'s mut LaneState) -> Result<&'s mut Batch, HalError> {
         let none = || HalError::unsupported("commands without a batch");
         if state.open.as_ref().ok_or_else(none)?.commands.is_null() {
             let once = vk::CommandBufferUsageFlags::ONE_TIME_SUBMIT;
@@ -527,7 +527,7 @@ impl VulkanLane {
     }
 
     /// The lane's, recorded when it first needs them. They may be under way several times.
-    fn ends(&self, state: &mut State) -> Result<Ends, HalError> {
+    fn ends(&self, state: &mut LaneState) -> Result<Ends, HalError> {
         if let Some(ends) = state.ends {
             return Ok(ends);
         }
@@ -552,7 +552,7 @@ impl VulkanLane {
     pub(crate) fn submit_part(
         &self,
         tick: Tick,
-        record: impl FnOnce(&mut State) -> Result<(), HalError>,
+        record: impl FnOnce(&mut LaneState) -> Result<(), HalError>,
     ) -> Result<u64, HalError> {
         let mut state = self.lock();
         self.open(&mut state, tick).last = tick.saturating_sub(1);
@@ -570,7 +570,7 @@ impl VulkanLane {
     /// one: where that is too much, behind everything.
     pub(crate) fn accesses_of(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         kinds: Kinds,
         uses: &Used,
     ) -> Result<(), HalError> {
@@ -598,7 +598,7 @@ impl VulkanLane {
     /// Executes what others recorded, behind all so far; `apart`: and before all that comes.
     pub(crate) fn continue_behind(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         recorded: vk::CommandBuffer,
         apart: bool,
     ) -> Result<(), HalError> {
@@ -613,19 +613,19 @@ impl VulkanLane {
     }
 
     /// A piece for words, for the batch that is being recorded.
-    pub(crate) fn piece(&self, state: &mut State, words: usize) -> Result<Piece, HalError> {
+    pub(crate) fn piece(&self, state: &mut LaneState, words: usize) -> Result<Piece, HalError> {
         self.piece_of(state, Store::Words, words)
     }
 
     /// A piece for so many records.
-    pub(crate) fn records(&self, state: &mut State, count: usize) -> Result<Piece, HalError> {
+    pub(crate) fn records(&self, state: &mut LaneState, count: usize) -> Result<Piece, HalError> {
         self.piece_of(state, Store::Records, count * RECORD)
     }
 
     /// Has the next records, so many, follow one another.
     pub(crate) fn make_room_for_records(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         count: usize,
     ) -> Result<(), HalError> {
         let (mut full, arena) = (vec![], &mut state.arenas[Store::Records as usize]);
@@ -635,14 +635,14 @@ impl VulkanLane {
     }
 
     /// Chunks that are used up go with the batch that uses them.
-    fn note_full(&self, state: &mut State, of: Store, full: Vec<Block>) {
+    fn note_full(&self, state: &mut LaneState, of: Store, full: Vec<Block>) {
         match &mut state.open {
             Some(batch) => batch.full[of as usize].extend(full),
             None => state.arenas[of as usize].recycle(&self.core, full),
         }
     }
 
-    fn piece_of(&self, state: &mut State, of: Store, words: usize) -> Result<Piece, HalError> {
+    fn piece_of(&self, state: &mut LaneState, of: Store, words: usize) -> Result<Piece, HalError> {
         let (mut full, arena) = (vec![], &mut state.arenas[of as usize]);
         let piece = arena.take(&self.core, words, &mut full);
         self.note_full(state, of, full);

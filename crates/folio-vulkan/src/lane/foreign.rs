@@ -1,6 +1,6 @@
 //! Interop tasks: closures that record commands of their own.
 
-use super::{Awaited, Known, PAUSE, VulkanLane};
+use super::{Awaited, PAUSE, TickState, VulkanLane};
 use crate::lane::native::Native;
 use folio_core::hal::{Foreign, HalError, Head, Param};
 use folio_driver::lock;
@@ -92,9 +92,9 @@ impl VulkanLane {
             drop(inside);
             self.core.lost()?;
             match Self::value_of(wait) {
-                Known::Over => return Ok(None),
-                Known::Flying(value) => return Ok(Some((lane.semaphore, value))),
-                Known::Held => lane.pause(*tick, PAUSE),
+                TickState::Over => return Ok(None),
+                TickState::Flying(value) => return Ok(Some((lane.semaphore, value))),
+                TickState::Held => lane.pause(*tick, PAUSE),
             }
         }
     }

@@ -29,10 +29,10 @@ use crate::kernels::threads::{Patch, Words};
 #[cfg(test)]
 use crate::lane::audit::{Event, Uses};
 use crate::lane::barriers::{Barrier, Kind, Kinds, Used, levels};
-use crate::lane::batch::{Batch, Replayed, Said};
+use crate::lane::batch::{Batch, LaunchRecord, Replayed};
 use crate::lane::counts::Counts;
 use crate::lane::jobs::{Launch, Work};
-use crate::lane::{State, VulkanLane};
+use crate::lane::{LaneState, VulkanLane};
 use crate::memory::Block;
 use crate::memory::arena::{Arena, Piece, RECORD, Store};
 use ash::vk;
@@ -69,7 +69,7 @@ struct Recorded {
 }
 
 /// A replay: the recording, what is written to it before, and what it uses.
-pub(crate) struct Turn {
+pub(crate) struct Replay {
     pub(crate) recording: Arc<Recording>,
     patches: Vec<Patch>,
     uses: Arc<Used>,
@@ -87,9 +87,9 @@ pub(crate) struct Recording {
     scratch: Scratch<Block>,
     blocks: Vec<Block>,
     /// By node.
-    records: Vec<Spot>,
+    records: Vec<NodeRecord>,
     /// They by their memory.
-    pub(crate) runs: Vec<Run>,
+    pub(crate) runs: Vec<RecordRange>,
     /// The recording may be submitted while it is pending.
     pub(crate) is_shared: bool,
     /// The words that dispatches read, node by node.
@@ -106,7 +106,7 @@ pub(crate) struct Recording {
 }
 
 /// Where a node's launch says what it has done wrong, and what that means.
-struct Spot {
+struct NodeRecord {
     node: usize,
     buffer: vk::Buffer,
     offset: u64,
@@ -117,7 +117,7 @@ struct Spot {
 
 /// Records that follow one another in memory.
 #[derive(Debug, PartialEq)]
-pub(crate) struct Run {
+pub(crate) struct RecordRange {
     buffer: vk::Buffer,
     offset: u64,
     /// The number of the first of them, and how many there are.
@@ -129,10 +129,10 @@ pub(crate) struct Run {
 const STRIDE: u64 = 8 * RECORD as u64;
 
 /// Numbers records by their memory, and says which follow one another.
-fn runs(records: &mut [Spot]) -> Vec<Run> {
-    let mut order: Vec<&mut Spot> = records.iter_mut().collect();
+fn runs(records: &mut [NodeRecord]) -> Vec<RecordRange> {
+    let mut order: Vec<&mut NodeRecord> = records.iter_mut().collect();
     order.sort_by_key(|spot| (spot.buffer.as_raw(), spot.offset));
-    let mut runs: Vec<Run> = vec![];
+    let mut runs: Vec<RecordRange> = vec![];
     for (nth, spot) in order.into_iter().enumerate() {
         spot.nth = nth;
         let (buffer, offset) = (spot.buffer, spot.offset);
@@ -142,7 +142,7 @@ fn runs(records: &mut [Spot]) -> Vec<Run> {
             {
                 run.count += 1;
             }
-            _ => runs.push(Run { buffer, offset, first: nth, count: 1 }),
+            _ => runs.push(RecordRange { buffer, offset, first: nth, count: 1 }),
         }
     }
     runs
@@ -167,7 +167,7 @@ impl VulkanGraph {
 
     /// The recording that a replay executes which is issued now, and the words that it writes
     /// before.
-    pub(crate) fn turn(&self, lane: &VulkanLane) -> Result<Turn, HalError> {
+    pub(crate) fn turn(&self, lane: &VulkanLane) -> Result<Replay, HalError> {
         if !Arc::ptr_eq(&self.core, &lane.core) {
             return Err(HalError::unsupported("a graph of another device"));
         }
@@ -177,7 +177,7 @@ impl VulkanGraph {
 
 impl Nodes {
     /// A recording that can be submitted now, and what its replay writes before.
-    fn turn(&mut self, lane: &VulkanLane) -> Result<Turn, HalError> {
+    fn turn(&mut self, lane: &VulkanLane) -> Result<Replay, HalError> {
         self.recorded.retain(|own| !own.recording.is_stale.load(Ordering::Relaxed));
         // Jobs and batches hold what they execute.
         let is_free = |own: &mut Recorded| {
@@ -189,7 +189,7 @@ impl Nodes {
         let Recorded { recording, changed, uses } = &mut self.recorded[at];
         let recording = recording.clone();
         if changed.is_empty() {
-            return Ok(Turn { recording, patches: vec![], uses: uses.clone() });
+            return Ok(Replay { recording, patches: vec![], uses: uses.clone() });
         }
         let changed = std::mem::take(changed);
         let own = Arc::make_mut(uses);
@@ -199,7 +199,7 @@ impl Nodes {
             let patches = patches.inspect_err(|_| self.recorded.clear())?;
             let patched = Counts { patches: changed.len() as u64, ..Counts::default() };
             lane.core.counts().add(&patched);
-            return Ok(Turn { recording, patches, uses });
+            return Ok(Replay { recording, patches, uses });
         }
         // Where one cannot do what its nodes do, none can.
         self.recorded.clear();
@@ -207,12 +207,12 @@ impl Nodes {
     }
 
     /// Makes another recording.
-    fn record(&mut self, lane: &VulkanLane) -> Result<Turn, HalError> {
+    fn record(&mut self, lane: &VulkanLane) -> Result<Replay, HalError> {
         let exclusive = self.recorded.iter().filter(|own| !own.recording.is_shared).count();
         let is_shared = exclusive == EXCLUSIVE;
         let (recording, uses) = Recording::new(lane, (&self.all, &self.after), is_shared)?;
         let (recording, uses) = (Arc::new(recording), Arc::new(uses));
-        let turn = Turn { recording: recording.clone(), patches: vec![], uses: uses.clone() };
+        let turn = Replay { recording: recording.clone(), patches: vec![], uses: uses.clone() };
         self.recorded.push(Recorded { recording, changed: BTreeSet::new(), uses });
         Ok(turn)
     }
@@ -239,7 +239,7 @@ impl Change {
     }
 
     fn of_launch(old: &Launch, new: &Launch) -> Change {
-        let (Loaded::Function(own), Loaded::Function(other)) = (&old.code, &new.code) else {
+        let (Loaded::Kernel(own), Loaded::Kernel(other)) = (&old.code, &new.code) else {
             return Change::Commands;
         };
         if !Arc::ptr_eq(own, other) || old.params.len() != new.params.len() {
@@ -303,7 +303,7 @@ impl Recording {
     ) -> Result<(Recording, Used), HalError> {
         let core = lane.core.clone();
         let pool = core.command_pool(Use::Compute)?;
-        let mut state = State::new(pool, 0);
+        let mut state = LaneState::new(pool, 0);
         let done = begin(&core, pool, is_shared).and_then(|commands| {
             state.open = Some(Batch::new(commands, Use::Compute, 0));
             state.words = Some(vec![]);
@@ -316,7 +316,7 @@ impl Recording {
         let none = || Batch::new(vk::CommandBuffer::null(), Use::Compute, 0);
         let batch = state.open.take().unwrap_or_else(none);
         core.counts().add(&Counts { recordings: 1, ..batch.counts });
-        let spot = |said: Said| Spot {
+        let spot = |said: LaunchRecord| NodeRecord {
             node: usize::try_from(said.tick).unwrap_or(usize::MAX),
             buffer: said.piece.buffer,
             offset: said.piece.offset,
@@ -324,7 +324,7 @@ impl Recording {
             of: said.of,
         };
         // A replay fails with the first of its nodes.
-        let mut records: Vec<Spot> = batch.records.into_iter().map(spot).collect();
+        let mut records: Vec<NodeRecord> = batch.records.into_iter().map(spot).collect();
         records.sort_by_key(|spot| spot.node);
         let runs = runs(&mut records);
         let mut words = state.words.take().unwrap_or_default();
@@ -377,7 +377,7 @@ impl Recording {
             let own = self.words.get(from..).unwrap_or_default();
             let own = own.split(|words| words.tick != *node as Tick).next().unwrap_or_default();
             let Some(Work::Launch(launch)) = nodes.get(*node) else { return Ok(None) };
-            let Loaded::Function(function) = &launch.code else { return Ok(None) };
+            let Loaded::Kernel(function) = &launch.code else { return Ok(None) };
             let patches = lane.patches((function, &launch.asked()), own, uses)?;
             let Some(patches) = patches else { return Ok(None) };
             all.extend(patches);
@@ -405,7 +405,7 @@ impl Drop for Recording {
 /// Records nodes level by level, each behind those that it comes after, and says what they are.
 fn record(
     lane: &VulkanLane,
-    state: &mut State,
+    state: &mut LaneState,
     nodes: &[Work],
     after: &[Vec<usize>],
 ) -> Result<Kinds, HalError> {
@@ -469,17 +469,22 @@ impl VulkanLane {
     /// Records a replay, behind what makes the recording that of its nodes.
     pub(crate) fn replay(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
-        turn: &Turn,
+        turn: &Replay,
     ) -> Result<(), HalError> {
         self.replay_patched(state, tick, turn).inspect_err(|_| {
             turn.recording.is_stale.fetch_or(!turn.patches.is_empty(), Ordering::Relaxed);
         })
     }
 
-    fn replay_patched(&self, state: &mut State, tick: Tick, turn: &Turn) -> Result<(), HalError> {
-        let Turn { recording, patches, uses } = turn;
+    fn replay_patched(
+        &self,
+        state: &mut LaneState,
+        tick: Tick,
+        turn: &Replay,
+    ) -> Result<(), HalError> {
+        let Replay { recording, patches, uses } = turn;
         let (core, records, runs) = (&*self.core, &recording.records, &recording.runs);
         if self.queue != Use::Compute {
             return Err(HalError::unsupported("a replay on a lane that copies"));
@@ -499,7 +504,7 @@ impl VulkanLane {
             // SAFETY: it is being recorded; the words are the recording's, which the batch holds.
             unsafe { device.cmd_update_buffer(commands, buffer, offset, &bytes) };
         }
-        for Run { buffer, offset, count, .. } in runs {
+        for RecordRange { buffer, offset, count, .. } in runs {
             let (commands, bytes) = (self.open_now(state)?.commands, STRIDE * *count as u64);
             // SAFETY: it is being recorded; records are the recording's, which the batch holds.
             unsafe { device.cmd_fill_buffer(commands, *buffer, *offset, bytes, 0) };
@@ -512,7 +517,7 @@ impl VulkanLane {
         let mut read = Used::default();
         runs.iter().for_each(|run| read.add(&[(run.buffer, false)]));
         self.accesses_of(state, transfer, &read)?;
-        for Run { buffer, offset, first, count } in runs {
+        for RecordRange { buffer, offset, first, count } in runs {
             let commands = self.open_now(state)?.commands;
             let region = [vk::BufferCopy::default()
                 .src_offset(*offset)

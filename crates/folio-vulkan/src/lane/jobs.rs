@@ -1,9 +1,9 @@
 //! Jobs: operations as a lane keeps them until they are recorded, or done by the host.
 
-use super::{Awaited, Known, State, VulkanLane};
+use super::{Awaited, LaneState, TickState, VulkanLane};
 use crate::device::{Core, Loaded};
 use crate::kernels::threads::records;
-use crate::lane::graph::Turn;
+use crate::lane::graph::Replay;
 use crate::memory::Block;
 use crate::memory::pageable::HostCopy;
 use folio_core::hal::{
@@ -34,7 +34,7 @@ pub(crate) enum Work {
     HostCopy(Box<HostCopy>),
     Fill(Vec<FillRect>, Vec<u8>),
     Launch(Box<Launch>),
-    Replay(Turn),
+    Replay(Replay),
     Join,
     /// The call has said why.
     Refused(HalError),
@@ -53,7 +53,7 @@ pub(crate) struct Launch {
 
 /// The parts of a launch.
 #[derive(Clone, Copy)]
-pub(crate) struct Asked<'a> {
+pub(crate) struct LaunchRequest<'a> {
     pub(crate) geometry: &'a Geometry,
     pub(crate) params: &'a [Param],
     pub(crate) scalars: &'a [u8],
@@ -62,15 +62,15 @@ pub(crate) struct Asked<'a> {
     pub(crate) arguments: &'a [Argument],
 }
 
-impl<'a> Asked<'a> {
-    pub(crate) fn new(geometry: &'a Geometry, args: &Args<'a>) -> Asked<'a> {
+impl<'a> LaunchRequest<'a> {
+    pub(crate) fn new(geometry: &'a Geometry, args: &Args<'a>) -> LaunchRequest<'a> {
         let Args { params, blob: scalars, proved, arguments } = *args;
-        Asked { geometry, params, scalars, proved, arguments }
+        LaunchRequest { geometry, params, scalars, proved, arguments }
     }
 
     /// Its arguments.
     pub(crate) fn args(&self) -> Args<'a> {
-        let Asked { params, scalars: blob, proved, arguments, .. } = *self;
+        let LaunchRequest { params, scalars: blob, proved, arguments, .. } = *self;
         Args { blob, params, proved, arguments }
     }
 
@@ -82,9 +82,9 @@ impl<'a> Asked<'a> {
 }
 
 impl Launch {
-    pub(crate) fn asked(&self) -> Asked<'_> {
+    pub(crate) fn asked(&self) -> LaunchRequest<'_> {
         let Launch { geometry, params, scalars, proved, arguments, .. } = self;
-        Asked { geometry, params, scalars, proved: *proved, arguments }
+        LaunchRequest { geometry, params, scalars, proved: *proved, arguments }
     }
 }
 
@@ -118,7 +118,7 @@ impl Work {
     pub(crate) fn records(&self, core: &Core) -> usize {
         match self {
             Work::Launch(launch) => match &launch.code {
-                Loaded::Function(function) => records(core, function, &launch.asked()),
+                Loaded::Kernel(function) => records(core, function, &launch.asked()),
                 Loaded::Opaque(_) => 0,
             },
             _ => 0,
@@ -145,7 +145,7 @@ impl Job {
 }
 
 /// The state of the first job.
-enum Step {
+enum JobState {
     /// The job is recorded, or done.
     Taken,
     /// The job waits for something.
@@ -177,9 +177,9 @@ impl VulkanLane {
                     lane.look();
                 }
                 match Self::value_of(wait) {
-                    Known::Over => {}
-                    Known::Flying(value) => values.push((lane.semaphore, value)),
-                    Known::Held => held = true,
+                    TickState::Over => {}
+                    TickState::Flying(value) => values.push((lane.semaphore, value)),
+                    TickState::Held => held = true,
                 }
             }
             if held || self.core.lost().is_err() {
@@ -189,7 +189,7 @@ impl VulkanLane {
             if state.busy || state.pending.front().is_none_or(|job| job.tick != own) {
                 continue;
             }
-            if let Step::Stays = self.step(state, values, host) {
+            if let JobState::Stays = self.step(state, values, host) {
                 return;
             }
         }
@@ -198,11 +198,11 @@ impl VulkanLane {
     /// Takes the first job, whose waits are for these values.
     fn step(
         &self,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, LaneState>,
         values: Vec<(ash::vk::Semaphore, u64)>,
         host: bool,
-    ) -> Step {
-        let Some(mut job) = state.pending.pop_front() else { return Step::Stays };
+    ) -> JobState {
+        let Some(mut job) = state.pending.pop_front() else { return JobState::Stays };
         if let Work::HostCopy(copy) = job.work {
             job.work = Work::Join;
             return self.host_step(state, job, copy, !values.is_empty(), host);
@@ -216,17 +216,17 @@ impl VulkanLane {
         self.take(&mut state, (tick, timed.then_some(queued)), estimate, |state| {
             self.record_work(state, tick, work)
         });
-        Step::Taken
+        JobState::Taken
     }
 
     /// Has the device do what comes next, behind all that it was given: of this tick, and, if that
     /// is timed, queued at this time.
     pub(super) fn take(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         (tick, queued): (Tick, Option<u64>),
         estimate: u64,
-        record: impl FnOnce(&mut State) -> Result<(), HalError>,
+        record: impl FnOnce(&mut LaneState) -> Result<(), HalError>,
     ) {
         self.open(state, tick);
         let time = queued.and_then(|queued| Some((queued, self.begin_time(state)?)));
@@ -247,7 +247,7 @@ impl VulkanLane {
     /// Records commands into what is open.
     pub(crate) fn record_work(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
         work: &Work,
     ) -> Result<(), HalError> {
@@ -263,13 +263,13 @@ impl VulkanLane {
     /// Records a launch into what is open.
     pub(super) fn record_launch(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
         code: &Loaded,
-        launch: &Asked<'_>,
+        launch: &LaunchRequest<'_>,
     ) -> Result<(), HalError> {
         match code {
-            Loaded::Function(function) => self.launch(state, tick, (function, launch), &[]),
+            Loaded::Kernel(function) => self.launch(state, tick, (function, launch), &[]),
             Loaded::Opaque(opaque) => self.launch_opaque(state, (opaque, launch)),
         }
     }
@@ -277,18 +277,18 @@ impl VulkanLane {
     /// A copy of the host's: done by this thread, from when everything ahead has ended.
     fn host_step(
         &self,
-        mut state: MutexGuard<'_, State>,
+        mut state: MutexGuard<'_, LaneState>,
         job: Job,
         mut copy: Box<HostCopy>,
         waits: bool,
         host: bool,
-    ) -> Step {
+    ) -> JobState {
         self.submit(&mut state);
         self.sweep(&mut state);
         let begins = copy.has_begun() || (!waits && state.flying.is_empty());
         if !host || !begins {
             state.pending.push_front(Job { work: Work::HostCopy(copy), ..job });
-            return Step::Stays;
+            return JobState::Stays;
         }
         state.busy = true;
         drop(state);
@@ -300,7 +300,7 @@ impl VulkanLane {
             // The device is at work for it.
             Ok(None) => {
                 state.pending.push_front(Job { work: Work::HostCopy(copy), ..job });
-                return Step::Stays;
+                return JobState::Stays;
             }
             Ok(Some(started)) if job.timed => {
                 let (queued, ended) = (job.queued.min(started), self.core.now());
@@ -314,11 +314,11 @@ impl VulkanLane {
             }
         }
         self.retired.ended(job.tick);
-        Step::Taken
+        JobState::Taken
     }
 
     /// A tick ends with what was submitted last.
-    pub(super) fn end_with_last(&self, state: &mut State, tick: Tick) {
+    pub(super) fn end_with_last(&self, state: &mut LaneState, tick: Tick) {
         match state.flying.back_mut() {
             Some(batch) => batch.last = tick,
             None => self.retired.ended(tick),

@@ -28,6 +28,7 @@
 pub(crate) mod audit;
 pub(crate) mod barriers;
 pub(crate) mod batch;
+pub(crate) mod copy;
 pub(crate) mod counts;
 mod foreign;
 pub(crate) mod graph;
@@ -35,7 +36,6 @@ pub(crate) mod jobs;
 pub(crate) mod native;
 pub(crate) mod pace;
 mod progress;
-pub(crate) mod work;
 
 use crate::device::Opened;
 use crate::device::platform::driver;
@@ -53,7 +53,7 @@ use folio_core::hal::{Calls, HalError, Head, KernelRef, Lane, Lost, Op, Tick, Ti
 use folio_driver::lock;
 use folio_driver::reduce::Scratch;
 use folio_driver::retire::{Retired, Times};
-use jobs::{Asked, Job, Work};
+use jobs::{Job, LaunchRequest, Work};
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
@@ -72,14 +72,14 @@ pub(crate) struct VulkanLane {
     own: Weak<VulkanLane>,
     pub(crate) queue: Use,
     pub(crate) semaphore: vk::Semaphore,
-    state: Mutex<State>,
+    state: Mutex<LaneState>,
     retired: Retired,
     /// Held by the thread that copies for the lane.
     copying: Mutex<()>,
 }
 
 /// The state of a tick.
-pub(crate) enum Known {
+pub(crate) enum TickState {
     /// The tick has ended.
     Over,
     /// The tick ends with this value of the semaphore.
@@ -88,7 +88,7 @@ pub(crate) enum Known {
     Held,
 }
 
-pub(crate) struct State {
+pub(crate) struct LaneState {
     pending: VecDeque<Job>,
     pub(crate) open: Option<Batch>,
     flying: VecDeque<Batch>,
@@ -111,10 +111,10 @@ pub(crate) struct State {
     times: Times<Timing>,
 }
 
-impl State {
+impl LaneState {
     /// Of a lane that has done nothing, whose semaphore has this value.
-    pub(crate) fn new(pool: vk::CommandPool, value: u64) -> State {
-        State {
+    pub(crate) fn new(pool: vk::CommandPool, value: u64) -> LaneState {
+        LaneState {
             pending: VecDeque::new(),
             open: None,
             flying: VecDeque::new(),
@@ -145,13 +145,13 @@ impl VulkanLane {
             own: own.clone(),
             queue,
             semaphore,
-            state: Mutex::new(State::new(pool, value)),
+            state: Mutex::new(LaneState::new(pool, value)),
             retired: Retired::default(),
             copying: Mutex::new(()),
         }))
     }
 
-    fn lock(&self) -> MutexGuard<'_, State> {
+    fn lock(&self) -> MutexGuard<'_, LaneState> {
         lock(&self.state)
     }
 
@@ -161,20 +161,20 @@ impl VulkanLane {
     }
 
     /// The state of a tick.
-    pub(crate) fn known(&self, tick: Tick) -> Known {
+    pub(crate) fn known(&self, tick: Tick) -> TickState {
         if self.done() >= tick {
-            return Known::Over;
+            return TickState::Over;
         }
         let state = self.lock();
         if state.pending.front().is_some_and(|job| job.tick <= tick) || state.busy {
-            return Known::Held;
+            return TickState::Held;
         }
         if let Some(batch) = state.flying.iter().find(|batch| batch.last >= tick) {
-            return Known::Flying(batch.value);
+            return TickState::Flying(batch.value);
         }
         match &state.open {
-            Some(batch) if batch.first <= tick => Known::Held,
-            _ => Known::Over,
+            Some(batch) if batch.first <= tick => TickState::Held,
+            _ => TickState::Over,
         }
     }
 }
@@ -197,14 +197,14 @@ unsafe impl Lane for VulkanLane {
         }
         let _inside = self.core.inside();
         let queued = if head.timed { self.core.now() } else { 0 };
-        let is_next = |state: &State| state.pending.is_empty() && !state.busy;
+        let is_next = |state: &LaneState| state.pending.is_empty() && !state.busy;
         if let Op::Launch(KernelRef::Loaded(handle), geometry, args) = op
             && waits.is_empty()
             && self.core.lost().is_ok()
             && let Ok(code) = self.core.loaded(handle)
         {
             // Nothing of it need be kept, if nothing is ahead.
-            let launch = Asked::new(geometry, args);
+            let launch = LaunchRequest::new(geometry, args);
             let mut state = self.lock();
             if is_next(&state) {
                 state.issued = head.tick;

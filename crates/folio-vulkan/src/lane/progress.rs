@@ -1,6 +1,6 @@
 //! How far a lane is: the value of its semaphore, which a thread has to ask for.
 
-use super::{Awaited, SHORT, State, VulkanLane};
+use super::{Awaited, LaneState, SHORT, VulkanLane};
 use crate::device::platform::driver;
 use ash::vk;
 use folio_core::hal::Tick;
@@ -9,7 +9,7 @@ use std::time::Duration;
 
 impl VulkanLane {
     /// Takes what has ended from what was submitted.
-    pub(super) fn sweep(&self, state: &mut State) {
+    pub(super) fn sweep(&self, state: &mut LaneState) {
         if state.flying.is_empty() {
             return;
         }
@@ -48,7 +48,7 @@ impl VulkanLane {
         let _inside = self.core.inside();
         let other = || {
             let flying = |(lane, theirs): &Awaited| match lane.known(*theirs) {
-                super::Known::Flying(value) => Some((lane.semaphore, value)),
+                super::TickState::Flying(value) => Some((lane.semaphore, value)),
                 _ => None,
             };
             waits.iter().find_map(flying)

@@ -7,8 +7,8 @@
 //! of the lane's semaphore says when it has ended.
 
 use crate::device::Core;
-use crate::lane::work::REGIONS;
-use crate::lane::{State, VulkanLane};
+use crate::lane::copy::REGIONS;
+use crate::lane::{LaneState, VulkanLane};
 use crate::memory::Block;
 use crate::memory::stages::STAGE;
 use folio_core::hal::{CopyRect, HalError, HostPtr, MemBase, MemRef, Tick};
@@ -54,7 +54,7 @@ struct Landing {
 }
 
 /// An end of a rectangle.
-enum End {
+enum CopyEnd {
     Host(HostPtr),
     Device(Arc<Block>),
 }
@@ -103,7 +103,7 @@ impl HostCopy {
         let Some((rect, parts)) = current.or_else(next) else { return Ok(false) };
         let host = (lane, tick);
         match (end(lane, &rect.src)?, end(lane, &rect.dst)?) {
-            (End::Host(from), End::Host(to)) => {
+            (CopyEnd::Host(from), CopyEnd::Host(to)) => {
                 let Rect { src, src_pitch, dst, dst_pitch, extent } = Rect::from(&rect).joined();
                 let (from, to) =
                     (Rows::ahead(from, src, src_pitch), Rows::ahead(to, dst, dst_pitch));
@@ -113,14 +113,14 @@ impl HostCopy {
                 unsafe { copy(&from, &to, extent) };
                 Ok(true)
             }
-            (End::Device(_), End::Device(_)) => {
+            (CopyEnd::Device(_), CopyEnd::Device(_)) => {
                 self.fly(host, (None, None), |state| lane.copy(state, &[rect]))
             }
-            (End::Host(from), End::Device(to)) => {
+            (CopyEnd::Host(from), CopyEnd::Device(to)) => {
                 self.current = Some((rect, parts));
                 self.stage_up(host, from, &to)
             }
-            (End::Device(from), End::Host(to)) => {
+            (CopyEnd::Device(from), CopyEnd::Host(to)) => {
                 self.current = Some((rect, parts));
                 self.stage_down(host, &from, to)
             }
@@ -182,7 +182,7 @@ impl HostCopy {
         &mut self,
         (lane, tick): (&VulkanLane, Tick),
         (stage, landing): (Option<Block>, Option<Landing>),
-        record: impl FnOnce(&mut State) -> Result<(), HalError>,
+        record: impl FnOnce(&mut LaneState) -> Result<(), HalError>,
     ) -> Result<bool, HalError> {
         match lane.submit_part(tick, record) {
             Ok(value) => {
@@ -212,14 +212,14 @@ impl HostCopy {
 }
 
 /// Where a place is: by an address of the host if there is one.
-fn end(lane: &VulkanLane, at: &MemRef) -> Result<End, HalError> {
+fn end(lane: &VulkanLane, at: &MemRef) -> Result<CopyEnd, HalError> {
     match at.base {
-        MemBase::Host(base) => Ok(End::Host(base)),
+        MemBase::Host(base) => Ok(CopyEnd::Host(base)),
         MemBase::Device { .. } => {
             let block = lane.block(at)?;
             Ok(match block.host {
-                Some(base) => End::Host(base),
-                None => End::Device(block),
+                Some(base) => CopyEnd::Host(base),
+                None => CopyEnd::Device(block),
             })
         }
     }

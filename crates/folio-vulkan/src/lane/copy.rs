@@ -2,10 +2,10 @@
 //! [`pageable`](crate::memory::pageable).
 
 use crate::device::queues::Use;
-use crate::kernels::module::Function;
+use crate::kernels::module::LoadedKernel;
 use crate::lane::barriers::{Kind, Kinds};
-use crate::lane::jobs::Asked;
-use crate::lane::{State, VulkanLane};
+use crate::lane::jobs::LaunchRequest;
+use crate::lane::{LaneState, VulkanLane};
 use crate::memory::Block;
 use ash::vk;
 use folio_core::hal::{CopyRect, FillRect, Geometry, HalError, MemBase, MemRef, Param, Tick};
@@ -24,7 +24,7 @@ const PATTERNS: usize = 4096;
 
 impl VulkanLane {
     /// Records a copy between memory of the device, of rectangles that may all be copied at once.
-    pub(crate) fn copy(&self, state: &mut State, rects: &[CopyRect]) -> Result<(), HalError> {
+    pub(crate) fn copy(&self, state: &mut LaneState, rects: &[CopyRect]) -> Result<(), HalError> {
         let ends = rects.iter().map(|rect| Ok((self.block(&rect.src)?, self.block(&rect.dst)?)));
         let ends = ends.collect::<Result<SmallVec<[_; 4]>, HalError>>()?;
         let uses = |(from, to): &(Arc<Block>, Arc<Block>)| [(from.key(), false), (to.key(), true)];
@@ -59,7 +59,7 @@ impl VulkanLane {
     /// Records a copy between two buffers that nothing else in the batch uses, so many bytes ahead.
     pub(crate) fn copy_part(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         buffers: (vk::Buffer, vk::Buffer),
         ahead: [u64; 2],
         part: &Rect,
@@ -100,7 +100,7 @@ impl VulkanLane {
     /// Records fills: by commands where patterns are whole words, else by a kernel.
     pub(crate) fn fill(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
         rects: &[FillRect],
         pattern: &[u8],
@@ -129,7 +129,7 @@ impl VulkanLane {
 
     fn fill_by_command(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         (rect, to): (&FillRect, &Block),
         word: u32,
     ) -> Result<(), HalError> {
@@ -145,7 +145,7 @@ impl VulkanLane {
     /// On a queue without kernels: by copies of a piece that has the pattern many times.
     fn fill_by_copies(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         (rect, to): (&FillRect, &Block),
         pattern: &[u8],
     ) -> Result<(), HalError> {
@@ -172,14 +172,14 @@ impl VulkanLane {
     /// A launch for each slice: the distance of slices need be no multiple of rows'.
     fn fill_by_kernel(
         &self,
-        state: &mut State,
+        state: &mut LaneState,
         tick: Tick,
         (rect, to): (&FillRect, &Block),
         pattern: &[u8],
     ) -> Result<(), HalError> {
         let made = self.core.fill.get_or_init(|| {
             let kernel = fill_kernel()?;
-            Function::new(&self.core, &kernel).map(Arc::new)
+            LoadedKernel::new(&self.core, &kernel).map(Arc::new)
         });
         let function = made.clone()?;
         let [slices, rows, bytes] = rect.extent;
@@ -208,7 +208,7 @@ impl VulkanLane {
                 shape: [1, 1, len],
                 ..param
             };
-            let launch = Asked {
+            let launch = LaunchRequest {
                 geometry: &Geometry::new(2, [1, rows, bytes]),
                 params: &[param, of_pattern],
                 scalars: &[],

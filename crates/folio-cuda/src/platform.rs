@@ -1,11 +1,11 @@
 //! The backend: which devices there are.
 
-use crate::compiler::Kept;
+use crate::compiler::CompiledPrograms;
 use crate::device::CudaDevice;
 use crate::driver::{self, Optional};
 use crate::native::Native;
 use crate::nvtx::{self, Ranges};
-use crate::verdicts::IN_FLIGHT;
+use crate::verdict::IN_FLIGHT;
 use cudarc::driver::sys::{self, CUdevice_attribute as Attribute};
 use folio_cache::{Bundle, Cache};
 use folio_core::hal::{
@@ -22,7 +22,7 @@ const HOST: Link = Link { bytes_per_us: 25_000, op_ns: 4_000 };
 /// All of NVIDIA's devices that the driver shows.
 #[derive(Debug)]
 pub struct CudaBackend {
-    kept: Kept,
+    kept: CompiledPrograms,
     courier: bool,
     ranges: Option<&'static Ranges>,
 }
@@ -33,7 +33,7 @@ impl CudaBackend {
     /// NVIDIA's is attached (`NVTX_INJECTION64_PATH`, which profilers set), and NVTX is installed,
     /// that sees the labels of commands as ranges.
     pub fn new() -> CudaBackend {
-        let kept = Kept { cache: Cache::from_environment(), bundle: Bundle::default() };
+        let kept = CompiledPrograms { cache: Cache::from_environment(), bundle: Bundle::default() };
         CudaBackend { kept, courier: true, ranges: nvtx::attached() }
     }
 

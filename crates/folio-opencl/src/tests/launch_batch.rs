@@ -2,8 +2,8 @@
 
 use super::faults::TOTAL;
 use super::*;
-use crate::held::{FEW, MOST};
 use crate::lane::FLUSH_EVERY;
+use crate::launch_batch::{FEW, MOST};
 use folio_core::hal::DeviceKind;
 use folio_core::hal::Op;
 

@@ -2,7 +2,7 @@
 //! each replay that ends takes down what is in them, and clears them for the next, in its stream.
 
 use crate::driver::{Context, Relaxed};
-use crate::verdicts::STRIDE;
+use crate::verdict::STRIDE;
 use cudarc::driver::sys;
 use folio_core::hal::HalError;
 use folio_driver::lock;
@@ -93,7 +93,7 @@ impl Sheet {
     }
 
     /// Where the next replay's records are taken down. The context is current.
-    pub(crate) fn next(self: &Arc<Sheet>) -> Result<Said, HalError> {
+    pub(crate) fn next(self: &Arc<Sheet>) -> Result<GraphFailures, HalError> {
         let points = lock(&self.points).clone();
         let spare = lock(&self.spare).pop();
         let page = match spare {
@@ -102,7 +102,7 @@ impl Sheet {
         };
         // SAFETY: of that size; whoever used it has ended.
         unsafe { page.0.cast::<u8>().write_bytes(0, self.most * STRIDE) };
-        Ok(Said { page: Some(page), points, sheet: self.clone() })
+        Ok(GraphFailures { page: Some(page), points, sheet: self.clone() })
     }
 }
 
@@ -118,13 +118,13 @@ impl Drop for Sheet {
 }
 
 /// The records of one replay.
-pub(crate) struct Said {
+pub(crate) struct GraphFailures {
     page: Option<Page>,
     points: Arc<Vec<OfNode>>,
     sheet: Arc<Sheet>,
 }
 
-impl Said {
+impl GraphFailures {
     /// Takes the records down and clears them, behind the replay. The context is current.
     ///
     /// # Safety
@@ -153,7 +153,7 @@ impl Said {
     }
 }
 
-impl Drop for Said {
+impl Drop for GraphFailures {
     fn drop(&mut self) {
         lock(&self.sheet.spare).extend(self.page.take());
     }

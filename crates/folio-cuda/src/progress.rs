@@ -3,7 +3,7 @@
 //! is interested in what is not marked yet.
 
 use crate::driver::{Context, Relaxed, call};
-use crate::verdicts::Verdicts;
+use crate::verdict::Verdicts;
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{Calls, HalError, Lost, Tick};
 use folio_driver::lock;
@@ -30,7 +30,7 @@ const NAP: Duration = Duration::from_millis(2);
 const REFUSED: Duration = Duration::from_secs(1);
 
 /// Of one stream.
-pub(crate) struct Marks {
+pub(crate) struct Progress {
     context: Arc<Context>,
     stream: sys::CUstream,
     /// The last tick whose operation the stream has.
@@ -47,18 +47,18 @@ pub(crate) struct Marks {
     each: AtomicU64,
     /// What launches say, which is read before they count as ended.
     pub(crate) verdicts: Verdicts,
-    state: Mutex<State>,
+    state: Mutex<ProgressState>,
     /// Held by the thread that asks how far the stream is. `retired` changes under it.
     asking: Mutex<()>,
 }
 
 // SAFETY: streams and events may be used by any thread.
-unsafe impl Send for Marks {}
+unsafe impl Send for Progress {}
 // SAFETY: as above.
-unsafe impl Sync for Marks {}
+unsafe impl Sync for Progress {}
 
 #[derive(Default)]
-struct State {
+struct ProgressState {
     /// Oldest first.
     marks: VecDeque<(Tick, sys::CUevent)>,
     spare: Vec<sys::CUevent>,
@@ -76,12 +76,12 @@ pub(crate) fn new_event(context: &Context) -> Result<sys::CUevent, HalError> {
     Ok(event)
 }
 
-impl Marks {
-    pub(crate) fn new(context: Arc<Context>, stream: sys::CUstream) -> Marks {
+impl Progress {
+    pub(crate) fn new(context: Arc<Context>, stream: sys::CUstream) -> Progress {
         let [issued, marked, looked, wanted, each] = std::array::from_fn(|_| AtomicU64::new(0));
         let verdicts = Verdicts::new(context.clone());
         let (state, asking) = (Mutex::default(), Mutex::default());
-        Marks {
+        Progress {
             context,
             stream,
             issued,
@@ -160,7 +160,7 @@ impl Marks {
         Ok(())
     }
 
-    fn mark(&self, state: &mut State) -> Result<(), HalError> {
+    fn mark(&self, state: &mut ProgressState) -> Result<(), HalError> {
         // An operation that is being issued may be counted by the next mark only.
         let tick = self.issued.load(Ordering::Acquire);
         if tick <= self.marked.load(Ordering::Relaxed) {
@@ -186,7 +186,7 @@ impl Marks {
         let _calls = self.context.enter()?;
         let _relaxed = Relaxed::begin();
         let mut state = lock(&self.state);
-        let State { marks, spare, passed, .. } = &mut *state;
+        let ProgressState { marks, spare, passed, .. } = &mut *state;
         // The first has been passed or not; which is the last that has, few questions tell.
         let (mut least, mut asked) = (0, 0);
         let mut most = marks.len();
@@ -288,7 +288,7 @@ impl Marks {
     }
 }
 
-impl Drop for Marks {
+impl Drop for Progress {
     fn drop(&mut self) {
         let Ok(_calls) = self.context.enter() else { return };
         let state = std::mem::take(&mut *lock(&self.state));

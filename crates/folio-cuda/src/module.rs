@@ -1,9 +1,9 @@
 //! Kernels in IR: emitted as CUDA C, compiled, and launched with the arguments that the emitter
 //! laid out.
 
-use crate::code::{Chip, DYNAMIC, Entry, Module, build};
 use crate::driver::{Context, Relaxed};
 use crate::memory::Memory;
+use crate::program::{DYNAMIC, Entry, Module, Target, build};
 use crate::way::{Start, Way};
 use cudarc::driver::sys::CUfunction_attribute;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind};
@@ -30,7 +30,7 @@ const SLICES: u64 = 64;
 const COMBINING: [u64; 3] = [1, 1, LANES as u64];
 
 /// A kernel, in all forms of its text.
-pub(crate) struct Function {
+pub(crate) struct LoadedKernel {
     texts: Texts<Text>,
     /// The same kernel, whose words are in memory; none if the compiler does not take that.
     by_address: OnceLock<Option<Texts<Text>>>,
@@ -62,22 +62,27 @@ struct Finish {
 
 /// Where a launch goes.
 #[derive(Clone, Copy)]
-pub(crate) struct Target<'t> {
+pub(crate) struct Destination<'t> {
     pub(crate) context: &'t Context,
     pub(crate) memory: &'t Memory,
     pub(crate) way: Way<'t>,
 }
 
-impl Function {
+impl LoadedKernel {
     /// Emits and compiles a kernel. The context is current.
     pub(crate) fn new(
         context: &Context,
-        chip: &Chip,
+        target: &Target,
         kernel: &Kernel,
-    ) -> Result<Function, HalError> {
-        let texts = Text::all(context, chip, kernel, chip.argument_bytes)?;
+    ) -> Result<LoadedKernel, HalError> {
+        let texts = Text::all(context, target, kernel, target.argument_bytes)?;
         let (by_address, kernel) = (OnceLock::new(), kernel.clone());
-        Ok(Function { texts, by_address, kernel, multiprocessors: u64::from(chip.multiprocessors) })
+        Ok(LoadedKernel {
+            texts,
+            by_address,
+            kernel,
+            multiprocessors: u64::from(target.multiprocessors),
+        })
     }
 
     /// The texts for a launch. The context is current.
@@ -85,7 +90,7 @@ impl Function {
         let Some(device) = way.by_address() else { return &self.texts };
         let compile = || {
             let _relaxed = Relaxed::begin();
-            Text::all(&device.context, &device.chip, &self.kernel, 0).ok()
+            Text::all(&device.context, &device.target, &self.kernel, 0).ok()
         };
         self.by_address.get_or_init(compile).as_ref().unwrap_or(&self.texts)
     }
@@ -99,7 +104,7 @@ impl Function {
     /// clear record, for a text in which something can fail. The context is current.
     pub(crate) fn launch(
         &self,
-        to: Target<'_>,
+        to: Destination<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
         address: impl Fn(usize) -> u64,
@@ -126,7 +131,7 @@ impl Function {
 
 /// A launch's arguments.
 struct Launch<'l> {
-    to: Target<'l>,
+    to: Destination<'l>,
     passed: Passed<'l, u64>,
     record: Option<u64>,
 }
@@ -136,7 +141,7 @@ impl Text {
     /// memory.
     fn all(
         context: &Context,
-        chip: &Chip,
+        target: &Target,
         kernel: &Kernel,
         argument_bytes: u32,
     ) -> Result<Texts<Text>, HalError> {
@@ -144,12 +149,12 @@ impl Text {
         let capabilities = Capabilities { argument_bytes, ..Capabilities::CUDA };
         let texts = Texts::of(kernel, Dialect::Cuda, &capabilities, Cut::Gpu).map_err(lacks)?;
         let block = texts.block;
-        texts.load(|module| Text::new(context, chip, (kernel, argument_bytes), block, module))
+        texts.load(|module| Text::new(context, target, (kernel, argument_bytes), block, module))
     }
 
     fn new(
         context: &Context,
-        chip: &Chip,
+        target: &Target,
         (kernel, most): (&Kernel, u32),
         block: [u64; 3],
         text: folio_kernel::emit::Module,
@@ -162,7 +167,7 @@ impl Text {
         }
         let code = CString::new(text.text).map_err(|_| build("the text has a zero byte"))?;
         let options = Dialect::Cuda.options(true);
-        let module = Module::compiled(context, &chip.compiler, &kernel.name, &code, options)?;
+        let module = Module::compiled(context, &target.compiler, &kernel.name, &code, options)?;
         let finish = |reduction: &folio_kernel::emit::Reduction| {
             Ok(Finish {
                 memory: memory_of(&text.layout, reduction.param)?,
@@ -175,7 +180,7 @@ impl Text {
         Ok(Text {
             entry,
             block,
-            shared: u64::from(shared_memory(context, chip, entry, shared)?),
+            shared: u64::from(shared_memory(context, target, entry, shared)?),
             reductions: text.reductions.iter().map(finish).collect::<Result<_, HalError>>()?,
             layout: text.layout,
             points: Arc::new(text.points),
@@ -280,7 +285,7 @@ impl Finish {
     /// Combines values until one is left, which goes to `end`.
     fn combine(
         &self,
-        to: Target<'_>,
+        to: Destination<'_>,
         values: u64,
         end: u64,
         pieces: [u64; 2],
@@ -299,14 +304,14 @@ impl Finish {
 /// context is current.
 fn shared_memory(
     context: &Context,
-    chip: &Chip,
+    target: &Target,
     entry: Entry,
     wanted: u32,
 ) -> Result<u32, HalError> {
     let usual = entry.attribute(context, DYNAMIC)?;
     let own =
         entry.attribute(context, CUfunction_attribute::CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES)?;
-    let most = wanted.min(chip.shared.saturating_sub(own));
+    let most = wanted.min(target.shared.saturating_sub(own));
     if most > usual && entry.allow(context, most)? { Ok(most) } else { Ok(usual) }
 }
 

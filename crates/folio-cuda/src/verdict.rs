@@ -2,7 +2,7 @@
 //! reaches, so that reading one that is empty costs a look.
 
 use crate::driver::{Context, Relaxed};
-use crate::said::{Page, Said};
+use crate::graph_failures::{GraphFailures, Page};
 use folio_core::hal::{Graph, HalError, Tick};
 use folio_driver::lock;
 use folio_driver::retire::Retired;
@@ -22,11 +22,11 @@ pub(crate) const STRIDE: usize = 64;
 /// The records of a lane, from its first launch that can fail on.
 pub(crate) struct Verdicts {
     context: Arc<Context>,
-    state: Mutex<State>,
+    state: Mutex<PendingVerdicts>,
 }
 
 #[derive(Default)]
-struct State {
+struct PendingVerdicts {
     records: Option<Page>,
     /// By tick modulo `IN_FLIGHT`: what was launched and has not been asked yet.
     launched: Vec<Option<(Tick, Arc<Points>)>>,
@@ -41,7 +41,7 @@ pub(crate) struct Replay {
     pub(crate) tick: Tick,
     /// Nothing of it is given back before the replay has ended.
     pub(crate) graph: Arc<dyn Graph>,
-    pub(crate) said: Option<Said>,
+    pub(crate) said: Option<GraphFailures>,
 }
 
 /// The number of a tick's record.
@@ -85,7 +85,7 @@ impl Verdicts {
         drop(state);
         // The last to hold a graph gives back what it has.
         for Replay { tick, said, graph: _held } in ended {
-            let error = said.as_ref().and_then(Said::read);
+            let error = said.as_ref().and_then(GraphFailures::read);
             error.into_iter().for_each(|error| retired.fail(tick, error));
         }
     }
@@ -98,7 +98,7 @@ impl Verdicts {
         // Older ticks have been read before, or have been driven out by younger ones.
         let from = from.max(done.saturating_sub(IN_FLIGHT as u64));
         for tick in from + 1..=done {
-            let State { records, launched, open, .. } = &mut *state;
+            let PendingVerdicts { records, launched, open, .. } = &mut *state;
             let Some(records) = records else { return };
             let Some(slot) = launched.get_mut(place(tick)) else { return };
             if slot.as_ref().is_none_or(|(at, _)| *at != tick) {

@@ -5,14 +5,14 @@
 //! that is seen to have ended all is not held, and then two are, and four: it begins while those
 //! after it come.
 //!
-//! Whatever else is enqueued comes after them (`Commands`, `State::mark`, `State::flush`). A launch
+//! Whatever else is enqueued comes after them (`Commands`, `LaneState::mark`, `LaneState::flush`). A launch
 //! that the driver refuses fails, and is told when the lane looks how far it is.
 
 use crate::cl::{Buffer, Event, Queue};
+use crate::copy::enqueue;
 use crate::graph::Nodes;
 use crate::memory::{Pointer, with_room};
 use crate::module::Built;
-use crate::work::enqueue;
 use folio_core::hal::{DeviceKind, HalError, Tick};
 use std::mem::take;
 use std::ptr::null_mut;
@@ -25,7 +25,7 @@ pub(crate) const MOST: usize = 64;
 pub(crate) const FEW: usize = 16;
 
 /// Launches in order, and what was refused of earlier ones.
-pub(crate) struct Held {
+pub(crate) struct LaunchBatch {
     /// How many are enqueued together, at most, and now.
     most: usize,
     enough: usize,
@@ -41,12 +41,12 @@ pub(crate) struct Held {
 /// An operation, whose words and pointers end there.
 struct Operation {
     tick: Tick,
-    what: What,
+    what: OperationKind,
     words: usize,
     pointers: usize,
 }
 
-enum What {
+enum OperationKind {
     Launch(Launch),
     Replay(Arc<Nodes>),
 }
@@ -61,7 +61,7 @@ struct Launch {
 }
 
 /// The arguments of a launch's entry.
-pub(crate) struct Given<'h> {
+pub(crate) struct LaunchArguments<'h> {
     /// By value, unless they are in memory.
     pub(crate) words: &'h [u64],
     /// To words, parameters, and a record.
@@ -70,11 +70,11 @@ pub(crate) struct Given<'h> {
     pub(crate) threads: usize,
 }
 
-impl Held {
+impl LaunchBatch {
     /// Of a lane of such a device.
-    pub(crate) fn new(kind: DeviceKind) -> Held {
+    pub(crate) fn new(kind: DeviceKind) -> LaunchBatch {
         let (operations, words, pointers, refused) = Default::default();
-        Held {
+        LaunchBatch {
             most: if kind == DeviceKind::Cpu { MOST } else { FEW },
             enough: 1,
             operations,
@@ -104,7 +104,7 @@ impl Held {
         self.operations.len()
     }
 
-    /// Where the next launch's words and pointers are put, before it is [added](Held::push).
+    /// Where the next launch's words and pointers are put, before it is [added](LaunchBatch::push).
     pub(crate) fn begin(&mut self) -> (&mut Vec<u64>, &mut Vec<Pointer>) {
         // Of one that was not added something may be left.
         let (words, pointers) =
@@ -123,7 +123,7 @@ impl Held {
         [global, local]: [[usize; 3]; 2],
     ) {
         let (words, pointers) = (self.words.len(), self.pointers.len());
-        let what = What::Launch(Launch { built, _apart, global, local });
+        let what = OperationKind::Launch(Launch { built, _apart, global, local });
         self.operations.push(Operation { tick, what, words, pointers });
         self.launches += 1;
     }
@@ -132,7 +132,7 @@ impl Held {
     pub(crate) fn push_replay(&mut self, tick: Tick, nodes: &Arc<Nodes>) {
         let (words, pointers) = self.begin();
         let (words, pointers) = (words.len(), pointers.len());
-        let what = What::Replay(nodes.clone());
+        let what = OperationKind::Replay(nodes.clone());
         self.operations.push(Operation { tick, what, words, pointers });
         self.launches += nodes.launches;
     }
@@ -145,9 +145,9 @@ impl Held {
             let mut event = null_mut();
             let to = if told && at + 1 == count { &raw mut event } else { null_mut() };
             let done = match &operation.what {
-                What::Replay(nodes) => nodes.enqueue(queue, to),
-                What::Launch(launch) => {
-                    let given = Given {
+                OperationKind::Replay(nodes) => nodes.enqueue(queue, to),
+                OperationKind::Launch(launch) => {
+                    let given = LaunchArguments {
                         words: &self.words[words..operation.words],
                         pointers: &self.pointers[pointers..operation.pointers],
                         threads: launch.local.iter().product(),

@@ -3,9 +3,9 @@
 use crate::cl::{Buffer, Event, Kernel, Queue, call, check, run};
 use crate::device::Core;
 use crate::graph::Nodes;
-use crate::held::Held;
 use crate::lane::MARK_EVERY;
-use crate::memory::{Block, Known, with_room};
+use crate::launch_batch::LaunchBatch;
+use crate::memory::{Block, PointerCache, with_room};
 use crate::platform::Shared;
 use crate::verdict::Verdicts;
 use crate::words::Words;
@@ -24,7 +24,7 @@ use std::sync::atomic::Ordering;
 
 /// Memory that commands use until they have ended: the host's, and memory that it shares with the
 /// device.
-pub(crate) type Kept = Vec<Box<dyn Send>>;
+pub(crate) type KeepAlive = Vec<Box<dyn Send>>;
 
 /// The longest pattern that OpenCL fills with.
 const MOST_PATTERN: usize = 128;
@@ -37,15 +37,15 @@ const LONG_ROW: usize = 64 << 10;
 pub(crate) struct Commands<'q> {
     pub(crate) shared: &'q Shared,
     pub(crate) queue: &'q Queue,
-    pub(crate) kept: &'q mut Kept,
+    pub(crate) kept: &'q mut KeepAlive,
     /// Where the words of launches are put, if kernels are given addresses.
     pub(crate) words: Option<&'q mut Words>,
     /// The pointers of parameters.
-    pub(crate) known: &'q mut Known,
+    pub(crate) known: &'q mut PointerCache,
     pub(crate) verdicts: &'q mut Verdicts,
     pub(crate) scratch: &'q mut Scratch<Buffer>,
     /// Launches that come first.
-    pub(crate) held: &'q mut Held,
+    pub(crate) batch: &'q mut LaunchBatch,
     pub(crate) tick: Tick,
     /// Parts of buffers begin at multiples of so many bytes.
     pub(crate) part_align: u64,
@@ -65,17 +65,17 @@ pub(crate) struct Commands<'q> {
 }
 
 /// An end of a copy.
-enum Place {
+enum CopyEnd {
     Host(*mut u8),
     Device(Arc<Block>, usize),
 }
 
-impl Place {
+impl CopyEnd {
     /// The place so many bytes further on.
-    fn after(&self, bytes: usize) -> Place {
+    fn after(&self, bytes: usize) -> CopyEnd {
         match self {
-            Place::Host(at) => Place::Host(at.wrapping_add(bytes)),
-            Place::Device(block, offset) => Place::Device(block.clone(), offset + bytes),
+            CopyEnd::Host(at) => CopyEnd::Host(at.wrapping_add(bytes)),
+            CopyEnd::Device(block, offset) => CopyEnd::Device(block.clone(), offset + bytes),
         }
     }
 }
@@ -148,13 +148,13 @@ impl<'q> Commands<'q> {
     pub(crate) fn new(
         core: &'q Core,
         queue: &'q Queue,
-        (kept, words, known, verdicts, scratch, held): (
-            &'q mut Kept,
+        (kept, words, known, verdicts, scratch, batch): (
+            &'q mut KeepAlive,
             &'q mut Words,
-            &'q mut Known,
+            &'q mut PointerCache,
             &'q mut Verdicts,
             &'q mut Scratch<Buffer>,
-            &'q mut Held,
+            &'q mut LaunchBatch,
         ),
         (tick, told, timed): (Tick, bool, bool),
     ) -> Commands<'q> {
@@ -169,7 +169,7 @@ impl<'q> Commands<'q> {
             known,
             verdicts,
             scratch,
-            held,
+            batch,
             tick,
             part_align,
             told,
@@ -183,9 +183,9 @@ impl<'q> Commands<'q> {
 
     /// A launch has been added to those that are held. They are enqueued if it is to be told of, or
     /// if they are enough.
-    pub(crate) fn held(&mut self) {
-        if self.told || self.held.is_full() {
-            let event = self.held.enqueue(self.queue, self.told);
+    pub(crate) fn added(&mut self) {
+        if self.told || self.batch.is_full() {
+            let event = self.batch.enqueue(self.queue, self.told);
             event.into_iter().for_each(|event| self.ended_by(event));
         }
     }
@@ -193,8 +193,8 @@ impl<'q> Commands<'q> {
     /// The same of a replay, which can be held unless it is timed: its first launch has no event.
     pub(crate) fn hold(&mut self, nodes: &Arc<Nodes>) -> bool {
         if !self.timed {
-            self.held.push_replay(self.tick, nodes);
-            self.held();
+            self.batch.push_replay(self.tick, nodes);
+            self.added();
         }
         !self.timed
     }
@@ -202,7 +202,7 @@ impl<'q> Commands<'q> {
     /// Later commands wait for these events.
     pub(crate) fn wait_for(&mut self, events: &[Arc<Event>]) {
         if !events.is_empty() {
-            self.held.enqueue(self.queue, false);
+            self.batch.enqueue(self.queue, false);
             self.queue.waits_for(events);
         }
     }
@@ -210,8 +210,8 @@ impl<'q> Commands<'q> {
     /// Enqueues what is held, this operation's launch included, which has to be there for what
     /// comes next.
     pub(crate) fn now(&mut self) -> Result<(), HalError> {
-        self.held.enqueue(self.queue, false);
-        self.held.was_refused(self.tick).map_or(Ok(()), Err)
+        self.batch.enqueue(self.queue, false);
+        self.batch.was_refused(self.tick).map_or(Ok(()), Err)
     }
 
     fn ended_by(&mut self, event: Event) {
@@ -235,7 +235,7 @@ impl<'q> Commands<'q> {
         if self.told {
             return self.command(enqueue);
         }
-        self.held.enqueue(queue, false);
+        self.batch.enqueue(queue, false);
         with_room(|| enqueue(null_mut()))
     }
 
@@ -245,7 +245,7 @@ impl<'q> Commands<'q> {
         &mut self,
         enqueue: impl Fn(*mut cl_event) -> Result<(), HalError>,
     ) -> Result<(), HalError> {
-        self.held.enqueue(self.queue, false);
+        self.batch.enqueue(self.queue, false);
         if self.is_replay && !self.timed {
             return with_room(|| enqueue(null_mut()));
         }
@@ -255,12 +255,12 @@ impl<'q> Commands<'q> {
         Ok(())
     }
 
-    fn place(&self, at: &MemRef) -> Result<Place, HalError> {
+    fn place(&self, at: &MemRef) -> Result<CopyEnd, HalError> {
         let offset = size(at.offset)?;
         Ok(match at.base {
-            MemBase::Host(HostPtr(base)) => Place::Host(base.wrapping_add(offset)),
+            MemBase::Host(HostPtr(base)) => CopyEnd::Host(base.wrapping_add(offset)),
             MemBase::Device { handle, .. } => {
-                Place::Device(self.shared.memory.find(handle)?, offset)
+                CopyEnd::Device(self.shared.memory.find(handle)?, offset)
             }
         })
     }
@@ -281,12 +281,12 @@ impl<'q> Commands<'q> {
         Ok(())
     }
 
-    fn plane(&mut self, from: Place, to: Place, plane: &Plane) -> Result<(), HalError> {
+    fn plane(&mut self, from: CopyEnd, to: CopyEnd, plane: &Plane) -> Result<(), HalError> {
         let queue = self.queue.0;
         let &Plane { rows, bytes, pitch: [from_pitch, to_pitch] } = plane;
         let (region, zero) = ([bytes, rows, 1], [0usize; 3]);
         match (from, to) {
-            (Place::Host(from), Place::Device(to, offset)) => {
+            (CopyEnd::Host(from), CopyEnd::Device(to, offset)) => {
                 let origin = [offset, 0, 0];
                 // SAFETY: a rectangle within the buffer; the host's memory lives until the tick is
                 // reached (the HAL's contract), and nothing writes it any more
@@ -310,7 +310,7 @@ impl<'q> Commands<'q> {
                     ))
                 })
             }
-            (Place::Device(from, offset), Place::Host(to)) => {
+            (CopyEnd::Device(from, offset), CopyEnd::Host(to)) => {
                 let origin = [offset, 0, 0];
                 // SAFETY: a rectangle within the buffer; the host's memory lives until the tick is
                 // reached (the HAL's contract).
@@ -341,10 +341,10 @@ impl<'q> Commands<'q> {
                 let _ = self.queue.flush();
                 Ok(())
             }
-            (Place::Device(from, at), Place::Device(to, offset)) => {
+            (CopyEnd::Device(from, at), CopyEnd::Device(to, offset)) => {
                 self.inside((&from, at), (&to, offset), plane)
             }
-            (Place::Host(from), Place::Host(to)) => self.inside_the_host(from, to, plane),
+            (CopyEnd::Host(from), CopyEnd::Host(to)) => self.inside_the_host(from, to, plane),
         }
     }
 
@@ -426,13 +426,13 @@ impl<'q> Commands<'q> {
         let (close, [from_pitch, to_pitch]) = (plane.bytes, plane.pitch);
         let up = Plane { pitch: [from_pitch, close], ..*plane };
         let down = Plane { pitch: [close, to_pitch], ..*plane };
-        self.plane(Place::Host(from), Place::Device(way.clone(), 0), &up)?;
-        self.plane(Place::Device(way, 0), Place::Host(to), &down)
+        self.plane(CopyEnd::Host(from), CopyEnd::Device(way.clone(), 0), &up)?;
+        self.plane(CopyEnd::Device(way, 0), CopyEnd::Host(to), &down)
     }
 
     /// Maps a linked buffer for the host, or unmaps it.
     pub(crate) fn switch(&mut self, mem: &MemRef, to: Side) -> Result<(), HalError> {
-        let Place::Device(block, 0) = self.place(mem)? else {
+        let CopyEnd::Device(block, 0) = self.place(mem)? else {
             return Err(HalError::unsupported("to map a part of memory"));
         };
         let unlinked = || HalError::unsupported("to map memory that is not linked");
@@ -487,7 +487,7 @@ impl<'q> Commands<'q> {
     /// each slice, which is copied to the next, then both to the next two, and so on. Rows that are
     /// long are filled one by one.
     pub(crate) fn fill(&mut self, rect: &FillRect, pattern: &[u8]) -> Result<(), HalError> {
-        let Place::Device(block, start) = self.place(&rect.dst)? else {
+        let CopyEnd::Device(block, start) = self.place(&rect.dst)? else {
             return Err(HalError::unsupported("filling memory of the host"));
         };
         let Rect { dst_pitch: [slice, row], extent: [slices, rows, bytes], .. } =
@@ -553,7 +553,7 @@ impl<'q> Commands<'q> {
         (0..bytes).step_by(chunk).try_for_each(|done| {
             let bytes = chunk.min(bytes - done);
             let line = Plane { rows: 1, bytes, pitch: [bytes; 2] };
-            self.plane(Place::Host(from), Place::Device(block.clone(), offset + done), &line)
+            self.plane(CopyEnd::Host(from), CopyEnd::Device(block.clone(), offset + done), &line)
         })
     }
 }

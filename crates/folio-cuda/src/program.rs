@@ -2,8 +2,8 @@
 
 use crate::compiler::Compiler;
 use crate::driver::Context;
-use crate::function::{Function, Target};
 use crate::memory::address;
+use crate::module::{Destination, LoadedKernel};
 use crate::opaque::Opaque;
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
 use folio_core::Label;
@@ -183,11 +183,11 @@ pub(crate) enum Loaded {
     /// A kernel of the user's.
     Opaque(Box<Opaque>),
     /// A kernel in IR.
-    Function(Box<Function>),
+    Kernel(Box<LoadedKernel>),
 }
 
 /// The properties of a device that its code depends on.
-pub(crate) struct Chip {
+pub(crate) struct Target {
     pub(crate) compiler: Compiler,
     pub(crate) multiprocessors: u32,
     /// Bytes of a launch's arguments, at most.
@@ -200,17 +200,17 @@ impl Loaded {
     /// The context is current.
     pub(crate) fn new(
         context: &Context,
-        chip: &Chip,
+        target: &Target,
         source: &KernelSource<'_>,
     ) -> Result<Loaded, HalError> {
         match source {
             KernelSource::Opaque { name, source, options } => {
-                let opaque = Opaque::new(context, &chip.compiler, (name, source), options)?;
+                let opaque = Opaque::new(context, &target.compiler, (name, source), options)?;
                 Ok(Loaded::Opaque(Box::new(opaque)))
             }
             KernelSource::Ir(kernel) => {
-                let function = Function::new(context, chip, kernel)?;
-                Ok(Loaded::Function(Box::new(function)))
+                let function = LoadedKernel::new(context, target, kernel)?;
+                Ok(Loaded::Kernel(Box::new(function)))
             }
             _ => Err(HalError::unsupported("code of this kind")),
         }
@@ -221,14 +221,14 @@ impl Loaded {
     #[inline]
     pub(crate) fn launch(
         &self,
-        to: Target<'_>,
+        to: Destination<'_>,
         geometry: &Geometry,
         args: &Args<'_>,
         record: impl FnOnce(&Arc<Points>) -> Result<u64, HalError>,
     ) -> Result<(), HalError> {
         match self {
             Loaded::Opaque(kernel) => kernel.launch(to.context, to.way, geometry, args),
-            Loaded::Function(function) => {
+            Loaded::Kernel(function) => {
                 let start = |at: usize| args.params.get(at).map_or(0, |param| address(&param.mem));
                 function.launch(to, geometry, args, start, record)
             }

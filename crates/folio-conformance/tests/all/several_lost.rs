@@ -19,12 +19,14 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use std::ptr::null_mut;
 use std::time::{Duration, Instant};
 
-const TEST: &str = "cuda_fault_leaves_others";
+const TEST: &str = "several_lost::cuda_fault_leaves_others";
 /// What a process is to do: `DRIVER`, `RIGHT` or `LOST`, and by which kernel.
 const CHILD: &str = "FOLIO_TEST_FAULT";
-/// The fault by the driver alone. Ends with `TAKES` if it takes the process's other GPUs.
+/// The fault by the driver alone. Ends with `TAKES` if it takes the process's other GPUs, and with
+/// `LEAVES` if not: a process that ran no test would end with 0.
 const DRIVER: &str = "driver";
 const TAKES: i32 = 17;
+const LEAVES: i32 = 18;
 /// The fault by Folio, where the driver leaves the other GPUs, and where it takes them.
 const RIGHT: &str = "right";
 const LOST: &str = "lost";
@@ -230,7 +232,7 @@ fn cuda_fault_leaves_others() {
     if let Ok(what) = std::env::var(CHILD) {
         match what.split_once(' ').unwrap() {
             (DRIVER, fault) => {
-                std::process::exit(if by_the_driver_alone(fault) { 0 } else { TAKES })
+                std::process::exit(if by_the_driver_alone(fault) { LEAVES } else { TAKES })
             }
             (what, fault) => return child(what == LOST, fault),
         }
@@ -251,7 +253,7 @@ fn cuda_fault_leaves_others() {
     for fault in FAULTS {
         let driver = ended(process(DRIVER, fault), &mut work);
         let what = match driver.code() {
-            Some(0) => RIGHT,
+            Some(LEAVES) => RIGHT,
             Some(TAKES) => LOST,
             _ => panic!("{fault} by the driver alone: {driver}"),
         };

@@ -63,9 +63,11 @@ const MEASURING: u64 = 150;
 /// An example that is run, too.
 const EXAMPLE: &str = "cuda_libraries";
 /// Seconds and fewest cases of what is random, on GPUs.
-const RANDOM: [(&str, u64, u64); 14] = [
+const RANDOM: [(&str, u64, u64); 16] = [
+    ("TWINS", 30, 10),
     ("GRAPHS_CUDA", 30, 50),
     ("GRAPHS_FUSED_CUDA", 30, 10),
+    ("GRAPHS_FUSED_WIDE_CUDA", 30, 10),
     ("GRAPHS_VULKAN", 30, 20),
     ("GRAPHS_FUSED_VULKAN", 30, 10),
     ("KERNELS_CUDA", 60, 50),
@@ -191,16 +193,18 @@ fn group(binary: &str, test: &str) -> &'static str {
         (Some(package), Some((module, test))) => (&*format!("{package}::{module}"), test),
         _ => (binary, test),
     };
+    let has = |what: &&str| test.contains(*what);
     match binary.split_once("::") {
         Some(
-            ("folio-conformance", "hal_drivers" | "engine_drivers" | "ends" | "allocations")
-            | ("folio-model", _),
+            (
+                "folio-conformance",
+                "hal_drivers" | "engine_drivers" | "ends" | "allocations" | "large",
+            )
+            | ("folio-model" | "folio-algorithms", _),
         ) if backends::is_of(test, "vulkan") => "vulkan",
         Some((_, name)) if name.starts_with("several") => "multi",
         None if test.contains("cuda_peers") => "multi",
         Some((_, "bundle")) => "bundle",
-        Some(("folio-conformance", "engine_drivers")) if test.starts_with("twins::") => "twins",
-        Some(("folio-conformance", "engine_drivers")) if test.starts_with("opencl::") => "opencl",
         // Tests outside of these modules need no device.
         None if test.starts_with("tests::") => {
             let own = backends::on_gpus().find(|backend| backend.in_crate == binary);
@@ -208,24 +212,29 @@ fn group(binary: &str, test: &str) -> &'static str {
                 .filter(|name| GROUPS.contains(name))
                 .unwrap_or("kernels")
         }
-        Some(("folio-conformance", _)) if test.contains("cuda_and_") => "beside",
         // Tests of contexts that come and go by thousands are for drivers that make them quickly.
         Some((_, "opencl_limited" | "opencl_programs")) if !test.starts_with("suite_") => "opencl",
+        Some(("folio-conformance", "engine_drivers"))
+            if test.starts_with("twins::") || test.contains("with_twins") =>
+        {
+            "twins"
+        }
         Some((
             "folio-conformance",
-            "hal_drivers" | "raw_memory" | "opaque" | "interop" | "large" | "ends" | "allocations",
+            "hal_drivers" | "engine_drivers" | "raw_memory" | "opaque" | "interop" | "large"
+            | "ends" | "allocations",
         ))
         | Some(("folio-algorithms", _))
+        | Some(("folio-model", "emit" | "drivers"))
             if backends::is_of(test, "opencl") =>
         {
             "opencl"
         }
+        Some(("folio-conformance", "engine_drivers")) if test.contains("with_cpus") => "beside",
         Some(("folio-conformance", "hal_drivers" | "engine_drivers" | "ends")) => "conformance",
-        Some(("folio-model", "emit")) if backends::is_of(test, "opencl") => "opencl",
         Some(("folio-model", "emit")) => "random",
-        // Without CUDA.
-        Some(("folio-model", "machines")) if test.starts_with("suite_") => "opencl",
-        Some(("folio-model", "machines")) => "model",
+        Some(("folio-model", "drivers")) if ["kernels", "constants"].iter().any(has) => "random",
+        Some(("folio-model", "drivers")) if ["programs", "faults"].iter().any(has) => "model",
         _ => "kernels",
     }
 }
@@ -341,39 +350,40 @@ mod tests {
 
     #[test]
     fn binaries_have_groups() {
-        assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_passes"), "conformance");
-        assert_eq!(group("folio-conformance::all", "engine_drivers::cuda::cuda_and_cpu"), "beside");
-        assert_eq!(group("folio-conformance::engine_drivers", "cuda::cuda_and_cpu"), "beside");
-        assert_eq!(group("folio-conformance::engine_drivers", "twins::cuda_and_x"), "twins");
-        assert_eq!(group("folio-conformance::opaque", "compile_opaque_cuda"), "kernels");
-        assert_eq!(group("folio-conformance::opaque", "compile_opaque_opencl"), "opencl");
-        assert_eq!(group("folio-conformance::opencl_limited", "groups_have_a_limit"), "opencl");
-        assert_eq!(group("folio-conformance::opencl_programs", "there_may_be"), "opencl");
-        assert_ne!(group("folio-conformance::opencl_programs", "suite_cycles"), "opencl");
-        assert_eq!(group("folio-algorithms::algorithms", "compile_opencl"), "opencl");
-        assert_eq!(group("folio-algorithms::algorithms", "compile_cuda"), "kernels");
-        assert_eq!(group("folio-conformance::bundle", "cuda_runs"), "bundle");
-        assert_eq!(group("folio-conformance::several", "cuda_gpus"), "multi");
-        assert_eq!(group("folio-cuda", "device::tests::cuda_peers_x"), "multi");
-        assert_eq!(group("folio-model::all", "emit::cuda_runs"), "random");
-        assert_eq!(group("folio-model::all", "emit::suite_emit_opencl"), "opencl");
-        assert_eq!(group("folio-model::all", "machines::cuda_and_opencl_run"), "model");
-        assert_eq!(group("folio-model::all", "machines::suite_programs_opencl"), "opencl");
-        assert_eq!(group("folio-conformance::hal_drivers", "opencl_keeps_it"), "opencl");
-        assert_eq!(group("folio-conformance::hal_drivers", "cuda_keeps_it"), "conformance");
-        assert_eq!(group("folio-conformance::raw_memory", "raw_addresses_of_opencl"), "opencl");
-        assert_eq!(group("folio-conformance::raw_memory", "cuda_adopts_addresses"), "kernels");
-        let times = ["cuda", "opencl", "vulkan"].map(|by| {
-            group("folio-conformance::all", &format!("allocations::times_of_allocations_by_{by}"))
-        });
+        let of = |test: &str| group("folio-conformance::all", test);
+        assert_eq!(of("engine_drivers::each::compile_and_pass::cuda"), "conformance");
+        assert_eq!(of("engine_drivers::each::compile_and_pass_with_cpus::cuda"), "beside");
+        assert_eq!(of("engine_drivers::each::compile_and_x_with_twins::cuda"), "twins");
+        assert_eq!(of("engine_drivers::each::compile_and_pass::opencl_without_svm"), "opencl");
+        assert_eq!(of("engine_drivers::each::compile_and_pass::vulkan"), "vulkan");
+        assert_eq!(of("engine_drivers::opencl::unrolls"), "opencl");
+        assert_eq!(of("engine_drivers::twins::cuda_and_x"), "twins");
+        assert_eq!(of("opaque::compile_opaque_cuda"), "kernels");
+        assert_eq!(of("opaque::compile_opaque_opencl"), "opencl");
+        assert_eq!(of("opencl_limited::groups_have_a_limit"), "opencl");
+        assert_eq!(of("opencl_programs::there_may_be"), "opencl");
+        assert_ne!(of("opencl_programs::suite_cycles"), "opencl");
+        assert_eq!(of("bundle::cuda_runs"), "bundle");
+        assert_eq!(of("several::cuda_gpus"), "multi");
+        assert_eq!(of("hal_drivers::the_contract_is_kept::opencl"), "opencl");
+        assert_eq!(of("hal_drivers::the_contract_is_kept::cuda"), "conformance");
+        assert_eq!(of("raw_memory::raw_addresses_of_opencl"), "opencl");
+        assert_eq!(of("raw_memory::cuda_adopts_addresses"), "kernels");
+        let times = ["cuda", "opencl", "vulkan"].map(|by| of(&format!("allocations::times::{by}")));
         assert_eq!(times, ["kernels", "opencl", "vulkan"]);
+        let of = |test: &str| group("folio-model::all", test);
+        assert_eq!(of("drivers::suite_kernels::cuda"), "random");
+        assert_eq!(of("drivers::suite_programs::cuda"), "model");
+        assert_eq!(of("drivers::suite_graphs::cuda"), "kernels");
+        assert_eq!(of("drivers::suite_programs::opencl"), "opencl");
+        assert_eq!(of("drivers::suite_faults::vulkan"), "vulkan");
+        assert_eq!(of("emit::suite_emit_opencl"), "opencl");
+        assert_eq!(group("folio-algorithms::algorithms", "compiled::opencl"), "opencl");
+        assert_eq!(group("folio-algorithms::algorithms", "compiled::cuda"), "kernels");
+        assert_eq!(group("folio-cuda", "device::tests::cuda_peers_x"), "multi");
         assert_eq!(group("folio-cuda", "launch"), "kernels");
-        assert_eq!(group("folio-conformance::engine_drivers", "opencl::unrolls"), "opencl");
         assert_eq!(group("folio-opencl", "tests::events_are_few"), "opencl");
         assert_eq!(group("folio-vulkan", "tests::times_are_told"), "vulkan");
-        assert_eq!(group("folio-model::all", "machines::suite_faults_vulkan"), "vulkan");
-        assert_eq!(group("folio-model::all", "graphs::cuda_and_vulkan_run_graphs"), "vulkan");
-        assert_eq!(group("folio-conformance::engine_drivers", "vulkan::x"), "vulkan");
         assert_ne!(group("folio-opencl", "pool::tests::as_little_goes"), "opencl");
     }
 

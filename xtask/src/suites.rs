@@ -8,6 +8,7 @@
 use std::time::Duration;
 
 use crate::Result;
+use crate::backends::{BACKENDS, Backend};
 
 /// How much time the suites get.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -334,9 +335,20 @@ pub fn variables(budget: Budget) -> Vec<(String, String)> {
     SUITES.iter().flat_map(pair).collect()
 }
 
-/// The last part of a test's path.
+/// A test's own name, and the backend for which a table has made it: of `a::suite_x::cuda` these are
+/// `suite_x` and `cuda`.
+fn name_and_backend(test: &str) -> (&str, Option<&str>) {
+    let (path, last) = test.rsplit_once("::").unwrap_or(("", test));
+    let begins = |backend: &Backend| last.split('_').next() == Some(backend.name);
+    match BACKENDS.iter().any(begins) && !path.is_empty() {
+        true => (path.rsplit("::").next().unwrap_or(path), Some(last)),
+        false => (last, None),
+    }
+}
+
+/// A test's own name: the last part of its path that is no backend.
 pub fn leaf(test: &str) -> &str {
-    test.rsplit("::").next().unwrap_or(test)
+    name_and_backend(test).0
 }
 
 /// True for tests that have a budget.
@@ -345,9 +357,15 @@ pub fn is_suite(test: &str) -> bool {
 }
 
 /// The suite that a test belongs to, the one with the longest name: `a::suite_programs_cpu` is of
-/// PROGRAMS, and `suite_programs_opencl` of PROGRAMS_OPENCL.
+/// PROGRAMS. On a driver's devices a suite has a row of its own, or none: `suite_programs::opencl`
+/// is of PROGRAMS_OPENCL.
 pub fn of_test(test: &str) -> Option<&'static Suite> {
-    let rest = leaf(test).strip_prefix("suite_")?.to_ascii_uppercase();
+    let (name, backend) = name_and_backend(test);
+    let rest = name.strip_prefix("suite_")?.to_ascii_uppercase();
+    if let Some(backend) = backend {
+        let own = format!("{rest}_{}", backend.to_ascii_uppercase());
+        return SUITES.iter().find(|suite| suite.name == own);
+    }
     let of = |suite: &&Suite| {
         let more = rest.strip_prefix(suite.name);
         more.is_some_and(|more| more.is_empty() || more.starts_with('_'))
@@ -415,7 +433,11 @@ mod tests {
     fn tests_find_their_suites() {
         assert_eq!(of_test("programs::suite_programs_cpu").map(|s| s.name), Some("PROGRAMS"));
         assert_eq!(of_test("suite_faults").map(|s| s.name), Some("FAULTS"));
-        assert_eq!(of_test("suite_programs_opencl").map(|s| s.name), Some("PROGRAMS_OPENCL"));
+        let on_opencl = of_test("drivers::suite_programs::opencl");
+        assert_eq!(on_opencl.map(|s| s.name), Some("PROGRAMS_OPENCL"));
+        assert!(of_test("drivers::suite_programs::cuda").is_none());
+        assert!(is_suite("drivers::suite_programs::cuda") && !is_suite("suite_x::programs"));
+        assert_eq!(leaf("a::compile_and_pass::opencl_without_svm"), "compile_and_pass");
         assert!(of_test("suite_programsx").is_none());
         assert!(of_test("suite_unknown").is_none() && of_test("programs").is_none());
         assert_eq!(time_limit("suite_programs", Budget::Ci), Duration::from_secs(240));

@@ -2,16 +2,11 @@
 //! process of its own, for all of its threads.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-#[path = "all/support/there.rs"]
-mod there;
-
 use folio::prelude::*;
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
-use folio_opencl::OpenClBackend;
+use folio_model::on_each_driver;
 use folio_sim::SimBackend;
-use folio_vulkan::VulkanBackend;
 use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::sync::{Mutex, Once};
@@ -92,12 +87,10 @@ fn end_of(backend: impl Backend, on: bool, label: &'static str) -> (Told, u64) {
 
 /// A device with a clock of its own tells a time that is no longer than the host's.
 fn is_timed(backend: impl Backend, label: &'static str) {
-    if there::is_there(&backend) {
-        let (told, took) = end_of(backend, true, label);
-        let device = told["device_ns"].parse::<u64>().unwrap();
-        assert!(device > 0 && device <= took, "{device} of {took} ns: {told:?}");
-        assert!(told["device_begin"].parse::<u64>().is_ok(), "{told:?}");
-    }
+    let (told, took) = end_of(backend, true, label);
+    let device = told["device_ns"].parse::<u64>().unwrap();
+    assert!(device > 0 && device <= took, "{device} of {took} ns: {told:?}");
+    assert!(told["device_begin"].parse::<u64>().is_ok(), "{told:?}");
 }
 
 #[test]
@@ -117,17 +110,9 @@ fn device_times_of_cpu() {
     is_timed(CpuBackend::builder().threads(2).build().unwrap(), "timed by the CPU");
 }
 
-#[test]
-fn device_times_of_opencl() {
-    is_timed(OpenClBackend::new(), "timed by OpenCL");
-}
-
-#[test]
-fn device_times_of_vulkan() {
-    is_timed(VulkanBackend::new(), "timed by Vulkan");
-}
-
-#[test]
-fn device_times_of_cuda() {
-    is_timed(CudaBackend::new(), "timed by CUDA");
+on_each_driver! {
+    #[test]
+    fn device_times_of_a_driver(driver) {
+        is_timed(driver.open(), driver.name);
+    }
 }

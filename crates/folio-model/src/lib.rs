@@ -14,11 +14,12 @@
 //!
 //! For kernels, [`interp`] says what they mean, [`kernels`] makes random ones, [`source`] random
 //! ones as Rust source, and [`exact`] is what functions are measured by. [`compilers`] are those of
-//! the machine.
+//! the machine, and [`drivers`] the backends over its drivers: the one table for tests.
 
 pub mod blame;
 pub mod compilers;
 pub mod compute;
+pub mod drivers;
 pub mod faulty;
 pub mod features;
 pub mod functions;

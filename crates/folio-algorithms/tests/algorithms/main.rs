@@ -1,5 +1,5 @@
 //! The algorithms beside plain Rust, to the bit: on the CPU with one and two domains, interpreted,
-//! and on devices of OpenCL and CUDA.
+//! and on the devices of each driver.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 mod draws;
@@ -9,10 +9,9 @@ mod moves;
 use folio::hal::Backend;
 use folio::prelude::*;
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
 use folio_model::interp::Interpreter;
+use folio_model::on_each_driver;
 use folio_model::rng::Rng;
-use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
 
@@ -99,25 +98,15 @@ fn interpreted() {
     assert_eq!(handle.violations(), []);
 }
 
-/// All of them where a driver compiles the kernels, if there is a device.
-fn compiled(backend: impl Backend) {
-    if let Err(why) = backend.devices() {
-        return println!("skipped: {}: {}", backend.name(), why.reason);
+on_each_driver! {
+    /// All of them where a driver compiles the kernels.
+    #[test]
+    fn compile_all(driver) {
+        let rig = Rig { few: true, ..Rig::new(driver.open(), 66_000) };
+        for check in CHECKS {
+            check(&rig).unwrap();
+        }
     }
-    let rig = Rig { few: true, ..Rig::new(backend, 66_000) };
-    for check in CHECKS {
-        check(&rig).unwrap();
-    }
-}
-
-#[test]
-fn compile_opencl() {
-    compiled(OpenClBackend::new());
-}
-
-#[test]
-fn compile_cuda() {
-    compiled(CudaBackend::new());
 }
 
 /// Floats of all sizes and signs, with zeros, infinities and NaN.

@@ -4,16 +4,13 @@
 //! `docs/decisions/32-allocating-is-synchronous.md` was decided.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use crate::support::there::is_there;
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use cudarc::driver::sys;
 use folio_core::hal::{AllocKind, AllocReq, Backend, Notify};
 use folio_core::{Buffer, BufferOptions, Links, Queue, Runtime};
-use folio_cuda::CudaBackend;
-use folio_opencl::OpenClBackend;
-use folio_vulkan::VulkanBackend;
+use folio_model::drivers::Driver;
+use folio_model::on_each_driver;
 use folio_vulkan::ash::{self, vk};
-use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 
@@ -115,12 +112,8 @@ fn handed_over(q: &Queue) -> f64 {
     median(std::iter::repeat_with(one).take(SUBMISSIONS).collect())
 }
 
-fn prints(build: fn() -> Arc<dyn Backend>, raw: Raw) {
-    let backend = build();
-    if !is_there(&*backend) {
-        return;
-    }
-    let rt = Runtime::builder().shared_backend(backend).links(Links::Off).build().unwrap();
+fn prints(driver: &Driver, raw: Option<Raw>) {
+    let rt = Runtime::builder().backend((driver.plain)()).links(Links::Off).build().unwrap();
     let device = rt.devices().remove(0);
     let (q, name, info) = (rt.queue_on(&device).unwrap(), device.name(), device.info());
     println!("{name} ({}), us: a node of another thread {:.1}", info.name, handed_over(&q));
@@ -130,16 +123,16 @@ fn prints(build: fn() -> Arc<dyn Backend>, raw: Raw) {
             println!("{name}, {size}: left out, the device has too little memory");
             continue;
         }
-        let by_driver = raw(&q, bytes, rounds);
-        assert_eq!(by_driver.len(), rounds);
-        let (cold, warm) = pooled(&*build(), bytes, rounds);
+        let by_driver = raw.map(|raw| raw(&q, bytes, rounds));
+        assert!(by_driver.iter().all(|times| times.len() == rounds));
+        let (cold, warm) = pooled(&(driver.plain)(), bytes, rounds);
         let (there, first) = submissions(&rt, &q, bytes, rounds);
         rt.wait().unwrap();
         assert_eq!(device.budget().1, 0, "all of it is free");
         println!(
             "{name}, {size}, us: driver {:.1}, allocator {warm:.1} (first {cold:.1}), submission \
              {there:.1}, with a new buffer {first:.1}",
-            median(by_driver)
+            by_driver.map_or(f64::NAN, median)
         );
     }
 }
@@ -205,20 +198,20 @@ fn own_memory(name: &str) -> u32 {
     }
 }
 
-/// LINK-01
-#[test]
-fn times_of_allocations_by_cuda() {
-    prints(|| Arc::new(CudaBackend::new()), cuda);
+on_each_driver! {
+    /// LINK-01
+    #[test]
+    fn times_of_allocations(driver) {
+        prints(driver, raw(driver));
+    }
 }
 
-/// LINK-01
-#[test]
-fn times_of_allocations_by_opencl() {
-    prints(|| Arc::new(OpenClBackend::new()), opencl);
-}
-
-/// LINK-01
-#[test]
-fn times_of_allocations_by_vulkan() {
-    prints(|| Arc::new(VulkanBackend::new()), vulkan);
+/// The driver's own call, where it is known here.
+fn raw(driver: &Driver) -> Option<Raw> {
+    match driver.name {
+        "cuda" => Some(cuda),
+        "opencl" => Some(opencl),
+        "vulkan" => Some(vulkan),
+        _ => None,
+    }
 }

@@ -5,9 +5,7 @@
 use folio::prelude::*;
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
-use folio_opencl::OpenClBackend;
-use folio_vulkan::VulkanBackend;
+use folio_model::on_each_driver;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 use std::sync::mpsc::{Sender, channel};
@@ -65,9 +63,6 @@ fn ends_beside_calls<B: Backend + 'static>(test: &str, backend: impl Fn() -> B) 
         let rt = Runtime::builder().backend(backend()).build().unwrap();
         return ends(&rt, Duration::from_millis(after));
     }
-    if let Err(why) = backend().devices() {
-        return println!("skipped: {}: {}", backend().name(), why.reason);
-    }
     for after in [1, 5, 20, 40, 60, 150] {
         let mut own = Command::new(std::env::current_exe().unwrap());
         let name = format!("ends::{test}");
@@ -88,17 +83,10 @@ fn cpu_ends_beside_calls() {
     ends_beside_calls("cpu_ends_beside_calls", || CpuBackend::new().unwrap());
 }
 
-#[test]
-fn opencl_ends_beside_calls() {
-    ends_beside_calls("opencl_ends_beside_calls", OpenClBackend::new);
-}
-
-#[test]
-fn vulkan_ends_beside_calls() {
-    ends_beside_calls("vulkan_ends_beside_calls", VulkanBackend::new);
-}
-
-#[test]
-fn cuda_ends_beside_calls() {
-    ends_beside_calls("cuda_ends_beside_calls", CudaBackend::new);
+on_each_driver! {
+    #[test]
+    fn a_driver_ends_beside_calls(driver) {
+        let test = format!("a_driver_ends_beside_calls::{}", driver.name);
+        ends_beside_calls(&test, driver.plain);
+    }
 }

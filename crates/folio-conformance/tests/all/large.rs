@@ -1,13 +1,13 @@
 //! More elements than 2^32 and memory beyond 4 GiB, on the CPU, and on GPUs by CUDA where there are
-//! some (it takes 4.3 GB); and launches beyond a grid of CUDA's, also by OpenCL.
+//! some (it takes 4.3 GB); and launches beyond a grid of CUDA's, by each driver.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio::prelude::*;
 use folio_core::Error;
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
-use folio_opencl::OpenClBackend;
+use folio_model::drivers::CUDA;
+use folio_model::on_each_driver;
 
 const MANY: usize = (1 << 32) + 300;
 
@@ -68,21 +68,11 @@ fn cpu_beyond_a_grid() {
     is_cut(CpuBackend::new().unwrap()).unwrap();
 }
 
-/// KRN-08
-#[test]
-fn opencl_beyond_a_grid() {
-    match OpenClBackend::new().devices() {
-        Ok(_) => is_cut(OpenClBackend::new()).unwrap(),
-        Err(why) => println!("skipped: opencl: {}", why.reason),
-    }
-}
-
-/// KRN-08
-#[test]
-fn cuda_beyond_a_grid() {
-    match CudaBackend::new().devices() {
-        Ok(_) => is_cut(CudaBackend::new()).unwrap(),
-        Err(why) => println!("skipped: cuda: {}", why.reason),
+on_each_driver! {
+    /// KRN-08
+    #[test]
+    fn beyond_a_grid(driver) {
+        is_cut(driver.open()).unwrap();
     }
 }
 
@@ -139,8 +129,7 @@ fn cpu_beyond_four_gib() {
 /// KRN-08
 #[test]
 fn cuda_beyond_four_gib() {
-    match CudaBackend::new().devices() {
-        Ok(_) => works(CudaBackend::new()).unwrap(),
-        Err(why) => println!("skipped: cuda: {}", why.reason),
+    if CUDA.is_there() {
+        works(CUDA.open()).unwrap();
     }
 }

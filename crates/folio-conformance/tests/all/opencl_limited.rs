@@ -3,10 +3,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use crate::support;
-use crate::support::there::is_there;
 use folio::prelude::*;
 use folio_core::hal::{DeviceKind, HalErrorKind};
 use folio_cpu::CpuBackend;
+use folio_model::drivers::OPENCL;
 use folio_opencl::{Capabilities, OpenClBackend};
 
 /// What nearly every device can do, and more than is asked of it here.
@@ -20,10 +20,10 @@ const PLENTY: Capabilities = Capabilities {
 
 /// A runtime with such a device; none if there is no device.
 fn limited_to(limit: Capabilities) -> Option<(Runtime, Queue)> {
-    let backend = OpenClBackend::new().limited_to(limit);
-    if !is_there(&backend) {
+    if !OPENCL.is_there() {
         return None;
     }
+    let backend = OpenClBackend::new().limited_to(limit);
     let rt = Runtime::builder().backend(backend).build().unwrap();
     let q = rt.queue().unwrap();
     Some((rt, q))
@@ -206,10 +206,10 @@ fn each_once(g: Group, x: InOut<u32>) {
 /// Groups as large as no device of OpenCL has them are refused in the call; a CPU has them.
 #[test]
 fn groups_beyond_any_device() {
-    let backend = OpenClBackend::new();
-    if !is_there(&backend) {
+    if !OPENCL.is_there() {
         return;
     }
+    let backend = OpenClBackend::new();
     let cpu = CpuBackend::builder().threads(1).build().unwrap();
     let rt = Runtime::builder().backend(backend).backend(cpu).build().unwrap();
     let n = 1 << 17;
@@ -297,10 +297,10 @@ fn own_arrays(g: Group, y: Out<u32>) {
 /// is beyond it is refused, and what is not is right.
 #[test]
 fn variables_have_a_limit_on_cpus() {
-    let backend = OpenClBackend::new();
-    if !is_there(&backend) {
+    if !OPENCL.is_there() {
         return;
     }
+    let backend = OpenClBackend::new();
     let cpu = CpuBackend::builder().threads(1).build().unwrap();
     let rt = Runtime::builder().backend(backend).backend(cpu).build().unwrap();
     let (device, cpu) = (rt.queue_on("opencl:0").unwrap(), rt.queue_on("cpu").unwrap());

@@ -2,22 +2,17 @@
 //! when runtimes have come and gone. Also the machine that has no OpenCL.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use crate::support::there::is_there;
 use folio::prelude::*;
 use folio_core::hal::Backend;
 use folio_core::ir::ContentHash;
 use folio_cpu::CpuBackend;
+use folio_model::drivers::OPENCL;
 use folio_model::suite::{Budget, line};
 use folio_opencl::{Cache, Counts, OpenClBackend};
 use std::fs;
 use std::path::PathBuf;
 use std::process::Command;
 use std::time::Instant;
-
-/// Whether there is a device.
-fn there_is_one() -> bool {
-    is_there(&OpenClBackend::new())
-}
 
 #[kernel]
 fn scale(i: Item, a: f32, x: InOut<f32>) {
@@ -106,7 +101,7 @@ fn the_second_process_compiles_nothing() {
         assert!(cache.counts().found >= 3, "{:?}", cache.counts());
         return;
     }
-    if !there_is_one() {
+    if !OPENCL.is_there() {
         return;
     }
     let folder = Folder::new("second");
@@ -126,7 +121,7 @@ fn the_second_process_compiles_nothing() {
 /// right.
 #[test]
 fn programs_that_the_driver_refuses_are_compiled() {
-    if !there_is_one() {
+    if !OPENCL.is_there() {
         return;
     }
     let folder = Folder::new("refused");
@@ -192,7 +187,7 @@ fn there_may_be_no_driver() {
     if let Some(reason) = std::env::var_os(ABSENT) {
         return is_absent(reason.to_str().unwrap());
     }
-    if !there_is_one() {
+    if !OPENCL.is_there() {
         return;
     }
     let absent = (ABSENT, "no OpenCL platform");
@@ -232,7 +227,7 @@ fn held() -> [usize; 2] {
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn suite_cycles_opencl() {
-    if !there_is_one() {
+    if !OPENCL.is_there() {
         return;
     }
     let (budget, start) = (Budget::of("CYCLES_OPENCL"), Instant::now());

@@ -9,11 +9,9 @@ pub mod compare;
 mod constants;
 pub mod launch;
 
-use crate::vulkan;
 use backend::Machine;
 use compare::exact;
-use folio_core::hal::Backend;
-use folio_cuda::CudaBackend;
+use folio_core::hal::{Backend, DeviceInfo};
 use folio_kernel::access::of_launch;
 use folio_kernel::emit::{Capabilities, Cut, Dialect, Form, Texts, emit_abreast};
 use folio_kernel::launch::Launch;
@@ -24,12 +22,11 @@ use folio_kernel::{
 };
 use folio_model::compilers::nvrtc::Nvrtc;
 use folio_model::compilers::opencl::OpenCl;
+use folio_model::drivers::{Driver, Opened, VULKAN};
 use folio_model::interp::same;
 use folio_model::interp::{self, BLOCK, Failure, Order};
 use folio_model::kernels::{Case, generate};
 use folio_model::suite::{Budget, cases, line};
-use folio_opencl::{Cache, OpenClBackend};
-use folio_vulkan::VulkanBackend;
 use launch::{How, Ran};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -37,11 +34,7 @@ use std::time::Instant;
 
 /// Runs a suite over the seeds of a budget: how many there were.
 fn suite(name: &str, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) -> u64 {
-    suite_of(name, Budget::of(&name.to_uppercase()), case)
-}
-
-fn suite_of(name: &str, budget: Budget, case: &(dyn Fn(u64) -> Result<(), String> + Sync)) -> u64 {
-    let start = Instant::now();
+    let (budget, start) = (Budget::of(&name.to_uppercase()), Instant::now());
     let (done, wrong) = cases(budget, 2, case);
     println!("{}", line(name, done, start.elapsed(), wrong.len(), budget.seed));
     assert!(wrong.is_empty(), "{}", wrong.join("\n\n"));
@@ -161,39 +154,13 @@ fn agrees_with(machine: &Machine, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// Random kernels on GPUs, in turns, by these backends.
-fn kernels_on(name: &str, gpus: &[(&dyn Backend, usize)]) {
-    let machines = gpus.iter().map(|(backend, at)| Machine::open(*backend, *at));
-    let machines: Vec<_> = match machines.collect() {
-        Ok(machines) => machines,
-        Err(why) => return println!("skipped: {name}: {why}"),
+/// All devices of these backends.
+fn open(backends: impl IntoIterator<Item = Opened>) -> Vec<Machine> {
+    let all = |backend: Opened| {
+        let count = backend.devices().unwrap().len();
+        (0..count).map(move |at| Machine::open(&backend, at).unwrap())
     };
-    let of = |(backend, at): &(&dyn Backend, usize)| format!("{}:{at}", backend.name());
-    let all: Vec<_> = gpus.iter().map(of).collect();
-    suite_of(&format!("kernels on {}", all.join(", ")), Budget::of("KERNELS_CUDA"), &|seed| {
-        agrees_with(&machines[seed as usize % machines.len()], seed)
-    });
-}
-
-/// KRN-01: as the OpenCL backend launches them, where memory has addresses and where it has none,
-/// and as on GPUs.
-#[test]
-fn suite_kernels_opencl() {
-    let backends = [
-        OpenClBackend::new().with_all_svm(),
-        OpenClBackend::without_svm(),
-        OpenClBackend::new().as_gpus(),
-    ];
-    let open = |backend: OpenClBackend| Machine::open(&backend.cache(Cache::off()), 0);
-    let machines: Vec<_> = match backends.into_iter().map(open).collect() {
-        Ok(machines) => machines,
-        Err(why) => return println!("skipped: opencl: {why}"),
-    };
-    let case = |seed| {
-        agrees_with(&machines[seed as usize % machines.len()], seed)
-            .map_err(|why| seeded(seed, "suite_kernels_opencl", why))
-    };
-    suite("kernels_opencl", &case);
+    backends.into_iter().flat_map(all).collect()
 }
 
 /// Whether a compiler may know a float to be zero: a literal, what is computed of literals and
@@ -227,73 +194,63 @@ fn may_know_zero(kernel: &Kernel) -> bool {
     found
 }
 
-/// KRN-01: by Vulkan, with what the device rounds correctly, as if it did nothing so, and as if it
-/// had no sub-groups. The validation layer has nothing to say.
-#[test]
-fn suite_kernels_vulkan() {
-    use folio_kernel::emit::spirv;
-    let exact = folio_kernel::soft::Exact::NONE;
-    let all = spirv::Capabilities::ALL;
-    let inexact = VulkanBackend::new().limited_to(spirv::Capabilities { exact, ..all });
-    let alone = VulkanBackend::new().limited_to(spirv::Capabilities { subgroup: 1, ..all });
-    let backends = [VulkanBackend::new(), inexact, alone];
-    let backends = backends.map(VulkanBackend::validated);
-    let machines: Vec<_> = match backends.iter().map(|b| Machine::open(b, 0)).collect() {
-        Ok(machines) => machines,
-        Err(why) => return println!("skipped: vulkan: {why}"),
-    };
+/// Whether the driver's compiler is known to be wrong about a kernel (docs/drivers.md): lavapipe
+/// takes a product with a zero that it knows for zero.
+fn is_wrong_about(driver: &Driver, kernel: &Kernel) -> bool {
+    driver.name == VULKAN.name && may_know_zero(kernel)
+}
+
+/// Random kernels on these machines, in turns.
+fn kernels(driver: &Driver, name: &str, machines: &[Machine]) {
     let (together, beside) = (AtomicU64::new(0), AtomicU64::new(0));
     let case = |seed: u64| {
-        // lavapipe takes a product with a zero that it knows for zero (docs/drivers.md).
-        let may = |seed: &u64| generate(*seed).is_ok_and(|case| !may_know_zero(&case.kernel));
+        let may = |of: &u64| generate(*of).is_ok_and(|case| !is_wrong_about(driver, &case.kernel));
         let Some(of) = (seed.wrapping_mul(1_000)..).find(may) else { return Ok(()) };
         let kernel = generate(of).map_err(|error| error.to_string())?.kernel;
         let has = |what: &str| u64::from(kernel.to_string().contains(what));
         together.fetch_add(has("= subgroup"), Ordering::Relaxed);
         beside.fetch_add(has("= atomic") * u64::from(!shows_order(&kernel)), Ordering::Relaxed);
         agrees_with(&machines[of as usize % machines.len()], of)
-            .map_err(|why| seeded(seed, "suite_kernels_vulkan", why))
+            .map_err(|why| seeded(seed, &format!("drivers::suite_kernels::{}", driver.name), why))
     };
-    let done = suite("kernels_vulkan", &case);
+    let done = suite(&name.to_lowercase(), &case);
     let (together, beside) = (together.into_inner(), beside.into_inner());
     let width = machines[0].like.width;
     println!("{together} of them with operations of sub-groups, of {width} threads");
     println!("{beside} with atomic operations of several items");
     assert!(done < 50 || together > 0 && beside > 0, "no sub-groups or atomics in {done}");
-    let said: Vec<_> = backends.iter().flat_map(|backend| backend.messages().all()).collect();
-    assert!(said.is_empty(), "{}", said[0]);
 }
 
-/// Operations of constants, at the edges of types. Of functions that is a test of its own (`soft`):
-/// some thousand in one kernel take lavapipe minutes.
-#[test]
-fn compile_constants_vulkan() {
-    match Machine::open(&vulkan::validated(), 0) {
-        Ok(machine) => constants::agree_in(&machine, &constants::is_exact),
-        Err(why) => return println!("skipped: vulkan: {why}"),
+/// As the backend launches them, in each of its codes.
+pub(crate) fn kernels_on(driver: &Driver) {
+    let machines = open(driver.codes.iter().map(|open| open()));
+    kernels(driver, &driver.suite("KERNELS"), &machines);
+}
+
+/// On one GPU by two drivers.
+pub(crate) fn kernels_on_twins(driver: &Driver) {
+    let Some(other) = driver.neighbour() else { return };
+    let all = [driver, other].map(Driver::open);
+    let [ours, theirs] = all.each_ref().map(|backend| backend.devices().unwrap());
+    let is_ours = |device: &DeviceInfo| device.uuid.is_some() && device.uuid == ours[0].uuid;
+    match theirs.iter().position(is_ours) {
+        Some(at) => {
+            let machines =
+                [(&all[0], 0), (&all[1], at)].map(|(by, at)| Machine::open(by, at).unwrap());
+            kernels(driver, "TWINS", &machines);
+        }
+        None => println!("skipped: twins: {} is not of {}", other.name, ours[0].name),
     }
-    vulkan::is_silent();
 }
 
-/// KRN-01: on all GPUs.
-#[test]
-fn cuda_runs_random_kernels() {
-    let backend = CudaBackend::new();
-    let devices = backend.devices().map_or(1, |all| all.len());
-    let all: Vec<_> = (0..devices).map(|at| (&backend as &dyn Backend, at)).collect();
-    kernels_on("cuda", &all);
-}
-
-/// KRN-01: on one GPU by CUDA and by OpenCL, where there is that.
-#[test]
-fn cuda_s_twin_runs_random_kernels() {
-    let (cuda, twin) = (CudaBackend::new(), OpenClBackend::new());
-    let (Ok(ours), Ok(all)) = (cuda.devices(), twin.devices()) else {
-        return println!("skipped: twins: there are none");
-    };
-    match all.iter().position(|device| device.uuid == ours[0].uuid) {
-        Some(at) => kernels_on("opencl", &[(&cuda, 0), (&twin, at)]),
-        None => println!("skipped: twins: the GPU has no OpenCL"),
+/// Operations of constants, at the edges of types. For Vulkan functions are a test of its own
+/// (`soft`): some thousand in one kernel take lavapipe minutes.
+pub(crate) fn constants_on(driver: &Driver) {
+    let machine = Machine::open(&driver.open(), 0).unwrap();
+    if driver.name == VULKAN.name {
+        constants::agree_in(&machine, &constants::is_exact);
+    } else {
+        constants::agree(&machine);
     }
 }
 
@@ -503,26 +460,6 @@ fn distance(a: f32, b: f32) -> u64 {
     }
 }
 
-/// KRN-01: what compilers compute is what the interpreter does; functions of semantics 5.8 nearly
-/// so.
-#[test]
-fn compile_constants_opencl() {
-    let opened = Machine::open(&OpenClBackend::new().cache(Cache::off()), 0);
-    match opened {
-        Ok(machine) => constants::agree(&machine),
-        Err(why) => println!("skipped: opencl: {why}"),
-    }
-}
-
-/// As above.
-#[test]
-fn cuda_computes_constants() {
-    match Machine::open(&CudaBackend::new(), 0) {
-        Ok(machine) => constants::agree(&machine),
-        Err(why) => println!("skipped: cuda: {why}"),
-    }
-}
-
 /// Among random kernels are such whose loops several items share.
 #[test]
 fn loops_of_several_items_occur() {
@@ -540,12 +477,8 @@ fn loops_of_several_items_occur() {
 
 /// Numbers that are loaded, widened, negated, and compared with constants: of such, compilers make
 /// other comparisons.
-#[test]
-fn vulkan_compares_widened_numbers() {
-    let machine = match Machine::open(&vulkan::validated(), 0) {
-        Ok(machine) => machine,
-        Err(why) => return println!("skipped: vulkan: {why}"),
-    };
+pub(crate) fn compares_widened_numbers(driver: &Driver) {
+    let machine = Machine::open(&driver.open(), 0).unwrap();
     const COUNT: u64 = 64;
     let numbers = (0..COUNT).flat_map(|k| (k as i32 - 32).to_le_bytes()).collect();
     let view = |bytes: Vec<u8>| interp::Arg::View { extent: vec![COUNT], bytes };
@@ -588,5 +521,4 @@ fn vulkan_compares_widened_numbers() {
     assert!(ran.ok().unwrap().failure.is_none());
     let found = machine.run(&case, 0, true).unwrap().args;
     same(&case.kernel, &wanted, &found).unwrap();
-    vulkan::is_silent();
 }

@@ -1,20 +1,19 @@
 //! What fusion costs and gains on a device, as it is measured there (FUSE-10).
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use crate::graphs_fused::{CUDA, OPENCL, VULKAN, alone, builder};
-use crate::vulkan;
+use crate::graphs_fused::builder;
 use folio::prelude::*;
 use std::process::Command;
 
 /// Runs `body` in a process that keeps nothing on disk: what a busy machine measures here is not
 /// what other tests plan by.
-fn by_itself(test: &str, body: impl FnOnce()) {
+pub(crate) fn by_itself(test: &str, body: impl FnOnce()) {
     const ALONE: &str = "FOLIO_COSTS_ALONE";
     if std::env::var_os(ALONE).is_some() {
         return body();
     }
     let mut own = Command::new(std::env::current_exe().unwrap());
-    own.args([&format!("fusion_costs::{test}"), "--exact", "--nocapture"]);
+    own.args([test, "--exact", "--nocapture"]);
     let out = own.env(ALONE, "1").env("FOLIO_CACHE", "off").output().unwrap();
     let said = [out.stdout, out.stderr].map(|text| String::from_utf8(text).unwrap());
     println!("{}", said.concat());
@@ -22,7 +21,7 @@ fn by_itself(test: &str, body: impl FnOnce()) {
 }
 
 /// Constants are measured on each device, and then graphs are fused by them.
-fn measured_costs_decide(rt: &Runtime) {
+pub(crate) fn measured_costs_decide(rt: &Runtime) {
     for device in rt.devices() {
         let usual = device.fusion_costs();
         let costs = device.measure_fusion_costs().unwrap();
@@ -35,29 +34,7 @@ fn measured_costs_decide(rt: &Runtime) {
 
 #[test]
 fn measured_costs_are_those_that_decide() {
-    by_itself("measured_costs_are_those_that_decide", || {
+    by_itself("fusion_costs::measured_costs_are_those_that_decide", || {
         measured_costs_decide(&builder(1).build().unwrap());
-    });
-}
-
-#[test]
-fn opencl_costs_that_are_measured_decide() {
-    by_itself("opencl_costs_that_are_measured_decide", || {
-        alone(OPENCL).iter().for_each(measured_costs_decide);
-    });
-}
-
-#[test]
-fn vulkan_costs_that_are_measured_decide() {
-    by_itself("vulkan_costs_that_are_measured_decide", || {
-        alone(VULKAN).iter().for_each(measured_costs_decide);
-        vulkan::is_silent();
-    });
-}
-
-#[test]
-fn cuda_costs_that_are_measured_decide() {
-    by_itself("cuda_costs_that_are_measured_decide", || {
-        alone(CUDA).iter().for_each(measured_costs_decide);
     });
 }

@@ -8,14 +8,12 @@
 use crate::graphs_chosen::{Choice, Kind};
 use crate::graphs_steps::{BUFFERS, Log, N, Step, What};
 use crate::graphs_world::{Made, Seen, Way, World, builder, exchange, reorder, see};
-use crate::{graphs_faults, graphs_mishaps, vulkan};
+use crate::{graphs_faults, graphs_mishaps};
 use folio::prelude::*;
 use folio_core::{Replay, ReplayReport, Result, RuntimeBuilder};
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
 use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};
-use folio_opencl::OpenClBackend;
 use std::time::Instant;
 
 fn see_replays(seen: &Seen, report: &ReplayReport) {
@@ -151,52 +149,16 @@ fn suite(name: &str, case: &(dyn Fn(u64, &Seen) -> Result<(), String> + Sync)) -
     (done, seen)
 }
 
-/// A backend's name, and how a runtime is given it.
-type With = (&'static str, fn(RuntimeBuilder) -> RuntimeBuilder);
-
-/// Over a backend alone, or over two, and beside the memories of a CPU; for all cases. Without a
-/// device of each there is nothing to test.
-fn over(name: &str, (backend, with): With) {
-    let alone = match with(Runtime::builder()).build() {
-        Ok(alone) if alone.missing_backends().is_empty() => alone,
-        Ok(none) => return println!("skipped: {}", none.missing_backends().join("; ")),
-        Err(why) => return println!("skipped: {backend}: {why}"),
-    };
+/// Over backends alone, and beside the memories of a CPU; one runtime of each for all cases. Each
+/// process compiles three kernels for each device.
+pub(crate) fn over(name: &str, builder: &dyn Fn() -> RuntimeBuilder) {
     let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
-    let beside = with(Runtime::builder().backend(cpu)).build().unwrap();
-    let all = [alone, beside];
+    let all = [builder(), builder().backend(cpu)].map(|builder| builder.build().unwrap());
     let (done, seen) =
         suite(name, &|seed, seen| case(all[seed as usize % all.len()].clone(), seed, seen));
     let seen = seen.lock().unwrap();
     let absent: Vec<_> = ["lists"].into_iter().filter(|w| !seen.contains_key(w)).collect();
     assert!(done < 100 || absent.is_empty(), "no case of {absent:?}");
-}
-
-/// Each process compiles three kernels for each device.
-#[test]
-fn suite_graphs_opencl() {
-    over("GRAPHS_OPENCL", ("opencl", |builder| builder.backend(OpenClBackend::new())));
-}
-
-#[test]
-fn suite_graphs_vulkan() {
-    over("GRAPHS_VULKAN", ("vulkan", |builder| builder.backend(vulkan::validated())));
-    vulkan::is_silent();
-}
-
-#[test]
-fn cuda_runs_graphs() {
-    over("GRAPHS_CUDA", ("cuda", |builder| builder.backend(CudaBackend::new())));
-}
-
-/// On one GPU by both, where there is that.
-#[test]
-fn cuda_and_vulkan_run_graphs() {
-    let both = |builder: RuntimeBuilder| {
-        builder.keep_twins().backend(CudaBackend::new()).backend(vulkan::validated())
-    };
-    over("GRAPHS_VULKAN", ("cuda and vulkan", both));
-    vulkan::is_silent();
 }
 
 #[test]

@@ -4,7 +4,6 @@
 //! (FUSE-11, FUSE-12). Bugs on purpose are found.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
-use crate::vulkan;
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
@@ -12,11 +11,9 @@ use folio_core::{
     Result, RuntimeBuilder, Slice,
 };
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
 use folio_interp::interp::Interpreter;
 use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};
-use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -435,7 +432,7 @@ pub fn interpreted() -> RuntimeBuilder {
 }
 
 pub fn suite(
-    name: &'static str,
+    name: &str,
     least: &[&'static str],
     case: &(dyn Fn(u64, &Seen) -> Result<(), String> + Sync),
 ) {
@@ -469,55 +466,10 @@ fn suite_graphs_fused() {
     });
 }
 
-/// What a runtime has, and the runtime that has nothing else.
-pub type Alone = (&'static str, fn() -> Result<Runtime>);
-
-pub const OPENCL: Alone = ("opencl", || Runtime::builder().backend(OpenClBackend::new()).build());
-pub const VULKAN: Alone = ("vulkan", || Runtime::builder().backend(vulkan::validated()).build());
-pub const CUDA: Alone = ("cuda", || Runtime::builder().backend(CudaBackend::new()).build());
-/// On one GPU by both, where there is that.
-const CUDA_AND_VULKAN: Alone = ("cuda and vulkan", || {
-    let builder = Runtime::builder().keep_twins().backend(CudaBackend::new());
-    builder.backend(vulkan::validated()).build()
-});
-
-/// A runtime of these backends, if each has devices here; else says why not.
-pub fn alone((backend, open): Alone) -> Option<Runtime> {
-    match open() {
-        Ok(rt) if rt.missing_backends().is_empty() => return Some(rt),
-        Ok(none) => println!("skipped: {}", none.missing_backends().join("; ")),
-        Err(why) => println!("skipped: {backend}: {why}"),
-    }
-    None
-}
-
-/// The suite on the devices of a driver, if they are here: each case compiles kernels.
-fn over(name: &'static str, backend: Alone) {
-    if let Some(rt) = alone(backend) {
-        suite(name, &[], &|seed, seen| case(&rt, seed, seen));
-    }
-}
-
-#[test]
-fn suite_graphs_fused_opencl() {
-    over("GRAPHS_FUSED_OPENCL", OPENCL);
-}
-
-#[test]
-fn suite_graphs_fused_vulkan() {
-    over("GRAPHS_FUSED_VULKAN", VULKAN);
-    vulkan::is_silent();
-}
-
-#[test]
-fn cuda_and_vulkan_run_fused_graphs() {
-    over("GRAPHS_FUSED_VULKAN", CUDA_AND_VULKAN);
-    vulkan::is_silent();
-}
-
-#[test]
-fn cuda_runs_fused_graphs() {
-    over("GRAPHS_FUSED_CUDA", CUDA);
+/// The suite on the devices of a driver: each case compiles kernels.
+pub(crate) fn over(name: &str, builder: RuntimeBuilder) {
+    let rt = builder.build().unwrap();
+    suite(name, &[], &|seed, seen| case(&rt, seed, seen));
 }
 
 /// FUSE-01, GRAPH-01: of a graph within a graph, fusion looks at what is in that, however many such

@@ -5,6 +5,7 @@
 //! `vectors/kernels.rs` are programs that tests compile.
 
 mod built;
+mod drivers;
 mod emit;
 mod faults;
 mod fused_wide;
@@ -32,4 +33,3 @@ mod soft;
 mod source;
 mod spirv;
 mod vectors;
-mod vulkan;

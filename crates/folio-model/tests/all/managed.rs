@@ -2,15 +2,13 @@
 //! MPTR-06, MPTR-07).
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use folio_core::hal::{Backend, Link, MemoryHome};
+use folio_core::hal::{Link, MemoryHome};
 use folio_core::{Links, Runtime, RuntimeBuilder};
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
+use folio_model::drivers::Driver;
 use folio_model::managed::{case, mistaken};
 use folio_model::suite::{Budget, cases, line};
-use folio_opencl::OpenClBackend;
 use folio_sim::{DeviceSpec, Script, SimBackend};
-use std::sync::Arc;
 use std::time::Instant;
 
 fn cpu(domains: usize) -> CpuBackend {
@@ -59,25 +57,10 @@ fn mistakes_of_the_model_are_found() {
     assert!(found >= 10, "found in {found} of 12 programs");
 }
 
-/// On the devices of a backend, each other time beside a CPU with memory of its own.
-fn on(name: &str, backend: Arc<dyn Backend>) {
-    match backend.devices() {
-        Ok(devices) if !devices.is_empty() => {}
-        Ok(_) => return println!("skipped: {name}: no devices"),
-        Err(why) => return println!("skipped: {name}: {}", why.reason),
-    }
-    suite(name, |seed| {
-        let builder = Runtime::builder().shared_backend(backend.clone()).links(links(seed));
+/// On the devices of a driver, each other time beside a CPU with memory of its own.
+pub(crate) fn on(driver: &Driver) {
+    suite(&format!("managed_{}", driver.name), |seed| {
+        let builder = driver.builder().links(links(seed));
         case(seed, if seed.is_multiple_of(2) { builder } else { builder.backend(cpu(2)) })
     });
-}
-
-#[test]
-fn suite_managed_opencl() {
-    on("opencl", Arc::new(OpenClBackend::new()));
-}
-
-#[test]
-fn cuda_moves_managed_pointers() {
-    on("cuda", Arc::new(CudaBackend::new()));
 }

@@ -1,39 +1,15 @@
-//! Kernel functions on the CUDA backend through the whole engine, where there is a GPU.
-#![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
+//! Parts of the engine's suite on GPUs by CUDA that compute-sanitizer looks at.
 
-use crate::support;
-use crate::support::gpus::are_there;
-use crate::support::pair::Pair;
-use folio::prelude::*;
 use folio_conformance::engine::{Factory, run_engine_where};
-use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
+use folio_model::drivers::CUDA;
 use std::sync::Arc;
-
-/// KRN-01, KRN-03, KRN-04: the suite, but for what is about closures.
-#[test]
-fn cuda_passes_the_suite() {
-    if !are_there() {
-        return;
-    }
-    let left_out = support::left_out(&CudaBackend::new(), &[]);
-    support::passes_bare(CudaBackend::new, &|_| true, &left_out);
-}
-
-#[test]
-fn cuda_passes_the_suite_validated() {
-    if !are_there() {
-        return;
-    }
-    let left_out = support::left_out(&CudaBackend::new(), &[]);
-    support::passes_validated(CudaBackend::new, &|_| true, &left_out);
-}
 
 /// A part of the suite that is small enough for compute-sanitizer: local memory, barriers, atomics,
 /// reductions.
 #[test]
 fn cuda_checked_kernels() {
-    if !are_there() {
+    if !CUDA.is_there() {
         return;
     }
     passes_checked(&[
@@ -50,7 +26,7 @@ fn cuda_checked_kernels() {
 /// Another part of it, of graphs: updates, temporaries, conditions, blocks that come again.
 #[test]
 fn cuda_checked_graphs() {
-    if !are_there() {
+    if !CUDA.is_there() {
         return;
     }
     passes_checked(&[
@@ -69,7 +45,7 @@ fn cuda_checked_graphs() {
 /// rows, pointers, blocks.
 #[test]
 fn cuda_checked_fusion() {
-    if !are_there() {
+    if !CUDA.is_there() {
         return;
     }
     passes_checked(&[
@@ -103,51 +79,5 @@ fn passes_checked(checked: &[&str]) {
     let tasks = || std::fs::read_dir("/proc/self/task").into_iter().flatten().flatten();
     while tasks().any(is_reaper) {
         std::thread::sleep(std::time::Duration::from_millis(10));
-    }
-}
-
-#[test]
-fn cuda_computes_several_items_in_a_thread() {
-    if are_there() {
-        let shapes = [(1, 1 << 21), (1, (1 << 23) + 5), (2048, 1024), (3001, 3002)];
-        support::items::every_item_once(CudaBackend::new(), &shapes);
-    }
-}
-
-/// Buffers go from device to device, GPUs and CPUs, and are always right.
-#[test]
-fn cuda_and_cpu_take_turns() {
-    if !are_there() {
-        return;
-    }
-    support::turns::all_take_turns(|| {
-        let cpu = CpuBackend::builder().domains(2).threads(2).build().unwrap();
-        Runtime::builder().backend(CudaBackend::new()).backend(cpu).build().unwrap()
-    });
-}
-
-fn with_cpus() -> Pair<CudaBackend, CpuBackend> {
-    Pair(CudaBackend::new(), CpuBackend::builder().domains(2).threads(1).build().unwrap())
-}
-
-/// The suite, with cases of several memories over GPUs and CPUs; without those that take the
-/// devices of a backend to be of one kind.
-fn is_of_several(name: &str) -> bool {
-    !support::OF_ONE_KIND.contains(&name)
-}
-
-#[test]
-fn cuda_and_cpu_pass_the_suite() {
-    if are_there() {
-        let left_out = support::left_out(&with_cpus(), &[]);
-        support::passes_bare(with_cpus, &is_of_several, &left_out);
-    }
-}
-
-#[test]
-fn cuda_and_cpu_pass_the_suite_validated() {
-    if are_there() {
-        let left_out = support::left_out(&with_cpus(), &[]);
-        support::passes_validated(with_cpus, &is_of_several, &left_out);
     }
 }

@@ -2,6 +2,7 @@
 //! and together on one GPU.
 
 mod cuda;
+mod each;
 mod opencl;
 mod twins;
 mod vulkan;

@@ -3,7 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::support;
-use crate::support::gpus::are_there;
 use crate::support::pair::Pair;
 use crate::support::turns;
 use folio::prelude::*;
@@ -11,6 +10,7 @@ use folio_conformance::engine::kernel_names;
 use folio_core::hal::{Backend, DeviceInfo};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;
+use folio_model::drivers::CUDA;
 use folio_opencl::OpenClBackend;
 use folio_sim::SimBackend;
 use std::collections::BTreeMap;
@@ -59,20 +59,10 @@ fn cuda_and_opencl_name_the_same_gpus() {
     assert_eq!(runtime().devices().len(), once.devices().len() + cuda.len());
 }
 
-/// Between the two a buffer goes as between any devices: by way of the host, and as often as
-/// needed.
-#[test]
-fn cuda_and_opencl_take_turns() {
-    if both().is_some() {
-        turns::all_take_turns(runtime);
-        turns::failures_reach_all(&runtime());
-    }
-}
-
 /// The suite, with cases of several memories over both.
 #[test]
 fn cuda_and_opencl_pass_the_suite() {
-    if both().is_some() && are_there() {
+    if both().is_some() && CUDA.is_there() {
         support::passes_bare(all, &|_| true, &left_out());
     }
 }
@@ -80,7 +70,7 @@ fn cuda_and_opencl_pass_the_suite() {
 /// Without the cases of kernels, for which OpenCL's contexts are made too slowly to do it twice.
 #[test]
 fn cuda_and_opencl_pass_the_suite_validated() {
-    if both().is_some() && are_there() {
+    if both().is_some() && CUDA.is_there() {
         support::passes_validated(all, &|name| !kernel_names().contains(&name), &left_out());
     }
 }

@@ -1,99 +1,15 @@
-//! Vulkan devices under the engine's suite, bare and validated, and together with the CPU in one
-//! runtime; the validation layer has nothing to say.
+//! What Vulkan's devices alone do; the validation layer has nothing to say.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
-use crate::support;
-use crate::support::pair::Pair;
-use crate::support::there::is_there;
-use crate::support::turns;
-use crate::support::vulkan as layer;
-use crate::support::vulkan::Shared;
 use folio::prelude::*;
 use folio::{DeviceRef, Usm, UsmKind};
-use folio_core::hal::{Backend, DeviceInfo, DeviceKind};
+use folio_core::hal::{Backend, DeviceKind};
 use folio_cpu::CpuBackend;
-use folio_cuda::CudaBackend;
+use folio_model::drivers::{CUDA, VULKAN, validated};
 use folio_model::suite::Budget;
-use folio_vulkan::VulkanBackend;
 use std::fs;
 use std::process::Command;
 use std::sync::Arc;
-
-fn there_is_one() -> bool {
-    is_there(&VulkanBackend::new().validated())
-}
-
-/// KRN-04, KRN-08
-#[test]
-fn compile_and_pass_vulkan() {
-    if there_is_one() {
-        let vulkan = Shared::new(layer::validated());
-        let further = support::addresses(&vulkan);
-        support::passes(move || vulkan.clone(), &further);
-        layer::is_silent();
-    }
-}
-
-/// As on discrete GPUs, whose memory the host does not reach.
-#[test]
-fn compile_and_pass_vulkan_as_discrete() {
-    if there_is_one() {
-        let vulkan = Shared::new(layer::validated().as_discrete());
-        let further = support::addresses(&vulkan);
-        support::passes(move || vulkan.clone(), &further);
-        layer::is_silent();
-    }
-}
-
-/// The suite over Vulkan and the CPU in one runtime: each kernel on each device, and buffers that
-/// go between them.
-#[test]
-fn compile_and_pass_vulkan_and_cpu() {
-    if there_is_one() {
-        let vulkan = Shared::new(layer::validated());
-        let both = move || {
-            let cpu = CpuBackend::builder().domains(2).threads(1).build().unwrap();
-            Pair(cpu, vulkan.clone())
-        };
-        let left_out = support::left_out(&both(), &support::addresses(&both()));
-        let wanted = |name: &str| !support::OF_ONE_KIND.contains(&name);
-        support::passes_bare(both.clone(), &wanted, &left_out);
-        support::passes_validated(both, &wanted, &left_out);
-        layer::is_silent();
-    }
-}
-
-/// Shapes for some hundred compute units.
-#[test]
-fn vulkan_computes_several_items_in_a_thread() {
-    if there_is_one() {
-        let shapes = [(1, 1 << 20), (1, (1 << 21) + 5), (700, 1024), (1001, 1002)];
-        support::items::every_item_once(layer::validated(), &shapes);
-        layer::is_silent();
-    }
-}
-
-/// BACK-04: a GPU by CUDA and by Vulkan is known to be one; between the two a buffer goes by way of
-/// the host, and as often as needed.
-#[test]
-fn cuda_and_vulkan_take_turns() {
-    let cuda = CudaBackend::new();
-    if !there_is_one() || !is_there(&cuda) {
-        return;
-    }
-    let is_gpu = |device: &DeviceInfo| device.kind == DeviceKind::Gpu;
-    for twin in layer::validated().devices().unwrap().into_iter().filter(is_gpu) {
-        let same = |device: &DeviceInfo| device.uuid == twin.uuid;
-        assert!(cuda.devices().unwrap().iter().any(same), "{twin:?}");
-    }
-    let both = || {
-        let builder = Runtime::builder().backend(CudaBackend::new()).backend(layer::validated());
-        builder.keep_twins().build().unwrap()
-    };
-    turns::all_take_turns(both);
-    turns::failures_reach_all(&both());
-    layer::is_silent();
-}
 
 const N: usize = 100_000;
 
@@ -127,13 +43,13 @@ fn runtimes_of_vulkan_come_and_go() {
         assert!(out.status.success() && said[0].contains("1 passed"));
         return;
     }
-    if !there_is_one() {
+    if !VULKAN.is_there() {
         return;
     }
     // A device takes a GPU's driver some tenths of a second.
     let usual = if std::env::var_os("FOLIO_TESTS_ON_GPUS").is_some() { 60 } else { 1_000 };
     let cycles = Budget::of("CYCLES_VULKAN").cases.unwrap_or(usual);
-    let backend: Arc<dyn Backend> = Arc::new(layer::validated());
+    let backend: Arc<dyn Backend> = Arc::new(validated());
     let cycle = |turn: u64| {
         let rt = Runtime::builder().shared_backend(backend.clone()).build().unwrap();
         let q = rt.queue_on("vulkan").unwrap();
@@ -149,7 +65,7 @@ fn runtimes_of_vulkan_come_and_go() {
     // The last runtime's threads may be on their way out.
     let most = [early[0] + 10, early[1] + 10, early[2] + (32 << 20)];
     assert!(late.iter().zip(most).all(|(now, most)| *now < most), "{early:?}, {late:?}");
-    layer::is_silent();
+    VULKAN.finds_nothing();
 }
 
 /// Two devices that are one write each what the other has written. Nothing is copied, and what the
@@ -189,11 +105,10 @@ fn are_one_memory(rt: &Runtime, own: &DeviceRef, other: &DeviceRef) {
 /// USM-01: a GPU by Vulkan and by CUDA has one memory, where Vulkan's driver exports it.
 #[test]
 fn cuda_and_vulkan_have_one_memory() {
-    let cuda = CudaBackend::new();
-    if !there_is_one() || !is_there(&cuda) {
+    if !VULKAN.is_there() || !CUDA.is_there() {
         return;
     }
-    let builder = Runtime::builder().backend(cuda).backend(layer::validated());
+    let builder = CUDA.builder().backend(validated());
     let rt = builder.keep_twins().build().unwrap();
     let devices = rt.devices();
     let mut pairs = 0;
@@ -210,17 +125,17 @@ fn cuda_and_vulkan_have_one_memory() {
         true => assert!(pairs > 0, "{devices:?}"),
         false => println!("skipped: vulkan exports: no GPU exports memory"),
     }
-    layer::is_silent();
+    VULKAN.finds_nothing();
 }
 
 /// USM-01: so have two devices of Vulkan that are one; memory of others is refused.
 #[test]
 fn twins_of_vulkan_have_one_memory() {
-    if !there_is_one() {
+    if !VULKAN.is_there() {
         return;
     }
     let cpu = CpuBackend::builder().threads(1).build().unwrap();
-    let builder = Runtime::builder().backend(layer::validated()).backend(layer::validated());
+    let builder = Runtime::builder().backend(validated()).backend(validated());
     let rt = builder.backend(cpu).keep_twins().build().unwrap();
     let devices = rt.devices();
     let (own, cpu) = (&devices[0], rt.device("cpu").unwrap());
@@ -239,5 +154,5 @@ fn twins_of_vulkan_have_one_memory() {
     let exported = Usm::<i32>::exported(own, N).unwrap();
     // SAFETY: refused.
     refused(unsafe { exported.open_on(&cpu) }.unwrap_err(), "another device");
-    layer::is_silent();
+    VULKAN.finds_nothing();
 }

@@ -7,9 +7,7 @@ pub mod gpus;
 pub mod hal;
 pub mod items;
 pub mod pair;
-pub mod there;
 pub mod turns;
-pub mod vulkan;
 
 use folio_conformance::engine::{Factory, names, run_engine_where};
 use folio_core::hal::{AllocKind, AllocReq, Backend, DeviceKind, MemoryHome, Notify};

@@ -9,14 +9,14 @@
 
 mod kernels;
 
-use crate::graphs_fused::{CUDA, OPENCL, Seen, VULKAN, alone, builder, interpreted, note, suite};
-use crate::vulkan;
+use crate::graphs_fused::{Seen, builder, interpreted, note, suite};
 use folio::prelude::*;
 use folio_core::combine::{Add, Max};
 use folio_core::ir::device::Combine;
 use folio_core::planted::Planted;
 use folio_core::{
-    AccessScope, Cause, Error, Event, FinalizeOptions, GraphError, Marks, Result, Source,
+    AccessScope, Cause, Error, Event, FinalizeOptions, GraphError, Marks, Result, RuntimeBuilder,
+    Source,
 };
 use folio_cpu::CpuBackend;
 use folio_model::rng::Rng;
@@ -497,29 +497,10 @@ fn suite_graphs_fused_wide() {
     });
 }
 
-/// FUSE-11
-#[test]
-fn suite_graphs_fused_wide_opencl() {
-    if let Some(rt) = alone(OPENCL) {
-        suite("GRAPHS_FUSED_WIDE_OPENCL", &[], &|seed, seen| case(&rt, seed, seen));
-    }
-}
-
-/// FUSE-11
-#[test]
-fn suite_graphs_fused_wide_vulkan() {
-    if let Some(rt) = alone(VULKAN) {
-        suite("GRAPHS_FUSED_WIDE_VULKAN", &[], &|seed, seen| case(&rt, seed, seen));
-    }
-    vulkan::is_silent();
-}
-
-/// FUSE-11
-#[test]
-fn cuda_runs_wide_fused_graphs() {
-    if let Some(rt) = alone(CUDA) {
-        suite("GRAPHS_FUSED_CUDA", &[], &|seed, seen| case(&rt, seed, seen));
-    }
+/// The suite on the devices of a driver.
+pub(crate) fn over(name: &str, builder: RuntimeBuilder) {
+    let rt = builder.build().unwrap();
+    suite(name, &[], &|seed, seen| case(&rt, seed, seen));
 }
 
 /// Runs cases with the bug until one shows it.

@@ -335,8 +335,8 @@ pub fn variables(budget: Budget) -> Vec<(String, String)> {
     SUITES.iter().flat_map(pair).collect()
 }
 
-/// A test's own name, and the backend for which a table has made it: of `a::suite_x::cuda` these are
-/// `suite_x` and `cuda`.
+/// A test's own name, and the backend for which a table has made it: `suite_x` and `cuda` of
+/// `a::suite_x::cuda`.
 fn name_and_backend(test: &str) -> (&str, Option<&str>) {
     let (path, last) = test.rsplit_once("::").unwrap_or(("", test));
     let begins = |backend: &Backend| last.split('_').next() == Some(backend.name);

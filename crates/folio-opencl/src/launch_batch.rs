@@ -5,8 +5,8 @@
 //! that is seen to have ended all is not held, and then two are, and four: it begins while those
 //! after it come.
 //!
-//! Whatever else is enqueued comes after them (`Commands`, `LaneState::mark`, `LaneState::flush`). A launch
-//! that the driver refuses fails, and is told when the lane looks how far it is.
+//! Whatever else is enqueued comes after them (`Commands`, `LaneState::mark`, `LaneState::flush`).
+//! A launch that the driver refuses fails, and is told when the lane looks how far it is.
 
 use crate::cl::{Buffer, Event, Queue};
 use crate::copy::enqueue;

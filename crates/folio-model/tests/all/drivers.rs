@@ -103,7 +103,7 @@ on_each_driver! {
 
     /// KRN-01
     #[test]
-    fn widened_numbers_are_compared(driver) {
+    fn compile_comparisons_of_widened_numbers(driver) {
         emit::compares_widened_numbers(driver);
     }
 

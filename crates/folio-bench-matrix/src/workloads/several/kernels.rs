@@ -1,5 +1,5 @@
-//! Kernels of which each device computes a band: one that needs its neighbours' borders, and one that
-//! needs everything. `folio-conformance` counts the bytes that they move.
+//! Kernels of which each device computes a band: one needs its neighbours' borders, and one needs
+//! everything. `folio-conformance` counts the bytes that they move.
 
 use folio::prelude::*;
 

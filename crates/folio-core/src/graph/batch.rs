@@ -40,7 +40,7 @@ pub(super) struct Desk {
     trail: Trail,
 }
 
-/// What the [batches](Queue::batch) of a queue have done.
+/// Counts of a queue's [batches](Queue::batch).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct BatchReport {
@@ -213,7 +213,7 @@ impl Queue {
                 // The memory of a list is elsewhere by now.
                 Ok(None) => batches.forget(&pieces),
                 Err(error) if pieces.lists().next().is_none() => return Err(error),
-                // What is wrong is told of a command by itself.
+                // The command by itself says the error.
                 Err(_) => break,
             }
         }
@@ -250,7 +250,7 @@ impl Queue {
         Ok(Some(if timed { times(event) } else { event }))
     }
 
-    /// What [`batch`](Self::batch) has done on this queue.
+    /// The counts of [`batch`](Self::batch) on this queue.
     pub fn batch_report(&self) -> BatchReport {
         self.inner.batches.report()
     }
@@ -262,7 +262,7 @@ type Told<'t> = (&'t [StorageId], &'t [Option<Arc<str>>]);
 /// How often a block has lists compiled again, which another thread's work outdates at once.
 const TRIES: usize = 4;
 
-/// What a block has described.
+/// The commands of a block, and the rest of its description.
 #[derive(Default)]
 struct Taken {
     commands: Vec<Command>,
@@ -271,7 +271,7 @@ struct Taken {
     leases: Vec<Leases>,
     /// Kernels that were described, and the launches that they are.
     launches: (usize, usize),
-    /// What counts as never written after the run.
+    /// Memory that counts as never written after the run.
     internal: Vec<StorageId>,
     /// By command, if a subscriber listens.
     fusion: Vec<Option<Arc<str>>>,
@@ -380,7 +380,7 @@ impl Drop for Desk {
     }
 }
 
-/// What the batches of a queue have in common.
+/// The state that a queue's batches share.
 #[derive(Default)]
 pub(crate) struct Batches {
     pub(super) kept: Mutex<Kept>,

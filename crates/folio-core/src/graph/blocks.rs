@@ -177,7 +177,7 @@ impl Search<'_> {
                 self.batches.kept.lock().store.give_up(known);
                 None
             }
-            // What is wrong with memory is told when the commands are submitted.
+            // Errors of memory are told when the commands are submitted.
             Ok(Err(NotExchanged::NotNow)) | Err(_) => None,
         }
     }
@@ -200,7 +200,7 @@ impl Search<'_> {
         let class = &self.entry.class;
         let members = Members { commands: block.commands(), after: block.after(class) };
         let made = self.graph.core.engine.compile(self.graph.device, members);
-        // What is wrong with memory is told when the commands are submitted.
+        // Errors of memory are told when the commands are submitted.
         let made = made.map_err(|_| WhyNot::First)?;
         let mut kept = self.batches.kept.lock();
         let list = match made {

@@ -16,7 +16,7 @@ use crate::hal::Choice;
 use crate::pages::DomainId;
 use std::sync::Arc;
 
-/// What the value of a condition can be: an integer.
+/// The type of a condition's value: an integer.
 pub trait Condition: DeviceType + sealed::Sealed {}
 
 mod sealed {
@@ -34,7 +34,7 @@ conditions!(u8 i8 u16 i16 u32 i32 u64 i64);
 /// How deep conditional nodes may be nested: a thread that runs one calls itself for each level.
 const MAX_DEPTH: usize = 64;
 
-/// What a conditional node is made of, to make it again when one of its bodies changes.
+/// The parts of a conditional node, to make it again when one of its bodies changes.
 pub(super) struct Bodies {
     choice: Choice,
     value: Value,
@@ -215,7 +215,7 @@ impl Bodies {
         })
     }
 
-    /// What a node does in one of its bodies, or in a body of a condition there.
+    /// The work of a node in one of its bodies, or in a body of a condition there.
     pub(super) fn find(&self, node: Node) -> Option<&Step> {
         let mut all = self.all.iter().flat_map(|steps| &steps.all);
         all.find_map(|step| match &step.template.bodies {
@@ -244,7 +244,7 @@ impl Bodies {
         }
     }
 
-    /// What makes two equal but for buffers, ranges and scalars.
+    /// The text by which two are equal but for buffers, ranges and scalars.
     pub(super) fn shape(&self) -> Vec<Vec<String>> {
         self.all.iter().map(|steps| steps.shape()).collect()
     }

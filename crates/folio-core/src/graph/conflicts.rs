@@ -38,7 +38,7 @@ impl Hasher for IdHasher {
     }
 }
 
-/// Those of one storage, by their elements. Apart, since a read is compared with no other read:
+/// Accesses of one storage, by their elements. Apart, since a read is compared with no other read:
 /// many commands may read what none of them writes.
 #[derive(Default)]
 struct Formers {
@@ -104,7 +104,7 @@ impl Conflicts {
 /// The edges of a command to earlier ones, and whether it fails with them.
 pub(super) type Edges = SmallVec<[(u32, bool); 2]>;
 
-/// Those of each command.
+/// The edges of each command.
 pub(super) type After = Vec<Edges>;
 
 /// A number for a way of access.

@@ -114,7 +114,7 @@ impl Known {
         self.list.accesses().iter().map(rename).collect()
     }
 
-    /// What all commands use together, if they come after the same ones as before.
+    /// The union of all accesses, if the commands come after the same ones as before.
     fn ordered(&self, class: &Class, new: &Block) -> Option<Vec<Access>> {
         let same = new.after(class) == self.list.fixed.after;
         same.then(|| union_of(new.commands().iter().flat_map(|command| &command.accesses)))

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-/// What a run submits as one command.
+/// One command of a run, as it is submitted.
 pub(super) struct Item {
     /// The numbers of its commands.
     pub(super) at: Vec<u32>,

@@ -22,7 +22,7 @@ use folio_device::Code;
 use folio_kernel::ParamKind;
 use std::sync::atomic::Ordering;
 
-/// What a command is.
+/// The kind of a command.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     label: Label,
@@ -38,7 +38,7 @@ pub(super) struct Kind {
 pub(super) struct Key {
     pub(super) kind: Kind,
     pub(super) arguments: Vec<u64>,
-    /// Those of a launch.
+    /// The scalars of a launch.
     pub(super) scalars: Vec<u64>,
 }
 
@@ -63,7 +63,7 @@ struct Argument {
     begins: Dims,
 }
 
-/// What commands do, in the first words of their kinds.
+/// The first words of kinds: the work of commands.
 const LAUNCH: u64 = 0;
 const COPY: u64 = 1;
 const FILL: u64 = 2;
@@ -72,7 +72,7 @@ const NOTHING: u64 = 4;
 const OTHER: u64 = 5;
 
 impl Kind {
-    /// What commands of this kind do cannot be compared.
+    /// The work of commands of this kind cannot be compared.
     pub(super) fn is_unknown(&self) -> bool {
         self.unknown
     }

@@ -104,7 +104,7 @@ pub(crate) struct Inner {
     id: u64,
     /// Its commands run only once: what is called needs not be `Fn`.
     once: bool,
-    /// Those of a queue's blocks outlive the block.
+    /// Plans of a queue's blocks outlive the block.
     plans: Arc<Plans>,
     state: Mutex<State>,
 }
@@ -311,7 +311,7 @@ impl Graph {
         all.into_iter().map(|at| self.inner.node(at)).collect()
     }
 
-    /// What a node is.
+    /// A node as it is now.
     pub fn kind(&self, node: Node) -> Result<NodeKind> {
         self.of_node(node, |state| state.what.kind())
     }

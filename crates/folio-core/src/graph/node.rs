@@ -3,7 +3,7 @@
 use crate::error::{Error, Result};
 use std::fmt;
 
-/// What may be returned by what describes a node: `()`, or a `Result`.
+/// The result of a closure that describes a node: `()`, or a `Result`.
 pub trait NodeResult {
     #[doc(hidden)]
     fn into_result(self) -> Result<()>;
@@ -28,7 +28,7 @@ pub struct Node {
     pub(super) at: u32,
 }
 
-/// What a node is.
+/// The kind of a node.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 #[non_exhaustive]
 pub enum NodeKind {
@@ -52,11 +52,11 @@ pub enum NodeKind {
     Interop,
     /// All of another graph.
     Graph,
-    /// One of two graphs, or none.
+    /// A choice of two graphs, or none.
     If,
     /// A graph again and again.
     While,
-    /// One of several graphs.
+    /// A choice of several graphs.
     Switch,
 }
 

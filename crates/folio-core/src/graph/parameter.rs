@@ -31,7 +31,7 @@ pub struct Parameter<T>(Arc<Value<T>>);
 /// A value, and how often it has been exchanged.
 struct Value<T>(Mutex<(Arc<T>, u64)>);
 
-/// What may have changed since it was read.
+/// A value that may have changed since it was read.
 pub(crate) trait Changes: Send + Sync {
     /// How often it has been exchanged.
     fn version(&self) -> u64;

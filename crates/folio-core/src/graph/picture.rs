@@ -95,7 +95,7 @@ impl<'s> Drawn<'s> {
         })
     }
 
-    /// What it is and its name, which is quoted where it is shown.
+    /// Its kind and its name, which is quoted where it is shown.
     fn text(&self) -> String {
         match self.label.as_str() {
             "" => self.kind.to_string(),

@@ -71,7 +71,7 @@ pub(super) struct Pieces {
     pub(super) exchanged: bool,
 }
 
-/// Those of the edges that are between these commands, by their places among them.
+/// The edges that are between these commands, by their places among them.
 fn within(edges: &Edges, at: &[u32]) -> Edges {
     let own = edges.iter().filter_map(|(from, uses)| Some((at.binary_search(from).ok()?, *uses)));
     own.map(|(from, uses)| (from as u32, uses)).collect()

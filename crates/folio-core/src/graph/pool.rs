@@ -30,7 +30,7 @@ const ASKED: usize = 64;
 /// that none of them has used.
 const KEPT: usize = 16;
 
-/// What a memory has to be for a temporary.
+/// The properties of a memory for a temporary.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub(super) struct Shape {
     grid: Grid,
@@ -58,9 +58,9 @@ pub struct GraphMemory {
     pub temporaries: usize,
     /// The memories that they share.
     pub memories: usize,
-    /// What these hold now, in bytes, wherever they are: none before the first run.
+    /// The bytes that these hold now, wherever they are: none before the first run.
     pub bytes: u64,
-    /// What the temporaries would hold on one device if they shared nothing.
+    /// The bytes that the temporaries would hold on one device if they shared nothing.
     pub unshared_bytes: u64,
 }
 
@@ -116,7 +116,7 @@ impl Inner {
         }
         for step in &steps.all {
             if let Action::Conditional(_) = &step.template.command.action {
-                // It names what its bodies use.
+                // A condition names the memory that its bodies use.
                 for access in &step.template.command.accesses {
                     found.remove(&access.storage);
                 }
@@ -157,7 +157,7 @@ impl Inner {
 }
 
 impl Step {
-    /// It, over the memory that its temporaries have.
+    /// The step, over the memory that its temporaries have.
     fn moved(&self, places: &Places) -> Option<Step> {
         let is_moved = |access: &Access| places.get(&access.storage) != Some(&access.storage);
         let mut accesses = self.template.command.accesses.iter();

@@ -221,13 +221,13 @@ impl RunTimes {
 /// By command of a run: when it was, if it is timed.
 pub(super) struct Moments(Vec<Option<Moment>>);
 
-/// What is known of when a command ran.
+/// The times of a command, as far as they are known.
 enum Told {
     On(u16, Timing),
     Host(Timing),
-    /// It did nothing there, or something else did it.
+    /// The command did nothing there, or another actor did it.
     Nowhere,
-    /// It has not ended, has failed, or its lane has forgotten it.
+    /// The command has not ended, has failed, or its lane has forgotten it.
     Untold,
 }
 

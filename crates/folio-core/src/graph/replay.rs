@@ -22,7 +22,7 @@ use crate::sync::Mutex;
 use smallvec::SmallVec;
 use std::sync::Arc;
 
-/// What is handed to the device as one operation when an [`Executable`] runs.
+/// The operations of a device of which the runs of an [`Executable`] are made.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Replay {
@@ -39,7 +39,7 @@ pub enum Replay {
     Commands,
 }
 
-/// What an executable's runs were: see [`Executable::replay_as`].
+/// Counts of an executable's runs: see [`Executable::replay_as`].
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ReplayReport {
@@ -85,7 +85,7 @@ pub(super) struct Replays {
     report: ReplayReport,
 }
 
-/// What runs of these commands submit.
+/// The operations that runs of these commands submit.
 pub(super) struct Made {
     steps: Arc<Steps>,
     how: Replay,
@@ -125,7 +125,7 @@ impl Executable {
         self.replays().lock().how = how;
     }
 
-    /// What runs have handed to the device, and why not all of it was one operation.
+    /// The operations of runs so far, and why a run was not one operation.
     pub fn replay_report(&self) -> ReplayReport {
         self.replays().lock().report.clone()
     }
@@ -146,7 +146,7 @@ impl Made {
 }
 
 impl Inner {
-    /// What a run of these commands submits.
+    /// The operations that a run of these commands submits.
     pub(super) fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
         let (how, old) = {
             let held = replays.lock();
@@ -392,7 +392,7 @@ pub(super) fn union_of<'a>(accesses: impl Iterator<Item = &'a Access>) -> Vec<Ac
     union.into_accesses()
 }
 
-/// What is told of a run: lists, and what is between them.
+/// The report of a run: lists, and the commands between them.
 fn parts(steps: &Steps, items: &[Item], why: &Whys) -> Vec<ReplayPart> {
     let mut parts: Vec<ReplayPart> = Vec::new();
     for group in items.chunk_by(|a, b| a.list.is_none() && b.list.is_none()) {
@@ -428,7 +428,7 @@ const NO_LIST: &str = "a list has two commands or more";
 /// By command: those that it comes after, by edges or by data, and whether it fails with them.
 pub(super) type Before = Vec<SmallVec<[(u32, bool); 4]>>;
 
-/// What each command comes after.
+/// The commands that each command comes after.
 pub(super) fn before(steps: &Steps) -> Before {
     let accesses = steps.all.iter().map(|step| &step.template.command.accesses[..]);
     before_of(&steps.order.after, accesses)
@@ -458,7 +458,7 @@ pub(super) fn before_of<'a>(
     all.collect()
 }
 
-/// It is an interop task that may be called once for many runs.
+/// The command is an interop task that may be called once for many runs.
 fn is_captured(command: &Command) -> bool {
     let Action::Launch(Some(launch)) = &command.action else { return false };
     launch.foreign.as_ref().is_some_and(|task| task.captures)
@@ -472,7 +472,7 @@ pub(super) fn can_fail(launch: &Launch) -> Option<Arc<str>> {
 /// As [`can_fail`], with these scalars.
 pub(super) fn can_fail_with(launch: &Launch, scalars: &[u64]) -> Option<Arc<str>> {
     if launch.foreign.is_some() {
-        // What it has enqueued does not call it again.
+        // Work that it has enqueued does not call it again.
         return None;
     }
     if launch.opaque.is_some() {

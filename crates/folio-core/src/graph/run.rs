@@ -31,7 +31,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// the [`Graph`] had; what nodes do can be exchanged. Runs do not overlap each other. Handles are
 /// cheap to clone, and may be used from many threads at once.
 ///
-/// What is exchanged is used by the runs that are submitted after that.
+/// Exchanges are used by the runs that are submitted after them.
 #[derive(Clone)]
 pub struct Executable {
     inner: Arc<Runnable>,
@@ -51,7 +51,7 @@ struct Runnable {
 struct Runs {
     /// As they were described.
     steps: Arc<Steps>,
-    /// What runs in their place, if they stay as they are; see [`Inner::prepare`].
+    /// The commands that run in their place, if they stay as they are; see [`Inner::prepare`].
     ready: Option<Arc<Prepared>>,
     /// The steps that have been exchanged, and use other elements than the order was made for.
     exchanged: BTreeSet<usize>,
@@ -62,17 +62,17 @@ struct Runs {
     count: u64,
 }
 
-/// What runs.
+/// The commands that run.
 struct Prepared {
     ready: Ready,
     temporaries: Temporaries,
     places: Places,
 }
 
-/// What a step does from now on, by its position.
+/// The new work of a step, by its position.
 pub(super) type Renewed = (usize, Arc<Template>, Option<Update>);
 
-/// What a step did.
+/// The earlier work of a step.
 type Replaced = (Arc<Template>, Option<Update>);
 
 impl Executable {
@@ -102,7 +102,7 @@ impl Executable {
             let graph = &self.inner.graph;
             let ready = graph.prepare(&steps, &exchanged);
             let mut ready = ready.map_err(|why| self.error(why))?;
-            // Those of the commands as they were described: they keep the buffers.
+            // Temporaries of the commands as they were described: these keep the buffers.
             let temporaries = graph.temporaries(&steps);
             let (pooled, places) = graph.pooled(&ready.steps, &temporaries);
             ready.steps = pooled;
@@ -268,7 +268,7 @@ impl Executable {
             let mut state = self.inner.state.lock();
             let count = new.len();
             let mut known = known.iter();
-            // What another thread has exchanged meanwhile is newer.
+            // Exchanges of another thread meanwhile are newer.
             new.retain(|(at, ..)| {
                 known.next().is_some_and(|old| Arc::ptr_eq(old, &state.steps.all[*at].template))
             });
@@ -316,7 +316,7 @@ impl Runs {
 }
 
 impl Steps {
-    /// What is wrong with a node that none of the steps is.
+    /// The error of a node that none of the steps is.
     fn unknown(&self, node: Node) -> GraphError {
         let at = node.at as usize;
         let conditions = self.varying.iter().filter_map(|at| self.all.get(*at));
@@ -330,7 +330,7 @@ impl Steps {
         }
     }
 
-    /// What the steps do now that have read parameters which have changed.
+    /// The new work of steps that have read parameters which have changed.
     pub(super) fn renewed(&self, graph: &Inner) -> Result<Vec<Renewed>> {
         let mut new = Vec::new();
         for at in self.varying.iter().copied() {
@@ -363,7 +363,7 @@ impl Steps {
             let template = std::mem::replace(&mut step.template, template.clone());
             old.push((template, std::mem::replace(&mut step.update, update.clone())));
         }
-        // What varied before and does no more only costs a look.
+        // A step that varies no more only costs a look.
         let is_new = |(at, template, update): &Renewed| {
             (update.is_some() || template.bodies.is_some())
                 && self.varying.binary_search(at).is_err()
@@ -396,7 +396,7 @@ impl Inner {
         Ok(What::Graph(Arc::new(Sub { steps, label, accesses })))
     }
 
-    /// What an executable of this graph's device does now, and its name.
+    /// The current commands of an executable of this graph's device, and its name.
     pub(super) fn steps_of(&self, graph: &Executable) -> Result<(Arc<Steps>, Label)> {
         graph.refresh()?;
         let (other, label) = (&graph.inner.graph, graph.inner.label.clone());
@@ -464,7 +464,7 @@ impl Queue {
             stamps.push(event.stamp);
         }
         graph.refresh()?;
-        // It keeps the buffers until the ledger does.
+        // The description keeps the buffers until the ledger does.
         let (ready, described) = graph.ready()?;
         let count = || graph.inner.state.lock().count += 1;
         let (steps, replays) = (&ready.ready.steps, graph.replays());

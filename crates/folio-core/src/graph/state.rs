@@ -63,7 +63,7 @@ pub(super) enum What {
 pub(super) struct Sub {
     pub(super) steps: Arc<Steps>,
     pub(super) label: Label,
-    /// What its commands use together.
+    /// The union of the accesses of its commands.
     pub(super) accesses: Vec<Access>,
 }
 
@@ -89,7 +89,7 @@ impl What {
         }
     }
 
-    /// What errors call it.
+    /// The name of the node in errors.
     pub(super) fn called(&self) -> Label {
         match self {
             What::One(template, _) => template.called(),

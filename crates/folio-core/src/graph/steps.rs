@@ -14,7 +14,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// One command.
+/// A command.
 #[derive(Clone)]
 pub(super) struct Step {
     /// The node, of the graph or of one within it; none for a point where several meet.
@@ -102,7 +102,7 @@ impl Steps {
         })
     }
 
-    /// What makes two equal: what is run, and in which order.
+    /// The texts by which two lists are equal: commands, and their order.
     pub(super) fn shape(&self) -> Vec<String> {
         let steps = self.all.iter().zip(&self.order.after);
         steps.map(|(step, after)| format!("{} {after:?}", step.template.shape())).collect()
@@ -234,7 +234,7 @@ impl List {
 }
 
 impl Template {
-    /// What makes two equal but for buffers, ranges and scalars.
+    /// The text by which two are equal but for buffers, ranges and scalars.
     pub(super) fn shape(&self) -> String {
         use std::fmt::Write;
         let mut text = format!("{} {:?}", self.kind, self.work);

@@ -1,4 +1,4 @@
-//! What a node does: a command that is checked, and can be submitted again and again.
+//! The work of a node: a command that is checked, and can be submitted again and again.
 
 use super::conditional::Bodies;
 use super::{Inner, NodeKind};
@@ -22,7 +22,7 @@ pub(crate) struct Template {
     pub(super) command: Command,
     pub(super) work: Work,
     pub(super) leases: Leases,
-    /// Those of a conditional node.
+    /// The bodies of a conditional node.
     pub(super) bodies: Option<Arc<Bodies>>,
     /// By argument that is memory: its marks, where it has some.
     pub(super) marks: Vec<(usize, Marks)>,
@@ -64,7 +64,7 @@ pub(super) type Describe = Arc<dyn Fn(&mut CommandGroup) -> Result<()> + Send + 
 #[derive(Clone)]
 pub(super) struct Update {
     pub(super) describe: Describe,
-    /// What it has read, and which values.
+    /// The parameters that the node has read, and their versions.
     pub(super) read: Vec<(Arc<dyn Changes>, u64)>,
 }
 
@@ -102,7 +102,7 @@ impl Template {
         Template { kind, label, command, work, leases, bodies: None, marks }
     }
 
-    /// What `describe` says for a graph; and what else it told of graphs.
+    /// The command that `describe` describes for a graph; and what else it told of graphs.
     pub(super) fn described(
         graph: &Inner,
         describe: impl FnOnce(&mut CommandGroup) -> Result<()>,
@@ -138,7 +138,7 @@ impl Template {
         }
     }
 
-    /// What errors call it.
+    /// The name of the node in errors.
     pub(super) fn called(&self) -> Label {
         if self.label.as_str().is_empty() {
             return Label::from(self.kind.to_string());

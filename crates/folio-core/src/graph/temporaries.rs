@@ -81,7 +81,7 @@ fn is_covered(access: &Access, written: &mut Boxes<()>) -> bool {
 const MOST_PARTS: usize = 64;
 
 impl StorageHandle {
-    /// It is a buffer's, over memory of the engine's alone.
+    /// The storage is a buffer's, over memory of the engine's alone.
     fn is_plain(&self) -> bool {
         self.home().is_none()
             && self.end.is_none()

@@ -52,7 +52,7 @@ enum Recorded {
     Own(Arc<Template>, Vec<u64>),
 }
 
-/// What the next command of a block is.
+/// The place of the next command of a block.
 #[derive(Clone, Copy)]
 pub(super) enum Next {
     /// The one of a list with this number.
@@ -437,7 +437,7 @@ impl Trail {
             return None;
         }
         let at = self.commands.len();
-        // What a launch accesses may follow from its scalars.
+        // The accesses of a launch may follow from its scalars.
         let is = |class: &Class, list: &Described| {
             let own = list.templates.get(at).map(|own| &own.command.accesses);
             class.scalars(at, &list.scalars) == self.key.scalars
@@ -452,8 +452,8 @@ impl Trail {
         }
     }
 
-    /// The next command, of a call. `is_free`: nothing but its scalars follows from these, where they
-    /// are others than those of a list.
+    /// The next command, of a call. `is_free`: nothing else follows from its scalars, where they are
+    /// others than those of a list.
     fn follow_call(&mut self, edges: &Edges, is_free: impl Fn(&[u64]) -> bool) -> Option<u32> {
         if !self.goes_on(edges) {
             return None;

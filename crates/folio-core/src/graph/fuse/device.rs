@@ -26,7 +26,7 @@ pub(crate) fn default_costs(info: &DeviceInfo) -> Costs {
     Costs { units: info.compute_units.max(1), unit_local, ..usual }
 }
 
-/// What a plan may count on.
+/// Properties that a plan may count on.
 pub(crate) struct FusionFacts {
     pub(crate) of_plan: Facts,
     /// Code gets better by constants in it.
@@ -34,7 +34,7 @@ pub(crate) struct FusionFacts {
 }
 
 impl Engine {
-    /// What fusion may count on at a device.
+    /// Properties of a device that fusion may count on.
     pub(crate) fn fusion_facts(&self, at: u16) -> FusionFacts {
         let info = &self.devices[usize::from(at)].info;
         let caps = &info.caps;
@@ -76,7 +76,7 @@ impl Engine {
         &self.devices[usize::from(at)].kernels.fused
     }
 
-    /// What fusion has cost on a device.
+    /// The cost of fusion on a device so far.
     pub(crate) fn fusion_counters(&self, at: u16) -> FusionCounters {
         self.fused(at).counters.lock().0
     }

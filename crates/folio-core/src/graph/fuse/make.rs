@@ -31,7 +31,7 @@ struct Used {
     param: Param,
     handle: Arc<StorageHandle>,
     first: Access,
-    /// What all of its kernels access.
+    /// The hull of the accesses of all its kernels.
     elements: Box3,
     written: bool,
     name: Label,
@@ -134,7 +134,7 @@ impl Used {
         self.param.index = std::array::from_fn(|dim| accessed.min[dim].wrapping_sub(begin[dim]));
     }
 
-    /// One more kernel uses it.
+    /// Adds the use by another kernel.
     fn add(&mut self, given: &Given<'_>) {
         self.set_box(accessed(&self.param).hull(&accessed(given.param)));
         self.elements = self.elements.hull(&given.access.elements);
@@ -206,7 +206,7 @@ fn geometry(over: &Over, rank: u8, groups: bool) -> Geometry {
     }
 }
 
-/// What became of a memory, if it is not used.
+/// The fate of a memory, if it is not used.
 fn internal(fused: &FusedKernel, memory: MemoryId) -> Option<&Outcome> {
     let outcome = fused.outcomes.iter().find(|outcome| outcome.memory == memory)?;
     let gone = matches!(outcome.fate, Fate::Register | Fate::Local { stored: false, .. });
@@ -309,7 +309,7 @@ impl Draft<'_> {
         Ok(Work::Closure(id))
     }
 
-    /// One kernel, which the device loads.
+    /// The kernels as one, which the device loads.
     fn loaded(
         &self,
         question: &Question,
@@ -406,7 +406,7 @@ fn has_room(params: &[(Param, At)], range: Dims) -> bool {
 /// The first use of a memory that is none, by the kernels in their order.
 struct FirstUse {
     home: Home,
-    /// It writes all elements of a piece.
+    /// The kernel writes all elements of a piece.
     writes_all: bool,
     fresh: bool,
 }

@@ -32,14 +32,14 @@ use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a run does.
+/// The commands of a run.
 pub(super) struct Ready {
     pub(super) steps: Arc<Steps>,
     /// By command: those that were described that it is.
     pub(super) members: Vec<SmallVec<[usize; 4]>>,
     /// If fusion was asked for.
     pub(super) report: Option<Explanation>,
-    /// What counts as never written after a run.
+    /// Memory that counts as never written after a run.
     pub(super) internal: Vec<StorageId>,
     /// By command: which fusion it took part in or why it did not, if fusion was asked for.
     pub(super) fusion: Vec<Option<Arc<str>>>,
@@ -53,7 +53,7 @@ pub(super) struct Fused {
     pub(super) report: Explanation,
 }
 
-/// What runs as one command.
+/// Commands that run as one.
 #[derive(Default)]
 pub(super) struct Unit {
     /// The commands, by their numbers, in order.
@@ -65,7 +65,7 @@ pub(super) struct Unit {
     pub(super) fusion: Option<Arc<str>>,
 }
 
-/// What a part is made of, in order.
+/// An element of a part, in order.
 enum Piece {
     Unit(Unit),
     Part(FusedPart),
@@ -149,7 +149,7 @@ impl Inner {
             reports.insert(window.part, report);
         }
         let mut windows = windows.into_iter().peekable();
-        // Those that have begun, each within the one before it.
+        // Windows that have begun, each within the one before it.
         let mut open: Vec<(Window, Vec<Piece>)> = vec![];
         let mut pieces = vec![];
         for at in 0..steps.all.len() {

@@ -1,4 +1,4 @@
-//! What is said of fusion when a graph is finalized, and what was counted.
+//! Options of fusion for a graph that is finalized.
 
 use folio_kernel::fuse::{Costs, Mode, Options};
 

@@ -175,7 +175,7 @@ impl Draft<'_> {
                 let mut accesses = self.steps.all[user].template.command.accesses.iter();
                 let access = accesses.position(|access| access.storage == storage);
                 shared.entry(piece).or_default().extend(access.map(|access| (user, access)));
-                // One use of a memory stands for all within the part.
+                // The first use of a memory stands for all within the part.
                 next = from(part.range.end);
             }
         }

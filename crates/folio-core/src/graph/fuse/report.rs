@@ -1,4 +1,4 @@
-//! What is told of a graph's fusion, and the graph with it as a picture.
+//! Reports of a graph's fusion, and the graph with it as a picture.
 
 use super::{Draft, Ready};
 use crate::error::Label;
@@ -9,7 +9,7 @@ use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport, Plan, Refu
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-/// One report of two.
+/// Adds a report to another one.
 pub(super) fn add(report: &mut Explanation, more: Explanation) {
     report.launches += more.launches;
     report.launches_left += more.launches_left;
@@ -48,7 +48,7 @@ pub(super) fn not_made(report: &mut Explanation, fused: &FusedKernel, graph: &Gr
     });
 }
 
-/// What traces tell of the command of a plan's step (OBS-02).
+/// The lines of traces about the command of a plan's step (OBS-02).
 pub(super) struct Told<'t> {
     pub(super) plan: &'t Plan,
     pub(super) graph: &'t Graph,

@@ -229,3 +229,18 @@ impl Left {
         self.blocks * begun + (self.parts - begun) * each
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A place behind the last one would be that of the next stage.
+    #[test]
+    fn a_part_with_more_blocks_than_places_is_not_shared() {
+        let places = PLACES as usize;
+        for (count, shared) in [(2 * places - 2, true), (2 * places - 1, false)] {
+            let stages = [Stage::new((count, 1), 2)];
+            assert_eq!(Job::new(&|_| true, &stages, false).is_shared(), shared, "{count}");
+        }
+    }
+}

@@ -414,4 +414,20 @@ mod tests {
         assert_eq!(Slot::new(64).enter_part(63, 64), Some(63));
         assert_eq!(Slot::new(64).enter_part(63, 1), Some(0));
     }
+
+    #[test]
+    fn numbers_that_begin_anew_hide_no_blocks() {
+        let (slot, ran) = (Slot::new(2), AtomicUsize::new(0));
+        let work = |_: usize| ran.fetch_add(1, Ordering::Relaxed) < 4;
+        let stages = [Stage::new((4, 1 << 20), 2)];
+        let job = Job::new(&work, &stages, false);
+        slot.last.store((u64::MAX >> PLACE_BITS) - 1, Ordering::Relaxed);
+        // The first round of all had this number, too.
+        slot.taken.0.store(1, Ordering::Relaxed);
+        slot.over.store(1, Ordering::Relaxed);
+        assert_eq!(slot.open(&job, 1), 1);
+        assert!(slot.has_blocks());
+        slot.lead(&job, (1, 0), &mut |_| false);
+        assert_eq!(ran.load(Ordering::Relaxed), 4);
+    }
 }

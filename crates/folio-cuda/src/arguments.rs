@@ -13,6 +13,7 @@ use crate::progress::new_event;
 use crate::way::Start;
 use cudarc::driver::sys;
 use folio_core::hal::{HalError, HalErrorKind};
+use folio_kernel::emit::{Layout, Word};
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ops::Range;
@@ -45,12 +46,36 @@ pub(crate) struct NodeArguments {
     pub(crate) rest: SmallVec<[u64; 8]>,
     /// Where its words are in the block, if it reads them there.
     pub(crate) place: Option<Range<usize>>,
+    /// Then: which of the words are scalars, and which of these they are.
+    pub(crate) scalars: SmallVec<[(u32, u32); 4]>,
+}
+
+/// See [`NodeArguments::scalars`].
+pub(crate) fn scalars_of(layout: &Layout) -> SmallVec<[(u32, u32); 4]> {
+    let scalar = |(at, word): (u32, &Word)| match word {
+        Word::Scalar(nth) => Some((at, *nth)),
+        _ => None,
+    };
+    (0..).zip(&layout.words).filter_map(scalar).collect()
 }
 
 impl NodeArguments {
     /// All is the same, but perhaps the words.
     pub(crate) fn is_same_but_for_words(&self, other: &NodeArguments) -> bool {
         self.start == other.start && self.rest == other.rest && self.place == other.place
+    }
+
+    /// Gives it other scalars. False if it does not read them from the block.
+    pub(crate) fn set_scalars(&mut self, block: &mut GraphWords, scalars: &[u64]) -> bool {
+        let Some(place) = &self.place else { return self.words.is_empty() };
+        for (at, nth) in &self.scalars {
+            if let (Some(word), Some(scalar)) =
+                (self.words.get_mut(*at as usize), scalars.get(*nth as usize))
+            {
+                *word = *scalar;
+            }
+        }
+        block.put(Some(place.clone()), &self.words).is_some()
     }
 }
 

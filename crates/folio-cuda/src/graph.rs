@@ -7,7 +7,7 @@
 //! driver's node ([`condition`](crate::condition)). [`Nodes`] adds them, and exchanges
 //! them later, from the same code that enqueues operations ([`Way`]).
 
-use crate::arguments::{Exchanges, GraphWords, NodeArguments};
+use crate::arguments::{Exchanges, GraphWords, NodeArguments, scalars_of};
 use crate::capture::Captured;
 use crate::copy;
 use crate::device::Core;
@@ -22,6 +22,7 @@ use folio_core::hal::{
 };
 use folio_driver::lock;
 use folio_driver::verdict::Verdict;
+use folio_kernel::emit::Layout;
 use smallvec::SmallVec;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_void;
@@ -177,6 +178,18 @@ unsafe impl Graph for CudaGraph {
             true => Ok(()),
             false => Err(other_commands(before, count)),
         }
+    }
+
+    fn set_scalars(&self, nodes: &[(usize, &[u64])]) -> Result<bool, HalError> {
+        let mut state = lock(&self.state);
+        let GraphState { operations, owned, .. } = &mut *state;
+        let Some(block) = &mut owned.exchanges.block else { return Ok(false) };
+        Ok(nodes.iter().all(|(node, scalars)| match operations.get_mut(*node) {
+            Some(Operation { given, .. }) if !given.is_empty() => {
+                given.iter_mut().all(|given| given.set_scalars(block, scalars))
+            }
+            _ => false,
+        }))
     }
 }
 
@@ -436,14 +449,18 @@ impl<'n> Nodes<'n> {
         context: &Context,
         start: &Start,
         (words, rest): (&[u64], &[u64]),
-        by_value: bool,
+        layout: Option<&Layout>,
     ) -> Result<(), HalError> {
-        let place = if by_value { None } else { Some(self.place(words)?) };
+        let in_block = layout.filter(|layout| !layout.by_value);
+        let by_value = in_block.is_none();
+        let place = in_block.map(|_| self.place(words)).transpose()?;
+        let scalars = in_block.map(scalars_of).unwrap_or_default();
         let address = match (&place, &self.both.borrow().0.exchanges.block) {
             (Some(place), Some(block)) => block.address(place),
             _ => 0,
         };
-        let given = NodeArguments { start: *start, words: words.into(), rest: rest.into(), place };
+        let (words_of, rest_of) = (words.into(), rest.into());
+        let given = NodeArguments { start: *start, words: words_of, rest: rest_of, place, scalars };
         if self.has(given) {
             self.count.set(self.count.get() + 1);
             return Ok(());

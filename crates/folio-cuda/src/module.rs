@@ -238,9 +238,9 @@ impl Text {
         let threads = block.iter().product::<u64>();
         let shared = u64::from(self.layout.scratch) * threads;
         let start = start(self.entry, (blocks, block), shared as u32);
-        let (context, by_value) = (launch.to.context, self.layout.by_value);
+        let (context, layout) = (launch.to.context, Some(&self.layout));
         // SAFETY: the arguments are those of the text's layout, and are live.
-        unsafe { launch.to.way.launch(context, &start, (&words, &rest), by_value) }
+        unsafe { launch.to.way.launch(context, &start, (&words, &rest), layout) }
     }
 
     /// The launch of a kernel with launch-wide reductions: values go to memory that is there
@@ -295,7 +295,7 @@ impl Finish {
             let start = start(self.entry, ([1, 1, next], COMBINING), 0);
             // SAFETY: two pointers and two numbers, as the emitter says; both pieces are large
             // enough.
-            unsafe { to.way.launch(to.context, &start, (&[], &rest), true) }
+            unsafe { to.way.launch(to.context, &start, (&[], &rest), None) }
         })
     }
 }

@@ -7,6 +7,7 @@ use crate::memory::Memory;
 use crate::program::Entry;
 use cudarc::driver::sys;
 use folio_core::hal::HalError;
+use folio_kernel::emit::Layout;
 use smallvec::SmallVec;
 use std::ffi::c_void;
 use std::ptr::null_mut;
@@ -112,18 +113,18 @@ impl<'w> Way<'w> {
     ///
     /// # Safety
     /// As for [`start`](Self::start): words, if there are some, are its first argument, by value
-    /// or by address, and all of `rest` follow.
+    /// or by address as the layout says, and all of `rest` follow.
     #[inline]
     pub(crate) unsafe fn launch(
         self,
         context: &Context,
         start: &Start,
         (words, rest): (&[u64], &[u64]),
-        by_value: bool,
+        layout: Option<&Layout>,
     ) -> Result<(), HalError> {
         if let Way::Graph(nodes) = self {
             // SAFETY: the caller's promise.
-            return unsafe { nodes.launch(context, start, (words, rest), by_value) };
+            return unsafe { nodes.launch(context, start, (words, rest), layout) };
         }
         let mut arguments = arguments(words.first().map(std::ptr::from_ref), rest);
         // SAFETY: the caller's promise; only graphs have words by address.

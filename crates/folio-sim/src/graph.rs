@@ -48,6 +48,17 @@ unsafe impl Graph for SimGraph {
         drop(nodes);
         drop_contained(old)
     }
+
+    fn set_scalars(&self, all: &[(usize, &[u64])]) -> Result<bool, HalError> {
+        let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
+        Ok(all.iter().all(|(node, scalars)| match nodes.get_mut(*node) {
+            Some(Work::Launch(Launch { code: Code::Ir(_, blob, _), .. })) => {
+                *blob = scalars.iter().flat_map(|word| word.to_ne_bytes()).collect();
+                true
+            }
+            _ => false,
+        }))
+    }
 }
 
 impl Drop for SimGraph {

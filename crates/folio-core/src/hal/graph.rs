@@ -66,6 +66,13 @@ pub unsafe trait Graph: Any + Send + Sync {
     /// [`HalErrorKind::Unsupported`](super::HalErrorKind::Unsupported). After an error it is open
     /// what the node does: such a graph is made anew.
     fn update(&self, node: usize, op: Op<'_>) -> Result<(), HalError>;
+
+    /// Gives launches other scalars from the next replay on, by their nodes, and leaves all else as
+    /// it is. False if the backend has no shorter way for one of them than
+    /// [`update`](Self::update): then it is open which have theirs, and the engine updates all.
+    fn set_scalars(&self, _nodes: &[(usize, &[u64])]) -> Result<bool, HalError> {
+        Ok(false)
+    }
 }
 
 impl dyn Graph {

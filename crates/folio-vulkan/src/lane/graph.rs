@@ -249,9 +249,8 @@ impl Change {
             && (&old.params, &old.scalars) == (&new.params, &new.scalars);
         match is_same {
             true => Change::Nothing,
-            // Its other memory is the recording's.
-            false if own.reduces() => Change::Commands,
-            false => Change::Words,
+            false if new.has_words() => Change::Words,
+            false => Change::Commands,
         }
     }
 }
@@ -275,6 +274,24 @@ unsafe impl Graph for VulkanGraph {
             Change::Commands => nodes.recorded.clear(),
         }
         Ok(())
+    }
+
+    fn set_scalars(&self, all: &[(usize, &[u64])]) -> Result<bool, HalError> {
+        let mut nodes = self.lock();
+        let Nodes { all: works, recorded, .. } = &mut *nodes;
+        for (node, scalars) in all {
+            match works.get_mut(*node) {
+                Some(Work::Launch(launch)) if launch.has_words() => {
+                    launch.scalars.clear();
+                    launch.scalars.extend(scalars.iter().flat_map(|word| word.to_ne_bytes()));
+                    recorded.iter_mut().for_each(|own| {
+                        own.changed.insert(*node);
+                    });
+                }
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
     }
 }
 

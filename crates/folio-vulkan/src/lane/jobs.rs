@@ -51,6 +51,14 @@ pub(crate) struct Launch {
     pub(crate) arguments: Vec<Argument>,
 }
 
+impl Launch {
+    /// Where it has other scalars or memory, only words in the recording's memory change. The other
+    /// memory of a reduction is the recording's.
+    pub(crate) fn has_words(&self) -> bool {
+        matches!(&self.code, Loaded::Kernel(own) if !own.reduces())
+    }
+}
+
 /// The parts of a launch.
 #[derive(Clone, Copy)]
 pub(crate) struct LaunchRequest<'a> {

@@ -14,6 +14,7 @@ use folio_kernel::ParamKind;
 use folio_kernel::checks::Check;
 use folio_kernel::code::Code;
 use smallvec::SmallVec;
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::sync::{Arc, Mutex};
 
@@ -208,6 +209,17 @@ impl Launch {
         let chain = chain.with_scalars(words);
         self.kernel = chain.clone().native();
         self.fused = Some(Arc::new(Fused { chain: Some(chain), ..(**fused).clone() }));
+    }
+
+    /// The scalars that a launch of loaded code gets by those of its kernels. None for other code.
+    pub(crate) fn loaded_scalars<'w>(&self, words: &'w [u64]) -> Option<Cow<'w, [u64]>> {
+        if self.loaded.is_none() || self.opaque.is_some() {
+            return None;
+        }
+        let Some(fused) = &self.fused else { return Some(words.into()) };
+        let mut own = self.scalars.to_vec();
+        fused.set_scalars(&mut own, words);
+        Some(own.into())
     }
 
     /// Gives a function of the host its kernel, which can be called once. The device of any other

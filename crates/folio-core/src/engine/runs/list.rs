@@ -61,6 +61,23 @@ pub(crate) struct Change<'c> {
     pub(crate) scalars: Option<Cow<'c, [u64]>>,
 }
 
+impl Exchange<'_> {
+    /// The scalars that launches of loaded code get, by their nodes, if nothing else differs.
+    fn scalars(&self) -> Option<Vec<(usize, Cow<'_, [u64]>)>> {
+        match self.accesses {
+            None => self.changed.iter().map(Change::loaded_scalars).collect(),
+            Some(_) => None,
+        }
+    }
+}
+
+impl Change<'_> {
+    fn loaded_scalars(&self) -> Option<(usize, Cow<'_, [u64]>)> {
+        let Action::Launch(Some(launch)) = &self.command.action else { return None };
+        Some((self.at, launch.loaded_scalars(self.scalars.as_deref()?)?))
+    }
+}
+
 /// Why a list was not exchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum NotExchanged {
@@ -293,6 +310,28 @@ impl Engine {
         if !list.native.is_idle() && !self.plant.is(Planted::EarlyExchange) {
             return Ok(Err(NotExchanged::NotNow));
         }
+        let Some(scalars) = exchange.scalars() else {
+            return self.exchange_commands(list, exchange);
+        };
+        let Some((version, uses)) = self.begin_exchange(list, None, &mut [])? else {
+            return Ok(Err(NotExchanged::NotNow));
+        };
+        let (native, code, fixed) = (list.native.clone(), list.code.clone(), list.fixed.clone());
+        let new = List { native, version, uses, code, fixed };
+        let nodes: Vec<_> = scalars.iter().map(|(at, words)| (*at, &**words)).collect();
+        let stale = self.plant.is(Planted::StaleScalar);
+        match if stale { Ok(true) } else { list.native.graph.set_scalars(&nodes) } {
+            Ok(true) => Ok(Ok(new)),
+            Ok(false) => self.exchange_commands(&new, exchange),
+            Err(_) => Ok(Err(NotExchanged::Refused)),
+        }
+    }
+
+    fn exchange_commands(
+        &self,
+        list: &List,
+        exchange: Exchange<'_>,
+    ) -> Result<Result<List, NotExchanged>, Error> {
         let Exchange { changed, accesses } = exchange;
         let Some(mut actions) = actions(changed) else { return Ok(Err(NotExchanged::Refused)) };
         let Some((version, uses)) = self.begin_exchange(list, accesses, &mut actions)? else {

@@ -126,7 +126,8 @@ impl Writer<'_> {
         for dim in (0..self.kernel.shape.rank).rev() {
             if self.queries.iter().any(|(q, d, _)| (*q, *d) == (Query::Position, dim)) {
                 let offset = self.query(Query::Offset, dim, 0);
-                let at = if self.kernel.shape.rank == 1 { "from + turn" } else { &format!("at{dim}") };
+                let at =
+                    if self.kernel.shape.rank == 1 { "from + turn" } else { &format!("at{dim}") };
                 self.line(format!("const u64 pos{dim} = {offset} + {at};"));
             }
         }
@@ -141,7 +142,9 @@ impl Writer<'_> {
         self.line("const bool is_short = items <= 0xffffffffu;");
         self.line(format!("u32 step = {LANES}u;"));
         for (dim, range) in ranges.iter().enumerate().skip(1).rev() {
-            self.line(format!("const u32 step{dim} = step < {range} ? step : step % (u32){range};"));
+            self.line(format!(
+                "const u32 step{dim} = step < {range} ? step : step % (u32){range};"
+            ));
             self.line(format!("step = step < {range} ? 0u : step / (u32){range};"));
         }
     }

@@ -5,7 +5,7 @@ use crate::engine::lanes::Lanes;
 use crate::engine::ledger::Ledger;
 use crate::engine::runs::command::Command;
 use crate::engine::terms::access::{Access, Mode};
-use crate::engine::threads::wait::Waited;
+use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Error, Failure, Result};
 use crate::graph::{Node, Recorded, RunTimes};
 use crate::group::TaskTiming;
@@ -196,7 +196,7 @@ impl Event {
     pub fn wait(&self) -> Result<()> {
         self.submitted()?;
         match self.core.engine.wait(self.stamp, None)? {
-            Waited::Failed(failure) => Err(Error::failed(failure)),
+            WaitEnd::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }
@@ -216,9 +216,9 @@ impl Event {
         self.submitted()?;
         let until = Instant::now().checked_add(time);
         match self.core.engine.wait(self.stamp, until)? {
-            Waited::Done => Ok(true),
-            Waited::Failed(failure) => Err(Error::failed(failure)),
-            Waited::TimedOut => Ok(false),
+            WaitEnd::Done => Ok(true),
+            WaitEnd::Failed(failure) => Err(Error::failed(failure)),
+            WaitEnd::TimedOut => Ok(false),
         }
     }
 

@@ -4,7 +4,7 @@ use crate::buffer::{AsPart, AsPartMut, widen, widen_at};
 use crate::call::{KernelCall, RunsIn};
 use crate::element::DeviceType;
 use crate::engine::runs::command::Command;
-use crate::engine::threads::wait::Waited;
+use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::graph::{Batches, Called, Recorder};
@@ -373,7 +373,7 @@ impl Queue {
         let stamps: SmallVec<[Stamp; 4]> =
             engine.enter(|ledger| ledger.queues.stamps_of(inner.id, &ledger.timeline));
         for stamp in stamps {
-            if let Waited::TimedOut = engine.wait(stamp, until)? {
+            if let WaitEnd::TimedOut = engine.wait(stamp, until)? {
                 return Ok(false);
             }
         }

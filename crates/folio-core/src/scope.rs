@@ -8,7 +8,7 @@ use crate::buffer::{AsPart, Buffer, End, Part, Policy, View, ViewPolicy, view_ov
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::pages::storage::StorageId;
-use crate::engine::threads::wait::Waited;
+use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Error, Label, Result};
 use crate::foreign::in_kernel;
 use crate::geom::{Box3, checked_volume};
@@ -149,7 +149,7 @@ impl<'env> Scope<'env> {
             return Ok(());
         }
         match engine.wait_anywhere(stamp) {
-            Waited::Failed(failure) => Err(Error::failed(failure)),
+            WaitEnd::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }

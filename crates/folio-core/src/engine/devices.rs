@@ -4,7 +4,7 @@ use super::Engine;
 use super::kernels::Kernels;
 use super::lanes::LaneShared;
 use super::pages::storage::{Alloc, Garbage, Owner};
-use super::threads::courier::Engaged;
+use super::threads::courier::CourierSide;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{COMPUTE_LANES, LANES_PER_DEVICE};
 use crate::engine::terms::lender::{DEVICE_ALIGN, give_back};
@@ -31,7 +31,7 @@ pub(crate) struct DeviceEntry {
     pub(crate) budget: Arc<Budget>,
     pub(crate) opened: OnceLock<Arc<dyn Device>>,
     pub(crate) kernels: Kernels,
-    pub(crate) courier: Option<Engaged>,
+    pub(crate) courier: Option<CourierSide>,
 }
 
 impl Engine {

@@ -9,7 +9,7 @@ use super::ledger::{Body, Ledger, NewOp};
 use super::pages::storage::{Guard, Life, StorageId};
 use super::plan::apply::For;
 use super::terms::access::{Access, Mode};
-use super::threads::wait::{Check, Ending, Waited};
+use super::threads::wait::{Check, EndObligation, WaitEnd};
 use crate::engine::terms::lender::ALIGN;
 use crate::error::Error;
 use crate::foreign::listening;
@@ -35,13 +35,13 @@ pub(crate) struct GuardGrant {
 struct Turn<'e> {
     engine: &'e Engine,
     stamp: Stamp,
-    ending: Option<Ending>,
+    ending: Option<EndObligation>,
 }
 
 impl Turn<'_> {
     fn new(engine: &Engine, stamp: Stamp) -> Turn<'_> {
         let ending = match stamp.when() {
-            When::Unplaced(slot, _) => Some(Ending::new(engine, slot)),
+            When::Unplaced(slot, _) => Some(EndObligation::new(engine, slot)),
             _ => None,
         };
         Turn { engine, stamp, ending }
@@ -82,7 +82,7 @@ impl Engine {
         let taken = self.access_host(storage, (elements, Mode::Read), reachable, Body::Here)?;
         let _turn = Turn::new(self, taken.stamp);
         match self.wait_turn(taken.stamp)? {
-            Waited::Failed(failure) => Err(Error::failed(failure)),
+            WaitEnd::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(read(taken.host)),
         }
     }
@@ -145,7 +145,7 @@ impl Engine {
             (true, When::Unplaced(slot, _)) => Some(slot),
             _ => None,
         };
-        let ending = slot.map(|slot| Ending::new(self, slot));
+        let ending = slot.map(|slot| EndObligation::new(self, slot));
         self.deliver(outbox);
         drop(ending);
         // No elements: any aligned address.
@@ -182,7 +182,7 @@ impl Engine {
     /// Waits until a guard's data is there.
     pub(crate) fn wait_guard(&self, taken: &GuardGrant) -> Result<(), Error> {
         match self.wait(taken.stamp, None)? {
-            Waited::Failed(failure) => Err(Error::failed(failure)),
+            WaitEnd::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }
@@ -272,7 +272,7 @@ mod tests {
         let (q, x) = (rt.queue().unwrap(), pages(&rt).unwrap().into_shared());
         let engine = &x.view.storage.core.engine;
         let taken = reading(&x).unwrap();
-        assert!(matches!(engine.wait_turn(taken.stamp), Ok(Waited::Done)));
+        assert!(matches!(engine.wait_turn(taken.stamp), Ok(WaitEnd::Done)));
         let written = write(&q, &x, 1).unwrap();
         assert!(matches!(written.status(), Status::Pending));
         engine.enter(|ledger| ledger.end_turn(taken.stamp));
@@ -303,7 +303,7 @@ mod tests {
         assert!(failure.to_string().contains("own completion"), "{failure}");
         // The read fails with it, and what comes after goes on.
         let engine = &x.view.storage.core.engine;
-        assert!(matches!(engine.wait_turn(taken.stamp), Ok(Waited::Failed(_))));
+        assert!(matches!(engine.wait_turn(taken.stamp), Ok(WaitEnd::Failed(_))));
         engine.enter(|ledger| ledger.end_turn(taken.stamp));
         written.wait().unwrap();
     }

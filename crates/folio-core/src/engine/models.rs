@@ -15,10 +15,10 @@ use super::lanes::port::LaneTable;
 use super::lanes::{LaneShared, Lanes, Payload};
 use super::ledger::{Body, DeviceFacts, Ledger, NewOp};
 use super::pages::storage::{Alloc, Life, Owner, StorageId, StorageState};
-use super::threads::courier::Engaged;
+use super::threads::courier::CourierSide;
 use super::threads::host::HostThreads;
 use super::threads::reaper::Reaper;
-use super::threads::wait::Waited;
+use super::threads::wait::WaitEnd;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};
 use crate::engine::terms::lender::{HostMemory, take};
@@ -242,7 +242,7 @@ fn device(courier: bool) -> DeviceEntry {
         budget: Arc::new(Budget::new(0)),
         opened: OnceLock::new(),
         kernels: Kernels::new(),
-        courier: courier.then(Engaged::running),
+        courier: courier.then(CourierSide::running),
     }
 }
 
@@ -365,7 +365,7 @@ fn loom_a_courier_leaves_nothing_behind() {
         let thread = thread::spawn(move || engine.carry(0));
         let submit = || model.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
         submit();
-        assert!(matches!(model.engine.wait(submit(), None), Ok(Waited::Done)));
+        assert!(matches!(model.engine.wait(submit(), None), Ok(WaitEnd::Done)));
         submit();
         model.engine.close();
         thread.join().unwrap();
@@ -385,7 +385,7 @@ fn loom_a_dependent_meets_the_end_of_a_host_task() {
             other.engine.enter(|ledger| ledger.host_done(slot, Ok(())));
         });
         let stamp = model.engine.enter(|ledger| ledger.submit(on_lane(0, &[(task, true)])));
-        assert!(matches!(model.engine.wait(stamp, None), Ok(Waited::Done)));
+        assert!(matches!(model.engine.wait(stamp, None), Ok(WaitEnd::Done)));
         thread.join().unwrap();
         assert_eq!(model.natives[0].has.load(Ordering::Relaxed), 1);
     });
@@ -404,7 +404,7 @@ fn loom_a_dependent_meets_the_end_of_a_tick() {
             other.engine.enter(|ledger| ledger.poll(LANES[0]));
         });
         let stamp = model.engine.enter(|ledger| ledger.submit(on_lane(1, &[(first, true)])));
-        assert!(matches!(model.engine.wait(stamp, None), Ok(Waited::Done)));
+        assert!(matches!(model.engine.wait(stamp, None), Ok(WaitEnd::Done)));
         thread.join().unwrap();
         assert_eq!(model.natives[1].has.load(Ordering::Relaxed), 1);
     });
@@ -430,7 +430,7 @@ fn loom_a_lane_that_shows_late_holds_what_waited_for_it() {
             })
         };
         assert_ne!(outcomes(&model), [Outcome::Fine, Outcome::Pending]);
-        assert!(matches!(model.engine.wait(second, None), Ok(Waited::Done)));
+        assert!(matches!(model.engine.wait(second, None), Ok(WaitEnd::Done)));
         assert_eq!(outcomes(&model), [Outcome::Fine; 2]);
         driver.join().unwrap();
     });
@@ -454,8 +454,8 @@ fn loom_failure_reaches_dependents_once() {
         let fails = model.engine.enter(|ledger| ledger.submit(fails));
         let runs = model.engine.enter(|ledger| ledger.submit(on_lane(0, &[(task, false)])));
         let after = model.engine.enter(|ledger| ledger.submit(on_lane(1, &[(fails, true)])));
-        assert!(matches!(model.engine.wait(after, None), Ok(Waited::Failed(_))));
-        assert!(matches!(model.engine.wait(runs, None), Ok(Waited::Done)));
+        assert!(matches!(model.engine.wait(after, None), Ok(WaitEnd::Failed(_))));
+        assert!(matches!(model.engine.wait(runs, None), Ok(WaitEnd::Done)));
         thread.join().unwrap();
         assert_eq!(model.outcome(fails), Outcome::Failed);
         let has = |at: usize| model.natives[at].has.load(Ordering::Relaxed);
@@ -546,7 +546,7 @@ fn loom_a_courier_leaves_full_lanes_to_the_reaper() {
         let reaper = thread::spawn(move || reaping.reap(0));
         let submit = || model.engine.enter(|ledger| ledger.submit(on_lane(0, &[])));
         submit();
-        assert!(matches!(model.engine.wait(submit(), None), Ok(Waited::Done)));
+        assert!(matches!(model.engine.wait(submit(), None), Ok(WaitEnd::Done)));
         model.engine.close();
         courier.join().unwrap();
         reaper.join().unwrap();

@@ -162,7 +162,7 @@ impl Whereabouts {
     }
 
     /// Triggers a move: the old region loses access. `None` if it is there already.
-    pub(crate) fn begin(&self, to: DomainId) -> std::result::Result<Option<Ticket>, Held> {
+    pub(crate) fn begin(&self, to: DomainId) -> std::result::Result<Option<Ticket>, GuardHold> {
         let mut state = self.0.lock();
         if state.moves.len() >= KEPT {
             drop(state);
@@ -174,7 +174,7 @@ impl Whereabouts {
             return Ok(None);
         }
         if state.guards > 0 && !state.read_only {
-            return Err(Held);
+            return Err(GuardHold);
         }
         state.triggered += 1;
         let ticket = state.triggered;
@@ -210,7 +210,7 @@ impl Whereabouts {
 }
 
 /// A host guard keeps it where it is.
-pub(crate) struct Held;
+pub(crate) struct GuardHold;
 
 /// Where a pointer is that is not where it was wanted.
 #[derive(Clone, Copy)]

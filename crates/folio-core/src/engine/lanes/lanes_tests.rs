@@ -1,28 +1,28 @@
-//! What native lanes are told.
+//! The calls that native lanes get.
 
 use super::*;
 use crate::engine::threads::courier::{Patience, become_fewer};
 use crate::hal::Lost;
 use std::time::Instant;
 
-/// Which ticks it was told that others wait for, each with how many it had been given.
+/// A lane that notes the ticks which others wait for, each with the last tick enqueued then.
 #[derive(Default)]
-pub(crate) struct Told {
-    given: AtomicU64,
+pub(crate) struct AwaitedLane {
+    enqueued: AtomicU64,
     awaited: Mutex<Vec<(Tick, Tick)>>,
 }
 
 // SAFETY: it does nothing, and touches no memory.
-unsafe impl Lane for Told {
+unsafe impl Lane for AwaitedLane {
     fn enqueue(&self, head: &Head<'_>, _: Op<'_>) -> Result<(), HalError> {
-        self.given.store(head.tick, Ordering::Relaxed);
+        self.enqueued.store(head.tick, Ordering::Relaxed);
         Ok(())
     }
     fn awaited(&self, tick: Tick) {
-        self.awaited.lock().push((tick, self.given.load(Ordering::Relaxed)));
+        self.awaited.lock().push((tick, self.enqueued.load(Ordering::Relaxed)));
     }
     fn completed(&self) -> Result<Tick, Lost> {
-        Ok(self.given.load(Ordering::Relaxed))
+        Ok(self.enqueued.load(Ordering::Relaxed))
     }
     fn wait(&self, _: Tick, _: Option<Instant>) -> Result<bool, Lost> {
         Ok(true)
@@ -39,7 +39,7 @@ impl Lanes for Nobody {
 }
 
 /// Operations up to so many ticks, for a lane that nobody looks after.
-pub(crate) fn filled(native: Arc<Told>, ticks: Tick) -> LaneShared {
+pub(crate) fn filled(native: Arc<AwaitedLane>, ticks: Tick) -> LaneShared {
     let lane = LaneShared::new(LaneId(0), native, 1000);
     for tick in 1..=ticks {
         let (order, waits, label) = (Order::Free, Waits::default(), Label::default());
@@ -85,7 +85,7 @@ fn patience_begins_anew_when_something_is_handed_over() {
 /// one that it has already, it does not.
 #[test]
 fn lanes_are_told_what_is_waited_for() {
-    let told = Arc::new(Told::default());
+    let told = Arc::new(AwaitedLane::default());
     let lane = filled(told.clone(), 100);
     [3, 4, 80].into_iter().for_each(|tick| lane.expect_wait_for(tick));
     assert!(!lane.drain(&Nobody, 2));

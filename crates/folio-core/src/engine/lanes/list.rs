@@ -17,7 +17,7 @@ pub(crate) struct List {
     pub(in crate::engine) uses: Arc<Uses>,
     /// The code that its launches name, or have named before an exchange.
     pub(in crate::engine) code: Vec<Arc<LoadedKernel>>,
-    pub(crate) fixed: Arc<Fixed>,
+    pub(crate) fixed: Arc<ListFacts>,
 }
 
 /// The union of a list's accesses.
@@ -28,7 +28,7 @@ pub(crate) struct Uses {
 }
 
 /// The properties of a list that an exchange leaves as they are.
-pub(crate) struct Fixed {
+pub(crate) struct ListFacts {
     /// The memory that its commands name by pointers.
     pub(crate) raw: Vec<RawMem>,
     /// The commands' names, for failures.

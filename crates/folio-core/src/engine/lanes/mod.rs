@@ -41,7 +41,7 @@ pub(crate) enum Payload {
     Launch(Option<Box<Launch>>),
     Copy(Vec<CopyRect>),
     Fill(Box<Filling>),
-    Hint(Box<Hinting>),
+    Hint(Box<MemoryHint>),
     /// All of linked memory, its bytes, and who is to use it.
     Switch(Box<(MemRef, u64, Side)>),
     /// All nodes of a graph; there until it is handed over.
@@ -65,8 +65,8 @@ pub(crate) struct Filling {
     pub(crate) pattern: SmallVec<[u8; 16]>,
 }
 
-/// A word about memory.
-pub(crate) struct Hinting {
+/// A hint on its way: prefetch or advice, and the memory.
+pub(crate) struct MemoryHint {
     pub(crate) mem: MemRef,
     pub(crate) bytes: u64,
     pub(crate) hint: Hint,
@@ -123,12 +123,12 @@ struct CacheLine(AtomicU64);
 /// [`CacheLine`].
 #[derive(Default)]
 #[repr(align(128))]
-struct Awaited([AtomicU64; (FAR / 64) as usize]);
+struct AwaitedTicks([AtomicU64; (FAR / 64) as usize]);
 
 /// Ticks that are told apart.
 pub(super) const FAR: u64 = 256;
 
-impl Awaited {
+impl AwaitedTicks {
     fn of(&self, tick: Tick) -> (&AtomicU64, u64) {
         (&self.0[(tick % FAR / 64) as usize], 1 << (tick % 64))
     }
@@ -153,7 +153,7 @@ pub(crate) struct LaneShared {
     most_in_flight: u64,
     /// Up to here the native lane takes ticks, as far as known; written under the lane lock.
     room: AtomicU64,
-    awaited: Awaited,
+    awaited: AwaitedTicks,
     /// Failures of calls, for the ledger.
     refused: Mutex<Vec<(Tick, HalError)>>,
     any_refused: AtomicBool,
@@ -172,7 +172,7 @@ impl LaneShared {
             paced: CacheLine(AtomicU64::new(0)),
             most_in_flight: u64::from(most_in_flight.max(1)),
             room: AtomicU64::new(0),
-            awaited: Awaited::default(),
+            awaited: AwaitedTicks::default(),
             refused: Mutex::new(Vec::new()),
             any_refused: AtomicBool::new(false),
         }

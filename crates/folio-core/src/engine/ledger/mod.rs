@@ -22,9 +22,9 @@ use crate::engine::lanes::port::LaneTable;
 use crate::engine::ledger::queues::Queues;
 use crate::engine::ledger::records::{Record, Sources};
 use crate::engine::ledger::storages::Storages;
-use crate::engine::ledger::timeline::{Sorted, Timeline};
+use crate::engine::ledger::timeline::{Readiness, Timeline};
 use crate::engine::ledger::topology::Topology;
-use crate::engine::ledger::untold::Untold;
+use crate::engine::ledger::untold::UntoldFailures;
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::Garbage;
 use crate::engine::terms::access::StorageId;
@@ -162,7 +162,7 @@ pub(crate) struct Ledger {
     pub(crate) table: Arc<LaneTable>,
     pub(crate) queues: Queues,
     /// Failures that no call has returned yet.
-    pub(crate) untold: Untold,
+    pub(crate) untold: UntoldFailures,
     pub(crate) next_guard: u64,
     /// But for launches, which queues count.
     pub(crate) counters: Counters,
@@ -196,7 +196,7 @@ impl Ledger {
             topology: Topology::new(devices, device_names, host_links),
             table,
             queues: Queues::new(),
-            untold: Untold::default(),
+            untold: UntoldFailures::default(),
             next_guard: 0,
             counters: Counters::default(),
             outbox: Outbox::default(),
@@ -221,11 +221,11 @@ impl Ledger {
         self.storages.retain(&op.storages);
         let is_for_lane = matches!(op.body, Body::Lane(..));
         let (blockers, failed) = match self.timeline.sort_deps(op, &self.topology) {
-            Sorted::Go { waits, sources } if is_for_lane => {
+            Readiness::Go { waits, sources } if is_for_lane => {
                 return self.place(op, waits, sources, None);
             }
-            Sorted::Go { .. } => (SmallVec::new(), None),
-            Sorted::Wait { blockers, failed } => (blockers, failed),
+            Readiness::Go { .. } => (SmallVec::new(), None),
+            Readiness::Wait { blockers, failed } => (blockers, failed),
         };
         self.counters.deferred += u64::from(is_for_lane);
         let Ledger { timeline, topology, outbox, .. } = self;

@@ -4,7 +4,7 @@
 
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::records::Sources;
-use crate::engine::ledger::timeline::{Sorted, Timeline};
+use crate::engine::ledger::timeline::{Readiness, Timeline};
 use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Body, Ledger, Leftover, NewOp, Outbox, TaskError};
 use crate::engine::terms::note::Note;
@@ -214,10 +214,10 @@ impl Timeline {
                     some => some,
                 },
                 false => match self.sort_deps(&op, topology) {
-                    Sorted::Go { waits, sources } => {
+                    Readiness::Go { waits, sources } => {
                         return Some((id, Ready::Start(op, waits, sources)));
                     }
-                    Sorted::Wait { blockers, failed } => {
+                    Readiness::Wait { blockers, failed } => {
                         self.slot(id).failed = failed;
                         blockers
                     }

@@ -38,7 +38,7 @@ pub(crate) struct Timeline {
 }
 
 /// How an operation stands to its dependencies.
-pub(crate) enum Sorted {
+pub(crate) enum Readiness {
     /// Its lane can wait for what is left of them.
     Go { waits: Waits, sources: Sources },
     /// The blockers must be done first.
@@ -126,7 +126,7 @@ impl Timeline {
     }
 
     /// The stamps that an operation has to wait for, and how.
-    pub(super) fn sort_deps(&self, op: &NewOp, topology: &Topology) -> Sorted {
+    pub(super) fn sort_deps(&self, op: &NewOp, topology: &Topology) -> Readiness {
         let mut waits = Waits::default();
         let mut sources = Sources::default();
         let mut blocked = false;
@@ -161,7 +161,7 @@ impl Timeline {
             sources.add(stamp, dep.flow);
         }
         if !blocked && failed.is_none() {
-            return Sorted::Go { waits, sources };
+            return Readiness::Go { waits, sources };
         }
         // A failed operation will not run; but it counts as done only when everything before it
         // is done, or those who come after it would not wait for that.
@@ -174,7 +174,7 @@ impl Timeline {
             .map(|d| (self.resolve(d.stamp), d.flow))
             .filter(|(stamp, flow)| failed.is_some() || flow.has(Flow::TURN) || !native(*stamp))
             .collect();
-        Sorted::Wait { blockers, failed }
+        Readiness::Wait { blockers, failed }
     }
 
     /// Calls the reaper of a backend, which may sleep.

@@ -63,15 +63,15 @@ impl Rig {
         failure
     }
 
-    fn sort(&self, op: &NewOp) -> Sorted {
+    fn sort(&self, op: &NewOp) -> Readiness {
         self.timeline.sort_deps(op, &self.topology)
     }
 
     /// Defers an operation as `Ledger::submit` does.
     fn defer(&mut self, op: NewOp) -> SlotId {
         let blockers = match self.sort(&op) {
-            Sorted::Wait { blockers, failed } => (blockers, failed),
-            Sorted::Go { .. } => (SmallVec::new(), None),
+            Readiness::Wait { blockers, failed } => (blockers, failed),
+            Readiness::Go { .. } => (SmallVec::new(), None),
         };
         let Rig { timeline, topology, outbox } = self;
         match timeline.defer(op, (&blockers.0, blockers.1), topology, outbox).when() {
@@ -108,7 +108,7 @@ fn unplaced(slot: SlotId) -> Stamp {
 fn operation_goes_where_its_lane_can_wait_for_all() {
     let mut rig = Rig::new();
     let [a, b] = [OWN, BESIDE].map(|lane| rig.issue(lane, Sources::default()));
-    let Sorted::Go { waits, sources } = rig.sort(&on(OWN, &[(a, Flow::USES), (b, Flow::ORDER)]))
+    let Readiness::Go { waits, sources } = rig.sort(&on(OWN, &[(a, Flow::USES), (b, Flow::ORDER)]))
     else {
         panic!("it waits");
     };
@@ -121,7 +121,7 @@ fn operation_waits_for_lanes_of_others_and_for_turns() {
     let mut rig = Rig::new();
     let [own, far] = [OWN, FAR].map(|lane| rig.issue(lane, Sources::default()));
     let blockers = |rig: &Rig, op: &NewOp| match rig.sort(op) {
-        Sorted::Wait { blockers, failed: None } => blockers.to_vec(),
+        Readiness::Wait { blockers, failed: None } => blockers.to_vec(),
         _ => panic!("it goes, or fails"),
     };
     let both = on(OWN, &[(own, Flow::USES), (far, Flow::ORDER)]);
@@ -139,16 +139,17 @@ fn operation_of_a_failed_one_waits_for_all_else() {
     let [a, b] = [OWN, OWN].map(|lane| rig.issue(lane, Sources::default()));
     rig.timeline.lanes[0].retired = 1;
     let failure = rig.fail(a, false);
-    let Sorted::Wait { blockers, failed } = rig.sort(&on(OWN, &[(a, Flow::USES), (b, Flow::USES)]))
+    let Readiness::Wait { blockers, failed } =
+        rig.sort(&on(OWN, &[(a, Flow::USES), (b, Flow::USES)]))
     else {
         panic!("it goes");
     };
     assert_eq!(blockers[..], [(b, Flow::USES)]);
     assert!(failed.is_some_and(|failed| Arc::ptr_eq(&failed, &failure)));
-    assert!(matches!(rig.sort(&on(OWN, &[(a, Flow::ORDER)])), Sorted::Go { .. }));
+    assert!(matches!(rig.sort(&on(OWN, &[(a, Flow::ORDER)])), Readiness::Go { .. }));
     rig.topology.note_loss(0, failure);
-    assert!(matches!(rig.sort(&on(OWN, &[])), Sorted::Wait { failed: Some(_), .. }));
-    assert!(matches!(rig.sort(&on(BESIDE, &[])), Sorted::Go { .. }));
+    assert!(matches!(rig.sort(&on(OWN, &[])), Readiness::Wait { failed: Some(_), .. }));
+    assert!(matches!(rig.sort(&on(BESIDE, &[])), Readiness::Go { .. }));
 }
 
 #[test]

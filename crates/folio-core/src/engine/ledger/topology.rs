@@ -80,6 +80,7 @@ impl Topology {
     }
 
     /// A lane can wait for a tick of another one.
+    #[inline]
     pub(crate) fn can_wait(&self, lane: LaneId, other: LaneId) -> bool {
         lane == other || self.key(lane).can_wait_for(self.key(other))
     }

@@ -8,13 +8,13 @@ use std::sync::Arc;
 const MOST_UNTOLD: usize = 1000;
 /// Root failures that no call has returned, the oldest first, and some that were told meanwhile.
 #[derive(Default)]
-pub(crate) struct Untold {
+pub(crate) struct UntoldFailures {
     pub(in crate::engine) kept: VecDeque<Arc<Failure>>,
     /// Beyond those.
     pub(in crate::engine) more: usize,
 }
 
-impl Untold {
+impl UntoldFailures {
     /// Keeps one more. A failure that comes back is told, or too much; it may hold something of the
     /// user's, whose drop is foreign code.
     pub(crate) fn keep(&mut self, failure: Arc<Failure>) -> Vec<Arc<Failure>> {
@@ -58,8 +58,8 @@ mod tests {
     #[test]
     fn untold_failures_are_kept_in_order_and_bounded() {
         let all: Vec<_> = (0..2 * MOST_UNTOLD as u64).map(failure).collect();
-        let mut untold = Untold::default();
-        let keep = |untold: &mut Untold, at: usize| untold.keep(all[at].clone()).len();
+        let mut untold = UntoldFailures::default();
+        let keep = |untold: &mut UntoldFailures, at: usize| untold.keep(all[at].clone()).len();
         assert_eq!((0..3).map(|at| keep(&mut untold, at)).sum::<usize>(), 0);
         drop(Error::failed(all[1].clone()));
         assert_eq!(keep(&mut untold, 3), 0, "behind an untold one");

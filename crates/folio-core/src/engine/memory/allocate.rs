@@ -27,7 +27,7 @@ pub(crate) enum Takes {
 
 /// The kind of memory that is asked for.
 #[derive(Clone, Copy)]
-struct Wanted<'a> {
+struct MemoryRequest<'a> {
     /// Where there is no memory, it is taken over from a storage that is not among these.
     take: Option<&'a [StorageId]>,
     /// The memory has an address, which the program gets.
@@ -107,7 +107,7 @@ impl Engine {
         let needed = missing.iter().map(|(id, _)| *id).chain(keep.iter().copied());
         self.with_room(&domains, needed.collect(), |spared| {
             let take = spared.filter(|_| takes == Takes::InUse);
-            self.try_allocate(missing, Wanted { take, pointed })
+            self.try_allocate(missing, MemoryRequest { take, pointed })
         })
     }
 
@@ -146,7 +146,7 @@ impl Engine {
     fn try_allocate(
         &self,
         missing: &[(StorageId, DomainId)],
-        wanted: Wanted<'_>,
+        wanted: MemoryRequest<'_>,
     ) -> Result<(), Error> {
         // Foreign code, and so before the lock.
         let mut given = self.ask_programs(missing)?;
@@ -193,7 +193,7 @@ impl Engine {
     fn make_one(
         &self,
         (id, domain): (StorageId, DomainId),
-        wanted: Wanted<'_>,
+        wanted: MemoryRequest<'_>,
         (made, given): (&[NewMemory], &mut ProgramMemory<'_>),
     ) -> Result<Option<NewMemory>, Error> {
         let (bytes, label, of_program) = {

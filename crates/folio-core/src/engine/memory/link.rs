@@ -197,8 +197,8 @@ impl Engine {
     }
 
     /// Asks for memory on a device that is one with the host's; or says why that is not to be. The
-    /// memory is to be given to [`commit_link`](StorageState::commit_link). Where the program has or
-    /// wants an address, host and device must find it at one.
+    /// memory is to be given to [`commit_link`](StorageState::commit_link). Where the program has
+    /// or wants an address, host and device must find it at one.
     pub(super) fn allocate_linked(
         &self,
         id: StorageId,

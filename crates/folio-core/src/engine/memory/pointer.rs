@@ -22,7 +22,7 @@ use crate::engine::pages::storage::{Alloc, Garbage, Life, StorageId};
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::Mode;
 use crate::engine::terms::link::NotLinked;
-use crate::engine::threads::wait::Waited;
+use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Error, Failure};
 use crate::hal::Side;
 use crate::order::hazards::{Deps, Outcome, tidy};
@@ -84,7 +84,7 @@ impl Engine {
     /// Waits for what must not fail.
     fn wait_well(&self, stamp: Stamp) -> Result<(), Error> {
         match self.wait(stamp, None)? {
-            Waited::Failed(failure) => Err(Error::failed(failure)),
+            WaitEnd::Failed(failure) => Err(Error::failed(failure)),
             _ => Ok(()),
         }
     }

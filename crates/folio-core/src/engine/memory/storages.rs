@@ -11,7 +11,7 @@ use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, Stor
 use crate::engine::plan::apply::For;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::link::Linkage;
-use crate::engine::threads::wait::Waited;
+use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Cause, Error, Label};
 use crate::geom::Box3;
 use crate::hal::{HalError, HalErrorKind};
@@ -128,7 +128,7 @@ impl Engine {
         let outbox = std::mem::take(&mut ledger.outbox);
         drop(ledger);
         self.deliver(outbox);
-        if let Waited::Failed(failure) = self.wait(stamp, None)? {
+        if let WaitEnd::Failed(failure) = self.wait(stamp, None)? {
             return Err(Error::failed(failure));
         }
         self.enter(|ledger| {

@@ -6,7 +6,7 @@ const HANGS: Rig = Rig { at_once: [false, true], ..RIG };
 
 fn failed(model: &Model, stamp: Stamp) -> Arc<crate::error::Failure> {
     match model.engine.wait(stamp, None) {
-        Ok(Waited::Failed(failure)) => failure,
+        Ok(WaitEnd::Failed(failure)) => failure,
         _ => panic!("it has not failed"),
     }
 }
@@ -48,7 +48,7 @@ fn loom_a_loss_meets_a_submission() {
         let after = model.engine.enter(|ledger| ledger.submit(on_lane(1, &[(second, false)])));
         let ids = [first, second, uses].map(|stamp| failed(&model, stamp).id);
         assert_eq!(ids, [ids[0]; 3]);
-        assert!(matches!(model.engine.wait(after, None), Ok(Waited::Done)));
+        assert!(matches!(model.engine.wait(after, None), Ok(WaitEnd::Done)));
         driver.join().unwrap();
         assert_eq!(model.reported(), 1);
         assert_eq!(model.natives[1].has.load(Ordering::Relaxed), 1);

@@ -73,7 +73,7 @@ pub(crate) struct Copies {
 
 /// The parts of a memory that are outdated.
 #[derive(Default)]
-struct Outdated {
+struct OutdatedParts {
     needs: SmallVec<[Need; 2]>,
     /// The pages of the needs; those that it needs whole, and those of which it needs pieces.
     whole: SmallVec<[Box3; 2]>,
@@ -111,8 +111,8 @@ impl Plan {
 
 impl StorageState {
     /// The pages that `domain` lacks.
-    fn outdated(&self, pages: &[Box3], domain: DomainId, lost: DomainSet) -> Outdated {
-        let mut found = Outdated::default();
+    fn outdated(&self, pages: &[Box3], domain: DomainId, lost: DomainSet) -> OutdatedParts {
+        let mut found = OutdatedParts::default();
         pages.iter().for_each(|pages| self.add_outdated(pages, domain, lost, &mut found));
         found
     }
@@ -127,8 +127,14 @@ impl StorageState {
         self.outdated(pages, domain, lost).gone
     }
 
-    fn add_outdated(&self, pages: &Box3, domain: DomainId, lost: DomainSet, out: &mut Outdated) {
-        let Outdated { needs, whole, parts, gone, gone_on } = out;
+    fn add_outdated(
+        &self,
+        pages: &Box3,
+        domain: DomainId,
+        lost: DomainSet,
+        out: &mut OutdatedParts,
+    ) {
+        let OutdatedParts { needs, whole, parts, gone, gone_on } = out;
         let residency = &self.residency;
         residency.tracker().visit(pages, &mut |run, set| {
             if set.is_empty() || set.contains(domain) {

@@ -3,7 +3,7 @@
 
 use crate::engine::kernels::launch::Launch;
 use crate::engine::lanes::native::Replaying;
-use crate::engine::lanes::{Filling, Hinting, Payload};
+use crate::engine::lanes::{Filling, MemoryHint, Payload};
 use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Body, Ledger, NewOp};
@@ -217,7 +217,7 @@ pub(crate) enum Action {
     Copy { from: Place, to: Place },
     /// A fill.
     Fill { to: Place, pattern: SmallVec<[u8; 16]> },
-    /// A word about memory.
+    /// A hint about memory: prefetch or advice.
     Hint { at: Place, hint: Hint },
     /// A closure on the host, over accesses by their positions, and their shapes.
     Task { body: HostBody, params: SmallVec<[(usize, Shape); 2]> },
@@ -428,7 +428,7 @@ impl Ledger {
                     self.count(None, op.queue, |c| c.hints += 1);
                     if self.topology.devices[self.topology.device_of(lane)].hints {
                         let payload =
-                            Payload::Hint(Box::new(Hinting { mem, bytes: at.span(), hint }));
+                            Payload::Hint(Box::new(MemoryHint { mem, bytes: at.span(), hint }));
                         op.body = Body::Lane(lane, payload);
                     }
                 }

@@ -22,7 +22,7 @@ use crate::engine::runs::command::{Action, Command};
 use crate::engine::terms::access::Access;
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::staging::Staging;
-use crate::engine::threads::wait::Waited;
+use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Cause, GraphError, Label};
 use crate::hal::{
     Choice, CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Timing,
@@ -243,8 +243,8 @@ impl Run<'_> {
             self.ran = self.ran.into_iter().chain(ran).reduce(Timing::and);
         }
         match waited {
-            Waited::Failed(failure) => Err(TaskError::Known(failure)),
-            Waited::Done | Waited::TimedOut => Ok(()),
+            WaitEnd::Failed(failure) => Err(TaskError::Known(failure)),
+            WaitEnd::Done | WaitEnd::TimedOut => Ok(()),
         }
     }
 }

@@ -113,6 +113,7 @@ impl Timeline {
 }
 
 /// True for the lanes on which a device runs kernels.
+#[inline]
 pub(super) fn computes(device: u16, lane: LaneId) -> bool {
     let first = device * LANES_PER_DEVICE;
     (first..first + COMPUTE_LANES).contains(&lane.0)
@@ -122,6 +123,7 @@ pub(super) fn computes(device: u16, lane: LaneId) -> bool {
 mod tests {
     use super::*;
     use crate::engine::ledger::records::{Record, Sources};
+    use crate::engine::ledger::storages::Storages;
     use crate::error::Label;
     use smallvec::SmallVec;
     use std::sync::Arc;
@@ -183,6 +185,19 @@ mod tests {
         let (timeline, mut topology) = timeline([1, 0, 0, 0]);
         topology.lane_alias[1..4].fill(LaneId(0));
         assert_eq!(timeline.free_lane(0, None, &topology), LaneId(0));
+    }
+
+    /// Two operations that follow one another stay on one lane, where no wait is needed.
+    #[test]
+    fn kernel_follows_the_last_operation_of_its_lane_only() {
+        let (timeline, topology) = timeline([3, 0, 9, 9]);
+        let storages = Storages::new();
+        let view = View { storages: &storages, timeline: &timeline, topology: &topology };
+        let after = |lane, tick| view.choose_lane(0, &[], Stamp::placed(LaneId(lane), tick)).0;
+        assert_eq!(after(0, 3), 0, "although another lane is idle");
+        assert_eq!(after(0, 2), 1, "another operation came behind it");
+        assert_eq!(after(4, 1), 1, "a lane for copies");
+        assert_eq!(view.choose_lane(0, &[], Stamp::DONE), LaneId(1));
     }
 
     #[test]

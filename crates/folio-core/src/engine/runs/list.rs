@@ -15,7 +15,7 @@ use crate::engine::Engine;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
 pub(crate) use crate::engine::lanes::list::List;
-use crate::engine::lanes::list::{AllocNames, Branches, Counts, Fixed, Uses};
+use crate::engine::lanes::list::{AllocNames, Branches, Counts, ListFacts, Uses};
 use crate::engine::lanes::native::Native;
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::storages::Storages;
@@ -297,7 +297,7 @@ impl Engine {
         let names = all().map(|command| (command.action.name(), command.label.clone())).collect();
         let raw = all().flat_map(|command| command.action.raw().copied()).collect();
         let after = members.after;
-        let fixed = Arc::new(Fixed { raw, names, branches, after, counts });
+        let fixed = Arc::new(ListFacts { raw, names, branches, after, counts });
         Ok(native.map(|native| List { native: Arc::new(native), version: 0, uses, code, fixed }))
     }
 

@@ -94,7 +94,7 @@ fn most_couriers(processors: usize) -> usize {
 
 /// A device's side of its courier.
 #[repr(align(128))]
-pub(crate) struct Engaged {
+pub(crate) struct CourierSide {
     pub(crate) courier: Courier,
     /// How often submitters have handed over themselves since somebody waited or the courier was
     /// called.
@@ -103,7 +103,7 @@ pub(crate) struct Engaged {
     most: u64,
 }
 
-impl Engaged {
+impl CourierSide {
     #[inline]
     fn is_awake(&self) -> bool {
         self.courier.awake.load(Ordering::Relaxed)
@@ -140,20 +140,20 @@ impl Engaged {
 
     /// A courier whose thread is started by the model itself.
     #[cfg(all(test, loom))]
-    pub(crate) fn running() -> Engaged {
+    pub(crate) fn running() -> CourierSide {
         let state = Mutex::new(CourierState { running: true, called: false });
         let courier = Courier { state, ..Courier::new() };
-        Engaged { courier, ahead: AtomicU64::new(0), most: 1 }
+        CourierSide { courier, ahead: AtomicU64::new(0), most: 1 }
     }
 }
 
 /// Gives the first devices that ask for them their couriers. A device asks by
 /// [`Caps::courier`](crate::hal::Caps::courier).
-pub(crate) fn engage<'d>(asking: impl Iterator<Item = (u32, &'d mut Option<Engaged>)>) {
+pub(crate) fn engage<'d>(asking: impl Iterator<Item = (u32, &'d mut Option<CourierSide>)>) {
     let processors = std::thread::available_parallelism().map_or(1, usize::from);
     for (most, courier) in asking.take(most_couriers(processors)) {
         let (ahead, most) = (AtomicU64::new(0), u64::from(most));
-        *courier = Some(Engaged { courier: Courier::new(), ahead, most });
+        *courier = Some(CourierSide { courier: Courier::new(), ahead, most });
     }
 }
 
@@ -225,7 +225,7 @@ impl Engine {
         }
     }
 
-    fn hand_over_by(&self, engaged: &Engaged, at: usize, lane: LaneId) {
+    fn hand_over_by(&self, engaged: &CourierSide, at: usize, lane: LaneId) {
         let Some(shared) = self.table.shared(lane) else { return };
         if engaged.takes(shared, || self.enqueued(at)) {
             return;
@@ -262,7 +262,7 @@ impl Engine {
         // Whoever is at it makes progress with each driver's call, or is in foreign code for long.
         // A courier that is at another lane of the device does, too.
         let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
-        let is_carried = || courier.is_some_and(Engaged::is_awake) && shared.is_waiting();
+        let is_carried = || courier.is_some_and(CourierSide::is_awake) && shared.is_waiting();
         let mut patience = Patience::default();
         let mut told = false;
         loop {
@@ -328,7 +328,7 @@ impl Engine {
 
     /// What the courier of a device does until the engine closes.
     pub(crate) fn carry(self: Arc<Self>, at: usize) {
-        let Some(Engaged { courier, .. }) = &self.devices[at].courier else { return };
+        let Some(CourierSide { courier, .. }) = &self.devices[at].courier else { return };
         let lanes = || lanes_of(at);
         let waits = |lane: LaneId| self.table.shared(lane).is_some_and(LaneShared::is_waiting);
         loop {
@@ -404,8 +404,8 @@ mod tests {
     #[test]
     fn couriers_take_what_they_can() {
         let (courier, ahead, most) = (Courier::new(), AtomicU64::new(0), 1);
-        let engaged = Engaged { courier, ahead, most };
-        let takes = |engaged: &Engaged, ticks, stalled| {
+        let engaged = CourierSide { courier, ahead, most };
+        let takes = |engaged: &CourierSide, ticks, stalled| {
             let lane = filled(Arc::default(), ticks);
             lane.stalled.store(stalled, Ordering::Relaxed);
             let asked = Cell::new(0);

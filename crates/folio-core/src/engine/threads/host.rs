@@ -3,7 +3,7 @@
 
 use crate::engine::Engine;
 use crate::engine::ledger::HostWork;
-use crate::engine::threads::wait::Ending;
+use crate::engine::threads::wait::EndObligation;
 use crate::error::Cause;
 use crate::foreign::listening;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
@@ -98,7 +98,7 @@ fn run_jobs(jobs: &Mutex<Jobs>, wake: &Condvar, patience: Duration) {
         let job = held.waiting.pop_front();
         drop(held);
         if let Some((engine, slot, work)) = job {
-            let ending = Ending::new(&engine, slot);
+            let ending = EndObligation::new(&engine, slot);
             let result = catch_unwind(AssertUnwindSafe(work))
                 .unwrap_or_else(|payload| Err(Cause::Panic(PanicPayload::new(payload)).into()));
             // A subscriber that is asked here may not wait for this task.

@@ -40,28 +40,28 @@ pub(crate) fn in_task_of(engine: &Engine) -> bool {
 
 /// Says that this thread has to end an operation, until it is dropped: what waits for that cannot
 /// be waited for here.
-pub(crate) struct Ending(Own);
+pub(crate) struct EndObligation(Own);
 
-impl Ending {
-    pub(crate) fn new(engine: &Engine, slot: SlotId) -> Ending {
+impl EndObligation {
+    pub(crate) fn new(engine: &Engine, slot: SlotId) -> EndObligation {
         let before = OWN.get();
         let mut own = before;
         if let Some(free) = own.iter_mut().find(|own| own.is_none()) {
             *free = Some((std::ptr::from_ref(engine).addr(), slot));
         }
         OWN.set(own);
-        Ending(before)
+        EndObligation(before)
     }
 }
 
-impl Drop for Ending {
+impl Drop for EndObligation {
     fn drop(&mut self) {
         OWN.set(self.0);
     }
 }
 
 /// The end of a wait.
-pub(crate) enum Waited {
+pub(crate) enum WaitEnd {
     Done,
     Failed(Arc<Failure>),
     TimedOut,
@@ -69,12 +69,12 @@ pub(crate) enum Waited {
 
 impl Engine {
     /// Waits for a stamp.
-    pub(crate) fn wait(&self, stamp: Stamp, until: Option<Instant>) -> Result<Waited, Error> {
+    pub(crate) fn wait(&self, stamp: Stamp, until: Option<Instant>) -> Result<WaitEnd, Error> {
         self.wait_checked(stamp, until, Check::All, &|_| false)
     }
 
     /// Waits until everything before an operation of this thread's own ([`Body::Here`]) is done.
-    pub(crate) fn wait_turn(&self, stamp: Stamp) -> Result<Waited, Error> {
+    pub(crate) fn wait_turn(&self, stamp: Stamp) -> Result<WaitEnd, Error> {
         self.wait_checked(stamp, None, Check::Others, &|ledger| ledger.timeline.has_turn(stamp))
     }
 
@@ -84,24 +84,24 @@ impl Engine {
         until: Option<Instant>,
         check: Check,
         here: &dyn Fn(&Ledger) -> bool,
-    ) -> Result<Waited, Error> {
+    ) -> Result<WaitEnd, Error> {
         self.start_unstarted();
         // A wait that ends by itself holds nobody up for ever.
-        let mut waiting = Waiting::new(self, stamp, check, until.is_none());
+        let mut waiting = WaitRecord::new(self, stamp, check, until.is_none());
         loop {
             let mut ledger = self.lock();
             let ended = match ledger.timeline.outcome(stamp) {
-                Outcome::Fine => Some(Ok(Waited::Done)),
+                Outcome::Fine => Some(Ok(WaitEnd::Done)),
                 Outcome::Failed => {
                     let failure = ledger.timeline.failure(stamp).cloned();
-                    Some(Ok(failure.map_or(Waited::Done, Waited::Failed)))
+                    Some(Ok(failure.map_or(WaitEnd::Done, WaitEnd::Failed)))
                 }
-                Outcome::Pending if here(&ledger) => Some(Ok(Waited::Done)),
+                Outcome::Pending if here(&ledger) => Some(Ok(WaitEnd::Done)),
                 Outcome::Pending => None,
             };
             let refused = || self.may_wait(&ledger, stamp, check).err().map(Err);
             let over = || until.is_some_and(|until| Instant::now() >= until);
-            let timed_out = || over().then_some(Ok(Waited::TimedOut));
+            let timed_out = || over().then_some(Ok(WaitEnd::TimedOut));
             if let Some(ended) = ended.or_else(refused).or_else(timed_out) {
                 waiting.end(&mut ledger);
                 return ended;
@@ -124,7 +124,7 @@ impl Engine {
 
     /// Waits wherever this is called, because memory depends on it: also in a host task, where
     /// waiting for itself is a hang that no error could make sound.
-    pub(crate) fn wait_anywhere(&self, stamp: Stamp) -> Waited {
+    pub(crate) fn wait_anywhere(&self, stamp: Stamp) -> WaitEnd {
         loop {
             match self.wait_checked(stamp, None, Check::None, &|_| false) {
                 Ok(waited) => return waited,
@@ -144,7 +144,7 @@ impl Engine {
                 self.wait_until_told(until);
                 return Ok(());
             };
-            if let Waited::TimedOut = self.wait(stamp, until)? {
+            if let WaitEnd::TimedOut = self.wait(stamp, until)? {
                 self.look_at_lanes();
                 let (unfinished, left) = self.enter(|ledger| {
                     ledger.poll_all();
@@ -253,20 +253,20 @@ impl Check {
 ///
 /// The awaited stamp depends on operations that were submitted before it, so a circle can only
 /// close when a wait begins.
-struct Waiting {
+struct WaitRecord {
     /// By each operation that the thread has to end, but for the one whose turn it waits for.
     waits: SmallVec<[(SlotId, Stamp); MOST_OWN]>,
     known: bool,
 }
 
-impl Waiting {
-    fn new(engine: &Engine, stamp: Stamp, check: Check, lasts: bool) -> Waiting {
+impl WaitRecord {
+    fn new(engine: &Engine, stamp: Stamp, check: Check, lasts: bool) -> WaitRecord {
         let is_turn = |slot: &SlotId| match (check, stamp.when()) {
             (Check::Others, When::Unplaced(turn, _)) => *slot == turn,
             _ => false,
         };
         let own = engine.own().filter(|slot| lasts && !is_turn(slot));
-        Waiting { waits: own.map(|slot| (slot, stamp)).collect(), known: false }
+        WaitRecord { waits: own.map(|slot| (slot, stamp)).collect(), known: false }
     }
 
     fn begin(&mut self, ledger: &mut Ledger) {

@@ -21,7 +21,7 @@ const MOST_PRONOUNS: &[(&str, usize)] = &[
     ("benches", 12),
     ("folio-cache", 5),
     ("folio-conformance", 43),
-    ("folio-core", 153),
+    ("folio-core", 70),
     ("folio-vulkan", 23),
     ("folio-cpu", 23),
     ("folio-cuda", 45),

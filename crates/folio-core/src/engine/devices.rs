@@ -233,7 +233,7 @@ impl Engine {
         }
     }
 
-    /// Gives memory back to whoever it came from.
+    /// Gives memory back to its allocator.
     pub(crate) fn free(&self, garbage: Garbage) {
         match garbage.alloc.owner {
             Owner::User => {}

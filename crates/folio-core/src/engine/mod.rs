@@ -189,7 +189,7 @@ impl Engine {
         }
     }
 
-    /// As [`drain`](Self::drain), if nobody else is at it.
+    /// As [`drain`](Self::drain), if no other thread is at it.
     pub(crate) fn try_drain(&self, lane: LaneId) -> bool {
         self.try_drain_until(lane, |shared| shared.mailbox.pushed())
     }

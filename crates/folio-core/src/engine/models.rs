@@ -302,8 +302,9 @@ impl Model {
 }
 
 /// Two threads give work to two lanes, each operation waiting for the latest one of the other lane.
-/// Whoever drains a lane whose head waits for what the other lane has not been given yet drains
-/// that one first. Everything arrives, in order, after what it waits for, without a deadlock.
+/// A thread that drains a lane whose head waits for what the other lane has not been given yet
+/// drains that one first. Everything arrives, in order, after what it waits for, without a
+/// deadlock.
 #[test]
 fn loom_lanes_that_wait_for_each_other_in_turn() {
     check(Some(4), || {
@@ -328,7 +329,7 @@ fn loom_lanes_that_wait_for_each_other_in_turn() {
     });
 }
 
-/// Both lanes' operations are submitted first, nobody drains; then two threads drain a lane each.
+/// Both lanes' operations are submitted first, and not drained; then two threads drain a lane each.
 #[test]
 fn loom_two_threads_drain_lanes_that_need_each_other() {
     check(None, || {
@@ -373,7 +374,7 @@ fn loom_a_courier_leaves_nothing_behind() {
     });
 }
 
-/// A host task ends while somebody submits an operation that waits for it, and waits for that.
+/// A host task ends while a thread submits an operation that waits for it, and waits for that.
 /// Either the task finds the dependent or the dependent finds the task done.
 #[test]
 fn loom_a_dependent_meets_the_end_of_a_host_task() {
@@ -391,8 +392,8 @@ fn loom_a_dependent_meets_the_end_of_a_host_task() {
     });
 }
 
-/// An operation on a lane that cannot wait for another one's: the other one is polled by whoever
-/// completes it, while its dependent is being submitted.
+/// An operation on a lane that cannot wait for another one's: the other one is polled by the thread
+/// that completes it, while its dependent is being submitted.
 #[test]
 fn loom_a_dependent_meets_the_end_of_a_tick() {
     check(None, || {
@@ -554,7 +555,7 @@ fn loom_a_courier_leaves_full_lanes_to_the_reaper() {
     });
 }
 
-/// A lane that takes one operation at a time is full: whoever drains leaves the second operation
+/// A lane that takes one operation at a time is full: the drainer leaves the second operation
 /// there, and the reaper hands it over when there is room.
 #[test]
 fn loom_a_full_lane_goes_on_when_there_is_room() {

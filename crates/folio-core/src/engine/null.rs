@@ -129,7 +129,7 @@ unsafe impl Device for NullDevice {
     }
 }
 
-// SAFETY: addresses are made up, and nobody uses them.
+// SAFETY: addresses are made up, and no code uses them.
 unsafe impl UsmAllocator for NullDevice {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         let handle = self.next.fetch_add(req.size, Ordering::Relaxed) << 12;

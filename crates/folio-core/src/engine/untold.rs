@@ -2,9 +2,9 @@
 //!
 //! A root failure is *told* once a call has returned it: a wait, a read or a guard, a future, an
 //! event's `status`. [`Runtime::wait`](crate::Runtime::wait) returns, one by one, those that are
-//! not. Whoever has no handler reads of the rest on standard error: when the last handle of the
-//! runtime goes, since nothing can ask from then on, and of each that is found after that at once.
-//! The flag in the failure decides, so each has one line at most.
+//! not. A program without a handler reads of the rest on standard error: when the last handle of
+//! the runtime goes, since nothing can ask from then on, and of each that is found after that at
+//! once. The flag in the failure decides, so each has one line at most.
 
 use super::Engine;
 use super::threads::wait::in_task_of;
@@ -41,8 +41,8 @@ impl Engine {
     pub(crate) fn take_leave(&self) {
         self.tell_untold();
         let left = self.enter(|ledger| ledger.timeline.unfinished(&ledger.topology));
-        // A task or kernel that holds the last handle is itself at work. Whoever has a handler is
-        // told by it alone. The end of a strict program waits.
+        // A task or kernel that holds the last handle is itself at work. A program with a handler
+        // is told by it alone. The end of a strict program waits.
         if left.0 > 0
             && self.handler.is_none()
             && !program::is_strict()

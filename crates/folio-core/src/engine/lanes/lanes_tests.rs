@@ -38,7 +38,7 @@ impl Lanes for Nobody {
     }
 }
 
-/// Operations up to so many ticks, for a lane that nobody looks after.
+/// Operations up to so many ticks, for a lane that no thread looks after.
 pub(crate) fn filled(native: Arc<AwaitedLane>, ticks: Tick) -> LaneShared {
     let lane = LaneShared::new(LaneId(0), native, 1000);
     for tick in 1..=ticks {

@@ -1,5 +1,5 @@
-//! The way of operations from the ledger to a lane: one producer (whoever holds the ledger),
-//! one consumer (whoever holds the lane), no lock of its own, unbounded, and without
+//! The way of operations from the ledger to a lane: one producer (the holder of the ledger lock),
+//! one consumer (the holder of the lane lock), no lock of its own, unbounded, and without
 //! allocations once it is warm.
 //!
 //! A list of segments. The producer writes a slot and then raises `pushed`; the consumer reads
@@ -200,7 +200,7 @@ impl<T> Mailbox<T> {
                 // SAFETY: `oldest` found the slot initialised.
                 let item = unsafe { (*slot).assume_init_mut() };
                 let result = f(item);
-                // SAFETY: nobody else sees the item, now that `count` is above it.
+                // SAFETY: no other thread sees the item, now that `count` is above it.
                 unsafe { ptr::drop_in_place(item) };
                 result
             }))
@@ -389,7 +389,7 @@ mod models {
             let thread = thread::spawn(move || work(&other));
             work(&shared);
             thread.join().unwrap();
-            // Whoever pushes drains afterwards, so nothing is left behind.
+            // The pushing thread drains afterwards, so nothing is left behind.
             assert_eq!(*shared.2.lock(), 4);
         });
     }

@@ -1,7 +1,7 @@
 //! Lanes outside the ledger: the way of operations to the native lane ([`LaneShared`]).
 //!
 //! An operation gets its tick under the ledger and goes into the lane's mailbox there, so mailboxes
-//! are in tick order. Whoever holds the lane lock empties the mailbox into the native lane. An
+//! are in tick order. The holder of the lane lock empties the mailbox into the native lane. An
 //! operation that waits for another lane's tick needs that tick to be with its native lane: the
 //! drainer then lets go of its own lane, drains the other one up to there, and comes back. A
 //! drainer never holds two lane locks; waits point only at operations that were placed earlier, so
@@ -178,7 +178,7 @@ impl LaneShared {
         }
     }
 
-    /// Another lane, or somebody, will wait for this tick.
+    /// Another lane, or a thread, will wait for this tick.
     pub(crate) fn expect_wait_for(&self, tick: Tick) {
         if self.enqueued() < tick {
             let (word, bit) = self.awaited.of(tick);
@@ -209,7 +209,7 @@ impl LaneShared {
         enqueued.wrapping_sub(self.looked.swap(enqueued, Ordering::Relaxed))
     }
 
-    /// As if somebody were at it for as long as this is kept.
+    /// As if another thread were draining for as long as this is kept.
     #[cfg(all(test, not(loom)))]
     pub(super) fn hold_up(&self) -> MutexGuard<'_, ()> {
         self.lock.lock()
@@ -237,13 +237,13 @@ impl LaneShared {
     /// Hands the mailbox's operations to the native lane, up to tick `until` unless the lane is
     /// full, then offers the thread to the backend. The bound keeps lanes that wait for each other
     /// in turn from recursing deeper than there are lanes, and a thread from working for others
-    /// that go on submitting. True when a lane has newly stalled: somebody must come back to it.
+    /// that go on submitting. True when a lane has newly stalled: the reaper must come back to it.
     #[must_use]
     pub(crate) fn drain(&self, lanes: &dyn Lanes, until: Tick) -> bool {
         self.drain_if(lanes, until, || Some(self.lock.lock())).unwrap_or(false)
     }
 
-    /// As [`drain`](Self::drain), if nobody else is at it.
+    /// As [`drain`](Self::drain), if no other thread is at it.
     pub(crate) fn try_drain(&self, lanes: &dyn Lanes, until: Tick) -> Option<bool> {
         self.drain_if(lanes, until, || self.lock.try_lock())
     }
@@ -267,8 +267,8 @@ impl LaneShared {
                 DrainEnd::Needs(lane, tick) => {
                     if let Some(lane) = lanes.shared(lane) {
                         stalls |= lane.drain(lanes, tick);
-                        // A full lane cannot take the tick yet; somebody who waits or the reaper
-                        // comes back when it has made progress.
+                        // A full lane cannot take the tick yet; a waiter or the reaper comes back
+                        // when it has made progress.
                         if lane.enqueued() < tick {
                             stalls |= self.stall();
                             break;
@@ -321,8 +321,8 @@ impl LaneShared {
                 continue;
             };
             if head.tick > until {
-                // Who has submitted it sees to it, or has left it to a courier; or to whoever comes
-                // back to a lane that is held back.
+                // Its submitter sees to it, or has left it to a courier, or to the thread that
+                // comes back to a lane that is held back.
                 return DrainEnd::Empty;
             }
             if head.tick > self.room.load(Ordering::Relaxed) {
@@ -482,7 +482,7 @@ impl Remains {
 
 enum DrainEnd {
     Empty,
-    /// The native lane has enough; and nobody knew before.
+    /// The native lane has enough; `true` if that is new.
     Full(bool),
     Needs(LaneId, Tick),
 }

@@ -282,8 +282,8 @@ impl Ledger {
         failure
     }
 
-    /// The failure that is the loss of a device: one, whoever finds it first. Data that only the
-    /// device has are lost.
+    /// The failure that is the loss of a device: one, whichever thread finds it first. Data that
+    /// only the device has are lost.
     pub(crate) fn loss(&mut self, device: usize, reason: &str) -> Arc<Failure> {
         let failure = self.note_loss(device, reason);
         self.storages.lose_links(self.topology.devices[device].domain, &self.timeline);

@@ -1,6 +1,6 @@
 //! Deferral: operations that wait for a host task, for another backend, or for a lane that theirs
-//! cannot wait for. They sit in slots and hold no position on any lane, so nothing queues
-//! behind them; whoever completes their last dependency places them.
+//! cannot wait for. They sit in slots and hold no position on any lane, so nothing queues behind
+//! them. The thread that completes their last dependency places them.
 
 use crate::engine::ledger::failures::Failed;
 use crate::engine::ledger::records::Sources;
@@ -321,7 +321,7 @@ impl Timeline {
         Note::Complete { what, label, stamp, place, failed, timed: false }
     }
 
-    /// The slot's operation is over: tells everybody and frees the slot.
+    /// The slot's operation is over: unblocks its dependents, wakes futures, and frees the slot.
     pub(super) fn finish_slot(&mut self, id: SlotId, failed: Option<Failed>, outbox: &mut Outbox) {
         let slot = self.slot(id);
         let stamp = Stamp::unplaced(id, slot.generation);

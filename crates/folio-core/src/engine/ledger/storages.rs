@@ -150,8 +150,8 @@ impl Storages {
         }
     }
 
-    /// True for a command that is to write everything where nothing is, or over somebody who may
-    /// turn out to have spoilt it.
+    /// True for a command that is to write everything where nothing is, or over an operation that
+    /// may turn out to have spoilt it.
     pub(in crate::engine) fn defines(
         &self,
         accesses: &[Access],

@@ -1,9 +1,9 @@
 //! Linked allocations: one memory for the host and for a device that shares it.
 //!
-//! The pair is one *place*, the host's, whose pages are current or not whoever used them last. One
-//! side of the pair is active. A change of sides is a map or an unmap, for all of the memory, and
-//! no copy. The change comes after everything that uses the storage, and everything that uses the
-//! place later comes after it.
+//! The pair is one *place*, the host's, whose pages are current or not whichever side used them
+//! last. One side of the pair is active. A change of sides is a map or an unmap, for all of the
+//! memory, and no copy. The change comes after everything that uses the storage, and everything
+//! that uses the place later comes after it.
 //!
 //! The end of a link, when the program asks for an address, is [`pointer`](super::pointer)'s.
 

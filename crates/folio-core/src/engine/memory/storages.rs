@@ -299,7 +299,7 @@ impl Engine {
         })
     }
 
-    /// Waits until no operation uses a storage, which somebody holds.
+    /// Waits until no operation uses a storage, which is [held](Self::hold).
     pub(crate) fn await_idle(&self, id: StorageId) {
         while let Some(deps) = self.users(id) {
             for dep in deps {

@@ -33,7 +33,7 @@ fn block_on(model: &Model, stamp: Stamp) -> Outcome {
     }
 }
 
-/// A future is looked at while somebody else retires its tick, or finds its device gone: it is
+/// A future is looked at while another thread retires its tick, or finds its device gone: it is
 /// woken, or sees it.
 #[test]
 fn loom_a_future_meets_the_end_of_its_tick() {
@@ -56,7 +56,7 @@ fn loom_a_future_meets_the_end_of_its_tick() {
     }
 }
 
-/// The same where nobody but the reaper looks, which has to see that a future waits.
+/// The same where only the reaper looks, which has to see that a future waits.
 #[test]
 fn loom_the_reaper_wakes_futures() {
     check(Some(2), || {
@@ -92,9 +92,9 @@ fn loom_the_reaper_wakes_futures_that_a_late_lane_holds() {
     });
 }
 
-/// An interop task submits to a lane, which it cannot drain, while somebody else comes to that lane
-/// because operations were held back there: what the task has put in is handed over, by that one or
-/// by the reaper.
+/// An interop task submits to a lane, which it cannot drain, while another thread comes to that
+/// lane because operations were held back there: what the task has put in is handed over, by that
+/// one or by the reaper.
 #[test]
 fn loom_what_an_interop_task_submits_is_not_left() {
     check(Some(2), || {

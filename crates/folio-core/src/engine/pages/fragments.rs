@@ -87,7 +87,7 @@ impl Residency {
     }
 
     /// The runs of `part`, whose pages an access covers alike, that its discard on `here` splits,
-    /// with what they are so far: nothing where nobody has anything.
+    /// with what they are so far: nothing where no memory has anything.
     fn to_split(
         &self,
         part: &Box3,

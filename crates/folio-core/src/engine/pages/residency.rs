@@ -295,8 +295,8 @@ impl Residency {
         }
     }
 
-    /// Whoever uses linked memory comes after the latest change of its active side, and is handed
-    /// over when that has ended well.
+    /// A use of linked memory comes after the latest change of its active side, and is handed over
+    /// when that has ended well.
     pub(crate) fn turn_deps(&self, deps: &mut Deps) {
         add_dep(deps, self.switch(), Flow::USES | Flow::TURN);
     }
@@ -455,9 +455,9 @@ impl Residency {
     }
 
     /// What copies and fills that are known to have failed should have brought to `pages` is not
-    /// there, and what commands did to them that have run on such memory is to be seen by nobody.
-    /// Whoever looks at the state of pages looks here first; so failure needs nobody to act
-    /// upon it when it happens. Tells whether the host's memory has got something of that.
+    /// there, and what commands did to them that have run on such memory is not to be seen. Each
+    /// look at the state of pages begins here, so failure needs no action when it happens. Tells
+    /// whether the host's memory has got something of that.
     pub(crate) fn heal(
         &mut self,
         pages: &Box3,

@@ -363,7 +363,7 @@ fn zero_on_host(rect: &FillRect) {
         for row in 0..rows {
             let at = rect.dst.offset + slice * rect.pitch[0] + row * rect.pitch[1];
             // SAFETY: the engine made the rectangle from the allocation, which it keeps alive, and
-            // lets nobody else use it meanwhile.
+            // lets no other operation use it meanwhile.
             unsafe { base.0.add(at as usize).write_bytes(0, bytes as usize) };
         }
     }

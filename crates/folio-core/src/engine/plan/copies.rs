@@ -150,8 +150,8 @@ fn copy_on_host(rect: &CopyRect) -> bool {
         for row in 0..rows {
             let from = rect.src.offset + slice * rect.src_pitch[0] + row * rect.src_pitch[1];
             let to = rect.dst.offset + slice * rect.dst_pitch[0] + row * rect.dst_pitch[1];
-            // SAFETY: the engine checked the rectangle against both allocations, keeps them
-            // alive, and lets nobody else write the one or use the other meanwhile.
+            // SAFETY: the engine checked the rectangle against both allocations, keeps them alive,
+            // and lets no other operation write the one or use the other meanwhile.
             unsafe {
                 let (from, to) = (src.0.add(from as usize), dst.0.add(to as usize));
                 from.copy_to_nonoverlapping(to, bytes as usize);

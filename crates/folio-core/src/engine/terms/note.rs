@@ -47,7 +47,7 @@ pub(crate) enum Note {
         bytes: u64,
         pages: u64,
     },
-    /// Memory that nobody had written is zeroed.
+    /// Memory that was never written is zeroed.
     Zero { label: Label, stamp: Stamp, after: Deps, on: DomainId, boxes: SmallVec<[Box3; 2]> },
     /// Linked memory is mapped for the host, or unmapped for its device.
     Switch { label: Label, stamp: Stamp, after: Deps, on: DomainId, maps: bool },

@@ -1,5 +1,5 @@
 //! Threads that hand operations over where that is a call of microseconds into a driver
-//! ([`Caps::courier`](crate::hal::Caps::courier)). While a device has enough to do, whoever submits
+//! ([`Caps::courier`](crate::hal::Caps::courier)). While a device has enough to do, a submitter
 //! leaves its operations in the mailboxes and goes on; the device's courier empties them. The
 //! engine's work and the driver's are done side by side, each from warm caches. A device that is
 //! waited for often is given its operations by the submitters themselves, without the way from
@@ -36,7 +36,7 @@ const TOO_MANY: u64 = 1024;
 /// Operations that a courier hands over of a lane, at most, before it offers the backend its thread
 /// and turns to the next lane: also what comes in the meantime.
 const TURN: u64 = 256;
-/// How often whoever waits finds somebody else at its lane, before it takes its turn or sleeps.
+/// How often a waiter finds another thread at its lane, before it takes its turn or sleeps.
 const OTHERS: u32 = if cfg!(loom) { 1 } else { 100 };
 /// How often it sees that a courier has handed over nothing more, which may give a driver many
 /// operations at once, before that counts as held up.
@@ -96,7 +96,7 @@ fn most_couriers(processors: usize) -> usize {
 #[repr(align(128))]
 pub(crate) struct CourierSide {
     pub(crate) courier: Courier,
-    /// How often submitters have handed over themselves since somebody waited or the courier was
+    /// How often submitters have handed over themselves since a thread waited or the courier was
     /// called.
     ahead: AtomicU64,
     /// As often as it takes to call it.
@@ -157,8 +157,8 @@ pub(crate) fn engage<'d>(asking: impl Iterator<Item = (u32, &'d mut Option<Couri
     }
 }
 
-/// Waits until there are fewer operations in the lane's mailbox than so many; false if nobody hands
-/// any over, or nobody is to (none; else how many have been handed over).
+/// Waits until there are fewer operations in the lane's mailbox than so many; false if no thread
+/// hands any over, or none is to (none; else how many have been handed over).
 pub(in crate::engine) fn become_fewer(
     lane: &LaneShared,
     many: u64,
@@ -174,7 +174,7 @@ pub(in crate::engine) fn become_fewer(
     true
 }
 
-/// Of whoever waits until somebody else has handed something over.
+/// The patience of a thread that waits until another one has handed something over.
 #[derive(Default)]
 pub(in crate::engine) struct Patience {
     /// How often it has seen that the other one does not get on.
@@ -243,7 +243,7 @@ impl Engine {
         }
     }
 
-    /// Sees to it that what somebody waits for is handed over: up to `tick`, or `until` then.
+    /// Sees to it that an awaited operation is handed over: up to `tick`, or `until` then.
     pub(super) fn hand_over_before_waiting(
         &self,
         lane: LaneId,
@@ -259,8 +259,8 @@ impl Engine {
                 engaged.courier.rest.store(true, Ordering::Relaxed);
             }
         }
-        // Whoever is at it makes progress with each driver's call, or is in foreign code for long.
-        // A courier that is at another lane of the device does, too.
+        // The thread that is at it makes progress with each driver's call, or is in foreign code
+        // for long. A courier that is at another lane of the device does, too.
         let courier = device.courier.as_ref().filter(|_| device.info.caps.one_at_a_time);
         let is_carried = || courier.is_some_and(CourierSide::is_awake) && shared.is_waiting();
         let mut patience = Patience::default();
@@ -284,7 +284,7 @@ impl Engine {
             }
             let over = match carried {
                 true => patience.is_over(self.enqueued(at), COURIERS),
-                // Whoever else is at it does not keep this thread waiting.
+                // Another thread that is at it does not keep this one waiting.
                 false => patience.is_over(patience.enqueued, OTHERS),
             };
             if over {
@@ -381,7 +381,7 @@ mod tests {
         })
     }
 
-    /// Whoever waits for a lane has others flushed where lanes hold operations back.
+    /// A waiter has other lanes flushed where lanes hold operations back.
     #[test]
     fn waits_flush_what_holds_back() {
         for batches in [false, true] {
@@ -426,7 +426,7 @@ mod tests {
     }
 
     /// Where waits leave a driver to the courier, it hears of what is waited for, unless that is
-    /// far off; where they do not, whoever waits sees to it.
+    /// far off; where they do not, the waiter sees to it.
     #[test]
     fn couriers_hear_what_is_waited_for() {
         for (one_at_a_time, submitted, heard) in
@@ -454,8 +454,8 @@ mod tests {
         }
     }
 
-    /// A backend that panics has failed, for whoever waits and nobody else, on the thread of a
-    /// submitter and on a courier.
+    /// A backend that panics has failed, for the waiter alone, on the thread of a submitter and on
+    /// a courier.
     #[test]
     fn panics_of_backends_are_failures() {
         for courier in [None, Some(1)] {

@@ -12,16 +12,16 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How often finished operations are looked for when nobody is waiting for them.
+/// How often finished operations are looked for when no thread waits for them.
 const HOUSEKEEPING: Duration = Duration::from_millis(20);
 /// The range of pauses between two looks at a backend that cannot notify.
 const POLL: (Duration, Duration) = (Duration::from_micros(20), Duration::from_micros(500));
-/// The same of one that holds operations back, while nobody waits for any: the longest, once
+/// The same of one that holds operations back, while no thread waits for any: the longest, once
 /// nothing new has come.
 const BATCH: (Duration, Duration) = (Duration::from_micros(50), Duration::from_millis(1));
 /// A lane that holds operations back and has been given one so often since the last look gets on by
-/// itself: to flush it would take its lock and the driver's from whoever hands them over. Unless
-/// somebody awaits one of them.
+/// itself: to flush it would take its lock and the driver's from the thread that hands them over.
+/// Unless one of them is awaited.
 const FLOWS: Duration = Duration::from_micros(25);
 
 /// The mailbox of a reaper thread.
@@ -118,9 +118,9 @@ fn next_batch(last: Duration, given: u64) -> Duration {
 }
 
 impl Outlook {
-    /// After this look. After progress that nobody waits for it stays for one more look: a
+    /// After this look. After progress that no thread waits for it stays for one more look: a
     /// submitter that finds it asleep for good would have to call it, again and again. Until then
-    /// nobody calls it, unless the reaper may sleep.
+    /// no thread calls it, unless the reaper may sleep.
     fn rest(&self, notifies: bool, batches: bool, closing: bool) -> Rest {
         let stays = self.in_flight || self.progress;
         match self.watched {
@@ -180,7 +180,7 @@ impl Engine {
             }
             if look.watched && notifies && !armed {
                 // Progress from here on is told; what came before is seen by one more look. A
-                // backend that nobody waits for is not armed, so it need not tell.
+                // backend that no thread waits for is not armed, so it need not tell.
                 notify.arm();
                 armed = true;
                 continue;
@@ -218,8 +218,8 @@ impl Engine {
         let fed = all.iter().filter(|(_, lane, news)| *news > 0 && self.holds_back(*lane));
         let given = fed.map(|(.., news)| *news).min().unwrap_or(0);
         let flows = |lane, news| flows(news, pause) && self.holds_back(lane);
-        // All of them before any that has to be handed something: that may take as long as
-        // somebody's interop task.
+        // All of them before any that has to be handed something: that may take as long as an
+        // interop task.
         let waiting = all.iter().filter(|(_, lane, news)| !flows(*lane, *news));
         waiting.for_each(|(shared, ..)| shared.native.flush());
         let mut stalled = false;
@@ -229,7 +229,7 @@ impl Engine {
                 stalled |= shared.stalled.load(Ordering::Acquire);
                 shared.native.flush();
             } else if news == 0 && shared.is_held_up() {
-                // Whoever was to hand that over is held up.
+                // The thread that was to hand that over is held up.
                 let until = shared.mailbox.pushed();
                 stalled |= shared.try_drain(&*self.table, until) == Some(true);
                 shared.native.flush();
@@ -305,7 +305,7 @@ mod tests {
     const MANY: u64 = 20;
 
     /// Whatever a backend that batches may be given before the reaper's next look is not held back
-    /// for long: that is when nobody would call the reaper, or something is under way.
+    /// for long: that is when no thread would call the reaper, or something is under way.
     #[test]
     fn what_is_held_back_is_given_soon() {
         let looks = |f: fn(&mut Outlook)| {
@@ -341,8 +341,8 @@ mod tests {
         assert!(!pauses.iter().any(|&(us, pause)| flows(us / 30, pause)));
     }
 
-    /// A reaper leaves operations under way alone once none is held back; whoever submits another
-    /// one then calls it, and so nobody has to where something new has come, is awaited, has not
+    /// A reaper leaves operations under way alone once none is held back; the submitter of the next
+    /// one then calls it. No submitter has to where something new has come, is awaited, has not
     /// been handed over, or is still to be placed; nor at the end.
     #[cfg(all(not(loom), not(miri)))]
     #[test]
@@ -400,7 +400,7 @@ mod tests {
             assert_eq!([look(), look()], [(true, false); 2], "somebody awaits it");
             backend.lanes().iter().for_each(|lane| lane.ended.store(4, Ordering::Release));
             assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_ready());
-            // It has been submitted, and its lane's lock is somebody else's.
+            // It has been submitted, and another thread holds its lane's lock.
             let lane = engine.table.all().find(|lane| lane.mailbox.pushed() > 0).unwrap();
             std::thread::scope(|s| {
                 let lock = lane.hold_up();
@@ -496,7 +496,7 @@ mod tests {
         backend.lanes().iter().for_each(|lane| lane.ended.store(1000, Ordering::Release));
     }
 
-    /// A lane that is given one operation after the other is not flushed, unless somebody awaits
+    /// A lane that is given one operation after the other is not flushed, unless a thread awaits
     /// one of them; and is once nothing more comes.
     #[cfg(all(not(loom), not(miri)))]
     #[test]
@@ -535,7 +535,7 @@ mod tests {
         let mut last = pin!(stream(MANY));
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         assert_eq!(looks(), (all, MANY, true));
-        // An operation that a flush ends is seen in the same look: nobody else may ever tell.
+        // An operation that a flush ends is seen in the same look: no other thread may ever tell.
         let mut last = pin!(stream(MANY));
         assert!(last.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         backend.lanes().iter().for_each(|lane| lane.ends_flushed.store(true, Ordering::Release));

@@ -86,7 +86,7 @@ impl Engine {
         here: &dyn Fn(&Ledger) -> bool,
     ) -> Result<WaitEnd, Error> {
         self.start_unstarted();
-        // A wait that ends by itself holds nobody up for ever.
+        // A wait that ends by itself holds no task up for ever.
         let mut waiting = WaitRecord::new(self, stamp, check, until.is_none());
         loop {
             let mut ledger = self.lock();
@@ -178,8 +178,8 @@ impl Engine {
         };
         self.enter(|ledger| match asked {
             Ok(_) => ledger.poll_for(stamp),
-            // Others may have accounted for all that was on the lane before it was lost: then
-            // nobody would ask it again.
+            // Others may have accounted for all that was on the lane before it was lost: then no
+            // thread would ask it again.
             Err(lost) => ledger.lose(ledger.topology.device_of(lane), &lost),
         });
     }

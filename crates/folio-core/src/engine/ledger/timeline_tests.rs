@@ -74,10 +74,9 @@ impl Rig {
             Readiness::Go { .. } => (SmallVec::new(), None),
         };
         let Rig { timeline, topology, outbox } = self;
-        match timeline.defer(op, (&blockers.0, blockers.1), topology, outbox).when() {
-            When::Unplaced(slot, _) => slot,
-            when => panic!("{when:?}"),
-        }
+        let stamp = timeline.defer(op, (&blockers.0, blockers.1), topology, outbox);
+        let When::Unplaced(slot, _) = stamp.when() else { unreachable!("{stamp:?}") };
+        slot
     }
 
     fn next_ready(&mut self) -> Option<(SlotId, Ready)> {

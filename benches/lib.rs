@@ -1,8 +1,8 @@
 //! Folio's cost where it has no rival. A program with a rival is a row of the matrix of benchmarks.
 //!
-//! [`submit`], [`graphs`], [`steps`], [`runs`] and [`pages`] hold the programs, and [`baseline`] what a
-//! program does that tracks nothing. Each returns the time of so many operations, and checks its
-//! result.
+//! [`submit`], [`graphs`], [`steps`], [`runs`] and [`pages`] hold the programs, and [`baseline`]
+//! what a program does that tracks nothing. Each returns the time of so many operations; all but
+//! [`runs`] check their results.
 
 pub mod baseline;
 pub mod graphs;

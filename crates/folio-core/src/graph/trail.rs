@@ -452,8 +452,8 @@ impl Trail {
         }
     }
 
-    /// The next command, of a call. `is_free`: nothing else follows from its scalars, where they are
-    /// others than those of a list.
+    /// The next command, of a call. `is_free`: nothing else follows from its scalars, where they
+    /// are others than those of a list.
     fn follow_call(&mut self, edges: &Edges, is_free: impl Fn(&[u64]) -> bool) -> Option<u32> {
         if !self.goes_on(edges) {
             return None;

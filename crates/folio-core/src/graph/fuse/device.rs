@@ -82,13 +82,19 @@ impl Engine {
     }
 
     /// A fused kernel runs as the host's code. Returns a number of what it is.
-    pub(crate) fn count_chain(&self, at: u16, fused: &FusedKernel) -> u64 {
-        let key = fused.key();
+    pub(crate) fn count_chain(&self, at: u16, key: ContentHash) -> u64 {
         let mut counted = self.fused(at).counters.lock();
         let is_new = counted.1.insert(key);
         counted.0.kernels += 1;
         counted.0.found += u64::from(!is_new);
         key.0 as u64
+    }
+
+    /// A fused kernel was made whose code its plan has.
+    pub(crate) fn count_found(&self, at: u16) {
+        let mut counted = self.fused(at).counters.lock();
+        counted.0.kernels += 1;
+        counted.0.found += 1;
     }
 
     /// A fused kernel of a device, which compiles it if its content is new there.

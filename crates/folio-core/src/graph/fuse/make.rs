@@ -2,7 +2,7 @@
 
 use super::chain::{At, Chain, Scratch, Stage};
 use super::question::{Question, function_of};
-use super::{Draft, Template};
+use super::{Draft, Planned, Template};
 use crate::buffer::StorageHandle;
 use crate::engine::kernels::blame::Blame;
 use crate::engine::kernels::fused::{Fused, NativeChain, ScalarSource};
@@ -217,7 +217,7 @@ impl Draft<'_> {
     /// The command of a fused kernel; or why the device does not run it.
     pub(super) fn make(
         &self,
-        question: &Question,
+        (question, planned): (&Question, &Planned),
         fused: &FusedKernel,
     ) -> Result<Template, String> {
         let members = fused.nodes.iter().map(|at| Member::of(self, *at));
@@ -227,8 +227,8 @@ impl Draft<'_> {
         let geometry = geometry(&fused.geometry, shape.rank, shape.groups);
         let mut launching = Launching::new(geometry);
         let work = match engine.devices[usize::from(device)].info.caps.closures {
-            true => self.chain(question, fused, &members, &mut launching)?,
-            false => self.loaded(question, fused, &members, &mut launching)?,
+            true => self.chain((question, planned), fused, &members, &mut launching)?,
+            false => self.loaded((question, planned), fused, &members, &mut launching)?,
         };
         let Launching { launch, accesses, .. } = launching;
         let mut command = Command::new(None, false);
@@ -249,7 +249,7 @@ impl Draft<'_> {
     /// The kernels one after the other, on a device that runs the host's code.
     fn chain(
         &self,
-        question: &Question,
+        (question, planned): (&Question, &Planned),
         fused: &FusedKernel,
         members: &[Member<'_>],
         launching: &mut Launching,
@@ -296,7 +296,7 @@ impl Draft<'_> {
         used.iter().for_each(|used| launching.uses(used, false));
         let bytes: Vec<usize> = used.iter().map(|used| used.param.size as usize).collect();
         let scratch = scratch.into_iter().map(|(_, scratch)| scratch).collect();
-        let number = self.graph.core.engine.count_chain(self.graph.device, fused);
+        let number = self.graph.core.engine.count_chain(self.graph.device, planned.key_of(fused));
         let group = launching.launch.geometry.group;
         let chain = Arc::new(Chain::new(stages, scratch, (group, &bytes), number));
         let kernel = chain.clone().native().ok_or("it has no form for the host")?;
@@ -312,7 +312,7 @@ impl Draft<'_> {
     /// The kernels as one, which the device loads.
     fn loaded(
         &self,
-        question: &Question,
+        (question, planned): (&Question, &Planned),
         fused: &FusedKernel,
         members: &[Member<'_>],
         launching: &mut Launching,
@@ -368,8 +368,12 @@ impl Draft<'_> {
         launch.scalars = scalars;
         launch.proved = members.iter().all(|member| member.launch.proved);
         let (engine, device) = (&self.graph.core.engine, self.graph.device);
-        let loaded = engine.load_fused(device, fused, blame(fused, members));
-        let loaded = loaded.map_err(|error| error.to_string())?;
+        let load = || engine.load_fused(device, fused, blame(fused, members));
+        let loaded = planned.code_of(fused, load).map_err(|error| error.to_string())?;
+        let (loaded, is_known) = loaded;
+        if is_known {
+            engine.count_found(device);
+        }
         let handle = loaded.handle;
         if launch.geometry.group.is_some() {
             let opened = engine.open(device).map_err(|error| error.to_string())?;

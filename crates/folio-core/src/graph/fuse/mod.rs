@@ -362,7 +362,7 @@ impl<'s> Draft<'s> {
                 }
                 fuse::Step::Fused(fused) => fused,
             };
-            match self.make(&question, fused) {
+            match self.make((&question, &planned), fused) {
                 Ok(template) => {
                     let members = fused.nodes.iter().map(|at| self.take(*at).first()).collect();
                     let (template, plan) = (Some(Arc::new(template)), Some(planned.clone()));

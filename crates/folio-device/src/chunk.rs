@@ -41,7 +41,7 @@ fn keep(memory: Box<Values>) {
 
 /// A chunk of a launch that is being written.
 #[derive(Debug, Default)]
-struct Place {
+struct ChunkSlot {
     /// Its memory, or null.
     values: AtomicPtr<Values>,
     /// How many of its values were counted.
@@ -51,7 +51,7 @@ struct Place {
 /// The chunks of a launch, by number.
 #[derive(Debug)]
 pub(super) struct SharedChunks {
-    places: Box<[Place]>,
+    places: Box<[ChunkSlot]>,
     /// Chunks that have memory.
     open: AtomicUsize,
 }
@@ -61,7 +61,7 @@ pub(super) struct Whole(*mut Values);
 
 impl SharedChunks {
     pub(super) fn new(chunks: usize) -> SharedChunks {
-        let places = (0..chunks).map(|_| Place::default()).collect();
+        let places = (0..chunks).map(|_| ChunkSlot::default()).collect();
         SharedChunks { places, open: AtomicUsize::new(0) }
     }
 
@@ -77,7 +77,7 @@ impl SharedChunks {
     }
 
     /// Takes a chunk's memory out of its place.
-    fn take(&self, place: &Place) -> Option<Whole> {
+    fn take(&self, place: &ChunkSlot) -> Option<Whole> {
         let values = place.values.swap(std::ptr::null_mut(), Ordering::Acquire);
         // Not `then_some`: what it drops where there is none would be null.
         (!values.is_null()).then(|| Whole(values))

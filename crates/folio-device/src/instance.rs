@@ -27,16 +27,16 @@ impl Hasher for Identity {
     }
 }
 
-type Known = HashMap<TypeId, &'static Built, BuildHasherDefault<Identity>>;
+type Instances = HashMap<TypeId, &'static Built, BuildHasherDefault<Identity>>;
 
 thread_local! {
     /// What this thread has launched. A map for all is asked only the first time.
-    static KNOWN: RefCell<Known> = const {
+    static KNOWN: RefCell<Instances> = const {
         RefCell::new(HashMap::with_hasher(BuildHasherDefault::new()))
     };
 }
 
-static ALL: Mutex<Known> = Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
+static ALL: Mutex<Instances> = Mutex::new(HashMap::with_hasher(BuildHasherDefault::new()));
 
 /// The code of an instance of a generic kernel: made once in the program, and then kept.
 pub fn code_of<K: Kernel>() -> &'static Built {

@@ -18,14 +18,14 @@ pub enum Around {
 }
 
 /// A block between braces.
-struct Block {
+struct Braces {
     from: LineColumn,
     to: LineColumn,
     of: Option<Around>,
 }
 
 thread_local! {
-    static FILES: RefCell<HashMap<PathBuf, Vec<Block>>> = RefCell::default();
+    static FILES: RefCell<HashMap<PathBuf, Vec<Braces>>> = RefCell::default();
 }
 
 /// The item around this place of the source whose functions are not free, if there is one.
@@ -44,7 +44,7 @@ pub fn around(at: Span) -> Option<Around> {
     })
 }
 
-fn innermost(blocks: &[Block], at: LineColumn) -> Option<Around> {
+fn innermost(blocks: &[Braces], at: LineColumn) -> Option<Around> {
     let within = blocks.iter().filter(|block| block.from < at && at < block.to);
     within.max_by_key(|block| block.from)?.of
 }
@@ -79,10 +79,10 @@ impl Head {
 }
 
 /// The blocks of a source: words and brackets are told apart from texts and comments.
-fn blocks_of(text: &str) -> Vec<Block> {
+fn blocks_of(text: &str) -> Vec<Braces> {
     let chars: Vec<char> = text.chars().collect();
     let (mut at, mut place) = (0, LineColumn { line: 1, column: 0 });
-    let mut blocks: Vec<Block> = vec![];
+    let mut blocks: Vec<Braces> = vec![];
     // By open bracket: how the item begins that is read within it; and the block, if it is one.
     let mut open: Vec<(Option<Head>, Option<usize>)> = vec![(None, None)];
     while at < chars.len() {
@@ -105,7 +105,7 @@ fn blocks_of(text: &str) -> Vec<Block> {
             bracket @ ('{' | '(' | '[') => {
                 let head = open.last_mut().filter(|_| bracket == '{').and_then(|top| top.0.take());
                 let block = (bracket == '{').then(|| {
-                    blocks.push(Block { from: place, to: place, of: head.and_then(Head::around) });
+                    blocks.push(Braces { from: place, to: place, of: head.and_then(Head::around) });
                     blocks.len() - 1
                 });
                 open.push((None, block));

@@ -151,18 +151,18 @@ enum Seen {
 }
 
 /// By parameter; none where nothing gets.
-type State = Option<Vec<Seen>>;
+type PathOutputs = Option<Vec<Seen>>;
 /// Where ways meet, and the gap that they are if no other way is one.
-type Ways = (State, Option<Gap>);
+type Ways = (PathOutputs, Option<Gap>);
 
 /// Adds a state to these ways.
-fn add(ways: &mut Ways, state: State, gap: Gap) {
+fn add(ways: &mut Ways, state: PathOutputs, gap: Gap) {
     let first = ways.1.or(Some(gap));
     *ways = (join(std::mem::take(ways), (state, Some(gap))), first);
 }
 
 /// Where two ways meet, each with the gap that it is if it alone does not write.
-fn join((a, of_a): Ways, (b, of_b): Ways) -> State {
+fn join((a, of_a): Ways, (b, of_b): Ways) -> PathOutputs {
     let meet = |(a, b): (Seen, Seen)| match (a, b) {
         (Seen::Written, Seen::Written) => Seen::Written,
         (Seen::Written, Seen::Not(gap)) => Seen::Not(gap.or(of_b)),
@@ -195,7 +195,7 @@ struct Flow {
 }
 
 impl Flow {
-    fn block(&mut self, block: &Block, mut state: State) -> State {
+    fn block(&mut self, block: &Block, mut state: PathOutputs) -> PathOutputs {
         for stmt in &block.stmts {
             state = match stmt {
                 Stmt::Local(local) => match &local.init {
@@ -210,11 +210,15 @@ impl Flow {
         state
     }
 
-    fn all<'e>(&mut self, all: impl IntoIterator<Item = &'e Expr>, state: State) -> State {
+    fn all<'e>(
+        &mut self,
+        all: impl IntoIterator<Item = &'e Expr>,
+        state: PathOutputs,
+    ) -> PathOutputs {
         all.into_iter().fold(state, |state, expr| self.expr(expr, state))
     }
 
-    fn expr(&mut self, expr: &Expr, state: State) -> State {
+    fn expr(&mut self, expr: &Expr, state: PathOutputs) -> PathOutputs {
         match expr {
             Expr::Lit(_) => state,
             Expr::Assign(assign) => {
@@ -312,14 +316,14 @@ impl Flow {
     }
 
     /// The base of an index or a call is not written by it.
-    fn base(&mut self, base: &Expr, state: State) -> State {
+    fn base(&mut self, base: &Expr, state: PathOutputs) -> PathOutputs {
         match base {
             Expr::Path(_) => state,
             other => self.expr(other, state),
         }
     }
 
-    fn method(&mut self, call: &ExprMethodCall, state: State) -> State {
+    fn method(&mut self, call: &ExprMethodCall, state: PathOutputs) -> PathOutputs {
         const PHASES: &[&str] =
             &["each", "once", "reduce", "inclusive_scan", "exclusive_scan", "fill"];
         let mut state = self.base(&call.receiver, state);
@@ -344,15 +348,21 @@ impl Flow {
         label: Option<Lifetime>,
         is_loop: bool,
         block: &Block,
-        state: State,
-    ) -> (State, Ways) {
+        state: PathOutputs,
+    ) -> (PathOutputs, Ways) {
         self.around.push(Around { label, is_loop, breaks: (None, None) });
         let end = self.block(block, state);
         (end, self.around.pop().map(|around| around.breaks).unwrap_or_default())
     }
 
     /// A loop that may have no turns.
-    fn turns(&mut self, label: Option<Lifetime>, at: Span, block: &Block, state: State) -> State {
+    fn turns(
+        &mut self,
+        label: Option<Lifetime>,
+        at: Span,
+        block: &Block,
+        state: PathOutputs,
+    ) -> PathOutputs {
         let before = std::mem::replace(&mut self.written, vec![false; self.params.len()]);
         self.inside(label, true, block, state.clone());
         let inside = std::mem::replace(&mut self.written, before);
@@ -370,7 +380,7 @@ impl Flow {
     }
 
     /// Writes to this.
-    fn write(&mut self, to: &Expr, state: State) -> State {
+    fn write(&mut self, to: &Expr, state: PathOutputs) -> PathOutputs {
         let Expr::Index(index) = to else { return self.mentions(&to.to_token_stream(), state) };
         let state = self.expr(&index.index, state);
         let Expr::Path(path) = &*index.expr else {
@@ -389,7 +399,7 @@ impl Flow {
         }
     }
 
-    fn wrote(&mut self, at: usize, state: State) -> State {
+    fn wrote(&mut self, at: usize, state: PathOutputs) -> PathOutputs {
         self.written[at] = true;
         let mut all = state?;
         all[at] = Seen::Written;
@@ -397,7 +407,7 @@ impl Flow {
     }
 
     /// A device function, or a refused expression, may write the outputs that its tokens name.
-    fn mentions(&mut self, tokens: &TokenStream, mut state: State) -> State {
+    fn mentions(&mut self, tokens: &TokenStream, mut state: PathOutputs) -> PathOutputs {
         for token in tokens.clone() {
             state = match token {
                 TokenTree::Group(group) => self.mentions(&group.stream(), state),

@@ -8,7 +8,7 @@
 //! ([`names`]); and only operations with which ends compute.
 
 use super::Walk;
-use super::known::Known;
+use super::known::Knowledge;
 use crate::names;
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
@@ -184,7 +184,7 @@ impl Walk {
             _ => return false,
         };
         let Some(name) = path.path.get_ident() else { return false };
-        let Known { item, group, views, locals, .. } = &self.known;
+        let Knowledge { item, group, views, locals, .. } = &self.known;
         let places = [item, group].map(|of| of.map(|(at, _)| at));
         let is = |at: u16| {
             places.contains(&Some(at)) || views.contains_key(&at) || locals.contains_key(&at)

@@ -10,7 +10,7 @@ use syn::Type;
 
 /// Knowledge of names, and the indices that are looked at.
 #[derive(Default)]
-pub struct Known {
+pub struct Knowledge {
     /// By local: the ends of its value, an expression of those of positions and parameters.
     pub(super) ends: HashMap<u16, TokenStream>,
     /// The item, and its rank: a kernel's, or a phase's.
@@ -38,7 +38,7 @@ pub struct Known {
     pub(super) positions: HashMap<u16, Position>,
 }
 
-impl Known {
+impl Knowledge {
     /// A kernel's item.
     pub fn item(&mut self, at: u16, rank: u8) {
         self.item = Some((at, rank));

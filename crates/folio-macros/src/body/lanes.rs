@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 
 /// A statement of the spine.
-pub(super) enum Step {
+pub(super) enum SpineStatement {
     /// A statement that is the same for all.
     Same(TokenStream),
     /// Positions, by this name or these.
@@ -17,7 +17,7 @@ pub(super) enum Step {
     /// For each lane; the names that it binds, and whether those are `mut`.
     Each(Vec<(Ident, bool)>, TokenStream),
     /// `for .. in ..`, its pattern and its range; and its body.
-    Loop(TokenStream, TokenStream, Vec<Step>),
+    Loop(TokenStream, TokenStream, Vec<SpineStatement>),
 }
 
 /// A variable of the spine, while code is written.
@@ -50,24 +50,32 @@ pub struct Strips {
 }
 
 impl Strips {
-    pub(super) fn block(&mut self, steps: &[Step], variables: &mut Vec<Variable>) -> TokenStream {
+    pub(super) fn block(
+        &mut self,
+        steps: &[SpineStatement],
+        variables: &mut Vec<Variable>,
+    ) -> TokenStream {
         let outer = variables.len();
         let mut written = vec![];
         let mut rest = steps;
         while let Some((step, after)) = rest.split_first() {
             match step {
-                Step::Same(native) => written.push(native.clone()),
+                SpineStatement::Same(native) => written.push(native.clone()),
                 // Where no lane comes after it, it is for nothing, but what it says of types is
                 // needed.
-                Step::Again(names, native) if after.iter().any(Step::has_lanes) => {
+                SpineStatement::Again(names, native)
+                    if after.iter().any(SpineStatement::has_lanes) =>
+                {
                     variables.push(Variable::Again(names.clone(), native.clone()));
                 }
-                Step::Loop(pattern, over, body) => {
+                SpineStatement::Loop(pattern, over, body) => {
                     let body = self.block(body, variables);
                     written.push(quote!(for #pattern in #over { #body }));
                 }
-                Step::Each(..) | Step::Again(..) => {
-                    let is_lanes = |step: &Step| matches!(step, Step::Each(..) | Step::Again(..));
+                SpineStatement::Each(..) | SpineStatement::Again(..) => {
+                    let is_lanes = |step: &SpineStatement| {
+                        matches!(step, SpineStatement::Each(..) | SpineStatement::Again(..))
+                    };
                     let count = rest.iter().take_while(|step| is_lanes(step)).count();
                     let (together, after) = rest.split_at(count);
                     written.push(self.lanes(together, after, variables));
@@ -84,8 +92,8 @@ impl Strips {
     /// Statements that each lane does one after the other.
     fn lanes(
         &mut self,
-        steps: &[Step],
-        after: &[Step],
+        steps: &[SpineStatement],
+        after: &[SpineStatement],
         variables: &mut Vec<Variable>,
     ) -> TokenStream {
         let (mut named, mut later) = (BTreeSet::new(), BTreeSet::new());
@@ -116,11 +124,11 @@ impl Strips {
         let item = item.clone();
         for (at, step) in steps.iter().enumerate() {
             match step {
-                Step::Again(names, native) => {
+                SpineStatement::Again(names, native) => {
                     natives.push(perhaps_unused(native));
                     variables.push(Variable::Again(names.clone(), native.clone()));
                 }
-                Step::Each(names, native) => {
+                SpineStatement::Each(names, native) => {
                     // Variables that one loop over the lanes leaves as they are, a later one may
                     // change.
                     let changed = names.iter().any(|(_, mutable)| *mutable);
@@ -142,7 +150,7 @@ impl Strips {
                         variables.push(Variable::Kept { name, lanes, mutable });
                     }
                 }
-                Step::Same(_) | Step::Loop(..) => {}
+                SpineStatement::Same(_) | SpineStatement::Loop(..) => {}
             }
         }
         let set = set.iter().map(|(name, lanes)| {
@@ -165,32 +173,32 @@ impl Strips {
     }
 }
 
-impl Step {
+impl SpineStatement {
     /// There is something that lanes do.
     fn has_lanes(&self) -> bool {
         match self {
-            Step::Each(..) => true,
-            Step::Loop(.., body) => body.iter().any(Step::has_lanes),
-            Step::Same(_) | Step::Again(..) => false,
+            SpineStatement::Each(..) => true,
+            SpineStatement::Loop(.., body) => body.iter().any(SpineStatement::has_lanes),
+            SpineStatement::Same(_) | SpineStatement::Again(..) => false,
         }
     }
 
     /// The step binds this name.
     fn binds(&self, name: &Ident) -> bool {
         match self {
-            Step::Again(names, _) => names.iter().any(|own| same(own, name)),
-            Step::Each(names, _) => names.iter().any(|(own, _)| same(own, name)),
-            Step::Same(_) | Step::Loop(..) => false,
+            SpineStatement::Again(names, _) => names.iter().any(|own| same(own, name)),
+            SpineStatement::Each(names, _) => names.iter().any(|(own, _)| same(own, name)),
+            SpineStatement::Same(_) | SpineStatement::Loop(..) => false,
         }
     }
 
     /// All names that are in it.
     fn names(&self, into: &mut BTreeSet<String>) {
         match self {
-            Step::Same(native) | Step::Again(_, native) | Step::Each(_, native) => {
-                words(native, into)
-            }
-            Step::Loop(pattern, over, steps) => {
+            SpineStatement::Same(native)
+            | SpineStatement::Again(_, native)
+            | SpineStatement::Each(_, native) => words(native, into),
+            SpineStatement::Loop(pattern, over, steps) => {
                 words(pattern, into);
                 words(over, into);
                 steps.iter().for_each(|step| step.names(into));

@@ -30,7 +30,7 @@ pub(crate) use number::is_assignment;
 pub use rights::Rights;
 
 use self::ends::length;
-use self::known::Known;
+use self::known::Knowledge;
 use self::rights::Access;
 use self::strip::Plan;
 use crate::deep;
@@ -75,7 +75,7 @@ pub struct Walk {
     pub rights: Vec<(u16, Rights)>,
     /// Types of numbers.
     pub kinds: Kinds,
-    pub known: Known,
+    pub known: Knowledge,
     /// Whether the condition that is walked holds for most items, as far as the code around tells.
     likely: Option<bool>,
     /// No item of the interior comes to what is walked.

@@ -12,7 +12,7 @@
 //! same for all.
 
 use super::Walk;
-use super::lanes::{Step, Strips, perhaps_unused, words};
+use super::lanes::{SpineStatement, Strips, perhaps_unused, words};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
 use std::collections::BTreeSet;
@@ -41,9 +41,9 @@ pub struct Plan {
     /// The loop that is walked next is a statement of the spine.
     statement: bool,
     /// Blocks of the spine that are open, innermost last.
-    open: Vec<Vec<Step>>,
+    open: Vec<Vec<SpineStatement>>,
     /// The block that was left last.
-    left: Vec<Step>,
+    left: Vec<SpineStatement>,
     /// Variables that are the same for all items.
     same: BTreeSet<u16>,
     /// Variables of loops so short that they are unrolled.
@@ -99,8 +99,8 @@ impl Plan {
         }
     }
 
-    fn push(&mut self, step: Step) {
-        if let (Step::Again(_, native), Some(all)) = (&step, self.again.last_mut()) {
+    fn push(&mut self, step: SpineStatement) {
+        if let (SpineStatement::Again(_, native), Some(all)) = (&step, self.again.last_mut()) {
             words(native, all);
         }
         if let Some(block) = self.open.last_mut() {
@@ -141,7 +141,7 @@ impl Walk {
     pub(super) fn leave_statement(&mut self, before: Option<usize>, native: &TokenStream) {
         let count = self.plan.open.last().map_or(0, Vec::len);
         if before == Some(count) {
-            self.plan.push(Step::Each(vec![], quote!(#native;)));
+            self.plan.push(SpineStatement::Each(vec![], quote!(#native;)));
         }
     }
 
@@ -163,7 +163,7 @@ impl Walk {
         let fixed = names.iter().all(|(_, mutable)| !mutable);
         if fixed && hides.is_empty() && is_name(&local.pat) && self.is_same(&init.expr) {
             self.plan.same.extend(numbers);
-            return self.plan.push(Step::Same(native.clone()));
+            return self.plan.push(SpineStatement::Same(native.clone()));
         }
         self.plan.visible.extend(names.iter().cloned());
         let positions = fixed && numbers.iter().all(|at| self.has_ends(*at));
@@ -174,11 +174,14 @@ impl Walk {
         if positions && divides(&init.expr) {
             // A failure is told here, also where nothing needs the value.
             let native = perhaps_unused(native);
-            self.plan.push(Step::Each(vec![], quote!({ #native })));
+            self.plan.push(SpineStatement::Each(vec![], quote!({ #native })));
         }
         self.plan.push(match positions && !names.is_empty() {
-            true => Step::Again(names.into_iter().map(|(name, _)| name).collect(), native.clone()),
-            false => Step::Each(names, native.clone()),
+            true => SpineStatement::Again(
+                names.into_iter().map(|(name, _)| name).collect(),
+                native.clone(),
+            ),
+            false => SpineStatement::Each(names, native.clone()),
         });
     }
 
@@ -252,7 +255,7 @@ impl Walk {
     /// A loop of the spine was walked.
     pub(super) fn leave_spine_loop(&mut self, pattern: TokenStream, over: TokenStream) {
         let steps = std::mem::take(&mut self.plan.left);
-        self.plan.push(Step::Loop(pattern, over, steps));
+        self.plan.push(SpineStatement::Loop(pattern, over, steps));
     }
 
     fn is_same_range(&self, expr: &Expr) -> bool {
@@ -349,13 +352,13 @@ impl Walk {
             ["__strip", "__lane", "__row"].map(|name| Ident::new(name, Span::mixed_site()));
         let row = plan.phase.map(|_| row);
         let of = row.as_ref().unwrap_or(&strip);
-        let is_loop = |step: &&Step| !matches!(step, Step::Loop(..));
+        let is_loop = |step: &&SpineStatement| !matches!(step, SpineStatement::Loop(..));
         let before = plan.left.iter().take_while(is_loop).filter_map(|step| match step {
-            Step::Same(native) => Some(perhaps_unused(native)),
+            SpineStatement::Same(native) => Some(perhaps_unused(native)),
             _ => None,
         });
         let over = plan.left.iter().find_map(|step| match step {
-            Step::Loop(_, over, _) => Some(over),
+            SpineStatement::Loop(_, over, _) => Some(over),
             _ => None,
         })?;
         let mut strips = Strips {

@@ -8,7 +8,7 @@
 use super::Inner;
 use super::batch::Batches;
 use super::store::{Block, Entry, Known, LISTS};
-use super::trail::Trail;
+use super::trail::{Trail, is_internal, is_marked};
 use super::why::WhyNot;
 use crate::engine::runs::list::{Exchange, List, Members, NotExchanged};
 pub(super) use crate::engine::runs::run::On;
@@ -46,7 +46,9 @@ impl Batches {
     ) -> Option<Stamp> {
         let entry = trail.found()?;
         let fuses = entry.class.fuses;
-        if entry.why_not.is_some() || made && trail.has_temporary() || fuses && trail.is_marked() {
+        // A plan of fusion depends on marks, and a list does not forget what it leaves in memory.
+        let is_other = trail.uses(if fuses { is_marked } else { is_internal });
+        if entry.why_not.is_some() || made && trail.has_temporary() || is_other {
             return None;
         }
         let mut search = Search {

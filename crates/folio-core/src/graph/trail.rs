@@ -269,14 +269,13 @@ impl Trail {
         handles().any(|handle| uses.get(&handle.id) == Some(&Arc::strong_count(handle)))
     }
 
-    /// The marks of a buffer, or memory that it has in common with another one: a plan of fusion
-    /// depends on these, and commands are not compared for them.
-    pub(super) fn is_marked(&self) -> bool {
+    /// One of its buffers is such. Commands are not compared for what buffers are.
+    pub(super) fn uses(&self, is: fn(&Arc<StorageHandle>) -> bool) -> bool {
         let own = |command: &'_ Recorded| match command {
-            Recorded::Own(template, _) => template.leases.iter().any(is_marked),
+            Recorded::Own(template, _) => template.leases.iter().any(is),
             Recorded::Known(_) => false,
         };
-        self.leases.iter().any(|(_, handle)| is_marked(handle)) || self.commands.iter().any(own)
+        self.leases.iter().any(|(_, handle)| is(handle)) || self.commands.iter().any(own)
     }
 
     /// All commands, without their buffers, which the trail keeps.
@@ -471,6 +470,11 @@ impl Trail {
         }
         Some(self.push(Recorded::Known(list)))
     }
+}
+
+/// What a block leaves in this buffer is not used after it.
+pub(super) fn is_internal(handle: &Arc<StorageHandle>) -> bool {
+    handle.marks.lock().0.internal
 }
 
 /// Fusion knows more of this buffer than its commands tell.

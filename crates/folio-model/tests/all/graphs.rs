@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::graphs_chosen::{Choice, Kind};
-use crate::graphs_steps::{BUFFERS, Log, N, Step, What};
+use crate::graphs_steps::{BUFFERS, FLAGS, Log, N, Step, What};
 use crate::graphs_world::{Made, Seen, Way, World, builder, exchange, reorder, see};
 use crate::{graphs_faults, graphs_mishaps};
 use folio::prelude::*;
@@ -79,7 +79,8 @@ pub(crate) fn case(rt: Runtime, seed: u64, seen: &Seen) -> Result<(), String> {
             }
             if only_values {
                 for step in &mut steps {
-                    step.term = if rng.chance(50) { rng.below(1000) as i64 } else { step.term };
+                    let most = if step.to == FLAGS { 4 } else { 1000 };
+                    step.term = if rng.chance(50) { rng.below(most) as i64 } else { step.term };
                 }
             } else if rng.chance(exchanges) {
                 exchange(&mut made, (way, on), &mut steps, &world, (&mut rng, seen))

@@ -81,8 +81,10 @@ fn keep(i: Item, next: In<f32>, rr: Out<f32>) {
 pub struct Work {
     /// Name of it.
     pub name: String,
-    submit: Box<dyn Fn(&Queue, f32) -> Result<()>>,
+    submit: Submit,
 }
+
+type Submit = Box<dyn Fn(&Queue, f32) -> Result<()>>;
 
 impl Work {
     fn new(name: String, submit: impl Fn(&Queue, f32) -> Result<()> + 'static) -> Work {

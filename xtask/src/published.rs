@@ -22,12 +22,21 @@ fn packages(root: &Path) -> Result<Vec<Json>> {
 
 /// Packs every published package. Cargo takes them in the order of their dependencies and builds
 /// each from its archive beside the archives of the others, which need not be on the registry.
+///
+/// Cargo keeps archives that it has unpacked, by the folder that they come from, their names and
+/// versions. So that it does not build what an earlier run has packed, the folder is another one
+/// each time.
 pub fn check(root: &Path) -> Result<bool> {
+    let target = root.join("target").join(format!("published-{}", std::process::id()));
     let mut command: Command = cargo(root, &["package", "--offline", "--allow-dirty", "--quiet"]);
+    command.arg("--target-dir").arg(&target);
     for package in packages(root)? {
         command.args(["--package", package.text("name").unwrap_or_default()]);
     }
-    process::show(&mut command)
+    let shown = process::show(&mut command);
+    // What stays if that fails is in the way of nothing.
+    let _ = std::fs::remove_dir_all(&target);
+    shown
 }
 
 #[cfg(test)]

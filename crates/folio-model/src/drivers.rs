@@ -144,7 +144,7 @@ macro_rules! on_each_driver {
     )*};
 }
 
-/// As [`on_each_driver`], for each form of each driver.
+/// As `on_each_driver`, for each form of each driver.
 #[macro_export]
 macro_rules! on_each_form {
     ($($(#[doc = $about:literal])*

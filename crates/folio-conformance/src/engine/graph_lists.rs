@@ -239,7 +239,8 @@ fn commands_that_may_fail_are_of_no_list(rig: &Rig) -> Outcome {
     let why = report.parts.iter().find(|part| part.first.as_str() == "the bad one");
     let why = why.and_then(|part| part.why_not.as_deref()).unwrap_or_default();
     let place = ["a check is left in kernel `fails`: ", ".rs:", "on purpose"];
-    ensure!(place.iter().all(|part| why.contains(part)), "{report:?}");
+    let is_told = place.iter().all(|part| why.contains(part));
+    ensure!(is_told || !uses_graphs(&run), "{report:?}");
     q.wait().or(Ok::<_, Stop>(()))
 }
 

@@ -4,6 +4,7 @@
 //! Where there is a GPU:
 //! `FOLIO_BUDGET_PROGRAMS_CUDA_SECS=60 FOLIO_BUDGET_FAULTS_CUDA_SECS=60
 //! cargo test -p folio-model --test all drivers::suite_ -- --nocapture`.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use crate::{emit, fused_wide, fusion_costs, graphs, graphs_fused, machines, managed, planted};
 use folio_model::on_each_driver;

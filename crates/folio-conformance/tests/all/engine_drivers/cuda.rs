@@ -32,7 +32,7 @@ fn cuda_checked_graphs() {
     passes_checked(&[
         "temporaries_of_a_graph_share_memory",
         "batches_find_the_memory_of_their_temporaries_again",
-        "many_exchanges_make_one_graph",
+        "many_exchanges_make_one_list",
         "parameters_are_exchanged_between_runs",
         "usm_pointers_are_exchanged_by_parameters",
         "a_loop_is_one_operation_of_a_device_that_has_conditions",

@@ -105,7 +105,7 @@ impl Progress {
             let marked = self.mark_last();
             if due {
                 self.looked.store(tick, Ordering::Relaxed);
-                // Whatever fails here fails again where somebody asks.
+                // Whatever fails here fails again where a caller asks.
                 let _ = marked.and_then(|()| self.look_again());
             }
         }

@@ -1,7 +1,7 @@
 //! A lane: an in-order queue, and what is known of how far it is.
 //!
 //! *Marks* are ticks with an event: those of copies and fills, those for which others are about to
-//! wait, and the tail when somebody asks for it, or has not asked for long. Memory of the host that
+//! wait, and the tail when a caller asks for it, or has not asked for long. Memory of the host that
 //! commands still use, and objects that nothing else keeps, stay with the mark that comes after
 //! them. A lane's state has a lock of its own, so that other lanes can take events from it; nobody
 //! holds two of them.

@@ -11,7 +11,7 @@
 //! * A context for each platform, so its devices' lanes wait for each other and reach each other's
 //!   memory.
 //! * A lane is an in-order queue. Its ticks are known by events of some of its commands: of copies
-//!   and fills, of one launch in many, and of the tail when somebody asks. Launches are kept in a
+//!   and fills, of one launch in many, and of the tail when a caller asks. Launches are kept in a
 //!   `launch_batch` until they are several, or a thread waits.
 //! * Kernels are loaded as IR, which `folio_kernel::emit` makes OpenCL C of: with tests of indices,
 //!   and without for launches that need none. The failure of a launch is in a record, which is read

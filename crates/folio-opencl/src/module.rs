@@ -242,7 +242,7 @@ impl Way<'_, '_> {
 
 impl Text {
     /// Compiled by the first who asks. The compiler's answer stays; another obstacle, such as too
-    /// little memory, may be gone when somebody asks again.
+    /// little memory, may be gone when a caller asks again.
     fn built(&self, core: &Core) -> Result<&Arc<Built>, HalError> {
         let known = || self.built.get().map(|built| built.as_ref().map_err(Clone::clone));
         if let Some(known) = known() {

@@ -166,6 +166,20 @@ impl PageState {
     }
 }
 
+impl PageState {
+    /// Of the memory on `domain`, nothing is left that was there before the latest write of all.
+    fn replace(&mut self, domain: DomainId) {
+        self.older.retain(|writer| writer.domain != domain);
+        self.arrivals.retain(|arrival| arrival.live || arrival.domain != domain);
+    }
+
+    /// Something there is from before the latest write of all, or comes there.
+    fn has_rests(&self, domain: DomainId) -> bool {
+        self.older.iter().any(|writer| writer.domain == domain)
+            || self.arrivals.iter().any(|arrival| arrival.domain == domain)
+    }
+}
+
 /// The writers, readers and arrivals of a storage whose pages are alike.
 pub(crate) struct RestingPages<'a> {
     pub(crate) writers: &'a [Writer],
@@ -189,7 +203,7 @@ impl Writer {
     fn leaves(&self, domain: DomainId, how: Writing) -> Flow {
         match (self.domain == domain && !self.healed, how) {
             (false, _) => Flow::ORDER,
-            (true, Writing::Discard) => Flow::KEEPS | Flow::COVERS,
+            (true, Writing::Discard | Writing::Part) => Flow::KEEPS | Flow::COVERS,
             (true, Writing::Update | Writing::Replace) => Flow::COVERS,
         }
     }
@@ -220,6 +234,9 @@ pub(crate) enum Writing {
     Update,
     /// The write uses nothing of what is there, but may leave some as it is.
     Discard,
+    /// The write is known to cover every element of some parts of the pages; the other parts of
+    /// these are elsewhere, too, and are not looked at where it writes.
+    Part,
     /// The write is known to cover every element.
     Replace,
 }
@@ -376,20 +393,26 @@ impl Hazards {
         });
     }
 
-    /// The stamps that a write of `range` on `domain` waits for. Unless it replaces everything it
-    /// depends on what comes to its memory: that is what it leaves alone.
+    /// The stamps that a write of `range` on `domain` waits for. What it leaves alone is what comes
+    /// to its memory: it depends on that, unless nobody looks at it there.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
+        let beside = match how {
+            Writing::Update | Writing::Discard => Flow::USES,
+            Writing::Part => Flow::COVERS,
+            Writing::Replace => Flow::ORDER,
+        };
         self.each(range, |state| {
             for w in &state.writers {
                 let uses = Flow::from(how == Writing::Update);
                 add_dep(deps, w.stamp, w.leaves(domain, how) | uses);
             }
             for w in state.older.iter().filter(|w| w.domain == domain) {
-                add_dep(deps, w.stamp, w.leaves(domain, how));
+                let leaves = w.leaves(domain, how);
+                add_dep(deps, w.stamp, if how == Writing::Part { Flow::COVERS } else { leaves });
             }
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
             for a in &state.arrivals {
-                add_dep(deps, a.stamp, a.domain == domain && how != Writing::Replace);
+                add_dep(deps, a.stamp, if a.domain == domain { beside } else { Flow::ORDER });
             }
         });
     }
@@ -431,7 +454,7 @@ impl Hazards {
         (how, keep, first): (Writing, bool, bool),
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
-        let replaces = how == Writing::Replace && !keep;
+        let replaces = matches!(how, Writing::Replace | Writing::Part) && !keep;
         self.update(range, &mut |state| {
             if keep {
                 state.writers.retain(|w| outcome(w.stamp) != Outcome::Fine);
@@ -493,9 +516,13 @@ impl Hazards {
         any
     }
 
-    /// The contents of `range` rest on no copy any more.
-    pub(crate) fn bury(&mut self, range: &Box3) {
-        self.update(range, &mut |state| state.arrivals.iter_mut().for_each(|a| a.live = false));
+    /// The contents of `range` rest on no copy any more: parts of each page were written on
+    /// `domain`, one after the other, until that was all of it.
+    pub(crate) fn bury(&mut self, range: &Box3, domain: DomainId) {
+        self.update(range, &mut |state| {
+            state.arrivals.iter_mut().for_each(|a| a.live = false);
+            state.replace(domain);
+        });
     }
 
     /// Forgets the arrivals of `range` that have failed, and tells where that was.
@@ -519,13 +546,19 @@ impl Hazards {
         }
     }
 
-    /// All of `range` on `domain` is what copies bring.
+    /// All of `range` on `domain` is what copies bring, and what was written there since the pages
+    /// were written elsewhere as a whole.
     pub(crate) fn replaced(&mut self, range: &Box3, domain: DomainId) {
-        let mut any = false;
-        self.each(range, |state| any |= !state.older.is_empty());
-        if any {
-            self.update(range, &mut |state| state.older.retain(|w| w.domain != domain));
+        if self.any_rests(range, domain) {
+            self.update(range, &mut |state| state.replace(domain));
         }
+    }
+
+    /// Some of `range` on `domain` may be from before the latest write of all, or comes there.
+    pub(crate) fn any_rests(&self, range: &Box3, domain: DomainId) -> bool {
+        let mut any = false;
+        self.each(range, |state| any |= state.has_rests(domain));
+        any
     }
 
     /// Tells where writers have failed and spoilt the memory of pages of `range`, once, and forgets

@@ -327,7 +327,11 @@ impl Residency {
         let inside = self.grid.pages_inside(&a.elements);
         match a.mode.writing() {
             _ if inside != a.pages && self.hazards.crowded(&a.pages) => Writing::Update,
-            Writing::Replace if inside != a.pages => Writing::Discard,
+            Writing::Replace if inside != a.pages => {
+                let mut kept = self.hazards.any_rests(&a.pages, a.place);
+                a.pages.subtract(&inside, |border| kept &= self.is_kept_without(&border, a.place));
+                if kept { Writing::Part } else { Writing::Discard }
+            }
             how => how,
         }
     }

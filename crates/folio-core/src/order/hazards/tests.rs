@@ -87,8 +87,13 @@ impl Model {
         self.each(range, |page| {
             // Memory in which they wrote is covered, or some of it kept.
             let left = match how {
-                Writing::Discard => Flow::KEEPS | Flow::COVERS,
+                Writing::Discard | Writing::Part => Flow::KEEPS | Flow::COVERS,
                 Writing::Update | Writing::Replace => Flow::COVERS,
+            };
+            let (beside, older) = match how {
+                Writing::Update | Writing::Discard => (Flow::USES, left),
+                Writing::Part => (Flow::COVERS, Flow::COVERS),
+                Writing::Replace => (Flow::ORDER, left),
             };
             for (d, w) in &page.writers {
                 add_dep(&mut deps, *w, how == Writing::Update);
@@ -97,11 +102,11 @@ impl Model {
                 }
             }
             for (_, w) in page.older.iter().filter(|(d, _)| *d == domain) {
-                add_dep(&mut deps, *w, left);
+                add_dep(&mut deps, *w, older);
             }
             page.readers.iter().for_each(|r| add_dep(&mut deps, *r, false));
             for (d, a) in &page.arrivals {
-                add_dep(&mut deps, *a, *d == domain && how != Writing::Replace);
+                add_dep(&mut deps, *a, if *d == domain { beside } else { Flow::ORDER });
             }
         });
         deps
@@ -119,7 +124,7 @@ impl Model {
             page.readers.clear();
             page.arrivals.retain(|(_, a)| !done.contains(a));
             let before = page.arrivals.len();
-            let replaces = how == Writing::Replace && !keep;
+            let replaces = matches!(how, Writing::Replace | Writing::Part) && !keep;
             page.arrivals.retain(|(d, _)| !(replaces && *d == domain));
             if page.arrivals.len() < before {
                 page.arrivals.push((domain, by));
@@ -140,7 +145,8 @@ fn history(seed: u64, grid: Dims, steps: u64) {
         let lane = rng.below(3);
         ticks[lane as usize] += 1;
         let by = stamp(lane, ticks[lane as usize]);
-        let how = [Writing::Update, Writing::Discard, Writing::Replace][rng.below(3) as usize];
+        let all = [Writing::Update, Writing::Discard, Writing::Part, Writing::Replace];
+        let how = all[rng.below(4) as usize];
         let (mut deps, expect);
         deps = Deps::new();
         let action = rng.below(5);
@@ -162,7 +168,7 @@ fn history(seed: u64, grid: Dims, steps: u64) {
                 model.each(&range, |page| page.readers.push(by));
             }
             1 | 2 => {
-                let keep = how == Writing::Discard && action == 2;
+                let keep = matches!(how, Writing::Discard | Writing::Part) && action == 2;
                 // As the engine does it: a crowded page is not discarded in part.
                 if keep && hazards.crowded(&range) {
                     continue;

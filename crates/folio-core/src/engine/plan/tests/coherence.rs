@@ -77,11 +77,11 @@ fn parts_of_a_page() {
     check!(
         t.kernel("s", 1, &[x.read(0..8)]),
         "copy x[4..8] 0->1 after (zero x@1), w",
-        "s after copy x 0->1, w, zero x@1"
+        "s after copy x 0->1, w"
     );
     check!(
         t.task("h", &[x.read(0..8)]),
-        "copy x[0..4] 1->0 after copy x 0->1, w, zero x@1",
+        "copy x[0..4] 1->0 after copy x 0->1, w",
         "h after copy x 1->0, w"
     );
 }
@@ -101,11 +101,11 @@ fn two_writers_of_one_page() {
     check!(
         t.kernel("r", 1, &[x.read(0..8)]),
         "copy x[4..8] 2->1 after (zero x@1), v, w, zero x@2",
-        "r after copy x 2->1, v, w, zero x@1"
+        "r after copy x 2->1, v, w"
     );
     check!(
         t.task("h", &[x.read(0..8)]),
-        "copy x[0..8] 1->0 after copy x 2->1, v, w, zero x@1",
+        "copy x[0..8] 1->0 after copy x 2->1, v, w",
         "h after copy x 1->0, v, w"
     );
 }

@@ -29,6 +29,10 @@ JSON, plots and a page. docs/guide/bench-matrix.md explains them.
   --gate PERCENT      with --compare: fail if a row became slower by more than this
   --seed N            of the data
   --page OLD.json     write the page, table and plots of a saved run; measure nothing
+  --peers             measure libraries that are installed, too: the opponents of each row
+  --peer NAME         with --peers: only these, with commas between
+  --peer-dir DIR      with --peers: the programs of this folder are peers as well
+  --peer-seconds SECONDS  with --peers: how long a peer may take for a row; otherwise 120
   --features LIST     build with these backends only: cpu,opencl
 
 Exit codes: 1 for a wrong result, a failed gate or a run without rows, 2 for what is not possible.";
@@ -39,6 +43,9 @@ const CRATE: &str = "folio-bench-matrix";
 /// Options that exclude each other.
 const APART: [[&str; 2]; 3] =
     [["--quick", "--full"], ["--page", "--compare"], ["--page", "--list"]];
+
+/// Options that are for `--peers` alone.
+const OF_PEERS: [&str; 3] = ["--peer", "--peer-dir", "--peer-seconds"];
 
 /// An option, as a line of the help has it.
 struct Known {
@@ -92,9 +99,12 @@ fn check(words: &[String], here: &Path) -> Result<()> {
     if let Some([one, other]) = APART.iter().find(|[one, other]| has(one) && has(other)) {
         return Err(format!("{one} and {other} exclude each other"));
     }
-    match has("--gate") && !has("--compare") {
-        true => Err("--gate needs the run to compare with: --compare OLD.json".to_owned()),
-        false => Ok(()),
+    if has("--gate") && !has("--compare") {
+        return Err("--gate needs the run to compare with: --compare OLD.json".to_owned());
+    }
+    match OF_PEERS.iter().find(|name| has(name) && !has("--peers")) {
+        Some(name) => Err(format!("{name} is for --peers")),
+        None => Ok(()),
     }
 }
 
@@ -185,6 +195,7 @@ mod tests {
             "--budget 60 --seed=3 --out=here --features cpu,vulkan",
             "--compare Cargo.toml --gate 2.5",
             "--page Cargo.toml --out here",
+            "--peers --peer cub,numpy --peer-dir src --peer-seconds 5",
         ];
         all.iter().for_each(|text| assert_eq!(checked(text), Ok(()), "{text}"));
     }
@@ -207,6 +218,7 @@ mod tests {
             ("--quick --quick", "--quick is given twice"),
             ("--quick --full", "--quick and --full exclude each other"),
             ("--page Cargo.toml --list", "--page and --list exclude each other"),
+            ("--peer cub", "--peer is for --peers"),
             ("--gate 5", "--gate needs the run to compare with"),
             ("--gate NaN --compare Cargo.toml", "--gate takes a number of percent, not 'NaN'"),
             ("--compare none.json", "--compare takes a file that a run has saved"),

@@ -147,6 +147,10 @@ pub enum Values {
     F32(Vec<f32>),
     /// Counts.
     U32(Vec<u32>),
+    /// Floats of twice the size.
+    F64(Vec<f64>),
+    /// Keys.
+    U64(Vec<u64>),
 }
 
 impl From<Vec<f32>> for Values {
@@ -158,6 +162,24 @@ impl From<Vec<f32>> for Values {
 impl From<Vec<u32>> for Values {
     fn from(values: Vec<u32>) -> Values {
         Values::U32(values)
+    }
+}
+
+impl From<Vec<f64>> for Values {
+    fn from(values: Vec<f64>) -> Values {
+        Values::F64(values)
+    }
+}
+
+impl From<Vec<u64>> for Values {
+    fn from(values: Vec<u64>) -> Values {
+        Values::U64(values)
+    }
+}
+
+impl From<Vec<[f32; 2]>> for Values {
+    fn from(values: Vec<[f32; 2]>) -> Values {
+        Values::F32(values.into_flattened())
     }
 }
 
@@ -173,14 +195,18 @@ impl Values {
         match self {
             Values::F32(values) => values.len(),
             Values::U32(values) => values.len(),
+            Values::F64(values) => values.len(),
+            Values::U64(values) => values.len(),
         }
     }
 
     /// The element at a place.
-    fn at(&self, at: usize) -> f64 {
+    pub fn at(&self, at: usize) -> f64 {
         match self {
             Values::F32(values) => f64::from(values[at]),
             Values::U32(values) => f64::from(values[at]),
+            Values::F64(values) => values[at],
+            Values::U64(values) => values[at] as f64,
         }
     }
 
@@ -191,15 +217,37 @@ impl Values {
         }
         for at in 0..self.count() {
             let (ours, theirs) = (self.at(at), theirs.at(at));
-            let scale = ours.abs().max(theirs.abs()).max(1e-3);
-            // False for what is not a number.
-            let is_near = (ours - theirs).abs() <= tolerance * scale;
-            if !is_near {
+            if !is_near(ours, theirs, tolerance, 1e-3) {
                 return Err(Error::Mismatch { at, ours, theirs });
             }
         }
         Ok(())
     }
+}
+
+/// Whether values are equal but for a part of the larger one, or of `scale` if that is more. False
+/// for what is not a number.
+pub fn is_near(ours: f64, theirs: f64, tolerance: f64, scale: f64) -> bool {
+    (ours - theirs).abs() <= tolerance * ours.abs().max(theirs.abs()).max(scale)
+}
+
+/// Floats from 0.5 to 1.5, `n` of them; equal for equal `seed` and `which`.
+pub fn floats(seed: u64, n: usize, which: u64) -> Vec<f32> {
+    let words = words(seed, n, which);
+    words.into_iter().map(|word| 0.5 + (word >> 8) as f32 / (1 << 24) as f32).collect()
+}
+
+/// Random words (SplitMix64), `n` of them.
+pub fn words(seed: u64, n: usize, which: u64) -> Vec<u32> {
+    let mut state = seed ^ which.wrapping_mul(0xa076_1d64_78bd_642f);
+    let mut next = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = state;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 32) as u32
+    };
+    (0..n).map(|_| next()).collect()
 }
 
 /// A device, by way of Folio and by hand.
@@ -219,21 +267,12 @@ pub struct Bench {
 impl Bench {
     /// Floats from 0.5 to 1.5, `n` of them; equal for equal `which`.
     pub fn floats(&self, n: usize, which: u64) -> Vec<f32> {
-        let words = self.words(n, which);
-        words.into_iter().map(|word| 0.5 + (word >> 8) as f32 / (1 << 24) as f32).collect()
+        floats(self.seed, n, which)
     }
 
     /// Random words (SplitMix64), `n` of them.
     pub fn words(&self, n: usize, which: u64) -> Vec<u32> {
-        let mut state = self.seed ^ which.wrapping_mul(0xa076_1d64_78bd_642f);
-        let mut next = || {
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 32) as u32
-        };
-        (0..n).map(|_| next()).collect()
+        words(self.seed, n, which)
     }
 
     /// A buffer with these values.

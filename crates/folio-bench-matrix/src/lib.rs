@@ -5,7 +5,8 @@
 //! [`workloads`] has a file for each workload, with its kernels by way of Folio, in rayon, and in C
 //! for drivers. [`devices`] opens each device twice, [`probe`] finds what it reaches at best,
 //! [`measure`] times both sides in turns and checks their results, [`run`] decides what is measured
-//! and for how long. [`record`] is what is saved, [`compare`] what changed since a saved run, and
+//! and for how long. [`peers`] are
+//! the libraries that a user would take instead. [`record`] is what is saved, [`compare`] what changed since a saved run, and
 //! `output` what a person sees.
 
 pub mod bench;
@@ -17,6 +18,7 @@ pub mod machine;
 pub mod measure;
 pub mod options;
 pub mod output;
+pub mod peers;
 pub mod probe;
 pub mod record;
 pub mod run;
@@ -52,7 +54,10 @@ pub fn execute(options: &Options, registry: &[&dyn Workload]) -> Result<Outcome>
     }
     let saved = options.compare.as_deref().map(Matrix::load).transpose()?;
     output::files::check(&options.out)?;
-    let matrix = run::run(options, registry, saved.as_ref())?;
+    let mut matrix = run::run(options, registry, saved.as_ref())?;
+    if options.peers {
+        peers::challenge(&mut matrix, options)?;
+    }
     let outcome = written(&matrix, options)?;
     let over = options.gate.map_or(0, |percent| compare::over_gate(&matrix, percent).len());
     let has_rows = matrix.rows.iter().any(|row| !row.is_control);

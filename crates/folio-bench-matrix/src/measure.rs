@@ -2,6 +2,7 @@
 
 use crate::bench::{Counted, Pair, Side};
 use crate::error::{Error, Result};
+use crate::peers;
 use std::time::{Duration, Instant};
 
 /// How long a row is measured.
@@ -24,6 +25,8 @@ pub struct Samples {
     pub ours: Vec<f64>,
     /// By hand.
     pub theirs: Vec<f64>,
+    /// A summary of our results after one run.
+    pub check: Vec<f64>,
 }
 
 fn timed(side: &mut Side, times: usize) -> Result<Duration> {
@@ -44,7 +47,8 @@ fn both(pair: &mut Pair, times: usize, ours_first: bool) -> Result<[Duration; 2]
 }
 
 /// Runs both once, which compiles and allocates, and checks that this gave results, equal ones.
-fn first(pair: &mut Pair) -> Result<()> {
+/// Returns a summary of these.
+fn first(pair: &mut Pair) -> Result<Vec<f64>> {
     let before = [(pair.ours.results)()?, (pair.theirs.results)()?];
     both(pair, 1, true)?;
     let after = [(pair.ours.results)()?, (pair.theirs.results)()?];
@@ -53,7 +57,8 @@ fn first(pair: &mut Pair) -> Result<()> {
             return Err(Error::NothingDone { side });
         }
     }
-    after[0].check(&after[1], pair.tolerance)
+    after[0].check(&after[1], pair.tolerance)?;
+    Ok(peers::protocol::check(&after[0]))
 }
 
 /// Runs in a sample: the slower side takes as long as it should, or up to ten times that where the
@@ -67,10 +72,10 @@ fn times(slower: Duration, faster: Duration, sample: Duration) -> usize {
 /// Measures a row. Rounds take turns in which side goes first, so that drift cancels.
 pub fn measure(pair: &mut Pair, limits: Limits) -> Result<Samples> {
     let started = Instant::now();
-    first(pair)?;
+    let check = first(pair)?;
     let [ours, theirs] = both(pair, 1, false)?;
     let times = times(ours.max(theirs), ours.min(theirs), limits.sample);
-    let mut samples = Samples { times, ..Samples::default() };
+    let mut samples = Samples { times, check, ..Samples::default() };
     let [least, most] = limits.rounds;
     for round in 0..most {
         if round >= least && started.elapsed() > limits.time {

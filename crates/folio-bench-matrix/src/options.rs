@@ -48,6 +48,18 @@ pub struct Options {
     /// The seed of the data
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub seed: u64,
+    /// Measure peers, too: the libraries that are installed, each row's opponents
+    #[arg(long)]
+    pub peers: bool,
+    /// With --peers: only these peers, with commas between
+    #[arg(long, value_name = "NAME", value_delimiter = ',', requires = "peers")]
+    pub peer: Vec<String>,
+    /// With --peers: the programs of this folder are peers as well
+    #[arg(long, value_name = "DIR", requires = "peers")]
+    pub peer_dir: Option<PathBuf>,
+    /// With --peers: how long a peer may take for a row; otherwise 120
+    #[arg(long, value_name = "SECONDS", requires = "peers", default_value_t = 120)]
+    pub peer_seconds: u64,
     /// List the workloads with their modes, and the devices; measure nothing
     #[arg(long)]
     pub list: bool,

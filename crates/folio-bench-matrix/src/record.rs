@@ -158,6 +158,30 @@ pub struct Row {
     pub peak: Option<Part>,
     /// Against the saved run that this one was compared with.
     pub saved: Option<Saved>,
+    /// By how much results may differ, by their size.
+    #[serde(default)]
+    pub tolerance: f64,
+    /// A summary of our results after one run, which those of peers must equal.
+    #[serde(default)]
+    pub check: Vec<f64>,
+    /// The opponents whose results agree with ours, the fastest one first.
+    #[serde(default)]
+    pub peers: Vec<Peer>,
+}
+
+/// A library that does the work of a row.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Peer {
+    /// The library and its form.
+    pub name: String,
+    /// The library's version.
+    pub version: String,
+    /// Median nanoseconds of one run.
+    pub ns: f64,
+    /// Our time by its time: below 1 we are faster.
+    pub ratio: f64,
+    /// Nanoseconds of each round.
+    pub samples: Vec<f64>,
 }
 
 /// A median, with an interval that holds it with 95 % probability and the medians of all passes,

@@ -260,7 +260,7 @@ impl Rows<'_> {
         let Subject { bench, device, .. } = &self.subjects[entry.subject];
         let mut pair = entry.workload.prepare(bench, entry.case)?;
         let time = limits.time.saturating_sub(started.elapsed());
-        let Samples { times, ours, theirs } = measure(&mut pair, Limits { time, ..limits })?;
+        let Samples { times, ours, theirs, check } = measure(&mut pair, Limits { time, ..limits })?;
         let ours_ns = median(&ours);
         Ok(Row {
             workload: entry.workload.name().to_owned(),
@@ -278,6 +278,9 @@ impl Rows<'_> {
             peak: part(&pair.work, device, ours_ns),
             work: pair.work,
             saved: None,
+            tolerance: pair.tolerance,
+            check,
+            peers: Vec::new(),
             ours,
             theirs,
         })

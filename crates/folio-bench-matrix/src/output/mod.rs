@@ -7,7 +7,7 @@ pub mod svg;
 pub mod table;
 pub mod terminal;
 
-use crate::record::{Estimate, Matrix, Row};
+use crate::record::{Estimate, Matrix, Peer, Row};
 
 /// Nanoseconds, with three digits or so.
 pub fn time(ns: f64) -> String {
@@ -50,6 +50,12 @@ pub fn title(row: &Row) -> String {
         return name(row);
     }
     format!("{}, {} {}", name(row), size(row.size), row.unit)
+}
+
+/// The best opponent of a row, with its version.
+pub fn best_peer(row: &Row) -> Option<(&Peer, String)> {
+    let peer = row.peers.first()?;
+    Some((peer, format!("{} {}", peer.name, peer.version)))
 }
 
 /// The colour of a ratio: none where its interval reaches to within 5 % of 1.0.

@@ -1,9 +1,9 @@
 //! The page: one file, without network access.
 
 use super::plots::Plot;
-use super::{amount, class, name, size, time, title, trust, without_rows};
+use super::{amount, best_peer, class, name, size, time, title, trust, without_rows};
 use crate::error::Result;
-use crate::record::{Change, Matrix, Row};
+use crate::record::{Change, Estimate, Matrix, Row};
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 use serde::Serialize;
@@ -31,6 +31,10 @@ struct Line {
     high: f64,
     peak: String,
     peak_value: f64,
+    peer: String,
+    peer_ratio: String,
+    peer_class: &'static str,
+    peer_value: f64,
     saved: String,
     saved_value: f64,
     changed: String,
@@ -89,6 +93,7 @@ struct Page<'m> {
     is_trusted: bool,
     is_compared: bool,
     has_peaks: bool,
+    has_peers: bool,
 }
 
 /// Where a ratio is on a line from a sixteenth to sixteen, in percent.
@@ -120,7 +125,14 @@ pub fn summaries(matrix: &Matrix) -> Vec<Summary> {
     rows.chunk_by(alike).filter_map(summary).collect()
 }
 
+/// The colour of a ratio to a peer, which is of medians alone.
+fn peer_class(ratio: f64) -> &'static str {
+    class(&Estimate { low: ratio, high: ratio, ..Estimate::default() })
+}
+
 fn line(row: &Row) -> Line {
+    let peer = best_peer(row);
+    let peer_value = peer.as_ref().map_or(-1.0, |(peer, _)| peer.ratio);
     let (ratio, peak, saved) = (&row.ratio, row.peak.as_ref(), row.saved.as_ref());
     Line {
         device: row.device.clone(),
@@ -147,6 +159,10 @@ fn line(row: &Row) -> Line {
         high: place(ratio.high),
         peak: peak.map_or(String::new(), |part| format!("{:.0} % {}", part.percent, part.of)),
         peak_value: peak.map_or(-1.0, |part| part.percent),
+        peer_ratio: if peer.is_some() { format!("{peer_value:.2}") } else { String::new() },
+        peer_class: peer_class(peer_value),
+        peer_value,
+        peer: peer.map_or(String::new(), |(_, name)| name),
         saved: saved.map_or(String::new(), |saved| format!("{:.2}", saved.ratio)),
         saved_value: saved.map_or(-1.0, |saved| saved.ratio),
         changed: saved.and_then(|saved| saved.words()).unwrap_or_default(),
@@ -209,6 +225,7 @@ pub fn page(matrix: &Matrix, plots: &[Plot]) -> Result<String> {
         workloads,
         figures,
         is_compared: matrix.rows.iter().any(|row| row.saved.is_some()),
+        has_peers: matrix.rows.iter().any(|row| !row.peers.is_empty()),
         has_peaks: matrix.rows.iter().any(|row| row.peak.is_some()),
         trust,
         is_trusted,

@@ -1,6 +1,6 @@
 //! The table on the terminal.
 
-use super::{amount, time, title, trust, without_rows};
+use super::{amount, best_peer, time, title, trust, without_rows};
 use crate::compare;
 use crate::record::{Device, LeftOut, Matrix, Row};
 use std::fmt::Write;
@@ -10,10 +10,11 @@ pub fn table(matrix: &Matrix, gate: Option<f64>) -> String {
     let mut text = String::new();
     head(&mut text, matrix);
     let is_compared = matrix.rows.iter().any(|row| row.saved.is_some());
+    let has_peers = matrix.rows.iter().any(|row| !row.peers.is_empty());
     for device in &matrix.devices {
-        device_head(&mut text, device, is_compared);
+        device_head(&mut text, device, [has_peers, is_compared]);
         let rows = matrix.rows.iter().filter(|row| row.device == device.name);
-        rows.for_each(|row| line(&mut text, row));
+        rows.for_each(|row| line(&mut text, row, has_peers));
     }
     let _ = writeln!(text, "\n{}", trust(matrix).0);
     for device in without_rows(matrix) {
@@ -43,7 +44,7 @@ fn head(text: &mut String, matrix: &Matrix) {
     );
 }
 
-fn device_head(text: &mut String, device: &Device, is_compared: bool) {
+fn device_head(text: &mut String, device: &Device, [has_peers, is_compared]: [bool; 2]) {
     let peaks = &device.peaks;
     let _ = writeln!(text, "\n{}: {}, {}", device.name, device.product, device.driver.trim());
     let _ = writeln!(
@@ -55,26 +56,37 @@ fn device_head(text: &mut String, device: &Device, is_compared: bool) {
         amount(peaks.upload),
         amount(peaks.download),
     );
+    let peers = peer_column(["to peer".to_owned(), "best peer".to_owned()]);
     let _ = writeln!(
         text,
-        "  {:<56} {:>9} {:>9} {:>6}  {:<13} {:<15} {}",
+        "  {:<56} {:>9} {:>9} {:>6}  {:<13} {:<15} {}{}",
         "row",
         "ours",
         device.by_hand,
         "ratio",
         "95 %",
         "of the peak",
+        if has_peers { &peers } else { "" },
         if is_compared { "saved" } else { "" },
     );
 }
 
-fn line(text: &mut String, row: &Row) {
+/// Our time by the best opponent's, and that opponent.
+fn peer_column([ratio, name]: [String; 2]) -> String {
+    format!("{ratio:>7} {name:<32} ")
+}
+
+fn line(text: &mut String, row: &Row, has_peers: bool) {
     let peak = row.peak.as_ref();
     let peak = peak.map_or("-".to_owned(), |part| format!("{:.0} % {}", part.percent, part.of));
+    let dash = || ["-".to_owned(), String::new()];
+    let best =
+        best_peer(row).map_or_else(dash, |(peer, name)| [format!("{:.2}", peer.ratio), name]);
+    let peers = if has_peers { peer_column(best) } else { String::new() };
     let saved = row.saved.map_or(String::new(), |saved| format!("{:.2}", saved.ratio));
     let _ = writeln!(
         text,
-        "  {:<56} {:>9} {:>9} {:>6.2}  {:<13} {peak:<15} {saved}",
+        "  {:<56} {:>9} {:>9} {:>6.2}  {:<13} {peak:<15} {peers}{saved}",
         title(row),
         time(row.ours_ns),
         time(row.theirs_ns),

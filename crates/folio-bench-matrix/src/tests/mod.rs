@@ -7,6 +7,7 @@ mod checks;
 mod files;
 mod glance;
 mod page;
+mod peers;
 mod planted;
 
 use crate::compare;
@@ -42,6 +43,9 @@ fn row(mode: &str, [ours, theirs]: [f64; 2], seed: u64) -> Row {
         work: Work { bytes: 1e6, flops: 1e6, ..Work::default() },
         peak: None,
         saved: None,
+        tolerance: 1e-3,
+        check: vec![2.0, 1.0, 3.0],
+        peers: Vec::new(),
         ours,
         theirs,
     }

@@ -13,6 +13,7 @@ mod graphs;
 mod groups;
 mod indices;
 mod launch;
+mod library;
 mod links;
 mod managed;
 mod matmul;
@@ -23,6 +24,7 @@ mod policies;
 mod pressure;
 mod recorded;
 mod several;
+mod solvers;
 mod stencil;
 mod stream;
 mod tasks;
@@ -46,6 +48,8 @@ pub const ALL: &[&dyn Workload] = &[
     &indices::Indices,
     &groups::Groups,
     &algorithms::Algorithms,
+    &library::Library,
+    &solvers::Solvers,
     &fusion::Fusion,
     &transfer::Transfer,
     &pages::Pages,

@@ -37,7 +37,7 @@ fn five_guarded(i: Item<2>, x: In<f32, 2>, y: InOut<f32, 2>) {
 
 /// The border goes on as it ends.
 #[kernel]
-fn five_held(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
+pub(super) fn five_held(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
     let (r, c) = i.pos();
     let (rows, columns) = (x.shape()[0], x.shape()[1]);
     let (above, below) = (r.max(1) - 1, (r + 1).min(rows - 1));

@@ -1,57 +1,249 @@
 //! Keeps chosen elements, without gaps.
+//!
+//! Each chunk counts what it keeps, one group scans the counts, and the chunks move their elements:
+//! three launches, and no count of each element in memory.
 
 use crate::prelude::*;
-use crate::scan::inclusive_scan;
+use crate::scan::{EACH, GROUP, SCANS, TILE, chunk_of};
 use crate::{of_32_bits, of_one_length, private};
 use folio::RacyMemory;
 
-#[kernel]
-fn marks(i: Item, keep: In<u32>, y: Out<u32>) {
-    y[i] = if keep[i] == 0 { 0 } else { 1 };
+#[kernel(group = 256)]
+fn count_kept<F: Number>(g: Group, chunk: usize, keep: In<F>, counts: OutGroup<u32>) {
+    let first = g.index() * chunk;
+    let end = (first + chunk).min(keep.len());
+    let count = g.reduce::<Add>(|i| {
+        let mut count = 0u32;
+        for at in (first + i.local_index()..end).step_by(GROUP) {
+            if keep[at] != F::ZERO {
+                count += 1;
+            }
+        }
+        count
+    });
+    counts[g] = count;
 }
 
-/// `kept` counts those that are kept up to and with each.
-#[kernel]
-fn moved<T: Value>(i: Item, x: In<T>, kept: In<u32>, y: Racy<T>) {
-    let k = i.index();
-    let before = if k == 0 { 0 } else { kept[k - 1] };
-    if kept[k] != before {
-        y[before] = x[i];
+/// Where each chunk's kept elements begin, and how many there are.
+#[kernel(group = 256)]
+fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u32>) {
+    let n = counts.len();
+    let own = g.private(0u32);
+    g.each(|i| {
+        let first = i.local_index() * EACH;
+        let mut sum = 0;
+        for at in first..(first + EACH).min(n) {
+            sum += counts[at];
+        }
+        own[i] = sum;
+    });
+    let before = g.exclusive_scan::<Add>(|i| own[i]);
+    g.each(|i| {
+        let first = i.local_index() * EACH;
+        let mut sum = before[i];
+        for at in first..(first + EACH).min(n) {
+            starts[at] = sum;
+            sum += counts[at];
+        }
+    });
+    let all = g.reduce::<Add>(|i| own[i]);
+    count[g] = all;
+}
+
+/// Moves the kept elements of a chunk to their places, tile by tile; with `both` the others behind
+/// all that are kept. An item takes neighbours, and notes in `from` which element of the tile comes
+/// at which place, so that neighbouring items move to neighbouring places: those that are kept from
+/// the first slot on, the others from the last one back.
+#[kernel(group = 128)]
+fn move_kept<T: Value, F: Number>(
+    g: Group,
+    both: u32,
+    chunk: usize,
+    keep: In<F>,
+    starts: In<u32>,
+    count: In<u32>,
+    x: In<T>,
+    from: LocalAtomic<u32, TILE>,
+    ends: Local<u32, SCANS>,
+    y: Racy<T>,
+) {
+    let first = g.index() * chunk;
+    let end = (first + chunk).min(x.len());
+    let all = count[0] as usize;
+    let mut start = starts[g.index()] as usize;
+    // Other commands may have changed the flags since they were counted.
+    let next = (g.index() + 1).min(starts.len() - 1);
+    let kept_end = if next > g.index() { starts[next] as usize } else { all };
+    let others_end = all + end - kept_end;
+    let flags = g.private(0u32);
+    for tile in 0..(end - first + TILE - 1) / TILE {
+        let base = first + tile * TILE;
+        let here = (end - base).min(TILE);
+        let before = g.exclusive_scan::<Add>(|i| {
+            let mut bits = 0u32;
+            for k in 0..EACH {
+                let slot = i.local_index() * EACH + k;
+                if slot < here && keep[base + slot] != F::ZERO {
+                    bits |= 1 << k;
+                }
+            }
+            flags[i] = bits;
+            bits.count_ones()
+        });
+        g.each(|i| {
+            let mut kept = before[i];
+            for k in 0..EACH {
+                let slot = (i.local_index() * EACH + k) as u32;
+                if flags[i] >> k & 1 == 1 {
+                    from.exchange(kept, slot);
+                    kept += 1;
+                } else if both > 0 {
+                    from.exchange(TILE as u32 - 1 - (slot - kept), slot);
+                }
+            }
+            ends[i] = kept;
+        });
+        let kept = ends[SCANS - 1] as usize;
+        g.each(|i| {
+            for turn in 0..EACH {
+                let slot = turn * SCANS + i.local_index();
+                if slot < kept && start + slot < kept_end {
+                    y[start + slot] = x[base + from.load(slot) as usize];
+                } else if both > 0 && slot >= kept && slot < here {
+                    let place = all + base - start + slot - kept;
+                    if place < others_end {
+                        y[place] = x[base + from.load(TILE - 1 - (slot - kept)) as usize];
+                    }
+                }
+            }
+        });
+        start += kept;
     }
 }
 
+#[kernel]
+fn changes<T: Number>(i: Item, x: In<T>, keep: Out<u8>) {
+    let k = i.index();
+    keep[i] = if k == 0 || x[k] != x[k.max(1) - 1] { 1 } else { 0 };
+}
+
+/// Moves to `y` what is kept, with `both` also the rest, and gives how many elements are kept.
+fn moved<T: DeviceType + Value, F: Number + DeviceType>(
+    q: &Queue,
+    both: u32,
+    x: &Slice<'_, T>,
+    keep: &Slice<'_, F>,
+    y: &mut SliceMut<'_, T>,
+) -> Result<Buffer<u32>> {
+    let (n, rt) = (x.len(), q.runtime());
+    let mut count = private(&rt, 1)?;
+    if n == 0 {
+        return Ok(count);
+    }
+    let chunk = chunk_of(n);
+    let chunks = n.div_ceil(chunk);
+    let (mut counts, mut starts) = (private(&rt, chunks)?, private(&rt, chunks)?);
+    q.run(chunks * GROUP, count_kept::<F>(chunk, keep, &mut counts))?;
+    // SAFETY: each start is written by one item, and none is read.
+    let racy = unsafe { RacyMemory::new(&mut starts) };
+    q.run(GROUP, start_chunks(&counts, racy, &mut count))?;
+    // SAFETY: 32 bits can hold the counts. A group writes from its chunk's start up to the next
+    // chunk's, and as many others from there on as its chunk has elements besides; its places rise,
+    // so that each is written once. No place is read.
+    let racy = unsafe { RacyMemory::new(y) };
+    let call = move_kept::<T, F>(both, chunk, keep, &starts, &count, x, racy);
+    q.run(chunks * SCANS, call)?;
+    Ok(count)
+}
+
 /// The elements whose flags are not 0, in their order, and how many these are. The buffer is as
-/// long as `x`; what is beyond the count reads as zero.
+/// long as `x`; what is beyond the count reads as zero. Flags are of any type of numbers; with `u8`
+/// least is read.
 ///
 /// ```
 /// let rt = folio::runtime()?;
 /// let q = rt.queue()?;
-/// let (x, keep) = (rt.buffer_from(&[1.5f32, 2.5, 3.5])?, rt.buffer_from(&[1u32, 0, 1])?);
+/// let (x, keep) = (rt.buffer_from(&[1.5f32, 2.5, 3.5])?, rt.buffer_from(&[1u8, 0, 1])?);
 /// let (y, count) = folio::algorithms::compact(&q, &x, &keep)?;
 /// assert_eq!((y.to_vec()?, count.to_vec()?), (vec![1.5, 3.5, 0.0], vec![2]));
 /// # Ok::<(), folio::Error>(())
 /// ```
-pub fn compact<T: DeviceType + Value>(
+pub fn compact<T: DeviceType + Value, F: Number + DeviceType>(
     q: &Queue,
     x: impl AsPart<T, 1>,
-    keep: impl AsPart<u32, 1>,
+    keep: impl AsPart<F, 1>,
 ) -> Result<(Buffer<T>, Buffer<u32>)> {
-    let (x, keep, rt) = (x.slice_all(), keep.slice_all(), q.runtime());
-    let n = x.len();
-    of_one_length("compact", n, keep.len())?;
-    of_32_bits::<T>("compaction of", n)?;
-    let (mut y, mut count) = (private(&rt, n)?, private(&rt, 1)?);
-    let Some(last) = n.checked_sub(1) else { return Ok((y, count)) };
-    let (mut marked, mut kept) = (private(&rt, n)?, private(&rt, n)?);
-    q.run(n, marks(&keep, &mut marked))?;
-    inclusive_scan(q, Add, &marked, &mut kept)?;
-    // SAFETY: the counts, which no other command has and which 32 bits can hold, rise by 1 or not
-    // at all; an item writes where they rise, so that each place is written once, and none is read.
-    let shared = unsafe { RacyMemory::new(&mut y) };
-    q.run(n, moved::<T>(&x, &kept, shared))?;
-    q.submit(|cg| {
-        cg.copy(kept.slice([last], [1])?, &mut count);
-        Ok(())
-    })?;
+    let x = x.slice_all();
+    let mut y = private(&q.runtime(), x.len())?;
+    let count = compact_into(q, &x, keep, &mut y)?;
     Ok((y, count))
+}
+
+/// As [`compact`], to memory of the program's, whose elements beyond the count stay as they are. If
+/// there are too few, the command fails.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let (x, keep) = (rt.buffer_from(&[1.5f32, 2.5, 3.5])?, rt.buffer_from(&[1u8, 0, 1])?);
+/// let mut y = rt.buffer_from(&[9.0f32; 4])?;
+/// let count = folio::algorithms::compact_into(&q, &x, &keep, &mut y)?;
+/// assert_eq!((y.to_vec()?, count.to_vec()?), (vec![1.5, 3.5, 9.0, 9.0], vec![2]));
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn compact_into<T: DeviceType + Value, F: Number + DeviceType>(
+    q: &Queue,
+    x: impl AsPart<T, 1>,
+    keep: impl AsPart<F, 1>,
+    mut y: impl AsPartMut<T, 1>,
+) -> Result<Buffer<u32>> {
+    let (x, keep) = (x.slice_all(), keep.slice_all());
+    of_one_length("compact", x.len(), keep.len())?;
+    of_32_bits::<T>("compaction of", x.len())?;
+    moved(q, 0, &x, &keep, &mut y.slice_all_mut())
+}
+
+/// The elements whose flags are not 0, and behind them the others, both in their order; gives how
+/// many the first are.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let (x, keep) = (rt.buffer_from(&[1, 2, 3, 4])?, rt.buffer_from(&[0u8, 1, 0, 1])?);
+/// let mut y = rt.buffer(4)?;
+/// let count = folio::algorithms::partition(&q, &x, &keep, &mut y)?;
+/// assert_eq!((y.to_vec()?, count.to_vec()?), (vec![2, 4, 1, 3], vec![2]));
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn partition<T: DeviceType + Value, F: Number + DeviceType>(
+    q: &Queue,
+    x: impl AsPart<T, 1>,
+    keep: impl AsPart<F, 1>,
+    mut y: impl AsPartMut<T, 1>,
+) -> Result<Buffer<u32>> {
+    let (x, keep, mut y) = (x.slice_all(), keep.slice_all(), y.slice_all_mut());
+    of_one_length("partition", x.len(), keep.len())?;
+    of_one_length("partition", x.len(), y.len())?;
+    of_32_bits::<T>("partition of", x.len())?;
+    moved(q, 1, &x, &keep, &mut y)
+}
+
+/// Of equal neighbours the first, and how many elements these are: of sorted elements each value
+/// once. What is beyond the count reads as zero. No NaN is equal to another.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let (y, count) = folio::algorithms::unique(&q, &rt.buffer_from(&[1, 1, 2, 1, 1, 1])?)?;
+/// assert_eq!((y.to_vec()?, count.to_vec()?), (vec![1, 2, 1, 0, 0, 0], vec![3]));
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn unique<T: Number + DeviceType>(
+    q: &Queue,
+    x: impl AsPart<T, 1>,
+) -> Result<(Buffer<T>, Buffer<u32>)> {
+    let x = x.slice_all();
+    let mut keep = private::<u8>(&q.runtime(), x.len())?;
+    q.run(x.range(), changes::<T>(&x, &mut keep))?;
+    compact(q, &x, &keep)
 }

@@ -22,7 +22,10 @@
 //! | --- | --- |
 //! | make all elements one | [`reduce`], [`dot`], [`arg_min`], [`arg_max`] |
 //! | make one of all elements before each | [`exclusive_scan`], [`inclusive_scan`] |
-//! | keep some | [`compact`] |
+//! | the same with functions of elements around it | [`mapped_exclusive_scan`], [`mapped_inclusive_scan`], [`Map`] |
+//! | the same of each run of equal keys | [`exclusive_scan_by_key`], [`inclusive_scan_by_key`] |
+//! | make the elements of each segment one | [`segmented_reduce`] |
+//! | keep some, or divide them in two | [`compact`], [`compact_into`], [`unique`], [`partition`] |
 //! | order them | [`sort`], [`sort_by_key`], [`sort_order`], and [`gather`] by such an order |
 //! | exchange rows and columns | [`transpose`] |
 //! | draw random numbers | [`fill_uniform`], [`fill_normal`], and [`random`] in kernels |
@@ -51,21 +54,27 @@
 extern crate folio_core as folio;
 
 mod compact;
+mod keyed;
 mod keys;
+mod map;
 mod philox;
 mod reduce;
 mod scan;
+mod segmented;
 mod sort;
 mod transpose;
 
-pub use compact::compact;
+pub use compact::{compact, compact_into, partition, unique};
+pub use keyed::{exclusive_scan_by_key, inclusive_scan_by_key};
 pub use keys::{Bits, Key};
+pub use map::{Map, Same};
 pub use philox::{
     Normal, Uniform, fill_normal, fill_uniform, normal_f32, normal_f64, philox4x32, random,
     uniform_f32, uniform_f64,
 };
 pub use reduce::{arg_max, arg_min, dot, reduce};
-pub use scan::{exclusive_scan, inclusive_scan};
+pub use scan::{exclusive_scan, inclusive_scan, mapped_exclusive_scan, mapped_inclusive_scan};
+pub use segmented::segmented_reduce;
 pub use sort::{Direction, gather, sort, sort_by_key, sort_order};
 pub use transpose::transpose;
 
@@ -106,13 +115,19 @@ fn of_32_bits<T>(what: &'static str, n: usize) -> folio::Result<()> {
     Err(folio::Error::TooLarge { what, label, extent: vec![n], element_bytes })
 }
 
+/// What [`map!`] writes.
+#[doc(hidden)]
+pub mod hidden {
+    pub use folio::ir::device::{Called, Form, Method, Mode};
+}
+
 /// The names with which the kernels here are written.
 mod prelude {
     pub(crate) use folio::combine::*;
     pub(crate) use folio::ir::device::{Combine, Number, Shared as Value};
     pub(crate) use folio::{
-        AsPart, AsPartMut, Buffer, DeviceType, Group, In, Item, Items, Local, Out, OutGroup, Queue,
-        Racy, Reduce, Result, Slice, SliceMut,
+        AsPart, AsPartMut, Buffer, DeviceType, Group, In, Item, Items, Local, LocalAtomic, Out,
+        OutGroup, Queue, Racy, Reduce, Result, Slice, SliceMut,
     };
     pub(crate) use folio_macros::{device_fn, kernel};
 }

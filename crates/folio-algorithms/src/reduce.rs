@@ -1,7 +1,9 @@
 //! All elements as one.
 
-use crate::of_one_shape;
 use crate::prelude::*;
+use crate::scan::{GROUP, chunk_of};
+use crate::{of_one_shape, private};
+use folio::hal::DeviceKind;
 
 #[kernel]
 fn fold<T: Number, O: Combine<T>>(i: Item, x: In<T>, y: Reduce<T, O>) {
@@ -21,6 +23,70 @@ fn first_equal<T: Number>(i: Item, x: In<T>, wanted: In<T>, at: Reduce<u64, Min>
     if x[i] == wanted[0] {
         at.give(i.index() as u64);
     }
+}
+
+/// Of each chunk the extreme, and where it is first.
+#[kernel(group = 256)]
+fn chunk_extremes<T: Number, O: Combine<T>>(
+    g: Group,
+    chunk: usize,
+    x: In<T>,
+    extremes: OutGroup<T>,
+    places: OutGroup<u64>,
+) {
+    let first = g.index() * chunk;
+    let end = (first + chunk).min(x.len());
+    let bests = g.private(O::IDENTITY);
+    let bests_at = g.private(u64::MAX);
+    let extreme = g.reduce::<O>(|i| {
+        let (mut best, mut best_at) = (O::IDENTITY, u64::MAX);
+        for at in (first + i.local_index()..end).step_by(GROUP) {
+            let both = O::combine(best, x[at]);
+            if both != best || x[at] == best && best_at == u64::MAX {
+                best = both;
+                best_at = at as u64;
+            }
+        }
+        bests[i] = best;
+        bests_at[i] = best_at;
+        best
+    });
+    let place = g.reduce::<Min>(|i| if bests[i] == extreme { bests_at[i] } else { u64::MAX });
+    extremes[g] = extreme;
+    places[g] = place;
+}
+
+/// The first place of the extreme of all chunks.
+#[kernel(group = 256)]
+fn first_extreme<T: Number, O: Combine<T>>(
+    g: Group,
+    extremes: In<T>,
+    places: In<u64>,
+    at: OutGroup<u64>,
+) {
+    let n = extremes.len();
+    let extreme = g.reduce::<O>(|i| {
+        let mut best = O::IDENTITY;
+        for chunk in (i.local_index()..n).step_by(GROUP) {
+            best = O::combine(best, extremes[chunk]);
+        }
+        best
+    });
+    let place = g.reduce::<Min>(|i| {
+        let mut first = u64::MAX;
+        for chunk in (i.local_index()..n).step_by(GROUP) {
+            if extremes[chunk] == extreme {
+                first = first.min(places[chunk]);
+            }
+        }
+        first
+    });
+    at[g] = place;
+}
+
+/// Memory for the result of `n` elements: without any, no launch writes it.
+fn result<T: DeviceType>(q: &Queue, n: usize, of_none: T) -> Result<Buffer<T>> {
+    if n > 0 { q.runtime().buffer(1) } else { q.runtime().buffer_from(&[of_none]) }
 }
 
 /// All elements as one: their sum, product, least, greatest, or all their bits, in a buffer of one
@@ -47,7 +113,7 @@ where
     O: Combine<T>,
 {
     let x = x.slice_all().flat()?;
-    let mut y = q.runtime().buffer_from(&[O::IDENTITY])?;
+    let mut y = result(q, x.len(), O::IDENTITY)?;
     q.run(x.range(), fold::<T, O>(&x, &mut y))?;
     Ok(y)
 }
@@ -73,9 +139,23 @@ where
     let (x, y) = (x.slice_all(), y.slice_all());
     of_one_shape("dot", x.shape(), y.shape())?;
     let (x, y) = (x.flat()?, y.flat()?);
-    let mut sum = q.runtime().buffer_from(&[<Add as Combine<T>>::IDENTITY])?;
+    let mut sum = result(q, x.len(), <Add as Combine<T>>::IDENTITY)?;
     q.run(x.range(), dot_product::<T>(&x, &y, &mut sum))?;
     Ok(sum)
+}
+
+/// In two launches, the first of which reads each element once.
+fn arg_in_groups<T, O>(q: &Queue, x: &Slice<'_, T>, at: &mut Buffer<u64>) -> Result<()>
+where
+    T: Number + DeviceType,
+    O: Combine<T>,
+{
+    let (rt, chunk) = (q.runtime(), chunk_of(x.len()));
+    let count = x.len().div_ceil(chunk);
+    let (mut extremes, mut places) = (private::<T>(&rt, count)?, private(&rt, count)?);
+    q.run(count * GROUP, chunk_extremes::<T, O>(chunk, x, &mut extremes, &mut places))?;
+    q.run(GROUP, first_extreme::<T, O>(&extremes, &places, at))?;
+    Ok(())
 }
 
 fn arg<T, O, const D: usize>(q: &Queue, op: O, x: Slice<'_, T, D>) -> Result<Buffer<u64>>
@@ -84,9 +164,16 @@ where
     O: Combine<T>,
 {
     let x = x.flat()?;
-    let wanted = reduce(q, op, &x)?;
-    let mut at = q.runtime().buffer_from(&[u64::MAX])?;
-    q.run(x.range(), first_equal::<T>(&x, &wanted, &mut at))?;
+    let mut at = result(q, x.len(), u64::MAX)?;
+    match q.device().info().kind {
+        _ if x.len() == 0 => {}
+        // Threads of a CPU read at the rate of memory, and the second time from the cache.
+        DeviceKind::Cpu => {
+            let wanted = reduce(q, op, &x)?;
+            q.run(x.range(), first_equal::<T>(&x, &wanted, &mut at))?;
+        }
+        _ => arg_in_groups::<T, O>(q, &x, &mut at)?,
+    }
     Ok(at)
 }
 

@@ -1,67 +1,219 @@
 //! Scans: for each element, all up to it as one.
+//!
+//! Totals of chunks, their exclusive scan in one group, and the chunks: three launches for any
+//! number of elements, one for few. A group goes through its chunk tile by tile.
 
-use crate::of_one_length;
+use crate::map::{Map, Same};
 use crate::prelude::*;
-use crate::private;
+use crate::{of_one_length, private};
+use folio::RacyMemory;
 
-/// Elements that a work-group scans; also how the order of combining is fixed.
-const GROUP: usize = 256;
+/// Items of a group that makes one value of a chunk.
+pub(crate) const GROUP: usize = 256;
+/// Items of a group that scans a chunk. Smaller groups wait less for each other.
+pub(crate) const SCANS: usize = 128;
+/// Neighbours that an item takes of a tile.
+pub(crate) const EACH: usize = 8;
+/// Elements of a tile.
+pub(crate) const TILE: usize = SCANS * EACH;
+/// Slots of an item: an odd number, so that items of a sub-group meet in no bank of a GPU.
+pub(crate) const SLOTS: usize = EACH + 1;
+/// Chunks at most: one group scans their totals.
+pub(crate) const CHUNKS: usize = GROUP * EACH;
 
-#[kernel]
-fn totals<T: Number, O: Combine<T>>(g: Group, x: In<T>, totals: OutGroup<T>) {
-    let total = g.reduce::<O>(|i| x[i]);
+#[kernel(group = 256)]
+fn chunk_totals<U: Value, T: Number, O: Combine<T>, F: Map<U, Output = T>>(
+    g: Group,
+    before: F,
+    chunk: usize,
+    x: In<U>,
+    totals: OutGroup<T>,
+) {
+    let first = g.index() * chunk;
+    let total = g.reduce::<O>(|i| {
+        let at = first + i.local_index();
+        let mut sum = before.map(x[at]);
+        for turn in 1..chunk / GROUP {
+            sum = O::combine(sum, before.map(x[at + turn * GROUP]));
+        }
+        sum
+    });
     totals[g] = total;
 }
 
-#[kernel]
-fn inclusive<T: Number, O: Combine<T>>(g: Group, first: usize, x: In<T>, before: In<T>, y: Out<T>) {
-    let own = g.inclusive_scan::<O>(|i| x[i]);
-    let start = before[first + g.index()];
-    g.each(|i| y[i] = O::combine(start, own[i]));
-}
-
-#[kernel]
-fn exclusive<T: Number, O: Combine<T>>(g: Group, first: usize, x: In<T>, before: In<T>, y: Out<T>) {
-    let own = g.exclusive_scan::<O>(|i| x[i]);
-    let start = before[first + g.index()];
-    g.each(|i| y[i] = O::combine(start, own[i]));
-}
-
-/// The items from 0 to `n` in launches of whole groups, with the first group's number: all that are
-/// full, and one of what is left.
-fn groups(n: usize) -> impl Iterator<Item = (usize, Items<1>)> {
-    let full = n / GROUP * GROUP;
-    let launches = [(0, 0..full, GROUP), (full / GROUP, full..n, n - full)];
-    let some = launches.into_iter().filter(|(_, items, _)| !items.is_empty());
-    some.map(|(first, items, size)| (first, Items::from(items).groups([size])))
-}
-
-/// For each group, all elements before it as one.
-fn before_groups<T, O>(q: &Queue, op: O, x: &Slice<'_, T>) -> Result<Buffer<T>>
-where
-    T: Number + DeviceType,
+#[kernel(group = 128)]
+fn scan_chunks<
+    U: Value,
+    T: Number,
+    V: Value,
     O: Combine<T>,
-{
+    F: Map<U, Output = T>,
+    H: Map<T, Output = V>,
+>(
+    g: Group,
+    before: F,
+    after: H,
+    own: usize,
+    chunk: usize,
+    x: In<U>,
+    starts: In<T>,
+    sums: Local<[T; SLOTS], SCANS>,
+    y: Racy<V>,
+) {
     let n = x.len();
-    let rt = q.runtime();
-    if n <= GROUP {
-        return rt.buffer_from(&[O::IDENTITY]);
+    let first = g.index() * chunk;
+    let end = (first + chunk).min(n);
+    let mut start = starts[g.index()];
+    let values = g.private([T::ZERO; EACH]);
+    for tile in 0..(end - first + TILE - 1) / TILE {
+        let base = first + tile * TILE;
+        let earlier = g.exclusive_scan::<O>(|i| {
+            let at = base + i.local_index() * EACH;
+            let mut sum = O::IDENTITY;
+            for k in 0..EACH {
+                let value = if at + k < n { before.map(x[at + k]) } else { O::IDENTITY };
+                values[i][k] = value;
+                sum = O::combine(sum, value);
+            }
+            sum
+        });
+        g.each(|i| {
+            let mut sum = O::combine(start, earlier[i]);
+            sums[i][0] = sum;
+            for k in 0..EACH {
+                sum = O::combine(sum, values[i][k]);
+                sums[i][k + 1] = sum;
+            }
+        });
+        g.each(|i| {
+            for k in 0..EACH {
+                let slot = k * SCANS + i.local_index();
+                if base + slot < n {
+                    y[base + slot] = after.map(sums[slot / EACH][slot % EACH + own]);
+                }
+            }
+        });
+        start = sums[SCANS - 1][EACH];
     }
-    let full = n / GROUP;
-    // The remaining elements have nothing after them, so that their total does not count.
-    let mut own = private::<T>(&rt, n.div_ceil(GROUP))?;
-    q.run(Items::from(full * GROUP).groups([GROUP]), totals::<T, O>(x, &mut own))?;
-    let mut before = private(&rt, own.len())?;
-    exclusive_scan(q, op, &own, &mut before)?;
-    Ok(before)
+}
+
+/// One group scans all elements, with as many items as there need to be.
+#[kernel]
+fn scan_few<
+    U: Value,
+    T: Number,
+    V: Value,
+    O: Combine<T>,
+    F: Map<U, Output = T>,
+    H: Map<T, Output = V>,
+>(
+    g: Group,
+    before: F,
+    after: H,
+    own: usize,
+    x: In<U>,
+    y: Racy<V>,
+) {
+    let n = x.len();
+    let earlier = g.exclusive_scan::<O>(|i| {
+        let first = i.index() * EACH;
+        let mut sum = O::IDENTITY;
+        for at in first..(first + EACH).min(n) {
+            sum = O::combine(sum, before.map(x[at]));
+        }
+        sum
+    });
+    g.each(|i| {
+        let first = i.index() * EACH;
+        let mut sum = O::combine(O::IDENTITY, earlier[i]);
+        for at in first..(first + EACH).min(n) {
+            let up = O::combine(sum, before.map(x[at]));
+            let all = if own > 0 { up } else { sum };
+            y[at] = after.map(all);
+            sum = up;
+        }
+    });
+}
+
+/// Elements of a chunk: as few tiles as there need to be.
+pub(crate) fn chunk_of(n: usize) -> usize {
+    n.div_ceil(TILE * CHUNKS).next_power_of_two() * TILE
+}
+
+/// What a scan computes: maps around it, and whether elements are part of their own result (1) or
+/// not (0).
+#[derive(Clone, Copy)]
+struct Maps<F, H> {
+    before: F,
+    after: H,
+    own: usize,
+}
+
+impl<F, H> Maps<F, H> {
+    /// Scans at most [`CHUNKS`] elements, in one launch.
+    fn scan_few<U, T, V, O>(
+        self,
+        q: &Queue,
+        x: &Slice<'_, U>,
+        y: &mut SliceMut<'_, V>,
+    ) -> Result<()>
+    where
+        U: DeviceType + Value,
+        T: Number + DeviceType,
+        V: DeviceType + Value,
+        O: Combine<T>,
+        F: Map<U, Output = T>,
+        H: Map<T, Output = V>,
+    {
+        let items = x.len().div_ceil(EACH);
+        // SAFETY: each element is written by one item, and none is read.
+        let y = unsafe { RacyMemory::new(y) };
+        let call = scan_few::<U, T, V, O, F, H>(self.before, self.after, self.own, x, y);
+        q.run(Items::from(items).groups([items.max(1)]), call)?;
+        Ok(())
+    }
+
+    fn scan<U, T, V, O>(self, q: &Queue, x: &Slice<'_, U>, y: &mut SliceMut<'_, V>) -> Result<()>
+    where
+        U: DeviceType + Value,
+        T: Number + DeviceType,
+        V: DeviceType + Value,
+        O: Combine<T>,
+        F: Map<U, Output = T>,
+        H: Map<T, Output = V>,
+    {
+        let (n, rt) = (x.len(), q.runtime());
+        if n <= CHUNKS {
+            return self.scan_few::<U, T, V, O>(q, x, y);
+        }
+        let chunk = chunk_of(n);
+        // The last chunk has nothing after it: its total does not count.
+        let count = n.div_ceil(chunk);
+        let (mut totals, mut starts) = (private::<T>(&rt, count)?, private::<T>(&rt, count)?);
+        let call = chunk_totals::<U, T, O, F>(self.before, chunk, x, &mut totals);
+        q.run((count - 1) * GROUP, call)?;
+        let (totals, mut all) = (totals.slice([0], [count])?, starts.slice_mut([0], [count])?);
+        let plain = Maps { before: Same::<T>::new(), after: Same::<T>::new(), own: 0 };
+        plain.scan_few::<T, T, T, O>(q, &totals, &mut all)?;
+        // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
+        let y = unsafe { RacyMemory::new(y) };
+        let Maps { before, after, own } = self;
+        let call = scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, x, &starts, y);
+        q.run(count * SCANS, call)?;
+        Ok(())
+    }
 }
 
 /// For each element, all up to and with it as one.
 ///
-/// The order is fixed by the number of elements: 256 of them are scanned as [`Group`]s do
-/// (semantics 8.3), their totals are trees (8.1), of which the exclusive scan, made in the same
-/// way, is combined with what is in the groups. The first group is combined with what changes
-/// nothing.
+/// The order is fixed by the number of elements. Up to 2,048 elements are one tile. More are cut
+/// into chunks of 1,024 elements, or of the least power of two more with which there are at most
+/// 2,048 chunks, and a chunk into tiles of 1,024. The total of a chunk: of 256 lanes, lane l folds
+/// the elements l, l + 256, l + 512, .. in order, and the lanes are a tree (semantics 8.1). The
+/// totals before each chunk are an exclusive scan in the order of this page. In a tile, each item
+/// folds 8 neighbours, beginning with what changes nothing; the items are scanned as in semantics
+/// 8.3. An item then begins with all before the tile, combined with the items before it, and folds
+/// its 8 neighbours into that.
 ///
 /// ```
 /// use folio::prelude::*;
@@ -78,7 +230,7 @@ where
 /// ```
 pub fn inclusive_scan<T, O>(
     q: &Queue,
-    op: O,
+    _: O,
     x: impl AsPart<T, 1>,
     mut y: impl AsPartMut<T, 1>,
 ) -> Result<()>
@@ -88,11 +240,7 @@ where
 {
     let (x, mut y) = (x.slice_all(), y.slice_all_mut());
     of_one_length("inclusive_scan", x.len(), y.len())?;
-    let before = before_groups(q, op, &x)?;
-    for (first, items) in groups(x.len()) {
-        q.run(items, inclusive::<T, O>(first, &x, &before, &mut y))?;
-    }
-    Ok(())
+    Maps { before: Same::new(), after: Same::new(), own: 1 }.scan::<T, T, T, O>(q, &x, &mut y)
 }
 
 /// For each element, all before it as one: what changes nothing for the first. In the order of
@@ -111,7 +259,7 @@ where
 /// ```
 pub fn exclusive_scan<T, O>(
     q: &Queue,
-    op: O,
+    _: O,
     x: impl AsPart<T, 1>,
     mut y: impl AsPartMut<T, 1>,
 ) -> Result<()>
@@ -121,9 +269,48 @@ where
 {
     let (x, mut y) = (x.slice_all(), y.slice_all_mut());
     of_one_length("exclusive_scan", x.len(), y.len())?;
-    let before = before_groups(q, op, &x)?;
-    for (first, items) in groups(x.len()) {
-        q.run(items, exclusive::<T, O>(first, &x, &before, &mut y))?;
-    }
-    Ok(())
+    Maps { before: Same::new(), after: Same::new(), own: 0 }.scan::<T, T, T, O>(q, &x, &mut y)
+}
+
+/// An [`inclusive_scan`] of `before.map(x)`, of which `after.map` makes each result: with the bits of
+/// a kernel before the scan and one after it, in the scan's launches and without their arrays.
+///
+/// [`Map`] says how functions are written.
+pub fn mapped_inclusive_scan<U, T, V, O>(
+    q: &Queue,
+    before: impl Map<U, Output = T>,
+    _: O,
+    after: impl Map<T, Output = V>,
+    x: impl AsPart<U, 1>,
+    mut y: impl AsPartMut<V, 1>,
+) -> Result<()>
+where
+    U: DeviceType + Value,
+    T: Number + DeviceType,
+    V: DeviceType + Value,
+    O: Combine<T>,
+{
+    let (x, mut y) = (x.slice_all(), y.slice_all_mut());
+    of_one_length("mapped_inclusive_scan", x.len(), y.len())?;
+    Maps { before, after, own: 1 }.scan::<U, T, V, O>(q, &x, &mut y)
+}
+
+/// As [`mapped_inclusive_scan`], of all elements before each.
+pub fn mapped_exclusive_scan<U, T, V, O>(
+    q: &Queue,
+    before: impl Map<U, Output = T>,
+    _: O,
+    after: impl Map<T, Output = V>,
+    x: impl AsPart<U, 1>,
+    mut y: impl AsPartMut<V, 1>,
+) -> Result<()>
+where
+    U: DeviceType + Value,
+    T: Number + DeviceType,
+    V: DeviceType + Value,
+    O: Combine<T>,
+{
+    let (x, mut y) = (x.slice_all(), y.slice_all_mut());
+    of_one_length("mapped_exclusive_scan", x.len(), y.len())?;
+    Maps { before, after, own: 0 }.scan::<U, T, V, O>(q, &x, &mut y)
 }

@@ -35,35 +35,53 @@ fn reduced<T: Copy, O: Combine<T>>(_: O, values: &[T]) -> T {
     values.first().copied().unwrap_or(O::IDENTITY)
 }
 
-/// The exclusive scan as the algorithms' documentation has it, and beside it the inclusive one.
-fn scanned<T: Copy, O: Combine<T>>(values: &[T]) -> Vec<(T, T)> {
-    let own = |group: &[T]| {
-        let mut x = group.to_vec();
-        let mut d = 1;
-        while d < x.len() {
-            for i in (d..x.len()).rev() {
-                x[i] = O::combine(x[i - d], x[i]);
-            }
-            d *= 2;
+/// Semantics 8.3, inclusive.
+fn stepped<T: Copy>(mut x: Vec<T>, combine: fn(T, T) -> T) -> Vec<T> {
+    let mut d = 1;
+    while d < x.len() {
+        for i in (d..x.len()).rev() {
+            x[i] = combine(x[i - d], x[i]);
         }
-        x
-    };
-    let starts = match values.len() {
-        0..=256 => vec![(O::IDENTITY, O::IDENTITY)],
-        _ => {
-            let total = |group: &[T]| tree(&mut group.to_vec(), O::combine);
-            scanned::<T, O>(&values.chunks(256).filter_map(total).collect::<Vec<_>>())
-        }
-    };
+        d *= 2;
+    }
+    x
+}
+
+/// The exclusive scan of a chunk as the algorithms' documentation has it, and beside it the
+/// inclusive one.
+fn scanned_chunk<T: Copy, O: Combine<T>>(values: &[T], tile: usize, mut start: T) -> Vec<(T, T)> {
     let mut all = vec![];
-    for (group, (start, _)) in values.chunks(256).zip(starts) {
-        let own = own(group);
-        for (at, up) in own.iter().enumerate() {
-            let before = if at == 0 { O::IDENTITY } else { own[at - 1] };
-            all.push((O::combine(start, before), O::combine(start, *up)));
+    for tile in values.chunks(tile) {
+        let fold = |own: &[T]| own.iter().copied().fold(O::IDENTITY, O::combine);
+        let own: Vec<T> = tile.chunks(8).map(fold).collect();
+        let mut earlier = stepped(own, O::combine);
+        earlier.insert(0, O::IDENTITY);
+        for (own, earlier) in tile.chunks(8).zip(earlier) {
+            let mut sum = O::combine(start, earlier);
+            for x in own {
+                all.push((sum, O::combine(sum, *x)));
+                sum = O::combine(sum, *x);
+            }
         }
+        start = all.last().map_or(start, |(_, sum)| *sum);
     }
     all
+}
+
+/// The scans of all elements.
+fn scanned<T: Copy, O: Combine<T>>(values: &[T]) -> Vec<(T, T)> {
+    if values.len() <= 2048 {
+        return scanned_chunk::<T, O>(values, 2048, O::IDENTITY);
+    }
+    let chunk = values.len().div_ceil(1024 * 2048).next_power_of_two() * 1024;
+    let total = |chunk: &[T]| {
+        let lane = |l: usize| chunk[l..].iter().step_by(256).copied().reduce(O::combine);
+        tree(&mut (0..chunk.len().min(256)).filter_map(lane).collect::<Vec<_>>(), O::combine)
+    };
+    let totals: Vec<T> = values.chunks(chunk).filter_map(total).collect();
+    let before = scanned_chunk::<T, O>(&totals, 2048, O::IDENTITY);
+    let each = values.chunks(chunk).zip(before);
+    each.flat_map(|(x, (before, _))| scanned_chunk::<T, O>(x, 1024, before)).collect()
 }
 
 /// Bits, with one NaN for all.
@@ -259,5 +277,75 @@ pub fn lengths_must_fit(rig: &Rig) -> folio::Result<()> {
     let refused = algorithms::dot(&rig.q, &y, &x).map(drop);
     assert!(matches!(refused, Err(Error::Mismatch { .. })), "{refused:?}");
     assert_eq!(y.to_vec()?, [7; 299]);
+    Ok(())
+}
+
+/// Segments of all lengths, also without elements, beside what is documented.
+pub fn segments_become_one_each(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(8);
+    for n in rig.lengths() {
+        let (sums, whole) = (tame(&mut rng, n), words(&mut rng, n));
+        let most = if n > 20_000 { 3000 } else { 200 };
+        let mut offsets = vec![0u32];
+        while let Some(left) = n.checked_sub(offsets[offsets.len() - 1] as usize).filter(|n| *n > 0)
+        {
+            let len = rng.below(most).min(left);
+            offsets.push((n - left + len) as u32);
+        }
+        let at = rig.rt.buffer_from(&offsets)?;
+        let mut y = rig.rt.buffer(offsets.len() - 1)?;
+        algorithms::segmented_reduce(&rig.q, Add, &at, &rig.rt.buffer_from(&sums)?, &mut y)?;
+        same("segments", &y.to_vec()?, &segmented(Add, &offsets, &sums));
+        if !rig.few {
+            let mut y = rig.rt.buffer(offsets.len() - 1)?;
+            algorithms::segmented_reduce(&rig.q, Max, &at, &rig.rt.buffer_from(&whole)?, &mut y)?;
+            same("segments", &y.to_vec()?, &segmented(Max, &offsets, &whole));
+        }
+    }
+    let at = rig.rt.buffer_from(&[0u64, 2, 4])?;
+    let mut y = rig.rt.buffer(2)?;
+    algorithms::segmented_reduce(&rig.q, Add, &at, &rig.rt.buffer_from(&[1u8; 3])?, &mut y)?;
+    assert!(matches!(y.to_vec(), Err(Error::Failed(_))), "an offset beyond the elements");
+    Ok(())
+}
+
+fn segmented<T: Copy, O: Combine<T>>(_: O, offsets: &[u32], values: &[T]) -> Vec<T> {
+    let of = |at: &[u32]| {
+        let segment = &values[at[0] as usize..at[1] as usize];
+        let lane = |l: usize| segment.iter().skip(l).step_by(64).copied();
+        let mut lanes: Vec<T> = (0..64).map(|l| lane(l).fold(O::IDENTITY, O::combine)).collect();
+        tree(&mut lanes, O::combine)
+    };
+    offsets.windows(2).filter_map(of).collect()
+}
+
+/// Each run begins with what changes nothing; for integers any order gives the same.
+pub fn runs_are_scanned_each(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(9);
+    for n in rig.lengths() {
+        for most in [3, 5000] {
+            let mut keys: Vec<u16> = vec![];
+            while keys.len() < n {
+                let (len, key) = (1 + rng.below(most), rng.below(3) as u16);
+                keys.extend(vec![key; len.min(n - keys.len())]);
+            }
+            let x = words(&mut rng, n);
+            let (mut before, mut up) = (vec![], vec![]);
+            for (at, (key, x)) in keys.iter().zip(&x).enumerate() {
+                let goes_on = at > 0 && keys[at - 1] == *key;
+                let sum = if goes_on { up[at - 1] } else { 0u64 };
+                before.push(sum);
+                up.push(sum.wrapping_add(*x));
+            }
+            let (keys, x) = (rig.rt.buffer_from(&keys)?, rig.rt.buffer_from(&x)?);
+            let mut y = rig.rt.buffer(n)?;
+            algorithms::inclusive_scan_by_key(&rig.q, Add, &keys, &x, &mut y)?;
+            same("inclusive by key", &y.to_vec()?, &up);
+            if !rig.few {
+                algorithms::exclusive_scan_by_key(&rig.q, Add, &keys, &x, &mut y)?;
+                same("exclusive by key", &y.to_vec()?, &before);
+            }
+        }
+    }
     Ok(())
 }

@@ -4,6 +4,7 @@
 
 mod draws;
 mod folds;
+mod fused;
 mod moves;
 
 use folio::hal::Backend;
@@ -37,10 +38,10 @@ impl Rig {
     /// Lengths around powers of two and sizes of groups, random ones, and a large one.
     fn lengths(&self) -> Vec<usize> {
         if self.few {
-            return vec![0, 1, 256, 257, 1000, 66_000];
+            return vec![0, 1, 256, 2049, 66_000];
         }
         let mut all = vec![0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000];
-        all.extend([4095, 4096, 4097, 65535, 65536, 65537, 65536 + 300]);
+        all.extend([2047, 2048, 2049, 4095, 4096, 4097, 65535, 65536, 65537, 65536 + 300]);
         let mut rng = Rng::new(self.most as u64);
         all.extend([rng.below(5000), rng.below(100_000), 1_000_000]);
         all.retain(|n| *n <= self.most);
@@ -56,14 +57,21 @@ const CHECKS: &[Check] = &[
     folds::indices_of_extremes,
     folds::scans,
     folds::scans_of_parts,
+    folds::runs_are_scanned_each,
+    folds::segments_become_one_each,
     folds::lengths_must_fit,
     folds::shapes_are_taken_row_after_row,
     moves::keys_are_sorted,
     moves::keys_without_disorder,
     moves::parts_are_sorted,
     moves::kept_elements_are_beside_each_other,
+    moves::elements_are_divided_in_their_order,
+    moves::equal_neighbours_become_one,
     moves::what_32_bits_cannot_number_is_refused,
     moves::rows_become_columns,
+    fused::maps_are_part_of_a_scan,
+    fused::reductions_of_one_array_read_it_once,
+    fused::a_map_before_a_reduction_leaves_no_array,
     draws::uniform_numbers,
     draws::normal_numbers,
     draws::kernels_draw,

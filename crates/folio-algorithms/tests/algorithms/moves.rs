@@ -112,6 +112,43 @@ pub fn kept_elements_are_beside_each_other(rig: &Rig) -> folio::Result<()> {
     Ok(())
 }
 
+/// What is not kept follows, and memory beyond what is kept stays.
+pub fn elements_are_divided_in_their_order(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(6);
+    for n in rig.lengths() {
+        let x: Vec<u64> = (0..n as u64).collect();
+        let keep: Vec<u8> = (0..n).map(|_| rng.below(3) as u8).collect();
+        let (kept, rest): (Vec<u64>, Vec<u64>) =
+            x.iter().partition(|k| keep.get(**k as usize).is_some_and(|keep| *keep > 0));
+        let (a, flags) = (rig.rt.buffer_from(&x)?, rig.rt.buffer_from(&keep)?);
+        let mut y = rig.rt.buffer_from(&vec![7u64; n])?;
+        let count = algorithms::compact_into(&rig.q, &a, &flags, &mut y)?.to_vec()?;
+        let stay = vec![7; rest.len()];
+        assert_eq!((y.to_vec()?, count), ([&kept[..], &stay].concat(), vec![kept.len() as u32]));
+        let count = algorithms::partition(&rig.q, &a, &flags, &mut y)?.to_vec()?;
+        assert_eq!((y.to_vec()?, count), ([&kept[..], &rest].concat(), vec![kept.len() as u32]));
+    }
+    let (x, keep) = (rig.rt.buffer_from(&[1u8; 3000])?, rig.rt.buffer_from(&[1u8; 3000])?);
+    let mut y = rig.rt.buffer(2999)?;
+    algorithms::compact_into(&rig.q, &x, &keep, &mut y)?;
+    assert!(matches!(y.to_vec(), Err(Error::Failed(_))), "one place is missing");
+    Ok(())
+}
+
+pub fn equal_neighbours_become_one(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(7);
+    for n in rig.lengths() {
+        let x: Vec<f32> = (0..n).map(|_| rng.below(3) as f32).collect();
+        let (y, count) = algorithms::unique(&rig.q, &rig.rt.buffer_from(&x)?)?;
+        let mut wanted = x;
+        wanted.dedup();
+        assert_eq!((y.len(), count.to_vec()?), (n, vec![wanted.len() as u32]));
+        wanted.resize(n, 0.0);
+        assert_eq!(y.to_vec()?, wanted);
+    }
+    Ok(())
+}
+
 /// Before anything is allocated.
 pub fn what_32_bits_cannot_number_is_refused(rig: &Rig) -> folio::Result<()> {
     let n = 1 << 32;

@@ -13,6 +13,12 @@ typedef u16 f16; typedef u16 bf16; typedef float f32; typedef double f64;
 #define F32_BITS(x) __uint_as_float(x)
 #define BITS_F64(x) ((u64)__double_as_longlong(x))
 #define F64_BITS(x) __longlong_as_double((i64)(x))
+FN u32 lanes(u32 thread, u32 threads) { const u32 rest = threads - (thread & ~31u); return rest < 32u ? rest : 32u; }
+FN u32 lanes_mask(u32 thread, u32 threads) { return ~0u >> (32u - lanes(thread, threads)); }
+FN f32 lane_of_f32(f32 x, u32 lane, u32 thread, u32 threads) {
+  const u32 y = __shfl_sync(lanes_mask(thread, threads), BITS_F32(x), (i32)(lane & 31u));
+  return lane < lanes(thread, threads) ? F32_BITS(y) : x;
+}
 typedef struct { u64 words[8]; } Block;
 ENTRY(256) folio_dot(
     const Block block,
@@ -52,11 +58,23 @@ ENTRY(256) folio_dot(
     total_p2_lanes[lane] = total_p2_lane;
   }
   BARRIER;
-  for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
-      total_p2_lanes[lane] = total_p2_lanes[lane] + total_p2_lanes[lane + gap];
+  {
+    u32 gap = 128u;
+    const u32 least = threads < 32u ? 0u : 16u;
+    for (; gap > least; gap >>= 1) {
+      for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
+        total_p2_lanes[lane] = total_p2_lanes[lane] + total_p2_lanes[lane + gap];
+      }
+      BARRIER;
     }
-    BARRIER;
+    if (gap > 0u && thread < 32u) {
+      f32 own = total_p2_lanes[thread];
+      for (; gap > 0u; gap >>= 1) {
+        const f32 other = lane_of_f32(own, thread + gap & 31u, thread, threads);
+        if (thread < gap && thread + gap < end) own = own + other;
+      }
+      if (thread == 0u) total_p2_lanes[0] = own;
+    }
   }
   if (thread == 0u) total_p2[number] = total_p2_lanes[0];
 }
@@ -80,11 +98,23 @@ ENTRY(256) folio_dot_finish_p2(
     lanes[lane] = sum;
   }
   BARRIER;
-  for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
-      lanes[lane] = lanes[lane] + lanes[lane + gap];
+  {
+    u32 gap = 128u;
+    const u32 least = threads < 32u ? 0u : 16u;
+    for (; gap > least; gap >>= 1) {
+      for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
+        lanes[lane] = lanes[lane] + lanes[lane + gap];
+      }
+      BARRIER;
     }
-    BARRIER;
+    if (gap > 0u && thread < 32u) {
+      f32 own = lanes[thread];
+      for (; gap > 0u; gap >>= 1) {
+        const f32 other = lane_of_f32(own, thread + gap & 31u, thread, threads);
+        if (thread < gap && thread + gap < end) own = own + other;
+      }
+      if (thread == 0u) lanes[0] = own;
+    }
   }
   if (thread == 0u) out[place + (u64)blockIdx.x] = lanes[0];
 }

@@ -14,6 +14,12 @@ typedef u16 f16; typedef u16 bf16; typedef float f32; typedef double f64;
 #define BITS_F64(x) ((u64)__double_as_longlong(x))
 #define F64_BITS(x) __longlong_as_double((i64)(x))
 FN u32 gap_of(u32 n) { u32 s = 1; while (s < n) s <<= 1; return s >> 1; }
+FN u32 lanes(u32 thread, u32 threads) { const u32 rest = threads - (thread & ~31u); return rest < 32u ? rest : 32u; }
+FN u32 lanes_mask(u32 thread, u32 threads) { return ~0u >> (32u - lanes(thread, threads)); }
+FN f32 lane_of_f32(f32 x, u32 lane, u32 thread, u32 threads) {
+  const u32 y = __shfl_sync(lanes_mask(thread, threads), BITS_F32(x), (i32)(lane & 31u));
+  return lane < lanes(thread, threads) ? F32_BITS(y) : x;
+}
 typedef struct { u64 words[7]; } Block;
 ENTRY(1024) folio_grouped(
     const Block block,
@@ -58,8 +64,20 @@ ENTRY(1024) folio_grouped(
         all[thread] = t4;
       }
       BARRIER;
-      for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
-        if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+      {
+        u32 gap = gap_of(threads);
+        for (; gap >= 32u; gap >>= 1) {
+          if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+          BARRIER;
+        }
+        if (thread < 32u) {
+          f32 own = all[thread];
+          for (; gap > 0u; gap >>= 1) {
+            const f32 other = lane_of_f32(own, thread + gap, thread, threads);
+            if (thread < gap && thread + gap < threads) own = own + other;
+          }
+          if (thread == 0u) all[0] = own;
+        }
         BARRIER;
       }
       sum_v0 = all[0];
@@ -75,8 +93,20 @@ ENTRY(1024) folio_grouped(
     LOCAL f32 *all = (LOCAL f32 *)scratch;
     all[thread] = all_p2_own;
     BARRIER;
-    for (u32 gap = gap_of(threads); gap > 0u; gap >>= 1) {
-      if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+    {
+      u32 gap = gap_of(threads);
+      for (; gap >= 32u; gap >>= 1) {
+        if (thread < gap && thread + gap < threads) all[thread] = all[thread] + all[thread + gap];
+        BARRIER;
+      }
+      if (thread < 32u) {
+        f32 own = all[thread];
+        for (; gap > 0u; gap >>= 1) {
+          const f32 other = lane_of_f32(own, thread + gap, thread, threads);
+          if (thread < gap && thread + gap < threads) own = own + other;
+        }
+        if (thread == 0u) all[0] = own;
+      }
       BARRIER;
     }
     if (thread == 0u) all_p2[group0] = all[0];
@@ -102,11 +132,23 @@ ENTRY(1024) folio_grouped_finish_p2(
     lanes[lane] = sum;
   }
   BARRIER;
-  for (u32 gap = 128u; gap > 0u; gap >>= 1) {
-    for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
-      lanes[lane] = lanes[lane] + lanes[lane + gap];
+  {
+    u32 gap = 128u;
+    const u32 least = threads < 32u ? 0u : 16u;
+    for (; gap > least; gap >>= 1) {
+      for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {
+        lanes[lane] = lanes[lane] + lanes[lane + gap];
+      }
+      BARRIER;
     }
-    BARRIER;
+    if (gap > 0u && thread < 32u) {
+      f32 own = lanes[thread];
+      for (; gap > 0u; gap >>= 1) {
+        const f32 other = lane_of_f32(own, thread + gap & 31u, thread, threads);
+        if (thread < gap && thread + gap < end) own = own + other;
+      }
+      if (thread == 0u) lanes[0] = own;
+    }
   }
   if (thread == 0u) out[place + (u64)blockIdx.x] = lanes[0];
 }

@@ -1,6 +1,7 @@
 //! Group kernels: uniform code, phases and the barriers between them (semantics 1.3 to 1.5), local
 //! memory, and what groups combine (8.1 to 8.3). Uniform code runs in every thread alike.
 
+use super::dialect::Dialect;
 use super::names;
 use super::phases::{is_private, looks, looks_in, looks_within};
 use super::types;
@@ -245,8 +246,34 @@ impl Writer<'_> {
             return self.line("BARRIER;");
         }
         let both = self.scalars().combine(combine, of, "all[thread]", "all[thread + gap]");
+        let step = format!("if (thread < gap && thread + gap < threads) all[thread] = {both};");
+        if self.form.dialect == Dialect::Cuda {
+            return self.tree_of_warps(combine, of, &step);
+        }
         self.open(format!("for (u32 gap = {gap_of}(threads); gap > 0u; gap >>= 1) {{"));
-        self.line(format!("if (thread < gap && thread + gap < threads) all[thread] = {both};"));
+        self.line(step);
+        self.line("BARRIER;");
+        self.close("}");
+    }
+
+    /// The steps between values of one warp are in its registers, without barriers.
+    fn tree_of_warps(&mut self, combine: Combine, of: Scalar, step: &str) {
+        let (t, lane_of) = (of.name(), self.lane_of(of));
+        let both = self.scalars().combine(combine, of, "own", "other");
+        self.open("{");
+        self.line("u32 gap = gap_of(threads);");
+        self.open("for (; gap >= 32u; gap >>= 1) {");
+        self.line(step);
+        self.line("BARRIER;");
+        self.close("}");
+        self.open("if (thread < 32u) {");
+        self.line(format!("{t} own = all[thread];"));
+        self.open("for (; gap > 0u; gap >>= 1) {");
+        self.line(format!("const {t} other = {lane_of}(own, thread + gap, thread, threads);"));
+        self.line(format!("if (thread < gap && thread + gap < threads) own = {both};"));
+        self.close("}");
+        self.line("if (thread == 0u) all[0] = own;");
+        self.close("}");
         self.line("BARRIER;");
         self.close("}");
     }
@@ -256,10 +283,43 @@ impl Writer<'_> {
         self.thread();
         self.threads = true;
         let both = self.scalars().combine(combine, of, "before", "all[thread]");
-        self.open("for (u32 step = 1; step < threads; step <<= 1) {");
+        self.open("{");
+        self.line("u32 step = 1;");
+        if self.form.dialect == Dialect::Cuda {
+            self.first_steps(combine, of);
+        }
+        self.open("for (; step < threads; step <<= 1) {");
         self.line(format!("const {ty} before = all[thread < step ? thread : thread - step];"));
         self.line("BARRIER;");
         self.line(format!("if (thread >= step) all[thread] = {both};"));
+        self.line("BARRIER;");
+        self.close("}");
+        self.close("}");
+    }
+
+    /// The steps by less than a warp are in registers, without barriers. They bring values of a
+    /// warp and of the one before together; each warp therefore takes the steps of that one, too,
+    /// as far as it needs them.
+    fn first_steps(&mut self, combine: Combine, of: Scalar) {
+        let (t, lane_of) = (of.name(), self.lane_of(of));
+        let own = self.scalars().combine(combine, of, "before", "own");
+        let earlier = self.scalars().combine(combine, of, "b", "earlier");
+        self.open("if ((threads & 31u) == 0u) {");
+        self.line("const u32 lane = thread & 31u;");
+        self.line(format!("{t} own = all[thread];"));
+        self.line(format!("{t} earlier = all[thread < 32u ? thread : thread - 32u];"));
+        self.line("#pragma unroll");
+        self.open("for (; step < 32u; step <<= 1) {");
+        for (name, from) in [("a", "own"), ("b", "earlier")] {
+            let value = format!("{lane_of}({from}, lane - step & 31u, thread, threads)");
+            self.line(format!("const {t} {name} = {value};"));
+        }
+        self.line(format!("const {t} before = lane < step ? b : a;"));
+        self.line(format!("if (thread >= step) own = {own};"));
+        self.line(format!("if (lane >= step) earlier = {earlier};"));
+        self.close("}");
+        self.line("BARRIER;");
+        self.line("all[thread] = own;");
         self.line("BARRIER;");
         self.close("}");
     }

@@ -202,7 +202,7 @@ impl Writer<'_> {
     }
 
     /// A function: the value of a lane, or the own one if there is no such lane.
-    fn lane_of(&mut self, of: Scalar) -> String {
+    pub(super) fn lane_of(&mut self, of: Scalar) -> String {
         let (t, name) = (of.name(), format!("lane_of_{of}"));
         let (to, from) = match of {
             Scalar::F32 => ("BITS_F32(x)".to_owned(), "F32_BITS(y)".to_owned()),

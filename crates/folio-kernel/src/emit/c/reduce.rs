@@ -5,6 +5,7 @@
 
 use super::Reduction;
 use super::abi::{COMBINED, LANES, Word};
+use super::dialect::Dialect;
 use super::names;
 use super::writer::Writer;
 use crate::ir::ParamId;
@@ -196,11 +197,40 @@ impl Writer<'_> {
         if self.form.rows {
             return self.tree_of_one(&first, "end", &format!("{a} = {both};"));
         }
+        if self.form.dialect == Dialect::Cuda {
+            return self.lanes_of_warps(lanes, of, combine, &both);
+        }
         self.open(format!("for (u32 gap = {first}; gap > 0u; gap >>= 1) {{"));
+        self.step_of_lanes(&a, &both);
+        self.close("}");
+    }
+
+    fn step_of_lanes(&mut self, lane: &str, both: &str) {
         self.open("for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {");
-        self.line(format!("{a} = {both};"));
+        self.line(format!("{lane} = {both};"));
         self.close("}");
         self.line("BARRIER;");
+    }
+
+    /// As `lanes`, with the last steps in the registers of the first warp, if it is whole.
+    fn lanes_of_warps(&mut self, lanes: &str, of: Scalar, combine: Combine, both: &str) {
+        let (t, lane_of) = (of.name(), self.lane_of(of));
+        self.open("{");
+        self.line(format!("u32 gap = {}u;", LANES / 2));
+        self.line("const u32 least = threads < 32u ? 0u : 16u;");
+        self.open("for (; gap > least; gap >>= 1) {");
+        self.step_of_lanes(&format!("{lanes}[lane]"), both);
+        self.close("}");
+        self.open("if (gap > 0u && thread < 32u) {");
+        self.line(format!("{t} own = {lanes}[thread];"));
+        self.open("for (; gap > 0u; gap >>= 1) {");
+        let other = format!("{lane_of}(own, thread + gap & 31u, thread, threads)");
+        self.line(format!("const {t} other = {other};"));
+        let both = self.scalars().combine(combine, of, "own", "other");
+        self.line(format!("if (thread < gap && thread + gap < end) own = {both};"));
+        self.close("}");
+        self.line(format!("if (thread == 0u) {lanes}[0] = own;"));
+        self.close("}");
         self.close("}");
     }
 

@@ -50,7 +50,12 @@ impl Lower {
     }
 
     pub(super) fn element(&mut self, base: &Expr, index: &Expr, at: At) -> Result<Given> {
-        match self.expr(base)? {
+        let base = match base {
+            // Of an element that is an array only the part is loaded.
+            Expr::Index(base, index, at) => self.element(base, index, *at)?,
+            _ => self.expr(base)?,
+        };
+        match base {
             Given::View(param) => {
                 let indices = self.indices(param, index)?;
                 self.site(at);

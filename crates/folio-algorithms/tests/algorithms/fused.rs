@@ -1,0 +1,110 @@
+//! What fuses with algorithms, counted, with equal bits.
+
+use super::{Rig, tame};
+use folio::algorithms;
+use folio::prelude::*;
+use folio_model::rng::Rng;
+
+#[kernel]
+fn distances(i: Item, from: f32, x: In<f32>, y: Out<f32>) {
+    y[i] = (x[i] - from).abs();
+}
+
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Shift {
+    by: f32,
+}
+
+#[device_fn]
+impl Shift {
+    fn map(self, x: i32) -> f32 {
+        x as f32 * 0.37 + self.by
+    }
+}
+
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Root {
+    of: f32,
+}
+
+#[device_fn]
+impl Root {
+    fn map(self, x: f32) -> [f32; 2] {
+        [x.abs().sqrt(), self.of]
+    }
+}
+
+algorithms::map!(Shift: i32 => f32, Root: f32 => [f32; 2]);
+
+#[kernel]
+fn shifts(i: Item, f: Shift, x: In<i32>, y: Out<f32>) {
+    y[i] = f.map(x[i]);
+}
+
+#[kernel]
+fn roots(i: Item, f: Root, x: In<f32>, y: Out<[f32; 2]>) {
+    y[i] = f.map(x[i]);
+}
+
+/// Functions around a scan have the bits of kernels beside it.
+pub fn maps_are_part_of_a_scan(rig: &Rig) -> folio::Result<()> {
+    for n in rig.lengths() {
+        let x: Vec<i32> = (0..n as i32).map(|k| k * 7919 % 1009 - 500).collect();
+        let x = rig.rt.buffer_from(&x)?;
+        let (before, after) = (Shift { by: 0.1 }, Root { of: 3.0 });
+        let (mut shifted, mut sums) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);
+        let (mut apart, mut y) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);
+        rig.q.run(n, shifts(before, &x, &mut shifted))?;
+        algorithms::inclusive_scan(&rig.q, Add, &shifted, &mut sums)?;
+        rig.q.run(n, roots(after, &sums, &mut apart))?;
+        algorithms::mapped_inclusive_scan(&rig.q, before, Add, after, &x, &mut y)?;
+        assert!(y.to_vec()? == apart.to_vec()?, "inclusive, of {n}");
+        if !rig.few {
+            algorithms::exclusive_scan(&rig.q, Max, &shifted, &mut sums)?;
+            rig.q.run(n, roots(after, &sums, &mut apart))?;
+            algorithms::mapped_exclusive_scan(&rig.q, before, Max, after, &x, &mut y)?;
+            assert!(y.to_vec()? == apart.to_vec()?, "exclusive, of {n}");
+        }
+    }
+    Ok(())
+}
+
+/// Kernels and launches of a block, if the device fuses.
+fn counted(rig: &Rig, wanted: (usize, usize)) {
+    let report = rig.q.batch_report();
+    if rig.q.device().fuses() {
+        assert_eq!((report.kernels, report.launches), wanted);
+    }
+}
+
+pub fn reductions_of_one_array_read_it_once(rig: &Rig) -> folio::Result<()> {
+    let x = tame(&mut Rng::new(10), rig.most.min(20_000));
+    let x = rig.rt.buffer_from(&x)?;
+    let all = |q: &Queue| {
+        let sums = (algorithms::reduce(q, Add, &x)?, algorithms::dot(q, &x, &x)?);
+        Ok((sums, algorithms::reduce(q, Max, &x)?))
+    };
+    let ((sum, dot), max) = rig.q.batch_fused(all)?.0;
+    counted(rig, (3, 1));
+    let ((sum_apart, dot_apart), max_apart) = all(&rig.q)?;
+    assert_eq!(sum.get(0)?.to_bits(), sum_apart.get(0)?.to_bits());
+    assert_eq!(dot.get(0)?.to_bits(), dot_apart.get(0)?.to_bits());
+    assert_eq!(max.get(0)?, max_apart.get(0)?);
+    Ok(())
+}
+
+pub fn a_map_before_a_reduction_leaves_no_array(rig: &Rig) -> folio::Result<()> {
+    let n = rig.most.min(20_000);
+    let x = rig.rt.buffer_from(&tame(&mut Rng::new(11), n))?;
+    let far = |q: &Queue| {
+        let mut y = rig.rt.buffer(n)?;
+        q.run(n, distances(0.5, &x, &mut y))?;
+        algorithms::reduce(q, Add, &y)
+    };
+    let sum = rig.q.batch_fused(far)?.0;
+    counted(rig, (2, 1));
+    assert_eq!(sum.get(0)?.to_bits(), far(&rig.q)?.get(0)?.to_bits());
+    Ok(())
+}

@@ -166,7 +166,7 @@ where
     let x = x.flat()?;
     let mut at = result(q, x.len(), u64::MAX)?;
     match q.device().info().kind {
-        _ if x.len() == 0 => {}
+        _ if x.is_empty() => {}
         // Threads of a CPU read at the rate of memory, and the second time from the cache.
         DeviceKind::Cpu => {
             let wanted = reduce(q, op, &x)?;

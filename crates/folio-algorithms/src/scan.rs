@@ -272,8 +272,8 @@ where
     Maps { before: Same::new(), after: Same::new(), own: 0 }.scan::<T, T, T, O>(q, &x, &mut y)
 }
 
-/// An [`inclusive_scan`] of `before.map(x)`, of which `after.map` makes each result: with the bits of
-/// a kernel before the scan and one after it, in the scan's launches and without their arrays.
+/// An [`inclusive_scan`] of `before.map(x)`, of which `after.map` makes each result: with the bits
+/// of a kernel before the scan and one after it, in the scan's launches and without their arrays.
 ///
 /// [`Map`] says how functions are written.
 pub fn mapped_inclusive_scan<U, T, V, O>(

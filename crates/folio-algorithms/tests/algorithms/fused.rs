@@ -97,7 +97,7 @@ pub fn reductions_of_one_array_read_it_once(rig: &Rig) -> folio::Result<()> {
 
 pub fn a_map_before_a_reduction_leaves_no_array(rig: &Rig) -> folio::Result<()> {
     let n = rig.most.min(20_000);
-    let x = rig.rt.buffer_from(&tame(&mut Rng::new(11), n))?;
+    let x = rig.rt.buffer_from(tame(&mut Rng::new(11), n))?;
     let far = |q: &Queue| {
         let mut y = rig.rt.buffer(n)?;
         q.run(n, distances(0.5, &x, &mut y))?;

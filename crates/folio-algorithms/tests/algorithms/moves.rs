@@ -121,7 +121,7 @@ pub fn elements_are_divided_in_their_order(rig: &Rig) -> folio::Result<()> {
         let (kept, rest): (Vec<u64>, Vec<u64>) =
             x.iter().partition(|k| keep.get(**k as usize).is_some_and(|keep| *keep > 0));
         let (a, flags) = (rig.rt.buffer_from(&x)?, rig.rt.buffer_from(&keep)?);
-        let mut y = rig.rt.buffer_from(&vec![7u64; n])?;
+        let mut y = rig.rt.buffer_from(vec![7u64; n])?;
         let count = algorithms::compact_into(&rig.q, &a, &flags, &mut y)?.to_vec()?;
         let stay = vec![7; rest.len()];
         assert_eq!((y.to_vec()?, count), ([&kept[..], &stay].concat(), vec![kept.len() as u32]));

@@ -1,4 +1,5 @@
-//! Algorithms on any device that Folio has: reduce, scan, compact, sort, transpose, random numbers.
+//! Algorithms on any device that Folio has: reduce, scan, compact, count, sort, merge, move, random
+//! numbers.
 //!
 //! Programs use them as `folio::algorithms`, with the feature `algorithms` of `folio`:
 //!
@@ -26,8 +27,10 @@
 //! | the same of each run of equal keys | [`exclusive_scan_by_key`], [`inclusive_scan_by_key`] |
 //! | make the elements of each segment one | [`segmented_reduce`] |
 //! | keep some, or divide them in two | [`compact`], [`compact_into`], [`unique`], [`partition`] |
-//! | order them | [`sort`], [`sort_by_key`], [`sort_order`], and [`gather`] by such an order |
-//! | exchange rows and columns | [`transpose`] |
+//! | count how often there is what | [`bincount`], [`histogram`] |
+//! | order them | [`sort`], [`sort_by_key`], [`sort_order`], [`sort_segments`], [`merge`] |
+//! | move them by index | [`gather`], [`scatter`] |
+//! | exchange rows and columns, or axes | [`transpose`], [`permute`] |
 //! | draw random numbers | [`fill_uniform`], [`fill_normal`], and [`random`] in kernels |
 //!
 //! All of them have this in common:
@@ -36,10 +39,10 @@
 //!   may be any, also 0; lengths that do not fit each other are
 //!   [`Error::Mismatch`](folio::Error::Mismatch). Sorting and compacting take fewer than 2^32
 //!   elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
-//! - **Dimensions**: reductions and random numbers take any, and go row after row. [`transpose`]
-//!   takes two. All else takes one: `x.flat()` and `x.flat_mut()` give the elements of a buffer of
-//!   any shape in one dimension, without a copy. A part with gaps between its rows is
-//!   [`Error::NotContiguous`](folio::Error::NotContiguous).
+//! - **Dimensions**: reductions, histograms and random numbers take any, and go row after row.
+//!   [`transpose`] takes two, [`permute`] up to three. All else takes one: `x.flat()` and
+//!   `x.flat_mut()` give the elements of a buffer of any shape in one dimension, without a copy. A
+//!   part with gaps between its rows is [`Error::NotContiguous`](folio::Error::NotContiguous).
 //! - **Nothing waits.** A function submits commands to the queue and returns; a result is a buffer,
 //!   of which the host or further commands take what is there when it is there. If a command fails,
 //!   so do those that use what it wrote.
@@ -54,29 +57,37 @@
 extern crate folio_core as folio;
 
 mod compact;
+mod digits;
+mod histogram;
 mod keyed;
 mod keys;
 mod map;
+mod merge;
 mod philox;
 mod reduce;
 mod scan;
+mod scatter;
 mod segmented;
 mod sort;
+mod tiles;
 mod transpose;
 
 pub use compact::{compact, compact_into, partition, unique};
+pub use histogram::{bincount, histogram};
 pub use keyed::{exclusive_scan_by_key, inclusive_scan_by_key};
-pub use keys::{Bits, Key};
+pub use keys::{Bits, Format, Key};
 pub use map::{Map, Same};
+pub use merge::merge;
 pub use philox::{
     Normal, Uniform, fill_normal, fill_uniform, normal_f32, normal_f64, philox4x32, random,
     uniform_f32, uniform_f64,
 };
 pub use reduce::{arg_max, arg_min, dot, reduce};
 pub use scan::{exclusive_scan, inclusive_scan, mapped_exclusive_scan, mapped_inclusive_scan};
+pub use scatter::{gather, scatter};
 pub use segmented::segmented_reduce;
-pub use sort::{Direction, gather, sort, sort_by_key, sort_order};
-pub use transpose::transpose;
+pub use sort::{Direction, sort, sort_by_key, sort_order, sort_segments};
+pub use transpose::{permute, transpose};
 
 /// Refuses what is not of one length.
 /// Memory whose contents other code relies on: no tracker of the program's can lie about it.
@@ -126,8 +137,8 @@ mod prelude {
     pub(crate) use folio::combine::*;
     pub(crate) use folio::ir::device::{Combine, Number, Shared as Value};
     pub(crate) use folio::{
-        AsPart, AsPartMut, Buffer, DeviceType, Group, In, Item, Items, Local, LocalAtomic, Out,
-        OutGroup, Queue, Racy, Reduce, Result, Slice, SliceMut,
+        AsPart, AsPartMut, Atomic, Buffer, DeviceType, Group, In, Item, Items, Local, LocalAtomic,
+        Out, OutGroup, Queue, Racy, Reduce, Result, Slice, SliceMut,
     };
     pub(crate) use folio_macros::{device_fn, kernel};
 }

@@ -2,9 +2,12 @@
 //! lowest on, a count, a scan of the counts, and a move of each key to its place. The sort is
 //! stable.
 
-use crate::keys::{Bits, Key};
+use crate::digits::{count, place};
+use crate::keys::{Bits, Format, Key, Rule};
 use crate::prelude::*;
 use crate::scan::exclusive_scan;
+use crate::scatter::gather;
+use crate::tiles::{DIGITS, SUBGROUPS, count_chunks, place_chunks};
 use crate::{of_32_bits, of_one_length, private};
 use folio::RacyMemory;
 use folio::hal::DeviceKind;
@@ -19,182 +22,255 @@ pub enum Direction {
     Descending,
 }
 
-/// Counts, for each chunk of keys, those with each digit; the counts of one digit are beside each
-/// other.
-#[kernel]
-fn count<B: Bits, const RADIX: usize>(
-    i: Item,
-    shift: u32,
-    chunk: usize,
-    keys: In<B>,
-    counts: Racy<u32>,
-) where
-    usize: CastFrom<B>,
-{
-    let chunks = counts.len() / RADIX;
-    let first = i.index() * chunk;
-    let end = (first + chunk).min(keys.len());
-    let mut found = [0u32; RADIX];
-    for k in first..end {
-        let digit = (keys[k] >> shift) as usize & (RADIX - 1);
-        found[digit] += 1;
-    }
-    for digit in 0..RADIX {
-        counts[digit * chunks + i.index()] = found[digit];
-    }
-}
-
-/// Moves each key to its place among those that have its digit.
-#[kernel]
-fn place<B: Bits, const RADIX: usize>(
-    i: Item,
-    shift: u32,
-    chunk: usize,
-    starts: In<u32>,
-    keys: In<B>,
-    placed: Racy<B>,
-) where
-    usize: CastFrom<B>,
-{
-    let chunks = starts.len() / RADIX;
-    let first = i.index() * chunk;
-    let end = (first + chunk).min(keys.len());
-    let mut next = [0u32; RADIX];
-    for digit in 0..RADIX {
-        next[digit] = starts[digit * chunks + i.index()];
-    }
-    for k in first..end {
-        let key = keys[k];
-        let digit = (key >> shift) as usize & (RADIX - 1);
-        placed[next[digit]] = key;
-        next[digit] += 1;
-    }
-}
-
-/// The same with where each key was.
-#[kernel]
-fn place_with_order<B: Bits, const RADIX: usize>(
-    i: Item,
-    shift: u32,
-    chunk: usize,
-    starts: In<u32>,
-    keys: In<B>,
-    order: In<u32>,
-    placed: Racy<B>,
-    placed_order: Racy<u32>,
-) where
-    usize: CastFrom<B>,
-{
-    let chunks = starts.len() / RADIX;
-    let first = i.index() * chunk;
-    let end = (first + chunk).min(keys.len());
-    let mut next = [0u32; RADIX];
-    for digit in 0..RADIX {
-        next[digit] = starts[digit * chunks + i.index()];
-    }
-    for k in first..end {
-        let key = keys[k];
-        let digit = (key >> shift) as usize & (RADIX - 1);
-        placed[next[digit]] = key;
-        placed_order[next[digit]] = order[k];
-        next[digit] += 1;
-    }
-}
-
 #[kernel]
 fn positions(i: Item, y: Out<u32>) {
     y[i] = i.index() as u32;
 }
 
+/// The number of each element's segment: how many boundaries are at it or before.
 #[kernel]
-fn gathered<T: Value>(i: Item, at: In<u32>, x: In<T>, y: Out<T>) {
-    y[i] = x[at[i]];
+fn segments(i: Item, bounds: In<u32>, segment: Out<u32>) {
+    let (mut low, mut high) = (0, bounds.len());
+    while low < high {
+        let middle = (low + high) / 2;
+        if bounds[middle] as usize <= i.index() {
+            low = middle + 1;
+        } else {
+            high = middle;
+        }
+    }
+    segment[i] = low as u32;
 }
 
-/// Keys on their way, in memory of the sort's own, and where they were.
-#[derive(Debug)]
-pub struct Keys<B: Bits> {
-    keys: Buffer<B>,
-    order: Option<Buffer<u32>>,
+/// Keys, and values that go along.
+pub struct Job<'a, B: Bits, T: DeviceType> {
+    q: &'a Queue,
+    rule: Rule<B>,
+    /// Of the order's integers, so many low bits count.
+    bits: u32,
+    keys: SliceMut<'a, B>,
+    values: Option<SliceMut<'a, T>>,
 }
 
-impl<B: Bits> Keys<B>
+/// Kernels of a pass.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Each item has a chunk.
+    Items {
+        /// Keys of a chunk.
+        chunk: usize,
+    },
+    /// Groups have chunks, of which they order tiles.
+    Groups {
+        /// Items of a group: [`SUBGROUPS`] sub-groups at most.
+        items: usize,
+        /// Keys of a chunk.
+        chunk: usize,
+        /// Tiles are large.
+        large: bool,
+    },
+}
+
+impl Way {
+    /// The way that suits a device.
+    fn of(q: &Queue, key_bytes: usize) -> Way {
+        let device = q.device();
+        let limits = device.limits();
+        let width = limits.subgroup as usize;
+        match device.info().kind {
+            // Threads of a CPU go through long chunks; other devices have more items, with less
+            // memory for each.
+            DeviceKind::Cpu if width == 1 => Way::Items { chunk: 1 << 14 },
+            _ if width == 1 => Way::Items { chunk: 1 << 6 },
+            _ => {
+                let keys = if key_bytes > 4 { 1 << 11 } else { 1 << 12 };
+                let room = keys * (key_bytes + size_of::<u32>()) + COUNTS_BYTES;
+                let (items, local) = (SUBGROUPS * width, limits.local_memory as usize);
+                let large = items >= 256 && limits.group_items >= 256 && local >= room;
+                let items = if large { 256 } else { items.min(64) };
+                Way::Groups { items, chunk: TILES_OF_A_CHUNK * items * 16, large }
+            }
+        }
+    }
+
+    /// Digits, and chunks of so many keys.
+    fn counts(self, n: usize) -> (usize, usize) {
+        match self {
+            Way::Items { chunk } if chunk < 1 << 10 => (16, n.div_ceil(chunk)),
+            Way::Items { chunk } | Way::Groups { chunk, .. } => (DIGITS, n.div_ceil(chunk)),
+        }
+    }
+}
+
+/// Tiles that a group orders one after the other: their counts are shared.
+const TILES_OF_A_CHUNK: usize = 8;
+/// Local memory of a tile beside its keys and their order.
+const COUNTS_BYTES: usize = (SUBGROUPS + 2) * DIGITS * size_of::<u32>();
+
+impl<B: Bits, T: DeviceType + Value> Job<'_, B, T>
 where
     usize: CastFrom<B>,
 {
-    /// Sorts by the low `bits`.
-    pub(crate) fn sort(self, q: &Queue, bits: u32) -> Result<Keys<B>> {
-        // Threads of a CPU go through long chunks; other devices have more items, with less memory
-        // for each.
-        match q.device().info().kind {
-            DeviceKind::Cpu => self.passes::<256>(q, bits, 1 << 14),
-            _ => self.passes::<16>(q, bits, 1 << 6),
+    /// Sorts, pass by pass: to the memory of the sort's own and back.
+    pub(crate) fn sort(self) -> Result<()> {
+        match &self.values {
+            Some(_) => self.passes::<1>(),
+            None => self.passes::<0>(),
         }
     }
 
-    fn passes<const RADIX: usize>(self, q: &Queue, bits: u32, chunk: usize) -> Result<Keys<B>> {
-        let (n, rt) = (self.keys.len(), q.runtime());
-        let chunks = n.div_ceil(chunk);
-        let mut counts = private::<u32>(&rt, RADIX * chunks)?;
-        let mut starts = private::<u32>(&rt, RADIX * chunks)?;
-        let mut from = self;
-        let order = from.order.as_ref().map(|_| private(&rt, n)).transpose()?;
-        let mut to = Keys { keys: private(&rt, n)?, order };
-        for shift in (0..bits).step_by(RADIX.ilog2() as usize) {
-            // SAFETY: an item writes what is its own modulo the number of chunks, and nothing is
-            // read.
-            let shared = unsafe { RacyMemory::new(&mut counts) };
-            q.run(chunks, count::<B, RADIX>(shift, chunk, &from.keys, shared))?;
+    fn passes<const VALUES: usize>(self) -> Result<()> {
+        let Job { q, rule, bits, keys, values } = self;
+        let (n, rt) = (keys.len(), q.runtime());
+        if n < 2 {
+            return Ok(());
+        }
+        // Kernels without values have one that they leave alone.
+        let (mut none, values_len) = (private::<T>(&rt, 1)?, if VALUES == 0 { 1 } else { n });
+        let (mut other, mut other_values) = (private::<B>(&rt, n)?, private::<T>(&rt, values_len)?);
+        let values = match values {
+            Some(values) => values,
+            None => none.slice_mut([0], [1])?,
+        };
+        let mut from = (keys, values);
+        let mut to = (other.slice_mut([0], [n])?, other_values.slice_mut([0], [values_len])?);
+        let way = Way::of(q, size_of::<B>());
+        let (radix, chunks) = way.counts(n);
+        let mut counts = private::<u32>(&rt, radix * chunks)?;
+        let mut starts = private::<u32>(&rt, radix * chunks)?;
+        let step = radix.ilog2();
+        for shift in (0..bits).step_by(step as usize) {
+            let pass = Pass { q, rule, shift, way };
+            pass.count(&from.0.slice_all(), &mut counts)?;
             exclusive_scan(q, Add, &counts, &mut starts)?;
-            // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were
-            // counted. From each start on there is therefore room for the keys of this chunk and
-            // digit, and for no others; each place is written once, and none is read.
-            let placed = unsafe { RacyMemory::new(&mut to.keys) };
-            match (&from.order, &mut to.order) {
-                (Some(order), Some(placed_order)) => {
-                    // SAFETY: as above.
-                    let placed_order = unsafe { RacyMemory::new(placed_order) };
-                    let call = place_with_order::<B, RADIX>(
-                        shift,
-                        chunk,
-                        &starts,
-                        &from.keys,
-                        order,
-                        placed,
-                        placed_order,
-                    );
-                    q.run(chunks, call)?;
-                }
-                _ => {
-                    q.run(chunks, place::<B, RADIX>(shift, chunk, &starts, &from.keys, placed))?;
-                }
-            }
+            pass.place::<T, VALUES>(&starts, &from, &mut to)?;
             std::mem::swap(&mut from, &mut to);
         }
-        Ok(from)
+        if bits.div_ceil(step) % 2 == 1 {
+            copied(q, &from.0, &mut to.0)?;
+            copied(q, &from.1, &mut to.1)?;
+        }
+        Ok(())
     }
 }
 
-/// Sorts keys as they are now; with their order, if that is wanted.
-fn sorted<K: Key>(
+/// Copies what is sorted to where it belongs.
+fn copied<T: DeviceType>(
+    q: &Queue,
+    from: &SliceMut<'_, T>,
+    to: &mut SliceMut<'_, T>,
+) -> Result<()> {
+    q.submit(|cg| {
+        cg.copy(from, to);
+        Ok(())
+    })?;
+    Ok(())
+}
+
+/// Keys and their values.
+type Pairs<'a, B, T> = (SliceMut<'a, B>, SliceMut<'a, T>);
+
+/// Orders keys by one digit.
+struct Pass<'a, B: Bits> {
+    q: &'a Queue,
+    rule: Rule<B>,
+    shift: u32,
+    way: Way,
+}
+
+impl<B: Bits> Pass<'_, B>
+where
+    usize: CastFrom<B>,
+{
+    fn count(&self, keys: &Slice<'_, B>, counts: &mut Buffer<u32>) -> Result<()> {
+        let Pass { q, rule, shift, way } = *self;
+        let (radix, chunks) = way.counts(keys.len());
+        // SAFETY: an item or a group writes what is its own modulo the number of chunks, and
+        // nothing is read.
+        let shared = unsafe { RacyMemory::new(counts) };
+        match way {
+            Way::Items { chunk } if radix == 16 => {
+                q.run(chunks, count::<B, 16>(rule, shift, chunk, keys, shared))?
+            }
+            Way::Items { chunk } => {
+                q.run(chunks, count::<B, DIGITS>(rule, shift, chunk, keys, shared))?
+            }
+            Way::Groups { items, chunk, .. } => {
+                let launch = Items::from(chunks * items).groups([items]);
+                q.run(launch, count_chunks::<B>(rule, shift, chunk, keys, shared))?
+            }
+        };
+        Ok(())
+    }
+
+    fn place<T: DeviceType + Value, const VALUES: usize>(
+        &self,
+        starts: &Buffer<u32>,
+        (keys, values): &Pairs<'_, B, T>,
+        (placed, placed_values): &mut Pairs<'_, B, T>,
+    ) -> Result<()> {
+        let Pass { q, rule, shift, way } = *self;
+        let (radix, chunks) = way.counts(keys.len());
+        // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were
+        // counted. From each start on there is therefore room for the keys of this chunk and
+        // digit, and for no others; each place is written once, and none is read.
+        let placed = unsafe { RacyMemory::new(placed) };
+        // SAFETY: as above: values are placed as their keys are, and without `VALUES` none is.
+        let others = unsafe { RacyMemory::new(placed_values) };
+        match way {
+            Way::Items { chunk } if radix == 16 => q.run(
+                chunks,
+                place::<B, T, 16, VALUES>(rule, shift, chunk, starts, keys, values, placed, others),
+            )?,
+            Way::Items { chunk } => q.run(
+                chunks,
+                place::<B, T, DIGITS, VALUES>(
+                    rule, shift, chunk, starts, keys, values, placed, others,
+                ),
+            )?,
+            Way::Groups { items, chunk, large } => {
+                let launch = Items::from(chunks * items).groups([items]);
+                if large && size_of::<B>() > 4 {
+                    q.run(
+                        launch,
+                        place_chunks::<B, T, 2048, 8, VALUES>(
+                            rule, shift, chunk, starts, keys, values, placed, others,
+                        ),
+                    )?
+                } else if large {
+                    q.run(
+                        launch,
+                        place_chunks::<B, T, 4096, 16, VALUES>(
+                            rule, shift, chunk, starts, keys, values, placed, others,
+                        ),
+                    )?
+                } else {
+                    q.run(
+                        launch,
+                        place_chunks::<B, T, 1024, 16, VALUES>(
+                            rule, shift, chunk, starts, keys, values, placed, others,
+                        ),
+                    )?
+                }
+            }
+        };
+        Ok(())
+    }
+}
+
+/// Sorts keys where they are, and values along with them.
+fn sorted<K: Key, T: DeviceType + Value>(
     q: &Queue,
     direction: Direction,
-    keys: &Slice<'_, K>,
-    with_order: bool,
-) -> Result<Keys<K::Bits>> {
-    let (n, rt) = (keys.len(), q.runtime());
-    of_32_bits::<K>("sort of", n)?;
-    let mut own = private(&rt, n)?;
-    K::encode(q, direction, keys, &mut own)?;
-    let mut order = with_order.then(|| private(&rt, n)).transpose()?;
-    if let Some(order) = &mut order {
-        q.run(n, positions(order))?;
-    }
-    K::Bits::sort(Keys { keys: own, order }, q, K::BITS)
+    keys: &mut SliceMut<'_, K>,
+    values: Option<SliceMut<'_, T>>,
+) -> Result<()> {
+    of_32_bits::<K>("sort of", keys.len())?;
+    let rule = Rule::new(K::FORMAT, direction);
+    K::Bits::sort(Job { q, rule, bits: K::Bits::WIDTH, keys: keys.reinterpret_mut()?, values })
 }
 
-/// Sorts keys where they are. Needs memory for two further copies of them, of 32 or 64 bits each,
-/// and an eighth of that for counts.
+/// Sorts keys where they are. Needs memory for a copy of them, and for counts.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};
@@ -207,9 +283,7 @@ fn sorted<K: Key>(
 /// # Ok::<(), folio::Error>(())
 /// ```
 pub fn sort<K: Key>(q: &Queue, direction: Direction, mut keys: impl AsPartMut<K, 1>) -> Result<()> {
-    let mut keys = keys.slice_all_mut();
-    let Keys { keys: sorted, .. } = sorted(q, direction, &keys.slice_all(), false)?;
-    K::decode(q, direction, &sorted, &mut keys)
+    sorted::<K, u32>(q, direction, &mut keys.slice_all_mut(), None)
 }
 
 /// Where each key of the sorted keys is: what to [`gather`] by. Of equal keys the first comes
@@ -230,13 +304,26 @@ pub fn sort_order<K: Key>(
     direction: Direction,
     keys: impl AsPart<K, 1>,
 ) -> Result<Buffer<u32>> {
-    let Keys { order, .. } = sorted(q, direction, &keys.slice_all(), true)?;
-    order.map_or_else(|| q.runtime().buffer(0), Ok)
+    let (keys, rt) = (keys.slice_all(), q.runtime());
+    of_32_bits::<K>("sort of", keys.len())?;
+    let mut order = rt.buffer(keys.len())?;
+    if keys.is_empty() {
+        return Ok(order);
+    }
+    let mut own = private(&rt, keys.len())?;
+    q.submit(|cg| {
+        cg.copy(&keys, &mut own);
+        Ok(())
+    })?;
+    q.run(keys.len(), positions(&mut order))?;
+    let whole = [keys.len()];
+    let order_slice = order.slice_mut([0], whole)?;
+    sorted(q, direction, &mut own.slice_mut([0], whole)?, Some(order_slice))?;
+    Ok(order)
 }
 
 /// Sorts keys where they are, and brings values, which may be of any type, into the same order.
-/// Values of equal keys stay in theirs. Needs memory as [`sort_order`], and for a copy of the
-/// values.
+/// Values of equal keys stay in theirs. Needs memory for a copy of both, and for counts.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};
@@ -258,38 +345,60 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
 ) -> Result<()> {
     let (mut keys, mut values) = (keys.slice_all_mut(), values.slice_all_mut());
     of_one_length("sort_by_key", values.len(), keys.len())?;
-    let Keys { keys: sorted, order } = sorted(q, direction, &keys.slice_all(), true)?;
-    let mut before = q.runtime().buffer(values.len())?;
+    if size_of::<T>() <= MOVED_BYTES {
+        return sorted(q, direction, &mut keys, Some(values));
+    }
+    of_32_bits::<K>("sort of", keys.len())?;
+    let rt = q.runtime();
+    let (mut order, mut before) = (private(&rt, keys.len())?, private(&rt, values.len())?);
+    q.run(order.len(), positions(&mut order))?;
+    sorted(q, direction, &mut keys, Some(order.slice_mut([0], [values.len()])?))?;
     q.submit(|cg| {
         cg.copy(&values, &mut before);
         Ok(())
     })?;
-    K::decode(q, direction, &sorted, &mut keys)?;
-    if let Some(order) = order {
-        gather(q, &order, &before, &mut values)?;
-    }
-    Ok(())
+    gather(q, &order, &before, &mut values)
 }
 
-/// `y[i] = x[at[i]]`. An index beyond `x` fails the command.
+/// Values of more bytes are moved once, when their order is known.
+const MOVED_BYTES: usize = 8;
+
+/// Sorts each segment where it is: segment `k` is from `offsets[k]` to `offsets[k + 1]`, and what
+/// is before the first offset, or behind the last one, is a segment, too. Offsets that do not ascend
+/// order the keys in some way.
 ///
 /// ```
+/// use folio::algorithms::{self, Direction};
+///
 /// let rt = folio::runtime()?;
 /// let q = rt.queue()?;
-/// let (at, x) = (rt.buffer_from(&[2u32, 0, 2])?, rt.buffer_from(&[0.5, 1.5, 2.5])?);
-/// let mut y = rt.buffer::<f64, 1>(3)?;
-/// folio::algorithms::gather(&q, &at, &x, &mut y)?;
-/// assert_eq!(y.to_vec()?, [2.5, 0.5, 2.5]);
+/// let mut x = rt.buffer_from(&[3, 1, 2, 9, 8, 7, 6])?;
+/// let offsets = rt.buffer_from(&[0u32, 3, 5, 7])?;
+/// algorithms::sort_segments(&q, Direction::Ascending, &offsets, &mut x)?;
+/// assert_eq!(x.to_vec()?, [1, 2, 3, 8, 9, 6, 7]);
 /// # Ok::<(), folio::Error>(())
 /// ```
-pub fn gather<T: DeviceType + Value>(
+pub fn sort_segments<K: Key>(
     q: &Queue,
-    at: impl AsPart<u32, 1>,
-    x: impl AsPart<T, 1>,
-    mut y: impl AsPartMut<T, 1>,
+    direction: Direction,
+    offsets: impl AsPart<u32, 1>,
+    mut keys: impl AsPartMut<K, 1>,
 ) -> Result<()> {
-    let (at, x, mut y) = (at.slice_all(), x.slice_all(), y.slice_all_mut());
-    of_one_length("gather", at.len(), y.len())?;
-    q.run(y.range(), gathered::<T>(&at, &x, &mut y))?;
-    Ok(())
+    let (offsets, mut keys) = (offsets.slice_all(), keys.slice_all_mut());
+    let n = keys.len();
+    of_32_bits::<K>("sort of", n)?;
+    let mut segment = private(&q.runtime(), n)?;
+    q.run(n, segments(&offsets, &mut segment))?;
+    // By key, and then by segment, in which the order by key stays.
+    let mut segment = segment.slice_mut([0], [n])?;
+    sorted(q, direction, &mut keys, Some(segment.flat_mut()?))?;
+    let bits = usize::BITS - offsets.len().leading_zeros();
+    let rule = Rule::new(Format::Unsigned, Direction::Ascending);
+    <u32 as Bits>::sort(Job {
+        q,
+        rule,
+        bits,
+        keys: segment,
+        values: Some(keys.reinterpret_mut::<K::Bits>()?),
+    })
 }

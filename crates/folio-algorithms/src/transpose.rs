@@ -1,23 +1,37 @@
-//! Rows as columns.
+//! Rows as columns, and other orders of axes.
+//!
+//! Tiles go by way of local memory: elements are read in the order of the source, and written in
+//! that of the result, each beside each other. A slot's column is an exclusive or with its row, so
+//! that neither a row nor a column has two slots in one bank.
 
 use crate::prelude::*;
-use folio::Error;
+use folio::{Error, RacyMemory};
 
-/// Rows and columns of a tile, which goes by way of local memory.
-const TILE: usize = 16;
+/// Rows and columns of a tile.
+const TILE: usize = 32;
+/// Items of a group, of which each has four elements of a tile.
+const ITEMS: usize = 256;
 /// Bytes of a tile at most: what all devices have.
 const MOST: usize = 16 << 10;
 
-#[kernel(group = [TILE, TILE])]
-fn tiles<T: Value>(g: Group<2>, x: In<T, 2>, tile: Local<T, 256>, y: Out<T, 2>) {
-    let (row, column) = g.pos();
-    g.each(|i| {
-        let (r, c) = i.local_pos();
-        tile[i] = x[(column * TILE + r, row * TILE + c)];
+#[kernel(group = [1, ITEMS])]
+fn tiles<T: Value>(g: Group<2>, x: In<T, 2>, tile: Local<T, 1024>, y: Racy<T, 2>) {
+    let (down, across) = g.pos();
+    let (top, left) = (down * TILE, across * TILE);
+    let [rows, columns] = x.shape();
+    // Slots beyond the border repeat it, and are not written.
+    tile.fill(|k| {
+        let (r, c) = (k / TILE, (k % TILE) ^ (k / TILE));
+        x[((top + r).min(rows - 1), (left + c).min(columns - 1))]
     });
     g.each(|i| {
-        let (r, c) = i.local_pos();
-        y[i] = tile[c * TILE + r];
+        for turn in 0..4 {
+            let k = i.local_index() + turn * ITEMS;
+            let (r, c) = (k % TILE, k / TILE);
+            if top + r < rows && left + c < columns {
+                y[(left + c, top + r)] = tile[r * TILE + (c ^ r)];
+            }
+        }
     });
 }
 
@@ -25,6 +39,58 @@ fn tiles<T: Value>(g: Group<2>, x: In<T, 2>, tile: Local<T, 256>, y: Out<T, 2>) 
 fn elements<T: Value>(i: Item<2>, x: In<T, 2>, y: Out<T, 2>) {
     let (r, c) = i.pos();
     y[i] = x[(c, r)];
+}
+
+/// The same for rows of which the source has `rows`, each `row` after the other, in several layers;
+/// columns of the result are `column` apart.
+#[kernel(group = [1, 1, ITEMS])]
+fn layers<T: Value>(
+    g: Group<3>,
+    rows: usize,
+    columns: usize,
+    row: usize,
+    column: usize,
+    layer_from: usize,
+    layer_to: usize,
+    x: In<T>,
+    tile: Local<T, 1024>,
+    y: Racy<T>,
+) {
+    let (layer, down, across) = g.pos();
+    let (top, left) = (down * TILE, across * TILE);
+    let (from, to) = (layer * layer_from, layer * layer_to);
+    tile.fill(|k| {
+        let (r, c) = (k / TILE, (k % TILE) ^ (k / TILE));
+        x[from + (top + r).min(rows - 1) * row + (left + c).min(columns - 1)]
+    });
+    g.each(|i| {
+        for turn in 0..4 {
+            let k = i.local_index() + turn * ITEMS;
+            let (r, c) = (k % TILE, k / TILE);
+            if top + r < rows && left + c < columns {
+                y[to + (left + c) * column + top + r] = tile[r * TILE + (c ^ r)];
+            }
+        }
+    });
+}
+
+/// Elements one by one, of a result whose last two dimensions are `rows` and `columns`, from where
+/// they are so far apart in each dimension.
+#[kernel]
+fn strided<T: Value>(i: Item, rows: usize, columns: usize, apart: [usize; 3], x: In<T>, y: Out<T>) {
+    let k = i.index();
+    let (layer, r, c) = (k / columns / rows, k / columns % rows, k % columns);
+    y[i] = x[layer * apart[0] + r * apart[1] + c * apart[2]];
+}
+
+fn mismatch(label: &'static str, from: &[usize], to: &[usize], needed: &[usize]) -> Error {
+    Error::Mismatch {
+        what: "command",
+        label: label.into(),
+        source_extent: from.to_vec(),
+        target: to.to_vec(),
+        needed: Some(needed.to_vec()),
+    }
 }
 
 /// Writes the element at `(r, c)` to `(c, r)`.
@@ -44,26 +110,105 @@ pub fn transpose<T: DeviceType + Value>(
     mut y: impl AsPartMut<T, 2>,
 ) -> Result<()> {
     let (x, mut y) = (x.slice_all(), y.slice_all_mut());
-    let ([rows, columns], from) = (y.range(), x.range());
-    if from != [columns, rows] {
-        let [wanted_columns, wanted_rows] = from;
-        return Err(Error::Mismatch {
-            what: "command",
-            label: "transpose".into(),
-            source_extent: from.to_vec(),
-            target: vec![rows, columns],
-            needed: Some(vec![wanted_rows, wanted_columns]),
-        });
+    let [rows, columns] = x.range();
+    if y.range() != [columns, rows] {
+        return Err(mismatch("transpose", &[rows, columns], &y.range(), &[columns, rows]));
     }
-    let tiled = |n: usize| if size_of::<T>() * TILE * TILE > MOST { 0 } else { n / TILE * TILE };
-    let (r, c) = (tiled(rows), tiled(columns));
-    if r * c > 0 {
-        q.run([r, c], tiles::<T>(&x, &mut y))?;
-    }
-    for rest in [[0..r, c..columns], [r..rows, 0..columns]] {
-        if rest.iter().all(|range| !range.is_empty()) {
-            q.run(rest, elements::<T>(&x, &mut y))?;
-        }
+    if !fits::<T>(q) {
+        q.run(y.range(), elements::<T>(&x, &mut y))?;
+    } else if rows * columns > 0 {
+        let items = [rows.div_ceil(TILE), columns.div_ceil(TILE) * ITEMS];
+        // SAFETY: each element of the result is of one tile, in which one item writes it; none is
+        // read.
+        let shared = unsafe { RacyMemory::new(&mut y) };
+        q.run(items, tiles::<T>(&x, shared))?;
     }
     Ok(())
+}
+
+/// The device has room for a tile, and groups of its items.
+fn fits<T>(q: &Queue) -> bool {
+    size_of::<T>() * TILE * TILE <= MOST && q.device().limits().group_items >= ITEMS as u64
+}
+
+/// Brings axes into another order: axis `k` of the result is axis `axes[k]` of `x`, in up to three
+/// dimensions.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let x = rt.buffer_from((&[1, 2, 3, 4, 5, 6, 7, 8], [1, 2, 4]))?;
+/// let mut y = rt.buffer([4, 1, 2])?;
+/// folio::algorithms::permute(&q, [2, 0, 1], &x, &mut y)?;
+/// assert_eq!(y.to_vec()?, [1, 5, 2, 6, 3, 7, 4, 8]);
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn permute<T: DeviceType + Value, const D: usize>(
+    q: &Queue,
+    axes: [usize; D],
+    x: impl AsPart<T, D>,
+    mut y: impl AsPartMut<T, D>,
+) -> Result<()> {
+    let (x, mut y) = (x.slice_all(), y.slice_all_mut());
+    let (from, to) = (x.range(), y.range());
+    if (0..D).any(|axis| !axes.contains(&axis)) {
+        let all: Vec<usize> = (0..D).collect();
+        return Err(mismatch("permute", &axes, &to, &all));
+    }
+    let wanted = axes.map(|axis| from[axis]);
+    if to != wanted {
+        return Err(mismatch("permute", &from, &to, &wanted));
+    }
+    let (x, mut y) = (x.flat()?, y.flat_mut()?);
+    if x.is_empty() {
+        return Ok(());
+    }
+    let ahead = 3 - D;
+    let shape =
+        |of: &[usize; D]| std::array::from_fn(|dim| if dim < ahead { 1 } else { of[dim - ahead] });
+    let axes = std::array::from_fn(|dim| if dim < ahead { dim } else { axes[dim - ahead] + ahead });
+    Order { axes, from: shape(&from), to: shape(&to) }.run(q, &x, &mut y)
+}
+
+/// How far elements are apart in each dimension.
+fn strides(shape: [usize; 3]) -> [usize; 3] {
+    [shape[1] * shape[2], shape[2], 1]
+}
+
+/// An order of axes, as that of three dimensions.
+struct Order {
+    axes: [usize; 3],
+    from: [usize; 3],
+    to: [usize; 3],
+}
+
+impl Order {
+    fn run<T: DeviceType + Value>(
+        self,
+        q: &Queue,
+        x: &Slice<'_, T>,
+        y: &mut SliceMut<'_, T>,
+    ) -> Result<()> {
+        let Order { axes, from, to } = self;
+        let (apart, apart_to) = (strides(from), strides(to));
+        let down = axes[2];
+        if down == 2 || !fits::<T>(q) {
+            let apart = axes.map(|axis| apart[axis]);
+            q.run(y.range(), strided::<T>(to[1], to[2], apart, x, y))?;
+            return Ok(());
+        }
+        // Where an axis of the source is in the result.
+        let is_at = |axis| usize::from(axes[1] == axis);
+        let layer = 1 - down;
+        let (rows, columns) = (from[down], from[2]);
+        let items = [from[layer], rows.div_ceil(TILE), columns.div_ceil(TILE) * ITEMS];
+        let (row, column) = (apart[down], apart_to[is_at(2)]);
+        let layers_apart = (apart[layer], apart_to[is_at(layer)]);
+        // SAFETY: each element of the result is of one layer and tile, in which one item writes it;
+        // none is read.
+        let shared = unsafe { RacyMemory::new(y) };
+        let (of_x, of_y) = layers_apart;
+        q.run(items, layers::<T>(rows, columns, row, column, of_x, of_y, x, shared))?;
+        Ok(())
+    }
 }

@@ -58,6 +58,14 @@ impl<const D: usize> GroupItem<'_, D> {
         x
     }
 
+    /// Which items of its sub-group give a value of the same bits: how many of them are before it,
+    /// how many there are with itself, and the number of the first of them in the sub-group.
+    #[inline(always)]
+    pub fn subgroup_match<T: Number>(self, x: T) -> [u32; 3] {
+        let _ = x;
+        [0, 1, 0]
+    }
+
     /// The values of the sub-group's items as one.
     #[inline(always)]
     pub fn subgroup_reduce<O: Combine<T>, T>(self, x: T) -> T {

@@ -58,6 +58,7 @@ const FUNCTIONS: &[(&str, &str)] = &[
     ("atomic_fetch_", ATOMIC),
     ("__shfl", SUBGROUPS),
     ("__ballot", SUBGROUPS),
+    ("__match_any", SUBGROUPS),
     ("__any_sync", SUBGROUPS),
     ("__all_sync", SUBGROUPS),
     ("sub_group_", SUBGROUPS),

@@ -208,8 +208,9 @@ impl DeviceSpec {
         caps.unified = self.host_visible();
         caps.closures = self.closures;
         caps.ir = self.ir.is_some();
+        caps.subgroup = self.ir.as_ref().map_or(1, |runner| runner.subgroup());
         (caps.f64, caps.atomics64) = (true, true);
-        if self.closures {
+        if self.closures || caps.subgroup > 1 {
             caps.local_memory = MOST_GROUP_BYTES;
         }
         caps.conditions = true;

@@ -10,6 +10,11 @@ use std::sync::Arc;
 pub trait IrRunner: fmt::Debug + Send + Sync {
     /// Makes a verified kernel runnable, or says why that is impossible.
     fn load(&self, kernel: &Kernel) -> Result<Arc<dyn IrKernel>, HalError>;
+
+    /// Items of a sub-group.
+    fn subgroup(&self) -> u32 {
+        1
+    }
 }
 
 /// A kernel in IR that can be run.

@@ -10,7 +10,7 @@ mod moves;
 use folio::hal::Backend;
 use folio::prelude::*;
 use folio_cpu::CpuBackend;
-use folio_model::interp::Interpreter;
+use folio_model::interp::{InSubgroups, Interpreter};
 use folio_model::on_each_driver;
 use folio_model::rng::Rng;
 use folio_sim::{DeviceSpec, SimBackend};
@@ -38,7 +38,8 @@ impl Rig {
     /// Lengths around powers of two and sizes of groups, random ones, and a large one.
     fn lengths(&self) -> Vec<usize> {
         if self.few {
-            return vec![0, 1, 256, 2049, 66_000];
+            let some = [0, 1, 256, 2049, 8193, 66_000];
+            return some.into_iter().filter(|n| *n <= self.most).collect();
         }
         let mut all = vec![0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000];
         all.extend([2047, 2048, 2049, 4095, 4096, 4097, 65535, 65536, 65537, 65536 + 300]);
@@ -72,6 +73,11 @@ const CHECKS: &[Check] = &[
     fused::maps_are_part_of_a_scan,
     fused::reductions_of_one_array_read_it_once,
     fused::a_map_before_a_reduction_leaves_no_array,
+    moves::indices_are_counted,
+    moves::axes_are_permuted,
+    moves::elements_are_scattered,
+    moves::sequences_are_merged,
+    moves::segments_are_sorted,
     draws::uniform_numbers,
     draws::normal_numbers,
     draws::kernels_draw,
@@ -104,6 +110,17 @@ fn interpreted() {
         check(&rig).unwrap();
     }
     assert_eq!(handle.violations(), []);
+}
+
+/// What goes by sub-groups gives the same whatever their width is, also where it is no power of
+/// two; on large tiles from 32 items on.
+#[test]
+fn interpreted_in_subgroups() {
+    for width in [2, 3, 8, 32, 128] {
+        let spec = DeviceSpec::new().closures(false).ir(Arc::new(InSubgroups(width)));
+        let rig = Rig::new(SimBackend::builder().device(spec).build(), 0);
+        moves::keys_of_tiles(&rig, if width < 32 { 500 } else { 4300 }).unwrap();
+    }
 }
 
 on_each_driver! {

@@ -2,7 +2,7 @@
 
 use super::{Rig, floats, words};
 use folio::algorithms::{self, Direction, Key};
-use folio::ir::device::Shared as Value;
+use folio::ir::device::{CastFrom, Int, Number, Shared as Value};
 use folio::prelude::*;
 use folio_model::rng::Rng;
 use std::cmp::Ordering;
@@ -65,6 +65,23 @@ pub fn keys_are_sorted(rig: &Rig) -> folio::Result<()> {
             sorts(rig, &wild, f64::total_cmp, f64::to_bits)?;
         }
     }
+    Ok(())
+}
+
+/// Keys of one pass and of several, in tiles that are full and in others.
+pub fn keys_of_tiles(rig: &Rig, n: usize) -> folio::Result<()> {
+    let mut rng = Rng::new(7);
+    let keys: Vec<i8> = (0..n).map(|_| rng.next() as i8).collect();
+    let mut wanted: Vec<u32> = (0..n as u32).collect();
+    wanted.sort_by_key(|at| keys[*at as usize]);
+    let x = rig.rt.buffer_from(&keys)?;
+    assert_eq!(algorithms::sort_order(&rig.q, Direction::Ascending, &x)?.to_vec()?, wanted);
+    let mut keys: Vec<f32> = floats(&mut rng, 300);
+    let mut x = rig.rt.buffer_from(&keys)?;
+    algorithms::sort(&rig.q, Direction::Descending, &mut x)?;
+    keys.sort_by(|a, b| b.total_cmp(a));
+    let bits = |keys: &[f32]| keys.iter().map(|key| key.to_bits()).collect::<Vec<_>>();
+    assert_eq!(bits(&x.to_vec()?), bits(&keys));
     Ok(())
 }
 
@@ -193,5 +210,158 @@ pub fn rows_become_columns(rig: &Rig) -> folio::Result<()> {
         _ => None,
     };
     assert_eq!(refused.as_ref().err().and_then(needed), Some(vec![4, 3]), "{refused:?}");
+    Ok(())
+}
+
+fn counts<T: Number + Int + DeviceType>(rig: &Rig, x: &[T], bins: usize) -> folio::Result<()>
+where
+    u64: CastFrom<T>,
+    i128: From<T>,
+{
+    let mut wanted = vec![0; bins];
+    for k in x {
+        wanted[i128::from(*k).clamp(0, bins as i128 - 1) as usize] += 1u32;
+    }
+    let a = rig.rt.buffer_from(x)?;
+    assert_eq!(algorithms::histogram(&rig.q, &a, bins)?.to_vec()?, wanted, "{bins} bins");
+    if x.iter().all(|k| (0..bins as i128).contains(&i128::from(*k))) {
+        assert_eq!(algorithms::bincount(&rig.q, &a, bins)?.to_vec()?, wanted, "{bins} bins");
+    }
+    Ok(())
+}
+
+/// The index that a failed command reached for, and the extent that it is outside of.
+fn outside<T>(result: folio::Result<T>) -> (Option<Vec<i64>>, Option<Vec<usize>>) {
+    let Err(Error::Failed(failure)) = result else { return (None, None) };
+    let folio::Cause::Kernel(violation) = failure.cause() else { return (None, None) };
+    match &violation.kind {
+        folio::ViolationKind::OutOfBounds { index, extent, .. } => {
+            (Some(index.clone()), Some(extent.clone()))
+        }
+        _ => (None, None),
+    }
+}
+
+/// Few bins and many; indices outside are clamped, or fail with their number.
+pub fn indices_are_counted(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(6);
+    for (turn, n) in rig.lengths().into_iter().enumerate() {
+        let x: Vec<u32> = (0..n).map(|_| rng.below(300) as u32).collect();
+        counts(rig, &x, [300, 7, 2048, 2049, 8192, 8193][turn % 6])?;
+        let x: Vec<u8> = (0..n).map(|_| rng.next() as u8).collect();
+        counts(rig, &x, 256)?;
+        let x: Vec<i64> = (0..n).map(|_| (rng.next() as i64) >> rng.below(64)).collect();
+        counts(rig, &x, 1 + turn)?;
+        counts(rig, &vec![u64::MAX; n], 3)?;
+    }
+    let x = rig.rt.buffer_from(&[1i32, -1, 2])?;
+    let counted = algorithms::bincount(&rig.q, &x, 3)?.to_vec();
+    assert_eq!(outside(counted), (Some(vec![-1]), Some(vec![3])));
+    Ok(())
+}
+
+/// All orders of axes, of three dimensions and fewer, beside a copy one by one.
+pub fn axes_are_permuted(rig: &Rig) -> folio::Result<()> {
+    const ORDERS: [[usize; 3]; 6] =
+        [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]];
+    for from in [[1, 1, 1], [3, 1, 5], [2, 33, 40], [0, 4, 4], [5, 32, 3]] {
+        let n = from.iter().product::<usize>();
+        let values: Vec<u64> = (0..n as u64).collect();
+        let x = rig.rt.buffer_from((&values, from))?;
+        for axes in ORDERS {
+            let to = axes.map(|axis| from[axis]);
+            let mut y = rig.rt.buffer(to)?;
+            algorithms::permute(&rig.q, axes, &x, &mut y)?;
+            let wanted = (0..n).map(|k| {
+                let at = [k / (to[1] * to[2]), k / to[2] % to[1], k % to[2]];
+                let mut of = [0; 3];
+                axes.iter().zip(at).for_each(|(axis, at)| of[*axis] = at);
+                values[(of[0] * from[1] + of[1]) * from[2] + of[2]]
+            });
+            let wanted: Vec<u64> = if n == 0 { vec![] } else { wanted.collect() };
+            assert_eq!(y.to_vec()?, wanted, "{axes:?} of {from:?}");
+        }
+    }
+    let x = rig.rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
+    let mut y = rig.rt.buffer([3, 2])?;
+    algorithms::permute(&rig.q, [1, 0], &x, &mut y)?;
+    assert_eq!(y.to_vec()?, [1, 4, 2, 5, 3, 6]);
+    for axes in [[0, 1], [1, 1], [1, 2]] {
+        let refused = algorithms::permute(&rig.q, axes, &x, &mut y);
+        assert!(matches!(refused, Err(Error::Mismatch { .. })), "{axes:?}: {refused:?}");
+    }
+    Ok(())
+}
+
+/// Each index once, in some order: to their places and back. An index outside fails, and so do two
+/// equal ones, which the failure names.
+pub fn elements_are_scattered(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(8);
+    for n in rig.lengths() {
+        let mut at: Vec<u32> = (0..n as u32).collect();
+        (1..n).for_each(|k| at.swap(k, rng.below(k + 1)));
+        let values: Vec<[u16; 3]> = (0..n).map(|k| [k as u16, 1, 2]).collect();
+        let (at, x) = (rig.rt.buffer_from(&at)?, rig.rt.buffer_from(&values)?);
+        let (mut y, mut z) = (rig.rt.buffer(n + 3)?, rig.rt.buffer(n)?);
+        algorithms::scatter(&rig.q, &at, &x, &mut y)?;
+        algorithms::gather(&rig.q, &at, &y, &mut z)?;
+        assert!(z.to_vec()? == values, "{n}");
+        assert_eq!(y.to_vec()?[n..], [[0; 3]; 3]);
+    }
+    let index = |at: &[u32]| -> folio::Result<Option<Vec<i64>>> {
+        let (at, x) = (rig.rt.buffer_from(at)?, rig.rt.buffer_from(vec![1.5f32; at.len()])?);
+        let mut y = rig.rt.buffer::<f32, 1>(5000)?;
+        algorithms::scatter(&rig.q, &at, &x, &mut y)?;
+        Ok(outside(y.to_vec()).0)
+    };
+    assert_eq!(index(&[4, 5000])?, Some(vec![5000]));
+    let mut at: Vec<u32> = (0..4500).collect();
+    at[4400] = 17;
+    assert_eq!(index(&at)?, Some(vec![17, 4400]));
+    Ok(())
+}
+
+/// Beside the stable sort of both; parts whose elements are all in one of them.
+pub fn sequences_are_merged(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(9);
+    for n in rig.lengths() {
+        let m = if n == 0 { 40 } else { rng.below(n) };
+        for direction in BOTH {
+            let mut all = [floats(&mut rng, n), floats(&mut rng, m)];
+            let order = |a: &f32, b: &f32| match direction {
+                Direction::Ascending => a.total_cmp(b),
+                Direction::Descending => b.total_cmp(a),
+            };
+            all.iter_mut().for_each(|all| all.sort_by(order));
+            let (a, b) = (rig.rt.buffer_from(&all[0])?, rig.rt.buffer_from(&all[1])?);
+            let mut y = rig.rt.buffer(n + m)?;
+            algorithms::merge(&rig.q, direction, &a, &b, &mut y)?;
+            let mut wanted = all.concat();
+            wanted.sort_by(order);
+            let bits = |all: &[f32]| all.iter().map(|x| x.to_bits()).collect::<Vec<_>>();
+            assert!(bits(&y.to_vec()?) == bits(&wanted), "{n} and {m}");
+        }
+    }
+    Ok(())
+}
+
+/// Segments of all sizes, none, and empty ones.
+pub fn segments_are_sorted(rig: &Rig) -> folio::Result<()> {
+    let mut rng = Rng::new(10);
+    for n in rig.lengths().into_iter().filter(|n| *n <= 66_000) {
+        for count in [0, 1, 7, 300] {
+            let mut bounds: Vec<u32> = (0..count).map(|_| rng.below(n + 1) as u32).collect();
+            bounds.sort();
+            let mut keys: Vec<i16> = (0..n).map(|_| rng.next() as i16).collect();
+            let (at, mut x) = (rig.rt.buffer_from(&bounds)?, rig.rt.buffer_from(&keys)?);
+            algorithms::sort_segments(&rig.q, Direction::Descending, &at, &mut x)?;
+            let mut first = 0;
+            for end in bounds.iter().map(|end| *end as usize).chain([n]) {
+                keys[first..end].sort_by(|a, b| b.cmp(a));
+                first = end;
+            }
+            assert!(x.to_vec()? == keys, "{count} bounds in {n}");
+        }
+    }
     Ok(())
 }

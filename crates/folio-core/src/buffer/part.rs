@@ -1,7 +1,7 @@
 //! Parts of buffers: what accesses are made of.
 
 use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, run_of, vec_of};
-use super::{Buffer, Shared, View, widen_at};
+use super::{Buffer, Shared, View, reinterpreted, widen_at};
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::terms::access::Mode;
@@ -41,6 +41,13 @@ impl Part {
         Ok(Part { view: view.flat(), part, whole: false, marks: self.marks })
     }
 
+    /// The same elements as those of another type of their size.
+    fn reinterpret<U: DeviceType, const D: usize>(&self) -> Result<Part> {
+        let all = self.view.dims;
+        let view = reinterpreted::<U, D>(&self.view, std::array::from_fn(|dim| all[3 - D + dim]))?;
+        Ok(Part { view, part: self.part, whole: self.whole, marks: self.marks })
+    }
+
     pub(super) fn not_contiguous(&self) -> Error {
         let extent = self.view.visible(self.part.extent());
         Error::NotContiguous { buffer: self.view.storage.label.clone(), extent }
@@ -77,6 +84,23 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
     /// that take one. [`Error::NotContiguous`] if there are gaps between its rows.
     pub fn flat(&self) -> Result<Slice<'a, T>> {
         self.part.flat().map(Slice::of)
+    }
+
+    /// The same elements by their bits as those of another type, which must be of the same size:
+    /// see [`Buffer::reinterpret`].
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let x = rt.buffer_from(&[1.0f32, 2.0, 3.0])?;
+    /// let bits = x.slice([1], [2])?.reinterpret::<u32>()?;
+    /// assert_eq!(bits.to_vec()?, [2.0f32.to_bits(), 3.0f32.to_bits()]);
+    /// assert!(x.slice([1], [2])?.reinterpret::<u64>().is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn reinterpret<U: DeviceType>(&self) -> Result<Slice<'a, U, D>> {
+        self.part.reinterpret::<U, D>().map(Slice::of)
     }
 
     /// Its shape.
@@ -167,6 +191,11 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     /// Its elements in one dimension, to write: see [`Slice::flat`].
     pub fn flat_mut(&mut self) -> Result<SliceMut<'_, T>> {
         self.part.flat().map(SliceMut::of)
+    }
+
+    /// The same elements as those of another type, to write: see [`Slice::reinterpret`].
+    pub fn reinterpret_mut<U: DeviceType>(&mut self) -> Result<SliceMut<'_, U, D>> {
+        self.part.reinterpret::<U, D>().map(SliceMut::of)
     }
 
     /// Its shape.

@@ -642,12 +642,18 @@ fn meeting(stmt: &Stmt) -> Option<&Let> {
 
 /// The result of the lane `at` from the values of its sub-group (semantics 11.2).
 fn lane(op: Subgroup, values: &[u64], at: usize, other: u64) -> u64 {
-    let of = |lane: u64| values.get(lane as usize).copied().unwrap_or(values[at]);
+    let own = values[at];
+    let of = |lane: u64| values.get(lane as usize).copied().unwrap_or(own);
     match op {
         Subgroup::Any => values.contains(&1).into(),
         Subgroup::All => (!values.contains(&0)).into(),
         Subgroup::Broadcast => of(other),
         Subgroup::ShuffleXor => of(at as u64 ^ other),
+        Subgroup::Match => {
+            let equal = |values: &[u64]| values.iter().filter(|x| **x == own).count() as u64;
+            let first = values.iter().position(|x| *x == own).unwrap_or(at) as u64;
+            equal(&values[..at]) | equal(values) << 8 | first << 16
+        }
     }
 }
 

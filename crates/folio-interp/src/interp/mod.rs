@@ -16,7 +16,7 @@ mod scalar;
 #[cfg(test)]
 mod tests;
 
-pub use runner::Interpreter;
+pub use runner::{InSubgroups, Interpreter};
 pub use same::{plain, same};
 
 use folio_kernel::launch::Launch;

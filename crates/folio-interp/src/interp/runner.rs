@@ -5,7 +5,7 @@
 //! for more than its launch declared, or that leaves the bounds though that was proved to be
 //! impossible.
 
-use super::{Arg, Order, Ran, Touched, run};
+use super::{Arg, Device, Order, Ran, Touched, run_like};
 use folio_core::hal::{Geometry, HalError, HalErrorKind, ParamPtr};
 use folio_kernel::launch::Launch;
 use folio_kernel::{Access, Kernel, ParamKind, ViolationKind};
@@ -37,11 +37,25 @@ pub struct Interpreter;
 
 impl IrRunner for Interpreter {
     fn load(&self, kernel: &Kernel) -> Result<Arc<dyn IrKernel>, HalError> {
-        Ok(Arc::new(Loaded(kernel.clone())))
+        InSubgroups(1).load(kernel)
     }
 }
 
-struct Loaded(Kernel);
+/// The interpreter with sub-groups of so many items (semantics 11.1); not 0.
+#[derive(Clone, Copy, Debug)]
+pub struct InSubgroups(pub u32);
+
+impl IrRunner for InSubgroups {
+    fn load(&self, kernel: &Kernel) -> Result<Arc<dyn IrKernel>, HalError> {
+        Ok(Arc::new(Loaded(kernel.clone(), Device { width: self.0.into(), ..Device::default() })))
+    }
+
+    fn subgroup(&self) -> u32 {
+        self.0
+    }
+}
+
+struct Loaded(Kernel, Device);
 
 /// Dimensions as the kernel numbers them: its own first, and then ones.
 fn leading(dims: [usize; 3], rank: usize) -> [u64; 3] {
@@ -195,7 +209,7 @@ impl IrKernel for Loaded {
         };
         // SAFETY: the caller's promise.
         let mut args = unsafe { self.args(blob, params) }?;
-        let ran = run(&self.0, &launch, &mut args, Order::Forward, BUDGET);
+        let ran = run_like(&self.0, &launch, &mut args, Order::Forward, self.1, BUDGET);
         let ran = ran.map_err(|stop| self.driver(format_args!("{stop:?}")))?;
         self.check(&ran, params, proved)?;
         // SAFETY: the caller's promise.

@@ -260,7 +260,10 @@ impl Rules<'_> {
     }
 
     fn subgroup(&self, op: Subgroup, args: &[Value]) -> Result<Type> {
-        let wanted = if matches!(op, Subgroup::Any | Subgroup::All) { 1 } else { 2 };
+        let wanted = match op {
+            Subgroup::Any | Subgroup::All | Subgroup::Match => 1,
+            Subgroup::Broadcast | Subgroup::ShuffleXor => 2,
+        };
         let (1 | 2, Some(first)) = (args.len(), args.first()) else {
             return Err(Fault::Count { what: "operands", found: args.len(), wanted });
         };
@@ -268,6 +271,9 @@ impl Rules<'_> {
             return Err(Fault::Count { what: "operands", found: args.len(), wanted });
         }
         let scalar = self.scalar("the operand", *first)?;
+        if op == Subgroup::Match {
+            return Ok(Scalar::U32.into());
+        }
         match args.get(1) {
             Some(lane) => self.is("the lane", *lane, Scalar::U32.into())?,
             None => self.is("the operand", *first, Scalar::Bool.into())?,

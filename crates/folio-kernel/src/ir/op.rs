@@ -144,6 +144,9 @@ names! {
         Broadcast = "broadcast",
         /// Second operand: what the own lane is combined with, `u32`.
         ShuffleXor = "shuffle_xor",
+        /// The lanes with equal bits, as a `u32`: how many are before the own one, how many there
+        /// are (from bit 8 on), and the first of them (from bit 16 on).
+        Match = "match",
     }
 }
 

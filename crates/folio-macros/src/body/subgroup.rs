@@ -15,8 +15,13 @@ const FOLDS: &[(&str, &str)] = &[
 ];
 
 /// The others.
-const OTHERS: &[&str] =
-    &["subgroup_any", "subgroup_all", "subgroup_broadcast", "subgroup_shuffle_xor"];
+const OTHERS: &[&str] = &[
+    "subgroup_any",
+    "subgroup_all",
+    "subgroup_broadcast",
+    "subgroup_shuffle_xor",
+    "subgroup_match",
+];
 
 /// Whether this is the name of an operation that the items of a sub-group do together.
 pub(super) fn is_together(name: &str) -> bool {

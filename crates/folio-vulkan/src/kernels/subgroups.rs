@@ -37,7 +37,7 @@ impl Subgroups {
         v13: &vk::PhysicalDeviceVulkan13Properties<'_>,
     ) -> (u32, Subgroups) {
         use vk::SubgroupFeatureFlags as Has;
-        let needed = Has::BASIC | Has::VOTE | Has::SHUFFLE;
+        let needed = Has::BASIC | Has::VOTE | Has::BALLOT | Has::SHUFFLE;
         let compute = vk::ShaderStageFlags::COMPUTE;
         let width = v11.subgroup_size;
         let is_fixed = v13.min_subgroup_size == width && v13.max_subgroup_size == width;
@@ -208,11 +208,12 @@ mod tests {
     }
 
     /// The size is the device's own where it has no other, or can be asked for; else there are no
-    /// sub-groups, nor without votes, shuffles, or kernels that may use them.
+    /// sub-groups, nor without votes, ballots, shuffles, or kernels that may use them.
     #[test]
     fn sizes_of_sub_groups_are_promised_or_one() {
         let no_shuffles = ALL & !vk::SubgroupFeatureFlags::SHUFFLE;
         let no_votes = ALL & !vk::SubgroupFeatureFlags::VOTE;
+        let no_ballots = ALL & !vk::SubgroupFeatureFlags::BALLOT;
         let pixels = vk::ShaderStageFlags::FRAGMENT;
         let cases = [
             // As NVIDIA and lavapipe: one size.
@@ -224,6 +225,7 @@ mod tests {
             ([32, 64, 64], false, ALL, COMPUTE, 1, true),
             ([32, 32, 32], true, no_shuffles, COMPUTE, 1, false),
             ([32, 32, 32], true, no_votes, COMPUTE, 1, false),
+            ([32, 32, 32], true, no_ballots, COMPUTE, 1, false),
             ([32, 32, 32], true, ALL, pixels, 1, false),
             ([256, 256, 256], true, ALL, COMPUTE, 1, false),
         ];

@@ -59,7 +59,7 @@ pub fn folds(
 
 /// The queries of sub-groups: their size, index and lane; and the result of each operation.
 #[kernel(group = 40)]
-pub fn subgroups(g: Group, x: In<u32>, y: Out<[u32; 10]>, halves: Out<f32>) {
+pub fn subgroups(g: Group, x: In<u32>, y: Out<[u32; 13]>, halves: Out<f32>) {
     let size = g.subgroup_size();
     g.each(|i| {
         let v = x[i];
@@ -69,10 +69,27 @@ pub fn subgroups(g: Group, x: In<u32>, y: Out<[u32; 10]>, halves: Out<f32>) {
         let (any, all) = (i.subgroup_any(v % 7 == 0), i.subgroup_all(v % 7 != 0));
         let third = i.subgroup_broadcast(v, 2);
         let other = i.subgroup_shuffle_xor(v, 1);
+        let [alike, count, first] = i.subgroup_match((v % 5) as u8);
+        let [wide, _, _] = i.subgroup_match((v as u64) << 29);
         halves[i] = i.subgroup_shuffle_xor(v as f32 / 2.0, 3);
         let (index, lane) = (i.subgroup_index() as u32, i.subgroup_lane() as u32);
         let (any, all) = (any as u32, all as u32);
-        y[i] = [size as u32, index, lane, sum, up, before, any, all, third, other];
+        let alike = alike + 1000 * wide;
+        y[i] = [
+            size as u32,
+            index,
+            lane,
+            sum,
+            up,
+            before,
+            any,
+            all,
+            third,
+            other,
+            alike,
+            count,
+            first,
+        ];
     });
 }
 

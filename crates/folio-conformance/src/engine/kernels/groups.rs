@@ -280,7 +280,7 @@ pub(super) fn items_of_sub_groups(rig: &Rig) -> Outcome {
         let from = rig.rt.buffer_from(&x)?;
         let (mut y, mut halves) = (rig.rt.buffer(120)?, rig.rt.buffer(120)?);
         q.run(120, subgroups(&from, &mut y, &mut halves))?;
-        let (y, halves): (Vec<[u32; 10]>, Vec<f32>) = (y.to_vec()?, halves.to_vec()?);
+        let (y, halves): (Vec<[u32; 13]>, Vec<f32>) = (y.to_vec()?, halves.to_vec()?);
         let width = y.first().map_or(0, |first| first[0] as usize);
         ensure!((1..=128).contains(&width), "sub-groups of {width}");
         for (k, found) in y.iter().enumerate() {
@@ -290,6 +290,9 @@ pub(super) fn items_of_sub_groups(rig: &Rig) -> Outcome {
             let of = &x[first..(first + width).min(group + 40)];
             let own = |lane: usize| *of.get(lane).unwrap_or(&x[k]);
             let (up, before) = (&of[..=lane], &of[..lane]);
+            let alike = |some: &[u32], key: fn(u32) -> u32| {
+                some.iter().filter(|v| key(**v) == key(x[k])).count() as u32
+            };
             let (any, all) = (of.iter().any(|v| v % 7 == 0), of.iter().all(|v| v % 7 != 0));
             let wanted = [
                 width as u32,
@@ -302,6 +305,9 @@ pub(super) fn items_of_sub_groups(rig: &Rig) -> Outcome {
                 all.into(),
                 own(2),
                 own(lane ^ 1),
+                alike(before, |v| v % 5) + 1000 * alike(before, |v| v),
+                alike(of, |v| v % 5),
+                of.iter().position(|v| v % 5 == x[k] % 5).unwrap_or(lane) as u32,
             ];
             ensure_eq!(*found, wanted, "item {k}");
             ensure_eq!(halves[k], own(lane ^ 3) as f32 / 2.0, "item {k}");

@@ -186,7 +186,8 @@ impl Writer<'_> {
         let (of, a) = (self.scalar(*first), self.atom(*first));
         let other = args.get(1).map(|b| self.atom(*b)).unwrap_or_default();
         if self.form.dialect == Dialect::OpenCl {
-            return self.is(define.value, a);
+            let own = if op == Subgroup::Match { "256u".to_owned() } else { a };
+            return self.is(define.value, own);
         }
         (self.thread, self.threads) = (true, true);
         let lanes = self.helpers.fixed("lanes");
@@ -197,8 +198,48 @@ impl Writer<'_> {
             Subgroup::ShuffleXor => {
                 format!("{}({a}, (thread & 31u) ^ {other}, thread, threads)", self.lane_of(of))
             }
+            Subgroup::Match => format!("{}({a}, thread, threads)", self.matched(of)),
         };
         self.constant(define, &call);
+    }
+
+    /// A function: the result of a [`Subgroup::Match`]. Of few bits ballots are faster than the
+    /// warp's own comparison, which takes a step for each value that there is.
+    fn matched(&mut self, of: Scalar) -> String {
+        let (t, name) = (of.name(), format!("match_{of}"));
+        let bits = match of {
+            Scalar::F32 => "F32_BITS(x)".to_owned(),
+            Scalar::F64 => "F64_BITS(x)".to_owned(),
+            _ if of.bits() == 64 => "(u64)x".to_owned(),
+            _ => "(u32)x".to_owned(),
+        };
+        let few = if of == Scalar::Bool { 1 } else { of.bits() };
+        let same = match few {
+            1 | 8 => format!(
+                "  const u32 bits = {bits};
+  u32 same = mask;
+#pragma unroll
+  for (u32 bit = 0u; bit < {few}u; ++bit) {{
+    const bool set = (bits >> bit & 1u) != 0u;
+    const u32 votes = __ballot_sync(mask, set);
+    same &= set ? votes : ~votes;
+  }}
+"
+            ),
+            _ => format!("  const u32 same = __match_any_sync(mask, {bits});\n"),
+        };
+        self.helpers.fixed("lanes");
+        self.helpers.made(&name, |_| {
+            format!(
+                "FN u32 {name}({t} x, u32 thread, u32 threads) {{
+  const u32 mask = lanes_mask(thread, threads);
+{same}  const u32 before = __popc(same & ((1u << (thread & 31u)) - 1u));
+  return before | (u32)__popc(same) << 8 | (u32)(__ffs(same) - 1) << 16;
+}}
+"
+            )
+        });
+        name
     }
 
     /// A function: the value of a lane, or the own one if there is no such lane.

@@ -8,7 +8,7 @@ use crate::types::{Scalar, Types};
 use rspirv::spirv::{GlslStd450Op, Op, Word};
 
 impl Writer<'_> {
-    fn same(&mut self, op: Op, of: Scalar, values: &[Word]) -> Word {
+    pub fn same(&mut self, op: Op, of: Scalar, values: &[Word]) -> Word {
         let ty = self.asm.scalar(of);
         self.asm.of(op, ty, values)
     }
@@ -146,7 +146,7 @@ impl Writer<'_> {
         self.same(Op::BitwiseOr, Scalar::U64, &[high, low])
     }
 
-    fn ones(&mut self, word: Word) -> Word {
+    pub fn ones(&mut self, word: Word) -> Word {
         self.same(Op::BitCount, Scalar::U32, &[word])
     }
 

@@ -136,7 +136,9 @@ impl Writer<'_> {
         let Some(own) = args.first() else { return };
         let (of, value) = (self.scalar(*own), self.value(*own));
         if self.width == 1 {
-            return self.is(define.value, value);
+            let alone = self.asm.u32(1 << 8);
+            let own = if op == Subgroup::Match { alone } else { value };
+            return self.is(define.value, own);
         }
         let other = args.get(1).map(|other| self.value(*other)).unwrap_or(value);
         let scope = self.meet();
@@ -154,8 +156,113 @@ impl Writer<'_> {
                 let lane = self.asm.of(Op::BitwiseXor, ty, &[lane, other]);
                 self.of_lane(of, value, lane)
             }
+            Subgroup::Match => self.matched(of, value),
         };
         self.is(define.value, result);
+    }
+
+    /// An operation on numbers of 32 bits.
+    fn word_of(&mut self, op: Op, values: &[Word]) -> Word {
+        let ty = self.asm.int(32);
+        self.asm.of(op, ty, values)
+    }
+
+    /// The lanes for which a condition holds, in words of 32 lanes.
+    fn ballot(&mut self, condition: Word) -> Vec<Word> {
+        self.asm.needs(Capability::GroupNonUniformBallot);
+        let (scope, word) = (self.asm.u32(Scope::Subgroup as u32), self.asm.int(32));
+        let four = [super::assembly::id(word), super::assembly::literal(4)];
+        let four = self.asm.global(Op::TypeVector, None, four.to_vec());
+        let votes = self.asm.of(Op::GroupNonUniformBallot, four, &[scope, condition]);
+        let part = |w: &mut Self, at| {
+            let at = super::assembly::literal(at);
+            w.asm.op(Op::CompositeExtract, word, vec![super::assembly::id(votes), at])
+        };
+        (0..self.width.div_ceil(32)).map(|at| part(self, at)).collect()
+    }
+
+    /// The bits of a value in words of 32.
+    fn words_of(&mut self, of: Scalar, value: Word) -> Vec<Word> {
+        match (of, of.bits()) {
+            (Scalar::Bool, _) => vec![self.cast(of, value, Scalar::U32)],
+            (_, 64) => {
+                let bits = self.bits(of, value, Scalar::U64);
+                let up = self.asm.u32(32);
+                let high = self.same(Op::ShiftRightLogical, Scalar::U64, &[bits, up]);
+                [bits, high].map(|half| self.cast(Scalar::U64, half, Scalar::U32)).to_vec()
+            }
+            (_, width) => {
+                let raw = match width {
+                    8 => Scalar::U8,
+                    16 => Scalar::U16,
+                    _ => Scalar::U32,
+                };
+                let bits = self.bits(of, value, raw);
+                vec![self.cast(raw, bits, Scalar::U32)]
+            }
+        }
+    }
+
+    /// The lanes that have equal bits, in words of 32 lanes: a ballot for each bit.
+    fn equals(&mut self, of: Scalar, value: Word) -> Vec<Word> {
+        let (yes, bool) = (self.asm.constant(Scalar::Bool, 1), self.asm.bool());
+        let mut same = self.ballot(yes);
+        let count = if of == Scalar::Bool { 1 } else { of.bits() };
+        let words = self.words_of(of, value);
+        let (zero, one) = (self.asm.u32(0), self.asm.u32(1));
+        for bit in 0..count {
+            let at = self.asm.u32(bit % 32);
+            let word = words.get(bit as usize / 32).copied().unwrap_or(zero);
+            let word = self.word_of(Op::ShiftRightLogical, &[word, at]);
+            let own = self.word_of(Op::BitwiseAnd, &[word, one]);
+            let is_set = self.asm.of(Op::INotEqual, bool, &[own, zero]);
+            let votes = self.ballot(is_set);
+            let own = self.word_of(Op::ISub, &[zero, own]);
+            for (same, votes) in same.iter_mut().zip(votes) {
+                let other = self.word_of(Op::BitwiseXor, &[votes, own]);
+                let equal = self.word_of(Op::Not, &[other]);
+                *same = self.word_of(Op::BitwiseAnd, &[*same, equal]);
+            }
+        }
+        same
+    }
+
+    /// The result of a [`Subgroup::Match`].
+    fn matched(&mut self, of: Scalar, value: Word) -> Word {
+        let same = self.equals(of, value);
+        let (zero, one, ones) = (self.asm.u32(0), self.asm.u32(1), self.asm.u32(u32::MAX));
+        let (lane, bool) = (self.lane(), self.asm.bool());
+        let bits = [self.asm.u32(31), self.asm.u32(5)];
+        let within = self.word_of(Op::BitwiseAnd, &[lane, bits[0]]);
+        let own_word = self.word_of(Op::ShiftRightLogical, &[lane, bits[1]]);
+        let ahead = self.word_of(Op::ShiftLeftLogical, &[one, within]);
+        let ahead = self.word_of(Op::ISub, &[ahead, one]);
+        let (mut before, mut count, mut first) = (zero, zero, zero);
+        for (at, same) in same.into_iter().enumerate().rev() {
+            let at = self.asm.u32(at as u32);
+            let is_own = self.asm.of(Op::IEqual, bool, &[own_word, at]);
+            let is_ahead = self.asm.of(Op::UGreaterThan, bool, &[own_word, at]);
+            let mask = self.word_of(Op::Select, &[is_ahead, ones, zero]);
+            let mask = self.word_of(Op::Select, &[is_own, ahead, mask]);
+            let masked = self.word_of(Op::BitwiseAnd, &[same, mask]);
+            let (masked, all) = (self.ones(masked), self.ones(same));
+            before = self.word_of(Op::IAdd, &[before, masked]);
+            count = self.word_of(Op::IAdd, &[count, all]);
+            // The ones below the lowest bit are as many as its number.
+            let negated = self.word_of(Op::ISub, &[zero, same]);
+            let lowest = self.word_of(Op::BitwiseAnd, &[same, negated]);
+            let below = self.word_of(Op::ISub, &[lowest, one]);
+            let number = self.ones(below);
+            let base = self.word_of(Op::ShiftLeftLogical, &[at, bits[1]]);
+            let number = self.word_of(Op::IAdd, &[base, number]);
+            let has_some = self.asm.of(Op::INotEqual, bool, &[same, zero]);
+            first = self.word_of(Op::Select, &[has_some, number, first]);
+        }
+        let shifts = [self.asm.u32(8), self.asm.u32(16)];
+        let count = self.word_of(Op::ShiftLeftLogical, &[count, shifts[0]]);
+        let first = self.word_of(Op::ShiftLeftLogical, &[first, shifts[1]]);
+        let result = self.word_of(Op::BitwiseOr, &[before, count]);
+        self.word_of(Op::BitwiseOr, &[result, first])
     }
 
     /// A reduction or scan of a sub-group.

@@ -126,7 +126,15 @@ impl Code {
         let outputs: Vec<_> = self.views.iter().filter(of_items).filter_map(scalars).collect();
         let output = self.some(&outputs).filter(|_| self.rng.chance(70));
         let scalar = output.map_or_else(|| self.rng.pick(&SCALARS), |(_, scalar)| scalar);
-        let op = match self.rng.below(6) {
+        let op = match self.rng.below(7) {
+            6 => {
+                // Few values, of which some are equal.
+                let (any, few) =
+                    (self.of_type(Scalar::U32.into()), self.builder.int(Scalar::U32, 3));
+                let few = self.builder.binary(Binary::And, any, few);
+                let of = self.rng.pick(&[Scalar::U8, Scalar::U32, Scalar::U64, Scalar::F32]);
+                Op::Subgroup(Subgroup::Match, vec![self.builder.cast(few, of)])
+            }
             0 => {
                 let op = self.rng.pick(&[Subgroup::Any, Subgroup::All]);
                 Op::Subgroup(op, vec![self.condition()])

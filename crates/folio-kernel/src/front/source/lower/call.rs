@@ -104,7 +104,12 @@ impl Lower {
             && let Some(op) = Subgroup::of_name(op)
         {
             let args: Result<Vec<_>> = args.iter().map(|arg| self.of(arg)).collect();
-            return Ok(Given::Value(self.builder.op(Op::Subgroup(op, args?))));
+            let value = self.builder.op(Op::Subgroup(op, args?));
+            return if op == Subgroup::Match {
+                self.matched(value)
+            } else {
+                Ok(Given::Value(value))
+            };
         }
         if let Given::View(param) = given
             && let Some(result) = self.parameter(param, name, args, at)?

@@ -26,6 +26,18 @@ impl Lower {
         }
     }
 
+    /// The three numbers of a [`Subgroup::Match`](crate::op::Subgroup::Match).
+    pub(super) fn matched(&mut self, value: Value) -> Result<Given> {
+        let byte = |lower: &mut Self, shift| {
+            let (shift, byte) =
+                (lower.builder.int(Scalar::U32, shift), lower.builder.int(Scalar::U32, 255));
+            let shifted = lower.builder.binary(Binary::Shr, value, shift);
+            lower.builder.binary(Binary::And, shifted, byte)
+        };
+        let parts = [0, 8, 16].map(|shift| byte(self, shift));
+        self.array(parts.to_vec())
+    }
+
     /// Lowers what items do, between `begin` and what this gives to end it.
     fn of_items(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Stmt>> {
         self.builder.begin(true);

@@ -1,0 +1,246 @@
+//! Histograms: how often each index is there. Groups count in local memory, in as many copies as
+//! have room there, and add what they have counted to the result.
+
+use crate::of_32_bits;
+use crate::prelude::*;
+use folio::hal::DeviceKind;
+use folio::ir::device::{CastFrom, Int};
+
+/// Counters of an item or a group: of a byte, in a little memory, and in much.
+const BYTE: usize = 256;
+const FEW: usize = 2048;
+const MANY: usize = 8192;
+/// Items of a group.
+const GROUP: usize = 256;
+/// Elements of an item, of which it has four under way at a time.
+const EACH: usize = 64;
+
+/// The bin of an index: what is not in the range of bins stays outside, or goes to the nearest one.
+#[device_fn]
+fn bin_of<T: Number + Int>(x: T, last: u64, clamps: u32) -> usize
+where
+    u64: CastFrom<T>,
+{
+    let at = if clamps == 0 {
+        x as u64
+    } else if x < T::ZERO {
+        0
+    } else {
+        (x as u64).min(last)
+    };
+    at as usize
+}
+
+/// Counts where counters of one item are not in another's way, and where there are many.
+#[kernel]
+fn count_each<T: Number + Int>(i: Item, clamps: u32, last: u64, x: In<T>, counts: Atomic<u32>)
+where
+    u64: CastFrom<T>,
+{
+    counts.add(bin_of(x[i], last, clamps), 1);
+}
+
+/// Counts a chunk in two arrays of the item's own, in turns: a counter that is needed again at once
+/// is not waited for.
+#[kernel]
+fn count_chunks<T: Number + Int, const SLOTS: usize>(
+    i: Item,
+    clamps: u32,
+    last: u64,
+    chunk: usize,
+    x: In<T>,
+    counts: Atomic<u32>,
+) where
+    u64: CastFrom<T>,
+{
+    let (n, bins) = (x.len(), counts.len());
+    let first = i.index() * chunk;
+    let end = (first + chunk).min(n);
+    let (mut one, mut other) = ([0u32; SLOTS], [0u32; SLOTS]);
+    for k in (first..end).step_by(2) {
+        let bin = bin_of(x[k], last, clamps);
+        if bin < bins {
+            one[bin] += 1;
+        } else {
+            counts.add(bin, 1);
+        }
+        if k + 1 < end {
+            let bin = bin_of(x[k + 1], last, clamps);
+            if bin < bins {
+                other[bin] += 1;
+            } else {
+                counts.add(bin, 1);
+            }
+        }
+    }
+    for bin in 0..bins {
+        let sum = one[bin] + other[bin];
+        if sum != 0 {
+            counts.add(bin, sum);
+        }
+    }
+}
+
+#[kernel(group = GROUP)]
+fn count_groups<T: Number + Int, const SLOTS: usize>(
+    g: Group,
+    clamps: u32,
+    last: u64,
+    x: In<T>,
+    own: LocalAtomic<u32, SLOTS>,
+    counts: Atomic<u32>,
+) where
+    u64: CastFrom<T>,
+{
+    let (n, bins) = (x.len(), counts.len());
+    let copies = (SLOTS / bins).min(GROUP / 32);
+    let first = g.index() * (GROUP * EACH);
+    let end = (first + GROUP * EACH).min(n);
+    g.each(|i| {
+        let copy = i.local_index() / 32 % copies * bins;
+        let mut at = first + i.local_index();
+        while at + 3 * GROUP < end {
+            let mut some = [T::ZERO; 4];
+            for k in 0..4 {
+                some[k] = x[at + k * GROUP];
+            }
+            for k in 0..4 {
+                let bin = bin_of(some[k], last, clamps);
+                // An index without a bin fails at the bins, whose number the failure tells.
+                if bin < bins {
+                    own.add(copy + bin, 1);
+                } else {
+                    counts.add(bin, 1);
+                }
+            }
+            at += 4 * GROUP;
+        }
+        while at < end {
+            let bin = bin_of(x[at], last, clamps);
+            if bin < bins {
+                own.add(copy + bin, 1);
+            } else {
+                counts.add(bin, 1);
+            }
+            at += GROUP;
+        }
+    });
+    g.each(|i| {
+        let mut bin = i.local_index();
+        while bin < bins {
+            let mut sum = 0;
+            for copy in 0..copies {
+                sum += own.load(copy * bins + bin);
+            }
+            if sum != 0 {
+                counts.add(bin, sum);
+            }
+            bin += GROUP;
+        }
+    });
+}
+
+/// A histogram to be made.
+struct Job<'a, T: DeviceType> {
+    q: &'a Queue,
+    clamps: u32,
+    last: u64,
+    x: &'a Slice<'a, T>,
+    counts: &'a mut Buffer<u32>,
+}
+
+impl<T> Job<'_, T>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    fn by_items<const SLOTS: usize>(self) -> Result<()> {
+        let Job { q, clamps, last, x, counts } = self;
+        let chunk = (SLOTS * 8).max(1 << 14);
+        let call = count_chunks::<T, SLOTS>(clamps, last, chunk, x, counts);
+        q.run(x.len().div_ceil(chunk), call)?;
+        Ok(())
+    }
+
+    fn by_groups<const SLOTS: usize>(self) -> Result<()> {
+        let Job { q, clamps, last, x, counts } = self;
+        let items = Items::from(x.len().div_ceil(GROUP * EACH) * GROUP);
+        q.run(items, count_groups::<T, SLOTS>(clamps, last, x, counts))?;
+        Ok(())
+    }
+}
+
+fn counted<T, const D: usize>(
+    q: &Queue,
+    x: Slice<'_, T, D>,
+    bins: usize,
+    clamps: u32,
+) -> Result<Buffer<u32>>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    let x = x.flat()?;
+    let n = x.len();
+    of_32_bits::<T>("histogram of", n)?;
+    let mut counts = q.runtime().buffer(bins)?;
+    let (limits, last) = (q.device().limits(), (bins as u64).wrapping_sub(1));
+    let is_cpu = q.device().info().kind == DeviceKind::Cpu;
+    let has_room = |slots: usize| {
+        limits.local_memory >= 4 * slots as u64 && limits.group_items >= GROUP as u64
+    };
+    let job = Job { q, clamps, last, x: &x, counts: &mut counts };
+    match bins {
+        1..=BYTE if is_cpu => job.by_items::<BYTE>()?,
+        1..=FEW if is_cpu => job.by_items::<FEW>()?,
+        1..=MANY if is_cpu => job.by_items::<MANY>()?,
+        1..=FEW if has_room(FEW) => job.by_groups::<FEW>()?,
+        1..=MANY if has_room(MANY) => job.by_groups::<MANY>()?,
+        _ => drop(q.run(n, count_each::<T>(clamps, last, &x, &mut counts))?),
+    }
+    Ok(counts)
+}
+
+/// How often each index below `bins` is an element of `x`. An index outside fails the command, with
+/// the index and the number of bins.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let x = rt.buffer_from(&[3u8, 1, 3, 0])?;
+/// assert_eq!(folio::algorithms::bincount(&q, &x, 5)?.to_vec()?, [1, 1, 0, 2, 0]);
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn bincount<T, const D: usize>(
+    q: &Queue,
+    x: impl AsPart<T, D>,
+    bins: usize,
+) -> Result<Buffer<u32>>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    counted(q, x.slice_all(), bins, 0)
+}
+
+/// As [`bincount`], but indices outside count in the nearest bin: negative ones in the first, those
+/// that are too large in the last.
+///
+/// ```
+/// let rt = folio::runtime()?;
+/// let q = rt.queue()?;
+/// let x = rt.buffer_from(&[-5i64, 1, 700, 0])?;
+/// assert_eq!(folio::algorithms::histogram(&q, &x, 3)?.to_vec()?, [2, 1, 1]);
+/// # Ok::<(), folio::Error>(())
+/// ```
+pub fn histogram<T, const D: usize>(
+    q: &Queue,
+    x: impl AsPart<T, D>,
+    bins: usize,
+) -> Result<Buffer<u32>>
+where
+    T: Number + Int + DeviceType,
+    u64: CastFrom<T>,
+{
+    counted(q, x.slice_all(), bins, 1)
+}

@@ -1,0 +1,198 @@
+//! A pass of a radix sort where items have sub-groups. A group goes through its chunk of the keys
+//! tile by tile: sub-groups rank keys among those of their digit, the ranks order the tile in local
+//! memory, and runs of one digit are written.
+//!
+//! The order of the result depends on the order of keys alone: sub-groups have consecutive pieces
+//! of the tile, and an item's keys are a sub-group's width apart. So the width may be any.
+
+use crate::keys::{Bits, Rule, ordered};
+use crate::prelude::*;
+use folio::ir::device::CastFrom;
+
+/// Values of a digit.
+pub(crate) const DIGITS: usize = 256;
+/// Sub-groups of a group, of which each counts digits for itself.
+pub(crate) const SUBGROUPS: usize = 8;
+
+/// Counts the digits of each group's chunk; the counts of one digit are beside each other.
+#[kernel]
+pub(crate) fn count_chunks<B: Bits>(
+    g: Group,
+    rule: Rule<B>,
+    shift: u32,
+    chunk: usize,
+    keys: In<B>,
+    own: LocalAtomic<u32, 2048>,
+    counts: Racy<u32>,
+) where
+    usize: CastFrom<B>,
+{
+    let first = g.index() * chunk;
+    let end = (first + chunk).min(keys.len());
+    let items = g.size()[0];
+    g.each(|i| {
+        let copy = i.local_index() / 32 % SUBGROUPS * DIGITS;
+        let mut at = first + i.local_index();
+        while at + 3 * items < end {
+            let mut some = [B::ZERO; 4];
+            for k in 0..4 {
+                some[k] = keys[at + k * items];
+            }
+            for k in 0..4 {
+                own.add(copy + ((ordered(rule, some[k]) >> shift) as usize & (DIGITS - 1)), 1);
+            }
+            at += 4 * items;
+        }
+        while at < end {
+            own.add(copy + ((ordered(rule, keys[at]) >> shift) as usize & (DIGITS - 1)), 1);
+            at += items;
+        }
+    });
+    g.each(|i| {
+        let mut digit = i.local_index();
+        while digit < DIGITS {
+            let mut sum = 0;
+            for copy in 0..SUBGROUPS {
+                sum += own.load(copy * DIGITS + digit);
+            }
+            counts[digit * g.count()[0] + g.index()] = sum;
+            digit += items;
+        }
+    });
+}
+
+/// Moves the keys of each group's chunk, and with `VALUES` what belongs to them, to their places
+/// among those of their digit. A tile has `TILE` keys at most, of which an item has `EACH`.
+#[kernel]
+pub(crate) fn place_chunks<
+    B: Bits,
+    T: Value,
+    const TILE: usize,
+    const EACH: usize,
+    const VALUES: usize,
+>(
+    g: Group,
+    rule: Rule<B>,
+    shift: u32,
+    chunk: usize,
+    starts: In<u32>,
+    keys: In<B>,
+    values: In<T>,
+    counts: LocalAtomic<u32, 2048>,
+    next: LocalAtomic<u32, 256>,
+    ahead: LocalAtomic<u32, 256>,
+    sums: LocalAtomic<u32, 8>,
+    order: LocalAtomic<u32, TILE>,
+    tile: Local<B, TILE>,
+    placed: Racy<B>,
+    placed_values: Racy<T>,
+) where
+    usize: CastFrom<B>,
+{
+    let (items, groups) = (g.size()[0], g.count()[0]);
+    let (all, each) = (items as u32, EACH as u32);
+    // Items that have digits of their own, and how many each has.
+    let digits_each = (DIGITS as u32 + all - 1) / all;
+    let begin = g.index() * chunk;
+    let end = (begin + chunk).min(keys.len());
+    // Of each of an item's keys, its rank in the sub-group, and its digit from bit 16 on.
+    let rank = g.private([0u32; EACH]);
+    let before = g.private(0u32);
+    let mut first = begin;
+    g.each(|i| {
+        let mut digit = i.local_index();
+        while digit < DIGITS {
+            next.exchange(digit, starts[digit * groups + g.index()]);
+            digit += items;
+        }
+    });
+    while first < end {
+        let count = (end - first).min(items * EACH) as u32;
+        tile.fill(|k| if first + k < end { keys[first + k] } else { B::ZERO });
+        for k in 0..EACH {
+            g.each(|i| {
+                let width = (i.subgroup_size() as u32).min(all);
+                let subgroup = i.subgroup_index() as u32;
+                let at = (subgroup * each + k as u32) * width + i.subgroup_lane() as u32;
+                // What the last tile lacks is behind all of its keys.
+                let digit = if at < count {
+                    ((ordered(rule, tile[at]) >> shift) as usize & (DIGITS - 1)) as u32
+                } else {
+                    DIGITS as u32 - 1
+                };
+                let [ahead, alike, leader] = i.subgroup_match(digit as u8);
+                let mut start = 0;
+                if ahead == 0 {
+                    start = counts.add(subgroup * DIGITS as u32 + digit, alike);
+                }
+                let start = i.subgroup_broadcast(start, leader);
+                rank[i][k] = (start + ahead) | digit << 16;
+            });
+        }
+        g.each(|i| {
+            let mut sum = 0;
+            for k in 0..digits_each {
+                let digit = i.local_index() as u32 * digits_each + k;
+                if digit < DIGITS as u32 {
+                    for subgroup in 0..SUBGROUPS as u32 {
+                        sum += counts.load(subgroup * DIGITS as u32 + digit);
+                    }
+                }
+            }
+            before[i] = i.subgroup_exclusive_scan::<Add>(sum);
+            let total = i.subgroup_reduce::<Add>(sum);
+            if i.subgroup_lane() == 0 {
+                sums.exchange(i.subgroup_index(), total);
+            }
+        });
+        g.each(|i| {
+            let mut start = before[i];
+            for subgroup in 0..i.subgroup_index() as u32 {
+                start += sums.load(subgroup);
+            }
+            for k in 0..digits_each {
+                let digit = i.local_index() as u32 * digits_each + k;
+                if digit < DIGITS as u32 {
+                    let from = start;
+                    for subgroup in 0..SUBGROUPS as u32 {
+                        start += counts.exchange(subgroup * DIGITS as u32 + digit, start);
+                    }
+                    let to = next.add(digit, start - from);
+                    ahead.exchange(digit, to - from);
+                }
+            }
+        });
+        g.each(|i| {
+            let width = (i.subgroup_size() as u32).min(all);
+            let subgroup = i.subgroup_index() as u32;
+            let ranks = rank[i];
+            for k in 0..EACH {
+                let at = (subgroup * each + k as u32) * width + i.subgroup_lane() as u32;
+                if at < count {
+                    let start = counts.load(subgroup * DIGITS as u32 + (ranks[k] >> 16));
+                    order.exchange(start + (ranks[k] & 0xffff), at);
+                }
+            }
+        });
+        g.each(|i| {
+            let mut at = i.local_index() as u32;
+            while at < count {
+                let from = order.load(at);
+                let key = tile[from];
+                let digit = ((ordered(rule, key) >> shift) as usize & (DIGITS - 1)) as u32;
+                let to = ahead.load(digit) + at;
+                placed[to] = key;
+                if VALUES != 0 {
+                    placed_values[to] = values[first as u32 + from];
+                }
+                at += all;
+            }
+            let mut counter = i.local_index() as u32;
+            while counter < (SUBGROUPS * DIGITS) as u32 {
+                counts.exchange(counter, 0);
+                counter += all;
+            }
+        });
+        first += items * EACH;
+    }
+}

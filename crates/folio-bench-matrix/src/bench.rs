@@ -138,7 +138,12 @@ pub struct Pair {
     pub theirs: Side,
     /// By how much results may differ, by their size.
     pub tolerance: f64,
+    /// The least size of a result: smaller ones may differ as this one.
+    pub scale: f64,
 }
+
+/// The size of a result of which nothing more is known.
+pub const LEAST_SIZE: f64 = 1e-3;
 
 /// Results of one side.
 #[derive(Clone, PartialEq, Debug)]
@@ -210,14 +215,14 @@ impl Values {
         }
     }
 
-    /// Checks that these, which are ours, are close to those of the other side.
-    pub fn check(&self, theirs: &Values, tolerance: f64) -> Result<()> {
+    /// Checks that these, which are ours, are close to those of the other side, as [`is_near`].
+    pub fn check(&self, theirs: &Values, [tolerance, scale]: [f64; 2]) -> Result<()> {
         if self.count() != theirs.count() {
             return Err(Error::Lengths { ours: self.count(), theirs: theirs.count() });
         }
         for at in 0..self.count() {
             let (ours, theirs) = (self.at(at), theirs.at(at));
-            if !is_near(ours, theirs, tolerance, 1e-3) {
+            if !is_near(ours, theirs, tolerance, scale) {
                 return Err(Error::Mismatch { at, ours, theirs });
             }
         }
@@ -317,7 +322,8 @@ impl Bench {
 
     /// A row whose results are equal but for the last digits.
     pub fn pair(&self, work: Work, ours: Side, theirs: Side) -> Pair {
-        Pair { work, against: self.against().to_owned(), ours, theirs, tolerance: 1e-3 }
+        let against = self.against().to_owned();
+        Pair { work, against, ours, theirs, tolerance: 1e-3, scale: LEAST_SIZE }
     }
 
     /// The platform of hand-written code.

@@ -13,6 +13,14 @@ pub enum Error {
         /// The names that there are.
         known: Vec<String>,
     },
+    /// A filter names no peer.
+    #[error("no peer '{name}'; there are {}", .known.join(", "))]
+    UnknownPeer {
+        /// The name that was asked for.
+        name: String,
+        /// The names that there are.
+        known: Vec<String>,
+    },
     /// A filter names no backend.
     #[error("no backend '{name}'; this program is built with {}", .known.join(", "))]
     UnknownBackend {

@@ -5,9 +5,8 @@
 //! [`workloads`] has a file for each workload, with its kernels by way of Folio, in rayon, and in C
 //! for drivers. [`devices`] opens each device twice, [`probe`] finds what it reaches at best,
 //! [`measure`] times both sides in turns and checks their results, [`run`] decides what is measured
-//! and for how long. [`peers`] are
-//! the libraries that a user would take instead. [`record`] is what is saved, [`compare`] what changed since a saved run, and
-//! `output` what a person sees.
+//! and for how long. [`peers`] are the libraries that a user would take instead. [`record`] is what
+//! is saved, [`compare`] what changed since a saved run, and `output` what a person sees.
 
 pub mod bench;
 pub mod compare;
@@ -54,10 +53,9 @@ pub fn execute(options: &Options, registry: &[&dyn Workload]) -> Result<Outcome>
     }
     let saved = options.compare.as_deref().map(Matrix::load).transpose()?;
     output::files::check(&options.out)?;
+    let peers = if options.peers { peers::program::all(options)? } else { Vec::new() };
     let mut matrix = run::run(options, registry, saved.as_ref())?;
-    if options.peers {
-        peers::challenge(&mut matrix, options)?;
-    }
+    peers::challenge(&mut matrix, &peers, options);
     let outcome = written(&matrix, options)?;
     let over = options.gate.map_or(0, |percent| compare::over_gate(&matrix, percent).len());
     let has_rows = matrix.rows.iter().any(|row| !row.is_control);

@@ -12,7 +12,11 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     if std::env::args().nth(1).is_some_and(|word| word == peers::rust::WORD) {
         // The matrix that asks sees that the answers end.
-        return if peers::rust::serve().is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE };
+        return if peers::rust::serve(std::io::stdin().lock(), std::io::stdout().lock()).is_ok() {
+            ExitCode::SUCCESS
+        } else {
+            ExitCode::FAILURE
+        };
     }
     let options = Options::parse();
     match execute(&options, workloads::ALL) {

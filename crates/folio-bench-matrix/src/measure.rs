@@ -57,7 +57,7 @@ fn first(pair: &mut Pair) -> Result<Vec<f64>> {
             return Err(Error::NothingDone { side });
         }
     }
-    after[0].check(&after[1], pair.tolerance)?;
+    after[0].check(&after[1], [pair.tolerance, pair.scale])?;
     Ok(peers::protocol::check(&after[0]))
 }
 
@@ -86,7 +86,8 @@ pub fn measure(pair: &mut Pair, limits: Limits) -> Result<Samples> {
         samples.ours.push(ours);
         samples.theirs.push(theirs);
     }
-    (pair.ours.results)()?.check(&(pair.theirs.results)()?, pair.tolerance)?;
+    let [ours, theirs] = [(pair.ours.results)()?, (pair.theirs.results)()?];
+    ours.check(&theirs, [pair.tolerance, pair.scale])?;
     Ok(samples)
 }
 

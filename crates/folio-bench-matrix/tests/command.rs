@@ -23,6 +23,7 @@ fn refused(words: &[&str], said: &[&str]) {
 #[test]
 fn unknown_names_are_told_with_the_known_ones() {
     refused(&["-w", "streem"], &["no workload 'streem'", "stream", "overlap"]);
+    refused(&["--peers", "--peer", "cube"], &["no peer 'cube'", "NumPy", "CUB"]);
     refused(&["-b", "metal"], &["no backend 'metal'", "cpu"]);
     refused(&["-b", "cpu:7"], &["cpu:7 has no device here"]);
     refused(&["-s", "large"], &["a size is a number, or a power of two"]);

@@ -30,8 +30,8 @@ pub fn owned<T>(values: Vec<T>) -> Owned<T> {
 
 /// Gives each loop a version for each instruction set, and a function that takes the best.
 macro_rules! loops {
-    ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
-        fn $name($($arg: $ty),*) {
+    ($($vis:vis fn $name:ident($($arg:ident: $ty:ty),* $(,)?) $body:block)*) => {$(
+        $vis fn $name($($arg: $ty),*) {
             #[inline(always)]
             fn any($($arg: $ty),*) $body
             #[cfg(target_arch = "x86_64")]

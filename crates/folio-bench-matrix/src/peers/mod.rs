@@ -1,7 +1,7 @@
 //! Peers: the libraries that a user would take in place of Folio, measured in the same run.
 //!
-//! A peer is a program of its own. It reads requests from its standard input, a JSON line for each
-//! row, and answers in lines of the [`protocol`]. [`program`] has the programs and starts them,
+//! A peer is a program that reads requests from its standard input, a JSON line for each row, and
+//! answers in lines of the [`protocol`]. [`program`] has the programs and starts them,
 //! [`session`] reads their answers and ends a program that hangs, [`rust`] is the program for
 //! libraries of Rust, and this module ranks the answers. A result counts after its check value
 //! agrees with ours. A peer's fault is listed and never ours.
@@ -12,11 +12,11 @@ pub mod rust;
 pub mod session;
 
 use crate::bench::is_near;
-use crate::error::Result;
 use crate::options::Options;
 use crate::output::title;
 use crate::record::{Device, LeftOut, Matrix, Peer, Row};
 use crate::stats::median;
+use indicatif::ProgressBar;
 use program::Program;
 use protocol::Request;
 use session::{Answer, Fault};
@@ -26,15 +26,16 @@ use std::time::Duration;
 const LEAST_TOLERANCE: f64 = 1e-6;
 
 /// Runs the opponents of all rows. Rows keep the results that agree, the best one first.
-pub fn challenge(matrix: &mut Matrix, options: &Options) -> Result<()> {
-    let programs = program::all(options)?;
+pub fn challenge(matrix: &mut Matrix, programs: &[Program], options: &Options) {
+    let asked = ProgressBar::new_spinner();
+    asked.enable_steady_tick(Duration::from_millis(500));
     for device in matrix.devices.clone() {
         for program in programs.iter().filter(|program| program.fits(&device)) {
-            eprintln!("{}: measures {}", device.name, program.name());
+            asked.set_message(format!("{}: asks {}", device.name, program.name()));
             ask(matrix, &device, program, options);
         }
     }
-    Ok(())
+    asked.finish_and_clear();
 }
 
 /// Asks one program for all rows of a device.

@@ -29,7 +29,7 @@ enum Kind {
     Cuda(&'static str, &'static [&'static str]),
     /// As [`Cuda`](Kind::Cuda), with the headers of a checkout of NVIDIA/cccl.
     Cccl(&'static str),
-    /// This program.
+    /// The matrix itself.
     Own,
     /// A file of the user's.
     File(PathBuf),
@@ -69,7 +69,7 @@ pub fn all(options: &Options) -> Result<Vec<Program>> {
         ("JAX", Kind::Python("with_jax.py"), On::Cuda),
         ("CUB", Kind::Cuda("cub.cu", &[]), On::Cuda),
         (
-            "NVIDIA's libraries",
+            "CUDA libraries",
             Kind::Cuda("libraries.cu", &["-lcublas", "-lcufft", "-lcusparse"]),
             On::Cuda,
         ),
@@ -77,11 +77,15 @@ pub fn all(options: &Options) -> Result<Vec<Program>> {
     ];
     let own = own.into_iter().map(|(name, kind, on)| Program::new(name, kind, on, &folder));
     let more = options.peer_dir.as_deref().map_or(Ok(Vec::new()), |dir| of_folder(dir, &folder))?;
-    let is_wanted = |program: &Program| {
-        let names = &options.peer;
-        names.is_empty() || names.iter().any(|name| name.eq_ignore_ascii_case(&program.name))
-    };
-    Ok(own.chain(more).filter(is_wanted).collect())
+    let mut all: Vec<Program> = own.chain(more).collect();
+    let is = |program: &Program, name: &String| name.eq_ignore_ascii_case(&program.name);
+    if let Some(name) = options.peer.iter().find(|name| !all.iter().any(|one| is(one, name))) {
+        let known = all.into_iter().map(|program| program.name).collect();
+        return Err(Error::UnknownPeer { name: name.clone(), known });
+    }
+    let names = &options.peer;
+    all.retain(|one| names.is_empty() || names.iter().any(|name| is(one, name)));
+    Ok(all)
 }
 
 /// The files of a folder, by name.

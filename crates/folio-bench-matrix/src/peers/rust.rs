@@ -22,10 +22,9 @@ struct Form {
 const STD: [&str; 2] = ["the standard library", env!("CARGO_PKG_RUST_VERSION")];
 const RAYON: [&str; 2] = ["rayon", "1"];
 
-/// Answers the requests of standard input.
-pub fn serve() -> std::io::Result<()> {
-    let mut out = std::io::stdout().lock();
-    for line in std::io::stdin().lock().lines() {
+/// Answers requests.
+pub fn serve(requests: impl BufRead, mut out: impl Write) -> std::io::Result<()> {
+    for line in requests.lines() {
         let Ok(request) = serde_json::from_str::<Request>(&line?) else { continue };
         for mut form in forms(&request) {
             writeln!(out, "{}", print(&answer(&request, &mut form)))?;

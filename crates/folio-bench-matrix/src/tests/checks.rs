@@ -1,6 +1,6 @@
 //! No figure without a checked result.
 
-use crate::bench::{Bench, Case, Counted, Effort, Pair, Side, Site, Values, Workload};
+use crate::bench::{Bench, Case, Counted, Effort, LEAST_SIZE, Pair, Side, Site, Values, Workload};
 use crate::devices::find;
 use crate::error::{Error, Result};
 use crate::measure::{Limits, measure};
@@ -36,6 +36,7 @@ fn measured(ours: impl FnMut(u32) -> u32 + 'static) -> Result<usize> {
         ours: side(ours),
         theirs: side(|value| value + 1),
         tolerance: 0.0,
+        scale: LEAST_SIZE,
     };
     measure(&mut pair, ONCE).map(|samples| samples.ours.len())
 }
@@ -54,10 +55,11 @@ fn wrong_results_have_no_figure() {
 /// BENCH-02
 #[test]
 fn what_is_not_a_number_is_wrong() {
+    let near = [1e-3, LEAST_SIZE];
     let (nan, one) = (Values::F32(vec![f32::NAN]), Values::F32(vec![1.0]));
-    assert!(nan.check(&one, 1e-3).is_err());
-    assert!(one.check(&Values::F32(vec![1.0005]), 1e-3).is_ok());
-    assert!(matches!(one.check(&Values::F32(vec![]), 1e-3), Err(Error::Lengths { .. })));
+    assert!(nan.check(&one, near).is_err());
+    assert!(one.check(&Values::F32(vec![1.0005]), near).is_ok());
+    assert!(matches!(one.check(&Values::F32(vec![]), near), Err(Error::Lengths { .. })));
 }
 
 /// A workload that computes something wrong, but for which nothing else is odd.
@@ -169,7 +171,7 @@ fn a_part_of_a_run_may_count_alone() {
     });
     let (work, against) = (Work::default(), String::new());
     let (ours, theirs) = (one.counting(&counted), side(|value| value + 1));
-    let mut pair = Pair { work, against, ours, theirs, tolerance: 0.0 };
+    let mut pair = Pair { work, against, ours, theirs, tolerance: 0.0, scale: LEAST_SIZE };
     let samples = measure(&mut pair, ONCE).unwrap();
     assert_eq!(samples.ours, [hour.as_nanos() as f64]);
     assert_eq!(counted.take(), Duration::ZERO, "each sample has taken what it counted");

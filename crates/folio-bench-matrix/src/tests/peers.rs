@@ -6,7 +6,8 @@ use super::{matrix, row};
 use crate::options::Options;
 use crate::output::{page::page, table::table};
 use crate::peers::program::Program;
-use crate::peers::{ask, protocol};
+use crate::peers::protocol::{Line, Request};
+use crate::peers::{ask, protocol, rust};
 use crate::record::Matrix;
 use clap::Parser;
 use std::path::Path;
@@ -140,12 +141,32 @@ fn peers_that_are_absent_or_end_are_told() {
     std::fs::remove_dir_all(&none).unwrap();
 }
 
-/// BENCH-02: Rust's libraries answer by the same protocol, and know the matrix's data.
+/// BENCH-02: Rust's libraries answer by the same protocol, for the data of the matrix.
 #[test]
-fn data_of_peers_are_those_of_the_matrix() {
-    let words = crate::bench::words(1, 3, 1);
-    let floats = crate::bench::floats(1, 3, 1);
-    let check = protocol::check(&words.clone().into());
-    assert_eq!(check[2], f64::from(words[0]));
-    assert_eq!(floats[2], 0.5 + (words[2] >> 8) as f32 / 16_777_216.0);
+fn libraries_of_rust_answer_for_the_data_of_the_matrix() {
+    let _alone = super::alone();
+    let all = matrix(vec![row("copy", [100.0, 90.0], 1)]);
+    let of = |workload: &str, mode: &str| Request {
+        workload: workload.to_owned(),
+        mode: mode.to_owned(),
+        size: 1000,
+        rounds: 2,
+        sample: 1000,
+        ..Request::of(&all.rows[0], &all.devices[0], 7)
+    };
+    let requests = [of("algorithms", "sort"), of("no workload", "")];
+    let texts = requests.map(|one| serde_json::to_string(&one).unwrap() + "\n").concat();
+    let mut out = Vec::new();
+    rust::serve(texts.as_bytes(), &mut out).unwrap();
+    let lines = String::from_utf8(out).unwrap();
+    let lines: Vec<Line> = lines.lines().map(|line| protocol::parse(line).unwrap()).collect();
+    let mut sorted = crate::bench::words(7, 1000, 1);
+    sorted.sort_unstable();
+    let expected = protocol::check(&sorted.into());
+    assert_eq!(lines.len(), 4, "two sorts, and an end of each row: {lines:?}");
+    for line in &lines[..2] {
+        let Line::Result { check, samples, .. } = line else { panic!("{line:?}") };
+        assert_eq!((check, samples.len()), (&expected, 2));
+    }
+    assert_eq!(lines[2..], [Line::Done, Line::Done]);
 }

@@ -55,7 +55,7 @@ fn tiled(
 
 loops! {
     // The loops interchanged, which vectors like.
-    fn by_rows(row: &[f32], b: &[f32], y: &mut [f32]) {
+    pub(super) fn by_rows(row: &[f32], b: &[f32], y: &mut [f32]) {
         let n = y.len();
         y.fill(0.0);
         for (k, a) in row.iter().enumerate() {

@@ -363,8 +363,8 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
 /// Values of more bytes are moved once, when their order is known.
 const MOVED_BYTES: usize = 8;
 
-/// Sorts each segment where it is: segment `k` is from `offsets[k]` to `offsets[k + 1]`, and what
-/// is before the first offset, or behind the last one, is a segment, too. Offsets that do not ascend
+/// Sorts each segment where it is: segment `k` is from `offsets[k]` to `offsets[k + 1]`. What is
+/// before the first offset, or behind the last one, is a segment, too. Offsets that do not ascend
 /// order the keys in some way.
 ///
 /// ```

@@ -5,6 +5,7 @@
 //! that neither a row nor a column has two slots in one bank.
 
 use crate::prelude::*;
+use folio::hal::DeviceKind;
 use folio::{Error, RacyMemory};
 
 /// Rows and columns of a tile.
@@ -32,6 +33,22 @@ fn tiles<T: Value>(g: Group<2>, x: In<T, 2>, tile: Local<T, 1024>, y: Racy<T, 2>
                 y[(left + c, top + r)] = tile[r * TILE + (c ^ r)];
             }
         }
+    });
+}
+
+/// Rows and columns of a tile on a CPU, whose threads go through it without tests.
+const SQUARE: usize = 16;
+
+#[kernel(group = [SQUARE, SQUARE])]
+fn squares<T: Value>(g: Group<2>, x: In<T, 2>, tile: Local<T, 256>, y: Out<T, 2>) {
+    let (row, column) = g.pos();
+    g.each(|i| {
+        let (r, c) = i.local_pos();
+        tile[i] = x[(column * SQUARE + r, row * SQUARE + c)];
+    });
+    g.each(|i| {
+        let (r, c) = i.local_pos();
+        y[i] = tile[c * SQUARE + r];
     });
 }
 
@@ -74,6 +91,28 @@ fn layers<T: Value>(
     });
 }
 
+/// As [`layers`], where an item has a tile of its own.
+#[kernel]
+fn blocks<T: Value>(
+    i: Item<3>,
+    rows: usize,
+    columns: usize,
+    row: usize,
+    column: usize,
+    layer_from: usize,
+    layer_to: usize,
+    x: In<T>,
+    y: Racy<T>,
+) {
+    let (layer, down, across) = i.pos();
+    let (top, left) = (down * TILE, across * TILE);
+    for c in left..(left + TILE).min(columns) {
+        for r in top..(top + TILE).min(rows) {
+            y[layer * layer_to + c * column + r] = x[layer * layer_from + r * row + c];
+        }
+    }
+}
+
 /// Elements one by one, of a result whose last two dimensions are `rows` and `columns`, from where
 /// they are so far apart in each dimension.
 #[kernel]
@@ -114,16 +153,42 @@ pub fn transpose<T: DeviceType + Value>(
     if y.range() != [columns, rows] {
         return Err(mismatch("transpose", &[rows, columns], &y.range(), &[columns, rows]));
     }
-    if !fits::<T>(q) {
-        q.run(y.range(), elements::<T>(&x, &mut y))?;
-    } else if rows * columns > 0 {
-        let items = [rows.div_ceil(TILE), columns.div_ceil(TILE) * ITEMS];
-        // SAFETY: each element of the result is of one tile, in which one item writes it; none is
-        // read.
-        let shared = unsafe { RacyMemory::new(&mut y) };
-        q.run(items, tiles::<T>(&x, shared))?;
+    if rows * columns == 0 {
+        return Ok(());
+    }
+    if is_cpu(q) || !fits::<T>(q) {
+        return by_squares(q, &x, &mut y);
+    }
+    let items = [rows.div_ceil(TILE), columns.div_ceil(TILE) * ITEMS];
+    // SAFETY: each element of the result is of one tile, in which one item writes it; none is read.
+    let shared = unsafe { RacyMemory::new(&mut y) };
+    q.run(items, tiles::<T>(&x, shared))?;
+    Ok(())
+}
+
+/// Whole squares by way of local memory, and the others one by one.
+fn by_squares<T: DeviceType + Value>(
+    q: &Queue,
+    x: &Slice<'_, T, 2>,
+    y: &mut SliceMut<'_, T, 2>,
+) -> Result<()> {
+    let [rows, columns] = y.range();
+    let is_large = size_of::<T>() * SQUARE * SQUARE > MOST;
+    let whole = |n: usize| if is_large { 0 } else { n / SQUARE * SQUARE };
+    let (r, c) = (whole(rows), whole(columns));
+    if r * c > 0 {
+        q.run([r, c], squares::<T>(x, &mut *y))?;
+    }
+    for rest in [[0..r, c..columns], [r..rows, 0..columns]] {
+        if rest.iter().all(|range| !range.is_empty()) {
+            q.run(rest, elements::<T>(x, &mut *y))?;
+        }
     }
     Ok(())
+}
+
+fn is_cpu(q: &Queue) -> bool {
+    q.device().info().kind == DeviceKind::Cpu
 }
 
 /// The device has room for a tile, and groups of its items.
@@ -201,14 +266,19 @@ impl Order {
         let is_at = |axis| usize::from(axes[1] == axis);
         let layer = 1 - down;
         let (rows, columns) = (from[down], from[2]);
-        let items = [from[layer], rows.div_ceil(TILE), columns.div_ceil(TILE) * ITEMS];
         let (row, column) = (apart[down], apart_to[is_at(2)]);
-        let layers_apart = (apart[layer], apart_to[is_at(layer)]);
+        let (of_x, of_y) = (apart[layer], apart_to[is_at(layer)]);
+        let [deep, down, across] = [from[layer], rows.div_ceil(TILE), columns.div_ceil(TILE)];
         // SAFETY: each element of the result is of one layer and tile, in which one item writes it;
         // none is read.
         let shared = unsafe { RacyMemory::new(y) };
-        let (of_x, of_y) = layers_apart;
-        q.run(items, layers::<T>(rows, columns, row, column, of_x, of_y, x, shared))?;
+        if is_cpu(q) {
+            let call = blocks::<T>(rows, columns, row, column, of_x, of_y, x, shared);
+            q.run([deep, down, across], call)?;
+        } else {
+            let call = layers::<T>(rows, columns, row, column, of_x, of_y, x, shared);
+            q.run([deep, down, across * ITEMS], call)?;
+        }
         Ok(())
     }
 }

@@ -53,7 +53,8 @@ const GROUPS: [&str; 12] = [
 /// The script that goes along.
 const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// The packages whose tests are built, beside the backends' own.
-const PACKAGES: [&str; 3] = ["folio-conformance", "folio-model", "folio-algorithms"];
+const PACKAGES: [&str; 4] =
+    ["folio-conformance", "folio-model", "folio-algorithms", "folio-linalg"];
 /// The program of the matrix of benchmarks.
 const MATRIX: &str = "folio-bench-matrix";
 /// Its backends, and their groups.
@@ -200,7 +201,7 @@ fn group(binary: &str, test: &str) -> &'static str {
                 "folio-conformance",
                 "hal_drivers" | "engine_drivers" | "ends" | "allocations" | "large",
             )
-            | ("folio-model" | "folio-algorithms", _),
+            | ("folio-model" | "folio-algorithms" | "folio-linalg", _),
         ) if backends::is_of(test, "vulkan") => "vulkan",
         Some((_, name)) if name.starts_with("several") => "multi",
         None if test.contains("cuda_peers") => "multi",
@@ -224,7 +225,7 @@ fn group(binary: &str, test: &str) -> &'static str {
             "hal_drivers" | "engine_drivers" | "raw_memory" | "opaque" | "interop" | "large"
             | "ends" | "allocations",
         ))
-        | Some(("folio-algorithms", _))
+        | Some(("folio-algorithms" | "folio-linalg", _))
         | Some(("folio-model", "emit" | "drivers"))
             if backends::is_of(test, "opencl") =>
         {

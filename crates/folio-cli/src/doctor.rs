@@ -196,11 +196,27 @@ fn cache() -> Value {
     json!({"directory": directory.display().to_string(), "error": error})
 }
 
+/// NVIDIA's libraries, which products and transforms call where they are.
+#[cfg(feature = "cuda")]
+fn libraries() -> Value {
+    let all = folio_linalg::libraries().into_iter();
+    let all = all.map(|(library, found)| {
+        json!({"library": library.name(), "error": found.err().map(|why| why.to_string())})
+    });
+    all.collect()
+}
+
+/// This build calls none.
+#[cfg(not(feature = "cuda"))]
+fn libraries() -> Value {
+    json!([])
+}
+
 pub fn run(json: bool) -> Result<ExitCode, Error> {
     // Each backend is asked for every device, also for one that another backend has, too.
     let (rt, system) = (folio::builder()?.keep_twins().show_progress().build()?, System::here());
     let backends: Vec<_> = BACKENDS.iter().map(|name| backend(&rt, name, system)).collect();
-    let found = json!({"backends": backends, "cache": cache()});
+    let found = json!({"backends": backends, "libraries": libraries(), "cache": cache()});
     if json {
         say_json(&found);
     } else {
@@ -241,6 +257,13 @@ fn show(found: &Value) {
         }
         each(&backend["reasons"]).for_each(|why| say(format_args!("  {}", text(why))));
         each(&backend["advice"]).for_each(|what| say(format_args!("  -> {}", text(what))));
+    }
+    for library in each(&found["libraries"]) {
+        let name = text(&library["library"]);
+        match library["error"].as_str() {
+            None => say(format_args!("{name}: found")),
+            Some(why) => say(format_args!("{name}: {why}; `folio::linalg` computes without it")),
+        }
     }
     let cache = &found["cache"];
     match (cache["directory"].as_str(), cache["error"].as_str()) {

@@ -109,6 +109,24 @@ fn doctor_without_a_loader_names_its_package() {
     assert!(text.contains("opencl: no devices") && text.contains("self-test passed"), "{text}");
 }
 
+/// A library that does not load is named with the loader's words, unless the toolkit's folder has
+/// another one.
+#[cfg(all(target_os = "linux", feature = "cuda"))]
+#[test]
+fn doctor_names_a_library_that_does_not_load() {
+    let folder = Folder::new("libraries");
+    for file in ["libcublas.so.13", "libcublas.so.12", "libcublas.so"] {
+        fs::write(folder.0.join(file), "no library").unwrap();
+    }
+    let environment = [("LD_LIBRARY_PATH", &*folder.0), ("FOLIO_CACHE_DIR", &*folder.0)];
+    let found = json(&["doctor", "--json"], &environment);
+    let [cublas, cufft] = [0, 1].map(|at| &found["libraries"][at]);
+    assert_eq!([&cublas["library"], &cufft["library"]], ["cuBLAS", "cuFFT"]);
+    let is_in_toolkit = Path::new("/usr/local/cuda/lib64/libcublas.so").exists();
+    let error = cublas["error"].as_str().unwrap_or("");
+    assert_eq!(error.starts_with("cuBLAS is not installed: "), !is_in_toolkit, "{found}");
+}
+
 /// Whether this machine has an OpenCL loader.
 #[cfg(target_os = "linux")]
 fn has_loader() -> bool {

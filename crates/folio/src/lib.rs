@@ -25,7 +25,7 @@
 //!
 //! Backends are Cargo features: `cpu`, which is on by default, `opencl`, `cuda`, `vulkan`. Others,
 //! yours too, are added with [`RuntimeBuilder::backend`]. The feature `algorithms` has reductions,
-//! scans, sorts, random numbers.
+//! scans, sorts, random numbers, and `linalg` products of matrices and solvers.
 //!
 //! # Where to find what
 //!
@@ -43,6 +43,7 @@
 //! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`Queue::run_each`], [`CommandGroup::run`] |
 //! | test them | [`HostArgument`]: each has a function `host` for slices |
 //! | sort, scan, draw numbers | `algorithms`, with the feature of that name |
+//! | multiply matrices, solve systems | `linalg`, with the feature of that name |
 //! | write kernels as closures | [`CommandGroup::host_kernel`], [`ClosureItem`], [`ClosureIn`] |
 //! | launch kernels in OpenCL C, CUDA C, PTX | [`DeviceRef::load`], [`Source`], [`OpaqueKernel`], [`OpaqueArg`], [`CommandGroup::run_opaque`] |
 //! | run the same commands again and again | [`Runtime::graph`], [`Graph`], [`Executable`], [`Parameter`], [`Queue::run_graph`], [`Queue::batch`] |
@@ -65,6 +66,8 @@ pub mod by_example;
 
 #[cfg(feature = "algorithms")]
 pub use folio_algorithms as algorithms;
+#[cfg(feature = "linalg")]
+pub use folio_linalg as linalg;
 #[cfg(feature = "cpu")]
 pub use folio_cpu as cpu;
 #[cfg(feature = "cuda")]

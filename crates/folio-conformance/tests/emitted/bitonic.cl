@@ -7,7 +7,7 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
   }
 }
 typedef struct { u64 words[6]; } Block;
-ENTRY(256) folio_bitonic(
+ENTRY(64) folio_bitonic(
     const Block block,
     GLOBAL u32 *RESTRICT x_p0_base,
     GLOBAL Record *verdict) {
@@ -22,7 +22,7 @@ ENTRY(256) folio_bitonic(
   const u64 group0 = first0 + get_group_id(0);
   const u64 pos0 = offset0 + group0 * size0 + local0;
   const u32 thread = (u32)(get_local_id(0));
-  const u32 threads = (u32)(get_local_size(0));
+  const u32 threads = (u32)(64u);
   SHARED u32 keys_p1[64];
   SHARED u32 next_p2[64];
   for (u32 k = thread; k < 64u; k += threads) {

@@ -7,7 +7,7 @@ FN void outside(GLOBAL Record *verdict, u32 point, u64 i, u64 j, u64 k, u64 l, u
   }
 }
 typedef struct { u64 words[28]; } Block;
-ENTRY(256) folio_matmul(
+ENTRY(64) folio_matmul(
     const Block block,
     GLOBAL const f32 *RESTRICT a_p0_base,
     GLOBAL const f32 *RESTRICT b_p1_base,
@@ -50,7 +50,7 @@ ENTRY(256) folio_matmul(
   const u64 group1 = first1 + get_group_id(0);
   const u64 pos1 = offset1 + group1 * size1 + local1;
   const u32 thread = (u32)(get_local_id(1) * get_local_size(0) + get_local_id(0));
-  const u32 threads = (u32)(get_local_size(1) * get_local_size(0));
+  const u32 threads = (u32)(64u);
   SHARED f32 ta_p2[64];
   SHARED f32 tb_p3[64];
   for (u32 k = thread; k < 64u; k += threads) {

@@ -53,6 +53,13 @@ impl Part {
         Error::NotContiguous { buffer: self.view.storage.label.clone(), extent }
     }
 
+    /// The same elements in at least as many dimensions.
+    fn in_dimensions(&self, rank: usize) -> Part {
+        let Part { view, part, marks, .. } = self;
+        let view = View::new(view.storage.clone(), (view.dims, rank), view.element_bytes);
+        Part { view, part: *part, whole: self.whole, marks: *marks }
+    }
+
     fn shape<const D: usize>(&self) -> [usize; D] {
         let extent = self.part.extent();
         std::array::from_fn(|dim| extent[3 - D + dim])
@@ -101,6 +108,22 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
     /// ```
     pub fn reinterpret<U: DeviceType>(&self) -> Result<Slice<'a, U, D>> {
         self.part.reinterpret::<U, D>().map(Slice::of)
+    }
+
+    /// The same elements in more dimensions, without a copy: the first ones have one element. A
+    /// kernel for batches of matrices takes a matrix by `x.in_dimensions::<3>()`.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let x = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
+    /// assert_eq!(x.slice([0, 1], [2, 2])?.in_dimensions::<3>().shape(), [1, 2, 2]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn in_dimensions<const E: usize>(&self) -> Slice<'a, T, E> {
+        const { assert!(E >= D && E <= 3, "fewer dimensions, or more than three") };
+        Slice::of(self.part.in_dimensions(E))
     }
 
     /// Its shape.
@@ -196,6 +219,12 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     /// The same elements as those of another type, to write: see [`Slice::reinterpret`].
     pub fn reinterpret_mut<U: DeviceType>(&mut self) -> Result<SliceMut<'_, U, D>> {
         self.part.reinterpret::<U, D>().map(SliceMut::of)
+    }
+
+    /// The same elements in more dimensions, to write: see [`Slice::in_dimensions`].
+    pub fn in_dimensions_mut<const E: usize>(&mut self) -> SliceMut<'_, T, E> {
+        const { assert!(E >= D && E <= 3, "fewer dimensions, or more than three") };
+        SliceMut::of(self.part.in_dimensions(E))
     }
 
     /// Its shape.

@@ -51,7 +51,7 @@ impl Builder {
     fn new(name: &str, rank: u8, groups: bool) -> Builder {
         let kernel = Kernel {
             name: name.to_owned(),
-            shape: Shape { rank, groups, tile: 1 },
+            shape: Shape { rank, groups, group: 0, tile: 1 },
             types: Types::default(),
             params: vec![],
             vars: vec![],
@@ -67,6 +67,12 @@ impl Builder {
     /// An item kernel.
     pub fn items(name: &str, rank: u8) -> Builder {
         Builder::new(name, rank, false)
+    }
+
+    /// Every launch has groups of so many items.
+    pub fn of_group(mut self, items: u32) -> Builder {
+        self.kernel.shape.group = items;
+        self
     }
 
     /// A group kernel.

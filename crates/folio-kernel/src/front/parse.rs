@@ -210,7 +210,9 @@ impl Parser<'_> {
         })?;
         let rank = self.number()?;
         self.expect("tile")?;
-        let shape = Shape { rank, groups, tile: self.number()? };
+        let tile = self.number()?;
+        let group = if self.is("group") { self.number()? } else { 0 };
+        let shape = Shape { rank, groups, group, tile };
         let mut types = Types::default();
         while self.declares("type", 't', types.list.len())? {
             let composite = self.composite()?;

@@ -384,6 +384,9 @@ pub struct Shape {
     pub rank: u8,
     /// A group kernel: the body is uniform code.
     pub groups: bool,
+    /// Items of a group in every launch, or 0 where the launch says: compilers of devices give the
+    /// items of small groups more registers.
+    pub group: u32,
     /// Items that one run of the body computes; 1 but after [`crate::tile`].
     pub tile: u8,
 }

@@ -254,7 +254,11 @@ impl Display for Kernel {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         let kind = if self.shape.groups { "groups" } else { "items" };
         let (rank, tile) = (self.shape.rank, self.shape.tile);
-        writeln!(f, "kernel {} {kind} {rank} tile {tile}", Quoted(&self.name))?;
+        write!(f, "kernel {} {kind} {rank} tile {tile}", Quoted(&self.name))?;
+        match self.shape.group {
+            0 => writeln!(f)?,
+            items => writeln!(f, " group {items}")?,
+        }
         for (at, ty) in self.types.all().iter().enumerate() {
             writeln!(f, "type t{at} = {ty}")?;
         }

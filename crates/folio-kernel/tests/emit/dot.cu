@@ -6,7 +6,7 @@ typedef u16 f16; typedef u16 bf16; typedef float f32; typedef double f64;
 #define FN static __device__ __forceinline__
 #define GLOBAL
 #define LOCAL
-#define SHARED __shared__
+#define SHARED __shared__ __align__(16)
 #define RESTRICT __restrict__
 #define BARRIER __syncthreads()
 #define BITS_F32(x) __float_as_uint(x)

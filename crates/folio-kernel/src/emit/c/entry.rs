@@ -75,6 +75,7 @@ fn text(
     w.argument_words();
     let scratch = if w.scratch { 8 } else { 0 };
     let most = match threads {
+        Threads::Groups if kernel.shape.group > 0 => caps.block.min(kernel.shape.group),
         Threads::Groups => caps.block,
         Threads::Rows => 1,
         Threads::Items { .. } | Threads::Linear => caps.block.min(BLOCK),

@@ -172,6 +172,11 @@ impl Writer<'_> {
                 format!("{} * {} * {}", threads(2), threads(1), threads(0)),
             ),
         };
+        // A number, where the kernel says it: compilers unroll the loops that it ends.
+        let count = match self.kernel.shape.group {
+            0 => count,
+            items => format!("{items}u"),
+        };
         if self.thread {
             self.line(format!("const u32 thread = (u32)({index});"));
         }

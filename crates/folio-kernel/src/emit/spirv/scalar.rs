@@ -467,7 +467,7 @@ impl Writer<'_> {
         })];
         let kernel = Kernel {
             name: String::new(),
-            shape: Shape { rank: 1, groups: false, tile: 1 },
+            shape: Shape { rank: 1, groups: false, group: 0, tile: 1 },
             types: Types::default(),
             params: vec![],
             vars: vec![],

@@ -103,7 +103,7 @@ pub(crate) fn join(
     }
     let kernel = Kernel {
         name: name.chars().take(LONGEST).collect(),
-        shape: Shape { rank: joint.rank, groups: joint.groups, tile: 1 },
+        shape: Shape { rank: joint.rank, groups: joint.groups, group: 0, tile: 1 },
         types: Types::default(),
         params: vec![],
         vars: vec![],

@@ -63,6 +63,13 @@ fn by_way_of(functions: &[&str]) -> String {
     }
 }
 
+/// Items of a group, if the kernel says how many.
+fn items_of_group(function: &Function) -> u32 {
+    let items = function.group.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
+    let said = items.filter(|_| !function.group.is_empty());
+    said.and_then(|items| items.try_into().ok()).unwrap_or(0)
+}
+
 /// The IR of a kernel.
 pub fn lower(function: &'static Function) -> Result<Kernel> {
     let table = (function.table)();
@@ -73,7 +80,7 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
     });
     let (rank, uniform) = shape.unwrap_or((1, false));
     let builder = match uniform {
-        true => Builder::groups(function.name, rank),
+        true => Builder::groups(function.name, rank).of_group(items_of_group(function)),
         false => Builder::items(function.name, rank),
     };
     let frame = Frame::of(function, table, None);

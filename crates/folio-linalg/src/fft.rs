@@ -1,0 +1,118 @@
+//! Fourier transforms.
+
+#[cfg(feature = "cpu")]
+mod host;
+mod own;
+mod real;
+mod tables;
+
+pub(crate) use tables::Tables;
+
+use crate::prelude::*;
+use crate::{Choice, Element, Library, Linalg, mismatch};
+
+/// The sign of the exponent.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Transform {
+    /// `exp(-2 pi i j k / n)`.
+    Forward,
+    /// `exp(2 pi i j k / n)`, without a division by `n`.
+    Inverse,
+}
+
+/// The real numbers of transforms: `f32`, `f64`. A complex number is `[re, im]`.
+pub trait Real: Element<Sum = Self> + Float + Host {}
+
+impl Real for f32 {}
+impl Real for f64 {}
+
+/// What the host's library asks of a number.
+#[cfg(feature = "cpu")]
+#[doc(hidden)]
+pub trait Host: rustfft::FftNum {}
+#[cfg(feature = "cpu")]
+impl<T: rustfft::FftNum> Host for T {}
+
+/// What the host's library asks of a number: there is none.
+#[cfg(not(feature = "cpu"))]
+#[doc(hidden)]
+pub trait Host {}
+#[cfg(not(feature = "cpu"))]
+impl<T> Host for T {}
+
+/// A transform of the last dimensions of an array.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Extents {
+    pub(crate) shape: [usize; 3],
+    /// The first dimension that is transformed.
+    pub(crate) first: usize,
+}
+
+impl Extents {
+    fn of(shape: [usize; 3], dimensions: usize, rank: usize) -> Result<Extents> {
+        if dimensions == 0 || dimensions > rank {
+            let why = format!("{dimensions} dimensions of {rank}");
+            return Err(folio::Error::Configuration { what: "transform", why });
+        }
+        Ok(Extents { shape, first: 3 - dimensions })
+    }
+
+    /// The dimensions that are transformed, the last one first.
+    pub(crate) fn axes(self) -> impl Iterator<Item = usize> {
+        (self.first..3).rev().filter(move |axis| self.shape[*axis] > 1)
+    }
+}
+
+impl Linalg {
+    /// Writes the Fourier transform of the last `dimensions` dimensions of `x` to `y`; the others
+    /// count the arrays of a batch. Neither direction divides: one after the other gives `x` times
+    /// the number of elements of an array.
+    ///
+    /// The first call for a shape makes tables or the library's plan, and may wait for that.
+    ///
+    /// ```
+    /// use folio::linalg::{Linalg, Transform};
+    ///
+    /// let rt = folio::runtime()?;
+    /// let linalg = Linalg::new(&rt.queue()?)?;
+    /// let x = rt.buffer_from(&[[1.0f64, 0.0], [0.0, 0.0], [0.0, 0.0], [0.0, 0.0]])?;
+    /// let mut y = rt.buffer(4)?;
+    /// linalg.fft(Transform::Forward, 1, &x, &mut y)?;
+    /// assert_eq!(y.to_vec()?, [[1.0, 0.0]; 4]);
+    /// # Ok::<(), folio::Error>(())
+    /// ```
+    pub fn fft<T: Real, const D: usize>(
+        &self,
+        transform: Transform,
+        dimensions: usize,
+        x: impl AsPart<[T; 2], D>,
+        mut y: impl AsPartMut<[T; 2], D>,
+    ) -> Result<Library> {
+        let (x, mut y) = (x.slice_all(), y.slice_all_mut());
+        let (x, mut y) = (x.in_dimensions(), y.in_dimensions_mut());
+        if x.shape() != y.shape() {
+            return Err(mismatch("fft", &x.shape(), &y.shape()));
+        }
+        let extents = Extents::of(x.shape(), dimensions, D)?;
+        if y.is_empty() {
+            return Ok(Library::Own);
+        }
+        #[cfg(feature = "cpu")]
+        if self.choice != Choice::Own
+            && self.is_on_host()
+            && host::transform(&self.q, transform, extents, &x, &mut y)?
+        {
+            return Ok(Library::RustFft);
+        }
+        #[cfg(feature = "cuda")]
+        if self.choice != Choice::Own
+            && let Some(cuda) = &self.cuda
+            && cuda.transform(&self.q, transform, extents, &x, &mut y)?
+        {
+            return Ok(Library::CuFft);
+        }
+        self.without_library("fft")?;
+        own::transform(self, transform, extents, &x, &mut y)?;
+        Ok(Library::Own)
+    }
+}

@@ -1,0 +1,112 @@
+//! Products, transforms and solvers beside plain Rust: on the CPU with one and two domains,
+//! interpreted, and on the devices of each driver.
+#![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
+
+mod products;
+mod sparse;
+mod transforms;
+
+use folio::hal::Backend;
+use folio::linalg::{Choice, Linalg};
+use folio::prelude::*;
+use folio_cpu::CpuBackend;
+use folio_model::interp::Interpreter;
+use folio_model::on_each_driver;
+use folio_model::rng::Rng;
+use folio_sim::{DeviceSpec, SimBackend};
+use std::sync::Arc;
+
+/// Where the calls run.
+struct Rig {
+    rt: Runtime,
+    q: Queue,
+    /// An interpreter computes: small extents only.
+    is_slow: bool,
+    /// A driver compiles the kernels.
+    is_compiled: bool,
+}
+
+impl Rig {
+    fn new(backend: impl Backend) -> Rig {
+        let rt = Runtime::builder().backend(backend).build().unwrap();
+        // The last device: of two domains the one that is not the host's.
+        let device = rt.devices().pop().unwrap();
+        let q = rt.queue_on(&device).unwrap();
+        Rig { rt, q, is_slow: false, is_compiled: false }
+    }
+
+    /// Those of which an interpreter has one.
+    fn choices(&self) -> Vec<Choice> {
+        if self.is_slow { vec![Choice::Own] } else { vec![Choice::Own, Choice::Auto] }
+    }
+
+    fn by(&self, choice: Choice) -> Linalg {
+        Linalg::new(&self.q).unwrap().with_choice(choice)
+    }
+}
+
+type Check = fn(&Rig) -> folio::Result<()>;
+
+/// Computations, each with its check.
+const CHECKS: &[Check] = &[
+    products::own_products_add_in_order,
+    products::parts_are_multiplied,
+    products::libraries_compute_the_same_within_rounding,
+    products::without_depth_a_product_is_zero,
+    products::a_graph_repeats_a_product,
+    products::extents_must_fit,
+    transforms::transforms_are_sums,
+    transforms::real_numbers_have_half_of_the_frequencies,
+    transforms::parts_are_transformed_in_place_of_them,
+    transforms::a_graph_repeats_a_transform,
+    transforms::what_does_not_fit_is_refused,
+    sparse::rows_are_added_in_order,
+    sparse::dense_columns_are_multiplied,
+    sparse::malformed_matrices_are_refused,
+    sparse::a_solver_ends_at_its_tolerance,
+    sparse::a_solver_of_zero_does_nothing,
+];
+
+#[test]
+fn cpu_with_one_domain() {
+    let rig = Rig::new(CpuBackend::builder().threads(2).build().unwrap());
+    for check in CHECKS {
+        check(&rig).unwrap();
+    }
+}
+
+#[test]
+fn cpu_with_two_domains() {
+    let rig = Rig::new(CpuBackend::builder().domains(2).threads(1).build().unwrap());
+    for check in CHECKS {
+        check(&rig).unwrap();
+    }
+}
+
+#[test]
+fn interpreted() {
+    let spec = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
+    let sim = SimBackend::builder().device(spec).build();
+    let handle = sim.handle();
+    let rig = Rig { is_slow: true, ..Rig::new(sim) };
+    for check in CHECKS {
+        check(&rig).unwrap();
+    }
+    assert_eq!(handle.violations(), []);
+}
+
+on_each_driver! {
+    /// All of them where a driver compiles the kernels.
+    #[test]
+    fn compile_all(driver) {
+        let rig = Rig { is_compiled: true, ..Rig::new(driver.open()) };
+        for check in CHECKS {
+            check(&rig).unwrap();
+        }
+    }
+}
+
+/// Floats of which sums stay finite.
+fn tame(rng: &mut Rng, n: usize) -> Vec<f64> {
+    (0..n).map(|_| f64::from(rng.next() as i32) * 1e-9).collect()
+}

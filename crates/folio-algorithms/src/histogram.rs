@@ -185,7 +185,8 @@ where
     of_32_bits::<T>("histogram of", n)?;
     let mut counts = q.runtime().buffer(bins)?;
     let (limits, last) = (q.device().limits(), (bins as u64).wrapping_sub(1));
-    let is_cpu = q.device().info().kind == DeviceKind::Cpu;
+    // Where a CPU has sub-groups, compilers of its shaders take minutes for an item's large arrays.
+    let is_cpu = q.device().info().kind == DeviceKind::Cpu && limits.subgroup == 1;
     let has_room = |slots: usize| {
         limits.local_memory >= 4 * slots as u64 && limits.group_items >= GROUP as u64
     };

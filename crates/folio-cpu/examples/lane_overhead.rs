@@ -60,7 +60,7 @@ fn measure(params: usize, drive_each: usize) -> Result<f64, Box<dyn Error>> {
         for _ in 0..OPS / 10 {
             tick += 1;
             let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Increment))));
-            lane.enqueue(&head(tick), Op::Launch(kernel, &geometry, &Args::new(&list)))?;
+            lane.enqueue(&head(tick), Op::Launch(kernel, &geometry, Args::new(&list)))?;
             if tick.is_multiple_of(drive_each as u64) {
                 lane.drive();
             }

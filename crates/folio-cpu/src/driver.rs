@@ -458,7 +458,7 @@ mod tests {
                 let head = Head { tick, order, waits: &[], label: "", timed: false };
                 let kernel = KernelRef::Native(&Cell::new(Some(kernel())));
                 let geometry = Geometry::new(1, [1, 1, 1]);
-                lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+                lane.enqueue(&head, Op::Launch(kernel, &geometry, Args::new(&[]))).unwrap();
             }
             lane.drive();
             assert_eq!(lane.wait(40 * round + 40, None), Ok(true));
@@ -482,7 +482,7 @@ mod tests {
             let kernel =
                 KernelRef::Native(&Cell::new(Some(NativeKernel::new(Slow(items.clone())))));
             let geometry = Geometry::new(1, [1, 1, 100]);
-            this.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+            this.enqueue(&head, Op::Launch(kernel, &geometry, Args::new(&[]))).unwrap();
             if i % 3 > 0 {
                 this.drive();
             }

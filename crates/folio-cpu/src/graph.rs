@@ -156,7 +156,7 @@ fn prepare(op: Op<'_>) -> Result<Prepared, HalError> {
         Op::Launch(KernelRef::Native(given), geometry, args) => {
             let none = || HalError::new(HalErrorKind::Driver, "no kernel");
             let kernel = given.take().ok_or_else(none)?.shared();
-            Ok(launch(kernel, geometry, args))
+            Ok(launch(kernel, geometry, &args))
         }
         Op::Join => Ok(Prepared { work: Work::Nothing, held: Held::default() }),
         _ => Err(HalError::unsupported(op.name())),

@@ -335,7 +335,7 @@ unsafe impl Lane for CpuLane {
                 self.refuse(head, HalError::new(HalErrorKind::Driver, "a fill needs a pattern"))
             }
             hal::Op::Fill(rects, pattern) => self.rects(head, rects, pattern, Rect::fill),
-            hal::Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
+            hal::Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, &args),
             // Both sides of linked memory are one.
             hal::Op::Join | hal::Op::Switch(..) => self.core.push(head, |_| Work::Nothing),
             hal::Op::Replay(graph) => match graph.downcast_ref::<CpuGraph>() {

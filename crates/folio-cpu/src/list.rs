@@ -375,7 +375,7 @@ mod tests {
             let args = Args::new(&[]);
             let list: Vec<_> = (0..nodes.len())
                 .map(|at| Node {
-                    op: Op::Launch(KernelRef::Native(&kernels[at]), &geometry[at], &args),
+                    op: Op::Launch(KernelRef::Native(&kernels[at]), &geometry[at], args),
                     after: nodes[at].2.as_slice(),
                 })
                 .collect();

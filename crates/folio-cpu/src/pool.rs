@@ -368,7 +368,7 @@ mod tests {
         let serves = Serves(machine.clone(), more, noted.clone());
         let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(serves))));
         let geometry = Geometry::new(1, [1, 1, 1]);
-        lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+        lane.enqueue(&head, Op::Launch(kernel, &geometry, Args::new(&[]))).unwrap();
         drop(lane);
         (0..asleep).for_each(|_| machine.rest.add_sleeper());
     }

@@ -185,7 +185,7 @@ mod tests {
             let head = Head { tick: self.tick, order, waits: &[], label: "", timed: false };
             let kernel = KernelRef::Native(&Cell::new(Some(self.kernel())));
             let geometry = Geometry::new(1, [1, 1, items]);
-            self.lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+            self.lane.enqueue(&head, Op::Launch(kernel, &geometry, Args::new(&[]))).unwrap();
             if self.machine.costs.judge(self.key(), items, false).tiny {
                 self.lane.drive();
             }
@@ -359,7 +359,7 @@ mod tests {
             let on_top = OnTop { machine, leader, leads, noted };
             let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(on_top))));
             let geometry = Geometry::new(1, [1, 1, 1]);
-            lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+            lane.enqueue(&head, Op::Launch(kernel, &geometry, Args::new(&[]))).unwrap();
             lane.drive();
         };
         machine.on_pool(|| {

@@ -426,7 +426,7 @@ fn what_cannot_be_is_refused_but_reaches_its_tick() {
     let loaded = KernelRef::Loaded(KernelHandle(1));
     let args = Args::new(&[]);
     let launch = |lane: &dyn Lane, head: &Head<'_>| {
-        lane.enqueue(head, Op::Launch(loaded, &geometry(ONE), &args))
+        lane.enqueue(head, Op::Launch(loaded, &geometry(ONE), args))
     };
     let error = script.enqueue(&[], launch).unwrap_err();
     assert!(matches!(error.kind, HalErrorKind::Unsupported));

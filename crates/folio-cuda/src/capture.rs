@@ -20,7 +20,7 @@ impl Captured<'_> {
     /// Calls a task. The context is current, and is so again.
     pub(crate) fn of<'c>(
         context: &'c Context,
-        task: Foreign<'_>,
+        task: &dyn Foreign,
         params: &[Param],
     ) -> Result<Captured<'c>, HalError> {
         let stream = Stream::begin(context)?;

@@ -321,7 +321,7 @@ impl<'n> Nodes<'n> {
                 let to = Destination { context, memory: &self.of.device.memory, way };
                 let loaded = self.of.device.kernels.get(handle)?;
                 let record = |points: &_| self.record(Verdict::Points(Arc::clone(points)));
-                loaded.launch(to, geometry, args, record)
+                loaded.launch(to, geometry, &args, record)
             }
             Op::Launch(KernelRef::Foreign(task), _, args) => self.capture(task, args.params),
             Op::Branch(branch) => self.condition(branch),
@@ -404,7 +404,7 @@ impl<'n> Nodes<'n> {
     }
 
     /// The commands of an interop task, as one node.
-    fn capture(&self, task: Foreign<'_>, params: &[Param]) -> Result<(), HalError> {
+    fn capture(&self, task: &dyn Foreign, params: &[Param]) -> Result<(), HalError> {
         if let Step::Exchange = self.step {
             return Err(HalError::unsupported("exchanging what an interop task has enqueued"));
         }

@@ -235,7 +235,7 @@ unsafe impl Lane for CudaLane {
                     unsafe { fill::enqueue(self.context(), self.way(), rect, pattern) }
                 })
             }),
-            Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
+            Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, &args),
             Op::Hint(mem, bytes, hint) => self.hint(head, mem, bytes, hint),
             Op::Replay(graph) => self.replay(head, graph),
             Op::Join => self.issue(head, || Ok(())),

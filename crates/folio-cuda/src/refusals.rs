@@ -3,9 +3,9 @@
 use crate::{CudaBackend, Native, driver, progress};
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Backend, CopyRect, Device, FillRect, Foreign, Geometry, Graph, Head,
-    HostPtr, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Node, Notify, Op, Order,
-    Param, Source, Wait,
+    AllocKind, AllocReq, Args, Backend, CopyRect, Device, FillRect, Geometry, Graph, Head, HostPtr,
+    KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef, Node, Notify, Op, Order, Param,
+    Source, Wait,
 };
 use std::any::Any;
 use std::cell::Cell;
@@ -124,7 +124,7 @@ impl Rig {
             assert_eq!(result, CUresult::CUDA_SUCCESS);
             Ok(())
         };
-        assert!(self.launch(lane, KernelRef::Foreign(Foreign::new(&task))));
+        assert!(self.launch(lane, KernelRef::Foreign(&task)));
         gate
     }
 
@@ -134,7 +134,7 @@ impl Rig {
         let (tick, order) = (self.ticks[lane], Order::AfterPrevious);
         let head = Head { tick, order, waits: &[], label: "", timed: false };
         let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
-        self.lanes[lane].enqueue(&head, Op::Launch(kernel, &geometry, &args)).is_ok()
+        self.lanes[lane].enqueue(&head, Op::Launch(kernel, &geometry, args)).is_ok()
     }
 
     /// Up and down again by way of both memories; what came back, if no operation failed.
@@ -394,7 +394,7 @@ fn cuda_words_of_many_nodes_are_one_write() {
     let param = Param { mem, size: 4, write: true, dims, origin, extent: dims, index, shape: dims };
     let (geometry, params) = (Geometry::new(1, dims), [param]);
     let launch = |by: &[u8; 8], run: &mut dyn FnMut(Op<'_>)| {
-        run(Op::Launch(kernel, &geometry, &Args { blob: by, ..Args::new(&params) }));
+        run(Op::Launch(kernel, &geometry, Args { blob: by, ..Args::new(&params) }));
     };
     let after: Vec<[usize; 1]> = (0..nodes).map(|k: usize| [k.saturating_sub(1)]).collect();
     let zeros = [0; 8];
@@ -402,7 +402,7 @@ fn cuda_words_of_many_nodes_are_one_write() {
     let ops: Vec<Node<'_>> = (0..nodes)
         .map(|k| {
             let after = if k == 0 { &[][..] } else { &after[k][..] };
-            Node { op: Op::Launch(kernel, &geometry, &args), after }
+            Node { op: Op::Launch(kernel, &geometry, args), after }
         })
         .collect();
     let graph = rig.device.graph(&ops).unwrap();

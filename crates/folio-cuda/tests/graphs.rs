@@ -195,7 +195,7 @@ fn cuda_replays_graphs() {
         node(Op::Fill(&[all(x.from(0), N)], &5u32.to_ne_bytes()), &[]),
         node(Op::Fill(&[all(y.from(0), N)], &pattern), &[]),
         node(Op::Fill(&[all(z.from(0), N)], &[9]), &[]),
-        node(Op::Launch(KernelRef::Loaded(add), &geometry, &sevens), &[0]),
+        node(Op::Launch(KernelRef::Loaded(add), &geometry, sevens), &[0]),
         node(Op::Copy(&[square]), &[1, 2]),
         node(Op::Join, &[3, 4]),
         node(Op::Copy(&down), &[5]),
@@ -221,14 +221,14 @@ fn cuda_replays_graphs() {
     // Other scalars; fewer items, from another place on.
     let eights = blob(N, 8);
     let eights = Args { blob: &eights, arguments: &arguments, ..Args::new(&params) };
-    graph.update(3, Op::Launch(KernelRef::Loaded(add), &geometry, &eights)).unwrap();
+    graph.update(3, Op::Launch(KernelRef::Loaded(add), &geometry, eights)).unwrap();
     rig.replay(&graph);
     assert!(rig.failed().is_empty());
     expect([5, 8], 0..N, "another scalar");
     let part = [Param { origin: [0, 0, 1000], extent: [1, 1, 500], ..params[0] }];
     let (range, nines) = (Geometry::new(1, [1, 1, 500]), blob(500, 9));
     let nines = Args { blob: &nines, arguments: &arguments, ..Args::new(&part) };
-    graph.update(3, Op::Launch(KernelRef::Loaded(add), &range, &nines)).unwrap();
+    graph.update(3, Op::Launch(KernelRef::Loaded(add), &range, nines)).unwrap();
     graph.update(0, Op::Fill(&[all(x.from(0), N)], &6u32.to_ne_bytes())).unwrap();
     rig.replay(&graph);
     rig.replay(&graph);
@@ -267,7 +267,7 @@ fn cuda_replays_tell_their_own_failures() {
     let (geometry, args) = (Geometry::new(1, [1, 1, N]), Args::new(&params));
     let made = rig.device.graph(&[
         node(Op::Fill(&[all(x.from(0), N)], &3u32.to_ne_bytes()), &[]),
-        node(Op::Launch(KernelRef::Loaded(gather), &geometry, &args), &[0]),
+        node(Op::Launch(KernelRef::Loaded(gather), &geometry, args), &[0]),
     ]);
     let graph = made.unwrap();
     let mut wrong = 0;
@@ -306,12 +306,12 @@ fn cuda_graphs_reduce() {
     let (few, many) = (over(50_000), over(N));
     let made = rig.device.graph(&[
         node(Op::Fill(&[all(x.from(0), N)], &2u32.to_ne_bytes()), &[]),
-        node(Op::Launch(KernelRef::Loaded(total), &range(50_000), &Args::new(&few)), &[0]),
+        node(Op::Launch(KernelRef::Loaded(total), &range(50_000), Args::new(&few)), &[0]),
     ]);
     let graph = made.unwrap();
     for (n, params) in [(50_000, &few), (N, &many), (50_000, &few)] {
         graph
-            .update(1, Op::Launch(KernelRef::Loaded(total), &range(n), &Args::new(params)))
+            .update(1, Op::Launch(KernelRef::Loaded(total), &range(n), Args::new(params)))
             .unwrap();
         sum.put([7]);
         rig.replay(&graph);

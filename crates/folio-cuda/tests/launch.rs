@@ -95,9 +95,9 @@ fn adds(device: &Arc<dyn Device>, source: Source<'_>) {
     let args = Args { blob: &blob, arguments: &arguments, ..Args::new(&params) };
     device.check(kernel, &geometry, &arguments).unwrap();
     let empty = Args { arguments: &arguments, ..Args::new(&params) };
-    let wrong = lane.enqueue(&head(2), Op::Launch(KernelRef::Loaded(kernel), &geometry, &empty));
+    let wrong = lane.enqueue(&head(2), Op::Launch(KernelRef::Loaded(kernel), &geometry, empty));
     assert!(matches!(wrong.unwrap_err().kind, HalErrorKind::Arguments), "scalars are missing");
-    lane.enqueue(&head(3), Op::Launch(KernelRef::Loaded(kernel), &geometry, &args)).unwrap();
+    lane.enqueue(&head(3), Op::Launch(KernelRef::Loaded(kernel), &geometry, args)).unwrap();
     let mut out = vec![0u32; N as usize];
     let to = MemRef { base: MemBase::Host(HostPtr(out.as_mut_ptr().cast())), offset: 0 };
     let pitch = [bytes; 2];

@@ -4,7 +4,7 @@
 
 use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
-    Args, Backend, Foreign, Geometry, Head, KernelRef, LaneKind, Notify, Op, Order, Source,
+    Args, Backend, Geometry, Head, KernelRef, LaneKind, Notify, Op, Order, Source,
 };
 use folio_core::{Event, OpaqueArg, OpaqueKernel, Queue, Runtime, Usm, UsmKind};
 use folio_cuda::{CudaBackend, Native};
@@ -168,8 +168,8 @@ fn cuda_lanes_have_priorities() {
         };
         let order = Order::AfterPrevious;
         let head = Head { tick: 1, order, waits: &[], label: "", timed: false };
-        let task = KernelRef::Foreign(Foreign::new(&task));
-        lane.enqueue(&head, Op::Launch(task, &Geometry::new(1, [1; 3]), &Args::new(&[]))).unwrap();
+        let task = KernelRef::Foreign(&task);
+        lane.enqueue(&head, Op::Launch(task, &Geometry::new(1, [1; 3]), Args::new(&[]))).unwrap();
         assert!(lane.wait(1, None).unwrap());
         found.get().unwrap()
     };

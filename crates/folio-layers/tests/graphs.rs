@@ -140,7 +140,7 @@ fn updates_are_seen() {
 fn launches_of_graphs_are_of_what_is_loaded() {
     let s = stack(&[]);
     let (lane, geometry) = (s.rig.lane(0), Geometry::new(1, [1; 3]));
-    let op = Op::Launch(KernelRef::Loaded(KernelHandle(77)), &geometry, &Args::new(&[]));
+    let op = Op::Launch(KernelRef::Loaded(KernelHandle(77)), &geometry, Args::new(&[]));
     let graph = s.rig.devices[0].graph(&[Node { op, after: &[] }]).unwrap();
     lane.enqueue(&head(1, &[]), Op::Replay(&graph)).unwrap();
     assert_eq!(rules(&s.report), [Rule::Caps]);

@@ -271,7 +271,7 @@ impl OpenClLane {
         &self,
         head: &Head<'_>,
         params: &[Param],
-        task: Foreign<'_>,
+        task: &dyn Foreign,
     ) -> Result<(), HalError> {
         let native = self
             .behind_waits(head)
@@ -465,7 +465,7 @@ unsafe impl Lane for OpenClLane {
             Op::Fill(rects, pattern) => self.issue(head, |commands| {
                 rects.iter().try_for_each(|rect| commands.fill(rect, pattern))
             }),
-            Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, args),
+            Op::Launch(kernel, geometry, args) => self.launch(head, kernel, geometry, &args),
             Op::Switch(mem, _, to) => self.issue(head, |commands| commands.switch(&mem, to)),
             Op::Join => self.issue(head, |_| Ok(())),
             Op::Replay(graph) => self.replay(head, graph),

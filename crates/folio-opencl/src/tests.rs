@@ -9,9 +9,9 @@ use crate::platform::{Svm, find};
 use crate::{Cache, Native, OpenClBackend};
 use folio_core::Runtime;
 use folio_core::hal::{
-    AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Foreign, Geometry,
-    HalError, HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind,
-    Lost, MemBase, MemRef, Notify, Op, Order, Param, Side, Source, Tick, Unavailable, Wait,
+    AllocKind, AllocReq, Args, Argument, Backend, CopyRect, Device, FillRect, Geometry, HalError,
+    HalErrorKind, Head, HostPtr, KernelHandle, KernelRef, KernelSource, Lane, LaneKind, Lost,
+    MemBase, MemRef, Notify, Op, Order, Param, Side, Source, Tick, Unavailable, Wait,
 };
 use folio_core::ir::emit::Cut;
 use folio_core::ir::parse::parse;
@@ -203,7 +203,7 @@ impl Bench {
         let (params, geometry) = ([self.param(elements)], Geometry::new(1, [1, 1, self.len]));
         let args = Args { proved, ..Args::new(&params) };
         let kernel = KernelRef::Loaded(self.twice);
-        self.lane.enqueue(&self.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
+        self.lane.enqueue(&self.head(&[]), Op::Launch(kernel, &geometry, args)).unwrap();
         self.enqueue();
     }
 
@@ -252,9 +252,8 @@ impl Bench {
             let native = native.downcast_ref::<Native>().unwrap();
             run.take().unwrap()(native.queue, native.context)
         };
-        let (kernel, geometry) =
-            (KernelRef::Foreign(Foreign::new(&task)), Geometry::new(1, [1; 3]));
-        self.lane.enqueue(&self.head(&[]), Op::Launch(kernel, &geometry, &Args::new(&[])))
+        let (kernel, geometry) = (KernelRef::Foreign(&task), Geometry::new(1, [1; 3]));
+        self.lane.enqueue(&self.head(&[]), Op::Launch(kernel, &geometry, Args::new(&[])))
     }
 
     /// Later operations on this lane wait for the gate.
@@ -420,9 +419,9 @@ fn what_was_enqueued_fails_later() {
         refuse("clEnqueueMarkerWithWaitList", 0);
         Ok(())
     };
-    let (kernel, geometry) = (KernelRef::Foreign(Foreign::new(&task)), Geometry::new(1, [1; 3]));
+    let (kernel, geometry) = (KernelRef::Foreign(&task), Geometry::new(1, [1; 3]));
     let head = Head { timed: true, ..bench.head(&[]) };
-    bench.lane.enqueue(&head, Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+    bench.lane.enqueue(&head, Op::Launch(kernel, &geometry, Args::new(&[]))).unwrap();
     bench.finish();
     let failures = bench.failures();
     assert!(matches!(failures[..], [(tick, _)] if tick == bench.last.get()), "{failures:?}");

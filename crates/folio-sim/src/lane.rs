@@ -193,7 +193,7 @@ unsafe impl Lane for SimLane {
                 (OpKind::Fill, Work::Fill(rects.to_vec(), pattern.to_vec()))
             }
             hal::Op::Launch(kernel, geometry, args) => {
-                return self.launch(head, kernel, geometry, args);
+                return self.launch(head, kernel, geometry, &args);
             }
             hal::Op::Hint(mem, bytes, _) => (OpKind::Hint, Work::Hint(mem, bytes)),
             hal::Op::Switch(mem, bytes, to) => (OpKind::Switch, Work::Switch(mem, bytes, to)),

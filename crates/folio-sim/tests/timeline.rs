@@ -186,7 +186,7 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
     let token = Arc::new(());
     let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Holds(token.clone())))));
     let geometry = Geometry::new(1, [1; 3]);
-    lost.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, &Args::new(&[]))).unwrap();
+    lost.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, Args::new(&[]))).unwrap();
     let (mut source, mut out) = ([1u8; 4], [0u8; 4]);
     let host_to_host = [line(host(&mut source), host(&mut out), 4)];
     healthy.enqueue(&head(1, &[Wait { lane: &lost, tick: 1 }]), Op::Copy(&host_to_host)).unwrap();
@@ -203,7 +203,7 @@ fn a_lost_device_ends_nothing_and_drops_everything() {
     // A kernel that comes too late is left to whoever brought it.
     let late = Cell::new(Some(NativeKernel::new(Holds(token.clone()))));
     let late = KernelRef::Native(&late);
-    lost.enqueue(&head(2, &[]), Op::Launch(late, &geometry, &Args::new(&[]))).unwrap_err();
+    lost.enqueue(&head(2, &[]), Op::Launch(late, &geometry, Args::new(&[]))).unwrap_err();
     assert_eq!(Arc::strong_count(&token), 2);
 }
 
@@ -214,7 +214,7 @@ fn a_refused_kernel_is_left() {
     let geometry = Geometry::new(1, [1; 3]);
     let kernel = Cell::new(Some(NativeKernel::new(Stray(0))));
     let given = KernelRef::Native(&kernel);
-    let refused = lane.enqueue(&head(1, &[]), Op::Launch(given, &geometry, &Args::new(&[])));
+    let refused = lane.enqueue(&head(1, &[]), Op::Launch(given, &geometry, Args::new(&[])));
     assert!(matches!(refused, Err(e) if matches!(e.kind, HalErrorKind::Unsupported)));
     assert!(kernel.take().is_some());
     assert_eq!(lane.wait(1, None), Ok(true));
@@ -322,7 +322,7 @@ fn kernels_run_where_the_caller_holds_no_lock() {
             KernelRef::Native(&Cell::new(Some(NativeKernel::new(Looks(lane.clone(), tell)))));
         let geometry = Geometry::new(1, [1; 3]);
         let args = Args::new(&[]);
-        lane.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, &args)).unwrap();
+        lane.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, args)).unwrap();
         fill(&copies, 1, &[], rig.alloc(4), 1).unwrap();
         // Looks let time come to the kernel, where it stands still; what ends before it ends.
         let seen: Vec<_> = (0..9).map(|_| lane.completed()).collect();
@@ -361,7 +361,7 @@ fn writes_beside_an_allocation_are_found_when_it_is_freed() {
     };
     let geometry = Geometry::new(1, [1; 3]);
     let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Stray(2)))));
-    lane.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, &Args::new(&[param]))).unwrap();
+    lane.enqueue(&head(1, &[]), Op::Launch(kernel, &geometry, Args::new(&[param]))).unwrap();
     assert_eq!(lane.wait(1, None), Ok(true));
     rig.devices[0].usm().free(memory);
     assert_eq!(rig.rules(), ["memory is used inside its bounds"]);
@@ -427,7 +427,7 @@ fn unloading_what_is_under_way_is_a_violation() {
     let load = || device.load(&KernelSource::Ir(&kernel)).unwrap();
     let launch = |tick, handle| {
         let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
-        let op = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+        let op = Op::Launch(KernelRef::Loaded(handle), &geometry, args);
         lane.enqueue(&head(tick, &[]), op).unwrap();
     };
     let (first, second) = (load(), load());

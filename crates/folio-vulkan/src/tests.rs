@@ -8,7 +8,7 @@ use crate::device::queues::Use;
 use crate::lane::VulkanLane;
 use crate::{Cache, Messages, VulkanBackend};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Args, Argument, CopyRect, Device, FillRect, Foreign, Geometry,
+    AllocKind, AllocReq, Allocation, Args, Argument, CopyRect, Device, FillRect, Geometry,
     HalErrorKind, Head, HostPtr, Image, KernelRef, KernelSource, Lane, LaneKind, MemBase, MemRef,
     Op, Order, Param, Source, UsmAllocator,
 };
@@ -278,7 +278,7 @@ fn launches_of_vulkan_are_cut_into_dispatches() {
         let params = [param(&x, COUNT, 4, false), param(&y, COUNT, 4, true)];
         let args = Args { proved, ..Args::new(&params) };
         let lane = device.lane(LaneKind::Compute, 0).unwrap();
-        assert!(run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, &args)]).is_empty());
+        assert!(run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, args)]).is_empty());
         // SAFETY: as above; the lane has ended.
         let found = unsafe { std::slice::from_raw_parts(y.host.unwrap().0.cast::<u32>(), COUNT) };
         assert!((0..).zip(found).all(|(at, number)| *number == 2 * at));
@@ -292,7 +292,7 @@ fn launches_of_vulkan_are_cut_into_dispatches() {
     let lane = device.lane(LaneKind::Compute, 0).unwrap();
     let params = [param(&x, COUNT, 4, false), param(&y, 1, 4, true)];
     let args = Args::new(&params);
-    let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+    let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, args);
     assert!(run(&lane, &[launch, launch]).is_empty());
     // SAFETY: as above.
     let found = unsafe { y.host.unwrap().0.cast::<u32>().read() };
@@ -348,7 +348,7 @@ fn opaque_kernels_of_vulkan_are_given_words() {
     let error = device.check(handle, &geometry, &local).unwrap_err();
     assert!(matches!(error.kind, HalErrorKind::Arguments), "{error:?}");
     let lane = device.lane(LaneKind::Compute, 0).unwrap();
-    assert!(run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, &args)]).is_empty());
+    assert!(run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, args)]).is_empty());
     // SAFETY: as above; the lane has ended.
     let found = unsafe { std::slice::from_raw_parts(y.host.unwrap().0.cast::<u32>(), COUNT) };
     assert!((0..).zip(found).all(|(at, number)| *number == 2 * at));
@@ -383,8 +383,8 @@ fn tasks_record_commands_of_vulkan() {
         &lane,
         &[
             Op::Fill(&rects, &[7, 1, 2, 3]),
-            Op::Launch(KernelRef::Foreign(Foreign::new(&copies)), &geometry, &args),
-            Op::Launch(KernelRef::Foreign(Foreign::new(&fails)), &geometry, &args),
+            Op::Launch(KernelRef::Foreign(&copies), &geometry, args),
+            Op::Launch(KernelRef::Foreign(&fails), &geometry, args),
             Op::Fill(&rects, &[0; 4]),
         ],
     );
@@ -475,7 +475,7 @@ fn planted_overrun_of_vulkan_is_found_when_no_proof_is_believed() {
             [(&at, false), (&x, false), (&y, true)].map(|(made, w)| param(made, 100, 4, w));
         let (geometry, args) = (Geometry::new(1, [1, 1, 100]), Args::new(&params));
         let args = Args { proved: true, ..args };
-        let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+        let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, args);
         let failures = run(&lane, &[launch]);
         // SAFETY: as above.
         let picked = unsafe { number(&y, 7).read() };
@@ -506,7 +506,7 @@ fn suite_cycles_vulkan() {
         let lane = device.lane(LaneKind::Compute, 0).unwrap();
         let params = [param(&x, 1000, 4, false), param(&y, 1000, 4, true)];
         let (geometry, args) = (Geometry::new(1, [1, 1, 1000]), Args::new(&params));
-        let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+        let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, args);
         assert!(run(&lane, &[launch, launch]).is_empty());
         drop(lane);
         device.unload(handle);

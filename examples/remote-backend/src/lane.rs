@@ -53,7 +53,7 @@ unsafe impl Lane for RemoteLane {
             Op::Copy(rects) => Work::Copy(rects.into()),
             Op::Fill(rects, pattern) => Work::Fill(rects.into(), pattern.into()),
             Op::Launch(KernelRef::Loaded(kernel), geometry, args) => {
-                Work::Launch(launch(kernel, geometry, args))
+                Work::Launch(launch(kernel, geometry, &args))
             }
             Op::Join => Work::Join,
             other => return self.refuse(head, HalError::unsupported(other.name())),

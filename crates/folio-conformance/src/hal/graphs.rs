@@ -176,7 +176,7 @@ fn replays_run_kernels_and_name_what_fails(rig: &Rig) -> Outcome {
         };
         let [first, second, other] = [kernel(&Arc::default()), kernel(&fails), kernel(&fails)];
         let (geometry, args) = (Geometry::new(1, [1, 1, 100]), Args::new(&[]));
-        let launch = |kernel| Op::Launch(KernelRef::Native(kernel), &geometry, &args);
+        let launch = |kernel| Op::Launch(KernelRef::Native(kernel), &geometry, args);
         let nodes = [
             Node { op: launch(&first), after: &[] },
             Node { op: Op::Join, after: &[0] },

@@ -197,7 +197,7 @@ impl Queue {
     ) -> Result<(), HalError> {
         let waits = to_waits(waits);
         let head = self.head(&waits, Order::AfterPrevious);
-        self.lane.enqueue(&head, Op::Launch(kernel, geometry, &Args::new(params)))
+        self.lane.enqueue(&head, Op::Launch(kernel, geometry, Args::new(params)))
     }
 
     pub(super) fn replay(

@@ -134,7 +134,7 @@ pub enum KernelRef<'a> {
     /// operation leaves it.
     Native(&'a Cell<Option<NativeKernel>>),
     /// Commands that a closure enqueues, over the parameters.
-    Foreign(Foreign<'a>),
+    Foreign(&'a dyn Foreign),
 }
 
 impl std::fmt::Debug for KernelRef<'_> {
@@ -142,7 +142,7 @@ impl std::fmt::Debug for KernelRef<'_> {
         match self {
             KernelRef::Loaded(handle) => handle.fmt(f),
             KernelRef::Native(_) => f.write_str("Native"),
-            KernelRef::Foreign(foreign) => foreign.fmt(f),
+            KernelRef::Foreign(_) => f.write_str("Foreign"),
         }
     }
 }

@@ -24,7 +24,7 @@ pub enum Op<'a> {
     /// [`KernelRef::Foreign`], where [`Caps::native`](super::Caps::native) names a type, is called
     /// in the call, behind what the operation waits for, without a lock of the backend's. The
     /// operation ends when what the closure has enqueued has ended, also if the closure fails.
-    Launch(KernelRef<'a>, &'a Geometry, &'a Args<'a>),
+    Launch(KernelRef<'a>, &'a Geometry, Args<'a>),
     /// Passes a hint on about this many bytes: no effect on data. Only where
     /// [`Caps::hints`](super::Caps::hints) says so.
     Hint(MemRef, u64, Hint),

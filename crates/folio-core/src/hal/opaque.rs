@@ -3,7 +3,6 @@
 
 use super::HalError;
 use std::any::Any;
-use std::fmt;
 
 /// A kernel's code, in a language that a driver or its compiler reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -80,24 +79,14 @@ pub enum Argument {
 }
 
 /// A closure that enqueues commands by the driver's functions, called in the place of a launch.
-#[derive(Clone, Copy)]
-pub struct Foreign<'a>(&'a dyn Fn(&dyn Any) -> Result<(), HalError>);
-
-impl<'a> Foreign<'a> {
-    /// This closure.
-    pub fn new(task: &'a dyn Fn(&dyn Any) -> Result<(), HalError>) -> Foreign<'a> {
-        Foreign(task)
-    }
-
+pub trait Foreign {
     /// Calls it with what the backend has for it: a value of the type in
     /// [`Caps::native`](super::Caps::native). A second call is an error.
-    pub fn call(self, native: &dyn Any) -> Result<(), HalError> {
-        (self.0)(native)
-    }
+    fn call(&self, native: &dyn Any) -> Result<(), HalError>;
 }
 
-impl fmt::Debug for Foreign<'_> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Foreign")
+impl<F: Fn(&dyn Any) -> Result<(), HalError>> Foreign for F {
+    fn call(&self, native: &dyn Any) -> Result<(), HalError> {
+        self(native)
     }
 }

@@ -87,7 +87,7 @@ impl Script {
     ) -> Result<(), HalError> {
         let kernel = Cell::new(Some(kernel));
         let kernel = KernelRef::Native(&kernel);
-        self.enqueue(waits, |lane, head| lane.enqueue(head, Op::Launch(kernel, geometry, args)))
+        self.enqueue(waits, |lane, head| lane.enqueue(head, Op::Launch(kernel, geometry, *args)))
     }
 
     pub fn run(&mut self, range: Dims, f: impl Fn(&Block) + Send + Sync + 'static) -> Tick {

@@ -228,7 +228,7 @@ impl Validate {
                 }
             }
             Op::Launch(kernel, geometry, args) => {
-                self.check_launch(lane, Launched::of(kernel), geometry, args);
+                self.check_launch(lane, Launched::of(kernel), geometry, &args);
             }
             Op::Hint(_, _, hint) => {
                 if !lane.device.inner.info().caps.hints {

@@ -95,7 +95,7 @@ pub fn launch(
 ) -> Result<(), HalError> {
     let kernel = KernelRef::Native(&Cell::new(Some(NativeKernel::new(Idle))));
     let geometry = Geometry::new(1, [1, 1, 4]);
-    lane.enqueue(&head(tick, waits), Op::Launch(kernel, &geometry, &Args::new(params)))
+    lane.enqueue(&head(tick, waits), Op::Launch(kernel, &geometry, Args::new(params)))
 }
 
 pub fn failures(lane: &Arc<dyn Lane>) -> Vec<Tick> {

@@ -68,7 +68,7 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     let launch = |kernel, args: &Args<'_>| {
         let group = (kernel == scaled).then_some([1, 1, 16]);
         let geometry = Geometry { group, ..Geometry::new(1, [1, 1, LEN]) };
-        tell(lanes[0].enqueue(&head(0), Op::Launch(KernelRef::Loaded(kernel), &geometry, args)));
+        tell(lanes[0].enqueue(&head(0), Op::Launch(KernelRef::Loaded(kernel), &geometry, *args)));
     };
     let rows = |src, dst, pitch| {
         let rect = |base| MemRef { base, offset: 0 };
@@ -96,9 +96,9 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
     let dot = [FillRect { dst, pitch: [0, 4], extent: [1, 1, 4] }];
     let kernel = KernelRef::Loaded;
     let ops = [
-        Op::Launch(kernel(twice), &plain, &double),
-        Op::Launch(kernel(scaled), &once, &scale),
-        Op::Launch(kernel(total), &plain, &sum),
+        Op::Launch(kernel(twice), &plain, double),
+        Op::Launch(kernel(scaled), &once, scale),
+        Op::Launch(kernel(total), &plain, sum),
         Op::Fill(&dot, &pattern),
     ];
     match device.graph(&ops.map(|op| Node { op, after: &[] })) {
@@ -109,8 +109,8 @@ fn some_of_everything([timed, gpu]: Form) -> Result<(), HalError> {
         refused => tell(refused.map(drop)),
     }
     let task = |_: &dyn std::any::Any| Ok(());
-    let task = KernelRef::Foreign(Foreign::new(&task));
-    tell(lanes[0].enqueue(&head(0), Op::Launch(task, &Geometry::new(1, [1; 3]), &Args::new(&[]))));
+    let task = KernelRef::Foreign(&task);
+    tell(lanes[0].enqueue(&head(0), Op::Launch(task, &Geometry::new(1, [1; 3]), Args::new(&[]))));
     lanes[0].flush();
     let waits = [Wait { lane: &lanes[0], tick: ticks[0].get() }];
     let gap = FillRect { dst: MemRef { base: y, offset: 4 }, pitch: [0, 32], extent: [1, 9, 4] };

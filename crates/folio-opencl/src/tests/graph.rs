@@ -71,7 +71,7 @@ impl Rig {
         let ops = steps
             .iter()
             .zip(&args)
-            .map(|(step, args)| Op::Launch(KernelRef::Loaded(step.kernel), &step.geometry, args));
+            .map(|(step, args)| Op::Launch(KernelRef::Loaded(step.kernel), &step.geometry, *args));
         let nodes: Vec<Node<'_>> = ops.map(|op| Node { op, after: &[] }).collect();
         self.bench.device.graph(&nodes).unwrap()
     }
@@ -99,7 +99,7 @@ impl Rig {
 
 fn update(graph: &Arc<dyn Graph>, node: usize, step: &Step) {
     let kernel = KernelRef::Loaded(step.kernel);
-    graph.update(node, Op::Launch(kernel, &step.geometry, &step.args())).unwrap();
+    graph.update(node, Op::Launch(kernel, &step.geometry, step.args())).unwrap();
 }
 
 fn of(calls: &BTreeMap<&'static str, usize>, function: &str) -> usize {
@@ -287,7 +287,7 @@ fn sums_of_opencl_are_prepared() {
         let back = [rect(mem, bench.memory)];
         let kernel = KernelRef::Loaded(kernel);
         let nodes = [
-            Node { op: Op::Launch(kernel, &geometry, &args), after: &[] },
+            Node { op: Op::Launch(kernel, &geometry, args), after: &[] },
             Node { op: Op::Copy(&back), after: &[0] },
         ];
         let graph = bench.device.graph(&nodes).unwrap();
@@ -372,8 +372,8 @@ fn what_opencl_has_in_no_graph() {
         Op::Copy(&up),
         Op::Copy(&down),
         Op::Fill(&fill, &[0]),
-        Op::Launch(KernelRef::Foreign(Foreign::new(&task)), &one, &args),
-        Op::Launch(KernelRef::Native(&none), &one, &args),
+        Op::Launch(KernelRef::Foreign(&task), &one, args),
+        Op::Launch(KernelRef::Native(&none), &one, args),
         Op::Hint(bench.memory, 8, Hint::Prefetch),
         Op::Switch(bench.memory, 8, Side::HostReads),
         Op::Replay(&graph),

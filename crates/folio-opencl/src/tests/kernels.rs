@@ -170,7 +170,7 @@ fn arguments_are_set_where_they_differ() {
         let args = Args { proved: true, ..Args::new(&params) };
         let (head, kernel) = (of.head(&[]), KernelRef::Loaded(of.twice));
         let calls = calls_of(|| {
-            of.lane.enqueue(&head, Op::Launch(kernel, &geometry, &args)).unwrap();
+            of.lane.enqueue(&head, Op::Launch(kernel, &geometry, args)).unwrap();
             of.enqueue();
         });
         calls.get(SET).copied().unwrap_or(0)
@@ -236,7 +236,7 @@ fn floats_are_what_the_device_says() {
     let (params, arguments) = ([bench.param(3)], [Argument::Memory(0)]);
     let args = Args { arguments: &arguments, ..Args::new(&params) };
     let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(floats));
-    bench.lane.enqueue(&head, Op::Launch(kernel, &Geometry::new(1, [1; 3]), &args)).unwrap();
+    bench.lane.enqueue(&head, Op::Launch(kernel, &Geometry::new(1, [1; 3]), args)).unwrap();
     bench.copy(&mut values, false);
     assert!(bench.failures().is_empty());
     let [half, third, root] = values;
@@ -288,7 +288,7 @@ fn kernels_run_in_the_groups_that_they_ask_for() {
         bench.copy(&mut vec![0.0; bench.len], true);
         bench
             .lane
-            .enqueue(&bench.head(&[]), Op::Launch(KernelRef::Loaded(sizes), &geometry, &args))
+            .enqueue(&bench.head(&[]), Op::Launch(KernelRef::Loaded(sizes), &geometry, args))
             .unwrap();
         let mut values = vec![0.0; bench.len];
         bench.copy(&mut values, false);

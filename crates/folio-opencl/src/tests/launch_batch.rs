@@ -18,7 +18,7 @@ fn launches_are_held_until_they_are_many() {
     let launch = |proved| {
         let (args, kernel) =
             (Args { proved, ..Args::new(&params) }, KernelRef::Loaded(bench.twice));
-        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
+        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, args)).unwrap();
     };
     let launched =
         |run: &dyn Fn()| calls_of(run).get("clEnqueueNDRangeKernel").copied().unwrap_or(0);
@@ -82,7 +82,7 @@ fn streams_are_begun() {
             let args = Args { proved: true, ..Args::new(&params) };
             let (fill, kernel) = ([fill], KernelRef::Loaded(bench.twice));
             bench.lane.enqueue(&bench.head(&[]), Op::Fill(&fill, &[0; 4])).unwrap();
-            bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
+            bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, args)).unwrap();
             bench.lane.drive();
         }
     });
@@ -105,7 +105,7 @@ fn what_is_awaited_has_an_event_of_its_own() {
     let launch = || {
         let args = Args { proved: true, ..Args::new(&params) };
         let kernel = KernelRef::Loaded(bench.twice);
-        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
+        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, args)).unwrap();
     };
     // The first goes at once, and the second is held.
     (0..2).for_each(|_| launch());
@@ -166,7 +166,7 @@ fn sums(len: usize) -> Option<(Bench, impl Fn(&Bench))> {
         let args = Args { proved: true, ..Args::new(&params) };
         bench
             .lane
-            .enqueue(&head, Op::Launch(kernel, &Geometry::new(1, [1, 1, len]), &args))
+            .enqueue(&head, Op::Launch(kernel, &Geometry::new(1, [1, 1, len]), args))
             .unwrap();
     };
     Some((bench, sum))
@@ -215,7 +215,7 @@ fn what_is_held_on_a_loss_has_failed() {
     // The first at once, then two together; and fewer than four.
     for _ in 0..6 {
         let kernel = KernelRef::Loaded(bench.twice);
-        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
+        bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, args)).unwrap();
     }
     third.launch(256, true);
     refuse("clEnqueueMarkerWithWaitList", 0);

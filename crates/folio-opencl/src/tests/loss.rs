@@ -101,10 +101,9 @@ fn no_task_is_called_on_a_lost_device() {
             calls.set(calls.get() + 1);
             Ok(())
         };
-        let (kernel, geometry) =
-            (KernelRef::Foreign(Foreign::new(&task)), Geometry::new(1, [1; 3]));
+        let (kernel, geometry) = (KernelRef::Foreign(&task), Geometry::new(1, [1; 3]));
         let launched =
-            bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &Args::new(&[])));
+            bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, Args::new(&[])));
         (launched, calls.get())
     };
     assert!(matches!(launch(), (Ok(()), 1)));
@@ -155,7 +154,7 @@ fn who_fails_waits_all_the_same() {
     let calls = calls_of(|| {
         let failed = KernelRef::Loaded(KernelHandle(u64::MAX));
         let (geometry, args) = (Geometry::new(1, [1; 3]), Args::new(&[]));
-        second.lane.enqueue(&second.head(&waits), Op::Launch(failed, &geometry, &args)).unwrap();
+        second.lane.enqueue(&second.head(&waits), Op::Launch(failed, &geometry, args)).unwrap();
     });
     assert_eq!(calls.get("clEnqueueBarrierWithWaitList"), Some(&1), "{calls:?}");
     assert_eq!(calls.get("clEnqueueNDRangeKernel"), None, "{calls:?}");

@@ -300,7 +300,7 @@ impl Doing {
                 let args = Args { proved: true, ..Args::new(&params) };
                 let (kernel, geometry) =
                     (KernelRef::Loaded(*total), Geometry::new(1, [1, 1, bench.len]));
-                bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, &args)).unwrap();
+                bench.lane.enqueue(&bench.head(&[]), Op::Launch(kernel, &geometry, args)).unwrap();
             }
         }
     }

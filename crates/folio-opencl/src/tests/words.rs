@@ -41,7 +41,7 @@ impl Puts {
         let args = Args { blob: &blob, proved: true, ..Args::new(&params) };
         let (kernel, geometry) = (KernelRef::Loaded(self.put), Geometry::new(1, [1; 3]));
         let head = self.bench.head(&[]);
-        self.bench.lane.enqueue(&head, Op::Launch(kernel, &geometry, &args)).unwrap();
+        self.bench.lane.enqueue(&head, Op::Launch(kernel, &geometry, args)).unwrap();
     }
 
     fn values(&self) -> Vec<f32> {
@@ -136,7 +136,7 @@ fn timestamps_begin_when_they_are_asked_for() {
     let launch = |timed| {
         let args = Args { proved: true, ..Args::new(&params) };
         let (head, kernel) = (bench.head(&[]), KernelRef::Loaded(bench.twice));
-        bench.lane.enqueue(&Head { timed, ..head }, Op::Launch(kernel, &geometry, &args)).unwrap();
+        bench.lane.enqueue(&Head { timed, ..head }, Op::Launch(kernel, &geometry, args)).unwrap();
     };
     // Where the driver refuses the other queue, or what it waits for, that command fails, and the
     // next one tries again.

@@ -375,7 +375,7 @@ pub(crate) fn run(
     }
     let args = Args { proved: true, ..Args::new(&params) };
     let head = Head { tick: 1, order: Order::AfterPrevious, waits: &[], label: "", timed: false };
-    lane.enqueue(&head, Op::Launch(KernelRef::Loaded(handle), geometry, &args))?;
+    lane.enqueue(&head, Op::Launch(KernelRef::Loaded(handle), geometry, args))?;
     if !lane.wait(1, Some(Instant::now() + PATIENCE))? {
         return Err(HalError::unsupported("an answer in time"));
     }

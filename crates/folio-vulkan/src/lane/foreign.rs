@@ -14,7 +14,7 @@ impl VulkanLane {
         head: &Head<'_>,
         waits: Vec<Awaited>,
         params: &[Param],
-        task: Foreign<'_>,
+        task: &dyn Foreign,
     ) -> Result<(), HalError> {
         self.come_to(head.tick - 1)?;
         let mut values = vec![];

@@ -204,7 +204,7 @@ unsafe impl Lane for VulkanLane {
             && let Ok(code) = self.core.loaded(handle)
         {
             // Nothing of it need be kept, if nothing is ahead.
-            let launch = LaunchRequest::new(geometry, args);
+            let launch = LaunchRequest::new(geometry, &args);
             let mut state = self.lock();
             if is_next(&state) {
                 state.issued = head.tick;
@@ -222,7 +222,7 @@ unsafe impl Lane for VulkanLane {
             Op::Join => Work::Join,
             Op::Launch(KernelRef::Loaded(handle), geometry, args) => {
                 match self.core.loaded(handle) {
-                    Ok(loaded) => Work::launch(loaded, geometry, args),
+                    Ok(loaded) => Work::launch(loaded, geometry, &args),
                     Err(error) => Work::Refused(error),
                 }
             }

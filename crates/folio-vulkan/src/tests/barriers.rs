@@ -72,7 +72,7 @@ impl Rig {
                 let params: [Param; 2] = [param(from, COUNT, 4, false), param(to, COUNT, 4, true)];
                 let geometry = Geometry::new(1, [1, 1, COUNT]);
                 let args = Args::new(&params);
-                each(Op::Launch(KernelRef::Loaded(self.twice), &geometry, &args));
+                each(Op::Launch(KernelRef::Loaded(self.twice), &geometry, args));
             }
             What::Copy => each(Op::Copy(&[CopyRect {
                 src: place(from, 0),

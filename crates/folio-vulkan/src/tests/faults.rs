@@ -159,7 +159,7 @@ fn objects_of_vulkan_have_names() {
     let handle = device.load(&KernelSource::Ir(&twice())).unwrap();
     let params = [param(&x, 1000, 4, false), param(&y, 1000, 4, true)];
     let (geometry, args) = (Geometry::new(1, [1, 1, 1000]), Args::new(&params));
-    let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+    let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, args);
     let nodes = [folio_core::hal::Node { op: launch, after: &[] }];
     let graph = device.graph(&nodes).unwrap();
     let head = Head { tick: 1, order: Order::AfterPrevious, waits: &[], label: "", timed: true };

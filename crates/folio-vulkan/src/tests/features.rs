@@ -168,7 +168,7 @@ fn masked_atomic_sums_of_vulkan_are_the_same() {
                 .map(|count| alloc(&device, AllocKind::Host, (count * size as usize) as u64));
             let params = [param(&n, 1, size, true), param(&y, COUNT, size, true)];
             let (geometry, args) = (Geometry::new(1, [1, 1, COUNT]), Args::new(&params));
-            let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+            let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, args);
             let lane = device.lane(LaneKind::Compute, 0).unwrap();
             assert!(run(&lane, &[launch]).is_empty());
             let number = |made: &Allocation, at: usize| {
@@ -199,7 +199,7 @@ fn widths_on(device: &VulkanDevice, group: usize) -> Result<Vec<u32>, HalError> 
     let params = [param(&made, COUNT, 4, true)];
     let args = Args { proved: true, ..Args::new(&params) };
     let lane = device.lane(LaneKind::Compute, 0)?;
-    let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, &args);
+    let launch = Op::Launch(KernelRef::Loaded(handle), &geometry, args);
     if let Some((_, error)) = run(&lane, &[launch]).into_iter().next() {
         return Err(error);
     }

@@ -52,7 +52,7 @@ impl Step {
         let plain = Args::new(&self.params);
         let proved = self.proved;
         let args = Args { blob: &self.scalar, arguments: &arguments, proved, ..plain };
-        each(Op::Launch(KernelRef::Loaded(self.handle), &self.geometry, &args));
+        each(Op::Launch(KernelRef::Loaded(self.handle), &self.geometry, args));
     }
 }
 

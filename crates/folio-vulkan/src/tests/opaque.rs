@@ -229,7 +229,7 @@ fn opaque_launches_of_vulkan_fit_their_modules() {
         let args = Args { blob: &blob, arguments, ..Args::new(&params) };
         let checked = device.check(handle, &geometry, arguments);
         let lane = device.lane(LaneKind::Compute, 0).unwrap();
-        let failures = run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, &args)]);
+        let failures = run(&lane, &[Op::Launch(KernelRef::Loaded(handle), &geometry, args)]);
         // The lane does what the check lets through, and refuses what it does not.
         let recorded = failures.into_iter().next().map_or(Ok(()), |(_, error)| Err(error));
         assert_eq!(checked.is_ok(), recorded.is_ok(), "{checked:?}, {recorded:?}");

@@ -4,7 +4,7 @@
 //! ([`LaneShared::drain`](crate::engine::lanes::LaneShared::drain)), and they cannot wait.
 
 use crate::foreign::InKernel;
-use crate::hal::HalError;
+use crate::hal::{Foreign, HalError, HalErrorKind};
 use crate::sync::OnlyMoved;
 use std::any::{Any, TypeId};
 use std::cell::Cell;
@@ -73,7 +73,7 @@ impl Task {
     }
 
     /// Calls it. What it has captured is gone then.
-    pub(crate) fn call(self, native: &dyn Any) -> Result<(), HalError> {
+    fn call(self, native: &dyn Any) -> Result<(), HalError> {
         let _in_kernel = InKernel::new();
         let result = within(|| {
             catch_unwind(AssertUnwindSafe(|| match self.body {
@@ -82,5 +82,12 @@ impl Task {
             }))
         });
         result.unwrap_or_else(|payload| Err(HalError::panic(payload)))
+    }
+}
+
+impl Foreign for Cell<Option<Box<Task>>> {
+    fn call(&self, native: &dyn Any) -> Result<(), HalError> {
+        let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
+        self.take().ok_or_else(twice)?.call(native)
     }
 }

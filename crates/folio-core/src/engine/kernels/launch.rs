@@ -3,19 +3,20 @@
 //! handed it over, which as a rule is the one that will submit the next; where it is a courier, it
 //! comes back by way of a depot.
 
+use crate::element::bytes_of;
 use crate::engine::kernels::fused::Fused;
 use crate::engine::kernels::interop::Task;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::terms::access::RawMem;
 use crate::error::Label;
-use crate::hal::{Argument, Geometry, KernelHandle, NativeKernel, Param};
+use crate::hal::{Args, Argument, Geometry, KernelHandle, KernelRef, NativeKernel, Op, Param};
 use crate::token::Token;
 use folio_kernel::ParamKind;
 use folio_kernel::checks::Check;
 use folio_kernel::code::Code;
 use smallvec::SmallVec;
 use std::borrow::Cow;
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::sync::{Arc, Mutex};
 
 /// The words of scalars; those of most kernels need no memory of their own.
@@ -228,6 +229,19 @@ impl Launch {
         if let (Some(function), None, None) = (self.function, &self.loaded, &self.kernel) {
             (function.native)(function.code, self);
         }
+    }
+
+    /// The operation. A native kernel or a task is taken out by what accepts the operation.
+    pub(crate) fn op(&mut self) -> Op<'_> {
+        let Launch { kernel, foreign, loaded, scalars, opaque, params, proved, .. } = self;
+        let kernel = match *loaded {
+            Some(handle) => KernelRef::Loaded(handle),
+            None if foreign.is_some() => KernelRef::Foreign(Cell::from_mut(foreign)),
+            None => KernelRef::Native(Cell::from_mut(kernel)),
+        };
+        let arguments = opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
+        let args = Args { blob: bytes_of(scalars), params, proved: *proved, arguments };
+        Op::Launch(kernel, &self.geometry, args)
     }
 
     /// The parameters, and the positions of their accesses.

@@ -12,7 +12,6 @@ pub(crate) mod mailbox;
 pub(crate) mod native;
 pub(crate) mod port;
 
-use crate::element::bytes_of;
 use crate::engine::kernels::interop;
 use crate::engine::kernels::launch::Launch;
 use crate::engine::kernels::loaded::LoadedKernel;
@@ -21,16 +20,14 @@ use crate::engine::lanes::mailbox::Mailbox;
 use crate::engine::lanes::native::Replaying;
 use crate::error::Label;
 use crate::hal::{
-    Args, CopyRect, FillRect, Foreign, HalError, HalErrorKind, Head, Hint, KernelRef, Lane, MemRef,
-    Op, Order, Side, Tick, Wait,
+    CopyRect, FillRect, HalError, HalErrorKind, Head, Hint, Lane, MemRef, Op, Order, Side, Tick,
+    Wait,
 };
 use crate::order::stamp::{LaneId, Waits};
 use crate::panics::contain;
 use crate::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use crate::sync::{Mutex, MutexGuard};
 use smallvec::SmallVec;
-use std::any::Any;
-use std::cell::Cell;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -41,7 +38,8 @@ pub(crate) enum Payload {
     Launch(Option<Box<Launch>>),
     Copy(Vec<CopyRect>),
     Fill(Box<Filling>),
-    Hint(Box<MemoryHint>),
+    /// Prefetch or advice for so many bytes.
+    Hint(Box<(MemRef, u64, Hint)>),
     /// All of linked memory, its bytes, and who is to use it.
     Switch(Box<(MemRef, u64, Side)>),
     /// All nodes of a graph; there until it is handed over.
@@ -49,6 +47,39 @@ pub(crate) enum Payload {
 }
 
 impl Payload {
+    /// The operation, as lanes and graphs of devices are told it. `None` after
+    /// [`remains`](Self::remains).
+    pub(crate) fn op(&mut self) -> Option<Op<'_>> {
+        Some(match self {
+            Payload::Launch(launch) => launch.as_mut()?.op(),
+            Payload::Copy(rects) => Op::Copy(rects),
+            Payload::Fill(fill) => Op::Fill(&fill.rects, &fill.pattern),
+            Payload::Hint(hint) => Op::Hint(hint.0, hint.1, hint.2),
+            Payload::Switch(switch) => Op::Switch(switch.0, switch.1, switch.2),
+            Payload::Replay(replay) => Op::Replay(replay.as_ref()?.graph()),
+        })
+    }
+
+    /// Ends an operation that a native lane was told. Returns what the caller drops later, without
+    /// a lock.
+    fn remains(&mut self) -> Option<Remains> {
+        match self {
+            Payload::Launch(launch) => {
+                let launch = launch.take()?;
+                if launch.kernel.is_some() || launch.foreign.is_some() {
+                    return Some(Remains::Launch(launch));
+                }
+                launch.recycle();
+                None
+            }
+            Payload::Replay(replay) => {
+                let last = Arc::into_inner(replay.take()?.given());
+                last.map(|list| Remains::Graph(Box::new(list)))
+            }
+            Payload::Copy(_) | Payload::Fill(_) | Payload::Hint(_) | Payload::Switch(_) => None,
+        }
+    }
+
     /// The code that is loaded for as long as something uses it, if this does.
     pub(crate) fn uses(&self) -> Option<&Arc<LoadedKernel>> {
         match self {
@@ -63,13 +94,6 @@ impl Payload {
 pub(crate) struct Filling {
     pub(crate) rects: Vec<FillRect>,
     pub(crate) pattern: SmallVec<[u8; 16]>,
-}
-
-/// A hint on its way: prefetch or advice, and the memory.
-pub(crate) struct MemoryHint {
-    pub(crate) mem: MemRef,
-    pub(crate) bytes: u64,
-    pub(crate) hint: Hint,
 }
 
 /// An operation on its way to a native lane.
@@ -395,59 +419,11 @@ impl LaneShared {
             label: op.label.as_str(),
             timed: op.timed,
         };
-        match &mut op.payload {
-            Payload::Launch(launch) => {
-                // The launch is there until here; without it the operation has failed.
-                let none = || HalError::new(HalErrorKind::Driver, "a launch without its kernel");
-                let mut launch = launch.take().ok_or_else(none)?;
-                let is_foreign = launch.foreign.is_some();
-                let Launch {
-                    kernel,
-                    foreign,
-                    loaded,
-                    scalars,
-                    opaque,
-                    params,
-                    proved,
-                    geometry,
-                    ..
-                } = &mut *launch;
-                let foreign = Cell::from_mut(foreign);
-                let task = |native: &dyn Any| {
-                    let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
-                    foreign.take().ok_or_else(twice)?.call(native)
-                };
-                let kernel = match *loaded {
-                    Some(handle) => KernelRef::Loaded(handle),
-                    None if is_foreign => KernelRef::Foreign(Foreign::new(&task)),
-                    None => KernelRef::Native(Cell::from_mut(kernel)),
-                };
-                let arguments = opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
-                let args = Args { blob: bytes_of(scalars), params, proved: *proved, arguments };
-                let result = self.native.enqueue(&head, Op::Launch(kernel, geometry, &args));
-                if launch.kernel.is_some() || launch.foreign.is_some() {
-                    left.push(Remains::Launch(launch));
-                } else {
-                    launch.recycle();
-                }
-                result
-            }
-            Payload::Copy(rects) => self.native.enqueue(&head, Op::Copy(rects)),
-            Payload::Fill(fill) => self.native.enqueue(&head, Op::Fill(&fill.rects, &fill.pattern)),
-            Payload::Hint(h) => self.native.enqueue(&head, Op::Hint(h.mem, h.bytes, h.hint)),
-            Payload::Switch(switch) => {
-                let (mem, bytes, to) = **switch;
-                self.native.enqueue(&head, Op::Switch(mem, bytes, to))
-            }
-            Payload::Replay(replaying) => {
-                let none = || HalError::new(HalErrorKind::Driver, "a replay without its graph");
-                let replaying = replaying.take().ok_or_else(none)?;
-                let result = self.native.enqueue(&head, Op::Replay(replaying.graph()));
-                let last = Arc::into_inner(replaying.given());
-                left.extend(last.map(|list| Remains::Graph(Box::new(list))));
-                result
-            }
-        }
+        // An operation that was to be handed over once has failed.
+        let none = || HalError::new(HalErrorKind::Driver, "an operation handed over twice");
+        let result = self.native.enqueue(&head, op.payload.op().ok_or_else(none)?);
+        left.extend(op.payload.remains());
+        result
     }
 
     /// Moves what failed, in calls and later, to the ledger's list.

@@ -75,6 +75,10 @@ impl Replaying {
         Replaying(list)
     }
 
+    pub(crate) fn list(&self) -> &List {
+        &self.0
+    }
+
     pub(crate) fn graph(&self) -> &Arc<dyn Graph> {
         &self.0.native.graph
     }

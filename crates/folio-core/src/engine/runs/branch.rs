@@ -6,8 +6,9 @@ use crate::engine::lanes::list::{BranchNames, Branches};
 use crate::engine::ledger::Ledger;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::conditional::Conditional;
+use crate::engine::runs::list::op_of;
 use crate::error::Label;
-use crate::hal::{Choice, MemRef};
+use crate::hal::{Branch, Choice, MemRef, Op, Step};
 use std::sync::Arc;
 
 /// A conditional node, until a graph of the device's is made of it.
@@ -25,9 +26,9 @@ pub(crate) struct Draft {
 /// A command of a body.
 pub(crate) struct Member {
     command: Command,
-    pub(crate) payload: Option<Payload>,
+    payload: Option<Payload>,
     /// If it is a conditional node itself.
-    pub(crate) branch: Option<Draft>,
+    branch: Option<Draft>,
 }
 
 /// By command: a draft of it, if it is a conditional node. `None` if a command of a body can run
@@ -71,9 +72,21 @@ impl Draft {
         for member in self.bodies.iter_mut().flatten() {
             match &mut member.branch {
                 Some(branch) => branch.locate(ledger, all),
-                None => member.payload = ledger.storages.payload(&mut member.command),
+                None => {
+                    let Command { action, accesses, .. } = &mut member.command;
+                    member.payload = ledger.storages.node_payload(action, accesses);
+                }
             }
         }
+    }
+
+    /// The node. Without memory for the value it has no body either.
+    pub(super) fn step(&mut self) -> Step<'_> {
+        let Draft { choice, bytes, number, value, .. } = *self;
+        let Some(value) = value else { return Step::Op(Op::Join) };
+        let bodies = self.bodies.iter_mut();
+        let bodies = bodies.map(|members| members.iter_mut().map(Member::step).collect()).collect();
+        Step::Branch(Branch { choice, value, bytes, number, bodies })
     }
 
     /// The code that its bodies run.
@@ -94,5 +107,12 @@ impl Member {
             _ => None,
         };
         Some(Member { command, payload: None, branch })
+    }
+
+    fn step(&mut self) -> Step<'_> {
+        match &mut self.branch {
+            Some(branch) => branch.step(),
+            None => Step::Op(op_of(&mut self.payload)),
+        }
     }
 }

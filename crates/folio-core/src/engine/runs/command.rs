@@ -2,8 +2,7 @@
 //! dependencies and the action itself, then what the pages are from now on.
 
 use crate::engine::kernels::launch::Launch;
-use crate::engine::lanes::native::Replaying;
-use crate::engine::lanes::{Filling, MemoryHint, Payload};
+use crate::engine::lanes::Payload;
 use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Body, Ledger, NewOp};
@@ -18,9 +17,7 @@ use crate::engine::terms::note::{Note, Plan};
 use crate::engine::terms::staging::Staging;
 use crate::error::{Cause, Error, Label, UseSite};
 use crate::geom::{Box3, Dims, linear};
-use crate::hal::{
-    CopyRect, FillRect, HalError, HalErrorKind, Hint, HostPtr, MemBase, MemRef, ParamPtr,
-};
+use crate::hal::{HalError, HalErrorKind, Hint, ParamPtr};
 use crate::order::hazards::{Deps, add_dep, tidy};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
@@ -175,8 +172,16 @@ impl Place {
         Place { end, offset: shape.offset(), pitch: shape.pitch(), extent: shape.extent() }
     }
 
+    /// The host memory of the command's own that it lies in.
+    fn staging(&self) -> Option<Arc<Staging>> {
+        match &self.end {
+            End::Host(staging) => Some(staging.clone()),
+            End::Access(_) | End::Raw(_) => None,
+        }
+    }
+
     /// Bytes from its first to its last.
-    fn span(&self) -> u64 {
+    pub(super) fn span(&self) -> u64 {
         let [slices, rows, bytes] = self.extent;
         slices.saturating_sub(1) * self.pitch[0] + rows.saturating_sub(1) * self.pitch[1] + bytes
     }
@@ -260,6 +265,20 @@ impl Action {
             Action::Conditional(_) => "conditional node",
             Action::Replay(_) => "graph",
             Action::Nothing => "barrier",
+        }
+    }
+
+    /// Slices, rows and bytes of what it works on; not empty where that is no memory.
+    fn extent(&self) -> [u64; 3] {
+        match self {
+            Action::Copy { from: at, .. }
+            | Action::Fill { to: at, .. }
+            | Action::Hint { at, .. } => at.extent,
+            Action::Launch(_)
+            | Action::Task { .. }
+            | Action::Conditional(_)
+            | Action::Replay(_)
+            | Action::Nothing => [1; 3],
         }
     }
 
@@ -392,84 +411,58 @@ impl Ledger {
             ..NewOp::default()
         };
         op.storages.extend(command.action.raw().filter_map(|raw| raw.storage));
-        match &mut command.action {
-            // Taken from where it lies: the action is large.
-            Action::Launch(launch) => {
-                let (Some(lane), Some(mut launch)) = (lane, launch.take()) else {
-                    return self.nowhere(op.what, &op.label, [1; 3]);
-                };
-                self.queues.count_launches(op.queue, 1);
-                for (param, at) in launch.places() {
-                    param.mem = self.storages.first_byte(&accesses[at]);
-                }
-                op.body = Body::Lane(lane, Payload::Launch(Some(launch)));
+        op.body = match &mut command.action {
+            Action::Nothing => Body::Nothing,
+            Action::Copy { from, to } => {
+                self.count(None, op.queue, |c| c.copies += 1);
+                let NewOp { what, label, queue, timed, deps, storages, defines, .. } = op;
+                let (who, staging) = (For { queue, label: &label, lane }, from.staging());
+                let job = CopyJob { what, who, timed, deps, storages, staging, defines };
+                return self.act_copy(job, accesses, from, to);
             }
-            Action::Nothing => {}
-            action => match std::mem::replace(action, Action::Nothing) {
-                Action::Fill { to, pattern } => {
-                    let (Some(lane), Some((dst, _))) =
-                        (lane, self.storages.memory_of(accesses, &to))
-                    else {
-                        return self.nowhere(op.what, &op.label, to.extent);
-                    };
-                    self.count(None, op.queue, |c| c.fills += 1);
-                    let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
-                    op.body = Body::Lane(
-                        lane,
-                        Payload::Fill(Box::new(Filling { rects: vec![rect], pattern })),
-                    );
-                }
-                Action::Hint { at, hint } => {
-                    let (Some(lane), Some((mem, _))) =
-                        (lane, self.storages.memory_of(accesses, &at))
-                    else {
-                        return self.nowhere(op.what, &op.label, at.extent);
-                    };
-                    self.count(None, op.queue, |c| c.hints += 1);
-                    if self.topology.devices[self.topology.device_of(lane)].hints {
-                        let payload =
-                            Payload::Hint(Box::new(MemoryHint { mem, bytes: at.span(), hint }));
-                        op.body = Body::Lane(lane, payload);
-                    }
-                }
-                Action::Copy { from, to } => {
-                    self.count(None, op.queue, |c| c.copies += 1);
-                    let who = For { queue: op.queue, label: &op.label, lane };
-                    let job = CopyJob {
-                        what: op.what,
-                        who,
-                        timed: op.timed,
-                        deps: op.deps,
-                        storages: op.storages,
-                        staging: None,
-                        defines: op.defines,
-                    };
-                    return self.act_copy(job, accesses, from, to);
-                }
-                Action::Task { body, params } => {
-                    self.count(None, op.queue, |c| c.host_tasks += 1);
-                    let params: SmallVec<[ParamPtr; 4]> = params
-                        .iter()
-                        .map(|(at, s)| self.storages.host_param(&accesses[*at], s))
-                        .collect();
-                    op.body = Body::Host(Box::new(move || Ok(body.call(&params)?)));
-                }
-                Action::Conditional(node) => {
-                    let (queue, label) = (op.queue, op.label.clone());
-                    op.body = Body::Host(Box::new(move || node.run(queue, &label)));
-                }
-                Action::Replay(list) => {
-                    let Some(lane) = lane else {
-                        return self.nowhere(op.what, &op.label, [1; 3]);
-                    };
-                    self.count_list(op.queue, &list);
+            action @ (Action::Task { .. } | Action::Conditional(_)) => {
+                self.host_body(std::mem::replace(action, Action::Nothing), accesses, &op)
+            }
+            action => {
+                if let Action::Replay(list) = action {
                     op.nodes = Some(list.clone());
-                    op.body = Body::Lane(lane, Payload::Replay(Some(Replaying::new(list))));
                 }
-                Action::Launch(_) | Action::Nothing => {}
-            },
-        }
+                let payload = self.storages.payload(action, accesses);
+                let Some((lane, payload)) = lane.zip(payload) else {
+                    return self.nowhere(op.what, &op.label, action.extent());
+                };
+                self.count_payload(&payload, op.queue);
+                let device = || &self.topology.devices[self.topology.device_of(lane)];
+                match payload {
+                    Payload::Hint(_) if !device().hints => Body::Nothing,
+                    payload => Body::Lane(lane, payload),
+                }
+            }
+        };
         self.submit_at(&mut op)
+    }
+
+    /// The work of a host thread for a command.
+    fn host_body(&mut self, action: Action, accesses: &[Access], op: &NewOp) -> Body {
+        match action {
+            Action::Task { body, params } => {
+                self.count(None, op.queue, |c| c.host_tasks += 1);
+                let params = params.iter();
+                let params = params.map(|(at, s)| self.storages.host_param(&accesses[*at], s));
+                let params: SmallVec<[ParamPtr; 4]> = params.collect();
+                Body::Host(Box::new(move || Ok(body.call(&params)?)))
+            }
+            Action::Conditional(node) => {
+                let (queue, label) = (op.queue, op.label.clone());
+                Body::Host(Box::new(move || node.run(queue, &label)))
+            }
+            Action::Launch(_)
+            | Action::Copy { .. }
+            | Action::Fill { .. }
+            | Action::Hint { .. }
+            | Action::Replay(_)
+            | Action::Nothing => Body::Nothing,
+        }
     }
 
     /// The stamp of a command for which there is no memory or no lane. With nothing to do it is
@@ -485,28 +478,21 @@ impl Ledger {
 
     fn act_copy(
         &mut self,
-        mut job: CopyJob<'_>,
+        job: CopyJob<'_>,
         accesses: &[Access],
-        from: Place,
-        to: Place,
+        from: &Place,
+        to: &Place,
     ) -> Stamp {
-        let (Some((src, source)), Some((dst, target))) =
-            (self.storages.memory_of(accesses, &from), self.storages.memory_of(accesses, &to))
-        else {
+        let Some((rect, [source, target])) = self.storages.rect(accesses, from, to) else {
             return self.nowhere(job.what, job.who.label, from.extent);
         };
         let route = match source == target {
             true => {
-                let of_host = [&from, &to].map(|place| self.storages.is_of_host(accesses, place));
+                let of_host = [from, to].map(|place| self.storages.is_of_host(accesses, place));
                 self.topology.route_within(source, of_host, job.who.lane)
             }
             false => self.topology.route(source, target),
         };
-        let (src_pitch, dst_pitch, extent) = (from.pitch, to.pitch, from.extent);
-        if let End::Host(staging) = from.end {
-            job.staging = Some(staging);
-        }
-        let rect = CopyRect { src, src_pitch, dst, dst_pitch, extent };
         self.copy_by(job, route, smallvec![rect])
     }
 }
@@ -537,16 +523,6 @@ impl Storages {
         used.filter_map(|at| self.usm_of(at)).collect()
     }
 
-    /// Where the memory of an access begins; an empty one may have none.
-    #[inline(always)] // For each parameter, and its result is a struct.
-    pub(crate) fn first_byte(&self, access: &Access) -> MemRef {
-        match self[access.storage.0].alloc(access.domain) {
-            // USM of another memory may be named where nothing of it is used: no lane reaches it.
-            Some(alloc) if !access.elements.is_empty() => alloc.mem,
-            _ => MemRef { base: MemBase::Host(HostPtr(std::ptr::null_mut())), offset: 0 },
-        }
-    }
-
     /// An access as the host finds it; an empty one may have no memory.
     fn host_param(&self, access: &Access, shape: &Shape) -> ParamPtr {
         let alloc = self[access.storage.0].alloc(access.domain);
@@ -566,28 +542,6 @@ impl Storages {
             End::Access(at) => host(accesses[*at].storage, accesses[*at].domain),
             End::Raw(raw) => raw.storage.is_none_or(|id| host(id, raw.domain)),
             End::Host(_) => true,
-        }
-    }
-
-    /// Where a place is.
-    pub(crate) fn memory_of(
-        &self,
-        accesses: &[Access],
-        place: &Place,
-    ) -> Option<(MemRef, DomainId)> {
-        match &place.end {
-            End::Access(at) => {
-                let a = &accesses[*at];
-                let alloc = self[a.storage.0].alloc(a.domain)?;
-                Some((alloc.at(place.offset), a.domain))
-            }
-            End::Raw(RawMem { mem, domain, .. }) => {
-                Some((MemRef { offset: mem.offset + place.offset, ..*mem }, *domain))
-            }
-            End::Host(staging) => {
-                let base = MemBase::Host(staging.ptr());
-                Some((MemRef { base, offset: place.offset }, DomainId::HOST))
-            }
         }
     }
 }

@@ -14,9 +14,8 @@
 //! that same failure, when all that it has submitted has ended.
 
 use crate::engine::Engine;
-use crate::engine::lanes::{Filling, Payload};
-use crate::engine::ledger::storages::Storages;
-use crate::engine::ledger::{Body, Ledger, NewOp, TaskError};
+use crate::engine::lanes::Payload;
+use crate::engine::ledger::{Body, NewOp, TaskError};
 use crate::engine::plan::copies::Route;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::terms::access::Access;
@@ -24,9 +23,7 @@ use crate::engine::terms::access::RawMem;
 use crate::engine::terms::staging::Staging;
 use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Cause, GraphError, Label};
-use crate::hal::{
-    Choice, CopyRect, FillRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Timing,
-};
+use crate::hal::{Choice, CopyRect, HalError, HalErrorKind, HostPtr, MemBase, MemRef, Timing};
 use crate::order::hazards::{Deps, add_dep};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
@@ -163,7 +160,9 @@ impl Run<'_> {
         commands.iter_mut().for_each(Command::arm);
         self.engine.enter(|ledger| {
             for command in &mut commands {
-                let Some(payload) = ledger.storages.payload(command) else { continue };
+                let Command { action, accesses, .. } = command;
+                let payload = ledger.storages.node_payload(action, accesses);
+                let Some(payload) = payload else { continue };
                 ledger.count_payload(&payload, self.queue);
                 let (what, label) = (command.action.name(), std::mem::take(&mut command.label));
                 self.last = ledger.submit(NewOp {
@@ -258,60 +257,4 @@ fn after(stamp: Stamp) -> Deps {
     let mut deps = Deps::new();
     add_dep(&mut deps, stamp, true);
     deps
-}
-
-impl Storages {
-    /// What a lane does for a command all of whose memory is where it runs. None where there is
-    /// nothing to do.
-    pub(crate) fn payload(&self, command: &mut Command) -> Option<Payload> {
-        let Command { accesses, action, .. } = command;
-        self.payload_of(action, accesses)
-    }
-
-    /// What an action does, which has these accesses.
-    pub(crate) fn payload_of(&self, action: &mut Action, accesses: &[Access]) -> Option<Payload> {
-        match action {
-            Action::Launch(launch) => {
-                let mut launch = launch.take()?;
-                for (param, at) in launch.places() {
-                    param.mem = self.first_byte(&accesses[at]);
-                }
-                Some(Payload::Launch(Some(launch)))
-            }
-            Action::Fill { to, pattern } => {
-                let (dst, _) = self.memory_of(accesses, to)?;
-                let rect = FillRect { dst, pitch: to.pitch, extent: to.extent };
-                let pattern = std::mem::take(pattern);
-                Some(Payload::Fill(Box::new(Filling { rects: vec![rect], pattern })))
-            }
-            Action::Copy { from, to } => {
-                let (src, _) = self.memory_of(accesses, from)?;
-                let (dst, _) = self.memory_of(accesses, to)?;
-                Some(Payload::Copy(vec![CopyRect {
-                    src,
-                    src_pitch: from.pitch,
-                    dst,
-                    dst_pitch: to.pitch,
-                    extent: from.extent,
-                }]))
-            }
-            Action::Hint { .. }
-            | Action::Task { .. }
-            | Action::Conditional(_)
-            | Action::Replay(_)
-            | Action::Nothing => None,
-        }
-    }
-}
-
-impl Ledger {
-    /// Counts an operation of a body.
-    fn count_payload(&mut self, payload: &Payload, queue: Option<u32>) {
-        match payload {
-            Payload::Launch(_) => self.queues.count_launches(queue, 1),
-            Payload::Fill(_) => self.count(None, queue, |c| c.fills += 1),
-            Payload::Copy(_) => self.count(None, queue, |c| c.copies += 1),
-            Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_) => {}
-        }
-    }
 }

@@ -10,7 +10,6 @@
 //! Commands that do something else from a run on are exchanged in it, if the backend can
 //! (`lanes::native`): then the list is of another version.
 
-use crate::element::bytes_of;
 use crate::engine::Engine;
 use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::Payload;
@@ -26,16 +25,12 @@ use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::run::On;
 use crate::engine::terms::access::Access;
 use crate::error::{Error, Label};
-use crate::hal::{
-    Args, Branch, Choice, CopyRect, Device, FillRect, Foreign, Geometry, Graph, HalError,
-    HalErrorKind, KernelRef, MemRef, Node, Op, Step,
-};
+use crate::hal::{Device, HalError, Node, Op, Step};
 use crate::order::stamp::Stamp;
 use crate::panics::contain;
 use crate::planted::Planted;
-use std::any::Any;
 use std::borrow::Cow;
-use std::cell::{Cell, LazyCell};
+use std::cell::LazyCell;
 use std::collections::HashMap;
 use std::sync::Arc;
 
@@ -112,85 +107,6 @@ impl List {
     }
 }
 
-/// What a node does, until the graph is made.
-enum Part<'a> {
-    Launch(KernelRef<'a>, &'a Geometry, Args<'a>),
-    Copy(&'a [CopyRect]),
-    Fill(&'a [FillRect], &'a [u8]),
-    Branch { choice: Choice, value: MemRef, bytes: usize, number: u32, bodies: Bodies<'a> },
-    Join,
-}
-
-type Bodies<'a> = Vec<Vec<Part<'a>>>;
-
-/// What calls an interop task once.
-type Call = Box<dyn Fn(&dyn Any) -> Result<(), HalError>>;
-
-/// The interop task of a payload.
-fn call_of(payload: &mut Option<Payload>) -> Option<Call> {
-    let Some(Payload::Launch(Some(launch))) = payload else { return None };
-    let task = Cell::new(Some(launch.foreign.take()?));
-    Some(Box::new(move |native| {
-        let twice = || HalError::new(HalErrorKind::Driver, "a task called twice");
-        task.take().ok_or_else(twice)?.call(native)
-    }))
-}
-
-impl<'a> Part<'a> {
-    fn of(payload: &'a mut Option<Payload>, call: Option<&'a Call>) -> Part<'a> {
-        match payload {
-            Some(Payload::Launch(Some(launch))) => {
-                let launch = &mut **launch;
-                let kernel = match (call, launch.loaded) {
-                    (Some(call), _) => KernelRef::Foreign(Foreign::new(&**call)),
-                    (None, Some(handle)) => KernelRef::Loaded(handle),
-                    (None, None) => KernelRef::Native(Cell::from_mut(&mut launch.kernel)),
-                };
-                let arguments = launch.opaque.as_ref().map_or(&[][..], |opaque| &opaque.arguments);
-                let (blob, params, proved) =
-                    (bytes_of(&launch.scalars), &launch.params, launch.proved);
-                Part::Launch(kernel, &launch.geometry, Args { blob, params, proved, arguments })
-            }
-            Some(Payload::Copy(rects)) => Part::Copy(rects),
-            Some(Payload::Fill(fill)) => Part::Fill(&fill.rects, &fill.pattern),
-            // Advice is left out. The others are in no replay (`why_not`).
-            Some(
-                Payload::Launch(None) | Payload::Hint(_) | Payload::Switch(_) | Payload::Replay(_),
-            )
-            | None => Part::Join,
-        }
-    }
-
-    fn branch(draft: &'a mut Draft) -> Part<'a> {
-        let Draft { choice, bytes, number, value, .. } = *draft;
-        // Without memory for the value it has no body either.
-        let Some(value) = value else { return Part::Join };
-        let bodies = draft.bodies.iter_mut().map(|members| {
-            let parts = members.iter_mut().map(|member| match &mut member.branch {
-                Some(branch) => Part::branch(branch),
-                None => Part::of(&mut member.payload, None),
-            });
-            parts.collect()
-        });
-        Part::Branch { choice, value, bytes, number, bodies: bodies.collect() }
-    }
-
-    fn step(&self) -> Step<'_> {
-        Step::Op(match self {
-            Part::Launch(kernel, geometry, args) => Op::Launch(*kernel, geometry, args),
-            Part::Copy(rects) => Op::Copy(rects),
-            Part::Fill(rects, pattern) => Op::Fill(rects, pattern),
-            Part::Branch { choice, value, bytes, number, bodies } => {
-                let (choice, value, bytes, number) = (*choice, *value, *bytes, *number);
-                let bodies = bodies.iter().map(|parts| parts.iter().map(Part::step).collect());
-                let bodies = bodies.collect();
-                return Step::Branch(Branch { choice, value, bytes, number, bodies });
-            }
-            Part::Join => Op::Join,
-        })
-    }
-}
-
 impl Members<'_> {
     fn accesses(&self) -> Vec<Access> {
         let mut union = Union::default();
@@ -211,13 +127,17 @@ impl Members<'_> {
     }
 }
 
+/// What a node of a graph does. Advice is left out.
+pub(super) fn op_of(payload: &mut Option<Payload>) -> Op<'_> {
+    payload.as_mut().and_then(Payload::op).unwrap_or(Op::Join)
+}
+
 /// The nodes of a native graph, until it is made.
 struct Nodes {
     commands: Vec<Command>,
     branches: Branches,
     drafts: Vec<Option<Draft>>,
     payloads: Vec<Option<Payload>>,
-    calls: Vec<Option<Call>>,
 }
 
 impl Nodes {
@@ -229,26 +149,28 @@ impl Nodes {
         commands.iter_mut().for_each(Command::arm);
         let mut branches = Branches::default();
         let drafts = drafts(&commands, &mut branches)?;
-        Some(Nodes { commands, branches, drafts, payloads: Vec::new(), calls: Vec::new() })
+        Some(Nodes { commands, branches, drafts, payloads: Vec::new() })
     }
 
     /// Finds their memory, all of which is there.
     fn locate(&mut self, ledger: &Ledger) {
-        let Nodes { commands, branches, drafts, payloads, calls } = self;
-        payloads.extend(commands.iter_mut().map(|command| ledger.storages.payload(command)));
+        let Nodes { commands, branches, drafts, payloads } = self;
+        payloads.extend(
+            commands.iter_mut().map(|command| {
+                ledger.storages.node_payload(&mut command.action, &command.accesses)
+            }),
+        );
         drafts.iter_mut().flatten().for_each(|draft| draft.locate(ledger, branches));
-        calls.extend(payloads.iter_mut().map(call_of));
     }
 
     /// Has a device make a graph of them.
     fn make(&mut self, device: &dyn Device, after: &[Vec<usize>]) -> Result<Native, HalError> {
-        let parts = self.payloads.iter_mut().zip(&self.calls).zip(&mut self.drafts);
-        let parts = parts.map(|((payload, call), draft)| match draft {
-            Some(draft) => Part::branch(draft),
-            None => Part::of(payload, call.as_ref()),
+        let steps = self.payloads.iter_mut().zip(&mut self.drafts);
+        let steps = steps.map(|(payload, draft)| match draft {
+            Some(draft) => draft.step(),
+            None => Step::Op(op_of(payload)),
         });
-        let parts: Vec<Part<'_>> = parts.collect();
-        let steps: Vec<Step<'_>> = parts.iter().map(Part::step).collect();
+        let steps: Vec<Step<'_>> = steps.collect();
         let nodes = steps.iter().zip(after).map(|(step, after)| match step {
             Step::Op(op) => Node { op: *op, after },
             Step::Branch(branch) => Node { op: Op::Branch(branch), after },
@@ -290,9 +212,9 @@ impl Engine {
         self.leave(ledger);
         let native = nodes.make(&*opened, &members.after);
         let (code, counts) = (nodes.code(), members.counts());
-        let Nodes { branches, commands, drafts, payloads, calls } = nodes;
+        let Nodes { branches, commands, drafts, payloads } = nodes;
         // The closures that the device has not taken are the user's.
-        contain(|| drop((payloads, calls, drafts, commands)));
+        contain(|| drop((payloads, drafts, commands)));
         let all = || members.commands.iter();
         let names = all().map(|command| (command.action.name(), command.label.clone())).collect();
         let raw = all().flat_map(|command| command.action.raw().copied()).collect();
@@ -342,7 +264,7 @@ impl Engine {
         for Changed { at, mut payload, .. } in actions {
             let stale = self.plant.is(Planted::StaleScalar);
             if done.is_ok() && payload.is_some() && !stale {
-                done = update(&*list.native.graph, at, &mut payload);
+                done = list.native.graph.update(at, op_of(&mut payload));
             }
             if let Some(new) = payload.as_ref().and_then(Payload::uses)
                 && !code.iter().any(|known| Arc::ptr_eq(known, new))
@@ -381,7 +303,7 @@ impl Engine {
         let begun = uses.and_then(|uses| Some((version()?, uses)));
         if begun.is_some() {
             for Changed { accesses, action, payload, .. } in actions {
-                *payload = ledger.storages.payload_of(action, accesses);
+                *payload = ledger.storages.node_payload(action, accesses);
             }
         }
         self.leave(ledger);
@@ -414,14 +336,6 @@ fn actions(changed: Vec<Change<'_>>) -> Option<Vec<Changed<'_>>> {
         Some(Changed { at, accesses: &command.accesses, action, payload: None })
     };
     changed.into_iter().map(action).collect()
-}
-
-/// Has a node of a graph do what a payload does.
-fn update(graph: &dyn Graph, node: usize, payload: &mut Option<Payload>) -> Result<(), HalError> {
-    match Part::of(payload, None).step() {
-        Step::Op(op) => graph.update(node, op),
-        Step::Branch(_) => Ok(()),
-    }
 }
 
 impl Storages {

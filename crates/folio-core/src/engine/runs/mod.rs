@@ -6,5 +6,6 @@ pub(crate) mod command;
 pub(crate) mod conditional;
 mod lane_choice;
 pub(crate) mod list;
+mod payload;
 pub(crate) mod run;
 pub(crate) mod straight;

@@ -86,11 +86,7 @@ impl Ledger {
         let lane = before.lane(device, &self.timeline, &self.topology)?;
         // From here on there is no way back.
         let plan = if self.traced { Some(self.plan_of_straight(command)) } else { None };
-        let Action::Launch(launch) = &mut command.action else { return None };
-        let mut launch = launch.take()?;
-        for (param, at) in launch.places() {
-            param.mem = self.storages.first_byte(&command.accesses[at]);
-        }
+        let payload = self.storages.payload(&mut command.action, &command.accesses)?;
         self.queues.count_launches(command.queue, 1);
         let stamp = self.timeline.next_stamp(lane);
         self.storages.mark_straight(&command.accesses, stamp, (&self.timeline, &self.table));
@@ -105,13 +101,12 @@ impl Ledger {
             staging: None,
             defines: before.covers,
             nodes: None,
-            code: launch.uses().cloned(),
+            code: payload.uses().cloned(),
         };
         if let Some(mut plan) = plan {
             plan.stamp = stamp;
             self.trace(|| Note::Plan(plan));
         }
-        let payload = Payload::Launch(Some(launch));
         self.issue(lane, record, before.ticks, command.timed, payload);
         self.queues.note_stamp((command.queue, command.in_order), stamp, &self.timeline);
         #[cfg(test)]

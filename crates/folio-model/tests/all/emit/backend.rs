@@ -136,7 +136,7 @@ impl Machine {
         };
         let args = Args { blob: &blob, proved, ..Args::new(&params) };
         let violation = self.work(&mut framed, &params, |lane, head| {
-            lane.enqueue(head, Op::Launch(KernelRef::Loaded(handle), &geometry, &args))
+            lane.enqueue(head, Op::Launch(KernelRef::Loaded(handle), &geometry, args))
         })?;
         let mut framed = framed.into_iter();
         let mut inside = || {

@@ -19,12 +19,12 @@ use crate::buffer::{AsPart, AsPartMut, Part, StorageHandle};
 use crate::coords::Coords;
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::kernels::launch::Launch;
-use crate::engine::runs::command::{Action, HostBody};
+use crate::engine::runs::command::{Action, End, HostBody, Place, Shape};
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::staging::Staging;
 use crate::error::{Error, Label, Result, UseSite};
 use crate::event::Event;
-use crate::geom::Dims;
+use crate::geom::{Box3, Dims};
 use crate::hal::{Advice, Geometry, Hint, NativeKernel};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
@@ -95,24 +95,8 @@ enum Doing {
     OnHost,
     /// Until the command has it.
     Kernel(Option<Box<Launch>>),
-    Copy {
-        from: usize,
-        to: usize,
-    },
-    Upload {
-        from: Arc<Staging>,
-        to: usize,
-    },
-    Fill {
-        to: usize,
-        pattern: SmallVec<[u8; 16]>,
-    },
-    Hint {
-        at: usize,
-        hint: Hint,
-    },
-    /// With raw memory: known from the start.
-    Raw(Box<Action>),
+    /// A copy, a fill or a hint; nothing if it is of no bytes.
+    Memory(Box<Action>),
     Task {
         body: HostBody,
         args: SmallVec<[Token; 2]>,
@@ -312,6 +296,15 @@ impl CommandGroup {
         }
     }
 
+    /// Works on memory.
+    fn act_on(&mut self, action: Action) {
+        self.act(Doing::Memory(Box::new(action)));
+    }
+
+    fn hint(&mut self, at: usize, hint: Hint) {
+        self.act_on(Action::Hint { at: self.at(at), hint });
+    }
+
     /// Runs `kernel` for every item of `range`, on the queue's device.
     ///
     /// `args` are accesses of this group, one or a tuple; the kernel gets views of them. A view
@@ -349,7 +342,7 @@ impl CommandGroup {
         let from = self.access(from.as_part(), Mode::Read).at;
         let to = self.access(to.as_part_mut(), Mode::Discard { whole: true }).at;
         self.check_copy(from, to);
-        self.act(Doing::Copy { from, to });
+        self.act_on(Action::Copy { from: self.at(from), to: self.at(to) });
     }
 
     /// Copies a slice, row after row, to a part with as many elements. The slice is free at once.
@@ -370,7 +363,13 @@ impl CommandGroup {
             });
         }
         match Staging::of(bytes_of(from)) {
-            Some(staging) => self.act(Doing::Upload { from: Arc::new(staging), to }),
+            Some(staging) => {
+                let target = self.shape(to);
+                let dims = target.part.extent();
+                let source = Shape { dims, part: Box3::whole(dims), ..target };
+                let from = Place::of(End::Host(Arc::new(staging)), &source);
+                self.act_on(Action::Copy { from, to: self.at(to) });
+            }
             None => self.refuse(Error::OutOfMemory {
                 device: "host".to_owned(),
                 what: "copy of a slice",
@@ -397,7 +396,7 @@ impl CommandGroup {
     pub fn fill<T: DeviceType, const D: usize>(&mut self, mut to: impl AsPartMut<T, D>, value: T) {
         let to = self.access(to.as_part_mut(), Mode::Discard { whole: true }).at;
         let pattern = SmallVec::from_slice(bytes_of(&[value]));
-        self.act(Doing::Fill { to, pattern });
+        self.act_on(Action::Fill { to: self.at(to), pattern });
     }
 
     /// Brings a part of a buffer to the queue's device or to the host, ahead of its use. Of a
@@ -423,17 +422,17 @@ impl CommandGroup {
         let part = part.as_part();
         let stays = part.view.storage.home().is_some();
         let at = self.access(part, Mode::Read).at;
-        self.act(match to {
-            Destination::Device if stays => Doing::Hint { at, hint: Hint::Prefetch },
-            Destination::Device => Doing::Nothing,
-            Destination::Host => Doing::OnHost,
-        });
+        match to {
+            Destination::Device if stays => self.hint(at, Hint::Prefetch),
+            Destination::Device => self.act(Doing::Nothing),
+            Destination::Host => self.act(Doing::OnHost),
+        }
     }
 
     /// Names a part for the engine, which reads its place out of the command.
     pub(crate) fn name_part<T: DeviceType, const D: usize>(&mut self, part: impl AsPart<T, D>) {
         let at = self.access(part.as_part(), Mode::Read).at;
-        self.act(Doing::Hint { at, hint: Hint::Prefetch });
+        self.hint(at, Hint::Prefetch);
     }
 
     /// Tells the backend how a part of a [`Usm`](crate::Usm) is going to be used.
@@ -448,7 +447,7 @@ impl CommandGroup {
             self.refuse(Error::Configuration { what: "advice", why });
         }
         let at = self.access(part, Mode::Read).at;
-        self.act(Doing::Hint { at, hint: Hint::Advise(advice) });
+        self.hint(at, Hint::Advise(advice));
     }
 
     /// What a scheduler may know: the name, the launch range, and what is accessed.

@@ -9,7 +9,7 @@ use crate::graph::GraphRef;
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
     AllocReq, Allocation, Backend, Device, DeviceInfo, Graph, HalError, HalErrorKind, KernelHandle,
-    KernelSource, Lane, LaneKind, Lost, Node, Notify, Op, Tick, Unavailable,
+    KernelSource, Lane, LaneKind, Lost, Node, Notify, Op, OpKind, Tick, Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -28,24 +28,12 @@ pub enum Site {
     Alloc,
     /// [`Device::load`].
     Load,
-    /// [`Op::Copy`].
-    Copy,
-    /// [`Op::Fill`].
-    Fill,
-    /// [`Op::Launch`].
-    Launch,
-    /// [`Op::Hint`].
-    Hint,
-    /// [`Op::Switch`].
-    Switch,
+    /// [`Lane::enqueue`].
+    Op(OpKind),
     /// [`Device::graph`].
     Graph,
     /// [`folio_core::hal::Graph::update`].
     Update,
-    /// [`Op::Replay`].
-    Replay,
-    /// [`Op::Join`].
-    Join,
     /// [`Lane::flush`].
     Flush,
     /// [`Lane::completed`].
@@ -57,62 +45,9 @@ pub enum Site {
 }
 
 impl Site {
-    /// All of them.
-    pub const ALL: [Site; 18] = [
-        Site::Devices,
-        Site::Open,
-        Site::Lane,
-        Site::Alloc,
-        Site::Load,
-        Site::Copy,
-        Site::Fill,
-        Site::Launch,
-        Site::Hint,
-        Site::Switch,
-        Site::Graph,
-        Site::Update,
-        Site::Replay,
-        Site::Join,
-        Site::Flush,
-        Site::Completed,
-        Site::Wait,
-        Site::Free,
-    ];
-
-    fn of(op: Op<'_>) -> Site {
-        match op {
-            Op::Copy(..) => Site::Copy,
-            Op::Fill(..) => Site::Fill,
-            Op::Launch(..) => Site::Launch,
-            Op::Hint(..) => Site::Hint,
-            Op::Switch(..) => Site::Switch,
-            Op::Replay(_) => Site::Replay,
-            Op::Join | Op::Branch(_) => Site::Join,
-        }
-    }
-
     /// Whether a failure can show after the call.
     pub fn is_operation(self) -> bool {
-        match self {
-            Site::Copy
-            | Site::Fill
-            | Site::Launch
-            | Site::Hint
-            | Site::Switch
-            | Site::Replay
-            | Site::Join => true,
-            Site::Devices
-            | Site::Open
-            | Site::Lane
-            | Site::Alloc
-            | Site::Load
-            | Site::Graph
-            | Site::Update
-            | Site::Flush
-            | Site::Completed
-            | Site::Wait
-            | Site::Free => false,
-        }
+        matches!(self, Site::Op(_))
     }
 
     /// Whether the contract knows no other failure here than the loss of the device. Any fault
@@ -410,7 +345,7 @@ unsafe impl Hooks for Faults {
     }
 
     fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
-        let fault = self.0.count(Site::of(op), Some(lane.device.index), head.inner.label);
+        let fault = self.0.count(Site::Op(op.kind()), Some(lane.device.index), head.inner.label);
         if matches!(fault, Some(Fault::Lose)) {
             self.0.lose(lane.device.index);
         }

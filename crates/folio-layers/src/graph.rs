@@ -2,8 +2,8 @@
 
 use crate::layer::{DeviceRef, Hooks};
 use folio_core::hal::{
-    CopyRect, FillRect, Geometry, Graph, HalError, KernelHandle, KernelRef, MemRef, Node, Op,
-    Param, Step,
+    CopyRect, FillRect, Geometry, Graph, HalError, Hint, KernelHandle, KernelRef, MemRef, Node, Op,
+    Param, Side, Step,
 };
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -36,7 +36,7 @@ impl Launched {
     }
 }
 
-/// The current work of a graph's node.
+/// The work of an operation, or of a graph's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Noted {
     /// [`Op::Copy`].
@@ -45,6 +45,12 @@ pub enum Noted {
     Fill(Vec<FillRect>, Vec<u8>),
     /// [`Op::Launch`], with its memory.
     Launch(Launched, Geometry, Vec<Param>),
+    /// [`Op::Hint`].
+    Hint(MemRef, u64, Hint),
+    /// [`Op::Switch`].
+    Switch(MemRef, u64, Side),
+    /// [`Op::Replay`]: the work of the nodes.
+    Replay(Vec<Noted>),
     /// [`Op::Branch`]: where its value is, the bytes of that, and what all bodies may do.
     Branch(MemRef, u64, Vec<Noted>),
     /// [`Op::Join`].
@@ -52,22 +58,26 @@ pub enum Noted {
 }
 
 impl Noted {
-    fn of(op: Op<'_>) -> Noted {
+    /// Of a replay, the work is that of these nodes.
+    pub(crate) fn of(op: Op<'_>, nodes: &[NodeRef]) -> Noted {
         match op {
             Op::Copy(rects) => Noted::Copy(rects.to_vec()),
             Op::Fill(rects, pattern) => Noted::Fill(rects.to_vec(), pattern.to_vec()),
             Op::Launch(kernel, geometry, args) => {
                 Noted::Launch(Launched::of(kernel), *geometry, args.params.to_vec())
             }
+            Op::Hint(mem, bytes, hint) => Noted::Hint(mem, bytes, hint),
+            Op::Switch(mem, bytes, to) => Noted::Switch(mem, bytes, to),
+            Op::Replay(_) => Noted::Replay(nodes.iter().map(|node| node.does.clone()).collect()),
             Op::Branch(branch) => {
                 let step = |step: &Step<'_>| match step {
-                    Step::Op(op) => Noted::of(*op),
-                    Step::Branch(branch) => Noted::of(Op::Branch(branch)),
+                    Step::Op(op) => Noted::of(*op, &[]),
+                    Step::Branch(branch) => Noted::of(Op::Branch(branch), &[]),
                 };
                 let steps = branch.bodies.iter().flatten().map(step).collect();
                 Noted::Branch(branch.value, branch.bytes as u64, steps)
             }
-            Op::Hint(..) | Op::Switch(..) | Op::Replay(_) | Op::Join => Noted::Join,
+            Op::Join => Noted::Join,
         }
     }
 }
@@ -94,7 +104,7 @@ impl NodeRef {
                 ended[before.0 / 64] |= 1 << (before.0 % 64);
                 ended.iter_mut().zip(&before.1.ended).for_each(|(all, its)| *all |= its);
             }
-            all.push(NodeRef { does: Noted::of(node.op), after: node.after.to_vec(), ended });
+            all.push(NodeRef { does: Noted::of(node.op, &[]), after: node.after.to_vec(), ended });
         }
         all
     }
@@ -136,7 +146,7 @@ unsafe impl<H: Hooks> Graph for LayerGraph<H> {
         let mut nodes = self.nodes();
         self.hooks.update(&self.graph, node, op)?;
         if let Some(noted) = nodes.get_mut(node) {
-            noted.does = Noted::of(op);
+            noted.does = Noted::of(op, &[]);
         }
         Ok(())
     }

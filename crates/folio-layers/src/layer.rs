@@ -297,16 +297,8 @@ unsafe impl<H: Hooks> Lane for LayerLane<H> {
             numbers.push((own.map(|l| l.id), tick));
             waits.push(Wait { lane: own.map_or(lane, |l| &l.inner), tick });
         }
-        let ours = match op {
-            Op::Replay(graph) => graph.downcast_ref::<LayerGraph<H>>(),
-            Op::Copy(_)
-            | Op::Fill(..)
-            | Op::Launch(..)
-            | Op::Hint(..)
-            | Op::Switch(..)
-            | Op::Branch(_)
-            | Op::Join => None,
-        };
+        let replayed = if let Op::Replay(graph) = op { Some(graph) } else { None };
+        let ours = replayed.and_then(|graph| graph.downcast_ref::<LayerGraph<H>>());
         let nodes = ours.map(LayerGraph::nodes);
         let nodes = nodes.as_deref().map_or(&[][..], Vec::as_slice);
         let head = HeadRef { inner: Head { waits: &waits, ..*head }, waits: &numbers, nodes };

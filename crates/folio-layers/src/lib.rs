@@ -22,6 +22,7 @@ mod trace;
 mod validate;
 
 pub use faults::{Fault, FaultHandle, Faults, Fired, Planned, Site};
+pub use folio_core::hal::OpKind;
 pub use graph::{GraphRef, Launched, NodeRef, Noted};
 pub use layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 pub use trace::{Counts, Event, Issued, Trace, TraceHandle};

@@ -3,8 +3,8 @@
 use crate::graph::Noted;
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, FillRect, Geometry, HalError, Head,
-    Hint, Lane, LaneKind, Link, Lost, Notify, Op, Order, Param, Side, Tick,
+    AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, FillRect, HalError, Head, Lane,
+    LaneKind, Link, Lost, Notify, Op, Order, Side, Tick,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -78,20 +78,8 @@ pub enum Event {
         /// This allocation.
         handle: u64,
     },
-    /// A copy was issued.
-    Copy(Issued, Vec<CopyRect>),
-    /// A fill was issued.
-    Fill(Issued, Vec<FillRect>, Vec<u8>),
-    /// A launch was issued.
-    Launch(Issued, Geometry, Vec<Param>),
-    /// A hint was issued.
-    Hint(Issued, Hint),
-    /// Linked memory was given to another side.
-    Switch(Issued, Side),
-    /// A graph with these nodes was replayed.
-    Replay(Issued, Vec<Noted>),
-    /// An operation without effect was issued.
-    Join(Issued),
+    /// An operation was issued.
+    Op(Issued, Noted),
     /// A lane was flushed.
     Flush {
         /// Which.
@@ -347,23 +335,7 @@ unsafe impl Hooks for Trace {
 
     fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
         let out = lane.inner.enqueue(&head.inner, op);
-        let event = || {
-            let issued = issued(lane, head, out.is_ok());
-            match op {
-                Op::Copy(rects) => Event::Copy(issued, rects.to_vec()),
-                Op::Fill(rects, pattern) => Event::Fill(issued, rects.to_vec(), pattern.to_vec()),
-                Op::Launch(_, geometry, args) => {
-                    Event::Launch(issued, *geometry, args.params.to_vec())
-                }
-                Op::Hint(_, _, hint) => Event::Hint(issued, hint),
-                Op::Switch(_, _, to) => Event::Switch(issued, to),
-                Op::Replay(_) => {
-                    let nodes = head.nodes.iter().map(|node| node.does.clone());
-                    Event::Replay(issued, nodes.collect())
-                }
-                Op::Join | Op::Branch(_) => Event::Join(issued),
-            }
-        };
+        let event = || Event::Op(issued(lane, head, out.is_ok()), Noted::of(op, head.nodes));
         self.record(|counts| counts.add(head, op), event);
         out
     }

@@ -7,8 +7,8 @@ mod common;
 use common::*;
 use folio_core::hal::*;
 use folio_layers::{
-    DeviceRef, Event, Fault, FaultHandle, Faults, HeadRef, Hooks, LaneRef, Layer, Noted, Report,
-    Rule, Site, Trace, TraceHandle, Validate,
+    DeviceRef, Event, Fault, FaultHandle, Faults, HeadRef, Hooks, LaneRef, Layer, Noted, OpKind,
+    Report, Rule, Site, Trace, TraceHandle, Validate,
 };
 use folio_sim::SimBackend;
 use std::sync::Arc;
@@ -125,7 +125,7 @@ fn updates_are_seen() {
     assert_eq!(rules(&s.report), [Rule::Bounds]);
     assert_eq!(s.trace.counts().replays, 3);
     let replays = s.trace.events().into_iter().filter_map(|event| match event {
-        Event::Replay(issued, nodes) => Some((issued.tick, nodes[1].clone())),
+        Event::Op(issued, Noted::Replay(nodes)) => Some((issued.tick, nodes[1].clone())),
         _ => None,
     });
     let second = |rect| Noted::Fill(vec![rect], vec![2]);
@@ -154,7 +154,7 @@ fn graphs_meet_faults() {
 
     let s = stack(&[
         (Site::Update, Fault::Now(driver())),
-        (Site::Replay, Fault::Later(HalErrorKind::Unsupported)),
+        (Site::Op(OpKind::Replay), Fault::Later(HalErrorKind::Unsupported)),
     ]);
     let (lane, mem, other) = (s.rig.lane(0), s.rig.alloc(0, 16), s.rig.alloc(0, 16));
     let graph = graph(&s.rig, mem, other, &[]);
@@ -165,7 +165,7 @@ fn graphs_meet_faults() {
     let mut failed = Vec::new();
     lane.failures(&mut |tick, error| failed.push((tick, error.kind)));
     assert!(matches!(failed[..], [(1, HalErrorKind::Unsupported)]), "{failed:?}");
-    assert_eq!((s.faults.counts()[&Site::Replay], s.faults.fired().len()), (2, 2));
+    assert_eq!((s.faults.counts()[&Site::Op(OpKind::Replay)], s.faults.fired().len()), (2, 2));
     assert!(s.report.is_silent(), "{:?}", s.report);
 }
 

@@ -7,7 +7,7 @@ use crate::run::{Outcome, Record};
 use crate::world::Told;
 use folio_core::Cause;
 use folio_core::hal::HalErrorKind;
-use folio_layers::{Fault, Fired, Site};
+use folio_layers::{Fault, Fired, OpKind, Site};
 
 struct Blame<'a> {
     program: &'a Program,
@@ -147,12 +147,12 @@ impl Blame<'_> {
     /// An operation with this label that failed at the fault's site is called so.
     fn was(&self, what: &str, label: &str) -> bool {
         let (transfer, command) = match self.fired.planned.site {
-            Site::Copy => ("transfer", "copy"),
-            Site::Fill => ("zero fill", "fill"),
-            Site::Launch => ("", "kernel"),
-            Site::Hint => ("", "hint"),
+            Site::Op(OpKind::Copy) => ("transfer", "copy"),
+            Site::Op(OpKind::Fill) => ("zero fill", "fill"),
+            Site::Op(OpKind::Launch) => ("", "kernel"),
+            Site::Op(OpKind::Hint) => ("", "hint"),
             // Of a buffer that is linked, whose label it has.
-            Site::Switch => return matches!(what, "map" | "unmap"),
+            Site::Op(OpKind::Switch) => return matches!(what, "map" | "unmap"),
             _ => return false,
         };
         let own = |action: &Action| match action {

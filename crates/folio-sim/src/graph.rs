@@ -88,8 +88,6 @@ fn check(op: &Op<'_>, closures: bool) -> Result<(), HalError> {
 
 fn work(op: Op<'_>, find: &Find) -> Result<Work, HalError> {
     Ok(match op {
-        Op::Copy(rects) => Work::Copy(rects.to_vec()),
-        Op::Fill(rects, pattern) => Work::Fill(rects.to_vec(), pattern.to_vec()),
         Op::Launch(kernel, geometry, args) => {
             let code = match kernel {
                 KernelRef::Loaded(handle) => Code::Ir(find(handle)?, args.blob.into(), args.proved),
@@ -102,8 +100,7 @@ fn work(op: Op<'_>, find: &Find) -> Result<Work, HalError> {
             Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() })
         }
         Op::Branch(branch) => Work::Branch(branched(branch, find)?),
-        Op::Join => Work::Nothing,
-        _ => return Err(HalError::unsupported(op.name())),
+        _ => Work::plain(op).ok_or_else(|| HalError::unsupported(op.name()))?,
     })
 }
 

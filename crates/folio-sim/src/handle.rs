@@ -1,8 +1,7 @@
 //! A test's view of a simulated backend: counts, a log, violations; and how it interferes.
 
-use crate::script::OpKind;
 use crate::shared::Core;
-use folio_core::hal::{LaneKind, MemBase, Tick};
+use folio_core::hal::{LaneKind, MemBase, OpKind, Tick};
 use std::fmt;
 use std::sync::Arc;
 

@@ -1,13 +1,12 @@
 //! A simulated lane: checks what it is given, queues it, and looks at the timeline.
 
 use crate::graph::SimGraph;
-use crate::script::OpKind;
 use crate::shared::Core;
 use crate::timeline::{World, gone};
-use crate::work::{Code, Launch, Op, Phase, Work, param_span, span};
+use crate::work::{Code, Launch, Op, Phase, Work};
 use folio_core::hal::{
-    self, Args, Geometry, HalError, Head, KernelRef, Lane, Lost, MemBase, MemRef, Tick, Timing,
-    WaitGroup,
+    self, Args, Geometry, HalError, Head, KernelRef, Lane, Lost, MemBase, MemRef, OpKind, Tick,
+    Timing, WaitGroup,
 };
 use std::sync::Arc;
 use std::time::Instant;
@@ -92,31 +91,11 @@ impl SimLane {
     }
 
     fn check_work(&self, world: &mut World, work: &Work) -> Result<(), HalError> {
-        match work {
-            Work::Copy(rects) => rects.iter().try_for_each(|r| {
-                self.check_memory(world, &r.src, span(r.src_pitch, r.extent))?;
-                self.check_memory(world, &r.dst, span(r.dst_pitch, r.extent))
-            }),
-            Work::Fill(rects, pattern) if pattern.is_empty() => {
-                Err(world.violate("patterns are not empty", format!("{rects:?}")))
-            }
-            Work::Fill(rects, _) => rects
-                .iter()
-                .try_for_each(|r| self.check_memory(world, &r.dst, span(r.pitch, r.extent))),
-            Work::Launch(launch) => launch
-                .params
-                .iter()
-                .try_for_each(|p| self.check_memory(world, &p.mem, param_span(p))),
-            Work::Hint(mem, bytes) | Work::Switch(mem, bytes, _) => {
-                self.check_memory(world, mem, Some(*bytes))
-            }
-            Work::Replay(nodes) => nodes.iter().try_for_each(|node| self.check_work(world, node)),
-            Work::Branch(branch) => {
-                self.check_memory(world, &branch.value, Some(branch.bytes as u64))?;
-                branch.steps().try_for_each(|step| self.check_work(world, step))
-            }
-            Work::Nothing => Ok(()),
+        if work.any(&|work| matches!(work, Work::Fill(_, pattern) if pattern.is_empty())) {
+            return Err(world.violate("patterns are not empty", "a fill without one".to_owned()));
         }
+        let memory = work.memory();
+        memory.iter().try_for_each(|(mem, span)| self.check_memory(world, mem, *span))
     }
 
     fn check_memory(
@@ -187,26 +166,19 @@ impl SimLane {
 // touches memory of a refused one, ends each once, and shows a tick when its failures are there.
 unsafe impl Lane for SimLane {
     fn enqueue(&self, head: &Head<'_>, op: hal::Op<'_>) -> Result<(), HalError> {
-        let (kind, mut work) = match op {
-            hal::Op::Copy(rects) => (OpKind::Copy, Work::Copy(rects.to_vec())),
-            hal::Op::Fill(rects, pattern) => {
-                (OpKind::Fill, Work::Fill(rects.to_vec(), pattern.to_vec()))
-            }
+        let work = match op {
             hal::Op::Launch(kernel, geometry, args) => {
                 return self.launch(head, kernel, geometry, &args);
             }
-            hal::Op::Hint(mem, bytes, _) => (OpKind::Hint, Work::Hint(mem, bytes)),
-            hal::Op::Switch(mem, bytes, to) => (OpKind::Switch, Work::Switch(mem, bytes, to)),
-            hal::Op::Join => (OpKind::Join, Work::Nothing),
-            hal::Op::Replay(graph) => {
-                match graph.downcast_ref::<SimGraph>().map(SimGraph::replay) {
-                    Some(work) => (OpKind::Replay, work),
-                    None => return self.refuse(head, HalError::unsupported(op.name())),
-                }
-            }
-            _ => return self.refuse(head, HalError::unsupported(op.name())),
+            hal::Op::Hint(mem, bytes, _) => Some(Work::Hint(mem, bytes)),
+            hal::Op::Switch(mem, bytes, to) => Some(Work::Switch(mem, bytes, to)),
+            hal::Op::Replay(graph) => graph.downcast_ref::<SimGraph>().map(SimGraph::replay),
+            _ => Work::plain(op),
         };
-        self.issue(head, kind, &mut work)
+        match work {
+            Some(mut work) => self.issue(head, op.kind(), &mut work),
+            None => self.refuse(head, HalError::unsupported(op.name())),
+        }
     }
 
     fn flush(&self) {

@@ -35,10 +35,11 @@ mod timeline;
 mod work;
 
 pub use device::DeviceSpec;
+pub use folio_core::hal::OpKind;
 pub use handle::{Counters, LogEntry, SimHandle, Violation};
 pub use ir::{IrKernel, IrRunner};
 pub use memory::{FREED, FRESH, UNMAPPED};
-pub use script::{OpKind, Script};
+pub use script::Script;
 
 use device::SimDevice;
 use folio_core::hal::{

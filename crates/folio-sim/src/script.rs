@@ -1,23 +1,6 @@
 //! When operations end: latencies, order, visibility. Values only; the timeline reads them.
 
-/// The operations of a lane.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum OpKind {
-    /// [`folio_core::hal::Op::Copy`].
-    Copy,
-    /// [`folio_core::hal::Op::Fill`].
-    Fill,
-    /// [`folio_core::hal::Op::Launch`].
-    Launch,
-    /// [`folio_core::hal::Op::Hint`].
-    Hint,
-    /// [`folio_core::hal::Op::Switch`].
-    Switch,
-    /// [`folio_core::hal::Op::Join`].
-    Join,
-    /// [`folio_core::hal::Op::Replay`]: all nodes together.
-    Replay,
-}
+use folio_core::hal::OpKind;
 
 /// How the simulated devices of one backend pass their logical time. Times saturate: at
 /// [`u64::MAX`] whatever has begun ends, and whatever has ended is visible.
@@ -30,7 +13,7 @@ pub enum OpKind {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Script {
-    latency: [u64; 7],
+    latency: [u64; OpKind::ALL.len()],
     jitter: u64,
     pub(crate) seed: Option<u64>,
     pub(crate) overlap: bool,
@@ -42,7 +25,7 @@ impl Script {
     /// Everything takes one step, in the order of submission, visible at once.
     pub fn new() -> Script {
         let (jitter, seed, overlap, visible_every, lags) = (0, None, false, 1, Vec::new());
-        Script { latency: [1; 7], jitter, seed, overlap, visible_every, lags }
+        Script { latency: [1; OpKind::ALL.len()], jitter, seed, overlap, visible_every, lags }
     }
 
     /// Operations of this kind end `steps` after they could begin.
@@ -53,7 +36,7 @@ impl Script {
 
     /// All operations end `steps` after they could begin.
     pub fn late(mut self, steps: u64) -> Script {
-        self.latency = [steps; 7];
+        self.latency.fill(steps);
         self
     }
 

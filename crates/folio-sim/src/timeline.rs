@@ -161,9 +161,10 @@ impl World {
 
     /// The first unfinished operation that names `handle`.
     pub(crate) fn user_of(&self, device: u32, handle: u64) -> Option<(usize, Tick)> {
-        let names = |base: &MemBase| *base == MemBase::Device { device, handle };
+        let base = MemBase::Device { device, handle };
+        let names = |work: &Work| work.memory().iter().any(|(mem, _)| mem.base == base);
         self.lanes.iter().enumerate().find_map(|(lane, state)| {
-            let op = state.pending.iter().find(|op| op.work.uses(&names))?;
+            let op = state.pending.iter().find(|op| names(&op.work))?;
             Some((lane, op.tick))
         })
     }

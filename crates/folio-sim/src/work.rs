@@ -5,11 +5,11 @@
 
 use crate::ir::IrKernel;
 use crate::memory::{Block as Bytes, Memory, address};
-use crate::script::{OpKind, Random};
+use crate::script::Random;
 use folio_core::geom::Box3;
 use folio_core::hal::{
-    Block, Choice, CopyRect, FillRect, Geometry, HalError, HalErrorKind, MemBase, MemRef,
-    NativeKernel, Order, Param, ParamPtr, Side, Tick,
+    self, Block, Choice, CopyRect, FillRect, Geometry, HalError, HalErrorKind, MemBase, MemRef,
+    NativeKernel, OpKind, Order, Param, ParamPtr, Side, Tick,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -30,6 +30,16 @@ pub(crate) enum Work {
 }
 
 impl Work {
+    /// The work of an operation that is the same on a lane and in a graph, and has no code.
+    pub(crate) fn plain(op: hal::Op<'_>) -> Option<Work> {
+        match op {
+            hal::Op::Copy(rects) => Some(Work::Copy(rects.to_vec())),
+            hal::Op::Fill(rects, pattern) => Some(Work::Fill(rects.to_vec(), pattern.to_vec())),
+            hal::Op::Join => Some(Work::Nothing),
+            _ => None,
+        }
+    }
+
     /// The same once more, of a graph's node.
     pub(crate) fn again(&self) -> Option<Work> {
         Some(match self {
@@ -42,31 +52,42 @@ impl Work {
         })
     }
 
-    /// Whether it names memory, by where that is.
-    pub(crate) fn uses(&self, names: &dyn Fn(&MemBase) -> bool) -> bool {
+    /// The memory that it names, and how many bytes; `None` where these overflow.
+    pub(crate) fn memory(&self) -> Vec<(MemRef, Option<u64>)> {
         match self {
-            Work::Copy(rects) => rects.iter().any(|r| names(&r.src.base) || names(&r.dst.base)),
-            Work::Fill(rects, _) => rects.iter().any(|r| names(&r.dst.base)),
-            Work::Launch(launch) => launch.params.iter().any(|p| names(&p.mem.base)),
-            Work::Hint(mem, _) | Work::Switch(mem, ..) => names(&mem.base),
-            Work::Replay(nodes) => nodes.iter().any(|node| node.uses(names)),
-            Work::Branch(branch) => {
-                names(&branch.value.base) || branch.steps().any(|step| step.uses(names))
+            Work::Copy(rects) => {
+                let both = |r: &CopyRect| {
+                    [(r.src, span(r.src_pitch, r.extent)), (r.dst, span(r.dst_pitch, r.extent))]
+                };
+                rects.iter().flat_map(both).collect()
             }
-            Work::Nothing => false,
+            Work::Fill(rects, _) => {
+                rects.iter().map(|r| (r.dst, span(r.pitch, r.extent))).collect()
+            }
+            Work::Launch(launch) => launch.params.iter().map(|p| (p.mem, param_span(p))).collect(),
+            Work::Hint(mem, bytes) | Work::Switch(mem, bytes, _) => vec![(*mem, Some(*bytes))],
+            Work::Replay(nodes) => nodes.iter().flat_map(Work::memory).collect(),
+            Work::Branch(branch) => {
+                let value = (branch.value, Some(branch.bytes as u64));
+                std::iter::once(value).chain(branch.steps().flat_map(Work::memory)).collect()
+            }
+            Work::Nothing => Vec::new(),
         }
+    }
+
+    /// Whether one of its operations is such, itself or in what it replays or chooses.
+    pub(crate) fn any(&self, is: &dyn Fn(&Work) -> bool) -> bool {
+        let inner = match self {
+            Work::Replay(nodes) => nodes.iter().any(|node| node.any(is)),
+            Work::Branch(branch) => branch.steps().any(|step| step.any(is)),
+            _ => false,
+        };
+        inner || is(self)
     }
 
     /// Whether it has such a launch, itself or in what it replays or chooses.
     fn launches(&self, is: &dyn Fn(&Launch) -> bool) -> bool {
-        match self {
-            Work::Launch(launch) => is(launch),
-            Work::Replay(nodes) => nodes.iter().any(|node| node.launches(is)),
-            Work::Branch(branch) => branch.steps().any(|step| step.launches(is)),
-            Work::Copy(_) | Work::Fill(..) | Work::Hint(..) | Work::Switch(..) | Work::Nothing => {
-                false
-            }
-        }
+        self.any(&|work| matches!(work, Work::Launch(launch) if is(launch)))
     }
 
     /// Whether it runs this kernel.

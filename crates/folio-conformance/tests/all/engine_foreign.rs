@@ -5,7 +5,7 @@
 
 use folio_core::hal::{HalErrorKind, LaneKind};
 use folio_core::{Error, Event, Queue, Runtime, Status};
-use folio_layers::{Fault, FaultHandle, Faults, Site};
+use folio_layers::{Fault, FaultHandle, Faults, OpKind, Site};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 use std::future::Future;
 use std::pin::Pin;
@@ -101,14 +101,14 @@ fn captures_of_a_refused_kernel_may_submit() {
     ends(|| {
         let rig = rig(DeviceSpec::new());
         for at in [1, 3] {
-            rig.faults.inject(Site::Launch, at, Fault::Now(HalErrorKind::Driver));
+            rig.faults.inject(Site::Op(OpKind::Launch), at, Fault::Now(HalErrorKind::Driver));
         }
         for _ in 0..2 {
             assert_eq!(failure(&hold(&rig.q, Goes(rig.later.clone()))).what(), "kernel");
         }
         // The second and the fourth launch are those of the captures.
         rig.later.finish(2);
-        assert_eq!(rig.faults.counts()[&Site::Launch], 4);
+        assert_eq!(rig.faults.counts()[&Site::Op(OpKind::Launch)], 4);
         assert_eq!(rig.sim.violations(), []);
     });
 }
@@ -124,7 +124,7 @@ fn captures_of_a_refused_kernel_may_panic() {
     }
     ends(|| {
         let rig = rig(DeviceSpec::new());
-        rig.faults.inject(Site::Launch, 1, Fault::Now(HalErrorKind::Driver));
+        rig.faults.inject(Site::Op(OpKind::Launch), 1, Fault::Now(HalErrorKind::Driver));
         assert!(failure(&hold(&rig.q, Panics)).to_string().contains("injected"));
         hold(&rig.q, ()).wait().unwrap();
     });
@@ -169,8 +169,8 @@ fn payloads_of_panics_may_submit() {
         drop(other);
         // One that runs although its input never came, so that its own failure is not told.
         let mut x = rig.rt.buffer_from(&[1i32; 8]).unwrap();
-        let done = rig.faults.counts().get(&Site::Copy).copied().unwrap_or(0);
-        rig.faults.inject(Site::Copy, done + 1, Fault::Later(HalErrorKind::Driver));
+        let done = rig.faults.counts().get(&Site::Op(OpKind::Copy)).copied().unwrap_or(0);
+        rig.faults.inject(Site::Op(OpKind::Copy), done + 1, Fault::Later(HalErrorKind::Driver));
         let goes = rig.later.clone();
         let event = rig.q.submit(|cg| {
             let x = cg.read_write(&mut x);

@@ -4,7 +4,7 @@
 
 use folio_core::hal::{HalErrorKind, Link};
 use folio_core::{Error, Event, Queue, Runtime, Shared};
-use folio_layers::{Fault, Faults, Site, Validate};
+use folio_layers::{Fault, Faults, OpKind, Site, Validate};
 use folio_sim::{DeviceSpec, Script, SimBackend};
 use std::future::Future;
 use std::pin::pin;
@@ -92,7 +92,7 @@ fn a_failure_is_known_before_what_it_spoils_is_reported() {
             let backend = faults.over(validate.over(backend(late, notifies)));
             let rt = Runtime::builder().backend(backend).build().unwrap();
             let [x, a, b, c] = [0; 4].map(|_| page(&rt));
-            plan.inject(Site::Launch, 1, Fault::Later(HalErrorKind::Driver));
+            plan.inject(Site::Op(OpKind::Launch), 1, Fault::Later(HalErrorKind::Driver));
             let first = write(&on(&rt, 0), &x);
             let beside = copy(&on(&rt, 0), &x, &a);
             let readers = [copy(&on(&rt, 0), &x, &b), copy(&on(&rt, 1), &x, &c)];

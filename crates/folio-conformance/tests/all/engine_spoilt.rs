@@ -7,7 +7,7 @@ use folio_core::hal::{HalErrorKind, LaneKind, Link};
 use folio_core::{
     BufferOptions, Destination, Error, Event, Queue, Runtime, Shared, UsmKind, UsmPtr, ViewPolicy,
 };
-use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
+use folio_layers::{Fault, FaultHandle, Faults, OpKind, Site, Validate};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 
 const N: usize = 8;
@@ -129,7 +129,7 @@ fn what_ran_on_memory_without_its_data_is_not_shown() {
             let rig = Rig::new(false, spec.clone());
             let q = rig.on(0);
             let (x, y, z) = (rig.fresh(page), rig.there(&q, page), rig.there(&q, page));
-            rig.fail_next(Site::Copy, 0);
+            rig.fail_next(Site::Op(OpKind::Copy), 0);
             let (first, second) = (spread(&q, &x, &y), spread(&q, &y, &z));
             failed(&first, kind);
             failed(&second, kind);
@@ -156,7 +156,7 @@ fn what_will_have_run_on_memory_without_its_data_is_not_shown() {
             let other = rig.there(&q, page);
             let lane = if kind == "one lane" { LaneKind::Compute } else { LaneKind::Upload };
             rig.sim.hold(0, lane);
-            rig.fail_next(Site::Copy, 0);
+            rig.fail_next(Site::Op(OpKind::Copy), 0);
             let sources = [spread(&q, &x, &y), spread(&q, &y, &z)];
             let fine = discard(&q, &other, N);
             let discards = [discard(&q, &y, n), discard(&q, &z, n), discard(&q, &z, n)];
@@ -189,7 +189,7 @@ fn what_was_to_be_written_first_and_was_not_is_not_shown() {
         let (a, b) = (rig.on(0), rig.on(1));
         let (x, z) = (rig.rt.buffer::<i32, 1>(N).unwrap().into_shared(), rig.there(&b, N));
         rig.sim.hold(0, LaneKind::Compute);
-        rig.fail_next(Site::Fill, 0);
+        rig.fail_next(Site::Op(OpKind::Fill), 0);
         let fill = a.submit(|cg| {
             cg.fill(&x, 5);
             Ok(())
@@ -215,7 +215,7 @@ fn what_a_cancelled_command_leaves_is_not_shown() {
     let q = rig.on(0);
     let (x, y) = (rig.fresh(N), rig.there(&q, N));
     rig.sim.hold(0, LaneKind::Upload);
-    rig.fail_next(Site::Copy, 0);
+    rig.fail_next(Site::Op(OpKind::Copy), 0);
     let spread = spread(&q, &x, &y);
     let task = q.submit(|cg| {
         cg.host_task((), |()| panic!("planned"));
@@ -286,7 +286,7 @@ fn a_chunk_that_never_came_is_not_shown() {
         }
         rig.sim.hold(1, LaneKind::Upload);
         // Down, up, down, up, ..: a chunk that goes where another one was.
-        rig.fail_next(Site::Copy, 10);
+        rig.fail_next(Site::Op(OpKind::Copy), 10);
         let copy = b.submit(|cg| {
             cg.copy(&from, &to);
             Ok(())
@@ -323,7 +323,7 @@ fn a_write_by_address_fails_with_the_zeros_beside_it() {
         let mut x = rig.rt.buffer::<i32, 1>([N]).unwrap();
         x.pointer(&device).unwrap();
         let fault = if later { Fault::Later } else { Fault::Now };
-        rig.faults.inject(Site::Fill, 1, fault(HalErrorKind::Driver));
+        rig.faults.inject(Site::Op(OpKind::Fill), 1, fault(HalErrorKind::Driver));
         // SAFETY: simulated memory holds some value of every element, and nothing else uses it.
         unsafe { x.assume_written([2], [N - 2], &device).unwrap() };
         // Whether that has failed is known already, or is not.
@@ -349,7 +349,7 @@ fn zeroing_waits_for_raw_commands() {
     let rt = Runtime::builder().backend(backend).build().unwrap();
     let q = rt.queue().unwrap();
     let mut usm = rt.usm::<i32>(&q.device(), UsmKind::Shared, N).unwrap();
-    plan.inject(Site::Copy, 1, Fault::Later(HalErrorKind::Driver));
+    plan.inject(Site::Op(OpKind::Copy), 1, Fault::Later(HalErrorKind::Driver));
     let x = rt.buffer_from(&[1; N]).unwrap();
     let spoils = q.submit(|cg| {
         let (x, y) = (cg.read(&x), cg.read_write(&mut usm));
@@ -384,7 +384,7 @@ fn raw_writes_of_spoilt_memory_stay() {
     let rig = Rig::new(false, DeviceSpec::new());
     let q = rig.on(0);
     let mut usm = rig.rt.usm::<i32>(&q.device(), UsmKind::Shared, N).unwrap();
-    rig.fail_next(Site::Copy, 0);
+    rig.fail_next(Site::Op(OpKind::Copy), 0);
     let x = rig.fresh(N);
     let spoils = q.submit(|cg| {
         let (x, y) = (cg.read(&x), cg.read_write(&mut usm));
@@ -428,7 +428,7 @@ fn raw_writes_before_a_failure_is_known_are_zeroed_with_it() {
         let mut usm = rig.rt.usm::<i32>(&q.device(), UsmKind::Shared, N).unwrap();
         let x = rig.fresh(N);
         rig.sim.hold(0, LaneKind::Upload);
-        rig.fail_next(Site::Copy, 0);
+        rig.fail_next(Site::Op(OpKind::Copy), 0);
         let spoils = q.submit(|cg| {
             let (x, y) = (cg.read(&x), cg.read_write(&mut usm));
             cg.host_kernel([N], (x, y), |i, (x, mut y)| y[i] = x[i]);
@@ -489,7 +489,7 @@ fn a_view_comes_back_though_a_map_has_failed() {
             Ok(())
         })
         .unwrap();
-        rig.faults.inject(Site::Switch, 1, fault);
+        rig.faults.inject(Site::Op(OpKind::Switch), 1, fault);
         let update = q.submit(|cg| {
             cg.prefetch(&x, Destination::Host);
             Ok(())

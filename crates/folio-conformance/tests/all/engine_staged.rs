@@ -140,7 +140,7 @@ fn a_chunk_that_fails_fails_the_copy_and_nothing_else() {
             let mut x = rig.data(2 * CHUNK + 100);
             let kind = HalErrorKind::Driver;
             let fault = if later { Fault::Later(kind) } else { Fault::Now(kind) };
-            rig.faults.inject(Site::Copy, nth, fault);
+            rig.faults.inject(Site::Op(OpKind::Copy), nth, fault);
             match update(&rig.b, &x).wait_timeout(LONG) {
                 Err(Error::Failed(failure)) => {
                     assert!(matches!(failure.cause(), Cause::Backend(_)), "{failure}");

@@ -138,7 +138,11 @@ fn failures_are_seen_and_expectations_checked() {
     let broken = || -> Box<dyn Backend> {
         let faults = Faults::new();
         let kind = folio_core::hal::HalErrorKind::Driver;
-        faults.handle().inject(folio_layers::Site::Fill, 3, folio_layers::Fault::Later(kind));
+        faults.handle().inject(
+            folio_layers::Site::Op(OpKind::Fill),
+            3,
+            folio_layers::Fault::Later(kind),
+        );
         Box::new(faults.over(SimBackend::builder().build()))
     };
     let summary = run_hal(&broken, &[]);

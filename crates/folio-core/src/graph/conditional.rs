@@ -286,10 +286,11 @@ pub(super) fn refused(
     let other = |domain: DomainId| domain != device;
     let raw = |raw: &RawMem| raw.storage.is_some() && other(raw.domain);
     let ends = |at: &Place| matches!(&at.end, End::Raw(end) if raw(end));
-    match &command.action {
-        Action::Task { .. } => return Some("it is a host task"),
-        Action::Copy { from, to } if ends(from) || ends(to) => return Some(ELSEWHERE),
-        _ => {}
+    if matches!(command.action, Action::Task { .. }) {
+        return Some("it is a host task");
+    }
+    if command.action.places().into_iter().flatten().any(ends) {
+        return Some(ELSEWHERE);
     }
     let mut used = command.accesses.iter().filter(|access| !access.elements.is_empty());
     used.any(|access| other(access.domain)).then_some(ELSEWHERE)

@@ -109,20 +109,12 @@ impl Key {
             Action::Launch(Some(launch)) if launch.function.is_some() => {
                 return self.set_launch(of, launch, accesses);
             }
-            Action::Copy { from, to } => {
-                self.begin(COPY, of, 0);
-                self.place(from);
-                self.place(to);
-            }
-            Action::Fill { to, pattern } => {
+            Action::Copy { .. } => self.begin(COPY, of, 0),
+            Action::Fill { pattern, .. } => {
                 self.begin(FILL, of, pattern.len());
-                self.place(to);
                 self.arguments.extend(pattern.iter().map(|byte| u64::from(*byte)));
             }
-            Action::Hint { at, hint } => {
-                self.begin(HINT, of, number_of_hint(*hint));
-                self.place(at);
-            }
+            Action::Hint { hint, .. } => self.begin(HINT, of, number_of_hint(*hint)),
             Action::Nothing => self.begin(NOTHING, of, 0),
             Action::Launch(_)
             | Action::Task { .. }
@@ -132,6 +124,7 @@ impl Key {
                 self.kind.unknown = true;
             }
         }
+        command.action.places().into_iter().flatten().for_each(|place| self.place(place));
         accesses.iter().for_each(|access| self.access(access));
     }
 

@@ -203,9 +203,7 @@ impl Inner {
             {
                 Some(WhyNot::OnHost("it calls a driver"))
             }
-            Action::Copy { from, to }
-                if matches!(from.end, End::Host(_)) || matches!(to.end, End::Host(_)) =>
-            {
+            action if action.places().iter().flatten().any(|at| matches!(at.end, End::Host(_))) => {
                 Some(WhyNot::OnHost("it copies from the program's memory"))
             }
             Action::Task { .. } => Some(WhyNot::OnHost("it is a host task")),

@@ -127,7 +127,7 @@ impl CommandGroup {
     /// Kernels reach USM only where it is, even from a device in the host's memory: it is another
     /// backend's to find. Host tasks reach what the host does.
     fn check_homes(&self, accesses: &[Access], place: DomainId, on_host: bool) -> Result<()> {
-        if matches!(self.doing, Doing::Copy { .. } | Doing::Upload { .. }) {
+        if matches!(&self.doing, Doing::Memory(action) if matches!(**action, Action::Copy { .. })) {
             return Ok(());
         }
         for (made, access) in self.made.iter().zip(accesses) {
@@ -162,7 +162,7 @@ impl CommandGroup {
 
     /// Fills and hints are for memory of the device itself.
     fn check_raw(&self, place: DomainId) -> Result<()> {
-        let Doing::Raw(action) = &self.doing else { return Ok(()) };
+        let Doing::Memory(action) = &self.doing else { return Ok(()) };
         let (Action::Fill { to: at, .. } | Action::Hint { at, .. }) = &**action else {
             return Ok(());
         };
@@ -184,13 +184,13 @@ impl CommandGroup {
         param(view, part, *mode)
     }
 
-    fn shape(&self, at: usize) -> Shape {
+    pub(super) fn shape(&self, at: usize) -> Shape {
         let part = &self.made[at].part;
         let (dims, element_bytes) = (part.view.dims, part.view.element_bytes);
         Shape { dims, element_bytes, part: part.part }
     }
 
-    fn at(&self, access: usize) -> Place {
+    pub(super) fn at(&self, access: usize) -> Place {
         Place::of(End::Access(access), &self.shape(access))
     }
 
@@ -299,33 +299,11 @@ impl CommandGroup {
     }
 
     fn action(&mut self, command: &mut Command) -> Result<()> {
-        let accesses = &command.accesses;
-        let empty = |at: usize| accesses[at].elements.is_empty();
         command.action = match std::mem::replace(&mut self.doing, Doing::Nothing) {
             Doing::Nothing | Doing::OnHost => Action::Nothing,
             Doing::Kernel(launch) => Action::Launch(launch),
-            Doing::Copy { from, .. } if empty(from) => Action::Nothing,
-            Doing::Copy { from, to } => Action::Copy { from: self.at(from), to: self.at(to) },
-            Doing::Upload { to, .. } | Doing::Fill { to, .. } if empty(to) => Action::Nothing,
-            Doing::Upload { from, to } => {
-                let target = self.shape(to);
-                let dims = target.part.extent();
-                let source = Shape { dims, part: Box3::whole(dims), ..target };
-                Action::Copy { from: Place::of(End::Host(from), &source), to: self.at(to) }
-            }
-            Doing::Fill { to, pattern } => Action::Fill { to: self.at(to), pattern },
-            Doing::Hint { at, .. } if empty(at) => Action::Nothing,
-            Doing::Hint { at, hint } => Action::Hint { at: self.at(at), hint },
-            Doing::Raw(action) => match *action {
-                Action::Copy { to: at, .. }
-                | Action::Fill { to: at, .. }
-                | Action::Hint { at, .. }
-                    if at.extent.contains(&0) =>
-                {
-                    Action::Nothing
-                }
-                action => action,
-            },
+            Doing::Memory(action) if action.extent().contains(&0) => Action::Nothing,
+            Doing::Memory(action) => *action,
             Doing::Task { body, args } => {
                 let (mut params, mut seen) = (SmallVec::new(), Seen::default());
                 for (nth, token) in args.iter().enumerate() {

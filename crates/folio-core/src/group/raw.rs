@@ -1,6 +1,6 @@
 //! Raw memory in command groups: places that are given by pointers.
 
-use super::{CommandGroup, Doing};
+use super::CommandGroup;
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::runs::command::{Action, End, Place};
 use crate::error::{Error, Label, Result};
@@ -66,7 +66,7 @@ impl CommandGroup {
 
     fn raw(&mut self, action: Result<Action>) {
         match action {
-            Ok(action) => self.act(Doing::Raw(Box::new(action))),
+            Ok(action) => self.act_on(action),
             Err(error) => self.refuse(error),
         }
     }

@@ -2,6 +2,7 @@
 
 use super::{HalError, MemRef, Op};
 use std::any::Any;
+use std::fmt;
 
 /// An operation of a graph.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +73,12 @@ pub unsafe trait Graph: Any + Send + Sync {
     /// [`update`](Self::update): then it is open which have theirs, and the engine updates all.
     fn set_scalars(&self, _nodes: &[(usize, &[u64])]) -> Result<bool, HalError> {
         Ok(false)
+    }
+}
+
+impl fmt::Debug for dyn Graph {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Graph")
     }
 }
 

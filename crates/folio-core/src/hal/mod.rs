@@ -105,7 +105,7 @@ pub use mem::{
     HostPtr, MemBase, MemRef, MemoryInfo, PointerInfo, RawMemory, Side,
 };
 pub use notify::Notify;
-pub use op::Op;
+pub use op::{Op, OpKind};
 pub use opaque::{Argument, Foreign, Image, Source};
 
 use std::any::Any;

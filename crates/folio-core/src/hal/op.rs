@@ -1,6 +1,7 @@
 //! What an operation of a lane, or a node of a graph, does.
 
 use super::{Args, Branch, CopyRect, FillRect, Geometry, Graph, Hint, KernelRef, MemRef, Side};
+use std::fmt;
 use std::sync::Arc;
 
 /// What one operation does: the same for [`Lane::enqueue`](super::Lane::enqueue) and for the
@@ -10,7 +11,7 @@ use std::sync::Arc;
 /// [unsupported](super::HalError::unsupported). An operation to come is one more variant: the
 /// compiler then names the layers and the parts of the engine that must know it, and each backend
 /// refuses it until it is taught.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub enum Op<'a> {
     /// Copies rectangles, all of which may run at once. Memory of the host is read and written in
     /// the lane's order, too: what an operation ahead brings there is what is copied.
@@ -45,34 +46,62 @@ pub enum Op<'a> {
     Join,
 }
 
-impl Op<'_> {
-    /// What it is called in messages.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Op::Copy(_) => "copy",
-            Op::Fill(..) => "fill",
-            Op::Launch(..) => "launch",
-            Op::Hint(..) => "hint",
-            Op::Switch(..) => "switch",
-            Op::Replay(_) => "replay",
-            Op::Branch(_) => "condition",
-            Op::Join => "join",
+macro_rules! kinds {
+    ($($kind:ident = $name:literal),* $(,)?) => {
+        /// The kinds of operations.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum OpKind {
+            $(#[doc = concat!("[`Op::", stringify!($kind), "`].")] $kind,)*
         }
+
+        impl OpKind {
+            /// All of them.
+            pub const ALL: &[OpKind] = &[$(OpKind::$kind),*];
+
+            /// What it is called in messages.
+            pub fn name(self) -> &'static str {
+                match self {
+                    $(OpKind::$kind => $name,)*
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Copy = "copy",
+    Fill = "fill",
+    Launch = "launch",
+    Hint = "hint",
+    Switch = "switch",
+    Replay = "replay",
+    Branch = "condition",
+    Join = "join",
+}
+
+impl fmt::Display for OpKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
     }
 }
 
-impl std::fmt::Debug for Op<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let mut out = f.debug_tuple(self.name());
+impl Op<'_> {
+    /// Its kind.
+    pub fn kind(&self) -> OpKind {
         match self {
-            Op::Copy(rects) => out.field(rects),
-            Op::Fill(rects, pattern) => out.field(rects).field(pattern),
-            Op::Launch(kernel, geometry, args) => out.field(kernel).field(geometry).field(args),
-            Op::Hint(mem, bytes, hint) => out.field(mem).field(bytes).field(hint),
-            Op::Switch(mem, bytes, to) => out.field(mem).field(bytes).field(to),
-            Op::Branch(branch) => out.field(branch),
-            Op::Replay(_) | Op::Join => &mut out,
-        };
-        out.finish()
+            Op::Copy(_) => OpKind::Copy,
+            Op::Fill(..) => OpKind::Fill,
+            Op::Launch(..) => OpKind::Launch,
+            Op::Hint(..) => OpKind::Hint,
+            Op::Switch(..) => OpKind::Switch,
+            Op::Replay(_) => OpKind::Replay,
+            Op::Branch(_) => OpKind::Branch,
+            Op::Join => OpKind::Join,
+        }
+    }
+
+    /// What it is called in messages.
+    pub fn name(&self) -> &'static str {
+        self.kind().name()
     }
 }

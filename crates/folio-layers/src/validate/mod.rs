@@ -18,9 +18,9 @@ pub use rule::{Report, Rule, Violation};
 use crate::graph::{Launched, NodeRef, Noted};
 use crate::layer::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use folio_core::hal::{
-    AllocKind, AllocReq, Allocation, Args, Backend, CopyRect, Device, FillRect, Geometry, HalError,
+    AllocKind, AllocReq, Allocation, Backend, CopyRect, Device, FillRect, Geometry, HalError,
     KernelHandle, KernelSource, Lane, LaneKind, Link, Lost, MemBase, MemRef, MemoryHome, Notify,
-    Op, Tick, WaitGroup,
+    Op, Param, Tick, WaitGroup,
 };
 use memory::{Access, How, Memory};
 use order::Lanes;
@@ -75,6 +75,11 @@ struct Operand {
 }
 
 impl Operand {
+    /// So many bytes in a row.
+    fn bytes(mem: MemRef, bytes: u64, how: How) -> Operand {
+        Operand::rect(mem, [bytes; 2], [1, 1, bytes], how)
+    }
+
     fn rect(mem: MemRef, pitch: [u64; 2], extent: [u64; 3], how: How) -> Operand {
         Operand { mem, region: Region::new(0, pitch, extent), how, may_be_empty: false, node: 0 }
     }
@@ -214,46 +219,43 @@ impl Validate {
         out
     }
 
-    /// The rules for an operation, whatever came before.
-    fn check_op(&self, lane: &LaneRef, op: Op<'_>, nodes: &[NodeRef]) {
-        match op {
-            Op::Copy(_) | Op::Join => {}
-            Op::Replay(_) => nodes.iter().for_each(|node| self.check_noted(lane, &node.does)),
-            Op::Branch(_) => self.report.add(Rule::Caps, "a condition on a lane".to_owned()),
-            Op::Fill(rects, pattern) => {
+    /// The rules for an operation, whatever came before. Returns its operands.
+    fn check_op(&self, lane: &LaneRef, op: &Noted) -> Vec<Operand> {
+        if let Noted::Branch(..) = op {
+            self.report.add(Rule::Caps, "a condition on a lane".to_owned());
+            return Vec::new();
+        }
+        self.check_noted(lane, op);
+        operands_of(op)
+    }
+
+    /// The rules for the work of an operation or of a node.
+    fn check_noted(&self, lane: &LaneRef, noted: &Noted) {
+        let (caps, device) = (&lane.device.inner.info().caps, lane.device.index);
+        match noted {
+            Noted::Copy(_) | Noted::Join => {}
+            Noted::Fill(rects, pattern) => {
                 let whole = |r: &FillRect| r.extent[2].checked_rem(pattern.len() as u64) == Some(0);
                 if !rects.iter().all(whole) {
                     let what = format!("{} pattern bytes in {rects:?}", pattern.len());
                     self.report.add(Rule::Shape, what);
                 }
             }
-            Op::Launch(kernel, geometry, args) => {
-                self.check_launch(lane, Launched::of(kernel), geometry, &args);
-            }
-            Op::Hint(_, _, hint) => {
-                if !lane.device.inner.info().caps.hints {
-                    self.report
-                        .add(Rule::Caps, format!("{hint:?} on device {}", lane.device.index));
-                }
-            }
-            Op::Switch(_, _, to) => {
-                if lane.device.inner.info().caps.links.is_none() {
-                    self.report.add(Rule::Caps, format!("{to:?} on device {}", lane.device.index));
-                }
-            }
-        }
-    }
-
-    /// The rules for a node of a graph.
-    fn check_noted(&self, lane: &LaneRef, noted: &Noted) {
-        match noted {
-            Noted::Copy(_) | Noted::Join => {}
-            Noted::Fill(rects, pattern) => self.check_op(lane, Op::Fill(rects, pattern), &[]),
             Noted::Launch(kernel, geometry, params) => {
-                self.check_launch(lane, *kernel, geometry, &Args::new(params));
+                self.check_launch(lane, *kernel, geometry, params);
             }
+            Noted::Hint(_, _, hint) => {
+                if !caps.hints {
+                    self.report.add(Rule::Caps, format!("{hint:?} on device {device}"));
+                }
+            }
+            Noted::Switch(_, _, to) => {
+                if caps.links.is_none() {
+                    self.report.add(Rule::Caps, format!("{to:?} on device {device}"));
+                }
+            }
+            Noted::Replay(nodes) => nodes.iter().for_each(|node| self.check_noted(lane, node)),
             Noted::Branch(_, bytes, steps) => {
-                let caps = &lane.device.inner.info().caps;
                 if !caps.conditions || ![1, 2, 4, 8].contains(bytes) {
                     let what = format!("a condition of {bytes} bytes");
                     self.report.add(Rule::Caps, what);
@@ -263,7 +265,7 @@ impl Validate {
         }
     }
 
-    fn check_launch(&self, lane: &LaneRef, what: Launched, geometry: &Geometry, args: &Args<'_>) {
+    fn check_launch(&self, lane: &LaneRef, what: Launched, geometry: &Geometry, params: &[Param]) {
         let (caps, device) = (&lane.device.inner.info().caps, lane.device.index);
         let runs = match what {
             Launched::Native => caps.closures,
@@ -273,8 +275,8 @@ impl Validate {
         if !runs {
             self.report.add(Rule::Caps, format!("{what:?} on device {device}"));
         }
-        if args.params.len() > caps.max_params {
-            self.report.add(Rule::Caps, format!("{} parameters", args.params.len()));
+        if params.len() > caps.max_params {
+            self.report.add(Rule::Caps, format!("{} parameters", params.len()));
         }
         let divides = geometry.group.is_none_or(|group| {
             (0..3).all(|d| group[d] > 0 && geometry.range[d].is_multiple_of(group[d]))
@@ -305,51 +307,38 @@ impl Validate {
     }
 }
 
-/// The operands of an operation; of a replay, those of these nodes.
-fn operands_of(op: Op<'_>, nodes: &[NodeRef]) -> Vec<Operand> {
-    match op {
-        Op::Copy(rects) => {
+/// The operands of an operation; of a replay, those of its nodes by number.
+fn operands_of(noted: &Noted) -> Vec<Operand> {
+    match noted {
+        Noted::Copy(rects) => {
             let both = |r: &CopyRect| {
                 let from = Operand::rect(r.src, r.src_pitch, r.extent, How::Reads);
                 [from, Operand::rect(r.dst, r.dst_pitch, r.extent, How::Writes)]
             };
             rects.iter().flat_map(both).collect()
         }
-        Op::Fill(rects, _) => {
+        Noted::Fill(rects, _) => {
             rects.iter().map(|r| Operand::rect(r.dst, r.pitch, r.extent, How::Writes)).collect()
         }
-        Op::Launch(_, _, args) => args.params.iter().map(operand_of).collect(),
-        Op::Hint(mem, bytes, _) => {
-            vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Names)]
-        }
-        Op::Switch(mem, bytes, _) => {
-            vec![Operand::rect(mem, [bytes; 2], [1, 1, bytes], How::Writes)]
-        }
-        Op::Join | Op::Branch(_) => Vec::new(),
-        Op::Replay(_) => {
+        Noted::Launch(_, _, params) => params.iter().map(operand_of).collect(),
+        Noted::Hint(mem, bytes, _) => vec![Operand::bytes(*mem, *bytes, How::Names)],
+        Noted::Switch(mem, bytes, _) => vec![Operand::bytes(*mem, *bytes, How::Writes)],
+        Noted::Replay(nodes) => {
             let all = nodes.iter().enumerate().flat_map(|(at, node)| {
-                let operands = operands_noted(&node.does);
+                let operands = operands_of(node);
                 operands.into_iter().map(move |operand| Operand { node: at, ..operand })
             });
             all.collect()
         }
-    }
-}
-
-fn operands_noted(noted: &Noted) -> Vec<Operand> {
-    match noted {
-        Noted::Copy(rects) => operands_of(Op::Copy(rects), &[]),
-        Noted::Fill(rects, pattern) => operands_of(Op::Fill(rects, pattern), &[]),
-        Noted::Launch(_, _, params) => params.iter().map(operand_of).collect(),
         Noted::Branch(value, bytes, steps) => {
-            let value = Operand::rect(*value, [*bytes; 2], [1, 1, *bytes], How::Reads);
-            std::iter::once(value).chain(steps.iter().flat_map(operands_noted)).collect()
+            let value = Operand::bytes(*value, *bytes, How::Reads);
+            std::iter::once(value).chain(steps.iter().flat_map(operands_of)).collect()
         }
         Noted::Join => Vec::new(),
     }
 }
 
-fn operand_of(param: &folio_core::hal::Param) -> Operand {
+fn operand_of(param: &Param) -> Operand {
     // Located relative to its reference, which holds the offset already.
     let region = Region::of_param(param).map(|r| r.at(r.start - param.mem.offset));
     let empty = param.extent.contains(&0) && param.size > 0;
@@ -439,8 +428,8 @@ unsafe impl Hooks for Validate {
     }
 
     fn operation(&self, lane: &LaneRef, head: &HeadRef<'_>, op: Op<'_>) -> Result<(), HalError> {
-        self.check_op(lane, op, head.nodes);
-        self.begin(lane, head, operands_of(op, head.nodes), head.nodes);
+        let operands = self.check_op(lane, &Noted::of(op, head.nodes));
+        self.begin(lane, head, operands, head.nodes);
         let out = lane.inner.enqueue(&head.inner, op);
         let mut state = self.lock();
         let refused = out.is_err();

@@ -220,7 +220,9 @@ impl State {
                 let steps = steps.iter().map(|step| self.noted(step)).collect::<Vec<_>>();
                 format!("by {} {{{}}}", self.name(*value), steps.join(", "))
             }
-            Noted::Join => "join".to_owned(),
+            Noted::Join | Noted::Hint(..) | Noted::Switch(..) | Noted::Replay(_) => {
+                "join".to_owned()
+            }
         }
     }
 }

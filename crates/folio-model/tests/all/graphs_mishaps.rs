@@ -1,6 +1,6 @@
 //! Mishaps in random programs of graphs, and their moments.
 
-use folio_layers::{Fault, Fired, Site};
+use folio_layers::{Fault, Fired, OpKind, Site};
 use folio_model::faulty::faults;
 use folio_model::rng::Rng;
 
@@ -33,14 +33,36 @@ pub(crate) struct Plan {
 
 /// Calls that are made at a moment.
 pub(crate) fn sites(moment: Moment) -> &'static [Site] {
+    use OpKind::*;
     use Site::*;
     match moment {
         Moment::Make => &[Alloc, Load, Lane, Graph, Completed],
         Moment::Run | Moment::Exchange => &[
-            Launch, Launch, Copy, Copy, Fill, Replay, Replay, Replay, Join, Alloc, Load, Lane,
-            Graph, Update, Update, Hint, Switch, Flush, Completed, Wait, Free,
+            Op(Launch),
+            Op(Launch),
+            Op(Copy),
+            Op(Copy),
+            Op(Fill),
+            Op(Replay),
+            Op(Replay),
+            Op(Replay),
+            Op(Join),
+            Alloc,
+            Load,
+            Lane,
+            Graph,
+            Update,
+            Update,
+            Op(Hint),
+            Op(Switch),
+            Flush,
+            Completed,
+            Wait,
+            Free,
         ],
-        Moment::Read => &[Copy, Copy, Alloc, Join, Switch, Lane, Flush, Completed, Wait],
+        Moment::Read => {
+            &[Op(Copy), Op(Copy), Alloc, Op(Join), Op(Switch), Lane, Flush, Completed, Wait]
+        }
     }
 }
 
@@ -85,18 +107,18 @@ pub(crate) fn during(moment: Moment) -> &'static str {
 pub(crate) fn happened(fired: &Fired) -> &'static str {
     match (fired.planned.site, &fired.planned.fault) {
         (_, Fault::Lose) => "loss",
-        (Site::Launch, _) => "launch",
-        (Site::Copy, _) => "copy",
-        (Site::Fill, _) => "fill",
-        (Site::Replay, _) => "replay",
+        (Site::Op(OpKind::Launch), _) => "launch",
+        (Site::Op(OpKind::Copy), _) => "copy",
+        (Site::Op(OpKind::Fill), _) => "fill",
+        (Site::Op(OpKind::Replay), _) => "replay",
         (Site::Graph, _) => "graph",
         (Site::Update, _) => "update",
         (Site::Alloc, _) => "allocation",
         (Site::Load, _) => "load",
         (Site::Lane, _) => "lane",
-        (Site::Join, _) => "join",
-        (Site::Switch, _) => "switch",
-        (Site::Hint, _) => "hint",
+        (Site::Op(OpKind::Join), _) => "join",
+        (Site::Op(OpKind::Switch), _) => "switch",
+        (Site::Op(OpKind::Hint), _) => "hint",
         _ => "other call",
     }
 }

@@ -206,6 +206,11 @@ impl HostBody {
         HostBody::Once(OnlyMoved::new(Box::new(body)))
     }
 
+    /// Leaves one that does nothing.
+    fn take(&mut self) -> HostBody {
+        std::mem::replace(self, HostBody::once(|_| Ok(())))
+    }
+
     pub(crate) fn call(self, params: &[ParamPtr]) -> Result<(), Cause> {
         match self {
             HostBody::Once(body) => body.into_inner()(params),
@@ -268,31 +273,33 @@ impl Action {
         }
     }
 
-    /// Slices, rows and bytes of what it works on; not empty where that is no memory.
-    fn extent(&self) -> [u64; 3] {
+    /// The memory that it works on beside the parameters of a kernel or a task.
+    pub(crate) fn places(&self) -> [Option<&Place>; 2] {
         match self {
-            Action::Copy { from: at, .. }
-            | Action::Fill { to: at, .. }
-            | Action::Hint { at, .. } => at.extent,
+            Action::Copy { from, to } => [Some(from), Some(to)],
+            Action::Fill { to: at, .. } | Action::Hint { at, .. } => [Some(at), None],
             Action::Launch(_)
             | Action::Task { .. }
             | Action::Conditional(_)
             | Action::Replay(_)
-            | Action::Nothing => [1; 3],
+            | Action::Nothing => [None, None],
         }
+    }
+
+    /// Slices, rows and bytes of each of its places; not empty where it has none.
+    pub(crate) fn extent(&self) -> [u64; 3] {
+        self.places()[0].map_or([1; 3], |place| place.extent)
     }
 
     /// The raw memory that it names.
     pub(crate) fn raw(&self) -> impl Iterator<Item = &RawMem> {
-        let (places, pointers) = match self {
-            Action::Copy { from, to } => ([Some(from), Some(to)], &[][..]),
-            Action::Fill { to: at, .. } | Action::Hint { at, .. } => ([Some(at), None], &[][..]),
-            Action::Launch(Some(launch)) => ([None, None], launch.pointers()),
-            Action::Conditional(node) => ([None, None], &node.raw[..]),
-            Action::Replay(list) => ([None, None], &list.fixed.raw[..]),
-            Action::Launch(None) | Action::Task { .. } | Action::Nothing => ([None, None], &[][..]),
+        let pointers = match self {
+            Action::Launch(Some(launch)) => launch.pointers(),
+            Action::Conditional(node) => &node.raw[..],
+            Action::Replay(list) => &list.fixed.raw[..],
+            _ => &[],
         };
-        let places = places.into_iter().flatten().filter_map(|place| match &place.end {
+        let places = self.places().into_iter().flatten().filter_map(|place| match &place.end {
             End::Raw(raw) => Some(raw),
             _ => None,
         });
@@ -420,8 +427,16 @@ impl Ledger {
                 let job = CopyJob { what, who, timed, deps, storages, staging, defines };
                 return self.act_copy(job, accesses, from, to);
             }
-            action @ (Action::Task { .. } | Action::Conditional(_)) => {
-                self.host_body(std::mem::replace(action, Action::Nothing), accesses, &op)
+            Action::Task { body, params } => {
+                self.count(None, op.queue, |c| c.host_tasks += 1);
+                let (body, params) = (body.take(), params.iter());
+                let params = params.map(|(at, s)| self.storages.host_param(&accesses[*at], s));
+                let params: SmallVec<[ParamPtr; 4]> = params.collect();
+                Body::Host(Box::new(move || Ok(body.call(&params)?)))
+            }
+            Action::Conditional(node) => {
+                let (node, queue, label) = (node.clone(), op.queue, op.label.clone());
+                Body::Host(Box::new(move || node.run(queue, &label)))
             }
             action => {
                 if let Action::Replay(list) = action {
@@ -440,29 +455,6 @@ impl Ledger {
             }
         };
         self.submit_at(&mut op)
-    }
-
-    /// The work of a host thread for a command.
-    fn host_body(&mut self, action: Action, accesses: &[Access], op: &NewOp) -> Body {
-        match action {
-            Action::Task { body, params } => {
-                self.count(None, op.queue, |c| c.host_tasks += 1);
-                let params = params.iter();
-                let params = params.map(|(at, s)| self.storages.host_param(&accesses[*at], s));
-                let params: SmallVec<[ParamPtr; 4]> = params.collect();
-                Body::Host(Box::new(move || Ok(body.call(&params)?)))
-            }
-            Action::Conditional(node) => {
-                let (queue, label) = (op.queue, op.label.clone());
-                Body::Host(Box::new(move || node.run(queue, &label)))
-            }
-            Action::Launch(_)
-            | Action::Copy { .. }
-            | Action::Fill { .. }
-            | Action::Hint { .. }
-            | Action::Replay(_)
-            | Action::Nothing => Body::Nothing,
-        }
     }
 
     /// The stamp of a command for which there is no memory or no lane. With nothing to do it is

@@ -19,7 +19,7 @@ use crate::buffer::{AsPart, AsPartMut, Part, StorageHandle};
 use crate::coords::Coords;
 use crate::element::{DeviceType, bytes_of};
 use crate::engine::kernels::launch::Launch;
-use crate::engine::runs::command::{Action, End, HostBody, Place, Shape};
+use crate::engine::runs::command::{Action, End, HostBody, MemRect, Shape};
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::staging::Staging;
 use crate::error::{Error, Label, Result, UseSite};
@@ -367,7 +367,7 @@ impl CommandGroup {
                 let target = self.shape(to);
                 let dims = target.part.extent();
                 let source = Shape { dims, part: Box3::whole(dims), ..target };
-                let from = Place::of(End::Host(Arc::new(staging)), &source);
+                let from = MemRect::of(End::Host(Arc::new(staging)), &source);
                 self.act_on(Action::Copy { from, to: self.at(to) });
             }
             None => self.refuse(Error::OutOfMemory {

@@ -12,10 +12,10 @@
 use crate::cost::{TINY_NS, Verdict};
 use crate::graph::Nodes;
 use crate::job::nanos;
-use crate::lane::{Core, Queue, Revived, State};
+use crate::lane::{Core, Queue, Revived, Activity};
 use crate::list::{self, Plan};
 use crate::lock;
-use crate::op::{Bytes, Held, Launch, Scratch, WaitFor, Work, bytes_ns};
+use crate::op::{Bytes, Operands, Launch, Scratch, WaitFor, Work, bytes_ns};
 use crate::pool;
 use crate::spread::Blocks;
 use crate::trial::Way;
@@ -89,14 +89,14 @@ pub(crate) fn run(lane: &Arc<Core>, queue: MutexGuard<'_, Queue>, driver: Driver
 /// Runs `lane`, unless somebody was faster since it was queued.
 pub(crate) fn run_queued(lane: &Arc<Core>, driver: Driver) {
     let queue = lane.lock();
-    if queue.state == State::Queued {
+    if queue.activity == Activity::Queued {
         run(lane, queue, driver);
     }
 }
 
 impl Visit {
     fn run<'a>(&mut self, lane: &'a Arc<Core>, mut queue: MutexGuard<'a, Queue>) {
-        queue.state = State::Running;
+        queue.activity = Activity::Running;
         let mut scratch = queue.scratch.take().unwrap_or_default();
         loop {
             match self.next(lane, &mut queue, &mut scratch) {
@@ -111,7 +111,7 @@ impl Visit {
                 }
                 Next::Park(wait) => {
                     queue.scratch = Some(scratch);
-                    queue.state = State::Parked;
+                    queue.activity = Activity::Parked;
                     drop(queue);
                     self.hand_out();
                     if wait.lane.revive_at(wait.tick, lane) {
@@ -119,19 +119,19 @@ impl Visit {
                     }
                     drop(wait);
                     queue = lane.lock();
-                    queue.state = State::Running;
+                    queue.activity = Activity::Running;
                     scratch = queue.scratch.take().unwrap_or_default();
                 }
                 Next::HandOver => {
                     queue.scratch = Some(scratch);
-                    queue.state = State::Queued;
+                    queue.activity = Activity::Queued;
                     drop(queue);
                     return lane.machine.enqueue(Arc::clone(lane));
                 }
                 Next::Leave => {
                     queue.ops.rewind();
                     queue.scratch = Some(scratch);
-                    queue.state = State::Idle;
+                    queue.activity = Activity::Idle;
                     return;
                 }
             }
@@ -182,7 +182,7 @@ impl Visit {
         }
         self.over.clear();
         for lane in self.revived.drain(..) {
-            lane.lock().state = State::Queued;
+            lane.lock().activity = Activity::Queued;
             let machine = Arc::clone(&lane.machine);
             machine.enqueue(lane);
         }
@@ -192,16 +192,16 @@ impl Visit {
 /// Runs the operation in `scratch` to its end: its closure dropped, its failure filed, its cost
 /// learnt. Tells its tick.
 fn execute(lane: &Core, verdict: Verdict, scratch: &mut Scratch) -> Tick {
-    let Scratch { op: Some(op), held, plan, samples } = scratch else { return 0 };
+    let Scratch { op: Some(op), operands, plan, samples } = scratch else { return 0 };
     let started = op.queued.is_some().then(Instant::now);
     let result = match &mut op.work {
         work @ Work::Replay(_) => {
             let work = std::mem::replace(work, Work::Nothing);
             replay(lane, work, verdict, (plan, samples.next()))
         }
-        work => run_work(lane, work, verdict, held),
+        work => run_work(lane, work, verdict, operands),
     };
-    let kernel = &mut held.kernel;
+    let kernel = &mut operands.kernel;
     let result = after_drop(result, || *kernel = None);
     if let (Some(queued), Some(started)) = (op.queued, started) {
         let clock = |at| lane.machine.clock(at);
@@ -247,7 +247,7 @@ fn replay(
 fn run_tiny(lane: &Core, nodes: &Nodes, all: Verdict) -> Result<(), HalError> {
     nodes.iter().enumerate().try_for_each(|(at, node)| {
         node.begin();
-        run_alone(lane, &node.work, all, &node.held).map_err(|error| error.at_node(at))
+        run_alone(lane, &node.work, all, &node.operands).map_err(|error| error.at_node(at))
     })
 }
 
@@ -257,10 +257,10 @@ pub(crate) fn run_work(
     lane: &Core,
     work: &Work,
     verdict: Verdict,
-    held: &Held,
+    operands: &Operands,
 ) -> Result<(), HalError> {
-    let params = held.params.as_slice();
-    match (work, &held.kernel) {
+    let params = operands.params.as_slice();
+    match (work, &operands.kernel) {
         (Work::Kernel(launch), Some(kernel)) if verdict.tried.is_some() => {
             run_tried(lane, launch, kernel, verdict, params)
         }
@@ -268,10 +268,10 @@ pub(crate) fn run_work(
             run_shared(lane, launch, kernel, verdict, params)
         }
         (Work::Bytes(bytes), _) if bytes.is_wide() => {
-            run_wide(lane, bytes, held);
+            run_wide(lane, bytes, operands);
             Ok(())
         }
-        _ => run_alone(lane, work, verdict, held),
+        _ => run_alone(lane, work, verdict, operands),
     }
 }
 
@@ -281,17 +281,17 @@ pub(crate) fn run_alone(
     lane: &Core,
     work: &Work,
     verdict: Verdict,
-    held: &Held,
+    operands: &Operands,
 ) -> Result<(), HalError> {
-    match (work, &held.kernel) {
+    match (work, &operands.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
-            return run_whole(lane, launch, kernel, verdict.measure, held.params.as_slice());
+            return run_whole(lane, launch, kernel, verdict.measure, operands.params.as_slice());
         }
         (Work::Bytes(_), _) => {
-            for rect in &held.rects {
+            for rect in &operands.rects {
                 // SAFETY: the engine says that rectangles lie in live memory, do not overlap, and
                 // are not otherwise in use until this operation's tick (contract of `hal`).
-                unsafe { rect.run(&held.pattern, None) };
+                unsafe { rect.run(&operands.pattern, None) };
             }
         }
         _ => {}
@@ -393,13 +393,13 @@ pub(crate) fn discard<T>(payload: T) {
 }
 
 /// Copies or fills on as many threads as pay.
-fn run_wide(lane: &Core, bytes: &Bytes, held: &Held) {
-    debug_assert_eq!((held.rects.len(), held.pattern.len()), (bytes.rects, bytes.pattern));
-    let pieces = held.pieces();
+fn run_wide(lane: &Core, bytes: &Bytes, operands: &Operands) {
+    debug_assert_eq!((operands.rects.len(), operands.pattern.len()), (bytes.rects, bytes.pattern));
+    let pieces = operands.pieces();
     let piece_ns = bytes_ns(bytes.bytes, bytes.rows) / pieces.max(1) as u64;
     lane.machine.share_blocks(lane.address(), (pieces, piece_ns), &|index| {
         // SAFETY: as of a copy on one thread; pieces are disjoint.
-        unsafe { held.run_piece(index) };
+        unsafe { operands.run_piece(index) };
         true
     });
 }

@@ -8,7 +8,7 @@ use crate::bytes::Rect;
 use crate::cost::{Costs, TINY_NS, Verdict};
 use crate::driver::discard;
 use crate::lock;
-use crate::op::{Bytes, Held, Launch, Work};
+use crate::op::{Bytes, Operands, Launch, Work};
 use crate::trial::Trial;
 use folio_core::hal::{Args, Geometry, Graph, HalError, HalErrorKind, KernelRef, Node, Op};
 use std::ops::Deref;
@@ -17,13 +17,13 @@ use std::sync::{Arc, Mutex};
 /// An operation of a graph, and what belongs to it.
 pub(crate) struct Prepared {
     pub work: Work,
-    pub held: Held,
+    pub operands: Operands,
 }
 
 impl Prepared {
     /// Its blocks run from here on.
     pub(crate) fn begin(&self) {
-        if let Some(kernel) = &self.held.kernel {
+        if let Some(kernel) = &self.operands.kernel {
             kernel.begin();
         }
     }
@@ -158,7 +158,7 @@ fn prepare(op: Op<'_>) -> Result<Prepared, HalError> {
             let kernel = given.take().ok_or_else(none)?.shared();
             Ok(launch(kernel, geometry, &args))
         }
-        Op::Join => Ok(Prepared { work: Work::Nothing, held: Held::default() }),
+        Op::Join => Ok(Prepared { work: Work::Nothing, operands: Operands::default() }),
         _ => Err(HalError::unsupported(op.name())),
     }
 }
@@ -166,7 +166,7 @@ fn prepare(op: Op<'_>) -> Result<Prepared, HalError> {
 fn rectangles(rects: impl Iterator<Item = Rect>, pattern: &[u8]) -> Prepared {
     let (rects, pattern): (Vec<Rect>, _) = (rects.collect(), pattern.to_vec());
     let work = Work::Bytes(Bytes::of(&rects, pattern.len()));
-    Prepared { work, held: Held { rects, pattern, ..Held::default() } }
+    Prepared { work, operands: Operands { rects, pattern, ..Operands::default() } }
 }
 
 fn launch(kernel: folio_core::hal::NativeKernel, geometry: &Geometry, args: &Args<'_>) -> Prepared {
@@ -174,5 +174,5 @@ fn launch(kernel: folio_core::hal::NativeKernel, geometry: &Geometry, args: &Arg
     let params: Vec<_> = args.params.iter().map(at).collect();
     let key = Costs::key(kernel.id());
     let work = Work::Kernel(Launch { key, geometry: *geometry, params: params.len() });
-    Prepared { work, held: Held { kernel: Some(kernel), params, ..Held::default() } }
+    Prepared { work, operands: Operands { kernel: Some(kernel), params, ..Operands::default() } }
 }

@@ -44,7 +44,7 @@ const SPINS: usize = 100;
 const WORKER_NAP: Duration = Duration::from_micros(200);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum State {
+pub(crate) enum Activity {
     Idle,
     Queued,
     Running,
@@ -53,7 +53,7 @@ pub(crate) enum State {
 
 /// A lane's state under its lock.
 pub(crate) struct Queue {
-    pub state: State,
+    pub activity: Activity,
     pub ops: Ops,
     /// Put away here while nobody runs the lane.
     pub scratch: Option<Box<Scratch>>,
@@ -85,7 +85,7 @@ impl Core {
         Core {
             completed: AtomicU64::new(0),
             queue: Mutex::new(Queue {
-                state: State::Idle,
+                activity: Activity::Idle,
                 ops: Ops::default(),
                 scratch: None,
                 dependents: Vec::new(),
@@ -153,8 +153,8 @@ impl Core {
 
     /// If the lane is idle but has work: to the pool.
     fn kick(self: &Arc<Core>, mut queue: MutexGuard<'_, Queue>) {
-        if queue.state == State::Idle && !queue.ops.queue.is_empty() {
-            queue.state = State::Queued;
+        if queue.activity == Activity::Idle && !queue.ops.queue.is_empty() {
+            queue.activity = Activity::Queued;
             drop(queue);
             self.machine.enqueue(Arc::clone(self));
         }
@@ -202,13 +202,13 @@ impl Core {
     fn wait(self: &Arc<Core>, tick: Tick, until: Option<Instant>) -> bool {
         let driver = Driver::Waiter { tick, until };
         let mut helped = false;
-        if !self.reached(tick) && self.lock().state == State::Queued {
+        if !self.reached(tick) && self.lock().activity == Activity::Queued {
             self.machine.leave_to_sentinel();
         }
         while !self.reached(tick) {
             let queue = self.lock();
-            let idle = queue.state == State::Idle && !queue.ops.queue.is_empty();
-            let queued = queue.state == State::Queued;
+            let idle = queue.activity == Activity::Idle && !queue.ops.queue.is_empty();
+            let queued = queue.activity == Activity::Queued;
             // With a deadline only what is short is run here, and once.
             if if until.is_none() { idle || queued } else { idle && !helped } {
                 helped = true;
@@ -351,7 +351,7 @@ unsafe impl Lane for CpuLane {
 
     fn drive(&self) {
         let queue = self.core.lock();
-        if queue.state == State::Idle && !queue.ops.queue.is_empty() {
+        if queue.activity == Activity::Idle && !queue.ops.queue.is_empty() {
             driver::run(&self.core, queue, Driver::Caller);
         }
     }

@@ -29,7 +29,7 @@ pub(crate) struct Plan {
     /// The first node that is planned.
     start: usize,
     nodes: Vec<Planned>,
-    steps: Vec<Step>,
+    steps: Vec<Round>,
     stages: Vec<Stage>,
     /// The time of all stages.
     ns: u64,
@@ -64,12 +64,12 @@ impl Cut {
 }
 
 /// Nodes that run on one thread, and then a stage of the nodes up to `end`.
-struct Step {
+struct Round {
     alone: Range<usize>,
     end: usize,
 }
 
-impl Step {
+impl Round {
     fn stage(&self) -> Range<usize> {
         self.alone.end..self.end
     }
@@ -89,7 +89,7 @@ impl Plan {
             let end = nodes.end_of_group(at);
             let Some(ns) = self.judge(nodes, at..end, lane, sample) else { break };
             if self.stage(nodes, at..end, pays(ns, threads), ns) {
-                self.steps.push(Step { alone: from..at, end });
+                self.steps.push(Round { alone: from..at, end });
                 from = end;
             }
             at = end;
@@ -157,14 +157,14 @@ impl Plan {
 }
 
 /// Cuts a node for so many threads.
-fn cut(Prepared { work, held, .. }: &Prepared, verdict: Verdict, threads: usize) -> Cut {
-    match (work, &held.kernel) {
+fn cut(Prepared { work, operands, .. }: &Prepared, verdict: Verdict, threads: usize) -> Cut {
+    match (work, &operands.kernel) {
         (Work::Kernel(launch), Some(kernel)) => {
             let geometry = &launch.geometry;
             let unit = [kernel.grain(), verdict.unit(geometry.items(), threads)];
             Cut::Launch(Blocks::new(geometry, unit, verdict.blocks_of_stage(threads)))
         }
-        (Work::Bytes(bytes), _) if bytes.is_wide() => Cut::Bytes { pieces: held.pieces() },
+        (Work::Bytes(bytes), _) if bytes.is_wide() => Cut::Bytes { pieces: operands.pieces() },
         _ => Cut::Whole,
     }
 }
@@ -194,23 +194,23 @@ impl List<'_> {
             // What threads have shared may have taken longer.
             verdict.measure |= self.plan.tried.is_some() && verdict.ns > Some(SHARED_NS);
             node.begin();
-            let result = run_alone(self.lane, &node.work, verdict, &node.held);
+            let result = run_alone(self.lane, &node.work, verdict, &node.operands);
             result.map_or_else(|error| self.fails(at, error), |()| true)
         })
     }
 
     fn run_block(&self, at: usize, block: usize) -> Result<(), HalError> {
-        let (Prepared { work, held, .. }, planned) = (&*self.nodes[at], self.plan.node(at));
-        match (&planned.cut, &held.kernel) {
+        let (Prepared { work, operands, .. }, planned) = (&*self.nodes[at], self.plan.node(at));
+        match (&planned.cut, &operands.kernel) {
             (Cut::Launch(blocks), Some(kernel)) => {
-                run_block(kernel, held.params.as_slice(), blocks.get(block))
+                run_block(kernel, operands.params.as_slice(), blocks.get(block))
             }
             (Cut::Bytes { .. }, _) => {
                 // SAFETY: as for a copy by itself (`driver`); pieces are disjoint.
-                unsafe { held.run_piece(block) };
+                unsafe { operands.run_piece(block) };
                 Ok(())
             }
-            _ => run_alone(self.lane, work, planned.verdict, held),
+            _ => run_alone(self.lane, work, planned.verdict, operands),
         }
     }
 
@@ -267,7 +267,7 @@ pub(crate) fn run(
             let node = &nodes[at];
             let verdict = node.work.judge(&lane.machine.costs, sample);
             node.begin();
-            run_work(lane, &node.work, verdict, &node.held).map_err(|error| error.at_node(at))?;
+            run_work(lane, &node.work, verdict, &node.operands).map_err(|error| error.at_node(at))?;
         }
     }
     if let Some(way) = plan.tried {
@@ -389,7 +389,7 @@ mod tests {
         fn knows(&self) {
             (0..2).for_each(|_| self.nodes.trial.record(Way::Alone, 1 << 40));
             for (at, node) in self.nodes.iter().enumerate() {
-                let Some(kernel) = &node.held.kernel else { continue };
+                let Some(kernel) = &node.operands.kernel else { continue };
                 let key = Costs::key(kernel.id());
                 let items = self.board.items[at];
                 (0..40).for_each(|_| self.machine.costs.record(key, items, self.ns[at]));

@@ -24,17 +24,17 @@ pub(crate) struct Memory {
     limit: u64,
     /// The host can reach all of it at the same addresses, and says so.
     host_visible: bool,
-    state: Mutex<State>,
+    state: Mutex<Allocations>,
 }
 
 #[derive(Default)]
-struct State {
+struct Allocations {
     in_use: u64,
     /// By address.
-    entries: BTreeMap<u64, Entry>,
+    entries: BTreeMap<u64, AllocEntry>,
 }
 
-struct Entry {
+struct AllocEntry {
     kind: AllocKind,
     size: u64,
     origin: Origin,
@@ -49,7 +49,7 @@ enum Origin {
 
 impl Memory {
     pub(crate) fn new(limit: u64, host_visible: bool) -> Memory {
-        Memory { limit, host_visible, state: Mutex::new(State::default()) }
+        Memory { limit, host_visible, state: Mutex::new(Allocations::default()) }
     }
 
     fn import(&self, req: &AllocReq<'_>, at: HostPtr) -> Result<Allocation, HalError> {
@@ -60,7 +60,7 @@ impl Memory {
         }
         let address = at.0.expose_provenance() as u64;
         let mut state = lock(&self.state);
-        let entry = state.entries.entry(address).or_insert(Entry {
+        let entry = state.entries.entry(address).or_insert(AllocEntry {
             kind: req.kind,
             size: req.size,
             origin: Origin::Imported(0),
@@ -128,7 +128,7 @@ unsafe impl UsmAllocator for Memory {
         let user = start.wrapping_add(usize::try_from(skip).unwrap_or(0));
         let address = user.expose_provenance() as u64;
         let origin = Origin::Owned(HostPtr(start), layout);
-        let entry = Entry { kind: req.kind, size: req.size, origin };
+        let entry = AllocEntry { kind: req.kind, size: req.size, origin };
         lock(&self.state).entries.insert(address, entry);
         let host = (self.host_visible || req.kind != AllocKind::Device).then_some(HostPtr(user));
         Ok(Allocation { handle: address, address: Some(address), host, zeroed: true })
@@ -136,7 +136,7 @@ unsafe impl UsmAllocator for Memory {
 
     fn free(&self, handle: u64) {
         let mut state = lock(&self.state);
-        if let Some(Entry { origin: Origin::Imported(times), .. }) = state.entries.get_mut(&handle)
+        if let Some(AllocEntry { origin: Origin::Imported(times), .. }) = state.entries.get_mut(&handle)
             && *times > 1
         {
             *times -= 1;

@@ -105,14 +105,14 @@ pub(crate) struct Ops {
 
 /// The kernel, parameters and memory of an operation.
 #[derive(Default)]
-pub(crate) struct Held {
+pub(crate) struct Operands {
     pub kernel: Option<NativeKernel>,
     pub params: Vec<ParamPtr>,
     pub rects: Vec<Rect>,
     pub pattern: Vec<u8>,
 }
 
-impl Held {
+impl Operands {
     /// Into how many pieces its rectangles fall.
     pub(crate) fn pieces(&self) -> usize {
         self.rects.iter().map(|rect| rect.pieces(self.pattern.len())).sum()
@@ -139,7 +139,7 @@ impl Held {
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub op: Option<Op>,
-    pub held: Held,
+    pub operands: Operands,
     pub plan: Plan,
     pub samples: Samples,
 }
@@ -176,16 +176,16 @@ impl Ops {
     /// Moves the first operation, and what belongs to it, into `scratch`, which holds none.
     pub(crate) fn pop(&mut self, scratch: &mut Scratch) {
         scratch.op = self.queue.pop_front();
-        let held = &mut scratch.held;
+        let operands = &mut scratch.operands;
         match scratch.op.as_ref().map(|op| &op.work) {
             None | Some(Work::Nothing | Work::Replay(_)) => {}
             Some(Work::Kernel(launch)) => {
-                held.kernel = self.kernels.pop_front();
-                take(&mut self.params, launch.params, &mut held.params);
+                operands.kernel = self.kernels.pop_front();
+                take(&mut self.params, launch.params, &mut operands.params);
             }
             Some(Work::Bytes(bytes)) => {
-                take(&mut self.rects, bytes.rects, &mut held.rects);
-                take(&mut self.patterns, bytes.pattern, &mut held.pattern);
+                take(&mut self.rects, bytes.rects, &mut operands.rects);
+                take(&mut self.patterns, bytes.pattern, &mut operands.pattern);
             }
         }
     }

@@ -18,7 +18,7 @@
 use super::Engine;
 use super::ledger::{HostWork, Outbox, is_out};
 use crate::engine::lanes::Lanes;
-use crate::engine::terms::note::{Note, Place, Plan};
+use crate::engine::terms::note::{Note, LaneTick, Plan};
 use crate::foreign::{in_subscriber, tell};
 use crate::hal::Timing;
 use crate::order::hazards::Deps;
@@ -90,12 +90,12 @@ impl Engine {
     }
 
     /// When an operation ran that has ended, by its device's clock.
-    fn times_at(&self, (lane, tick): Place) -> Option<Timing> {
+    fn times_at(&self, (lane, tick): LaneTick) -> Option<Timing> {
         self.table.shared(lane?)?.native.timing(tick?)
     }
 
     fn tell(&self, note: &Note) {
-        let parts = |&(lane, tick): &Place| {
+        let parts = |&(lane, tick): &LaneTick| {
             let at =
                 lane.map(|lane| usize::from(lane.0 / crate::engine::terms::lane::LANES_PER_DEVICE));
             let device = at.map(|at| self.devices.get(at).map_or("?", |d| d.name.as_str()));

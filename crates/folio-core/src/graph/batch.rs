@@ -197,7 +197,7 @@ impl Queue {
         let mut taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
         // Another thread's block may take the memory out of the pool before this one is submitted.
         let _memories = batches.place(&mut taken, graph.core.engine.plant);
-        let Taken { commands, after, joined, launches, leases: _leases, internal, fusion, .. } =
+        let BlockContents { commands, after, joined, launches, leases: _leases, internal, fusion, .. } =
             taken;
         let mut commands = Commands::new(commands, after, joined);
         let accesses = commands.iter().map(|command| &command.accesses[..]);
@@ -228,7 +228,7 @@ impl Queue {
     /// again.
     fn run_pieces(
         &self,
-        (graph, (internal, fusion)): (&Inner, Told<'_>),
+        (graph, (internal, fusion)): (&Inner, RunFacts<'_>),
         commands: &mut Commands,
         (pieces, order): (&Pieces, &Order),
     ) -> Result<Option<Event>> {
@@ -257,14 +257,14 @@ impl Queue {
 }
 
 /// What counts as never written after a run; and by command what is told of its fusion.
-type Told<'t> = (&'t [StorageId], &'t [Option<Arc<str>>]);
+type RunFacts<'t> = (&'t [StorageId], &'t [Option<Arc<str>>]);
 
 /// How often a block has lists compiled again, which another thread's work outdates at once.
 const TRIES: usize = 4;
 
 /// The commands of a block, and the rest of its description.
 #[derive(Default)]
-struct Taken {
+struct BlockContents {
     commands: Vec<Command>,
     after: After,
     /// Until the ledger keeps the buffers.
@@ -279,7 +279,7 @@ struct Taken {
     joined: Option<Joined>,
 }
 
-impl Taken {
+impl BlockContents {
     fn add(&mut self, template: Arc<Template>) {
         match Arc::try_unwrap(template) {
             Ok(template) => {
@@ -299,7 +299,7 @@ impl Taken {
 impl Inner {
     /// Takes all commands out of the graph, fused if that is wished. Graphs that the block runs are
     /// taken apart.
-    fn take(&self, (options, made): (FinalizeOptions, bool)) -> Result<Taken, GraphError> {
+    fn take(&self, (options, made): (FinalizeOptions, bool)) -> Result<BlockContents, GraphError> {
         let mut state = self.state.lock();
         state.leave_trail();
         let mut steps = Steps::of_batch(&state, self.id);
@@ -315,12 +315,12 @@ impl Inner {
         let temporaries = if made { self.temporaries(&steps) } else { Temporaries::new() };
         let kernels = |step: &&Step| step.template.kind == NodeKind::Kernel;
         let launches = steps.all.iter().filter(kernels).count();
-        let mut taken = Taken {
+        let mut taken = BlockContents {
             launches: (launches, launches),
             internal: steps.internal(self.core.engine.plant),
             temporaries,
             joined: wished.then(|| Joined::new(&steps)),
-            ..Taken::default()
+            ..BlockContents::default()
         };
         // The next block may have other scalars, so none becomes a constant.
         let fused = wished.then(|| self.fuse(&steps, &|_| false)).transpose()?;
@@ -470,8 +470,8 @@ impl Batches {
 
     /// Gives the temporaries of a block memory. Returns what is given up for that, to be dropped
     /// without a lock.
-    fn place(&self, taken: &mut Taken, plant: Plant) -> Vec<Arc<StorageHandle>> {
-        let Taken { commands, after, leases, temporaries, .. } = taken;
+    fn place(&self, taken: &mut BlockContents, plant: Plant) -> Vec<Arc<StorageHandle>> {
+        let BlockContents { commands, after, leases, temporaries, .. } = taken;
         let mut kept = self.kept.lock();
         let Kept { report, pool, .. } = &mut *kept;
         report.temporaries = temporaries.len();

@@ -7,7 +7,7 @@
 
 use super::Inner;
 use super::batch::Batches;
-use super::store::{Block, Entry, Known, LISTS};
+use super::store::{Block, Entry, StoredList, LISTS};
 use super::trail::{Trail, is_internal, is_marked};
 use super::why::WhyNot;
 use crate::engine::runs::list::{Exchange, List, Members, NotExchanged};
@@ -29,11 +29,11 @@ pub(super) struct Search<'b> {
     /// Or the commands that it is made of.
     pub(super) trail: Option<&'b mut Trail>,
     /// Lists that other pieces of the block are.
-    pub(super) taken: &'b [Arc<Known>],
+    pub(super) taken: &'b [Arc<StoredList>],
 }
 
 /// A list, and whether commands were exchanged in it for this.
-pub(super) type Found = (Arc<Known>, bool);
+pub(super) type Found = (Arc<StoredList>, bool);
 
 impl Batches {
     /// Runs a block of a queue as a list, by its trail, if that can be one. `made`: it has made
@@ -69,7 +69,7 @@ impl Batches {
     }
 
     /// A block was a list by its trail. So it has no temporaries.
-    fn count(&self, entry: &Entry, known: &Known, exchanged: bool) {
+    fn count(&self, entry: &Entry, known: &StoredList, exchanged: bool) {
         let report = &mut self.kept.lock().report;
         report.batches += 1;
         report.found += 1;
@@ -111,7 +111,7 @@ impl Search<'_> {
     }
 
     /// A list with these scalars. None if it does not take them now.
-    fn with_scalars(&self, known: &Arc<Known>, all: &[u64]) -> Result<Option<Found>, WhyNot> {
+    fn with_scalars(&self, known: &Arc<StoredList>, all: &[u64]) -> Result<Option<Found>, WhyNot> {
         let class = &self.entry.class;
         if let Some(why) = known.may_fail(class, all) {
             return Err(WhyNot::MayFail(why));
@@ -120,7 +120,7 @@ impl Search<'_> {
         let new = |list: List| {
             let mut block = known.block.clone();
             block.described.scalars = all.to_vec();
-            Known::new(block, list)
+            StoredList::new(block, list)
         };
         Ok(self.exchanged(known, exchange, new).map(|known| (known, true)))
     }
@@ -132,8 +132,8 @@ impl Search<'_> {
         let oldest_first = self.entry.oldest_first();
         let has_room = lists.len() < LISTS;
         let exchanges = !has_room || !self.entry.comes_back(&block.described.arguments);
-        let is_free = |known: &Arc<Known>| {
-            let is_it = |taken: &Arc<Known>| Arc::ptr_eq(&taken.list.native, &known.list.native);
+        let is_free = |known: &Arc<StoredList>| {
+            let is_it = |taken: &Arc<StoredList>| Arc::ptr_eq(&taken.list.native, &known.list.native);
             !self.taken.iter().any(is_it)
         };
         let free = || oldest_first.iter().map(|at| &lists[*at]).filter(|known| is_free(known));
@@ -144,7 +144,7 @@ impl Search<'_> {
             return Ok(((*known).clone(), false));
         }
         for (known, exchange) in others.into_iter().filter(|_| exchanges) {
-            let made = |list| Known::new(block.clone(), list);
+            let made = |list| StoredList::new(block.clone(), list);
             if let Some(known) = self.exchanged(known, exchange, made) {
                 return Ok((known, true));
             }
@@ -162,10 +162,10 @@ impl Search<'_> {
     /// Exchanges commands of a list. None if that is not possible now.
     fn exchanged(
         &self,
-        known: &Arc<Known>,
+        known: &Arc<StoredList>,
         exchange: Exchange<'_>,
-        new: impl FnOnce(List) -> Known,
-    ) -> Option<Arc<Known>> {
+        new: impl FnOnce(List) -> StoredList,
+    ) -> Option<Arc<StoredList>> {
         let class = &self.entry.class;
         let done = self.graph.core.engine.exchange(&known.list, exchange);
         match done {
@@ -198,7 +198,7 @@ impl Search<'_> {
     }
 
     /// A list of a block's commands, in the place of another one if that is there.
-    fn compiled(&self, block: Block, old: Option<&Arc<Known>>) -> Result<Arc<Known>, WhyNot> {
+    fn compiled(&self, block: Block, old: Option<&Arc<StoredList>>) -> Result<Arc<StoredList>, WhyNot> {
         let class = &self.entry.class;
         let members = Members { commands: block.commands(), after: block.after(class) };
         let made = self.graph.core.engine.compile(self.graph.device, members);
@@ -213,7 +213,7 @@ impl Search<'_> {
                 return Err(why);
             }
         };
-        let known = Arc::new(Known::new(block, list));
+        let known = Arc::new(StoredList::new(block, list));
         kept.report.graphs += 1;
         let old = kept.store.keep(class, (&known, old));
         drop(kept);

@@ -7,7 +7,7 @@ use super::{Executable, Graph, Inner, Node, NodeKind, What};
 use crate::buffer::AsPart;
 use crate::element::DeviceType;
 use crate::engine::plan::union::Union;
-use crate::engine::runs::command::{Action, Command, End, Place};
+use crate::engine::runs::command::{Action, Command, End, MemRect};
 use crate::engine::runs::conditional::{Conditional, Value};
 use crate::engine::terms::access::RawMem;
 use crate::error::{GraphError, Label, Result};
@@ -285,11 +285,11 @@ pub(super) fn refused(
     }
     let other = |domain: DomainId| domain != device;
     let raw = |raw: &RawMem| raw.storage.is_some() && other(raw.domain);
-    let ends = |at: &Place| matches!(&at.end, End::Raw(end) if raw(end));
+    let ends = |at: &MemRect| matches!(&at.end, End::Raw(end) if raw(end));
     if matches!(command.action, Action::Task { .. }) {
         return Some("it is a host task");
     }
-    if command.action.places().into_iter().flatten().any(ends) {
+    if command.action.rects().into_iter().flatten().any(ends) {
         return Some(ELSEWHERE);
     }
     let mut used = command.accesses.iter().filter(|access| !access.elements.is_empty());

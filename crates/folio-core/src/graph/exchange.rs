@@ -3,7 +3,7 @@
 use super::conflicts::IdMap;
 use super::key::Key;
 use super::replay::{can_fail_with, union_of};
-use super::store::{Block, Class, Described, Known, Unit};
+use super::store::{Block, Class, Described, StoredList, Unit};
 use super::trail::{is_same_part, uses_same};
 use crate::engine::kernels::launch::Function;
 use crate::engine::pages::storage::StorageId;
@@ -15,7 +15,7 @@ use std::sync::Arc;
 /// By position: two blocks' commands.
 type Pairs<'b> = Vec<(&'b Command, &'b Command)>;
 
-impl Known {
+impl StoredList {
     /// Why a command that has other scalars than the list's may fail by itself with these, if one
     /// may.
     pub(super) fn may_fail(&self, class: &Class, all: &[u64]) -> Option<Arc<str>> {

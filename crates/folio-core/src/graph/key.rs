@@ -10,7 +10,7 @@ use crate::buffer::Part;
 use crate::call::Passed;
 use crate::engine::kernels::launch::Launch;
 use crate::engine::pages::storage::StorageId;
-use crate::engine::runs::command::{Action, Command, End, Place};
+use crate::engine::runs::command::{Action, Command, End, MemRect};
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
 use crate::error::Label;
@@ -124,7 +124,7 @@ impl Key {
                 self.kind.unknown = true;
             }
         }
-        command.action.places().into_iter().flatten().for_each(|place| self.place(place));
+        command.action.rects().into_iter().flatten().for_each(|place| self.place(place));
         accesses.iter().for_each(|access| self.access(access));
     }
 
@@ -229,8 +229,8 @@ impl Key {
         self.bounds(&access.pages);
     }
 
-    fn place(&mut self, place: &Place) {
-        let Place { end, offset, pitch, extent } = place;
+    fn place(&mut self, place: &MemRect) {
+        let MemRect { end, offset, pitch, extent } = place;
         match end {
             End::Access(at) => self.kind.words.push(*at as u64),
             End::Raw(RawMem { mem, domain, storage }) => {

@@ -62,7 +62,7 @@ use crate::sync::Mutex;
 use folio_kernel::words::count;
 use fuse::Plans;
 use smallvec::SmallVec;
-use state::{NodeState, State, Sub, What};
+use state::{NodeState, GraphState, Sub, What};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -106,7 +106,7 @@ pub(crate) struct Inner {
     once: bool,
     /// Plans of a queue's blocks outlive the block.
     plans: Arc<Plans>,
-    state: Mutex<State>,
+    state: Mutex<GraphState>,
 }
 
 impl Inner {
@@ -126,7 +126,7 @@ impl Inner {
     }
 
     /// The position of a node of this graph.
-    fn place(&self, state: &State, node: Node) -> Result<u32, GraphError> {
+    fn place(&self, state: &GraphState, node: Node) -> Result<u32, GraphError> {
         if node.graph == self.id && (node.at as usize) < state.len() {
             return Ok(node.at);
         }

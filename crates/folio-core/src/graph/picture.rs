@@ -3,7 +3,7 @@
 use super::replay::before;
 use super::steps::Steps;
 use super::template::Template;
-use super::{Graph, NodeKind, NodeState, State, What};
+use super::{Graph, NodeKind, NodeState, GraphState, What};
 use crate::error::Label;
 use folio_kernel::words::Plain;
 use std::collections::BTreeSet;
@@ -174,7 +174,7 @@ impl Template {
     }
 }
 
-fn dot(state: &State, out: &mut String) -> fmt::Result {
+fn dot(state: &GraphState, out: &mut String) -> fmt::Result {
     writeln!(out, "digraph {} {{", Quoted(state.label.as_str()))?;
     writeln!(out, "  node [shape=box];")?;
     for (at, node) in state.nodes.iter().map(Drawn::of_node).enumerate() {

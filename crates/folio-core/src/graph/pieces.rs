@@ -10,7 +10,7 @@ use super::items::{Item, cut, works};
 use super::key::Key;
 use super::replay::before_of;
 use super::steps::{Step, Steps};
-use super::store::{Block, Class, Described, Known, Unit, Units};
+use super::store::{Block, Class, Described, StoredList, Unit, Units};
 use super::template::Template;
 use super::why::WhyNot;
 use crate::engine::runs::command::{Action, Command};
@@ -62,7 +62,7 @@ struct Piece {
 #[derive(Default)]
 pub(super) struct Pieces {
     /// By item: its commands, and the list that they are.
-    pub(super) all: Vec<(Vec<u32>, Option<Arc<Known>>)>,
+    pub(super) all: Vec<(Vec<u32>, Option<Arc<StoredList>>)>,
     /// Why the block is not one list.
     pub(super) why_not: Option<WhyNot>,
     /// The store has had all pieces before.
@@ -197,11 +197,11 @@ impl Pieces {
 
     /// The items of a run.
     pub(super) fn items(&self) -> Vec<Item> {
-        let list = |known: &Option<Arc<Known>>| known.as_ref().map(|known| known.list.clone());
+        let list = |known: &Option<Arc<StoredList>>| known.as_ref().map(|known| known.list.clone());
         self.all.iter().map(|(at, known)| Item { at: at.clone(), list: list(known) }).collect()
     }
 
-    pub(super) fn lists(&self) -> impl Iterator<Item = &Arc<Known>> {
+    pub(super) fn lists(&self) -> impl Iterator<Item = &Arc<StoredList>> {
         self.all.iter().filter_map(|(_, known)| known.as_ref())
     }
 }
@@ -251,8 +251,8 @@ impl Batches {
         &self,
         (graph, commands): (&Inner, &Commands),
         at: Vec<u32>,
-        taken: &[Arc<Known>],
-    ) -> Result<(Arc<Known>, bool), WhyNot> {
+        taken: &[Arc<StoredList>],
+    ) -> Result<(Arc<StoredList>, bool), WhyNot> {
         let once = WhyNot::OnHost("it can run only once");
         let piece = commands.piece(at).ok_or_else(|| once.clone())?;
         let Some(entry) = self.entry_of(&piece.class) else {

@@ -183,11 +183,11 @@ impl RunTimes {
         let mut whole: Option<Timing> = None;
         for ran in all.iter().map(|moment| moment.ran(self.device, engine)) {
             match ran {
-                Told::On(device, timing) if device == self.device => {
+                ClockReading::On(device, timing) if device == self.device => {
                     whole = Some(whole.map_or(timing, |whole| whole.and(timing)));
                 }
-                Told::On(..) | Told::Host(_) | Told::Nowhere => {}
-                Told::Untold => return None,
+                ClockReading::On(..) | ClockReading::Host(_) | ClockReading::Nowhere => {}
+                ClockReading::Unknown => return None,
             }
         }
         whole
@@ -207,11 +207,11 @@ impl RunTimes {
                 return Err(Error::Unsupported { device: device.name.clone(), what });
             }
             match moment.ran(self.device, engine) {
-                Told::On(_, timing) | Told::Host(timing) => {
+                ClockReading::On(_, timing) | ClockReading::Host(timing) => {
                     whole = Some(whole.map_or(timing, |whole| whole.and(timing)));
                 }
-                Told::Nowhere => {}
-                Told::Untold => return Ok(None),
+                ClockReading::Nowhere => {}
+                ClockReading::Unknown => return Ok(None),
             }
         }
         Ok(whole)
@@ -222,32 +222,32 @@ impl RunTimes {
 pub(super) struct Moments(Vec<Option<Moment>>);
 
 /// The times of a command, as far as they are known.
-enum Told {
+enum ClockReading {
     On(u16, Timing),
     Host(Timing),
     /// The command did nothing there, or another actor did it.
     Nowhere,
     /// The command has not ended, has failed, or its lane has forgotten it.
-    Untold,
+    Unknown,
 }
 
 impl Moment {
     /// In a run on this device.
-    fn ran(&self, device: u16, engine: &Engine) -> Told {
+    fn ran(&self, device: u16, engine: &Engine) -> ClockReading {
         match &self.clock {
-            Clock::None => Told::Nowhere,
-            Clock::Task(timing) => timing.get().map_or(Told::Untold, |timing| Told::Host(*timing)),
+            Clock::None => ClockReading::Nowhere,
+            Clock::Task(timing) => timing.get().map_or(ClockReading::Unknown, |timing| ClockReading::Host(*timing)),
             Clock::Bodies(timing) => match timing.get() {
-                None => Told::Untold,
-                Some(None) => Told::Nowhere,
-                Some(Some(timing)) => Told::On(device, *timing),
+                None => ClockReading::Unknown,
+                Some(None) => ClockReading::Nowhere,
+                Some(Some(timing)) => ClockReading::On(device, *timing),
             },
-            Clock::Lane { .. } if self.stamp == Stamp::DONE => Told::Nowhere,
+            Clock::Lane { .. } if self.stamp == Stamp::DONE => ClockReading::Nowhere,
             Clock::Lane { surely } => match engine.placed(self.stamp) {
-                Some((_, None)) => Told::Untold,
-                Some((at, Some(timing))) => Told::On(at, timing),
-                None if *surely => Told::Untold,
-                None => Told::Nowhere,
+                Some((_, None)) => ClockReading::Unknown,
+                Some((at, Some(timing))) => ClockReading::On(at, timing),
+                None if *surely => ClockReading::Unknown,
+                None => ClockReading::Nowhere,
             },
         }
     }

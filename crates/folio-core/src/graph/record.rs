@@ -4,7 +4,7 @@ use super::conflicts::Edges;
 use super::key::Called;
 use super::template::Template;
 use super::trail::Next;
-use super::{Executable, Graph, Inner, Node, NodeKind, State, What};
+use super::{Executable, Graph, Inner, Node, NodeKind, GraphState, What};
 use crate::call::Passed;
 use crate::engine::runs::command::{Action, Command};
 use crate::error::{Error, GraphError, Label, Result};
@@ -127,7 +127,7 @@ impl Recorded {
 
 /// Records queues while it exists: what is submitted to them becomes nodes of a graph and does not
 /// run. So does what is submitted to another queue and comes after the event of a recorded command.
-/// Made by [`Graph::record`].
+/// Operations by [`Graph::record`].
 #[must_use = "queues are recorded as long as this exists"]
 pub struct Recording {
     graph: Arc<Inner>,
@@ -327,7 +327,7 @@ impl Inner {
     }
 
     /// That something runs what is added: of a block that has ended nothing does.
-    fn check_open(&self, state: &State, command: impl FnOnce() -> Label) -> Result<(), GraphError> {
+    fn check_open(&self, state: &GraphState, command: impl FnOnce() -> Label) -> Result<(), GraphError> {
         match self.once && state.recordings == 0 {
             true => Err(GraphError::BlockEnded { command: command() }),
             false => Ok(()),
@@ -337,7 +337,7 @@ impl Inner {
     /// Goes on along the trail by the command of a group. Returns its number.
     fn go_on(
         &self,
-        state: &mut State,
+        state: &mut GraphState,
         next: Next,
         (command, group): (Command, &mut CommandGroup),
     ) -> u32 {
@@ -359,7 +359,7 @@ impl Inner {
     /// Adds a command of a recorded queue: along the trail, or as a node.
     fn add(
         &self,
-        state: &mut State,
+        state: &mut GraphState,
         queue: &Queue,
         mut template: Template,
         after: SmallVec<[(u32, bool); 4]>,
@@ -404,7 +404,7 @@ impl Inner {
     /// Adds a node of a recorded queue.
     fn push_of(
         &self,
-        state: &mut State,
+        state: &mut GraphState,
         queue: &Queue,
         what: What,
         mut after: SmallVec<[(u32, bool); 4]>,

@@ -81,12 +81,12 @@ impl ReplayReport {
 #[derive(Default)]
 pub(super) struct Replays {
     how: Replay,
-    of: Option<Arc<Made>>,
+    of: Option<Arc<Operations>>,
     report: ReplayReport,
 }
 
 /// The operations that runs of these commands submit.
-pub(super) struct Made {
+pub(super) struct Operations {
     steps: Arc<Steps>,
     how: Replay,
     pub(super) items: Items,
@@ -131,7 +131,7 @@ impl Executable {
     }
 }
 
-impl Made {
+impl Operations {
     /// The commands of a run. None if one can run only once.
     pub(super) fn commands(&self, device: u16, label: &Label) -> Option<Vec<Command>> {
         let again = |at: u32| self.steps.all.get(at as usize)?.template.command.again();
@@ -147,19 +147,19 @@ impl Made {
 
 impl Inner {
     /// The operations that a run of these commands submits.
-    pub(super) fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Made>> {
+    pub(super) fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Operations>> {
         let (how, old) = {
             let held = replays.lock();
             (held.how, held.of.clone())
         };
         let kept = self.core.engine.plant.is(Planted::OldList);
         let is_for =
-            |made: &&Arc<Made>| made.how == how && (Arc::ptr_eq(&made.steps, steps) || kept);
+            |made: &&Arc<Operations>| made.how == how && (Arc::ptr_eq(&made.steps, steps) || kept);
         if let Some(made) = old.as_ref().filter(is_for) {
             return Ok(made.clone());
         }
         let made = Arc::new(match how {
-            Replay::Commands => Made::of_commands(steps),
+            Replay::Commands => Operations::of_commands(steps),
             Replay::Lists => self.lists(steps, old.as_deref())?,
         });
         let mut held = replays.lock();
@@ -173,7 +173,7 @@ impl Inner {
     }
 
     /// The lists of commands, by those of an earlier run where nodes can be exchanged in these.
-    fn lists(&self, steps: &Arc<Steps>, old: Option<&Made>) -> Result<Made> {
+    fn lists(&self, steps: &Arc<Steps>, old: Option<&Operations>) -> Result<Operations> {
         let mut why: Vec<Option<String>> = steps
             .all
             .iter()
@@ -203,7 +203,7 @@ impl Inner {
             {
                 Some(WhyNot::OnHost("it calls a driver"))
             }
-            action if action.places().iter().flatten().any(|at| matches!(at.end, End::Host(_))) => {
+            action if action.rects().iter().flatten().any(|at| matches!(at.end, End::Host(_))) => {
                 Some(WhyNot::OnHost("it copies from the program's memory"))
             }
             Action::Task { .. } => Some(WhyNot::OnHost("it is a host task")),
@@ -232,7 +232,7 @@ impl Inner {
     }
 
     /// Says what a run was.
-    pub(super) fn tell(&self, replays: &Mutex<Replays>, made: &Made) {
+    pub(super) fn tell(&self, replays: &Mutex<Replays>, made: &Operations) {
         let report = &mut replays.lock().report;
         report.replays += made.items.all.iter().filter(|item| item.list.is_some()).count() as u64;
         report.parts.clone_from(&made.parts);
@@ -258,7 +258,7 @@ impl Inner {
 struct Making<'m> {
     graph: &'m Inner,
     steps: &'m Arc<Steps>,
-    old: Option<&'m Made>,
+    old: Option<&'m Operations>,
     compiled: u64,
     exchanged: u64,
 }
@@ -269,7 +269,7 @@ type Whys = Vec<Option<String>>;
 impl Making<'_> {
     /// What runs submit. An inner error if the device has refused what it was to capture: what is
     /// in no list then.
-    fn lists(&mut self, why: &Whys) -> Result<Result<Made, Whys>> {
+    fn lists(&mut self, why: &Whys) -> Result<Result<Operations, Whys>> {
         let before = before(self.steps);
         let fits: Vec<bool> = why.iter().map(Option::is_none).collect();
         let mut items = Vec::new();
@@ -301,7 +301,7 @@ impl Making<'_> {
         let Making { steps, compiled, exchanged, .. } = self;
         let (steps, how) = (steps.clone(), Replay::Lists);
         let (compiled, exchanged) = (*compiled, *exchanged);
-        Ok(Ok(Made { steps, how, items, parts, compiled, exchanged }))
+        Ok(Ok(Operations { steps, how, items, parts, compiled, exchanged }))
     }
 
     fn command(&self, at: u32) -> &Command {
@@ -346,7 +346,7 @@ impl Making<'_> {
     }
 
     /// The commands of a list that do something else than those of an earlier run.
-    fn changed(&self, old: &Made, at: &[u32]) -> Vec<Change<'_>> {
+    fn changed(&self, old: &Operations, at: &[u32]) -> Vec<Change<'_>> {
         let is_same = |at: u32| {
             let Some(old) = old.steps.all.get(at as usize).map(|step| &step.template) else {
                 return false;
@@ -366,9 +366,9 @@ impl Making<'_> {
     }
 }
 
-impl Made {
+impl Operations {
     /// Each command by itself.
-    fn of_commands(steps: &Arc<Steps>) -> Made {
+    fn of_commands(steps: &Arc<Steps>) -> Operations {
         let items = (0..steps.all.len() as u32).map(|at| Item { at: vec![at], list: None });
         let parts = match steps.all.is_empty() {
             true => vec![],
@@ -379,7 +379,7 @@ impl Made {
         };
         let items = Items { all: items.collect(), order: steps.order.clone() };
         let (steps, how) = (steps.clone(), Replay::Commands);
-        Made { steps, how, items, parts, compiled: 0, exchanged: 0 }
+        Operations { steps, how, items, parts, compiled: 0, exchanged: 0 }
     }
 }
 

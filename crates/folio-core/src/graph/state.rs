@@ -16,7 +16,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::Arc;
 
 #[derive(Default)]
-pub(super) struct State {
+pub(super) struct GraphState {
     pub(super) label: Label,
     pub(super) nodes: Vec<NodeState>,
     pub(super) conflicts: Conflicts,
@@ -99,7 +99,7 @@ impl What {
     }
 }
 
-impl State {
+impl GraphState {
     /// How many commands it has.
     pub(super) fn len(&self) -> usize {
         self.nodes.len() + self.trail.as_ref().map_or(0, Trail::len)
@@ -109,7 +109,7 @@ impl State {
     pub(super) fn push(&mut self, what: What, after: &[(u32, bool)], once: bool) -> u32 {
         self.leave_trail();
         let at = self.nodes.len() as u32;
-        let State { nodes, conflicts, .. } = self;
+        let GraphState { nodes, conflicts, .. } = self;
         let mut before: SmallVec<[Edge; 2]> = SmallVec::new();
         // The edge from a node: a new one, or that which there is.
         let mut edge_from = |from: u32, before: &mut SmallVec<[Edge; 2]>| {
@@ -165,7 +165,7 @@ impl State {
     /// True if there is a way from one node to another. Looks from both ends in turn, so it ends
     /// when all that is near one of them has been seen.
     pub(super) fn leads(&mut self, from: u32, to: u32) -> bool {
-        let State { nodes, looked_at, .. } = self;
+        let GraphState { nodes, looked_at, .. } = self;
         let (mut after, mut before) = (HashSet::from([from]), HashSet::from([to]));
         let (mut later, mut earlier) = (vec![from], vec![to]);
         loop {
@@ -194,7 +194,7 @@ impl State {
 
     /// Adds an edge that closes no cycle, or says that the one there is was asked for.
     pub(super) fn ask(&mut self, from: u32, to: u32) {
-        let State { nodes, looked_at, .. } = self;
+        let GraphState { nodes, looked_at, .. } = self;
         let (ends, begins) = (&nodes[from as usize].successors, &nodes[to as usize].before);
         // Whichever end has fewer edges knows whether there is this one.
         let is_new = match ends.len() < begins.len() {
@@ -215,7 +215,7 @@ impl State {
 
     /// The nodes without successors, in order.
     pub(super) fn leaves(&mut self) -> &[u32] {
-        let State { nodes, leaves, looked_at, .. } = self;
+        let GraphState { nodes, leaves, looked_at, .. } = self;
         *looked_at += leaves.len() as u64;
         leaves.retain(|at| nodes[*at as usize].successors.is_empty());
         leaves
@@ -228,19 +228,19 @@ mod tests {
     use crate::geom::Grid;
     use crate::pages::DomainId;
 
-    fn empty(state: &mut State, after: &[(u32, bool)]) -> u32 {
+    fn empty(state: &mut GraphState, after: &[(u32, bool)]) -> u32 {
         let template = Arc::new(Template::nothing(NodeKind::Empty));
         state.push(What::One(template, None), after, false)
     }
 
-    fn many(state: &mut State, n: u32) {
+    fn many(state: &mut GraphState, n: u32) {
         for _ in 0..n {
             empty(state, &[]);
         }
     }
 
     /// Adds an edge, unless it closes a cycle; as [`Graph::make_edge`](super::super::Graph) does.
-    fn edge(state: &mut State, from: u32, to: u32) -> bool {
+    fn edge(state: &mut GraphState, from: u32, to: u32) -> bool {
         let closes = (from >= to || state.backward) && state.leads(to, from);
         if !closes {
             state.backward |= from > to;
@@ -249,7 +249,7 @@ mod tests {
         !closes
     }
 
-    type Build = fn(&mut State, u32);
+    type Build = fn(&mut GraphState, u32);
 
     /// GRAPH-01: what adding nodes and edges costs, whatever the shape: nodes and edges looked at.
     #[test]
@@ -285,7 +285,7 @@ mod tests {
         ];
         for (name, build) in shapes {
             let [once, twice] = [1000, 2000].map(|n| {
-                let mut state = State::default();
+                let mut state = GraphState::default();
                 build(&mut state, n);
                 state.looked_at
             });
@@ -304,7 +304,7 @@ mod tests {
         };
         let storage = StorageId(0, 0);
         let cost = |commands: u32| {
-            let mut state = State::default();
+            let mut state = GraphState::default();
             for at in 0..commands {
                 let mut template = Template::nothing(NodeKind::Prefetch);
                 let access = Access::new((storage, &grid), part(at), Mode::Update, DomainId(1));
@@ -325,7 +325,7 @@ mod tests {
     /// GRAPH-01, GRAPH-02
     #[test]
     fn edges_close_no_cycle_and_stand_once() {
-        let mut state = State::default();
+        let mut state = GraphState::default();
         many(&mut state, 6);
         for (from, to, is_made) in
             [(4, 1, true), (1, 3, true), (3, 0, true), (0, 4, false), (3, 3, false), (0, 5, true)]

@@ -5,7 +5,7 @@ use super::conflicts::After;
 use super::fuse::{FinalizeOptions, Wanted};
 use super::order::{Nest, order_of};
 use super::template::{Template, Update};
-use super::{Node, NodeKind, NodeState, State, What};
+use super::{Node, NodeKind, NodeState, GraphState, What};
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::run::Order;
 use smallvec::SmallVec;
@@ -44,7 +44,7 @@ pub(super) struct Steps {
 
 impl Steps {
     /// The commands of a graph as it is.
-    pub(super) fn of(state: &State, graph: u64) -> Steps {
+    pub(super) fn of(state: &GraphState, graph: u64) -> Steps {
         let List { all, after, nests, parts, owned } = List::of(state, graph);
         let order = Arc::new(order_by(&all, &after, &nests));
         let varying = varying(&all);
@@ -53,7 +53,7 @@ impl Steps {
 
     /// The same for commands that run once, whose order as accesses give it is known otherwise: it
     /// has the edges only.
-    pub(super) fn of_batch(state: &State, graph: u64) -> Steps {
+    pub(super) fn of_batch(state: &GraphState, graph: u64) -> Steps {
         let List { all, after, nests, parts, owned } = List::of(state, graph);
         let order = Arc::new(match nests.is_empty() {
             true => Order { after, ..Order::default() },
@@ -136,7 +136,7 @@ fn order_by(all: &[Step], edges: &After, nests: &[Nest]) -> Order {
 }
 
 /// Nodes, each after its predecessors; otherwise in the order in which they were added.
-fn sorted(state: &State) -> Vec<u32> {
+fn sorted(state: &GraphState) -> Vec<u32> {
     let count = state.nodes.len() as u32;
     if !state.backward {
         return (0..count).collect();
@@ -170,7 +170,7 @@ struct List {
 
 impl List {
     /// The commands of a graph, and its edges as they were asked for.
-    fn of(state: &State, graph: u64) -> List {
+    fn of(state: &GraphState, graph: u64) -> List {
         let mut list = List {
             all: Vec::new(),
             after: After::new(),

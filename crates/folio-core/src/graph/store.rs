@@ -75,7 +75,7 @@ pub(super) struct Unit {
 }
 
 /// A list, and the block of which it is.
-pub(super) struct Known {
+pub(super) struct StoredList {
     pub(super) block: Block,
     pub(super) list: Arc<List>,
     used: AtomicU64,
@@ -85,7 +85,7 @@ pub(super) struct Known {
 #[derive(Clone)]
 pub(super) struct Entry {
     pub(super) class: Arc<Class>,
-    pub(super) lists: SmallVec<[Arc<Known>; LISTS]>,
+    pub(super) lists: SmallVec<[Arc<StoredList>; LISTS]>,
     /// The arguments that lists had before they were exchanged, the latest last.
     past: SmallVec<[Arc<[Vec<u64>]>; LISTS]>,
     /// Why no such block is a list.
@@ -158,9 +158,9 @@ impl Block {
     }
 }
 
-impl Known {
-    pub(super) fn new(block: Block, list: List) -> Known {
-        Known { block, list: Arc::new(list), used: AtomicU64::new(0) }
+impl StoredList {
+    pub(super) fn new(block: Block, list: List) -> StoredList {
+        StoredList { block, list: Arc::new(list), used: AtomicU64::new(0) }
     }
 }
 
@@ -176,7 +176,7 @@ impl Entry {
     }
 
     /// The block of this number is of the class, and was run by the list.
-    pub(super) fn note_used(&self, list: &Known, block: u64) {
+    pub(super) fn note_used(&self, list: &StoredList, block: u64) {
         self.class.used.store(block, Ordering::Relaxed);
         list.used.store(block, Ordering::Relaxed);
     }
@@ -228,10 +228,10 @@ impl Store {
     pub(super) fn keep(
         &mut self,
         class: &Arc<Class>,
-        (new, old): (&Arc<Known>, Option<&Arc<Known>>),
-    ) -> Option<Arc<Known>> {
+        (new, old): (&Arc<StoredList>, Option<&Arc<StoredList>>),
+    ) -> Option<Arc<StoredList>> {
         let entry = self.entry(class)?;
-        let same = |old: &Arc<Known>| entry.lists.iter().position(|list| Arc::ptr_eq(list, old));
+        let same = |old: &Arc<StoredList>| entry.lists.iter().position(|list| Arc::ptr_eq(list, old));
         let full = || entry.oldest_first().first().copied().filter(|_| entry.lists.len() >= LISTS);
         match old.and_then(same).or_else(full) {
             Some(at) => {
@@ -253,21 +253,21 @@ impl Store {
     }
 
     /// The entry of a list, and where it is there.
-    fn place_of(&self, list: &Arc<Known>) -> Option<(usize, usize)> {
-        let is_it = |other: &Arc<Known>| Arc::ptr_eq(other, list);
+    fn place_of(&self, list: &Arc<StoredList>) -> Option<(usize, usize)> {
+        let is_it = |other: &Arc<StoredList>| Arc::ptr_eq(other, list);
         let place = |entry: &Arc<Entry>| entry.lists.iter().position(is_it);
         self.all.iter().enumerate().find_map(|(at, entry)| Some((at, place(entry)?)))
     }
 
     /// The block of this number was run by the list, or a piece of it was.
-    pub(super) fn note_used(&self, list: &Arc<Known>, block: u64) {
+    pub(super) fn note_used(&self, list: &Arc<StoredList>, block: u64) {
         if let Some((at, _)) = self.place_of(list) {
             self.all[at].note_used(list, block);
         }
     }
 
     /// Gives up a list that is of no use any more.
-    pub(super) fn give_up(&mut self, list: &Arc<Known>) {
+    pub(super) fn give_up(&mut self, list: &Arc<StoredList>) {
         if let Some((at, nth)) = self.place_of(list) {
             Arc::make_mut(&mut Arc::make_mut(&mut self.all)[at]).lists.remove(nth);
         }

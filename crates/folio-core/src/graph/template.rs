@@ -198,7 +198,7 @@ fn kind_of(command: &Command) -> NodeKind {
         Action::Fill { .. } => NodeKind::Fill,
         Action::Hint { .. } => NodeKind::Hint,
         Action::Task { .. } => NodeKind::HostTask,
-        // Made with its kind.
+        // Operations with its kind.
         Action::Conditional(_) | Action::Replay(_) => NodeKind::If,
         Action::Nothing if command.accesses.is_empty() => NodeKind::Empty,
         Action::Nothing => NodeKind::Prefetch,

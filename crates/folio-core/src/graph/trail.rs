@@ -2,11 +2,11 @@
 //! [store](super::store). As long as its commands are of the kinds of a class, no graph is built of
 //! them; as long as their arguments are those of a list, no commands.
 
-use super::State;
+use super::GraphState;
 use super::conflicts::Edges;
 use super::key::{Called, Key, is_free_of_scalars, is_plain};
 use super::state::What;
-use super::store::{Class, Described, Entry, Known};
+use super::store::{Class, Described, Entry, StoredList};
 use super::template::Template;
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
@@ -47,7 +47,7 @@ pub(super) struct Trail {
 /// A command of the block.
 enum Recorded {
     /// The one of a list of the class, but for its scalars.
-    Known(u32),
+    Stored(u32),
     /// Another one of its kind, and its arguments.
     Own(Arc<Template>, Vec<u64>),
 }
@@ -57,7 +57,7 @@ enum Recorded {
 pub(super) enum Next {
     /// The one of a list with this number.
     Same(u32),
-    /// One of the same kind: it is to be [added](State::add_own).
+    /// One of the same kind: it is to be [added](GraphState::add_own).
     Own(u32),
 }
 
@@ -119,14 +119,14 @@ impl Trail {
     /// The command of a number, but for its scalars.
     pub(super) fn template(&self, at: usize) -> Option<&Arc<Template>> {
         match self.commands.get(at)? {
-            Recorded::Known(list) => self.list_at(*list)?.templates.get(at),
+            Recorded::Stored(list) => self.list_at(*list)?.templates.get(at),
             Recorded::Own(template, _) => Some(template),
         }
     }
 
     fn arguments(&self, at: usize) -> Option<&[u64]> {
         match self.commands.get(at)? {
-            Recorded::Known(list) => self.list_at(*list)?.arguments.get(at).map(Vec::as_slice),
+            Recorded::Stored(list) => self.list_at(*list)?.arguments.get(at).map(Vec::as_slice),
             Recorded::Own(_, arguments) => Some(arguments),
         }
     }
@@ -166,9 +166,9 @@ impl Trail {
         for at in 0..self.commands.len() {
             let known = lists.iter().position(|list| self.is_of(at, &list.block.described));
             let new = match (known, &self.commands[at]) {
-                (Some(nth), _) => Some(Recorded::Known(nth as u32)),
+                (Some(nth), _) => Some(Recorded::Stored(nth as u32)),
                 (None, Recorded::Own(..)) => None,
-                (None, Recorded::Known(_)) => self.own(at),
+                (None, Recorded::Stored(_)) => self.own(at),
             };
             let Some(new) = new else { continue };
             if let Recorded::Own(template, _) = std::mem::replace(&mut self.commands[at], new)
@@ -195,7 +195,7 @@ impl Trail {
             node.is_some_and(|node| node.edges == *edges && node.kind == self.key.kind)
         };
         let has_it = |entry: &Arc<Entry>| {
-            let has = |list: &Arc<Known>| {
+            let has = |list: &Arc<StoredList>| {
                 list.block.described.arguments.get(at) == Some(&self.key.arguments)
             };
             at > 0 || entry.lists.iter().any(has)
@@ -226,7 +226,7 @@ impl Trail {
         };
         // As a rule the one that the latest command was of.
         let latest = match self.commands.last() {
-            Some(Recorded::Known(list)) => *list as usize,
+            Some(Recorded::Stored(list)) => *list as usize,
             _ => 0,
         };
         let count = entry.lists.len();
@@ -241,11 +241,11 @@ impl Trail {
     }
 
     /// The list that has the memory of all commands, and whether it has their scalars.
-    pub(super) fn list(&self) -> Option<(Arc<Known>, bool)> {
+    pub(super) fn list(&self) -> Option<(Arc<StoredList>, bool)> {
         let entry = self.entry()?;
-        let has_memory = |(nth, list): &(usize, &Arc<Known>)| {
+        let has_memory = |(nth, list): &(usize, &Arc<StoredList>)| {
             self.commands.iter().enumerate().all(|(at, command)| match command {
-                Recorded::Known(of) if *of as usize == *nth => true,
+                Recorded::Stored(of) if *of as usize == *nth => true,
                 _ => self.is_of(at, &list.block.described),
             })
         };
@@ -273,7 +273,7 @@ impl Trail {
     pub(super) fn uses(&self, is: fn(&Arc<StorageHandle>) -> bool) -> bool {
         let own = |command: &'_ Recorded| match command {
             Recorded::Own(template, _) => template.leases.iter().any(is),
-            Recorded::Known(_) => false,
+            Recorded::Stored(_) => false,
         };
         self.leases.iter().any(|(_, handle)| is(handle)) || self.commands.iter().any(own)
     }
@@ -311,7 +311,7 @@ fn with_scalars(template: &Arc<Template>, words: &[u64]) -> Arc<Template> {
     Arc::new(Template::of_command(command))
 }
 
-impl State {
+impl GraphState {
     /// Goes on along the trail, if `goes` does, by a queue's next command, which comes after these
     /// ones besides.
     fn next_on_trail<R>(
@@ -444,7 +444,7 @@ impl Trail {
         };
         match self.list_of(is) {
             Some(list) => {
-                let at = self.push(Recorded::Known(list));
+                let at = self.push(Recorded::Stored(list));
                 Some((at, Next::Same(at)))
             }
             None => Some((at as u32, Next::Own(at as u32))),
@@ -468,7 +468,7 @@ impl Trail {
             let own = entry.class.scalars(at, known);
             self.key.scalars = own.to_vec();
         }
-        Some(self.push(Recorded::Known(list)))
+        Some(self.push(Recorded::Stored(list)))
     }
 }
 

@@ -6,7 +6,7 @@ use super::{CommandGroup, Doing, GroupAccess, Seen};
 use crate::buffer::{Part, View};
 use crate::call::{checks, deny_checks, group_beyond, proves};
 use crate::engine::kernels::launch::{Function, Launch};
-use crate::engine::runs::command::{Action, Command, End, Place, Shape};
+use crate::engine::runs::command::{Action, Command, End, MemRect, Shape};
 use crate::engine::terms::access::{Access, Mode};
 use crate::error::{Error, Label, Result};
 use crate::event::Event;
@@ -190,8 +190,8 @@ impl CommandGroup {
         Shape { dims, element_bytes, part: part.part }
     }
 
-    pub(super) fn at(&self, access: usize) -> Place {
-        Place::of(End::Access(access), &self.shape(access))
+    pub(super) fn at(&self, access: usize) -> MemRect {
+        MemRect::of(End::Access(access), &self.shape(access))
     }
 
     /// The name of the parameter that an access is for, if the command calls a `#[kernel]`.

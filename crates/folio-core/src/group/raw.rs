@@ -2,7 +2,7 @@
 
 use super::CommandGroup;
 use crate::element::{DeviceType, bytes_of};
-use crate::engine::runs::command::{Action, End, Place};
+use crate::engine::runs::command::{Action, End, MemRect};
 use crate::error::{Error, Label, Result};
 use crate::geom::Dims;
 use crate::hal::{Advice, Hint};
@@ -72,7 +72,7 @@ impl CommandGroup {
     }
 
     /// A place to fill with elements of type `T`.
-    fn fill_place<T: DeviceType>(&self, to: UsmRows, extent: Dims) -> Result<Place> {
+    fn fill_place<T: DeviceType>(&self, to: UsmRows, extent: Dims) -> Result<MemRect> {
         let align = align_of::<T>();
         let steps =
             [Some(to.pointer.place()), to.row.map(|n| n as u64), to.slice.map(|n| n as u64)];
@@ -94,7 +94,7 @@ impl CommandGroup {
     }
 
     /// A rectangle of raw memory, in bytes.
-    fn place(&self, rows: UsmRows, extent: Dims) -> Result<Place> {
+    fn place(&self, rows: UsmRows, extent: Dims) -> Result<MemRect> {
         let UsmRows { pointer, row, slice } = rows;
         pointer.check_runtime(&self.core)?;
         let [slices, count, bytes] = extent;
@@ -119,7 +119,7 @@ impl CommandGroup {
                 range: vec![pointer.at.mem.offset as usize + pointer.bytes_left()],
             });
         }
-        Ok(Place {
+        Ok(MemRect {
             end: End::Raw(pointer.at),
             offset: 0,
             pitch: [slice as u64, row as u64],

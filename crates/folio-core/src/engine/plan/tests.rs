@@ -20,7 +20,7 @@ use crate::engine::ledger::queues::QueueState;
 use crate::engine::ledger::{DeviceFacts, Ledger};
 use crate::engine::pages::storage::{Alloc, Guard, Owner, StorageId, StorageState};
 use crate::engine::pages::tracker::Tracker;
-use crate::engine::runs::command::{Action, Command, End, HostBody, Place};
+use crate::engine::runs::command::{Action, Command, End, HostBody, MemRect};
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::lane::WaitKey;
@@ -388,7 +388,7 @@ impl Rig {
         let mem = self.ledger.storages[buf.id.0].alloc(domain).expect("it is there").mem;
         let end = End::Raw(RawMem { mem, domain, storage: Some(buf.id) });
         let extent = [1, 1, buf.all().volume() as u64];
-        let to = Place { end, offset: 0, pitch: [0; 2], extent };
+        let to = MemRect { end, offset: 0, pitch: [0; 2], extent };
         self.run(name, device, &[], Action::Fill { to, pattern: [1].into_iter().collect() })
     }
 

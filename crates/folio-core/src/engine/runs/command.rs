@@ -157,7 +157,7 @@ pub(crate) enum End {
 
 /// A rectangle of memory, in bytes: what copies, fills and hints work on.
 #[derive(Clone)]
-pub(crate) struct Place {
+pub(crate) struct MemRect {
     pub(crate) end: End,
     /// From the start of `end`.
     pub(crate) offset: u64,
@@ -167,9 +167,9 @@ pub(crate) struct Place {
     pub(crate) extent: [u64; 3],
 }
 
-impl Place {
-    pub(crate) fn of(end: End, shape: &Shape) -> Place {
-        Place { end, offset: shape.offset(), pitch: shape.pitch(), extent: shape.extent() }
+impl MemRect {
+    pub(crate) fn of(end: End, shape: &Shape) -> MemRect {
+        MemRect { end, offset: shape.offset(), pitch: shape.pitch(), extent: shape.extent() }
     }
 
     /// The host memory of the command's own that it lies in.
@@ -224,11 +224,11 @@ pub(crate) enum Action {
     /// A kernel, whose parameters do not know their memory yet; there until it is placed.
     Launch(Option<Box<Launch>>),
     /// A copy from the first to the second.
-    Copy { from: Place, to: Place },
+    Copy { from: MemRect, to: MemRect },
     /// A fill.
-    Fill { to: Place, pattern: SmallVec<[u8; 16]> },
+    Fill { to: MemRect, pattern: SmallVec<[u8; 16]> },
     /// A hint about memory: prefetch or advice.
-    Hint { at: Place, hint: Hint },
+    Hint { at: MemRect, hint: Hint },
     /// A closure on the host, over accesses by their positions, and their shapes.
     Task { body: HostBody, params: SmallVec<[(usize, Shape); 2]> },
     /// Bodies of which a value chooses.
@@ -274,7 +274,7 @@ impl Action {
     }
 
     /// The memory that it works on beside the parameters of a kernel or a task.
-    pub(crate) fn places(&self) -> [Option<&Place>; 2] {
+    pub(crate) fn rects(&self) -> [Option<&MemRect>; 2] {
         match self {
             Action::Copy { from, to } => [Some(from), Some(to)],
             Action::Fill { to: at, .. } | Action::Hint { at, .. } => [Some(at), None],
@@ -286,9 +286,9 @@ impl Action {
         }
     }
 
-    /// Slices, rows and bytes of each of its places; not empty where it has none.
+    /// Slices, rows and bytes of each of its rectangles; not empty where it has none.
     pub(crate) fn extent(&self) -> [u64; 3] {
-        self.places()[0].map_or([1; 3], |place| place.extent)
+        self.rects()[0].map_or([1; 3], |place| place.extent)
     }
 
     /// The raw memory that it names.
@@ -299,7 +299,7 @@ impl Action {
             Action::Replay(list) => &list.fixed.raw[..],
             _ => &[],
         };
-        let places = self.places().into_iter().flatten().filter_map(|place| match &place.end {
+        let places = self.rects().into_iter().flatten().filter_map(|place| match &place.end {
             End::Raw(raw) => Some(raw),
             _ => None,
         });
@@ -472,8 +472,8 @@ impl Ledger {
         &mut self,
         job: CopyJob<'_>,
         accesses: &[Access],
-        from: &Place,
-        to: &Place,
+        from: &MemRect,
+        to: &MemRect,
     ) -> Stamp {
         let Some((rect, [source, target])) = self.storages.rect(accesses, from, to) else {
             return self.nowhere(job.what, job.who.label, from.extent);
@@ -525,7 +525,7 @@ impl Storages {
     }
 
     /// Whether a place is memory that the host has, too.
-    fn is_of_host(&self, accesses: &[Access], place: &Place) -> bool {
+    fn is_of_host(&self, accesses: &[Access], place: &MemRect) -> bool {
         let host = |id: StorageId, domain| {
             let alloc = self.get(id.0).and_then(|storage| storage.alloc(domain));
             alloc.is_some_and(|alloc| alloc.host.is_some())

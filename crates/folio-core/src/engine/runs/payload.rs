@@ -5,7 +5,7 @@ use crate::engine::lanes::native::Replaying;
 use crate::engine::lanes::{Filling, Payload};
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::storages::Storages;
-use crate::engine::runs::command::{Action, End, Place};
+use crate::engine::runs::command::{Action, End, MemRect};
 use crate::engine::terms::access::{Access, RawMem};
 use crate::hal::{CopyRect, FillRect, HostPtr, MemBase, MemRef};
 use crate::pages::DomainId;
@@ -50,8 +50,8 @@ impl Storages {
     pub(super) fn rect(
         &self,
         accesses: &[Access],
-        from: &Place,
-        to: &Place,
+        from: &MemRect,
+        to: &MemRect,
     ) -> Option<(CopyRect, [DomainId; 2])> {
         let ((src, source), (dst, target)) =
             (self.memory_of(accesses, from)?, self.memory_of(accesses, to)?);
@@ -70,7 +70,7 @@ impl Storages {
     }
 
     /// Where a place is.
-    fn memory_of(&self, accesses: &[Access], place: &Place) -> Option<(MemRef, DomainId)> {
+    fn memory_of(&self, accesses: &[Access], place: &MemRect) -> Option<(MemRef, DomainId)> {
         match &place.end {
             End::Access(at) => {
                 let a = &accesses[*at];

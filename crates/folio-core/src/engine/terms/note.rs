@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use std::sync::Arc;
 
 /// Where an operation is: its lane, unless it is the host's, and its tick, if it has got one.
-pub(crate) type Place = (Option<LaneId>, Option<u64>);
+pub(crate) type LaneTick = (Option<LaneId>, Option<u64>);
 
 /// The dependencies of a command, and the transfers for it.
 pub(crate) struct Plan {
@@ -52,13 +52,13 @@ pub(crate) enum Note {
     /// Linked memory is mapped for the host, or unmapped for its device.
     Switch { label: Label, stamp: Stamp, after: Deps, on: DomainId, maps: bool },
     /// An operation got its place.
-    Launch { what: &'static str, label: Label, stamp: Stamp, place: Place },
+    Launch { what: &'static str, label: Label, stamp: Stamp, place: LaneTick },
     /// An operation ended, or will not run. A timed one has its times in its lane.
     Complete {
         what: &'static str,
         label: Label,
         stamp: Stamp,
-        place: Place,
+        place: LaneTick,
         failed: bool,
         timed: bool,
     },

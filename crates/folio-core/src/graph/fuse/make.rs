@@ -44,7 +44,7 @@ struct Member<'d> {
 }
 
 /// A kernel's argument that is memory.
-struct Given<'d> {
+struct MemoryArgument<'d> {
     param: &'d Param,
     access: &'d Access,
     handle: &'d Arc<StorageHandle>,
@@ -58,7 +58,7 @@ impl<'d> Member<'d> {
     }
 
     /// The arguments of its parameters that are memory, with the numbers of the parameters.
-    fn given(&self) -> impl Iterator<Item = (usize, Given<'d>)> {
+    fn arguments(&self) -> impl Iterator<Item = (usize, MemoryArgument<'d>)> {
         let Member { step, launch } = *self;
         let params = launch.function.iter().flat_map(|function| &function.code.ir.params);
         let memory =
@@ -68,13 +68,13 @@ impl<'d> Member<'d> {
             move |((number, _), (param, token))| {
                 let access = step.template.command.accesses.get(token.at)?;
                 let handle = step.template.leases.get(token.at)?;
-                Some((number, Given { param, access, handle }))
+                Some((number, MemoryArgument { param, access, handle }))
             },
         )
     }
 
-    fn argument(&self, param: ParamId) -> Option<Given<'d>> {
-        self.given().find(|(number, _)| *number == param.index()).map(|(_, given)| given)
+    fn argument(&self, param: ParamId) -> Option<MemoryArgument<'d>> {
+        self.arguments().find(|(number, _)| *number == param.index()).map(|(_, given)| given)
     }
 
     /// The place of a scalar among those of the launch.
@@ -108,7 +108,7 @@ fn accessed(param: &Param) -> Box3 {
 }
 
 impl Used {
-    fn new(given: &Given<'_>, name: Label) -> Used {
+    fn new(given: &MemoryArgument<'_>, name: Label) -> Used {
         Used {
             param: *given.param,
             handle: given.handle.clone(),
@@ -120,7 +120,7 @@ impl Used {
     }
 
     /// Both are the same view of one memory.
-    fn is(&self, given: &Given<'_>) -> bool {
+    fn is(&self, given: &MemoryArgument<'_>) -> bool {
         let same = |a: &Param, b: &Param| {
             (a.dims, a.size, a.shape, origin(a)) == (b.dims, b.size, b.shape, origin(b))
         };
@@ -135,7 +135,7 @@ impl Used {
     }
 
     /// Adds the use by another kernel.
-    fn add(&mut self, given: &Given<'_>) {
+    fn add(&mut self, given: &MemoryArgument<'_>) {
         self.set_box(accessed(&self.param).hull(&accessed(given.param)));
         self.elements = self.elements.hull(&given.access.elements);
         self.written |= given.access.mode.writes();
@@ -263,7 +263,7 @@ impl Draft<'_> {
             let Member { launch, .. } = *member;
             let function = launch.function.ok_or("it has no IR")?;
             let mut params = vec![];
-            for (number, given) in member.given() {
+            for (number, given) in member.arguments() {
                 let memory = question.memory(given.access);
                 let is_it = |known: &(MemoryId, Scratch)| Some(known.0) == memory;
                 let known = scratch.iter().position(is_it).or_else(|| {

@@ -351,7 +351,7 @@ impl<'s> Draft<'s> {
         let mut pieces: Vec<Piece> = Vec::with_capacity(plan.steps.len());
         let (graph, fuses) = (&question.graph, facts.of_plan.fuses);
         let refusals = report::by_node(plan);
-        let told = report::Told { plan, graph, draft: self, refusals, part, fuses };
+        let told = report::FusionLines { plan, graph, draft: self, refusals, part, fuses };
         let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
         let told: Vec<Option<Arc<str>>> = told.collect();
         for (step, told) in plan.steps.iter().zip(told) {

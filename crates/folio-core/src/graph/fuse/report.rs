@@ -49,7 +49,7 @@ pub(super) fn not_made(report: &mut Explanation, fused: &FusedKernel, graph: &Gr
 }
 
 /// The lines of traces about the command of a plan's step (OBS-02).
-pub(super) struct Told<'t> {
+pub(super) struct FusionLines<'t> {
     pub(super) plan: &'t Plan,
     pub(super) graph: &'t Graph,
     pub(super) draft: &'t Draft<'t>,
@@ -70,7 +70,7 @@ pub(super) fn by_node(plan: &Plan) -> HashMap<usize, Vec<usize>> {
     all
 }
 
-impl Told<'_> {
+impl FusionLines<'_> {
     /// Lines: the fused kernel, and each kernel that is apart from it, with the reason. None for
     /// what is no kernel of this part.
     pub(super) fn of(&self, step: &Step) -> Option<Arc<str>> {

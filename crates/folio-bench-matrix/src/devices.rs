@@ -25,13 +25,8 @@ pub fn runtime() -> Result<Runtime> {
 
 /// Backends that are compiled in.
 pub fn backends() -> Vec<String> {
-    let all = [
-        ("cpu", cfg!(feature = "cpu")),
-        ("opencl", cfg!(feature = "opencl")),
-        ("cuda", cfg!(feature = "cuda")),
-        ("vulkan", cfg!(feature = "vulkan")),
-    ];
-    all.iter().filter(|(_, there)| *there).map(|(name, _)| (*name).to_owned()).collect()
+    let there = folio::BACKENDS.iter().filter(|(_, there)| *there);
+    there.map(|(name, _)| (*name).to_owned()).collect()
 }
 
 /// Checks that each backend or device asked for is there.

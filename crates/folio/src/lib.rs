@@ -132,6 +132,18 @@ pub mod prelude {
     pub const Mul: combine::Mul = combine::Mul;
 }
 
+/// The backends that are Cargo features, and whether the program is built with them.
+///
+/// ```
+/// assert!(folio::BACKENDS.contains(&("cpu", cfg!(feature = "cpu"))));
+/// ```
+pub const BACKENDS: [(&str, bool); 4] = [
+    ("cpu", cfg!(feature = "cpu")),
+    ("opencl", cfg!(feature = "opencl")),
+    ("cuda", cfg!(feature = "cuda")),
+    ("vulkan", cfg!(feature = "vulkan")),
+];
+
 /// A builder with every backend that is compiled in, set up from the environment
 /// (`FOLIO_CPU_DOMAINS`, `FOLIO_CPU_THREADS`, `FOLIO_CPU_LIMITS`, `FOLIO_PROGRESS`; with the
 /// feature `trace`, `FOLIO_TRACE`). Of the others it tells which Cargo feature has them.
@@ -163,14 +175,8 @@ pub fn builder() -> Result<RuntimeBuilder> {
     let builder = builder.backend(opencl::OpenClBackend::new());
     #[cfg(feature = "vulkan")]
     let builder = builder.backend(vulkan::VulkanBackend::new());
-    let compiled = [
-        ("cpu", cfg!(feature = "cpu")),
-        ("opencl", cfg!(feature = "opencl")),
-        ("cuda", cfg!(feature = "cuda")),
-        ("vulkan", cfg!(feature = "vulkan")),
-    ];
     let builder = if wants_progress()? { builder.show_progress() } else { builder };
-    let absent = compiled.iter().filter(|(_, there)| !there);
+    let absent = BACKENDS.iter().filter(|(_, there)| !there);
     Ok(absent.fold(builder, |builder, (name, _)| {
         builder.missing_backend(format!(
             "{name}: the program is built without Folio's feature `{name}`"

@@ -79,12 +79,7 @@ fn what_is_not_there_is_told() {
     assert!(matches!(found, Error::DeviceNotFound { .. }), "{found}");
     let (text, product) = (found.to_string(), rt.device("cpu:0").unwrap().info().name.clone());
     assert!(text.contains(&format!("cpu:0 ({product})")), "{text}");
-    let features = [
-        ("opencl", cfg!(feature = "opencl")),
-        ("cuda", cfg!(feature = "cuda")),
-        ("vulkan", cfg!(feature = "vulkan")),
-    ];
-    for (name, there) in features {
+    for (name, there) in folio::BACKENDS {
         let feature = format!("without Folio's feature `{name}`");
         assert_eq!(text.contains(&feature), !there, "{text}");
         assert_eq!(rt.missing_backends().iter().any(|why| why.contains(&feature)), !there);

@@ -41,7 +41,8 @@ impl ClosureItem<'_, 1> {
 }
 
 /// Memory of an access: its first element, its pitches and its extent.
-struct Raw<T> {
+#[doc(hidden)]
+pub struct Raw<T> {
     first: *mut T,
     pitch: [usize; 2],
     extent: Dims,
@@ -205,54 +206,31 @@ pub unsafe trait KernelArgs<const D: usize>: 'static {
     unsafe fn views<'v>(raw: Self::Raw) -> Self::Views<'v>;
 }
 
-/// Hidden carrier of [`Raw`], so that it need not be public.
-#[doc(hidden)]
-pub struct RawArg<T>(Raw<T>);
-
-impl<T> Clone for RawArg<T> {
-    fn clone(&self) -> Self {
-        *self
-    }
-}
-impl<T> Copy for RawArg<T> {}
-
 macro_rules! kernel_arg {
-    ($access:ident, $view:ident) => {
-        // SAFETY: the view does what the access's mode allows.
-        unsafe impl<T: DeviceType, const D: usize> KernelArgs<D> for $access<T, D> {
-            type Views<'v> = $view<'v, T, D>;
-            type Raw = RawArg<T>;
+    ($access:ident, $view:ident, $rank:ident of $launch:ident: $($ranks:ident)+) => {
+        // SAFETY: the view does what the access's mode allows. One that writes has the launch's
+        // rank.
+        unsafe impl<T: DeviceType, $(const $ranks: usize),+> KernelArgs<$launch>
+            for $access<T, $rank>
+        {
+            type Views<'v> = $view<'v, T, $rank>;
+            type Raw = Raw<T>;
             fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
                 out.push(self.token);
             }
-            unsafe fn raw(params: &mut std::slice::Iter<'_, ParamPtr>) -> Option<RawArg<T>> {
+            unsafe fn raw(params: &mut std::slice::Iter<'_, ParamPtr>) -> Option<Raw<T>> {
                 // SAFETY: the parameter belongs to this access of `T`s.
-                params.next().map(|p| RawArg(unsafe { Raw::new(p) }))
+                params.next().map(|param| unsafe { Raw::new(param) })
             }
-            unsafe fn views<'v>(raw: RawArg<T>) -> $view<'v, T, D> {
-                $view { raw: raw.0, _view: PhantomData }
+            unsafe fn views<'v>(raw: Raw<T>) -> $view<'v, T, $rank> {
+                $view { raw, _view: PhantomData }
             }
         }
     };
 }
-kernel_arg!(Write, ClosureOut);
-kernel_arg!(ReadWrite, ClosureInOut);
-
-// SAFETY: the view only reads; its rank need not be the launch's.
-unsafe impl<T: DeviceType, const E: usize, const D: usize> KernelArgs<D> for Read<T, E> {
-    type Views<'v> = ClosureIn<'v, T, E>;
-    type Raw = RawArg<T>;
-    fn tokens(&self, out: &mut SmallVec<[Token; 2]>) {
-        out.push(self.token);
-    }
-    unsafe fn raw(params: &mut std::slice::Iter<'_, ParamPtr>) -> Option<RawArg<T>> {
-        // SAFETY: the parameter belongs to this access of `T`s.
-        params.next().map(|p| RawArg(unsafe { Raw::new(p) }))
-    }
-    unsafe fn views<'v>(raw: RawArg<T>) -> ClosureIn<'v, T, E> {
-        ClosureIn { raw: raw.0, _view: PhantomData }
-    }
-}
+kernel_arg!(Read, ClosureIn, E of D: E D);
+kernel_arg!(Write, ClosureOut, D of D: D);
+kernel_arg!(ReadWrite, ClosureInOut, D of D: D);
 
 // SAFETY: nothing is accessed.
 unsafe impl<const D: usize> KernelArgs<D> for () {

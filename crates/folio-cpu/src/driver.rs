@@ -12,10 +12,10 @@
 use crate::cost::{TINY_NS, Verdict};
 use crate::graph::Nodes;
 use crate::job::nanos;
-use crate::lane::{Core, Queue, Revived, Activity};
+use crate::lane::{Activity, Core, Queue, Revived};
 use crate::list::{self, Plan};
 use crate::lock;
-use crate::op::{Bytes, Operands, Launch, Scratch, WaitFor, Work, bytes_ns};
+use crate::op::{Bytes, Launch, Operands, Scratch, WaitFor, Work, bytes_ns};
 use crate::pool;
 use crate::spread::Blocks;
 use crate::trial::Way;

@@ -8,7 +8,7 @@ use crate::bytes::Rect;
 use crate::cost::{Costs, TINY_NS, Verdict};
 use crate::driver::discard;
 use crate::lock;
-use crate::op::{Bytes, Operands, Launch, Work};
+use crate::op::{Bytes, Launch, Operands, Work};
 use crate::trial::Trial;
 use folio_core::hal::{Args, Geometry, Graph, HalError, HalErrorKind, KernelRef, Node, Op};
 use std::ops::Deref;

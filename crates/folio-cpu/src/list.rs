@@ -267,7 +267,8 @@ pub(crate) fn run(
             let node = &nodes[at];
             let verdict = node.work.judge(&lane.machine.costs, sample);
             node.begin();
-            run_work(lane, &node.work, verdict, &node.operands).map_err(|error| error.at_node(at))?;
+            run_work(lane, &node.work, verdict, &node.operands)
+                .map_err(|error| error.at_node(at))?;
         }
     }
     if let Some(way) = plan.tried {

@@ -136,7 +136,8 @@ unsafe impl UsmAllocator for Memory {
 
     fn free(&self, handle: u64) {
         let mut state = lock(&self.state);
-        if let Some(AllocEntry { origin: Origin::Imported(times), .. }) = state.entries.get_mut(&handle)
+        if let Some(AllocEntry { origin: Origin::Imported(times), .. }) =
+            state.entries.get_mut(&handle)
             && *times > 1
         {
             *times -= 1;

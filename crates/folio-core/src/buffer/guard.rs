@@ -171,33 +171,42 @@ impl<T: DeviceType, const D: usize> ReadGuard<T, D> {
     }
 }
 
+macro_rules! rows {
+    ($name:ident) => {
+        impl<T: DeviceType, const D: usize> $name<T, D> {
+            /// Number of rows, in all slices together.
+            pub fn rows(&self) -> usize {
+                let [slices, rows, _] = self.0.held.part.extent();
+                slices * rows
+            }
+
+            /// Number of elements.
+            pub fn len(&self) -> usize {
+                self.0.held.part.volume()
+            }
+
+            /// True when there are no elements.
+            pub fn is_empty(&self) -> bool {
+                self.len() == 0
+            }
+
+            /// Row `index` of the part, counted through all slices.
+            pub fn row(&self, index: usize) -> Option<&[T]> {
+                let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
+                // SAFETY: the guard's part lies in the host allocation, whose data has arrived;
+                // nobody writes it while the guard lives; every bit pattern is a `T`.
+                Some(unsafe { slice_of(&self.0.held, start, len) })
+            }
+        }
+    };
+}
+rows!(ReadRows);
+rows!(WriteRows);
+
 impl<T: DeviceType, const D: usize> ReadRows<T, D> {
     pub(crate) fn take(part: &Part) -> Result<ReadRows<T, D>> {
         let held = wait(GuardLease::take(part, Mode::Read)?)?;
         Ok(ReadRows(ReadGuard { held, _elements: PhantomData }))
-    }
-
-    /// Number of rows, in all slices together.
-    pub fn rows(&self) -> usize {
-        rows_of(&self.0.held)
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.0.held.part.volume()
-    }
-
-    /// True when there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Row `index` of the part, counted through all slices.
-    pub fn row(&self, index: usize) -> Option<&[T]> {
-        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
-        // SAFETY: the guard's part lies in the host allocation, whose data has arrived; nobody
-        // writes it while the guard lives; every bit pattern is a `T`.
-        Some(unsafe { slice_of(&self.0.held, start, len) })
     }
 
     /// Copies everything, row after row.
@@ -216,33 +225,11 @@ impl<T: DeviceType, const D: usize> WriteRows<T, D> {
         Ok(WriteRows(WriteGuard { held, _elements: PhantomData }))
     }
 
-    /// Number of rows, in all slices together.
-    pub fn rows(&self) -> usize {
-        rows_of(&self.0.held)
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.0.held.part.volume()
-    }
-
-    /// True when there are no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
-
-    /// Row `index` of the part, counted through all slices.
-    pub fn row(&self, index: usize) -> Option<&[T]> {
-        let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
-        // SAFETY: as in `ReadRows::row`.
-        Some(unsafe { slice_of(&self.0.held, start, len) })
-    }
-
     /// As [`row`](Self::row), to write.
     pub fn row_mut(&mut self, index: usize) -> Option<&mut [T]> {
         let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         let host = self.0.held.taken.host.0.cast::<T>();
-        // SAFETY: as in `ReadRows::row`; and nobody else reads while a write guard lives.
+        // SAFETY: as in `row`; and nobody else reads while a write guard lives.
         Some(unsafe { std::slice::from_raw_parts_mut(host.wrapping_add(start), len) })
     }
 }
@@ -252,11 +239,6 @@ impl<T: DeviceType, const D: usize> WriteRows<T, D> {
 unsafe fn slice_of<T>(held: &GuardLease, start: usize, len: usize) -> &[T] {
     // SAFETY: the caller's promise; the allocation lives as long as the guard.
     unsafe { std::slice::from_raw_parts(held.taken.host.0.cast::<T>().wrapping_add(start), len) }
-}
-
-fn rows_of(held: &GuardLease) -> usize {
-    let [slices, rows, _] = held.part.extent();
-    slices * rows
 }
 
 fn row_of(view: &View, part: &Box3, index: usize) -> Option<(usize, usize)> {

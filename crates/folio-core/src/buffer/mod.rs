@@ -1,5 +1,42 @@
 //! Buffers: data that moves itself.
 
+/// The functions of what has a shape, by that and the number of elements.
+macro_rules! shaped {
+    (|$own:ident| $shape:expr, $len:expr) => {
+        /// Its shape.
+        pub fn shape(&self) -> [usize; D] {
+            let $own = self;
+            $shape
+        }
+
+        /// Its shape, as the items of a launch: see [`Items`].
+        pub fn range(&self) -> [usize; D] {
+            self.shape()
+        }
+
+        /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
+        pub fn interior(&self, width: impl Into<Margin<D>>) -> Items<D> {
+            Items::from(self.range()).interior(width)
+        }
+
+        /// The other items, in boxes: see [`Items::edge`].
+        pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
+            Items::from(self.range()).edge(width)
+        }
+
+        /// Number of elements.
+        pub fn len(&self) -> usize {
+            let $own = self;
+            $len
+        }
+
+        /// True when it has no elements.
+        pub fn is_empty(&self) -> bool {
+            self.len() == 0
+        }
+    };
+}
+
 mod guard;
 mod make;
 mod options;
@@ -154,35 +191,10 @@ macro_rules! common {
     ($name:ident) => {
         // Of any type: of one that is none for devices it is told where a buffer of it is made.
         impl<T, const D: usize> $name<T, D> {
-            /// Its shape.
-            pub fn shape(&self) -> [usize; D] {
-                std::array::from_fn(|dim| self.view.dims[3 - D + dim])
-            }
-
-            /// Its shape, as the items of a launch: see [`Items`].
-            pub fn range(&self) -> [usize; D] {
-                self.shape()
-            }
-
-            /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
-            pub fn interior(&self, width: impl Into<Margin<D>>) -> Items<D> {
-                Items::from(self.range()).interior(width)
-            }
-
-            /// The other items, in boxes: see [`Items::edge`].
-            pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
-                Items::from(self.range()).edge(width)
-            }
-
-            /// Number of elements.
-            pub fn len(&self) -> usize {
-                Box3::whole(self.view.dims).volume()
-            }
-
-            /// True when it has no elements.
-            pub fn is_empty(&self) -> bool {
-                self.len() == 0
-            }
+            shaped!(
+                |own| std::array::from_fn(|dim| own.view.dims[3 - D + dim]),
+                Box3::whole(own.view.dims).volume()
+            );
 
             /// The name it was given, or an empty string.
             pub fn label(&self) -> &str {

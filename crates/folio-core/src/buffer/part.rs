@@ -126,35 +126,7 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
         Slice::of(self.part.in_dimensions(E))
     }
 
-    /// Its shape.
-    pub fn shape(&self) -> [usize; D] {
-        self.part.shape()
-    }
-
-    /// Its shape, as the items of a launch: see [`Items`].
-    pub fn range(&self) -> [usize; D] {
-        self.shape()
-    }
-
-    /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
-    pub fn interior(&self, width: impl Into<Margin<D>>) -> Items<D> {
-        Items::from(self.range()).interior(width)
-    }
-
-    /// The other items, in boxes: see [`Items::edge`].
-    pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
-        Items::from(self.range()).edge(width)
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.part.part.volume()
-    }
-
-    /// True when it has no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    shaped!(|own| own.part.shape(), own.part.part.volume());
 
     /// Waits for its latest contents, as rows: for parts that are not contiguous in memory.
     pub fn read_rows(&self) -> Result<ReadRows<T, D>> {
@@ -227,35 +199,7 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
         SliceMut::of(self.part.in_dimensions(E))
     }
 
-    /// Its shape.
-    pub fn shape(&self) -> [usize; D] {
-        self.part.shape()
-    }
-
-    /// Its shape, as the items of a launch: see [`Items`].
-    pub fn range(&self) -> [usize; D] {
-        self.shape()
-    }
-
-    /// Items for a kernel that looks `width` elements around: see [`Items::interior`].
-    pub fn interior(&self, width: impl Into<Margin<D>>) -> Items<D> {
-        Items::from(self.range()).interior(width)
-    }
-
-    /// The other items, in boxes: see [`Items::edge`].
-    pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
-        Items::from(self.range()).edge(width)
-    }
-
-    /// Number of elements.
-    pub fn len(&self) -> usize {
-        self.part.part.volume()
-    }
-
-    /// True when it has no elements.
-    pub fn is_empty(&self) -> bool {
-        self.len() == 0
-    }
+    shaped!(|own| own.part.shape(), own.part.part.volume());
 
     /// Gives the host the only access, as rows: for parts that are not contiguous in memory.
     pub fn write_rows(&mut self) -> Result<WriteRows<T, D>> {

@@ -18,7 +18,7 @@
 use super::Engine;
 use super::ledger::{HostWork, Outbox, is_out};
 use crate::engine::lanes::Lanes;
-use crate::engine::terms::note::{Note, LaneTick, Plan};
+use crate::engine::terms::note::{LaneTick, Note, Plan};
 use crate::foreign::{in_subscriber, tell};
 use crate::hal::Timing;
 use crate::order::hazards::Deps;

@@ -197,8 +197,16 @@ impl Queue {
         let mut taken = graph.take((options, made)).map_err(|why| graph.error(why))?;
         // Another thread's block may take the memory out of the pool before this one is submitted.
         let _memories = batches.place(&mut taken, graph.core.engine.plant);
-        let BlockContents { commands, after, joined, launches, leases: _leases, internal, fusion, .. } =
-            taken;
+        let BlockContents {
+            commands,
+            after,
+            joined,
+            launches,
+            leases: _leases,
+            internal,
+            fusion,
+            ..
+        } = taken;
         let mut commands = Commands::new(commands, after, joined);
         let accesses = commands.iter().map(|command| &command.accesses[..]);
         let order = order_of(commands.after.clone(), &[], accesses);

@@ -7,7 +7,7 @@
 
 use super::Inner;
 use super::batch::Batches;
-use super::store::{Block, Entry, StoredList, LISTS};
+use super::store::{Block, Entry, LISTS, StoredList};
 use super::trail::{Trail, is_internal, is_marked};
 use super::why::WhyNot;
 use crate::engine::runs::list::{Exchange, List, Members, NotExchanged};
@@ -133,7 +133,8 @@ impl Search<'_> {
         let has_room = lists.len() < LISTS;
         let exchanges = !has_room || !self.entry.comes_back(&block.described.arguments);
         let is_free = |known: &Arc<StoredList>| {
-            let is_it = |taken: &Arc<StoredList>| Arc::ptr_eq(&taken.list.native, &known.list.native);
+            let is_it =
+                |taken: &Arc<StoredList>| Arc::ptr_eq(&taken.list.native, &known.list.native);
             !self.taken.iter().any(is_it)
         };
         let free = || oldest_first.iter().map(|at| &lists[*at]).filter(|known| is_free(known));
@@ -198,7 +199,11 @@ impl Search<'_> {
     }
 
     /// A list of a block's commands, in the place of another one if that is there.
-    fn compiled(&self, block: Block, old: Option<&Arc<StoredList>>) -> Result<Arc<StoredList>, WhyNot> {
+    fn compiled(
+        &self,
+        block: Block,
+        old: Option<&Arc<StoredList>>,
+    ) -> Result<Arc<StoredList>, WhyNot> {
         let class = &self.entry.class;
         let members = Members { commands: block.commands(), after: block.after(class) };
         let made = self.graph.core.engine.compile(self.graph.device, members);

@@ -2,11 +2,12 @@
 
 use super::conflicts::IdMap;
 use super::key::Key;
-use super::replay::{can_fail_with, union_of};
+use super::replay::can_fail_with;
 use super::store::{Block, Class, Described, StoredList, Unit};
 use super::trail::{is_same_part, uses_same};
 use crate::engine::kernels::launch::Function;
 use crate::engine::pages::storage::StorageId;
+use crate::engine::plan::union::Union;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::list::{Change, Exchange};
 use crate::engine::terms::access::Access;
@@ -117,7 +118,7 @@ impl StoredList {
     /// The union of all accesses, if the commands come after the same ones as before.
     fn ordered(&self, class: &Class, new: &Block) -> Option<Vec<Access>> {
         let same = new.after(class) == self.list.fixed.after;
-        same.then(|| union_of(new.commands().iter().flat_map(|command| &command.accesses)))
+        same.then(|| Union::of(new.commands().iter().flat_map(|command| &command.accesses)))
     }
 }
 

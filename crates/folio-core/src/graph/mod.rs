@@ -62,7 +62,7 @@ use crate::sync::Mutex;
 use folio_kernel::words::count;
 use fuse::Plans;
 use smallvec::SmallVec;
-use state::{NodeState, GraphState, Sub, What};
+use state::{GraphState, NodeState, Sub, What};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -3,7 +3,7 @@
 use super::replay::before;
 use super::steps::Steps;
 use super::template::Template;
-use super::{Graph, NodeKind, NodeState, GraphState, What};
+use super::{Graph, GraphState, NodeKind, NodeState, What};
 use crate::error::Label;
 use folio_kernel::words::Plain;
 use std::collections::BTreeSet;

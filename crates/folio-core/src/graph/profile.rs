@@ -236,7 +236,9 @@ impl Moment {
     fn ran(&self, device: u16, engine: &Engine) -> ClockReading {
         match &self.clock {
             Clock::None => ClockReading::Nowhere,
-            Clock::Task(timing) => timing.get().map_or(ClockReading::Unknown, |timing| ClockReading::Host(*timing)),
+            Clock::Task(timing) => {
+                timing.get().map_or(ClockReading::Unknown, |timing| ClockReading::Host(*timing))
+            }
             Clock::Bodies(timing) => match timing.get() {
                 None => ClockReading::Unknown,
                 Some(None) => ClockReading::Nowhere,

@@ -4,7 +4,7 @@ use super::conflicts::Edges;
 use super::key::Called;
 use super::template::Template;
 use super::trail::Next;
-use super::{Executable, Graph, Inner, Node, NodeKind, GraphState, What};
+use super::{Executable, Graph, GraphState, Inner, Node, NodeKind, What};
 use crate::call::Passed;
 use crate::engine::runs::command::{Action, Command};
 use crate::error::{Error, GraphError, Label, Result};
@@ -327,7 +327,11 @@ impl Inner {
     }
 
     /// That something runs what is added: of a block that has ended nothing does.
-    fn check_open(&self, state: &GraphState, command: impl FnOnce() -> Label) -> Result<(), GraphError> {
+    fn check_open(
+        &self,
+        state: &GraphState,
+        command: impl FnOnce() -> Label,
+    ) -> Result<(), GraphError> {
         match self.once && state.recordings == 0 {
             true => Err(GraphError::BlockEnded { command: command() }),
             false => Ok(()),

@@ -147,7 +147,11 @@ impl Operations {
 
 impl Inner {
     /// The operations that a run of these commands submits.
-    pub(super) fn made(&self, replays: &Mutex<Replays>, steps: &Arc<Steps>) -> Result<Arc<Operations>> {
+    pub(super) fn made(
+        &self,
+        replays: &Mutex<Replays>,
+        steps: &Arc<Steps>,
+    ) -> Result<Arc<Operations>> {
         let (how, old) = {
             let held = replays.lock();
             (held.how, held.of.clone())
@@ -332,7 +336,7 @@ impl Making<'_> {
                 return Ok(Ok(list.clone()));
             }
             let accesses = at.iter().flat_map(|at| &self.command(*at).accesses);
-            let accesses = Some(union_of(accesses));
+            let accesses = Some(Union::of(accesses));
             let exchange = Exchange { changed, accesses };
             if let Ok(list) = engine.exchange(list, exchange)? {
                 self.exchanged += 1;
@@ -381,13 +385,6 @@ impl Operations {
         let (steps, how) = (steps.clone(), Replay::Commands);
         Operations { steps, how, items, parts, compiled: 0, exchanged: 0 }
     }
-}
-
-/// The union of accesses of commands that run.
-pub(super) fn union_of<'a>(accesses: impl Iterator<Item = &'a Access>) -> Vec<Access> {
-    let mut union = Union::default();
-    accesses.for_each(|access| union.add(access, true));
-    union.into_accesses()
 }
 
 /// The report of a run: lists, and the commands between them.

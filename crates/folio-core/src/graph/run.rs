@@ -3,12 +3,13 @@
 use super::fuse::Ready;
 use super::pool::{Places, Temporaries};
 use super::profile::{Clocks, RunTimes, time_each};
-use super::replay::{Replays, union_of};
+use super::replay::Replays;
 use super::steps::{Step, Steps};
 use super::template::{Template, Update};
 use super::{Graph, Inner, Node, NodeResult, Sub, What};
 use crate::engine::Engine;
 use crate::engine::pages::storage::StorageId;
+use crate::engine::plan::union::Union;
 use crate::engine::runs::command::Command;
 use crate::engine::runs::run::{Order, Ran, Run};
 use crate::error::{Error, GraphError, Label, Result};
@@ -392,7 +393,7 @@ impl Inner {
     pub(super) fn as_node(&self, graph: &Executable) -> Result<What> {
         let (steps, label) = self.steps_of(graph)?;
         let all = steps.all.iter().flat_map(|step| &step.template.command.accesses);
-        let accesses = union_of(all);
+        let accesses = Union::of(all);
         Ok(What::Graph(Arc::new(Sub { steps, label, accesses })))
     }
 

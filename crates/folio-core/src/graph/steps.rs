@@ -5,7 +5,7 @@ use super::conflicts::After;
 use super::fuse::{FinalizeOptions, Wanted};
 use super::order::{Nest, order_of};
 use super::template::{Template, Update};
-use super::{Node, NodeKind, NodeState, GraphState, What};
+use super::{GraphState, Node, NodeKind, NodeState, What};
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::run::Order;
 use smallvec::SmallVec;

@@ -231,7 +231,8 @@ impl Store {
         (new, old): (&Arc<StoredList>, Option<&Arc<StoredList>>),
     ) -> Option<Arc<StoredList>> {
         let entry = self.entry(class)?;
-        let same = |old: &Arc<StoredList>| entry.lists.iter().position(|list| Arc::ptr_eq(list, old));
+        let same =
+            |old: &Arc<StoredList>| entry.lists.iter().position(|list| Arc::ptr_eq(list, old));
         let full = || entry.oldest_first().first().copied().filter(|_| entry.lists.len() >= LISTS);
         match old.and_then(same).or_else(full) {
             Some(at) => {

@@ -19,6 +19,13 @@ pub(crate) struct Union {
 }
 
 impl Union {
+    /// What commands access together, all of which run.
+    pub(crate) fn of<'a>(accesses: impl Iterator<Item = &'a Access>) -> Vec<Access> {
+        let mut union = Union::default();
+        accesses.for_each(|access| union.add(access, true));
+        union.into_accesses()
+    }
+
     /// Adds an access of the next command. `sure`: that command runs; otherwise it may not, and
     /// what it discards may stay as it is.
     pub(crate) fn add(&mut self, access: &Access, sure: bool) {

@@ -108,13 +108,6 @@ impl List {
 }
 
 impl Members<'_> {
-    fn accesses(&self) -> Vec<Access> {
-        let mut union = Union::default();
-        let all = self.commands.iter().flat_map(|command| &command.accesses);
-        all.for_each(|access| union.add(access, true));
-        union.into_accesses()
-    }
-
     fn counts(&self) -> Counts {
         let count = |is: fn(&Action) -> bool| {
             self.commands.iter().filter(|command| is(&command.action)).count() as u64
@@ -201,7 +194,8 @@ impl Engine {
         let Some(mut nodes) = Nodes::of(&members) else {
             return Ok(Err(HalError::unsupported("a command that can run only once")));
         };
-        let accesses = members.accesses();
+        let accesses = members.commands.iter().flat_map(|command| &command.accesses);
+        let accesses = Union::of(accesses);
         let keep: Vec<StorageId> = accesses.iter().map(|access| access.storage).collect();
         let ledger = self.reserve(self.lock(), &keep, |ledger| {
             members.commands.iter().try_for_each(|command| ledger.check(command))?;

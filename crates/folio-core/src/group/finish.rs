@@ -163,17 +163,16 @@ impl CommandGroup {
     /// Fills and hints are for memory of the device itself.
     fn check_raw(&self, place: DomainId) -> Result<()> {
         let Doing::Memory(action) = &self.doing else { return Ok(()) };
-        let (Action::Fill { to: at, .. } | Action::Hint { at, .. }) = &**action else {
+        if matches!(**action, Action::Copy { .. }) {
             return Ok(());
-        };
-        match &at.end {
-            End::Raw(raw) if raw.domain != place => {
-                let (home, device) = (raw.domain, place);
+        }
+        match action.raw().find(|raw| raw.domain != place) {
+            Some(raw) => {
                 let name = |domain| self.core.engine.domain_name(domain);
-                let label = Label::from("raw pointer");
-                Err(Error::NotAccessible { label, home: name(home), device: name(device) })
+                let (label, home) = (Label::from("raw pointer"), name(raw.domain));
+                Err(Error::NotAccessible { label, home, device: name(place) })
             }
-            _ => Ok(()),
+            None => Ok(()),
         }
     }
 

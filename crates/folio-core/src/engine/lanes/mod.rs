@@ -63,21 +63,17 @@ impl Payload {
     /// Ends an operation that a native lane was told. Returns what the caller drops later, without
     /// a lock.
     fn remains(&mut self) -> Option<Remains> {
-        match self {
-            Payload::Launch(launch) => {
-                let launch = launch.take()?;
-                if launch.kernel.is_some() || launch.foreign.is_some() {
-                    return Some(Remains::Launch(launch));
-                }
-                launch.recycle();
-                None
+        if let Payload::Launch(launch) = self {
+            let launch = launch.take()?;
+            if launch.kernel.is_some() || launch.foreign.is_some() {
+                return Some(Remains::Launch(launch));
             }
-            Payload::Replay(replay) => {
-                let last = Arc::into_inner(replay.take()?.given());
-                last.map(|list| Remains::Graph(Box::new(list)))
-            }
-            Payload::Copy(_) | Payload::Fill(_) | Payload::Hint(_) | Payload::Switch(_) => None,
+            launch.recycle();
+        } else if let Payload::Replay(replay) = self {
+            let last = Arc::into_inner(replay.take()?.given());
+            return last.map(|list| Remains::Graph(Box::new(list)));
         }
+        None
     }
 
     /// The code that is loaded for as long as something uses it, if this does.

@@ -136,7 +136,7 @@ fn a_part_is_written_where_a_failed_command_was() {
             let rt = Runtime::builder().backend(faulty).build().unwrap();
             let x = rt.buffer_from(&[1i32; 8]).unwrap().into_shared();
             write(&on(&rt, 0), &x).wait().unwrap();
-            plan.inject(Site::Copy, 1, Fault::Later(HalErrorKind::Driver));
+            plan.inject(Site::Op(OpKind::Copy), 1, Fault::Later(HalErrorKind::Driver));
             let spoils = on(&rt, 1).submit(|cg| {
                 let x = cg.read_write(&x);
                 cg.host_kernel([8], x, |i, mut x| x[i] += 1);

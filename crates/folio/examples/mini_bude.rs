@@ -2,9 +2,9 @@
 //! miniBUDE computes, in `f32`.
 //!
 //! `mini_bude [ITERATIONS] [DECK] [POSES]`: a deck is a folder with miniBUDE's files `protein.in`,
-//! `ligand.in`, `forcefield.in`, `poses.in` and `ref_energies.out`, with whose energies the result is
-//! compared. Without one, atoms and poses are made up, and the result is compared with what the same
-//! kernel computes on the host. `POSES` says how many an item computes.
+//! `ligand.in`, `forcefield.in`, `poses.in` and `ref_energies.out`, with whose energies the result
+//! is compared. Without one, atoms and poses are made up, and the result is compared with what the
+//! same kernel computes on the host. `POSES` says how many an item computes.
 #![forbid(unsafe_code)]
 
 use folio::hal::DeviceKind;

@@ -66,12 +66,12 @@ pub mod by_example;
 
 #[cfg(feature = "algorithms")]
 pub use folio_algorithms as algorithms;
-#[cfg(feature = "linalg")]
-pub use folio_linalg as linalg;
 #[cfg(feature = "cpu")]
 pub use folio_cpu as cpu;
 #[cfg(feature = "cuda")]
 pub use folio_cuda as cuda;
+#[cfg(feature = "linalg")]
+pub use folio_linalg as linalg;
 #[cfg(feature = "opencl")]
 pub use folio_opencl as opencl;
 #[cfg(feature = "trace")]

@@ -57,8 +57,8 @@ struct Runs {
     /// The steps that have been exchanged, and use other elements than the order was made for.
     exchanged: BTreeSet<usize>,
     moved: bool,
-    /// By node: its steps, several of one in a graph that is a node several times. Operations for the
-    /// first node that is exchanged.
+    /// By node: its steps, several of one in a graph that is a node several times. Operations for
+    /// the first node that is exchanged.
     named: Option<HashMap<Node, SmallVec<[usize; 2]>>>,
     count: u64,
 }

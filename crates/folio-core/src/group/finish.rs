@@ -127,7 +127,9 @@ impl CommandGroup {
     /// Kernels reach USM only where it is, even from a device in the host's memory: it is another
     /// backend's to find. Host tasks reach what the host does.
     fn check_homes(&self, accesses: &[Access], place: DomainId, on_host: bool) -> Result<()> {
-        if matches!(&self.doing, Doing::Memory(action) if matches!(**action, Action::Copy { .. })) {
+        let is_own = |action: &Action| action.raw().next().is_none();
+        let copies = |action: &Action| matches!(action, Action::Copy { .. }) && is_own(action);
+        if matches!(&self.doing, Doing::Memory(action) if copies(action)) {
             return Ok(());
         }
         for (made, access) in self.made.iter().zip(accesses) {

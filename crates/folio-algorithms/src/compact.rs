@@ -3,20 +3,33 @@
 //! Each chunk counts what it keeps, one group scans the counts, and the chunks move their elements:
 //! three launches, and no count of each element in memory.
 
+use crate::compact_in_turn::{count_in_turn, move_in_turn};
 use crate::prelude::*;
 use crate::scan::{EACH, GROUP, SCANS, TILE, chunk_of};
 use crate::{of_32_bits, of_one_length, private};
 use folio::RacyMemory;
+use folio::hal::DeviceKind;
+
+/// Flags that an item loads before it looks at the first: GPUs have them on their way together.
+const BATCH: usize = 16;
 
 #[kernel(group = 256)]
 fn count_kept<F: Number>(g: Group, chunk: usize, keep: In<F>, counts: OutGroup<u32>) {
+    let n = keep.len();
     let first = g.index() * chunk;
-    let end = (first + chunk).min(keep.len());
     let count = g.reduce::<Add>(|i| {
         let mut count = 0u32;
-        for at in (first + i.local_index()..end).step_by(GROUP) {
-            if keep[at] != F::ZERO {
-                count += 1;
+        for batch in 0..(chunk + GROUP * BATCH - 1) / (GROUP * BATCH) {
+            let base = batch * (GROUP * BATCH) + i.local_index();
+            let mut flags = [F::ZERO; BATCH];
+            for k in 0..BATCH {
+                let at = base + k * GROUP;
+                if first + at < n {
+                    flags[k] = if at < chunk { keep[first + at] } else { F::ZERO };
+                }
+            }
+            for k in 0..BATCH {
+                count += if flags[k] != F::ZERO { 1 } else { 0 };
             }
         }
         count
@@ -28,12 +41,14 @@ fn count_kept<F: Number>(g: Group, chunk: usize, keep: In<F>, counts: OutGroup<u
 #[kernel(group = 256)]
 fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u32>) {
     let n = counts.len();
+    let values = g.private([0u32; EACH]);
     let own = g.private(0u32);
     g.each(|i| {
         let first = i.local_index() * EACH;
         let mut sum = 0;
-        for at in first..(first + EACH).min(n) {
-            sum += counts[at];
+        for k in 0..EACH {
+            values[i][k] = if first + k < n { counts[first + k] } else { 0 };
+            sum += values[i][k];
         }
         own[i] = sum;
     });
@@ -41,9 +56,11 @@ fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u3
     g.each(|i| {
         let first = i.local_index() * EACH;
         let mut sum = before[i];
-        for at in first..(first + EACH).min(n) {
-            starts[at] = sum;
-            sum += counts[at];
+        for k in 0..EACH {
+            if first + k < n {
+                starts[first + k] = sum;
+            }
+            sum += values[i][k];
         }
     });
     let all = g.reduce::<Add>(|i| own[i]);
@@ -69,22 +86,25 @@ fn move_kept<T: Value, F: Number>(
 ) {
     let first = g.index() * chunk;
     let end = (first + chunk).min(x.len());
+    let n = x.len();
     let all = count[0] as usize;
     let mut start = starts[g.index()] as usize;
     // Other commands may have changed the flags since they were counted.
     let next = (g.index() + 1).min(starts.len() - 1);
     let kept_end = if next > g.index() { starts[next] as usize } else { all };
     let others_end = all + end - kept_end;
+    assert!(kept_end <= y.len(), "there is no room for all elements that are kept");
     let flags = g.private(0u32);
+    let values = g.private([x[first]; EACH]);
     for tile in 0..(end - first + TILE - 1) / TILE {
         let base = first + tile * TILE;
         let here = (end - base).min(TILE);
         let before = g.exclusive_scan::<Add>(|i| {
             let mut bits = 0u32;
             for k in 0..EACH {
-                let slot = i.local_index() * EACH + k;
-                if slot < here && keep[base + slot] != F::ZERO {
-                    bits |= 1 << k;
+                let at = base + i.local_index() * EACH + k;
+                if at < n {
+                    bits |= if keep[at] != F::ZERO { 1 << k } else { 0 };
                 }
             }
             flags[i] = bits;
@@ -95,25 +115,33 @@ fn move_kept<T: Value, F: Number>(
             for k in 0..EACH {
                 let slot = (i.local_index() * EACH + k) as u32;
                 if flags[i] >> k & 1 == 1 {
-                    from.exchange(kept, slot);
+                    from.exchange(kept % TILE as u32, slot);
                     kept += 1;
                 } else if both > 0 {
-                    from.exchange(TILE as u32 - 1 - (slot - kept), slot);
+                    from.exchange((TILE as u32 - 1 - slot + kept) % TILE as u32, slot);
                 }
             }
             ends[i] = kept;
         });
         let kept = ends[SCANS - 1] as usize;
         g.each(|i| {
-            for turn in 0..EACH {
-                let slot = turn * SCANS + i.local_index();
-                if slot < kept && start + slot < kept_end {
-                    y[start + slot] = x[base + from.load(slot) as usize];
-                } else if both > 0 && slot >= kept && slot < here {
-                    let place = all + base - start + slot - kept;
-                    if place < others_end {
-                        y[place] = x[base + from.load(TILE - 1 - (slot - kept)) as usize];
+            for k in 0..EACH {
+                let slot = k * SCANS + i.local_index();
+                let place = if slot < kept { slot } else { TILE - 1 - slot + kept };
+                let at = base + from.load(place % TILE) as usize;
+                if at < n {
+                    values[i][k] = if (slot < kept) | (both > 0) { x[at] } else { values[i][k] };
+                }
+            }
+            for k in 0..EACH {
+                let slot = k * SCANS + i.local_index();
+                let other = all + base - start + slot - kept;
+                if slot < kept {
+                    if (start + slot < kept_end) & (start + slot < y.len()) {
+                        y[start + slot] = values[i][k];
                     }
+                } else if (both > 0) & (slot < here) & (other < others_end) & (other < y.len()) {
+                    y[other] = values[i][k];
                 }
             }
         });
@@ -143,16 +171,25 @@ fn moved<T: DeviceType + Value, F: Number + DeviceType>(
     let chunk = chunk_of(n);
     let chunks = n.div_ceil(chunk);
     let (mut counts, mut starts) = (private(&rt, chunks)?, private(&rt, chunks)?);
-    q.run(chunks * GROUP, count_kept::<F>(chunk, keep, &mut counts))?;
+    let in_turn = q.device().info().kind == DeviceKind::Cpu;
+    if in_turn {
+        q.run(chunks, count_in_turn::<F>(chunk, keep, &mut counts))?;
+    } else {
+        q.run(chunks * GROUP, count_kept::<F>(chunk, keep, &mut counts))?;
+    }
     // SAFETY: each start is written by one item, and none is read.
     let racy = unsafe { RacyMemory::new(&mut starts) };
     q.run(GROUP, start_chunks(&counts, racy, &mut count))?;
-    // SAFETY: 32 bits can hold the counts. A group writes from its chunk's start up to the next
-    // chunk's, and as many others from there on as its chunk has elements besides; its places rise,
-    // so that each is written once. No place is read.
+    // SAFETY: 32 bits can hold the counts. A group, or an item, writes from its chunk's start up to
+    // the next chunk's, and as many others from there on as its chunk has elements besides; its
+    // places rise, so that each is written once. No place is read.
     let racy = unsafe { RacyMemory::new(y) };
-    let call = move_kept::<T, F>(both, chunk, keep, &starts, &count, x, racy);
-    q.run(chunks * SCANS, call)?;
+    if in_turn {
+        q.run(chunks, move_in_turn::<T, F>(both, chunk, keep, &starts, &count, x, racy))?;
+    } else {
+        let call = move_kept::<T, F>(both, chunk, keep, &starts, &count, x, racy);
+        q.run(chunks * SCANS, call)?;
+    }
     Ok(count)
 }
 

@@ -3,16 +3,18 @@
 //! As [`scan`](crate::scan), with the head of each run of equal keys. The total of a chunk is that
 //! of its last run: groups look for it from the chunk's end on.
 
+use crate::keyed_in_turn::runs_in_turn;
 use crate::prelude::*;
 use crate::scan::{CHUNKS, EACH, GROUP, SCANS, SLOTS, TILE, chunk_of};
 use crate::{of_one_length, private};
 use folio::RacyMemory;
+use folio::hal::DeviceKind;
 
 /// Whether a run begins at an element: where a key is another than the one before or, of `flags`,
 /// where it is not 0.
 #[device_fn]
-fn is_head<K: Number>(flags: u32, at: usize, key: K, before: K) -> bool {
-    if flags > 0 { key != K::ZERO } else { at == 0 || key != before }
+pub(crate) fn is_head<K: Number>(flags: u32, at: usize, key: K, before: K) -> bool {
+    if flags > 0 { key != K::ZERO } else { (at == 0) | (key != before) }
 }
 
 /// The total of the last run of each chunk, and whether this run begins in the chunk.
@@ -67,6 +69,7 @@ fn scan_runs<T: Number, O: Combine<T>, K: Number>(
     flags: u32,
     own: u32,
     chunk: usize,
+    at: usize,
     keys: In<K>,
     x: In<T>,
     before: In<T>,
@@ -76,11 +79,11 @@ fn scan_runs<T: Number, O: Combine<T>, K: Number>(
     y: Racy<T>,
 ) {
     let n = x.len();
-    let first = g.index() * chunk;
+    let first = (at + g.index()) * chunk;
     let end = (first + chunk).min(n);
     let mut start = O::IDENTITY;
-    if g.index() > 0 {
-        start = before[g.index() - 1];
+    if at + g.index() > 0 {
+        start = before[at + g.index() - 1];
     }
     let values = g.private([T::ZERO; EACH]);
     let marks = g.private(0u32);
@@ -89,20 +92,25 @@ fn scan_runs<T: Number, O: Combine<T>, K: Number>(
     for tile in 0..(end - first + TILE - 1) / TILE {
         let base = first + tile * TILE;
         g.each(|i| {
+            let first = base + i.local_index() * EACH;
+            let mut these = [K::ZERO; EACH];
+            for k in 0..EACH {
+                if first + k < n {
+                    these[k] = keys[first + k];
+                }
+                values[i][k] = if first + k < n { x[first + k] } else { O::IDENTITY };
+            }
+            let last = first.max(1) - 1;
+            let mut key = if last < n { keys[last] } else { K::ZERO };
             let mut sum = O::IDENTITY;
             let mut bits = 0u32;
             for k in 0..EACH {
-                let at = base + i.local_index() * EACH + k;
-                let mut value = O::IDENTITY;
-                if at < n {
-                    value = x[at];
-                    if is_head(flags, at, keys[at], keys[at.max(1) - 1]) {
-                        bits |= 1 << k;
-                        sum = O::IDENTITY;
-                    }
+                if (first + k < n) & is_head(flags, first + k, these[k], key) {
+                    bits |= 1 << k;
+                    sum = O::IDENTITY;
                 }
-                values[i][k] = value;
-                sum = O::combine(sum, value);
+                key = these[k];
+                sum = O::combine(sum, values[i][k]);
             }
             marks[i] = bits;
             folds[i] = sum;
@@ -178,12 +186,19 @@ where
         // SAFETY: each element is written by one item, and none is read.
         let racy = unsafe { RacyMemory::new(&mut before) };
         let nothing = private::<T>(&rt, 0)?;
-        q.run(SCANS, scan_runs::<T, O, u32>(1, 1, CHUNKS, &begins, &totals, &nothing, racy))?;
+        q.run(SCANS, scan_runs::<T, O, u32>(1, 1, CHUNKS, 0, &begins, &totals, &nothing, racy))?;
+    }
+    let mut at = 0;
+    if count > 0 && q.device().info().kind == DeviceKind::Cpu {
+        at = count;
+        // SAFETY: an item writes elements of its own chunk, and reads none.
+        let racy = unsafe { RacyMemory::new(&mut *y) };
+        q.run(count, runs_in_turn::<T, O, K>(own, chunk, keys, x, &before, racy))?;
     }
     // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
     let racy = unsafe { RacyMemory::new(y) };
-    let call = scan_runs::<T, O, K>(0, own, chunk, keys, x, &before, racy);
-    q.run(n.div_ceil(chunk) * SCANS, call)?;
+    let call = scan_runs::<T, O, K>(0, own, chunk, at, keys, x, &before, racy);
+    q.run((n.div_ceil(chunk) - at) * SCANS, call)?;
     Ok(())
 }
 

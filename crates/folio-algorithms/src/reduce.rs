@@ -25,6 +25,9 @@ fn first_equal<T: Number>(i: Item, x: In<T>, wanted: In<T>, at: Reduce<u64, Min>
     }
 }
 
+/// Elements that an item loads before it looks at the first: GPUs have them on their way together.
+const BATCH: usize = 4;
+
 /// Of each chunk the extreme, and where it is first.
 #[kernel(group = 256)]
 fn chunk_extremes<T: Number, O: Combine<T>>(
@@ -34,17 +37,28 @@ fn chunk_extremes<T: Number, O: Combine<T>>(
     extremes: OutGroup<T>,
     places: OutGroup<u64>,
 ) {
+    let n = x.len();
     let first = g.index() * chunk;
-    let end = (first + chunk).min(x.len());
     let bests = g.private(O::IDENTITY);
     let bests_at = g.private(u64::MAX);
     let extreme = g.reduce::<O>(|i| {
         let (mut best, mut best_at) = (O::IDENTITY, u64::MAX);
-        for at in (first + i.local_index()..end).step_by(GROUP) {
-            let both = O::combine(best, x[at]);
-            if both != best || x[at] == best && best_at == u64::MAX {
-                best = both;
-                best_at = at as u64;
+        for batch in 0..chunk / (GROUP * BATCH) {
+            let base = first + batch * (GROUP * BATCH) + i.local_index();
+            let mut values = [O::IDENTITY; BATCH];
+            for k in 0..BATCH {
+                if base + k * GROUP < n {
+                    values[k] = x[base + k * GROUP];
+                }
+            }
+            for k in 0..BATCH {
+                let at = base + k * GROUP;
+                let both = O::combine(best, values[k]);
+                let is_first = (values[k] == best) & (best_at == u64::MAX);
+                if (at < n) & ((both != best) | is_first) {
+                    best = both;
+                    best_at = at as u64;
+                }
             }
         }
         bests[i] = best;

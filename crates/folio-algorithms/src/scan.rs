@@ -5,8 +5,10 @@
 
 use crate::map::{Map, Same};
 use crate::prelude::*;
+use crate::scan_in_turn::{chunks_in_turn, totals_in_turn};
 use crate::{of_one_length, private};
 use folio::RacyMemory;
+use folio::hal::DeviceKind;
 
 /// Items of a group that makes one value of a chunk.
 pub(crate) const GROUP: usize = 256;
@@ -55,15 +57,16 @@ fn scan_chunks<
     after: H,
     own: usize,
     chunk: usize,
+    at: usize,
     x: In<U>,
     starts: In<T>,
     sums: Local<[T; SLOTS], SCANS>,
     y: Racy<V>,
 ) {
     let n = x.len();
-    let first = g.index() * chunk;
+    let first = (at + g.index()) * chunk;
     let end = (first + chunk).min(n);
-    let mut start = starts[g.index()];
+    let mut start = starts[at + g.index()];
     let values = g.private([T::ZERO; EACH]);
     for tile in 0..(end - first + TILE - 1) / TILE {
         let base = first + tile * TILE;
@@ -115,21 +118,26 @@ fn scan_few<
     y: Racy<V>,
 ) {
     let n = x.len();
+    let values = g.private([T::ZERO; EACH]);
     let earlier = g.exclusive_scan::<O>(|i| {
         let first = i.index() * EACH;
         let mut sum = O::IDENTITY;
-        for at in first..(first + EACH).min(n) {
-            sum = O::combine(sum, before.map(x[at]));
+        for k in 0..EACH {
+            let value = if first + k < n { before.map(x[first + k]) } else { O::IDENTITY };
+            values[i][k] = value;
+            sum = O::combine(sum, value);
         }
         sum
     });
     g.each(|i| {
         let first = i.index() * EACH;
         let mut sum = O::combine(O::IDENTITY, earlier[i]);
-        for at in first..(first + EACH).min(n) {
-            let up = O::combine(sum, before.map(x[at]));
+        for k in 0..EACH {
+            let up = O::combine(sum, values[i][k]);
             let all = if own > 0 { up } else { sum };
-            y[at] = after.map(all);
+            if first + k < n {
+                y[first + k] = after.map(all);
+            }
             sum = up;
         }
     });
@@ -190,16 +198,29 @@ impl<F, H> Maps<F, H> {
         // The last chunk has nothing after it: its total does not count.
         let count = n.div_ceil(chunk);
         let (mut totals, mut starts) = (private::<T>(&rt, count)?, private::<T>(&rt, count)?);
-        let call = chunk_totals::<U, T, O, F>(self.before, chunk, x, &mut totals);
-        q.run((count - 1) * GROUP, call)?;
+        let in_turn = q.device().info().kind == DeviceKind::Cpu;
+        if in_turn {
+            q.run(count - 1, totals_in_turn::<U, T, O, F>(self.before, chunk, x, &mut totals))?;
+        } else {
+            let call = chunk_totals::<U, T, O, F>(self.before, chunk, x, &mut totals);
+            q.run((count - 1) * GROUP, call)?;
+        }
         let (totals, mut all) = (totals.slice([0], [count])?, starts.slice_mut([0], [count])?);
         let plain = Maps { before: Same::<T>::new(), after: Same::<T>::new(), own: 0 };
         plain.scan_few::<T, T, T, O>(q, &totals, &mut all)?;
+        let Maps { before, after, own } = self;
+        let mut at = 0;
+        if in_turn {
+            at = count - 1;
+            // SAFETY: an item writes elements of its own chunk, and reads none.
+            let y = unsafe { RacyMemory::new(&mut *y) };
+            let call = chunks_in_turn::<U, T, V, O, F, H>(before, after, own, chunk, x, &starts, y);
+            q.run(at, call)?;
+        }
         // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
         let y = unsafe { RacyMemory::new(y) };
-        let Maps { before, after, own } = self;
-        let call = scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, x, &starts, y);
-        q.run(count * SCANS, call)?;
+        let call = scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, at, x, &starts, y);
+        q.run((count - at) * SCANS, call)?;
         Ok(())
     }
 }

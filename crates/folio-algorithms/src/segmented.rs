@@ -8,6 +8,9 @@ use folio::ir::device::CastFrom;
 /// few.
 const LANES: usize = 64;
 
+/// Elements that an item loads before it folds the first: GPUs have them on their way together.
+const BATCH: usize = 4;
+
 #[kernel(group = 64)]
 fn fold_segments<T: Number, O: Combine<T>, I: Number>(
     g: Group,
@@ -17,12 +20,25 @@ fn fold_segments<T: Number, O: Combine<T>, I: Number>(
 ) where
     usize: CastFrom<I>,
 {
+    let n = x.len();
     let first = offsets[g.index()] as usize;
     let end = offsets[g.index() + 1] as usize;
+    assert!(end <= n, "a segment ends beyond the elements");
     let all = g.reduce::<O>(|i| {
         let mut sum = O::IDENTITY;
-        for at in (first + i.local_index()..end).step_by(LANES) {
-            sum = O::combine(sum, x[at]);
+        let mut base = first + i.local_index();
+        while base < end {
+            let mut values = [O::IDENTITY; BATCH];
+            for k in 0..BATCH {
+                let at = base + k * LANES;
+                if at < n {
+                    values[k] = if at < end { x[at] } else { O::IDENTITY };
+                }
+            }
+            for k in 0..BATCH {
+                sum = O::combine(sum, values[k]);
+            }
+            base += BATCH * LANES;
         }
         sum
     });

@@ -48,6 +48,11 @@ fn roots(i: Item, f: Root, x: In<f32>, y: Out<[f32; 2]>) {
     y[i] = f.map(x[i]);
 }
 
+#[kernel]
+fn grows(i: Item, by: u32, x: InOut<u32>) {
+    x[i] = x[i] * 3 + by;
+}
+
 /// Functions around a scan have the bits of kernels beside it.
 pub fn maps_are_part_of_a_scan(rig: &Rig) -> folio::Result<()> {
     for n in rig.lengths() {
@@ -106,5 +111,31 @@ pub fn a_map_before_a_reduction_leaves_no_array(rig: &Rig) -> folio::Result<()> 
     let sum = rig.q.batch_fused(far)?.0;
     counted(rig, (2, 1));
     assert_eq!(sum.get(0)?.to_bits(), far(&rig.q)?.get(0)?.to_bits());
+    Ok(())
+}
+
+/// A graph runs what was recorded on what its arrays have then.
+pub fn algorithms_are_recorded(rig: &Rig) -> folio::Result<()> {
+    let n = rig.most.min(5000);
+    let x: Vec<u32> = (0..n as u32).map(|k| k * 7919 % 1009).collect();
+    let keep: Vec<u8> = x.iter().map(|x| (x % 3) as u8).collect();
+    let (mut x, keep) = (rig.rt.buffer_from(&x)?, rig.rt.buffer_from(&keep)?);
+    let (mut sums, mut kept) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);
+    let graph = rig.rt.graph(&rig.q.device())?;
+    let recording = graph.record([&rig.q])?;
+    algorithms::inclusive_scan(&rig.q, Add, &x, &mut sums)?;
+    let count = algorithms::partition(&rig.q, &sums, &keep, &mut kept)?;
+    drop(recording);
+    let run = graph.finalize()?;
+    for turn in 0..3 {
+        rig.q.run(n, grows(turn, &mut x))?;
+        rig.q.run_graph(&run)?;
+        let (mut wanted, mut places) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);
+        algorithms::inclusive_scan(&rig.q, Add, &x, &mut wanted)?;
+        let wanted_count = algorithms::partition(&rig.q, &wanted, &keep, &mut places)?;
+        assert_eq!(sums.to_vec()?, wanted.to_vec()?);
+        assert_eq!(kept.to_vec()?, places.to_vec()?);
+        assert_eq!(count.get(0)?, wanted_count.get(0)?);
+    }
     Ok(())
 }

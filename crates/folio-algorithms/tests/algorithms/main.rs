@@ -71,6 +71,7 @@ const CHECKS: &[Check] = &[
     moves::what_32_bits_cannot_number_is_refused,
     moves::rows_become_columns,
     fused::maps_are_part_of_a_scan,
+    fused::algorithms_are_recorded,
     fused::reductions_of_one_array_read_it_once,
     fused::a_map_before_a_reduction_leaves_no_array,
     moves::indices_are_counted,

@@ -12,20 +12,23 @@ use folio::hal::DeviceKind;
 
 /// Flags that an item loads before it looks at the first: GPUs have them on their way together.
 const BATCH: usize = 16;
+/// Flags that a group loads at once.
+const STRIDE: usize = GROUP * BATCH;
 
 #[kernel(group = 256)]
-fn count_kept<F: Number>(g: Group, chunk: usize, keep: In<F>, counts: OutGroup<u32>) {
+pub(crate) fn count_kept<F: Number>(g: Group, chunk: usize, keep: In<F>, counts: OutGroup<u32>) {
     let n = keep.len();
     let first = g.index() * chunk;
     let count = g.reduce::<Add>(|i| {
         let mut count = 0u32;
-        for batch in 0..(chunk + GROUP * BATCH - 1) / (GROUP * BATCH) {
-            let base = batch * (GROUP * BATCH) + i.local_index();
+        for batch in 0..(chunk + STRIDE - 1) / STRIDE {
+            let base = batch * STRIDE + i.local_index();
             let mut flags = [F::ZERO; BATCH];
             for k in 0..BATCH {
-                let at = base + k * GROUP;
-                if first + at < n {
-                    flags[k] = if at < chunk { keep[first + at] } else { F::ZERO };
+                let slot = base + k * GROUP;
+                let at = first + slot;
+                if at < n {
+                    flags[k] = if slot < chunk { keep[at] } else { F::ZERO };
                 }
             }
             for k in 0..BATCH {
@@ -39,7 +42,7 @@ fn count_kept<F: Number>(g: Group, chunk: usize, keep: In<F>, counts: OutGroup<u
 
 /// Where each chunk's kept elements begin, and how many there are.
 #[kernel(group = 256)]
-fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u32>) {
+pub(crate) fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u32>) {
     let n = counts.len();
     let values = g.private([0u32; EACH]);
     let own = g.private(0u32);
@@ -47,7 +50,8 @@ fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u3
         let first = i.local_index() * EACH;
         let mut sum = 0;
         for k in 0..EACH {
-            values[i][k] = if first + k < n { counts[first + k] } else { 0 };
+            let at = first + k;
+            values[i][k] = if at < n { counts[at] } else { 0 };
             sum += values[i][k];
         }
         own[i] = sum;
@@ -57,8 +61,9 @@ fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u3
         let first = i.local_index() * EACH;
         let mut sum = before[i];
         for k in 0..EACH {
-            if first + k < n {
-                starts[first + k] = sum;
+            let at = first + k;
+            if at < starts.len() {
+                starts[at] = sum;
             }
             sum += values[i][k];
         }
@@ -72,7 +77,7 @@ fn start_chunks(g: Group, counts: In<u32>, starts: Racy<u32>, count: OutGroup<u3
 /// at which place, so that neighbouring items move to neighbouring places: those that are kept from
 /// the first slot on, the others from the last one back.
 #[kernel(group = 128)]
-fn move_kept<T: Value, F: Number>(
+pub(crate) fn move_kept<T: Value, F: Number>(
     g: Group,
     both: u32,
     chunk: usize,
@@ -136,9 +141,10 @@ fn move_kept<T: Value, F: Number>(
             for k in 0..EACH {
                 let slot = k * SCANS + i.local_index();
                 let other = all + base - start + slot - kept;
+                let at = start + slot;
                 if slot < kept {
-                    if (start + slot < kept_end) & (start + slot < y.len()) {
-                        y[start + slot] = values[i][k];
+                    if (at < kept_end) & (at < y.len()) {
+                        y[at] = values[i][k];
                     }
                 } else if (both > 0) & (slot < here) & (other < others_end) & (other < y.len()) {
                     y[other] = values[i][k];

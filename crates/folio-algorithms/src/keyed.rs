@@ -64,7 +64,7 @@ fn last_runs<T: Number, O: Combine<T>, K: Number>(
 
 /// `before` has the total of the last run up to and with each chunk.
 #[kernel(group = 128)]
-fn scan_runs<T: Number, O: Combine<T>, K: Number>(
+pub(crate) fn scan_runs<T: Number, O: Combine<T>, K: Number>(
     g: Group,
     flags: u32,
     own: u32,
@@ -95,13 +95,14 @@ fn scan_runs<T: Number, O: Combine<T>, K: Number>(
             let first = base + i.local_index() * EACH;
             let mut these = [K::ZERO; EACH];
             for k in 0..EACH {
-                if first + k < n {
-                    these[k] = keys[first + k];
+                let at = first + k;
+                if at < keys.len() {
+                    these[k] = keys[at];
                 }
-                values[i][k] = if first + k < n { x[first + k] } else { O::IDENTITY };
+                values[i][k] = if at < n { x[at] } else { O::IDENTITY };
             }
             let last = first.max(1) - 1;
-            let mut key = if last < n { keys[last] } else { K::ZERO };
+            let mut key = if last < keys.len() { keys[last] } else { K::ZERO };
             let mut sum = O::IDENTITY;
             let mut bits = 0u32;
             for k in 0..EACH {
@@ -119,10 +120,11 @@ fn scan_runs<T: Number, O: Combine<T>, K: Number>(
         let mut step = 1;
         while step < SCANS {
             g.each(|i| {
-                let lane = i.local_index();
-                if lane >= step {
-                    fold[i] = folds[lane - step];
-                    head[i] = heads[lane - step];
+                // Beyond all items where there is none so much earlier.
+                let earlier = i.local_index() - step;
+                if earlier < SCANS {
+                    fold[i] = folds[earlier];
+                    head[i] = heads[earlier];
                 }
             });
             g.each(|i| {
@@ -153,8 +155,9 @@ fn scan_runs<T: Number, O: Combine<T>, K: Number>(
         g.each(|i| {
             for k in 0..EACH {
                 let slot = k * SCANS + i.local_index();
-                if base + slot < n {
-                    y[base + slot] = sums[slot / EACH][slot % EACH];
+                let at = base + slot;
+                if at < y.len() {
+                    y[at] = sums[slot / EACH][slot % EACH];
                 }
             }
         });

@@ -56,6 +56,8 @@
 // all that kernels need is in `folio-core`.
 extern crate folio_core as folio;
 
+#[cfg(test)]
+mod checks;
 mod compact;
 mod digits;
 mod histogram;
@@ -92,12 +94,12 @@ pub use segmented::segmented_reduce;
 pub use sort::{Direction, sort, sort_by_key, sort_order, sort_segments};
 pub use transpose::{permute, transpose};
 
-/// Refuses what is not of one length.
 /// Memory whose contents other code relies on: no tracker of the program's can lie about it.
 fn private<T: folio::DeviceType>(rt: &folio::Runtime, n: usize) -> folio::Result<folio::Buffer<T>> {
     rt.buffer_with(n, folio::BufferOptions::new().own_tracker())
 }
 
+/// Refuses what is not of one length.
 fn of_one_length(command: &'static str, source: usize, target: usize) -> folio::Result<()> {
     of_one_shape(command, [source], [target])
 }

@@ -27,10 +27,12 @@ fn first_equal<T: Number>(i: Item, x: In<T>, wanted: In<T>, at: Reduce<u64, Min>
 
 /// Elements that an item loads before it looks at the first: GPUs have them on their way together.
 const BATCH: usize = 4;
+/// Elements that a group loads at once.
+const STRIDE: usize = GROUP * BATCH;
 
 /// Of each chunk the extreme, and where it is first.
 #[kernel(group = 256)]
-fn chunk_extremes<T: Number, O: Combine<T>>(
+pub(crate) fn chunk_extremes<T: Number, O: Combine<T>>(
     g: Group,
     chunk: usize,
     x: In<T>,
@@ -43,12 +45,13 @@ fn chunk_extremes<T: Number, O: Combine<T>>(
     let bests_at = g.private(u64::MAX);
     let extreme = g.reduce::<O>(|i| {
         let (mut best, mut best_at) = (O::IDENTITY, u64::MAX);
-        for batch in 0..chunk / (GROUP * BATCH) {
-            let base = first + batch * (GROUP * BATCH) + i.local_index();
+        for batch in 0..chunk / STRIDE {
+            let base = first + batch * STRIDE + i.local_index();
             let mut values = [O::IDENTITY; BATCH];
             for k in 0..BATCH {
-                if base + k * GROUP < n {
-                    values[k] = x[base + k * GROUP];
+                let at = base + k * GROUP;
+                if at < n {
+                    values[k] = x[at];
                 }
             }
             for k in 0..BATCH {

@@ -24,7 +24,7 @@ pub(crate) const SLOTS: usize = EACH + 1;
 pub(crate) const CHUNKS: usize = GROUP * EACH;
 
 #[kernel(group = 256)]
-fn chunk_totals<U: Value, T: Number, O: Combine<T>, F: Map<U, Output = T>>(
+pub(crate) fn chunk_totals<U: Value, T: Number, O: Combine<T>, F: Map<U, Output = T>>(
     g: Group,
     before: F,
     chunk: usize,
@@ -44,7 +44,7 @@ fn chunk_totals<U: Value, T: Number, O: Combine<T>, F: Map<U, Output = T>>(
 }
 
 #[kernel(group = 128)]
-fn scan_chunks<
+pub(crate) fn scan_chunks<
     U: Value,
     T: Number,
     V: Value,
@@ -71,10 +71,11 @@ fn scan_chunks<
     for tile in 0..(end - first + TILE - 1) / TILE {
         let base = first + tile * TILE;
         let earlier = g.exclusive_scan::<O>(|i| {
-            let at = base + i.local_index() * EACH;
+            let own_first = base + i.local_index() * EACH;
             let mut sum = O::IDENTITY;
             for k in 0..EACH {
-                let value = if at + k < n { before.map(x[at + k]) } else { O::IDENTITY };
+                let at = own_first + k;
+                let value = if at < n { before.map(x[at]) } else { O::IDENTITY };
                 values[i][k] = value;
                 sum = O::combine(sum, value);
             }
@@ -91,8 +92,9 @@ fn scan_chunks<
         g.each(|i| {
             for k in 0..EACH {
                 let slot = k * SCANS + i.local_index();
-                if base + slot < n {
-                    y[base + slot] = after.map(sums[slot / EACH][slot % EACH + own]);
+                let at = base + slot;
+                if at < y.len() {
+                    y[at] = after.map(sums[slot / EACH][slot % EACH + own]);
                 }
             }
         });
@@ -102,7 +104,7 @@ fn scan_chunks<
 
 /// One group scans all elements, with as many items as there need to be.
 #[kernel]
-fn scan_few<
+pub(crate) fn scan_few<
     U: Value,
     T: Number,
     V: Value,
@@ -123,7 +125,8 @@ fn scan_few<
         let first = i.index() * EACH;
         let mut sum = O::IDENTITY;
         for k in 0..EACH {
-            let value = if first + k < n { before.map(x[first + k]) } else { O::IDENTITY };
+            let at = first + k;
+            let value = if at < n { before.map(x[at]) } else { O::IDENTITY };
             values[i][k] = value;
             sum = O::combine(sum, value);
         }
@@ -135,8 +138,9 @@ fn scan_few<
         for k in 0..EACH {
             let up = O::combine(sum, values[i][k]);
             let all = if own > 0 { up } else { sum };
-            if first + k < n {
-                y[first + k] = after.map(all);
+            let at = first + k;
+            if at < y.len() {
+                y[at] = after.map(all);
             }
             sum = up;
         }

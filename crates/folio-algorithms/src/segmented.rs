@@ -12,7 +12,7 @@ const LANES: usize = 64;
 const BATCH: usize = 4;
 
 #[kernel(group = 64)]
-fn fold_segments<T: Number, O: Combine<T>, I: Number>(
+pub(crate) fn fold_segments<T: Number, O: Combine<T>, I: Number>(
     g: Group,
     offsets: In<I>,
     x: In<T>,

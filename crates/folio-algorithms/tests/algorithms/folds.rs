@@ -319,6 +319,66 @@ fn segmented<T: Copy, O: Combine<T>>(_: O, offsets: &[u32], values: &[T]) -> Vec
     offsets.windows(2).filter_map(of).collect()
 }
 
+/// The inclusive scan of a chunk whose runs begin at `heads`.
+fn runs_of_chunk<T: Copy, O: Combine<T>>(heads: &[bool], values: &[T], mut start: T) -> Vec<T> {
+    let mut all = vec![];
+    for (heads, values) in heads.chunks(1024).zip(values.chunks(1024)) {
+        let fold = |(heads, values): (&[bool], &[T])| {
+            let from =
+                |sum, (head, x): (&bool, &T)| O::combine(if *head { O::IDENTITY } else { sum }, *x);
+            let sum = heads.iter().zip(values).fold(O::IDENTITY, from);
+            (heads.contains(&true), sum)
+        };
+        let folds = heads.chunks(8).zip(values.chunks(8)).map(fold).collect();
+        let both = |(before, sum): (bool, T), (head, own): (bool, T)| {
+            if head { (true, own) } else { (before, O::combine(sum, own)) }
+        };
+        let folds = stepped(folds, both);
+        for (item, (heads, values)) in heads.chunks(8).zip(values.chunks(8)).enumerate() {
+            let mut sum = match item.checked_sub(1).map(|before| folds[before]) {
+                None => start,
+                Some((true, earlier)) => earlier,
+                Some((false, earlier)) => O::combine(start, earlier),
+            };
+            for (head, x) in heads.iter().zip(values) {
+                sum = O::combine(if *head { O::IDENTITY } else { sum }, *x);
+                all.push(sum);
+            }
+        }
+        start = all.last().copied().unwrap_or(start);
+    }
+    all
+}
+
+/// The inclusive scan by key, as the algorithms' documentation has it.
+fn runs_scanned<T: Copy, O: Combine<T>>(_: O, keys: &[u16], values: &[T]) -> Vec<T> {
+    let chunk = values.len().div_ceil(1024 * 2048).next_power_of_two() * 1024;
+    let heads: Vec<bool> = (0..keys.len()).map(|k| k == 0 || keys[k] != keys[k - 1]).collect();
+    let total = |(heads, values): (&[bool], &[T])| {
+        let mut total = O::IDENTITY;
+        for (heads, values) in heads.chunks(1024).zip(values.chunks(1024)).rev() {
+            let head = heads.iter().rposition(|head| *head);
+            let lane = |l: usize| {
+                let of_run = |slot: &usize| *slot >= head.unwrap_or(0);
+                let slots = (l..values.len()).step_by(256).filter(of_run);
+                slots.fold(O::IDENTITY, |sum, slot| O::combine(sum, values[slot]))
+            };
+            let mut lanes: Vec<T> = (0..256).map(lane).collect();
+            total = O::combine(tree(&mut lanes, O::combine).unwrap_or(O::IDENTITY), total);
+            if head.is_some() {
+                break;
+            }
+        }
+        (heads.contains(&true), total)
+    };
+    let (begins, totals): (Vec<bool>, Vec<T>) =
+        heads.chunks(chunk).zip(values.chunks(chunk)).map(total).unzip();
+    let mut before = vec![O::IDENTITY];
+    before.extend(runs_of_chunk::<T, O>(&begins, &totals, O::IDENTITY));
+    let each = heads.chunks(chunk).zip(values.chunks(chunk)).zip(before);
+    each.flat_map(|((heads, values), start)| runs_of_chunk::<T, O>(heads, values, start)).collect()
+}
+
 /// Each run begins with what changes nothing; for integers any order gives the same.
 pub fn runs_are_scanned_each(rig: &Rig) -> folio::Result<()> {
     let mut rng = Rng::new(9);
@@ -337,8 +397,13 @@ pub fn runs_are_scanned_each(rig: &Rig) -> folio::Result<()> {
                 before.push(sum);
                 up.push(sum.wrapping_add(*x));
             }
+            let sums = tame(&mut rng, n);
+            let wanted = runs_scanned(Add, &keys, &sums);
             let (keys, x) = (rig.rt.buffer_from(&keys)?, rig.rt.buffer_from(&x)?);
-            let mut y = rig.rt.buffer(n)?;
+            let (mut y, mut z) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);
+            let sums = rig.rt.buffer_from(&sums)?;
+            algorithms::inclusive_scan_by_key(&rig.q, Add, &keys, &sums, &mut z)?;
+            same("floats by key", &z.to_vec()?, &wanted);
             algorithms::inclusive_scan_by_key(&rig.q, Add, &keys, &x, &mut y)?;
             same("inclusive by key", &y.to_vec()?, &up);
             if !rig.few {

@@ -6,9 +6,8 @@
 use crate::compact_in_turn::{count_in_turn, move_in_turn};
 use crate::prelude::*;
 use crate::scan::{EACH, GROUP, SCANS, TILE, chunk_of};
-use crate::{of_32_bits, of_one_length, private};
+use crate::{of_32_bits, of_one_length, private, takes_in_turn};
 use folio::RacyMemory;
-use folio::hal::DeviceKind;
 
 /// Flags that an item loads before it looks at the first: GPUs have them on their way together.
 const BATCH: usize = 16;
@@ -177,7 +176,7 @@ fn moved<T: DeviceType + Value, F: Number + DeviceType>(
     let chunk = chunk_of(n);
     let chunks = n.div_ceil(chunk);
     let (mut counts, mut starts) = (private(&rt, chunks)?, private(&rt, chunks)?);
-    let in_turn = q.device().info().kind == DeviceKind::Cpu;
+    let in_turn = takes_in_turn(q);
     if in_turn {
         q.run(chunks, count_in_turn::<F>(chunk, keep, &mut counts))?;
     } else {

@@ -6,9 +6,8 @@
 use crate::keyed_in_turn::runs_in_turn;
 use crate::prelude::*;
 use crate::scan::{CHUNKS, EACH, GROUP, SCANS, SLOTS, TILE, chunk_of};
-use crate::{of_one_length, private};
+use crate::{of_one_length, private, takes_in_turn};
 use folio::RacyMemory;
-use folio::hal::DeviceKind;
 
 /// Whether a run begins at an element: where a key is another than the one before or, of `flags`,
 /// where it is not 0.
@@ -192,7 +191,7 @@ where
         q.run(SCANS, scan_runs::<T, O, u32>(1, 1, CHUNKS, 0, &begins, &totals, &nothing, racy))?;
     }
     let mut at = 0;
-    if count > 0 && q.device().info().kind == DeviceKind::Cpu {
+    if count > 0 && takes_in_turn(q) {
         at = count;
         // SAFETY: an item writes elements of its own chunk, and reads none.
         let racy = unsafe { RacyMemory::new(&mut *y) };

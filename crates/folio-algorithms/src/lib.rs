@@ -137,6 +137,13 @@ pub mod hidden {
     pub use folio::ir::device::{Called, Form, Method, Mode};
 }
 
+/// Whether items take elements in turn: on CPUs whose groups are loops. A CPU with sub-groups is a
+/// GPU's driver in software, whose compiler takes minutes for large arrays of an item.
+fn takes_in_turn(q: &folio::Queue) -> bool {
+    let device = q.device();
+    device.info().kind == folio::hal::DeviceKind::Cpu && device.limits().subgroup == 1
+}
+
 /// The names with which the kernels here are written.
 mod prelude {
     pub(crate) use folio::combine::*;

@@ -6,9 +6,8 @@
 use crate::map::{Map, Same};
 use crate::prelude::*;
 use crate::scan_in_turn::{chunks_in_turn, totals_in_turn};
-use crate::{of_one_length, private};
+use crate::{of_one_length, private, takes_in_turn};
 use folio::RacyMemory;
-use folio::hal::DeviceKind;
 
 /// Items of a group that makes one value of a chunk.
 pub(crate) const GROUP: usize = 256;
@@ -202,7 +201,7 @@ impl<F, H> Maps<F, H> {
         // The last chunk has nothing after it: its total does not count.
         let count = n.div_ceil(chunk);
         let (mut totals, mut starts) = (private::<T>(&rt, count)?, private::<T>(&rt, count)?);
-        let in_turn = q.device().info().kind == DeviceKind::Cpu;
+        let in_turn = takes_in_turn(q);
         if in_turn {
             q.run(count - 1, totals_in_turn::<U, T, O, F>(self.before, chunk, x, &mut totals))?;
         } else {

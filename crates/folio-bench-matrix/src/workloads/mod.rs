@@ -14,6 +14,7 @@ mod groups;
 mod indices;
 mod launch;
 mod library;
+mod linear;
 mod links;
 mod managed;
 mod matmul;
@@ -49,6 +50,7 @@ pub const ALL: &[&dyn Workload] = &[
     &groups::Groups,
     &algorithms::Algorithms,
     &library::Library,
+    &linear::Linear,
     &solvers::Solvers,
     &fusion::Fusion,
     &transfer::Transfer,

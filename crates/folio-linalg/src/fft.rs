@@ -9,7 +9,7 @@ mod tables;
 pub(crate) use tables::Tables;
 
 use crate::prelude::*;
-use crate::{Choice, Element, Library, Linalg, mismatch};
+use crate::{Element, Library, Linalg, mismatch};
 
 /// The sign of the exponent.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -98,14 +98,14 @@ impl Linalg {
             return Ok(Library::Own);
         }
         #[cfg(feature = "cpu")]
-        if self.choice != Choice::Own
+        if self.choice != crate::Choice::Own
             && self.is_on_host()
             && host::transform(&self.q, transform, extents, &x, &mut y)?
         {
             return Ok(Library::RustFft);
         }
         #[cfg(feature = "cuda")]
-        if self.choice != Choice::Own
+        if self.choice != crate::Choice::Own
             && let Some(cuda) = &self.cuda
             && cuda.transform(&self.q, transform, extents, &x, &mut y)?
         {

@@ -253,7 +253,11 @@ impl Line<'_> {
     }
 
     fn sign<T: Real>(self) -> T {
-        if self.transform == Transform::Forward { T::ONE } else { T::ZERO - T::ONE }
+        if self.transform == Transform::Forward {
+            T::ONE
+        } else {
+            <T as CastFrom<f64>>::cast_from(-1.0)
+        }
     }
 
     fn transform<T: Real>(
@@ -310,7 +314,7 @@ impl Line<'_> {
         let by = &transformed[usize::from(self.transform == Transform::Inverse)];
         q.run(padded.shape, convolved(axis, by, &other))?;
         padded.of_len(padded.len(), Transform::Inverse).transform(&other, &wave)?;
-        let factor = T::ONE / <T as CastFrom<f64>>::cast_from(padded.len() as f64);
+        let factor = <T as CastFrom<f64>>::cast_from(1.0 / padded.len() as f64);
         q.run(self.shape, unchirped(axis, self.sign::<T>(), factor, &chirp, &wave, y))?;
         Ok(())
     }
@@ -322,7 +326,9 @@ impl Line<'_> {
             let chirp: Vec<[T; 2]> = (0..n).map(|k| root(squared(k), 2 * n)).collect();
             // A queue of its own: the other one may be recorded.
             let q = rt.queue_on(&self.q.device())?;
-            let transformed = [T::ZERO - T::ONE, T::ONE].map(|sign| self.waves(&q, &chirp, sign));
+            let transformed = [-1.0, 1.0]
+                .map(<T as CastFrom<f64>>::cast_from)
+                .map(|sign| self.waves(&q, &chirp, sign));
             let [forward, inverse] = transformed;
             let chirp = rt.buffer_from(&chirp)?.into_shared();
             Ok(Chirps { chirp, transformed: [forward?, inverse?] })
@@ -335,7 +341,7 @@ impl Line<'_> {
         let m = (2 * n - 1).next_power_of_two();
         let mut wave = vec![[T::ZERO; 2]; m];
         for (k, [re, im]) in chirp.iter().copied().enumerate() {
-            let value = [re, sign * im];
+            let value = [re, times([sign, T::ZERO], [im, T::ZERO])[0]];
             wave[k] = value;
             wave[(m - k) % m] = value;
         }

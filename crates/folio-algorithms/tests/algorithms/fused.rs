@@ -56,7 +56,7 @@ fn grows(i: Item, by: u32, x: InOut<u32>) {
 /// Functions around a scan have the bits of kernels beside it.
 pub fn maps_are_part_of_a_scan(rig: &Rig) -> folio::Result<()> {
     for n in rig.lengths() {
-        let x: Vec<i32> = (0..n as i32).map(|k| k * 7919 % 1009 - 500).collect();
+        let x: Vec<i32> = (0..n as i32).map(|k| k.wrapping_mul(7919) % 1009 - 500).collect();
         let x = rig.rt.buffer_from(&x)?;
         let (before, after) = (Shift { by: 0.1 }, Root { of: 3.0 });
         let (mut shifted, mut sums) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);

@@ -160,7 +160,7 @@ impl PageState {
         if !self.readers.is_empty() || !self.arrivals.is_empty() || !self.older.is_empty() {
             self.readers.clear();
             self.arrivals.retain(|arrival| outcome(arrival.stamp) != Outcome::Fine);
-            self.arrivals.iter_mut().for_each(|arrival| arrival.live = false);
+            self.arrivals.iter_mut().for_each(Arrival::outdate);
             self.older.clear();
         }
     }
@@ -170,7 +170,7 @@ impl PageState {
     /// Of the memory on `domain`, nothing is left that was there before the latest write of all.
     fn replace(&mut self, domain: DomainId) {
         self.older.retain(|writer| writer.domain != domain);
-        self.arrivals.retain(|arrival| arrival.live || arrival.domain != domain);
+        self.arrivals.retain(|arrival| arrival.used || arrival.domain != domain);
     }
 
     /// Something there is from before the latest write of all, or comes there.
@@ -218,9 +218,16 @@ pub(crate) struct Arrival {
     pub(crate) stamp: Stamp,
     /// The pages still hold what it copies.
     live: bool,
+    /// They hold that, or the zeros that it fills in: who reads them there uses it.
+    used: bool,
 }
 
 impl Arrival {
+    /// The pages have been written since, or parts of them until that was all.
+    fn outdate(&mut self) {
+        (self.live, self.used) = (false, false);
+    }
+
     /// Uses of the pages on this domain come after it, and fail with it.
     pub(crate) fn is_to(&self, domain: DomainId) -> bool {
         self.domain == domain
@@ -340,9 +347,15 @@ impl Hazards {
         self.each(range, |state| {
             state.writers.iter().for_each(|w| add_dep(deps, w.stamp, true));
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
-                add_dep(deps, a.stamp, true);
+                add_dep(deps, a.stamp, a.used);
             }
-            // Data that a copy has not replaced are not looked at, unless a tracker lies.
+        });
+    }
+
+    /// What was there before the pages of `range` were written elsewhere: nobody reads that, unless
+    /// a tracker lies.
+    pub(crate) fn older_deps(&self, range: &Box3, domain: DomainId, deps: &mut Deps) {
+        self.each(range, |state| {
             for w in state.older.iter().filter(|w| w.domain == domain) {
                 add_dep(deps, w.stamp, Flow::KEEPS);
             }
@@ -397,7 +410,7 @@ impl Hazards {
     /// to its memory: it depends on that, unless nobody looks at it there.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
         let beside = match how {
-            Writing::Update | Writing::Discard => Flow::USES,
+            Writing::Update | Writing::Discard => Flow::USES | Flow::COVERS,
             Writing::Part => Flow::COVERS,
             Writing::Replace => Flow::ORDER,
         };
@@ -470,10 +483,10 @@ impl Hazards {
             let before = state.arrivals.len();
             state.arrivals.retain(|a| !(replaces && a.domain == domain));
             if !keep {
-                state.arrivals.iter_mut().for_each(|a| a.live = false);
+                state.arrivals.iter_mut().for_each(Arrival::outdate);
             }
             if first || state.arrivals.len() < before {
-                state.arrivals.push(Arrival { domain, stamp, live: false });
+                state.arrivals.push(Arrival { domain, stamp, live: false, used: false });
             }
         });
         if !keep {
@@ -482,20 +495,20 @@ impl Hazards {
     }
 
     /// `stamp` brings something to the memory of `range` on `domain`: to all of each page, if
-    /// `whole`; contents, if `live`.
+    /// `whole`; contents, if `live`; what readers of them there use, if `used`.
     pub(crate) fn mark_arrival(
         &mut self,
         range: &Box3,
         domain: DomainId,
         stamp: Stamp,
-        (whole, live): (bool, bool),
+        (whole, live, used): (bool, bool, bool),
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
         self.update(range, &mut |state| {
             let replaced = |a: &Arrival| whole && a.domain == domain;
             state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) != Outcome::Fine);
             state.older.retain(|w| !(whole && w.domain == domain));
-            state.arrivals.push(Arrival { domain, stamp, live });
+            state.arrivals.push(Arrival { domain, stamp, live, used });
         });
     }
 
@@ -520,7 +533,7 @@ impl Hazards {
     /// `domain`, one after the other, until that was all of it.
     pub(crate) fn bury(&mut self, range: &Box3, domain: DomainId) {
         self.update(range, &mut |state| {
-            state.arrivals.iter_mut().for_each(|a| a.live = false);
+            state.arrivals.iter_mut().for_each(Arrival::outdate);
             state.replace(domain);
         });
     }

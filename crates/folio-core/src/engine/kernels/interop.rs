@@ -73,7 +73,7 @@ impl Task {
     }
 
     /// Calls it. What it has captured is gone then.
-    fn call(self, native: &dyn Any) -> Result<(), HalError> {
+    pub(in crate::engine) fn call(self, native: &dyn Any) -> Result<(), HalError> {
         let _in_kernel = InKernel::new();
         let result = within(|| {
             catch_unwind(AssertUnwindSafe(|| match self.body {

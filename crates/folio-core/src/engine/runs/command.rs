@@ -133,14 +133,15 @@ impl Shape {
         (linear(self.dims, self.part.min) * self.element_bytes) as u64
     }
 
+    /// Of memory without elements, which may have any extents, that is no pitch.
     fn pitch(&self) -> [u64; 2] {
-        let row = self.dims[2] * self.element_bytes;
-        [(row * self.dims[1]) as u64, row as u64]
+        let row = self.dims[2].wrapping_mul(self.element_bytes);
+        [row.wrapping_mul(self.dims[1]) as u64, row as u64]
     }
 
     fn extent(&self) -> [u64; 3] {
         let e = self.part.extent();
-        [e[0] as u64, e[1] as u64, (e[2] * self.element_bytes) as u64]
+        [e[0] as u64, e[1] as u64, e[2].wrapping_mul(self.element_bytes) as u64]
     }
 }
 

@@ -1,7 +1,7 @@
 //! A conversation with one program: its answers, and the faults that end it.
 //!
 //! A program has a limit of time for each row. A program that passes it is killed, and
-//! started again for the rows behind the one that it hung on, at most [`STARTS`] times in all.
+//! started again for the rows behind the one that it hung on, at most `STARTS` times in all.
 
 use super::program::Program;
 use super::protocol::{Line, Request, parse};

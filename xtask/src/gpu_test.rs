@@ -55,6 +55,8 @@ const SCRIPT: &str = include_str!("gpu_test/run.sh");
 /// The packages whose tests are built, beside the backends' own.
 const PACKAGES: [&str; 4] =
     ["folio-conformance", "folio-model", "folio-algorithms", "folio-linalg"];
+/// What they need for libraries that a GPU has.
+const FEATURES: [&str; 2] = ["--features", "folio-linalg/cuda"];
 /// The program of the matrix of benchmarks.
 const MATRIX: &str = "folio-bench-matrix";
 /// Its backends, and their groups.
@@ -85,7 +87,7 @@ const RANDOM: [(&str, u64, u64); 16] = [
 /// Set where the tests run: their first device by OpenCL has to be a GPU.
 const ON_GPUS: &str = "FOLIO_TESTS_ON_GPUS";
 /// The archive is to be no larger.
-const MOST: u64 = 40 << 20;
+const MOST: u64 = 64 << 20;
 /// Seconds for each test and benchmark. A test on a GPU compiles its kernels first.
 const LIMIT: u64 = 240;
 /// Seconds that compute-sanitizer has for each entry of `CHECKED`.
@@ -161,7 +163,8 @@ fn in_archive(file: &str) -> String {
 /// compute-sanitizer.
 fn tests(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let packages = backends::on_gpus().map(|backend| backend.in_crate).chain(PACKAGES);
-    let words: Vec<_> = packages.flat_map(|name| ["--package", name]).chain(["--tests"]).collect();
+    let packages = packages.flat_map(|name| ["--package", name]);
+    let words: Vec<_> = packages.chain(FEATURES).chain(["--tests"]).collect();
     let limit = |test: &str| suites::time_limit(test, Budget::Normal);
     let plan = runner::plan(&mut runner::test_command(root, &words), |_| true, limit)?;
     let mut rows = Vec::new();

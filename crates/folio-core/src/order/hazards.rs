@@ -228,9 +228,14 @@ impl Arrival {
         (self.live, self.used) = (false, false);
     }
 
-    /// Uses of the pages on this domain come after it, and fail with it.
+    /// Uses of the pages on this domain come after it.
     pub(crate) fn is_to(&self, domain: DomainId) -> bool {
         self.domain == domain
+    }
+
+    /// The relation of who reads there to it.
+    pub(crate) fn to_readers(&self) -> Flow {
+        Flow::from(self.used)
     }
 }
 
@@ -246,6 +251,18 @@ pub(crate) enum Writing {
     Part,
     /// The write is known to cover every element.
     Replace,
+}
+
+impl Writing {
+    /// The relation to what comes to its memory, and to what that leaves beside it.
+    pub(crate) fn beside(self) -> Flow {
+        match self {
+            Writing::Update => Flow::USES,
+            Writing::Discard => Flow::USES | Flow::COVERS,
+            Writing::Part => Flow::COVERS,
+            Writing::Replace => Flow::ORDER,
+        }
+    }
 }
 
 /// Beyond this many unfinished discards of parts of one page, a further one counts as reading
@@ -347,7 +364,7 @@ impl Hazards {
         self.each(range, |state| {
             state.writers.iter().for_each(|w| add_dep(deps, w.stamp, true));
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
-                add_dep(deps, a.stamp, a.used);
+                add_dep(deps, a.stamp, a.to_readers());
             }
         });
     }
@@ -409,11 +426,7 @@ impl Hazards {
     /// The stamps that a write of `range` on `domain` waits for. What it leaves alone is what comes
     /// to its memory: it depends on that, unless nobody looks at it there.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
-        let beside = match how {
-            Writing::Update | Writing::Discard => Flow::USES | Flow::COVERS,
-            Writing::Part => Flow::COVERS,
-            Writing::Replace => Flow::ORDER,
-        };
+        let beside = how.beside();
         self.each(range, |state| {
             for w in &state.writers {
                 let uses = Flow::from(how == Writing::Update);

@@ -92,7 +92,8 @@ impl Model {
                 Writing::Update | Writing::Replace => Flow::COVERS,
             };
             let (beside, older) = match how {
-                Writing::Update | Writing::Discard => (Flow::USES | Flow::COVERS, left),
+                Writing::Update => (Flow::USES, left),
+                Writing::Discard => (Flow::USES | Flow::COVERS, left),
                 Writing::Part => (Flow::COVERS, Flow::COVERS),
                 Writing::Replace => (Flow::ORDER, left),
             };

@@ -234,7 +234,7 @@ impl Arrival {
     }
 
     /// The relation of who reads there to it.
-    pub(crate) fn to_readers(&self) -> Flow {
+    pub(crate) fn for_readers(&self) -> Flow {
         Flow::from(self.used)
     }
 }
@@ -364,7 +364,7 @@ impl Hazards {
         self.each(range, |state| {
             state.writers.iter().for_each(|w| add_dep(deps, w.stamp, true));
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
-                add_dep(deps, a.stamp, a.to_readers());
+                add_dep(deps, a.stamp, a.for_readers());
             }
         });
     }

@@ -229,7 +229,7 @@ impl Before {
                 return None;
             }
             let beside = |arrival: &Arrival| match a.mode {
-                Mode::Read => arrival.to_readers(),
+                Mode::Read => arrival.for_readers(),
                 Mode::Update | Mode::Discard { .. } => a.mode.writing().beside(),
             };
             for arrival in pages.arrivals {

@@ -160,23 +160,9 @@ impl PageState {
         if !self.readers.is_empty() || !self.arrivals.is_empty() || !self.older.is_empty() {
             self.readers.clear();
             self.arrivals.retain(|arrival| outcome(arrival.stamp) != Outcome::Fine);
-            self.arrivals.iter_mut().for_each(Arrival::outdate);
+            self.arrivals.iter_mut().for_each(|arrival| arrival.live = false);
             self.older.clear();
         }
-    }
-}
-
-impl PageState {
-    /// Of the memory on `domain`, nothing is left that was there before the latest write of all.
-    fn replace(&mut self, domain: DomainId) {
-        self.older.retain(|writer| writer.domain != domain);
-        self.arrivals.retain(|arrival| arrival.used || arrival.domain != domain);
-    }
-
-    /// Something there is from before the latest write of all, or comes there.
-    fn has_rests(&self, domain: DomainId) -> bool {
-        self.older.iter().any(|writer| writer.domain == domain)
-            || self.arrivals.iter().any(|arrival| arrival.domain == domain)
     }
 }
 
@@ -203,7 +189,7 @@ impl Writer {
     fn leaves(&self, domain: DomainId, how: Writing) -> Flow {
         match (self.domain == domain && !self.healed, how) {
             (false, _) => Flow::ORDER,
-            (true, Writing::Discard | Writing::Part) => Flow::KEEPS | Flow::COVERS,
+            (true, Writing::Discard) => Flow::KEEPS | Flow::COVERS,
             (true, Writing::Update | Writing::Replace) => Flow::COVERS,
         }
     }
@@ -218,24 +204,12 @@ pub(crate) struct Arrival {
     pub(crate) stamp: Stamp,
     /// The pages still hold what it copies.
     live: bool,
-    /// They hold that, or the zeros that it fills in: who reads them there uses it.
-    used: bool,
 }
 
 impl Arrival {
-    /// The pages have been written since, or parts of them until that was all.
-    fn outdate(&mut self) {
-        (self.live, self.used) = (false, false);
-    }
-
-    /// Uses of the pages on this domain come after it.
+    /// Uses of the pages on this domain come after it, and fail with it.
     pub(crate) fn is_to(&self, domain: DomainId) -> bool {
         self.domain == domain
-    }
-
-    /// The relation of who reads there to it.
-    pub(crate) fn for_readers(&self) -> Flow {
-        Flow::from(self.used)
     }
 }
 
@@ -246,23 +220,8 @@ pub(crate) enum Writing {
     Update,
     /// The write uses nothing of what is there, but may leave some as it is.
     Discard,
-    /// The write is known to cover every element of some parts of the pages; the other parts of
-    /// these are elsewhere, too, and are not looked at where it writes.
-    Part,
     /// The write is known to cover every element.
     Replace,
-}
-
-impl Writing {
-    /// The relation to what comes to its memory, and to what that leaves beside it.
-    pub(crate) fn beside(self) -> Flow {
-        match self {
-            Writing::Update => Flow::USES,
-            Writing::Discard => Flow::USES | Flow::COVERS,
-            Writing::Part => Flow::COVERS,
-            Writing::Replace => Flow::ORDER,
-        }
-    }
 }
 
 /// Beyond this many unfinished discards of parts of one page, a further one counts as reading
@@ -364,15 +323,9 @@ impl Hazards {
         self.each(range, |state| {
             state.writers.iter().for_each(|w| add_dep(deps, w.stamp, true));
             for a in state.arrivals.iter().filter(|a| a.domain == domain) {
-                add_dep(deps, a.stamp, a.for_readers());
+                add_dep(deps, a.stamp, true);
             }
-        });
-    }
-
-    /// What was there before the pages of `range` were written elsewhere: nobody reads that, unless
-    /// a tracker lies.
-    pub(crate) fn older_deps(&self, range: &Box3, domain: DomainId, deps: &mut Deps) {
-        self.each(range, |state| {
+            // Data that a copy has not replaced are not looked at, unless a tracker lies.
             for w in state.older.iter().filter(|w| w.domain == domain) {
                 add_dep(deps, w.stamp, Flow::KEEPS);
             }
@@ -423,22 +376,20 @@ impl Hazards {
         });
     }
 
-    /// The stamps that a write of `range` on `domain` waits for. What it leaves alone is what comes
-    /// to its memory: it depends on that, unless nobody looks at it there.
+    /// The stamps that a write of `range` on `domain` waits for. Unless it replaces everything it
+    /// depends on what comes to its memory: that is what it leaves alone.
     pub(crate) fn write_deps(&self, range: &Box3, domain: DomainId, how: Writing, deps: &mut Deps) {
-        let beside = how.beside();
         self.each(range, |state| {
             for w in &state.writers {
                 let uses = Flow::from(how == Writing::Update);
                 add_dep(deps, w.stamp, w.leaves(domain, how) | uses);
             }
             for w in state.older.iter().filter(|w| w.domain == domain) {
-                let leaves = w.leaves(domain, how);
-                add_dep(deps, w.stamp, if how == Writing::Part { Flow::COVERS } else { leaves });
+                add_dep(deps, w.stamp, w.leaves(domain, how));
             }
             state.readers.iter().for_each(|&r| add_dep(deps, r, false));
             for a in &state.arrivals {
-                add_dep(deps, a.stamp, if a.domain == domain { beside } else { Flow::ORDER });
+                add_dep(deps, a.stamp, a.domain == domain && how != Writing::Replace);
             }
         });
     }
@@ -480,7 +431,7 @@ impl Hazards {
         (how, keep, first): (Writing, bool, bool),
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
-        let replaces = matches!(how, Writing::Replace | Writing::Part) && !keep;
+        let replaces = how == Writing::Replace && !keep;
         self.update(range, &mut |state| {
             if keep {
                 state.writers.retain(|w| outcome(w.stamp) != Outcome::Fine);
@@ -496,10 +447,10 @@ impl Hazards {
             let before = state.arrivals.len();
             state.arrivals.retain(|a| !(replaces && a.domain == domain));
             if !keep {
-                state.arrivals.iter_mut().for_each(Arrival::outdate);
+                state.arrivals.iter_mut().for_each(|a| a.live = false);
             }
             if first || state.arrivals.len() < before {
-                state.arrivals.push(Arrival { domain, stamp, live: false, used: false });
+                state.arrivals.push(Arrival { domain, stamp, live: false });
             }
         });
         if !keep {
@@ -508,20 +459,20 @@ impl Hazards {
     }
 
     /// `stamp` brings something to the memory of `range` on `domain`: to all of each page, if
-    /// `whole`; contents, if `live`; what readers of them there use, if `used`.
+    /// `whole`; contents, if `live`.
     pub(crate) fn mark_arrival(
         &mut self,
         range: &Box3,
         domain: DomainId,
         stamp: Stamp,
-        (whole, live, used): (bool, bool, bool),
+        (whole, live): (bool, bool),
         outcome: &mut dyn FnMut(Stamp) -> Outcome,
     ) {
         self.update(range, &mut |state| {
             let replaced = |a: &Arrival| whole && a.domain == domain;
             state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) != Outcome::Fine);
             state.older.retain(|w| !(whole && w.domain == domain));
-            state.arrivals.push(Arrival { domain, stamp, live, used });
+            state.arrivals.push(Arrival { domain, stamp, live });
         });
     }
 
@@ -542,13 +493,9 @@ impl Hazards {
         any
     }
 
-    /// The contents of `range` rest on no copy any more: parts of each page were written on
-    /// `domain`, one after the other, until that was all of it.
-    pub(crate) fn bury(&mut self, range: &Box3, domain: DomainId) {
-        self.update(range, &mut |state| {
-            state.arrivals.iter_mut().for_each(Arrival::outdate);
-            state.replace(domain);
-        });
+    /// The contents of `range` rest on no copy any more.
+    pub(crate) fn bury(&mut self, range: &Box3) {
+        self.update(range, &mut |state| state.arrivals.iter_mut().for_each(|a| a.live = false));
     }
 
     /// Forgets the arrivals of `range` that have failed, and tells where that was.
@@ -572,19 +519,13 @@ impl Hazards {
         }
     }
 
-    /// All of `range` on `domain` is what copies bring, and what was written there since the pages
-    /// were written elsewhere as a whole.
+    /// All of `range` on `domain` is what copies bring.
     pub(crate) fn replaced(&mut self, range: &Box3, domain: DomainId) {
-        if self.any_rests(range, domain) {
-            self.update(range, &mut |state| state.replace(domain));
-        }
-    }
-
-    /// Some of `range` on `domain` may be from before the latest write of all, or comes there.
-    pub(crate) fn any_rests(&self, range: &Box3, domain: DomainId) -> bool {
         let mut any = false;
-        self.each(range, |state| any |= state.has_rests(domain));
-        any
+        self.each(range, |state| any |= !state.older.is_empty());
+        if any {
+            self.update(range, &mut |state| state.older.retain(|w| w.domain != domain));
+        }
     }
 
     /// Tells where writers have failed and spoilt the memory of pages of `range`, once, and forgets

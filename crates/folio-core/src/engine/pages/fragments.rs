@@ -86,26 +86,6 @@ impl Residency {
             && self.pieces.are_whole(pages)
     }
 
-    /// All of these pages is on other domains than `domain` for sure, or in pieces, for each of
-    /// which that is known: what is in the memory there besides is of no use.
-    pub(super) fn is_kept_without(&self, pages: &Box3, domain: DomainId) -> bool {
-        let mut kept = !self.tracker.is_foreign();
-        self.pieces.visit(pages, &mut |run, fragments| {
-            if kept && fragments.is_empty() {
-                self.tracker.visit(&run, &mut |run, told| {
-                    self.defined.visit(&run, &mut |run, defined| {
-                        let set = told.intersect(defined).without(domain);
-                        self.hazards.arriving(&run, |_, arrivals| {
-                            let sure = arrivals.iter().fold(set, |set, (to, _)| set.without(*to));
-                            kept &= !sure.is_empty();
-                        });
-                    });
-                });
-            }
-        });
-        kept
-    }
-
     /// The runs of `part`, whose pages an access covers alike, that its discard on `here` splits,
     /// with what they are so far: nothing where no memory has anything.
     fn to_split(
@@ -158,7 +138,6 @@ impl Residency {
                 fragment.arriving.extend(stamps.iter().map(|stamp| (domain, *stamp)));
             }
         });
-        self.hazards.replaced(pages, domain);
         self.tell_pieces(pages);
     }
 
@@ -182,7 +161,7 @@ impl Residency {
                     self.pieces.set(&run, new);
                 } else {
                     self.pieces.clear(&run);
-                    self.hazards.bury(&run, a.place);
+                    self.hazards.bury(&run);
                 }
             }
         }

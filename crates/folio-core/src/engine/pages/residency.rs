@@ -279,20 +279,13 @@ impl Residency {
         }
         self.switch_deps(a.place, deps);
         match a.mode {
-            Mode::Read => self.read_deps(&a.pages, a.place, deps),
+            Mode::Read => self.hazards.read_deps(&a.pages, a.place, deps),
             Mode::Update | Mode::Discard { .. } => {
                 self.hazards.write_deps(&a.pages, a.place, self.writing(a), deps)
             }
         }
         if a.mode.discards() {
             self.earlier_deps(a.place, deps);
-        }
-    }
-
-    fn read_deps(&self, pages: &Box3, domain: DomainId, deps: &mut Deps) {
-        self.hazards.read_deps(pages, domain, deps);
-        if self.tracker.is_foreign() {
-            self.hazards.older_deps(pages, domain, deps);
         }
     }
 
@@ -334,11 +327,7 @@ impl Residency {
         let inside = self.grid.pages_inside(&a.elements);
         match a.mode.writing() {
             _ if inside != a.pages && self.hazards.crowded(&a.pages) => Writing::Update,
-            Writing::Replace if inside != a.pages => {
-                let mut kept = self.hazards.any_rests(&a.pages, a.place);
-                a.pages.subtract(&inside, |border| kept &= self.is_kept_without(&border, a.place));
-                if kept { Writing::Part } else { Writing::Discard }
-            }
+            Writing::Replace if inside != a.pages => Writing::Discard,
             how => how,
         }
     }
@@ -403,7 +392,7 @@ impl Residency {
             let pages = self.grid.pages_of(elements);
             let whole = self.grid.elements_of(&pages) == *elements;
             let known = &mut |s| known(s);
-            self.hazards.mark_arrival(&pages, domain, stamp, (whole, true, true), known);
+            self.hazards.mark_arrival(&pages, domain, stamp, (whole, true), known);
             self.defined.update(&pages, &mut |_, set| set.with(domain));
         }
     }
@@ -433,14 +422,10 @@ impl Residency {
         known: Outcomes<'_>,
     ) {
         self.changes += 1;
-        let Residency { hazards, tracker, defined, .. } = self;
         for hole in pages {
-            // Pages that are nowhere read as zero; what others hold is elsewhere.
-            tracker.visit(hole, &mut |run, set| {
-                let kind = (true, false, set.is_empty());
-                hazards.mark_arrival(&run, domain, stamp, kind, &mut |s| known(s));
-            });
-            defined.update(hole, &mut |_, set| set.with(domain));
+            let known = &mut |s| known(s);
+            self.hazards.mark_arrival(hole, domain, stamp, (true, false), known);
+            self.defined.update(hole, &mut |_, set| set.with(domain));
         }
     }
 
@@ -511,7 +496,7 @@ impl Residency {
         self.switch_deps(source, deps);
         self.switch_deps(domain, deps);
         self.earlier_deps(domain, deps);
-        self.read_deps(&pages, source, deps);
+        self.hazards.read_deps(&pages, source, deps);
         self.hazards.order_arrivals(&pages, domain, deps);
         if self.broken || self.tracker.is_foreign() {
             // A user's tracker may have called pages outdated that are in use.

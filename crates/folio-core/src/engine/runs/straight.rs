@@ -21,7 +21,7 @@ use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::note::{Note, Plan};
 use crate::geom::Box3;
 use crate::hal::Tick;
-use crate::order::hazards::{Arrival, Flow, Outcome, RestingPages, tidy};
+use crate::order::hazards::{Flow, Outcome, RestingPages, tidy};
 use crate::order::stamp::{LaneId, Stamp, Waits, When};
 use crate::planted::{Plant, Planted};
 use crate::report::Moves;
@@ -95,7 +95,7 @@ impl Ledger {
             label: std::mem::take(&mut command.label),
             queue: command.queue,
             storages: command.accesses.iter().map(|a| a.storage).collect(),
-            defines: before.defines(&command.accesses),
+            defines: before.covers,
             sources: before.sources,
             after: SmallVec::new(),
             slot: None,
@@ -177,7 +177,7 @@ impl Ledger {
             label: on.label.clone(),
             queue,
             storages: SmallVec::new(),
-            defines: before.defines(&uses.accesses),
+            defines: before.covers,
             sources: before.sources,
             after: SmallVec::new(),
             slot: None,
@@ -228,13 +228,9 @@ impl Before {
             if switch != Stamp::DONE && timeline.outcome(switch) != Outcome::Fine {
                 return None;
             }
-            let beside = |arrival: &Arrival| match a.mode {
-                Mode::Read => arrival.for_readers(),
-                Mode::Update | Mode::Discard { .. } => a.mode.writing().beside(),
-            };
             for arrival in pages.arrivals {
                 match arrival.is_to(place) && !replaces {
-                    true => self.add(arrival.stamp, beside(arrival), timeline)?,
+                    true => self.add(arrival.stamp, Flow::USES, timeline)?,
                     false => (timeline.outcome(arrival.stamp) == Outcome::Fine).then_some(())?,
                 }
             }
@@ -259,11 +255,6 @@ impl Before {
             }
         }
         Some(())
-    }
-
-    /// It is to write everything of something, over what may turn out to have been spoilt.
-    fn defines(&self, accesses: &[Access]) -> bool {
-        self.covers && accesses.iter().any(|a| a.mode == (Mode::Discard { whole: true }))
     }
 
     /// The operation comes after `stamp`; `None` if a lane cannot see to that.

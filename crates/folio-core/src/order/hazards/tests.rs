@@ -30,8 +30,7 @@ struct Page {
     /// Writers before those, elsewhere, of whom something is left in memory.
     older: Vec<(DomainId, Stamp)>,
     readers: Vec<Stamp>,
-    /// Whether readers there use it.
-    arrivals: Vec<(DomainId, Stamp, bool)>,
+    arrivals: Vec<(DomainId, Stamp)>,
 }
 
 fn stamp(lane: u64, tick: u64) -> Stamp {
@@ -71,9 +70,9 @@ impl Model {
         let mut deps = Deps::new();
         self.each(range, |page| {
             page.writers.iter().for_each(|(_, w)| add_dep(&mut deps, *w, true));
-            for (d, a, used) in &page.arrivals {
+            for (d, a) in &page.arrivals {
                 if *d == domain {
-                    add_dep(&mut deps, *a, *used);
+                    add_dep(&mut deps, *a, true);
                 }
             }
             for (_, w) in page.older.iter().filter(|(d, _)| *d == domain) {
@@ -88,14 +87,8 @@ impl Model {
         self.each(range, |page| {
             // Memory in which they wrote is covered, or some of it kept.
             let left = match how {
-                Writing::Discard | Writing::Part => Flow::KEEPS | Flow::COVERS,
+                Writing::Discard => Flow::KEEPS | Flow::COVERS,
                 Writing::Update | Writing::Replace => Flow::COVERS,
-            };
-            let (beside, older) = match how {
-                Writing::Update => (Flow::USES, left),
-                Writing::Discard => (Flow::USES | Flow::COVERS, left),
-                Writing::Part => (Flow::COVERS, Flow::COVERS),
-                Writing::Replace => (Flow::ORDER, left),
             };
             for (d, w) in &page.writers {
                 add_dep(&mut deps, *w, how == Writing::Update);
@@ -104,11 +97,11 @@ impl Model {
                 }
             }
             for (_, w) in page.older.iter().filter(|(d, _)| *d == domain) {
-                add_dep(&mut deps, *w, older);
+                add_dep(&mut deps, *w, left);
             }
             page.readers.iter().for_each(|r| add_dep(&mut deps, *r, false));
-            for (d, a, _) in &page.arrivals {
-                add_dep(&mut deps, *a, if *d == domain { beside } else { Flow::ORDER });
+            for (d, a) in &page.arrivals {
+                add_dep(&mut deps, *a, *d == domain && how != Writing::Replace);
             }
         });
         deps
@@ -124,15 +117,12 @@ impl Model {
             }
             page.writers.push((domain, by));
             page.readers.clear();
-            page.arrivals.retain(|(_, a, _)| !done.contains(a));
-            if !keep {
-                page.arrivals.iter_mut().for_each(|(.., used)| *used = false);
-            }
+            page.arrivals.retain(|(_, a)| !done.contains(a));
             let before = page.arrivals.len();
-            let replaces = matches!(how, Writing::Replace | Writing::Part) && !keep;
-            page.arrivals.retain(|(d, ..)| !(replaces && *d == domain));
+            let replaces = how == Writing::Replace && !keep;
+            page.arrivals.retain(|(d, _)| !(replaces && *d == domain));
             if page.arrivals.len() < before {
-                page.arrivals.push((domain, by, false));
+                page.arrivals.push((domain, by));
             }
         });
     }
@@ -150,14 +140,12 @@ fn history(seed: u64, grid: Dims, steps: u64) {
         let lane = rng.below(3);
         ticks[lane as usize] += 1;
         let by = stamp(lane, ticks[lane as usize]);
-        let all = [Writing::Update, Writing::Discard, Writing::Part, Writing::Replace];
-        let how = all[rng.below(4) as usize];
+        let how = [Writing::Update, Writing::Discard, Writing::Replace][rng.below(3) as usize];
         let (mut deps, expect);
         deps = Deps::new();
         let action = rng.below(5);
         if action == 0 || action == 3 {
             hazards.read_deps(&range, domain, &mut deps);
-            hazards.older_deps(&range, domain, &mut deps);
             expect = model.reads(&range, domain);
         } else {
             hazards.write_deps(&range, domain, how, &mut deps);
@@ -174,7 +162,7 @@ fn history(seed: u64, grid: Dims, steps: u64) {
                 model.each(&range, |page| page.readers.push(by));
             }
             1 | 2 => {
-                let keep = matches!(how, Writing::Discard | Writing::Part) && action == 2;
+                let keep = how == Writing::Discard && action == 2;
                 // As the engine does it: a crowded page is not discarded in part.
                 if keep && hazards.crowded(&range) {
                     continue;
@@ -183,10 +171,10 @@ fn history(seed: u64, grid: Dims, steps: u64) {
                 model.written(&range, domain, by, keep, how);
             }
             3 => {
-                hazards.mark_arrival(&range, domain, by, (true, true, true), &mut known);
+                hazards.mark_arrival(&range, domain, by, (true, true), &mut known);
                 model.each(&range, |page| {
                     page.arrivals.retain(|(d, ..)| *d != domain);
-                    page.arrivals.push((domain, by, true));
+                    page.arrivals.push((domain, by));
                     page.older.retain(|(d, _)| *d != domain);
                 });
             }
@@ -194,8 +182,7 @@ fn history(seed: u64, grid: Dims, steps: u64) {
                 hazards.forget(&range, &mut known);
                 model.each(&range, |page| {
                     let Page { writers, older, readers, arrivals } = page;
-                    let arrivals = arrivals.drain(..).map(|(domain, by, _)| (domain, by));
-                    let all = writers.drain(..).chain(older.drain(..)).chain(arrivals);
+                    let all = writers.drain(..).chain(older.drain(..)).chain(arrivals.drain(..));
                     readers.extend(all.map(|(_, stamp)| stamp));
                 });
             }
@@ -248,7 +235,7 @@ fn forgotten_writers_only_order() {
     let (writer, copy) = (stamp(0, 1), stamp(1, 1));
     let how = (Writing::Update, false, false);
     hazards.mark_written(&all, device, writer, how, &mut pending);
-    hazards.mark_arrival(&all, DomainId::HOST, copy, (true, true, true), &mut pending);
+    hazards.mark_arrival(&all, DomainId::HOST, copy, (true, true), &mut pending);
     hazards.forget(&all, &mut pending);
     let mut deps = Deps::new();
     hazards.read_deps(&all, device, &mut deps);
@@ -284,8 +271,8 @@ fn a_failed_arrival_is_found_once_where_it_still_counts() {
     let mut pending = |_| Outcome::Pending;
     let (all, device) = (Box3::whole([1, 1, 4]), DomainId(1));
     let (fill, copy, kernel, other) = (stamp(0, 1), stamp(0, 2), stamp(0, 3), stamp(0, 4));
-    hazards.mark_arrival(&all, device, fill, (true, false, true), &mut pending);
-    hazards.mark_arrival(&all, device, copy, (true, true, true), &mut pending);
+    hazards.mark_arrival(&all, device, fill, (true, false), &mut pending);
+    hazards.mark_arrival(&all, device, copy, (true, true), &mut pending);
     // Page 0 is replaced, page 1 updated in place, pages 2 and 3 stay as they came.
     let cell = |x| Box3::cell([0, 0, x]);
     let how = (Writing::Replace, false, false);
@@ -312,7 +299,7 @@ fn spoilt_memory_is_found_once_where_it_still_counts() {
     // Page 1 is written elsewhere, page 2 also brought back, page 3 written here again.
     hazards.mark_written(&cell(1), there, other, how, &mut pending);
     hazards.mark_written(&cell(2), there, other, how, &mut pending);
-    hazards.mark_arrival(&cell(2), here, copy, (true, true, true), &mut pending);
+    hazards.mark_arrival(&cell(2), here, copy, (true, true), &mut pending);
     hazards.mark_written(&cell(3), here, other, how, &mut pending);
     let found = |hazards: &mut Hazards| {
         let (mut pages, is) = (Vec::new(), |s| s == spoilt);

@@ -47,7 +47,7 @@ fn a_copy_comes_after_the_writer() {
     check!(t.kernel("v", 2, &[x.update(0..8)]), "v after (r), copy x 1->2, w");
     check!(
         t.kernel("s", 1, &[x.read(0..8)]),
-        "copy x[0..8] 2->1 after (copy x 1->2), (w), v",
+        "copy x[0..8] 2->1 after (w), copy x 1->2, v",
         "s after copy x 2->1, v"
     );
 }
@@ -71,17 +71,17 @@ fn parts_of_a_page() {
     check!(
         t.kernel("r", 2, &[x.read(0..8)]),
         "copy x[4..8] 0->2 after w",
-        "copy x[0..4] 1->2 after (zero x@1), w",
+        "copy x[0..4] 1->2 after w, zero x@1",
         "r after copy x 0->2, copy x 1->2, w"
     );
     check!(
         t.kernel("s", 1, &[x.read(0..8)]),
         "copy x[4..8] 0->1 after (zero x@1), w",
-        "s after copy x 0->1, w"
+        "s after copy x 0->1, w, zero x@1"
     );
     check!(
         t.task("h", &[x.read(0..8)]),
-        "copy x[0..4] 1->0 after copy x 0->1, w",
+        "copy x[0..4] 1->0 after copy x 0->1, w, zero x@1",
         "h after copy x 1->0, w"
     );
 }
@@ -101,11 +101,11 @@ fn two_writers_of_one_page() {
     check!(
         t.kernel("r", 1, &[x.read(0..8)]),
         "copy x[4..8] 2->1 after (zero x@1), v, w, zero x@2",
-        "r after copy x 2->1, v, w"
+        "r after copy x 2->1, v, w, zero x@1"
     );
     check!(
         t.task("h", &[x.read(0..8)]),
-        "copy x[0..8] 1->0 after copy x 2->1, v, w",
+        "copy x[0..8] 1->0 after copy x 2->1, v, w, zero x@1",
         "h after copy x 1->0, v, w"
     );
 }
@@ -118,7 +118,7 @@ fn an_update_of_a_part() {
     check!(t.kernel("u", 1, &[x.update(2..3)]), "copy x[0..8] 0->1", "u after copy x 0->1");
     check!(
         t.kernel("v", 2, &[x.update(5..6)]),
-        "copy x[0..8] 1->2 after (copy x 0->1), u",
+        "copy x[0..8] 1->2 after copy x 0->1, u",
         "v after (copy x 0->1), copy x 1->2, u"
     );
 }
@@ -265,17 +265,17 @@ fn ping_pong() {
     check!(t.kernel("a", 1, &[x.update(0..4)]), "copy x[0..4] 0->1", "a after copy x 0->1");
     check!(
         t.kernel("b", 2, &[x.update(0..4)]),
-        "copy x[0..4] 1->2 after (copy x 0->1), a",
+        "copy x[0..4] 1->2 after a, copy x 0->1",
         "b after (copy x 0->1), a, copy x 1->2"
     );
     check!(
         t.kernel("c", 1, &[x.update(0..4)]),
-        "copy x[0..4] 2->1 after (copy x 0->1), (copy x 1->2), b",
+        "copy x[0..4] 2->1 after (copy x 0->1), b, copy x 1->2",
         "c after (copy x 1->2), b, copy x 2->1"
     );
     check!(
         t.task("h", &[x.read(0..4)]),
-        "copy x[0..4] 1->0 after (copy x 2->1), c",
+        "copy x[0..4] 1->0 after c, copy x 2->1",
         "h after c, copy x 1->0"
     );
 }

@@ -189,7 +189,7 @@ fn a_task_reads_what_a_device_wrote() {
     );
     check!(
         t.kernel("k", 1, &[x.read(0..8)]),
-        "copy x[0..8] 0->1 after (copy x 1->0), (w), g",
+        "copy x[0..8] 0->1 after (w), copy x 1->0, g",
         "k after copy x 0->1, g"
     );
 }

@@ -61,7 +61,7 @@ fn a_border_that_is_left_alone() {
     check!(t.kernel("k", 1, &[x.discard([1..3, 1..7])]), "zero x[1..3,0..8]@1", "k after zero x@1");
     check!(
         t.task("h", &[x.read([0..4, 0..8])]),
-        "copy x[1..3,1..7] 1->0 after (zero x@1), k",
+        "copy x[1..3,1..7] 1->0 after k, zero x@1",
         "h after copy x 1->0, k"
     );
 }
@@ -80,7 +80,7 @@ fn planes_of_a_cube() {
     check!(
         t.kernel("l", 2, &[x.read([0..4, 0..4, 0..4])]),
         "copy x[0..1,0..4,0..4 + 3..4,0..4,0..4] 0->2",
-        "copy x[1..3,0..4,0..4] 1->2 after (copy x 0->1), k",
+        "copy x[1..3,0..4,0..4] 1->2 after copy x 0->1, k",
         "l after copy x 0->2, copy x 1->2, k"
     );
 }

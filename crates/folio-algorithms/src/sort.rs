@@ -111,7 +111,8 @@ impl<B: Bits, T: DeviceType + Value> Job<'_, B, T>
 where
     usize: CastFrom<B>,
 {
-    /// Sorts, pass by pass: to the memory of the sort's own and back.
+    /// Sorts, pass by pass: in memory of the sort's own, which no other command changes between a
+    /// count and the move that relies on it, and in the last pass to where the keys belong.
     pub(crate) fn sort(self) -> Result<()> {
         match &self.values {
             Some(_) => self.passes::<1>(),
@@ -127,13 +128,18 @@ where
         }
         // Kernels without values have one that they leave alone.
         let (mut none, values_len) = (private::<T>(&rt, 1)?, if VALUES == 0 { 1 } else { n });
-        let (mut other, mut other_values) = (private::<B>(&rt, n)?, private::<T>(&rt, values_len)?);
         let values = match values {
             Some(values) => values,
             None => none.slice_mut([0], [1])?,
         };
-        let mut from = (keys, values);
-        let mut to = (other.slice_mut([0], [n])?, other_values.slice_mut([0], [values_len])?);
+        let own = || Ok::<_, folio::Error>((private::<B>(&rt, n)?, private::<T>(&rt, values_len)?));
+        let ((mut one, mut one_values), (mut two, mut two_values)) = (own()?, own()?);
+        let (all, all_values) = ([n], [values_len]);
+        let mut from = (one.slice_mut([0], all)?, one_values.slice_mut([0], all_values)?);
+        let mut to = (two.slice_mut([0], all)?, two_values.slice_mut([0], all_values)?);
+        let mut sorted = (keys, values);
+        copied(q, &sorted.0, &mut from.0)?;
+        copied(q, &sorted.1, &mut from.1)?;
         let way = Way::of(q, size_of::<B>());
         let (radix, chunks) = way.counts(n);
         let mut counts = private::<u32>(&rt, radix * chunks)?;
@@ -143,18 +149,17 @@ where
             let pass = Pass { q, rule, shift, way };
             pass.count(&from.0.slice_all(), &mut counts)?;
             exclusive_scan(q, Add, &counts, &mut starts)?;
-            pass.place::<T, VALUES>(&starts, &from, &mut to)?;
-            std::mem::swap(&mut from, &mut to);
-        }
-        if bits.div_ceil(step) % 2 == 1 {
-            copied(q, &from.0, &mut to.0)?;
-            copied(q, &from.1, &mut to.1)?;
+            if shift + step < bits {
+                pass.place::<T, VALUES>(&starts, &from, &mut to)?;
+                std::mem::swap(&mut from, &mut to);
+            } else {
+                pass.place::<T, VALUES>(&starts, &from, &mut sorted)?;
+            }
         }
         Ok(())
     }
 }
 
-/// Copies what is sorted to where it belongs.
 fn copied<T: DeviceType>(
     q: &Queue,
     from: &SliceMut<'_, T>,
@@ -211,8 +216,8 @@ where
     ) -> Result<()> {
         let Pass { q, rule, shift, way } = *self;
         let (radix, chunks) = way.counts(keys.len());
-        // SAFETY: there are fewer than 2^32 keys, and no command writes them since they were
-        // counted. From each start on there is therefore room for the keys of this chunk and
+        // SAFETY: there are fewer than 2^32 keys, in memory of the sort's own, which nothing writes
+        // since they were counted. From each start on there is therefore room for the keys of this chunk and
         // digit, and for no others; each place is written once, and none is read.
         let placed = unsafe { RacyMemory::new(placed) };
         // SAFETY: as above: values are placed as their keys are, and without `VALUES` none is.
@@ -270,7 +275,8 @@ fn sorted<K: Key, T: DeviceType + Value>(
     K::Bits::sort(Job { q, rule, bits: K::Bits::WIDTH, keys: keys.reinterpret_mut()?, values })
 }
 
-/// Sorts keys where they are. Needs memory for a copy of them, and for counts.
+/// Sorts keys where they are, as they are when the sort begins. Needs memory for two copies of them,
+/// and for counts.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};
@@ -323,7 +329,7 @@ pub fn sort_order<K: Key>(
 }
 
 /// Sorts keys where they are, and brings values, which may be of any type, into the same order.
-/// Values of equal keys stay in theirs. Needs memory for a copy of both, and for counts.
+/// Values of equal keys stay in theirs. Needs memory for two copies of both, and for counts.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};

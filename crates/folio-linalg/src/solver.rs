@@ -16,7 +16,7 @@ use folio::{Event, Executable, Reduce, Shared};
 /// let linalg = Linalg::new(&rt.queue()?)?;
 /// let values = [(0, 0, 4.0f64), (0, 1, 1.0), (1, 0, 1.0), (1, 1, 3.0)];
 /// let a = Csr::from_triplets(&rt, [2, 2], values)?;
-/// let solver = ConjugateGradient::new(&linalg, a, 1e-12, 100)?;
+/// let mut solver = ConjugateGradient::new(&linalg, a, 1e-12, 100)?;
 /// let b = rt.buffer_from(&[1.0f64, 2.0])?;
 /// let mut x = rt.buffer(2)?; // where it begins, and the solution
 /// solver.solve(&b, &mut x)?;
@@ -164,7 +164,9 @@ where
     }
 
     /// Solves `A x = b`, beginning with what is in `x`. The event is that of the solution in `x`.
-    pub fn solve(&self, b: impl AsPart<T, 1>, mut x: impl AsPartMut<T, 1>) -> Result<Event> {
+    ///
+    /// One solution after the other: a solver has one set of vectors.
+    pub fn solve(&mut self, b: impl AsPart<T, 1>, mut x: impl AsPartMut<T, 1>) -> Result<Event> {
         let ConjugateGradient { q, vectors, scalars, .. } = self;
         let (b, mut x) = (b.slice_all(), x.slice_all_mut());
         let rows = self.a.shape()[0];

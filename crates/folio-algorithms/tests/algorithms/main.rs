@@ -7,6 +7,7 @@ mod folds;
 mod fused;
 mod moves;
 
+use folio::algorithms::{self, Direction};
 use folio::hal::Backend;
 use folio::prelude::*;
 use folio_cpu::CpuBackend;
@@ -15,6 +16,7 @@ use folio_model::on_each_driver;
 use folio_model::rng::Rng;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the algorithms run.
 struct Rig {
@@ -99,6 +101,43 @@ fn cpu_with_two_domains() {
     for check in CHECKS {
         check(&rig).unwrap();
     }
+}
+
+/// Another thread writes keys and flags between the commands of an algorithm: results are of some
+/// of its values, and nothing is written where it does not belong.
+#[test]
+fn others_may_write_between_the_commands() {
+    const N: usize = 70_000;
+    let rig = Rig::new(CpuBackend::builder().threads(2).build().unwrap(), N);
+    let keys = rig.rt.buffer::<u32, 1>(N).unwrap().into_shared();
+    let other = rig.rt.queue_on(rig.q.device().name()).unwrap();
+    let is_done = AtomicBool::new(false);
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            for turn in 0u32.. {
+                if is_done.load(Ordering::Relaxed) {
+                    break;
+                }
+                let value = if turn % 2 == 0 { u32::MAX } else { 0 };
+                let event = other.fill(&keys, value).unwrap();
+                if turn % 8 == 0 {
+                    event.wait().unwrap();
+                }
+            }
+        });
+        for turn in 0..150 {
+            algorithms::sort(&rig.q, Direction::Ascending, &keys).unwrap();
+            let (kept, count) = algorithms::compact(&rig.q, &keys, &keys).unwrap();
+            let mut parts = rig.rt.buffer::<u32, 1>(N).unwrap();
+            algorithms::partition(&rig.q, &keys, &keys, &mut parts).unwrap();
+            let wrong = keys.to_vec().and(kept.to_vec()).and(parts.to_vec()).and(count.to_vec());
+            if wrong.is_err() {
+                is_done.store(true, Ordering::Relaxed);
+            }
+            wrong.unwrap_or_else(|why| panic!("turn {turn}: {why}"));
+        }
+        is_done.store(true, Ordering::Relaxed);
+    });
 }
 
 #[test]

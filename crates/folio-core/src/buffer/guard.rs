@@ -93,8 +93,8 @@ pub(crate) fn vec_from_anywhere<T: DeviceType>(part: &Part) -> Result<Vec<T>> {
     let reachable = storage.host_reachable.load(Ordering::Relaxed);
     engine.read_on_host(storage.id, elements, reachable, |host| {
         let mut copy = |(start, len)| {
-            // SAFETY: the part lies in the host allocation, whose data has arrived; nobody writes
-            // it before this operation is over; every bit pattern is a `T`.
+            // SAFETY: the part lies in the host allocation, whose data has arrived; no command
+            // writes it before this operation is over; every bit pattern is a `T`.
             all.extend_from_slice(unsafe {
                 std::slice::from_raw_parts(host.0.cast::<T>().add(start), len)
             });
@@ -194,7 +194,7 @@ macro_rules! rows {
             pub fn row(&self, index: usize) -> Option<&[T]> {
                 let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
                 // SAFETY: the guard's part lies in the host allocation, whose data has arrived;
-                // nobody writes it while the guard lives; every bit pattern is a `T`.
+                // no command writes it while the guard lives; every bit pattern is a `T`.
                 Some(unsafe { slice_of(&self.0.held, start, len) })
             }
         }
@@ -229,7 +229,7 @@ impl<T: DeviceType, const D: usize> WriteRows<T, D> {
     pub fn row_mut(&mut self, index: usize) -> Option<&mut [T]> {
         let (start, len) = row_of(&self.0.held.view, &self.0.held.part, index)?;
         let host = self.0.held.taken.host.0.cast::<T>();
-        // SAFETY: as in `row`; and nobody else reads while a write guard lives.
+        // SAFETY: as in `row`; and no other guard or command reads while a write guard lives.
         Some(unsafe { std::slice::from_raw_parts_mut(host.wrapping_add(start), len) })
     }
 }

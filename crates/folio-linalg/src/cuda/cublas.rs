@@ -239,6 +239,9 @@ impl Target {
             return Err(LibraryError::None { what: "a product of other operands" });
         };
         let place = |m: &NativeMemory| [m.address, m.pitch[1] as u64, m.pitch[0] as u64];
+        if [a, b, c].iter().any(|m| c_int::try_from(m.pitch[1]).is_err()) {
+            return Err(LibraryError::None { what: "a product of rows that are so far apart" });
+        }
         Ok(Target {
             stream: cuda.stream,
             matrices: [place(b), place(a), place(c)],
@@ -247,7 +250,7 @@ impl Target {
     }
 }
 
-/// The library takes extents and distances of 32 bits.
+/// The library takes extents of 32 bits.
 fn takes(extents: Extents) -> bool {
     let Extents { batches, rows, columns, depth } = extents;
     [batches, rows, columns, depth].iter().all(|n| c_int::try_from(*n).is_ok())

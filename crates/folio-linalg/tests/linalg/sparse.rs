@@ -100,7 +100,7 @@ fn poisson(rig: &Rig, side: usize) -> folio::Result<Csr<f32>> {
 pub fn a_solver_ends_at_its_tolerance(rig: &Rig) -> folio::Result<()> {
     let side = if rig.is_slow { 4 } else { 24 };
     let linalg = rig.by(Choice::Auto);
-    let solver = ConjugateGradient::new(&linalg, poisson(rig, side)?, 1e-4, 500)?;
+    let mut solver = ConjugateGradient::new(&linalg, poisson(rig, side)?, 1e-4, 500)?;
     let b: Vec<f32> = tame(&mut Rng::new(5), side * side).into_iter().map(|x| x as f32).collect();
     let right = rig.rt.buffer_from(&b)?;
     let mut x = rig.rt.buffer::<f32, 1>(side * side)?;
@@ -127,7 +127,7 @@ fn q_fill(rig: &Rig, x: &mut Buffer<f32>) -> folio::Result<()> {
 }
 
 pub fn a_solver_of_zero_does_nothing(rig: &Rig) -> folio::Result<()> {
-    let solver = ConjugateGradient::new(&rig.by(Choice::Auto), poisson(rig, 3)?, 1e-4, 500)?;
+    let mut solver = ConjugateGradient::new(&rig.by(Choice::Auto), poisson(rig, 3)?, 1e-4, 500)?;
     let b = rig.rt.buffer::<f32, 1>(9)?;
     let mut x = rig.rt.buffer::<f32, 1>(9)?;
     solver.solve(&b, &mut x)?;

@@ -216,9 +216,9 @@ where
     ) -> Result<()> {
         let Pass { q, rule, shift, way } = *self;
         let (radix, chunks) = way.counts(keys.len());
-        // SAFETY: there are fewer than 2^32 keys, in memory of the sort's own, which nothing writes
-        // since they were counted. From each start on there is therefore room for the keys of this chunk and
-        // digit, and for no others; each place is written once, and none is read.
+        // SAFETY: there are fewer than 2^32 keys, in memory of the sort's own, which no command has
+        // written since they were counted. From each start on there is therefore room for the keys
+        // of this chunk and digit, and for no others; each place is written once, and none is read.
         let placed = unsafe { RacyMemory::new(placed) };
         // SAFETY: as above: values are placed as their keys are, and without `VALUES` none is.
         let others = unsafe { RacyMemory::new(placed_values) };
@@ -275,8 +275,8 @@ fn sorted<K: Key, T: DeviceType + Value>(
     K::Bits::sort(Job { q, rule, bits: K::Bits::WIDTH, keys: keys.reinterpret_mut()?, values })
 }
 
-/// Sorts keys where they are, as they are when the sort begins. Needs memory for two copies of them,
-/// and for counts.
+/// Sorts keys where they are, as they are when the sort begins. Needs memory for two copies of
+/// them, and for counts.
 ///
 /// ```
 /// use folio::algorithms::{self, Direction};

@@ -167,7 +167,7 @@ where
     ///
     /// One solution after the other: a solver has one set of vectors.
     pub fn solve(&mut self, b: impl AsPart<T, 1>, mut x: impl AsPartMut<T, 1>) -> Result<Event> {
-        let ConjugateGradient { q, vectors, scalars, .. } = self;
+        let ConjugateGradient { q, vectors, scalars, .. } = &*self;
         let (b, mut x) = (b.slice_all(), x.slice_all_mut());
         let rows = self.a.shape()[0];
         if [b.len(), x.len()] != [rows; 2] {

@@ -123,3 +123,38 @@ fn readers_are_done_before_what_overwrites_their_data_is() {
         }
     }
 }
+
+/// ERR-02: what was overwritten as a whole on one device is well, also for a command that writes a
+/// part of it on another device, whose memory a failed command has spoilt, and for its readers.
+#[test]
+fn a_part_is_written_where_a_failed_command_was() {
+    for late in 0..LANES {
+        for (notifies, whole) in [(false, true), (true, true), (false, false), (true, false)] {
+            let faults = Faults::new();
+            let plan = faults.handle();
+            let faulty = faults.over(backend(late, notifies));
+            let rt = Runtime::builder().backend(faulty).build().unwrap();
+            let x = rt.buffer_from(&[1i32; 8]).unwrap().into_shared();
+            write(&on(&rt, 0), &x).wait().unwrap();
+            plan.inject(Site::Op(OpKind::Copy), 1, Fault::Later(HalErrorKind::Driver));
+            let spoils = on(&rt, 1).submit(|cg| {
+                let x = cg.read_write(&x);
+                cg.host_kernel([8], x, |i, mut x| x[i] += 1);
+                Ok(())
+            });
+            let over = if whole { write(&on(&rt, 0), &x) } else { on(&rt, 0).fill(&x, 7).unwrap() };
+            let part = on(&rt, 1).fill(x.slice_mut([3], [2]).unwrap(), 9).unwrap();
+            let mut y = rt.buffer::<i32, 1>(8).unwrap();
+            let reads = on(&rt, 1).copy(&x, &mut y).unwrap();
+            let place = format!("late {late}, notifies {notifies}, whole {whole}");
+            assert!(spoils.unwrap().wait().is_err() && !plan.fired().is_empty(), "{place}");
+            over.wait().expect(&place);
+            part.wait().expect(&place);
+            reads.wait().expect(&place);
+            let rest = if whole { x.read().unwrap()[0] } else { 7 };
+            let wanted = [rest, rest, rest, 9, 9, rest, rest, rest];
+            assert_eq!(*x.read().unwrap(), wanted, "{place}");
+            assert_eq!(y.to_vec().unwrap(), wanted, "{place}");
+        }
+    }
+}

@@ -366,6 +366,26 @@ impl Hazards {
         });
     }
 
+    /// The pages of `range` into whose memory on `domain` something comes, or has come, that is not
+    /// known to be well.
+    pub(crate) fn unsure(
+        &self,
+        range: &Box3,
+        domain: DomainId,
+        outcome: &dyn Fn(Stamp) -> Outcome,
+        mut out: impl FnMut(Box3),
+    ) {
+        self.map.visit(range, &mut |run, id| {
+            let Some(state) = self.states.get(id as usize) else { return };
+            let writers = state.writers.iter().chain(&state.older);
+            let writers = writers.filter(|w| w.domain == domain && !w.healed).map(|w| w.stamp);
+            let arrivals = state.arrivals.iter().filter(|a| a.domain == domain).map(|a| a.stamp);
+            if writers.chain(arrivals).any(|stamp| outcome(stamp) != Outcome::Fine) {
+                out(run);
+            }
+        });
+    }
+
     /// Everything that uses `range` anywhere, only to come after it.
     pub(crate) fn order_all(&self, range: &Box3, deps: &mut Deps) {
         self.each(range, |state| {
@@ -472,6 +492,10 @@ impl Hazards {
             let replaced = |a: &Arrival| whole && a.domain == domain;
             state.arrivals.retain(|a| !replaced(a) && outcome(a.stamp) != Outcome::Fine);
             state.older.retain(|w| !(whole && w.domain == domain));
+            if whole && !live {
+                let there = state.writers.iter_mut().filter(|w| w.domain == domain);
+                there.for_each(|w| w.healed = true);
+            }
             state.arrivals.push(Arrival { domain, stamp, live });
         });
     }

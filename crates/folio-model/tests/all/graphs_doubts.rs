@@ -64,14 +64,12 @@ pub(crate) struct Doubts {
     pub(crate) pages: Vec<Vec<bool>>,
     /// A change of the side that uses memory is one of all of a buffer.
     pub(crate) links: bool,
-    /// By buffer: a failed command has used it, so the memory of its device is not what it was.
-    used: Vec<bool>,
 }
 
 impl Doubts {
     pub(crate) fn none(links: bool) -> Doubts {
         let pages = (0..=RAW[1]).map(|at| vec![false; N.div_ceil(page_len(at))]).collect();
-        Doubts { pages, links, used: vec![false; RAW[1] + 1] }
+        Doubts { pages, links }
     }
 
     pub(crate) fn pages(&self, part: &Use) -> Range<usize> {
@@ -87,7 +85,6 @@ impl Doubts {
         let pages =
             if self.links { self.pages(&Use::whole(part.buffer)) } else { self.pages(part) };
         self.pages[part.buffer][pages].fill(true);
-        self.used[part.buffer] = true;
         // Temporaries share memory.
         if (BUFFERS..FLAGS).contains(&part.buffer) {
             self.pages[BUFFERS..FLAGS].iter_mut().for_each(|made| made.fill(true));
@@ -175,19 +172,6 @@ impl Doubts {
             }
             if !grows {
                 break;
-            }
-        }
-        // What was overwritten on one device may be as the failed command has left it on another:
-        // a command that writes a part there is then ordered behind that command's failure, if
-        // this was not known in time.
-        if ended.is_some() && !hit.contains(&true) {
-            for (at, step) in one.steps.iter().enumerate() {
-                let part = |part: &Use| part.overwrites && part.of != (0..N);
-                let parts = uses(step);
-                if parts.iter().any(|own| part(own) && self.used[own.buffer]) {
-                    (hit[at], _) = (true, failed.insert(one.base + at));
-                    parts.iter().for_each(|part| self.add(part));
-                }
             }
         }
         // A graph of nothing fails with the one before it, or when the device does not take it.

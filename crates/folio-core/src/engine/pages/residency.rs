@@ -504,14 +504,40 @@ impl Residency {
         }
     }
 
+    /// The pages of which an access discards a part where none of their contents are, and where
+    /// its memory holds what is not known to be well. Elements beside the part would be that.
+    pub(crate) fn unsure_rests(&self, a: &Access, known: Outcomes<'_>) -> SmallVec<[Box3; 2]> {
+        let mut found = SmallVec::new();
+        let inside = self.grid.pages_inside(&a.elements);
+        if !a.mode.discards() || inside == a.pages || self.tracker.is_foreign() {
+            return found;
+        }
+        a.pages.subtract(&inside, |border| {
+            self.tracker.visit(&border, &mut |run, set| {
+                if !set.contains(a.place) {
+                    self.pieces.visit(&run, &mut |run, fragments| {
+                        if !fragments.iter().any(|f| f.on().contains(a.place)) {
+                            self.hazards.unsure(&run, a.place, known, |run| found.push(run));
+                        }
+                    });
+                }
+            });
+        });
+        found
+    }
+
     /// The stamps that zeroing `pages` on `domain` comes after.
     pub(crate) fn zero_deps(&self, pages: &Box3, domain: DomainId, deps: &mut Deps) {
         self.switch_deps(domain, deps);
         self.earlier_deps(domain, deps);
         self.hazards.order_arrivals(pages, domain, deps);
-        if self.broken {
+        if self.broken || !self.defined_nowhere(pages, domain) {
             self.hazards.order_all(pages, deps);
         }
+    }
+
+    fn defined_nowhere(&self, pages: &Box3, domain: DomainId) -> bool {
+        self.defined.uniform(pages).is_some_and(|set| !set.contains(domain))
     }
 
     /// Copies and fills under way to `domain`, to come after them.

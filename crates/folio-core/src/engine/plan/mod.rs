@@ -234,7 +234,7 @@ impl View<'_> {
             // Memory of USM that is used raw is defined first: the engine does not see what becomes
             // of it then.
             let all = self.storages[id.0].residency.grid.all();
-            let zeros = (&all, &Box3::EMPTY, &Box3::EMPTY);
+            let zeros = (&all, &Box3::EMPTY, &Box3::EMPTY, &[][..]);
             self.plan_zero(id, zeros, (domain, domain), &mut plan, &with.before);
         }
         plan
@@ -250,13 +250,17 @@ impl View<'_> {
             let pages = plan.left(a.storage, place, &a.pages);
             self.plan_copies(a.storage, &pages, place, plan, with);
         }
-        if !residency.is_defined(&a.pages, place) {
+        let unsure = residency.unsure_rests(a, &|s| self.timeline.outcome(s));
+        let undefined = !residency.is_defined(&a.pages, place);
+        if undefined {
             self.plan_completion(a, plan, with);
+        }
+        if undefined || !unsure.is_empty() {
             let replaced = match a.mode {
                 Mode::Discard { whole: true } => residency.grid.pages_inside(&a.elements),
                 Mode::Read | Mode::Update | Mode::Discard { whole: false } => Box3::EMPTY,
             };
-            let zeros = (&a.pages, &replaced, &Box3::EMPTY);
+            let zeros = (&a.pages, &replaced, &Box3::EMPTY, &*unsure);
             self.plan_zero(a.storage, zeros, (place, a.domain), plan, &with.before);
         }
     }
@@ -359,11 +363,11 @@ impl View<'_> {
     }
 
     /// Zeroes the pages that hold nothing on `domain`, in the memory of `at`, other than those in
-    /// `replaced`, and but for the elements in `spared`.
+    /// `replaced`, and but for the elements in `spared`; also those of `unsure`.
     fn plan_zero(
         &self,
         id: StorageId,
-        (pages, replaced, spared): (&Box3, &Box3, &Box3),
+        (pages, replaced, spared, unsure): (&Box3, &Box3, &Box3, &[Box3]),
         (domain, at): (DomainId, DomainId),
         plan: &mut Plan,
         before: &Deps,
@@ -377,6 +381,14 @@ impl View<'_> {
                     run.subtract(replaced, |part| holes.push(part));
                 }
             });
+            for run in unsure.iter().map(|run| run.intersect(&pages)).filter(|run| !run.is_empty())
+            {
+                residency.defined.visit(&run, &mut |run, set: DomainSet| {
+                    if set.contains(domain) {
+                        holes.push(run);
+                    }
+                });
+            }
         }
         if holes.is_empty() {
             return;
@@ -400,7 +412,7 @@ impl View<'_> {
     fn plan_surroundings(&self, a: &Access) -> Plan {
         let inside = self.storages[a.storage.0].residency.grid.pages_inside(&a.elements);
         let mut plan = Plan::default();
-        let zeros = (&a.pages, &inside, &a.elements);
+        let zeros = (&a.pages, &inside, &a.elements, &[][..]);
         self.plan_zero(a.storage, zeros, (a.place, a.domain), &mut plan, &Deps::new());
         plan
     }

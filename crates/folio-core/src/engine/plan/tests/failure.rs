@@ -38,6 +38,25 @@ fn a_discard_after_a_failure_is_over_zeros() {
     );
 }
 
+/// ERR-02, PAGE-06: memory into which a copy is under way, of data that are outdated, is zeroed
+/// before a part of a page is written there: that copy may fail.
+#[test]
+fn a_part_is_written_where_an_outdated_copy_arrives() {
+    let mut t = Rig::new();
+    let x = t.filled("x", 8, 8);
+    check!(t.kernel("r", 1, &[x.read(0..8)]), "copy x[0..8] 0->1", "r after copy x 0->1");
+    check!(t.kernel("w", 2, &[x.write(0..8)]), "w after (copy x 0->1), (r)");
+    check!(
+        t.kernel("v", 1, &[x.write(2..4)]),
+        "zero x[0..8]@1 after (copy x 0->1), (w)",
+        "v after (w), zero x@1"
+    );
+    t.fails("copy x 0->1");
+    t.all_ends();
+    assert!(t.has_failed("r") && !t.has_failed("v"));
+    check!(t.kernel("s", 1, &[x.read(0..8)]), "copy x[0..2 + 4..8] 2->1", "s after copy x 2->1");
+}
+
 /// ERR-02: what was on its way when the writer failed fails with it.
 #[test]
 fn a_failure_reaches_what_is_under_way() {

@@ -190,6 +190,9 @@ pub(super) enum Fails {
     Bounds(Option<ParamId>, u8),
     DivisionByZero,
     Assertion,
+    /// A loop that the driver ended, after so many turns.
+    #[cfg(feature = "spirv")]
+    Turns(u32),
 }
 
 /// The record that a launch leaves in device memory: all zero if nothing failed, and else the first
@@ -230,6 +233,8 @@ impl Points {
                 }
                 Fails::DivisionByZero => (ViolationKind::DivisionByZero, 0),
                 Fails::Assertion => (ViolationKind::Assertion, 0),
+                #[cfg(feature = "spirv")]
+                Fails::Turns(most) => (ViolationKind::LoopEnded { most: *most }, 0),
             };
             (kind, usize::from(rank), site.unwrap_or_else(nowhere))
         });

@@ -20,6 +20,11 @@ pub enum ViolationKind {
     DivisionByZero,
     /// An `assert!` did not hold, or a `panic!` was reached; the site has the message.
     Assertion,
+    /// The driver ended a loop that had turns left. A limit of some drivers, not a kernel's fault.
+    LoopEnded {
+        /// Turns that the driver lets all loops of neighbouring items have together.
+        most: u32,
+    },
 }
 
 /// A violation of a launch, which fails its command: the kernel, the kind, and the place in the
@@ -52,7 +57,9 @@ struct Place<'v>(&'v Violation);
 impl fmt::Display for Place<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Violation { kind, site: Site { file, line, column, message }, .. } = self.0;
-        write!(f, "{file}:{line}:{column}: ")?;
+        if !file.is_empty() {
+            write!(f, "{file}:{line}:{column}: ")?;
+        }
         match kind {
             ViolationKind::OutOfBounds { param, index, extent } => {
                 let what = param.as_deref().unwrap_or("an array");
@@ -62,6 +69,11 @@ impl fmt::Display for Place<'_> {
             ViolationKind::Assertion => {
                 f.write_str(message.as_deref().unwrap_or("assertion failed"))
             }
+            ViolationKind::LoopEnded { most } => write!(
+                f,
+                "a loop had turns left when the driver ended it: this driver ends all loops of \
+                 an item after {most} turns together; use another device, or fewer turns a launch"
+            ),
         }
     }
 }

@@ -47,11 +47,15 @@ fn suite_spirv_is_valid() {
     if let Err(why) = validator() {
         return println!("skipped: vulkan: {why}");
     }
-    let all = [Capabilities::ALL, Capabilities { exact: Exact::NONE, ..Capabilities::ALL }];
+    let all = [
+        Capabilities::ALL,
+        Capabilities { exact: Exact::NONE, ..Capabilities::ALL },
+        Capabilities { turns: Some(100), ..Capabilities::ALL },
+    ];
     let floats = AtomicUsize::new(0);
     let case = |seed: u64| {
         let case = generate(seed).map_err(|error| error.to_string())?;
-        let found = check(&case.kernel, &all[seed as usize % 2])
+        let found = check(&case.kernel, &all[seed as usize % all.len()])
             .map_err(|why| format!("seed {seed}: {why}"))?;
         floats.fetch_add(found, Ordering::Relaxed);
         Ok(())

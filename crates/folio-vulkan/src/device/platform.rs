@@ -414,6 +414,9 @@ fn bulk(memory: &vk::PhysicalDeviceMemoryProperties, unified: bool) -> Option<us
     Some(own.heap_index as usize)
 }
 
+/// Turns that lavapipe lets all loops of an item have (`LP_MAX_TGSI_LOOP_ITERATIONS`).
+const TURNS: u32 = 65_535;
+
 fn capabilities(
     features: &Features,
     v12: &vk::PhysicalDeviceVulkan12Properties<'_>,
@@ -430,6 +433,7 @@ fn capabilities(
         // Hiding would make products with literal zeros right on lavapipe, whose compiler then
         // takes minutes for some kernels (docs/drivers.md).
         hides: false,
+        turns: (v12.driver_id == vk::DriverId::MESA_LLVMPIPE).then_some(TURNS),
         base: emit::Capabilities {
             f64,
             atomics64: is(f12.shader_buffer_int64_atomics),

@@ -5,7 +5,7 @@ use super::code::forgets;
 use crate::engine::rig::*;
 use folio::prelude::*;
 use folio_core::hal::HalErrorKind;
-use folio_core::{Items, KernelType};
+use folio_core::{Cause, Items, KernelType, ViolationKind};
 
 #[kernel]
 fn rows(i: Item<2>, y: Out<u32, 2>) {
@@ -198,6 +198,90 @@ pub(super) fn groups_have_a_limit(rig: &Rig) -> Outcome {
             ensure_eq!(y.to_vec()?, [wanted], "kernel {nth}");
         }
         ensure_eq!(total.to_vec()?, [28]);
+    }
+    Ok(())
+}
+
+/// A sum of which no compiler knows what it becomes.
+#[device_fn]
+fn stirred(sum: u32, k: u32) -> u32 {
+    sum.wrapping_mul(1_664_525).wrapping_add(k)
+}
+
+#[kernel]
+fn turns_in_a_row(i: Item, turns: In<u32>, y: Out<u32>) {
+    let mut sum = 1;
+    for k in 0..turns[i] {
+        sum = stirred(sum, k);
+    }
+    y[i] = sum;
+}
+
+#[kernel]
+fn turns_in_turns(i: Item, turns: In<u32>, y: Out<u32>) {
+    let mut sum = 1;
+    for outer in 0..turns[i] / 100 {
+        for inner in 0..100 {
+            sum = stirred(sum, outer * 100 + inner);
+        }
+    }
+    y[i] = sum;
+}
+
+/// An index that is out of bounds if the loop ends before its condition says so, and a way out.
+#[kernel]
+fn turns_that_are_counted(i: Item, turns: In<u32>, y: Out<u32>) {
+    let (mut sum, mut k) = (1, 0);
+    while k < turns[i] {
+        sum = stirred(sum, k);
+        k += 1;
+    }
+    y[i] = sum;
+    if turns[(k - turns[i]) as usize] == 7 {
+        return;
+    }
+    y[i] = sum;
+}
+
+#[kernel]
+fn turns_of_groups(g: Group, turns: In<u32>, y: Out<u32>) {
+    let sums = g.private(1u32);
+    g.each(|i| {
+        for k in 0..turns[i] {
+            sums[i] = stirred(sums[i], k);
+        }
+    });
+    let sum = g.reduce::<Add>(|i| sums[i]);
+    g.each(|i| y[i] = if sum == 1 { 0 } else { sums[i] });
+}
+
+/// ERR-02: a driver that ends loops early fails the command, and 60,000 turns are few enough.
+pub(super) fn loops_have_all_their_turns_or_fail(rig: &Rig) -> Outcome {
+    type Run = fn(&Queue, &Buffer<u32>, &mut Buffer<u32>) -> Result<Event, Error>;
+    let kernels: [Run; 4] = [
+        |q, x, y| q.run(3, turns_in_a_row(x, y)),
+        |q, x, y| q.run(3, turns_in_turns(x, y)),
+        |q, x, y| q.run(3, turns_that_are_counted(x, y)),
+        |q, x, y| q.run(Items::from(3).groups([3]), turns_of_groups(x, y)),
+    ];
+    let devices = 0..rig.rt.devices().len();
+    let each = devices.flat_map(|at| kernels.map(|kernel| (at, kernel)));
+    for ((at, kernel), turns) in each.flat_map(|case| [60_000, 70_000].map(|turns| (case, turns))) {
+        let q = rig.on(at)?;
+        let turns = [500, turns, 0];
+        let (x, mut y) = (rig.rt.buffer_from(&turns)?, rig.rt.buffer::<u32, 1>(3)?);
+        match kernel(&q, &x, &mut y)?.wait() {
+            Ok(()) => ensure_eq!(y.to_vec()?, turns.map(|n| (0..n).fold(1, stirred))),
+            Err(Error::Failed(failure)) => {
+                let Cause::Kernel(violation) = failure.cause() else {
+                    return Err(Stop::Failed(failure.to_string()));
+                };
+                let ended = matches!(violation.kind, ViolationKind::LoopEnded { .. });
+                ensure!(ended && turns[1] > 60_000, "{failure}");
+                ensure!(failure.to_string().contains("after 65535 turns"), "{failure}");
+            }
+            Err(other) => return Err(other.into()),
+        }
     }
     Ok(())
 }

@@ -103,6 +103,7 @@ tests![
     writes_to_arrays_have_their_places,
     variables_have_a_limit,
     positions_are_divided,
+    loops_have_all_their_turns_or_fail,
     lengths_are_the_languages,
     groups_go_their_ways,
     loops_of_all_kinds,

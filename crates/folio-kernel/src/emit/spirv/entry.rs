@@ -6,6 +6,7 @@ use super::super::names;
 use super::super::phases::reductions;
 use super::body::returns;
 use super::flat::flattened;
+use super::turns::believes_ends;
 use super::writer::Writer;
 use super::{Capabilities, Form, Module, reduce};
 use crate::ir::Kernel;
@@ -19,6 +20,9 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
     let needs = Needs::of(kernel);
     caps.check(kernel, &needs)?;
     let soft = flattened(softened(kernel, caps.exact));
+    // Proofs of indices believe that loops end as they say.
+    let checked = form.checked || caps.turns.is_some() && believes_ends(&soft.body);
+    let form = Form { checked };
     let mut w = Writer::new(&soft, form, caps);
     let reduces = !reductions(kernel).is_empty();
     let threads = match kernel.shape {
@@ -33,6 +37,7 @@ pub fn emit(kernel: &Kernel, form: Form, caps: &Capabilities) -> Result<Module, 
         Threads::Linear => w.linear_kernel(),
         _ => w.item_kernel(),
     }
+    w.try_turns();
     w.asm.act(Op::Return, vec![]);
     let name = format!("folio_{}", names::word(&kernel.name));
     write_entry(&mut w, &name, caps);
@@ -119,7 +124,11 @@ impl Writer<'_> {
         }
         self.clear_variables();
         let kernel = self.kernel;
-        if !self.body(&kernel.body) {
+        let falls = match self.turn_limit.is_some() && returns(&kernel.body) {
+            true => self.blocked(None, |w| w.body(&kernel.body)),
+            false => self.body(&kernel.body),
+        };
+        if !falls {
             let next = self.asm.id();
             self.asm.label(next);
         }
@@ -131,7 +140,8 @@ impl Writer<'_> {
         self.clear_own_values();
         self.clear_locals();
         let (kernel, mut looked) = (self.kernel, false);
-        let falls = match reduces && returns(&kernel.body) {
+        let goes_on = reduces || self.turn_limit.is_some();
+        let falls = match goes_on && returns(&kernel.body) {
             true => self.blocked(None, |w| w.uniform(&kernel.body, &mut looked)),
             false => self.uniform(&kernel.body, &mut looked),
         };

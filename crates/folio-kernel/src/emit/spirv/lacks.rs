@@ -34,6 +34,9 @@ pub struct Capabilities {
     /// The compiler takes products with zero for zero, whatever the other is, and differences of
     /// equal numbers: what is computed with is hidden from it. So does lavapipe.
     pub hides: bool,
+    /// Turns after which the driver ends all loops of an item, without a word. Kernels look
+    /// whether it has. None if loops go on.
+    pub turns: Option<u32>,
 }
 
 /// Types of floats that a device adds atomically (`VK_EXT_shader_atomic_float`).
@@ -82,6 +85,7 @@ impl Capabilities {
             f64: Control { zeros: true, nearest: true, denormals: true },
         },
         hides: false,
+        turns: None,
     };
 
     /// Fails if the device lacks one of a kernel's needs, as its source has it.

@@ -29,7 +29,7 @@
 //! | 3.3 | the divisor is looked at first; remainders are made of quotients |
 //! | 5.1 | `mul_add` that rounds once is `OpFmaKHR` where the device has it (`VK_KHR_shader_fma`), else GLSL's `Fma` |
 //! | 6.1 | blocks are loops of one turn; a way out of several says in a variable where it leads; long chains of branches are cut |
-//! | 6.2 | loops other than `for` count to 2^63 |
+//! | 6.2 | loops other than `for` count to 2^63; a driver that ends loops sooner is found out (`turns`) |
 //! | 7 | memory of devices by address, of which each scalar is an access of its own |
 //! | 7.5, 10 | as in C |
 //! | 8.2 to 8.4 | as in C; memory of groups holds unsigned integers |
@@ -51,6 +51,7 @@ mod scalar;
 mod stride;
 mod subgroup;
 mod texts;
+mod turns;
 mod writer;
 
 pub use lacks::{Adds, Capabilities, Control, Controls};

@@ -5,6 +5,7 @@ use super::super::live;
 use super::Form;
 use super::assembly::{Assembly, id, literal};
 use super::subgroup::uses_subgroups;
+use super::turns::has_loops;
 use crate::ir::{Kernel, Label, ParamId, SiteId, Value};
 use crate::soft::{Exact, Fused};
 use crate::types::{Composite, Scalar, Type};
@@ -28,6 +29,8 @@ pub struct Writer<'k> {
     pub in_rows: bool,
     /// See [`Capabilities::hides`](super::Capabilities::hides).
     hides: bool,
+    /// Turns after which the driver ends loops, if the kernel has loops and the driver does.
+    pub turn_limit: Option<u32>,
     /// A zero that no compiler knows, as `u64`.
     hidden: Option<Word>,
     pub asm: Assembly,
@@ -103,6 +106,7 @@ impl<'k> Writer<'k> {
             width: caps.subgroup.max(1),
             in_rows: caps.subgroup > 1 && uses_subgroups(kernel),
             hides: caps.hides,
+            turn_limit: caps.turns.filter(|_| has_loops(&kernel.body)),
             hidden: None,
             asm: Assembly::default(),
             values: kernel.values.clone(),

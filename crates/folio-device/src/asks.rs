@@ -77,3 +77,12 @@ answers! {
     [P, T: Shared, const D: usize] View<'_, P, T, D>, Shape shape -> [usize; D];
     [P, T: Shared, const N: usize] Array<'_, P, T, N>, Len len -> usize;
 }
+
+#[diagnostic::do_not_recommend]
+// SAFETY: it is the number of elements that the type has.
+unsafe impl<T: Shared, const N: usize> Len<usize> for [T; N] {
+    #[inline(always)]
+    fn len(self) -> usize {
+        N
+    }
+}

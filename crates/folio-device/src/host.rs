@@ -70,7 +70,7 @@ macro_rules! host_function {
         #[doc(hidden)]
         pub trait __Host: Sized {
             #[doc(hidden)]
-            fn $name<__M: $crate::Mode>($($this)?) -> $crate::Form<
+            fn $name<__M: $crate::Mode>($(&$this)?) -> $crate::Form<
                 $crate::host::Unknown, __M, <Self as $crate::host::DeviceMethod>::Function,
             >
             where

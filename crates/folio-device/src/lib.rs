@@ -93,8 +93,8 @@ pub use self::{
     owned::{PutSlot, Slots},
     shared::NoDeref,
     slot::{
-        Called, Callee, Form, Given, Inlined, Method, Slot, Slotted, constant, form, method,
-        nothing, probe, record, stepped, zeroed,
+        Called, Callee, Form, Given, Inlined, Method, NeedsVariable, Slot, Slotted, constant, form,
+        in_place, method, nothing, place, probe, record, stepped, zeroed,
     },
     spot::Spot,
     strip::{Block, Lane, Lanes, Strip, Strips},

@@ -662,6 +662,13 @@ pub fn rem_euclid<T: Number>(a: T, b: T) -> T {
     let rest = a.modulo::<Checked>(b);
     if rest < T::ZERO { rest.plus::<Checked>(b.absolute()) } else { rest }
 }
+/// `a / b`, rounded up.
+#[inline(always)]
+#[track_caller]
+pub fn div_ceil<T: Number + IntFunctions<Distance = T>>(a: T, b: T) -> T {
+    let (whole, rest) = (a.over::<Checked>(b), a.modulo::<Checked>(b));
+    if rest == T::ZERO { whole } else { whole.plus::<Checked>(T::ONE) }
+}
 /// `a * b + c`, rounded once.
 #[inline(always)]
 pub fn mul_add<T: Float>(a: T, b: T, c: T) -> T {

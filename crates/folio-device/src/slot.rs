@@ -2,6 +2,7 @@
 
 use super::{Mode, Number, Shared};
 use folio_kernel::source::{Entry, Function};
+use folio_kernel::{Type, Types};
 use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::ops::{Range, RangeInclusive};
@@ -124,6 +125,38 @@ unsafe impl<T: Shared> Slotted for T {
     }
 }
 
+/// `Option<T>` is a variable's type, and no type in memory: whether there is a value, and the value
+/// or zeros.
+fn describe_option<T: Shared>(types: &mut Types) -> Type {
+    <(bool, T)>::describe(types)
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: a choice between `Some` and `None` is one by the first part.
+unsafe impl<T: Shared> Slotted for Option<T> {
+    fn entry() -> Entry {
+        Entry::Type(describe_option::<T>)
+    }
+}
+
+impl<T: Shared> Slot<Option<T>> {
+    /// The entry of `None`.
+    #[inline(always)]
+    pub const fn none(self) -> fn() -> Entry {
+        || {
+            let mut bits = vec![];
+            (false, zeroed::<T>()).bits(&mut bits);
+            Entry::Const(describe_option::<T>, bits)
+        }
+    }
+
+    /// The entry of the type in `Some`.
+    #[inline(always)]
+    pub const fn some(self) -> fn() -> Entry {
+        T::entry
+    }
+}
+
 /// A called device function. A function is no [`Shared`], and therefore has a wrapper.
 #[derive(Debug)]
 pub struct Callee<F>(PhantomData<F>);
@@ -193,7 +226,29 @@ pub fn method<F, M, S, C: Method<S>>(_: &Slot<Callee<F>>, form: Form<F, M, C>, o
     form.0.bound(of)
 }
 
+/// The same for a method of a variable, which it may change. `before` is the variable's value before
+/// the arguments were computed, of which a method is that changes nothing.
+#[inline(always)]
+pub fn in_place<F, M, S, A, R>(
+    _: &Slot<Callee<F>>,
+    form: Form<F, M, fn(&mut S, S, A) -> R>,
+    of: &mut S,
+    before: S,
+    given: A,
+) -> R {
+    form.0(of, before, given)
+}
+
+/// In place of the form of a method that changes its value, where that is no variable.
+#[derive(Debug)]
+pub struct NeedsVariable;
+
 /// The form of a method: with its `self`, it is what is called with the other arguments.
+#[diagnostic::on_unimplemented(
+    message = "this method changes its value, which is no variable here",
+    label = "changes its value",
+    note = "put the value into a variable, `let mut v = ..;`, and call the method of that"
+)]
 pub trait Method<S> {
     /// The form with its receiver.
     type Bound;
@@ -207,6 +262,14 @@ impl<S, B, C: FnOnce(S) -> B> Method<S> for C {
     #[inline(always)]
     fn bound(self, of: S) -> B {
         self(of)
+    }
+}
+
+/// The entry of a parameter `&mut T`, from that of `T`.
+pub fn place(of: Entry) -> Entry {
+    match of {
+        Entry::Type(ty) => Entry::Place(ty),
+        other => other,
     }
 }
 
@@ -243,6 +306,15 @@ unsafe impl<T: Shared> Given for T {
     #[inline(always)]
     fn nothing() -> T {
         zeroed()
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: a value of the type, which nothing looks at.
+unsafe impl<T: Shared> Given for Option<T> {
+    #[inline(always)]
+    fn nothing() -> Option<T> {
+        None
     }
 }
 

@@ -33,9 +33,21 @@ const OF_ELEMENTS: &[&str] = &[
     "LocalAtomic",
 ];
 
-/// Adds the conditions. Generic types have those that the user writes.
+/// Adds the conditions. Generic types have those that the user writes; what is a `DeviceType` is a
+/// type of devices.
 pub fn add(signature: &mut Signature) {
     let mut types = vec![];
+    let values: Vec<_> = signature.generics.type_params().filter(|ty| is_value(ty)).collect();
+    let values: Vec<WherePredicate> = values
+        .iter()
+        .filter_map(|ty| {
+            let name = &ty.ident;
+            syn::parse2(quote_spanned!(name.span() => #name: ::folio::ir::device::Shared)).ok()
+        })
+        .collect();
+    if !values.is_empty() {
+        signature.generics.make_where_clause().predicates.extend(values);
+    }
     for argument in &signature.inputs {
         if let FnArg::Typed(typed) = argument {
             collect(&typed.ty, &mut types);
@@ -58,16 +70,26 @@ pub fn add(signature: &mut Signature) {
     }
 }
 
+fn is_value(ty: &TypeParam) -> bool {
+    ty.bounds.iter().any(|bound| match bound {
+        TypeParamBound::Trait(of) => {
+            of.path.segments.last().is_some_and(|last| last.ident == "DeviceType")
+        }
+        _ => false,
+    })
+}
+
 /// The structs that a type is made of.
 fn collect(ty: &Type, all: &mut Vec<Type>) {
     match ty {
         Type::Array(array) => collect(&array.elem, all),
+        Type::Reference(of) => collect(&of.elem, all),
         Type::Paren(inner) => collect(&inner.elem, all),
         Type::Tuple(tuple) => tuple.elems.iter().for_each(|ty| collect(ty, all)),
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else { return };
             let is_of = |names: &[&str]| names.iter().any(|name| last.ident == name);
-            if is_of(OF_ELEMENTS) {
+            if is_of(OF_ELEMENTS) || is_of(&["Option"]) {
                 let PathArguments::AngleBracketed(list) = &last.arguments else { return };
                 if let Some(GenericArgument::Type(element)) = list.args.first() {
                     collect(element, all);
@@ -131,6 +153,11 @@ const OF_RUST: &[&str] = &[
     "Into",
 ];
 
+/// A trait of the standard library, as its name says.
+pub fn is_of_rust(path: &syn::Path) -> bool {
+    path.segments.last().is_some_and(|last| OF_RUST.iter().any(|name| last.ident == name))
+}
+
 /// Something is said to devices of what this parameter can be: a trait that may be Folio's, or has
 /// one of its traits as a condition.
 pub fn is_bound(ty: &TypeParam, generics: &Generics) -> bool {
@@ -142,10 +169,7 @@ pub fn is_bound(ty: &TypeParam, generics: &Generics) -> bool {
         _ => None,
     });
     let says = |bound: &TypeParamBound| match bound {
-        TypeParamBound::Trait(of) => {
-            let last = of.path.segments.last();
-            last.is_some_and(|last| !OF_RUST.iter().any(|name| last.ident == name))
-        }
+        TypeParamBound::Trait(of) => !of.path.segments.is_empty() && !is_of_rust(&of.path),
         _ => false,
     };
     std::iter::once(&ty.bounds).chain(of_it).flatten().any(says)

@@ -111,9 +111,10 @@ impl Signature {
             },
         };
         let (slots, more) = (&walk.slots, &walk.entries);
-        let bindings = self.bindings();
+        let (bindings, constants) = (self.bindings(), walk.constants());
         quote! {{
             use ::folio::ir::source as __s;
+            #constants
             #(#slots)*
             if !<__M as ::folio::ir::device::Mode>::PROBE {
                 #bindings
@@ -183,7 +184,8 @@ impl Signature {
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
         let unproved = &walk.known.unproved;
-        let guards = self.guards(&walk.known.undecided);
+        let guards = self.guards(&walk.known.undecided, &walk.constants());
+        let constants = walk.constants();
         let in_groups =
             self.grouped().then(|| quote!(let __in = __launch.in_groups::<#rank>(__block);));
         let made = entry::made(self);
@@ -214,6 +216,7 @@ impl Signature {
                     __gaps: &::folio::ir::device::Gaps,
                 ) -> ::folio::ir::device::rust::primitive::usize {
                     use ::folio::ir::device::Ends as __Ends;
+                    #constants
                     #(#made)*
                     let __at = __Ends::positions::<#rank>(__block);
                     #in_groups
@@ -237,7 +240,7 @@ impl Signature {
     }
 
     /// The function that looks at a kernel's guards, and computes the interior of all of them.
-    fn guards(&self, undecided: &[TokenStream]) -> TokenStream {
+    fn guards(&self, undecided: &[TokenStream], constants: &TokenStream) -> TokenStream {
         if undecided.is_empty() {
             return quote!();
         }
@@ -252,6 +255,7 @@ impl Signature {
                 __gaps: &::folio::ir::device::Gaps,
             ) -> ::folio::ir::device::rust::primitive::usize {
                 use ::folio::ir::device::Ends as __Ends;
+                #constants
                 #(#made)*
                 let __at = __Ends::positions::<#rank>(__block);
                 0 #(+ #undecided)*

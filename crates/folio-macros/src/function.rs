@@ -3,7 +3,9 @@
 use crate::body::Walk;
 use crate::parameter::{Role, role_of};
 use crate::signature::{Asked, Signature};
-use crate::{combine, conditions, deep, fragments, inside, methods, outputs, positions, stub};
+use crate::{
+    combine, conditions, deep, fragments, inside, methods, outputs, positions, stub, traits,
+};
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
@@ -42,10 +44,17 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
                     Err(error) => named(&error).to_compile_error(),
                 };
             }
+            let is_trait = |token| matches!(token, TokenTree::Ident(word) if word == "trait");
+            if kind == Kind::Device && item.clone().into_iter().any(is_trait) {
+                return match syn::parse2(item) {
+                    Ok(item) => traits::expand_trait(item),
+                    Err(error) => named(&error).to_compile_error(),
+                };
+            }
             let text = match kind {
                 Kind::Kernel => "kernel: this attribute is for functions: `fn name(..) { .. }`",
                 Kind::Device | Kind::Method => {
-                    "kernel: this attribute is for functions and `impl`s of structs"
+                    "kernel: this attribute is for functions, traits and `impl`s"
                 }
             };
             return syn::Error::new(item.span(), text).to_compile_error();

@@ -36,6 +36,7 @@ mod program;
 mod refused;
 mod signature;
 mod stub;
+mod traits;
 mod tree;
 
 use proc_macro::TokenStream;

@@ -5,9 +5,10 @@ use crate::body::call::{hidden, is_taken};
 use crate::errors::Errors;
 use crate::forms::{attributes, lints};
 use crate::function::Kind;
+use crate::parameter::{By, taken};
 use crate::signature::{Asked, Signature};
-use crate::stub;
 use crate::tree::Tree;
+use crate::{conditions, stub, traits};
 use proc_macro2::{Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -19,11 +20,22 @@ pub fn expand(item: &ItemImpl) -> TokenStream {
     let mut errors = Errors::default();
     let parts = match &item.trait_ {
         None => item.items.iter().map(|inner| inherent(item, inner, &mut errors)).collect(),
-        Some((_, path, _)) => operator(item, path, &mut errors),
+        Some((_, path, _)) if is_operator(item) => operator(item, path, &mut errors),
+        Some((_, path, _)) if conditions::is_of_rust(path) => {
+            let text = "of Rust's traits, only `Add`, `Sub`, `Mul`, `Div`, `Rem` and `Neg` can be device functions, each with its \
+                one function; `a += b` is `a = a + b`";
+            errors.add(path.span(), text);
+            TokenStream::new()
+        }
+        Some((_, path, _)) => traits::implement(item, path, &mut errors),
     };
     match (errors.take(), &item.trait_) {
         (None, _) => parts,
         (Some(error), None) => stub::of_impl(item, &error),
+        (Some(error), Some(_)) if !is_operator(item) => {
+            let error = error.to_compile_error();
+            quote!(#item #error)
+        }
         (Some(error), Some((_, path, _))) => {
             let (error, stub) = (error.to_compile_error(), operator_stub(item, path));
             quote!(#stub #error)
@@ -32,14 +44,14 @@ pub fn expand(item: &ItemImpl) -> TokenStream {
 }
 
 /// A function, read and walked.
-struct Read {
-    signature: Signature,
-    walk: Walk,
-    native: TokenStream,
-    tree: Tree,
+pub struct Read {
+    pub signature: Signature,
+    pub walk: Walk,
+    pub native: TokenStream,
+    pub tree: Tree,
 }
 
-fn read(item: &ItemImpl, function: &ImplItemFn, errors: &mut Errors) -> Read {
+pub fn read(item: &ItemImpl, function: &ImplItemFn, errors: &mut Errors) -> Read {
     let mut walk = Walk::default();
     walk.generic = item.generics.type_params().next().is_some();
     walk.errors = std::mem::take(errors);
@@ -91,26 +103,42 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
     if function.sig.receiver().is_some() {
         let bound = hidden("device_method", name);
         let of_this = Ident::new("__this", Span::mixed_site());
+        let by = signature.parameters.first().map_or(By::Value, |own| taken(&own.ty).0);
         let names: Vec<_> = names.iter().skip(1).collect();
         let types: Vec<_> = types.iter().skip(1).collect();
+        let this = match by {
+            By::Reference => quote!(&#of_this),
+            By::Value | By::Change => quote!(#of_this),
+        };
+        let (made, value) = match by {
+            By::Change => {
+                let needs = quote!(::folio::ir::device::NeedsVariable);
+                (needs.clone(), needs)
+            }
+            By::Value | By::Reference => (
+                quote! {
+                    impl ::folio::ir::device::Method<
+                        Self,
+                        Bound = impl ::folio::ir::device::rust::ops::Fn(#(#types),*) #output,
+                    >
+                },
+                quote! {
+                    |#of_this: Self| {
+                        move |#(#names: #types),*| Self::#rust::<__M>(#this #(, #names)*)
+                    }
+                },
+            ),
+        };
         method = quote! {
             #[doc(hidden)]
             #[inline(always)]
             #[allow(missing_docs, reason = "hidden")]
-            #vis fn #bound<__M: ::folio::ir::device::Mode>(self)
-                -> #form<#marked, __M, impl ::folio::ir::device::Method<
-                    Self,
-                    Bound = impl ::folio::ir::device::rust::ops::Fn(#(#types),*) #output,
-                >>
-            {
+            #vis fn #bound<__M: ::folio::ir::device::Mode>(self) -> #form<#marked, __M, #made> {
                 // SAFETY: both forms are of one body.
-                unsafe {
-                    #form::new(|#of_this: Self| {
-                        move |#(#names: #types),*| Self::#rust::<__M>(#of_this #(, #names)*)
-                    })
-                }
+                unsafe { #form::new(#value) }
             }
         };
+        method.extend(in_place(&signature, (name, vis, output), &marked));
     }
     // Nothing is there without the function.
     let there = own.iter().filter(|attribute| attribute.path().is_ident("cfg"));
@@ -142,6 +170,63 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
             }
         };
     }
+}
+
+/// The form of a method for a variable: with its place, and its value before the arguments. There is
+/// none of a method that changes what its arguments refer to.
+fn in_place(
+    signature: &Signature,
+    (name, vis, output): (&Ident, &syn::Visibility, &ReturnType),
+    marked: &TokenStream,
+) -> TokenStream {
+    let mut all = signature.parameters.iter();
+    let Some(own) = all.next() else { return TokenStream::new() };
+    let (mut names, mut types, mut passed) = (vec![], vec![], vec![]);
+    for parameter in all {
+        let ((by, ty), name) = (taken(&parameter.ty), &parameter.name);
+        names.push(name);
+        types.push(ty);
+        passed.push(match by {
+            By::Value => quote!(#name),
+            By::Reference => quote!(&#name),
+            By::Change => return TokenStream::new(),
+        });
+    }
+    let at = Span::mixed_site();
+    let [this, before] = ["__this", "__before"].map(|name| Ident::new(name, at));
+    let own = match taken(&own.ty).0 {
+        By::Value => quote!(#before),
+        By::Reference => quote!(&#before),
+        By::Change => quote!(#this),
+    };
+    let (placed, rust) = (hidden("device_place", name), hidden("__body", name));
+    let form = quote!(::folio::ir::device::Form);
+    quote! {
+        #[doc(hidden)]
+        #[inline(always)]
+        #[allow(missing_docs, unused_variables, reason = "hidden")]
+        #vis fn #placed<__M: ::folio::ir::device::Mode>(self)
+            -> #form<#marked, __M, fn(&mut Self, Self, (#(#types,)*)) #output>
+        {
+            // SAFETY: both forms are of one body.
+            unsafe {
+                #form::new(|#this: &mut Self, #before: Self, (#(#names,)*): (#(#types,)*)| {
+                    Self::#rust::<__M>(#own #(, #passed)*)
+                })
+            }
+        }
+    }
+}
+
+/// By its function, of which there is one: the trait may be imported by another name.
+fn is_operator(item: &ItemImpl) -> bool {
+    let mut functions = item.items.iter().filter_map(|item| match item {
+        ImplItem::Fn(function) => Some(&function.sig.ident),
+        _ => None,
+    });
+    let first = functions.next();
+    functions.next().is_none()
+        && first.is_some_and(|first| OPERATORS.iter().any(|(name, ..)| first == name))
 }
 
 /// The `impl` of an operator.
@@ -213,7 +298,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
 
 /// Parameters without `mut`: the body binds them again, all but `self`. Who only passes them on has
 /// none at all.
-fn without_mut(signature: &syn::Signature, all: bool) -> TokenStream {
+pub fn without_mut(signature: &syn::Signature, all: bool) -> TokenStream {
     let mut inputs = signature.inputs.clone();
     for input in &mut inputs {
         match input {
@@ -281,12 +366,12 @@ fn by_value(output: &ReturnType) -> ReturnType {
 }
 
 /// A type that stands for a function, with the parameters of the `impl`.
-struct Marker {
-    tokens: TokenStream,
-    ty: TokenStream,
+pub struct Marker {
+    pub tokens: TokenStream,
+    pub ty: TokenStream,
 }
 
-fn marker(item: &ItemImpl, name: &Ident, described: &TokenStream) -> Marker {
+pub fn marker(item: &ItemImpl, name: &Ident, described: &TokenStream) -> Marker {
     let (params, arguments, conditions) = item.generics.split_for_impl();
     let markers = item.generics.type_params().map(|p| &p.ident);
     let (of, attributes) = (hidden("function", name), attributes());
@@ -304,7 +389,7 @@ fn marker(item: &ItemImpl, name: &Ident, described: &TokenStream) -> Marker {
 }
 
 /// The same with `Self` spelled out, for where it would mean something else.
-fn outside(tokens: &TokenStream, of: &syn::Type) -> TokenStream {
+pub fn outside(tokens: &TokenStream, of: &syn::Type) -> TokenStream {
     let replace = |token| match token {
         TokenTree::Ident(name) if name == "Self" => quote!(#of),
         TokenTree::Group(group) => {

@@ -19,6 +19,7 @@ pub enum Role {
 
 pub struct Parameter {
     pub name: Ident,
+    /// As it is written: `&T`, too.
     pub ty: Type,
     pub role: Role,
     /// The body may change it.
@@ -120,6 +121,24 @@ pub fn grid_of(ty: &Type) -> Option<Grid> {
     (rank > 1 && FLOATS_AND_INTEGERS.contains(&element.as_str())).then_some(Grid { rank, own })
 }
 
+/// How a value is taken.
+#[derive(Clone, Copy, PartialEq)]
+pub enum By {
+    Value,
+    Reference,
+    /// `&mut`
+    Change,
+}
+
+/// The type of what is taken, without its reference, and how it is taken.
+pub fn taken(ty: &Type) -> (By, &Type) {
+    match ty {
+        Type::Reference(of) if of.mutability.is_some() => (By::Change, &of.elem),
+        Type::Reference(of) => (By::Reference, &of.elem),
+        _ => (By::Value, ty),
+    }
+}
+
 impl Parameter {
     pub fn native(&self, grouped: bool) -> TokenStream {
         let ty = &self.ty;
@@ -166,7 +185,15 @@ impl Parameter {
             Role::View => of(quote!(ViewParam)),
             Role::Local => of(quote!(LocalParam)),
             Role::Reduce => of(quote!(ReduceParam)),
-            Role::Value => of(quote!(Slotted)),
+            Role::Value => {
+                let (by, ty) = taken(ty);
+                let entry =
+                    quote_spanned!(ty.span() => <#ty as ::folio::ir::device::Slotted>::entry);
+                match by {
+                    By::Change => quote!(|| ::folio::ir::device::place(#entry())),
+                    By::Value | By::Reference => entry,
+                }
+            }
         }
     }
 
@@ -187,7 +214,11 @@ impl Parameter {
                     unsafe { ::folio::ir::device::rust::mem::zeroed::<#ty>() }
                 }
             }
-            Role::Value => quote!(::folio::ir::device::zeroed()),
+            Role::Value => match taken(ty).0 {
+                By::Value => quote!(::folio::ir::device::nothing()),
+                By::Reference => quote!(&::folio::ir::device::nothing()),
+                By::Change => quote!(&mut ::folio::ir::device::nothing()),
+            },
         }
     }
 }

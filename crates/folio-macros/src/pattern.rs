@@ -2,6 +2,7 @@
 
 use crate::errors::Errors;
 use crate::tree::Tree;
+use std::collections::HashSet;
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Ident, Pat, PatSlice, PatTuple};
@@ -11,6 +12,8 @@ use syn::{Ident, Pat, PatSlice, PatTuple};
 pub struct Scopes {
     open: Vec<Vec<(Ident, u16)>>,
     next: u16,
+    /// Variables that are `mut`.
+    mutable: HashSet<u16>,
 }
 
 impl Scopes {
@@ -36,6 +39,16 @@ impl Scopes {
         let at = self.next;
         self.next = self.next.saturating_add(1);
         at
+    }
+
+    /// A variable is `mut`.
+    pub fn changes(&mut self, at: u16) {
+        self.mutable.insert(at);
+    }
+
+    /// Whether a variable is `mut`.
+    pub fn is_mutable(&self, at: u16) -> bool {
+        self.mutable.contains(&at)
     }
 
     /// The number of the variable that is new next.
@@ -98,6 +111,9 @@ impl Scopes {
         match pattern {
             Pat::Ident(p) if p.by_ref.is_none() && p.subpat.is_none() => {
                 let (at, mutable) = (self.bind(&p.ident), p.mutability.is_some());
+                if mutable {
+                    self.changes(at);
+                }
                 Tree::of(if mutable { "mut" } else { "name" }).word(at)
             }
             Pat::Wild(_) => Tree::of("_"),

@@ -15,6 +15,10 @@ pub fn refuse_in_memory(ty: &Type, walk: &mut Walk) {
         Type::Path(path) if path.path.is_ident("bool") => {
             walk.refuse(ty.span(), "a `bool` cannot be in memory; pass a `u32`, and compare it");
         }
+        Type::Path(path) if path.path.segments.last().is_some_and(|of| of.ident == "Option") => {
+            let text = "an `Option` cannot be in memory; pass a value that stands for none";
+            walk.refuse(ty.span(), text);
+        }
         Type::Array(array) => refuse_in_memory(&array.elem, walk),
         Type::Path(path) => {
             let Some(last) = path.path.segments.last() else { return };
@@ -114,7 +118,6 @@ const OF_THE_HOST: &[(&str, &str)] = &[
     ("Box", "take the value, or a view: `In<T>`, `Out<T>`"),
     ("Rc", "take the value, or a view: `In<T>`, `Out<T>`"),
     ("Arc", "take the value, or a view: `In<T>`, `Out<T>`"),
-    ("Option", "pass a value that stands for none"),
     ("Buffer", "take a view: `In<T>`, `Out<T>`"),
     ("i128", "devices have integers of up to 64 bits: pass two `u64`"),
     ("u128", "devices have integers of up to 64 bits: pass two `u64`"),

@@ -2,7 +2,9 @@
 
 use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::function::Kind;
-use crate::parameter::{Parameter, Role, grid_of, rank_of, role_is_plain, role_of};
+use crate::parameter::{
+    By, Parameter, Role, grid_of, path_of, rank_of, role_is_plain, role_of, taken,
+};
 use crate::refused::{refuse_atomic, refuse_in_memory, refuse_rank, refuse_type};
 use crate::{combine, conditions, names};
 use proc_macro2::{Ident, TokenStream};
@@ -12,7 +14,10 @@ use syn::ext::IdentExt;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::spanned::Spanned;
-use syn::{Expr, FnArg, GenericParam, Meta, MetaNameValue, Pat, ReturnType, Token, Type};
+use syn::{
+    Expr, FnArg, GenericParam, Meta, MetaNameValue, Pat, Receiver, ReturnType, Token, Type,
+    TypeReference,
+};
 
 /// The arguments of the attribute.
 #[derive(Default)]
@@ -220,19 +225,28 @@ fn refuse_result(signature: &syn::Signature, kind: Kind, walk: &mut Walk) {
 fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter> {
     let typed = match argument {
         FnArg::Typed(typed) => typed,
-        FnArg::Receiver(of)
-            if kind == Kind::Method && of.reference.is_none() && of.colon_token.is_none() =>
-        {
+        FnArg::Receiver(of) if kind == Kind::Method && is_plain(of) => {
             let name = Ident::from(of.self_token);
-            walk.parameter(&name, Special::None, of.mutability.is_some());
-            let ty = Type::Verbatim(quote_spanned!(of.self_token.span => Self));
+            let changed = of.reference.is_none() && of.mutability.is_some();
+            let at = walk.parameter(&name, Special::None, changed);
+            let own = Type::Verbatim(quote_spanned!(of.self_token.span => Self));
+            let ty = match &of.reference {
+                None => own,
+                Some((and_token, _)) => Type::Reference(TypeReference {
+                    and_token: *and_token,
+                    lifetime: None,
+                    mutability: of.mutability,
+                    elem: Box::new(own),
+                }),
+            };
+            walk.takes(at, taken(&ty).0);
             // A receiver cannot be bound again.
             let (role, mutable) = (Role::Value, false);
             return Some(Parameter { name, ty, role, mutable });
         }
         FnArg::Receiver(of) => {
             let text = match kind {
-                Kind::Method => "take `self` by value; it is copied",
+                Kind::Method => "take `self`, `&self` or `&mut self`",
                 _ => "`self` is for functions in an `impl` with #[device_fn]",
             };
             walk.refuse(of.span(), text);
@@ -251,19 +265,27 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
         walk.refuse(name.span(), text);
     }
     let before = walk.errors.count();
-    refuse_types(&typed.ty, kind, walk);
+    let (by, ty) = match kind {
+        Kind::Kernel => (By::Value, &*typed.ty),
+        Kind::Device | Kind::Method => lent(&typed.ty),
+    };
+    refuse_types(ty, kind, walk);
+    if let (By::Change, Some(token)) = (by, &name.mutability) {
+        walk.refuse(token.span(), "what it refers to can be changed; leave out this `mut`");
+    }
     let spoilt = walk.errors.count() > before;
     let (role, special) = role_of(&typed.ty);
     // Writing through a view takes it as mutable.
     let mutable = matches!(role, Role::View | Role::Local) || name.mutability.is_some();
     let at = walk.parameter(&name.ident, special, role == Role::Value && mutable);
+    walk.takes(at, by);
     if role == Role::Item(1) {
         walk.item = Some(at);
     }
     walk.spoilt.extend(spoilt.then_some(at));
     walk.grids.extend(grid_of(&typed.ty).map(|grid| (at, grid)));
     walk.rights.extend(Rights::of(&typed.ty).map(|rights| (at, rights)));
-    walk.kinds.parameter(at, &typed.ty);
+    walk.kinds.parameter(at, ty);
     if kind == Kind::Kernel {
         match role {
             Role::Item(rank) => walk.known.item(at, rank),
@@ -281,6 +303,25 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
     }
     let (name, ty) = (name.ident.clone(), (*typed.ty).clone());
     Some(Parameter { name, ty, role, mutable })
+}
+
+/// `self`, `&self` or `&mut self`.
+fn is_plain(of: &Receiver) -> bool {
+    let named = of.reference.as_ref().is_some_and(|(_, lifetime)| lifetime.is_some());
+    of.colon_token.is_none() && !named
+}
+
+/// What a device function can take by reference: a value whose size is known. References to others
+/// are refused as they are.
+fn lent(ty: &Type) -> (By, &Type) {
+    let (by, inner) = taken(ty);
+    let named = matches!(ty, Type::Reference(of) if of.lifetime.is_some());
+    let unsized_ =
+        matches!(inner, Type::Slice(_)) || path_of(inner).is_some_and(|(n, _)| n == "str");
+    match named || unsized_ || role_of(inner).0 != Role::Value {
+        true => (By::Value, ty),
+        false => (by, inner),
+    }
 }
 
 /// Refuses what no parameter can be.

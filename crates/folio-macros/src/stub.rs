@@ -105,12 +105,15 @@ pub fn of_impl(item: &ItemImpl, error: &syn::Error) -> TokenStream {
             FnArg::Receiver(receiver) => quote!(#receiver),
             FnArg::Typed(_) => quote!(_: __Refused),
         });
-        let (free, method) = (hidden("device_fn", name), hidden("device_method", name));
+        let [free, method, place] =
+            ["device_fn", "device_method", "device_place"].map(|what| hidden(what, name));
         let mode = quote!(<__M: ::folio::ir::device::Mode>);
-        let bound = function
-            .sig
-            .receiver()
-            .map(|_| quote!(#[doc(hidden)] #vis fn #method #mode(self) -> __Refused { loop {} }));
+        let bound = function.sig.receiver().map(|_| {
+            quote! {
+                #[doc(hidden)] #vis fn #method #mode(self) -> __Refused { loop {} }
+                #[doc(hidden)] #vis fn #place #mode(self) -> __Refused { loop {} }
+            }
+        });
         quote! {
             #vis fn #name<#generics>(#(#inputs),*) -> __Refused { loop {} }
             #[doc(hidden)]

@@ -45,6 +45,7 @@ pub const NUMBERS: &[&str] = &[
     "mul_hi",
     "pow",
     "rem_euclid",
+    "div_ceil",
     "powf",
     "atan2",
     "hypot",
@@ -117,6 +118,12 @@ pub fn hidden(what: &str, name: &Ident) -> Ident {
 impl Walk {
     /// `x.f(..)`
     pub fn method(&mut self, call: &ExprMethodCall) -> Both {
+        if let Some(both) = self.sin_cos(call) {
+            return both;
+        }
+        if let Some(both) = self.asks_option(call) {
+            return both;
+        }
         let name = call.method.to_string();
         if let Some(text) = of_range(call, &name) {
             return self.refuse(call.span(), text);
@@ -131,7 +138,7 @@ impl Walk {
             return self.refuse(call.method.span(), text);
         }
         call.args.iter().for_each(|arg| self.unproved(arg));
-        let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
+        let args: Vec<Both> = call.args.iter().map(|arg| self.argument(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let method = &call.method;
         let tree = Tree::method(&receiver_tree, &name, &trees, place_of(method.span()));
@@ -149,9 +156,14 @@ impl Walk {
             let given = arguments(call.paren_token.span.join(), quote!(#receiver #(, #natives)*));
             return (quote!(#function #given), tree);
         }
-        let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
         // A method of a struct, by `#[device_fn] impl`.
         self.acts += 1;
+        if let Some(native) = self.in_place(call, &receiver, &natives) {
+            let (slot, entry) = native;
+            let all: Vec<_> = std::iter::once(receiver_tree).chain(trees).collect();
+            return (slot, Tree::of("call").word(entry).parts(&all));
+        }
+        let given = arguments(call.paren_token.span.join(), quote!(#(#natives),*));
         let (slot, entry) = self.callee(method.span());
         let hidden = hidden("device_method", method);
         let span = method.span();
@@ -206,8 +218,13 @@ impl Walk {
         let Expr::Path(path) = &*call.func else {
             return self.refuse(call.func.span(), "call a #[device_fn] by its name");
         };
+        if path.path.is_ident("Some")
+            && let (Some(value), 1) = (call.args.first(), call.args.len())
+        {
+            return self.some(path, value);
+        }
         call.args.iter().for_each(|arg| self.unproved(arg));
-        let args: Vec<Both> = call.args.iter().map(|arg| self.expr(arg)).collect();
+        let args: Vec<Both> = call.args.iter().map(|arg| self.argument(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let Some(last) = path.path.segments.last() else {
             return self.refuse(path.span(), "call a #[device_fn] by its name");
@@ -288,10 +305,8 @@ impl Walk {
             );
         }
         let name = name.to_string();
-        if ["Some", "Ok", "Err"].contains(&name.as_str()) {
-            return Some(
-                "`Option` and `Result` are of the host; keep the value, and a flag: `let (v, has) = (x[i], true);`",
-            );
+        if ["Ok", "Err"].contains(&name.as_str()) {
+            return Some("`Result` is of the host; give an `Option`");
         }
         name.starts_with(char::is_uppercase).then_some(
             "variants and tuple structs are not supported; write a struct with named fields",
@@ -329,6 +344,11 @@ impl Walk {
 
     /// `assert!`, `panic!`
     pub fn macro_call(&mut self, mac: &Macro) -> Both {
+        if mac.path.is_ident("matches")
+            && let Some(both) = self.matches(mac)
+        {
+            return both;
+        }
         self.plan.give_up();
         let name = mac.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let parsed = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);

@@ -6,15 +6,15 @@ use super::{Both, Walk};
 use crate::pattern::same;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{ToTokens, quote};
+use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{Arm, Expr, ExprMatch, ExprPath, Lit, Pat, RangeLimits};
 
 /// The matched value: a local variable of the tree, or a tuple of such.
 enum Subject {
-    /// Its number, and its type's entry.
-    One(u16, u16),
+    /// Its number, its type's entry, and the slot that tells it.
+    One(u16, u16, Ident),
     Parts(Vec<Subject>),
 }
 
@@ -38,10 +38,12 @@ impl Walk {
         };
         self.scopes.enter();
         let mut lets = vec![];
+        let parts = std::mem::take(&mut self.parts);
         let before = self.errors.count();
         let (of, subject) = self.subject(&choice.expr, &mut lets);
         if self.errors.count() > before {
             // Patterns of a refused value are not looked at.
+            self.parts = parts;
             self.scopes.leave();
             return (of, Tree::unit());
         }
@@ -50,6 +52,7 @@ impl Walk {
             self.reached(!aside, |walk| walk.arm(arm, aside, &subject, &mut lets)).0
         });
         let arms: Vec<_> = arms.collect();
+        self.parts = parts;
         self.scopes.leave();
         let natives = arms.iter().map(|(native, ..)| native);
         let native = quote!(match #of { #(#natives)* });
@@ -81,7 +84,7 @@ impl Walk {
                 self.known.ends.extend(ends.map(|ends| (at, ends)));
                 lets.push(Tree::bound(at, &tree));
                 let native = quote!({ let #value = #native; #slot.is(#value); #value });
-                (native, Subject::One(at, entry))
+                (native, Subject::One(at, entry, slot))
             }
         }
     }
@@ -95,11 +98,11 @@ impl Walk {
         lets: &mut Vec<Tree>,
     ) -> (TokenStream, Test, Tree) {
         self.scopes.enter();
-        let before = lets.len();
+        let before = lets.len() - self.parts.len();
         let (pat, mut test) = self.test(&arm.pat, subject, lets);
         let mut condition = TokenStream::new();
         if let Some((token, guard)) = &arm.guard {
-            if lets.len() > before {
+            if lets.len() - self.parts.len() > before {
                 // Rust asks for each alternative that matches.
                 let text = "with `if`, all alternatives bind a name in one place; write an arm for each of them";
                 self.refuse(arm.pat.span(), text);
@@ -160,7 +163,25 @@ impl Walk {
                 }
                 (quote!((#(#natives,)*)), all)
             }
-            (Pat::Ident(name), Subject::One(at, _)) if name.by_ref.is_none() => {
+            (Pat::Ident(name), Subject::One(at, ..)) if name.ident == "None" => {
+                let none =
+                    quote_spanned!(name.span() => ::folio::ir::device::rust::option::Option::None);
+                let there = Tree::of("field").part(&Tree::local(*at)).word("0");
+                (none, Some(Tree::of("unary").word('!').part(&there).entry(None)))
+            }
+            (Pat::TupleStruct(some), Subject::One(at, _, slot))
+                if some.path.is_ident("Some") && some.elems.len() == 1 =>
+            {
+                let part = self.part_of(*at, lets);
+                let entry = self.entry(quote!(#slot.some()));
+                // What is in it is no option, so its slot is not asked.
+                let inner = Subject::One(part, entry, slot.clone());
+                let (native, test) = self.test(&some.elems[0], &inner, lets);
+                let there = Tree::of("field").part(&Tree::local(*at)).word("0");
+                let path = quote_spanned!(some.path.span() => ::folio::ir::device::rust::option::Option::Some);
+                (quote!(#path(#native)), and(Some(there), test))
+            }
+            (Pat::Ident(name), Subject::One(at, ..)) if name.by_ref.is_none() => {
                 let ident = &name.ident;
                 if name.mutability.is_some() {
                     let (native, _) = self.refuse(pat.span(), "bind it without `mut`, and copy it");
@@ -187,13 +208,13 @@ impl Walk {
                 }
             }
             (Pat::Path(path), _) if self.no_constant(path).is_some() => self.no_variant(path),
-            (Pat::Lit(_) | Pat::Path(_), Subject::One(at, entry)) => {
+            (Pat::Lit(_) | Pat::Path(_), Subject::One(at, entry, _)) => {
                 match self.bound(pat, *entry) {
                     Some(value) => (whole, Some(Tree::binary("==", &Tree::local(*at), &value))),
                     None => self.no_pattern(pat),
                 }
             }
-            (Pat::Range(range), Subject::One(at, entry)) => {
+            (Pat::Range(range), Subject::One(at, entry, _)) => {
                 let mut all = None;
                 let op = if matches!(range.limits, RangeLimits::Closed(_)) { "<=" } else { "<" };
                 for (end, op) in [(&range.start, ">="), (&range.end, op)] {
@@ -233,6 +254,17 @@ impl Walk {
             }
             self.scopes.bind_to(name, at);
         }
+    }
+
+    /// The variable of what is in the option that `at` is.
+    fn part_of(&mut self, at: u16, lets: &mut Vec<Tree>) -> u16 {
+        if let Some(part) = self.parts.get(&at) {
+            return *part;
+        }
+        let part = self.scopes.unnamed();
+        lets.push(Tree::bound(part, &Tree::of("field").part(&Tree::local(at)).word("1")));
+        self.parts.insert(at, part);
+        part
     }
 
     fn no_variant(&mut self, path: &ExprPath) -> (TokenStream, Test) {
@@ -280,15 +312,7 @@ impl Walk {
     }
 }
 
-const NO_ENUMS: &str = "kernels have no enums, and so no `Option` and no `Result`; compare numbers: `if k < x.len() { .. }`, `match mode { FAST => .. }` with a `const FAST: u32`";
-
-/// The advice against `if let` with this pattern.
-pub(super) fn instead_of_let(pat: &Pat) -> &'static str {
-    match pat {
-        Pat::TupleStruct(_) | Pat::Struct(_) => NO_ENUMS,
-        _ => "`let` in a condition is not supported; compare with `==`, or write `match`",
-    }
-}
+const NO_ENUMS: &str = "kernels have no enums but `Option`; compare numbers: `match mode { FAST => .. }` with a `const FAST: u32`";
 
 fn and(a: Test, b: Test) -> Test {
     match (a, b) {

@@ -25,8 +25,8 @@ impl Around {
 
 impl Walk {
     pub(super) fn branch(&mut self, branch: &ExprIf) -> Both {
-        if let Expr::Let(condition) = &*branch.cond {
-            return self.unsupported(&Expr::Let(condition.clone()));
+        if let Some(anew) = self.if_let(branch) {
+            return self.anew(anew);
         }
         let ((cond, cond_tree), there) = self.condition(branch, |walk| {
             let there = walk.decided(&branch.cond);
@@ -74,8 +74,8 @@ impl Walk {
     fn flow_within(&mut self, expr: &Expr) -> Both {
         match expr {
             Expr::While(repeat) => {
-                if let Expr::Let(condition) = &*repeat.cond {
-                    return self.unsupported(&Expr::Let(condition.clone()));
+                if let Some(anew) = self.while_let(repeat) {
+                    return self.anew(anew);
                 }
                 let (cond, cond_tree) = self.decision(&repeat.cond);
                 let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
@@ -179,6 +179,9 @@ impl Walk {
     }
 
     fn counted(&mut self, repeat: &ExprForLoop) -> Both {
+        if let Some(anew) = self.over_arrays(repeat) {
+            return self.expr(&anew);
+        }
         let (mut over, mut reversed, mut step) = (&*repeat.expr, false, None);
         loop {
             over = match over {

@@ -119,10 +119,15 @@ impl Walk {
 
     /// A variable is changed. Rustc would say that the phase is an `Fn`.
     pub(super) fn changes(&mut self, number: u16, at: Span) {
-        if number < self.phase && self.is_uniform(number) && !self.is_known_view(number) {
+        if !self.may_change(number) {
             let text = "a phase does not change the group's variables; items keep theirs in `let x = g.private(..)`, and share `Local`";
             self.refuse(at, text);
         }
+    }
+
+    /// Whether [`changes`](Self::changes) refuses nothing.
+    pub(super) fn may_change(&self, number: u16) -> bool {
+        number >= self.phase || !self.is_uniform(number) || self.is_known_view(number)
     }
 
     /// A slot of a local array, or of what items keep. At a name, types tell whether it is the

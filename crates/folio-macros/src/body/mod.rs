@@ -15,12 +15,14 @@ mod guards;
 mod kinds;
 mod known;
 mod lanes;
+mod lent;
 mod number;
 mod parts;
 mod place;
 mod rights;
 mod strip;
 mod subgroup;
+mod sugar;
 
 pub use call::FLOATS_AND_INTEGERS;
 pub use group::{Special, Zone};
@@ -43,7 +45,7 @@ use crate::refused::refuse_type;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{BinOp, Block, Expr, ExprStruct, Member, Pat, Stmt};
@@ -102,6 +104,12 @@ pub struct Walk {
     pub name: Option<Ident>,
     /// Parameters that are `mut`: in the tree the body begins with variables of them.
     mutable: Vec<(Ident, u16)>,
+    /// Variables of what is in options that are matched, by those.
+    parts: HashMap<u16, u16>,
+    /// Constants of blocks, with their names.
+    constants: Vec<(Ident, TokenStream)>,
+    /// Variables that are references, or stand for one.
+    lent: HashMap<u16, lent::Lent>,
     /// By number: the parameters, and what is special about them.
     params: Vec<(Ident, Special)>,
     /// Whose code this is.
@@ -262,6 +270,7 @@ impl Walk {
         let mut before = vec![];
         for (name, given) in std::mem::take(&mut self.mutable) {
             let at = self.scopes.bind(&name);
+            self.scopes.changes(at);
             before.push(Tree::of("let").part(&Tree::of("mut").word(at)).part(&Tree::local(given)));
         }
         let (native, tree) = self.block(block);
@@ -305,10 +314,13 @@ impl Walk {
                     natives.push(quote!(#native;));
                     trees.push(tree);
                 }
+                Stmt::Item(syn::Item::Const(item)) if item.generics.params.is_empty() => {
+                    self.constant(item);
+                }
                 Stmt::Item(item) => {
                     self.refuse(
                         item.span(),
-                        "items inside a kernel are not supported; move it out",
+                        "of items, only a `const` can be inside a kernel; move it out",
                     );
                 }
             }
@@ -318,6 +330,23 @@ impl Walk {
         self.scopes.leave();
         let native = quote_spanned!(block.brace_token.span.join() => { #(#natives)* });
         (native, Tree::block(&trees, tail.as_ref()))
+    }
+
+    /// A constant of a block, which all of the function has.
+    fn constant(&mut self, item: &syn::ItemConst) {
+        if self.constants.iter().any(|(name, _)| *name == item.ident) {
+            let text = "there is another constant of this name in the function; give it another";
+            self.refuse(item.ident.span(), text);
+        }
+        self.constants.push((item.ident.clone(), item.to_token_stream()));
+    }
+
+    /// The constants of its blocks.
+    pub fn constants(&self) -> TokenStream {
+        self.constants
+            .iter()
+            .map(|(_, item)| quote!(#[allow(dead_code, reason = "of a block")] #item))
+            .collect()
     }
 
     fn local(&mut self, local: &syn::Local) -> Both {
@@ -337,6 +366,27 @@ impl Walk {
             self.scopes.pattern(pat, &mut self.errors);
             return (quote!(let #pat;), Tree::unit());
         };
+        if let (Expr::Reference(of), None) = (lent::bare(&init.expr), &init.diverge)
+            && of.mutability.is_none()
+            && !self.is_view(&of.expr)
+        {
+            let (native, tree) = self.expr(&of.expr);
+            let pattern = self.scopes.pattern(pat, &mut self.errors);
+            self.lets_reference(pat);
+            return (quote!(let #pat = #native;), Tree::of("let").part(&pattern).part(&tree));
+        }
+        if let Some((_, otherwise)) = &init.diverge {
+            return match sugar::let_else(pat, &init.expr, otherwise) {
+                Some(anew) => self.local(&anew),
+                None => {
+                    self.scopes.pattern(pat, &mut Errors::default());
+                    self.refuse(
+                        pat.span(),
+                        "with `else`, bind names without `mut`, `ref` and `@` here",
+                    )
+                }
+            };
+        }
         let fitting = positions::fitting(pat, &init.expr);
         let pat = fitting.as_ref().unwrap_or(pat);
         let private = self.kept(&init.expr);
@@ -348,13 +398,7 @@ impl Walk {
                 (self.fits(Walk::said(pat), &init.expr, native), tree)
             }
         };
-        let pattern = if let Some((token, _)) = &init.diverge {
-            self.refuse(token.span(), "`let .. else` is not supported; use `if`");
-            // That says it all: its patterns are others.
-            self.scopes.pattern(pat, &mut Errors::default())
-        } else {
-            self.scopes.pattern(pat, &mut self.errors)
-        };
+        let pattern = self.scopes.pattern(pat, &mut self.errors);
         if self.errors.count() > before
             && let Pat::Ident(name) = pat
         {
@@ -395,6 +439,9 @@ impl Walk {
             Expr::Path(path) => {
                 let local = path.path.get_ident().and_then(|name| self.scopes.find(name));
                 self.used.extend(local);
+                if local.is_none() && path.path.is_ident("None") {
+                    return self.none(path);
+                }
                 let whole = std::mem::take(&mut self.as_whole);
                 if !whole && self.is_known_by_name(expr) {
                     let text = "what items share or keep has one name, by which races are refused; index it, `tile[i]`";
@@ -405,11 +452,13 @@ impl Walk {
                 {
                     return self.refuse_once(path.span(), &key, text);
                 }
-                let tree = match local {
-                    Some(at) => Tree::local(at),
-                    None => Tree::constant(self.const_entry(path)),
-                };
-                (path.to_token_stream(), tree)
+                match local {
+                    Some(at) => (self.value_of(at, path), Tree::local(at)),
+                    None => {
+                        let tree = Tree::constant(self.const_entry(path));
+                        (path.to_token_stream(), tree)
+                    }
+                }
             }
             Expr::Unary(_) | Expr::Binary(_) => match self.guard(expr) {
                 None => self.operator_or_sign(expr),
@@ -543,7 +592,9 @@ impl Walk {
             Expr::Try(_) => {
                 "`?` is not supported, as kernels return no errors; compare with `if`, or write `assert!`"
             }
-            Expr::Let(of) => choice::instead_of_let(&of.pat),
+            Expr::Let(_) => {
+                "`let` is the first of the conditions of an `if` or `while` here, joined by `&&`"
+            }
             Expr::Range(_) => RANGES,
             Expr::Await(_) | Expr::Async(_) => "kernels cannot be async",
             Expr::Unsafe(_) => "`unsafe` is not supported in kernels; use an opaque kernel",

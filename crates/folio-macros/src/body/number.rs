@@ -44,6 +44,9 @@ impl Walk {
         if let (UnOp::Neg(_), Expr::Lit(lit)) = (&unary.op, &*unary.expr) {
             return self.literal(lit, true);
         }
+        if let (UnOp::Deref(_), true) = (&unary.op, self.is_lent(&unary.expr)) {
+            return self.expr(&unary.expr);
+        }
         let turns = matches!(unary.op, UnOp::Not(_));
         let likely = self.likely;
         self.likely = likely.map(|likely| likely != turns);
@@ -59,7 +62,10 @@ impl Walk {
                 let tree = Tree::of("unary").word('!').part(&tree).entry(None);
                 (quote!((#token #native)), tree)
             }
-            _ => self.refuse(unary.span(), "dereferencing is not supported; values are copied"),
+            _ => self.refuse(
+                unary.span(),
+                "only references are dereferenced, and this is a value; leave out the `*`",
+            ),
         }
     }
 
@@ -187,6 +193,7 @@ impl Walk {
             "<<" | ">>" => b,
             _ => self.fits(self.kind(&binary.left), &binary.right, b),
         };
+        self.refuse_reference(&binary.left);
         let (target, tree_a) = self.target(&binary.left, Access::Change);
         let by = Ident::new("__by", Span::mixed_site().located_at(binary.op.span()));
         let (new, entry) = self.operation(binary, op, target.read(), by.to_token_stream());

@@ -7,11 +7,16 @@ use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{BinOp, Expr, ExprBinary, ExprIndex, ExprLit, ExprRange, Lit, LitInt, Member, UnOp};
+use syn::{
+    BinOp, Expr, ExprBinary, ExprIndex, ExprLit, ExprRange, ExprUnary, Lit, LitInt, Member, UnOp,
+};
 
 impl Walk {
     pub(super) fn assign(&mut self, to: &Expr, from: &Expr, token: Span) -> Both {
         self.acts += 1;
+        if let Some(both) = self.assign_several(to, from) {
+            return both;
+        }
         let (native, tree) = self.expr(from);
         if matches!(to, Expr::Infer(_)) {
             return (quote!(_ = #native), tree);
@@ -20,6 +25,7 @@ impl Walk {
             return self.refuse(at, text);
         }
         let native = self.fits(self.kind(to), from, native);
+        self.refuse_reference(to);
         let (target, place) = self.target(to, Access::Write);
         // Errors of the index, of rustc and at run time, are told at the index.
         let token = index_of(to).unwrap_or(token);
@@ -53,6 +59,11 @@ impl Walk {
                 self.changes(at, path.span());
                 let (native, tree) = self.as_whole(expr);
                 (Target::Name(native), tree)
+            }
+            Expr::Unary(ExprUnary { op: UnOp::Deref(_), expr: inner, .. })
+                if self.is_lent(inner) =>
+            {
+                self.target(inner, access)
             }
             Expr::Paren(inner) => self.target(&inner.expr, access),
             Expr::Group(inner) => self.target(&inner.expr, access),

@@ -15,6 +15,7 @@ mod outside;
 mod positions;
 mod rare;
 mod ways;
+mod written;
 
 use super::rig::*;
 use super::tests;
@@ -35,6 +36,7 @@ use outside::*;
 use positions::*;
 use rare::*;
 use ways::*;
+use written::*;
 
 pub(super) use code::{circles, copies, counts, forgets, items_counted, neighbours};
 
@@ -133,6 +135,8 @@ tests![
     guards_prove_indices,
     checks_of_functions_are_found,
     checks_are_reported,
+    references_and_loops_are_those_of_rust,
+    references_and_loops_in_kernels,
 ];
 
 /// Elements that a launch brings to device memory that had none of them.

@@ -42,6 +42,8 @@ pub enum Entry {
     Unit,
     /// A type.
     Type(fn(&mut Types) -> Type),
+    /// A parameter of this type that is a place of the caller's: `&mut T`.
+    Place(fn(&mut Types) -> Type),
     /// A constant: its type, and the bits of its numbers in order.
     Const(fn(&mut Types) -> Type, Vec<u64>),
     /// A called device function.

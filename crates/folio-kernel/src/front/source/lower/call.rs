@@ -3,10 +3,10 @@
 use super::super::tree::{At, Expr};
 use super::super::{Entry, Function};
 use super::method::{self, Method};
-use super::{Frame, Given, Lower, LowerError, MOST_CALLS, Result};
+use super::{Frame, Given, Lower, LowerError, MOST_CALLS, Result, U64};
 use crate::ir::{ParamKind, Stmt, Value};
 use crate::op::{Binary, Combine, Compare, Op, Subgroup, Unary};
-use crate::types::Scalar;
+use crate::types::{Composite, Scalar};
 
 impl Lower {
     pub(super) fn call(&mut self, at: u16, args: &[Expr]) -> Result<Given> {
@@ -19,12 +19,19 @@ impl Lower {
             }
             _ => return Err(LowerError::Unsupported("this call")),
         };
+        let table = (function.table)();
         let mut given = Vec::with_capacity(args.len());
-        for arg in args {
-            let value = self.expr(arg)?;
-            given.push(self.settle(value)?);
+        for (at, arg) in args.iter().enumerate() {
+            given.push(match table.get(at) {
+                // The caller's variable, or a part of it, under the parameter's name.
+                Some(Entry::Place(_)) => self.place(arg)?,
+                _ => {
+                    let value = self.expr(arg)?;
+                    self.settle(value)?
+                }
+            });
         }
-        self.inline(function, given)
+        self.inline(function, table, given)
     }
 
     /// Refuses functions that call themselves. A generic one may call another instance of itself,
@@ -55,10 +62,10 @@ impl Lower {
     pub(super) fn inline(
         &mut self,
         function: &'static Function,
+        table: Vec<Entry>,
         given: Vec<Given>,
     ) -> Result<Given> {
         self.enter(function)?;
-        let table = (function.table)();
         let result = match table.get(function.params.len()) {
             Some(Entry::Type(ty)) => {
                 let ty = ty(self.builder.types());
@@ -129,6 +136,21 @@ impl Lower {
                 }
                 return Ok(Given::Value(self.builder.extent(*param, 0)));
             }
+            (Given::Shape(extents), "len") => {
+                let len = extents.len() as u64;
+                return Ok(Given::Value(self.builder.index(len)));
+            }
+            (Given::Value(_) | Given::Place(..), "len") => {
+                let ty = match given {
+                    Given::Value(value) => self.builder.type_of(value),
+                    Given::Place(_, ty) => ty,
+                    _ => U64,
+                };
+                if let Some(Composite::Array { len, .. }) = self.builder.types().get(ty) {
+                    let len = u64::from(*len);
+                    return Ok(Given::Value(self.builder.index(len)));
+                }
+            }
             (Given::View(param), "shape") => {
                 let rank = self.builder.kernel().elements(*param).map_or(1, |(_, rank)| rank);
                 let extents = (0..rank).map(|dim| self.builder.extent(*param, dim)).collect();
@@ -189,6 +211,7 @@ impl Lower {
             }
             Method::AbsDiff => self.distance(a, b(0)?, scalar),
             Method::RemEuclid => self.least_remainder(a, b(0)?, scalar),
+            Method::DivCeil => self.quotient_up(a, b(0)?, scalar),
             Method::IntPow => self.power(a, b(0)?, scalar),
             Method::Signum => {
                 let one = self.one(scalar);

@@ -26,7 +26,7 @@ impl Lower {
             Expr::Unary(op, a, function) => {
                 let a = self.of(a)?;
                 if let Some(function) = self.operator_of(*function) {
-                    return self.inline(function, vec![Given::Value(a)]);
+                    return self.inline(function, (function.table)(), vec![Given::Value(a)]);
                 }
                 let op = if *op == '-' { Unary::Neg } else { Unary::Not };
                 Ok(Given::Value(self.builder.unary(op, a)))
@@ -161,7 +161,8 @@ impl Lower {
         at: At,
     ) -> Result<Value> {
         if let Some(function) = self.operator_of(function) {
-            let given = self.inline(function, vec![Given::Value(a), Given::Value(b)])?;
+            let given = vec![Given::Value(a), Given::Value(b)];
+            let given = self.inline(function, (function.table)(), given)?;
             return self.value(given);
         }
         let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
@@ -306,7 +307,7 @@ impl Lower {
             Expr::Method(a, name, args, _) => {
                 let harmless = match self.view_of(a) {
                     Some(_) => matches!(*name, "len" | "shape"),
-                    None => *name != "rem_euclid",
+                    None => !matches!(*name, "rem_euclid" | "div_ceil"),
                 };
                 harmless && self.is_plain(a) && args.iter().all(|arg| self.is_plain(arg))
             }

@@ -27,6 +27,17 @@ impl Lower {
         self.builder.op(Op::Select(negative, above, rest))
     }
 
+    /// The quotient of numbers without sign, rounded up.
+    pub(super) fn quotient_up(&mut self, a: Value, b: Value, scalar: Scalar) -> Value {
+        let whole = self.builder.binary(Binary::Div, a, b);
+        let rest = self.builder.binary(Binary::Rem, a, b);
+        let zero = self.builder.bits(scalar, 0);
+        let even = self.builder.compare(Compare::Eq, rest, zero);
+        let one = self.one(scalar);
+        let above = self.builder.binary(Binary::Add, whole, one);
+        self.builder.op(Op::Select(even, whole, above))
+    }
+
     /// `a` to the power of a `u32`, bit by bit. Products wrap, so their order does not matter.
     pub(super) fn power(&mut self, a: Value, n: Value, scalar: Scalar) -> Value {
         let (power, base) = (self.var("power", scalar), self.var("base", scalar));

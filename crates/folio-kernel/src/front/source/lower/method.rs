@@ -27,6 +27,8 @@ pub(super) enum Method {
     AbsDiff,
     /// `a.rem_euclid(b)`
     RemEuclid,
+    /// `a.div_ceil(b)`
+    DivCeil,
     /// `a.pow(n)`
     IntPow,
     /// `x.signum()`
@@ -70,6 +72,7 @@ pub(super) fn find(name: &str) -> Option<Method> {
         "unsigned_abs" => Some(Method::UnsignedAbs),
         "abs_diff" => Some(Method::AbsDiff),
         "rem_euclid" => Some(Method::RemEuclid),
+        "div_ceil" => Some(Method::DivCeil),
         "pow" | "wrapping_pow" => Some(Method::IntPow),
         "mul_add" => Some(Method::Fma),
         "clamp" => Some(Method::Clamp),

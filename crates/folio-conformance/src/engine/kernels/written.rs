@@ -1,0 +1,489 @@
+//! What is written as in every Rust function: references, methods that change their value, loops
+//! over arrays, assignments of several values. Each function is compiled twice from the same text,
+//! as a device function and by rustc alone, and kernels give what rustc's gives (KRN-01).
+#![forbid(unsafe_code)]
+
+use super::agree::*;
+use super::language::mapped;
+use crate::engine::rig::*;
+use folio::prelude::*;
+
+/// The same types and functions for rustc alone, in `plain`, and for devices.
+macro_rules! twice {
+    ({$($types:item)*} $($code:item)*) => {
+        pub mod plain {
+            $($types)*
+            $($code)*
+        }
+        pub mod device {
+            use folio::prelude::*;
+            $($types)*
+            $(#[device_fn] $code)*
+        }
+    };
+}
+
+twice! {
+    {
+        #[derive(Clone, Copy, Debug, PartialEq, folio::DeviceType)]
+        #[repr(C)]
+        pub struct Pair {
+            pub a: u32,
+            pub b: u32,
+        }
+
+        #[derive(Clone, Copy, Debug, PartialEq, folio::DeviceType)]
+        #[repr(C)]
+        pub struct Random {
+            pub state: u32,
+            pub drawn: [u32; 3],
+            pub last: Pair,
+        }
+    }
+
+    impl Pair {
+        pub fn sum(&self) -> u32 {
+            self.a.wrapping_add(self.b)
+        }
+        pub fn scaled(self, by: u32) -> Pair {
+            Pair { a: self.a.wrapping_mul(by), b: self.b.wrapping_mul(by) }
+        }
+        pub fn add(&mut self, other: &Pair) {
+            self.a = self.a.wrapping_add(other.a);
+            self.b = self.b.wrapping_add(other.sum());
+        }
+        pub fn swap(&mut self) {
+            (self.a, self.b) = (self.b, self.a);
+        }
+        pub fn draws(self, random: &mut Random) -> u32 {
+            self.sum() ^ random.next()
+        }
+    }
+
+    impl Random {
+        pub fn new(seed: u32) -> Random {
+            Random { state: seed, drawn: [0; 3], last: Pair { a: 0, b: 1 } }
+        }
+        pub fn next(&mut self) -> u32 {
+            self.state = self.state.wrapping_mul(1664525).wrapping_add(1013904223);
+            if self.state & 8 == 0 {
+                return self.state;
+            }
+            self.drawn[(self.state >> 3) as usize % 3] += 1;
+            self.last.add(&Pair { a: self.state, b: 2 });
+            self.last.swap();
+            self.state >> 4
+        }
+        pub fn below(&mut self, n: u32) -> u32 {
+            let drawn = self.next();
+            drawn % n
+        }
+    }
+
+    fn first(of: &[u32; 4]) -> u32 {
+        of[0]
+    }
+
+    fn turn(of: &mut [u32; 4], by: &u32) -> u32 {
+        let before = first(of);
+        for k in 0..of.len() {
+            of[k] = of[k].rotate_left(*by);
+        }
+        let added = &of[1];
+        before.wrapping_add(*added)
+    }
+
+    fn twice(a: &mut u32, b: &mut u32) {
+        *a += 1;
+        if *a > 40 {
+            return;
+        }
+        *b = a.wrapping_mul(3);
+        bump(a);
+        bump(b);
+    }
+
+    fn bump(a: &mut u32) {
+        *a = a.wrapping_mul(2);
+    }
+
+    pub fn references(x: u32) -> u32 {
+        let mut random = Random::new(x);
+        let mut four = [x, x + 1, x + 2, x + 3];
+        let (mut a, mut b) = (x, 7);
+        twice(&mut a, &mut b);
+        bump(&mut random.state);
+        let turned = turn(&mut four, &(b & 7));
+        let drawn = random.next();
+        let again = random.below(17);
+        let mut pair = Pair { a: again, b: drawn };
+        pair.add(&random.last);
+        pair.swap();
+        let scaled = pair.scaled(pair.sum()).draws(&mut random);
+        let counted = random.drawn[0] + 3 * random.drawn[1] + 9 * random.drawn[2];
+        let order = pair.scaled({ pair.swap(); 3 }).a;
+        turned ^ scaled ^ a ^ b.wrapping_mul(5) ^ four[2] ^ counted ^ pair.b ^ order ^ random.state
+    }
+
+    pub fn loops(x: u32) -> u32 {
+        let few = [x, x * 3, x + 9, 5, x / 2];
+        let mut seen = [1, 2, 3, 4, 5u32];
+        let mut sum = 0u32;
+        for k in few {
+            sum = sum.wrapping_mul(3).wrapping_add(k);
+        }
+        for k in &few {
+            sum = sum.wrapping_mul(5).wrapping_add(*k);
+        }
+        for (at, k) in few.iter().enumerate() {
+            sum ^= (at as u32).wrapping_mul(*k);
+        }
+        for (at, &k) in few.iter().enumerate().rev() {
+            sum = sum.rotate_left(at as u32) ^ k;
+        }
+        for (at, k) in few.iter().rev().enumerate() {
+            sum = sum.rotate_left(at as u32 + 1) ^ *k;
+        }
+        for (a, b) in few.iter().zip(seen.iter()) {
+            sum = sum.wrapping_add(a * b);
+        }
+        for (at, (a, b)) in few.iter().zip(&[9, 8, 7u32]).enumerate() {
+            sum = sum.wrapping_add(a ^ (b << at));
+        }
+        for k in seen {
+            seen[(k % 5) as usize] += sum & 1;
+            sum = sum.wrapping_add(k * 7);
+        }
+        'all: for a in few.iter().copied() {
+            for b in seen.iter() {
+                if *b > 5 && a % 3 == 1 {
+                    continue 'all;
+                }
+                if a + b > 90 {
+                    break 'all;
+                }
+                sum += a ^ b;
+            }
+        }
+        for k in [[1u32, 2], [3, 4]] {
+            sum = sum.wrapping_mul(k[0]) + k[1];
+        }
+        sum
+    }
+
+    pub fn several(x: u32) -> u32 {
+        const STEPS: u32 = 6;
+        const MORE: usize = 2 + 1;
+        let (mut a, mut b) = (x % 19, x % 7 + 1);
+        let mut kept = [0u32; MORE];
+        for k in 0..STEPS {
+            (a, b) = (b, a + b);
+            [kept[0], _, kept[(k % 3) as usize]] = [a, 4, b + 1];
+            ((a, kept[1]), b) = ((a % 1000, kept[1] + k), b % 1000);
+        }
+        let odd = matches!(a % 5, 1 | 3) as u32 + 2 * (matches!((a, b), (p, 3..=900) if p > b) as u32);
+        kept[0] + 3 * kept[1] + 5 * kept[2] + 100 * odd + (a + 1).div_ceil(b + 1)
+    }
+}
+
+mod fields {
+    //! A trait with functions of devices, and what is generic over it.
+
+    twice! {
+        {
+            #[derive(Clone, Copy, folio::DeviceType)]
+            #[repr(C)]
+            pub struct Slope {
+                pub by: i32,
+            }
+
+            #[derive(Clone, Copy, folio::DeviceType)]
+            #[repr(C)]
+            pub struct Steps<T> {
+                pub wide: T,
+                pub high: T,
+            }
+        }
+
+        pub trait Field {
+            const LEAST: i32;
+            fn at(&self, x: i32) -> i32;
+            fn moved(self, by: i32) -> Self;
+            fn step(&mut self, by: &i32) -> i32;
+            fn bias(x: i32) -> i32;
+        }
+
+        impl Field for Slope {
+            const LEAST: i32 = -40;
+            fn at(&self, x: i32) -> i32 {
+                self.by * x + Self::LEAST
+            }
+            fn moved(self, by: i32) -> Self {
+                Slope { by: self.by + by }
+            }
+            fn step(&mut self, by: &i32) -> i32 {
+                self.by += *by;
+                self.by * 2
+            }
+            fn bias(x: i32) -> i32 {
+                x ^ 5
+            }
+        }
+
+        impl Field for Steps<i32> {
+            const LEAST: i32 = 7;
+            fn at(&self, x: i32) -> i32 {
+                x / self.wide * self.high
+            }
+            fn moved(self, by: i32) -> Self {
+                Steps { wide: self.wide, high: self.high - by }
+            }
+            fn step(&mut self, by: &i32) -> i32 {
+                (self.wide, self.high) = (self.high | 1, *by);
+                self.wide
+            }
+            fn bias(x: i32) -> i32 {
+                x - 9
+            }
+        }
+
+        pub fn slope_and_steps(x: u32) -> u32 {
+            let x = x as i32 % 1000;
+            let slope = Slope { by: x % 11 };
+            (walked(slope, x) ^ walked(Steps { wide: 3, high: x % 5 }, x + 1)) as u32
+        }
+
+        fn walked<F: Field + folio::DeviceType>(field: F, x: i32) -> i32 {
+            let mut own = field.moved(2);
+            let stepped = own.step(&(x % 13 + 1));
+            read(&own, x) + stepped * 3 + field.at(x) + F::bias(x)
+        }
+
+        fn read<F: Field + folio::DeviceType>(field: &F, x: i32) -> i32 {
+            if field.at(x) > F::LEAST { field.at(x + 1) } else { F::bias(F::LEAST) }
+        }
+    }
+}
+
+mod options {
+    //! `Option`, and `let` in conditions.
+
+    twice! {
+        {}
+
+        fn half(x: u32) -> Option<u32> {
+            if x % 2 == 1 {
+                return None;
+            }
+            Some(x / 2)
+        }
+
+        fn quarter(x: u32) -> Option<u32> {
+            let Some(once) = half(x) else {
+                return None;
+            };
+            half(once)
+        }
+
+        fn or(first: Option<u32>, second: &Option<u32>) -> Option<u32> {
+            match (first, *second) {
+                (Some(a), Some(b)) if a > b => Some(a - b),
+                (Some(a), None) | (None, Some(a)) => Some(a),
+                (Some(0), _) => None,
+                (Some(a), Some(b)) => Some(b - a + 1),
+                (None, None) => None,
+            }
+        }
+
+        fn odd_part(of: &mut u32) -> u32 {
+            let mut turns = 0;
+            while let Some(less) = half(*of)
+                && turns < 9
+            {
+                *of = less;
+                turns += 1;
+            }
+            turns
+        }
+
+        pub fn options(x: u32) -> u32 {
+            let mut rest = x | 64;
+            let turns = odd_part(&mut rest);
+            let mut sum = quarter(x).unwrap_or(77) + 3 * turns;
+            let both = or(half(x), &quarter(x + 2));
+            if let Some(value) = both {
+                sum = sum.wrapping_mul(31) ^ value;
+            } else if let (1 | 3, low) = (x % 5, x % 7) {
+                sum += low;
+            } else {
+                sum ^= 0x55;
+            }
+            let mut least: Option<u32> = None;
+            for k in [x % 17, x % 13, rest % 23] {
+                least = match least {
+                    Some(so_far @ 3..=9) if so_far < k => Some(so_far),
+                    Some(_) if k == 4 => None,
+                    _ => Some(k),
+                };
+            }
+            'all: while let Some(k) = least {
+                for step in 0..k {
+                    if step == 6 {
+                        break 'all;
+                    }
+                    sum = sum.rotate_left(step);
+                }
+                least = if k > 2 { Some(k - 2) } else { None };
+            }
+            if least.is_some() && or(least, &both).is_none() {
+                sum += 1000;
+            }
+            sum ^ rest
+        }
+    }
+}
+
+#[kernel]
+fn chooses(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = options::device::options(x[i]);
+}
+
+#[kernel]
+fn by_traits(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = fields::device::slope_and_steps(x[i]);
+}
+
+/// A kernel that is generic over a trait of the program's.
+#[kernel]
+fn of_a_field<F: fields::device::Field + DeviceType>(i: Item, field: F, x: In<i32>, y: Out<i32>) {
+    let mut own = field;
+    own.step(&3);
+    y[i] = own.at(x[i]) + F::bias(x[i]);
+}
+
+#[kernel]
+fn refers(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = device::references(x[i]);
+}
+
+#[kernel]
+fn goes_through(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = device::loops(x[i]);
+}
+
+#[kernel]
+fn assigns(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = device::several(x[i]);
+}
+
+/// In a kernel itself, with views.
+#[kernel]
+fn within(i: Item, weights: In<u32>, x: In<u32>, y: Out<u32>) {
+    const SHIFT: usize = 1;
+    let mut sum = 0;
+    for (k, w) in weights.iter().enumerate() {
+        sum += *w * x[(i.index() + k + SHIFT) % x.len()];
+    }
+    let mut random = device::Random::new(x[i]);
+    sum ^= random.next();
+    let pair = &random.last;
+    let (low, high) = (pair.a & 0xffff, random.last.sum() >> 16);
+    y[i] = sum ^ (low << 1) ^ high;
+}
+
+/// By items of a group.
+#[kernel(group = 8)]
+fn by_groups(g: Group, x: In<u32>, tile: Local<u32, 8>, y: Out<u32>) {
+    let mut turns = device::Random::new(3);
+    let by = turns.below(5) + 1;
+    g.each(|i| {
+        let mut own = device::Random::new(x[i]);
+        own.next();
+        let mut few = [own.state, own.drawn[0], own.drawn[1]];
+        (few[0], few[1]) = (few[1], few[0]);
+        let mut sum = 0u32;
+        for (k, v) in few.iter().enumerate() {
+            sum = sum.wrapping_add(v.rotate_left(k as u32 * by));
+        }
+        tile[i] = sum;
+    });
+    g.each(|i| y[i] = tile[7 - i.local_index()]);
+}
+
+fn angle(k: usize) -> f32 {
+    k as f32 * 0.37 - 9.0
+}
+
+/// Devices have sines of their own, but one of them.
+#[kernel]
+fn turns(i: Item, x: In<f32>, y: Out<u32>) {
+    let (s, c) = x[i].sin_cos();
+    y[i] = (s == x[i].sin() && c == x[i].cos() && s * s + c * c > 0.9) as u32;
+}
+
+fn given(k: usize) -> u32 {
+    (k as u32).wrapping_mul(2654435761) >> 9
+}
+
+/// KRN-01: what rustc makes of the same text is what every form of a kernel gives.
+pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
+    type Plain = fn(u32) -> u32;
+    fine(mapped(rig, given, 0, |x, y| refers(x, y))?)?;
+    fine(mapped(rig, given, 0, |x, y| goes_through(x, y))?)?;
+    fine(mapped(rig, given, 0, |x, y| assigns(x, y))?)?;
+    fine(mapped(rig, given, 0, |x, y| chooses(x, y))?)?;
+    fine(mapped(rig, given, 0, |x, y| by_traits(x, y))?)?;
+    let slope = fields::device::Slope { by: 3 };
+    let (a, b) = (data([64], |k| k as i32 - 9), data([64], |_| 0));
+    let args = vec![scalar(3), a.arg(), b.arg()];
+    fine(agree::<of_a_field<fields::device::Slope>>(rig, &[64], args, |rt, q| {
+        let (a, mut b) = (a.buffer(rt)?, b.buffer(rt)?);
+        q.run(64, of_a_field(slope, &a, &mut b))?;
+        Ok(vec![contents(&b)?])
+    })?)?;
+    fine(mapped(rig, angle, 0, |x, y| turns(x, y))?)?;
+    let x: Vec<u32> = (0..64).map(given).collect();
+    let mut got = [[0; 64]; 5];
+    refers::host(64, &x, &mut got[0])?;
+    goes_through::host(64, &x, &mut got[1])?;
+    assigns::host(64, &x, &mut got[2])?;
+    chooses::host(64, &x, &mut got[3])?;
+    by_traits::host(64, &x, &mut got[4])?;
+    let plain: [Plain; 5] = [
+        plain::references,
+        plain::loops,
+        plain::several,
+        options::plain::options,
+        fields::plain::slope_and_steps,
+    ];
+    let device: [Plain; 5] = [
+        device::references,
+        device::loops,
+        device::several,
+        options::device::options,
+        fields::device::slope_and_steps,
+    ];
+    for ((plain, device), got) in plain.into_iter().zip(device).zip(got) {
+        for (x, got) in x.iter().zip(got) {
+            ensure_eq!((got, device(*x)), (plain(*x), plain(*x)), "of {x}");
+        }
+    }
+    Ok(())
+}
+
+/// The same in kernels, with views and in groups.
+pub(super) fn references_and_loops_in_kernels(rig: &Rig) -> Outcome {
+    let (weights, x, y) = (data([5], |k| k as u32 * 3), data([64], given), data([64], |_| 0));
+    let args = vec![weights.arg(), x.arg(), y.arg()];
+    fine(agree::<within>(rig, &[64], args, |rt, q| {
+        let (weights, x, mut y) = (weights.buffer(rt)?, x.buffer(rt)?, y.buffer(rt)?);
+        q.run(64, within(&weights, &x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)?;
+    let args = vec![x.arg(), folio_interp::interp::Arg::Local, y.arg()];
+    fine(agree_in::<by_groups>(rig, (&[64], Some(&[8])), args, |rt, q| {
+        let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+        q.run(folio_core::Items::from(64).groups([8]), by_groups(&x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)
+}

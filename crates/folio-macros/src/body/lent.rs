@@ -1,0 +1,172 @@
+//! References: parameters `&T` and `&mut T` of device functions, `&x` and `&mut x` where they are
+//! called, and variables that stand for elements of arrays. In the tree there are none: what is
+//! lent to be read is its value, and what is lent to be changed is the caller's variable.
+
+use super::rights::Access;
+use super::{Both, Walk};
+use crate::parameter::By;
+use proc_macro2::{Ident, Span, TokenStream};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::spanned::Spanned;
+use syn::{Expr, ExprMethodCall, ExprPath, ExprReference, Pat};
+
+/// A variable that the source takes for a reference.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Lent {
+    /// It is one: `&`, or with `true` `&mut`.
+    Reference(bool),
+    /// It is a value, of an array that is gone through.
+    Copy,
+}
+
+impl Walk {
+    /// A parameter is taken like this.
+    pub fn takes(&mut self, at: u16, by: By) {
+        let lent = match by {
+            By::Value => return,
+            By::Reference => Lent::Reference(false),
+            By::Change => Lent::Reference(true),
+        };
+        self.lent.insert(at, lent);
+    }
+
+    /// What this variable is taken for.
+    fn lent(&self, of: &Expr) -> Option<Lent> {
+        self.lent.get(&self.number(bare(of))?).copied()
+    }
+
+    /// Whether `*of` is what `of` refers to.
+    pub(super) fn is_lent(&self, of: &Expr) -> bool {
+        self.lent(of).is_some()
+    }
+
+    /// `let x = &..`: a variable of its own, as what is lent does not change meanwhile.
+    pub(super) fn lets_reference(&mut self, pat: &Pat) {
+        let name = match pat {
+            Pat::Ident(name) if name.mutability.is_none() => Some(name),
+            Pat::Type(_) | Pat::Wild(_) => None,
+            _ => None,
+        };
+        match name.and_then(|name| self.scopes.find(&name.ident)) {
+            Some(at) => drop(self.lent.insert(at, Lent::Copy)),
+            None if matches!(pat, Pat::Wild(_)) => {}
+            None => {
+                drop(self.refuse(pat.span(), "a reference has a name without `mut` and type here"))
+            }
+        }
+    }
+
+    /// The value of a variable, in Rust.
+    pub(super) fn value_of(&self, at: u16, path: &ExprPath) -> TokenStream {
+        match self.lent.get(&at) {
+            Some(Lent::Reference(_)) => quote_spanned!(path.span() => (*#path)),
+            Some(Lent::Copy) | None => path.to_token_stream(),
+        }
+    }
+
+    /// Refuses an assignment to a reference, and not to what it refers to.
+    pub(super) fn refuse_reference(&mut self, to: &Expr) {
+        if self.is_lent(to) {
+            let name = bare(to).to_token_stream();
+            self.refuse(to.span(), format!("`{name}` is a reference; write `*{name} = ..`"));
+        }
+    }
+
+    /// An argument of a function of the program's.
+    pub(super) fn argument(&mut self, arg: &Expr) -> Both {
+        match bare(arg) {
+            Expr::Reference(lends) => self.lends(lends),
+            of => {
+                let (native, tree) = self.expr(arg);
+                match self.lent(of) {
+                    Some(Lent::Reference(true)) => {
+                        (quote_spanned!(of.span() => &mut #native), tree)
+                    }
+                    Some(_) => (quote_spanned!(of.span() => &#native), tree),
+                    None => (native, tree),
+                }
+            }
+        }
+    }
+
+    fn lends(&mut self, lends: &ExprReference) -> Both {
+        let of = &*lends.expr;
+        if self.is_view(of) || self.is_known_by_name(of) {
+            return self.refuse(lends.span(), "views are passed as they are; leave out the `&`");
+        }
+        if lends.mutability.is_none() {
+            let (native, tree) = self.expr(of);
+            return (quote_spanned!(lends.and_token.span => &#native), tree);
+        }
+        self.acts += 1;
+        self.plan.give_up();
+        let (target, tree) = self.target(of, Access::Change);
+        if !target.is_variable() {
+            let text = "of what is in memory or in an array there is no `&mut`: copy it into a variable, and back";
+            return self.refuse(lends.span(), text);
+        }
+        let native = target.read();
+        (quote_spanned!(lends.and_token.span => &mut #native), tree)
+    }
+
+    /// The call of a method of a variable, which it may change, and the entry of that. Of others the
+    /// value is all that a method can have.
+    pub(super) fn in_place(
+        &mut self,
+        call: &ExprMethodCall,
+        receiver: &TokenStream,
+        given: &[TokenStream],
+    ) -> Option<(TokenStream, u16)> {
+        let number = self.number(root(&call.receiver))?;
+        let changes = match self.lent.get(&number) {
+            Some(lent) => *lent == Lent::Reference(true),
+            None => self.scopes.is_mutable(number),
+        };
+        let lends = |arg: &Expr| match bare(arg) {
+            Expr::Reference(lends) => lends.mutability.is_some(),
+            of => self.lent(of) == Some(Lent::Reference(true)),
+        };
+        if !changes || !self.may_change(number) || call.args.iter().any(lends) {
+            return None;
+        }
+        self.plan.give_up();
+        let span = call.method.span();
+        let (slot, entry) = self.callee(span);
+        let placed = super::call::hidden("device_place", &call.method);
+        let [before, args] = ["__before", "__given"]
+            .map(|name| Ident::new(name, Span::mixed_site().located_at(span)));
+        let given = call.args.iter().zip(given).map(|(arg, native)| match bare(arg) {
+            // By value, as the tuple has it.
+            Expr::Reference(_) => quote!(*#native),
+            of if self.is_lent(of) => quote!(*#native),
+            _ => native.clone(),
+        });
+        let given = super::call::arguments(call.paren_token.span.join(), quote!(#(#given,)*));
+        let native = quote_spanned! {span=> {
+            ::folio::ir::host_function!(#placed, self);
+            let #before = #receiver;
+            let #args = #given;
+            ::folio::ir::device::in_place::<_, __M, _, _, _>(
+                &#slot, #before.#placed::<__M>(), &mut #receiver, #before, #args,
+            )
+        }};
+        Some((native, entry))
+    }
+}
+
+/// An expression without brackets around.
+pub(super) fn bare(of: &Expr) -> &Expr {
+    match of {
+        Expr::Paren(inner) => bare(&inner.expr),
+        Expr::Group(inner) => bare(&inner.expr),
+        other => other,
+    }
+}
+
+/// The variable of which this is a part.
+fn root(of: &Expr) -> &Expr {
+    match bare(of) {
+        Expr::Field(field) => root(&field.base),
+        other => other,
+    }
+}

@@ -125,12 +125,12 @@ impl Asked {
 
 fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
     let name = &input.ident;
-    let Data::Struct(data) = &input.data else {
-        return Err(Error::new(
-            name.span(),
-            "DeviceType: only structs can be device types; keep the number of the variant, a `u32`, and compare it with a \
-            `const`",
-        ));
+    let data = match &input.data {
+        Data::Struct(data) => data,
+        Data::Enum(data) => return variants(input, data),
+        Data::Union(_) => {
+            return Err(Error::new(name.span(), "DeviceType: for structs, and enums without data"));
+        }
     };
     let Fields::Named(fields) = &data.fields else {
         return Err(Error::new(name.span(), "DeviceType: give the fields names"));
@@ -224,5 +224,57 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         }
         impl #own_params ::folio::ir::device::NoDeref for #name #arguments #own_conditions {}
         #now
+    })
+}
+
+/// The integers that can be an enum's representation.
+const REPRESENTATIONS: &[&str] = &["u8", "i8", "u16", "i16", "u32", "i32"];
+
+/// An enum without data: for devices a struct of its number. It is in no buffer, where there could be
+/// numbers of no variant.
+fn variants(input: &DeriveInput, data: &syn::DataEnum) -> syn::Result<TokenStream> {
+    let name = &input.ident;
+    if let Some(with_data) = data.variants.iter().find(|v| !matches!(v.fields, Fields::Unit)) {
+        let text = "DeviceType: variants have no data here; write a struct with an enum and the data beside it";
+        return Err(Error::new(with_data.span(), text));
+    }
+    if !input.generics.params.is_empty() {
+        return Err(Error::new(
+            input.generics.span(),
+            "DeviceType: an enum has no parameters here",
+        ));
+    }
+    let Some(repr) = REPRESENTATIONS.iter().find(|repr| has_repr(input, repr)) else {
+        let text =
+            "DeviceType: write #[repr(u32)] on the enum, so that devices agree on its numbers";
+        return Err(Error::new(name.span(), text));
+    };
+    let site = Span::mixed_site().located_at(name.span());
+    let (repr, all) = (Ident::new(repr, site), Ident::new("__all", site));
+    let repr = quote!(::folio::ir::device::rust::primitive::#repr);
+    let numbers = data.variants.iter().map(|variant| {
+        let variant = &variant.ident;
+        quote!(#name::#variant as #repr == 0)
+    });
+    let (text, table) = (name.unraw().to_string(), Ident::new("__types", site));
+    let zero = "one variant of an enum for devices has the number 0";
+    Ok(quote_spanned! {site=>
+        const _: () = ::folio::ir::device::rust::assert!(false #(|| #numbers)*, #zero);
+        #[diagnostic::do_not_recommend]
+        // SAFETY: zero bytes are a variant, as is asserted, and the enum has the layout of its
+        // representation.
+        unsafe impl ::folio::ir::device::Shared for #name
+        where
+            #name: ::folio::ir::device::rust::marker::Copy
+        {
+            fn describe(#table: &mut ::folio::ir::Types) -> ::folio::ir::Type {
+                let number = <#repr as ::folio::ir::device::Shared>::describe(#table);
+                #table.structure(#text, &[("number", number)])
+            }
+            fn bits(self, #all: &mut ::folio::ir::device::rust::vec::Vec<::folio::ir::device::rust::primitive::u64>) {
+                <#repr as ::folio::ir::device::Shared>::bits(self as #repr, #all);
+            }
+        }
+        impl ::folio::ir::device::NoDeref for #name {}
     })
 }

@@ -194,7 +194,7 @@ impl Walk {
                 if name.subpat.is_none() && is_constant(ident) {
                     let entry = self.const_entry(ident);
                     let constant = Tree::constant(entry);
-                    return (whole, Some(Tree::binary("==", &Tree::local(*at), &constant)));
+                    return (whole, Some(Tree::binary("is", &Tree::local(*at), &constant)));
                 }
                 self.scopes.bind_to(ident, *at);
                 match &name.subpat {
@@ -210,7 +210,7 @@ impl Walk {
             (Pat::Path(path), _) if self.no_constant(path).is_some() => self.no_variant(path),
             (Pat::Lit(_) | Pat::Path(_), Subject::One(at, entry, _)) => {
                 match self.bound(pat, *entry) {
-                    Some(value) => (whole, Some(Tree::binary("==", &Tree::local(*at), &value))),
+                    Some(value) => (whole, Some(Tree::binary("is", &Tree::local(*at), &value))),
                     None => self.no_pattern(pat),
                 }
             }

@@ -31,17 +31,9 @@ impl Walk {
                 return Some((name, text));
             }
         }
-        is_variant(&name).then(|| {
-            let (of, all) = match owner {
-                Some(owner) => (format!("{owner}::{name}"), owner),
-                None => (name.clone(), name.clone()),
-            };
-            let constant = name.to_uppercase();
-            let text = format!(
-                "`{of}` is of an enum, and devices have none; pass its number, `mode as u32`, and compare that with a \
-                 constant, `const {constant}: u32 = {of} as u32;`"
-            );
-            (format!("enum {all}"), text)
+        (owner.is_none() && is_variant(&name)).then(|| {
+            let text = format!("write a variant with its enum's name, `Mode::{name}`");
+            (format!("enum {name}"), text)
         })
     }
 }

@@ -106,7 +106,9 @@ pub struct Walk {
     mutable: Vec<(Ident, u16)>,
     /// Variables of what is in options that are matched, by those.
     parts: HashMap<u16, u16>,
-    /// Constants of blocks, with their names.
+    /// Blocks around.
+    blocks: usize,
+    /// Constants of the function's block, with their names.
     constants: Vec<(Ident, TokenStream)>,
     /// Variables that are references, or stand for one.
     lent: HashMap<u16, lent::Lent>,
@@ -283,6 +285,7 @@ impl Walk {
     /// A block.
     pub fn block(&mut self, block: &Block) -> Both {
         self.scopes.enter();
+        self.blocks += 1;
         let spine = self.enter_spine();
         let (mut natives, mut trees, mut tail) = (vec![], vec![], None);
         let last = block.stmts.len().saturating_sub(1);
@@ -327,13 +330,18 @@ impl Walk {
         }
         self.block_length = around;
         self.leave_spine(spine);
+        self.blocks -= 1;
         self.scopes.leave();
         let native = quote_spanned!(block.brace_token.span.join() => { #(#natives)* });
         (native, Tree::block(&trees, tail.as_ref()))
     }
 
-    /// A constant of a block, which all of the function has.
+    /// A constant of the function's block.
     fn constant(&mut self, item: &syn::ItemConst) {
+        if self.blocks > 1 {
+            let text = "a `const` is in the function's own block, or outside of it";
+            self.refuse(item.span(), text);
+        }
         if self.constants.iter().any(|(name, _)| *name == item.ident) {
             let text = "there is another constant of this name in the function; give it another";
             self.refuse(item.ident.span(), text);
@@ -341,7 +349,7 @@ impl Walk {
         self.constants.push((item.ident.clone(), item.to_token_stream()));
     }
 
-    /// The constants of its blocks.
+    /// The constants of its block, for each function that is made of it.
     pub fn constants(&self) -> TokenStream {
         self.constants
             .iter()

@@ -20,10 +20,18 @@ impl Writer {
                 self.function(Some(&ty));
             }
         }
+        if self.rng.chance(50) {
+            self.changing();
+        }
         self.generic = generic;
         if self.rng.chance(50) {
             self.function(None);
         }
+    }
+
+    /// Writes with these references alone, the first of which is to be changed.
+    pub fn within_references(&mut self, vars: Vec<(String, Ty)>, fill: impl FnOnce(&mut Writer)) {
+        self.within(vars, fill);
     }
 
     /// `+` of a struct.
@@ -90,7 +98,7 @@ impl Writer {
 
     /// Writes with these variables alone.
     fn within<R>(&mut self, vars: Vec<(String, Ty)>, fill: impl FnOnce(&mut Writer) -> R) -> R {
-        let mutable = |name: &String| name.starts_with('p');
+        let mutable = |name: &String| name.trim_start_matches("(*").starts_with('p');
         let inner = vars.into_iter().map(|(name, ty)| Var {
             mutable: mutable(&name),
             name,

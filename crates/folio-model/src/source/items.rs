@@ -109,6 +109,7 @@ impl Writer {
                 self.inside(label, false);
             }
             17 | 18 => self.exit(),
+            _ if self.rng.chance(70) => self.written(),
             _ => self.simple(),
         }
     }

@@ -9,6 +9,7 @@ mod items;
 mod loads;
 mod types;
 mod writer;
+mod written;
 
 pub use harness::{Given, Harness, PLANTED};
 

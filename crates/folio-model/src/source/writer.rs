@@ -1,6 +1,7 @@
 //! The writer of a kernel: the text so far, and the variables that are visible at this point of it.
 
 use super::types::{F32, I32, INTEGERS, Num, TWINS, Ty, U32, USIZE};
+use super::written::Change;
 use super::{Kind, Param};
 use crate::rng::Rng;
 
@@ -50,6 +51,8 @@ pub(super) struct Writer {
     pub params: Vec<Param>,
     pub vars: Vec<Var>,
     pub functions: Vec<Function>,
+    /// Functions that change what they are given.
+    pub changes: Vec<Change>,
     /// Structs that have `+`.
     pub adds: Vec<Ty>,
     pub nums: Vec<Num>,
@@ -99,6 +102,7 @@ impl Writer {
             params: vec![],
             vars: vec![],
             functions: vec![],
+            changes: vec![],
             adds: vec![],
             nums,
             structs: vec![Ty::Struct(0, [first, second])],
@@ -127,7 +131,7 @@ impl Writer {
     pub fn again(&mut self, first: &str) -> String {
         let fixed = ["self", "N"];
         let names = self.vars.iter().map(|var| var.name.clone());
-        let names = names.filter(|name| !fixed.contains(&name.as_str()));
+        let names = names.filter(|name| !fixed.contains(&name.as_str()) && !name.contains('*'));
         let mut names: Vec<_> = names.collect();
         if self.zone != Zone::Function && self.rng.chance(25) {
             // A view, or an own one of this name.

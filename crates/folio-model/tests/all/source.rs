@@ -123,7 +123,7 @@ fn planted_guard_is_found() {
 /// What the suite's kernels are made of.
 #[test]
 fn random_source_has_all_kinds_of_things() {
-    let all: Vec<_> = (1..=200).map(generate).collect();
+    let all: Vec<_> = (1..=300).map(generate).collect();
     let with = |what: &str| all.iter().filter(|case| case.text.contains(what)).count();
     let things = [
         "Item<1>",
@@ -208,6 +208,16 @@ fn random_source_has_all_kinds_of_things() {
         "::MAX {if ",
         "let mut x",
         "(s0 % 24) {",
+        // References, options, arrays that are gone through, several targets.
+        "p0: &mut ",
+        "(&mut v",
+        ".iter()",
+        ".enumerate()",
+        ".zip(&",
+        "Some(",
+        "if let Some(",
+        "Some(_) | None",
+        ") = (",
     ];
     for thing in things {
         assert!(with(thing) > 0, "nothing has `{thing}`");

@@ -343,6 +343,81 @@ mod options {
     }
 }
 
+mod enums {
+    //! Enums without data.
+
+    twice! {
+        {
+            #[derive(Clone, Copy, folio::DeviceType)]
+            #[repr(u8)]
+            pub enum Turn {
+                Left,
+                Right = 200,
+                U = 3,
+            }
+
+            #[derive(Clone, Copy, folio::DeviceType)]
+            #[repr(i32)]
+            pub enum Side {
+                Before = -4,
+                At = 0,
+                Behind,
+            }
+        }
+
+        fn turned(side: Side, turn: &Turn) -> Side {
+            match (side, *turn) {
+                (Side::Before, Turn::Left) | (Side::Behind, Turn::Right) => Side::At,
+                (other, Turn::U) => match other {
+                    Side::Before => Side::Behind,
+                    Side::At => Side::At,
+                    Side::Behind => Side::Before,
+                },
+                (Side::At, Turn::Left) => Side::Behind,
+                _ => Side::Before,
+            }
+        }
+
+        fn turn(by: u32) -> Option<Turn> {
+            match by % 4 {
+                0 => Some(Turn::Left),
+                1 => Some(Turn::Right),
+                2 => Some(Turn::U),
+                _ => None,
+            }
+        }
+
+        pub fn enums(x: u32) -> u32 {
+            let (mut side, mut sum) = (if x & 1 == 0 { Side::At } else { Side::Behind }, 0);
+            for step in [x, x / 3, x / 7, x / 11] {
+                let Some(by) = turn(step) else { continue };
+                side = turned(side, &by);
+                sum = sum * 3 + matches!(side, Side::Behind) as u32;
+                if let Side::Before = side {
+                    sum += 10;
+                }
+            }
+            sum
+        }
+    }
+}
+
+/// An enum is a kernel's parameter.
+#[kernel]
+fn faces(i: Item, first: enums::device::Side, turn: enums::device::Turn, y: Out<u32>) {
+    let side = if i.index() % 3 == 0 { first } else { enums::device::Side::Behind };
+    y[i] = match (side, turn) {
+        (enums::device::Side::Before, enums::device::Turn::Right) => 1,
+        (enums::device::Side::Behind, _) => 2,
+        _ => 3,
+    };
+}
+
+#[kernel]
+fn takes_sides(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = enums::device::enums(x[i]);
+}
+
 #[kernel]
 fn chooses(i: Item, x: In<u32>, y: Out<u32>) {
     y[i] = options::device::options(x[i]);
@@ -433,6 +508,16 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
     fine(mapped(rig, given, 0, |x, y| assigns(x, y))?)?;
     fine(mapped(rig, given, 0, |x, y| chooses(x, y))?)?;
     fine(mapped(rig, given, 0, |x, y| by_traits(x, y))?)?;
+    fine(mapped(rig, given, 0, |x, y| takes_sides(x, y))?)?;
+    let (side, turn) = (enums::device::Side::Before, enums::device::Turn::Right);
+    let y = data([64], |_| 0);
+    let args = vec![scalar(side as i32), scalar(turn as u8), y.arg()];
+    fine(agree::<faces>(rig, &[64], args, |rt, q| {
+        let mut y = y.buffer(rt)?;
+        q.run(64, faces(side, turn, &mut y))?;
+        let got = contents(&y)?;
+        Ok(vec![got])
+    })?)?;
     let slope = fields::device::Slope { by: 3 };
     let (a, b) = (data([64], |k| k as i32 - 9), data([64], |_| 0));
     let args = vec![scalar(3), a.arg(), b.arg()];
@@ -443,25 +528,28 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
     })?)?;
     fine(mapped(rig, angle, 0, |x, y| turns(x, y))?)?;
     let x: Vec<u32> = (0..64).map(given).collect();
-    let mut got = [[0; 64]; 5];
+    let mut got = [[0; 64]; 6];
     refers::host(64, &x, &mut got[0])?;
     goes_through::host(64, &x, &mut got[1])?;
     assigns::host(64, &x, &mut got[2])?;
     chooses::host(64, &x, &mut got[3])?;
     by_traits::host(64, &x, &mut got[4])?;
-    let plain: [Plain; 5] = [
+    takes_sides::host(64, &x, &mut got[5])?;
+    let plain: [Plain; 6] = [
         plain::references,
         plain::loops,
         plain::several,
         options::plain::options,
         fields::plain::slope_and_steps,
+        enums::plain::enums,
     ];
-    let device: [Plain; 5] = [
+    let device: [Plain; 6] = [
         device::references,
         device::loops,
         device::several,
         options::device::options,
         fields::device::slope_and_steps,
+        enums::device::enums,
     ];
     for ((plain, device), got) in plain.into_iter().zip(device).zip(got) {
         for (x, got) in x.iter().zip(got) {

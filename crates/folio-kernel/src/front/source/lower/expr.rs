@@ -165,6 +165,9 @@ impl Lower {
             let given = self.inline(function, (function.table)(), given)?;
             return self.value(given);
         }
+        if op == "is" {
+            return self.is(a, b, at);
+        }
         let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
         match self.builder.type_of(a).scalar() {
             None if compares => return Err(LowerError::Comparison(op)),
@@ -174,6 +177,16 @@ impl Lower {
         }
         self.site(at);
         self.operator(op, a, b)
+    }
+
+    /// What a pattern compares: numbers, and the variants of an enum, which is a struct of a number.
+    fn is(&mut self, a: Value, b: Value, at: At) -> Result<Value> {
+        let variants = self.builder.type_of(a).scalar().is_none();
+        let [a, b] = [a, b].map(|of| match variants {
+            true => self.builder.op(Op::Part(of, 0)),
+            false => of,
+        });
+        self.operated("==", a, b, None, at)
     }
 
     /// An operator of two `bool`: the IR has no order of them.

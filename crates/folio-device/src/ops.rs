@@ -91,6 +91,15 @@ pub unsafe trait IntFunctions: Int {
     /// `self - b`, within the type.
     #[must_use]
     fn without(self, b: Self) -> Self;
+    /// `self * b`, within the type.
+    #[must_use]
+    fn multiplied(self, b: Self) -> Self;
+    /// `self + b`, if the type has it.
+    fn sum(self, b: Self) -> Option<Self>;
+    /// `self - b`, if the type has it.
+    fn difference(self, b: Self) -> Option<Self>;
+    /// `self * b`, if the type has it.
+    fn product(self, b: Self) -> Option<Self>;
     /// Its bits, `n` places further up; the upper ones come below.
     #[must_use]
     fn turned(self, n: u32) -> Self;
@@ -311,6 +320,22 @@ macro_rules! ints {
             #[inline(always)]
             fn without(self, b: $ty) -> $ty {
                 self.saturating_sub(b)
+            }
+            #[inline(always)]
+            fn multiplied(self, b: $ty) -> $ty {
+                self.saturating_mul(b)
+            }
+            #[inline(always)]
+            fn sum(self, b: $ty) -> Option<$ty> {
+                self.checked_add(b)
+            }
+            #[inline(always)]
+            fn difference(self, b: $ty) -> Option<$ty> {
+                self.checked_sub(b)
+            }
+            #[inline(always)]
+            fn product(self, b: $ty) -> Option<$ty> {
+                self.checked_mul(b)
             }
             #[inline(always)]
             fn turned(self, n: u32) -> $ty {
@@ -564,6 +589,26 @@ pub fn saturating_add<T: IntFunctions>(a: T, b: T) -> T {
 #[inline(always)]
 pub fn saturating_sub<T: IntFunctions>(a: T, b: T) -> T {
     a.without(b)
+}
+/// `a * b`, within the type.
+#[inline(always)]
+pub fn saturating_mul<T: IntFunctions>(a: T, b: T) -> T {
+    a.multiplied(b)
+}
+/// `a + b`, if the type has it.
+#[inline(always)]
+pub fn checked_add<T: IntFunctions>(a: T, b: T) -> Option<T> {
+    a.sum(b)
+}
+/// `a - b`, if the type has it.
+#[inline(always)]
+pub fn checked_sub<T: IntFunctions>(a: T, b: T) -> Option<T> {
+    a.difference(b)
+}
+/// `a * b`, if the type has it.
+#[inline(always)]
+pub fn checked_mul<T: IntFunctions>(a: T, b: T) -> Option<T> {
+    a.product(b)
 }
 /// Its bits, `n` places further up; the upper ones come below.
 #[inline(always)]

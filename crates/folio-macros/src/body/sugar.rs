@@ -135,6 +135,24 @@ impl Walk {
                 let element = element.moved(move |turn| quote!((#all - 1 - #turn)));
                 Some(Through { turns, element })
             }
+            ("skip" | "take" | "step_by", Some(count)) => {
+                let Through { turns, element } = self.through(of, lets)?;
+                let n = hidden(&format!("__count{}", lets.len()), call.method.span());
+                lets.push(quote!(let #n = #count;));
+                let by = n.clone();
+                let (turns, element) = match name.as_str() {
+                    "skip" => {
+                        let element = element.moved(move |turn| quote!((#turn + #by)));
+                        (quote!((#turns).saturating_sub(#n)), element)
+                    }
+                    "take" => (quote!((#turns).min(#n)), element),
+                    _ => {
+                        let element = element.moved(move |turn| quote!((#turn * #by)));
+                        (quote!((#turns).div_ceil(#n)), element)
+                    }
+                };
+                Some(Through { turns, element })
+            }
             ("zip", Some(other)) => {
                 let first = self.through(of, lets)?;
                 let second = self.through(other, lets)?;

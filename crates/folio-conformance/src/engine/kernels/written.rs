@@ -165,6 +165,12 @@ twice! {
                 sum += a ^ b;
             }
         }
+        for (at, k) in few.iter().enumerate().skip(1).step_by(2) {
+            sum = sum.wrapping_mul(at as u32 + 7) ^ k;
+        }
+        for k in few.iter().rev().take(3).skip((x % 5) as usize).copied() {
+            sum = sum.rotate_right(5) ^ k;
+        }
         for k in [[1u32, 2], [3, 4]] {
             sum = sum.wrapping_mul(k[0]) + k[1];
         }
@@ -306,7 +312,40 @@ mod options {
             turns
         }
 
+        fn within(a: i32, b: i32, c: u8, d: i64) -> u32 {
+            let small = (a as i8, b as i8);
+            let least = a.checked_mul(b).unwrap_or(a ^ b).saturating_mul(b);
+            let sums = [
+                a.checked_add(b).unwrap_or(-1),
+                a.checked_sub(b).unwrap_or(-2),
+                small.0.checked_add(small.1).unwrap_or(3) as i32,
+                small.0.checked_sub(small.1).unwrap_or(4) as i32,
+                small.0.checked_mul(small.1).unwrap_or(5) as i32,
+                small.0.saturating_mul(small.1) as i32,
+                c.checked_add(a as u8).unwrap_or(6) as i32,
+                c.checked_sub(b as u8).unwrap_or(7) as i32,
+                c.checked_mul(b as u8).unwrap_or(8) as i32,
+                c.saturating_mul(b as u8) as i32,
+                d.checked_mul(a as i64).unwrap_or(9) as i32,
+                (d as u64).checked_mul(c as u64).unwrap_or(10) as i32,
+                d.saturating_mul(b as i64) as i32,
+                (d as u64).checked_add((d as u64).wrapping_mul(2)).unwrap_or(11) as i32,
+                (c as u16).checked_mul(b as u16).unwrap_or(12) as i32,
+            ];
+            let mut all = least as u32;
+            for sum in sums {
+                all = all.rotate_left(3) ^ sum as u32;
+            }
+            all
+        }
+
         pub fn options(x: u32) -> u32 {
+            let mixed = x.wrapping_mul(2654435761);
+            options_of(x) ^ within(mixed as i32, (mixed as i32).rotate_left((x % 31) + 1) >> (x % 20),
+                (mixed >> 24) as u8, ((mixed as i64) << (x % 33)).wrapping_sub(7))
+        }
+
+        fn options_of(x: u32) -> u32 {
             let mut rest = x | 64;
             let turns = odd_part(&mut rest);
             let mut sum = quarter(x).unwrap_or(77) + 3 * turns;

@@ -212,6 +212,17 @@ impl Lower {
             Method::AbsDiff => self.distance(a, b(0)?, scalar),
             Method::RemEuclid => self.least_remainder(a, b(0)?, scalar),
             Method::DivCeil => self.quotient_up(a, b(0)?, scalar),
+            Method::Checked(op) => {
+                let (value, beyond) = self.with_overflow(op, (a, b(0)?), scalar);
+                let fits = self.builder.unary(Unary::Not, beyond);
+                return Ok(Given::Tuple(vec![Given::Value(fits), Given::Value(value)]));
+            }
+            Method::SatMul => {
+                let b = b(0)?;
+                let (value, beyond) = self.with_overflow(Binary::Mul, (a, b), scalar);
+                let end = self.end_of_product((a, b), scalar);
+                self.builder.op(Op::Select(beyond, end, value))
+            }
             Method::IntPow => self.power(a, b(0)?, scalar),
             Method::Signum => {
                 let one = self.one(scalar);

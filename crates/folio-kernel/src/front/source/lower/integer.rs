@@ -38,6 +38,56 @@ impl Lower {
         self.builder.op(Op::Select(even, whole, above))
     }
 
+    /// What an operation of integers gives, wrapping, and whether its type has the exact value not.
+    pub(super) fn with_overflow(
+        &mut self,
+        op: Binary,
+        (a, b): (Value, Value),
+        scalar: Scalar,
+    ) -> (Value, Value) {
+        let value = self.builder.binary(op, a, b);
+        let zero = self.builder.bits(scalar, 0);
+        let beyond = match (op, scalar.is_signed()) {
+            (Binary::Add, false) => self.builder.compare(Compare::Lt, value, a),
+            (Binary::Sub, false) => self.builder.compare(Compare::Lt, a, b),
+            (Binary::Mul, false) => {
+                let high = self.builder.binary(Binary::MulHi, a, b);
+                self.builder.compare(Compare::Ne, high, zero)
+            }
+            (Binary::Mul, true) => {
+                let high = self.builder.binary(Binary::MulHi, a, b);
+                let last = self.builder.bits(scalar, scalar.bits() as u64 - 1);
+                let sign = self.builder.binary(Binary::Shr, value, last);
+                self.builder.compare(Compare::Ne, high, sign)
+            }
+            // The sign is another one than both have, or than the first where they differ.
+            (_, true) => {
+                let first = self.builder.binary(Binary::Xor, a, value);
+                let other = if op == Binary::Add { value } else { a };
+                let second = self.builder.binary(Binary::Xor, b, other);
+                let both = self.builder.binary(Binary::And, first, second);
+                self.builder.compare(Compare::Lt, both, zero)
+            }
+            _ => self.builder.compare(Compare::Ne, zero, zero),
+        };
+        (value, beyond)
+    }
+
+    /// The end of the type that is nearest to a product beyond it.
+    pub(super) fn end_of_product(&mut self, (a, b): (Value, Value), scalar: Scalar) -> Value {
+        let bits = scalar.bits() as u64;
+        let all = u64::MAX >> (64 - bits);
+        if !scalar.is_signed() {
+            return self.builder.bits(scalar, all);
+        }
+        let most = self.builder.bits(scalar, all >> 1);
+        let least = self.builder.unary(Unary::Not, most);
+        let zero = self.builder.bits(scalar, 0);
+        let signs = self.builder.binary(Binary::Xor, a, b);
+        let negative = self.builder.compare(Compare::Lt, signs, zero);
+        self.builder.op(Op::Select(negative, least, most))
+    }
+
     /// `a` to the power of a `u32`, bit by bit. Products wrap, so their order does not matter.
     pub(super) fn power(&mut self, a: Value, n: Value, scalar: Scalar) -> Value {
         let (power, base) = (self.var("power", scalar), self.var("base", scalar));

@@ -29,6 +29,10 @@ pub(super) enum Method {
     RemEuclid,
     /// `a.div_ceil(b)`
     DivCeil,
+    /// `a.checked_add(b)`, and the others: a value, if there is one.
+    Checked(Binary),
+    /// `a.saturating_mul(b)`
+    SatMul,
     /// `a.pow(n)`
     IntPow,
     /// `x.signum()`
@@ -64,6 +68,10 @@ pub(super) fn find(name: &str) -> Option<Method> {
         "wrapping_mul" => binary(Binary::Mul),
         "saturating_add" => binary(Binary::SatAdd),
         "saturating_sub" => binary(Binary::SatSub),
+        "checked_add" => Some(Method::Checked(Binary::Add)),
+        "checked_sub" => Some(Method::Checked(Binary::Sub)),
+        "checked_mul" => Some(Method::Checked(Binary::Mul)),
+        "saturating_mul" => Some(Method::SatMul),
         "mul_hi" => binary(Binary::MulHi),
         "wrapping_neg" => unary(Unary::Neg),
         "count_zeros" => Some(Method::OfInverse(Unary::CountOnes)),

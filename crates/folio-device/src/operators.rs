@@ -171,25 +171,47 @@ impl<T: Negated> Slot<T> {
 )]
 pub unsafe trait Compared: Copy + PartialOrd {}
 
+/// Types of which two are equal or not: numbers, `bool`, and enums.
+///
+/// # Safety
+/// Devices compare it like this: numbers as Rust does, variants by their numbers.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` cannot be compared in a kernel",
+    label = "no number, no `bool` and no enum",
+    note = "compare its parts: `a.x == b.x && a.y == b.y`"
+)]
+pub unsafe trait Equal: Copy {
+    /// Whether both are the same.
+    fn equals(self, b: Self) -> bool;
+}
+
 macro_rules! compared {
     ($($ty:ty)*) => {$(
         // SAFETY: a scalar (semantics 3.5, 5.1).
         #[diagnostic::do_not_recommend]
         unsafe impl Compared for $ty {}
+        // SAFETY: as above.
+        #[diagnostic::do_not_recommend]
+        unsafe impl Equal for $ty {
+            #[inline(always)]
+            fn equals(self, b: $ty) -> bool {
+                self == b
+            }
+        }
     )*};
 }
 compared! { bool i8 u8 i16 u16 i32 u32 i64 u64 isize usize f32 f64 half::f16 half::bf16 }
 
 /// `a == b`
 #[inline(always)]
-pub fn eq<T: Compared>(a: T, b: T) -> bool {
-    a == b
+pub fn eq<T: Equal>(a: T, b: T) -> bool {
+    a.equals(b)
 }
 
 /// `a != b`
 #[inline(always)]
-pub fn ne<T: Compared>(a: T, b: T) -> bool {
-    a != b
+pub fn ne<T: Equal>(a: T, b: T) -> bool {
+    !a.equals(b)
 }
 
 /// `a < b`

@@ -250,7 +250,7 @@ fn variants(input: &DeriveInput, data: &syn::DataEnum) -> syn::Result<TokenStrea
         return Err(Error::new(name.span(), text));
     };
     let site = Span::mixed_site().located_at(name.span());
-    let (repr, all) = (Ident::new(repr, site), Ident::new("__all", site));
+    let [repr, all, other] = [repr, "__all", "__other"].map(|name| Ident::new(name, site));
     let repr = quote!(::folio::ir::device::rust::primitive::#repr);
     let numbers = data.variants.iter().map(|variant| {
         let variant = &variant.ident;
@@ -273,6 +273,13 @@ fn variants(input: &DeriveInput, data: &syn::DataEnum) -> syn::Result<TokenStrea
             }
             fn bits(self, #all: &mut ::folio::ir::device::rust::vec::Vec<::folio::ir::device::rust::primitive::u64>) {
                 <#repr as ::folio::ir::device::Shared>::bits(self as #repr, #all);
+            }
+        }
+        // SAFETY: by their numbers, whatever else the enum's traits say.
+        unsafe impl ::folio::ir::device::ops::Equal for #name {
+            #[inline(always)]
+            fn equals(self, #other: Self) -> ::folio::ir::device::rust::primitive::bool {
+                self as #repr == #other as #repr
             }
         }
         impl ::folio::ir::device::NoDeref for #name {}

@@ -75,7 +75,7 @@ fn calls_functions_of_numbers(i: Item, x: In<f32>, y: Out<f32>) {
 
 #[kernel]
 fn makes_variants(i: Item, x: In<f32>, y: Out<f32>) {
-    let kept = Some(x[i]);
+    let kept = Err(x[i]);
     y[i] = 1.0;
 }
 

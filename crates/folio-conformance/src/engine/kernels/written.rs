@@ -387,7 +387,7 @@ mod enums {
 
     twice! {
         {
-            #[derive(Clone, Copy, folio::DeviceType)]
+            #[derive(Clone, Copy, PartialEq, folio::DeviceType)]
             #[repr(u8)]
             pub enum Turn {
                 Left,
@@ -395,7 +395,7 @@ mod enums {
                 U = 3,
             }
 
-            #[derive(Clone, Copy, folio::DeviceType)]
+            #[derive(Clone, Copy, PartialEq, folio::DeviceType)]
             #[repr(i32)]
             pub enum Side {
                 Before = -4,
@@ -431,6 +431,7 @@ mod enums {
             for step in [x, x / 3, x / 7, x / 11] {
                 let Some(by) = turn(step) else { continue };
                 side = turned(side, &by);
+                sum = sum * 3 + (side == Side::Behind && by != Turn::U) as u32;
                 sum = sum * 3 + matches!(side, Side::Behind) as u32;
                 if let Side::Before = side {
                     sum += 10;

@@ -165,9 +165,13 @@ impl Lower {
             let given = self.inline(function, (function.table)(), given)?;
             return self.value(given);
         }
-        if op == "is" {
-            return self.is(a, b, at);
+        if matches!(op, "is" | "==" | "!=")
+            && let Some([a, b]) = self.numbers_of_variants(a, b)
+        {
+            let op = if op == "!=" { op } else { "==" };
+            return self.operated(op, a, b, None, at);
         }
+        let op = if op == "is" { "==" } else { op };
         let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
         match self.builder.type_of(a).scalar() {
             None if compares => return Err(LowerError::Comparison(op)),
@@ -179,14 +183,16 @@ impl Lower {
         self.operator(op, a, b)
     }
 
-    /// What a pattern compares: numbers, and the variants of an enum, which is a struct of a number.
-    fn is(&mut self, a: Value, b: Value, at: At) -> Result<Value> {
-        let variants = self.builder.type_of(a).scalar().is_none();
-        let [a, b] = [a, b].map(|of| match variants {
-            true => self.builder.op(Op::Part(of, 0)),
-            false => of,
-        });
-        self.operated("==", a, b, None, at)
+    /// Of an enum, which is a struct of a number. Rustc has seen to it that no other struct is
+    /// compared.
+    fn numbers_of_variants(&mut self, a: Value, b: Value) -> Option<[Value; 2]> {
+        let ty = self.builder.type_of(a);
+        match self.builder.types().get(ty) {
+            Some(Composite::Struct(of)) if matches!(&of.fields[..], [f] if f.name == "number") => {
+                Some([a, b].map(|of| self.builder.op(Op::Part(of, 0))))
+            }
+            _ => None,
+        }
     }
 
     /// An operator of two `bool`: the IR has no order of them.

@@ -259,7 +259,14 @@ fn variants(input: &DeriveInput, data: &syn::DataEnum) -> syn::Result<TokenStrea
     let (text, table) = (name.unraw().to_string(), Ident::new("__types", site));
     let zero = "one variant of an enum for devices has the number 0";
     Ok(quote_spanned! {site=>
-        const _: () = ::folio::ir::device::rust::assert!(false #(|| #numbers)*, #zero);
+        const _: () = {
+            ::folio::ir::device::rust::assert!(false #(|| #numbers)*, #zero);
+            // Attributes below the derive may have changed it.
+            ::folio::ir::device::rust::assert!(
+                ::folio::ir::device::rust::mem::size_of::<#name>()
+                    == ::folio::ir::device::rust::mem::size_of::<#repr>()
+            );
+        };
         #[diagnostic::do_not_recommend]
         // SAFETY: zero bytes are a variant, as is asserted, and the enum has the layout of its
         // representation.

@@ -238,7 +238,8 @@ impl Walk {
         }
         let both = self.body(block);
         let mut found = HashSet::new();
-        for tokens in [signature.to_token_stream(), both.0.clone()] {
+        // A constant is written more than once: a macro could give each another value.
+        for tokens in [signature.to_token_stream(), both.0.clone(), self.constants()] {
             names::refuse_macros(tokens, &mut found, &mut self.errors);
         }
         self.refuse_excess(signature.ident.span());

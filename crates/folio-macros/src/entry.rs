@@ -46,7 +46,8 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
         let k = memory;
         memory += usize::from(matches!(parameter.role, Role::View | Role::Reduce));
         match parameter.role {
-            Role::Item(_) | Role::Group(_) => {}
+            // Closures are for device functions alone.
+            Role::Item(_) | Role::Group(_) | Role::Closure => {}
             Role::View | Role::Value => {
                 if parameter.role == Role::View {
                     views.push(name);

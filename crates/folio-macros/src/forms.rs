@@ -57,6 +57,10 @@ impl Signature {
             Kind::Kernel => self.kernel(function, walk, strips.is_some()),
             Kind::Device | Kind::Method => self.plain(function),
         };
+        let [of_closures, ..] = self.closures();
+        let names_of_closures =
+            self.parameters.iter().filter(|p| p.role == Role::Closure).map(Parameter::closure);
+        let names_of_closures: Vec<_> = names_of_closures.collect();
         // Kernels are launched: who calls one finds nothing.
         let (at, what) = match kind {
             Kind::Kernel => (quote!(), quote!()),
@@ -65,11 +69,15 @@ impl Signature {
                     #[doc(hidden)]
                     #[inline(always)]
                     #[allow(missing_docs, reason = "hidden")]
-                    #vis fn __at<__M: ::folio::ir::device::Mode>()
+                    #vis fn __at<__M: ::folio::ir::device::Mode #(, #of_closures)*>()
                         -> ::folio::ir::device::Form<Self, __M, fn(#(#types),*) #output>
                     {
                         // SAFETY: both forms are of one body.
-                        unsafe { ::folio::ir::device::Form::new(Self::__body::<__M>) }
+                        unsafe {
+                            ::folio::ir::device::Form::new(
+                                Self::__body::<__M #(, #names_of_closures)*>,
+                            )
+                        }
                     }
                 },
                 quote! {
@@ -89,7 +97,9 @@ impl Signature {
             impl #params #name #arguments #conditions {
                 #lints
                 #[inline(always)]
-                fn __body<__M: ::folio::ir::device::Mode>(#(#names: #types),*) #output #body
+                fn __body<__M: ::folio::ir::device::Mode #(, #of_closures)*>(
+                    #(#names: #types),*
+                ) #output #body
                 #at
                 #sizes
                 const __FUNCTION: ::folio::ir::source::Function = #described;
@@ -130,7 +140,8 @@ impl Signature {
     /// A Rust form, asked for its types.
     pub fn probe(&self, body: &TokenStream) -> TokenStream {
         let nothing = self.parameters.iter().map(|p| p.nothing(self.grouped()));
-        quote!(let _ = #body::<::folio::ir::device::Probe>(#(#nothing),*);)
+        let [_, closures, _] = self.closures();
+        quote!(let _ = #body::<::folio::ir::device::Probe #(, #closures)*>(#(#nothing),*);)
     }
 
     /// A kernel's, asked for its types.
@@ -299,7 +310,7 @@ impl Signature {
                 Role::Value => quote!(#to::value(&mut __call, #name);),
                 // No argument, but a parameter.
                 Role::Local => quote!(#to::local(&mut __call);),
-                Role::Item(_) | Role::Group(_) => quote!(),
+                Role::Item(_) | Role::Group(_) | Role::Closure => quote!(),
             });
             quote!(#(#each)*)
         };
@@ -353,11 +364,11 @@ impl Signature {
         let turbofish = arguments.as_turbofish();
         let names: Vec<_> = self.parameters.iter().map(|p| &p.name).collect();
         let types: Vec<_> = self.parameters.iter().map(|p| &p.ty).collect();
-        let output = &signature.output;
+        let (output, [_, _, places]) = (&signature.output, self.closures());
         quote! {
             #(#attributes)*
             #vis fn #name #params (#(#names: #types),*) #output #conditions {
-                #name #turbofish::__body::<::folio::ir::device::Checked>(#(#names),*)
+                #name #turbofish::__body::<::folio::ir::device::Checked #(, #places)*>(#(#names),*)
             }
         }
     }

@@ -2,9 +2,13 @@
 
 use crate::body::{FLOATS_AND_INTEGERS, Special};
 use proc_macro2::{Ident, Span, TokenStream};
-use quote::{quote, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{GenericArgument, PathArguments, Type};
+use syn::{
+    GenericArgument, ParenthesizedGenericArguments, PathArguments, PathSegment, Type,
+    TypeParamBound,
+};
 
 /// The roles of a parameter.
 #[derive(Clone, Copy, PartialEq)]
@@ -15,6 +19,8 @@ pub enum Role {
     Local,
     Reduce,
     Value,
+    /// `impl Fn(A) -> B`, of a device function.
+    Closure,
 }
 
 pub struct Parameter {
@@ -121,6 +127,22 @@ pub fn grid_of(ty: &Type) -> Option<Grid> {
     (rank > 1 && FLOATS_AND_INTEGERS.contains(&element.as_str())).then_some(Grid { rank, own })
 }
 
+/// What a closure takes and gives, if the type is `impl Fn(..)`.
+pub fn closure_of(ty: &Type) -> Option<&ParenthesizedGenericArguments> {
+    let Type::ImplTrait(of) = ty else { return None };
+    let (1, Some(TypeParamBound::Trait(bound))) = (of.bounds.len(), of.bounds.first()) else {
+        return None;
+    };
+    match bound.path.segments.last() {
+        Some(PathSegment { ident, arguments: PathArguments::Parenthesized(of) })
+            if ident == "Fn" =>
+        {
+            Some(of)
+        }
+        _ => None,
+    }
+}
+
 /// How a value is taken.
 #[derive(Clone, Copy, PartialEq)]
 pub enum By {
@@ -161,7 +183,22 @@ impl Parameter {
             }
             Role::Item(_) | Role::Group(_) => self.place(),
             Role::Value => quote!(#ty),
+            Role::Closure => self.closure().to_token_stream(),
         }
+    }
+
+    /// The name of a closure's type.
+    pub fn closure(&self) -> Ident {
+        let name = format!("__Of_{}", self.name.unraw());
+        Ident::new(&name, Span::mixed_site().located_at(self.name.span()))
+    }
+
+    /// A closure's type, as a parameter of the function; and one that there is without a closure.
+    pub fn closure_types(&self) -> Option<[TokenStream; 2]> {
+        let ParenthesizedGenericArguments { inputs, output, .. } = closure_of(&self.ty)?;
+        let name = self.closure();
+        let fn_of = quote!(::folio::ir::device::rust::ops::Fn(#inputs) #output);
+        Some([quote!(#name: #fn_of), quote!(fn(#inputs) #output)])
     }
 
     /// The type of an item or group of the rank that was read, whatever the user's name for it
@@ -185,6 +222,7 @@ impl Parameter {
             Role::View => of(quote!(ViewParam)),
             Role::Local => of(quote!(LocalParam)),
             Role::Reduce => of(quote!(ReduceParam)),
+            Role::Closure => quote!(|| __s::Entry::Closure),
             Role::Value => {
                 let (by, ty) = taken(ty);
                 let entry =
@@ -213,6 +251,11 @@ impl Parameter {
                     // is one is what rustc finds where it is given to the body.
                     unsafe { ::folio::ir::device::rust::mem::zeroed::<#ty>() }
                 }
+            }
+            Role::Closure => {
+                let given = closure_of(ty).map_or(0, |of| of.inputs.len());
+                let given = (0..given).map(|_| quote!(_));
+                quote!(|#(#given),*| ::folio::ir::device::nothing())
             }
             Role::Value => match taken(ty).0 {
                 By::Value => quote!(::folio::ir::device::nothing()),

@@ -3,7 +3,7 @@
 use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::function::Kind;
 use crate::parameter::{
-    By, Parameter, Role, grid_of, path_of, rank_of, role_is_plain, role_of, taken,
+    By, Parameter, Role, closure_of, grid_of, path_of, rank_of, role_is_plain, role_of, taken,
 };
 use crate::refused::{refuse_atomic, refuse_in_memory, refuse_rank, refuse_type};
 use crate::{combine, conditions, names};
@@ -122,7 +122,16 @@ impl Signature {
     }
 
     pub fn has_views(&self) -> bool {
-        self.parameters.iter().any(|p| p.role != Role::Value)
+        self.parameters.iter().any(|p| !matches!(p.role, Role::Value | Role::Closure))
+    }
+
+    /// The types of closures, as parameters of the Rust form; those that there are without one; and
+    /// a place for each.
+    pub fn closures(&self) -> [Vec<TokenStream>; 3] {
+        let all: Vec<_> = self.parameters.iter().filter_map(Parameter::closure_types).collect();
+        let places = all.iter().map(|_| quote!(_)).collect();
+        let (params, without) = all.into_iter().map(|[param, without]| (param, without)).unzip();
+        [params, without, places]
     }
 
     pub fn names(&self) -> Vec<&Ident> {
@@ -265,20 +274,35 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
         walk.refuse(name.span(), text);
     }
     let before = walk.errors.count();
+    let closure = closure_of(&typed.ty).filter(|_| kind == Kind::Device);
     let (by, ty) = match kind {
         Kind::Kernel => (By::Value, &*typed.ty),
         Kind::Device | Kind::Method => lent(&typed.ty),
     };
-    refuse_types(ty, kind, walk);
+    match closure {
+        None => refuse_types(ty, kind, walk),
+        Some(of) => {
+            of.inputs.iter().for_each(|ty| refuse_type(ty, walk));
+            if let ReturnType::Type(_, ty) = &of.output {
+                refuse_type(ty, walk);
+            }
+        }
+    }
     if let (By::Change, Some(token)) = (by, &name.mutability) {
         walk.refuse(token.span(), "what it refers to can be changed; leave out this `mut`");
     }
     let spoilt = walk.errors.count() > before;
-    let (role, special) = role_of(&typed.ty);
+    let (role, special) = match closure {
+        Some(_) => (Role::Closure, Special::None),
+        None => role_of(&typed.ty),
+    };
     // Writing through a view takes it as mutable.
     let mutable = matches!(role, Role::View | Role::Local) || name.mutability.is_some();
     let at = walk.parameter(&name.ident, special, role == Role::Value && mutable);
     walk.takes(at, by);
+    if closure.is_some() {
+        walk.closures.insert(at);
+    }
     if role == Role::Item(1) {
         walk.item = Some(at);
     }

@@ -1,7 +1,7 @@
 //! Methods, calls, and macros within kernels.
 
 use super::subgroup::is_together;
-use super::{Both, Special, Walk, place_of};
+use super::{Both, Special, Walk, lent, place_of};
 use crate::foreign::{self, NOT_HERE};
 use crate::tree::Tree;
 use proc_macro2::{Delimiter, Group, Ident, Span, TokenStream};
@@ -243,10 +243,21 @@ impl Walk {
             return (quote!(#function #given), tree);
         }
         self.acts += 1;
+        if self.is_closure(&call.func)
+            && let Some(at) = self.number(&call.func)
+        {
+            let tree = Tree::of("apply").word(at).parts(&trees);
+            return (quote!(#path #given), tree);
+        }
         let owner = before.map(|before| before.ident.to_string()).unwrap_or_default();
         if let Some(text) = self.not_called(&path.path, &owner, &last.ident) {
             return self.refuse(path.span(), text);
         }
+        let closures = call.args.iter().filter(|arg| match lent::bare(arg) {
+            Expr::Closure(_) => true,
+            of => self.is_closure(of),
+        });
+        let closures: Vec<_> = closures.map(|_| quote!(_)).collect();
         let (slot, entry) = self.callee(last.ident.span());
         let tree = Tree::of("call").word(entry).parts(&trees);
         if owner.starts_with(char::is_uppercase) || path.qself.is_some() {
@@ -268,7 +279,7 @@ impl Walk {
             use ::folio::ir::device::host::*;
             ::folio::ir::device::form::<_, __M, _>(&#slot, {
                 use #imported as __callee;
-                __callee #arguments::__at::<__M>()
+                __callee #arguments::__at::<__M #(, #closures)*>()
             })
         }));
         (quote!(#callee #given), tree)

@@ -114,6 +114,9 @@ impl Walk {
                 let label = &again.label;
                 (quote!(continue #label), Tree::of("continue").word(number))
             }
+            Expr::Return(leave) if self.in_closure => {
+                self.refuse(leave.span(), "a closure gives its last value, and does not return")
+            }
             Expr::Return(leave) if self.zone == Zone::Gives => {
                 self.may_leave(leave.span(), "`return`");
                 (quote!(()), Tree::unit())

@@ -5,10 +5,12 @@
 use super::rights::Access;
 use super::{Both, Walk};
 use crate::parameter::By;
+use crate::refused::refuse_type;
+use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprMethodCall, ExprPath, ExprReference, Pat};
+use syn::{Expr, ExprClosure, ExprMethodCall, ExprPath, ExprReference, Pat};
 
 /// A variable that the source takes for a reference.
 #[derive(Clone, Copy, PartialEq)]
@@ -76,6 +78,11 @@ impl Walk {
     pub(super) fn argument(&mut self, arg: &Expr) -> Both {
         match bare(arg) {
             Expr::Reference(lends) => self.lends(lends),
+            Expr::Closure(closure) => self.given_closure(closure),
+            of if self.is_closure(of) => {
+                let (native, tree) = self.expr(arg);
+                (quote_spanned!(of.span() => &#native), tree)
+            }
             of => {
                 let (native, tree) = self.expr(arg);
                 match self.lent(of) {
@@ -87,6 +94,40 @@ impl Walk {
                 }
             }
         }
+    }
+
+    /// A parameter that is a closure.
+    pub(super) fn is_closure(&self, of: &Expr) -> bool {
+        self.number(bare(of)).is_some_and(|at| self.closures.contains(&at))
+    }
+
+    /// A closure that a function is given. What it names is what it is around here.
+    fn given_closure(&mut self, closure: &ExprClosure) -> Both {
+        let ends_items = std::mem::replace(&mut self.ends_items, false);
+        let gives_nothing = std::mem::replace(&mut self.gives_nothing, false);
+        let in_closure = std::mem::replace(&mut self.in_closure, true);
+        let around = std::mem::take(&mut self.around);
+        self.plan.give_up();
+        self.scopes.enter();
+        let patterns: Vec<_> = closure
+            .inputs
+            .iter()
+            .map(|pat| {
+                if let Pat::Type(typed) = pat {
+                    refuse_type(&typed.ty, self);
+                }
+                self.scopes.pattern(pat, &mut self.errors)
+            })
+            .collect();
+        let (native, tree) = self.apart(|walk| walk.perhaps(|walk| walk.expr(&closure.body)));
+        self.scopes.leave();
+        self.around = around;
+        (self.ends_items, self.gives_nothing) = (ends_items, gives_nothing);
+        self.in_closure = in_closure;
+        let inputs = &closure.inputs;
+        let native = quote_spanned!(closure.span() => |#inputs| #native);
+        let tree = Tree::of("closure").part(&Tree::of("names").parts(&patterns)).part(&tree);
+        (native, tree)
     }
 
     fn lends(&mut self, lends: &ExprReference) -> Both {

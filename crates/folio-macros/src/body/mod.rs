@@ -106,6 +106,10 @@ pub struct Walk {
     mutable: Vec<(Ident, u16)>,
     /// Variables of what is in options that are matched, by those.
     parts: HashMap<u16, u16>,
+    /// Parameters that are closures.
+    pub closures: HashSet<u16>,
+    /// What is walked is in a closure that is given to a function.
+    in_closure: bool,
     /// Blocks around.
     blocks: usize,
     /// Constants of the function's block, with their names.
@@ -594,7 +598,9 @@ impl Walk {
 
     pub(super) fn unsupported(&mut self, expr: &Expr) -> Both {
         let text = match expr {
-            Expr::Closure(_) => "closures are not supported; write a #[device_fn]",
+            Expr::Closure(_) => {
+                "a closure is an argument of a #[device_fn] that takes one, `f: impl Fn(f32) -> f32`; write a #[device_fn]"
+            }
             Expr::Reference(_) => {
                 "references are not supported; pass the value, which is copied, or the view"
             }

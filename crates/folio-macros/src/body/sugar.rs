@@ -107,7 +107,7 @@ impl Walk {
                 self.array(&of.expr, Borrowed::Yes, lets)
             }
             Expr::MethodCall(call) => self.adapted(call, lets),
-            of => self.array(of, Borrowed::No, lets),
+            of => self.array(of, self.borrowed(of), lets),
         }
     }
 
@@ -117,7 +117,7 @@ impl Walk {
         let given = call.args.first();
         match (name.as_str(), given) {
             ("iter", None) => self.array(of, Borrowed::Yes, lets),
-            ("into_iter", None) => self.array(of, Borrowed::No, lets),
+            ("into_iter", None) => self.array(of, self.borrowed(of), lets),
             ("copied" | "cloned", None) => {
                 let Through { turns, element } = self.through(of, lets)?;
                 let Element::One(of, Borrowed::Yes) = element else { return None };
@@ -165,6 +165,14 @@ impl Walk {
                 Some(Through { turns, element })
             }
             _ => None,
+        }
+    }
+
+    /// Whether going through it gives references: it is one itself.
+    fn borrowed(&self, of: &Expr) -> Borrowed {
+        match self.is_lent(of) {
+            true => Borrowed::Yes,
+            false => Borrowed::No,
         }
     }
 

@@ -29,15 +29,20 @@ impl Writer {
             writer.line(&last);
         });
         self.text += "}\n\n";
+        let applies = format!("of_{name}");
+        self.text += &format!(
+            "#[device_fn]\nfn {applies}(f: impl Fn({of}) -> {of}, q: &{of}) -> {of} {{\n    f(f(*q))\n}}\n\n"
+        );
         self.changes.push(Change { name, ty });
     }
 
     /// A statement with one of these.
     pub fn written(&mut self) {
-        match self.rng.below(4) {
+        match self.rng.below(5) {
             0 => self.changed(),
             1 => self.several(),
             2 => self.gone_through(),
+            3 if !self.groups => self.applied(),
             _ => self.option(),
         }
     }
@@ -61,6 +66,18 @@ impl Writer {
         self.line(&format!("let {kept} = {by};"));
         self.line(&format!("let {told} = {}(&mut {target}, &{kept});", change.name));
         self.var(&told, Ty::Bool, false);
+    }
+
+    fn applied(&mut self) {
+        let changes = self.changes.clone();
+        let Some(Change { name, ty }) = self.some(&changes) else { return self.several() };
+        let (first, [part, kept]) = (self.expr(&ty), ["s", "v"].map(|name| self.name(name)));
+        let inner = self.vars.len();
+        self.var(&part, ty.clone(), false);
+        let value = self.expr(&ty);
+        self.vars.truncate(inner);
+        self.line(&format!("let {kept} = of_{name}(|{part}| {value}, &({first}));"));
+        self.var(&kept, ty, false);
     }
 
     fn several(&mut self) {

@@ -217,6 +217,7 @@ fn random_source_has_all_kinds_of_things() {
         "Some(",
         "if let Some(",
         "Some(_) | None",
+        "(|s",
         ") = (",
     ];
     for thing in things {

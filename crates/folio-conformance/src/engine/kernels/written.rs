@@ -177,6 +177,36 @@ twice! {
         sum
     }
 
+    fn map3(of: [u32; 3], f: impl Fn(u32) -> u32) -> [u32; 3] {
+        [f(of[0]), f(of[1]), f(of[2])]
+    }
+
+    fn fold(of: &[u32; 3], first: u32, f: impl Fn(u32, u32) -> u32) -> u32 {
+        let mut all = first;
+        for v in of {
+            all = f(all, *v);
+        }
+        all
+    }
+
+    fn twice_of(f: impl Fn(u32) -> u32, g: impl Fn() -> u32, x: u32) -> u32 {
+        if x % 3 == 0 {
+            return f(g());
+        }
+        fold(&map3([x, g(), 3], |v| f(v).wrapping_add(1)), g(), |a, b| a.rotate_left(3) ^ f(b))
+    }
+
+    pub fn closures(x: u32) -> u32 {
+        let by = x % 29 + 1;
+        let parts = map3([x, x / 2, 9], |v| {
+            let scaled = v.wrapping_mul(by);
+            if scaled % 2 == 0 { scaled / 2 } else { scaled ^ by }
+        });
+        let sum = fold(&parts, by, |a: u32, b| a.wrapping_mul(7).wrapping_add(b));
+        let longest = fold(&parts, 0, |a, b| a.max(first(&[b, 1, 2, 3])));
+        sum ^ longest ^ twice_of(|v| v.wrapping_sub(by), || parts[1], x)
+    }
+
     pub fn several(x: u32) -> u32 {
         const STEPS: u32 = 6;
         const MORE: usize = 2 + 1;
@@ -487,6 +517,26 @@ fn goes_through(i: Item, x: In<u32>, y: Out<u32>) {
 }
 
 #[kernel]
+fn closes_over(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = device::closures(x[i]);
+}
+
+#[device_fn]
+fn sum_of(n: usize, f: impl Fn(usize) -> u32) -> u32 {
+    let mut sum = 0;
+    for k in 0..n {
+        sum += f(k);
+    }
+    sum
+}
+
+/// A closure has the kernel's views.
+#[kernel]
+fn convolves(i: Item, weights: In<u32>, x: In<u32>, y: Out<u32>) {
+    y[i] = sum_of(weights.len(), |k| weights[k] * x[(i.index() + k) % x.len()]);
+}
+
+#[kernel]
 fn assigns(i: Item, x: In<u32>, y: Out<u32>) {
     y[i] = device::several(x[i]);
 }
@@ -548,6 +598,7 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
     fine(mapped(rig, given, 0, |x, y| assigns(x, y))?)?;
     fine(mapped(rig, given, 0, |x, y| chooses(x, y))?)?;
     fine(mapped(rig, given, 0, |x, y| by_traits(x, y))?)?;
+    fine(mapped(rig, given, 0, |x, y| closes_over(x, y))?)?;
     fine(mapped(rig, given, 0, |x, y| takes_sides(x, y))?)?;
     let (side, turn) = (enums::device::Side::Before, enums::device::Turn::Right);
     let y = data([64], |_| 0);
@@ -568,28 +619,31 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
     })?)?;
     fine(mapped(rig, angle, 0, |x, y| turns(x, y))?)?;
     let x: Vec<u32> = (0..64).map(given).collect();
-    let mut got = [[0; 64]; 6];
+    let mut got = [[0; 64]; 7];
     refers::host(64, &x, &mut got[0])?;
     goes_through::host(64, &x, &mut got[1])?;
     assigns::host(64, &x, &mut got[2])?;
     chooses::host(64, &x, &mut got[3])?;
     by_traits::host(64, &x, &mut got[4])?;
     takes_sides::host(64, &x, &mut got[5])?;
-    let plain: [Plain; 6] = [
+    closes_over::host(64, &x, &mut got[6])?;
+    let plain: [Plain; 7] = [
         plain::references,
         plain::loops,
         plain::several,
         options::plain::options,
         fields::plain::slope_and_steps,
         enums::plain::enums,
+        plain::closures,
     ];
-    let device: [Plain; 6] = [
+    let device: [Plain; 7] = [
         device::references,
         device::loops,
         device::several,
         options::device::options,
         fields::device::slope_and_steps,
         enums::device::enums,
+        device::closures,
     ];
     for ((plain, device), got) in plain.into_iter().zip(device).zip(got) {
         for (x, got) in x.iter().zip(got) {
@@ -606,6 +660,12 @@ pub(super) fn references_and_loops_in_kernels(rig: &Rig) -> Outcome {
     fine(agree::<within>(rig, &[64], args, |rt, q| {
         let (weights, x, mut y) = (weights.buffer(rt)?, x.buffer(rt)?, y.buffer(rt)?);
         q.run(64, within(&weights, &x, &mut y))?;
+        Ok(vec![contents(&y)?])
+    })?)?;
+    let args = vec![weights.arg(), x.arg(), y.arg()];
+    fine(agree::<convolves>(rig, &[64], args, |rt, q| {
+        let (weights, x, mut y) = (weights.buffer(rt)?, x.buffer(rt)?, y.buffer(rt)?);
+        q.run(64, convolves(&weights, &x, &mut y))?;
         Ok(vec![contents(&y)?])
     })?)?;
     let args = vec![x.arg(), folio_interp::interp::Arg::Local, y.arg()];

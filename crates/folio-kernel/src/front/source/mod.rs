@@ -44,6 +44,8 @@ pub enum Entry {
     Type(fn(&mut Types) -> Type),
     /// A parameter of this type that is a place of the caller's: `&mut T`.
     Place(fn(&mut Types) -> Type),
+    /// A parameter that is a closure.
+    Closure,
     /// A constant: its type, and the bits of its numbers in order.
     Const(fn(&mut Types) -> Type, Vec<u64>),
     /// A called device function.

@@ -7,6 +7,7 @@ use super::Text;
 use super::lower::LowerError;
 use super::tree::{At, Block, Counted, Expr, Pattern, Statement};
 use crate::op::Fold;
+use std::rc::Rc;
 use std::str::FromStr;
 
 type Result<T> = std::result::Result<T, LowerError>;
@@ -218,6 +219,11 @@ impl Reader {
                 Expr::Method(self.boxed()?, name, given, self.at()?)
             }
             "call" => Expr::Call(self.number()?, self.exprs()?),
+            "closure" => {
+                let gives = self.expr()?;
+                Expr::Closure(Rc::new((self.pattern()?, gives)))
+            }
+            "apply" => Expr::Apply(self.number()?, self.exprs()?),
             "field" => Expr::Field(self.boxed()?, self.word()?),
             "index" => {
                 let (index, of) = (self.boxed()?, self.boxed()?);

@@ -1,6 +1,7 @@
 //! A body as read from its text: syntax without types.
 
 use crate::op::Fold;
+use std::rc::Rc;
 
 /// Line and column, from 1.
 pub(super) type At = (u32, u32);
@@ -30,6 +31,10 @@ pub(super) enum Expr {
     Method(Box<Expr>, &'static str, Vec<Expr>, At),
     /// A device function's entry in the table.
     Call(u16, Vec<Expr>),
+    /// A closure that a function is given: its parameters, and what it gives.
+    Closure(Rc<(Pattern, Expr)>),
+    /// The call of a parameter that is a closure.
+    Apply(u16, Vec<Expr>),
     /// `x.f`
     Field(Box<Expr>, &'static str),
     /// `x[i]`

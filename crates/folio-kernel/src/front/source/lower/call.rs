@@ -1,12 +1,13 @@
 //! Calls of device functions, which are inlined, and methods.
 
-use super::super::tree::{At, Expr};
+use super::super::tree::{At, Expr, Pattern};
 use super::super::{Entry, Function};
 use super::method::{self, Method};
-use super::{Frame, Given, Lower, LowerError, MOST_CALLS, Result, U64};
+use super::{Closure, Frame, Given, Lower, LowerError, MOST_CALLS, Result, U64};
 use crate::ir::{ParamKind, Stmt, Value};
 use crate::op::{Binary, Combine, Compare, Op, Subgroup, Unary};
 use crate::types::{Composite, Scalar};
+use std::rc::Rc;
 
 impl Lower {
     pub(super) fn call(&mut self, at: u16, args: &[Expr]) -> Result<Given> {
@@ -32,6 +33,42 @@ impl Lower {
             });
         }
         self.inline(function, table, given)
+    }
+
+    /// A closure, which has what it can name as it is here.
+    pub(super) fn closure(&self, of: &Rc<(Pattern, Expr)>) -> Given {
+        let Frame { function, table, locals, .. } = &self.frame;
+        Given::Closure(Rc::new(Closure {
+            of: of.clone(),
+            function,
+            table: table.clone(),
+            locals: locals.clone(),
+        }))
+    }
+
+    /// The call of a closure, whose body is inlined.
+    pub(super) fn apply(&mut self, at: u16, args: &[Expr]) -> Result<Given> {
+        let Some(Given::Closure(closure)) = self.frame.locals.get(&at).cloned() else {
+            return Err(LowerError::Unsupported("this call"));
+        };
+        let mut given = Vec::with_capacity(args.len());
+        for arg in args {
+            let value = self.expr(arg)?;
+            given.push(self.settle(value)?);
+        }
+        self.inlined += 1;
+        if self.inlined > MOST_CALLS {
+            return Err(LowerError::Calls);
+        }
+        let mut frame = Frame::of(closure.function, closure.table.clone(), None);
+        frame.locals.clone_from(&closure.locals);
+        let outer = std::mem::replace(&mut self.frame, frame);
+        let (pattern, gives) = &*closure.of;
+        self.bind(pattern, Given::Tuple(given))?;
+        let given = self.expr(gives)?;
+        let given = self.settle(given)?;
+        self.frame = outer;
+        Ok(given)
     }
 
     /// Refuses functions that call themselves. A generic one may call another instance of itself,

@@ -49,6 +49,8 @@ impl Lower {
             }
             Expr::Method(receiver, name, args, at) => self.method(receiver, name, args, *at),
             Expr::Call(at, args) => self.call(*at, args),
+            Expr::Closure(of) => Ok(self.closure(of)),
+            Expr::Apply(at, args) => self.apply(*at, args),
             Expr::Field(base, name) => self.field(base, name),
             Expr::Index(base, index, at) => self.index(base, index, *at),
             Expr::Tuple(parts) => {

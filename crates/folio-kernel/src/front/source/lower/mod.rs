@@ -153,6 +153,16 @@ enum Given {
     Tuple(Vec<Given>),
     /// The extents of a view: an array whose elements stay known.
     Shape(Vec<Value>),
+    Closure(Rc<Closure>),
+}
+
+/// A closure, and what it can name.
+#[derive(Debug)]
+struct Closure {
+    of: Rc<(Pattern, Expr)>,
+    function: &'static Function,
+    table: Vec<Entry>,
+    locals: HashMap<u16, Given>,
 }
 
 /// A function that is being inlined.
@@ -292,6 +302,7 @@ impl Lower {
             Given::Group => Err(LowerError::Unsupported("the group")),
             Given::View(_) => Err(LowerError::Unsupported("a view")),
             Given::Private(..) => Err(LowerError::Unsupported("an item's value")),
+            Given::Closure(_) => Err(LowerError::Unsupported("a closure")),
         }
     }
 

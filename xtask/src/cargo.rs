@@ -70,6 +70,22 @@ mod tests {
         }
     }
 
+    /// A library that is not compiled for tests has none: they would never run.
+    #[test]
+    fn libraries_without_tests_have_none() {
+        let files = tree::files(&tree::root().unwrap()).unwrap();
+        let says_so = |text: &str| text.contains("[lib]") && text.contains("\ntest = false");
+        let folders = files.iter().filter(|file| says_so(&file.text));
+        let folders: Vec<_> = folders.filter_map(|f| f.path.strip_suffix("Cargo.toml")).collect();
+        assert!(folders.len() >= 4, "{folders:?}");
+        for folder in folders {
+            let own = format!("{folder}src/");
+            for file in files.iter().filter(|f| f.is_rust() && f.path.starts_with(&own)) {
+                assert!(!file.text.contains("#[cfg(test)]"), "{}", file.path);
+            }
+        }
+    }
+
     #[test]
     fn executables_are_found_in_messages() {
         let line = |kind: &str| {

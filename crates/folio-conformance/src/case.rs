@@ -42,16 +42,3 @@ fn distance(a: &str, b: &str) -> usize {
     }
     row.last().copied().unwrap_or(a.len())
 }
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn near_names_have_the_text_or_need_few_changes() {
-        assert_eq!((distance("copy", "copy"), distance("copies", "copy")), (0, 3));
-        let all = vec!["fills_are_whole", "copies_of_rows", "copy_rows", "rows_of_a_copy"];
-        assert_eq!(nearest("copi", all.clone())[..2], ["copies_of_rows", "copy_rows"]);
-        assert_eq!(nearest("copy_row", all)[0], "copy_rows");
-    }
-}

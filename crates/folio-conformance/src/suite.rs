@@ -126,34 +126,3 @@ impl fmt::Display for Summary {
         surprises.iter().try_for_each(|what| writeln!(f, "  SURPRISE {what}"))
     }
 }
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
-mod tests {
-    use super::{Outcome, Stop, Summary};
-
-    /// A case that fails says where.
-    #[test]
-    fn a_condition_that_does_not_hold_names_its_line() {
-        let outcome: Outcome = (|| {
-            ensure!(1 > 2, "{} is less", 1);
-            Ok(())
-        })();
-        let Err(Stop::Failed(why)) = outcome else { panic!("it holds") };
-        let (place, text) = why.split_once(": ").unwrap();
-        assert!(place.contains("suite.rs:") && text == "1 is less", "{why}");
-    }
-
-    /// A missing feature has a reason, and each reason is needed.
-    #[test]
-    fn what_is_left_out_is_held_against_its_reasons() {
-        let unsupported = ["graphs", "hints", "graphs"].map(|what| ("a test", what.to_owned()));
-        let summary = Summary { unsupported: unsupported.into(), ..Summary::default() };
-        let (graphs, hints) = (("graphs", "not yet"), ("hints", "none"));
-        assert_eq!(summary.check_left_out(&[graphs, hints]), Ok(()));
-        let unexplained = summary.check_left_out(&[graphs]).unwrap_err();
-        assert_eq!(unexplained, "left out without a reason: hints");
-        let stale = summary.check_left_out(&[graphs, ("timing", "no clock"), hints]).unwrap_err();
-        assert_eq!(stale, "no longer left out: timing (no clock)");
-    }
-}

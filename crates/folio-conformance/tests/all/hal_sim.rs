@@ -148,6 +148,8 @@ fn failures_are_seen_and_expectations_checked() {
     let summary = run_hal(&broken, &[]);
     let failed: Vec<_> = summary.failed.iter().map(|(name, _)| *name).collect();
     assert!(failed.contains(&"fills_with_patterns_of_1_to_32_bytes"), "{summary}");
+    let names_its_line = |why: &str| why.contains("crates/folio-conformance/src/hal/");
+    assert!(summary.failed.iter().any(|(_, why)| names_its_line(why)), "{summary}");
     let mut expected: Vec<_> = failed.iter().map(|name| (*name, "the third fill fails")).collect();
     assert!(run_hal(&broken, &expected).is_ok());
     expected.push(("a_lane_runs_in_order_", "no such test"));

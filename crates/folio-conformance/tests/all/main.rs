@@ -26,6 +26,7 @@ mod hal_drivers;
 mod hal_sim;
 mod interop;
 mod large;
+mod left_out;
 mod one_case;
 mod opaque;
 mod opencl_limited;

@@ -21,7 +21,7 @@ use folio_kernel::{
     Stmt, Type, Unary, Violation, ViolationKind, walk,
 };
 use folio_model::compilers::nvrtc::Nvrtc;
-use folio_model::compilers::opencl::OpenCl;
+use folio_model::compilers::opencl::{OpenCl, without_remarks};
 use folio_model::drivers::{Driver, Opened, VULKAN};
 use folio_model::interp::same;
 use folio_model::interp::{self, BLOCK, Failure, Order};
@@ -521,4 +521,13 @@ pub(crate) fn compares_widened_numbers(driver: &Driver) {
     assert!(ran.ok().unwrap().failure.is_none());
     let found = machine.run(&case, 0, true).unwrap().args;
     same(&case.kernel, &wanted, &found).unwrap();
+}
+
+#[test]
+fn only_what_is_said_of_every_kernel_is_left_out() {
+    let remark = "warning: Function folio_x is a kernel, so overriding noinline attribute. The \
+                  function may be inlined when called.\n";
+    assert_eq!(without_remarks(&[remark, "\n", remark].concat()), "");
+    let more = [remark, "<kernel>:3:1: warning: unused\n", remark].concat();
+    assert_eq!(without_remarks(&more), "<kernel>:3:1: warning: unused");
 }

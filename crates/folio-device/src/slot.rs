@@ -226,12 +226,15 @@ pub fn method<F, M, S, C: Method<S>>(_: &Slot<Callee<F>>, form: Form<F, M, C>, o
     form.0.bound(of)
 }
 
-/// The same for a method of a variable, which it may change. `before` is the variable's value before
-/// the arguments were computed, of which a method is that changes nothing.
+/// The form of a method for a variable: the variable, its value before the arguments, and those.
+pub type InPlace<S, A, R> = fn(&mut S, S, A) -> R;
+
+/// The same for a method of a variable, which the method may change. A method that changes nothing
+/// is of `before`, the variable's value before the arguments were computed.
 #[inline(always)]
 pub fn in_place<F, M, S, A, R>(
     _: &Slot<Callee<F>>,
-    form: Form<F, M, fn(&mut S, S, A) -> R>,
+    form: Form<F, M, InPlace<S, A, R>>,
     of: &mut S,
     before: S,
     given: A,

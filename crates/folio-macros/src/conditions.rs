@@ -37,16 +37,9 @@ const OF_ELEMENTS: &[&str] = &[
 /// type of devices.
 pub fn add(signature: &mut Signature) {
     let mut types = vec![];
-    let values: Vec<_> = signature.generics.type_params().filter(|ty| is_value(ty)).collect();
-    let values: Vec<WherePredicate> = values
-        .iter()
-        .filter_map(|ty| {
-            let name = &ty.ident;
-            syn::parse2(quote_spanned!(name.span() => #name: ::folio::ir::device::Shared)).ok()
-        })
-        .collect();
-    if !values.is_empty() {
-        signature.generics.make_where_clause().predicates.extend(values);
+    for ty in signature.generics.type_params_mut().filter(|ty| is_value(ty)) {
+        let shared = quote_spanned!(ty.ident.span() => ::folio::ir::device::Shared);
+        ty.bounds.extend(syn::parse2::<TypeParamBound>(shared));
     }
     for argument in &signature.inputs {
         if let FnArg::Typed(typed) = argument {

@@ -230,8 +230,8 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
 /// The integers that can be an enum's representation.
 const REPRESENTATIONS: &[&str] = &["u8", "i8", "u16", "i16", "u32", "i32"];
 
-/// An enum without data: for devices a struct of its number. It is in no buffer, where there could be
-/// numbers of no variant.
+/// An enum without data: for devices a struct of its number. It is in no buffer, where there could
+/// be numbers of no variant.
 fn variants(input: &DeriveInput, data: &syn::DataEnum) -> syn::Result<TokenStream> {
     let name = &input.ident;
     if let Some(with_data) = data.variants.iter().find(|v| !matches!(v.fields, Fields::Unit)) {

@@ -172,8 +172,8 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
     }
 }
 
-/// The form of a method for a variable: with its place, and its value before the arguments. There is
-/// none of a method that changes what its arguments refer to.
+/// The form of a method for a variable: with its place, and its value before the arguments. There
+/// is none of a method that changes what its arguments refer to.
 fn in_place(
     signature: &Signature,
     (name, vis, output): (&Ident, &syn::Visibility, &ReturnType),

@@ -1,6 +1,6 @@
-//! `#[device_fn]` on a trait and on its `impl`s: functions and methods that generic kernels call by a
-//! bound. For each function the trait has a type that stands for it, which each `impl` chooses, and
-//! the forms of that.
+//! `#[device_fn]` on a trait and on its `impl`s: functions and methods that generic kernels call by
+//! a bound. For each function the trait has a type that stands for it, which each `impl` chooses,
+//! and the forms of that.
 
 use crate::body::call::hidden;
 use crate::errors::Errors;

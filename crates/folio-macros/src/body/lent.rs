@@ -150,8 +150,8 @@ impl Walk {
         (quote_spanned!(lends.and_token.span => &mut #native), tree)
     }
 
-    /// The call of a method of a variable, which it may change, and the entry of that. Of others the
-    /// value is all that a method can have.
+    /// The call of a method of a variable, which the method may change, and the entry of the
+    /// method. Other values a method cannot change.
     pub(super) fn in_place(
         &mut self,
         call: &ExprMethodCall,

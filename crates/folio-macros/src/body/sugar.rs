@@ -1,5 +1,5 @@
-//! What is written anew in other words before it is walked: loops over arrays, assignments of several
-//! values, `matches!`, `sin_cos`.
+//! Code that is written in other words before it is walked: loops over arrays, assignments of
+//! several values, `let` in conditions, `matches!`, `sin_cos`.
 
 use super::lent::bare;
 use super::{Both, Special, Walk};
@@ -176,8 +176,8 @@ impl Walk {
         }
     }
 
-    /// An array, or a view of one dimension. What is no name is computed once; a loop that takes the
-    /// elements themselves goes through those that were there when it began.
+    /// An array, or a view of one dimension. An expression is computed once; a loop that takes the
+    /// elements themselves goes through the ones that were there when it began.
     fn array(
         &mut self,
         of: &Expr,

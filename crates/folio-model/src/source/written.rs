@@ -1,5 +1,5 @@
-//! What is written as in every Rust function: references, options, loops over arrays, assignments of
-//! several variables.
+//! Statements as in every Rust function: references, options, closures, loops over arrays,
+//! assignments of several variables.
 
 use super::types::Ty;
 use super::writer::Writer;

@@ -123,7 +123,7 @@ fn planted_guard_is_found() {
 /// What the suite's kernels are made of.
 #[test]
 fn random_source_has_all_kinds_of_things() {
-    let all: Vec<_> = (1..=300).map(generate).collect();
+    let all: Vec<_> = (1..=450).map(generate).collect();
     let with = |what: &str| all.iter().filter(|case| case.text.contains(what)).count();
     let things = [
         "Item<1>",

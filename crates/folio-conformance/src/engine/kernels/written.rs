@@ -2,6 +2,12 @@
 //! over arrays, assignments of several values. Each function is compiled twice from the same text,
 //! as a device function and by rustc alone, and kernels give what rustc's gives (KRN-01).
 #![forbid(unsafe_code)]
+#![allow(
+    clippy::needless_range_loop,
+    clippy::manual_is_multiple_of,
+    clippy::question_mark,
+    reason = "these are written in every way that there is"
+)]
 
 use super::agree::*;
 use super::language::mapped;

@@ -12,10 +12,9 @@ use crate::error::{Error, Result};
 use crate::event::Event;
 use crate::geom::{Box3, linear};
 use crate::managed::whereabouts::HostAccess;
-use std::fmt::{self, Debug, Formatter};
 use std::future::Future;
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
+use std::ops::DerefMut;
 use std::pin::Pin;
 use std::sync::atomic::Ordering;
 use std::task::{Context, Poll};
@@ -248,43 +247,6 @@ fn row_of(view: &View, part: &Box3, index: usize) -> Option<(usize, usize)> {
     (slice < slices).then(|| (linear(view.dims, [z + slice, y + row, x]), columns))
 }
 
-impl<T: DeviceType, const D: usize> Deref for ReadGuard<T, D> {
-    type Target = [T];
-    fn deref(&self) -> &[T] {
-        let (start, len) = self.held.run();
-        // SAFETY: as in `ReadRows::row`.
-        unsafe { slice_of(&self.held, start, len) }
-    }
-}
-
-impl<T: DeviceType + Debug, const D: usize> Debug for ReadGuard<T, D> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl<T: DeviceType + Debug, const D: usize> Debug for WriteGuard<T, D> {
-    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        f.debug_list().entries(self.iter()).finish()
-    }
-}
-
-impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g ReadGuard<T, D> {
-    type Item = &'g T;
-    type IntoIter = std::slice::Iter<'g, T>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
-impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g WriteGuard<T, D> {
-    type Item = &'g T;
-    type IntoIter = std::slice::Iter<'g, T>;
-    fn into_iter(self) -> Self::IntoIter {
-        self.iter()
-    }
-}
-
 impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g mut WriteGuard<T, D> {
     type Item = &'g mut T;
     type IntoIter = std::slice::IterMut<'g, T>;
@@ -297,15 +259,6 @@ impl<T: DeviceType, const D: usize> WriteGuard<T, D> {
     pub(crate) fn take(part: &Part, mode: Mode) -> Result<WriteGuard<T, D>> {
         contiguous(part)?;
         Ok(WriteGuard { held: wait(GuardLease::take(part, mode)?)?, _elements: PhantomData })
-    }
-}
-
-impl<T: DeviceType, const D: usize> Deref for WriteGuard<T, D> {
-    type Target = [T];
-    fn deref(&self) -> &[T] {
-        let (start, len) = self.held.run();
-        // SAFETY: as in `ReadRows::row`.
-        unsafe { slice_of(&self.held, start, len) }
     }
 }
 

@@ -107,6 +107,16 @@ pub(super) type Edges = SmallVec<[(u32, bool); 2]>;
 /// The edges of each command.
 pub(super) type After = Vec<Edges>;
 
+/// Sorts edges, and has one from each command. Failure travels along it if along one of several.
+pub(super) fn merge<A: smallvec::Array<Item = (u32, bool)>>(edges: &mut SmallVec<A>) {
+    edges.sort_unstable();
+    edges.dedup_by(|again, first| {
+        let same = again.0 == first.0;
+        first.1 |= same && again.1;
+        same
+    });
+}
+
 /// A number for a way of access.
 pub(super) fn number_of(mode: Mode) -> u64 {
     match mode {

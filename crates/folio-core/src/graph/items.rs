@@ -1,5 +1,6 @@
 //! The items of a run: lists, and the commands between them, which are submitted one by one.
 
+use super::conflicts::{Edges, merge};
 use super::profile::{Clocks, time};
 use super::replay::Before;
 use crate::engine::Engine;
@@ -7,7 +8,6 @@ use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::list::List;
 use crate::engine::runs::run::Order;
 use crate::error::Label;
-use smallvec::SmallVec;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -94,16 +94,9 @@ fn order_of_items(items: &[Item], order: &Order) -> Order {
     }
     let edges = |(number, item): (u32, &Item)| {
         let all = item.at.iter().flat_map(|at| &order.after[*at as usize]);
-        let mut edges: SmallVec<[(u32, bool); 2]> =
-            all.map(|(from, uses)| (of[*from as usize], *uses)).collect();
+        let mut edges: Edges = all.map(|(from, uses)| (of[*from as usize], *uses)).collect();
         edges.retain(|(from, _)| *from != number);
-        edges.sort_unstable();
-        // Of two the one along which failure travels is the later one.
-        edges.dedup_by(|again, first| {
-            let same = again.0 == first.0;
-            first.1 |= same && again.1;
-            same
-        });
+        merge(&mut edges);
         edges
     };
     let numbers = |all: &[u32]| -> Vec<u32> {

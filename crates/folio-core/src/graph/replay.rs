@@ -2,7 +2,7 @@
 //! them.
 
 use super::conditional::refused;
-use super::conflicts::{Conflicts, Edges};
+use super::conflicts::{Conflicts, Edges, merge};
 use super::items::{Item, Items, cut, works};
 use super::key::Key;
 use super::steps::Steps;
@@ -441,13 +441,7 @@ pub(super) fn before_of<'a>(
         conflicts.add(at as u32, accesses, &mut |from, uses| {
             before.push((from, uses));
         });
-        before.sort_unstable();
-        // Of two the one along which failure travels is the later one.
-        before.dedup_by(|again, first| {
-            let same = again.0 == first.0;
-            first.1 |= same && again.1;
-            same
-        });
+        merge(&mut before);
         before
     });
     all.collect()

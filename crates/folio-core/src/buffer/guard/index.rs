@@ -1,9 +1,10 @@
 //! Elements of guards by their positions, and shapes.
 
-use super::{ReadGuard, ReadRows, WriteGuard, WriteRows};
+use super::{ReadGuard, ReadRows, WriteGuard, WriteRows, slice_of};
 use crate::coords::{Coords, ElementIndex, row_and_column};
 use crate::element::DeviceType;
-use std::ops::{Index, IndexMut};
+use std::fmt::{self, Debug, Formatter};
+use std::ops::{Deref, Index, IndexMut};
 
 /// Guards that are slices.
 macro_rules! slices {
@@ -27,6 +28,29 @@ macro_rules! slices {
             #[track_caller]
             fn index(&self, at: P) -> &P::Output {
                 at.of(self, self.shape())
+            }
+        }
+
+        impl<T: DeviceType, const D: usize> Deref for $guard<T, D> {
+            type Target = [T];
+            fn deref(&self) -> &[T] {
+                let (start, len) = self.held.run();
+                // SAFETY: as in `ReadRows::row`.
+                unsafe { slice_of(&self.held, start, len) }
+            }
+        }
+
+        impl<T: DeviceType + Debug, const D: usize> Debug for $guard<T, D> {
+            fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+                f.debug_list().entries(self.iter()).finish()
+            }
+        }
+
+        impl<'g, T: DeviceType, const D: usize> IntoIterator for &'g $guard<T, D> {
+            type Item = &'g T;
+            type IntoIter = std::slice::Iter<'g, T>;
+            fn into_iter(self) -> Self::IntoIter {
+                self.iter()
             }
         }
     )*};

@@ -419,12 +419,7 @@ fn edges(steps: &Steps, units: &[Unit]) -> conflicts::After {
         let before = before.map(|(from, uses)| (unit_of[*from as usize], *uses));
         let mut after: SmallVec<[(u32, bool); 2]> =
             before.filter(|(from, _)| *from as usize != at).collect();
-        after.sort_unstable();
-        after.dedup_by(|again, first| {
-            let same = again.0 == first.0;
-            first.1 |= same && again.1;
-            same
-        });
+        conflicts::merge(&mut after);
         after
     });
     edges.collect()

@@ -150,9 +150,9 @@ impl Blame<'_> {
             Site::Op(OpKind::Copy) => ("transfer", "copy"),
             Site::Op(OpKind::Fill) => ("zero fill", "fill"),
             Site::Op(OpKind::Launch) => ("", "kernel"),
-            Site::Op(OpKind::Hint) => ("", "hint"),
             // Of a buffer that is linked, whose label it has.
             Site::Op(OpKind::Switch) => return matches!(what, "map" | "unmap"),
+            Site::Op(kind) => ("", kind.name()),
             _ => return false,
         };
         let own = |action: &Action| match action {

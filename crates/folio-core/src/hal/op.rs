@@ -65,6 +65,15 @@ macro_rules! kinds {
                 }
             }
         }
+
+        impl Op<'_> {
+            /// Its kind.
+            pub fn kind(&self) -> OpKind {
+                match self {
+                    $(Op::$kind { .. } => OpKind::$kind,)*
+                }
+            }
+        }
     };
 }
 
@@ -86,20 +95,6 @@ impl fmt::Display for OpKind {
 }
 
 impl Op<'_> {
-    /// Its kind.
-    pub fn kind(&self) -> OpKind {
-        match self {
-            Op::Copy(_) => OpKind::Copy,
-            Op::Fill(..) => OpKind::Fill,
-            Op::Launch(..) => OpKind::Launch,
-            Op::Hint(..) => OpKind::Hint,
-            Op::Switch(..) => OpKind::Switch,
-            Op::Replay(_) => OpKind::Replay,
-            Op::Branch(_) => OpKind::Branch,
-            Op::Join => OpKind::Join,
-        }
-    }
-
     /// What it is called in messages.
     pub fn name(&self) -> &'static str {
         self.kind().name()

@@ -18,10 +18,12 @@ pub struct Backend {
     pub brings: &'static [&'static str],
     /// Its tests run on GPUs, too.
     pub on_gpus: bool,
+    /// The group of `gpu-test` in which the matrix of benchmarks measures it.
+    pub measured_in: Option<&'static str>,
 }
 
 const fn backend(name: &'static str, in_crate: &'static str, software: bool) -> Backend {
-    Backend { name, in_crate, software, brings: &[], on_gpus: false }
+    Backend { name, in_crate, software, brings: &[], on_gpus: false, measured_in: None }
 }
 
 impl Backend {
@@ -34,14 +36,25 @@ impl Backend {
     const fn on_gpus(self) -> Backend {
         Backend { on_gpus: true, ..self }
     }
+
+    /// The same, which the matrix measures on GPUs.
+    const fn measured_in(self, group: &'static str) -> Backend {
+        Backend { measured_in: Some(group), ..self }
+    }
 }
 
 /// The backends. Adding one is adding a row.
 pub const BACKENDS: &[Backend] = &[
     backend("cpu", "folio-cpu", true).with_feature(&["folio-cpu", "rayon-core"]),
     backend("sim", "folio-sim", true),
-    backend("opencl", "folio-opencl", true).with_feature(&["folio-opencl", "cl3"]).on_gpus(),
-    backend("cuda", "folio-cuda", false).with_feature(&["folio-cuda", "cudarc"]).on_gpus(),
+    backend("opencl", "folio-opencl", true)
+        .with_feature(&["folio-opencl", "cl3"])
+        .on_gpus()
+        .measured_in("opencl"),
+    backend("cuda", "folio-cuda", false)
+        .with_feature(&["folio-cuda", "cudarc"])
+        .on_gpus()
+        .measured_in("bench"),
     backend("vulkan", "folio-vulkan", true).with_feature(&["folio-vulkan", "ash"]).on_gpus(),
     backend("nvrtc", "folio-model", true),
 ];

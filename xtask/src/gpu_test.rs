@@ -59,8 +59,6 @@ const PACKAGES: [&str; 4] =
 const FEATURES: [&str; 2] = ["--features", "folio-linalg/cuda"];
 /// The program of the matrix of benchmarks.
 const MATRIX: &str = "folio-bench-matrix";
-/// Its backends, and their groups.
-const MEASURED: [(&str, &str); 2] = [("cuda", "bench"), ("opencl", "opencl")];
 /// Seconds that the matrix measures, within [`LIMIT`].
 const MEASURING: u64 = 150;
 /// An example that is run, too.
@@ -133,7 +131,7 @@ pub fn run(args: Args) -> Result<bool> {
     if GROUPS.iter().any(|group| *group != "bench" && wanted(group)) {
         rows = tests(&root, &mut files)?;
     }
-    if MEASURED.iter().any(|(_, group)| wanted(group)) {
+    if measured().any(|(_, group)| wanted(group)) {
         rows.extend(matrix(&root, &mut files)?);
     }
     if wanted("kernels") {
@@ -265,6 +263,11 @@ fn sanitizer(tool: &str) -> Vec<Row> {
     clean.chain([row(PLANTED, format!("planted_{tool}"), FOUND)]).collect()
 }
 
+/// The backends that the matrix of benchmarks measures, and their groups.
+fn measured() -> impl Iterator<Item = (&'static str, &'static str)> {
+    backends::on_gpus().filter_map(|of| Some((of.name, of.measured_in?)))
+}
+
 /// Builds the matrix of benchmarks; a row for each backend.
 fn matrix(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let mut command = cargo(root, &["build", "--release", "--package", MATRIX]);
@@ -274,12 +277,12 @@ fn matrix(root: &Path, files: &mut Files) -> Result<Vec<Row>> {
     let Some((name, file)) = found.filter(|_| built) else {
         return Err("the matrix of benchmarks does not build".to_owned());
     };
-    let row = |(backend, group)| {
+    let row = |(backend, group): (&str, &'static str)| {
         let options = format!("--backend {backend} --budget {MEASURING} --out {backend}");
         let command = format!("{} {options}", in_archive(&name));
         Row { group, name: format!("benches {backend}"), limit: LIMIT, status: 0, command }
     };
-    let rows = MEASURED.into_iter().map(row).collect();
+    let rows = measured().map(row).collect();
     files.insert(name, file);
     Ok(rows)
 }

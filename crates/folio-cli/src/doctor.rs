@@ -12,8 +12,6 @@ use std::process::ExitCode;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-const BACKENDS: [&str; 4] = ["cpu", "opencl", "cuda", "vulkan"];
-
 /// A device that has not answered after this counts as hanging. Some drivers compile for seconds.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -215,7 +213,8 @@ fn libraries() -> Value {
 pub fn run(json: bool) -> Result<ExitCode, Error> {
     // Each backend is asked for every device, also for one that another backend has, too.
     let (rt, system) = (folio::builder()?.keep_twins().show_progress().build()?, System::here());
-    let backends: Vec<_> = BACKENDS.iter().map(|name| backend(&rt, name, system)).collect();
+    let backends: Vec<_> =
+        folio::BACKENDS.iter().map(|(name, _)| backend(&rt, name, system)).collect();
     let found = json!({"backends": backends, "libraries": libraries(), "cache": cache()});
     if json {
         say_json(&found);

@@ -23,6 +23,9 @@ mod graph;
 mod group;
 mod host;
 mod items;
+#[cfg(loom)]
+#[doc(hidden)]
+pub mod loom_model;
 pub mod managed;
 mod marks;
 #[cfg(feature = "metrics")]

@@ -6,35 +6,14 @@
 use crate::bed::Bed;
 use crate::rest::{Ready, Rest};
 use crate::sync::{AtomicUsize, Ordering};
+use folio_core::loom_model::check;
 use loom::thread;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
-
-/// Runs a model in every interleaving with so many preemptions. The environment's
-/// `LOOM_MAX_PREEMPTIONS` and `LOOM_MAX_DURATION` count, too. Says how far it got, for xtask.
-pub(crate) fn check(preemptions: usize, model: impl Fn() + Send + Sync + 'static) {
-    let mut builder = loom::model::Builder::new();
-    builder.preemption_bound = builder.preemption_bound.or(Some(preemptions));
-    builder.max_branches = 20_000;
-    // Loom looks at its clock at each checkpoint only.
-    builder.checkpoint_interval = 100;
-    let runs = Arc::new(std::sync::atomic::AtomicUsize::new(0));
-    let count = runs.clone();
-    let started = Instant::now();
-    builder.check(move || {
-        count.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-        model();
-    });
-    let (runs, time) = (runs.load(std::sync::atomic::Ordering::Relaxed), started.elapsed());
-    let out_of_time = builder.max_duration.is_some_and(|most| time >= most);
-    let cut = out_of_time && (runs + 1).is_multiple_of(builder.checkpoint_interval);
-    let word = if cut { "cut short after" } else { "complete:" };
-    println!("model {word} {runs} interleavings in {:.1} s", time.as_secs_f64());
-}
+use std::time::Duration;
 
 #[test]
 fn loom_a_sleeper_sees_a_word_or_is_woken() {
-    check(3, || {
+    check(Some(3), || {
         let all = Arc::new((Bed::default(), AtomicUsize::new(0)));
         let other = all.clone();
         let sleeper = thread::spawn(move || {
@@ -97,7 +76,7 @@ impl Threads {
 /// A thread that is about to sleep, while work is brought.
 #[test]
 fn loom_work_finds_a_thread_that_falls_asleep() {
-    check(3, || {
+    check(Some(3), || {
         let threads = Threads::new(0);
         let other = threads.clone();
         let awake = thread::spawn(move || other.serve());
@@ -111,7 +90,7 @@ fn loom_work_finds_a_thread_that_falls_asleep() {
 /// Two pieces of work, and a thread for one of them: it takes both.
 #[test]
 fn loom_work_that_two_threads_bring_is_taken() {
-    check(2, || {
+    check(Some(2), || {
         let threads = Threads::new(1);
         let other = threads.clone();
         let bringer = thread::spawn(move || other.bring(1));

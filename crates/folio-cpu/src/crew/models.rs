@@ -3,8 +3,8 @@
 
 use super::Crew;
 use crate::job::{Job, Stage, Work};
-use crate::models::check;
 use crate::round::{End, Slot};
+use folio_core::loom_model::check;
 use loom::cell::UnsafeCell;
 use loom::thread;
 use std::sync::Arc;
@@ -122,7 +122,7 @@ fn round(stages: &[usize], fails: Option<(usize, usize)>, joins: usize, leaves: 
 
 #[test]
 fn loom_each_block_of_a_launch_runs_once() {
-    check(3, || {
+    check(Some(3), || {
         let board = round(&[4], None, 2, false);
         assert!(board.is_whole(0));
     });
@@ -130,7 +130,7 @@ fn loom_each_block_of_a_launch_runs_once() {
 
 #[test]
 fn loom_a_stage_begins_when_all_blocks_before_have_ended() {
-    check(2, || {
+    check(Some(2), || {
         let board = round(&[2, 2], None, 1, false);
         assert!(board.is_whole(0) && board.is_whole(1));
         assert_eq!(board.prepared.into_inner(), 1);
@@ -139,7 +139,7 @@ fn loom_a_stage_begins_when_all_blocks_before_have_ended() {
 
 #[test]
 fn loom_a_member_that_leaves_a_stage_has_counted_its_blocks() {
-    check(2, || {
+    check(Some(2), || {
         let board = round(&[2, 1], None, 2, true);
         assert!(board.is_whole(0) && board.is_whole(1));
     });
@@ -148,7 +148,7 @@ fn loom_a_member_that_leaves_a_stage_has_counted_its_blocks() {
 #[test]
 fn loom_a_block_that_fails_ends_the_round() {
     for fails in [0, 1] {
-        check(2, move || {
+        check(Some(2), move || {
             let board = round(&[2, 2], Some((0, fails)), 2, false);
             assert_eq!(board.ran(0)[fails], 1);
             assert_eq!(board.ran(1), [0, 0]);
@@ -159,7 +159,7 @@ fn loom_a_block_that_fails_ends_the_round() {
 /// A thread that is late may take part in the round that comes next.
 #[test]
 fn loom_a_slot_has_one_round_after_the_other() {
-    check(2, || {
+    check(Some(2), || {
         let boards = Arc::new([(); 2].map(|()| Board::new(&[2], None)));
         let crew = Arc::new(Crew::new(2));
         let (same_crew, same_boards) = (crew.clone(), boards.clone());
@@ -177,7 +177,7 @@ fn loom_a_slot_has_one_round_after_the_other() {
 /// One of two leaders finds no slot, or both find it.
 #[test]
 fn loom_two_leaders_have_rounds_of_their_own() {
-    check(3, || {
+    check(Some(3), || {
         let boards = Arc::new([(); 2].map(|()| Board::new(&[2], None)));
         let crew = Arc::new(Crew::new(2));
         let (same_crew, same_boards) = (crew.clone(), boards.clone());

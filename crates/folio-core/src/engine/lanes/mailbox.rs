@@ -318,7 +318,7 @@ mod tests {
 #[cfg(all(test, loom))]
 mod models {
     use super::*;
-    use crate::engine::models::check;
+    use crate::loom_model::check;
     use crate::sync::Mutex;
     use loom::sync::Arc;
     use loom::thread;

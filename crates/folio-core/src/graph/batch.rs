@@ -11,7 +11,7 @@ use super::fuse::{FinalizeOptions, Plans};
 use super::items::Items;
 use super::order::order_of;
 use super::pieces::{Commands, Joined, Pieces};
-use super::pool::{Pool, Temporaries};
+use super::pool::{Places, Pool, Temporaries};
 use super::profile::{Clocks, RunTimes};
 use super::replay::before_of;
 use super::steps::{Step, Steps};
@@ -30,6 +30,7 @@ use crate::group::Leases;
 use crate::planted::Plant;
 use crate::queue::{Inner as QueueInner, Queue};
 use crate::sync::Mutex;
+use smallvec::smallvec;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -323,11 +324,13 @@ impl Inner {
         let temporaries = if made { self.temporaries(&steps) } else { Temporaries::new() };
         let kernels = |step: &&Step| step.template.kind == NodeKind::Kernel;
         let launches = steps.all.iter().filter(kernels).count();
+        // Equal blocks have other temporaries.
+        let is_kept = wished || !temporaries.is_empty();
         let mut taken = BlockContents {
             launches: (launches, launches),
             internal: steps.internal(self.core.engine.plant),
             temporaries,
-            joined: wished.then(|| Joined::new(&steps)),
+            joined: is_kept.then(|| Joined::new(&steps, wished)),
             ..BlockContents::default()
         };
         // The next block may have other scalars, so none becomes a constant.
@@ -335,6 +338,9 @@ impl Inner {
         let Steps { all, order, .. } = steps;
         let Some(fused) = fused else {
             taken.after = Arc::unwrap_or_clone(order).after;
+            if let Some(joined) = &mut taken.joined {
+                joined.members = (0..all.len()).map(|at| (smallvec![at], None)).collect();
+            }
             all.into_iter().for_each(|step| taken.add(step.template));
             return Ok(taken);
         };
@@ -470,6 +476,20 @@ impl Batches {
         drop(old);
     }
 
+    /// Gives a block the memory that the temporaries of an equal one have had, as
+    /// [`place`](Self::place) does. None if some of it is there no more.
+    pub(super) fn place_again(
+        &self,
+        (temporaries, places): &(Temporaries, Places),
+    ) -> Option<Vec<Arc<StorageHandle>>> {
+        let mut kept = self.kept.lock();
+        let Kept { report, pool, .. } = &mut *kept;
+        let held = pool.place_again(places)?;
+        report.temporaries = temporaries.len();
+        (report.memories, report.bytes) = pool.counts();
+        Some(held)
+    }
+
     /// Gives up lists, which are outdated.
     fn forget(&self, pieces: &Pieces) {
         let mut kept = self.kept.lock();
@@ -479,7 +499,7 @@ impl Batches {
     /// Gives the temporaries of a block memory. Returns what is given up for that, to be dropped
     /// without a lock.
     fn place(&self, taken: &mut BlockContents, plant: Plant) -> Vec<Arc<StorageHandle>> {
-        let BlockContents { commands, after, leases, temporaries, .. } = taken;
+        let BlockContents { commands, after, leases, temporaries, joined, .. } = taken;
         let mut kept = self.kept.lock();
         let Kept { report, pool, .. } = &mut *kept;
         report.temporaries = temporaries.len();
@@ -489,7 +509,11 @@ impl Batches {
         let before = before_of(&*after, commands.iter().map(|command| &command.accesses[..]));
         let handles = leases.iter().flatten();
         let handles = handles.filter(|handle| temporaries.contains_key(&handle.id)).cloned();
-        let old = pool.place(commands, &before, (temporaries, handles.collect()), plant);
+        let of = (&*temporaries, handles.collect());
+        let (places, old) = pool.place(commands, &before, of, plant);
+        if let Some(joined) = joined {
+            joined.temporaries = (std::mem::take(temporaries), places);
+        }
         (report.memories, report.bytes) = pool.counts();
         old
     }

@@ -7,9 +7,11 @@
 
 use super::Inner;
 use super::batch::Batches;
+use super::pool::Temporaries;
 use super::store::{Block, Entry, LISTS, StoredList};
 use super::trail::{Trail, is_internal, is_marked};
 use super::why::WhyNot;
+use crate::buffer::StorageHandle;
 use crate::engine::runs::list::{Exchange, List, Members, NotExchanged};
 pub(super) use crate::engine::runs::run::On;
 use crate::order::stamp::Stamp;
@@ -37,7 +39,7 @@ pub(super) type Found = (Arc<StoredList>, bool);
 
 impl Batches {
     /// Runs a block of a queue as a list, by its trail, if that can be one. `made`: it has made
-    /// buffers.
+    /// buffers. One with temporaries has those of the list.
     pub(super) fn run(
         &self,
         (graph, made): (&Inner, bool),
@@ -48,9 +50,10 @@ impl Batches {
         let fuses = entry.class.fuses;
         // A plan of fusion depends on marks, and a list does not forget what it leaves in memory.
         let is_other = trail.uses(if fuses { is_marked } else { is_internal });
-        if entry.why_not.is_some() || made && trail.has_temporary() || is_other {
+        if entry.why_not.is_some() || is_other {
             return None;
         }
+        let temporaries = if made { trail.temporaries() } else { Temporaries::new() };
         let mut search = Search {
             graph,
             batches: self,
@@ -59,16 +62,40 @@ impl Batches {
             trail: Some(&mut *trail),
             taken: &[],
         };
-        let found = match search.list().ok()? {
+        let found = match search.list(&temporaries).ok()? {
             Some(found) => found,
             // Other kernels may gain by being joined.
-            None if fuses => return None,
+            None if fuses || !temporaries.is_empty() => return None,
             None => search.with_commands().ok()?,
         };
+        if !temporaries.is_empty() {
+            // A list of these commands would be of no use to the next block.
+            search.trail = None;
+        }
+        let _memories = self.memories(graph, &temporaries, &found.0.block)?;
         search.run(on, found)
     }
 
-    /// A block was a list by its trail. So it has no temporaries.
+    /// The memory of a list for a block's temporaries, until the block is submitted. None if it is
+    /// there no more, or if these cannot be there.
+    fn memories(
+        &self,
+        graph: &Inner,
+        own: &Temporaries,
+        of: &Block,
+    ) -> Option<Vec<Arc<StorageHandle>>> {
+        let Some(others) = of.temporaries().filter(|_| !own.is_empty()) else {
+            self.kept.lock().report.temporaries = 0;
+            return Some(Vec::new());
+        };
+        let can_share = graph
+            .core
+            .engine
+            .enter(|ledger| own.keys().all(|id| ledger.storages.can_share_memory(*id)));
+        if can_share { self.place_again(others) } else { None }
+    }
+
+    /// A block was a list by its trail.
     fn count(&self, entry: &Entry, known: &StoredList, exchanged: bool) {
         let report = &mut self.kept.lock().report;
         report.batches += 1;
@@ -76,7 +103,6 @@ impl Batches {
         report.replayed += 1;
         report.exchanged += u64::from(exchanged);
         report.why_not = None;
-        report.temporaries = 0;
         let Entry { class, .. } = entry;
         (report.kernels, report.launches) = (class.kernels, class.kernels - known.block.joined());
         report.commands = class.nodes.len() - known.block.joined();
@@ -101,8 +127,9 @@ impl Search<'_> {
     }
 
     /// The list that the block is by its trail: with its memory, and with its scalars by now.
-    fn list(&mut self) -> Result<Option<Found>, WhyNot> {
-        let found = self.trail.as_ref().and_then(|trail| Some((trail.list()?, trail.scalars())));
+    fn list(&mut self, temporaries: &Temporaries) -> Result<Option<Found>, WhyNot> {
+        let trail = self.trail.as_deref();
+        let found = trail.and_then(|trail| Some((trail.list(temporaries)?, trail.scalars())));
         match found {
             Some(((known, true), _)) => Ok(Some((known, false))),
             Some(((known, false), scalars)) => self.with_scalars(&known, scalars),

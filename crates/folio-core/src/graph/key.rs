@@ -5,7 +5,9 @@
 //! change most often. Keys are compared by `==`, for a call of a kernel that has not been made into
 //! a command as for a command. What is equal beforehand becomes equal commands.
 
+use super::NodeKind;
 use super::conflicts::number_of;
+use super::template::kind_of;
 use crate::buffer::Part;
 use crate::call::Passed;
 use crate::engine::kernels::launch::Launch;
@@ -20,12 +22,14 @@ use crate::pages::DomainId;
 use crate::runtime::Core;
 use folio_device::Code;
 use folio_kernel::ParamKind;
+use smallvec::SmallVec;
 use std::sync::atomic::Ordering;
 
 /// The kind of a command.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub(super) struct Kind {
     label: Label,
+    work: Option<NodeKind>,
     words: Vec<u64>,
     /// The memory that pointers name: it is not exchanged.
     pointers: Vec<(MemRef, DomainId, Option<StorageId>)>,
@@ -33,11 +37,19 @@ pub(super) struct Kind {
     unknown: bool,
 }
 
+/// The memory, places and values of a command.
+#[derive(Clone, Default, Debug, PartialEq, Eq)]
+pub(super) struct Arguments {
+    /// In the order in which the command names them.
+    pub(super) storages: SmallVec<[StorageId; 4]>,
+    pub(super) words: Vec<u64>,
+}
+
 /// A command in words.
 #[derive(Clone, Default, Debug, PartialEq, Eq)]
 pub(super) struct Key {
     pub(super) kind: Kind,
-    pub(super) arguments: Vec<u64>,
+    pub(super) arguments: Arguments,
     /// The scalars of a launch.
     pub(super) scalars: Vec<u64>,
 }
@@ -63,14 +75,6 @@ struct Argument {
     begins: Dims,
 }
 
-/// The first words of kinds: the work of commands.
-const LAUNCH: u64 = 0;
-const COPY: u64 = 1;
-const FILL: u64 = 2;
-const HINT: u64 = 3;
-const NOTHING: u64 = 4;
-const OTHER: u64 = 5;
-
 impl Kind {
     /// The work of commands of this kind cannot be compared.
     pub(super) fn is_unknown(&self) -> bool {
@@ -78,7 +82,7 @@ impl Kind {
     }
 
     pub(super) fn is_launch(&self) -> bool {
-        self.words.first() == Some(&LAUNCH)
+        self.work == Some(NodeKind::Kernel)
     }
 }
 
@@ -89,19 +93,20 @@ impl Key {
         key
     }
 
-    fn clear(&mut self, label: Label) {
+    fn clear(&mut self, label: Label, work: NodeKind) {
         let Key { kind, arguments, scalars } = self;
-        kind.label = label;
+        (kind.label, kind.work) = (label, Some(work));
         kind.words.clear();
         kind.pointers.clear();
         kind.unknown = false;
-        arguments.clear();
+        arguments.storages.clear();
+        arguments.words.clear();
         scalars.clear();
     }
 
     /// Makes it that of a command.
     pub(super) fn set(&mut self, command: &Command) {
-        self.clear(command.label.clone());
+        self.clear(command.label.clone(), kind_of(command));
         let of = (command.device, command.timed);
         self.kind.unknown = !command.after.is_empty();
         let accesses = &command.accesses[..];
@@ -109,18 +114,17 @@ impl Key {
             Action::Launch(Some(launch)) if launch.function.is_some() => {
                 return self.set_launch(of, launch, accesses);
             }
-            Action::Copy { .. } => self.begin(COPY, of, 0),
+            Action::Copy { .. } | Action::Nothing => self.begin(of, 0),
             Action::Fill { pattern, .. } => {
-                self.begin(FILL, of, pattern.len());
-                self.arguments.extend(pattern.iter().map(|byte| u64::from(*byte)));
+                self.begin(of, pattern.len());
+                self.arguments.words.extend(pattern.iter().map(|byte| u64::from(*byte)));
             }
-            Action::Hint { hint, .. } => self.begin(HINT, of, number_of_hint(*hint)),
-            Action::Nothing => self.begin(NOTHING, of, 0),
+            Action::Hint { hint, .. } => self.begin(of, number_of_hint(*hint)),
             Action::Launch(_)
             | Action::Task { .. }
             | Action::Conditional(_)
             | Action::Replay(_) => {
-                self.begin(OTHER, of, 0);
+                self.begin(of, 0);
                 self.kind.unknown = true;
             }
         }
@@ -136,7 +140,7 @@ impl Key {
         given: &[Passed],
     ) -> bool {
         let Called { name, code, ref geometry, scalars } = *called;
-        self.clear(Label::of(name));
+        self.clear(Label::of(name), NodeKind::Kernel);
         self.begin_launch((Some(device), false), code, (given.len(), scalars.len()), geometry);
         for (at, passed) in given.iter().enumerate() {
             let Passed { param, part: Part { view, part, .. }, mode } = passed;
@@ -156,9 +160,9 @@ impl Key {
         true
     }
 
-    fn begin(&mut self, what: u64, (device, timed): (Option<u16>, bool), more: usize) {
+    fn begin(&mut self, (device, timed): (Option<u16>, bool), more: usize) {
         let device = device.map_or(u64::from(u16::MAX) + 1, u64::from);
-        self.kind.words.extend([what, device << 1 | u64::from(timed), more as u64]);
+        self.kind.words.extend([device << 1 | u64::from(timed), more as u64]);
     }
 
     fn begin_launch(
@@ -169,7 +173,7 @@ impl Key {
         geometry: &Geometry,
     ) {
         let Geometry { rank, offset, range, group } = *geometry;
-        self.begin(LAUNCH, of, std::ptr::from_ref(code).addr());
+        self.begin(of, std::ptr::from_ref(code).addr());
         let counts = (params as u64) << 32 | scalars as u64;
         self.kind.words.extend([u64::from(rank) << 1 | u64::from(group.is_some()), counts]);
         self.dims(offset);
@@ -215,7 +219,7 @@ impl Key {
         let Argument { at, storage, mode, domain, size, dims, shape, begins } = *argument;
         let used = number_of(mode) << 32 | u64::from(domain.0);
         self.kind.words.extend([at as u64, used, size as u64]);
-        self.storage(storage);
+        self.arguments.storages.push(storage);
         self.dims(dims);
         self.dims(shape);
         self.dims(begins);
@@ -224,7 +228,7 @@ impl Key {
     /// An access by which a command uses elements.
     fn access(&mut self, access: &Access) {
         self.kind.words.push(number_of(access.mode) << 32 | u64::from(access.domain.0));
-        self.storage(access.storage);
+        self.arguments.storages.push(access.storage);
         self.bounds(&access.elements);
         self.bounds(&access.pages);
     }
@@ -241,16 +245,12 @@ impl Key {
             }
             End::Host(_) => self.kind.unknown = true,
         }
-        self.arguments.push(*offset);
-        self.arguments.extend(pitch.iter().chain(extent));
-    }
-
-    fn storage(&mut self, storage: StorageId) {
-        self.arguments.push(u64::from(storage.0) << 32 | u64::from(storage.1));
+        self.arguments.words.push(*offset);
+        self.arguments.words.extend(pitch.iter().chain(extent));
     }
 
     fn dims(&mut self, dims: Dims) {
-        self.arguments.extend(dims.map(|n| n as u64));
+        self.arguments.words.extend(dims.map(|n| n as u64));
     }
 
     fn bounds(&mut self, bounds: &Box3) {

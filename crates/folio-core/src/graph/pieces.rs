@@ -7,7 +7,8 @@ use super::blocks::Search;
 use super::conflicts::{After, Edges};
 use super::fuse::Planned;
 use super::items::{Item, cut, works};
-use super::key::Key;
+use super::key::{Arguments, Key};
+use super::pool::{Places, Temporaries};
 use super::replay::before_of;
 use super::steps::{Step, Steps};
 use super::store::{Block, Class, Described, StoredList, Unit, Units};
@@ -25,24 +26,29 @@ pub(super) struct Commands {
     joined: Option<Joined>,
 }
 
-/// Of a block that was to be fused: the commands as they were described.
+/// The commands of a block as they were described, where these are not what runs: kernels are to be
+/// fused, or temporaries have the memory of earlier ones.
 pub(super) struct Joined {
+    fuses: bool,
     /// Without their buffers. None for one that runs only once.
     pub(super) described: Vec<Option<Arc<Template>>>,
     pub(super) edges: After,
     /// By command that runs: those that were described for it, and the plan by which they are one.
     pub(super) members: Vec<Members>,
+    /// Its temporaries, and the memory of those that need some.
+    pub(super) temporaries: (Temporaries, Places),
 }
 
 impl Joined {
     /// Of commands that have not been joined yet.
-    pub(super) fn new(steps: &Steps) -> Joined {
+    pub(super) fn new(steps: &Steps, fuses: bool) -> Joined {
         let again = |step: &Step| {
             let command = step.template.command.again()?;
             Some(Arc::new(Template::of_command(command)))
         };
         let described = steps.all.iter().map(again).collect();
-        Joined { described, edges: steps.order.after.clone(), members: Vec::new() }
+        let edges = steps.order.after.clone();
+        Joined { fuses, described, edges, members: Vec::new(), temporaries: Default::default() }
     }
 }
 
@@ -54,7 +60,7 @@ struct Piece {
     class: Class,
     /// The numbers of those that were described for these.
     described: Vec<u32>,
-    arguments: Arc<[Vec<u64>]>,
+    arguments: Arc<[Arguments]>,
     scalars: Vec<u64>,
 }
 
@@ -152,7 +158,8 @@ impl Commands {
         let arguments = keys.iter_mut().map(|(key, _)| std::mem::take(&mut key.arguments));
         let arguments = arguments.collect();
         let scalars = keys.iter().flat_map(|(key, _)| key.scalars.iter().copied()).collect();
-        let class = Class::new(self.joined.is_some(), keys.into_iter());
+        let fuses = self.joined.as_ref().is_some_and(|joined| joined.fuses);
+        let class = Class::new(fuses, keys.into_iter());
         Some(Piece { at, class, described, arguments, scalars })
     }
 
@@ -184,7 +191,10 @@ impl Commands {
         };
         let all = at.iter().map(unit).collect::<Option<_>>()?;
         let after = at.iter().map(|number| within(&self.after[*number as usize], at)).collect();
-        Some(Units { all, after })
+        // A piece may read what another one has written.
+        let is_whole = at.len() == self.len();
+        let temporaries = if is_whole { joined.temporaries.clone() } else { Default::default() };
+        Some(Units { all, after, temporaries })
     }
 }
 

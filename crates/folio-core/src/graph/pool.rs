@@ -122,14 +122,7 @@ impl Inner {
                 }
             }
         }
-        engine.enter(|ledger| {
-            found.retain(|id| {
-                let storage = ledger.storages.get(id.0);
-                storage.is_some_and(|storage| {
-                    storage.link.is_none() && !storage.residency.tracker().is_foreign()
-                })
-            });
-        });
+        engine.enter(|ledger| found.retain(|id| ledger.storages.can_share_memory(*id)));
         let handles = steps.all.iter().flat_map(|step| &step.template.leases);
         let handles = handles.filter(|handle| found.contains(&handle.id));
         handles.map(|handle| (handle.id, handle.shape())).collect()
@@ -188,7 +181,7 @@ pub(super) fn move_to(command: &mut Command, places: &Places) {
 }
 
 impl StorageHandle {
-    fn shape(&self) -> Shape {
+    pub(super) fn shape(&self) -> Shape {
         Shape {
             grid: self.grid,
             element_bytes: self.element_bytes,
@@ -312,15 +305,15 @@ impl Pool {
         (self.kept.len(), self.kept.iter().map(|kept| kept.handle.shape().bytes()).sum())
     }
 
-    /// Gives the temporaries of a block memory. Returns handles of that, to be kept until the block
-    /// is submitted, and such as it has given up. All are to be dropped without a lock.
+    /// Gives the temporaries of a block memory. Returns which, and handles of that, to be kept until
+    /// the block is submitted, and such as it has given up. All are to be dropped without a lock.
     pub(super) fn place(
         &mut self,
         commands: &mut [Command],
         before: &Before,
         (temporaries, handles): (&Temporaries, Vec<Arc<StorageHandle>>),
         plant: Plant,
-    ) -> Vec<Arc<StorageHandle>> {
+    ) -> (Places, Vec<Arc<StorageHandle>>) {
         self.batches += 1;
         let kept: Vec<_> =
             self.kept.iter().map(|kept| (kept.handle.id, kept.handle.shape())).collect();
@@ -337,6 +330,25 @@ impl Pool {
                 self.kept.push(Kept { handle, used: self.batches });
             }
         }
+        (places, self.held(&used))
+    }
+
+    /// Gives a block the memory that an equal one has had, and returns it as [`place`](Self::place)
+    /// does. None if some of it is there no more.
+    pub(super) fn place_again(&mut self, places: &Places) -> Option<Vec<Arc<StorageHandle>>> {
+        let used: BTreeSet<StorageId> = places.values().copied().collect();
+        let is_used = |kept: &&mut Kept| used.contains(&kept.handle.id);
+        if self.kept.iter_mut().filter(is_used).count() < used.len() {
+            return None;
+        }
+        self.batches += 1;
+        let now = self.batches;
+        self.kept.iter_mut().filter(is_used).for_each(|kept| kept.used = now);
+        Some(self.held(&used))
+    }
+
+    /// Handles of the memory that a block uses, and such as is given up.
+    fn held(&mut self, used: &BTreeSet<StorageId>) -> Vec<Arc<StorageHandle>> {
         self.kept.sort_by_key(|kept| std::cmp::Reverse(kept.used));
         let now = self.batches;
         let lasts = |(nth, kept): &(usize, &Kept)| *nth < KEPT && kept.used + KEPT as u64 > now;

@@ -7,7 +7,8 @@
 
 use super::conflicts::{After, Edges};
 use super::fuse::Planned;
-use super::key::{Key, Kind};
+use super::key::{Arguments, Key, Kind};
+use super::pool::{Places, Temporaries};
 use super::replay::before_of;
 use super::template::Template;
 use super::why::WhyNot;
@@ -47,7 +48,7 @@ pub(super) struct Class {
 pub(super) struct Described {
     /// Without their buffers: the store keeps none.
     pub(super) templates: Arc<[Arc<Template>]>,
-    pub(super) arguments: Arc<[Vec<u64>]>,
+    pub(super) arguments: Arc<[Arguments]>,
     /// Of all commands, one behind the other.
     pub(super) scalars: Vec<u64>,
 }
@@ -56,7 +57,8 @@ pub(super) struct Described {
 #[derive(Clone)]
 pub(super) struct Block {
     pub(super) described: Described,
-    /// Its commands, if kernels of it may have become one: otherwise they run as described.
+    /// Its commands, if kernels of it may have become one, or it has temporaries: otherwise they
+    /// run as described.
     pub(super) units: Option<Arc<Units>>,
 }
 
@@ -64,6 +66,8 @@ pub(super) struct Block {
 pub(super) struct Units {
     pub(super) all: Vec<Unit>,
     pub(super) after: After,
+    /// Of a whole block: its temporaries, and the memory of those that need some.
+    pub(super) temporaries: (Temporaries, Places),
 }
 
 /// A command, and those that were described for it.
@@ -87,7 +91,7 @@ pub(super) struct Entry {
     pub(super) class: Arc<Class>,
     pub(super) lists: SmallVec<[Arc<StoredList>; LISTS]>,
     /// The arguments that lists had before they were exchanged, the latest last.
-    past: SmallVec<[Arc<[Vec<u64>]>; LISTS]>,
+    past: SmallVec<[Arc<[Arguments]>; LISTS]>,
     /// Why no such block is a list.
     pub(super) why_not: Option<WhyNot>,
 }
@@ -151,6 +155,11 @@ impl Block {
         earlier.map(Iterator::collect).collect()
     }
 
+    /// Its temporaries, and the memory of those that need some.
+    pub(super) fn temporaries(&self) -> Option<&(Temporaries, Places)> {
+        Some(&self.units.as_ref()?.temporaries)
+    }
+
     /// How many kernels of the commands are launches of others by now.
     pub(super) fn joined(&self) -> usize {
         let units = self.units.iter().flat_map(|units| &units.all);
@@ -171,7 +180,7 @@ impl Entry {
     }
 
     /// A list had these arguments before. A block that comes back is worth a list of its own.
-    pub(super) fn comes_back(&self, arguments: &[Vec<u64>]) -> bool {
+    pub(super) fn comes_back(&self, arguments: &[Arguments]) -> bool {
         self.past.iter().any(|past| **past == *arguments)
     }
 

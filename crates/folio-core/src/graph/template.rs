@@ -190,7 +190,7 @@ impl Template {
     }
 }
 
-fn kind_of(command: &Command) -> NodeKind {
+pub(super) fn kind_of(command: &Command) -> NodeKind {
     match &command.action {
         Action::Launch(Some(launch)) if launch.foreign.is_some() => NodeKind::Interop,
         Action::Launch(_) => NodeKind::Kernel,

@@ -3,11 +3,16 @@
 //! what the run leaves there, and no run reads what an earlier one has left.
 
 use super::boxes::Boxes;
+use super::conflicts::IdMap;
+use super::key::Arguments;
+use super::pool::Temporaries;
 use super::steps::Steps;
+use super::trail::is_same_part;
 use crate::buffer::StorageHandle;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::terms::access::Access;
 use crate::planted::{Plant, Planted};
+use smallvec::SmallVec;
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -15,22 +20,69 @@ use std::sync::atomic::Ordering;
 /// The buffers of commands that only these commands hold.
 pub(super) fn owned(steps: &Steps, plant: Plant) -> BTreeSet<StorageId> {
     let mut seen = BTreeSet::new();
-    let mut held: HashMap<StorageId, (&Arc<StorageHandle>, usize)> = HashMap::new();
-    for step in &steps.all {
-        // A graph that is a node twice has each command once.
-        if !seen.insert(Arc::as_ptr(&step.template)) {
-            continue;
-        }
-        for handle in &step.template.leases {
-            held.entry(handle.id).or_insert((handle, 0)).1 += 1;
-        }
-    }
-    let own = held.into_iter().filter(|(_, (handle, count))| {
+    // A graph that is a node twice has each command once.
+    let once = steps.all.iter().filter(|step| seen.insert(Arc::as_ptr(&step.template)));
+    let own = only(once.flat_map(|step| &step.template.leases), plant);
+    own.map(|handle| handle.id).collect()
+}
+
+/// The buffers of which these are all handles.
+pub(super) fn only<'h>(
+    handles: impl Iterator<Item = &'h Arc<StorageHandle>>,
+    plant: Plant,
+) -> impl Iterator<Item = &'h Arc<StorageHandle>> {
+    let mut held: IdMap<(&Arc<StorageHandle>, usize)> = IdMap::default();
+    handles.for_each(|handle| held.entry(handle.id).or_insert((handle, 0)).1 += 1);
+    let own = held.into_values().filter(move |(handle, count)| {
         // A count that is read too large, as a handle is being dropped, finds one temporary less.
         let alone = Arc::strong_count(handle) == *count || plant.is(Planted::HeldBuffer);
         alone && handle.is_plain()
     });
-    own.map(|(id, _)| id).collect()
+    own.map(|(handle, _)| handle)
+}
+
+/// Storages of a block in the place of another one's: its temporaries in the place of that one's,
+/// and all others for themselves. What the other block writes before it reads, this one does, too.
+pub(super) struct Renames<'t> {
+    own: &'t Temporaries,
+    others: Option<&'t Temporaries>,
+    pairs: SmallVec<[(StorageId, StorageId); 8]>,
+}
+
+impl<'t> Renames<'t> {
+    pub(super) fn new(own: &'t Temporaries, others: Option<&'t Temporaries>) -> Renames<'t> {
+        Renames { own, others, pairs: SmallVec::new() }
+    }
+
+    /// A storage is, or can be, in the place of another one.
+    fn is_for(&mut self, own: StorageId, other: StorageId) -> bool {
+        if own == other {
+            return true;
+        }
+        let met = self.pairs.iter().find(|pair| pair.0 == own || pair.1 == other);
+        if let Some(pair) = met {
+            return *pair == (own, other);
+        }
+        let shape = self.own.get(&own);
+        let can_be = shape.is_some() && shape == self.others.and_then(|all| all.get(&other));
+        self.pairs.extend(can_be.then_some((own, other)));
+        can_be
+    }
+
+    /// Arguments are those of another block's command.
+    pub(super) fn are_arguments(&mut self, own: &Arguments, others: &Arguments) -> bool {
+        let pairs = own.storages.iter().zip(&others.storages);
+        own.words == others.words
+            && own.storages.len() == others.storages.len()
+            && pairs.into_iter().all(|(own, other)| self.is_for(*own, *other))
+    }
+
+    /// Accesses are those of another block's command.
+    pub(super) fn are_accesses(&mut self, own: &[Access], others: &[Access]) -> bool {
+        let mut pairs = own.iter().zip(others);
+        own.len() == others.len()
+            && pairs.all(|(a, b)| self.is_for(a.storage, b.storage) && is_same_part(a, b))
+    }
 }
 
 impl Steps {

@@ -4,15 +4,16 @@
 
 use super::GraphState;
 use super::conflicts::Edges;
-use super::key::{Called, Key, is_free_of_scalars, is_plain};
+use super::key::{Arguments, Called, Key, is_free_of_scalars, is_plain};
+use super::pool::Temporaries;
 use super::state::What;
 use super::store::{Class, Described, Entry, StoredList};
 use super::template::Template;
+use super::temporaries::{Renames, only};
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::terms::access::Access;
-use crate::graph::conflicts::IdMap;
 use crate::group::Leases;
 use crate::marks::Marks;
 use crate::pages::DomainId;
@@ -49,7 +50,7 @@ enum Recorded {
     /// The one of a list of the class, but for its scalars.
     Stored(u32),
     /// Another one of its kind, and its arguments.
-    Own(Arc<Template>, Vec<u64>),
+    Own(Arc<Template>, Arguments),
 }
 
 /// The place of the next command of a block.
@@ -124,22 +125,24 @@ impl Trail {
         }
     }
 
-    fn arguments(&self, at: usize) -> Option<&[u64]> {
+    fn arguments(&self, at: usize) -> Option<&Arguments> {
         match self.commands.get(at)? {
-            Recorded::Stored(list) => self.list_at(*list)?.arguments.get(at).map(Vec::as_slice),
+            Recorded::Stored(list) => self.list_at(*list)?.arguments.get(at),
             Recorded::Own(_, arguments) => Some(arguments),
         }
     }
 
-    /// The command of a number is a list's, but for its scalars.
-    fn is_of(&self, at: usize, list: &Described) -> bool {
-        // Which elements a launch accesses may follow from its scalars.
-        let accesses = |of: &Arc<Template>| {
-            let own = self.template(at).map_or(&[][..], |own| &own.command.accesses);
-            uses_same(own, &of.command.accesses)
+    /// The command of a number is a list's, but for its scalars and temporaries.
+    fn is_of(&self, at: usize, list: &Described, renames: &mut Renames<'_>) -> bool {
+        let (Some(arguments), Some(own)) = (self.arguments(at), self.template(at)) else {
+            return false;
         };
-        self.arguments(at) == list.arguments.get(at).map(Vec::as_slice)
-            && list.templates.get(at).is_some_and(accesses)
+        let others = list.arguments.get(at).zip(list.templates.get(at));
+        others.is_some_and(|(of, other)| {
+            // Which elements a launch accesses may follow from its scalars.
+            renames.are_arguments(arguments, of)
+                && renames.are_accesses(&own.command.accesses, &other.command.accesses)
+        })
     }
 
     /// The scalars of the command of a number.
@@ -163,8 +166,12 @@ impl Trail {
     /// not have become the block's own.
     fn go_to(&mut self, class: usize) {
         let lists = self.all().get(class).map(|entry| entry.lists.clone()).unwrap_or_default();
+        let none = Temporaries::new();
         for at in 0..self.commands.len() {
-            let known = lists.iter().position(|list| self.is_of(at, &list.block.described));
+            let is_of = |list: &Arc<StoredList>| {
+                self.is_of(at, &list.block.described, &mut Renames::new(&none, None))
+            };
+            let known = lists.iter().position(is_of);
             let new = match (known, &self.commands[at]) {
                 (Some(nth), _) => Some(Recorded::Stored(nth as u32)),
                 (None, Recorded::Own(..)) => None,
@@ -183,7 +190,7 @@ impl Trail {
 
     /// The command of a number as one of the block's own.
     fn own(&self, at: usize) -> Option<Recorded> {
-        Some(Recorded::Own(self.command(at)?, self.arguments(at)?.to_vec()))
+        Some(Recorded::Own(self.command(at)?, self.arguments(at)?.clone()))
     }
 
     /// The next command, whose key is there, is of the class; or of another one that begins alike.
@@ -240,13 +247,16 @@ impl Trail {
         self.commands.len() as u32 - 1
     }
 
-    /// The list that has the memory of all commands, and whether it has their scalars.
-    pub(super) fn list(&self) -> Option<(Arc<StoredList>, bool)> {
+    /// The list that has the memory of all commands, but for these temporaries, and whether it has
+    /// their scalars.
+    pub(super) fn list(&self, temporaries: &Temporaries) -> Option<(Arc<StoredList>, bool)> {
         let entry = self.entry()?;
         let has_memory = |(nth, list): &(usize, &Arc<StoredList>)| {
+            let others = list.block.temporaries().map(|(all, _)| all);
+            let mut renames = Renames::new(temporaries, others);
             self.commands.iter().enumerate().all(|(at, command)| match command {
                 Recorded::Stored(of) if *of as usize == *nth => true,
-                _ => self.is_of(at, &list.block.described),
+                _ => self.is_of(at, &list.block.described, &mut renames),
             })
         };
         let all = || entry.lists.iter().enumerate().filter(has_memory).map(|(_, list)| list);
@@ -258,24 +268,22 @@ impl Trail {
         Some((list.clone(), false))
     }
 
-    /// One of the block's own commands uses a buffer of which nothing else has a handle.
-    pub(super) fn has_temporary(&self) -> bool {
-        let own = |command: &'_ Recorded| matches!(command, Recorded::Own(..));
-        let own = (0..self.len()).filter(|at| own(&self.commands[*at]));
-        let templates: Vec<&Arc<Template>> = own.filter_map(|at| self.template(at)).collect();
-        let handles = || templates.iter().flat_map(|template| &template.leases);
-        let mut uses: IdMap<usize> = IdMap::default();
-        handles().for_each(|handle| *uses.entry(handle.id).or_default() += 1);
-        handles().any(|handle| uses.get(&handle.id) == Some(&Arc::strong_count(handle)))
+    /// Its buffers of which nothing else has a handle.
+    pub(super) fn temporaries(&self) -> Temporaries {
+        only(self.handles(), self.plant).map(|handle| (handle.id, handle.shape())).collect()
     }
 
     /// One of its buffers is such. Commands are not compared for what buffers are.
     pub(super) fn uses(&self, is: fn(&Arc<StorageHandle>) -> bool) -> bool {
-        let own = |command: &'_ Recorded| match command {
-            Recorded::Own(template, _) => template.leases.iter().any(is),
-            Recorded::Stored(_) => false,
-        };
-        self.leases.iter().any(|(_, handle)| is(handle)) || self.commands.iter().any(own)
+        self.handles().any(is)
+    }
+
+    fn handles(&self) -> impl Iterator<Item = &Arc<StorageHandle>> {
+        let own = self.commands.iter().flat_map(|command| match command {
+            Recorded::Own(template, _) => &template.leases[..],
+            Recorded::Stored(_) => &[],
+        });
+        self.leases.iter().map(|(_, handle)| handle).chain(own)
     }
 
     /// All commands, without their buffers, which the trail keeps.
@@ -291,7 +299,7 @@ impl Trail {
         let all = || 0..self.len();
         Some(Described {
             templates: all().map(|at| self.command(at)).collect::<Option<_>>()?,
-            arguments: all().map(|at| Some(self.arguments(at)?.to_vec())).collect::<Option<_>>()?,
+            arguments: all().map(|at| self.arguments(at).cloned()).collect::<Option<_>>()?,
             scalars: self.scalars.clone(),
         })
     }

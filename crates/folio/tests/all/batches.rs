@@ -187,6 +187,84 @@ fn fused_blocks_that_make_buffers_are_planned_and_made_once() {
     assert_eq!((q.batch_report().temporaries, q.batch_report().memories), (1, 1));
 }
 
+/// Runs a block again and again on a simulated device and on a CPU, plain and fused, which makes two
+/// buffers and leaves what it computes in the two that it is given. Compares these after each turn.
+fn made(block: impl Fn(&Queue, i32, [Shared<i32>; 2], &[Shared<i32>]) -> folio::Result<[i32; 2]>) {
+    let cpu = Runtime::builder().backend(CpuBackend::builder().domains(1).build().unwrap());
+    let cpu = cpu.build().unwrap();
+    let (_sim, rt, q) = sim();
+    for (rt, q) in [(&rt, q), (&cpu, cpu.queue_on("cpu").unwrap())] {
+        let out = numbers(rt, 2);
+        for (turn, fuses) in (0..16).map(|turn| (turn % 8, turn >= 8)) {
+            let own = || Ok::<_, folio::Error>(rt.buffer::<i32, 1>(N)?.into_shared());
+            let of = |q: &Queue| block(q, turn, [own()?, own()?], &out);
+            let (want, _) = if fuses { q.batch_fused(of) } else { q.batch(of) }.unwrap();
+            for (out, want) in out.iter().zip(want) {
+                let on = q.device().name().to_owned();
+                assert_eq!(out.to_vec().unwrap(), [want; N], "{turn}, fuses: {fuses}, {on}");
+            }
+        }
+    }
+}
+
+/// GRAPH-08, FUSE-12: of equal blocks, one has the memory of another one's buffers only where what
+/// it reads there is what it has written.
+#[test]
+fn buffers_that_blocks_make_are_in_the_place_of_others_only_if_they_are_used_so() {
+    // The second one is read before it is written.
+    made(|q, turn, [a, b], out| {
+        q.run(N, puts(turn, &a))?;
+        q.run(N, adds(1, &b))?;
+        q.copy(&a, &out[0])?;
+        q.copy(&b, &out[1])?;
+        Ok([turn, 1])
+    });
+    // They change their roles from turn to turn.
+    made(|q, turn, own, out| {
+        q.run(N, puts(turn, &own[0]))?;
+        q.run(N, puts(-turn, &own[1]))?;
+        let first = turn as usize % 2;
+        q.copy(&own[first], &out[0])?;
+        q.copy(&own[1 - first], &out[1])?;
+        Ok(if first == 0 { [turn, -turn] } else { [-turn, turn] })
+    });
+    // Others are written in one block, and read in the part of it behind a task of the host.
+    made(|q, turn, [a, b], out| {
+        if turn % 2 == 0 {
+            q.run(N, puts(turn, &a))?;
+            q.run(N, puts(turn, &b))?;
+            q.submit(|cg| {
+                cg.host_task((), |()| ());
+                Ok(())
+            })?;
+            q.barrier()?;
+        }
+        q.copy(&a, &out[0])?;
+        q.copy(&b, &out[1])?;
+        Ok(if turn % 2 == 0 { [turn; 2] } else { [0; 2] })
+    });
+}
+
+/// GRAPH-08, FUSE-12: of equal blocks, the last gives a buffer that it has made to the program.
+#[test]
+fn a_buffer_that_a_block_makes_and_keeps_has_memory_of_its_own() {
+    let (_sim, rt, q) = sim();
+    let x = &numbers(&rt, 1)[0];
+    let block = |q: &Queue, value| {
+        let own = rt.buffer::<i32, 1>(N)?.into_shared();
+        q.run(N, puts(value, &own))?;
+        q.run(N, adds(1, &own))?;
+        q.copy(&own, x)?;
+        Ok(own)
+    };
+    for turn in 0..4 {
+        q.batch_fused(|q| block(q, turn).map(drop)).unwrap();
+    }
+    let (kept, _) = q.batch_fused(|q| block(q, 4)).unwrap();
+    q.batch_fused(|q| block(q, 5).map(drop)).unwrap();
+    assert_eq!((kept.to_vec().unwrap(), x.to_vec().unwrap()), (vec![5; N], vec![6; N]));
+}
+
 /// GRAPH-08: a block of ordinary commands finds memory for the buffers that it makes.
 #[test]
 fn blocks_that_make_buffers_are_one_operation() {

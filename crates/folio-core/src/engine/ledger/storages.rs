@@ -99,6 +99,13 @@ impl Storages {
 }
 
 impl Storages {
+    /// The memory of a temporary may be another one's.
+    pub(crate) fn can_share_memory(&self, id: StorageId) -> bool {
+        self.get(id.0).is_some_and(|storage| {
+            storage.link.is_none() && !storage.residency.tracker().is_foreign()
+        })
+    }
+
     /// The allocations that a command needs and that are not there.
     pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
         let mut missing = Missing::new();

@@ -1,11 +1,11 @@
 //! `#[device_fn]` on an `impl`: methods and functions of structs, and operators.
 
-use crate::body::Walk;
 use crate::body::call::{hidden, is_taken};
+use crate::body::{FLOATS_AND_INTEGERS, Walk};
 use crate::errors::Errors;
 use crate::forms::{attributes, lints};
 use crate::function::Kind;
-use crate::parameter::{By, taken};
+use crate::parameter::{By, path_of, taken};
 use crate::signature::{Asked, Signature};
 use crate::tree::Tree;
 use crate::{conditions, stub, traits};
@@ -251,6 +251,11 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
         errors.add(path.span(), text);
         return TokenStream::new();
     };
+    if path_of(&item.self_ty).is_some_and(|(name, _)| FLOATS_AND_INTEGERS.contains(&&*name)) {
+        let text = "on the left of an operator is a struct of the program's: write `v * 2.0`, and the `impl` for `v`";
+        errors.add(item.self_ty.span(), text);
+        return TokenStream::new();
+    }
     let Read { signature, walk, native, tree } = read(item, method, errors);
     let (params, _, conditions) = item.generics.split_for_impl();
     let (attrs, of) = (&item.attrs, &item.self_ty);

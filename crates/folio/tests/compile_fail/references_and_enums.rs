@@ -127,6 +127,14 @@ impl std::ops::AddAssign for Counter {
     }
 }
 
+#[device_fn]
+impl std::ops::Mul<Counter> for u32 {
+    type Output = Counter;
+    fn mul(self, other: Counter) -> Counter {
+        Counter { n: self * other.n }
+    }
+}
+
 fn main() {
     let rt = folio::runtime().unwrap();
     let _ = rt.buffer_from(&[Fine::First]);

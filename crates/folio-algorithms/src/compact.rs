@@ -168,7 +168,7 @@ fn moved<T: DeviceType + Value, F: Number + DeviceType>(
     keep: &Slice<'_, F>,
     y: &mut SliceMut<'_, T>,
 ) -> Result<Buffer<u32>> {
-    let (n, rt) = (x.len(), q.runtime());
+    let (n, rt, q) = (x.len(), q.runtime(), &q.undivided());
     let mut count = private(&rt, 1)?;
     if n == 0 {
         return Ok(count);
@@ -198,6 +198,12 @@ fn moved<T: DeviceType + Value, F: Number + DeviceType>(
     Ok(count)
 }
 
+/// Refuses flags that are not of as many elements, and more of them than 32 bits can number.
+fn can_compact<T: DeviceType, F: DeviceType>(x: &Slice<'_, T>, keep: &Slice<'_, F>) -> Result<()> {
+    of_one_length("compact", x.len(), keep.len())?;
+    of_32_bits::<T>("compaction of", x.len())
+}
+
 /// The elements whose flags are not 0, in their order, and how many these are. The buffer is as
 /// long as `x`; what is beyond the count reads as zero. Flags are of any type of numbers; with `u8`
 /// least is read.
@@ -215,9 +221,12 @@ pub fn compact<T: DeviceType + Value, F: Number + DeviceType>(
     x: impl AsPart<T, 1>,
     keep: impl AsPart<F, 1>,
 ) -> Result<(Buffer<T>, Buffer<u32>)> {
-    let x = x.slice_all();
+    let (x, keep, q) = (x.slice_all(), keep.slice_all(), &q.undivided());
+    can_compact(&x, &keep)?;
     let mut y = private(&q.runtime(), x.len())?;
-    let count = compact_into(q, &x, keep, &mut y)?;
+    // By a command: runs of a graph may keep fewer elements than those before.
+    q.fill(&mut y, folio::ir::device::zeroed())?;
+    let count = compact_into(q, &x, &keep, &mut y)?;
     Ok((y, count))
 }
 
@@ -240,8 +249,7 @@ pub fn compact_into<T: DeviceType + Value, F: Number + DeviceType>(
     mut y: impl AsPartMut<T, 1>,
 ) -> Result<Buffer<u32>> {
     let (x, keep) = (x.slice_all(), keep.slice_all());
-    of_one_length("compact", x.len(), keep.len())?;
-    of_32_bits::<T>("compaction of", x.len())?;
+    can_compact(&x, &keep)?;
     moved(q, 0, &x, &keep, &mut y.slice_all_mut())
 }
 
@@ -284,7 +292,7 @@ pub fn unique<T: Number + DeviceType>(
     q: &Queue,
     x: impl AsPart<T, 1>,
 ) -> Result<(Buffer<T>, Buffer<u32>)> {
-    let x = x.slice_all();
+    let (x, q) = (x.slice_all(), &q.undivided());
     let mut keep = private::<u8>(&q.runtime(), x.len())?;
     q.run(x.range(), changes::<T>(&x, &mut keep))?;
     compact(q, &x, &keep)

@@ -183,7 +183,9 @@ where
     let x = x.flat()?;
     let n = x.len();
     of_32_bits::<T>("histogram of", n)?;
-    let mut counts = q.runtime().buffer(bins)?;
+    let (mut counts, q) = (q.runtime().buffer(bins)?, &q.undivided());
+    // By a command, so that each run of a graph counts anew.
+    q.fill(&mut counts, 0)?;
     let (limits, last) = (q.device().limits(), (bins as u64).wrapping_sub(1));
     // Where a CPU has sub-groups, compilers of its shaders take minutes for an item's large arrays.
     let is_cpu = q.device().info().kind == DeviceKind::Cpu && limits.subgroup == 1;

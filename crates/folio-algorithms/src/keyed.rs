@@ -177,7 +177,7 @@ where
     O: Combine<T>,
     K: Number + DeviceType,
 {
-    let (n, rt) = (x.len(), q.runtime());
+    let (n, rt, q) = (x.len(), q.runtime(), &q.undivided());
     let chunk = chunk_of(n);
     // The last chunk has nothing after it: its total does not count.
     let count = n.div_ceil(chunk).saturating_sub(1);

@@ -48,6 +48,8 @@
 //!   so do those that use what it wrote.
 //! - **The same bits everywhere.** The order in which floats are combined is fixed by their number
 //!   alone. Only [`fill_normal`] calls functions that devices compute within limits.
+//! - **They can be recorded.** Each run of a graph begins anew. A recording that begins or ends
+//!   within a call is an error: see [`Queue::undivided`](folio::Queue::undivided).
 //! - **They are written in kernels**, on the public interface, as a program would write them.
 //!   Memory that they need in between are buffers, which are given back when the last command that
 //!   uses them has ended.

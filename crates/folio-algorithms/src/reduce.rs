@@ -180,7 +180,7 @@ where
     T: Number + DeviceType,
     O: Combine<T>,
 {
-    let x = x.flat()?;
+    let (x, q) = (x.flat()?, &q.undivided());
     let mut at = result(q, x.len(), u64::MAX)?;
     match q.device().info().kind {
         _ if x.is_empty() => {}

@@ -193,7 +193,7 @@ impl<F, H> Maps<F, H> {
         F: Map<U, Output = T>,
         H: Map<T, Output = V>,
     {
-        let (n, rt) = (x.len(), q.runtime());
+        let (n, rt, q) = (x.len(), q.runtime(), &q.undivided());
         if n <= CHUNKS {
             return self.scan_few::<U, T, V, O>(q, x, y);
         }

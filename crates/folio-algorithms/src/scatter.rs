@@ -13,7 +13,7 @@ fn gathered<T: Value>(i: Item, at: In<u32>, x: In<T>, y: Out<T>) {
 const NONE: u32 = u32::MAX;
 
 /// Writes where no other item has claimed the place: each place has a bit. The least place that is
-/// claimed twice is the first of `twice`.
+/// claimed twice is the first of `twice`, less than [`NONE`] by so much.
 #[kernel]
 fn scattered<T: Value>(
     i: Item,
@@ -30,7 +30,7 @@ fn scattered<T: Value>(
     if claimed & bit == 0 {
         y[k] = x[i];
     } else {
-        twice.min(0, k);
+        twice.max(0, NONE - k);
     }
 }
 
@@ -40,12 +40,12 @@ const LOOK: usize = 1 << 12;
 /// Finds the first and the last index that names the place that is claimed twice.
 #[kernel]
 fn claimants(i: Item, at: In<u32>, twice: Atomic<u32>) {
-    let place = twice.load(0);
+    let place = NONE - twice.load(0);
     if place != NONE {
         let end = ((i.index() + 1) * LOOK).min(at.len());
         for k in i.index() * LOOK..end {
             if at[k] == place {
-                twice.min(1, k as u32);
+                twice.max(1, NONE - k as u32);
                 twice.max(2, k as u32);
             }
         }
@@ -55,10 +55,12 @@ fn claimants(i: Item, at: In<u32>, twice: Atomic<u32>) {
 /// Fails by an index that is the two indices of a place.
 #[kernel]
 fn refused<T: Value>(i: Item, twice: In<u32>, indices_of_one_place: In<u32, 2>, y: Racy<T>) {
-    if twice[0] != NONE {
-        let is_there = indices_of_one_place[(twice[1] as usize, twice[2] as usize)];
+    let place = NONE - twice[0];
+    if place != NONE {
+        let first = NONE - twice[1];
+        let is_there = indices_of_one_place[(first as usize, twice[2] as usize)];
         if is_there != 0 {
-            y[i.index()] = y[twice[0]];
+            y[i.index()] = y[place];
         }
     }
 }
@@ -113,9 +115,11 @@ pub fn scatter<T: DeviceType + Value>(
     let (at, x, mut y, rt) = (at.slice_all(), x.slice_all(), y.slice_all_mut(), q.runtime());
     of_one_length("scatter", at.len(), x.len())?;
     of_32_bits::<T>("scatter of", at.len())?;
-    let mut claims = rt.buffer(y.len().div_ceil(32))?;
-    let mut twice = rt.buffer_from(&[NONE, NONE, 0])?;
-    let nowhere = rt.buffer([1, 1])?;
+    let (mut claims, mut twice) = (rt.buffer(y.len().div_ceil(32))?, rt.buffer(3)?);
+    let (nowhere, q) = (rt.buffer([1, 1])?, &q.undivided());
+    // By commands, so that each run of a graph begins so.
+    q.fill(&mut claims, 0)?;
+    q.fill(&mut twice, 0)?;
     // SAFETY: an item writes a place after it has set the place's bit, which one item alone finds
     // unset, and reads none.
     let shared = unsafe { RacyMemory::new(&mut y) };

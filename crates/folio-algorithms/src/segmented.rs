@@ -23,7 +23,7 @@ pub(crate) fn fold_segments<T: Number, O: Combine<T>, I: Number>(
     let n = x.len();
     let first = offsets[g.index()] as usize;
     let end = offsets[g.index() + 1] as usize;
-    assert!(end <= n, "a segment ends beyond the elements");
+    assert!(first.max(end) <= n, "a segment begins or ends beyond the elements");
     let all = g.reduce::<O>(|i| {
         let mut sum = O::IDENTITY;
         let mut base = first + i.local_index();

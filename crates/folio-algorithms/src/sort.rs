@@ -9,9 +9,9 @@ use crate::scan::exclusive_scan;
 use crate::scatter::gather;
 use crate::tiles::{DIGITS, SUBGROUPS, count_chunks, place_chunks};
 use crate::{of_32_bits, of_one_length, private};
-use folio::RacyMemory;
 use folio::hal::DeviceKind;
 use folio::ir::device::CastFrom;
+use folio::{DeviceRef, RacyMemory};
 
 /// Which keys come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -53,7 +53,7 @@ pub struct Job<'a, B: Bits, T: DeviceType> {
 }
 
 /// Kernels of a pass.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Way {
     /// Each item has a chunk.
     Items {
@@ -72,9 +72,16 @@ enum Way {
 }
 
 impl Way {
-    /// The way that suits a device.
+    /// The way that suits the queue's devices: counts and moves may run on different ones.
     fn of(q: &Queue, key_bytes: usize) -> Way {
-        let device = q.device();
+        let mut ways = q.devices().into_iter().map(|device| Way::on(&device, key_bytes));
+        let first = ways.next();
+        let all_alike = ways.all(|way| Some(way) == first);
+        first.filter(|_| all_alike).unwrap_or(Way::Items { chunk: 1 << 6 })
+    }
+
+    /// The way that suits a device.
+    fn on(device: &DeviceRef, key_bytes: usize) -> Way {
         let limits = device.limits();
         let width = limits.subgroup as usize;
         match device.info().kind {
@@ -122,7 +129,8 @@ where
 
     fn passes<const VALUES: usize>(self) -> Result<()> {
         let Job { q, rule, bits, keys, values } = self;
-        let (n, rt) = (keys.len(), q.runtime());
+        // A move relies on the count before it.
+        let (n, rt, q) = (keys.len(), q.runtime(), &q.undivided());
         if n < 2 {
             return Ok(());
         }
@@ -217,7 +225,8 @@ where
         let Pass { q, rule, shift, way } = *self;
         let (radix, chunks) = way.counts(keys.len());
         // SAFETY: there are fewer than 2^32 keys, in memory of the sort's own, which no command has
-        // written since they were counted. From each start on there is therefore room for the keys
+        // written since they were counted: where this runs, the count has run, since the queue is
+        // not divided. From each start on there is therefore room for the keys
         // of this chunk and digit, and for no others; each place is written once, and none is read.
         let placed = unsafe { RacyMemory::new(placed) };
         // SAFETY: as above: values are placed as their keys are, and without `VALUES` none is.
@@ -310,7 +319,7 @@ pub fn sort_order<K: Key>(
     direction: Direction,
     keys: impl AsPart<K, 1>,
 ) -> Result<Buffer<u32>> {
-    let (keys, rt) = (keys.slice_all(), q.runtime());
+    let (keys, rt, q) = (keys.slice_all(), q.runtime(), &q.undivided());
     of_32_bits::<K>("sort of", keys.len())?;
     let mut order = rt.buffer(keys.len())?;
     if keys.is_empty() {
@@ -355,7 +364,7 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
         return sorted(q, direction, &mut keys, Some(values));
     }
     of_32_bits::<K>("sort of", keys.len())?;
-    let rt = q.runtime();
+    let (rt, q) = (q.runtime(), &q.undivided());
     let (mut order, mut before) = (private(&rt, keys.len())?, private(&rt, values.len())?);
     q.run(order.len(), positions(&mut order))?;
     sorted(q, direction, &mut keys, Some(order.slice_mut([0], [values.len()])?))?;
@@ -391,7 +400,7 @@ pub fn sort_segments<K: Key>(
     mut keys: impl AsPartMut<K, 1>,
 ) -> Result<()> {
     let (offsets, mut keys) = (offsets.slice_all(), keys.slice_all_mut());
-    let n = keys.len();
+    let (n, q) = (keys.len(), &q.undivided());
     of_32_bits::<K>("sort of", n)?;
     let mut segment = private(&q.runtime(), n)?;
     q.run(n, segments(&offsets, &mut segment))?;

@@ -172,7 +172,7 @@ fn by_squares<T: DeviceType + Value>(
     x: &Slice<'_, T, 2>,
     y: &mut SliceMut<'_, T, 2>,
 ) -> Result<()> {
-    let [rows, columns] = y.range();
+    let ([rows, columns], q) = (y.range(), &q.undivided());
     let is_large = size_of::<T>() * SQUARE * SQUARE > MOST;
     let whole = |n: usize| if is_large { 0 } else { n / SQUARE * SQUARE };
     let (r, c) = (whole(rows), whole(columns));

@@ -7,7 +7,7 @@ use crate::engine::runs::command::Command;
 use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Error, Result};
 use crate::event::Event;
-use crate::graph::{Batches, Called, Recorder};
+use crate::graph::{self, Batches, Called, Period, Recorder};
 use crate::group::{CommandGroup, grouped};
 use crate::hal::Geometry;
 use crate::items::{IntoItems, Items};
@@ -29,6 +29,8 @@ pub struct Queue {
     pub(crate) inner: Arc<Inner>,
     /// Its commands ask for [`Event::timing`].
     timed: bool,
+    /// Its commands are of this period of the recorder.
+    within: Option<Period>,
 }
 
 pub(crate) struct Inner {
@@ -82,6 +84,7 @@ impl Queue {
                 batches: Batches::default(),
             }),
             timed: false,
+            within: None,
         }
     }
 
@@ -152,12 +155,40 @@ impl Queue {
     /// }
     /// ```
     pub fn timed(&self) -> Queue {
-        Queue { inner: self.inner.clone(), timed: true }
+        Queue { timed: true, ..self.clone() }
     }
 
     /// What is submitted through this handle is timed.
     pub(crate) fn is_timed(&self) -> bool {
         self.timed
+    }
+
+    /// The same queue, for commands that rely on each other. Where the queue has begun or ended to
+    /// be recorded since this call, a command is refused
+    /// ([`GraphError::Divided`](crate::GraphError::Divided)): so none runs without those before it.
+    ///
+    /// ```
+    /// # use folio_core::{Queue, Result, Runtime};
+    /// fn example(q: &Queue, rt: &Runtime) -> Result<()> {
+    ///     let (mut x, together) = (rt.buffer::<i32, 1>(4)?, q.undivided());
+    ///     together.fill(&mut x, 1)?;
+    ///     let recording = rt.graph(&q.device())?.record([q])?;
+    ///     assert!(together.fill(&mut x, 2).is_err());
+    ///     drop(recording);
+    ///     q.undivided().fill(&mut x, 3)?;
+    ///     Ok(())
+    /// }
+    /// ```
+    #[must_use]
+    pub fn undivided(&self) -> Queue {
+        let within = self.within.or_else(|| Some(self.inner.recorder.period()));
+        Queue { within, ..self.clone() }
+    }
+
+    /// The graph that it is recorded into.
+    #[inline]
+    pub(crate) fn recorder(&self) -> Result<Option<Arc<graph::Inner>>> {
+        self.inner.recorder.graph(self.within)
     }
 
     /// A group of this queue, to be described.
@@ -224,7 +255,7 @@ impl Queue {
         items: &Items<D>,
         call: &mut KernelCall<K, D>,
     ) -> Option<Event> {
-        let graph = self.inner.recorder.graph().filter(|_| !self.timed)?;
+        let graph = self.recorder().ok()?.filter(|_| !self.timed)?;
         let code = K::code().as_ref().ok()?;
         let group = grouped::<D>(K::FUNCTION, &code.ir, items).ok()?.map(widen);
         let (offset, range) = (widen_at(items.offset), widen(items.range));
@@ -318,7 +349,7 @@ impl Queue {
             group.run_here(items, &mut call.again());
             group
         };
-        if let Some(graph) = inner.recorder.graph() {
+        if let Some(graph) = self.recorder()? {
             let mut groups: Vec<_> = boxes.into_iter().map(described).collect();
             return graph.record(self, &mut groups);
         }
@@ -343,7 +374,7 @@ impl Queue {
     /// it.
     pub fn barrier(&self) -> Result<Event> {
         let inner = &self.inner;
-        if let Some(graph) = inner.recorder.graph() {
+        if let Some(graph) = self.recorder()? {
             return graph.record_barrier(self);
         }
         let after: SmallVec<[Stamp; 4]> =

@@ -49,6 +49,8 @@ mod linalg;
 mod matmul;
 mod solver;
 mod sparse;
+#[cfg(feature = "cpu")]
+mod threads;
 
 pub use choice::{Choice, Library, LibraryError};
 #[cfg(feature = "cuda")]

@@ -5,6 +5,7 @@ use crate::{Csr, Linalg, mismatch};
 use folio::combine::Add;
 use folio::ir::device::Combine;
 use folio::{Event, Executable, Reduce, Shared};
+use std::cmp::Ordering;
 
 /// Conjugate gradients for symmetric positive definite matrices: a graph whose end the device
 /// decides, where it can, and else a thread of the host.
@@ -104,7 +105,8 @@ fn begin<T: Number>(
 ) {
     let limit = tolerance * tolerance * bb[i];
     small[i] = limit;
-    go[i] = if rr[i] > limit { 1 } else { 0 };
+    // NaN, and squares that are infinite, are not small: they come into the solution.
+    go[i] = if rr[i] - limit <= T::ZERO { 0 } else { 1 };
     iterations[i] = 0;
 }
 
@@ -137,6 +139,10 @@ where
         let [rows, columns] = a.shape();
         if rows != columns {
             return Err(mismatch("conjugate gradients", &[rows], &[columns]));
+        }
+        if tolerance.partial_cmp(&T::ZERO).is_none_or(Ordering::is_lt) {
+            let (what, why) = ("tolerance", "of a solver it is 0 or more".to_owned());
+            return Err(folio::Error::Configuration { what, why });
         }
         let q = linalg.queue().clone();
         let rt = q.runtime();

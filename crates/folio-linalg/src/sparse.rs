@@ -38,6 +38,15 @@ pub struct Csr<T: DeviceType> {
     rows_of_group: usize,
 }
 
+/// Zeros, one more than there are rows.
+fn offsets_of(shape: [usize; 2]) -> Result<Vec<u32>> {
+    let (mut offsets, len) = (Vec::new(), shape[0].saturating_add(1));
+    let room = offsets.try_reserve_exact(len);
+    room.map_err(|why| refused(format!("no memory for {shape:?}: {why}")))?;
+    offsets.resize(len, 0);
+    Ok(offsets)
+}
+
 /// A matrix that is none.
 fn refused(why: impl Into<String>) -> folio::Error {
     folio::Error::Configuration { what: "sparse matrix", why: why.into() }
@@ -56,7 +65,7 @@ impl<T: Number + DeviceType> Csr<T> {
     {
         let mut all: Vec<(usize, usize, T)> = triplets.into_iter().collect();
         all.sort_by_key(|(row, column, _)| (*row, *column));
-        let mut offsets = vec![0u32; shape[0].saturating_add(1)];
+        let mut offsets = offsets_of(shape)?;
         let (mut columns, mut values) = (vec![], Vec::<T>::new());
         let mut before = None;
         for (row, column, value) in all {

@@ -302,10 +302,12 @@ pub fn segments_become_one_each(rig: &Rig) -> folio::Result<()> {
             same("segments", &y.to_vec()?, &segmented(Max, &offsets, &whole));
         }
     }
-    let at = rig.rt.buffer_from(&[0u64, 2, 4])?;
-    let mut y = rig.rt.buffer(2)?;
-    algorithms::segmented_reduce(&rig.q, Add, &at, &rig.rt.buffer_from(&[1u8; 3])?, &mut y)?;
-    assert!(matches!(y.to_vec(), Err(Error::Failed(_))), "an offset beyond the elements");
+    for wrong in [[0i64, 2, 4], [-1, 2, 3]] {
+        let (at, x) = (rig.rt.buffer_from(&wrong)?, rig.rt.buffer_from(&[1u8; 3])?);
+        let mut y = rig.rt.buffer(2)?;
+        algorithms::segmented_reduce(&rig.q, Add, &at, &x, &mut y)?;
+        assert!(matches!(y.to_vec(), Err(Error::Failed(_))), "{wrong:?}");
+    }
     Ok(())
 }
 

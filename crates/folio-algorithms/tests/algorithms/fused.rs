@@ -139,3 +139,32 @@ pub fn algorithms_are_recorded(rig: &Rig) -> folio::Result<()> {
     }
     Ok(())
 }
+
+/// What one run of a graph has counted, kept or claimed is not there in the next one.
+pub fn each_run_of_a_graph_begins_anew(rig: &Rig) -> folio::Result<()> {
+    let n = rig.most.min(300);
+    let at: Vec<u32> = (0..n as u32).map(|k| (k * 7) % n as u32).collect();
+    let (at, mut x) = (rig.rt.buffer_from(&at)?, rig.rt.buffer_from(vec![0u32; n])?);
+    let all = |q: &Queue, x: &Buffer<u32>, y: &mut Buffer<u32>| {
+        algorithms::scatter(q, &at, x, y)?;
+        let (kept, count) = algorithms::compact(q, x, x)?;
+        let (few, many) = (algorithms::bincount(q, x, 50)?, algorithms::histogram(q, x, 9000)?);
+        Ok::<_, Error>([kept, count, few, many])
+    };
+    let (mut y, mut wanted_y) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);
+    let graph = rig.rt.graph(&rig.q.device())?;
+    let recording = graph.record([&rig.q])?;
+    let results = all(&rig.q, &x, &mut y)?;
+    drop(recording);
+    let run = graph.finalize()?;
+    for turn in 0..3u32 {
+        x.write()?.iter_mut().zip(0..).for_each(|(x, k)| *x = (k + turn) % (2 + 20 * turn) / 2);
+        rig.q.run_graph(&run)?;
+        let wanted = all(&rig.q, &x, &mut wanted_y)?;
+        assert_eq!(y.to_vec()?, wanted_y.to_vec()?);
+        for (result, wanted) in results.iter().zip(&wanted) {
+            assert_eq!(result.to_vec()?, wanted.to_vec()?, "turn {turn}");
+        }
+    }
+    Ok(())
+}

@@ -7,9 +7,11 @@ mod folds;
 mod fused;
 mod moves;
 
+use folio::GraphError;
 use folio::algorithms::{self, Direction};
 use folio::hal::Backend;
 use folio::prelude::*;
+use folio::sched::{Candidate, Scheduler, Task};
 use folio_cpu::CpuBackend;
 use folio_model::interp::{InSubgroups, Interpreter};
 use folio_model::on_each_driver;
@@ -74,6 +76,7 @@ const CHECKS: &[Check] = &[
     moves::rows_become_columns,
     fused::maps_are_part_of_a_scan,
     fused::algorithms_are_recorded,
+    fused::each_run_of_a_graph_begins_anew,
     fused::reductions_of_one_array_read_it_once,
     fused::a_map_before_a_reduction_leaves_no_array,
     moves::indices_are_counted,
@@ -138,6 +141,69 @@ fn others_may_write_between_the_commands() {
         }
         is_done.store(true, Ordering::Relaxed);
     });
+}
+
+/// Another thread begins and ends recordings of the queue: a sort has run, or is in the graph as a
+/// whole, or is refused. A move of keys without the count before it would lose some.
+#[test]
+fn a_recording_begins_and_ends_between_the_commands() {
+    const N: usize = 40_000;
+    let rig = Rig::new(CpuBackend::builder().threads(2).build().unwrap(), N);
+    let graph = rig.rt.graph(&rig.q.device()).unwrap();
+    let keys = words(&mut Rng::new(3), N);
+    let mut sorted = keys.clone();
+    sorted.sort_unstable();
+    let is_done = AtomicBool::new(false);
+    let mut refused = 0;
+    std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                drop(graph.record([&rig.q]).unwrap());
+            }
+        });
+        let mut wrong = None;
+        for turn in 0..60 {
+            let mut x = rig.rt.buffer_from(&keys).unwrap();
+            let result = algorithms::sort(&rig.q, Direction::Ascending, &mut x);
+            let now = x.to_vec().unwrap();
+            let is_whole = match &result {
+                Ok(()) => now == sorted || now == keys,
+                Err(Error::Graph { why, .. }) => **why == GraphError::Divided && now == keys,
+                Err(_) => false,
+            };
+            refused += usize::from(result.is_err());
+            if !is_whole {
+                wrong = Some((turn, result));
+                break;
+            }
+        }
+        is_done.store(true, Ordering::Relaxed);
+        assert!(wrong.is_none(), "{wrong:?}");
+    });
+    assert!(refused > 0, "no recording was in the way");
+}
+
+/// A scheduler gives each command to the other of two devices, one of which has sub-groups.
+#[test]
+fn devices_of_a_queue_may_differ() {
+    struct InTurn;
+    impl Scheduler for InTurn {
+        fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
+            task.sequence as usize % candidates.len()
+        }
+    }
+    let spec = DeviceSpec::new().closures(false).ir(Arc::new(InSubgroups(8)));
+    let cpu = CpuBackend::builder().threads(2).build().unwrap();
+    let sim = SimBackend::builder().device(spec).build();
+    let rt = Runtime::builder().backend(sim).backend(cpu).build().unwrap();
+    for order in [["sim:0", "cpu:0"], ["cpu:0", "sim:0"]] {
+        let q = rt.queue_over(&order.map(|name| rt.device(name).unwrap()), InTurn).unwrap();
+        let rig = Rig { rt: rt.clone(), q, most: 600, few: true };
+        moves::keys_are_sorted(&rig).unwrap();
+        moves::kept_elements_are_beside_each_other(&rig).unwrap();
+        moves::indices_are_counted(&rig).unwrap();
+        folds::scans(&rig).unwrap();
+    }
 }
 
 #[test]

@@ -57,6 +57,10 @@ pub enum GraphError {
         /// The command's name, or what it is.
         command: Label,
     },
+    /// A queue began or ended to be recorded between commands that rely on each other: see
+    /// [`Queue::undivided`](crate::Queue::undivided).
+    #[error("the queue began or ended to be recorded between commands that rely on each other")]
+    Divided,
     /// Nodes and edges were to be added by hand while queues are recorded.
     #[error("a queue is being recorded: nodes are added by hand before or after that")]
     BeingRecorded,

@@ -46,7 +46,7 @@ pub use parameter::Parameter;
 pub use pool::GraphMemory;
 pub(crate) use profile::RunTimes;
 pub use record::Recording;
-pub(crate) use record::{Recorded, Recorder};
+pub(crate) use record::{Period, Recorded, Recorder};
 pub(crate) use recordings::Recordings;
 pub use replay::{Replay, ReplayPart, ReplayReport};
 pub use run::Executable;

@@ -12,7 +12,7 @@ use crate::event::Event;
 use crate::group::CommandGroup;
 use crate::queue::{self, Queue};
 use crate::sync::Mutex;
-use crate::sync::atomic::{AtomicBool, Ordering};
+use crate::sync::atomic::{AtomicU64, Ordering};
 use smallvec::{SmallVec, smallvec};
 use std::ops::Range;
 use std::sync::{Arc, Weak};
@@ -21,41 +21,78 @@ use std::sync::{Arc, Weak};
 /// of its block when this has ended, and so runs nothing by itself.
 #[derive(Default)]
 pub(crate) struct Recorder {
-    active: AtomicBool,
+    /// Rises where the queue begins or ends to be recorded, under the lock: odd while it is.
+    period: AtomicU64,
     graph: Mutex<Option<Arc<Inner>>>,
+}
+
+/// A time in which a queue is recorded into one graph, or into none.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Period(u64);
+
+impl Period {
+    fn is_recorded(self) -> bool {
+        self.0 % 2 == 1
+    }
 }
 
 impl Recorder {
     #[inline]
-    fn is_active(&self) -> bool {
-        self.active.load(Ordering::Acquire)
+    pub(crate) fn period(&self) -> Period {
+        Period(self.period.load(Ordering::Acquire))
     }
 
-    /// The graph.
+    /// The graph. An error is that a period has ended, if it is to be in that one.
     #[inline]
-    pub(crate) fn graph(&self) -> Option<Arc<Inner>> {
-        if self.is_active() { self.graph.lock().clone() } else { None }
+    pub(crate) fn graph(&self, within: Option<Period>) -> Result<Option<Arc<Inner>>> {
+        let period = self.period();
+        match period.is_recorded() || within.is_some_and(|within| within != period) {
+            true => self.graph_within(within),
+            false => Ok(None),
+        }
+    }
+
+    #[cold]
+    fn graph_within(&self, within: Option<Period>) -> Result<Option<Arc<Inner>>> {
+        let (graph, period) = {
+            let recorded = self.graph.lock();
+            (recorded.clone(), self.period())
+        };
+        match within.is_none_or(|within| within == period) {
+            true => Ok(graph),
+            false => Err(divided(graph.as_deref())),
+        }
     }
 
     fn begin(&self, graph: &Arc<Inner>) -> Result<(), GraphError> {
         let mut recorded = self.graph.lock();
-        match &*recorded {
-            Some(known) if graph.once && Arc::ptr_eq(known, graph) => {}
+        let rises = match &*recorded {
+            Some(known) if graph.once && Arc::ptr_eq(known, graph) => 2,
             Some(_) => return Err(GraphError::AlreadyRecording),
-            None => *recorded = Some(graph.clone()),
-        }
-        self.active.store(true, Ordering::Release);
+            None => 1,
+        };
+        *recorded = Some(graph.clone());
+        self.period.fetch_add(rises, Ordering::Release);
         Ok(())
     }
 
     fn end(&self) {
         let graph = {
             let mut recorded = self.graph.lock();
-            self.active.store(false, Ordering::Release);
+            self.period.fetch_add(u64::from(recorded.is_some()), Ordering::Release);
             recorded.take()
         };
         // Without the lock: its nodes' closures are the user's.
         drop(graph);
+    }
+}
+
+/// The error of a command that would be apart from those before it.
+fn divided(graph: Option<&Inner>) -> Error {
+    let why = GraphError::Divided;
+    match graph {
+        Some(graph) => graph.error(why),
+        None => Error::Graph { graph: Label::NONE, why: Box::new(why) },
     }
 }
 
@@ -210,18 +247,14 @@ impl Queue {
     /// command is recorded from then on.
     #[inline]
     pub(crate) fn recorder_of(&self, group: &CommandGroup) -> Result<Option<Arc<Inner>>> {
-        match (self.inner.recorder.is_active(), group.follows_recorded()) {
-            (false, None) => Ok(None),
-            (_, follows) => self.recorder_after(follows),
+        match (self.recorder()?, group.follows_recorded()) {
+            (None, Some(follows)) => self.recorder_after(follows),
+            (graph, _) => Ok(graph),
         }
     }
 
     #[cold]
-    fn recorder_after(&self, follows: Option<&Recorded>) -> Result<Option<Arc<Inner>>> {
-        if let Some(graph) = self.inner.recorder.graph() {
-            return Ok(Some(graph));
-        }
-        let Some(recorded) = follows else { return Ok(None) };
+    fn recorder_after(&self, recorded: &Recorded) -> Result<Option<Arc<Inner>>> {
         let graph = &recorded.graph;
         graph.join(self, None)?;
         Ok(Some(graph.clone()))
@@ -238,7 +271,7 @@ impl Queue {
         what: &'static &'static str,
         why: GraphError,
     ) -> Result<()> {
-        let Some(graph) = self.inner.recorder.graph() else { return Ok(()) };
+        let Some(graph) = self.recorder()? else { return Ok(()) };
         let open = graph.check_open(&graph.state.lock(), || Label::of(what));
         Err(graph.error(open.err().unwrap_or(why)))
     }
@@ -515,6 +548,54 @@ mod tests {
             );
         }
         assert_eq!(block.state.lock().nodes.len(), nodes);
+    }
+
+    /// GRAPH-01: of commands that rely on each other, none is left out where a recording begins or
+    /// ends between them.
+    #[test]
+    fn an_undivided_queue_is_of_one_recording_or_of_none() {
+        let rt = Runtime::builder().backend(Null::new(1)).build().unwrap();
+        let (q, graph) = (rt.queue_on("null:0").unwrap(), rt.graph("null:0").unwrap());
+        let x = rt.buffer::<u32, 1>(4).unwrap().into_shared();
+        let other = rt.graph("null:0").unwrap();
+        other.add(|cg| cg.fill(&x, 1)).unwrap();
+        let run = other.finalize().unwrap();
+        let assert_refused = |q: &Queue| {
+            let (count, nodes) = (q.counters().fills, graph.len());
+            let all = [
+                q.fill(&x, 2),
+                q.undivided().fill(&x, 2),
+                q.timed().fill(&x, 2),
+                q.submit(|_| Ok(())),
+                q.run_graph(&run),
+                q.barrier(),
+                q.batch(|_| Ok(())).map(|(_, event)| event),
+            ];
+            for refused in all {
+                let why = refused.err().map(|error| error.to_string()).unwrap_or_default();
+                assert!(why.contains("between commands that rely on each other"), "{why}");
+            }
+            assert_eq!((q.counters().fills, graph.len()), (count, nodes));
+        };
+        let before = q.undivided();
+        before.fill(&x, 1).unwrap();
+        let recording = graph.record([&q]).unwrap();
+        let within = q.undivided();
+        within.fill(&x, 2).unwrap();
+        within.barrier().unwrap();
+        assert_refused(&before);
+        drop(recording);
+        [&before, &within].into_iter().for_each(assert_refused);
+        let again = graph.record([&q]).unwrap();
+        [&before, &within].into_iter().for_each(assert_refused);
+        drop(again);
+        let count = q.counters().fills;
+        q.undivided().fill(&x, 3).unwrap();
+        assert_eq!((q.counters().fills, graph.len()), (count + 1, 2));
+        for _ in 0..3 {
+            q.batch(|q| q.undivided().fill(&x, 4)).unwrap();
+        }
+        assert_eq!(q.batch_report().found, 2);
     }
 
     /// GRAPH-08: nothing runs by itself that a block's queue takes, also after the block.

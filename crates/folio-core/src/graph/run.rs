@@ -452,7 +452,7 @@ impl Queue {
     pub fn run_graph_after(&self, graph: &Executable, after: &[&Event]) -> Result<Event> {
         let of = &graph.inner.graph;
         of.check_queue(self)?;
-        if let Some(recorder) = self.inner.recorder.graph() {
+        if let Some(recorder) = self.recorder()? {
             return recorder.record_graph(self, graph, after);
         }
         let mut stamps: SmallVec<[Stamp; 2]> = SmallVec::new();

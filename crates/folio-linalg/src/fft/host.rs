@@ -2,6 +2,7 @@
 
 use super::{Extents, Real, Transform};
 use crate::prelude::*;
+use crate::threads::on_own_threads;
 use rayon::prelude::*;
 use rustfft::num_complex::Complex;
 use rustfft::{Fft, FftPlanner};
@@ -30,7 +31,14 @@ pub(super) fn transform<T: Real>(
         cg.each_run().host_task((x, y), move |(x, mut y)| {
             y.copy_from_slice(&x);
             let all = complex(&mut y);
-            plans.iter().for_each(|(axis, plan)| along(extents.shape, *axis, &**plan, all));
+            let compute = |all: &mut _| {
+                plans.iter().for_each(|(axis, plan)| along(extents.shape, *axis, &**plan, all));
+            };
+            // One line is transformed by one thread.
+            match plans.iter().all(|(_, plan)| plan.len() == all.len()) {
+                true => compute(all),
+                false => on_own_threads(|| compute(all)),
+            }
         });
         Ok(())
     })?;

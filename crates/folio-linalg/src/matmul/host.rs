@@ -4,6 +4,7 @@ use super::{Extents, Matmul, Operands};
 use crate::Element;
 use crate::element::Kind;
 use crate::prelude::*;
+use crate::threads::on_own_threads;
 use gemm::Parallelism;
 
 /// Submits the product, if the crate takes it: numbers whose sums are of the same type, in parts
@@ -55,6 +56,15 @@ fn strides(columns: usize, is_transposed: bool) -> [isize; 2] {
 
 impl Product {
     fn compute<T: Element>(self, a: &[T], b: &[T], c: &mut [T::Sum]) {
+        let Extents { rows, columns, depth, .. } = self.extents;
+        match rows.saturating_mul(columns).saturating_mul(depth) >= gemm::get_threading_threshold()
+        {
+            true => on_own_threads(|| self.matrices(a, b, c)),
+            false => self.matrices(a, b, c),
+        }
+    }
+
+    fn matrices<T: Element>(self, a: &[T], b: &[T], c: &mut [T::Sum]) {
         let Extents { rows, columns, depth, .. } = self.extents;
         let of_a = a.chunks_exact(rows * depth);
         let of_b = b.chunks_exact(depth * columns);

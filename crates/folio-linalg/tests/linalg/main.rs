@@ -7,7 +7,7 @@ mod sparse;
 mod transforms;
 
 use folio::hal::Backend;
-use folio::linalg::{Choice, Linalg};
+use folio::linalg::{Choice, Linalg, Transform};
 use folio::prelude::*;
 use folio_cpu::CpuBackend;
 use folio_model::interp::Interpreter;
@@ -65,6 +65,7 @@ const CHECKS: &[Check] = &[
     sparse::malformed_matrices_are_refused,
     sparse::a_solver_ends_at_its_tolerance,
     sparse::a_solver_of_zero_does_nothing,
+    sparse::a_solver_shows_what_it_cannot_solve,
 ];
 
 #[test]
@@ -81,6 +82,31 @@ fn cpu_with_two_domains() {
     for check in CHECKS {
         check(&rig).unwrap();
     }
+}
+
+/// A program has all threads of rayon's common pool wait for results of the libraries.
+#[test]
+fn threads_of_rayon_may_wait() {
+    let rig = Rig::new(CpuBackend::builder().threads(2).build().unwrap());
+    let (ends, ended) = std::sync::mpsc::channel();
+    let begins = std::sync::Barrier::new(rayon::current_num_threads());
+    std::thread::spawn(move || {
+        let waits = rayon::broadcast(|_| {
+            begins.wait();
+            let linalg = rig.by(Choice::Library);
+            let rows = rig.rt.buffer_from((&[[1.0f32, 0.0]; 1 << 12], [4, 1 << 10]))?;
+            let mut frequencies = rig.rt.buffer([4, 1 << 10])?;
+            linalg.fft(Transform::Forward, 1, &rows, &mut frequencies)?;
+            let a = rig.rt.buffer_from((vec![1.0f32; 1 << 16], [256, 256]))?;
+            let mut c = rig.rt.buffer([256, 256])?;
+            linalg.matmul(&a, &a, &mut c)?;
+            Ok::<_, Error>((frequencies.get([3, 0])?[0], c.get([255, 255])?))
+        });
+        ends.send(waits.into_iter().collect::<folio::Result<Vec<_>>>()).unwrap();
+    });
+    let time_out = std::time::Duration::from_secs(100);
+    let results = ended.recv_timeout(time_out).expect("nothing has ended").unwrap();
+    assert!(results.iter().all(|both| *both == (1024.0, 256.0)), "{results:?}");
 }
 
 #[test]

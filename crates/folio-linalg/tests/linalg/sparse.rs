@@ -72,6 +72,7 @@ pub fn malformed_matrices_are_refused(rig: &Rig) -> folio::Result<()> {
         of([2, 2], &[0, 1, 1], &[], &[1.0]),
         of([2, 2], &[0, 1, 2], &[0], &[1.0]),
         Csr::from_triplets(&rig.rt, [2, 2], [(2, 0, 1.0)]),
+        Csr::from_triplets(&rig.rt, [usize::MAX, 2], [(2, 0, 1.0)]),
     ];
     for (at, matrix) in wrong.into_iter().enumerate() {
         assert!(matches!(matrix, Err(Error::Configuration { .. })), "{at}: {matrix:?}");
@@ -134,5 +135,23 @@ pub fn a_solver_of_zero_does_nothing(rig: &Rig) -> folio::Result<()> {
     assert_eq!((x.to_vec()?, solver.iterations().get(0)?), (vec![0.0; 9], 0));
     let refused = solver.solve(&b, &mut rig.rt.buffer::<f32, 1>(8)?);
     assert!(matches!(refused, Err(Error::Mismatch { .. })), "{refused:?}");
+    Ok(())
+}
+
+/// Numbers that are not finite, or too large to be squared, are seen in the solution.
+pub fn a_solver_shows_what_it_cannot_solve(rig: &Rig) -> folio::Result<()> {
+    let linalg = rig.by(Choice::Auto);
+    for (of_a, of_b) in [(f32::NAN, 1.0), (1.0, f32::NAN), (1.0, 1e30)] {
+        let a = Csr::from_triplets(&rig.rt, [2, 2], [(0, 0, of_a), (1, 1, of_a)])?;
+        let mut solver = ConjugateGradient::new(&linalg, a, 1e-4, 10)?;
+        let (b, mut x) = (rig.rt.buffer_from(&[of_b; 2])?, rig.rt.buffer::<f32, 1>(2)?);
+        solver.solve(&b, &mut x)?;
+        let x = x.to_vec()?;
+        assert!(x.iter().all(|x| !x.is_finite()), "{of_a}, {of_b}: {x:?}");
+    }
+    for tolerance in [-1.0, f32::NAN] {
+        let refused = ConjugateGradient::new(&linalg, poisson(rig, 2)?, tolerance, 10).map(drop);
+        assert!(matches!(refused, Err(Error::Configuration { .. })), "{refused:?}");
+    }
     Ok(())
 }

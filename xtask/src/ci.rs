@@ -150,7 +150,7 @@ fn tests(run: &Run) -> Result<Counts> {
 }
 
 /// The facade must build with any choice of backends: none, each by itself, and all. Published
-/// packages must build from their archives.
+/// packages must compile from their archives.
 fn features(run: &Run) -> Result<Counts> {
     let each = backends::features();
     let all = each.join(",");
@@ -168,7 +168,7 @@ fn features(run: &Run) -> Result<Counts> {
     if !process::show(command.args(["--", "-D", "warnings"]))? {
         return Ok(one(false));
     }
-    published::check(&run.root).map(one)
+    published::check(&run.root, &run.target).map(one)
 }
 
 /// Packages under `examples`, which are outside of the workspace: formatting, lints, tests.

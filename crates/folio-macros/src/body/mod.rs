@@ -574,6 +574,7 @@ impl Walk {
             Expr::Break(_) | Expr::Continue(_) | Expr::Return(_) => {
                 self.apart(|walk| walk.flow(expr))
             }
+            Expr::Try(of) if !self.ends_items && !self.in_closure => self.asks_for_some(of),
             other => self.unsupported(other),
         }
     }
@@ -605,7 +606,7 @@ impl Walk {
                 "references are not supported; pass the value, which is copied, or the view"
             }
             Expr::Try(_) => {
-                "`?` is not supported, as kernels return no errors; compare with `if`, or write `assert!`"
+                "`?` is for device functions that give an `Option`; kernels return nothing: compare with `if`, or write `assert!`"
             }
             Expr::Let(_) => {
                 "`let` is the first of the conditions of an `if` or `while` here, joined by `&&`"

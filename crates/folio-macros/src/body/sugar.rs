@@ -9,8 +9,8 @@ use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{
-    BinOp, Expr, ExprBinary, ExprForLoop, ExprIf, ExprLet, ExprMethodCall, ExprPath, ExprWhile,
-    Local, Macro, Pat, Token, parse_quote, parse_quote_spanned,
+    BinOp, Expr, ExprBinary, ExprForLoop, ExprIf, ExprLet, ExprMethodCall, ExprPath, ExprTry,
+    ExprWhile, Local, Macro, Pat, Token, parse_quote, parse_quote_spanned,
 };
 
 /// What a loop over arrays goes through.
@@ -229,6 +229,16 @@ impl Walk {
         let (native, tree) = self.expr(value);
         let some = quote_spanned!(path.span() => ::folio::ir::device::rust::option::Option::Some);
         (quote!(#some(#native)), Tree::of("tuple").parts(&[Tree::bool(true), tree]))
+    }
+
+    /// `x?`, in a function that gives an option.
+    pub(super) fn asks_for_some(&mut self, of: &ExprTry) -> Both {
+        let (given, at) = (&of.expr, of.question_token.span());
+        let value = hidden("__some", at);
+        let whole: Expr = parse_quote_spanned! {at=>
+            match #given { Some(#value) => #value, None => return None }
+        };
+        self.expr(&whole)
     }
 
     /// What can be asked of an option.

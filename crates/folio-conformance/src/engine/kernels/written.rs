@@ -327,6 +327,11 @@ mod options {
             half(once)
         }
 
+        fn eighth(x: u32) -> Option<u32> {
+            let once = half(quarter(x)?)?;
+            if once > 1000 { None } else { Some(once + half(x)?) }
+        }
+
         fn or(first: Option<u32>, second: &Option<u32>) -> Option<u32> {
             match (first, *second) {
                 (Some(a), Some(b)) if a > b => Some(a - b),
@@ -384,7 +389,7 @@ mod options {
         fn options_of(x: u32) -> u32 {
             let mut rest = x | 64;
             let turns = odd_part(&mut rest);
-            let mut sum = quarter(x).unwrap_or(77) + 3 * turns;
+            let mut sum = quarter(x).unwrap_or(77) + 3 * turns + eighth(x).unwrap_or(5);
             let both = or(half(x), &quarter(x + 2));
             if let Some(value) = both {
                 sum = sum.wrapping_mul(31) ^ value;

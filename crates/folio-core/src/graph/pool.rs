@@ -305,7 +305,7 @@ impl Pool {
         (self.kept.len(), self.kept.iter().map(|kept| kept.handle.shape().bytes()).sum())
     }
 
-    /// Gives the temporaries of a block memory. Returns which, and handles of that, to be kept until
+    /// Gives the temporaries of a block memory. Returns which, and handles of it, to be kept until
     /// the block is submitted, and such as it has given up. All are to be dropped without a lock.
     pub(super) fn place(
         &mut self,

@@ -187,8 +187,9 @@ fn fused_blocks_that_make_buffers_are_planned_and_made_once() {
     assert_eq!((q.batch_report().temporaries, q.batch_report().memories), (1, 1));
 }
 
-/// Runs a block again and again on a simulated device and on a CPU, plain and fused, which makes two
-/// buffers and leaves what it computes in the two that it is given. Compares these after each turn.
+/// Runs a block again and again on a simulated device and on a CPU, plain and fused. The block
+/// makes two buffers, and leaves its results in the two that it is given. Compares these after each
+/// turn.
 fn made(block: impl Fn(&Queue, i32, [Shared<i32>; 2], &[Shared<i32>]) -> folio::Result<[i32; 2]>) {
     let cpu = Runtime::builder().backend(CpuBackend::builder().domains(1).build().unwrap());
     let cpu = cpu.build().unwrap();

@@ -258,6 +258,18 @@ impl<const D: usize> Case<'_, D> {
     where
         Of<D>: Ranked<T, D>,
     {
+        self.run_with(pieces, Buffered::Once)
+    }
+
+    /// The same, where the block's buffers are as it says.
+    fn run_with<T: Element>(
+        &self,
+        pieces: &[(Way, Range<usize>)],
+        buffered: Buffered,
+    ) -> Result<(Outcome, String)>
+    where
+        Of<D>: Ranked<T, D>,
+    {
         let Case { program, rt, on, env, .. } = self;
         let q = rt.queue_on(on)?;
         let kept = program.buffers::<T>(rt)?;
@@ -321,18 +333,23 @@ impl<const D: usize> Case<'_, D> {
             }
             runs.push(Some(run));
         }
-        for _ in 0..program.runs {
+        let turns = match buffered {
+            Buffered::Once => program.runs,
+            Buffered::EachTime => RENEWED,
+        };
+        for _ in 0..turns {
+            // A block makes its buffers, and drops them.
+            let renew = || match buffered {
+                Buffered::Once => Ok(None),
+                Buffered::EachTime => program.of_block(rt, &kept).map(Some),
+            };
             for ((way, range), run) in pieces.iter().zip(&runs) {
                 let steps = &program.steps[range.clone()];
                 match (run, &block) {
                     (Some(run), _) => ended.push(q.run_graph(run).and_then(|event| wait(&event))),
                     (None, Some(block)) if *way == Way::Batch => {
                         let done = q.batch_fused(|q| {
-                            // A block that comes once makes its buffers, and drops them.
-                            let own = match pieces.len() + program.runs {
-                                2 => Some(program.of_block(rt, &kept)?),
-                                _ => None,
-                            };
+                            let own = renew()?;
                             let block = own.as_ref().unwrap_or(block);
                             steps.iter().try_for_each(|step| {
                                 q.submit(|cg| Of::describe(step, block, env, cg)).map(drop)
@@ -341,6 +358,8 @@ impl<const D: usize> Case<'_, D> {
                         ended.push(done.and_then(|(_, event)| wait(&event)));
                     }
                     (None, Some(block)) => {
+                        let own = renew()?;
+                        let block = own.as_ref().unwrap_or(block);
                         for step in steps {
                             let done = q.submit(|cg| Of::describe(step, block, env, cg));
                             ended.push(done.and_then(|event| wait(&event)));
@@ -353,6 +372,10 @@ impl<const D: usize> Case<'_, D> {
                 break;
             }
         }
+        let blocks = q.batch_report();
+        if buffered == Buffered::EachTime && blocks.temporaries > 0 {
+            note(self.seen, "found with buffers of its own", blocks.found);
+        }
         let mut outcome = Outcome::of(&kept);
         for ended in ended {
             outcome.add(ended)?;
@@ -362,6 +385,17 @@ impl<const D: usize> Case<'_, D> {
         Ok((outcome, reports))
     }
 }
+
+/// How often the buffers of a block are made.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Buffered {
+    Once,
+    /// By each turn, which finds nothing of the one before in them.
+    EachTime,
+}
+
+/// The turns of a block that makes its buffers: so many that an equal block's are found.
+const RENEWED: usize = 6;
 
 /// The kernel that reverses on a device, and whether the CPU that it is compared with has to.
 fn opaque<T: Element>(device: &folio_core::DeviceRef) -> Result<Opaque> {
@@ -401,7 +435,9 @@ where
         seen,
     };
     let all = 0..program.steps.len();
-    let (wanted, _) = wanted.run::<T>(&[(Way::OneByOne, all.clone())]).map_err(told)?;
+    let one_by_one = [(Way::OneByOne, all.clone())];
+    let (renewed, _) = wanted.run_with::<T>(&one_by_one, Buffered::EachTime).map_err(told)?;
+    let (wanted, _) = wanted.run::<T>(&one_by_one).map_err(told)?;
     if wanted.failures > 0 {
         note(seen, "failures", 1);
     }
@@ -425,18 +461,20 @@ where
     let split = cuts.windows(2).map(|cut| (rng.pick(&ways), cut[0]..cut[1]));
     let split: Vec<_> = split.filter(|(_, range)| !range.is_empty()).collect();
     let case = Case { program: &program, rt, on, env: Env { opaque, most: program.most }, seen };
-    for pieces in [
-        vec![(Way::OneByOne, all.clone())],
-        vec![(Way::Fused, all.clone())],
-        vec![(Way::Batch, all.clone())],
-        split,
+    let batch = vec![(Way::Batch, all.clone())];
+    for (pieces, buffered, wanted) in [
+        (one_by_one.to_vec(), Buffered::Once, &wanted),
+        (vec![(Way::Fused, all.clone())], Buffered::Once, &wanted),
+        (batch.clone(), Buffered::Once, &wanted),
+        (batch, Buffered::EachTime, &renewed),
+        (split, Buffered::Once, &wanted),
     ] {
-        let (found, report) = case.run::<T>(&pieces).map_err(told)?;
-        found.same_as(&wanted).map_err(|why| {
+        let (found, report) = case.run_with::<T>(&pieces, buffered).map_err(told)?;
+        found.same_as(wanted).map_err(|why| {
             let (on, of) = (case.on.name(), std::any::type_name::<T>());
             let Program { shape, steps, marks, runs, options, .. } = &program;
             format!(
-                "{on}, {of}, {shape:?}, {pieces:?}, {runs} runs: {why}\n{report}{steps:#?}\n\
+                "{on}, {of}, {shape:?}, {pieces:?}, {buffered:?}, {runs} runs: {why}\n{report}{steps:#?}\n\
                  {marks:?}\n{options:?}"
             )
         })?;
@@ -485,6 +523,7 @@ const ALL: &[&str] = &[
     "atomic",
     "reducing",
     "offsets",
+    "found with buffers of its own",
 ];
 
 /// FUSE-11

@@ -178,7 +178,7 @@ impl<F, H> Maps<F, H> {
     {
         let items = x.len().div_ceil(EACH);
         // SAFETY: each element is written by one item, and none is read.
-        let y = unsafe { RacyMemory::new(y) };
+        let y = unsafe { RacyMemory::whole(y) };
         let call = scan_few::<U, T, V, O, F, H>(self.before, self.after, self.own, x, y);
         q.run(Items::from(items).groups([items.max(1)]), call)?;
         Ok(())
@@ -220,8 +220,9 @@ impl<F, H> Maps<F, H> {
             let call = chunks_in_turn::<U, T, V, O, F, H>(before, after, own, chunk, x, &starts, y);
             q.run(at, call)?;
         }
-        // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
-        let y = unsafe { RacyMemory::new(y) };
+        // SAFETY: a group writes each element of its own chunk, by one item, and reads none. Where
+        // another launch has written chunks before, the memory counts as read.
+        let y = unsafe { if at > 0 { RacyMemory::new(y) } else { RacyMemory::whole(y) } };
         let call = scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, at, x, &starts, y);
         q.run((count - at) * SCANS, call)?;
         Ok(())

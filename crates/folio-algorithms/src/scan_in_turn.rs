@@ -69,7 +69,8 @@ pub(crate) fn chunks_in_turn<
         while step < SCANS {
             let earlier = folds;
             for item in step..SCANS {
-                folds[item] = O::combine(earlier[item - step], earlier[item]);
+                // The remainder bounds the index: then no check of it is left.
+                folds[item] = O::combine(earlier[(item - step) % SCANS], earlier[item]);
             }
             step *= 2;
         }

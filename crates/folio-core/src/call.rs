@@ -95,7 +95,10 @@ impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
 
 /// An argument for a [`Racy`] parameter: memory that a launch's items read and write anywhere.
 #[derive(Debug)]
-pub struct RacyMemory<A>(A);
+pub struct RacyMemory<A> {
+    memory: A,
+    mode: Mode,
+}
 
 impl<A> RacyMemory<A> {
     /// Takes what can be passed for an `InOut`.
@@ -104,13 +107,24 @@ impl<A> RacyMemory<A> {
     /// In the launches that this is passed to, no item writes an element that another item reads or
     /// writes. (Phases of one group are after each other.)
     pub unsafe fn new(memory: A) -> RacyMemory<A> {
-        RacyMemory(memory)
+        RacyMemory { memory, mode: Mode::Update }
+    }
+
+    /// The same where a launch overwrites all of the memory: what was there before is neither moved
+    /// nor zeroed, and a kernel that comes after it element by element can be
+    /// [fused](crate::Queue::batch_fused) with it.
+    ///
+    /// # Safety
+    /// As [`new`](Self::new). Besides, the launch that this is passed to writes each element at
+    /// least once, and reads none.
+    pub unsafe fn whole(memory: A) -> RacyMemory<A> {
+        RacyMemory { memory, mode: Mode::Discard { whole: false } }
     }
 }
 
 impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<A> {
     fn argument_value(mut self) -> ArgumentValue<Racy<T, D>> {
-        ArgumentValue::new(self.0.as_part_mut(), Mode::Update)
+        ArgumentValue::new(self.memory.as_part_mut(), self.mode)
     }
 }
 
@@ -409,6 +423,28 @@ pub(crate) fn deny_checks(
     }
     let checks = checks(code, geometry, params, scalars, false).into();
     Err(Error::ChecksLeft { kernel: code.name.clone(), checks })
+}
+
+/// The elements of a view that a launch may load.
+pub(crate) fn read_box(
+    code: &Code,
+    number: usize,
+    geometry: &Geometry,
+    (params, scalars): (&[hal::Param], &[u64]),
+) -> Box3 {
+    reaching(code, geometry, params, scalars, |reach| {
+        let rank = match code.ir.params.get(number).map(|param| &param.kind) {
+            Some(ParamKind::View { rank, .. }) => usize::from(*rank),
+            _ => return Box3::EMPTY,
+        };
+        let Some(ends) = code.read_box(number, reach).ends else { return Box3::EMPTY };
+        let mut accessed = Box3 { min: [0; 3], max: [1; 3] };
+        for (dim, (first, end)) in ends.iter().take(rank).enumerate() {
+            (accessed.min[3 - rank + dim], accessed.max[3 - rank + dim]) =
+                (*first as usize, *end as usize);
+        }
+        accessed
+    })
 }
 
 fn reaching<R>(

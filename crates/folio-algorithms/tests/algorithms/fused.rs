@@ -2,6 +2,7 @@
 
 use super::{Rig, tame};
 use folio::algorithms;
+use folio::hal::DeviceKind;
 use folio::prelude::*;
 use folio_model::rng::Rng;
 
@@ -111,6 +112,70 @@ pub fn a_map_before_a_reduction_leaves_no_array(rig: &Rig) -> folio::Result<()> 
     let sum = rig.q.batch_fused(far)?.0;
     counted(rig, (2, 1));
     assert_eq!(sum.get(0)?.to_bits(), far(&rig.q)?.get(0)?.to_bits());
+    Ok(())
+}
+
+#[kernel]
+fn marks(i: Item, from: i32, x: In<i32>, keep: Out<u32>) {
+    keep[i] = if (x[i] + from) % 3 == 0 { 1 } else { 0 };
+}
+
+/// Some integers.
+fn integers(rig: &Rig, most: usize) -> folio::Result<(usize, Buffer<i32>)> {
+    let n = rig.most.min(most);
+    let x: Vec<i32> = (0..n as i32).map(|k| k.wrapping_mul(7919) % 1009 - 500).collect();
+    Ok((n, rig.rt.buffer_from(&x)?))
+}
+
+/// Runs a block fused, which saves so many launches, and by itself: both results.
+fn twice<R>(
+    rig: &Rig,
+    saved: usize,
+    block: impl Fn(&Queue) -> folio::Result<R>,
+) -> folio::Result<[R; 2]> {
+    let fused = rig.q.batch_fused(&block)?.0;
+    let report = rig.q.batch_report();
+    if rig.q.device().fuses() {
+        assert_eq!(report.kernels - report.launches, saved, "{report:?}");
+    }
+    Ok([fused, block(&rig.q)?])
+}
+
+/// The device runs the host's code, where a kernel is computed before others only.
+fn is_host(rig: &Rig) -> bool {
+    rig.q.device().info().caps.closures
+}
+
+/// Items take elements in turn.
+fn in_turn(rig: &Rig) -> bool {
+    let device = rig.q.device();
+    device.info().kind == DeviceKind::Cpu && device.limits().subgroup == 1
+}
+
+pub fn maps_around_a_scan_are_part_of_it(rig: &Rig) -> folio::Result<()> {
+    let (n, x) = integers(rig, 20_000)?;
+    // Where items take elements in turn, no launch stores all results.
+    let before_only = is_host(rig) || (in_turn(rig) && n > 2048);
+    let [fused, apart] = twice(rig, if before_only { 1 } else { 2 }, |q| {
+        let (mut shifted, mut sums) = (rig.rt.buffer(n)?, rig.rt.buffer(n)?);
+        let mut y = rig.rt.buffer(n)?;
+        q.run(n, shifts(Shift { by: 0.1 }, &x, &mut shifted))?;
+        algorithms::inclusive_scan(q, Add, &shifted, &mut sums)?;
+        q.run(n, roots(Root { of: 3.0 }, &sums, &mut y))?;
+        Ok(y)
+    })?;
+    assert!(fused.to_vec()? == apart.to_vec()?);
+    Ok(())
+}
+
+pub fn a_map_of_flags_is_part_of_a_compaction(rig: &Rig) -> folio::Result<()> {
+    let (n, x) = integers(rig, 20_000)?;
+    let [fused, apart] = twice(rig, usize::from(!in_turn(rig)), |q| {
+        let mut keep = rig.rt.buffer(n)?;
+        q.run(n, marks(1, &x, &mut keep))?;
+        algorithms::compact(q, &x, &keep)
+    })?;
+    assert!(fused.0.to_vec()? == apart.0.to_vec()? && fused.1.to_vec()? == apart.1.to_vec()?);
     Ok(())
 }
 

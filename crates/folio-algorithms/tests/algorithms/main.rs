@@ -79,6 +79,8 @@ const CHECKS: &[Check] = &[
     fused::each_run_of_a_graph_begins_anew,
     fused::reductions_of_one_array_read_it_once,
     fused::a_map_before_a_reduction_leaves_no_array,
+    fused::maps_around_a_scan_are_part_of_it,
+    fused::a_map_of_flags_is_part_of_a_compaction,
     moves::indices_are_counted,
     moves::axes_are_permuted,
     moves::elements_are_scattered,
@@ -88,6 +90,10 @@ const CHECKS: &[Check] = &[
     draws::normal_numbers,
     draws::kernels_draw,
 ];
+
+/// Checks of kernels that become part of algorithms.
+const FUSED: &[Check] =
+    &[fused::maps_around_a_scan_are_part_of_it, fused::a_map_of_flags_is_part_of_a_compaction];
 
 #[test]
 fn cpu_with_one_domain() {
@@ -226,6 +232,25 @@ fn interpreted_in_subgroups() {
         let spec = DeviceSpec::new().closures(false).ir(Arc::new(InSubgroups(width)));
         let rig = Rig::new(SimBackend::builder().device(spec).build(), 0);
         moves::keys_of_tiles(&rig, if width < 32 { 500 } else { 4300 }).unwrap();
+    }
+}
+
+#[test]
+fn cpu_fuses_maps_and_algorithms() {
+    let rig = Rig::new(CpuBackend::builder().threads(2).build().unwrap(), 1_000_000);
+    for check in FUSED {
+        check(&rig).unwrap();
+    }
+}
+
+on_each_driver! {
+    /// Kernels beside algorithms where a driver compiles both.
+    #[test]
+    fn compile_fused(driver) {
+        let rig = Rig { few: true, ..Rig::new(driver.open(), 66_000) };
+        for check in FUSED {
+            check(&rig).unwrap();
+        }
     }
 }
 

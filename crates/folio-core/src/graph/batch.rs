@@ -352,8 +352,10 @@ impl Inner {
             match template {
                 None => own.for_each(|template| taken.add(template)),
                 Some(template) => {
+                    let before = taken.leases.len();
                     taken.leases.extend(own.map(|template| template.leases.clone()));
-                    taken.launches.1 -= members.len() - 1;
+                    // A kernel that others compute, too, is of the first of these.
+                    taken.launches.1 -= taken.leases.len() - before - 1;
                     taken.add(template);
                 }
             }

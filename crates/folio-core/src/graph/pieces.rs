@@ -146,6 +146,7 @@ impl Commands {
                 let mut own: Vec<u32> =
                     own.flat_map(|(own, _)| own.iter().map(|at| *at as u32)).collect();
                 own.sort_unstable();
+                own.dedup();
                 (own, edges)
             }
             None => (at.clone(), &self.after),

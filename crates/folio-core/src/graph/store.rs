@@ -162,8 +162,8 @@ impl Block {
 
     /// How many kernels of the commands are launches of others by now.
     pub(super) fn joined(&self) -> usize {
-        let units = self.units.iter().flat_map(|units| &units.all);
-        units.map(|unit| unit.members.len() - 1).sum()
+        let left = self.units.as_ref().map(|units| units.all.len());
+        left.map_or(0, |left| self.described.templates.len() - left)
     }
 }
 

@@ -208,6 +208,16 @@ impl Code {
                 let last = i128::from(first) + i128::from(range) - 1;
                 Some(Interval::new(first.into(), last.max(first.into())))
             }
+            Symbol::Query(query @ (Query::GroupId | Query::LocalId | Query::GroupSize), dim, _) => {
+                let dim = usize::from(dim);
+                let (range, size) = (*launch.range.get(dim)?, *launch.group.get(dim)?);
+                let below = |n: u64| Some(Interval::new(0, i128::from(n.max(1)) - 1));
+                match query {
+                    Query::GroupSize => exactly(size),
+                    Query::LocalId => below(size),
+                    _ => below(range.checked_div(size)?),
+                }
+            }
             Symbol::Query(Query::Range, dim, _) => exactly(*launch.range.get(usize::from(dim))?),
             Symbol::Query(Query::Offset, dim, _) => exactly(*launch.offset.get(usize::from(dim))?),
             Symbol::Extent(ParamId(param), dim) => {

@@ -7,7 +7,8 @@ use folio_kernel::fuse::{
     AccessScope, Argument, Call, Costs, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node,
     Options, OtherWork, Wishes, Work,
 };
-use folio_kernel::{Scalar, VerifyError};
+use folio_kernel::launch::Launch;
+use folio_kernel::{Kernel, Scalar, VerifyError, checks};
 use std::sync::Arc;
 
 /// A graph with something in its memories.
@@ -178,8 +179,27 @@ fn call(pool: &mut Pool, rng: &mut Rng) -> Result<Node, VerifyError> {
     }
     pool.written.extend(writes);
     let label = kernel.name.clone();
-    let call = Call { kernel: Arc::new(kernel), geometry, arguments };
+    let infallible = cannot_fail(&kernel, &geometry, &arguments);
+    let (kernel, covers) = (Arc::new(kernel), vec![]);
+    let call = Call { kernel, geometry, arguments, infallible, covers };
     Ok(Node { label, work: Work::Kernel(call), after: vec![] })
+}
+
+/// No check is left in a launch.
+fn cannot_fail(kernel: &Kernel, geometry: &Geometry, arguments: &[Argument]) -> bool {
+    let extent = |argument: &Argument| match argument {
+        Argument::View { region, .. } => region.extent,
+        _ => [1; 3],
+    };
+    let launch = Launch {
+        range: geometry.range,
+        offset: geometry.offset,
+        group: geometry.group.filter(|_| kernel.shape.groups).unwrap_or_default(),
+        extents: arguments.iter().map(extent).collect(),
+        scalars: vec![None; arguments.len()],
+    };
+    checks::of_kernel(kernel).is_empty()
+        && checks::of_launch(kernel, &launch, &|_| false).is_empty()
 }
 
 /// Memories that a node uses, and whether it may write them.

@@ -42,6 +42,9 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
             if fused.kernel.shape.groups {
                 count("groups");
             }
+            if !fused.inlined.is_empty() {
+                count(if fused.kernel.shape.groups { "inlined, groups" } else { "inlined" });
+            }
             if fused.kernel.to_string().contains("limit") {
                 count("guards");
             }
@@ -80,6 +83,8 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
         ("same", 800),
         ("failed", 50),
         ("fused", 500),
+        ("inlined", 1),
+        ("inlined, groups", 1),
         ("groups", 200),
         ("guards", 100),
         ("reductions", 50),

@@ -4,7 +4,11 @@
 //!
 //! [`folio_kernel::fuse`] has shown that the results are those of the kernels one after the other:
 //! at each element that one of them writes, an item or a group meets only itself.
+//!
+//! A kernel that others compute where they load what it gives runs before them, in each piece, for
+//! the elements that these may load there ([`Code::read_box`](folio_kernel::code::Code::read_box)).
 
+use crate::call::read_box;
 use crate::engine::kernels::fused::NativeChain;
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
 use crate::geom::{Box3, Dims};
@@ -41,6 +45,10 @@ pub(crate) struct Stage {
     pub(crate) scalars: Scalars,
     /// Those that are memory, and where that is.
     pub(crate) params: Vec<(Param, At)>,
+    /// The numbers of these among the kernel's parameters.
+    pub(crate) numbers: Vec<usize>,
+    /// The stage runs for the elements that later ones load of what it gives.
+    pub(crate) is_inlined: bool,
 }
 
 /// Where the memory of a stage's parameter is.
@@ -60,6 +68,8 @@ pub(crate) struct Scratch {
     pub(crate) of_groups: bool,
     /// A kernel may read elements that no kernel has written: these are zero.
     pub(crate) zeroed: bool,
+    /// Elements are of this stage's items, and not of the piece's.
+    pub(crate) of_stage: Option<usize>,
 }
 
 impl Chain {
@@ -72,16 +82,82 @@ impl Chain {
     ) -> Chain {
         let of_scratch = scratch.iter().map(|scratch| scratch.element_bytes);
         let bytes = element_bytes.iter().copied().chain(of_scratch).sum::<usize>().max(1);
-        let items = (PIECE_BYTES / bytes).clamp(FEWEST_ITEMS, MOST_ITEMS);
-        Chain { stages, scratch, group: group.unwrap_or([1; 3]), items, number }
+        let group = group.unwrap_or([1; 3]);
+        let mut chain = Chain { stages, scratch, group, items: 1, number };
+        chain.items = match chain.is_reaching() {
+            false => (PIECE_BYTES / bytes).clamp(FEWEST_ITEMS, MOST_ITEMS),
+            true => {
+                let (whole, items) = (chain.whole(), chain.whole().volume().max(1));
+                let of_stages = chain.computed(&whole).div_ceil(items);
+                (PIECE_BYTES / (bytes + of_stages)).clamp(1, MOST_ITEMS)
+            }
+        };
+        chain
     }
 
-    /// Bytes of the scratch of so many items, and where each begins: in lines of the cache.
-    fn places(&self, items: usize) -> (SmallVec<[usize; 8]>, usize) {
+    /// Stages run for what later ones load.
+    fn is_reaching(&self) -> bool {
+        self.stages.iter().any(|stage| stage.is_inlined)
+    }
+
+    /// The items of the launch.
+    fn whole(&self) -> Box3 {
+        let own = self.stages.iter().filter(|stage| !stage.is_inlined);
+        own.map(|stage| Box3::whole(stage.geometry.range)).fold(Box3::EMPTY, |a, b| a.hull(&b))
+    }
+
+    /// Bytes of what stages compute for later ones in such a piece.
+    fn computed(&self, piece: &Box3) -> usize {
+        let items = self.items_of(piece);
+        let of_stages = self.scratch.iter().filter_map(|scratch| {
+            Some(items.get(scratch.of_stage?)?.volume().saturating_mul(scratch.element_bytes))
+        });
+        of_stages.fold(0, usize::saturating_add)
+    }
+
+    /// Pieces compute much for later stages that other pieces compute, too.
+    pub(crate) fn repeats(&self) -> bool {
+        let whole = self.whole();
+        let extent = whole.extent();
+        let Some(dim) = (0..3).find(|dim| extent[*dim] > self.group[*dim].max(1)) else {
+            return false;
+        };
+        let middle = (extent[dim] / 2).next_multiple_of(self.group[dim].max(1));
+        let (mut first, mut second) = (whole, whole);
+        (first.max[dim], second.min[dim]) = (middle, middle);
+        let parts = self.computed(&first).saturating_add(self.computed(&second));
+        let all = self.computed(&whole);
+        parts > all.saturating_add(all / 2)
+    }
+
+    /// By stage: its items in a piece. Later stages tell what those before them are to compute.
+    fn items_of(&self, piece: &Box3) -> SmallVec<[Box3; 8]> {
+        let own = |stage: &Stage| match stage.is_inlined {
+            true => Box3::EMPTY,
+            false => piece.intersect(&Box3::whole(stage.geometry.range)),
+        };
+        let mut items: SmallVec<[Box3; 8]> = self.stages.iter().map(own).collect();
+        for at in (0..self.stages.len()).rev().filter(|at| self.stages[*at].is_inlined) {
+            let is_own = |place: &At| matches!(place, At::Scratch(nth) if self.scratch[*nth].of_stage == Some(at));
+            let later = self.stages.iter().enumerate().skip(at + 1);
+            let loads = later.flat_map(|(later, stage)| {
+                let params = stage.params.iter().enumerate();
+                let own = params.filter(|(_, (_, place))| is_own(place));
+                own.map(move |(nth, _)| (later, stage, nth))
+            });
+            let loads: SmallVec<[Box3; 4]> =
+                loads.map(|(later, stage, nth)| stage.loads(nth, &items[later])).collect();
+            items[at] = loads.iter().fold(Box3::EMPTY, |all, more| all.hull(more));
+        }
+        items
+    }
+
+    /// The bytes of the scratch for such items, and where each begins: in lines of the cache.
+    fn places(&self, items: impl Fn(&Scratch) -> usize) -> (SmallVec<[usize; 8]>, usize) {
         let mut end = 0;
         let places = self.scratch.iter().map(|scratch| {
             let first = end;
-            end += (items * scratch.element_bytes).div_ceil(size_of::<Line>());
+            end += (items(scratch) * scratch.element_bytes).div_ceil(size_of::<Line>());
             first * size_of::<Line>()
         });
         (places.collect(), end)
@@ -120,11 +196,26 @@ impl Stage {
         launch.recycle();
         kernel
     }
+
+    /// The elements of the `nth` of its memories that some of its items may load.
+    fn loads(&self, nth: usize, items: &Box3) -> Box3 {
+        let (Some(number), false) = (self.numbers.get(nth), items.is_empty()) else {
+            return Box3::EMPTY;
+        };
+        let (code, mut geometry) = (self.function.code, self.geometry);
+        // Analyses know groups of a whole launch only.
+        if geometry.group.is_none() {
+            geometry.offset = std::array::from_fn(|dim| geometry.offset[dim] + items.min[dim]);
+            geometry.range = items.extent();
+        }
+        let params: SmallVec<[Param; 8]> = self.params.iter().map(|(param, _)| *param).collect();
+        read_box(code, *number, &geometry, (&params, &self.scalars))
+    }
 }
 
 impl Scratch {
     /// As a parameter that a kernel finds it by, for a piece of the items.
-    fn param(&self, of: &Param, base: *mut u8, piece: &Piece<'_>) -> ParamPtr {
+    fn param(&self, of: &Param, base: *mut u8, piece: &Piece) -> ParamPtr {
         let Box3 { min, max } = piece.items;
         let group = if self.of_groups { piece.group } else { [1; 3] };
         // Elements at items' positions count from the offset, those of groups from 0.
@@ -136,11 +227,10 @@ impl Scratch {
 }
 
 /// Items that are computed by all kernels before others are.
-struct Piece<'c> {
+struct Piece {
     items: Box3,
     offset: Dims,
     group: Dims,
-    places: &'c [usize],
 }
 
 /// A chain in one run.
@@ -158,6 +248,7 @@ impl Running {
         for dim in (0..3).rev() {
             let others = extent.iter().product::<usize>() / extent[dim].max(1);
             let unit = match group {
+                [1, 1, 1] if self.chain.is_reaching() => 1,
                 [1, 1, 1] if self.grain > 1 => rows_of(self.grain, others),
                 // Whole vectors.
                 [_, _, 1] if dim == 2 => 64,
@@ -172,18 +263,21 @@ impl Running {
     }
 
     /// # Safety
-    /// As [`BlockKernel::run`], for the piece; the scratch is as long as [`Chain::places`] says for
-    /// its items, and no other code uses it.
-    unsafe fn piece(&self, params: &[ParamPtr], piece: &Piece<'_>, scratch: *mut u8) -> Verdict {
+    /// As [`BlockKernel::run`], for the piece.
+    unsafe fn piece(&self, params: &[ParamPtr], piece: &Piece, scratch: &mut Lent) -> Verdict {
         let chain = &*self.chain;
-        let at = |nth: usize| scratch.wrapping_add(piece.places[nth]);
+        let items = chain.items_of(&piece.items);
+        let of_stage = |memory: &Scratch| memory.of_stage.and_then(|at| items.get(at)).copied();
+        let count = |memory: &Scratch| of_stage(memory).unwrap_or(piece.items).volume();
+        let (places, lines) = chain.places(count);
+        let scratch = scratch.with_room(lines);
+        let at = |nth: usize| scratch.wrapping_add(places[nth]);
         for (nth, memory) in chain.scratch.iter().enumerate().filter(|(_, memory)| memory.zeroed) {
-            let bytes = piece.items.volume() * memory.element_bytes;
-            // SAFETY: the caller's promise: it is that long.
+            let bytes = count(memory) * memory.element_bytes;
+            // SAFETY: there is room for as many, from that place on.
             unsafe { at(nth).write_bytes(0, bytes) };
         }
-        for (stage, kernel) in chain.stages.iter().zip(&self.kernels) {
-            let items = piece.items.intersect(&Box3::whole(stage.geometry.range));
+        for ((stage, kernel), items) in chain.stages.iter().zip(&self.kernels).zip(&items) {
             if items.is_empty() {
                 continue;
             }
@@ -191,13 +285,20 @@ impl Running {
                 At::Param(nth) => {
                     param.at(params.get(nth).map_or(std::ptr::null_mut(), |p| p.base))
                 }
-                At::Scratch(nth) => chain.scratch[nth].param(param, at(nth), piece),
+                At::Scratch(nth) => {
+                    let memory = &chain.scratch[nth];
+                    let of_stage = of_stage(memory);
+                    let of_stage =
+                        of_stage.map(|items| Piece { items, offset: [0; 3], group: [1; 3] });
+                    memory.param(param, at(nth), of_stage.as_ref().unwrap_or(piece))
+                }
             });
             let given: SmallVec<[ParamPtr; 8]> = given.collect();
             // SAFETY: the parameters are the kernel's, at the launch's memory or in scratch of this
-            // piece's elements, which the kernel accesses no others of (`fuse::Home`). Fusion has
-            // shown that pieces do not meet; the rest is the caller's promise.
-            unsafe { kernel.run(&given, &items)? };
+            // piece's elements, which the kernel accesses no others of (`fuse::Home`), or of those
+            // that it may load (`Stage::loads`). Fusion has shown that pieces do not meet; the rest
+            // is the caller's promise.
+            unsafe { kernel.run(&given, items)? };
         }
         Ok(())
     }
@@ -207,9 +308,9 @@ impl BlockKernel for Running {
     unsafe fn run(&self, params: &[ParamPtr], block: &Box3) -> Verdict {
         let chain = &*self.chain;
         let extent = self.extent(block.extent());
-        let (places, lines) = chain.places(extent.iter().product());
-        let mut scratch = Lent::of(lines);
-        let offset = chain.stages.first().map_or([0; 3], |stage| stage.geometry.offset);
+        let mut scratch = Lent::take();
+        let own = chain.stages.iter().find(|stage| !stage.is_inlined);
+        let offset = own.map_or([0; 3], |stage| stage.geometry.offset);
         let steps = |dim: usize| (block.min[dim]..block.max[dim]).step_by(extent[dim].max(1));
         for x in steps(0) {
             for y in steps(1) {
@@ -217,10 +318,8 @@ impl BlockKernel for Running {
                     let (min, group) = ([x, y, z], chain.group);
                     let end = |dim: usize| (min[dim] + extent[dim]).min(block.max[dim]);
                     let items = Box3 { min, max: std::array::from_fn(end) };
-                    let piece = Piece { items, offset, group, places: &places };
-                    // SAFETY: the caller's promise; pieces are parts of the block. The scratch is
-                    // this call's, and as long as a whole piece needs.
-                    unsafe { self.piece(params, &piece, scratch.start())? };
+                    // SAFETY: the caller's promise; pieces are parts of the block.
+                    unsafe { self.piece(params, &Piece { items, offset, group }, &mut scratch)? };
                 }
             }
         }
@@ -269,16 +368,16 @@ thread_local! {
 struct Lent(Vec<Line>);
 
 impl Lent {
-    fn of(lines: usize) -> Lent {
+    fn take() -> Lent {
         // A thread that is ending has none, and a call within another one finds it taken.
-        let mut all = LINES.try_with(Cell::take).unwrap_or_default();
-        if all.len() < lines {
-            all.resize(lines, Line([0; 64]));
-        }
-        Lent(all)
+        Lent(LINES.try_with(Cell::take).unwrap_or_default())
     }
 
-    fn start(&mut self) -> *mut u8 {
+    /// Its start, with room for so many lines.
+    fn with_room(&mut self, lines: usize) -> *mut u8 {
+        if self.0.len() < lines {
+            self.0.resize(lines, Line([0; 64]));
+        }
         self.0.as_mut_ptr().cast()
     }
 }

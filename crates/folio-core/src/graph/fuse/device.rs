@@ -9,7 +9,7 @@ use crate::hal::{DeviceInfo, DeviceKind, KernelSource};
 use crate::probe;
 use folio_cache::Cache;
 use folio_kernel::ContentHash;
-use folio_kernel::fuse::{Costs, Facts, FusedKernel};
+use folio_kernel::fuse::{Costs, Facts, FusedKernel, Inlining};
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -40,7 +40,8 @@ impl Engine {
         let caps = &info.caps;
         let fuses = caps.closures || caps.ir;
         let costs = self.fusion_costs(at, &Cache::from_environment);
-        let of_plan = Facts { fuses, views: caps.max_params, costs, ..Facts::GPU };
+        let inlines = if caps.closures { Inlining::Loads } else { Inlining::All };
+        let of_plan = Facts { fuses, inlines, views: caps.max_params, costs, ..Facts::GPU };
         let local_memory = if caps.closures { of_plan.local_memory } else { caps.local_memory };
         FusionFacts { of_plan: Facts { local_memory, ..of_plan }, bakes: !caps.closures }
     }

@@ -259,17 +259,27 @@ impl Draft<'_> {
         let plant = self.graph.core.engine.plant;
         let whole = widened(fused.geometry.range, fused.kernel.shape.rank, 1);
         let mut stages = vec![];
-        for member in members {
+        for (at, (member, node)) in members.iter().zip(&fused.nodes).enumerate() {
             let Member { launch, .. } = *member;
             let function = launch.function.ok_or("it has no IR")?;
-            let mut params = vec![];
+            let is_inlined = fused.inlined.contains(node);
+            let (mut params, mut numbers) = (vec![], vec![]);
             for (number, given) in member.arguments() {
                 let memory = question.memory(given.access);
                 let is_it = |known: &(MemoryId, Scratch)| Some(known.0) == memory;
                 let known = scratch.iter().position(is_it).or_else(|| {
                     let memory = memory?;
-                    let first = first_use(question, fused, memory, member, number)?;
-                    scratch.push((memory, first.scratch(given.param)));
+                    let first = match is_inlined {
+                        true => {
+                            internal(fused, memory)?;
+                            of_stage(&function.code.ir.params.get(number)?.kind, at, given.param)
+                        }
+                        false => {
+                            let first = first_use(question, fused, memory, member, number)?;
+                            first.scratch(given.param)
+                        }
+                    };
+                    scratch.push((memory, first));
                     Some(scratch.len() - 1)
                 });
                 let place = match known {
@@ -285,20 +295,28 @@ impl Draft<'_> {
                         }
                     }),
                 };
+                if is_inlined && given.access.mode.writes() && matches!(place, At::Param(_)) {
+                    return Err("pieces would compute it for each other".to_owned());
+                }
                 params.push((*given.param, place));
+                numbers.push(number);
             }
             let (mut geometry, scalars) = (launch.geometry, launch.scalars.clone());
             if plant.is(Planted::StageBound) && has_room(&params, whole) {
                 geometry.range = whole;
             }
-            stages.push(Stage { function, geometry, scalars, params });
+            stages.push(Stage { function, geometry, scalars, params, numbers, is_inlined });
         }
         used.iter().for_each(|used| launching.uses(used, false));
         let bytes: Vec<usize> = used.iter().map(|used| used.param.size as usize).collect();
         let scratch = scratch.into_iter().map(|(_, scratch)| scratch).collect();
         let number = self.graph.core.engine.count_chain(self.graph.device, planned.key_of(fused));
         let group = launching.launch.geometry.group;
-        let chain = Arc::new(Chain::new(stages, scratch, (group, &bytes), number));
+        let chain = Chain::new(stages, scratch, (group, &bytes), number);
+        if chain.repeats() {
+            return Err("pieces would compute the same for each other".to_owned());
+        }
+        let chain = Arc::new(chain);
         let kernel = chain.clone().native().ok_or("it has no form for the host")?;
         let (names, id) = (std::mem::take(&mut launching.names), kernel.id());
         launching.launch.kernel = Some(kernel);
@@ -442,12 +460,20 @@ fn first_use(
     (fresh || writes_all).then_some(FirstUse { home, writes_all, fresh })
 }
 
+/// Scratch with an element for each item of a stage.
+fn of_stage(kind: &ParamKind, stage: usize, param: &Param) -> Scratch {
+    let writes_all = matches!(kind, ParamKind::View { access: Does::Out, owner: Owner::Item, .. });
+    let (element_bytes, of_stage) = (param.size as usize, Some(stage));
+    Scratch { element_bytes, of_groups: false, zeroed: !writes_all, of_stage }
+}
+
 impl FirstUse {
     fn scratch(&self, param: &Param) -> Scratch {
         Scratch {
             element_bytes: param.size as usize,
             of_groups: self.home == Home::Groups,
             zeroed: self.fresh && !self.writes_all,
+            of_stage: None,
         }
     }
 }

@@ -236,6 +236,9 @@ fn units(pieces: Vec<Piece>) -> Vec<Unit> {
     all
 }
 
+/// The command of a fused kernel, or why there is none.
+type Made = Result<Template, String>;
+
 impl<'s> Draft<'s> {
     fn new(graph: &'s Inner, steps: &'s Steps) -> Draft<'s> {
         let mut conflicts = Conflicts::default();
@@ -333,13 +336,7 @@ impl<'s> Draft<'s> {
         // A batch runs once, at once: without a subscriber its lines are not read.
         let listens = !self.graph.once || foreign::listening();
         let of = (facts.of_plan, options, listens);
-        let planned = self.graph.plans.find(&question.graph, of, || {
-            core.engine.timed_plan((self.graph.device, asked), || {
-                let plant = core.engine.plant.of_fusion();
-                fuse::planted(&question.graph, &facts.of_plan, options, plant)
-            })
-        });
-        let planned = planned.map_err(|why| self.refused(why))?;
+        let (planned, made) = self.answer(&question, of, asked)?;
         let plan = &planned.plan;
         let mut report = match listens {
             true => plan.explain(&question.graph),
@@ -354,17 +351,20 @@ impl<'s> Draft<'s> {
         let told = report::FusionLines { plan, graph, draft: self, refusals, part, fuses };
         let told = plan.steps.iter().map(|step| if listens { told.of(step) } else { None });
         let told: Vec<Option<Arc<str>>> = told.collect();
-        for (step, told) in plan.steps.iter().zip(told) {
-            let fused = match step {
-                fuse::Step::Node(at) => {
+        let first_of: Vec<usize> = self.pieces.iter().map(Piece::first).collect();
+        for ((step, made), told) in plan.steps.iter().zip(made).zip(told) {
+            let (fused, made) = match (step, made) {
+                (fuse::Step::Fused(fused), Some(made)) => (fused, made),
+                (fuse::Step::Node(at), _) => {
                     pieces.push(self.take(*at).told(told));
                     continue;
                 }
-                fuse::Step::Fused(fused) => fused,
+                (fuse::Step::Fused(_), None) => continue,
             };
-            match self.make((&question, &planned), fused) {
+            match made {
                 Ok(template) => {
-                    let members = fused.nodes.iter().map(|at| self.take(*at).first()).collect();
+                    let members = fused.nodes.iter().map(|at| first_of[*at]).collect();
+                    fused.nodes.iter().for_each(|at| drop(self.take(*at)));
                     let (template, plan) = (Some(Arc::new(template)), Some(planned.clone()));
                     pieces.push(Piece::Unit(Unit { members, template, plan, fusion: told }));
                 }
@@ -380,6 +380,56 @@ impl<'s> Draft<'s> {
             }
         }
         Ok((FusedPart { range: range.clone(), before, pieces }, report))
+    }
+
+    /// The plan for a question of so many nodes, and by step of it the command of a fused kernel, or
+    /// why there is none.
+    fn answer(
+        &self,
+        question: &question::Question,
+        (mut facts, options, listens): (fuse::Facts, fuse::Options, bool),
+        asked: usize,
+    ) -> Result<(Arc<Planned>, Vec<Option<Made>>), GraphError> {
+        let planned = self.planned(question, (facts, options, listens), asked)?;
+        let made = self.templates(question, &planned);
+        // Where one is not made, its nodes run, and may need what only others compute.
+        let is_lacking = planned.plan.steps.iter().zip(&made).any(|(step, made)| {
+            let inlines = matches!(step, fuse::Step::Fused(of) if !of.inlined.is_empty());
+            inlines && matches!(made, Some(Err(_)))
+        });
+        if !is_lacking || options.mode == Mode::Require {
+            return Ok((planned, made));
+        }
+        facts.inlines = fuse::Inlining::None;
+        let planned = self.planned(question, (facts, options, listens), asked)?;
+        let made = self.templates(question, &planned);
+        Ok((planned, made))
+    }
+
+    /// The plan for a question, of so many nodes.
+    fn planned(
+        &self,
+        question: &question::Question,
+        of: (fuse::Facts, fuse::Options, bool),
+        asked: usize,
+    ) -> Result<Arc<Planned>, GraphError> {
+        let engine = &self.graph.core.engine;
+        let planned = self.graph.plans.find(&question.graph, of, || {
+            engine.timed_plan((self.graph.device, asked), || {
+                let plant = engine.plant.of_fusion();
+                fuse::planted(&question.graph, &of.0, of.1, plant)
+            })
+        });
+        planned.map_err(|why| self.refused(why))
+    }
+
+    /// By step of a plan: the command of a fused kernel.
+    fn templates(&self, question: &question::Question, planned: &Planned) -> Vec<Option<Made>> {
+        let made = planned.plan.steps.iter().map(|step| match step {
+            fuse::Step::Node(_) => None,
+            fuse::Step::Fused(fused) => Some(self.make((question, planned), fused)),
+        });
+        made.collect()
     }
 
     fn take(&mut self, at: usize) -> Piece {
@@ -411,7 +461,8 @@ impl<'s> Draft<'s> {
 /// The edges between units: those that were asked for between their commands.
 fn edges(steps: &Steps, units: &[Unit]) -> conflicts::After {
     let mut unit_of = vec![0u32; steps.all.len()];
-    for (at, unit) in units.iter().enumerate() {
+    // A kernel that several compute is over before the first of them ends.
+    for (at, unit) in units.iter().enumerate().rev() {
         unit.members.iter().for_each(|member| unit_of[*member] = at as u32);
     }
     let edges = units.iter().enumerate().map(|(at, unit)| {

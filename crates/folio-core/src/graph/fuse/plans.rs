@@ -16,7 +16,8 @@ pub(in crate::graph) struct Planned {
     question: Graph,
     of: (Facts, Options),
     pub(super) plan: Plan,
-    /// By the first node of a fused kernel: the hash of its content, which takes its whole text.
+    /// By the last node of a fused kernel, which no other has: the hash of its content, which takes
+    /// its whole text.
     keys: Mutex<HashMap<usize, ContentHash>>,
     /// And its code on the device, as long as a launch keeps that.
     code: Mutex<HashMap<usize, Weak<LoadedKernel>>>,
@@ -25,7 +26,7 @@ pub(in crate::graph) struct Planned {
 impl Planned {
     /// The key of a fused kernel of the plan.
     pub(super) fn key_of(&self, fused: &FusedKernel) -> ContentHash {
-        let at = fused.nodes.first().copied().unwrap_or_default();
+        let at = fused.nodes.last().copied().unwrap_or_default();
         *self.keys.lock().entry(at).or_insert_with(|| fused.key())
     }
 
@@ -35,7 +36,7 @@ impl Planned {
         fused: &FusedKernel,
         load: impl FnOnce() -> Result<Arc<LoadedKernel>, Error>,
     ) -> Result<(Arc<LoadedKernel>, bool), Error> {
-        let at = fused.nodes.first().copied().unwrap_or_default();
+        let at = fused.nodes.last().copied().unwrap_or_default();
         let known = self.code.lock().get(&at).and_then(Weak::upgrade);
         if let Some(code) = known {
             return Ok((code, true));

@@ -5,15 +5,16 @@ use crate::engine::kernels::launch::{Function, Launch};
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::Action;
 use crate::graph::NodeKind;
+use crate::graph::replay::can_fail;
 use crate::graph::steps::{Step, Steps};
 use crate::graph::template::Template;
 use crate::hal::{Geometry, Param};
 use crate::planted::Planted;
-use folio_kernel::ParamKind;
 use folio_kernel::fuse::{
     Argument, Call, Geometry as Over, Graph, Memory, MemoryId, Node, OtherWork, Region, Users,
     Wishes, Work,
 };
+use folio_kernel::{ParamId, ParamKind};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::atomic::Ordering;
 
@@ -207,12 +208,22 @@ pub(super) fn of_several_sizes(steps: &Steps) -> HashSet<StorageId> {
     several
 }
 
+/// A launch overwrites all of an argument, and reads nothing of it.
+fn covers_all(step: &Step, launch: &Launch, nth: usize) -> bool {
+    let (Some(param), Some(token)) = (launch.params.get(nth), launch.tokens.get(nth)) else {
+        return false;
+    };
+    let access = step.template.command.accesses.get(token.at);
+    let is_whole = (param.index, param.extent) == ([0; 3], param.shape);
+    access.is_some_and(|access| is_whole && access.mode.discards())
+}
+
 /// The launch of a step; none where it is not one that could be fused.
 fn call_of(step: &Step, fixed: bool, memories: &mut Memories<'_>) -> Option<Call> {
     let (launch, function) = function_of(step)?;
     let kernel = &function.code.ir;
     let (mut word, mut nth) = (0, 0);
-    let mut arguments = Vec::with_capacity(kernel.params.len());
+    let (mut arguments, mut covers) = (Vec::with_capacity(kernel.params.len()), vec![]);
     for param in &kernel.params {
         let memory = |memories: &mut Memories<'_>, nth: usize| {
             let (param, token) = (launch.params.get(nth)?, launch.tokens.get(nth)?);
@@ -228,6 +239,9 @@ fn call_of(step: &Step, fixed: bool, memories: &mut Memories<'_>) -> Option<Call
             ParamKind::View { rank, .. } => {
                 let (param, memory) = memory(memories, nth)?;
                 let wishes = step.marks_of(nth).0;
+                if covers_all(step, launch, nth) {
+                    covers.push(ParamId(arguments.len() as u32));
+                }
                 nth += 1;
                 Argument::View { region: region(memory, param, rank), wishes }
             }
@@ -239,5 +253,6 @@ fn call_of(step: &Step, fixed: bool, memories: &mut Memories<'_>) -> Option<Call
             ParamKind::Local { .. } => Argument::Local,
         });
     }
-    Some(Call { kernel: kernel.clone(), geometry: geometry(&launch.geometry), arguments })
+    let (geometry, infallible) = (geometry(&launch.geometry), can_fail(launch).is_none());
+    Some(Call { kernel: kernel.clone(), geometry, arguments, infallible, covers })
 }

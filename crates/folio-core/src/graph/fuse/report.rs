@@ -6,7 +6,7 @@ use crate::graph::NodeKind;
 use crate::graph::picture::{Drawn, Quoted, json};
 use crate::graph::steps::Steps;
 use folio_kernel::fuse::{Explanation, FusedKernel, Graph, PairReport, Plan, Refusal, Step, Work};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::sync::Arc;
 
 /// Adds a report to another one.
@@ -125,6 +125,8 @@ impl Ready {
         let mut out = String::new();
         let nodes: Vec<Drawn<'_>> = Drawn::of_steps(steps).collect();
         // Writing to a string does not fail.
+        // A kernel that several compute is drawn in the first of these.
+        let mut drawn = HashSet::new();
         let _ = writeln!(out, "digraph {} {{\n  node [shape=box];", Quoted(label.as_str()));
         for (at, (members, step)) in self.members.iter().zip(&self.steps.all).enumerate() {
             let is_fused = members.len() > 1;
@@ -137,7 +139,8 @@ impl Ready {
                 let _ = writeln!(out, "  subgraph cluster_{at} {{\n  label={text};");
             }
             for member in members {
-                if let Some(node) = nodes.get(*member) {
+                let is_new = drawn.insert(*member);
+                if let Some(node) = nodes.get(*member).filter(|_| is_new) {
                     let _ = node.dot(&mut out, &format!("n{member}"), Some(*member));
                 }
             }

@@ -368,7 +368,13 @@ body {
             };
             let geometry = Geometry { range: [64, 1, 1], offset: [0; 3], group: None };
             let arguments = memories.map(view).to_vec();
-            let call = Call { kernel: kernel.clone(), geometry, arguments };
+            let call = Call {
+                kernel: kernel.clone(),
+                geometry,
+                arguments,
+                infallible: false,
+                covers: vec![],
+            };
             let (label, after) = (format!("{at}"), after.into_iter().collect());
             graph.nodes.push(Node { label, work: Work::Kernel(call), after });
             let most = *memories.iter().max().unwrap() as usize + 1;

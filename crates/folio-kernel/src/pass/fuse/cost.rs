@@ -4,8 +4,8 @@
 //! A pure function of two values. [`Costs`] are constants of a device. A [`Load`] is what kernels
 //! do: launches, bytes, what these bytes are of, and what a launch of them takes of a unit. Fusion
 //! gains the launches and the bytes that it saves. Fewer items in flight than of the kernels by
-//! themselves are a loss: memory answers late, and only many items at once keep it busy. Nothing is
-//! computed twice, so there is no recomputation to weigh.
+//! themselves are a loss: memory answers late, and only many items at once keep it busy. Kernels
+//! that share a loop compute nothing twice; `inline` weighs what is computed again.
 
 use super::local::local_bytes;
 use super::pair::{Joint, View};

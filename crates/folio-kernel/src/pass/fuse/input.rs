@@ -4,7 +4,7 @@
 
 use super::cost::Costs;
 use super::scope::Wishes;
-use crate::ir::Kernel;
+use crate::ir::{Kernel, ParamId};
 use std::sync::Arc;
 
 /// A memory, by its number in [`Graph::memories`].
@@ -135,6 +135,10 @@ pub struct Call {
     pub geometry: Geometry,
     /// By parameter.
     pub arguments: Vec<Argument>,
+    /// All of its accesses are known to be in bounds, and nothing else of it can fail.
+    pub infallible: bool,
+    /// The views of which the launch writes each element, by whatever items, and reads none.
+    pub covers: Vec<ParamId>,
 }
 
 /// By memory: how much further on its views begin than those of another question.
@@ -165,10 +169,19 @@ impl Argument {
 impl Call {
     fn is_planned_as(&self, other: &Call, shifts: &mut Shifts) -> bool {
         Arc::ptr_eq(&self.kernel, &other.kernel)
-            && self.geometry == other.geometry
+            && (self.geometry, self.infallible) == (other.geometry, other.infallible)
+            && self.covers == other.covers
             && self.arguments.len() == other.arguments.len()
             && (self.arguments.iter().zip(&other.arguments))
                 .all(|(a, b)| a.is_planned_as(b, shifts))
+    }
+
+    /// The elements that an argument shows.
+    pub(crate) fn region(&self, param: ParamId) -> Option<&Region> {
+        match self.arguments.get(param.index())? {
+            Argument::View { region, .. } => Some(region),
+            _ => None,
+        }
     }
 
     /// The memories of its views and reductions.
@@ -237,7 +250,7 @@ impl Node {
     }
 
     /// The memories that it uses, some of them repeatedly.
-    fn memories(&self) -> impl Iterator<Item = MemoryId> {
+    pub(crate) fn memories(&self) -> impl Iterator<Item = MemoryId> {
         let (call, others) = match &self.work {
             Work::Kernel(call) => (Some(call), &[][..]),
             Work::Other(_, memories) => (None, &memories[..]),
@@ -328,6 +341,11 @@ impl Users {
         !users.elsewhere_before && before.all(|at| nodes.contains(at))
     }
 
+    /// The nodes that use a memory, in order.
+    pub(crate) fn of_memory(&self, memory: MemoryId) -> &[usize] {
+        self.0.get(memory.index()).map_or(&[], |users| &users.nodes)
+    }
+
     /// The first node that uses a memory and is none of these.
     pub(crate) fn other_than(&self, memory: MemoryId, nodes: &[usize]) -> Option<usize> {
         self.0.get(memory.index())?.nodes.iter().find(|at| !nodes.contains(at)).copied()
@@ -350,11 +368,24 @@ impl Graph {
     }
 }
 
+/// Where a device can compute a kernel within another one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Inlining {
+    /// Nowhere.
+    None,
+    /// For what the other one loads.
+    Loads,
+    /// At loads, and at stores.
+    All,
+}
+
 /// A device's facts, as far as fusion depends on them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
     /// The device can run fused kernels.
     pub fuses: bool,
+    /// Where it can compute a kernel within another one.
+    pub inlines: Inlining,
     /// Bytes of local memory that a group can have.
     pub local_memory: u64,
     /// Memory parameters that a kernel can have.
@@ -371,6 +402,7 @@ impl Facts {
     /// are more than 64 views. 4096 statements are 128 kernels of 32.
     pub const GPU: Facts = Facts {
         fuses: true,
+        inlines: Inlining::All,
         local_memory: 48 << 10,
         views: 64,
         statements: 4096,

@@ -89,6 +89,12 @@ struct Joiner<'g> {
     body: Vec<(usize, Stmt)>,
 }
 
+/// The name of kernels that are one.
+pub(crate) fn named<'k>(kernels: impl Iterator<Item = &'k Kernel>) -> String {
+    let names: Vec<&str> = kernels.map(|kernel| &*kernel.name).collect();
+    names.join("+").chars().take(LONGEST).collect()
+}
+
 /// Joins the kernels of a cluster, in order.
 pub(crate) fn join(
     calls: &[PreparedCall<'_>],
@@ -96,13 +102,8 @@ pub(crate) fn join(
     options: Options,
     planted: Planted,
 ) -> JoinedKernel {
-    let mut name = String::new();
-    for call in calls {
-        let plus = if name.is_empty() { "" } else { "+" };
-        name = format!("{name}{plus}{}", call.call.kernel.name);
-    }
     let kernel = Kernel {
-        name: name.chars().take(LONGEST).collect(),
+        name: named(calls.iter().map(|call| &*call.call.kernel)),
         shape: Shape { rank: joint.rank, groups: joint.groups, group: 0, tile: 1 },
         types: Types::default(),
         params: vec![],
@@ -328,7 +329,7 @@ fn merge(known: &mut ParamKind, more: &ParamKind) {
 }
 
 /// Views of the same elements, whatever is done with them.
-fn same_elements(a: &ParamKind, b: &ParamKind) -> bool {
+pub(crate) fn same_elements(a: &ParamKind, b: &ParamKind) -> bool {
     match (a, b) {
         (
             ParamKind::View { element: a, rank: m, .. },
@@ -479,8 +480,5 @@ pub(crate) fn region<'g>(
 ) -> Option<&'g Region> {
     let Source::Argument { node, param } = parameter.source else { return None };
     let call = calls.iter().find(|call| call.node == node)?;
-    match call.call.arguments.get(param.index())? {
-        Argument::View { region, .. } => Some(region),
-        _ => None,
-    }
+    call.call.region(param)
 }

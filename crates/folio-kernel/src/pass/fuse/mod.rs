@@ -29,6 +29,8 @@
 //!     kernel: kernel.clone(),
 //!     geometry: Geometry::over([100, 1, 1]),
 //!     arguments: vec![view(from), view(to)],
+//!     infallible: true,
+//!     covers: vec![],
 //! };
 //! let node = |label: &str, call, after| {
 //!     Node { label: label.to_owned(), work: Work::Kernel(call), after }
@@ -56,6 +58,7 @@
 //! | `cluster` | order, and who goes with whom |
 //! | `join` | one kernel of several: parameters, guards, phases, constants |
 //! | `intern`, `assign`, `local` | temporaries in registers and in local memory; forwarding |
+//! | `inline`, `guest`, `made` | a kernel computed where another one loads what it gives, or stores what it takes |
 //! | `tidy` | what nothing uses is gone |
 //! | `plan`, `explain`, `reason` | the answer, for programs and for people |
 //! | `cost` | whether kernels gain by sharing a launch |
@@ -66,10 +69,13 @@ mod cluster;
 mod cost;
 mod edit;
 mod explain;
+mod guest;
+mod inline;
 mod input;
 mod intern;
 mod join;
 mod local;
+mod made;
 mod pair;
 mod plan;
 mod pressure;
@@ -82,8 +88,8 @@ pub use cluster::Refusal;
 pub use cost::{Balance, Costs, Limit, Load};
 pub use explain::{ClusterReport, Explanation, MemoryReport, PairReport};
 pub use input::{
-    Argument, Call, Elsewhere, Facts, Geometry, Graph, Memory, MemoryId, Mode, Node, Options,
-    OtherWork, Planted, Region, Users, Work,
+    Argument, Call, Elsewhere, Facts, Geometry, Graph, Inlining, Memory, MemoryId, Mode, Node,
+    Options, OtherWork, Planted, Region, Users, Work,
 };
 pub use intern::{Fate, Home, Outcome};
 pub use join::{Parameter, Source};

@@ -136,6 +136,11 @@ impl<'g> View<'g> {
         })
     }
 
+    /// The views of several calls.
+    pub fn all_of(calls: &'g [PreparedCall<'g>]) -> impl Iterator<Item = View<'g>> {
+        calls.iter().flat_map(View::all)
+    }
+
     /// Both show the same elements in the same way.
     pub fn is_same(&self, other: &View<'_>) -> bool {
         self.region == other.region && self.alike(other)

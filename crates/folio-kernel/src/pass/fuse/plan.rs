@@ -1,14 +1,16 @@
 //! The plan: what runs in which order, and the fused kernels.
 
 use super::cluster::{Clusters, Refusal, Unit, clusters, contradiction, linearise};
-use super::cost::{Balance, Load};
+use super::cost::{Balance, Costs, Load, load_of};
+use super::inline::inline;
 use super::input::{
-    Argument, Call, Facts, Geometry, Graph, Mode, Node, Options, OtherWork, Planted, Region, Users,
-    Work,
+    Argument, Call, Facts, Geometry, Graph, Inlining, Mode, Node, Options, OtherWork, Planted,
+    Region, Users, Work,
 };
 use super::intern::{Interning, Outcome, internalise, narrow_access};
 use super::join::{JoinedKernel, Parameter, Source, bake, join};
 use super::local::local_bytes;
+use super::made::Made;
 use super::pair;
 use super::pair::View;
 use super::pressure::registers;
@@ -30,6 +32,9 @@ use std::sync::Arc;
 pub struct FusedKernel {
     /// The nodes, in the order in which each item runs them.
     pub nodes: Vec<usize>,
+    /// Nodes that are computed where others load what they give or store what they take: they may
+    /// be of several fused kernels.
+    pub inlined: Vec<usize>,
     /// The kernel, verified.
     pub kernel: Arc<Kernel>,
     /// Over what it is launched.
@@ -107,10 +112,10 @@ pub fn planted(
         if let Some(refuted) = refuted.first() {
             return Err(FuseError::Refuted(refuted.clone()));
         }
-        required(graph, &clusters)?;
     }
     let users = Users::of(graph);
     let mut plan = Plan { refuted, ..Plan::default() };
+    let mut steps = vec![];
     for at in clusters.ordered() {
         let unit = &clusters.units[at];
         let mut made = fuse((graph, &users), unit, facts, (options, planted));
@@ -121,20 +126,69 @@ pub fn planted(
             made = Some(Err(Reason::NoGain(Box::new(fused.balance))));
         }
         match made {
-            None => plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node))),
-            Some(Ok(fused)) => plan.steps.push(Step::Fused(Box::new(fused))),
+            None => steps.extend(alone(unit, &facts.costs)),
+            Some(Ok(fused)) => steps.push(together(unit, fused)),
             Some(Err(reason)) => {
                 let (first, second) = (unit.nodes[0], unit.nodes[unit.nodes.len() - 1]);
                 if options.mode == Mode::Require {
                     return Err(kernels(graph, first, second, reason));
                 }
                 plan.unfused.push(Refusal { first, second, reason });
-                plan.steps.extend(unit.nodes.iter().map(|node| Step::Node(*node)));
+                steps.extend(alone(unit, &facts.costs));
             }
         }
     }
-    plan.unfused.extend(clusters.apart().cloned());
+    if facts.inlines > Inlining::None {
+        steps = inline((graph, &users), steps, facts, options.mode);
+    }
+    plan.steps = steps.into_iter().map(|made| made.step).collect();
+    if options.mode == Mode::Require && launches(graph, &plan.steps) > 1 {
+        required(graph, &clusters)?;
+    }
+    let is_joined = |pair: &&Refusal| {
+        let mut fused = plan.fused();
+        fused.any(|of| of.nodes.contains(&pair.first) && of.nodes.contains(&pair.second))
+    };
+    let apart: Vec<Refusal> = clusters.apart().filter(|pair| !is_joined(pair)).cloned().collect();
+    plan.unfused.extend(apart);
     Ok(plan)
+}
+
+/// The nodes of a unit as steps of their own.
+fn alone<'u, 'g>(unit: &'u Unit<'g>, costs: &'u Costs) -> impl Iterator<Item = Made<'g>> + 'u {
+    unit.nodes.iter().map(|node| {
+        let call = unit.calls.iter().find(|call| call.node == *node);
+        let load = call.map(|call| load_of(call, registers(&call.call.kernel), costs));
+        let geometry = call.map_or(Geometry::over([1; 3]), |call| call.call.geometry);
+        Made {
+            step: Step::Node(*node),
+            calls: call.cloned().into_iter().collect(),
+            geometry,
+            load: load.unwrap_or_default(),
+        }
+    })
+}
+
+/// The nodes of a unit as one step.
+fn together<'g>(unit: &Unit<'g>, fused: FusedKernel) -> Made<'g> {
+    let (geometry, load) = (fused.geometry, fused.balance.load);
+    Made { step: Step::Fused(Box::new(fused)), calls: unit.calls.clone(), geometry, load }
+}
+
+/// A node that is launched.
+fn is_launch(graph: &Graph, node: usize) -> bool {
+    match &graph.nodes[node].work {
+        Work::Kernel(_) | Work::Other(OtherWork::OpaqueKernel | OtherWork::Library, _) => true,
+        Work::Other(..) => false,
+    }
+}
+
+fn launches(graph: &Graph, steps: &[Step]) -> usize {
+    let is_one = |step: &&Step| match step {
+        Step::Node(node) => is_launch(graph, *node),
+        Step::Fused(_) => true,
+    };
+    steps.iter().filter(is_one).count()
 }
 
 fn kernels(graph: &Graph, first: usize, second: usize, reason: Reason) -> FuseError {
@@ -144,10 +198,7 @@ fn kernels(graph: &Graph, first: usize, second: usize, reason: Reason) -> FuseEr
 
 /// All kernels of the graph are in one unit.
 fn required(graph: &Graph, clusters: &Clusters<'_>) -> Result<(), FuseError> {
-    let is_kernel = |node: &usize| match &graph.nodes[*node].work {
-        Work::Kernel(_) | Work::Other(OtherWork::OpaqueKernel | OtherWork::Library, _) => true,
-        Work::Other(..) => false,
-    };
+    let is_kernel = |node: &usize| is_launch(graph, *node);
     let launches = || clusters.units.iter().filter(|unit| unit.nodes.iter().any(is_kernel));
     if launches().count() < 2 {
         return Ok(());
@@ -283,12 +334,21 @@ fn fuse(
     let (registers, local) = (registers(&kernel), local_bytes(&kernel));
     let balance = facts.costs.weigh(&Load { registers, local, ..unit.load });
     let (nodes, kernel) = (unit.nodes.clone(), Arc::new(kernel));
-    Some(Ok(FusedKernel { nodes, kernel, geometry, parameters, outcomes, baked, balance }))
+    Some(Ok(FusedKernel {
+        nodes,
+        inlined: vec![],
+        kernel,
+        geometry,
+        parameters,
+        outcomes,
+        baked,
+        balance,
+    }))
 }
 
 /// Declares what the joined code does with its outputs, where that is more than their owners may:
 /// legality has shown that there are no races.
-fn own(kernel: &mut Kernel) {
+pub(crate) fn own(kernel: &mut Kernel) {
     for _ in 0..2 * kernel.params.len() {
         let Err(error) = outputs::check(kernel) else { return };
         let named = |wanted: &str, kernel: &Kernel| {
@@ -396,7 +456,13 @@ body {
                 let geometry = Geometry { range: [64, 1, 1], offset: [0; 3], group: None };
                 // The first one writes what all read.
                 let arguments = vec![view(0), view(if at == 0 { 0 } else { at })];
-                let call = Call { kernel: kernel.clone(), geometry, arguments };
+                let call = Call {
+                    kernel: kernel.clone(),
+                    geometry,
+                    arguments,
+                    infallible: false,
+                    covers: vec![],
+                };
                 let (label, work) = (format!("{at}"), Work::Kernel(call));
                 graph.nodes.push(Node { label, work, after: vec![] });
             }

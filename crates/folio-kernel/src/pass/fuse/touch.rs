@@ -1,5 +1,6 @@
 //! The accesses of a call: each access of a view as a map from items, or groups, to elements.
 
+use super::edit::accessed;
 use super::input::{Argument, Call};
 use super::reason::Elements;
 use crate::flow::{self, Seen, Use};
@@ -57,6 +58,8 @@ pub(crate) struct Touch {
     pub proved: bool,
     /// Elements that an item accesses there, by loops: a row has many.
     pub walks: u64,
+    /// A loop of the kernel loads or stores elements of the view.
+    pub in_loop: bool,
 }
 
 impl Touch {
@@ -183,10 +186,11 @@ pub(crate) fn prepare(node: usize, call: &Call) -> Option<PreparedCall<'_>> {
     let fits = call.geometry.group.map_or(!groups, |size| !groups || cut(size));
     let launch = launch(call).filter(|_| kernel.shape.tile == 1 && fits)?;
     let mut touches = vec![vec![]; kernel.params.len()];
-    let turns = turns(kernel);
+    let (turns, in_loops) = (turns(kernel), in_loops(kernel));
     for seen in flow::analyse(kernel, &launch).accesses.iter().filter(|seen| !seen.never) {
         if let Some(list) = touches.get_mut(seen.param.index()) {
-            let touch = touch(kernel, &launch, &turns, seen);
+            let mut touch = touch(kernel, &launch, &turns, seen);
+            touch.in_loop = in_loops[seen.param.index()];
             if !list.contains(&touch) {
                 list.push(touch);
             }
@@ -204,6 +208,21 @@ fn turns(kernel: &Kernel) -> Vec<Value> {
         }
     });
     turns
+}
+
+/// By parameter: a loop accesses its elements.
+fn in_loops(kernel: &Kernel) -> Vec<bool> {
+    let mut all = vec![false; kernel.params.len()];
+    walk(&kernel.body, &mut |stmt| {
+        if let Stmt::For { body, .. } | Stmt::Loop { body, .. } = stmt {
+            walk(body, &mut |stmt| {
+                if let Some(param) = accessed(stmt) {
+                    all[param.index()] = true;
+                }
+            });
+        }
+    });
+    all
 }
 
 /// How many elements an access reaches from one item, where loops count through them. One that
@@ -241,7 +260,8 @@ fn touch(kernel: &Kernel, launch: &Launch, turns: &[Value], seen: &Seen) -> Touc
         index
     };
     let at = seen.forms.iter().enumerate().map(index).collect();
-    Touch { does: seen.does, at, proved: seen.proved, walks: walks(launch, turns, seen) }
+    let walks = walks(launch, turns, seen);
+    Touch { does: seen.does, at, proved: seen.proved, walks, in_loop: false }
 }
 
 /// A form as a sum of positions, and as one of group indices. What is the same for the whole launch

@@ -1,6 +1,7 @@
 //! The examples of `src/fuse/README.md` are what fusion does. `FOLIO_BLESS=1` writes them anew.
 
 use super::graph::{ADD, Chain, DOUBLE, FIVE, MIRROR, MUL, SCALED, SUM, UPDATE};
+use super::inlined;
 use folio_kernel::fuse::{Mode, Options, OtherWork, Plan, Step};
 use std::fmt::Write;
 
@@ -168,6 +169,8 @@ fn examples_of_the_page_are_what_fusion_does() {
         ("baked", baked()),
         ("independent", independent()),
         ("hoisted", hoisted()),
+        ("producer", planned(inlined::producer(), require())),
+        ("consumer", planned(inlined::consumer(), require())),
     ];
     let bless = std::env::var_os("FOLIO_BLESS").is_some();
     for (name, example) in &examples {

@@ -126,7 +126,13 @@ impl Chain {
             ParamKind::Local { .. } => Argument::Local,
         });
         let arguments = arguments.collect();
-        let call = Call { kernel: Arc::new(kernel), geometry, arguments };
+        let call = Call {
+            kernel: Arc::new(kernel),
+            geometry,
+            arguments,
+            infallible: false,
+            covers: vec![],
+        };
         self.node(label, Work::Kernel(call), memories)
     }
 

@@ -4,6 +4,7 @@
 mod costs;
 mod docs;
 mod graph;
+mod inlined;
 mod passes;
 mod reasons;
 mod scopes;

@@ -382,8 +382,8 @@ impl<'s> Draft<'s> {
         Ok((FusedPart { range: range.clone(), before, pieces }, report))
     }
 
-    /// The plan for a question of so many nodes, and by step of it the command of a fused kernel, or
-    /// why there is none.
+    /// The plan for a question of so many nodes, and by step of it the command of a fused kernel,
+    /// or why there is none.
     fn answer(
         &self,
         question: &question::Question,

@@ -196,8 +196,8 @@ impl Inliner {
         }
     }
 
-    /// Adds a copy for the item at this position, which takes a value, if one is given; the variable
-    /// that has its element.
+    /// Adds a copy for the item at this position, which takes a value, if one is given; the
+    /// variable that has its element.
     fn evaluate(
         &mut self,
         (at, given): (&[Value], Option<Value>),

@@ -3,8 +3,8 @@
 //! - A *producer* gives one element of a temporary for each of its items. The readers of the
 //!   temporary compute the element where they load it: each element about once in each of them. The
 //!   cost model weighs what is read and computed again.
-//! - A *consumer* takes one element of a temporary for each of its items. The kernel that writes the
-//!   temporary, all of it, computes the consumer's item where it stores the element.
+//! - A *consumer* takes one element of a temporary for each of its items. The kernel that writes
+//!   the temporary, all of it, computes the consumer's item where it stores the element.
 //!
 //! Either way the item is the index of the access, and the temporary and a launch are gone.
 
@@ -222,7 +222,8 @@ impl<'s, 'g> Search<'s, 'g> {
         })
     }
 
-    /// The one step that uses a guest's temporary beside it: it stores each element, and loads none.
+    /// The one step that uses a guest's temporary beside it: it stores each element, and loads
+    /// none.
     fn writer_of(&self, of: &Guest<'_, '_>, at: usize) -> Option<usize> {
         let users = self.users.of_memory(of.memory).iter().map(|node| self.step_of[*node]);
         let mut others: Vec<usize> = users.filter(|step| *step != at).collect();

@@ -456,10 +456,13 @@ fn only(kernel: &Kernel, wanted: Access) -> Option<ParamId> {
 /// A kernel whose items write their own elements as a whole, read none of these, have no other
 /// effect, and know of themselves only where they are.
 fn writes_its_own_alone(kernel: &Kernel) -> bool {
-    let is_plain = |param: &Param| match param.kind {
-        ParamKind::Scalar(_) | ParamKind::View { access: Access::In, .. } => true,
-        ParamKind::View { access: Access::Out, owner: Owner::Item, .. } => true,
-        _ => false,
+    let is_plain = |param: &Param| {
+        matches!(
+            param.kind,
+            ParamKind::Scalar(_)
+                | ParamKind::View { access: Access::In, .. }
+                | ParamKind::View { access: Access::Out, owner: Owner::Item, .. }
+        )
     };
     let mut is_one = kernel.params.iter().all(is_plain);
     walk(&kernel.body, &mut |stmt| {

@@ -108,10 +108,8 @@ pub fn planted(
     }
     let clusters = clusters(graph, &order, facts, options, planted);
     let refuted = refuted(graph, &clusters);
-    if options.mode == Mode::Require {
-        if let Some(refuted) = refuted.first() {
-            return Err(FuseError::Refuted(refuted.clone()));
-        }
+    if let (Mode::Require, Some(refuted)) = (options.mode, refuted.first()) {
+        return Err(FuseError::Refuted(refuted.clone()));
     }
     let users = Users::of(graph);
     let mut plan = Plan { refuted, ..Plan::default() };

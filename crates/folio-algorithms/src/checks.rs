@@ -21,9 +21,10 @@ fn kernels_of_groups_test_no_index_on_devices() -> Result<()> {
     let rt = folio::Runtime::builder().backend(SimBackend::builder().build()).build()?;
     let (n, count, chunk) = (100_000, 98, scan::TILE);
     let (x, keep, keys) = (rt.buffer(n)?, rt.buffer(n)?, rt.buffer(n)?);
-    let (totals, counts, all) = (rt.buffer(count)?, rt.buffer(count)?, rt.buffer(1)?);
+    let (totals, counts, mut all) = (rt.buffer(count)?, rt.buffer(count)?, rt.buffer(1)?);
     let (mut y, mut small, mut at) = (rt.buffer(n)?, rt.buffer(count)?, rt.buffer(count)?);
     let (mut starts, mut sum) = (rt.buffer(count)?, rt.buffer(1)?);
+    let mut begins = rt.buffer(count + 1)?;
     let (lanes, items) = (count * scan::GROUP, count * scan::SCANS);
     let same = Plain::new();
     let mut found = vec![];
@@ -32,14 +33,14 @@ fn kernels_of_groups_test_no_index_on_devices() -> Result<()> {
     found.extend(left(call.checks(lanes - scan::GROUP))?);
     let call = reduce::chunk_extremes::<f32, Min>(chunk, &x, &mut small, &mut at);
     found.extend(left(call.checks(lanes))?);
-    let call = compact::count_kept::<u8>(chunk, &keep, &mut starts);
+    let call = compact::count_kept::<u8, 0>(chunk, &keep, &mut starts);
     found.extend(left(call.checks(lanes))?);
     let offsets = counts.slice([0], [count])?;
     let mut one_less = small.slice_mut([0], [count - 1])?;
     let call = segmented::fold_segments::<f32, Add, u32>(&offsets, &x, &mut one_less);
     found.extend(left(call.checks((count - 1) * 64))?);
     // SAFETY: nothing is launched.
-    let racy = unsafe { RacyMemory::new(&mut starts) };
+    let racy = unsafe { RacyMemory::new(&mut begins) };
     let call = compact::start_chunks(&counts, racy, &mut sum);
     found.extend(left(call.checks(scan::GROUP))?);
     // SAFETY: as above.
@@ -49,7 +50,7 @@ fn kernels_of_groups_test_no_index_on_devices() -> Result<()> {
     // SAFETY: as above.
     let racy = unsafe { RacyMemory::new(&mut y) };
     let call = scan::scan_chunks::<f32, f32, f32, Add, Plain, Plain>(
-        same, same, 1, chunk, 0, &x, &totals, racy,
+        same, same, 1, chunk, 0, 1, &x, &totals, racy,
     );
     found.extend(left(call.checks(items))?);
     // SAFETY: as above.
@@ -58,7 +59,10 @@ fn kernels_of_groups_test_no_index_on_devices() -> Result<()> {
     found.extend(left(call.checks(items))?);
     // SAFETY: as above.
     let racy = unsafe { RacyMemory::new(&mut y) };
-    let call = compact::move_kept::<f32, u8>(0, chunk, &keep, &counts, &all, &x, racy);
+    // SAFETY: as above.
+    let total = unsafe { RacyMemory::new(&mut all) };
+    let call =
+        compact::move_kept::<f32, u8, 0>(0, 1, chunk, &keep, &begins, &counts, &x, total, racy);
     found.extend(left(call.checks(items))?);
     assert_eq!(found, Vec::<String>::new());
     Ok(())

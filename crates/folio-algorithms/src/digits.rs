@@ -6,7 +6,7 @@ use crate::prelude::*;
 use folio::ir::device::CastFrom;
 
 /// Counts, for each chunk of keys, those with each digit; the counts of one digit are beside each
-/// other.
+/// other. Copies the keys, if there are `copies`.
 #[kernel]
 pub(crate) fn count<B: Bits, const RADIX: usize>(
     i: Item,
@@ -15,6 +15,7 @@ pub(crate) fn count<B: Bits, const RADIX: usize>(
     chunk: usize,
     keys: In<B>,
     counts: Racy<u32>,
+    copies: Racy<B>,
 ) where
     usize: CastFrom<B>,
 {
@@ -23,7 +24,11 @@ pub(crate) fn count<B: Bits, const RADIX: usize>(
     let end = (first + chunk).min(keys.len());
     let mut found = [0u32; RADIX];
     for k in first..end {
-        let digit = (ordered(rule, keys[k]) >> shift) as usize & (RADIX - 1);
+        let key = keys[k];
+        if k < copies.len() {
+            copies[k] = key;
+        }
+        let digit = (ordered(rule, key) >> shift) as usize & (RADIX - 1);
         found[digit] += 1;
     }
     for digit in 0..RADIX {
@@ -62,5 +67,66 @@ pub(crate) fn place<B: Bits, T: Value, const RADIX: usize, const VALUES: usize>(
             placed_values[next[digit]] = values[k];
         }
         next[digit] += 1;
+    }
+}
+
+/// Sorts few keys, and with `VALUES` what belongs to them, by one digit after the other: to and fro
+/// between two places, without the digits that all keys share. There is one item.
+#[kernel]
+pub(crate) fn sort_few<B: Bits, T: Value, const VALUES: usize>(
+    i: Item,
+    rule: Rule<B>,
+    bits: u32,
+    keys: Racy<B>,
+    values: Racy<T>,
+    others: Racy<B>,
+    other_values: Racy<T>,
+) where
+    usize: CastFrom<B>,
+{
+    let n = keys.len();
+    let mut are_others = i.index() > 0;
+    for shift in (0..bits).step_by(8) {
+        let mut next = [0u32; 256];
+        let mut digit = 0;
+        for k in 0..n {
+            let key = if are_others { others[k] } else { keys[k] };
+            digit = (ordered(rule, key) >> shift) as usize & 255;
+            next[digit] += 1;
+        }
+        if next[digit] < n as u32 {
+            let mut start = 0;
+            for digit in 0..256 {
+                let count = next[digit];
+                next[digit] = start;
+                start += count;
+            }
+            for k in 0..n {
+                let key = if are_others { others[k] } else { keys[k] };
+                let digit = (ordered(rule, key) >> shift) as usize & 255;
+                let to = next[digit];
+                next[digit] += 1;
+                if are_others {
+                    keys[to] = key;
+                    if VALUES != 0 {
+                        values[to] = other_values[k];
+                    }
+                } else {
+                    others[to] = key;
+                    if VALUES != 0 {
+                        other_values[to] = values[k];
+                    }
+                }
+            }
+            are_others = !are_others;
+        }
+    }
+    if are_others {
+        for k in 0..n {
+            keys[k] = others[k];
+            if VALUES != 0 {
+                values[k] = other_values[k];
+            }
+        }
     }
 }

@@ -6,8 +6,8 @@
 use crate::keyed_in_turn::runs_in_turn;
 use crate::prelude::*;
 use crate::scan::{CHUNKS, EACH, GROUP, SCANS, SLOTS, TILE, chunk_of};
-use crate::{of_one_length, private, takes_in_turn};
-use folio::RacyMemory;
+use crate::{of_one_length, private, racy_whole, takes_in_turn};
+use folio::{Overwritten, RacyMemory};
 
 /// Whether a run begins at an element: where a key is another than the one before or, of `flags`,
 /// where it is not 0.
@@ -184,23 +184,29 @@ where
     let mut before = private::<T>(&rt, count)?;
     if count > 0 {
         let (mut totals, mut begins) = (private::<T>(&rt, count)?, private::<u32>(&rt, count)?);
-        q.run(count * GROUP, last_runs::<T, O, K>(chunk, keys, x, &mut totals, &mut begins))?;
+        // SAFETY: there is a group for each element.
+        let all = unsafe { Overwritten::new(&mut totals) };
+        // SAFETY: as above.
+        let heads = unsafe { Overwritten::new(&mut begins) };
+        q.run(count * GROUP, last_runs::<T, O, K>(chunk, keys, x, all, heads))?;
         // SAFETY: each element is written by one item, and none is read.
-        let racy = unsafe { RacyMemory::new(&mut before) };
+        let racy = unsafe { racy_whole(&mut before) };
         let nothing = private::<T>(&rt, 0)?;
         q.run(SCANS, scan_runs::<T, O, u32>(1, 1, CHUNKS, 0, &begins, &totals, &nothing, racy))?;
     }
-    let mut at = 0;
-    if count > 0 && takes_in_turn(q) {
-        at = count;
-        // SAFETY: an item writes elements of its own chunk, and reads none.
-        let racy = unsafe { RacyMemory::new(&mut *y) };
-        q.run(count, runs_in_turn::<T, O, K>(own, chunk, keys, x, &before, racy))?;
+    if count == 0 || !takes_in_turn(q) {
+        // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
+        let racy = unsafe { racy_whole(y) };
+        let call = scan_runs::<T, O, K>(0, own, chunk, 0, keys, x, &before, racy);
+        q.run(n.div_ceil(chunk) * SCANS, call)?;
+        return Ok(());
     }
-    // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
+    // SAFETY: an item writes elements of its own chunk, and reads none.
+    let racy = unsafe { RacyMemory::new(&mut *y) };
+    q.run(count, runs_in_turn::<T, O, K>(own, chunk, keys, x, &before, racy))?;
+    // SAFETY: each element of the last chunk is written by one item, and none is read.
     let racy = unsafe { RacyMemory::new(y) };
-    let call = scan_runs::<T, O, K>(0, own, chunk, at, keys, x, &before, racy);
-    q.run((n.div_ceil(chunk) - at) * SCANS, call)?;
+    q.run(SCANS, scan_runs::<T, O, K>(0, own, chunk, count, keys, x, &before, racy))?;
     Ok(())
 }
 

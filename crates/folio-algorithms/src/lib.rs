@@ -37,8 +37,9 @@
 //!
 //! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these. Their lengths
 //!   may be any, also 0; lengths that do not fit each other are
-//!   [`Error::Mismatch`](folio::Error::Mismatch). Sorting and compacting take fewer than 2^32
-//!   elements; more are [`Error::TooLarge`](folio::Error::TooLarge).
+//!   [`Error::Mismatch`](folio::Error::Mismatch). Results that are `u32` take fewer than 2^32
+//!   elements: [`sort_order`], [`bincount`], [`histogram`]; more are
+//!   [`Error::TooLarge`](folio::Error::TooLarge).
 //! - **Dimensions**: reductions, histograms and random numbers take any, and go row after row.
 //!   [`transpose`] takes two, [`permute`] up to three. All else takes one: `x.flat()` and
 //!   `x.flat_mut()` give the elements of a buffer of any shape in one dimension, without a copy. A
@@ -69,6 +70,7 @@ mod keyed_in_turn;
 mod keys;
 mod map;
 mod merge;
+mod passes;
 mod philox;
 mod reduce;
 mod scan;
@@ -99,6 +101,16 @@ pub use transpose::{permute, transpose};
 /// Memory whose contents other code relies on: no tracker of the program's can lie about it.
 fn private<T: folio::DeviceType>(rt: &folio::Runtime, n: usize) -> folio::Result<folio::Buffer<T>> {
     rt.buffer_with(n, folio::BufferOptions::new().own_tracker())
+}
+
+/// Memory of a [`Racy`](folio::Racy) parameter, of which the launch writes every element.
+///
+/// # Safety
+/// As of [`RacyMemory::whole`](folio::RacyMemory::whole) and
+/// [`Overwritten::new`](folio::Overwritten::new).
+unsafe fn racy_whole<A>(memory: A) -> folio::RacyMemory<folio::Overwritten<A>> {
+    // SAFETY: that is the caller's promise.
+    unsafe { folio::RacyMemory::whole(folio::Overwritten::new(memory)) }
 }
 
 /// Refuses what is not of one length.
@@ -162,4 +174,20 @@ mod prelude {
 mod documents {
     #[doc = include_str!("../../../docs/guide/algorithms.md")]
     mod algorithms {}
+    #[doc = include_str!("../../../docs/guide/cookbook/compaction.md")]
+    mod compaction {}
+    #[doc = include_str!("../../../docs/guide/cookbook/histograms.md")]
+    mod histograms {}
+    #[doc = include_str!("../../../docs/guide/cookbook/merges.md")]
+    mod merges {}
+    #[doc = include_str!("../../../docs/guide/cookbook/moves.md")]
+    mod moves {}
+    #[doc = include_str!("../../../docs/guide/cookbook/reductions.md")]
+    mod reductions {}
+    #[doc = include_str!("../../../docs/guide/cookbook/scans.md")]
+    mod scans {}
+    #[doc = include_str!("../../../docs/guide/cookbook/segments.md")]
+    mod segments {}
+    #[doc = include_str!("../../../docs/guide/cookbook/sorts.md")]
+    mod sorts {}
 }

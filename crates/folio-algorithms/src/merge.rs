@@ -2,14 +2,23 @@
 //! both sequences, and merges from there.
 
 use crate::keys::{Bits, Key, Rule, ordered};
-use crate::of_one_length;
 use crate::prelude::*;
 use crate::sort::Direction;
-use folio::RacyMemory;
+use crate::{of_one_length, private, racy_whole};
 use folio::hal::DeviceKind;
 
 #[kernel]
-fn merged<B: Bits>(i: Item, rule: Rule<B>, each: usize, a: In<B>, b: In<B>, y: Racy<B>) {
+fn merged<B: Bits, T: Value, const VALUES: usize>(
+    i: Item,
+    rule: Rule<B>,
+    each: usize,
+    a: In<B>,
+    b: In<B>,
+    values_of_a: In<T>,
+    values_of_b: In<T>,
+    y: Racy<B>,
+    values: Racy<T>,
+) {
     let (first, n) = (i.index() * each, y.len());
     // How many of the first elements are of `a`: as many as are not after those of `b`.
     let mut low = if first > b.len() { first - b.len() } else { 0 };
@@ -33,12 +42,44 @@ fn merged<B: Bits>(i: Item, rule: Rule<B>, each: usize, a: In<B>, b: In<B>, y: R
         };
         if takes_a {
             y[k] = a[of_a];
+            if VALUES != 0 {
+                values[k] = values_of_a[of_a];
+            }
             of_a += 1;
         } else {
             y[k] = b[of_b];
+            if VALUES != 0 {
+                values[k] = values_of_b[of_b];
+            }
             of_b += 1;
         }
     }
+}
+
+/// Keys and their values, to read.
+pub(crate) type Sorted<'a, B, T> = (Slice<'a, B>, Slice<'a, T>);
+
+/// Merges keys and, if there are any, their values. Of equal keys those of `a` come first.
+pub(crate) fn merge_pairs<B: Bits, T: DeviceType + Value>(
+    q: &Queue,
+    rule: Rule<B>,
+    (a, values_of_a): &Sorted<'_, B, T>,
+    (b, values_of_b): &Sorted<'_, B, T>,
+    (y, values): (&mut SliceMut<'_, B>, &mut SliceMut<'_, T>),
+) -> Result<()> {
+    // Threads of a CPU merge much at a time, other devices have many items.
+    let each = if q.device().info().kind == DeviceKind::Cpu { 1 << 13 } else { 16 };
+    let (items, has_values) = (y.len().div_ceil(each), !values.is_empty());
+    // SAFETY: an item writes its own part of the result, and none is read.
+    let y = unsafe { racy_whole(y) };
+    // SAFETY: as above.
+    let v = unsafe { racy_whole(values) };
+    if has_values {
+        q.run(items, merged::<B, T, 1>(rule, each, a, b, values_of_a, values_of_b, y, v))?;
+    } else {
+        q.run(items, merged::<B, T, 0>(rule, each, a, b, values_of_a, values_of_b, y, v))?;
+    }
+    Ok(())
 }
 
 /// Merges two sequences that are in the order of `direction`, as [`sort`](crate::sort) makes it, to
@@ -67,13 +108,10 @@ pub fn merge<K: Key>(
     if y.is_empty() {
         return Ok(());
     }
-    // Threads of a CPU merge much at a time, other devices have many items.
-    let each = if q.device().info().kind == DeviceKind::Cpu { 1 << 13 } else { 16 };
     let rule = Rule::<K::Bits>::new(K::FORMAT, direction);
-    let (a, b, items) = (a.reinterpret()?, b.reinterpret()?, y.len().div_ceil(each));
-    let mut y = y.reinterpret_mut()?;
-    // SAFETY: an item writes its own part of the result, and none is read.
-    let shared = unsafe { RacyMemory::new(&mut y) };
-    q.run(items, merged::<K::Bits>(rule, each, &a, &b, shared))?;
-    Ok(())
+    let (none, mut no_values) = (private::<u32>(&q.runtime(), 0)?, private(&q.runtime(), 0)?);
+    let a = (a.reinterpret()?, none.slice([0], [0])?);
+    let b = (b.reinterpret()?, none.slice([0], [0])?);
+    let (mut y, mut no_values) = (y.reinterpret_mut()?, no_values.slice_mut([0], [0])?);
+    merge_pairs(q, rule, &a, &b, (&mut y, &mut no_values))
 }

@@ -3,6 +3,7 @@
 use crate::prelude::*;
 use crate::scan::{GROUP, chunk_of};
 use crate::{of_one_shape, private};
+use folio::Overwritten;
 use folio::hal::DeviceKind;
 
 #[kernel]
@@ -131,7 +132,11 @@ where
 {
     let x = x.slice_all().flat()?;
     let mut y = result(q, x.len(), O::IDENTITY)?;
-    q.run(x.range(), fold::<T, O>(&x, &mut y))?;
+    if !x.is_empty() {
+        // SAFETY: a reduction of some items writes its element.
+        let all = unsafe { Overwritten::new(&mut y) };
+        q.run(x.range(), fold::<T, O>(&x, all))?;
+    }
     Ok(y)
 }
 
@@ -157,11 +162,15 @@ where
     of_one_shape("dot", x.shape(), y.shape())?;
     let (x, y) = (x.flat()?, y.flat()?);
     let mut sum = result(q, x.len(), <Add as Combine<T>>::IDENTITY)?;
-    q.run(x.range(), dot_product::<T>(&x, &y, &mut sum))?;
+    if !x.is_empty() {
+        // SAFETY: a reduction of some items writes its element.
+        let all = unsafe { Overwritten::new(&mut sum) };
+        q.run(x.range(), dot_product::<T>(&x, &y, all))?;
+    }
     Ok(sum)
 }
 
-/// In two launches, the first of which reads each element once.
+/// In two launches, the first of which reads each element once; of one chunk it is the only one.
 fn arg_in_groups<T, O>(q: &Queue, x: &Slice<'_, T>, at: &mut Buffer<u64>) -> Result<()>
 where
     T: Number + DeviceType,
@@ -170,7 +179,17 @@ where
     let (rt, chunk) = (q.runtime(), chunk_of(x.len()));
     let count = x.len().div_ceil(chunk);
     let (mut extremes, mut places) = (private::<T>(&rt, count)?, private(&rt, count)?);
-    q.run(count * GROUP, chunk_extremes::<T, O>(chunk, x, &mut extremes, &mut places))?;
+    // SAFETY: each launch has a group for each element.
+    let best = unsafe { Overwritten::new(&mut extremes) };
+    // SAFETY: as above.
+    let at = unsafe { Overwritten::new(at) };
+    if count == 1 {
+        q.run(GROUP, chunk_extremes::<T, O>(chunk, x, best, at))?;
+        return Ok(());
+    }
+    // SAFETY: as above.
+    let of_chunks = unsafe { Overwritten::new(&mut places) };
+    q.run(count * GROUP, chunk_extremes::<T, O>(chunk, x, best, of_chunks))?;
     q.run(GROUP, first_extreme::<T, O>(&extremes, &places, at))?;
     Ok(())
 }
@@ -187,7 +206,9 @@ where
         // Threads of a CPU read at the rate of memory, and the second time from the cache.
         DeviceKind::Cpu => {
             let wanted = reduce(q, op, &x)?;
-            q.run(x.range(), first_equal::<T>(&x, &wanted, &mut at))?;
+            // SAFETY: a reduction of some items writes its element.
+            let all = unsafe { Overwritten::new(&mut at) };
+            q.run(x.range(), first_equal::<T>(&x, &wanted, all))?;
         }
         _ => arg_in_groups::<T, O>(q, &x, &mut at)?,
     }

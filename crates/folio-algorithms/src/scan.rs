@@ -1,13 +1,14 @@
 //! Scans: for each element, all up to it as one.
 //!
 //! Totals of chunks, their exclusive scan in one group, and the chunks: three launches for any
-//! number of elements, one for few. A group goes through its chunk tile by tile.
+//! number of elements. Of few chunks each group scans all totals itself, which is a launch less,
+//! and few elements are one launch. A group goes through its chunk tile by tile.
 
 use crate::map::{Map, Same};
 use crate::prelude::*;
 use crate::scan_in_turn::{chunks_in_turn, totals_in_turn};
-use crate::{of_one_length, private, takes_in_turn};
-use folio::RacyMemory;
+use crate::{of_one_length, private, racy_whole, takes_in_turn};
+use folio::{Overwritten, RacyMemory};
 
 /// Items of a group that makes one value of a chunk.
 pub(crate) const GROUP: usize = 256;
@@ -19,6 +20,8 @@ pub(crate) const EACH: usize = 8;
 pub(crate) const TILE: usize = SCANS * EACH;
 /// Slots of an item: an odd number, so that items of a sub-group meet in no bank of a GPU.
 pub(crate) const SLOTS: usize = EACH + 1;
+/// Chunks at most of which each group that scans one scans all totals.
+pub(crate) const FEW_CHUNKS: usize = TILE;
 /// Chunks at most: one group scans their totals.
 pub(crate) const CHUNKS: usize = GROUP * EACH;
 
@@ -42,6 +45,7 @@ pub(crate) fn chunk_totals<U: Value, T: Number, O: Combine<T>, F: Map<U, Output 
     totals[g] = total;
 }
 
+/// With `totals` there is a start for each chunk that `starts` has the totals of.
 #[kernel(group = 128)]
 pub(crate) fn scan_chunks<
     U: Value,
@@ -57,6 +61,7 @@ pub(crate) fn scan_chunks<
     own: usize,
     chunk: usize,
     at: usize,
+    totals: u32,
     x: In<U>,
     starts: In<T>,
     sums: Local<[T; SLOTS], SCANS>,
@@ -65,8 +70,28 @@ pub(crate) fn scan_chunks<
     let n = x.len();
     let first = (at + g.index()) * chunk;
     let end = (first + chunk).min(n);
-    let mut start = starts[at + g.index()];
     let values = g.private([T::ZERO; EACH]);
+    let mut start = if totals > 0 { O::IDENTITY } else { starts[at + g.index()] };
+    if totals > 0 {
+        let earlier = g.exclusive_scan::<O>(|i| {
+            let mut sum = O::IDENTITY;
+            for k in 0..EACH {
+                let at = i.local_index() * EACH + k;
+                let value = if at < starts.len() { starts[at] } else { O::IDENTITY };
+                values[i][k] = value;
+                sum = O::combine(sum, value);
+            }
+            sum
+        });
+        g.each(|i| {
+            let mut sum = O::combine(O::IDENTITY, earlier[i]);
+            for k in 0..EACH {
+                sums[i][k] = sum;
+                sum = O::combine(sum, values[i][k]);
+            }
+        });
+        start = sums[g.index() / EACH % SCANS][g.index() % EACH];
+    }
     for tile in 0..(end - first + TILE - 1) / TILE {
         let base = first + tile * TILE;
         let earlier = g.exclusive_scan::<O>(|i| {
@@ -176,9 +201,9 @@ impl<F, H> Maps<F, H> {
         F: Map<U, Output = T>,
         H: Map<T, Output = V>,
     {
-        let items = x.len().div_ceil(EACH);
+        let items = y.len().div_ceil(EACH);
         // SAFETY: each element is written by one item, and none is read.
-        let y = unsafe { RacyMemory::whole(y) };
+        let y = unsafe { racy_whole(y) };
         let call = scan_few::<U, T, V, O, F, H>(self.before, self.after, self.own, x, y);
         q.run(Items::from(items).groups([items.max(1)]), call)?;
         Ok(())
@@ -200,31 +225,48 @@ impl<F, H> Maps<F, H> {
         let chunk = chunk_of(n);
         // The last chunk has nothing after it: its total does not count.
         let count = n.div_ceil(chunk);
-        let (mut totals, mut starts) = (private::<T>(&rt, count)?, private::<T>(&rt, count)?);
         let in_turn = takes_in_turn(q);
+        // Where a thread has a chunk, no launch writes all totals: fusion would have one thread
+        // compute all of them.
+        let all_totals = if in_turn { count } else { count - 1 };
+        let (mut totals, mut starts) = (private::<T>(&rt, all_totals)?, private::<T>(&rt, count)?);
+        let Maps { before, after, own } = self;
         if in_turn {
-            q.run(count - 1, totals_in_turn::<U, T, O, F>(self.before, chunk, x, &mut totals))?;
+            q.run(count - 1, totals_in_turn::<U, T, O, F>(before, chunk, x, &mut totals))?;
         } else {
-            let call = chunk_totals::<U, T, O, F>(self.before, chunk, x, &mut totals);
+            // SAFETY: there is a group for each total.
+            let all = unsafe { Overwritten::new(&mut totals) };
+            let call = chunk_totals::<U, T, O, F>(before, chunk, x, all);
             q.run((count - 1) * GROUP, call)?;
         }
-        let (totals, mut all) = (totals.slice([0], [count])?, starts.slice_mut([0], [count])?);
+        if count <= FEW_CHUNKS && !in_turn {
+            // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
+            let y = unsafe { racy_whole(y) };
+            let call =
+                scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, 0, 1, x, &totals, y);
+            q.run(count * SCANS, call)?;
+            return Ok(());
+        }
+        let (totals, mut all) = (totals.slice([0], [all_totals])?, starts.slice_mut([0], [count])?);
         let plain = Maps { before: Same::<T>::new(), after: Same::<T>::new(), own: 0 };
         plain.scan_few::<T, T, T, O>(q, &totals, &mut all)?;
-        let Maps { before, after, own } = self;
-        let mut at = 0;
-        if in_turn {
-            at = count - 1;
-            // SAFETY: an item writes elements of its own chunk, and reads none.
-            let y = unsafe { RacyMemory::new(&mut *y) };
-            let call = chunks_in_turn::<U, T, V, O, F, H>(before, after, own, chunk, x, &starts, y);
-            q.run(at, call)?;
+        if !in_turn {
+            // SAFETY: a group writes elements of its own chunk, each by one item, and reads none.
+            let y = unsafe { racy_whole(y) };
+            let call =
+                scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, 0, 0, x, &starts, y);
+            q.run(count * SCANS, call)?;
+            return Ok(());
         }
-        // SAFETY: a group writes each element of its own chunk, by one item, and reads none. Where
-        // another launch has written chunks before, the memory counts as read.
-        let y = unsafe { if at > 0 { RacyMemory::new(y) } else { RacyMemory::whole(y) } };
-        let call = scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, at, x, &starts, y);
-        q.run((count - at) * SCANS, call)?;
+        let at = count - 1;
+        // SAFETY: an item writes elements of its own chunk, and reads none.
+        let racy = unsafe { RacyMemory::new(&mut *y) };
+        let call = chunks_in_turn::<U, T, V, O, F, H>(before, after, own, chunk, x, &starts, racy);
+        q.run(at, call)?;
+        // SAFETY: each element of the last chunk is written by one item, and none is read.
+        let y = unsafe { RacyMemory::new(y) };
+        let call = scan_chunks::<U, T, V, O, F, H>(before, after, own, chunk, at, 0, x, &starts, y);
+        q.run(SCANS, call)?;
         Ok(())
     }
 }

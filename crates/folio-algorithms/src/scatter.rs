@@ -1,19 +1,20 @@
 //! Elements by index: gathered from their places, and scattered to them.
 
 use crate::prelude::*;
-use crate::{of_32_bits, of_one_length};
-use folio::RacyMemory;
+use crate::{of_32_bits, of_one_length, private};
+use folio::ir::device::CastFrom;
+use folio::{Overwritten, RacyMemory};
 
 #[kernel]
-fn gathered<T: Value>(i: Item, at: In<u32>, x: In<T>, y: Out<T>) {
-    y[i] = x[at[i]];
+fn gathered<T: Value, I: Number>(i: Item, at: In<I>, x: In<T>, y: Out<T>)
+where
+    usize: CastFrom<I>,
+{
+    y[i] = x[at[i] as usize];
 }
 
-/// No place that two indices name.
-const NONE: u32 = u32::MAX;
-
-/// Writes where no other item has claimed the place: each place has a bit. The least place that is
-/// claimed twice is the first of `twice`, less than [`NONE`] by so much.
+/// Writes where no other item has claimed the place: each place has a bit. `twice` has the
+/// complement of the least place that is claimed twice.
 #[kernel]
 fn scattered<T: Value>(
     i: Item,
@@ -30,38 +31,44 @@ fn scattered<T: Value>(
     if claimed & bit == 0 {
         y[k] = x[i];
     } else {
-        twice.max(0, NONE - k);
+        twice.max(0, !k);
     }
 }
 
-/// Items that look for the indices of a place, and how many indices each looks at.
-const LOOK: usize = 1 << 12;
+/// Items that look for the indices of a place that is claimed twice.
+const LOOK: usize = 256;
 
-/// Finds the first and the last index that names the place that is claimed twice.
-#[kernel]
-fn claimants(i: Item, at: In<u32>, twice: Atomic<u32>) {
-    let place = NONE - twice.load(0);
-    if place != NONE {
-        let end = ((i.index() + 1) * LOOK).min(at.len());
-        for k in i.index() * LOOK..end {
-            if at[k] == place {
-                twice.max(1, NONE - k as u32);
-                twice.max(2, k as u32);
+/// Fails by an index that is the first and the last index of the place that is claimed twice.
+#[kernel(group = 256)]
+fn refused<T: Value>(
+    g: Group,
+    at: In<u32>,
+    twice: In<u32>,
+    indices_of_one_place: In<u32, 2>,
+    y: Racy<T>,
+) {
+    if twice[0] > 0 {
+        let place = !twice[0];
+        let first = g.reduce::<Min>(|i| {
+            let mut first = u64::MAX;
+            for k in (i.local_index()..at.len()).step_by(LOOK) {
+                first = if at[k] == place { first.min(k as u64) } else { first };
             }
-        }
-    }
-}
-
-/// Fails by an index that is the two indices of a place.
-#[kernel]
-fn refused<T: Value>(i: Item, twice: In<u32>, indices_of_one_place: In<u32, 2>, y: Racy<T>) {
-    let place = NONE - twice[0];
-    if place != NONE {
-        let first = NONE - twice[1];
-        let is_there = indices_of_one_place[(first as usize, twice[2] as usize)];
-        if is_there != 0 {
-            y[i.index()] = y[place];
-        }
+            first
+        });
+        let last = g.reduce::<Max>(|i| {
+            let mut last = 0u64;
+            for k in (i.local_index()..at.len()).step_by(LOOK) {
+                last = if at[k] == place { k as u64 } else { last };
+            }
+            last
+        });
+        g.each(|i| {
+            let is_there = indices_of_one_place[(first as usize, last as usize)];
+            if is_there != 0 {
+                y[i.local_index()] = y[place];
+            }
+        });
     }
 }
 
@@ -76,15 +83,23 @@ fn refused<T: Value>(i: Item, twice: In<u32>, indices_of_one_place: In<u32, 2>, 
 /// assert_eq!(y.to_vec()?, [2.5, 0.5, 2.5]);
 /// # Ok::<(), folio::Error>(())
 /// ```
-pub fn gather<T: DeviceType + Value>(
+pub fn gather<T, I>(
     q: &Queue,
-    at: impl AsPart<u32, 1>,
+    at: impl AsPart<I, 1>,
     x: impl AsPart<T, 1>,
     mut y: impl AsPartMut<T, 1>,
-) -> Result<()> {
+) -> Result<()>
+where
+    T: DeviceType + Value,
+    I: Number + DeviceType,
+    usize: CastFrom<I>,
+{
     let (at, x, mut y) = (at.slice_all(), x.slice_all(), y.slice_all_mut());
     of_one_length("gather", at.len(), y.len())?;
-    q.run(y.range(), gathered::<T>(&at, &x, &mut y))?;
+    let items = y.range();
+    // SAFETY: there is an item for each element.
+    let all = unsafe { Overwritten::new(&mut y) };
+    q.run(items, gathered::<T, I>(&at, &x, all))?;
     Ok(())
 }
 
@@ -115,8 +130,8 @@ pub fn scatter<T: DeviceType + Value>(
     let (at, x, mut y, rt) = (at.slice_all(), x.slice_all(), y.slice_all_mut(), q.runtime());
     of_one_length("scatter", at.len(), x.len())?;
     of_32_bits::<T>("scatter of", at.len())?;
-    let (mut claims, mut twice) = (rt.buffer(y.len().div_ceil(32))?, rt.buffer(3)?);
-    let (nowhere, q) = (rt.buffer([1, 1])?, &q.undivided());
+    let mut claims = private(&rt, y.len().div_ceil(32))?;
+    let (mut twice, nowhere, q) = (private(&rt, 1)?, rt.buffer([0, 0])?, &q.undivided());
     // By commands, so that each run of a graph begins so.
     q.fill(&mut claims, 0)?;
     q.fill(&mut twice, 0)?;
@@ -124,9 +139,8 @@ pub fn scatter<T: DeviceType + Value>(
     // unset, and reads none.
     let shared = unsafe { RacyMemory::new(&mut y) };
     q.run(at.len(), scattered::<T>(&at, &x, &mut claims, &mut twice, shared))?;
-    q.run(at.len().div_ceil(LOOK), claimants(&at, &mut twice))?;
-    // SAFETY: there is one item.
+    // SAFETY: no index of `nowhere` is inside, so that none is written or read.
     let shared = unsafe { RacyMemory::new(&mut y) };
-    q.run(1, refused::<T>(&twice, &nowhere, shared))?;
+    q.run(LOOK, refused::<T>(&at, &twice, &nowhere, shared))?;
     Ok(())
 }

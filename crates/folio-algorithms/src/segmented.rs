@@ -2,6 +2,7 @@
 
 use crate::of_one_length;
 use crate::prelude::*;
+use folio::Overwritten;
 use folio::ir::device::CastFrom;
 
 /// Items of the group that folds a segment: segments of some hundred elements give each of them a
@@ -79,6 +80,9 @@ where
 {
     let (offsets, x, mut y) = (offsets.slice_all(), x.slice_all(), y.slice_all_mut());
     of_one_length("segmented_reduce", offsets.len(), y.len() + 1)?;
-    q.run(y.len() * LANES, fold_segments::<T, O, I>(&offsets, &x, &mut y))?;
+    let items = y.len() * LANES;
+    // SAFETY: there is a group for each element.
+    let all = unsafe { Overwritten::new(&mut y) };
+    q.run(items, fold_segments::<T, O, I>(&offsets, &x, all))?;
     Ok(())
 }

@@ -2,16 +2,14 @@
 //! lowest on, a count, a scan of the counts, and a move of each key to its place. The sort is
 //! stable.
 
-use crate::digits::{count, place};
 use crate::keys::{Bits, Format, Key, Rule};
+use crate::merge::merge_pairs;
+use crate::passes::{Pairs, Passes, Way, copied};
 use crate::prelude::*;
-use crate::scan::exclusive_scan;
 use crate::scatter::gather;
-use crate::tiles::{DIGITS, SUBGROUPS, count_chunks, place_chunks};
 use crate::{of_32_bits, of_one_length, private};
-use folio::hal::DeviceKind;
+use folio::Overwritten;
 use folio::ir::device::CastFrom;
-use folio::{DeviceRef, RacyMemory};
 
 /// Which keys come first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,9 +25,18 @@ fn positions(i: Item, y: Out<u32>) {
     y[i] = i.index() as u32;
 }
 
+#[kernel]
+fn keys_and_positions<B: Bits>(i: Item, keys: In<B>, copies: Out<B>, y: Out<u32>) {
+    copies[i] = keys[i];
+    y[i] = i.index() as u32;
+}
+
 /// The number of each element's segment: how many boundaries are at it or before.
 #[kernel]
-fn segments(i: Item, bounds: In<u32>, segment: Out<u32>) {
+fn segments<I: Number>(i: Item, bounds: In<I>, segment: Out<u32>)
+where
+    usize: CastFrom<I>,
+{
     let (mut low, mut high) = (0, bounds.len());
     while low < high {
         let middle = (low + high) / 2;
@@ -50,225 +57,99 @@ pub struct Job<'a, B: Bits, T: DeviceType> {
     bits: u32,
     keys: SliceMut<'a, B>,
     values: Option<SliceMut<'a, T>>,
+    /// More keys are sorted in parts: positions of so many have 32 bits.
+    most: usize,
 }
 
-/// Kernels of a pass.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Way {
-    /// Each item has a chunk.
-    Items {
-        /// Keys of a chunk.
-        chunk: usize,
-    },
-    /// Groups have chunks, of which they order tiles.
-    Groups {
-        /// Items of a group: [`SUBGROUPS`] sub-groups at most.
-        items: usize,
-        /// Keys of a chunk.
-        chunk: usize,
-        /// Tiles are large.
-        large: bool,
-    },
-}
-
-impl Way {
-    /// The way that suits the queue's devices: counts and moves may run on different ones.
-    fn of(q: &Queue, key_bytes: usize) -> Way {
-        let mut ways = q.devices().into_iter().map(|device| Way::on(&device, key_bytes));
-        let first = ways.next();
-        let all_alike = ways.all(|way| Some(way) == first);
-        first.filter(|_| all_alike).unwrap_or(Way::Items { chunk: 1 << 6 })
-    }
-
-    /// The way that suits a device.
-    fn on(device: &DeviceRef, key_bytes: usize) -> Way {
-        let limits = device.limits();
-        let width = limits.subgroup as usize;
-        match device.info().kind {
-            // Threads of a CPU go through long chunks; other devices have more items, with less
-            // memory for each.
-            DeviceKind::Cpu if width == 1 => Way::Items { chunk: 1 << 14 },
-            _ if width == 1 => Way::Items { chunk: 1 << 6 },
-            _ => {
-                let keys = if key_bytes > 4 { 1 << 11 } else { 1 << 12 };
-                let room = keys * (key_bytes + size_of::<u32>()) + COUNTS_BYTES;
-                let (items, local) = (SUBGROUPS * width, limits.local_memory as usize);
-                let large = items >= 256 && limits.group_items >= 256 && local >= room;
-                let items = if large { 256 } else { items.min(64) };
-                Way::Groups { items, chunk: TILES_OF_A_CHUNK * items * 16, large }
-            }
-        }
-    }
-
-    /// Digits, and chunks of so many keys.
-    fn counts(self, n: usize) -> (usize, usize) {
-        match self {
-            Way::Items { chunk } if chunk < 1 << 10 => (16, n.div_ceil(chunk)),
-            Way::Items { chunk } | Way::Groups { chunk, .. } => (DIGITS, n.div_ceil(chunk)),
-        }
-    }
-}
-
-/// Tiles that a group orders one after the other: their counts are shared.
-const TILES_OF_A_CHUNK: usize = 8;
-/// Local memory of a tile beside its keys and their order.
-const COUNTS_BYTES: usize = (SUBGROUPS + 2) * DIGITS * size_of::<u32>();
+/// Keys of one sort by radix at most.
+const MOST: usize = u32::MAX as usize;
 
 impl<B: Bits, T: DeviceType + Value> Job<'_, B, T>
 where
     usize: CastFrom<B>,
 {
-    /// Sorts, pass by pass: in memory of the sort's own, which no other command changes between a
-    /// count and the move that relies on it, and in the last pass to where the keys belong.
+    /// Sorts in one launch, or pass by pass.
     pub(crate) fn sort(self) -> Result<()> {
-        match &self.values {
-            Some(_) => self.passes::<1>(),
-            None => self.passes::<0>(),
-        }
-    }
-
-    fn passes<const VALUES: usize>(self) -> Result<()> {
-        let Job { q, rule, bits, keys, values } = self;
+        let Job { q, rule, bits, mut keys, values, most } = self;
         // A move relies on the count before it.
-        let (n, rt, q) = (keys.len(), q.runtime(), &q.undivided());
-        if n < 2 {
-            return Ok(());
-        }
-        // Kernels without values have one that they leave alone.
-        let (mut none, values_len) = (private::<T>(&rt, 1)?, if VALUES == 0 { 1 } else { n });
-        let values = match values {
+        let (rt, q) = (q.runtime(), &q.undivided());
+        // Without values their places have no elements.
+        let mut none = private::<T>(&rt, 0)?;
+        let mut values = match values {
             Some(values) => values,
-            None => none.slice_mut([0], [1])?,
+            None => none.slice_mut([0], [0])?,
         };
-        let own = || Ok::<_, folio::Error>((private::<B>(&rt, n)?, private::<T>(&rt, values_len)?));
-        let ((mut one, mut one_values), (mut two, mut two_values)) = (own()?, own()?);
-        let (all, all_values) = ([n], [values_len]);
-        let mut from = (one.slice_mut([0], all)?, one_values.slice_mut([0], all_values)?);
-        let mut to = (two.slice_mut([0], all)?, two_values.slice_mut([0], all_values)?);
-        let mut sorted = (keys, values);
-        copied(q, &sorted.0, &mut from.0)?;
-        copied(q, &sorted.1, &mut from.1)?;
-        let way = Way::of(q, size_of::<B>());
-        let (radix, chunks) = way.counts(n);
-        let mut counts = private::<u32>(&rt, radix * chunks)?;
-        let mut starts = private::<u32>(&rt, radix * chunks)?;
-        let step = radix.ilog2();
-        for shift in (0..bits).step_by(step as usize) {
-            let pass = Pass { q, rule, shift, way };
-            pass.count(&from.0.slice_all(), &mut counts)?;
-            exclusive_scan(q, Add, &counts, &mut starts)?;
-            if shift + step < bits {
-                pass.place::<T, VALUES>(&starts, &from, &mut to)?;
-                std::mem::swap(&mut from, &mut to);
-            } else {
-                pass.place::<T, VALUES>(&starts, &from, &mut sorted)?;
-            }
+        let sort = Parts { q, rule, bits, most };
+        if keys.len() <= most {
+            return sort.whole((&mut keys, &mut values));
         }
-        Ok(())
+        let mut other_keys = private::<B>(&rt, keys.len())?;
+        let mut other_values = private::<T>(&rt, values.len())?;
+        let mut other_keys = other_keys.slice_mut([0], [keys.len()])?;
+        let mut other_values = other_values.slice_mut([0], [values.len()])?;
+        sort.halves((&mut keys, &mut values), (&mut other_keys, &mut other_values))
     }
 }
 
-fn copied<T: DeviceType>(
-    q: &Queue,
-    from: &SliceMut<'_, T>,
-    to: &mut SliceMut<'_, T>,
-) -> Result<()> {
-    q.submit(|cg| {
-        cg.copy(from, to);
-        Ok(())
-    })?;
-    Ok(())
-}
-
-/// Keys and their values.
-type Pairs<'a, B, T> = (SliceMut<'a, B>, SliceMut<'a, T>);
-
-/// Orders keys by one digit.
-struct Pass<'a, B: Bits> {
+/// A sort of parts, and merges of these.
+#[derive(Clone, Copy)]
+struct Parts<'a, B: Bits> {
     q: &'a Queue,
     rule: Rule<B>,
-    shift: u32,
-    way: Way,
+    bits: u32,
+    most: usize,
 }
 
-impl<B: Bits> Pass<'_, B>
+impl<B: Bits> Parts<'_, B>
 where
     usize: CastFrom<B>,
 {
-    fn count(&self, keys: &Slice<'_, B>, counts: &mut Buffer<u32>) -> Result<()> {
-        let Pass { q, rule, shift, way } = *self;
-        let (radix, chunks) = way.counts(keys.len());
-        // SAFETY: an item or a group writes what is its own modulo the number of chunks, and
-        // nothing is read.
-        let shared = unsafe { RacyMemory::new(counts) };
-        match way {
-            Way::Items { chunk } if radix == 16 => {
-                q.run(chunks, count::<B, 16>(rule, shift, chunk, keys, shared))?
-            }
-            Way::Items { chunk } => {
-                q.run(chunks, count::<B, DIGITS>(rule, shift, chunk, keys, shared))?
-            }
-            Way::Groups { items, chunk, .. } => {
-                let launch = Items::from(chunks * items).groups([items]);
-                q.run(launch, count_chunks::<B>(rule, shift, chunk, keys, shared))?
-            }
-        };
-        Ok(())
+    /// Sorts by radix.
+    fn whole<T: DeviceType + Value>(self, sorted: Pairs<'_, '_, B, T>) -> Result<()> {
+        let Parts { q, rule, bits, .. } = self;
+        let (n, is_plain) = (sorted.0.len(), sorted.1.is_empty());
+        if n < 2 || bits == 0 {
+            return Ok(());
+        }
+        let way = Way::of(q, size_of::<B>(), n);
+        let passes = Passes { q, rule, bits, way };
+        match (n <= way.alone(), is_plain) {
+            (true, true) => passes.alone::<T, 0>(sorted),
+            (true, false) => passes.alone::<T, 1>(sorted),
+            (false, true) => passes.all::<T, 0>(sorted),
+            (false, false) => passes.all::<T, 1>(sorted),
+        }
     }
 
-    fn place<T: DeviceType + Value, const VALUES: usize>(
-        &self,
-        starts: &Buffer<u32>,
-        (keys, values): &Pairs<'_, B, T>,
-        (placed, placed_values): &mut Pairs<'_, B, T>,
+    /// Sorts halves, and merges them by way of `others`, which are as many.
+    fn halves<T: DeviceType + Value>(
+        self,
+        (keys, values): Pairs<'_, '_, B, T>,
+        (other_keys, other_values): Pairs<'_, '_, B, T>,
     ) -> Result<()> {
-        let Pass { q, rule, shift, way } = *self;
-        let (radix, chunks) = way.counts(keys.len());
-        // SAFETY: there are fewer than 2^32 keys, in memory of the sort's own, which no command has
-        // written since they were counted: where this runs, the count has run, since the queue is
-        // not divided. From each start on there is therefore room for the keys
-        // of this chunk and digit, and for no others; each place is written once, and none is read.
-        let placed = unsafe { RacyMemory::new(placed) };
-        // SAFETY: as above: values are placed as their keys are, and without `VALUES` none is.
-        let others = unsafe { RacyMemory::new(placed_values) };
-        match way {
-            Way::Items { chunk } if radix == 16 => q.run(
-                chunks,
-                place::<B, T, 16, VALUES>(rule, shift, chunk, starts, keys, values, placed, others),
-            )?,
-            Way::Items { chunk } => q.run(
-                chunks,
-                place::<B, T, DIGITS, VALUES>(
-                    rule, shift, chunk, starts, keys, values, placed, others,
-                ),
-            )?,
-            Way::Groups { items, chunk, large } => {
-                let launch = Items::from(chunks * items).groups([items]);
-                if large && size_of::<B>() > 4 {
-                    q.run(
-                        launch,
-                        place_chunks::<B, T, 2048, 8, VALUES>(
-                            rule, shift, chunk, starts, keys, values, placed, others,
-                        ),
-                    )?
-                } else if large {
-                    q.run(
-                        launch,
-                        place_chunks::<B, T, 4096, 16, VALUES>(
-                            rule, shift, chunk, starts, keys, values, placed, others,
-                        ),
-                    )?
-                } else {
-                    q.run(
-                        launch,
-                        place_chunks::<B, T, 1024, 16, VALUES>(
-                            rule, shift, chunk, starts, keys, values, placed, others,
-                        ),
-                    )?
-                }
-            }
+        let n = keys.len();
+        if n <= self.most {
+            return self.whole((keys, values));
+        }
+        let half = n / 2;
+        let with_values = |of: usize| if values.is_empty() { 0 } else { of };
+        let parts = [(0, half), (half, n - half)]
+            .map(|(first, len)| (first, len, with_values(first), with_values(len)));
+        for (first, len, first_value, values_len) in parts {
+            let mut keys = keys.slice_mut([first], [len])?;
+            let mut values = values.slice_mut([first_value], [values_len])?;
+            let mut other_keys = other_keys.slice_mut([first], [len])?;
+            let mut other_values = other_values.slice_mut([first_value], [values_len])?;
+            self.halves((&mut keys, &mut values), (&mut other_keys, &mut other_values))?;
+        }
+        let of = |(first, len, first_value, values_len)| {
+            let values = values.slice([first_value], [values_len])?;
+            Ok::<_, folio::Error>((keys.slice([first], [len])?, values))
         };
-        Ok(())
+        let (a, b) = (of(parts[0])?, of(parts[1])?);
+        merge_pairs(self.q, self.rule, &a, &b, (&mut *other_keys, &mut *other_values))?;
+        copied(self.q, other_keys, keys)?;
+        copied(self.q, other_values, values)
     }
 }
 
@@ -279,9 +160,8 @@ fn sorted<K: Key, T: DeviceType + Value>(
     keys: &mut SliceMut<'_, K>,
     values: Option<SliceMut<'_, T>>,
 ) -> Result<()> {
-    of_32_bits::<K>("sort of", keys.len())?;
-    let rule = Rule::new(K::FORMAT, direction);
-    K::Bits::sort(Job { q, rule, bits: K::Bits::WIDTH, keys: keys.reinterpret_mut()?, values })
+    let (rule, bits) = (Rule::new(K::FORMAT, direction), K::Bits::WIDTH);
+    K::Bits::sort(Job { q, rule, bits, keys: keys.reinterpret_mut()?, values, most: MOST })
 }
 
 /// Sorts keys where they are, as they are when the sort begins. Needs memory for two copies of
@@ -325,15 +205,21 @@ pub fn sort_order<K: Key>(
     if keys.is_empty() {
         return Ok(order);
     }
+    let keys = keys.reinterpret::<K::Bits>()?;
     let mut own = private(&rt, keys.len())?;
-    q.submit(|cg| {
-        cg.copy(&keys, &mut own);
-        Ok(())
+    // SAFETY: there is an item for each element.
+    let (copies, all) = unsafe { (Overwritten::new(&mut own), Overwritten::new(&mut order)) };
+    q.run(keys.len(), keys_and_positions::<K::Bits>(&keys, copies, all))?;
+    let (whole, bits) = ([keys.len()], K::Bits::WIDTH);
+    let (keys, values) = (own.slice_mut([0], whole)?, Some(order.slice_mut([0], whole)?));
+    K::Bits::sort(Job {
+        q,
+        rule: Rule::new(K::FORMAT, direction),
+        bits,
+        keys,
+        values,
+        most: MOST,
     })?;
-    q.run(keys.len(), positions(&mut order))?;
-    let whole = [keys.len()];
-    let order_slice = order.slice_mut([0], whole)?;
-    sorted(q, direction, &mut own.slice_mut([0], whole)?, Some(order_slice))?;
     Ok(order)
 }
 
@@ -360,13 +246,14 @@ pub fn sort_by_key<K: Key, T: DeviceType + Value>(
 ) -> Result<()> {
     let (mut keys, mut values) = (keys.slice_all_mut(), values.slice_all_mut());
     of_one_length("sort_by_key", values.len(), keys.len())?;
-    if size_of::<T>() <= MOVED_BYTES {
+    if size_of::<T>() <= MOVED_BYTES || keys.len() > MOST {
         return sorted(q, direction, &mut keys, Some(values));
     }
-    of_32_bits::<K>("sort of", keys.len())?;
     let (rt, q) = (q.runtime(), &q.undivided());
     let (mut order, mut before) = (private(&rt, keys.len())?, private(&rt, values.len())?);
-    q.run(order.len(), positions(&mut order))?;
+    // SAFETY: there is an item for each element.
+    let all = unsafe { Overwritten::new(&mut order) };
+    q.run(keys.len(), positions(all))?;
     sorted(q, direction, &mut keys, Some(order.slice_mut([0], [values.len()])?))?;
     q.submit(|cg| {
         cg.copy(&values, &mut before);
@@ -393,17 +280,22 @@ const MOVED_BYTES: usize = 8;
 /// assert_eq!(x.to_vec()?, [1, 2, 3, 8, 9, 6, 7]);
 /// # Ok::<(), folio::Error>(())
 /// ```
-pub fn sort_segments<K: Key>(
+pub fn sort_segments<K: Key, I>(
     q: &Queue,
     direction: Direction,
-    offsets: impl AsPart<u32, 1>,
+    offsets: impl AsPart<I, 1>,
     mut keys: impl AsPartMut<K, 1>,
-) -> Result<()> {
+) -> Result<()>
+where
+    I: Number + DeviceType,
+    usize: CastFrom<I>,
+{
     let (offsets, mut keys) = (offsets.slice_all(), keys.slice_all_mut());
     let (n, q) = (keys.len(), &q.undivided());
-    of_32_bits::<K>("sort of", n)?;
     let mut segment = private(&q.runtime(), n)?;
-    q.run(n, segments(&offsets, &mut segment))?;
+    // SAFETY: there is an item for each element.
+    let all = unsafe { Overwritten::new(&mut segment) };
+    q.run(n, segments::<I>(&offsets, all))?;
     // By key, and then by segment, in which the order by key stays.
     let mut segment = segment.slice_mut([0], [n])?;
     sorted(q, direction, &mut keys, Some(segment.flat_mut()?))?;
@@ -415,5 +307,51 @@ pub fn sort_segments<K: Key>(
         bits,
         keys: segment,
         values: Some(keys.reinterpret_mut::<K::Bits>()?),
+        most: MOST,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use folio_cpu::CpuBackend;
+    use folio_sim::{DeviceSpec, SimBackend};
+
+    /// Sorts in parts of `most` keys at most, with or without values, and gives what is wrong.
+    fn in_parts(rt: &folio::Runtime, n: usize, most: usize, direction: Direction) -> Result<bool> {
+        let q = rt.queue()?;
+        let keys: Vec<u16> = (0..n).map(|k| (k * 7919 % 251) as u16).collect();
+        let values: Vec<u32> = (0..n as u32).collect();
+        let (mut x, mut y) = (rt.buffer_from(&keys)?, rt.buffer_from(&values)?);
+        let mut alone = rt.buffer_from(&keys)?;
+        let rule = Rule::new(Format::Unsigned, direction);
+        let (keys_part, values_part) = (x.slice_mut([0], [n])?, y.slice_mut([0], [n])?);
+        let values_part = Some(values_part);
+        Job { q: &q, rule, bits: 16, keys: keys_part, values: values_part, most }.sort()?;
+        let keys_part = alone.slice_mut([0], [n])?;
+        Job::<u16, u32> { q: &q, rule, bits: 16, keys: keys_part, values: None, most }.sort()?;
+        let mut wanted = values;
+        wanted.sort_by_key(|at| {
+            let key = i32::from(keys[*at as usize]);
+            if direction == Direction::Ascending { key } else { -key }
+        });
+        let in_order: Vec<u16> = wanted.iter().map(|at| keys[*at as usize]).collect();
+        Ok(x.to_vec()? == in_order && alone.to_vec()? == in_order && y.to_vec()? == wanted)
+    }
+
+    /// As more than 2^32 keys are sorted: parts, in several levels, of one key and of many.
+    #[test]
+    fn many_keys_are_sorted_in_parts() -> std::result::Result<(), Box<dyn std::error::Error>> {
+        let cpu = folio::Runtime::builder().backend(CpuBackend::builder().threads(2).build()?);
+        let spec = DeviceSpec::new();
+        let sim = folio::Runtime::builder().backend(SimBackend::builder().device(spec).build());
+        for rt in [cpu.build()?, sim.build()?] {
+            for (n, most) in [(2, 1), (5, 1), (3000, 1000), (3000, 2999), (50_001, 20_000)] {
+                for direction in [Direction::Ascending, Direction::Descending] {
+                    assert!(in_parts(&rt, n, most, direction)?, "{n} in parts of {most}");
+                }
+            }
+        }
+        Ok(())
+    }
 }

@@ -5,8 +5,9 @@
 //! that neither a row nor a column has two slots in one bank.
 
 use crate::prelude::*;
+use crate::racy_whole;
 use folio::hal::DeviceKind;
-use folio::{Error, RacyMemory};
+use folio::{Error, Overwritten};
 
 /// Rows and columns of a tile.
 const TILE: usize = 32;
@@ -161,7 +162,7 @@ pub fn transpose<T: DeviceType + Value>(
     }
     let items = [rows.div_ceil(TILE), columns.div_ceil(TILE) * ITEMS];
     // SAFETY: each element of the result is of one tile, in which one item writes it; none is read.
-    let shared = unsafe { RacyMemory::new(&mut y) };
+    let shared = unsafe { racy_whole(&mut y) };
     q.run(items, tiles::<T>(&x, shared))?;
     Ok(())
 }
@@ -259,7 +260,10 @@ impl Order {
         let down = axes[2];
         if down == 2 || !fits::<T>(q) {
             let apart = axes.map(|axis| apart[axis]);
-            q.run(y.range(), strided::<T>(to[1], to[2], apart, x, y))?;
+            let items = y.range();
+            // SAFETY: there is an item for each element.
+            let all = unsafe { Overwritten::new(y) };
+            q.run(items, strided::<T>(to[1], to[2], apart, x, all))?;
             return Ok(());
         }
         // Where an axis of the source is in the result.
@@ -271,7 +275,7 @@ impl Order {
         let [deep, down, across] = [from[layer], rows.div_ceil(TILE), columns.div_ceil(TILE)];
         // SAFETY: each element of the result is of one layer and tile, in which one item writes it;
         // none is read.
-        let shared = unsafe { RacyMemory::new(y) };
+        let shared = unsafe { racy_whole(y) };
         if is_cpu(q) {
             let call = blocks::<T>(rows, columns, row, column, of_x, of_y, x, shared);
             q.run([deep, down, across], call)?;

@@ -43,6 +43,12 @@ impl<P> ArgumentValue<P> {
     fn new(part: Part, mode: Mode) -> ArgumentValue<P> {
         ArgumentValue(Passed { param: 0, part, mode }, PhantomData)
     }
+
+    /// In this mode, if the program does not say more.
+    fn written(part: Part, mode: Mode) -> ArgumentValue<P> {
+        let mode = if part.overwritten { Mode::Discard { whole: true } } else { mode };
+        ArgumentValue::new(part, mode)
+    }
 }
 
 /// An argument that is memory.
@@ -66,7 +72,7 @@ macro_rules! written {
     ($([$($g:tt)*] $param:ty, $element:ty, $rank:tt, $mode:expr;)*) => {$(
         impl<T: DeviceType, $($g)*, A: AsPartMut<$element, $rank>> Argument<$param> for A {
             fn argument_value(mut self) -> ArgumentValue<$param> {
-                ArgumentValue::new(self.as_part_mut(), $mode)
+                ArgumentValue::written(self.as_part_mut(), $mode)
             }
         }
     )*};
@@ -124,7 +130,7 @@ impl<A> RacyMemory<A> {
 
 impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<A> {
     fn argument_value(mut self) -> ArgumentValue<Racy<T, D>> {
-        ArgumentValue::new(self.memory.as_part_mut(), self.mode)
+        ArgumentValue::written(self.memory.as_part_mut(), self.mode)
     }
 }
 

@@ -57,9 +57,9 @@ mod views;
 pub use crate::engine::terms::link::{Linkage, Links, NotLinked};
 pub use allocator::{AllocatorFault, HostAllocator, HostBlock};
 pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Initial, OwnedView, Part,
-    Policy, ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Shared, Slice, SliceMut,
-    ViewError, ViewOptions, ViewPolicy, WriteGuard, WriteRows,
+    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Initial, Overwritten,
+    OwnedView, Part, Policy, ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Shared, Slice,
+    SliceMut, ViewError, ViewOptions, ViewPolicy, WriteGuard, WriteRows,
 };
 #[doc(hidden)]
 pub use call::ArgumentValue;

@@ -88,4 +88,10 @@ fn mismatch(label: &'static str, source: &[usize], target: &[usize]) -> folio::E
 mod documents {
     #[doc = include_str!("../../../docs/guide/linalg.md")]
     mod linalg {}
+    #[doc = include_str!("../../../docs/guide/cookbook/matrices.md")]
+    mod matrices {}
+    #[doc = include_str!("../../../docs/guide/cookbook/sparse.md")]
+    mod sparse {}
+    #[doc = include_str!("../../../docs/guide/cookbook/transforms.md")]
+    mod transforms {}
 }

@@ -5,6 +5,7 @@
 mod draws;
 mod folds;
 mod fused;
+mod launches;
 mod moves;
 
 use folio::GraphError;
@@ -42,11 +43,12 @@ impl Rig {
     /// Lengths around powers of two and sizes of groups, random ones, and a large one.
     fn lengths(&self) -> Vec<usize> {
         if self.few {
-            let some = [0, 1, 256, 2049, 8193, 66_000];
+            let some = [0, 1, 256, 1025, 2049, 8193, 66_000];
             return some.into_iter().filter(|n| *n <= self.most).collect();
         }
         let mut all = vec![0, 1, 2, 3, 7, 8, 9, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1000];
-        all.extend([2047, 2048, 2049, 4095, 4096, 4097, 65535, 65536, 65537, 65536 + 300]);
+        all.extend([1023, 1024, 1025, 2047, 2048, 2049, 4095, 4096, 4097, 16_383, 16_384, 16_385]);
+        all.extend([65_535, 65_536, 65_537, 65_536 + 300]);
         let mut rng = Rng::new(self.most as u64);
         all.extend([rng.below(5000), rng.below(100_000), 1_000_000]);
         all.retain(|n| *n <= self.most);
@@ -231,7 +233,9 @@ fn interpreted_in_subgroups() {
     for width in [2, 3, 8, 32, 128] {
         let spec = DeviceSpec::new().closures(false).ir(Arc::new(InSubgroups(width)));
         let rig = Rig::new(SimBackend::builder().device(spec).build(), 0);
-        moves::keys_of_tiles(&rig, if width < 32 { 500 } else { 4300 }).unwrap();
+        for n in [2, 100, if width < 32 { 500 } else { 4300 }] {
+            moves::keys_of_tiles(&rig, n).unwrap();
+        }
     }
 }
 
@@ -262,6 +266,7 @@ on_each_driver! {
         for check in CHECKS {
             check(&rig).unwrap();
         }
+        moves::many_elements(&rig).unwrap();
     }
 }
 

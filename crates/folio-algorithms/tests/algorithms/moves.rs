@@ -119,7 +119,7 @@ pub fn kept_elements_are_beside_each_other(rig: &Rig) -> folio::Result<()> {
             let (y, count) = algorithms::compact(&rig.q, &a, &flags)?;
             let wanted: Vec<_> =
                 x.into_iter().zip(keep).filter(|(_, keep)| *keep > 0).map(|(x, _)| x).collect();
-            assert_eq!((y.len(), count.to_vec()?), (n, vec![wanted.len() as u32]));
+            assert_eq!((y.len(), count.to_vec()?), (n, vec![wanted.len() as u64]));
             let mut y = y.to_vec()?;
             assert!(y.iter().skip(wanted.len()).all(|rest| *rest == [0.0; 2]));
             y.truncate(wanted.len());
@@ -141,9 +141,9 @@ pub fn elements_are_divided_in_their_order(rig: &Rig) -> folio::Result<()> {
         let mut y = rig.rt.buffer_from(vec![7u64; n])?;
         let count = algorithms::compact_into(&rig.q, &a, &flags, &mut y)?.to_vec()?;
         let stay = vec![7; rest.len()];
-        assert_eq!((y.to_vec()?, count), ([&kept[..], &stay].concat(), vec![kept.len() as u32]));
+        assert_eq!((y.to_vec()?, count), ([&kept[..], &stay].concat(), vec![kept.len() as u64]));
         let count = algorithms::partition(&rig.q, &a, &flags, &mut y)?.to_vec()?;
-        assert_eq!((y.to_vec()?, count), ([&kept[..], &rest].concat(), vec![kept.len() as u32]));
+        assert_eq!((y.to_vec()?, count), ([&kept[..], &rest].concat(), vec![kept.len() as u64]));
     }
     let (x, keep) = (rig.rt.buffer_from(&[1u8; 3000])?, rig.rt.buffer_from(&[1u8; 3000])?);
     let mut y = rig.rt.buffer(2999)?;
@@ -159,20 +159,52 @@ pub fn equal_neighbours_become_one(rig: &Rig) -> folio::Result<()> {
         let (y, count) = algorithms::unique(&rig.q, &rig.rt.buffer_from(&x)?)?;
         let mut wanted = x;
         wanted.dedup();
-        assert_eq!((y.len(), count.to_vec()?), (n, vec![wanted.len() as u32]));
+        assert_eq!((y.len(), count.to_vec()?), (n, vec![wanted.len() as u64]));
         wanted.resize(n, 0.0);
         assert_eq!(y.to_vec()?, wanted);
     }
     Ok(())
 }
 
+/// More chunks than each group looks at all of.
+pub fn many_elements(rig: &Rig) -> folio::Result<()> {
+    let n = 1_100_000;
+    let mut rng = Rng::new(12);
+    let keys: Vec<u32> = (0..n).map(|_| rng.next() as u32).collect();
+    let keep: Vec<u8> = keys.iter().map(|key| (key >> 30) as u8).collect();
+    let (mut x, flags) = (rig.rt.buffer_from(&keys)?, rig.rt.buffer_from(&keep)?);
+    let mut sums = rig.rt.buffer(n)?;
+    algorithms::inclusive_scan(&rig.q, Add, &x, &mut sums)?;
+    let wanted = keys.iter().scan(0u32, |sum, key| {
+        *sum = sum.wrapping_add(*key);
+        Some(*sum)
+    });
+    assert!(sums.to_vec()?.into_iter().eq(wanted));
+    let count = algorithms::partition(&rig.q, &x, &flags, &mut sums)?;
+    let (kept, rest): (Vec<u32>, Vec<u32>) = keys.iter().partition(|key| **key >> 30 > 0);
+    assert_eq!(count.get(0)?, kept.len() as u64);
+    assert!(sums.to_vec()? == [kept, rest].concat());
+    let (values, count) = algorithms::unique(&rig.q, &flags)?;
+    let mut wanted = keep;
+    wanted.dedup();
+    assert_eq!(count.get(0)?, wanted.len() as u64);
+    assert!(values.to_vec()?[..wanted.len()] == wanted);
+    algorithms::sort(&rig.q, Direction::Ascending, &mut x)?;
+    let mut sorted = keys;
+    sorted.sort();
+    assert!(x.to_vec()? == sorted);
+    Ok(())
+}
+
 /// Before anything is allocated.
 pub fn what_32_bits_cannot_number_is_refused(rig: &Rig) -> folio::Result<()> {
     let n = 1 << 32;
-    let (x, keep) = (rig.rt.buffer::<u8, 1>(n)?, rig.rt.buffer::<u32, 1>(n)?);
+    let (x, at) = (rig.rt.buffer::<u8, 1>(n)?, rig.rt.buffer::<u32, 1>(n)?);
     let refused = algorithms::sort_order(&rig.q, Direction::Ascending, &x).map(drop);
     assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
-    let refused = algorithms::compact(&rig.q, &x, &keep).map(drop);
+    let refused = algorithms::bincount(&rig.q, &x, 256).map(drop);
+    assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
+    let refused = algorithms::scatter(&rig.q, &at, &at, &mut rig.rt.buffer(n)?);
     assert!(matches!(refused, Err(Error::TooLarge { .. })), "{refused:?}");
     Ok(())
 }

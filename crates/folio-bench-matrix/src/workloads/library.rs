@@ -320,7 +320,7 @@ fn uniques(bench: &Bench, n: usize) -> Result<Call> {
 }
 
 /// The elements that a call has kept.
-fn beginning<T: DeviceType>((y, count): &(Buffer<T>, Buffer<u32>)) -> Result<Values>
+fn beginning<T: DeviceType>((y, count): &(Buffer<T>, Buffer<u64>)) -> Result<Values>
 where
     Values: From<Vec<T>>,
 {

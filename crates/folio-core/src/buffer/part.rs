@@ -1,7 +1,7 @@
 //! Parts of buffers: what accesses are made of.
 
 use super::guard::{ReadFuture, ReadGuard, ReadRows, WriteGuard, WriteRows, run_of, vec_of};
-use super::{Buffer, Shared, View, reinterpreted, widen_at};
+use super::{Buffer, Shared, View, reinterpreted, widen, widen_at};
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::terms::access::Mode;
@@ -21,6 +21,8 @@ pub struct Part {
     pub(crate) whole: bool,
     /// Those of this argument alone.
     pub(crate) marks: Marks,
+    /// A kernel writes all of it: [`Overwritten`](super::Overwritten).
+    pub(crate) overwritten: bool,
 }
 
 impl Part {
@@ -30,7 +32,29 @@ impl Part {
             part: view.part(offset, extent)?,
             whole: false,
             marks: Marks::new(),
+            overwritten: false,
         })
+    }
+
+    /// A part of this one, at `offset` from its first element.
+    fn part(&self, offset: Dims, extent: Dims) -> Result<Part> {
+        let Part { view, part, marks, overwritten, .. } = self;
+        let inside = Box3::at(offset, extent)
+            .filter(|inside| Box3::whole(part.extent()).contains(inside))
+            .ok_or_else(|| self.outside(offset, extent))?;
+        let part = inside.shifted(part.min);
+        let (marks, overwritten) = (*marks, *overwritten);
+        Ok(Part { view: view.clone(), part, whole: false, marks, overwritten })
+    }
+
+    fn outside(&self, offset: Dims, extent: Dims) -> Error {
+        let Part { view, part, .. } = self;
+        Error::OutOfRange {
+            buffer: view.storage.label.clone(),
+            offset: view.visible(offset),
+            extent: view.visible(extent),
+            range: view.visible(part.extent()),
+        }
     }
 
     /// The same elements in one dimension, if they are contiguous in memory.
@@ -38,14 +62,16 @@ impl Part {
         let Part { view, part, .. } = self;
         let (first, len) = run_of(view, part).ok_or_else(|| self.not_contiguous())?;
         let part = Box3 { min: [0, 0, first], max: [1, 1, first + len] };
-        Ok(Part { view: view.flat(), part, whole: false, marks: self.marks })
+        let (marks, overwritten) = (self.marks, self.overwritten);
+        Ok(Part { view: view.flat(), part, whole: false, marks, overwritten })
     }
 
     /// The same elements as those of another type of their size.
     fn reinterpret<U: DeviceType, const D: usize>(&self) -> Result<Part> {
         let all = self.view.dims;
         let view = reinterpreted::<U, D>(&self.view, std::array::from_fn(|dim| all[3 - D + dim]))?;
-        Ok(Part { view, part: self.part, whole: self.whole, marks: self.marks })
+        let Part { part, whole, marks, overwritten, .. } = *self;
+        Ok(Part { view, part, whole, marks, overwritten })
     }
 
     pub(super) fn not_contiguous(&self) -> Error {
@@ -55,9 +81,9 @@ impl Part {
 
     /// The same elements in at least as many dimensions.
     fn in_dimensions(&self, rank: usize) -> Part {
-        let Part { view, part, marks, .. } = self;
-        let view = View::new(view.storage.clone(), (view.dims, rank), view.element_bytes);
-        Part { view, part: *part, whole: self.whole, marks: *marks }
+        let Part { view, part, whole, marks, overwritten } = self.clone();
+        let view = View::new(view.storage, (view.dims, rank), view.element_bytes);
+        Part { view, part, whole, marks, overwritten }
     }
 
     fn shape<const D: usize>(&self) -> [usize; D] {
@@ -85,6 +111,22 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
 
     pub(crate) fn of(part: Part) -> Self {
         Slice { part, _borrow: PhantomData }
+    }
+
+    /// A part of it, at `offset` from its first element.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let x = rt.buffer_from(&[1, 2, 3, 4, 5])?;
+    /// let most = x.slice([1], [4])?;
+    /// assert_eq!(most.slice([1], [2])?.to_vec()?, [3, 4]);
+    /// assert!(most.slice([3], [2]).is_err());
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn slice(&self, offset: impl Coords<D>, extent: impl Coords<D>) -> Result<Slice<'a, T, D>> {
+        self.part.part(widen_at(offset.coords()), widen(extent.coords())).map(Slice::of)
     }
 
     /// Its elements in one dimension, row after row, without a copy: for kernels and algorithms
@@ -151,21 +193,9 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
     /// Waits for the latest value of the element at `at`, counted from the slice's first, and
     /// copies it: see [`Buffer::get`].
     pub fn get(&self, at: impl Coords<D>) -> Result<T> {
-        let (at, shape) = (at.coords(), self.shape());
-        let Part { view, part, .. } = &self.part;
-        let outside = || Error::OutOfRange {
-            buffer: view.storage.label.clone(),
-            offset: at.to_vec(),
-            extent: vec![1; D],
-            range: shape.to_vec(),
-        };
-        if (0..D).any(|dim| at[dim] >= shape[dim]) {
-            return Err(outside());
-        }
-        let part = Box3::cell(widen_at(at)).shifted(part.min);
-        let one = Part { view: view.clone(), part, whole: false, marks: self.part.marks };
-        let one = Slice::<T, D> { part: one, _borrow: PhantomData };
-        one.to_vec()?.first().copied().ok_or_else(outside)
+        let (at, one) = (widen_at(at.coords()), [1; 3]);
+        let found = vec_of(&self.part.part(at, one)?)?;
+        found.first().copied().ok_or_else(|| self.part.outside(at, one))
     }
 
     /// When everything submitted so far that writes it is done.
@@ -181,6 +211,20 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
 
     pub(crate) fn of(part: Part) -> Self {
         SliceMut { part, _borrow: PhantomData }
+    }
+
+    /// A part of it, to read: see [`Slice::slice`].
+    pub fn slice(&self, offset: impl Coords<D>, extent: impl Coords<D>) -> Result<Slice<'_, T, D>> {
+        self.part.part(widen_at(offset.coords()), widen(extent.coords())).map(Slice::of)
+    }
+
+    /// A part of it, to write: see [`Slice::slice`].
+    pub fn slice_mut(
+        &mut self,
+        offset: impl Coords<D>,
+        extent: impl Coords<D>,
+    ) -> Result<SliceMut<'_, T, D>> {
+        self.part.part(widen_at(offset.coords()), widen(extent.coords())).map(SliceMut::of)
     }
 
     /// Its elements in one dimension, to write: see [`Slice::flat`].

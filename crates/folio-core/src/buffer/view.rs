@@ -31,7 +31,8 @@ impl View {
     #[inline]
     pub(crate) fn whole(&self) -> Part {
         let part = Box3::whole(self.dims);
-        Part { view: self.clone(), part, whole: self.own && !part.is_empty(), marks: Marks::new() }
+        let whole = self.own && !part.is_empty();
+        Part { view: self.clone(), part, whole, marks: Marks::new(), overwritten: false }
     }
 
     /// The same elements in one dimension.

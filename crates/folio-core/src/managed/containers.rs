@@ -88,7 +88,8 @@ impl<T: DeviceType> ManagedVec<T> {
             return self.pointer.part();
         }
         let part = Box3 { min: [0; 3], max: [1, 1, self.len] };
-        Part { view: self.pointer.view.clone(), part, whole: false, marks: Marks::new() }
+        let view = self.pointer.view.clone();
+        Part { view, part, whole: false, marks: Marks::new(), overwritten: false }
     }
 
     /// How many elements it can have without a new allocation.

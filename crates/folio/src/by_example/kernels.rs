@@ -200,6 +200,26 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`Overwritten`](crate::Overwritten)
+//!
+//! ```
+//! use folio::{Overwritten, prelude::*};
+//!
+//! #[kernel]
+//! fn squares(i: Item, y: Out<u32>) {
+//!     y[i] = i.index() as u32 * i.index() as u32;
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let mut y = rt.buffer::<u32, 1>(4)?;
+//! // SAFETY: there is an item for each element.
+//! let all = unsafe { Overwritten::new(&mut y) };
+//! rt.queue()?.run(4, squares(all))?;
+//! assert_eq!(y.to_vec()?, [0, 1, 4, 9]);
+//! assert_eq!(y.counters().zero_fills, 0);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`Number`](crate::Number), [`Float`](crate::Float), [`f16`](crate::f16)
 //!
 //! ```

@@ -3,10 +3,12 @@
 //! and whether it has been written; and what a device of the program's own does.
 #![forbid(unsafe_code)]
 use folio::prelude::*;
-use folio::{DeviceRef, Image, Marks, OpaqueKernel, RawMemory, RacyMemory, Usm, UsmPtr, ViewPolicy};
+use folio::{DeviceRef, Image, Marks, OpaqueKernel, Overwritten, RawMemory, RacyMemory, Usm};
+use folio::{UsmPtr, ViewPolicy};
 
 fn races(x: &mut Buffer<f32>) {
-    let _ = RacyMemory::new(x);
+    let _ = RacyMemory::new(&mut *x);
+    let _ = Overwritten::new(x);
 }
 
 fn scopes(x: &mut Buffer<f32>) {

@@ -397,7 +397,7 @@ impl<'s> Draft<'s> {
             let inlines = matches!(step, fuse::Step::Fused(of) if !of.inlined.is_empty());
             inlines && matches!(made, Some(Err(_)))
         });
-        if !is_lacking || options.mode == Mode::Require {
+        if !is_lacking {
             return Ok((planned, made));
         }
         facts.inlines = fuse::Inlining::None;

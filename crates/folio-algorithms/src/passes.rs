@@ -1,5 +1,5 @@
-//! A sort by radix: as one launch where the keys fit a tile, else pass by pass. Each pass counts the
-//! keys of each digit, and moves each key to its place.
+//! A sort by radix: as one launch where the keys fit a tile, else pass by pass. Each pass counts
+//! the keys of each digit, and moves each key to its place.
 
 use crate::digits::{count, place, sort_few};
 use crate::keys::{Bits, Rule};

@@ -2,9 +2,12 @@
 
 use folio::algorithms::{self, Direction};
 use folio::hal::{Geometry, HalError, ParamPtr};
+use folio::ir::emit::{Capabilities, Cut, Dialect, Texts};
 use folio::prelude::*;
+use folio_model::compilers::nvrtc::Nvrtc;
 use folio_sim::{DeviceSpec, IrKernel, IrRunner, SimBackend};
-use std::sync::Arc;
+use std::collections::HashSet;
+use std::sync::{Arc, Mutex};
 
 /// Loads any kernel, and leaves memory as it is.
 #[derive(Debug)]
@@ -186,4 +189,46 @@ fn launches_by_size() -> folio::Result<()> {
         assert_eq!(counted(call)?[..], wanted, "{name}");
     }
     Ok(())
+}
+
+/// Keeps the text of each kernel that is loaded.
+#[derive(Debug, Default)]
+struct Written(Mutex<HashSet<String>>);
+
+impl IrRunner for Written {
+    fn load(&self, kernel: &folio::ir::Kernel) -> Result<Arc<dyn IrKernel>, HalError> {
+        let texts = Texts::of(kernel, Dialect::Cuda, &Capabilities::CUDA, Cut::Gpu).unwrap();
+        self.0.lock().unwrap().insert(texts.text(false).text.clone());
+        Ok(Arc::new(Idle))
+    }
+
+    fn subgroup(&self) -> u32 {
+        32
+    }
+}
+
+/// Both of few and of many elements.
+#[test]
+fn compile_texts_nvrtc() {
+    let compiler = match Nvrtc::load() {
+        Ok(compiler) => compiler,
+        Err(why) => return println!("skipped: nvrtc: {why}"),
+    };
+    let written = Arc::new(Written::default());
+    let spec = DeviceSpec::new().closures(false).ir(written.clone());
+    let rt = Runtime::builder().backend(SimBackend::builder().device(spec).build()).build();
+    let q = rt.unwrap().queue().unwrap();
+    for (_, call, ..) in CALLS {
+        call(&q, 1000).unwrap();
+        call(&q, 9000).unwrap();
+    }
+    q.wait().unwrap();
+    let options: Vec<_> =
+        Dialect::Cuda.options(true).iter().copied().chain(["--gpu-architecture=sm_90"]).collect();
+    let texts = written.0.lock().unwrap();
+    for text in texts.iter() {
+        let said = compiler.compile(text, &options).map(|(_, log)| log);
+        assert_eq!(said.as_deref(), Ok(""), "{text}");
+    }
+    assert!(texts.len() > 30, "{} kernels", texts.len());
 }

@@ -86,6 +86,7 @@ const CHECKS: &[Check] = &[
     moves::indices_are_counted,
     moves::axes_are_permuted,
     moves::elements_are_scattered,
+    moves::memory_of_a_failed_gather_is_not_shown,
     moves::sequences_are_merged,
     moves::segments_are_sorted,
     draws::uniform_numbers,

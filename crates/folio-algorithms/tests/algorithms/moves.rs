@@ -353,6 +353,19 @@ pub fn elements_are_scattered(rig: &Rig) -> folio::Result<()> {
     Ok(())
 }
 
+/// Memory that a failed command was to overwrite is not shown, also when a part is written again.
+pub fn memory_of_a_failed_gather_is_not_shown(rig: &Rig) -> folio::Result<()> {
+    let (at, x) = (rig.rt.buffer_from(vec![9u32; 600])?, rig.rt.buffer_from(&[7u32; 9])?);
+    let mut y = rig.rt.buffer::<u32, 1>(600)?;
+    algorithms::gather(&rig.q, &at, &x, &mut y)?;
+    let failed = y.to_vec();
+    assert!(matches!(failed, Err(Error::Failed(_))), "{failed:?}");
+    rig.q.fill(y.slice_mut([0], [300])?, 5)?;
+    let rest = y.slice([300], [300])?.to_vec().unwrap_or_default();
+    assert!(rest.iter().all(|y| [0, 7].contains(y)), "{rest:?}");
+    Ok(())
+}
+
 /// Beside the stable sort of both; parts whose elements are all in one of them.
 pub fn sequences_are_merged(rig: &Rig) -> folio::Result<()> {
     let mut rng = Rng::new(9);

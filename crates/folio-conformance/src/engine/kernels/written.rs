@@ -544,7 +544,7 @@ fn sum_of(n: usize, f: impl Fn(usize) -> u32) -> u32 {
 /// A closure has the kernel's views.
 #[kernel]
 fn convolves(i: Item, weights: In<u32>, x: In<u32>, y: Out<u32>) {
-    y[i] = sum_of(weights.len(), |k| weights[k] * x[(i.index() + k) % x.len()]);
+    y[i] = sum_of(weights.len(), |k| weights[k] * x[(i.index() + k).min(x.len() - 1)]);
 }
 
 #[kernel]
@@ -558,7 +558,7 @@ fn within(i: Item, weights: In<u32>, x: In<u32>, y: Out<u32>) {
     const SHIFT: usize = 1;
     let mut sum = 0;
     for (k, w) in weights.iter().enumerate() {
-        sum += *w * x[(i.index() + k + SHIFT) % x.len()];
+        sum += *w * x[(i.index() + k + SHIFT).min(x.len() - 1)];
     }
     let mut random = device::Random::new(x[i]);
     sum ^= random.next();

@@ -210,7 +210,9 @@ twice! {
         });
         let sum = fold(&parts, by, |a: u32, b| a.wrapping_mul(7).wrapping_add(b));
         let longest = fold(&parts, 0, |a, b| a.max(first(&[b, 1, 2, 3])));
-        sum ^ longest ^ twice_of(|v| v.wrapping_sub(by), || parts[1], x)
+        // A closure calls the function that it is given to.
+        let nested = map3(parts, |v| fold(&map3([v, by, 3], |w| w ^ v), v, |a, b| a.max(b)));
+        sum ^ longest ^ nested[1] ^ twice_of(|v| v.wrapping_sub(by), || parts[1], x)
     }
 
     pub fn several(x: u32) -> u32 {

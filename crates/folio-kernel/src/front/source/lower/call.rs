@@ -43,6 +43,7 @@ impl Lower {
             function,
             table: table.clone(),
             locals: locals.clone(),
+            calls: self.calls.clone(),
         }))
     }
 
@@ -63,11 +64,12 @@ impl Lower {
         let mut frame = Frame::of(closure.function, closure.table.clone(), None);
         frame.locals.clone_from(&closure.locals);
         let outer = std::mem::replace(&mut self.frame, frame);
+        let calls = std::mem::replace(&mut self.calls, closure.calls.clone());
         let (pattern, gives) = &*closure.of;
         self.bind(pattern, Given::Tuple(given))?;
         let given = self.expr(gives)?;
         let given = self.settle(given)?;
-        self.frame = outer;
+        (self.frame, self.calls) = (outer, calls);
         Ok(given)
     }
 

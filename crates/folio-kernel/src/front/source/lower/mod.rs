@@ -163,6 +163,8 @@ struct Closure {
     function: &'static Function,
     table: Vec<Entry>,
     locals: HashMap<u16, Given>,
+    /// The functions around it, which are not those around its calls.
+    calls: Vec<&'static Function>,
 }
 
 /// A function that is being inlined.

@@ -201,8 +201,10 @@ fn a_fused_block_needs_no_memory_between_kernels(rig: &Rig) -> Outcome {
     }
     let now = q.device().fusion_counters();
     ensure_eq!(now.plans - before.1.plans, 1);
-    // The third block is that of the second, in which nothing is asked about fusion.
-    ensure_eq!((now.kernels - before.1.kernels, now.found - before.1.found), (2, 1));
+    // Where a block that comes again is one operation, the third one asks nothing about fusion.
+    let again = u64::from(q.batch_report().replayed > 0);
+    let asked = (now.kernels - before.1.kernels, now.found - before.1.found);
+    ensure_eq!(asked, (3 - again, 2 - again));
     ensure_eq!(out.to_vec()?, program.wanted);
     // An error in the block submits nothing.
     let before = rig.rt.counters();

@@ -106,11 +106,11 @@ fn private<T: folio::DeviceType>(rt: &folio::Runtime, n: usize) -> folio::Result
 /// Memory of a [`Racy`](folio::Racy) parameter, of which the launch writes every element.
 ///
 /// # Safety
-/// As of [`RacyMemory::whole`](folio::RacyMemory::whole) and
+/// As of [`RacyMemory::new`](folio::RacyMemory::new) and
 /// [`Overwritten::new`](folio::Overwritten::new).
 unsafe fn racy_whole<A>(memory: A) -> folio::RacyMemory<folio::Overwritten<A>> {
     // SAFETY: that is the caller's promise.
-    unsafe { folio::RacyMemory::whole(folio::Overwritten::new(memory)) }
+    unsafe { folio::RacyMemory::new(folio::Overwritten::new(memory)) }
 }
 
 /// Refuses what is not of one length.

@@ -245,7 +245,8 @@ pub(crate) fn place_chunks<
 }
 
 /// Sorts the keys of one tile by all of their digits, and with `VALUES` what belongs to them. There
-/// is one group. Keys stay where they are in the tile until their order is known.
+/// is one group. Its phases of ranks are those of `place_tiles`, since a device function has none.
+/// Keys stay where they are in the tile until their order is known.
 #[kernel]
 pub(crate) fn sort_tile<
     B: Bits,

@@ -101,36 +101,24 @@ impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
 
 /// An argument for a [`Racy`] parameter: memory that a launch's items read and write anywhere.
 #[derive(Debug)]
-pub struct RacyMemory<A> {
-    memory: A,
-    mode: Mode,
-}
+pub struct RacyMemory<A>(A);
 
 impl<A> RacyMemory<A> {
-    /// Takes what can be passed for an `InOut`.
+    /// Takes what can be passed for an `InOut`; [`Overwritten`](crate::Overwritten) memory, if each
+    /// launch writes all of it: then a kernel that comes after it element by element can be
+    /// [fused](crate::Queue::batch_fused) with it.
     ///
     /// # Safety
     /// In the launches that this is passed to, no item writes an element that another item reads or
     /// writes. (Phases of one group are after each other.)
     pub unsafe fn new(memory: A) -> RacyMemory<A> {
-        RacyMemory { memory, mode: Mode::Update }
-    }
-
-    /// The same where a launch overwrites all of the memory: what was there before is neither moved
-    /// nor zeroed, and a kernel that comes after it element by element can be
-    /// [fused](crate::Queue::batch_fused) with it.
-    ///
-    /// # Safety
-    /// As [`new`](Self::new). Besides, the launch that this is passed to writes each element at
-    /// least once, and reads none.
-    pub unsafe fn whole(memory: A) -> RacyMemory<A> {
-        RacyMemory { memory, mode: Mode::Discard { whole: false } }
+        RacyMemory(memory)
     }
 }
 
 impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<A> {
     fn argument_value(mut self) -> ArgumentValue<Racy<T, D>> {
-        ArgumentValue::written(self.memory.as_part_mut(), self.mode)
+        ArgumentValue::written(self.0.as_part_mut(), Mode::Update)
     }
 }
 

@@ -13,6 +13,7 @@
 //! function come at once (`errors`).
 
 mod body;
+mod called;
 mod combine;
 mod conditions;
 mod deep;

@@ -2,10 +2,11 @@
 
 use crate::body::call::{hidden, is_taken};
 use crate::body::{FLOATS_AND_INTEGERS, Walk};
+use crate::called::Forms;
 use crate::errors::Errors;
 use crate::forms::{attributes, lints};
 use crate::function::Kind;
-use crate::parameter::{By, path_of, taken};
+use crate::parameter::path_of;
 use crate::signature::{Asked, Signature};
 use crate::tree::Tree;
 use crate::{conditions, stub, traits};
@@ -86,7 +87,7 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
         errors.add(name.span(), text);
     }
     let Read { signature, walk, native, tree } = read(item, function, errors);
-    let (names, types, output) = (signature.names(), signature.types(), &function.sig.output);
+    let (names, output) = (signature.names(), &function.sig.output);
     let body = signature.body(&walk, output, &native);
     let rust = hidden("__body", name);
     let described = hidden("__DESCRIBED", name);
@@ -95,51 +96,20 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
     let marker = marker(item, name, &quote!(&<#of>::#described));
     let (vis, attributes, own) = (&function.vis, attributes(), &function.attrs);
     let lints = lints(own);
-    let free = hidden("device_fn", name);
     let [inputs, outer] = [false, true].map(|all| without_mut(&function.sig, all));
-    let mut method = TokenStream::new();
     let (made, marked) = (marker.tokens, marker.ty);
-    let form = quote!(::folio::ir::device::Form);
-    if function.sig.receiver().is_some() {
-        let bound = hidden("device_method", name);
-        let of_this = Ident::new("__this", Span::mixed_site());
-        let by = signature.parameters.first().map_or(By::Value, |own| taken(&own.ty).0);
-        let names: Vec<_> = names.iter().skip(1).collect();
-        let types: Vec<_> = types.iter().skip(1).collect();
-        let this = match by {
-            By::Reference => quote!(&#of_this),
-            By::Value | By::Change => quote!(#of_this),
-        };
-        let (made, value) = match by {
-            By::Change => {
-                let needs = quote!(::folio::ir::device::NeedsVariable);
-                (needs.clone(), needs)
-            }
-            By::Value | By::Reference => (
-                quote! {
-                    impl ::folio::ir::device::Method<
-                        Self,
-                        Bound = impl ::folio::ir::device::rust::ops::Fn(#(#types),*) #output,
-                    >
-                },
-                quote! {
-                    |#of_this: Self| {
-                        move |#(#names: #types),*| Self::#rust::<__M>(#this #(, #names)*)
-                    }
-                },
-            ),
-        };
-        method = quote! {
+    let forms = Forms::of(&function.sig).functions(name, &marked, &quote!(Self::#rust));
+    let forms = forms.into_iter().map(|[head, value]| {
+        quote! {
             #[doc(hidden)]
             #[inline(always)]
-            #[allow(missing_docs, reason = "hidden")]
-            #vis fn #bound<__M: ::folio::ir::device::Mode>(self) -> #form<#marked, __M, #made> {
+            #[allow(missing_docs, unused_variables, reason = "hidden")]
+            #vis #head {
                 // SAFETY: both forms are of one body.
-                unsafe { #form::new(#value) }
+                unsafe { ::folio::ir::device::Form::new(#value) }
             }
-        };
-        method.extend(in_place(&signature, (name, vis, output), &marked));
-    }
+        }
+    });
     // Nothing is there without the function.
     let there = own.iter().filter(|attribute| attribute.path().is_ident("cfg"));
     quote! {
@@ -157,64 +127,9 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
                 #vis fn #name(#outer) #output {
                     Self::#rust::<::folio::ir::device::Checked>(#(#names),*)
                 }
-                #[doc(hidden)]
-                #[inline(always)]
-                #[allow(missing_docs, reason = "hidden")]
-                #vis fn #free<__M: ::folio::ir::device::Mode>()
-                    -> #form<#marked, __M, fn(#(#types),*) #output>
-                {
-                    // SAFETY: both forms are of one body.
-                    unsafe { #form::new(Self::#rust::<__M>) }
-                }
-                #method
+                #(#forms)*
             }
         };
-    }
-}
-
-/// The form of a method for a variable: with its place, and its value before the arguments. There
-/// is none of a method that changes what its arguments refer to.
-fn in_place(
-    signature: &Signature,
-    (name, vis, output): (&Ident, &syn::Visibility, &ReturnType),
-    marked: &TokenStream,
-) -> TokenStream {
-    let mut all = signature.parameters.iter();
-    let Some(own) = all.next() else { return TokenStream::new() };
-    let (mut names, mut types, mut passed) = (vec![], vec![], vec![]);
-    for parameter in all {
-        let ((by, ty), name) = (taken(&parameter.ty), &parameter.name);
-        names.push(name);
-        types.push(ty);
-        passed.push(match by {
-            By::Value => quote!(#name),
-            By::Reference => quote!(&#name),
-            By::Change => return TokenStream::new(),
-        });
-    }
-    let at = Span::mixed_site();
-    let [this, before] = ["__this", "__before"].map(|name| Ident::new(name, at));
-    let own = match taken(&own.ty).0 {
-        By::Value => quote!(#before),
-        By::Reference => quote!(&#before),
-        By::Change => quote!(#this),
-    };
-    let (placed, rust) = (hidden("device_place", name), hidden("__body", name));
-    let form = quote!(::folio::ir::device::Form);
-    quote! {
-        #[doc(hidden)]
-        #[inline(always)]
-        #[allow(missing_docs, unused_variables, reason = "hidden")]
-        #vis fn #placed<__M: ::folio::ir::device::Mode>(self)
-            -> #form<#marked, __M, fn(&mut Self, Self, (#(#types,)*)) #output>
-        {
-            // SAFETY: both forms are of one body.
-            unsafe {
-                #form::new(|#this: &mut Self, #before: Self, (#(#names,)*): (#(#types,)*)| {
-                    Self::#rust::<__M>(#own #(, #passed)*)
-                })
-            }
-        }
     }
 }
 

@@ -106,9 +106,13 @@ pub const FLOATS_AND_INTEGERS: &[&str] = &[
     "bf16",
 ];
 
+/// Methods that are written as other code.
+const REWRITTEN: &[&str] = &["sin_cos", "is_some", "is_none", "unwrap_or"];
+
 /// A method with this name would not be called.
 pub fn is_taken(name: &str) -> bool {
     is_together(name)
+        || REWRITTEN.contains(&name)
         || NUMBERS.contains(&name)
         || QUESTIONS.contains(&name)
         || NOT_HERE.iter().any(|(not, _)| *not == name)

@@ -44,16 +44,14 @@ impl Walk {
 
     /// `let x = &..`: a variable of its own, as what is lent does not change meanwhile.
     pub(super) fn lets_reference(&mut self, pat: &Pat) {
-        let name = match pat {
-            Pat::Ident(name) if name.mutability.is_none() => Some(name),
-            Pat::Type(_) | Pat::Wild(_) => None,
-            _ => None,
-        };
-        match name.and_then(|name| self.scopes.find(&name.ident)) {
-            Some(at) => drop(self.lent.insert(at, Lent::Copy)),
-            None if matches!(pat, Pat::Wild(_)) => {}
-            None => {
-                drop(self.refuse(pat.span(), "a reference has a name without `mut` and type here"))
+        match pat {
+            Pat::Wild(_) => {}
+            Pat::Ident(name) if name.mutability.is_none() => {
+                let at = self.scopes.find(&name.ident);
+                self.lent.extend(at.map(|at| (at, Lent::Copy)));
+            }
+            _ => {
+                self.refuse(pat.span(), "a reference has a name without `mut` and type here");
             }
         }
     }

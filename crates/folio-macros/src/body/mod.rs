@@ -23,6 +23,7 @@ mod rights;
 mod strip;
 mod subgroup;
 mod sugar;
+mod through;
 
 pub use call::FLOATS_AND_INTEGERS;
 pub use group::{Special, Zone};

@@ -1,209 +1,22 @@
-//! Code that is written in other words before it is walked: loops over arrays, assignments of
-//! several values, `let` in conditions, `matches!`, `sin_cos`.
+//! Code that is written in other words before it is walked: assignments of several values, options,
+//! `let` in conditions, `matches!`, `sin_cos`.
 
-use super::lent::bare;
-use super::{Both, Special, Walk};
+use super::{Both, Walk};
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
 use syn::{
-    BinOp, Expr, ExprBinary, ExprForLoop, ExprIf, ExprLet, ExprMethodCall, ExprPath, ExprTry,
-    ExprWhile, Local, Macro, Pat, Token, parse_quote, parse_quote_spanned,
+    BinOp, Expr, ExprBinary, ExprIf, ExprLet, ExprMethodCall, ExprPath, ExprTry, ExprWhile, Local,
+    Macro, Pat, Token, parse_quote, parse_quote_spanned,
 };
 
-/// What a loop over arrays goes through.
-struct Through {
-    /// How many turns there are.
-    turns: TokenStream,
-    element: Element,
-}
-
-/// What a turn has, by its number.
-enum Element {
-    One(Box<dyn Fn(TokenStream) -> TokenStream>, Borrowed),
-    Pair(Box<[Element; 2]>),
-}
-
-impl Element {
-    /// That of another turn.
-    fn moved(self, to: impl Fn(TokenStream) -> TokenStream + Clone + 'static) -> Element {
-        match self {
-            Element::One(of, borrowed) => {
-                Element::One(Box::new(move |turn| of(to(turn))), borrowed)
-            }
-            Element::Pair(parts) => {
-                Element::Pair(Box::new(parts.map(|part| part.moved(to.clone()))))
-            }
-        }
-    }
-
-    /// The value of a turn.
-    fn value(&self, turn: &Ident) -> TokenStream {
-        match self {
-            Element::One(of, _) => of(turn.to_token_stream()),
-            Element::Pair(parts) => {
-                let [first, second] = [&parts[0], &parts[1]].map(|part| part.value(turn));
-                quote!((#first, #second))
-            }
-        }
-    }
-
-    /// Binds the value of a turn to the pattern's names.
-    fn bind(self, pat: &Pat, turn: &Ident, lets: &mut Vec<TokenStream>) {
-        match (pat, self) {
-            (Pat::Paren(inner), element) => element.bind(&inner.pat, turn, lets),
-            (Pat::Tuple(tuple), Element::Pair(parts)) if tuple.elems.len() == 2 => {
-                let parts = IntoIterator::into_iter(*parts);
-                tuple.elems.iter().zip(parts).for_each(|(pat, part)| part.bind(pat, turn, lets));
-            }
-            (Pat::Reference(of), element @ Element::One(_, Borrowed::Yes)) => {
-                let (pat, value) = (&of.pat, element.value(turn));
-                lets.push(quote!(let #pat = #value;));
-            }
-            (pat, element) => {
-                let value = element.value(turn);
-                let borrow = matches!(element, Element::One(_, Borrowed::Yes)).then(|| quote!(&));
-                lets.push(quote!(let #pat = #borrow #value;));
-            }
-        }
-    }
-}
-
-/// Whether it is a reference to the element.
-#[derive(Clone, Copy, PartialEq)]
-enum Borrowed {
-    No,
-    Yes,
-}
-
-fn hidden(name: &str, at: Span) -> Ident {
+pub(super) fn hidden(name: &str, at: Span) -> Ident {
     Ident::new(name, Span::mixed_site().located_at(at))
 }
 
 impl Walk {
-    /// A `for` over arrays, written with their indices; none if this is no such loop.
-    pub(super) fn over_arrays(&mut self, repeat: &ExprForLoop) -> Option<Expr> {
-        let mut lets = vec![];
-        let over = self.through(&repeat.expr, &mut lets)?;
-        let span = repeat.expr.span();
-        let turn = hidden("__turn", span);
-        let (mut parts, turns) = (vec![], over.turns);
-        over.element.bind(&repeat.pat, &turn, &mut parts);
-        let (label, statements) = (&repeat.label, &repeat.body.stmts);
-        let body =
-            quote_spanned!(repeat.body.brace_token.span.join() => { #(#parts)* #(#statements)* });
-        let counted = quote_spanned!(span => 0..#turns);
-        Some(parse_quote!({
-            #(#lets)*
-            #label for #turn in #counted #body
-        }))
-    }
-
-    fn through(&mut self, over: &Expr, lets: &mut Vec<TokenStream>) -> Option<Through> {
-        match bare(over) {
-            Expr::Reference(of) if of.mutability.is_none() => {
-                self.array(&of.expr, Borrowed::Yes, lets)
-            }
-            Expr::MethodCall(call) => self.adapted(call, lets),
-            of => self.array(of, self.borrowed(of), lets),
-        }
-    }
-
-    /// An iterator's method, of something that is gone through.
-    fn adapted(&mut self, call: &ExprMethodCall, lets: &mut Vec<TokenStream>) -> Option<Through> {
-        let (of, name) = (&*call.receiver, call.method.to_string());
-        let given = call.args.first();
-        match (name.as_str(), given) {
-            ("iter", None) => self.array(of, Borrowed::Yes, lets),
-            ("into_iter", None) => self.array(of, self.borrowed(of), lets),
-            ("copied" | "cloned", None) => {
-                let Through { turns, element } = self.through(of, lets)?;
-                let Element::One(of, Borrowed::Yes) = element else { return None };
-                Some(Through { turns, element: Element::One(of, Borrowed::No) })
-            }
-            ("enumerate", None) => {
-                let Through { turns, element } = self.through(of, lets)?;
-                let number = Element::One(Box::new(|turn| turn), Borrowed::No);
-                let element = Element::Pair(Box::new([number, element]));
-                Some(Through { turns, element })
-            }
-            ("rev", None) => {
-                let Through { turns, element } = self.through(of, lets)?;
-                let all = turns.clone();
-                let element = element.moved(move |turn| quote!((#all - 1 - #turn)));
-                Some(Through { turns, element })
-            }
-            ("skip" | "take" | "step_by", Some(count)) => {
-                let Through { turns, element } = self.through(of, lets)?;
-                let n = hidden(&format!("__count{}", lets.len()), call.method.span());
-                lets.push(quote!(let #n = #count;));
-                let by = n.clone();
-                let (turns, element) = match name.as_str() {
-                    "skip" => {
-                        let element = element.moved(move |turn| quote!((#turn + #by)));
-                        (quote!((#turns).saturating_sub(#n)), element)
-                    }
-                    "take" => (quote!((#turns).min(#n)), element),
-                    _ => {
-                        let element = element.moved(move |turn| quote!((#turn * #by)));
-                        (quote!((#turns).div_ceil(#n)), element)
-                    }
-                };
-                Some(Through { turns, element })
-            }
-            ("zip", Some(other)) => {
-                let first = self.through(of, lets)?;
-                let second = self.through(other, lets)?;
-                let (a, b) = (first.turns, second.turns);
-                let turns = match a.to_string() == b.to_string() {
-                    true => a,
-                    false => quote_spanned!(call.span() => (#a).min(#b)),
-                };
-                let element = Element::Pair(Box::new([first.element, second.element]));
-                Some(Through { turns, element })
-            }
-            _ => None,
-        }
-    }
-
-    /// Whether going through it gives references: it is one itself.
-    fn borrowed(&self, of: &Expr) -> Borrowed {
-        match self.is_lent(of) {
-            true => Borrowed::Yes,
-            false => Borrowed::No,
-        }
-    }
-
-    /// An array, or a view of one dimension. An expression is computed once; a loop that takes the
-    /// elements themselves goes through the ones that were there when it began.
-    fn array(
-        &mut self,
-        of: &Expr,
-        borrowed: Borrowed,
-        lets: &mut Vec<TokenStream>,
-    ) -> Option<Through> {
-        let of = bare(of);
-        let number = self.number(of);
-        let stays =
-            number.is_some_and(|at| borrowed == Borrowed::Yes || !self.scopes.is_mutable(at));
-        let array = match of {
-            Expr::Path(_) if stays && self.special_of(of) == Special::None => of.to_token_stream(),
-            Expr::Path(_) | Expr::Field(_) | Expr::Array(_) | Expr::Repeat(_) | Expr::Index(_)
-                if !self.is_view(of) && !self.is_known_by_name(of) =>
-            {
-                let name = hidden(&format!("__array{}", lets.len()), of.span());
-                lets.push(quote!(let #name = #of;));
-                name.to_token_stream()
-            }
-            _ => return None,
-        };
-        let turns = quote_spanned!(of.span() => #array.len());
-        let element = move |turn: TokenStream| quote!(#array[#turn]);
-        Some(Through { turns, element: Element::One(Box::new(element), borrowed) })
-    }
-
     /// `(a, b) = ..`, as Rust has it: all values first. None for another target.
     pub(super) fn assign_several(&mut self, to: &Expr, from: &Expr) -> Option<Both> {
         if !matches!(to, Expr::Tuple(_) | Expr::Array(_)) {

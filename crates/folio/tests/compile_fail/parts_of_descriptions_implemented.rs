@@ -2,7 +2,7 @@
 //! says, is implemented by unsafe code alone: indices are proved, and kernels fused on the host, by
 //! what the description says.
 #![forbid(unsafe_code)]
-use folio::ir::device::ops::{Float, Functions, Int, Negated, Number, Plus};
+use folio::ir::device::ops::{Equal, Float, Functions, Int, Negated, Number, Plus};
 use folio::ir::device::{
     At, Called, CastFrom, Change, Elements, Given, Mode, Put, PutSlot, Slots, Slotted, Spot,
 };
@@ -15,6 +15,11 @@ struct Next(usize);
 impl Slotted for Next {
     fn entry() -> Entry {
         <usize as Slotted>::entry()
+    }
+}
+impl Equal for Next {
+    fn equals(self, _: Next) -> bool {
+        true
     }
 }
 impl CastFrom<usize> for Next {

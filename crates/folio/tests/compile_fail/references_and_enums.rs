@@ -17,6 +17,20 @@ impl Counter {
     }
 }
 
+struct Named {
+    n: u32,
+}
+
+#[device_fn]
+impl Named {
+    fn unwrap_or(self, other: u32) -> u32 {
+        other
+    }
+    fn sin_cos(self) -> u32 {
+        self.n
+    }
+}
+
 #[device_fn]
 fn bump(a: &mut u32, by: &u32) {
     *a += *by;

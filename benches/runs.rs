@@ -1,9 +1,9 @@
 //! The same commands submitted in each way that there is: one by one, as a block that comes again,
 //! with the same scalars and with others, and as a graph; plain and fused. On any device.
 
-use folio::FinalizeOptions;
+use folio::graph::FinalizeOptions;
 use folio::prelude::*;
-use folio_core::{Error, Executable, Replay, Result};
+use folio_core::{Error, Executable, Result, graph::Replay};
 use std::time::{Duration, Instant};
 
 /// Runs before that: the first ones compile kernels, plan, and have the device make its graphs.

@@ -3,7 +3,10 @@
 
 use crate::submit::runtime;
 use folio::prelude::*;
-use folio_core::{Graph, Replay, ReplayReport, Result};
+use folio_core::{
+    Graph, Result,
+    graph::{Replay, ReplayReport},
+};
 use std::time::{Duration, Instant};
 
 #[kernel]

@@ -10,7 +10,7 @@ use folio_sim::SimBackend;
 type Plain = Same<f32>;
 
 /// Checks that are left to devices, as text, without assertions.
-fn left<C: IntoIterator<Item = folio::Check>>(checks: Result<C>) -> Result<Vec<String>> {
+fn left<C: IntoIterator<Item = folio::error::Check>>(checks: Result<C>) -> Result<Vec<String>> {
     let checks = checks?.into_iter().filter(|check| !check.only_on_hosts());
     let texts = checks.map(|check| check.to_string());
     Ok(texts.filter(|text| !text.contains("an assertion")).collect())

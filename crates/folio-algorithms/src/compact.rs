@@ -8,7 +8,7 @@ use crate::compact_in_turn::{count_in_turn, move_in_turn};
 use crate::prelude::*;
 use crate::scan::{EACH, FEW_CHUNKS, GROUP, SCANS, TILE, chunk_of};
 use crate::{of_one_length, private, racy_whole, takes_in_turn};
-use folio::{Overwritten, RacyMemory};
+use folio::{RacyMemory, buffer::Overwritten};
 
 /// Flags that an item loads before it looks at the first: GPUs have them on their way together.
 const BATCH: usize = 16;

@@ -7,7 +7,7 @@ use crate::keyed_in_turn::runs_in_turn;
 use crate::prelude::*;
 use crate::scan::{CHUNKS, EACH, GROUP, SCANS, SLOTS, TILE, chunk_of};
 use crate::{of_one_length, private, racy_whole, takes_in_turn};
-use folio::{Overwritten, RacyMemory};
+use folio::{RacyMemory, buffer::Overwritten};
 
 /// Whether a run begins at an element: where a key is another than the one before or, of `flags`,
 /// where it is not 0.

@@ -107,10 +107,10 @@ fn private<T: folio::DeviceType>(rt: &folio::Runtime, n: usize) -> folio::Result
 ///
 /// # Safety
 /// As of [`RacyMemory::new`](folio::RacyMemory::new) and
-/// [`Overwritten::new`](folio::Overwritten::new).
-unsafe fn racy_whole<A>(memory: A) -> folio::RacyMemory<folio::Overwritten<A>> {
+/// [`Overwritten::new`](folio::buffer::Overwritten::new).
+unsafe fn racy_whole<A>(memory: A) -> folio::RacyMemory<folio::buffer::Overwritten<A>> {
     // SAFETY: that is the caller's promise.
-    unsafe { folio::RacyMemory::new(folio::Overwritten::new(memory)) }
+    unsafe { folio::RacyMemory::new(folio::buffer::Overwritten::new(memory)) }
 }
 
 /// Refuses what is not of one length.
@@ -163,8 +163,9 @@ mod prelude {
     pub(crate) use folio::combine::*;
     pub(crate) use folio::ir::device::{Combine, Number, Shared as Value};
     pub(crate) use folio::{
-        AsPart, AsPartMut, Atomic, Buffer, DeviceType, Group, In, Item, Items, Local, LocalAtomic,
-        Out, OutGroup, Queue, Racy, Reduce, Result, Slice, SliceMut,
+        Atomic, Buffer, DeviceType, Group, In, Item, Items, Local, LocalAtomic, Out, OutGroup,
+        Queue, Racy, Reduce, Result, Slice, SliceMut,
+        buffer::{AsPart, AsPartMut},
     };
     pub(crate) use folio_macros::{device_fn, kernel};
 }

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::scan::{GROUP, chunk_of};
 use crate::{of_one_shape, private};
-use folio::Overwritten;
+use folio::buffer::Overwritten;
 use folio::hal::DeviceKind;
 
 #[kernel]

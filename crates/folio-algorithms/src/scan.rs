@@ -8,7 +8,7 @@ use crate::map::{Map, Same};
 use crate::prelude::*;
 use crate::scan_in_turn::{chunks_in_turn, totals_in_turn};
 use crate::{of_one_length, private, racy_whole, takes_in_turn};
-use folio::{Overwritten, RacyMemory};
+use folio::{RacyMemory, buffer::Overwritten};
 
 /// Items of a group that makes one value of a chunk.
 pub(crate) const GROUP: usize = 256;

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::{of_32_bits, of_one_length, private};
 use folio::ir::device::CastFrom;
-use folio::{Overwritten, RacyMemory};
+use folio::{RacyMemory, buffer::Overwritten};
 
 #[kernel]
 fn gathered<T: Value, I: Number>(i: Item, at: In<I>, x: In<T>, y: Out<T>)

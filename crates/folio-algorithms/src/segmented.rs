@@ -2,7 +2,7 @@
 
 use crate::of_one_length;
 use crate::prelude::*;
-use folio::Overwritten;
+use folio::buffer::Overwritten;
 use folio::ir::device::CastFrom;
 
 /// Items of the group that folds a segment: segments of some hundred elements give each of them a

@@ -8,7 +8,7 @@ use crate::passes::{Pairs, Passes, Way, copied};
 use crate::prelude::*;
 use crate::scatter::gather;
 use crate::{of_32_bits, of_one_length, private};
-use folio::Overwritten;
+use folio::buffer::Overwritten;
 use folio::ir::device::CastFrom;
 
 /// Which keys come first.

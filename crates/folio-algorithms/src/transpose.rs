@@ -7,7 +7,7 @@
 use crate::prelude::*;
 use crate::racy_whole;
 use folio::hal::DeviceKind;
-use folio::{Error, Overwritten};
+use folio::{Error, buffer::Overwritten};
 
 /// Rows and columns of a tile.
 const TILE: usize = 32;

@@ -1,6 +1,6 @@
 //! An allocator of the program that keeps count: what it gives comes back once.
 
-use folio_core::{HostAllocator, HostBlock};
+use folio_core::memory::{HostAllocator, HostBlock};
 use std::alloc::{Layout, alloc, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;

@@ -22,7 +22,7 @@ use std::sync::Arc;
 ///   [`Error::Allocator`](crate::Error::Allocator), in [`deallocate`](Self::deallocate) nothing.
 ///
 /// ```
-/// use folio_core::{BufferOptions, HostAllocator, HostBlock};
+/// use folio_core::{memory::{HostAllocator, HostBlock}, BufferOptions};
 /// use std::alloc::{Layout, alloc, dealloc};
 /// use std::ptr::NonNull;
 /// use std::sync::Arc;

@@ -8,11 +8,11 @@
 
 use crate::allocator::AllocatorFault;
 use crate::hal::{HalError, HalErrorKind, PanicPayload};
-use folio_kernel::Violation;
-use folio_kernel::checks::Check;
-use folio_kernel::source::LowerError;
+pub use folio_kernel::checks::{Check, CheckKind};
+pub use folio_kernel::source::LowerError;
 use folio_kernel::words;
 use folio_kernel::words::Plain;
+pub use folio_kernel::{Site, Violation, ViolationKind};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -195,7 +195,7 @@ pub enum Error {
         /// Bytes allowed: `u64::MAX` where there is no budget.
         limit: u64,
     },
-    /// An allocator of the program ([`HostAllocator`](crate::HostAllocator)) gave no memory that
+    /// An allocator of the program ([`HostAllocator`](crate::memory::HostAllocator)) gave no memory that
     /// can be used.
     #[error(
         "the program's allocator, for {what} {label}: asked for {asked} bytes aligned to {align}, \
@@ -411,7 +411,7 @@ pub enum Error {
     /// The memory behind a raw pointer, or the storage of a view, has been given back.
     #[error("{what} {label}: {}", gone(.what))]
     Freed {
-        /// The command that was to use it; or the [`view`](crate::Reclaim::take) whose storage was
+        /// The command that was to use it; or the [`view`](crate::buffer::Reclaim::take) whose storage was
         /// to be taken again.
         what: &'static str,
         /// Its name.

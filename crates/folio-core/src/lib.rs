@@ -12,14 +12,14 @@ pub mod sched;
 mod allocator;
 #[doc(hidden)]
 pub mod arguments;
-mod buffer;
+pub mod buffer;
 mod call;
 mod coords;
 mod element;
 mod engine;
-mod error;
+pub mod error;
 mod event;
-mod graph;
+pub mod graph;
 mod group;
 mod host;
 mod items;
@@ -33,7 +33,7 @@ pub mod metrics;
 #[cfg(not(feature = "metrics"))]
 mod metrics;
 mod notice;
-mod opaque;
+pub mod opaque;
 mod order;
 mod panics;
 #[cfg(feature = "planted")]
@@ -54,25 +54,18 @@ mod token;
 mod usm;
 mod views;
 
-pub use crate::engine::terms::link::{Linkage, Links, NotLinked};
-pub use allocator::{AllocatorFault, HostAllocator, HostBlock};
-pub use buffer::{
-    AsPart, AsPartMut, Buffer, BufferOptions, Contents, HostStorage, Initial, Overwritten,
-    OwnedView, Part, Policy, ReadFuture, ReadGuard, ReadRows, Reclaim, ReclaimError, Shared, Slice,
-    SliceMut, ViewError, ViewOptions, ViewPolicy, WriteGuard, WriteRows,
-};
 #[doc(hidden)]
 pub use call::ArgumentValue;
 pub use call::{Argument, KernelCall, RacyMemory, RunsIn};
-pub use coords::{Coords, ElementIndex};
+pub use coords::Coords;
 pub use element::DeviceType;
 /// For what the derive of [`DeviceType`] writes.
 #[doc(hidden)]
 pub mod fields {
     pub use crate::element::{Checked, Field, Unchecked};
 }
-pub use engine::terms::evict::Evict;
-pub use error::{Cause, Error, Failure, GraphError, Label, PendingWork, Result, UseSite};
+pub use buffer::{Buffer, BufferOptions, Contents, ReadGuard, Shared, Slice, SliceMut, WriteGuard};
+pub use error::{Cause, Error, Failure, Result, Violation, ViolationKind};
 pub use event::{Event, Status};
 /// What kernels are: the IR (`folio-kernel`), and in [`device`](ir::device) the Rust form
 /// (`folio-device`).
@@ -90,37 +83,36 @@ pub use folio_device::{
 pub mod combine {
     pub use folio_device::{Add, And, Max, Min, Mul, Or, Xor};
 }
-pub use folio_kernel::checks::{Check, CheckKind};
-pub use folio_kernel::fuse::{AccessScope, Costs as FusionCosts, Explanation as FusionReport};
-pub use folio_kernel::source::LowerError;
-pub use folio_kernel::{Site, Violation, ViolationKind};
 #[doc(hidden)]
 pub use foreign::tell as tell_subscriber;
-pub use graph::{
-    BatchReport, Condition, Executable, FinalizeOptions, FusionCounters, Graph, GraphMemory, Node,
-    NodeKind, NodeResult, Parameter, Recording, Replay, ReplayPart, ReplayReport, WhyNot,
-};
+pub use graph::{Executable, Graph, Parameter, Recording};
 pub use group::{CommandGroup, Destination, EachRun, Read, ReadWrite, TaskResult, Write};
-pub use hal::{Exported, Image, Limits, RawMemory, Source, Timing};
+pub use hal::Timing;
 pub use half::{bf16, f16};
 pub use host::HostArgument;
 #[doc(hidden)]
 pub use host::{HostCall, HostMemory};
 pub use items::{Edge, IntoItems, Items, Margin};
-pub use managed::{Executor, HostExecutor, ManagedArray, ManagedFuture, ManagedPtr, ManagedVec};
-pub use marks::{MarkedArgument, Marks};
+/// Whose memory is used, and how: links of devices with the host, allocators, advice, eviction, and
+/// what other programs and drivers are given.
+pub mod memory {
+    pub use crate::allocator::{AllocatorFault, HostAllocator, HostBlock};
+    pub use crate::engine::terms::evict::Evict;
+    pub use crate::engine::terms::link::{Linkage, Links, NotLinked};
+    pub use crate::hal::{Advice, Exported, Limits, RawMemory};
+    pub use crate::usm::{Allocation, UsmRows};
+}
 #[doc(hidden)]
 pub use notice::hint;
-pub use opaque::{OpaqueArg, OpaqueKernel};
 pub use prepare::{KernelType, Preparation};
 #[doc(hidden)]
 pub use program::run_main;
 pub use queue::Queue;
 pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
-pub use scope::{ReadView, Scope};
+pub use scope::Scope;
 pub use select::{DEVICE_VARIABLE, Selector};
-pub use usm::{Advice, Allocation, Usm, UsmKind, UsmPtr, UsmRows};
+pub use usm::{Usm, UsmKind, UsmPtr};
 pub use views::{
     ClosureIn, ClosureInOut, ClosureItem, ClosureOut, HostArgs, HostRead, HostWrite, KernelArgs,
 };

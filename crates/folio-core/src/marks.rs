@@ -11,11 +11,11 @@ use folio_kernel::fuse::{AccessScope, Wishes};
 /// Few programs need marks. That a kernel accesses only elements of its own items is found without
 /// them, and a buffer that only the graph holds is a temporary without them. An argument has its
 /// memory's marks and its own. A scope that contradicts the memory's is
-/// [`GraphError::WrongMark`](crate::GraphError::WrongMark) if fusion is required. If it is enabled,
+/// [`GraphError::WrongMark`](crate::error::GraphError::WrongMark) if fusion is required. If it is enabled,
 /// the call stays alone.
 ///
 /// ```
-/// # use folio_core::{AccessScope, Marks, Result, Runtime};
+/// # use folio_core::{buffer::Marks, graph::AccessScope, Result, Runtime};
 /// fn of_items(rt: &Runtime) -> Result<()> {
 ///     let mut x = rt.buffer::<f32, 1>(1000)?;
 ///     x.mark(Marks::new().access_scope(AccessScope::Item).internal_memory().no_init());

@@ -7,7 +7,7 @@ use crate::engine::kernels::loaded::LoadedKernel;
 use crate::error::Error;
 use crate::error::Result;
 use crate::group::{Read, ReadWrite, Write};
-use crate::hal::Source;
+pub use crate::hal::{Image, Source};
 use crate::runtime::{Core, DeviceRef};
 use crate::token::Token;
 use crate::usm::UsmPtr;

@@ -75,7 +75,7 @@ impl<'env> Scope<'env> {
     /// ```
     /// # fn main() -> folio_core::Result<()> {
     /// # let rt = folio_core::Runtime::builder().build()?;
-    /// use folio_core::ViewPolicy;
+    /// use folio_core::buffer::ViewPolicy;
     ///
     /// let mut data = vec![0.0f32; 12];
     /// rt.scope(|scope| {

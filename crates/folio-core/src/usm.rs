@@ -26,7 +26,7 @@ use std::sync::atomic::Ordering;
 
 mod exported;
 
-pub use crate::hal::{Advice, AllocKind as UsmKind};
+pub use crate::hal::AllocKind as UsmKind;
 
 /// An owned allocation of one device: it never moves. Reads as zero until it is written.
 ///

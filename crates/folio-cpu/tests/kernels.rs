@@ -10,7 +10,7 @@ use folio_core::hal::{
     Args, Block, BlockKernel, Geometry, HalErrorKind, Head, KernelHandle, KernelRef, Lane,
     NativeKernel, Op, ParamPtr, Verdict,
 };
-use folio_core::{Site, Violation, ViolationKind};
+use folio_core::{Violation, ViolationKind, error::Site};
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};

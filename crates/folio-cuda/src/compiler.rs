@@ -3,7 +3,7 @@
 use crate::program::build;
 use cudarc::nvrtc::sys as nvrtc;
 use folio_cache::{Bundle, Cache, Key};
-use folio_core::Label;
+use folio_core::error::Label;
 use folio_core::hal::{HalError, compiling};
 use std::ffi::{CStr, CString, c_char};
 use std::ptr::{null, null_mut};

@@ -6,7 +6,7 @@ use crate::memory::address;
 use crate::module::{Destination, LoadedKernel};
 use crate::opaque::Opaque;
 use cudarc::driver::sys::{self, CUfunction_attribute as Attribute};
-use folio_core::Label;
+use folio_core::error::Label;
 use folio_core::hal::{Args, Geometry, HalError, HalErrorKind, KernelSource, Source};
 use folio_driver::lock;
 use folio_kernel::emit::Points;

@@ -6,7 +6,10 @@ use cudarc::driver::sys::{self, CUresult};
 use folio_core::hal::{
     Args, Backend, Geometry, Head, KernelRef, LaneKind, Notify, Op, Order, Source,
 };
-use folio_core::{Event, OpaqueArg, OpaqueKernel, Queue, Runtime, Usm, UsmKind};
+use folio_core::{
+    Event, Queue, Runtime, Usm, UsmKind,
+    opaque::{OpaqueArg, OpaqueKernel},
+};
 use folio_cuda::{CudaBackend, Native};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicU32, Ordering};

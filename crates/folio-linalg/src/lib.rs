@@ -66,8 +66,9 @@ pub use sparse::Csr;
 mod prelude {
     pub(crate) use folio::ir::device::{CastFrom, Float, Number};
     pub(crate) use folio::{
-        AsPart, AsPartMut, Buffer, DeviceType, Group, In, InOut, Item, Items, Local, Out, Queue,
-        Racy, Result, Slice, SliceMut,
+        Buffer, DeviceType, Group, In, InOut, Item, Items, Local, Out, Queue, Racy, Result, Slice,
+        SliceMut,
+        buffer::{AsPart, AsPartMut},
     };
     pub(crate) use folio_macros::kernel;
 }

@@ -4,7 +4,7 @@
 use crate::order::Order;
 use crate::program::{Action, Memory, Mode, Program, Step, View, What};
 use crate::run::{Outcome, Record, Seen};
-use folio_core::{Policy, UsmKind};
+use folio_core::{UsmKind, buffer::Policy};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, PoisonError};
 

@@ -8,8 +8,10 @@ use crate::program::{BufferSpec, Memory, Ty, View};
 use folio_core::geom::linear;
 use folio_core::pages::DenseTrackers;
 use folio_core::{
-    Buffer, BufferOptions, DeviceRef, DeviceType, Error, Evict, Moves, Policy, Queue, Reclaim,
-    Result, Runtime, Shared, Slice, SliceMut, Usm, UsmPtr, UsmRows,
+    Buffer, BufferOptions, DeviceRef, DeviceType, Error, Moves, Queue, Result, Runtime, Shared,
+    Slice, SliceMut, Usm, UsmPtr,
+    buffer::{Policy, Reclaim},
+    memory::{Evict, UsmRows},
 };
 use std::any::Any;
 use std::collections::HashMap;

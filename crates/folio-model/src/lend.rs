@@ -3,8 +3,8 @@
 use crate::handle::{self, Elem};
 use crate::program::BufferSpec;
 use folio_core::{
-    Buffer, BufferOptions, HostStorage, Policy, Queue, Reclaim, ReclaimError, Result, Runtime,
-    ViewPolicy,
+    Buffer, BufferOptions, Queue, Result, Runtime,
+    buffer::{HostStorage, Policy, Reclaim, ReclaimError, ViewPolicy},
 };
 use std::marker::PhantomData;
 

@@ -8,7 +8,10 @@
 use crate::rng::Rng;
 use folio::managed::{Channel, Stream};
 use folio::prelude::*;
-use folio_core::{Error, Executor, HostExecutor, ManagedFuture, ManagedPtr, RuntimeBuilder};
+use folio_core::{
+    Error, RuntimeBuilder,
+    managed::{Executor, HostExecutor, ManagedFuture, ManagedPtr},
+};
 use std::time::{Duration, Instant};
 
 const MODULUS: i64 = 1_000_003;

@@ -12,7 +12,7 @@ use folio_core::hal::{
 };
 use folio_core::pages::{BlockTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio_core::planted::Planted as InEngine;
-use folio_core::{Event, Policy, RuntimeBuilder};
+use folio_core::{Event, RuntimeBuilder, buffer::Policy};
 use folio_layers::{DeviceRef, HeadRef, Hooks, LaneRef, Layer};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};

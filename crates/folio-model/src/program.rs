@@ -7,7 +7,7 @@
 use crate::machine::Machine;
 use folio_core::geom::{Box3, Dims};
 use folio_core::hal::MemoryHome;
-use folio_core::{Policy, UsmKind};
+use folio_core::{UsmKind, buffer::Policy};
 use std::collections::HashMap;
 
 /// Element types.

@@ -6,7 +6,7 @@ use crate::program::{Action, BufferSpec, Choice, Config, Groups, QueueSpec, Sim}
 use crate::run::Record;
 use folio_core::hal::{Backend, LaneKind, Link, MemoryHome};
 use folio_core::sched::{Candidate, Locality, RoundRobin, Scheduler, Task};
-use folio_core::{Cause, Event, Failure, Links, Queue, Runtime, RuntimeBuilder};
+use folio_core::{Cause, Event, Failure, Queue, Runtime, RuntimeBuilder, memory::Links};
 use folio_cpu::CpuBackend;
 use folio_layers::{Layer, Report, Validate};
 use folio_sim::{DeviceSpec, OpKind, Script, SimBackend, SimHandle};

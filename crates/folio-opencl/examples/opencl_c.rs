@@ -1,7 +1,10 @@
 //! A kernel in OpenCL C, and commands by OpenCL's own functions, over Folio's buffers. Without a
 //! device it says why there is none.
 
-use folio_core::{OpaqueArg, Runtime, Source};
+use folio_core::{
+    Runtime,
+    opaque::{OpaqueArg, Source},
+};
 use folio_opencl::{Native, OpenClBackend};
 use std::error::Error;
 

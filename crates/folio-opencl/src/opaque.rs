@@ -9,7 +9,7 @@ use crate::module::Arguments;
 use crate::platform::Shared;
 use crate::program::build;
 use crate::threads::MOST_BLOCKS;
-use folio_core::Label;
+use folio_core::error::Label;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Argument, Geometry, HalError, HalErrorKind, MemBase, Param};
 use folio_core::ir::emit::narrowed;

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use folio::prelude::*;
-use folio::{Executable, FinalizeOptions};
+use folio::{Executable, graph::FinalizeOptions};
 
 #[kernel]
 fn adds(i: Item, in1: In<i32>, in2: In<i32>, out: Out<i32>) {

@@ -4,7 +4,7 @@
 #![forbid(unsafe_code)]
 
 use folio::prelude::*;
-use folio::{Executable, FinalizeOptions};
+use folio::{Executable, graph::FinalizeOptions};
 
 #[kernel]
 fn exposes(i: Item<2>, by: f32, x: In<f32, 2>, y: Out<f32, 2>) {

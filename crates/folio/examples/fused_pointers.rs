@@ -4,7 +4,11 @@
 #![forbid(unsafe_code)]
 
 use folio::prelude::*;
-use folio::{AccessScope, FinalizeOptions, Marks, UsmKind};
+use folio::{
+    UsmKind,
+    buffer::Marks,
+    graph::{AccessScope, FinalizeOptions},
+};
 
 #[kernel(group = 64)]
 fn kernel_one(g: Group, in1: In<i32>, in2: In<i32>, tmp: Out<i32>) {

@@ -3,7 +3,7 @@
 #![forbid(unsafe_code)]
 
 use folio::prelude::*;
-use folio::{Executable, FinalizeOptions};
+use folio::{Executable, graph::FinalizeOptions};
 
 /// How far each mass is from the next one.
 #[kernel]

@@ -8,7 +8,7 @@
 //! the same bits. Where TeaLeaf's result is known, for 10 steps of some sides, it must be equal.
 #![forbid(unsafe_code)]
 
-use folio::FinalizeOptions;
+use folio::graph::FinalizeOptions;
 use folio::prelude::*;
 use std::error::Error;
 use std::time::Instant;

@@ -8,7 +8,7 @@
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
-use folio::{BufferOptions, Evict};
+use folio::{BufferOptions, memory::Evict};
 use std::error::Error;
 
 const CHUNKS: usize = 16;

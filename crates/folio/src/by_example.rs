@@ -495,7 +495,7 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`ReadRows`](crate::ReadRows), [`WriteRows`](crate::WriteRows)
+//! # [`ReadRows`](crate::buffer::ReadRows), [`WriteRows`](crate::buffer::WriteRows)
 //!
 //! ```
 //! let rt = folio::runtime()?;
@@ -508,7 +508,7 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`ReadFuture`](crate::ReadFuture)
+//! # [`ReadFuture`](crate::buffer::ReadFuture)
 //!
 //! ```
 //! let rt = folio::runtime()?;
@@ -518,7 +518,7 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`ManagedPtr`](crate::ManagedPtr), [`Executor`](crate::Executor)
+//! # [`ManagedPtr`](crate::managed::ManagedPtr), [`Executor`](crate::managed::Executor)
 //!
 //! ```
 //! use folio::prelude::*;
@@ -536,7 +536,7 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`HostExecutor`](crate::HostExecutor), [`ManagedFuture`](crate::ManagedFuture)
+//! # [`HostExecutor`](crate::managed::HostExecutor), [`ManagedFuture`](crate::managed::ManagedFuture)
 //!
 //! ```
 //! let rt = folio::runtime()?;
@@ -548,10 +548,10 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`ManagedVec`](crate::ManagedVec), [`ManagedArray`](crate::ManagedArray)
+//! # [`ManagedVec`](crate::managed::ManagedVec), [`ManagedArray`](crate::managed::ManagedArray)
 //!
 //! ```
-//! use folio::{ManagedArray, ManagedVec};
+//! use folio::managed::{ManagedArray, ManagedVec};
 //!
 //! let rt = folio::runtime()?;
 //! let (gpu, host) = (rt.executor("cpu:0")?, rt.host_executor()?);

@@ -34,10 +34,11 @@
 //! | start | [`runtime`], [`builder`], [`main`], [`Runtime`], [`RuntimeBuilder`] |
 //! | choose a device | [`Selector`], [`DeviceRef`], [`sched`] |
 //! | make data | [`Runtime::buffer`], [`Runtime::buffer_from`], [`Runtime::buffer_with`], [`Contents`], [`Coords`], [`BufferOptions`] |
-//! | hold data | [`Buffer`], [`Shared`], [`DeviceType`] |
+//! | hold data | [`Buffer`], [`Shared`], [`DeviceType`]; parts and policies are in [`buffer`](mod@buffer) |
+//! | say where memory is | [`memory`]: links, eviction, allocators, advice |
 //! | use a part of it | [`Slice`], [`SliceMut`] |
 //! | have memory that stays | [`Usm`], [`UsmPtr`] |
-//! | move data by hand | [`managed`], [`ManagedPtr`], [`Executor`], [`ManagedFuture`] |
+//! | move data by hand | [`managed`]: [`ManagedPtr`](managed::ManagedPtr), [`Executor`](managed::Executor) |
 //! | submit work | [`Queue`], [`CommandGroup`] |
 //! | write kernels | [`kernel`], [`device_fn`], [`Item`], [`In`], [`Out`], [`InOut`] |
 //! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`Queue::run_each`], [`CommandGroup::run`] |
@@ -45,12 +46,12 @@
 //! | sort, scan, draw numbers | `algorithms`, with the feature of that name |
 //! | multiply matrices, solve systems | `linalg`, with the feature of that name |
 //! | write kernels as closures | [`CommandGroup::host_kernel`], [`ClosureItem`], [`ClosureIn`] |
-//! | launch kernels in OpenCL C, CUDA C, PTX | [`DeviceRef::load`], [`Source`], [`OpaqueKernel`], [`OpaqueArg`], [`CommandGroup::run_opaque`] |
-//! | run the same commands again and again | [`Runtime::graph`], [`Graph`], [`Executable`], [`Parameter`], [`Queue::run_graph`], [`Queue::batch`] |
+//! | launch kernels in OpenCL C, CUDA C, PTX | [`DeviceRef::load`], [`CommandGroup::run_opaque`], [`opaque`] |
+//! | run the same commands again and again | [`Runtime::graph`], [`Graph`], [`Executable`], [`Parameter`], [`Queue::run_graph`], [`Queue::batch`]; options and reports are in [`graph`](mod@graph) |
 //! | call libraries over a driver | [`CommandGroup::interop`] |
 //! | write host tasks | [`HostRead`], [`HostWrite`] |
-//! | wait for it | [`Event`], [`Buffer::get`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`]; [`ElementIndex`] indexes guards |
-//! | know what went wrong | [`Error`], [`Failure`], [`Violation`] |
+//! | wait for it | [`Event`], [`Buffer::get`], [`ReadGuard`], [`WriteGuard`], [`ReadFuture`](buffer::ReadFuture) |
+//! | know what went wrong | [`Error`], [`Failure`], [`Violation`], [`error`](mod@error) |
 //! | know what was done | [`Counters`] |
 //! | write a backend | [`hal`] |
 //! | write a page tracker | [`pages`] |
@@ -314,6 +315,6 @@ mod generic_structs {
                 unsafe { cg.fill_raw(at, [1], pairs[0]) };
                 Ok(())
             })?;";
-        opaque_arguments: "drop(folio::OpaqueArg::value(pairs[0]));";
+        opaque_arguments: "drop(folio::opaque::OpaqueArg::value(pairs[0]));";
     }
 }

@@ -3,7 +3,7 @@
 
 use folio::opencl::{Native, OpenClBackend};
 use folio::prelude::*;
-use folio::{DeviceRef, RawMemory, Usm};
+use folio::{memory::RawMemory, DeviceRef, Usm};
 use std::error::Error as AnyError;
 
 const TEXT: &str = "

@@ -8,8 +8,8 @@ mod fused;
 mod launches;
 mod moves;
 
-use folio::GraphError;
 use folio::algorithms::{self, Direction};
+use folio::error::GraphError;
 use folio::hal::Backend;
 use folio::prelude::*;
 use folio::sched::{Candidate, Scheduler, Task};

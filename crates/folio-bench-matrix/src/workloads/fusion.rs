@@ -10,7 +10,7 @@ use crate::hand::host::{CHUNK, Owned, loops, owned};
 use crate::hand::{Arg, Call, Hand, Memory, Native, stream_items};
 use crate::record::Work;
 use folio::prelude::*;
-use folio::{Executable, FinalizeOptions, Graph};
+use folio::{Executable, Graph, graph::FinalizeOptions};
 use rayon::prelude::*;
 use std::sync::Arc;
 

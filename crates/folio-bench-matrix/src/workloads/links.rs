@@ -6,7 +6,7 @@ use crate::bench::{Bench, Case, Pair, Side, Site, Workload, side};
 use crate::error::{Error, Result};
 use crate::hand::{Arg, Call, Hand, Memory, Native};
 use crate::record::Work;
-use folio::Linkage;
+use folio::memory::Linkage;
 use folio::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;

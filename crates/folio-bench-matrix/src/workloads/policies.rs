@@ -8,7 +8,7 @@ use crate::error::{Error, Result};
 use crate::hand::host::{CHUNK, loops, owned};
 use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
 use crate::record::Work;
-use folio::{ViewPolicy, prelude::*};
+use folio::{buffer::ViewPolicy, prelude::*};
 use rayon::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;

@@ -8,8 +8,8 @@ use crate::bench::{Bench, Case, Pair, Side, Site, Workload, read, side};
 use crate::error::{Error, Result};
 use crate::hand::{Arg, Call, End, Hand, Memory, Native, Rows};
 use crate::record::Work;
+use folio::memory::{Evict, Links};
 use folio::prelude::*;
-use folio::{Evict, Links};
 use std::sync::Arc;
 
 /// The workload.

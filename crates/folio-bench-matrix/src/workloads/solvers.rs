@@ -9,7 +9,7 @@ use crate::bench::{Bench, Case, Pair, Site, Workload};
 use crate::error::Result;
 use crate::record::Work;
 use folio::prelude::*;
-use folio::{Executable, FinalizeOptions};
+use folio::{Executable, graph::FinalizeOptions};
 
 /// The workload.
 pub struct Solvers;

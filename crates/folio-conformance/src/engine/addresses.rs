@@ -7,8 +7,9 @@ use super::tests;
 use super::usm::{copy, fill};
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Evict, Linkage, Links, NotLinked,
-    Queue, Runtime, UsmPtr, ViewPolicy,
+    Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Queue, Runtime, UsmPtr,
+    buffer::ViewPolicy,
+    memory::{Evict, Linkage, Links, NotLinked},
 };
 
 tests![

@@ -4,7 +4,8 @@ use super::rig::*;
 use super::tests;
 use crate::pool::Pool;
 use folio_core::{
-    AllocatorFault, Buffer, BufferOptions, Error, Evict, Linkage, Links, Queue, Runtime,
+    Buffer, BufferOptions, Error, Queue, Runtime,
+    memory::{AllocatorFault, Evict, Linkage, Links},
 };
 use folio_interp::rng::Rng;
 use std::sync::Arc;

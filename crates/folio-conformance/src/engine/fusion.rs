@@ -7,8 +7,9 @@ use super::rig::*;
 use super::tests;
 use folio::prelude::*;
 use folio_core::{
-    Cause, DeviceRef, Executable, FinalizeOptions, FusionReport, Graph, GraphError, Parameter,
-    Result,
+    Cause, DeviceRef, Executable, Graph, Parameter, Result,
+    error::GraphError,
+    graph::{FinalizeOptions, FusionReport},
 };
 
 tests![

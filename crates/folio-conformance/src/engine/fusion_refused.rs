@@ -6,7 +6,7 @@ use super::graphs::{graph, why};
 use super::rig::*;
 use super::tests;
 use folio::prelude::*;
-use folio_core::{Graph, GraphError, Items};
+use folio_core::{Graph, Items, error::GraphError};
 
 tests![
     kernels_without_ir_are_not_fused,

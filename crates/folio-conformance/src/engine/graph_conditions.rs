@@ -4,8 +4,9 @@ use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
 use folio_core::{
-    BufferOptions, Cause, CommandGroup, Error, Executable, Graph, GraphError, Node, NodeKind,
-    Parameter, Queue, Replay, Shared,
+    BufferOptions, Cause, CommandGroup, Error, Executable, Graph, Parameter, Queue, Shared,
+    error::GraphError,
+    graph::{Node, NodeKind, Replay},
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -6,7 +6,10 @@ use super::rig::*;
 use super::tests;
 use folio::prelude::*;
 use folio_core::hal::DeviceKind;
-use folio_core::{BatchReport, Destination, UsmKind, UsmPtr, WhyNot};
+use folio_core::{
+    Destination, UsmKind, UsmPtr,
+    graph::{BatchReport, WhyNot},
+};
 use std::sync::atomic::{AtomicI32, Ordering};
 
 tests![

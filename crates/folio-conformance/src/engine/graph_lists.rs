@@ -5,8 +5,9 @@ use super::rig::*;
 use super::tests;
 use folio::prelude::*;
 use folio_core::{
-    CommandGroup, Destination, DeviceRef, Error, Event, Executable, Graph, Node, Parameter, Queue,
-    Replay, Shared,
+    CommandGroup, Destination, DeviceRef, Error, Event, Executable, Graph, Parameter, Queue,
+    Shared,
+    graph::{Node, Replay},
 };
 
 tests![

@@ -4,7 +4,8 @@ use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
 use folio_core::{
-    BatchReport, BufferOptions, CommandGroup, Error, Event, GraphError, Parameter, Queue, Shared,
+    BufferOptions, CommandGroup, Error, Event, Parameter, Queue, Shared, error::GraphError,
+    graph::BatchReport,
 };
 use std::sync::atomic::{AtomicI32, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};

@@ -3,7 +3,7 @@
 use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
-use folio_core::{Error, Event, GraphError, Queue, Replay, Timing};
+use folio_core::{Error, Event, Queue, Timing, error::GraphError, graph::Replay};
 
 tests![
     timed_runs_tell_when_they_were,

@@ -4,7 +4,9 @@ use super::graph_conditions::setting;
 use super::graphs::{adding, graph, numbers, why};
 use super::rig::*;
 use super::tests;
-use folio_core::{DeviceRef, Error, Event, GraphError, Parameter, Replay, Shared, UsmKind, UsmPtr};
+use folio_core::{
+    DeviceRef, Error, Event, Parameter, Shared, UsmKind, UsmPtr, error::GraphError, graph::Replay,
+};
 use std::thread::ScopedJoinHandle;
 
 tests![

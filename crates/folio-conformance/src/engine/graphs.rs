@@ -3,7 +3,10 @@
 use super::rig::*;
 use super::tests;
 use folio_core::{
-    Error, Graph, GraphError, Label, Node, NodeKind, Parameter, Queue, Shared, ViewPolicy,
+    Error, Graph, Parameter, Queue, Shared,
+    buffer::ViewPolicy,
+    error::{GraphError, Label},
+    graph::{Node, NodeKind},
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -2,7 +2,7 @@
 
 use super::rig::*;
 use super::tests;
-use folio_core::{Error, Queue, Runtime, UsmKind, ViewPolicy};
+use folio_core::{Error, Queue, Runtime, UsmKind, buffer::ViewPolicy};
 use std::any::Any;
 use std::sync::Arc;
 use std::time::Duration;

@@ -4,7 +4,9 @@ use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    DeviceRef, Error, HostStorage, Linkage, Links, NotLinked, Queue, Runtime, UsmKind, ViewPolicy,
+    DeviceRef, Error, Queue, Runtime, UsmKind,
+    buffer::{HostStorage, ViewPolicy},
+    memory::{Linkage, Links, NotLinked},
 };
 
 tests![

@@ -5,7 +5,12 @@ use super::graphs::why;
 use super::rig::*;
 use super::tests;
 use folio::prelude::*;
-use folio_core::{AccessScope, FinalizeOptions, GraphError, Marks, Replay, Result, UsmKind};
+use folio_core::{
+    Result, UsmKind,
+    buffer::Marks,
+    error::GraphError,
+    graph::{AccessScope, FinalizeOptions, Replay},
+};
 
 tests![
     marked_memory_is_internal,

@@ -5,7 +5,8 @@ use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Buffer, BufferOptions, Destination, Error, Event, Policy, Queue, Reclaim, ViewPolicy,
+    Buffer, BufferOptions, Destination, Error, Event, Queue,
+    buffer::{Policy, Reclaim, ViewPolicy},
 };
 use std::future::Future;
 use std::pin::pin;

@@ -4,7 +4,7 @@ use super::rig::*;
 use super::tests;
 use folio_core::geom::{Box3, Dims};
 use folio_core::pages::{DenseTrackers, DomainId, DomainSet, PageTracker, PageTrackerFactory};
-use folio_core::{Buffer, BufferOptions, Error, Event, Evict, Queue, Runtime};
+use folio_core::{Buffer, BufferOptions, Error, Event, Queue, Runtime, memory::Evict};
 use std::sync::Arc;
 
 tests![

@@ -8,7 +8,7 @@ use folio_core::hal::{DeviceKind, MemoryHome};
 use folio_core::sched::{Locality, RoundRobin};
 use folio_core::{
     Buffer, BufferOptions, Counters, Destination, DeviceRef, Error, Event, Items, Queue, Read,
-    Runtime, Selector, Shared, UseSite, Usm, UsmKind, WriteGuard,
+    Runtime, Selector, Shared, Usm, UsmKind, WriteGuard, error::UseSite,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;

@@ -6,8 +6,8 @@ pub(super) use super::steps::*;
 pub(super) use crate::suite::{Outcome, Stop, ensure, ensure_eq, unsupported};
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Buffer, BufferOptions, Cause, DeviceRef, DeviceType, Error, Event, Failure, Links, Queue,
-    ReclaimError, Runtime, RuntimeBuilder, Status,
+    Buffer, BufferOptions, Cause, DeviceRef, DeviceType, Error, Event, Failure, Queue, Runtime,
+    RuntimeBuilder, Status, buffer::ReclaimError, memory::Links,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -3,7 +3,10 @@
 use super::rig::*;
 use super::tests;
 use folio_core::hal::{DeviceKind, MemoryHome};
-use folio_core::{Buffer, BufferOptions, Destination, Error, Linkage, Links, Queue};
+use folio_core::{
+    Buffer, BufferOptions, Destination, Error, Queue,
+    memory::{Linkage, Links},
+};
 
 tests![
     eight_pages_come_back_as_four,
@@ -605,7 +608,7 @@ fn page_locked_memory_is_the_hosts(rig: &Rig) -> Outcome {
     drop(y);
     rt.wait()?;
     ensure_eq!(in_use(), before, "all of it is given back");
-    let view = rt.view(n, vec![1; n], folio_core::ViewPolicy::Async.with(options));
+    let view = rt.view(n, vec![1; n], folio_core::buffer::ViewPolicy::Async.with(options));
     refused!(view.map_err(Error::from), Error::Configuration { .. });
     Ok(())
 }

@@ -3,7 +3,9 @@
 use super::rig::*;
 use super::tests;
 use folio_core::hal::MemoryHome;
-use folio_core::{Buffer, BufferOptions, Error, Event, Links, Queue, Runtime, ViewPolicy};
+use folio_core::{
+    Buffer, BufferOptions, Error, Event, Queue, Runtime, buffer::ViewPolicy, memory::Links,
+};
 
 tests![
     pages_that_are_well_are_written_back,

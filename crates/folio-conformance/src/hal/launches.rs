@@ -7,7 +7,7 @@ use folio_core::hal::{
     BlockKernel, Geometry, HalErrorKind, KernelRef, LaneKind, NativeKernel, Param, ParamPtr,
     Verdict,
 };
-use folio_core::{Site, Violation, ViolationKind};
+use folio_core::{Violation, ViolationKind, error::Site};
 use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};

@@ -7,7 +7,7 @@
 use cl3::memory::{CL_MEM_READ_WRITE, create_buffer, release_mem_object};
 use cudarc::driver::sys;
 use folio_core::hal::{AllocKind, AllocReq, Backend, Notify};
-use folio_core::{Buffer, BufferOptions, Links, Queue, Runtime};
+use folio_core::{Buffer, BufferOptions, Queue, Runtime, memory::Links};
 use folio_model::drivers::Driver;
 use folio_model::on_each_driver;
 use folio_vulkan::ash::{self, vk};

@@ -4,8 +4,8 @@
 //! another.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
+use folio::opaque::{OpaqueArg, Source};
 use folio::prelude::*;
-use folio::{OpaqueArg, Source};
 use folio_core::hal::Backend;
 use folio_cpu::CpuBackend;
 use folio_cuda::{Bundle, Cache, CudaBackend};

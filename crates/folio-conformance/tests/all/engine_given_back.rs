@@ -5,8 +5,9 @@
 use crate::engine_lost::{KINDS, eventually, kinds, on};
 use folio_conformance::pool::Pool;
 use folio_core::{
-    Buffer, BufferOptions, Cause, Destination, DeviceRef, Error, Links, ReclaimError, Runtime,
-    ViewPolicy,
+    Buffer, BufferOptions, Cause, Destination, DeviceRef, Error, Runtime,
+    buffer::{ReclaimError, ViewPolicy},
+    memory::Links,
 };
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 

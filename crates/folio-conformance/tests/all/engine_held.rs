@@ -4,8 +4,8 @@
 
 use folio_core::hal::{Backend, HalErrorKind, LaneKind, Link};
 use folio_core::{
-    Advice, Buffer, BufferOptions, Cause, Destination, Error, Event, Queue, Runtime, Status,
-    UsmKind,
+    Buffer, BufferOptions, Cause, Destination, Error, Event, Queue, Runtime, Status, UsmKind,
+    memory::Advice,
 };
 use folio_layers::{Faults, Trace, Validate};
 use folio_sim::{DeviceSpec, OpKind, SimBackend, SimHandle};

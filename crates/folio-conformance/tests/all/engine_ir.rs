@@ -5,7 +5,12 @@
 use crate::support;
 use folio::prelude::*;
 use folio_core::hal::{HalError, HalErrorKind, LaneKind, Link, MemoryHome};
-use folio_core::{Cause, Error, Executable, FinalizeOptions, GraphError, Replay, ir};
+use folio_core::{
+    Cause, Error, Executable,
+    error::GraphError,
+    graph::{FinalizeOptions, Replay},
+    ir,
+};
 use folio_cpu::CpuBackend;
 use folio_layers::{Fault, Faults, Site};
 use folio_model::interp::Interpreter;

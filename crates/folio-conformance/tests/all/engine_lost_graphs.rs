@@ -4,7 +4,7 @@
 use crate::engine_lost::{KINDS, LONG, SECOND, eventually, kinds, lost, on, open};
 use folio::prelude::*;
 use folio_core::hal::Link;
-use folio_core::{Executable, Graph, Replay, Result};
+use folio_core::{Executable, Graph, Result, graph::Replay};
 use folio_sim::{Builder, DeviceSpec, SimBackend};
 use std::sync::mpsc;
 use std::time::Instant;

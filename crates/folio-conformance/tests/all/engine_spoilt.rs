@@ -5,7 +5,8 @@
 
 use folio_core::hal::{HalErrorKind, LaneKind, Link};
 use folio_core::{
-    BufferOptions, Destination, Error, Event, Queue, Runtime, Shared, UsmKind, UsmPtr, ViewPolicy,
+    BufferOptions, Destination, Error, Event, Queue, Runtime, Shared, UsmKind, UsmPtr,
+    buffer::ViewPolicy,
 };
 use folio_layers::{Fault, FaultHandle, Faults, OpKind, Site, Validate};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};

@@ -4,9 +4,9 @@
 use cl3::command_queue::{enqueue_copy_buffer, enqueue_svm_mem_cpy};
 use cl3::event::release_event;
 use folio::prelude::*;
-use folio::{Cause, Failure, HostArgs, NodeKind, Shared};
+use folio::{Cause, Failure, HostArgs, Shared, graph::NodeKind};
 use folio_core::hal::{Backend, HalErrorKind};
-use folio_core::{Linkage, Links};
+use folio_core::memory::{Linkage, Links};
 use folio_cpu::CpuBackend;
 use folio_layers::{Fault, FaultHandle, Faults, Site, Validate};
 use folio_opencl::{Native, OpenClBackend};

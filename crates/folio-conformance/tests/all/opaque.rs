@@ -4,7 +4,11 @@
 
 use folio::prelude::*;
 use folio::{
-    Error, FinalizeOptions, GraphError, Image, Links, OpaqueArg, OpaqueKernel, Source, UsmKind,
+    Error, UsmKind,
+    error::GraphError,
+    graph::FinalizeOptions,
+    memory::Links,
+    opaque::{Image, OpaqueArg, OpaqueKernel, Source},
 };
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_cpu::CpuBackend;

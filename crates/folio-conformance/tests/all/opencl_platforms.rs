@@ -70,7 +70,11 @@ fn opencl_platforms_have_contexts_of_their_own() {
     each("opencl_platforms_have_contexts_of_their_own", |build| {
         let infos = build().devices().unwrap();
         assert!(platforms(&infos) > 1, "{infos:?}");
-        let rt = Runtime::builder().backend(build()).links(folio_core::Links::Off).build().unwrap();
+        let rt = Runtime::builder()
+            .backend(build())
+            .links(folio_core::memory::Links::Off)
+            .build()
+            .unwrap();
         assert_eq!(rt.devices().len(), infos.len(), "{:?}", rt.missing_backends());
         let (mut names, mut homes, mut ids) = (HashSet::new(), HashSet::new(), HashSet::new());
         let mut contexts = BTreeMap::new();
@@ -103,7 +107,11 @@ fn opencl_platforms_have_contexts_of_their_own() {
 #[test]
 fn opencl_platforms_exchange_what_is_outdated() {
     each("opencl_platforms_exchange_what_is_outdated", |build| {
-        let rt = Runtime::builder().backend(build()).links(folio_core::Links::Off).build().unwrap();
+        let rt = Runtime::builder()
+            .backend(build())
+            .links(folio_core::memory::Links::Off)
+            .build()
+            .unwrap();
         let n = 1 << 16;
         let mut expected: Vec<u32> = (0..n as u32).collect();
         let page = BufferOptions::new().page([1 << 10]);
@@ -135,7 +143,11 @@ fn opencl_platforms_exchange_what_is_outdated() {
 #[test]
 fn opencl_devices_of_one_context_need_no_host() {
     let run = |build: fn() -> OpenClBackend, chunks: u64| {
-        let rt = Runtime::builder().backend(build()).links(folio_core::Links::Off).build().unwrap();
+        let rt = Runtime::builder()
+            .backend(build())
+            .links(folio_core::memory::Links::Off)
+            .build()
+            .unwrap();
         let mut x = rt.buffer_from(&[1u32; 100]).unwrap();
         for device in &rt.devices()[..2] {
             rt.queue_on(device).unwrap().run(100, step(1, &mut x)).unwrap();

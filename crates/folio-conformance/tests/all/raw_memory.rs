@@ -11,7 +11,7 @@ use cl3::memory::{CL_MEM_COPY_HOST_PTR, CL_MEM_READ_WRITE, create_buffer, releas
 use cl3::memory::{svm_alloc, svm_free};
 use cudarc::driver::sys::{self, CUresult};
 use folio::prelude::*;
-use folio::{RawMemory, Usm, UsmKind};
+use folio::{Usm, UsmKind, memory::RawMemory};
 use folio_core::hal::{Backend, HalErrorKind, HostPtr};
 use folio_cpu::CpuBackend;
 use folio_cuda::CudaBackend;

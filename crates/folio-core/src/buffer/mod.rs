@@ -37,6 +37,10 @@ macro_rules! shaped {
     };
 }
 
+pub use crate::coords::ElementIndex;
+pub use crate::marks::{MarkedArgument, Marks};
+pub use crate::scope::ReadView;
+
 mod guard;
 mod make;
 mod options;
@@ -69,7 +73,6 @@ use crate::event::Event;
 use crate::geom::{Box3, Dims, Grid};
 use crate::items::{Edge, Items, Margin};
 use crate::managed::whereabouts::Whereabouts;
-use crate::marks::Marks;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::Core;

@@ -1,9 +1,9 @@
 //! How a buffer is made.
 
-use crate::Evict;
 use crate::allocator::HostAllocator;
 use crate::engine::terms::lender::Program;
 use crate::error::Label;
+use crate::memory::Evict;
 use crate::pages::PageTrackerFactory;
 use crate::runtime::DeviceRef;
 use std::sync::Arc;
@@ -88,7 +88,7 @@ impl BufferOptions {
     }
 
     /// The drop of the buffer waits until all commands that use it have ended: see
-    /// [`Policy::SyncBuffer`](crate::Policy::SyncBuffer).
+    /// [`Policy::SyncBuffer`](crate::buffer::Policy::SyncBuffer).
     #[must_use]
     pub fn sync(mut self) -> BufferOptions {
         self.sync = true;

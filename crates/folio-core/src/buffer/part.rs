@@ -283,7 +283,7 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
     /// take whatever a command can read.
     ///
     /// ```
-    /// use folio_core::{AsPart, Destination, Event, Queue, Result};
+    /// use folio_core::{buffer::AsPart, Destination, Event, Queue, Result};
     ///
     /// fn prefetch(q: &Queue, x: impl AsPart<f32, 1>) -> Result<Option<Event>> {
     ///     let x = x.slice_all();

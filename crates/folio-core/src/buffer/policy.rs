@@ -85,7 +85,7 @@ impl<'q> ViewPolicy<'q> {
     /// The policy with options: a label, pages.
     ///
     /// ```
-    /// use folio_core::{BufferOptions, Runtime, ViewPolicy};
+    /// use folio_core::{buffer::ViewPolicy, BufferOptions, Runtime};
     ///
     /// # fn main() -> folio_core::Result<()> {
     /// # let rt = Runtime::builder().build()?;
@@ -280,7 +280,7 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// # fn main() -> folio_core::Result<()> {
     /// # let rt = folio_core::Runtime::builder().build()?;
     /// let data = vec![1.0f32; 100];
-    /// let (x, mut back) = rt.view(100, data, folio_core::ViewPolicy::SyncWriteback)?;
+    /// let (x, mut back) = rt.view(100, data, folio_core::buffer::ViewPolicy::SyncWriteback)?;
     /// x.close()?;
     /// assert_eq!(back.take()?.len(), 100);
     /// # Ok(())
@@ -360,7 +360,7 @@ impl Runtime {
     /// # fn main() -> folio_core::Result<()> {
     /// # let rt = folio_core::Runtime::builder().build()?;
     /// # let Ok(q) = rt.queue() else { return Ok(()) };
-    /// use folio_core::ViewPolicy;
+    /// use folio_core::buffer::ViewPolicy;
     ///
     /// let policy = ViewPolicy::AsyncWriteback(&q);
     /// let (x, mut x_back) = rt.view(8, vec![0.0f32; 8], policy)?;

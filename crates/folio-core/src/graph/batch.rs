@@ -93,7 +93,7 @@ impl Queue {
     /// An error of the block submits nothing. Within the block, events can only be passed to
     /// [`CommandGroup::after`](crate::CommandGroup::after), and data are as they were before it:
     /// what the block has written cannot be read there
-    /// ([`GraphError::NotRunYet`](crate::GraphError::NotRunYet)).
+    /// ([`GraphError::NotRunYet`](crate::error::GraphError::NotRunYet)).
     ///
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};

@@ -52,6 +52,8 @@ pub use replay::{Replay, ReplayPart, ReplayReport};
 pub use run::Executable;
 pub use why::WhyNot;
 
+pub use folio_kernel::fuse::{AccessScope, Costs as FusionCosts, Explanation as FusionReport};
+
 use crate::error::{Error, GraphError, Label, Result};
 use crate::event::Event;
 use crate::group::CommandGroup;
@@ -362,7 +364,7 @@ impl Graph {
     /// one.
     ///
     /// ```
-    /// # use folio_core::{FinalizeOptions, Result, Runtime};
+    /// # use folio_core::{graph::FinalizeOptions, Result, Runtime};
     /// fn squares(rt: &Runtime) -> Result<()> {
     ///     let (mut x, graph) = (rt.buffer::<i32, 1>(4)?, rt.graph("cpu")?);
     ///     graph.add(|cg| cg.fill(&mut x, 3))?;

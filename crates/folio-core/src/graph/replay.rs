@@ -104,7 +104,7 @@ impl Executable {
     /// [`replay_report`](Self::replay_report) tells what was done and why.
     ///
     /// ```
-    /// # use folio_core::{Replay, Result, Runtime};
+    /// # use folio_core::{graph::Replay, Result, Runtime};
     /// fn copies(rt: &Runtime) -> Result<()> {
     ///     let (mut x, mut y) = (rt.buffer::<i32, 1>(4)?, rt.buffer::<i32, 1>(4)?);
     ///     let (graph, q) = (rt.graph("cpu")?, rt.queue_on("cpu")?);

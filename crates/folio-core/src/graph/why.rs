@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 /// Why the commands of a block were submitted one by one: see
-/// [`BatchReport`](crate::BatchReport). Prints as a sentence.
+/// [`BatchReport`](crate::graph::BatchReport). Prints as a sentence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum WhyNot {

@@ -78,7 +78,7 @@ impl CommandGroup {
 
 impl EachRun<'_> {
     /// The [interop task](Self::interop) enqueues the same whenever it is called. A graph of the
-    /// device's own ([`Replay`](crate::Replay)) may call it once and repeat what it has enqueued,
+    /// device's own ([`Replay`](crate::graph::Replay)) may call it once and repeat what it has enqueued,
     /// where the driver captures that: CUDA does. There the task does not wait for the stream, nor
     /// for anything else.
     ///

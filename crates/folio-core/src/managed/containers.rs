@@ -16,7 +16,7 @@ use crate::runtime::Runtime;
 /// A managed pointer to `N` elements.
 ///
 /// ```
-/// # use folio_core::ManagedArray;
+/// # use folio_core::managed::ManagedArray;
 /// # fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {
 /// let x = ManagedArray::new(rt, [1, 2, 3])?;
 /// assert_eq!(x.to_array()?, [1, 2, 3]);
@@ -35,7 +35,7 @@ pub struct ManagedArray<T: DeviceType, const N: usize> {
 /// which other handles would not know.
 ///
 /// ```
-/// # use folio_core::ManagedVec;
+/// # use folio_core::managed::ManagedVec;
 /// # fn example(rt: &folio_core::Runtime) -> folio_core::Result<()> {
 /// let mut x = ManagedVec::new(rt)?;
 /// x.extend_from_slice(&[1, 2])?;

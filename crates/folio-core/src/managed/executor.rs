@@ -205,7 +205,7 @@ impl<M: Movement, O: Ordering> Executor<M, O> {
     ///
     /// ```
     /// use folio_core::ir::device::Kernel;
-    /// use folio_core::{Executor, KernelCall, Result};
+    /// use folio_core::{managed::Executor, KernelCall, Result};
     ///
     /// fn once<K: Kernel>(gpu: &Executor, call: KernelCall<K, 1>) -> Result<()> {
     ///     gpu.run(1000, call).wait()

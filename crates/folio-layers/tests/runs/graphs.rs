@@ -1,7 +1,7 @@
 //! Runs of executables that are not new: which operations there are, and what these wait for.
 
 use crate::scene::{Commands, N, Scene, adds};
-use folio_core::Replay;
+use folio_core::graph::Replay;
 
 #[test]
 fn a_chain_is_one_operation() {

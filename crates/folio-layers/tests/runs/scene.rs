@@ -3,7 +3,7 @@
 use crate::book::Book;
 use folio::prelude::*;
 use folio_core::hal::{LaneKind, Link};
-use folio_core::{Executable, Graph, Links, Node};
+use folio_core::{Executable, Graph, graph::Node, memory::Links};
 use folio_layers::{Layer, Report, Validate};
 use folio_sim::{Builder, DeviceSpec, SimBackend, SimHandle};
 use std::ops::Range;

@@ -12,7 +12,7 @@ use crate::program::{
     Sim, Skip, Step, Ty, View, What,
 };
 use crate::rng::Rng;
-use folio_core::Policy;
+use folio_core::buffer::Policy;
 use folio_core::geom::{Box3, Dims};
 
 /// Which runtimes programs are for.

@@ -2,7 +2,7 @@
 
 use crate::program::{BufferSpec, Config, Memory};
 use crate::rng::Rng;
-use folio_core::Policy;
+use folio_core::buffer::Policy;
 
 /// Policies are drawn from a generator of their own, which this makes another one than a
 /// program's.

@@ -5,7 +5,7 @@ use crate::order::Order;
 use crate::program::{Action, BufferSpec, Config, Memory, QueueSpec, Ty, View, What};
 use crate::rng::Rng;
 use folio_core::geom::{Box3, Dims};
-use folio_core::{Policy, UsmKind};
+use folio_core::{UsmKind, buffer::Policy};
 
 const KINDS: [UsmKind; 3] = [UsmKind::Device, UsmKind::Host, UsmKind::Shared];
 

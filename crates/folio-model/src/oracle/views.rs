@@ -3,7 +3,7 @@
 use super::{Leeway, Oracle, Verdict};
 use crate::program::{Access, Mode};
 use crate::run::{Outcome, Record, Seen};
-use folio_core::Policy;
+use folio_core::buffer::Policy;
 
 impl Oracle<'_> {
     /// A handle is dropped.

@@ -4,7 +4,10 @@ use crate::compute;
 use crate::handle::{Elem, Handle, slice, slice_mut};
 use crate::program::{Access, Action, Mode, Ty, View};
 use crate::typed::{self, Digest, Job};
-use folio_core::{Advice, CommandGroup, Destination, Result, UsmRows};
+use folio_core::{
+    CommandGroup, Destination, Result,
+    memory::{Advice, UsmRows},
+};
 
 macro_rules! counts {
     ($t:ty, $d:literal, $cg:expr, $all:expr, $range:expr, $job:expr, $n:expr,

@@ -10,7 +10,10 @@ use crate::graphs_steps::{BUFFERS, FLAGS, Log, N, Step, What};
 use crate::graphs_world::{Made, Seen, Way, World, builder, exchange, reorder, see};
 use crate::{graphs_faults, graphs_mishaps};
 use folio::prelude::*;
-use folio_core::{Replay, ReplayReport, Result, RuntimeBuilder};
+use folio_core::{
+    Result, RuntimeBuilder,
+    graph::{Replay, ReplayReport},
+};
 use folio_cpu::CpuBackend;
 use folio_model::rng::Rng;
 use folio_model::suite::{Budget, cases, line};

@@ -17,7 +17,7 @@ use crate::graphs_world::{
 use folio::prelude::*;
 use folio_core::hal::{Backend, HalErrorKind};
 use folio_core::planted::Planted;
-use folio_core::{Cause, DeviceRef, Failure, Links, Replay, Result, RuntimeBuilder};
+use folio_core::{Cause, DeviceRef, Failure, Result, RuntimeBuilder, graph::Replay, memory::Links};
 use folio_layers::{Fault, FaultHandle, Faults, Fired, Layer, Report, Validate};
 use folio_model::interp::Interpreter;
 use folio_model::rng::Rng;

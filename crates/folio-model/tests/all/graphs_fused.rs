@@ -7,8 +7,10 @@
 use folio::prelude::*;
 use folio_core::planted::Planted;
 use folio_core::{
-    DeviceRef, Error, Executable, FinalizeOptions, FusionCosts, Graph, GraphError, Marks, Node,
-    Result, RuntimeBuilder, Slice,
+    DeviceRef, Error, Executable, Graph, Result, RuntimeBuilder, Slice,
+    buffer::Marks,
+    error::GraphError,
+    graph::{FinalizeOptions, FusionCosts, Node},
 };
 use folio_cpu::CpuBackend;
 use folio_interp::interp::Interpreter;

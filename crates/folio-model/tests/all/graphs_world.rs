@@ -5,8 +5,8 @@ use crate::graphs_steps::{BUFFERS, FLAGS, Log, MADE, N, PAGE, RAW, Step, What};
 use folio::prelude::*;
 use folio_core::hal::Backend;
 use folio_core::{
-    DeviceRef, Executable, Graph, GraphError, Node, Parameter, Result, RuntimeBuilder, UsmKind,
-    UsmPtr,
+    DeviceRef, Executable, Graph, Parameter, Result, RuntimeBuilder, UsmKind, UsmPtr,
+    error::GraphError, graph::Node,
 };
 use folio_cpu::CpuBackend;
 use folio_model::rng::Rng;

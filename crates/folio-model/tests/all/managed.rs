@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
 use folio_core::hal::{Link, MemoryHome};
-use folio_core::{Links, Runtime, RuntimeBuilder};
+use folio_core::{Runtime, RuntimeBuilder, memory::Links};
 use folio_cpu::CpuBackend;
 use folio_model::drivers::Driver;
 use folio_model::managed::{case, mistaken};

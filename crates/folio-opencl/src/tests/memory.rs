@@ -149,7 +149,11 @@ fn what_is_kept_is_given_back_for_others() {
 #[test]
 fn buffers_come_and_go() {
     let Some(_one) = with_addresses() else { return };
-    let rt = Runtime::builder().backend(all_svm()).links(folio_core::Links::Off).build().unwrap();
+    let rt = Runtime::builder()
+        .backend(all_svm())
+        .links(folio_core::memory::Links::Off)
+        .build()
+        .unwrap();
     let q = rt.queue().unwrap();
     let asked = svm(|| {
         for turn in 0..100 {

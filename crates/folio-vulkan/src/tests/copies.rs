@@ -9,7 +9,10 @@ use folio_core::hal::{
     AllocKind, CopyRect, Device, FillRect, Graph, Head, HostPtr, Lane, LaneKind, MemBase, MemRef,
     Node, Op, Order, UsmAllocator, Wait,
 };
-use folio_core::{BufferOptions, Evict, Links, Runtime};
+use folio_core::{
+    BufferOptions, Runtime,
+    memory::{Evict, Links},
+};
 use std::sync::Arc;
 
 /// The first device, as if it did not share its memory with the host.

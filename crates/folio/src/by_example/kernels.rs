@@ -200,10 +200,10 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`Overwritten`](crate::Overwritten)
+//! # [`Overwritten`](crate::buffer::Overwritten)
 //!
 //! ```
-//! use folio::{Overwritten, prelude::*};
+//! use folio::{buffer::Overwritten, prelude::*};
 //!
 //! #[kernel]
 //! fn squares(i: Item, y: Out<u32>) {

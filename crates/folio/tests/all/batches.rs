@@ -5,7 +5,7 @@
 use folio::cpu::CpuBackend;
 use folio::hal::LaneKind;
 use folio::prelude::*;
-use folio::{Executable, Node, Parameter};
+use folio::{Executable, Parameter, graph::Node};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, mpsc};

@@ -10,7 +10,7 @@
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
-use folio::{Coords, ElementIndex, WriteGuard};
+use folio::{Coords, WriteGuard, buffer::ElementIndex};
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 

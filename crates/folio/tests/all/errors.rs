@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, reason = "helpers of tests")]
 
 use folio::prelude::*;
-use folio::{BufferOptions, Error, Label, UseSite};
+use folio::{
+    BufferOptions, Error,
+    error::{Label, UseSite},
+};
 
 #[kernel]
 fn adds(i: Item, n: i32, x: InOut<i32>) {

@@ -5,7 +5,10 @@
 use folio::hal::{LaneKind, MemoryHome};
 use folio::managed::{Channel, Stream};
 use folio::prelude::*;
-use folio::{Cause, Executor, ManagedPtr, Status};
+use folio::{
+    Cause, Status,
+    managed::{Executor, ManagedPtr},
+};
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
@@ -19,7 +22,7 @@ fn simulated(devices: usize) -> (Runtime, SimHandle) {
 }
 
 /// Adds to all elements, in a closure.
-fn add(executor: &Executor, x: &ManagedPtr<i32>, n: i32) -> folio::ManagedFuture {
+fn add(executor: &Executor, x: &ManagedPtr<i32>, n: i32) -> folio::managed::ManagedFuture {
     executor.submit(|cg| {
         let all = [x.len()];
         let x = cg.read_write(x);
@@ -250,7 +253,7 @@ fn a_block_is_not_read_by_a_managed_pointer_either() {
     let q = rt.queue().unwrap();
     let x = rt.managed_from(vec![1; N]).unwrap();
     let refused = |error: Error| match error {
-        Error::Graph { why, .. } => matches!(*why, folio::GraphError::NotRunYet { .. }),
+        Error::Graph { why, .. } => matches!(*why, folio::error::GraphError::NotRunYet { .. }),
         _ => false,
     };
     let ((), event) = q

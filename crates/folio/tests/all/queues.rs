@@ -5,7 +5,7 @@
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
 use folio::sched::RoundRobin;
-use folio::{UseSite, UsmKind};
+use folio::{UsmKind, error::UseSite};
 
 fn cpu(domains: usize) -> Runtime {
     let backend = CpuBackend::builder().domains(domains).threads(2).build().unwrap();

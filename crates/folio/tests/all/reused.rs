@@ -5,7 +5,12 @@
 use folio::cpu::CpuBackend;
 use folio::hal::LaneKind;
 use folio::prelude::*;
-use folio::{Destination, Evict, GraphError, Reclaim, UsmKind, ViewPolicy};
+use folio::{
+    Destination, UsmKind,
+    buffer::{Reclaim, ViewPolicy},
+    error::GraphError,
+    memory::Evict,
+};
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::{Arc, Barrier, Mutex, mpsc};
 

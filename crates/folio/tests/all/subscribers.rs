@@ -5,7 +5,7 @@
 use crate::scene::play;
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
-use folio::{Error, Result, ViewPolicy};
+use folio::{Error, Result, buffer::ViewPolicy};
 use std::cell::Cell;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::pin;

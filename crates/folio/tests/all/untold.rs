@@ -3,7 +3,7 @@
 
 use crate::scene::{lines, play};
 use folio::prelude::*;
-use folio::{Error, Event, ViewPolicy};
+use folio::{Error, Event, buffer::ViewPolicy};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};

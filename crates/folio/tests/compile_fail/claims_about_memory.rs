@@ -3,8 +3,8 @@
 //! and whether it has been written; and what a device of the program's own does.
 #![forbid(unsafe_code)]
 use folio::prelude::*;
-use folio::{DeviceRef, Image, Marks, OpaqueKernel, Overwritten, RawMemory, RacyMemory, Usm};
-use folio::{UsmPtr, ViewPolicy};
+use folio::{buffer::{Marks, Overwritten}, memory::RawMemory, opaque::{Image, OpaqueKernel}, DeviceRef, RacyMemory, Usm};
+use folio::{buffer::ViewPolicy, UsmPtr};
 
 fn races(x: &mut Buffer<f32>) {
     let _ = RacyMemory::new(&mut *x);
@@ -12,7 +12,7 @@ fn races(x: &mut Buffer<f32>) {
 }
 
 fn scopes(x: &mut Buffer<f32>) {
-    x.mark(Marks::new().access_scope(folio::AccessScope::Item).trusted());
+    x.mark(Marks::new().access_scope(folio::graph::AccessScope::Item).trusted());
 }
 
 fn images(bytes: &[u8]) {
@@ -39,8 +39,8 @@ impl folio::hal::Device for Mine {}
 impl folio::hal::Lane for Mine {}
 impl folio::hal::Graph for Mine {}
 impl folio::hal::UsmAllocator for Mine {}
-impl folio::HostStorage for Mine {}
-impl folio::HostAllocator for Mine {}
+impl folio::buffer::HostStorage for Mine {}
+impl folio::memory::HostAllocator for Mine {}
 impl folio::KernelArgs<1> for Mine {}
 impl folio::HostArgs for Mine {}
 

@@ -8,7 +8,7 @@ fn adds(i: Item, x: InOut<i32>) {
     x[i] += 1;
 }
 
-fn written(gpu: &folio::Executor, table: &ManagedPtr<i32, ReadOnly>) {
+fn written(gpu: &folio::managed::Executor, table: &ManagedPtr<i32, ReadOnly>) {
     gpu.run(table.len(), adds(table));
     table.write().unwrap();
 }

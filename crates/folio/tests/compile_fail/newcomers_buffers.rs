@@ -1,5 +1,5 @@
 //! KRN-06, BUF-01: what a new user does with buffers and command groups as if they were arrays.
-use folio::{ViewPolicy, prelude::*};
+use folio::{buffer::ViewPolicy, prelude::*};
 
 fn whole(x: &Buffer<f32>, y: &Buffer<f32>, z: &mut Buffer<f32>, v: &[f32]) {
     let sum = x + y;

@@ -1,7 +1,7 @@
 //! DEP-05: what accesses are made of cannot be implemented elsewhere, neither for a program's own
 //! type nor for a program's own elements.
 #![forbid(unsafe_code)]
-use folio::{AsPart, AsPartMut, Buffer, DeviceType, Part, ReadView};
+use folio::{buffer::{AsPart, AsPartMut, Part, ReadView}, Buffer, DeviceType};
 
 struct Mine;
 impl AsPart<f32, 1> for Mine {

@@ -3,7 +3,7 @@
 
 use crate::engine::rig::*;
 use folio::prelude::*;
-use folio_core::{Check, CheckKind};
+use folio_core::error::{Check, CheckKind};
 
 #[kernel(deny_checks)]
 fn averages(i: Item, by: usize, x: In<i32>, y: Out<i32>) {

@@ -441,7 +441,7 @@ pub(super) fn local_memory_has_a_limit(rig: &Rig) -> Outcome {
         Err(Error::Kernel { cause, .. }) => cause,
         other => return Err(Stop::Failed(format!("{other:?}"))),
     };
-    ensure_eq!(*cause, folio_core::LowerError::LocalMemory(32 << 30));
+    ensure_eq!(*cause, folio_core::error::LowerError::LocalMemory(32 << 30));
     Ok(())
 }
 

@@ -7,7 +7,7 @@ use super::agree::*;
 use super::language::{mapped, mapped_all};
 use crate::engine::rig::*;
 use folio::prelude::*;
-use folio_core::{LowerError, Violation, ViolationKind};
+use folio_core::{Violation, ViolationKind, error::LowerError};
 
 #[device_fn]
 fn half_of_even(n: i32) -> i32 {

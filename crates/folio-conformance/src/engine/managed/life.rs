@@ -2,7 +2,10 @@
 
 use super::super::tests;
 use super::*;
-use folio_core::{Error, ManagedArray, ManagedFuture, ManagedVec, Runtime};
+use folio_core::{
+    Error, Runtime,
+    managed::{ManagedArray, ManagedFuture, ManagedVec},
+};
 use std::mem::forget;
 
 tests![

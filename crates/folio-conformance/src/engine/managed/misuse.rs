@@ -21,7 +21,11 @@ tests![
 const N: usize = 64;
 
 /// A task on the host that waits at a gate, over a pointer; its future.
-fn gated(rig: &Rig, gate: &Gate, x: &ManagedPtr<i32>) -> Result<folio_core::ManagedFuture, Stop> {
+fn gated(
+    rig: &Rig,
+    gate: &Gate,
+    x: &ManagedPtr<i32>,
+) -> Result<folio_core::managed::ManagedFuture, Stop> {
     let (host, door) = (rig.rt.host_executor()?, gate.door());
     Ok(host.run(x, move |mut x| {
         door.pass();

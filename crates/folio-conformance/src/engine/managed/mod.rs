@@ -9,7 +9,10 @@ mod streams;
 
 use super::rig::*;
 use folio_core::hal::MemoryHome;
-use folio_core::{Error, Executor, ManagedPtr};
+use folio_core::{
+    Error,
+    managed::{Executor, ManagedPtr},
+};
 
 pub(super) const TESTS: &[&[super::Test]] =
     &[moves::TESTS, misuse::TESTS, life::TESTS, streams::TESTS];

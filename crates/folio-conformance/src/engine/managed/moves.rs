@@ -4,7 +4,10 @@ use super::super::events::block_on;
 use super::super::tests;
 use super::*;
 use folio_core::managed::{self, Channel, Explicit, Sequential};
-use folio_core::{HostExecutor, ManagedArray, ManagedVec, Status};
+use folio_core::{
+    Status,
+    managed::{HostExecutor, ManagedArray, ManagedVec},
+};
 use std::sync::Arc;
 
 tests![

@@ -9,8 +9,9 @@ use super::tests;
 use buffers::*;
 use folio_core::hal::MemoryHome;
 use folio_core::{
-    Advice, Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Executable, Queue, Usm,
-    UsmKind, UsmPtr, UsmRows,
+    Buffer, BufferOptions, Destination, DeviceRef, Error, Event, Executable, Queue, Usm, UsmKind,
+    UsmPtr,
+    memory::{Advice, UsmRows},
 };
 use raw::*;
 use refused::*;

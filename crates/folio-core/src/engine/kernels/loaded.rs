@@ -83,7 +83,10 @@ impl<K: Eq + Hash> LoadedTable<K> {
 mod tests {
     use super::UNUSED_KERNELS;
     use crate::engine::null::{Null, UNLOADED};
-    use crate::{OpaqueKernel, Runtime, Source};
+    use crate::{
+        Runtime,
+        opaque::{OpaqueKernel, Source},
+    };
 
     /// The device keeps what a handle names, and the latest others.
     #[test]

@@ -5,7 +5,7 @@ use super::*;
 use crate::allocator::{AllocatorFault, HostAllocator, HostBlock};
 use crate::engine::null::Null;
 use crate::engine::terms::lender::layout;
-use crate::{Buffer, BufferOptions, Destination, Evict, Queue, Result, Runtime};
+use crate::{Buffer, BufferOptions, Destination, Queue, Result, Runtime, memory::Evict};
 use std::alloc::{alloc, dealloc};
 use std::collections::BTreeMap;
 use std::ptr::NonNull;
@@ -297,7 +297,7 @@ fn one_source_of_host_memory_is_chosen() {
     let both = of(&pool).page_locked(&q.device());
     let error = rt.buffer_with::<u32, 1>(N, both).map(drop).unwrap_err();
     assert!(matches!(error, Error::Configuration { .. }), "{error}");
-    let view = rt.view(N, vec![1; N], crate::ViewPolicy::Async.with(of(&pool))).map(drop);
+    let view = rt.view(N, vec![1; N], crate::buffer::ViewPolicy::Async.with(of(&pool))).map(drop);
     let error = Error::from(view.unwrap_err());
     assert!(matches!(error, Error::Configuration { .. }), "{error}");
     assert_eq!(pool.counts(), [0; 3]);

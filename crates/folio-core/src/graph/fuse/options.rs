@@ -25,8 +25,8 @@ impl FinalizeOptions {
     }
 
     /// An order: all kernels of the graph become one launch, those of each graph within it another
-    /// one. Errors are [`FeatureNotSupported`](crate::GraphError::FeatureNotSupported) by a device
-    /// that does not fuse, and [`KernelNotSupported`](crate::GraphError::KernelNotSupported) where
+    /// one. Errors are [`FeatureNotSupported`](crate::error::GraphError::FeatureNotSupported) by a device
+    /// that does not fuse, and [`KernelNotSupported`](crate::error::GraphError::KernelNotSupported) where
     /// these kernels cannot be one launch.
     pub fn require_fusion(self) -> FinalizeOptions {
         FinalizeOptions { require: true, ..self }
@@ -42,7 +42,7 @@ impl FinalizeOptions {
     /// device](crate::DeviceRef::fusion_costs).
     ///
     /// ```
-    /// use folio_core::{FinalizeOptions, FusionCosts};
+    /// use folio_core::graph::{FinalizeOptions, FusionCosts};
     ///
     /// // Launches cost nothing, so kernels that pass no data on stay apart.
     /// let costs = FusionCosts { launch_ns: 0, ..FusionCosts::GPU };

@@ -4,7 +4,7 @@ use super::{Buffers, Env, Step, What};
 use folio::prelude::*;
 use folio_core::combine::{Add, Max};
 use folio_core::ir::device::Combine;
-use folio_core::{OpaqueArg, Result};
+use folio_core::{Result, opaque::OpaqueArg};
 use std::fmt::Debug;
 
 /// A number that buffers have.
@@ -295,7 +295,7 @@ pub enum Opaque {
     /// A closure.
     Closure,
     /// A kernel in the driver's language.
-    Program(folio_core::OpaqueKernel),
+    Program(folio_core::opaque::OpaqueKernel),
 }
 
 /// In OpenCL C, for elements of a type.

@@ -15,8 +15,11 @@ use folio_core::combine::{Add, Max};
 use folio_core::ir::device::Combine;
 use folio_core::planted::Planted;
 use folio_core::{
-    AccessScope, Cause, Error, Event, FinalizeOptions, GraphError, Marks, Result, RuntimeBuilder,
-    Source,
+    Cause, Error, Event, Result, RuntimeBuilder,
+    buffer::Marks,
+    error::GraphError,
+    graph::{AccessScope, FinalizeOptions},
+    opaque::Source,
 };
 use folio_cpu::CpuBackend;
 use folio_model::rng::Rng;

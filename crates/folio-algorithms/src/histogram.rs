@@ -96,10 +96,12 @@ fn count_groups<T: Number + Int, const SLOTS: usize>(
     let copies = (SLOTS / bins).min(GROUP / 32);
     let first = g.index() * (GROUP * EACH);
     let end = (first + GROUP * EACH).min(n);
+    // Of an item's first element of four under way, which are then seen to be inside.
+    let end_of_four = end.max(3 * GROUP) - 3 * GROUP;
     g.each(|i| {
         let copy = i.local_index() / 32 % copies * bins;
         let mut at = first + i.local_index();
-        while at + 3 * GROUP < end {
+        while at < end_of_four {
             let mut some = [T::ZERO; 4];
             for k in 0..4 {
                 some[k] = x[at + k * GROUP];

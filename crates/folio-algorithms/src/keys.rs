@@ -102,7 +102,7 @@ pub trait Sealed {}
 ///     const FORMAT: Format = Format::Unsigned;
 /// }
 /// ```
-pub trait Key: DeviceType + Sealed {
+pub trait Key: DeviceType + Value + Sealed {
     /// As what they are sorted.
     #[doc(hidden)]
     type Bits: Bits;

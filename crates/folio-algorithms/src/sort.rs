@@ -26,7 +26,7 @@ fn positions(i: Item, y: Out<u32>) {
 }
 
 #[kernel]
-fn keys_and_positions<B: Bits>(i: Item, keys: In<B>, copies: Out<B>, y: Out<u32>) {
+fn keys_and_positions<K: Value>(i: Item, keys: In<K>, copies: Out<K>, y: Out<u32>) {
     copies[i] = keys[i];
     y[i] = i.index() as u32;
 }
@@ -205,11 +205,11 @@ pub fn sort_order<K: Key>(
     if keys.is_empty() {
         return Ok(order);
     }
-    let keys = keys.reinterpret::<K::Bits>()?;
-    let mut own = private(&rt, keys.len())?;
+    let mut own = private::<K>(&rt, keys.len())?;
     // SAFETY: there is an item for each element.
     let (copies, all) = unsafe { (Overwritten::new(&mut own), Overwritten::new(&mut order)) };
-    q.run(keys.len(), keys_and_positions::<K::Bits>(&keys, copies, all))?;
+    q.run(keys.len(), keys_and_positions::<K>(&keys, copies, all))?;
+    let mut own = own.reinterpret::<K::Bits, 1>(keys.len())?;
     let (whole, bits) = ([keys.len()], K::Bits::WIDTH);
     let (keys, values) = (own.slice_mut([0], whole)?, Some(order.slice_mut([0], whole)?));
     K::Bits::sort(Job {

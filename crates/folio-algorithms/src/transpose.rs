@@ -1,8 +1,8 @@
 //! Rows as columns, and other orders of axes.
 //!
-//! Tiles go by way of local memory: elements are read in the order of the source, and written in
-//! that of the result, each beside each other. A slot's column is an exclusive or with its row, so
-//! that neither a row nor a column has two slots in one bank.
+//! Tiles go by way of local memory: rows of the source are read, and rows of the result written,
+//! elements beside each other. An item keeps four elements of a column in one slot. Of eight rows
+//! of slots each has its columns in another order, so that no two slots of a column are in one bank.
 
 use crate::prelude::*;
 use crate::racy_whole;
@@ -11,27 +11,52 @@ use folio::{Error, buffer::Overwritten};
 
 /// Rows and columns of a tile.
 const TILE: usize = 32;
-/// Items of a group, of which each has four elements of a tile.
-const ITEMS: usize = 256;
+/// Rows of items in a group. Each item has four elements of a tile.
+const DOWN: usize = 8;
+/// Items of a group.
+const ITEMS: usize = DOWN * TILE;
 /// Bytes of a tile at most: what all devices have.
 const MOST: usize = 16 << 10;
 
-#[kernel(group = [1, ITEMS])]
-fn tiles<T: Value>(g: Group<2>, x: In<T, 2>, tile: Local<T, 1024>, y: Racy<T, 2>) {
+#[kernel(group = [DOWN, TILE])]
+fn tiles<T: Value>(g: Group<2>, x: In<T, 2>, tile: Local<[T; 4], ITEMS>, y: Racy<T, 2>) {
     let (down, across) = g.pos();
     let (top, left) = (down * TILE, across * TILE);
     let [rows, columns] = x.shape();
-    // Slots beyond the border repeat it, and are not written.
-    tile.fill(|k| {
-        let (r, c) = (k / TILE, (k % TILE) ^ (k / TILE));
-        x[((top + r).min(rows - 1), (left + c).min(columns - 1))]
+    g.each(|i| {
+        let (r, lane) = i.local_pos();
+        // Slots beyond the border repeat it, and are not written.
+        let c = (left + (lane ^ r)).min(columns - 1);
+        let r = top + r;
+        tile[i] = if r + 3 * DOWN < rows {
+            [x[(r, c)], x[(r + DOWN, c)], x[(r + 2 * DOWN, c)], x[(r + 3 * DOWN, c)]]
+        } else {
+            let last = rows - 1;
+            [
+                x[(r.min(last), c)],
+                x[((r + DOWN).min(last), c)],
+                x[((r + 2 * DOWN).min(last), c)],
+                x[((r + 3 * DOWN).min(last), c)],
+            ]
+        };
     });
     g.each(|i| {
-        for turn in 0..4 {
-            let k = i.local_index() + turn * ITEMS;
-            let (r, c) = (k % TILE, k / TILE);
-            if top + r < rows && left + c < columns {
-                y[(left + c, top + r)] = tile[r * TILE + (c ^ r)];
+        let (part, lane) = i.local_pos();
+        let (r, c) = (lane % DOWN, part * (TILE / DOWN) + lane / DOWN);
+        let own = tile[r * TILE + (c ^ r)];
+        let (r, c) = (top + r, left + c);
+        if c < columns {
+            if r + 3 * DOWN < rows {
+                for turn in 0..4 {
+                    y[(c, r + turn * DOWN)] = own[turn];
+                }
+            } else {
+                for turn in 0..4 {
+                    let row = r + turn * DOWN;
+                    if row < rows {
+                        y[(c, row)] = own[turn];
+                    }
+                }
             }
         }
     });
@@ -61,7 +86,7 @@ fn elements<T: Value>(i: Item<2>, x: In<T, 2>, y: Out<T, 2>) {
 
 /// The same for rows of which the source has `rows`, each `row` after the other, in several layers;
 /// columns of the result are `column` apart.
-#[kernel(group = [1, 1, ITEMS])]
+#[kernel(group = [1, DOWN, TILE])]
 fn layers<T: Value>(
     g: Group<3>,
     rows: usize,
@@ -71,22 +96,46 @@ fn layers<T: Value>(
     layer_from: usize,
     layer_to: usize,
     x: In<T>,
-    tile: Local<T, 1024>,
+    tile: Local<[T; 4], ITEMS>,
     y: Racy<T>,
 ) {
     let (layer, down, across) = g.pos();
     let (top, left) = (down * TILE, across * TILE);
-    let (from, to) = (layer * layer_from, layer * layer_to);
-    tile.fill(|k| {
-        let (r, c) = (k / TILE, (k % TILE) ^ (k / TILE));
-        x[from + (top + r).min(rows - 1) * row + (left + c).min(columns - 1)]
+    g.each(|i| {
+        let (_, r, lane) = i.local_pos();
+        let from = layer * layer_from + (left + (lane ^ r)).min(columns - 1);
+        let r = top + r;
+        tile[i] = if r + 3 * DOWN < rows {
+            let (at, apart) = (from + r * row, DOWN * row);
+            [x[at], x[at + apart], x[at + 2 * apart], x[at + 3 * apart]]
+        } else {
+            let last = rows - 1;
+            [
+                x[from + r.min(last) * row],
+                x[from + (r + DOWN).min(last) * row],
+                x[from + (r + 2 * DOWN).min(last) * row],
+                x[from + (r + 3 * DOWN).min(last) * row],
+            ]
+        };
     });
     g.each(|i| {
-        for turn in 0..4 {
-            let k = i.local_index() + turn * ITEMS;
-            let (r, c) = (k % TILE, k / TILE);
-            if top + r < rows && left + c < columns {
-                y[to + (left + c) * column + top + r] = tile[r * TILE + (c ^ r)];
+        let (_, part, lane) = i.local_pos();
+        let (r, c) = (lane % DOWN, part * (TILE / DOWN) + lane / DOWN);
+        let own = tile[r * TILE + (c ^ r)];
+        let (r, c) = (top + r, left + c);
+        if c < columns {
+            let to = layer * layer_to + c * column;
+            if r + 3 * DOWN < rows {
+                for turn in 0..4 {
+                    y[to + r + turn * DOWN] = own[turn];
+                }
+            } else {
+                for turn in 0..4 {
+                    let row = r + turn * DOWN;
+                    if row < rows {
+                        y[to + row] = own[turn];
+                    }
+                }
             }
         }
     });
@@ -160,7 +209,7 @@ pub fn transpose<T: DeviceType + Value>(
     if is_cpu(q) || !fits::<T>(q) {
         return by_squares(q, &x, &mut y);
     }
-    let items = [rows.div_ceil(TILE), columns.div_ceil(TILE) * ITEMS];
+    let items = [rows.div_ceil(TILE) * DOWN, columns.div_ceil(TILE) * TILE];
     // SAFETY: each element of the result is of one tile, in which one item writes it; none is read.
     let shared = unsafe { racy_whole(&mut y) };
     q.run(items, tiles::<T>(&x, shared))?;
@@ -281,7 +330,7 @@ impl Order {
             q.run([deep, down, across], call)?;
         } else {
             let call = layers::<T>(rows, columns, row, column, of_x, of_y, x, shared);
-            q.run([deep, down, across * ITEMS], call)?;
+            q.run([deep, down * DOWN, across * TILE], call)?;
         }
         Ok(())
     }

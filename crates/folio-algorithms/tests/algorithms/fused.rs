@@ -1,7 +1,7 @@
 //! What fuses with algorithms, counted, with equal bits.
 
 use super::{Rig, tame};
-use folio::algorithms;
+use folio::algorithms::{self, Direction};
 use folio::hal::DeviceKind;
 use folio::prelude::*;
 use folio_model::rng::Rng;
@@ -176,6 +176,33 @@ pub fn a_map_of_flags_is_part_of_a_compaction(rig: &Rig) -> folio::Result<()> {
         algorithms::compact(q, &x, &keep)
     })?;
     assert!(fused.0.to_vec()? == apart.0.to_vec()? && fused.1.to_vec()? == apart.1.to_vec()?);
+    Ok(())
+}
+
+#[kernel]
+fn bins(i: Item, by: u32, x: In<i32>, y: Out<u32>) {
+    y[i] = (x[i] as u32).wrapping_mul(by) % 61;
+}
+
+pub fn a_map_of_indices_is_part_of_a_histogram(rig: &Rig) -> folio::Result<()> {
+    let (n, x) = integers(rig, 20_000)?;
+    let [fused, apart] = twice(rig, usize::from(!in_turn(rig)), |q| {
+        let mut at = rig.rt.buffer(n)?;
+        q.run(n, bins(7, &x, &mut at))?;
+        algorithms::histogram(q, &at, 61)
+    })?;
+    assert!(fused.to_vec()? == apart.to_vec()?);
+    Ok(())
+}
+
+pub fn a_map_of_keys_is_part_of_an_order(rig: &Rig) -> folio::Result<()> {
+    let (n, x) = integers(rig, 20_000)?;
+    let [fused, apart] = twice(rig, 1, |q| {
+        let mut keys = rig.rt.buffer(n)?;
+        q.run(n, shifts(Shift { by: 0.1 }, &x, &mut keys))?;
+        algorithms::sort_order(q, Direction::Descending, &keys)
+    })?;
+    assert!(fused.to_vec()? == apart.to_vec()?);
     Ok(())
 }
 

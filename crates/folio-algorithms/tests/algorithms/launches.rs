@@ -6,7 +6,7 @@ use folio::ir::emit::{Capabilities, Cut, Dialect, Texts};
 use folio::prelude::*;
 use folio_model::compilers::nvrtc::Nvrtc;
 use folio_sim::{DeviceSpec, IrKernel, IrRunner, SimBackend};
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::{Arc, Mutex};
 
 /// Loads any kernel, and leaves memory as it is.
@@ -179,6 +179,24 @@ const CALLS: &[(&str, Call, [u64; 6], [u64; 6])] = &[
         [2; 6],
         [0; 6],
     ),
+    (
+        "transpose",
+        |q, n| {
+            let x: Buffer<f32, 2> = of::<f32>(q, 4 * n)?.reinterpret([n, 4])?;
+            algorithms::transpose(q, &x, &mut q.runtime().buffer([4, n])?)
+        },
+        [1; 6],
+        [0; 6],
+    ),
+    (
+        "permute",
+        |q, n| {
+            let x: Buffer<f32, 3> = of::<f32>(q, 4 * n)?.reinterpret([2, n, 2])?;
+            algorithms::permute(q, [2, 0, 1], &x, &mut q.runtime().buffer([2, 2, n])?)
+        },
+        [1; 6],
+        [0; 6],
+    ),
 ];
 
 #[test]
@@ -191,21 +209,59 @@ fn launches_by_size() -> folio::Result<()> {
     Ok(())
 }
 
-/// Keeps the text of each kernel that is loaded.
+/// Keeps the text of each kernel that is loaded, and the names of those that are launched with
+/// tests of their indices.
 #[derive(Debug, Default)]
-struct Written(Mutex<HashSet<String>>);
+struct Written {
+    texts: Mutex<HashSet<String>>,
+    tested: Arc<Mutex<BTreeSet<String>>>,
+}
+
+/// Notes whether it is launched with tests.
+#[derive(Debug)]
+struct Noted {
+    name: String,
+    tested: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl IrKernel for Noted {
+    unsafe fn run(
+        &self,
+        _: &Geometry,
+        _: &[u8],
+        _: &[ParamPtr],
+        proved: bool,
+    ) -> Result<(), HalError> {
+        if !proved {
+            self.tested.lock().unwrap().insert(self.name.clone());
+        }
+        Ok(())
+    }
+}
 
 impl IrRunner for Written {
     fn load(&self, kernel: &folio::ir::Kernel) -> Result<Arc<dyn IrKernel>, HalError> {
         let texts = Texts::of(kernel, Dialect::Cuda, &Capabilities::CUDA, Cut::Gpu).unwrap();
-        self.0.lock().unwrap().insert(texts.text(false).text.clone());
-        Ok(Arc::new(Idle))
+        self.texts.lock().unwrap().insert(texts.text(false).text.clone());
+        Ok(Arc::new(Noted { name: kernel.name.to_string(), tested: self.tested.clone() }))
     }
 
     fn subgroup(&self) -> u32 {
         32
     }
 }
+
+/// Kernels whose indices come from data, or may fail.
+const TESTED: [&str; 8] = [
+    "count_groups",
+    "first_extreme",
+    "gathered",
+    "merged",
+    "place_chunks",
+    "refused",
+    "scattered",
+    "sort_tile",
+];
 
 /// Both of few and of many elements.
 #[test]
@@ -225,7 +281,8 @@ fn compile_texts_nvrtc() {
     q.wait().unwrap();
     let options: Vec<_> =
         Dialect::Cuda.options(true).iter().copied().chain(["--gpu-architecture=sm_90"]).collect();
-    let texts = written.0.lock().unwrap();
+    assert_eq!(written.tested.lock().unwrap().iter().collect::<Vec<_>>(), TESTED);
+    let texts = written.texts.lock().unwrap();
     for text in texts.iter() {
         let said = compiler.compile(text, &options).map(|(_, log)| log);
         assert_eq!(said.as_deref(), Ok(""), "{text}");

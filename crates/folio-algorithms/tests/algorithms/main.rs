@@ -83,6 +83,8 @@ const CHECKS: &[Check] = &[
     fused::a_map_before_a_reduction_leaves_no_array,
     fused::maps_around_a_scan_are_part_of_it,
     fused::a_map_of_flags_is_part_of_a_compaction,
+    fused::a_map_of_indices_is_part_of_a_histogram,
+    fused::a_map_of_keys_is_part_of_an_order,
     moves::indices_are_counted,
     moves::axes_are_permuted,
     moves::elements_are_scattered,

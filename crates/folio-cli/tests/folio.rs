@@ -120,8 +120,9 @@ fn doctor_names_a_library_that_does_not_load() {
     }
     let environment = [("LD_LIBRARY_PATH", &*folder.0), ("FOLIO_CACHE_DIR", &*folder.0)];
     let found = json(&["doctor", "--json"], &environment);
-    let [cublas, cufft] = [0, 1].map(|at| &found["libraries"][at]);
-    assert_eq!([&cublas["library"], &cufft["library"]], ["cuBLAS", "cuFFT"]);
+    let [cublas, cufft, cusparse] = [0, 1, 2].map(|at| &found["libraries"][at]);
+    let names = [cublas, cufft, cusparse].map(|of| &of["library"]);
+    assert_eq!(names, ["cuBLAS", "cuFFT", "cuSPARSE"]);
     let is_in_toolkit = Path::new("/usr/local/cuda/lib64/libcublas.so").exists();
     let error = cublas["error"].as_str().unwrap_or("");
     assert_eq!(error.starts_with("cuBLAS is not installed: "), !is_in_toolkit, "{found}");

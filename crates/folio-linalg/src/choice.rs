@@ -28,6 +28,8 @@ pub enum Library {
     RustFft,
     /// cuFFT, on NVIDIA's GPUs.
     CuFft,
+    /// cuSPARSE, on NVIDIA's GPUs.
+    CuSparse,
 }
 
 impl Library {
@@ -39,6 +41,7 @@ impl Library {
             Library::CuBlas => "cuBLAS",
             Library::RustFft => "rustfft",
             Library::CuFft => "cuFFT",
+            Library::CuSparse => "cuSPARSE",
         }
     }
 }

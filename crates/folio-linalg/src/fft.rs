@@ -40,12 +40,13 @@ pub trait Host {}
 #[cfg(not(feature = "cpu"))]
 impl<T> Host for T {}
 
-/// A transform of the last dimensions of an array.
+/// A transform of some dimensions of an array.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Extents {
     pub(crate) shape: [usize; 3],
-    /// The first dimension that is transformed.
+    /// The first dimension that is transformed, and the first one after it that is not.
     pub(crate) first: usize,
+    pub(crate) end: usize,
 }
 
 impl Extents {
@@ -54,12 +55,22 @@ impl Extents {
             let why = format!("{dimensions} dimensions of {rank}");
             return Err(folio::Error::Configuration { what: "transform", why });
         }
-        Ok(Extents { shape, first: 3 - dimensions })
+        Ok(Extents { shape, first: 3 - dimensions, end: 3 })
+    }
+
+    /// Rows alone.
+    fn of_rows(shape: [usize; 3]) -> Extents {
+        Extents { shape, first: 2, end: 3 }
+    }
+
+    /// Another array, without its rows.
+    fn others(self, shape: [usize; 3]) -> Extents {
+        Extents { shape, end: 2, ..self }
     }
 
     /// The dimensions that are transformed, the last one first.
     pub(crate) fn axes(self) -> impl Iterator<Item = usize> {
-        (self.first..3).rev().filter(move |axis| self.shape[*axis] > 1)
+        (self.first..self.end).rev().filter(move |axis| self.shape[*axis] > 1)
     }
 }
 
@@ -97,22 +108,34 @@ impl Linalg {
         if y.is_empty() {
             return Ok(Library::Own);
         }
+        self.complex(&self.q.undivided(), transform, extents, &x, &mut y)
+    }
+
+    /// Submits the transform of what is not empty.
+    fn complex<T: Real>(
+        &self,
+        q: &Queue,
+        transform: Transform,
+        extents: Extents,
+        x: &Slice<'_, [T; 2], 3>,
+        y: &mut SliceMut<'_, [T; 2], 3>,
+    ) -> Result<Library> {
         #[cfg(feature = "cpu")]
         if self.choice != crate::Choice::Own
             && self.is_on_host()
-            && host::transform(&self.q, transform, extents, &x, &mut y)?
+            && host::transform(q, transform, extents, x, &mut *y)?
         {
             return Ok(Library::RustFft);
         }
         #[cfg(feature = "cuda")]
         if self.choice != crate::Choice::Own
             && let Some(cuda) = &self.cuda
-            && cuda.transform(&self.q, transform, extents, &x, &mut y)?
+            && cuda.transform(q, transform, extents, x, &mut *y)?
         {
             return Ok(Library::CuFft);
         }
         self.without_library("fft")?;
-        own::transform(self, transform, extents, &x, &mut y)?;
+        own::transform(self, q, transform, extents, x, y)?;
         Ok(Library::Own)
     }
 }

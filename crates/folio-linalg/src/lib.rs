@@ -31,7 +31,8 @@
 //!
 //! - **Arguments** are what kernels take: buffers, shared ones, USM, parts of these.
 //! - **Nothing waits.** A call submits commands and returns. [`Linalg::new`] waits once, where a
-//!   GPU's libraries have to be set up, and so does the first transform of a shape.
+//!   GPU's libraries have to be set up, and so do the first transform of a shape and cuSPARSE's
+//!   first product of a matrix.
 //! - **No library is linked.** NVIDIA's are opened when they are there; without them the own
 //!   kernels compute. [`Linalg::missing`] says why one is not used.
 //! - **Own kernels give the same bits on every device.** A library adds in an order of its own.

@@ -173,7 +173,9 @@ where
     ///
     /// One solution after the other: a solver has one set of vectors.
     pub fn solve(&mut self, b: impl AsPart<T, 1>, mut x: impl AsPartMut<T, 1>) -> Result<Event> {
-        let ConjugateGradient { q, vectors, scalars, .. } = &*self;
+        self.linalg.q = self.q.undivided();
+        let ConjugateGradient { vectors, scalars, linalg, .. } = &*self;
+        let q = linalg.queue();
         let (b, mut x) = (b.slice_all(), x.slice_all_mut());
         let rows = self.a.shape()[0];
         if [b.len(), x.len()] != [rows; 2] {
@@ -184,7 +186,7 @@ where
         }
         let Vectors { x: own, r, p, ap } = vectors;
         q.copy(&x, own)?;
-        self.linalg.spmv(&self.a, own, ap)?;
+        linalg.spmv(&self.a, own, ap)?;
         q.run(rows, residual(&b, ap, r, p))?;
         q.run(rows, dot(&b, &b, &scalars.next))?;
         q.run(rows, dot(r, r, &scalars.rr))?;

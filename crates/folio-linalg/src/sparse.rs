@@ -29,13 +29,15 @@ const SLAB: usize = 2048;
 /// ```
 #[derive(Debug)]
 pub struct Csr<T: DeviceType> {
-    shape: [usize; 2],
+    pub(crate) shape: [usize; 2],
     /// Where each row begins, and the end.
-    offsets: Buffer<u32>,
-    columns: Buffer<u32>,
-    values: Buffer<T>,
+    pub(crate) offsets: Buffer<u32>,
+    pub(crate) columns: Buffer<u32>,
+    pub(crate) values: Buffer<T>,
     /// Rows that a group computes: their values fill its local memory about.
     rows_of_group: usize,
+    #[cfg(feature = "cuda")]
+    pub(crate) prepared: crate::cuda::Preparations,
 }
 
 /// Zeros, one more than there are rows.
@@ -122,6 +124,8 @@ impl<T: Number + DeviceType> Csr<T> {
             columns: rt.buffer_from(columns)?,
             values: rt.buffer_from(values)?,
             rows_of_group: (SLAB / per_row).clamp(1, ITEMS),
+            #[cfg(feature = "cuda")]
+            prepared: Default::default(),
         })
     }
 
@@ -219,11 +223,10 @@ fn rows_by_columns<T: Number>(
 }
 
 impl Linalg {
-    /// Writes the product of a sparse matrix and a vector to `y`. Each row's products are added in
-    /// the order of the columns, with the same bits on every device.
+    /// Writes the product of a sparse matrix and a vector to `y`.
     ///
-    /// The own kernels compute it with every [`Choice`](crate::Choice) but
-    /// [`Choice::Library`](crate::Choice::Library), which is an error.
+    /// The own kernel adds each row's products in the order of its values. cuSPARSE looks at a
+    /// matrix in the first call, which waits for that, and keeps a buffer beside it.
     pub fn spmv<T: Number + DeviceType>(
         &self,
         a: &Csr<T>,
@@ -233,6 +236,10 @@ impl Linalg {
         let (x, mut y) = (x.slice_all(), y.slice_all_mut());
         if [y.len(), x.len()] != a.shape {
             return Err(mismatch("spmv", &[y.len(), x.len()], &a.shape));
+        }
+        #[cfg(feature = "cuda")]
+        if self.takes_sparse(a, &x, &mut y)? {
+            return Ok(Library::CuSparse);
         }
         self.without_library("spmv")?;
         if y.is_empty() {
@@ -247,6 +254,23 @@ impl Linalg {
             self.by_slabs(a, &x, &mut y)?;
         }
         Ok(Library::Own)
+    }
+
+    /// The library computes it, where it is chosen and there is something to compute.
+    #[cfg(feature = "cuda")]
+    fn takes_sparse<T: DeviceType, const D: usize>(
+        &self,
+        a: &Csr<T>,
+        x: &Slice<'_, T, D>,
+        y: &mut SliceMut<'_, T, D>,
+    ) -> Result<bool> {
+        let is_empty = a.values.is_empty() || y.is_empty();
+        match &self.cuda {
+            Some(cuda) if self.choice != crate::Choice::Own && !is_empty => {
+                cuda.multiply_sparse(&self.q, a, x, y)
+            }
+            _ => Ok(false),
+        }
     }
 
     fn by_slabs<T: Number + DeviceType>(
@@ -290,6 +314,10 @@ impl Linalg {
                 &[rows, depth, columns],
                 &[a.shape[0], a.shape[1], wanted],
             ));
+        }
+        #[cfg(feature = "cuda")]
+        if self.takes_sparse(a, &x, &mut y)? {
+            return Ok(Library::CuSparse);
         }
         self.without_library("spmm")?;
         if !y.is_empty() {

@@ -86,6 +86,10 @@ impl Part {
         Part { view, part, whole, marks, overwritten }
     }
 
+    fn offset<const D: usize>(&self) -> [usize; D] {
+        std::array::from_fn(|dim| self.part.min[3 - D + dim])
+    }
+
     fn shape<const D: usize>(&self) -> [usize; D] {
         let extent = self.part.extent();
         std::array::from_fn(|dim| extent[3 - D + dim])
@@ -127,6 +131,21 @@ impl<'a, T: DeviceType, const D: usize> Slice<'a, T, D> {
     /// ```
     pub fn slice(&self, offset: impl Coords<D>, extent: impl Coords<D>) -> Result<Slice<'a, T, D>> {
         self.part.part(widen_at(offset.coords()), widen(extent.coords())).map(Slice::of)
+    }
+
+    /// Where it begins in its buffer.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let x = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
+    /// let row = x.slice([1, 0], [1, 3])?;
+    /// assert_eq!((row.offset(), row.flat()?.offset()), ([1, 0], [3]));
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn offset(&self) -> [usize; D] {
+        self.part.offset()
     }
 
     /// Its elements in one dimension, row after row, without a copy: for kernels and algorithms
@@ -225,6 +244,11 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
         extent: impl Coords<D>,
     ) -> Result<SliceMut<'_, T, D>> {
         self.part.part(widen_at(offset.coords()), widen(extent.coords())).map(SliceMut::of)
+    }
+
+    /// Where it begins in its buffer.
+    pub fn offset(&self) -> [usize; D] {
+        self.part.offset()
     }
 
     /// Its elements in one dimension, to write: see [`Slice::flat`].

@@ -10,7 +10,7 @@ use folio::Shared;
 use folio_cuda::Native;
 use std::collections::HashMap;
 use std::ffi::{c_int, c_void};
-use std::ptr::{null_mut, with_exposed_provenance_mut};
+use std::ptr::with_exposed_provenance_mut;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 const NAME: &str = "cuFFT";
@@ -18,7 +18,11 @@ const NAME: &str = "cuFFT";
 const FILES: [&str; 4] = ["libcufft.so.12", "libcufft.so.11", "libcufft.so.10", "libcufft.so"];
 
 /// `cufftType` and the directions of cuFFT.
+const R2C: c_int = 0x2a;
+const C2R: c_int = 0x2c;
 const C2C: c_int = 0x29;
+const D2Z: c_int = 0x6a;
+const Z2D: c_int = 0x6c;
 const Z2Z: c_int = 0x69;
 const FORWARD: c_int = -1;
 const INVERSE: c_int = 1;
@@ -27,6 +31,8 @@ const INVERSE: c_int = 1;
 type Status = c_int;
 type Handle = c_int;
 type Execute = unsafe extern "C" fn(Handle, *mut c_void, *mut c_void, c_int) -> Status;
+/// As [`Execute`], of transforms whose direction is that of their types.
+type ExecuteReal = unsafe extern "C" fn(Handle, *mut c_void, *mut c_void) -> Status;
 
 /// The functions that are called.
 struct Functions {
@@ -50,6 +56,10 @@ struct Functions {
     set_work_area: unsafe extern "C" fn(Handle, *mut c_void) -> Status,
     c2c: Execute,
     z2z: Execute,
+    r2c: ExecuteReal,
+    d2z: ExecuteReal,
+    c2r: ExecuteReal,
+    z2d: ExecuteReal,
     /// Holds the functions in memory.
     _library: Option<Opened>,
 }
@@ -94,14 +104,18 @@ impl Functions {
                 set_work_area: library.function("cufftSetWorkArea")?,
                 c2c: library.function("cufftExecC2C")?,
                 z2z: library.function("cufftExecZ2Z")?,
+                r2c: library.function("cufftExecR2C")?,
+                d2z: library.function("cufftExecD2Z")?,
+                c2r: library.function("cufftExecC2R")?,
+                z2d: library.function("cufftExecZ2D")?,
                 _library: Some(library),
             })
         }
     }
 }
 
-/// A plan's shape: the extents, how many of the last ones are transformed, and the number's kind.
-type Key = ([c_int; 3], usize, bool);
+/// A plan: the extents, how many of the last ones are transformed, and the `cufftType`.
+type Key = ([c_int; 3], usize, c_int);
 
 /// cuFFT on one GPU. Its plans are kept until the process ends, as is the GPU's context.
 pub(crate) struct CuFft {
@@ -122,8 +136,24 @@ struct Call {
     x: u64,
     y: u64,
     work: u64,
+    kind: c_int,
+    /// Of complex numbers.
     direction: c_int,
-    is_double: bool,
+}
+
+/// The extents in memory of what is transformed, and of what that becomes: rows of frequencies of
+/// real numbers are half as long.
+fn layouts(lengths: &[c_int], kind: c_int) -> [Vec<c_int>; 2] {
+    let half = || {
+        let mut all = lengths.to_vec();
+        all.iter_mut().next_back().into_iter().for_each(|last| *last = *last / 2 + 1);
+        all
+    };
+    match kind {
+        R2C | D2Z => [lengths.to_vec(), half()],
+        C2R | Z2D => [half(), lengths.to_vec()],
+        _ => [lengths.to_vec(), lengths.to_vec()],
+    }
 }
 
 impl CuFft {
@@ -140,31 +170,30 @@ impl CuFft {
 
     /// Makes a plan in the current context.
     fn plan(&self, key: Key) -> Result<Arc<Plan>, LibraryError> {
-        let ([planes, rows, columns], dimensions, is_double) = key;
-        let mut all = [planes, rows, columns];
-        let (batches, lengths) = all.split_at_mut(3 - dimensions);
-        let batches = batches.iter().product();
-        let distance = lengths.iter().product();
-        let kind = if is_double { Z2Z } else { C2C };
+        let (shape, dimensions, kind) = key;
+        let (mut batches, mut lengths) = (shape, shape);
+        let (batches, lengths) = (&mut batches[..3 - dimensions], &mut lengths[3 - dimensions..]);
+        let [mut from, mut to] = layouts(lengths, kind);
+        let distance = |of: &[c_int]| of.iter().product::<c_int>();
+        let (apart, apart_to) = (distance(&from), distance(&to));
         let (functions, mut handle, mut work_bytes) = (&self.functions, 0, 0);
         // SAFETY: places for the answers; the plan is one of contiguous arrays; lengths are read.
         unsafe {
             check("cufftCreate", (functions.create)(&raw mut handle))?;
             let own = (functions.set_auto_allocation)(handle, 0);
             check("cufftSetAutoAllocation", own)?;
-            let none = null_mut();
             let made = (functions.make_plan_many)(
                 handle,
                 dimensions as c_int,
                 lengths.as_mut_ptr(),
-                none,
+                from.as_mut_ptr(),
                 1,
-                distance,
-                none,
+                apart,
+                to.as_mut_ptr(),
                 1,
-                distance,
+                apart_to,
                 kind,
-                batches,
+                batches.iter().product(),
                 &raw mut work_bytes,
             );
             check("cufftMakePlanMany", made)?;
@@ -183,20 +212,28 @@ impl CuFft {
             check("cufftSetStream", (functions.set_stream)(*handle, call.stream))?;
             check("cufftSetWorkArea", (functions.set_work_area)(*handle, at(call.work)))?;
             let (x, y) = (at(call.x), at(call.y));
-            match call.is_double {
-                true => check("cufftExecZ2Z", (functions.z2z)(*handle, x, y, call.direction)),
-                false => check("cufftExecC2C", (functions.c2c)(*handle, x, y, call.direction)),
-            }
+            let (name, status) = match call.kind {
+                C2C => ("cufftExecC2C", (functions.c2c)(*handle, x, y, call.direction)),
+                Z2Z => ("cufftExecZ2Z", (functions.z2z)(*handle, x, y, call.direction)),
+                R2C => ("cufftExecR2C", (functions.r2c)(*handle, x, y)),
+                D2Z => ("cufftExecD2Z", (functions.d2z)(*handle, x, y)),
+                C2R => ("cufftExecC2R", (functions.c2r)(*handle, x, y)),
+                _ => ("cufftExecZ2D", (functions.z2d)(*handle, x, y)),
+            };
+            check(name, status)
         }
     }
 }
 
-/// A plan's shape, if the library takes it: numbers of 32 bits.
-fn key_of<T: Real>(extents: Extents) -> Option<Key> {
+/// The plan, if the library takes it: numbers of 32 bits, and the last dimensions. `kinds` are
+/// those of `f32` and `f64`.
+fn key_of<T: Real>(extents: Extents, kinds: [c_int; 2]) -> Option<Key> {
     let number = |n: usize| c_int::try_from(n).ok();
     number(extents.shape.iter().product())?;
     let [planes, rows, columns] = extents.shape.map(number);
-    Some(([planes?, rows?, columns?], 3 - extents.first, T::KIND == Kind::F64))
+    let kind = kinds[usize::from(T::KIND == Kind::F64)];
+    let key = ([planes?, rows?, columns?], 3 - extents.first, kind);
+    (extents.end == 3).then_some(key)
 }
 
 impl OnCuda {
@@ -209,25 +246,12 @@ impl OnCuda {
         x: &Slice<'_, [T; 2], 3>,
         y: &mut SliceMut<'_, [T; 2], 3>,
     ) -> Result<bool> {
-        let (Some(cufft), Some(key)) = (&self.cufft, key_of::<T>(extents)) else {
+        let direction = if transform == Transform::Forward { FORWARD } else { INVERSE };
+        let (Ok(x), Ok(mut y)) = (x.flat(), y.flat_mut()) else { return Ok(false) };
+        let Some(ready) = self.planned(q, key_of::<T>(extents, [C2C, Z2Z]))? else {
             return Ok(false);
         };
-        let (Ok(x), Ok(mut y)) = (x.flat(), y.flat_mut()) else { return Ok(false) };
-        let plan = match cufft.known(&key) {
-            Some(known) => known,
-            None => made(q, cufft, key)?,
-        };
-        let work = self.work(q, plan.work_bytes)?;
-        let direction = if transform == Transform::Forward { FORWARD } else { INVERSE };
-        let (cufft, is_double) = (cufft.clone(), key.2);
-        let task = move |cuda: &Native| {
-            let [x, y, work] = &cuda.memory[..] else {
-                return Err(LibraryError::None { what: "a transform of other operands" });
-            };
-            let [x, y, work] = [x.address, y.address, work.address];
-            let call = Call { stream: cuda.stream, x, y, work, direction, is_double };
-            cufft.enqueue(&plan, &call)
-        };
+        let (work, task) = (ready.work.clone(), ready.task(direction));
         q.submit(|cg| {
             let x = cg.label("fft (cuFFT)").read(&x);
             let args = (x, cg.discard(&mut y), cg.discard(&work));
@@ -237,6 +261,64 @@ impl OnCuda {
             Ok(())
         })?;
         Ok(true)
+    }
+
+    /// The same of real numbers: extents are those of `x`.
+    pub(crate) fn transform_real<T: Real>(
+        &self,
+        q: &Queue,
+        extents: Extents,
+        x: &Slice<'_, T, 3>,
+        y: &mut SliceMut<'_, [T; 2], 3>,
+    ) -> Result<bool> {
+        let (Ok(x), Ok(mut y)) = (x.flat(), y.flat_mut()) else { return Ok(false) };
+        let key = key_of::<T>(extents, [R2C, D2Z]).filter(|_| is_aligned(x.offset()));
+        let Some(ready) = self.planned(q, key)? else { return Ok(false) };
+        let (work, task) = (ready.work.clone(), ready.task(FORWARD));
+        q.submit(|cg| {
+            let x = cg.label("fft (cuFFT)").read(&x);
+            let args = (x, cg.discard(&mut y), cg.discard(&work));
+            // SAFETY: as in `transform`.
+            unsafe { cg.each_run().capturable().interop(args, task) };
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// The same to real numbers: extents are those of `y`.
+    pub(crate) fn transform_to_real<T: Real>(
+        &self,
+        q: &Queue,
+        extents: Extents,
+        x: &Slice<'_, [T; 2], 3>,
+        y: &mut SliceMut<'_, T, 3>,
+    ) -> Result<bool> {
+        let (Ok(x), Ok(mut y)) = (x.flat(), y.flat_mut()) else { return Ok(false) };
+        let key = key_of::<T>(extents, [C2R, Z2D]).filter(|_| is_aligned(y.offset()));
+        let Some(ready) = self.planned(q, key)? else { return Ok(false) };
+        let (work, task) = (ready.work.clone(), ready.task(INVERSE));
+        // The library overwrites what it transforms in several dimensions.
+        let copy = q.runtime().buffer::<[T; 2], 1>(x.len())?.into_shared();
+        q.copy(&x, &copy)?;
+        q.submit(|cg| {
+            let copy = cg.label("fft (cuFFT)").read_write(&copy);
+            let args = (copy, cg.discard(&mut y), cg.discard(&work));
+            // SAFETY: as in `transform`; the copy is written, too.
+            unsafe { cg.each_run().capturable().interop(args, task) };
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
+    /// A plan, if the library is there and takes it.
+    fn planned(&self, q: &Queue, key: Option<Key>) -> Result<Option<Ready>> {
+        let (Some(cufft), Some(key)) = (self.cufft.clone(), key) else { return Ok(None) };
+        let plan = match cufft.known(&key) {
+            Some(known) => known,
+            None => made(q, &cufft, key)?,
+        };
+        let work = self.work(q, plan.work_bytes)?;
+        Ok(Some(Ready { cufft, plan, kind: key.2, work }))
     }
 
     /// Memory of at least so many bytes for the library, which calls take turns to use.
@@ -250,6 +332,36 @@ impl OnCuda {
         }
         let work = q.runtime().buffer(bytes)?.into_shared();
         Ok(all.insert(work).clone())
+    }
+}
+
+/// The library reads and writes pairs of real numbers.
+fn is_aligned([first]: [usize; 1]) -> bool {
+    first.is_multiple_of(2)
+}
+
+/// A plan, and the memory in which it works.
+struct Ready {
+    cufft: Arc<CuFft>,
+    plan: Arc<Plan>,
+    kind: c_int,
+    work: Shared<u8>,
+}
+
+impl Ready {
+    /// Enqueues the transform: what is transformed, what that becomes, and the work area.
+    fn task(
+        self,
+        direction: c_int,
+    ) -> impl Fn(&Native) -> Result<(), LibraryError> + Send + Sync + 'static {
+        move |cuda| {
+            let [x, y, work] = &cuda.memory[..] else {
+                return Err(LibraryError::None { what: "a transform of other operands" });
+            };
+            let [x, y, work] = [x.address, y.address, work.address];
+            let call = Call { stream: cuda.stream, x, y, work, direction, kind: self.kind };
+            self.cufft.enqueue(&self.plan, &call)
+        }
     }
 }
 
@@ -288,17 +400,17 @@ mod tests {
         Status::from(handle != 3)
     }
 
-    /// Fails for 13 columns; the work area is as large as the batch.
+    /// Fails for 13 columns; the work area is as large as what the batch becomes.
     unsafe extern "C" fn make_plan_many(
         _: Handle,
         rank: c_int,
         lengths: *mut c_int,
         _: *mut c_int,
         _: c_int,
-        distance: c_int,
+        _: c_int,
         _: *mut c_int,
         _: c_int,
-        _: c_int,
+        distance: c_int,
         kind: c_int,
         batches: c_int,
         bytes: *mut usize,
@@ -307,7 +419,7 @@ mod tests {
         unsafe {
             *bytes = (batches * distance) as usize;
             let last = *lengths.add(rank as usize - 1);
-            if last == 13 || kind != C2C { 8 } else { 0 }
+            if last == 13 || ![C2C, R2C, C2R].contains(&kind) { 8 } else { 0 }
         }
     }
 
@@ -317,6 +429,10 @@ mod tests {
 
     unsafe extern "C" fn set_work_area(_: Handle, _: *mut c_void) -> Status {
         0
+    }
+
+    unsafe extern "C" fn execute_real(_: Handle, x: *mut c_void, _: *mut c_void) -> Status {
+        x.addr() as Status
     }
 
     unsafe extern "C" fn execute(_: Handle, x: *mut c_void, _: *mut c_void, _: c_int) -> Status {
@@ -332,6 +448,10 @@ mod tests {
             set_work_area,
             c2c: execute,
             z2z: execute,
+            r2c: execute_real,
+            d2z: execute_real,
+            c2r: execute_real,
+            z2d: execute_real,
             _library: None,
         };
         CuFft { functions, plans: Mutex::default() }
@@ -340,28 +460,35 @@ mod tests {
     #[test]
     fn a_plan_is_made_once() {
         let cufft = fake();
-        let key = ([2, 3, 5], 2, false);
+        let key = ([2, 3, 5], 2, C2C);
         let made = cufft.plan(key).unwrap();
         assert_eq!(made.work_bytes, 30);
         assert!(Arc::ptr_eq(&made, &cufft.known(&key).unwrap()));
-        assert!(cufft.known(&([2, 3, 5], 1, false)).is_none());
+        assert!(cufft.known(&([2, 3, 5], 1, C2C)).is_none());
+        // Rows of frequencies of real numbers are half as long.
+        assert_eq!(cufft.plan(([2, 3, 5], 2, R2C)).unwrap().work_bytes, 18);
+        assert_eq!(cufft.plan(([2, 3, 5], 2, C2R)).unwrap().work_bytes, 30);
     }
 
     #[test]
     fn a_failing_function_is_an_error_with_words() {
         let cufft = fake();
-        let failed = cufft.plan(([1, 1, 13], 1, false)).err().unwrap().to_string();
+        let failed = cufft.plan(([1, 1, 13], 1, C2C)).err().unwrap().to_string();
         assert_eq!(failed, "cuFFT: cufftMakePlanMany failed: an invalid size (status 8)");
-        let plan = cufft.plan(([1, 1, 4], 1, false)).unwrap();
-        let enqueue = |stream, x, is_double| {
+        let plan = cufft.plan(([1, 1, 4], 1, C2C)).unwrap();
+        let enqueue = |stream, x, kind| {
             let stream = with_exposed_provenance_mut(stream);
-            let call = Call { stream, x, y: 0, work: 0, direction: FORWARD, is_double };
+            let call = Call { stream, x, y: 0, work: 0, direction: FORWARD, kind };
             cufft.enqueue(&plan, &call)
         };
-        assert_eq!(enqueue(0, 0, false), Ok(()));
+        assert_eq!(enqueue(0, 0, C2C), Ok(()));
         let words = |failed: Result<(), LibraryError>| failed.unwrap_err().to_string();
         let wanted = "cuFFT: cufftSetStream failed: an invalid plan (status 1)";
-        assert_eq!(words(enqueue(1, 0, false)), wanted);
-        assert_eq!(words(enqueue(0, 77, true)), "cuFFT: cufftExecZ2Z failed: status 77");
+        assert_eq!(words(enqueue(1, 0, R2C)), wanted);
+        let kinds = [(Z2Z, "Z2Z"), (R2C, "R2C"), (D2Z, "D2Z"), (C2R, "C2R"), (Z2D, "Z2D")];
+        for (kind, name) in kinds {
+            let wanted = format!("cuFFT: cufftExec{name} failed: status 77");
+            assert_eq!(words(enqueue(0, 77, kind)), wanted);
+        }
     }
 }

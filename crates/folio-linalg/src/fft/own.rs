@@ -22,7 +22,7 @@ struct Sixteenths<T: Number> {
 }
 
 #[device_fn]
-fn times<T: Number>(a: [T; 2], b: [T; 2]) -> [T; 2] {
+pub(super) fn times<T: Number>(a: [T; 2], b: [T; 2]) -> [T; 2] {
     [a[0] * b[0] - a[1] * b[1], a[0] * b[1] + a[1] * b[0]]
 }
 
@@ -200,17 +200,18 @@ fn unchirped<T: Number>(
 /// Submits a transform.
 pub(super) fn transform<T: Real>(
     linalg: &Linalg,
+    q: &Queue,
     transform: Transform,
     extents: Extents,
     x: &Slice<'_, [T; 2], 3>,
     y: &mut SliceMut<'_, [T; 2], 3>,
 ) -> Result<()> {
     let axes: Vec<usize> = extents.axes().collect();
-    let line = |axis| Line { linalg, q: &linalg.q, axis, transform, shape: extents.shape };
+    let line = |axis| Line { linalg, q, axis, transform, shape: extents.shape };
     let [first, middle @ .., last] = &axes[..] else {
         return match axes[..] {
             [axis] => line(axis).transform(x, y),
-            _ => linalg.q.copy(x, y).map(drop),
+            _ => q.copy(x, y).map(drop),
         };
     };
     let between = scratch(linalg, extents.shape)?;
@@ -225,7 +226,7 @@ pub(super) fn transform<T: Real>(
 }
 
 /// Memory of a transform's own.
-fn scratch<T: Real>(linalg: &Linalg, shape: [usize; 3]) -> Result<Shared<[T; 2], 3>> {
+pub(super) fn scratch<T: Real>(linalg: &Linalg, shape: [usize; 3]) -> Result<Shared<[T; 2], 3>> {
     let options = folio::BufferOptions::new().own_tracker();
     Ok(linalg.q.runtime().buffer_with(shape, options)?.into_shared())
 }

@@ -1,6 +1,10 @@
-//! Transforms of real numbers: as complex ones, of which half is redundant.
+//! Transforms of real numbers. A row of an even length is that of half as many complex numbers,
+//! whose transform has the frequencies of both halves. The other dimensions are transformed at
+//! the frequencies from 0 to the middle alone.
 
-use super::{Real, Transform};
+use super::own::{scratch, times};
+use super::tables::{FINE, Roots};
+use super::{Extents, Real, Transform};
 use crate::prelude::*;
 use crate::{Library, Linalg, mismatch};
 
@@ -9,21 +13,69 @@ fn widened<T: Number>(i: Item<3>, x: In<T, 3>, y: Out<[T; 2], 3>) {
     y[i] = [x[i], T::ZERO];
 }
 
+/// Neighbours as one complex number.
+#[kernel]
+fn paired<T: Number>(i: Item<3>, x: In<T, 3>, y: Out<[T; 2], 3>) {
+    let (a, b, c) = i.pos();
+    y[i] = [x[(a, b, 2 * c)], x[(a, b, 2 * c + 1)]];
+}
+
+/// The frequencies of real numbers, of those of their pairs.
+#[kernel]
+fn untangled<T: Number>(
+    i: Item<3>,
+    half: T,
+    fine: In<[T; 2]>,
+    coarse: In<[T; 2]>,
+    x: In<[T; 2], 3>,
+    y: Out<[T; 2], 3>,
+) {
+    let (a, b, k) = i.pos();
+    let n = x.shape()[2];
+    let (p, q) = (x[(a, b, k % n)], x[(a, b, (n - k) % n)]);
+    let (even, odd) = ([p[0] + q[0], p[1] - q[1]], [p[1] + q[1], q[0] - p[0]]);
+    let turned = times(odd, times(fine[k % FINE], coarse[k / FINE]));
+    y[i] = [half * (even[0] + turned[0]), half * (even[1] + turned[1])];
+}
+
+/// Twice the frequencies of pairs, of those of real numbers. What would be an imaginary part of the
+/// first and of the last one is left out.
+#[kernel]
+fn tangled<T: Number>(
+    i: Item<3>,
+    fine: In<[T; 2]>,
+    coarse: In<[T; 2]>,
+    x: In<[T; 2], 3>,
+    y: Out<[T; 2], 3>,
+) {
+    let (a, b, k) = i.pos();
+    let n = y.shape()[2];
+    let (mut p, mut q) = (x[(a, b, k)], x[(a, b, n - k)]);
+    if k == 0 {
+        p = [p[0], T::ZERO];
+        q = [q[0], T::ZERO];
+    }
+    let (even, gap) = ([p[0] + q[0], p[1] - q[1]], [p[0] - q[0], p[1] + q[1]]);
+    let root = times(fine[k % FINE], coarse[k / FINE]);
+    let odd = times(gap, [root[0], T::ZERO - root[1]]);
+    y[i] = [even[0] - odd[1], even[1] + odd[0]];
+}
+
+/// The real and the imaginary parts, beside each other.
+#[kernel]
+fn unpaired<T: Number>(i: Item<3>, x: In<[T; 2], 3>, y: Out<T, 3>) {
+    let (a, b, c) = i.pos();
+    y[i] = x[(a, b, c / 2)][c % 2];
+}
+
 /// The frequencies that are not there are the conjugates of those on the other side of 0.
 #[kernel]
-fn completed<T: Number>(i: Item<3>, first: usize, x: In<[T; 2], 3>, y: Out<[T; 2], 3>) {
+fn completed<T: Number>(i: Item<3>, x: In<[T; 2], 3>, y: Out<[T; 2], 3>) {
     let (a, b, c) = i.pos();
-    let mut value = [T::ZERO; 2];
-    if c < x.shape()[2] {
-        value = x[(a, b, c)];
-    } else {
-        let [planes, rows, columns] = y.shape();
-        let plane = if first == 0 { (planes - a) % planes } else { a };
-        let row = if first <= 1 { (rows - b) % rows } else { b };
-        let other = x[(plane, row, columns - c)];
-        value = [other[0], T::ZERO - other[1]];
-    }
-    y[i] = value;
+    let columns = y.shape()[2];
+    let is_there = c < x.shape()[2];
+    let value = x[(a, b, if is_there { c } else { columns - c })];
+    y[i] = if is_there { value } else { [value[0], T::ZERO - value[1]] };
 }
 
 #[kernel]
@@ -63,16 +115,52 @@ impl Linalg {
         if y.shape() != half(x.shape()) {
             return Err(mismatch("fft_real", &half(x.shape()), &y.shape()));
         }
-        let mut wide = self.q.runtime().buffer::<[T; 2], D>(x.shape())?;
-        let mut all = self.q.runtime().buffer::<[T; 2], D>(x.shape())?;
-        if !x.is_empty() {
-            let (x, mut wide) = (x.in_dimensions::<3>(), wide.slice_mut([0; D], x.shape())?);
-            let mut wide = wide.in_dimensions_mut::<3>();
-            self.q.run(x.range(), widened(&x, &mut wide))?;
+        let extents = Extents::of(x.in_dimensions::<3>().shape(), dimensions, D)?;
+        if x.is_empty() {
+            return Ok(Library::Own);
         }
-        let used = self.fft(Transform::Forward, dimensions, &wide, &mut all)?;
-        if !y.is_empty() && !x.is_empty() {
-            self.q.copy(all.slice([0; D], y.shape())?, &mut y)?;
+        let (x, mut y) = (x.in_dimensions(), y.in_dimensions_mut());
+        let q = &self.q.undivided();
+        #[cfg(feature = "cuda")]
+        if self.choice != crate::Choice::Own
+            && let Some(cuda) = &self.cuda
+            && cuda.transform_real(q, extents, &x, &mut y)?
+        {
+            return Ok(Library::CuFft);
+        }
+        let others = extents.others(y.shape());
+        if others.axes().next().is_none() {
+            return self.rows(q, &x, &mut y);
+        }
+        let between = scratch(self, y.shape())?;
+        self.rows(q, &x, &mut between.slice_mut([0; 3], y.shape())?)?;
+        let between = between.slice([0; 3], y.shape())?;
+        self.complex(q, Transform::Forward, others, &between, &mut y)
+    }
+
+    /// Transforms rows of real numbers.
+    fn rows<T: Real>(
+        &self,
+        q: &Queue,
+        x: &Slice<'_, T, 3>,
+        y: &mut SliceMut<'_, [T; 2], 3>,
+    ) -> Result<Library> {
+        let [planes, rows, columns] = x.shape();
+        let is_even = columns.is_multiple_of(2);
+        let shape = [planes, rows, if is_even { columns / 2 } else { columns }];
+        let [before, after] = [scratch::<T>(self, shape)?, scratch(self, shape)?];
+        match is_even {
+            true => q.run(shape, paired(x, &before))?,
+            false => q.run(shape, widened(x, &before))?,
+        };
+        let (from, mut to) = (before.slice([0; 3], shape)?, after.slice_mut([0; 3], shape)?);
+        let used = self.complex(q, Transform::Forward, Extents::of_rows(shape), &from, &mut to)?;
+        if is_even {
+            let Roots { fine, coarse } = self.tables.roots(&q.runtime(), columns)?;
+            let half = <T as CastFrom<f64>>::cast_from(0.5);
+            q.run(y.shape(), untangled(half, &fine, &coarse, &after, y))?;
+        } else {
+            q.copy(after.slice([0; 3], y.shape())?, y)?;
         }
         Ok(used)
     }
@@ -99,21 +187,52 @@ impl Linalg {
         if x.shape() != half(y.shape()) {
             return Err(mismatch("fft_real_inverse", &x.shape(), &half(y.shape())));
         }
-        let shape = y.shape();
-        let mut all = self.q.runtime().buffer::<[T; 2], D>(shape)?;
-        let mut out = self.q.runtime().buffer::<[T; 2], D>(shape)?;
-        if !y.is_empty() {
-            let (x, mut all) = (x.in_dimensions::<3>(), all.slice_mut([0; D], shape)?);
-            let mut all = all.in_dimensions_mut::<3>();
-            let first = 3usize.saturating_sub(dimensions);
-            self.q.run(all.range(), completed(first, &x, &mut all))?;
+        let extents = Extents::of(y.in_dimensions_mut::<3>().shape(), dimensions, D)?;
+        if y.is_empty() {
+            return Ok(Library::Own);
         }
-        let used = self.fft(Transform::Inverse, dimensions, &all, &mut out)?;
-        if !y.is_empty() {
-            let (out, mut y) =
-                (out.slice([0; D], shape)?.in_dimensions::<3>(), y.in_dimensions_mut::<3>());
-            self.q.run(y.range(), narrowed(&out, &mut y))?;
+        let (x, mut y) = (x.in_dimensions(), y.in_dimensions_mut());
+        let q = &self.q.undivided();
+        #[cfg(feature = "cuda")]
+        if self.choice != crate::Choice::Own
+            && let Some(cuda) = &self.cuda
+            && cuda.transform_to_real(q, extents, &x, &mut y)?
+        {
+            return Ok(Library::CuFft);
         }
+        let others = extents.others(x.shape());
+        if others.axes().next().is_none() {
+            return self.rows_back(q, &x, &mut y);
+        }
+        let between = scratch(self, x.shape())?;
+        let mut to = between.slice_mut([0; 3], x.shape())?;
+        self.complex(q, Transform::Inverse, others, &x, &mut to)?;
+        self.rows_back(q, &between.slice([0; 3], x.shape())?, &mut y)
+    }
+
+    /// Transforms rows of frequencies to real numbers.
+    fn rows_back<T: Real>(
+        &self,
+        q: &Queue,
+        x: &Slice<'_, [T; 2], 3>,
+        y: &mut SliceMut<'_, T, 3>,
+    ) -> Result<Library> {
+        let [planes, rows, columns] = y.shape();
+        let is_even = columns.is_multiple_of(2);
+        let shape = [planes, rows, if is_even { columns / 2 } else { columns }];
+        let [before, after] = [scratch(self, shape)?, scratch(self, shape)?];
+        if is_even {
+            let Roots { fine, coarse } = self.tables.roots(&q.runtime(), columns)?;
+            q.run(shape, tangled(&fine, &coarse, x, &before))?;
+        } else {
+            q.run(shape, completed(x, &before))?;
+        }
+        let (from, mut to) = (before.slice([0; 3], shape)?, after.slice_mut([0; 3], shape)?);
+        let used = self.complex(q, Transform::Inverse, Extents::of_rows(shape), &from, &mut to)?;
+        match is_even {
+            true => q.run(y.shape(), unpaired(&after, y))?,
+            false => q.run(y.shape(), narrowed(&after, y))?,
+        };
         Ok(used)
     }
 }

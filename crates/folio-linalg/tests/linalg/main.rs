@@ -40,6 +40,11 @@ impl Rig {
         if self.is_slow { vec![Choice::Own] } else { vec![Choice::Own, Choice::Auto] }
     }
 
+    /// Its devices are those of CUDA.
+    fn is_nvidia(&self) -> bool {
+        self.q.device().info().name.contains("NVIDIA")
+    }
+
     fn by(&self, choice: Choice) -> Linalg {
         Linalg::new(&self.q).unwrap().with_choice(choice)
     }
@@ -57,11 +62,14 @@ const CHECKS: &[Check] = &[
     products::extents_must_fit,
     transforms::transforms_are_sums,
     transforms::real_numbers_have_half_of_the_frequencies,
+    transforms::frequencies_need_not_be_those_of_real_numbers,
     transforms::parts_are_transformed_in_place_of_them,
     transforms::a_graph_repeats_a_transform,
     transforms::what_does_not_fit_is_refused,
     sparse::rows_are_added_in_order,
     sparse::dense_columns_are_multiplied,
+    sparse::libraries_multiply_the_same_within_rounding,
+    sparse::a_graph_repeats_a_sparse_product,
     sparse::malformed_matrices_are_refused,
     sparse::a_solver_ends_at_its_tolerance,
     sparse::a_solver_of_zero_does_nothing,

@@ -22,7 +22,7 @@ fn random(
 }
 
 pub fn rows_are_added_in_order(rig: &Rig) -> folio::Result<()> {
-    let (mut rng, linalg) = (Rng::new(11), rig.by(Choice::Auto));
+    let (mut rng, linalg) = (Rng::new(11), rig.by(Choice::Own));
     let extents = [([1, 1], 1), ([0, 3], 0), ([20, 30], 2500), ([300, 70], 5000), ([2000, 20], 9)];
     for (shape, long) in extents {
         if rig.is_slow && shape[0] > 20 {
@@ -57,6 +57,63 @@ pub fn dense_columns_are_multiplied(rig: &Rig) -> folio::Result<()> {
     assert_eq!(y.to_vec()?, [3.0, 4.0, -2.5, -1.0]);
     let refused = linalg.spmm(&a, &y.slice([0, 0], [2, 2])?, &mut rig.rt.buffer([2, 2])?);
     assert!(matches!(refused, Err(Error::Mismatch { .. })), "{refused:?}");
+    Ok(())
+}
+
+/// Parts of vectors and of matrices, several times: a library keeps what it knows of the matrix.
+pub fn libraries_multiply_the_same_within_rounding(rig: &Rig) -> folio::Result<()> {
+    let (mut rng, shape) = (Rng::new(12), if rig.is_slow { [9, 7] } else { [700, 300] });
+    let (offsets, columns, values) = random(&mut rng, shape, if rig.is_slow { 20 } else { 2500 });
+    let a = Csr::from_rows(&rig.rt, shape, &offsets, &columns, &values)?;
+    let wide: Vec<f64> = values.iter().copied().map(f64::from).collect();
+    let wide = Csr::from_rows(&rig.rt, shape, &offsets, &columns, &wide)?;
+    let [rows, depth] = shape;
+    let all = tame(&mut rng, (depth + 1) * 5);
+    let x = rig.rt.buffer_from((&all, [depth + 1, 5]))?;
+    let flat = rig.rt.buffer_from(all.iter().map(|x| *x as f32).collect::<Vec<_>>())?;
+    for _ in 0..3 {
+        let mut results = [vec![], vec![]];
+        for (choice, result) in [Choice::Own, Choice::Auto].into_iter().zip(&mut results) {
+            let linalg = rig.by(choice);
+            let mut y = rig.rt.buffer_from(vec![7.0f32; rows + 2])?;
+            let used = linalg.spmv(&a, flat.slice([3], [depth])?, y.slice_mut([1], [rows])?)?;
+            let mut z = rig.rt.buffer_from((vec![7.0f64; rows * 5], [rows, 5]))?;
+            let of = (x.slice([1, 1], [depth, 3])?, z.slice_mut([0, 2], [rows, 3])?);
+            assert_eq!(linalg.spmm(&wide, of.0, of.1)?, used);
+            // NVIDIA's is the only library for sparse matrices.
+            let has_library =
+                choice == Choice::Auto && rig.is_nvidia() && linalg.missing().is_empty();
+            assert_eq!(used, if has_library { Library::CuSparse } else { Library::Own });
+            result.extend(y.to_vec()?.into_iter().map(f64::from));
+            result.extend(z.to_vec()?);
+        }
+        let [own, library] = results;
+        for (at, (own, library)) in own.iter().zip(&library).enumerate() {
+            let far = (own - library).abs();
+            assert!(far <= 1e-4 * own.abs().max(1.0), "{library}, not {own}, at {at}");
+        }
+    }
+    Ok(())
+}
+
+/// A matrix that no call has used before, in a graph.
+pub fn a_graph_repeats_a_sparse_product(rig: &Rig) -> folio::Result<()> {
+    for choice in rig.choices() {
+        let a = Csr::from_triplets(&rig.rt, [2, 2], [(0, 0, 2.0f32), (1, 0, 1.0), (1, 1, 1.0)])?;
+        let linalg = rig.by(choice);
+        let [x, y] = [[1.0f32, 1.0], [0.0; 2]].map(|all| rig.rt.buffer_from(&all));
+        let (x, y) = (x?.into_shared(), y?.into_shared());
+        let graph = rig.rt.graph(&rig.q.device())?;
+        let recording = graph.record([&rig.q])?;
+        linalg.spmv(&a, &x, &y)?;
+        linalg.spmv(&a, &y, &x)?;
+        drop(recording);
+        let run = graph.finalize()?;
+        rig.q.run_graph(&run)?;
+        assert_eq!(x.to_vec()?, [4.0, 4.0]);
+        rig.q.run_graph(&run)?;
+        assert_eq!(x.to_vec()?, [16.0, 16.0]);
+    }
     Ok(())
 }
 

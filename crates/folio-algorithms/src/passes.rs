@@ -55,7 +55,8 @@ impl Way {
                 let is_large =
                     items >= LARGE && limits.group_items >= LARGE as u64 && local >= room;
                 let (items, each) = if is_large { (LARGE, each) } else { (items.min(64), 16) };
-                let chunk = items * 16 * n.div_ceil(items * 16 * FEW_CHUNKS).clamp(1, TILES);
+                let tiles = n.div_ceil(items * 16 * FEW_CHUNKS).max(1);
+                let chunk = items * 16 * if tiles > MOST_TILES { TILES } else { tiles };
                 Way::Groups { items, each, chunk }
             }
         }
@@ -86,8 +87,10 @@ impl Way {
 
 /// Items of a group that orders large tiles.
 const LARGE: usize = 256;
-/// Tiles at most that a group orders one after the other: their counts are shared.
-const TILES: usize = 8;
+/// Tiles that a group orders one after the other, whose counts are shared: at most where each group
+/// reads the counts of all chunks, and where they are scanned.
+const MOST_TILES: usize = 8;
+const TILES: usize = 2;
 /// Chunks at most of which each group reads all counts.
 const FEW_CHUNKS: usize = 128;
 /// Local memory of a tile beside its keys and their order.
@@ -119,7 +122,7 @@ pub(crate) struct Passes<'a, B: Bits> {
     pub(crate) way: Way,
 }
 
-impl<B: Bits> Passes<'_, B>
+impl<B: Bits + CastFrom<u64>> Passes<'_, B>
 where
     usize: CastFrom<B>,
 {
@@ -224,7 +227,7 @@ struct Pass<'a, B: Bits> {
     shift: u32,
 }
 
-impl<B: Bits> Pass<'_, B>
+impl<B: Bits + CastFrom<u64>> Pass<'_, B>
 where
     usize: CastFrom<B>,
 {
@@ -279,7 +282,7 @@ where
         // SAFETY: as above: values are placed as their keys are, and without `VALUES` there is no
         // place.
         let others = unsafe { racy_whole(placed_values) };
-        let (items, each, chunk) = match way {
+        let (items, chunk) = match way {
             Way::Items { chunk } if radix == 16 => {
                 let call = place::<B, T, 16, VALUES>(
                     rule, shift, chunk, starts, keys, values, placed, others,
@@ -294,29 +297,28 @@ where
                 q.run(chunks, call)?;
                 return Ok(());
             }
-            Way::Groups { items, each, chunk } => (items, each, chunk),
+            Way::Groups { items, chunk, .. } => (items, chunk),
         };
         let launch = Items::from(chunks * items).groups([items]);
         let sums = u32::from(way.sums_counts(keys.len()));
-        match (items == LARGE, each) {
-            (true, 8) => q.run(
-                launch,
-                place_chunks::<B, T, 2048, 8, VALUES>(
+        macro_rules! run {
+            ($tile:literal, $high:literal, $each:literal, $order:literal) => {{
+                let call = place_chunks::<B, T, $tile, $high, $each, $order>(
                     rule, shift, chunk, sums, starts, keys, values, placed, others,
-                ),
-            )?,
-            (true, _) => q.run(
-                launch,
-                place_chunks::<B, T, 4096, 16, VALUES>(
-                    rule, shift, chunk, sums, starts, keys, values, placed, others,
-                ),
-            )?,
-            _ => q.run(
-                launch,
-                place_chunks::<B, T, 1024, 16, VALUES>(
-                    rule, shift, chunk, sums, starts, keys, values, placed, others,
-                ),
-            )?,
+                );
+                q.run(launch, call)?
+            }};
+        }
+        let is_wide = B::WIDTH > 32;
+        match (items == LARGE, is_wide, VALUES > 0) {
+            (true, true, true) => run!(2048, 2048, 8, 2048),
+            (true, true, false) => run!(2048, 2048, 8, 1),
+            (true, false, true) => run!(4096, 1, 16, 4096),
+            (true, false, false) => run!(4096, 1, 16, 1),
+            (false, true, true) => run!(1024, 1024, 16, 1024),
+            (false, true, false) => run!(1024, 1024, 16, 1),
+            (false, false, true) => run!(1024, 1, 16, 1024),
+            (false, false, false) => run!(1024, 1, 16, 1),
         };
         Ok(())
     }

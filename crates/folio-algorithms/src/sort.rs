@@ -64,7 +64,7 @@ pub struct Job<'a, B: Bits, T: DeviceType> {
 /// Keys of one sort by radix at most.
 const MOST: usize = u32::MAX as usize;
 
-impl<B: Bits, T: DeviceType + Value> Job<'_, B, T>
+impl<B: Bits + CastFrom<u64>, T: DeviceType + Value> Job<'_, B, T>
 where
     usize: CastFrom<B>,
 {
@@ -100,7 +100,7 @@ struct Parts<'a, B: Bits> {
     most: usize,
 }
 
-impl<B: Bits> Parts<'_, B>
+impl<B: Bits + CastFrom<u64>> Parts<'_, B>
 where
     usize: CastFrom<B>,
 {

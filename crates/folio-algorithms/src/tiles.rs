@@ -13,6 +13,8 @@ use folio::ir::device::CastFrom;
 pub(crate) const DIGITS: usize = 256;
 /// Sub-groups of a group, of which each counts digits for itself.
 pub(crate) const SUBGROUPS: usize = 8;
+/// All bits of where a count is: a sub-group's number is less than [`SUBGROUPS`].
+const COUNTS: u32 = (SUBGROUPS * DIGITS) as u32 - 1;
 
 /// Counts the digits of each group's chunk; the counts of digits are `digit_apart` elements from
 /// each other, and those of chunks `chunk_apart`. Copies the keys, if there are `copies`.
@@ -72,15 +74,17 @@ pub(crate) fn count_chunks<B: Bits>(
     });
 }
 
-/// Moves the keys of each group's chunk, and with `VALUES` what belongs to them, to their places
-/// among those of their digit. A tile has `TILE` keys at most, of which an item has `EACH`. With
-/// `sums_counts`, `starts` has the counts of chunks, those of one chunk beside each other, and each
-/// group adds up what is before its own keys.
+/// Moves the keys of each group's chunk, and with many `VALUES` what belongs to them, to their places
+/// among those of their digit. A tile has `TILE` keys at most, of which an item has `EACH`: they are
+/// ordered by way of local memory, where `HIGH` of them have more than 32 bits, and `VALUES` of them
+/// also where they come from: as many as `TILE`, or 1 where there is nothing of the kind. With `sums_counts`, `starts` has the counts of
+/// chunks, those of one chunk beside each other, and each group adds up what is before its own keys.
 #[kernel]
 pub(crate) fn place_chunks<
-    B: Bits,
+    B: Bits + CastFrom<u64>,
     T: Value,
     const TILE: usize,
+    const HIGH: usize,
     const EACH: usize,
     const VALUES: usize,
 >(
@@ -96,8 +100,9 @@ pub(crate) fn place_chunks<
     next: LocalAtomic<u32, 256>,
     ahead: LocalAtomic<u32, 256>,
     sums: LocalAtomic<u32, 8>,
-    order: LocalAtomic<u32, TILE>,
-    tile: Local<B, TILE>,
+    low: LocalAtomic<u32, TILE>,
+    high: LocalAtomic<u32, HIGH>,
+    order: LocalAtomic<u32, VALUES>,
     placed: Racy<B>,
     placed_values: Racy<T>,
 ) where
@@ -109,6 +114,7 @@ pub(crate) fn place_chunks<
     let digits_each = (DIGITS as u32 + all - 1) / all;
     let begin = g.index() * chunk;
     let end = (begin + chunk).min(keys.len());
+    let own = g.private([B::ZERO; EACH]);
     // Of each of an item's keys, its rank in the sub-group, and its digit from bit 16 on.
     let rank = g.private([0u32; EACH]);
     let before = g.private(0u32);
@@ -155,7 +161,16 @@ pub(crate) fn place_chunks<
     }
     while first < end {
         let count = (end - first).min(items * EACH) as u32;
-        tile.fill(|k| if first + k < end { keys[first + k] } else { B::ZERO });
+        g.each(|i| {
+            let width = (i.subgroup_size() as u32).min(all);
+            let from = i.subgroup_index() as u32 * each * width + i.subgroup_lane() as u32;
+            for k in 0..EACH {
+                let at = from + k as u32 * width;
+                if at < count {
+                    own[i][k] = keys[first as u32 + at];
+                }
+            }
+        });
         for k in 0..EACH {
             g.each(|i| {
                 let width = (i.subgroup_size() as u32).min(all);
@@ -163,14 +178,14 @@ pub(crate) fn place_chunks<
                 let at = (subgroup * each + k as u32) * width + i.subgroup_lane() as u32;
                 // What the last tile lacks is behind all of its keys.
                 let digit = if at < count {
-                    ((ordered(rule, tile[at]) >> shift) as usize & (DIGITS - 1)) as u32
+                    ((ordered(rule, own[i][k]) >> shift) as usize & (DIGITS - 1)) as u32
                 } else {
                     DIGITS as u32 - 1
                 };
                 let [ahead, alike, leader] = i.subgroup_match(digit as u8);
                 let mut start = 0;
                 if ahead == 0 {
-                    start = counts.add(subgroup * DIGITS as u32 + digit, alike);
+                    start = counts.add(subgroup * DIGITS as u32 + digit & COUNTS, alike);
                 }
                 let start = i.subgroup_broadcast(start, leader);
                 rank[i][k] = (start + ahead) | digit << 16;
@@ -212,27 +227,39 @@ pub(crate) fn place_chunks<
         g.each(|i| {
             let width = (i.subgroup_size() as u32).min(all);
             let subgroup = i.subgroup_index() as u32;
-            let ranks = rank[i];
+            let (keys, ranks) = (own[i], rank[i]);
             for k in 0..EACH {
                 let at = (subgroup * each + k as u32) * width + i.subgroup_lane() as u32;
                 if at < count {
-                    let start = counts.load(subgroup * DIGITS as u32 + (ranks[k] >> 16));
-                    order.exchange(start + (ranks[k] & 0xffff), at);
+                    let start = counts.load(subgroup * DIGITS as u32 + (ranks[k] >> 16) & COUNTS);
+                    let to = start + (ranks[k] & 0xffff);
+                    let key = keys[k] as usize;
+                    low.exchange(to, key as u32);
+                    if HIGH > 1 {
+                        high.exchange(to, (key >> 32) as u32);
+                    }
+                    if VALUES > 1 {
+                        order.exchange(to, at);
+                    }
                 }
             }
         });
         g.each(|i| {
-            let mut at = i.local_index() as u32;
-            while at < count {
-                let from = order.load(at);
-                let key = tile[from];
-                let digit = ((ordered(rule, key) >> shift) as usize & (DIGITS - 1)) as u32;
-                let to = ahead.load(digit) + at;
-                placed[to] = key;
-                if VALUES != 0 {
-                    placed_values[to] = values[first as u32 + from];
+            for k in 0..EACH {
+                let at = i.local_index() as u32 + k as u32 * all;
+                if at < count {
+                    let mut bits = low.load(at) as u64;
+                    if HIGH > 1 {
+                        bits |= (high.load(at) as u64) << 32;
+                    }
+                    let key = bits as B;
+                    let digit = ((ordered(rule, key) >> shift) as usize & (DIGITS - 1)) as u32;
+                    let to = ahead.load(digit) + at;
+                    placed[to] = key;
+                    if VALUES > 1 {
+                        placed_values[to] = values[first as u32 + order.load(at)];
+                    }
                 }
-                at += all;
             }
             let mut counter = i.local_index() as u32;
             while counter < (SUBGROUPS * DIGITS) as u32 {

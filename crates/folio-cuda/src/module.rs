@@ -111,13 +111,14 @@ impl LoadedKernel {
         record: impl FnOnce(&Arc<Points>) -> Result<u64, HalError>,
     ) -> Result<(), HalError> {
         let texts = self.texts(to.way);
-        let text = texts.text(args.proved);
+        let proved = launch::is_proved(geometry, args);
+        let text = texts.text(proved);
         let record = if text.layout.verdict { Some(record(&text.points)?) } else { None };
         let mut passed = Passed::new(args.blob);
         passed.params.extend(args.params.iter().map(|param| param.at(null_mut())));
         passed.pointers.extend((0..args.params.len()).map(address));
         let mut launch = Launch { to, passed, record };
-        let device = (self.multiprocessors, args.proved);
+        let device = (self.multiprocessors, proved);
         let parts = launch::parts(texts, geometry, device, Some, Ok)?;
         parts.into_iter().flatten().try_for_each(|(text, columns)| {
             let blocks = text.blocks(geometry, columns)?;

@@ -1,8 +1,9 @@
 //! Launches of emitted texts: which text computes which columns, in blocks and in grids.
 
-use folio_core::hal::{Geometry, HalError};
-use folio_kernel::emit::{COMBINED, Grid, Texts, Threads};
+use folio_core::hal::{Args, Geometry, HalError};
+use folio_kernel::emit::{COMBINED, Grid, Texts, Threads, is_narrow};
 use std::ops::Range;
+use std::ptr::null_mut;
 
 /// Items of a row that one thread computes, at least and at most, where threads take rows.
 const RUN: [u64; 2] = [64, 16_384];
@@ -33,6 +34,13 @@ pub struct Blocks {
     pub grid: Grid,
     /// How far apart the first positions of two blocks are.
     step: [u64; 3],
+}
+
+/// Whether a launch takes a text without tests: nothing can be out of bounds, and places have 32
+/// bits, as such a text computes them.
+pub fn is_proved(geometry: &Geometry, args: &Args<'_>) -> bool {
+    let params = args.params.iter().map(|param| param.at(null_mut()));
+    args.proved && is_narrow(geometry.range, geometry.offset, params)
 }
 
 /// The parts of a launch: texts, and the columns that each computes.

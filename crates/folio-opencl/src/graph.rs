@@ -299,7 +299,7 @@ fn prepare(
             let mut making = LaunchBuilder { core, words, known, launch: Launch::default() };
             match core.loaded(*handle)? {
                 Loaded::Kernel(function) => {
-                    let texts = function.texts(core, geometry, args.proved)?;
+                    let texts = function.texts(core, geometry, args)?;
                     launch(texts, Way::Graph(&mut making), geometry, args)?;
                 }
                 Loaded::Opaque(kernel) => kernel.prepare(&mut making, geometry, args)?,

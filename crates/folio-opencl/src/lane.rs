@@ -441,7 +441,7 @@ impl OpenClLane {
         match self.core.loaded(handle) {
             Ok(Loaded::Kernel(function)) => {
                 // The texts are compiled while nothing is locked.
-                let texts = function.texts(&self.core, geometry, args.proved);
+                let texts = function.texts(&self.core, geometry, args);
                 self.issue(head, |commands| launch(texts?, Way::Lane(commands), geometry, args))
             }
             Ok(Loaded::Opaque(kernel)) => {

@@ -15,7 +15,7 @@ use crate::threads::Threaded;
 use folio_core::geom::Dims;
 use folio_core::hal::{Args, Caps, DeviceKind, Geometry, HalError, HalErrorKind, Param, ParamPtr};
 use folio_core::ir;
-use folio_core::ir::emit::{Capabilities, Dialect, Lacks, Module, Points, Texts, Threads};
+use folio_core::ir::emit::{Capabilities, Cut, Dialect, Lacks, Module, Points, Texts, Threads};
 use folio_driver::launch::{self, Parts};
 use folio_driver::lock;
 use folio_driver::reduce::{Room, Scratch};
@@ -186,9 +186,13 @@ impl LoadedKernel {
         &'f self,
         core: &Core,
         geometry: &Geometry,
-        proved: bool,
+        args: &Args<'_>,
     ) -> Result<Chosen<'f>, HalError> {
         let units = u64::from(core.info.compute_units);
+        let proved = match core.cut {
+            Cut::Gpu => launch::is_proved(geometry, args),
+            Cut::Cpu => args.proved,
+        };
         // A driver that refuses the larger text may take the other one.
         let several = |text: &'f Text| text.if_there(core);
         launch::parts(&self.0, geometry, (units, proved), several, |text| text.built(core))

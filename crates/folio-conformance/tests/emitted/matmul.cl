@@ -98,6 +98,7 @@ ENTRY(64) folio_matmul(
     {
       const f32 t27 = private_v0;
       l16_v1 = t27;
+      #pragma unroll
       for (u64 k30 = 0ul; k30 < 8ul; k30++) {
         const u64 t32 = local0 * 8ul;
         const u64 t33 = t32 + k30;

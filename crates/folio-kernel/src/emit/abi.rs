@@ -159,6 +159,27 @@ impl Layout {
     }
 }
 
+/// Whether a launch's positions, the extents of its parameters, and the distances of elements from
+/// the first one that is accessed have 31 bits, as a text that is [narrow](super::Form::narrow)
+/// takes them to have. The last blocks have threads beyond the launch, whose positions must fit.
+pub fn is_narrow(
+    range: [usize; 3],
+    offset: [usize; 3],
+    params: impl IntoIterator<Item = ParamPtr>,
+) -> bool {
+    const REST: usize = 1 << 20;
+    let small = |n: usize| n < 1 << 31;
+    let product = |of: [usize; 3]| of.iter().try_fold(1usize, |all, n| all.checked_mul(*n));
+    let positions = (0..3).all(|d| small(range[d].saturating_add(offset[d]).saturating_add(REST)));
+    let param = |p: ParamPtr| {
+        let [slices, rows, columns] = p.extent.map(|n| n.saturating_sub(1));
+        let row = slices.checked_mul(p.dims[1]).and_then(|n| n.checked_add(rows));
+        let reach = row.and_then(|row| row.checked_mul(p.dims[2])?.checked_add(columns));
+        (0..3).all(|d| small(p.shape[d]) && small(p.index[d])) && reach.is_some_and(small)
+    };
+    positions && product(range).is_some_and(small) && params.into_iter().all(param)
+}
+
 /// By parameter: its number among those that are memory, or its first word among the scalars.
 pub(super) fn numbers(kernel: &Kernel) -> Vec<u32> {
     let (mut memory, mut words) = (0, 0);

@@ -81,7 +81,7 @@ mod phases;
 mod texts;
 mod unroll;
 
-pub use abi::{COMBINED, Grid, LANES, Layout, Points, Record, Threads, Word};
+pub use abi::{COMBINED, Grid, LANES, Layout, Points, Record, Threads, Word, is_narrow};
 pub use c::Dialect;
 pub use lacks::{Capabilities, Feature, Lacks};
 pub use texts::{Cut, Texts, narrowed};
@@ -105,12 +105,15 @@ pub struct Form {
     /// ([`Threads::Rows`]), of which compilers make vectors, and in blocks the first thread does
     /// alone what would take a barrier for each step.
     pub rows: bool,
+    /// Without tests: positions and where rows begin are computed in 32 bits, of which GPUs multiply
+    /// in one step. For launches that are [`is_narrow`].
+    pub narrow: bool,
 }
 
 impl Form {
     /// A text for blocks of any width.
     pub const fn new(dialect: Dialect, checked: bool) -> Form {
-        Form { dialect, checked, width: None, unroll: false, rows: false }
+        Form { dialect, checked, width: None, unroll: false, rows: false, narrow: false }
     }
 }
 

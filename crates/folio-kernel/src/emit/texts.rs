@@ -29,7 +29,8 @@ pub struct Texts<T> {
     /// Threads of a block, where they are items and no groups; the slowest dimension first.
     pub block: [u64; 3],
     checked: T,
-    /// Without tests of indices; none if the text is the same.
+    /// Without tests of indices, and with places of 32 bits where the launches are cut for GPUs;
+    /// none if the text is the same.
     proved: Option<T>,
     /// Of so many items for each thread, without tests, and in which nothing can fail.
     tiled: Option<(u8, T)>,
@@ -51,7 +52,8 @@ impl Texts<Module> {
             let fixed = dialect == Dialect::Cuda || kernel.shape.tile > 1;
             let width = (gpu && fixed).then_some(block[2] as u32);
             let unroll = gpu && !checked;
-            let form = Form { width, unroll, rows: !gpu, ..Form::new(dialect, checked) };
+            let form =
+                Form { width, unroll, rows: !gpu, narrow: unroll, ..Form::new(dialect, checked) };
             emit(kernel, form, capabilities)
         };
         let (checked, proved) = (text(kernel, true)?, text(kernel, false)?);
@@ -89,13 +91,13 @@ impl<T> Texts<T> {
         self.tiled.iter().for_each(|(_, text)| see(text));
     }
 
-    /// That of a launch of which all accesses are proved, or are not.
+    /// That of a launch of which all accesses are proved and that [`is_narrow`], or of another.
     pub fn text(&self, proved: bool) -> &T {
         self.proved.as_ref().filter(|_| proved).unwrap_or(&self.checked)
     }
 
-    /// That of several items for each thread, and for how many columns of a launch whose accesses
-    /// are proved, on a device of so many compute units: none where that would not occupy the
+    /// That of several items for each thread, and for how many columns of a launch for which
+    /// [`text`](Self::text) is that without tests, on a device of so many compute units: none where that would not occupy the
     /// device. The rest of the columns is another launch, of [`text`](Self::text).
     pub fn several(&self, range: [u64; 3], compute_units: u64) -> Option<(&T, u64)> {
         let (items, text) = self.tiled.as_ref()?;

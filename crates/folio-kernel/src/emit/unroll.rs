@@ -1,10 +1,12 @@
 //! Which loops compilers are asked to unroll.
 
-use crate::ir::{Body, Let, Stmt};
+use crate::ir::{Body, Let, Root, Step, Stmt, Value, walk};
 use crate::op::Op;
 
 /// Turns of a short loop that the compiler joins: docs/decisions/29-unrolled-loads.md says why 16.
 pub(super) const UNROLL: u32 = 16;
+/// Turns of a loop that are written down one by one, at most.
+pub(super) const LISTED: u64 = 16;
 /// Statements of such a loop, at most.
 const SHORT: usize = 64;
 
@@ -17,4 +19,27 @@ pub(super) fn is_worth_unrolling(body: &Body) -> bool {
     };
     let loads = |stmt: &Stmt| matches!(stmt, Stmt::Let(Let { op: Op::Load(_), .. }));
     body.len() <= SHORT && body.iter().all(straight) && body.iter().any(loads)
+}
+
+/// A loop of few turns that is written down turn by turn: one that is short, so that loads of
+/// several turns are under way; or one that indexes arrays of variables by its turn, which can be in
+/// registers if each index is known, and else are in memory.
+pub(super) fn is_worth_listing(turn: Value, body: &Body) -> bool {
+    let (mut found, mut statements, mut is_plain) = (false, 0, true);
+    walk(body, &mut |stmt| {
+        statements += 1;
+        is_plain &= match stmt {
+            Stmt::Let(define) => define.op.is_short(),
+            other => !matches!(other, Stmt::For { .. } | Stmt::Loop { .. }),
+        };
+        let place = match stmt {
+            Stmt::Let(Let { op, .. }) => op.place(),
+            Stmt::Store { place, .. } => Some(place),
+            _ => None,
+        };
+        found |= place.is_some_and(|place| {
+            matches!(place.root, Root::Var(_)) && place.path.contains(&Step::At(turn))
+        });
+    });
+    found || (is_plain && statements <= SHORT)
 }

@@ -6,7 +6,7 @@ use crate::common::{GROUPED, GUARDED, SAXPY, read};
 use folio_kernel::code::ParamPtr;
 use folio_kernel::emit::{
     Capabilities, Cut, Dialect, Feature, Form, Grid, Module, Record, Texts, Threads, Word, emit,
-    emit_abreast,
+    emit_abreast, is_narrow,
 };
 use folio_kernel::parse::parse;
 use folio_kernel::tile::{items_per_thread, tile};
@@ -142,6 +142,47 @@ fn several_items_of_a_thread() {
     assert!(at("= x_p1[") < text.find("y_p2[pos0_0 - y_p2_low0] = ").unwrap(), "{text}");
     assert_eq!(items_per_thread(&read(GROUPED)), None, "of a kernel of groups");
     assert_eq!(items_per_thread(&tiled), None, "twice");
+}
+
+/// GPUs compute positions in 32 bits, where no test needs more.
+#[test]
+fn positions_of_32_bits() {
+    let gpu = |checked: bool| {
+        let texts = Texts::of(&read(SAXPY), Dialect::Cuda, &Capabilities::CUDA, Cut::Gpu);
+        let texts: Texts<Module> = texts.unwrap();
+        texts.text(!checked).text.clone()
+    };
+    assert!(gpu(false).contains("const u64 pos0 = (u32)(first0 + "), "{}", gpu(false));
+    assert!(!gpu(true).contains("(u32)("), "{}", gpu(true));
+}
+
+#[test]
+fn launches_that_are_narrow() {
+    let param = |dims: [usize; 3], extent: [usize; 3], shape: [usize; 3], index: [usize; 3]| {
+        ParamPtr { base: std::ptr::null_mut(), dims, origin: [0; 3], extent, index, shape }
+    };
+    let all = |dims: [usize; 3]| param(dims, dims, dims, [0; 3]);
+    let (few, half) = ([1, 1, 100], 1 << 31);
+    for (range, offset, of, narrow) in [
+        (few, [0; 3], all([1, 1, half - 1]), true),
+        (few, [0; 3], all([1, 1, half + 1]), false),
+        (few, [0; 3], all([2, 1 << 10, 1 << 20]), true),
+        (few, [0; 3], all([2, 1 << 11, 1 << 20]), false),
+        // Far apart, of which one row is accessed, and two.
+        (few, [0; 3], param([1, 9, 1 << 40], [1, 1, 9], [1, 1, 9], [0; 3]), true),
+        (few, [0; 3], param([1, 9, 1 << 40], [1, 2, 9], [1, 2, 9], [0; 3]), false),
+        (few, [0; 3], param([usize::MAX; 3], [2; 3], [2; 3], [0; 3]), false),
+        // Nothing is accessed of what has no elements.
+        (few, [0; 3], param([0, 1, 1 << 20], [0, 1, 1 << 20], [0, 1, half], [0; 3]), false),
+        (few, [0; 3], param([0, 1, 1 << 20], [0, 1, 1 << 20], [0, 1, 9], [0; 3]), true),
+        (few, [0; 3], param(few, few, few, [half, 0, 0]), false),
+        ([1, 1, half], [0; 3], all(few), false),
+        ([1, 1 << 16, 1 << 16], [0; 3], all(few), false),
+        (few, [0, 0, half - 1000], all(few), false),
+        (few, [0, 0, usize::MAX], all(few), false),
+    ] {
+        assert_eq!(is_narrow(range, offset, [of]), narrow, "{range:?} {offset:?} {of:?}");
+    }
 }
 
 /// A sum for each item, of as many turns of a loop as `end` says, which end with `turn`.

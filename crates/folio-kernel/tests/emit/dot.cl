@@ -27,18 +27,18 @@ ENTRY(256) folio_dot(
     GLOBAL const f32 *RESTRICT x_p0_base,
     GLOBAL const f32 *RESTRICT y_p1_base,
     GLOBAL f32 *RESTRICT total_p2_base) {
-  const u64 x_p0_low0 = block.words[0];
-  const u64 y_p1_low0 = block.words[1];
-  const u64 offset0 = block.words[2];
-  const u64 first_block = block.words[3];
-  const u64 range0 = block.words[4];
+  const u64 x_p0_low0 = (u32)(block.words[0]);
+  const u64 y_p1_low0 = (u32)(block.words[1]);
+  const u64 offset0 = (u32)(block.words[2]);
+  const u64 first_block = (u32)(block.words[3]);
+  const u64 range0 = (u32)(block.words[4]);
   GLOBAL const f32 *x_p0 = x_p0_base + block.words[5];
   GLOBAL const f32 *y_p1 = y_p1_base + block.words[6];
   GLOBAL f32 *total_p2 = total_p2_base + block.words[7];
   SHARED f32 total_p2_lanes[256];
-  const u64 items = range0;
+  const u64 items = (u32)(range0);
   const u64 number = first_block + get_group_id(0);
-  const u64 from = number * 4096;
+  const u64 from = (u32)(number * 4096);
   const u64 count = items - from;
   const u32 thread = (u32)(get_local_id(0));
   const u32 threads = (u32)(get_local_size(0));
@@ -47,7 +47,7 @@ ENTRY(256) folio_dot(
     f32 total_p2_lane = (-0.0f);
     #pragma unroll 16
     for (u32 turn = lane; turn < end; turn += 256u) {
-      const u64 pos0 = offset0 + from + turn;
+      const u64 pos0 = (u32)(offset0 + from + turn);
       f32 total_p2_own = (-0.0f);
       {
       const f32 t1 = x_p0[pos0 - x_p0_low0];

@@ -18,17 +18,17 @@ ENTRY(256) folio_saxpy(
     const Block block,
     GLOBAL const f32 *RESTRICT x_p1_base,
     GLOBAL f32 *RESTRICT y_p2_base) {
-  const u64 x_p1_low0 = block.words[0];
-  const u64 y_p2_low0 = block.words[1];
-  const u64 first0 = block.words[2];
+  const u64 x_p1_low0 = (u32)(block.words[0]);
+  const u64 y_p2_low0 = (u32)(block.words[1]);
+  const u64 first0 = (u32)(block.words[2]);
   GLOBAL const f32 *x_p1 = x_p1_base + block.words[4];
   GLOBAL f32 *y_p2 = y_p2_base + block.words[5];
   const f32 a_p0 = F32_BITS((u32)block.words[3]);
-  const u64 own = first0 + (u64)blockIdx.x * (256 * 4) + threadIdx.x;
-  const u64 pos0_0 = own + 256 * 0;
-  const u64 pos0_1 = own + 256 * 1;
-  const u64 pos0_2 = own + 256 * 2;
-  const u64 pos0_3 = own + 256 * 3;
+  const u64 own = (u32)(first0 + (u64)blockIdx.x * (256 * 4) + threadIdx.x);
+  const u64 pos0_0 = (u32)(own + 256 * 0);
+  const u64 pos0_1 = (u32)(own + 256 * 1);
+  const u64 pos0_2 = (u32)(own + 256 * 2);
+  const u64 pos0_3 = (u32)(own + 256 * 3);
   const f32 t2 = x_p1[pos0_0 - x_p1_low0];
   const f32 t8 = x_p1[pos0_1 - x_p1_low0];
   const f32 t14 = x_p1[pos0_2 - x_p1_low0];

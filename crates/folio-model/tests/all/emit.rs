@@ -79,8 +79,13 @@ fn agrees(device: &OpenCl, mut case: Case, seed: u64) -> Result<bool, String> {
     };
     let found = of_launch(&case.kernel, &case.launch);
     let proved = found.arrays_proved && found.params.iter().all(|param| param.proved);
-    let how = |checked| How {
-        form: Form { rows: seed.is_multiple_of(2), ..Form::new(Dialect::OpenCl, checked) },
+    let is_narrow = seed % 4 > 1 && launch::is_narrow(&case.kernel, &case.launch, &case.args);
+    let how = |checked: bool| How {
+        form: Form {
+            rows: seed.is_multiple_of(2),
+            narrow: is_narrow && !checked,
+            ..Form::new(Dialect::OpenCl, checked)
+        },
         block: [1, 3, 4][seed as usize % 3],
         margin: seed as usize % 2,
     };

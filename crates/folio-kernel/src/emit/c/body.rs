@@ -3,7 +3,7 @@
 use super::abi::Fails;
 use super::names;
 use super::types;
-use super::unroll::{UNROLL, is_worth_unrolling};
+use super::unroll::{LISTED, UNROLL, is_worth_listing, is_worth_unrolling};
 use super::writer::{Open, Writer};
 use crate::ir::{Body, Label, Let, ParamKind, SiteId, Stmt, Value};
 use crate::op::{Binary, Op};
@@ -95,7 +95,12 @@ impl Writer<'_> {
                 let (from, to) = (self.atom(*start), self.atom(*end));
                 let (ty, i) = (self.type_name(self.ty(*index)), format!("k{}", index.0));
                 self.is(*index, i.clone());
-                self.unroll(body);
+                let few = self.known(&to).is_some_and(|end| end <= LISTED);
+                if few && self.known(&from).is_some() && is_worth_listing(*index, body) {
+                    self.unroll_all();
+                } else {
+                    self.unroll(body);
+                }
                 let head = format!("for ({ty} {i} = {from}; {i} < {to}; {i}++) {{");
                 self.repeated(*label, &head, |w| write(w, body))
             }
@@ -106,6 +111,14 @@ impl Writer<'_> {
                 self.repeated(*label, &head, |w| write(w, body))
             }
             _ => true,
+        }
+    }
+
+    /// Before a loop with few turns, each of which is written down.
+    fn unroll_all(&mut self) {
+        // CPUs have too few registers for arrays.
+        if !self.form.rows {
+            self.line("#pragma unroll");
         }
     }
 

@@ -295,7 +295,7 @@ impl Writer<'_> {
                         access(at)
                     ));
                 }
-                _ => self.line(format!("const u64 {name} = {};", access(at))),
+                _ => self.line(format!("const u64 {name} = {};", self.short(&access(at)))),
             }
         }
         for (param, at, ty) in self.scalar_params() {

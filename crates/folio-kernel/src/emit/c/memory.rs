@@ -1,6 +1,7 @@
 //! Places: where they are, and what must hold for them to be there (semantics 7.5).
 
 use super::abi::{Fails, Word};
+use super::dialect::Dialect;
 use super::writer::Writer;
 use super::{names, types};
 use crate::ir::{Let, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
@@ -22,6 +23,11 @@ struct Check {
 }
 
 impl Writer<'_> {
+    /// A number that has 31 bits in a text that is narrow: compilers compute it in 32.
+    pub fn short(&self, number: &str) -> String {
+        if self.form.narrow { format!("(u32)({number})") } else { number.to_owned() }
+    }
+
     /// A word of a view in one of its dimensions.
     fn view_word(&mut self, param: ParamId, name: &str, rank: u8, dim: u8) -> String {
         let (at, of_three) = (self.number(param), 3 - rank.min(3) + dim);
@@ -99,7 +105,15 @@ impl Writer<'_> {
             terms.push(match dim + 1 == rank {
                 true if rank == 1 => from,
                 true => format!("({from})"),
-                false => format!("({from}) * {}", self.view_word(param, "pitch", rank, dim)),
+                false => {
+                    let pitch = self.view_word(param, "pitch", rank, dim);
+                    match self.form.narrow {
+                        // The columns are added in 64 bits: what neighbours have in common is
+                        // part of their instructions then.
+                        true => format!("(u64)((u32)({from}) * (u32){pitch})"),
+                        false => format!("({from}) * {pitch}"),
+                    }
+                }
             });
         }
         let mut spot = Spot {
@@ -135,15 +149,19 @@ impl Writer<'_> {
         len: u64,
         site: Option<SiteId>,
     ) {
-        let (_, end) = self.form.dialect.long();
-        let known = index.strip_suffix(end).and_then(|index| index.parse::<u64>().ok());
-        if !self.form.checked || known.is_some_and(|index| index < len) {
+        if !self.form.checked || self.known(index).is_some_and(|index| index < len) {
             return;
         }
         let len = self.literal(Scalar::U64, len);
         let holds = format!("{index} < {len}");
         let fails = self.outside(param, &[index.to_owned()], &[len], site);
         spot.checks.push(Check { holds, fails });
+    }
+
+    /// The number that a literal of 64 bits is.
+    pub(super) fn known(&self, literal: &str) -> Option<u64> {
+        let (_, end) = self.form.dialect.long();
+        literal.strip_suffix(end).and_then(|number| number.parse().ok())
     }
 
     /// The call that notes an index out of bounds.
@@ -220,8 +238,14 @@ impl Writer<'_> {
         let spot = self.spot(place, define.site);
         let args: Vec<_> = args.iter().map(|arg| self.atom(*arg)).collect();
         let scalar = self.scalar(define.value);
-        let expression = self.atomically(op, scalar, &spot.lvalue, spot.space, &args);
         let live = self.is_live(define.value);
+        let expression = match (self.form.dialect, op, args.first()) {
+            // What was there before is not asked for: a store is one step of the memory.
+            (Dialect::Cuda, Atomic::Exchange, Some(arg)) if !live => {
+                format!("*(volatile {} *)&{} = {arg}", scalar.name(), spot.lvalue)
+            }
+            _ => self.atomically(op, scalar, &spot.lvalue, spot.space, &args),
+        };
         match (spot.checks.is_empty(), live) {
             (true, true) => self.constant(define, &expression),
             (true, false) => self.line(format!("{expression};")),

@@ -49,13 +49,13 @@ impl Writer<'_> {
                 _ => dialect.threads(axis),
             };
             if tile > 1 && axis == 0 {
-                self.line(format!(
-                    "const u64 own = {first} + (u64){block} * ({threads} * {tile}) + {thread};"
-                ));
+                let own = format!("{first} + (u64){block} * ({threads} * {tile}) + {thread}");
+                self.line(format!("const u64 own = {};", self.short(&own)));
                 for copy in 0..tile {
                     if self.queries.contains(&(Query::Position, dim, copy)) {
                         let name = self.position(dim, copy);
-                        self.line(format!("const u64 {name} = own + {threads} * {copy};"));
+                        let at = self.short(&format!("own + {threads} * {copy}"));
+                        self.line(format!("const u64 {name} = {at};"));
                     }
                 }
                 continue;
@@ -64,9 +64,8 @@ impl Writer<'_> {
                 self.launch_word("offset", Word::Offset, dim),
                 self.launch_word("range", Word::Range, dim),
             );
-            self.line(format!(
-                "const u64 pos{dim} = {first} + (u64){block} * {threads} + {thread};"
-            ));
+            let at = self.short(&format!("{first} + (u64){block} * {threads} + {thread}"));
+            self.line(format!("const u64 pos{dim} = {at};"));
             beyond.push(format!("pos{dim} - {offset} >= {range}"));
         }
         if !beyond.is_empty() {
@@ -125,13 +124,13 @@ impl Writer<'_> {
             }
             if asks(Query::GroupId, dim) || position {
                 let first = self.launch_word("first", Word::First, dim);
-                self.line(format!("const u64 group{dim} = {first} + {};", dialect.block(axis)));
+                let at = self.short(&format!("{first} + {}", dialect.block(axis)));
+                self.line(format!("const u64 group{dim} = {at};"));
             }
             if position {
                 let offset = self.launch_word("offset", Word::Offset, dim);
-                self.line(format!(
-                    "const u64 pos{dim} = {offset} + group{dim} * size{dim} + local{dim};"
-                ));
+                let at = format!("{offset} + group{dim} * size{dim} + local{dim}");
+                self.line(format!("const u64 pos{dim} = {};", self.short(&at)));
             }
         }
         self.counts();

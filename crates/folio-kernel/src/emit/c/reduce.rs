@@ -81,9 +81,10 @@ impl Writer<'_> {
         }
         let ranges: Vec<_> =
             (0..kernel.shape.rank).map(|dim| self.query(Query::Range, dim, 0)).collect();
-        self.line(format!("const u64 items = {};", ranges.join(" * ")));
+        self.line(format!("const u64 items = {};", self.short(&ranges.join(" * "))));
         self.line(format!("const u64 number = {first} + {block};"));
-        self.line(format!("const u64 from = number * {COMBINED};"));
+        let from = self.short(&format!("number * {COMBINED}"));
+        self.line(format!("const u64 from = {from};"));
         self.line("const u64 count = items - from;");
         self.counts();
         self.end_of_block();
@@ -129,7 +130,8 @@ impl Writer<'_> {
                 let offset = self.query(Query::Offset, dim, 0);
                 let at =
                     if self.kernel.shape.rank == 1 { "from + turn" } else { &format!("at{dim}") };
-                self.line(format!("const u64 pos{dim} = {offset} + {at};"));
+                let at = self.short(&format!("{offset} + {at}"));
+                self.line(format!("const u64 pos{dim} = {at};"));
             }
         }
     }
@@ -140,7 +142,9 @@ impl Writer<'_> {
         if ranges.len() == 1 {
             return;
         }
-        self.line("const bool is_short = items <= 0xffffffffu;");
+        if !self.form.narrow {
+            self.line("const bool is_short = items <= 0xffffffffu;");
+        }
         self.line(format!("u32 step = {LANES}u;"));
         for (dim, range) in ranges.iter().enumerate().skip(1).rev() {
             self.line(format!(
@@ -155,11 +159,14 @@ impl Writer<'_> {
         if ranges.len() == 1 {
             return;
         }
-        self.line("u64 at0 = from + lane;");
+        let word = if self.form.narrow { "u32" } else { "u64" };
+        self.line(format!("{word} at0 = from + lane;"));
         for (dim, range) in ranges.iter().enumerate().skip(1).rev() {
             let short = format!("(u32)at0 / (u32){range}");
-            self.line(format!("const u64 rest{dim} = is_short ? {short} : at0 / {range};"));
-            self.line(format!("u64 at{dim} = at0 - rest{dim} * {range};"));
+            let rest = format!("is_short ? {short} : at0 / {range}");
+            let rest = if self.form.narrow { short } else { rest };
+            self.line(format!("const {word} rest{dim} = {rest};"));
+            self.line(format!("{word} at{dim} = at0 - rest{dim} * {range};"));
             self.line(format!("at0 = rest{dim};"));
         }
     }

@@ -132,6 +132,21 @@ pub fn run_module(
         .map_err(|why| format!("{why}\n{}", module.text))
 }
 
+/// Whether positions and places of the launch have 31 bits.
+pub fn is_narrow(kernel: &Kernel, launch: &Launch, args: &[Arg]) -> bool {
+    let (rank, usizes) = (kernel.shape.rank, |of: [u64; 3]| of.map(|n| n as usize));
+    let offset = three(rank, &launch.offset);
+    let params =
+        kernel.params.iter().zip(args).filter_map(|(param, arg)| match (&param.kind, arg) {
+            (ParamKind::View { element, rank, .. }, Arg::View { extent, bytes }) => {
+                let size = kernel.types.layout(*element).0 as usize;
+                Some(Framed::new(*rank, extent, size, bytes, 0).ptr)
+            }
+            _ => None,
+        });
+    folio_kernel::emit::is_narrow(usizes(three(rank, &launch.range)), usizes(offset), params)
+}
+
 fn launched(
     device: &OpenCl,
     kernel: &Kernel,

@@ -47,7 +47,7 @@ ENTRY(256) folio_dot(
     f32 total_p2_lane = (-0.0f);
     #pragma unroll 16
     for (u32 turn = lane; turn < end; turn += 256u) {
-      const u64 pos0 = (u32)(offset0 + from + turn);
+      const u64 pos0 = offset0 + from + turn;
       f32 total_p2_own = (-0.0f);
       {
       const f32 t1 = x_p0[pos0 - x_p0_low0];

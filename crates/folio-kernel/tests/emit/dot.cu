@@ -45,7 +45,7 @@ ENTRY(256) folio_dot(
     f32 total_p2_lane = (-0.0f);
     #pragma unroll 16
     for (u32 turn = lane; turn < end; turn += 256u) {
-      const u64 pos0 = (u32)(offset0 + from + turn);
+      const u64 pos0 = offset0 + from + turn;
       f32 total_p2_own = (-0.0f);
       {
       const f32 t1 = x_p0[pos0 - x_p0_low0];
@@ -68,12 +68,12 @@ ENTRY(256) folio_dot(
       BARRIER;
     }
     if (gap > 0u && thread < 32u) {
-      f32 own = total_p2_lanes[thread];
+      f32 own0 = total_p2_lanes[thread];
       for (; gap > 0u; gap >>= 1) {
-        const f32 other = lane_of_f32(own, thread + gap & 31u, thread, threads);
-        if (thread < gap && thread + gap < end) own = own + other;
+        const f32 other0 = lane_of_f32(own0, thread + gap & 31u, thread, threads);
+        if (thread < gap && thread + gap < end) own0 = own0 + other0;
       }
-      if (thread == 0u) total_p2_lanes[0] = own;
+      if (thread == 0u) total_p2_lanes[0] = own0;
     }
   }
   if (thread == 0u) total_p2[number] = total_p2_lanes[0];
@@ -108,12 +108,12 @@ ENTRY(256) folio_dot_finish_p2(
       BARRIER;
     }
     if (gap > 0u && thread < 32u) {
-      f32 own = lanes[thread];
+      f32 own0 = lanes[thread];
       for (; gap > 0u; gap >>= 1) {
-        const f32 other = lane_of_f32(own, thread + gap & 31u, thread, threads);
-        if (thread < gap && thread + gap < end) own = own + other;
+        const f32 other0 = lane_of_f32(own0, thread + gap & 31u, thread, threads);
+        if (thread < gap && thread + gap < end) own0 = own0 + other0;
       }
-      if (thread == 0u) lanes[0] = own;
+      if (thread == 0u) lanes[0] = own0;
     }
   }
   if (thread == 0u) out[place + (u64)blockIdx.x] = lanes[0];

@@ -142,12 +142,12 @@ ENTRY(1024) folio_grouped_finish_p2(
       BARRIER;
     }
     if (gap > 0u && thread < 32u) {
-      f32 own = lanes[thread];
+      f32 own0 = lanes[thread];
       for (; gap > 0u; gap >>= 1) {
-        const f32 other = lane_of_f32(own, thread + gap & 31u, thread, threads);
-        if (thread < gap && thread + gap < end) own = own + other;
+        const f32 other0 = lane_of_f32(own0, thread + gap & 31u, thread, threads);
+        if (thread < gap && thread + gap < end) own0 = own0 + other0;
       }
-      if (thread == 0u) lanes[0] = own;
+      if (thread == 0u) lanes[0] = own0;
     }
   }
   if (thread == 0u) out[place + (u64)blockIdx.x] = lanes[0];

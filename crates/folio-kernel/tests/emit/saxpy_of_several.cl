@@ -33,10 +33,10 @@ ENTRY(256) folio_saxpy(
   GLOBAL f32 *y_p2 = y_p2_base + block.words[5];
   const f32 a_p0 = F32_BITS((u32)block.words[3]);
   const u64 own = (u32)(first0 + (u64)get_group_id(0) * (256 * 4) + get_local_id(0));
-  const u64 pos0_0 = (u32)(own + 256 * 0);
-  const u64 pos0_1 = (u32)(own + 256 * 1);
-  const u64 pos0_2 = (u32)(own + 256 * 2);
-  const u64 pos0_3 = (u32)(own + 256 * 3);
+  const u64 pos0_0 = own + 256 * 0;
+  const u64 pos0_1 = own + 256 * 1;
+  const u64 pos0_2 = own + 256 * 2;
+  const u64 pos0_3 = own + 256 * 3;
   const f32 t2 = x_p1[pos0_0 - x_p1_low0];
   const f32 t8 = x_p1[pos0_1 - x_p1_low0];
   const f32 t14 = x_p1[pos0_2 - x_p1_low0];

@@ -54,8 +54,7 @@ impl Writer<'_> {
                 for copy in 0..tile {
                     if self.queries.contains(&(Query::Position, dim, copy)) {
                         let name = self.position(dim, copy);
-                        let at = self.short(&format!("own + {threads} * {copy}"));
-                        self.line(format!("const u64 {name} = {at};"));
+                        self.line(format!("const u64 {name} = own + {threads} * {copy};"));
                     }
                 }
                 continue;

@@ -12,6 +12,13 @@ use crate::ir::ParamId;
 use crate::op::{Combine, Query};
 use crate::types::Scalar;
 
+/// An array of local memory with the lanes of a reduction.
+struct Lanes {
+    name: String,
+    of: Scalar,
+    combine: Combine,
+}
+
 impl Writer<'_> {
     /// An item's value for each reduction, beginning with the identity.
     pub(super) fn own_values(&mut self, reduces: &[(ParamId, Scalar, Combine)]) {
@@ -115,9 +122,17 @@ impl Writer<'_> {
             self.line(format!("{name}_lanes[lane] = {name}_lane;"));
         }
         self.close("}");
-        for (param, of, combine) in &reduces {
+        let all: Vec<_> = reduces
+            .iter()
+            .map(|(param, of, combine)| Lanes {
+                name: format!("{}_lanes", names::param(kernel, *param)),
+                of: *of,
+                combine: *combine,
+            })
+            .collect();
+        self.lanes(&all);
+        for (param, ..) in &reduces {
             let name = names::param(kernel, *param);
-            self.lanes(&format!("{name}_lanes"), *of, *combine);
             self.line(format!("if (thread == 0u) {name}[number] = {name}_lanes[0];"));
         }
         self.take()
@@ -130,8 +145,7 @@ impl Writer<'_> {
                 let offset = self.query(Query::Offset, dim, 0);
                 let at =
                     if self.kernel.shape.rank == 1 { "from + turn" } else { &format!("at{dim}") };
-                let at = self.short(&format!("{offset} + {at}"));
-                self.line(format!("const u64 pos{dim} = {at};"));
+                self.line(format!("const u64 pos{dim} = {offset} + {at};"));
             }
         }
     }
@@ -195,48 +209,59 @@ impl Writer<'_> {
         ));
     }
 
-    /// The tree over the lanes that have values, of which there are `end` at most.
-    fn lanes(&mut self, lanes: &str, of: Scalar, combine: Combine) {
+    /// The trees over the lanes that have values, of which there are `end` at most: step by step of
+    /// all of them.
+    fn lanes(&mut self, all: &[Lanes]) {
         self.line("BARRIER;");
-        let (a, b) = (format!("{lanes}[lane]"), format!("{lanes}[lane + gap]"));
-        let both = self.scalars().combine(combine, of, &a, &b);
+        let step = |w: &mut Self, lanes: &Lanes| {
+            let (a, b) = (format!("{}[lane]", lanes.name), format!("{}[lane + gap]", lanes.name));
+            let both = w.scalars().combine(lanes.combine, lanes.of, &a, &b);
+            format!("{a} = {both};")
+        };
+        let steps: Vec<_> = all.iter().map(|lanes| step(self, lanes)).collect();
         let first = format!("{}u", LANES / 2);
         if self.form.rows {
-            return self.tree_of_one(&first, "end", &format!("{a} = {both};"));
+            return self.tree_of_one(&first, "end", &format!("{{ {} }}", steps.join(" ")));
         }
         if self.form.dialect == Dialect::Cuda {
-            return self.lanes_of_warps(lanes, of, combine, &both);
+            return self.lanes_of_warps(all, &steps);
         }
         self.open(format!("for (u32 gap = {first}; gap > 0u; gap >>= 1) {{"));
-        self.step_of_lanes(&a, &both);
+        self.step_of_lanes(&steps);
         self.close("}");
     }
 
-    fn step_of_lanes(&mut self, lane: &str, both: &str) {
+    fn step_of_lanes(&mut self, steps: &[String]) {
         self.open("for (u32 lane = thread; lane < gap && lane + gap < end; lane += threads) {");
-        self.line(format!("{lane} = {both};"));
+        steps.iter().for_each(|step| self.line(step));
         self.close("}");
         self.line("BARRIER;");
     }
 
     /// As `lanes`, with the last steps in the registers of the first warp, if it is whole.
-    fn lanes_of_warps(&mut self, lanes: &str, of: Scalar, combine: Combine, both: &str) {
-        let (t, lane_of) = (of.name(), self.lane_of(of));
+    fn lanes_of_warps(&mut self, all: &[Lanes], steps: &[String]) {
         self.open("{");
         self.line(format!("u32 gap = {}u;", LANES / 2));
         self.line("const u32 least = threads < 32u ? 0u : 16u;");
         self.open("for (; gap > least; gap >>= 1) {");
-        self.step_of_lanes(&format!("{lanes}[lane]"), both);
+        self.step_of_lanes(steps);
         self.close("}");
         self.open("if (gap > 0u && thread < 32u) {");
-        self.line(format!("{t} own = {lanes}[thread];"));
+        for (at, Lanes { name, of, .. }) in all.iter().enumerate() {
+            self.line(format!("{of} own{at} = {name}[thread];"));
+        }
         self.open("for (; gap > 0u; gap >>= 1) {");
-        let other = format!("{lane_of}(own, thread + gap & 31u, thread, threads)");
-        self.line(format!("const {t} other = {other};"));
-        let both = self.scalars().combine(combine, of, "own", "other");
-        self.line(format!("if (thread < gap && thread + gap < end) own = {both};"));
+        for (at, Lanes { of, combine, .. }) in all.iter().enumerate() {
+            let (lane_of, own) = (self.lane_of(*of), format!("own{at}"));
+            let other = format!("{lane_of}({own}, thread + gap & 31u, thread, threads)");
+            self.line(format!("const {of} other{at} = {other};"));
+            let both = self.scalars().combine(*combine, *of, &own, &format!("other{at}"));
+            self.line(format!("if (thread < gap && thread + gap < end) {own} = {both};"));
+        }
         self.close("}");
-        self.line(format!("if (thread == 0u) {lanes}[0] = own;"));
+        for (at, Lanes { name, .. }) in all.iter().enumerate() {
+            self.line(format!("if (thread == 0u) {name}[0] = own{at};"));
+        }
         self.close("}");
         self.close("}");
     }
@@ -276,7 +301,7 @@ pub fn finish(w: &mut Writer<'_>, name: &str, threads: u32) -> Vec<(Reduction, S
         w.close("}");
         w.line("lanes[lane] = sum;");
         w.close("}");
-        w.lanes("lanes", of, combine);
+        w.lanes(&[Lanes { name: "lanes".to_owned(), of, combine }]);
         w.line(format!("if (thread == 0u) out[place + (u64){block}] = lanes[0];"));
         let code = w.take();
         let text = format!(

@@ -302,8 +302,8 @@ where
         let launch = Items::from(chunks * items).groups([items]);
         let sums = u32::from(way.sums_counts(keys.len()));
         macro_rules! run {
-            ($tile:literal, $high:literal, $each:literal, $order:literal) => {{
-                let call = place_chunks::<B, T, $tile, $high, $each, $order>(
+            ($items:expr, $tile:literal, $high:literal, $each:literal, $order:literal) => {{
+                let call = place_chunks::<B, T, $items, $tile, $high, $each, $order>(
                     rule, shift, chunk, sums, starts, keys, values, placed, others,
                 );
                 q.run(launch, call)?
@@ -311,14 +311,14 @@ where
         }
         let is_wide = B::WIDTH > 32;
         match (items == LARGE, is_wide, VALUES > 0) {
-            (true, true, true) => run!(2048, 2048, 8, 2048),
-            (true, true, false) => run!(2048, 2048, 8, 1),
-            (true, false, true) => run!(4096, 1, 16, 4096),
-            (true, false, false) => run!(4096, 1, 16, 1),
-            (false, true, true) => run!(1024, 1024, 16, 1024),
-            (false, true, false) => run!(1024, 1024, 16, 1),
-            (false, false, true) => run!(1024, 1, 16, 1024),
-            (false, false, false) => run!(1024, 1, 16, 1),
+            (true, true, true) => run!(LARGE, 2048, 2048, 8, 2048),
+            (true, true, false) => run!(LARGE, 2048, 2048, 8, 1),
+            (true, false, true) => run!(LARGE, 4096, 1, 16, 4096),
+            (true, false, false) => run!(LARGE, 4096, 1, 16, 1),
+            (false, true, true) => run!(0, 1024, 1024, 16, 1024),
+            (false, true, false) => run!(0, 1024, 1024, 16, 1),
+            (false, false, true) => run!(0, 1024, 1, 16, 1024),
+            (false, false, false) => run!(0, 1024, 1, 16, 1),
         };
         Ok(())
     }

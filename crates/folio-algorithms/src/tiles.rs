@@ -75,14 +75,16 @@ pub(crate) fn count_chunks<B: Bits>(
 }
 
 /// Moves the keys of each group's chunk, and with many `VALUES` what belongs to them, to their places
-/// among those of their digit. A tile has `TILE` keys at most, of which an item has `EACH`: they are
-/// ordered by way of local memory, where `HIGH` of them have more than 32 bits, and `VALUES` of them
-/// also where they come from: as many as `TILE`, or 1 where there is nothing of the kind. With `sums_counts`, `starts` has the counts of
-/// chunks, those of one chunk beside each other, and each group adds up what is before its own keys.
+/// among those of their digit. A group has `ITEMS`, or any number, which is 0. A tile has `TILE` keys
+/// at most, of which an item has `EACH`: they are ordered by way of local memory, where `HIGH` of
+/// them have more than 32 bits, and `VALUES` of them also where they come from: as many as `TILE`, or
+/// 1 where there is nothing of the kind. With `sums_counts`, `starts` has the counts of chunks, those
+/// of one chunk beside each other, and each group adds up what is before its own keys.
 #[kernel]
 pub(crate) fn place_chunks<
     B: Bits + CastFrom<u64>,
     T: Value,
+    const ITEMS: usize,
     const TILE: usize,
     const HIGH: usize,
     const EACH: usize,
@@ -108,7 +110,9 @@ pub(crate) fn place_chunks<
 ) where
     usize: CastFrom<B>,
 {
-    let (items, groups) = (g.size()[0], g.count()[0]);
+    let groups = g.count()[0];
+    // A compiler knows who has which digit, if it knows how many items there are.
+    let items = if ITEMS > 0 { ITEMS } else { g.size()[0] };
     let (all, each) = (items as u32, EACH as u32);
     // Items that have digits of their own, and how many each has.
     let digits_each = (DIGITS as u32 + all - 1) / all;

@@ -17,7 +17,7 @@ ENTRY(64) folio_bitonic(
   const u64 first0 = block.words[3];
   const u64 offset0 = block.words[4];
   GLOBAL u32 *x_p0 = x_p0_base + block.words[5];
-  const u64 size0 = get_local_size(0);
+  const u64 size0 = 64;
   const u64 local0 = get_local_id(0);
   const u64 group0 = first0 + get_group_id(0);
   const u64 pos0 = offset0 + group0 * size0 + local0;

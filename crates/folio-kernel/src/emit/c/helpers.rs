@@ -5,16 +5,26 @@ use super::dialect::Dialect;
 use crate::types::Scalar;
 use std::collections::BTreeSet;
 
+/// The functions `lanes` where all warps have 32 threads.
+const WHOLE_WARPS: &str = "\
+FN u32 lanes(u32 thread, u32 threads) { return 32u; }
+FN u32 lanes_mask(u32 thread, u32 threads) { return ~0u; }
+";
+
 /// The functions of one text.
 pub struct Helpers {
     dialect: Dialect,
+    /// All warps have 32 threads.
+    whole_warps: bool,
     there: BTreeSet<String>,
     pub text: String,
 }
 
 impl Helpers {
-    pub fn new(dialect: Dialect) -> Helpers {
-        Helpers { dialect, there: BTreeSet::new(), text: String::new() }
+    /// For groups of so many items, or of any number, which is 0.
+    pub fn new(dialect: Dialect, group: u32) -> Helpers {
+        let whole_warps = group > 0 && group.is_multiple_of(32);
+        Helpers { dialect, whole_warps, there: BTreeSet::new(), text: String::new() }
     }
 
     /// Puts a function in, unless it is there; `make` may put in others before.
@@ -34,6 +44,7 @@ impl Helpers {
                 helpers.fixed(need);
             }
             match helpers.dialect {
+                _ if name == "lanes" && helpers.whole_warps => WHOLE_WARPS.to_owned(),
                 Dialect::OpenCl => opencl.to_owned(),
                 Dialect::Cuda => cuda.to_owned(),
             }

@@ -116,7 +116,11 @@ impl Writer<'_> {
             let axis = self.axis(dim);
             let position = asks(Query::Position, dim);
             if asks(Query::GroupSize, dim) || position {
-                self.line(format!("const u64 size{dim} = {};", dialect.threads(axis)));
+                let size = match (self.kernel.shape.rank, self.kernel.shape.group) {
+                    (1, items) if items > 0 => items.to_string(),
+                    _ => dialect.threads(axis),
+                };
+                self.line(format!("const u64 size{dim} = {size};"));
             }
             if asks(Query::LocalId, dim) || position {
                 self.line(format!("const u64 local{dim} = {};", dialect.thread(axis)));

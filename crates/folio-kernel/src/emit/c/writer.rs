@@ -61,7 +61,7 @@ impl<'k> Writer<'k> {
         Writer {
             kernel,
             form,
-            helpers: Helpers::new(form.dialect),
+            helpers: Helpers::new(form.dialect, kernel.shape.group),
             lines: String::new(),
             depth: 1,
             atoms: kernel.values.iter().map(|_| String::new()).collect(),

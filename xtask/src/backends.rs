@@ -64,6 +64,11 @@ pub fn features() -> Vec<&'static str> {
     BACKENDS.iter().filter(|of| !of.brings.is_empty()).map(|of| of.name).collect()
 }
 
+/// The crates of the backends that the facade has features for.
+pub fn behind_features() -> Vec<&'static str> {
+    BACKENDS.iter().filter(|of| !of.brings.is_empty()).map(|of| of.in_crate).collect()
+}
+
 /// The backends whose tests run on GPUs.
 pub fn on_gpus() -> impl Iterator<Item = &'static Backend> {
     BACKENDS.iter().filter(|of| of.on_gpus)

@@ -1,7 +1,6 @@
 //! Calls of kernel functions: a kernel with its arguments, as a value.
 
 use crate::buffer::{AsPart, AsPartMut, Part, widen, widen_at};
-use crate::element::DeviceType;
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
 use crate::engine::terms::access::Mode;
 use crate::error::{Error, Result};
@@ -60,7 +59,7 @@ pub(crate) struct Passed {
     pub(crate) mode: Mode,
 }
 
-impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
+impl<T, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
     fn argument_value(self) -> ArgumentValue<In<T, D>> {
         ArgumentValue::new(self.as_part(), Mode::Read)
     }
@@ -70,7 +69,7 @@ impl<T: DeviceType, const D: usize, A: AsPart<T, D>> Argument<In<T, D>> for A {
 /// to be defined until it is written, since a kernel may fail.
 macro_rules! written {
     ($([$($g:tt)*] $param:ty, $element:ty, $rank:tt, $mode:expr;)*) => {$(
-        impl<T: DeviceType, $($g)*, A: AsPartMut<$element, $rank>> Argument<$param> for A {
+        impl<T, $($g)*, A: AsPartMut<$element, $rank>> Argument<$param> for A {
             fn argument_value(mut self) -> ArgumentValue<$param> {
                 ArgumentValue::written(self.as_part_mut(), $mode)
             }
@@ -87,13 +86,13 @@ written! {
     [O: 'static] Reduce<T, O>, T, 1, Mode::Discard { whole: false };
 }
 
-impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<OutRow<T>> for A {
+impl<T, A: AsPartMut<T, 2>> Argument<OutRow<T>> for A {
     fn argument_value(mut self) -> ArgumentValue<OutRow<T>> {
         ArgumentValue::new(self.as_part_mut(), Mode::Discard { whole: false })
     }
 }
 
-impl<T: DeviceType, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
+impl<T, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
     fn argument_value(mut self) -> ArgumentValue<InOutRow<T>> {
         ArgumentValue::new(self.as_part_mut(), Mode::Update)
     }
@@ -116,7 +115,7 @@ impl<A> RacyMemory<A> {
     }
 }
 
-impl<T: DeviceType, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<A> {
+impl<T, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<A> {
     fn argument_value(mut self) -> ArgumentValue<Racy<T, D>> {
         ArgumentValue::written(self.0.as_part_mut(), Mode::Update)
     }

@@ -91,7 +91,7 @@ pub use self::{
     gaps::Gaps,
     group::Room,
     owned::{PutSlot, Slots},
-    shared::NoDeref,
+    shared::{NoDeref, asked},
     slot::{
         Called, Callee, Form, Given, Inlined, Method, NeedsVariable, Slot, Slotted, constant, form,
         in_place, method, nothing, place, probe, record, stepped, zeroed,

@@ -8,13 +8,16 @@ use folio_kernel::{Scalar, Type, Types};
 /// # Safety
 /// Zero bytes are a value of it. If `IN_MEMORY`, its layout is that of the type that `describe`
 /// enters, and it has no padding.
+///
+/// `ASKED` is 0. A kernel's conditions write it as [`asked`], which does not compile for other
+/// types: rustc says so there, once, and believes conditions in which something does not compile.
 #[diagnostic::on_unimplemented(
     message = "`{Self}` cannot be used in a kernel",
     label = "no device type",
     note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
     note = "an enum without data: #[derive(Clone, Copy, DeviceType)] and #[repr(u32)]"
 )]
-pub unsafe trait Shared: Copy + 'static {
+pub unsafe trait Shared<const ASKED: usize = 0>: Copy + 'static {
     /// The type can be in memory that is shared with the host: no `bool`, no tuple, whose layout is
     /// Rust's, and no field without bytes, which C has none of.
     const IN_MEMORY: bool = true;
@@ -24,6 +27,11 @@ pub unsafe trait Shared: Copy + 'static {
 
     /// Appends the bits of each of its numbers, in order.
     fn bits(self, all: &mut Vec<u64>);
+}
+
+/// The number in a kernel's conditions, for types that are for devices: see [`Shared`].
+pub const fn asked<T: Shared>() -> usize {
+    0
 }
 
 /// That a struct has no `Deref`: for the derive, with which a device type that has one does not

@@ -1,9 +1,10 @@
 //! Conditions on the types in a function's signature, for all items that are written of it. Where a
 //! type is none for devices rustc says so once, at the user's type, and takes it for one everywhere
-//! else.
+//! else, also where the function is called: see `folio_device::Shared`.
 
 use proc_macro2::{TokenStream, TokenTree};
-use quote::{ToTokens, quote_spanned};
+use quote::{ToTokens, quote, quote_spanned};
+use std::collections::HashSet;
 use syn::spanned::Spanned;
 use syn::{
     FnArg, GenericArgument, Generics, PathArguments, ReturnType, Signature, Type, TypeParam,
@@ -49,12 +50,22 @@ pub fn add(signature: &mut Signature) {
     if let ReturnType::Type(_, ty) = &signature.output {
         collect(ty, &mut types);
     }
+    let mut seen = HashSet::new();
+    types.retain(|ty| seen.insert(ty.to_token_stream().to_string()));
     let generic = |ty: &Type| mentions(ty.to_token_stream(), &signature.generics);
     let conditions: Vec<WherePredicate> = types
         .iter()
         .filter(|ty| !generic(ty))
         .filter_map(|ty| {
-            let condition = quote_spanned!(ty.span() => #ty: ::folio::ir::device::Shared);
+            let asks = quote_spanned!(ty.span() => ::folio::ir::device::asked::<#ty>());
+            // With `<>` rustc proposes no type parameter for an unknown type.
+            let asked = quote! {{
+                const fn asked<>() -> ::folio::ir::device::rust::primitive::usize {
+                    #asks
+                }
+                asked()
+            }};
+            let condition = quote_spanned!(ty.span() => #ty: ::folio::ir::device::Shared<#asked>);
             syn::parse2(condition).ok()
         })
         .collect();

@@ -299,7 +299,7 @@ impl<T: DeviceType, const D: usize> SliceMut<'_, T, D> {
     note = "it can from `&buffer`, `&shared` and `slice`; `x.flat()` gives the elements of any buffer in one dimension",
     note = "of the host's own data: `cg.copy_from_slice(&values, &mut x)` in a `q.submit`, `rt.buffer_from(&values)?`, `x.to_vec()?`"
 )]
-pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
+pub trait AsPart<T, const D: usize>: sealed::Sealed<T, D> {
     #[doc(hidden)]
     fn as_part(&self) -> Part;
 
@@ -321,7 +321,10 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
     ///     command.map(Some)
     /// }
     /// ```
-    fn slice_all(&self) -> Slice<'_, T, D> {
+    fn slice_all(&self) -> Slice<'_, T, D>
+    where
+        T: DeviceType,
+    {
         Slice { part: self.as_part(), _borrow: PhantomData }
     }
 }
@@ -351,12 +354,15 @@ pub trait AsPart<T: DeviceType, const D: usize>: sealed::Sealed<T, D> {
     label = "this is written: pass `&mut x`, a buffer of these elements and dimensions",
     note = "it can to `&mut buffer`, `&shared` and `slice_mut`; `x.flat_mut()` gives the elements of any buffer in one dimension"
 )]
-pub trait AsPartMut<T: DeviceType, const D: usize>: sealed::SealedMut<T, D> {
+pub trait AsPartMut<T, const D: usize>: sealed::SealedMut<T, D> {
     #[doc(hidden)]
     fn as_part_mut(&mut self) -> Part;
 
     /// All of it as a slice; see [`AsPart::slice_all`].
-    fn slice_all_mut(&mut self) -> SliceMut<'_, T, D> {
+    fn slice_all_mut(&mut self) -> SliceMut<'_, T, D>
+    where
+        T: DeviceType,
+    {
         SliceMut { part: self.as_part_mut(), _borrow: PhantomData }
     }
 }
@@ -369,13 +375,14 @@ pub(crate) mod sealed {
     pub trait SealedMut<T, const D: usize> {}
 }
 
-/// References to references stand for what they refer to.
+/// References to references stand for what they refer to. All buffers are of device types, and
+/// their references do not ask again: rustc would say of each call what it says of a kernel's type.
 macro_rules! readable {
-    ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+    ($of:ident: $($part:ty),+ => |$this:ident| $make:expr) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T: DeviceType, const D: usize> sealed::Sealed<T, D> for $part {}
+        impl<T: $of, const D: usize> sealed::Sealed<T, D> for $part {}
         #[diagnostic::do_not_recommend]
-        impl<T: DeviceType, const D: usize> AsPart<T, D> for $part {
+        impl<T: $of, const D: usize> AsPart<T, D> for $part {
             fn as_part(&self) -> Part {
                 let $this = self;
                 $make
@@ -386,11 +393,11 @@ macro_rules! readable {
 
 /// As [`readable`].
 macro_rules! writable {
-    ($($part:ty),+ => |$this:ident| $make:expr) => {$(
+    ($of:ident: $($part:ty),+ => |$this:ident| $make:expr) => {$(
         #[diagnostic::do_not_recommend]
-        impl<T: DeviceType, const D: usize> sealed::SealedMut<T, D> for $part {}
+        impl<T: $of, const D: usize> sealed::SealedMut<T, D> for $part {}
         #[diagnostic::do_not_recommend]
-        impl<T: DeviceType, const D: usize> AsPartMut<T, D> for $part {
+        impl<T: $of, const D: usize> AsPartMut<T, D> for $part {
             fn as_part_mut(&mut self) -> Part {
                 let $this = self;
                 $make
@@ -399,10 +406,10 @@ macro_rules! writable {
     )+};
 }
 
-readable!(&Buffer<T, D>, &&Buffer<T, D>, &mut Buffer<T, D>, &&mut Buffer<T, D> => |it| it.view.whole());
-writable!(&mut Buffer<T, D>, &mut &mut Buffer<T, D> => |it| it.view.whole());
-readable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| it.view.whole());
-writable!(&Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| it.view.whole());
-readable!(Slice<'_, T, D>, &Slice<'_, T, D> => |it| it.part.clone());
-readable!(SliceMut<'_, T, D>, &SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
-writable!(SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
+readable!(Sized: &Buffer<T, D>, &&Buffer<T, D>, &mut Buffer<T, D>, &&mut Buffer<T, D> => |it| it.view.whole());
+writable!(Sized: &mut Buffer<T, D>, &mut &mut Buffer<T, D> => |it| it.view.whole());
+readable!(Sized: &Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| it.view.whole());
+writable!(Sized: &Shared<T, D>, &&Shared<T, D>, &mut Shared<T, D> => |it| it.view.whole());
+readable!(DeviceType: Slice<'_, T, D>, &Slice<'_, T, D> => |it| it.part.clone());
+readable!(DeviceType: SliceMut<'_, T, D>, &SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());
+writable!(DeviceType: SliceMut<'_, T, D>, &mut SliceMut<'_, T, D> => |it| it.part.clone());

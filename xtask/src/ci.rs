@@ -1,6 +1,6 @@
 //! `cargo xtask ci`: everything that must hold, with the minutes of each step.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::args::Args;
@@ -50,15 +50,26 @@ const STEPS: &[(&str, Step)] = &[
         cargo_step(run, &words)
     }),
     ("doctest", |run| doctests::run(&run.root).map(|(_, counts)| counts)),
+    ("features", features),
+    ("rustdoc", rustdoc),
     ("loom", |run| {
         let secs = if run.budget == Budget::Quick { 10 } else { LOOM_SECS };
         loom::run(&run.root, secs).map(|report| report.counts())
     }),
-    ("features", features),
-    ("rustdoc", rustdoc),
     ("examples", |run| examples::run(&run.root).map(|report| report.counts())),
     ("outside", outside),
 ];
+
+/// The first of the steps that compile one crate after the other, and leave a processor idle.
+const ONE_BY_ONE: &str = "doctest";
+
+/// Builds what later steps run, in folders of its own: the models last, whose step begins with
+/// that, so that they run alone. These steps tell of errors.
+fn build_ahead(root: &Path) {
+    for mut command in [examples::first(root), loom::build(root)] {
+        let _ = process::capture(&mut command);
+    }
+}
 
 /// Runs the steps and prints the table.
 pub fn run(mut args: Args) -> Result<bool> {
@@ -73,12 +84,16 @@ pub fn run(mut args: Args) -> Result<bool> {
     }
     let (root, target) = crate::cargo::places()?;
     let run = Run { root, target, budget: Budget::parse(Some(&budget))?, setup };
-    let mut rows = Vec::new();
-    for (name, step) in STEPS {
-        if only.is_empty() || only.iter().any(|wanted| wanted == name) {
-            rows.push(timed(name, *step, &run));
-        }
-    }
+    let is_wanted = |name: &str| only.is_empty() || only.iter().any(|wanted| wanted == name);
+    let rows = std::thread::scope(|scope| {
+        let each = STEPS.iter().filter(|(name, _)| is_wanted(name)).map(|(name, step)| {
+            if *name == ONE_BY_ONE && only.is_empty() {
+                scope.spawn(|| build_ahead(&run.root));
+            }
+            timed(name, *step, &run)
+        });
+        each.collect::<Vec<_>>()
+    });
     Ok(table(&rows))
 }
 

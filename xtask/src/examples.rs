@@ -31,12 +31,16 @@ struct Example {
     asks: bool,
 }
 
+/// Builds the first program, with the README's words.
+pub fn first(root: &Path) -> Command {
+    cargo(root, &["build", "--release", "--example", FIRST])
+}
+
 /// Builds the examples, then runs each. The first program is built with the README's words, in
 /// release, and runs once; the others beside the tests, with what those have compiled, which has
 /// every backend.
 pub fn run(root: &Path) -> Result<Report> {
-    let first = ["build", "--release", "--example", FIRST];
-    let first = built(cargo(root, &first))?;
+    let first = built(first(root))?;
     let [first] = &first[..] else {
         return Err(format!("there is no program '{FIRST}'"));
     };

@@ -1,6 +1,7 @@
 //! Runs the loom models: every interleaving of small concurrent protocols.
 
 use std::path::Path;
+use std::process::Command;
 use std::time::Duration;
 
 use crate::Result;
@@ -12,16 +13,36 @@ use crate::suites::GRACE;
 /// The packages that have models.
 const PACKAGES: [&str; 2] = ["folio-compute-core", "folio-cpu"];
 
-/// Builds them under `--cfg loom` apart from everything else and shares out the seconds. A model
-/// whose time is over before it has seen every interleaving is no failure, but it is named.
-pub fn run(root: &Path, secs: u64) -> Result<Report> {
+/// Packages that models hardly run, and that take long to compile.
+const NOT_OPTIMISED: [&str; 5] =
+    ["folio-device", "folio-kernel", "regex-automata", "regex-syntax", "tracing-subscriber"];
+
+/// Builds the models under `--cfg loom`, apart from everything else.
+fn tests(root: &Path) -> Command {
     let mut command = runner::test_command(root, &["--release", "--lib"]);
     command.args(PACKAGES.iter().flat_map(|package| ["--package", package]));
+    for package in NOT_OPTIMISED {
+        command.arg("--config").arg(format!("profile.release.package.{package}.opt-level=0"));
+    }
     let flags = std::env::var("RUSTFLAGS").unwrap_or_default();
     command.env("RUSTFLAGS", format!("{flags} --cfg loom").trim());
     command.env("CARGO_TARGET_DIR", target_dir(root).join("loom"));
     // Models take their time to go from thread to thread, whatever the compiler does.
     command.env("CARGO_PROFILE_RELEASE_OPT_LEVEL", "1");
+    command
+}
+
+/// Builds what [`run`] runs.
+pub fn build(root: &Path) -> Command {
+    let mut command = tests(root);
+    command.arg("--no-run");
+    command
+}
+
+/// Shares out the seconds. A model whose time is over before it has seen every interleaving is no
+/// failure, but it is named.
+pub fn run(root: &Path, secs: u64) -> Result<Report> {
+    let mut command = tests(root);
     let is_model = |test: &str| crate::suites::leaf(test).starts_with("loom_");
     let plan = runner::plan(&mut command, is_model, |_| Duration::from_secs(secs) + GRACE)?;
     let has_model = |package: &&&str| plan.each().any(|(binary, _)| binary.id == **package);

@@ -13,6 +13,7 @@ use crate::hal::Timing;
 use crate::order::hazards::{Deps, Flow, Outcome, add_dep};
 use crate::order::stamp::{LaneId, Stamp};
 use crate::pages::DomainId;
+use crate::panics::contain;
 use crate::runtime::{Core, DeviceRef};
 use smallvec::SmallVec;
 use std::future::Future;
@@ -272,6 +273,7 @@ impl Future for Event {
             }
             Poll::Ready(timeline.failure(self.stamp).cloned())
         });
+        contain(|| drop(waker));
         failure.map(|failure| failure.map_or(Ok(()), |failure| Err(Error::failed(failure))))
     }
 }

@@ -249,17 +249,19 @@ impl<O> Future for Reclaim<O> {
 
     /// Once the storage has been taken, it is pending for ever.
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        // How wakers and events are made and dropped is foreign code: not under the lock.
+        // How wakers and events are made and dropped is foreign code: not under the lock. A waker
+        // that panics when it is dropped takes no storage with it.
         let waker = context.waker().clone();
         let mut state = self.shared.lock();
         let Some(storage) = state.storage.take() else {
             let old = state.waker.replace(waker);
             drop(state);
-            drop(old);
+            contain(|| drop(old));
             return Poll::Pending;
         };
         let last = std::mem::replace(&mut state.last, Last::Taken);
         drop(state);
+        contain(|| drop(waker));
         let result = match last {
             Last::Gone(event) => event.wait(),
             Last::Held | Last::Taken => Ok(()),

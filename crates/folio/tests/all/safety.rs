@@ -1,12 +1,16 @@
 //! The worst that safe code may do: errors, and nothing worse. BUF-07, DEP-05, ERR-04
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests, and panics on purpose")]
 
+use folio::buffer::ViewPolicy;
 use folio::cpu::CpuBackend;
 use folio::geom::{Box3, Dims};
 use folio::pages::{BlockTracker, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio::*;
+use std::mem::ManuallyDrop;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Context, Poll, RawWaker, RawWakerVTable, Waker};
 use std::time::Duration;
 
 fn cpu(domains: usize) -> Runtime {
@@ -397,4 +401,45 @@ fn futures_cost_the_same_however_many_wait() {
     open.store(1, Ordering::Relaxed);
     rt.wait().unwrap();
     assert!(polling < Duration::from_secs(10), "{polling:?}");
+}
+
+static PANICS_WHEN_DROPPED: RawWakerVTable = RawWakerVTable::new(
+    |data| RawWaker::new(data, &PANICS_WHEN_DROPPED),
+    |_| {},
+    |_| {},
+    |_| panic!("the waker panics"),
+);
+
+/// Polls until the result is there.
+fn polled<T>(future: impl Future<Output = T>) -> T {
+    // SAFETY: its functions use no data.
+    let waker = unsafe { Waker::new(std::ptr::null(), &PANICS_WHEN_DROPPED) };
+    let waker = ManuallyDrop::new(waker);
+    let mut future = pin!(future);
+    loop {
+        match future.as_mut().poll(&mut Context::from_waker(&waker)) {
+            Poll::Ready(result) => return result,
+            Poll::Pending => std::thread::yield_now(),
+        }
+    }
+}
+
+/// ERR-04, POL-03: a waker that panics when it is dropped takes no result and no storage with it.
+#[test]
+fn wakers_that_panic_when_dropped_take_nothing_with_them() {
+    let rt = cpu(1);
+    let q = rt.queue().unwrap();
+    for policy in [ViewPolicy::SyncWriteback, ViewPolicy::AsyncWriteback(&q)] {
+        let (mut view, back) = rt.view(64, vec![1u32; 64], policy).unwrap();
+        let filled = q.fill(&mut view, 7).unwrap();
+        polled(filled.clone()).unwrap();
+        polled(filled).unwrap();
+        drop(view);
+        assert_eq!(polled(back).unwrap(), [7; 64]);
+    }
+    let failing = q.submit(|cg| {
+        cg.host_task((), |()| Err("on purpose"));
+        Ok(())
+    });
+    assert!(matches!(polled(failing.unwrap()), Err(Error::Failed(_))));
 }

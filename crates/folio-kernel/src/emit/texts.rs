@@ -18,9 +18,9 @@ pub enum Cut {
 /// Threads of a block for [`Cut::Gpu`], by the kernel's rank; the slowest dimension first.
 const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
 
-/// Threads that a compute unit has at a time, and as many launches of one item for each thread as
-/// one of several must be worth where it leaves a rest for another launch.
-const RESIDENT: u64 = 2048;
+/// Threads by which a compute unit is busy, and as many launches of one item for each thread as one
+/// of several must be worth where it leaves a rest for another launch.
+const RESIDENT: u64 = 1024;
 const WORTH_A_REST: u64 = 4;
 
 /// The texts of a kernel, as modules or as what a backend makes of these.
@@ -155,7 +155,7 @@ mod tests {
     fn large_launches_take_several_items_for_each_thread() {
         let [texts, cpu] = [Cut::Gpu, Cut::Cpu].map(|cut| texts(TWICE, cut));
         let columns = |n| texts.several([1, 1, n], 2).map(|(_, columns)| columns);
-        let full = 2 * 2048 * 4;
+        let full = 2 * RESIDENT * 4;
         assert!(cpu.several([1, 1, full], 2).is_none() && cpu.block == [1; 3]);
         assert_eq!(columns(full), Some(full));
         assert_eq!(columns(full - 1), None);

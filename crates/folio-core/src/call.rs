@@ -10,8 +10,9 @@ use crate::group::run::grouped;
 use crate::hal::{self, BlockKernel, Caps, Geometry, HalError, NativeKernel, ParamPtr, Verdict};
 use crate::items::IntoItems;
 use folio_device::{
-    Atomic, Code, In, InOut, InOutGroup, InOutRow, Kernel, Launched, MOST_GROUP_BYTES, Out,
-    OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared, put_scalar, run, watch,
+    Atomic, Code, Count, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Limited,
+    MOST_GROUP_BYTES, Out, OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared,
+    put_scalar, run, watch,
 };
 use folio_kernel::access::Reads;
 use folio_kernel::checks::Check;
@@ -246,6 +247,45 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     }
 }
 
+impl<K: Kernel> KernelCall<K, 1> {
+    /// The same call for the first `count[0]` of the launch's items only, whose number the launch's
+    /// device reads when it runs. No host waits for the count; a larger one than the launch has
+    /// items means all of them. Elements of an `Out` that belong to the other items keep what they
+    /// had.
+    ///
+    /// Bounds are checked and memory is moved as for all items of the launch, of which a device
+    /// starts all. Kernels of groups, and kernels with a [`Reduce`], need all of their items:
+    /// [`Error::Kernel`].
+    ///
+    /// ```
+    /// # use folio_core::{Buffer, KernelCall, Queue, Result};
+    /// # use folio_device::Kernel;
+    /// /// Runs a kernel for what a compaction has kept: how much that is, only the device knows.
+    /// fn kept<K: Kernel>(
+    ///     q: &Queue,
+    ///     n: usize,
+    ///     of: KernelCall<K, 1>,
+    ///     count: &Buffer<u64>,
+    /// ) -> Result<()> {
+    ///     q.run(n, of.at_most(count))?;
+    ///     Ok(())
+    /// }
+    /// ```
+    pub fn at_most<C: Count + DeviceType>(
+        self,
+        count: impl AsPart<C, 1>,
+    ) -> KernelCall<Limited<K, C>, 1> {
+        let KernelCall { scalars, mut given, params, .. } = self;
+        for passed in &mut given {
+            if passed.mode.discards() {
+                passed.mode = Mode::Update;
+            }
+        }
+        given.push(Passed { param: params, part: count.as_part(), mode: Mode::Read });
+        KernelCall { scalars, given, params: params + 1, _kernel: PhantomData }
+    }
+}
+
 impl<K: Kernel, const D: usize> std::fmt::Debug for KernelCall<K, D> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "KernelCall of {} with {} arguments", K::FUNCTION.name, self.params)
@@ -299,6 +339,9 @@ impl<'c> Plan<'c> {
         let Places { offset, range, group } = self.places;
         if range.contains(&0) {
             return (Box3::EMPTY, true);
+        }
+        if self.code.limit() == Some(given.param) {
+            return (Box3::whole([1; 3]), true);
         }
         if given.mode.writes() {
             return owned(self.code, given.param, given.part.part.extent(), &self.places);

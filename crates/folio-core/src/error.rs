@@ -313,10 +313,10 @@ pub enum Error {
         /// What is wrong.
         why: &'static str,
     },
-    /// A parameter for what the items give, combined ([`Reduce`](crate::Reduce)), has no element
-    /// to put it in.
+    /// A parameter for what the items give, combined ([`Reduce`](crate::Reduce)), or the count of
+    /// [`KernelCall::at_most`](crate::KernelCall::at_most), has no element.
     #[error(
-        "command {command}: {} takes what all items give, combined, in its first element: it needs at \
+        "command {command}: {} has one value for the whole launch, in its first element: it needs at \
          least one element, and has none", access_to(*access, .parameter, .buffer)
     )]
     NoElement {

@@ -40,6 +40,11 @@ static ALL: Mutex<Instances> = Mutex::new(HashMap::with_hasher(BuildHasherDefaul
 
 /// The code of an instance of a generic kernel: made once in the program, and then kept.
 pub fn code_of<K: Kernel>() -> &'static Built {
+    code_by::<K>(|| Code::of(K::FUNCTION))
+}
+
+/// The code of a kernel, which `make` makes at the first call.
+pub(super) fn code_by<K: Kernel>(make: impl FnOnce() -> Built) -> &'static Built {
     let id = TypeId::of::<K>();
     let known = KNOWN.try_with(|known| known.borrow().get(&id).copied());
     if let Ok(Some(code)) = known {
@@ -49,7 +54,7 @@ pub fn code_of<K: Kernel>() -> &'static Built {
     let made = all().get(&id).copied();
     let code = made.unwrap_or_else(|| {
         // Without the lock: entries of its table may be the program's, and call kernels.
-        let code = Code::of(K::FUNCTION);
+        let code = make();
         // One for each instance: as many as the program has, so leaking them is keeping them.
         *all().entry(id).or_insert_with(|| Box::leak(Box::new(code)))
     });

@@ -38,6 +38,7 @@ pub mod host;
 mod instance;
 pub mod interior;
 mod launched;
+mod limited;
 mod local;
 #[macro_use]
 pub mod math;
@@ -64,6 +65,7 @@ pub use combine::{Add, And, Combine, Combining, Max, Min, Mul, Or, Xor};
 pub use folio_kernel::code::{Built, Code, ParamPtr, Reach, built};
 pub use group::{Group, GroupItem, Private};
 pub use instance::code_of;
+pub use limited::{Count, Limited};
 pub use launched::{Launched, MOST_GROUP_BYTES, MOST_REDUCED};
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};

@@ -141,7 +141,7 @@ fn all() -> Vec<(Error, &'static str)> {
                 parameter: x.clone(),
                 buffer: x.clone(),
             },
-            "command `k`: parameter `x` takes what all items give, combined, in its first element: it needs \
+            "command `k`: parameter `x` has one value for the whole launch, in its first element: it needs \
              at least one element, and has none",
         ),
         (

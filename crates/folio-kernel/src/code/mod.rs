@@ -18,6 +18,7 @@ use crate::contract::contract;
 use crate::flow::Use;
 use crate::interval::Interval;
 use crate::ir::{Kernel, ParamId, ParamKind, Root, Site, Step, Stmt, walk};
+use crate::limit;
 use crate::linear::Symbol;
 use crate::op::{Op, Query};
 use crate::source::{Function, LowerError, lower};
@@ -39,6 +40,8 @@ pub struct Code {
     own: Vec<bool>,
     /// By parameter: whether they read it besides, so that no analysis is needed in launches.
     reads_own: Vec<bool>,
+    /// The parameter that limits its launches: a count in memory.
+    limit: Option<usize>,
     /// Arrays are indexed by values, in variables, in elements, or in local memory.
     pub indexes_arrays: bool,
     /// How many parameters are reductions.
@@ -90,6 +93,26 @@ impl Code {
         Ok(table::shared(content.clone(), || Code::new(function, ir, content)))
     }
 
+    /// That of launches of which a count in memory, of this type, says how many items run: it is
+    /// the last parameter.
+    pub fn limited(&self, count: Scalar) -> Built {
+        if let Some(why) = limit::why_not(&self.ir) {
+            return Err(LowerError::Limit(why));
+        }
+        let ir = limit::limit((*self.ir).clone(), count)?;
+        let content: Arc<str> = format!("{} limited {count:?}", self.content).into();
+        Ok(table::shared(content.clone(), || {
+            let mut code = Code::new(self.function, ir, content);
+            code.limit = code.ir.params.len().checked_sub(1);
+            code
+        }))
+    }
+
+    /// The parameter that limits its launches, if one does.
+    pub fn limit(&self) -> Option<usize> {
+        self.limit
+    }
+
     fn new(function: &'static Function, ir: Kernel, content: Arc<str>) -> Code {
         let summary = Summary::of(&ir);
         let only_own = |(param, list): (&crate::Param, &Vec<Pattern>)| {
@@ -121,6 +144,7 @@ impl Code {
             summary,
             own,
             reads_own,
+            limit: None,
             indexes_arrays,
             reductions,
             item_bytes,

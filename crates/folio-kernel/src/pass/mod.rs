@@ -4,6 +4,7 @@
 
 pub mod contract;
 pub mod fuse;
+pub mod limit;
 pub mod rename;
 pub mod soft;
 pub mod tile;

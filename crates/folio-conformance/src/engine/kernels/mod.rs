@@ -10,6 +10,7 @@ mod group_code;
 mod groups;
 mod halves;
 mod language;
+mod limited;
 mod limits;
 mod outside;
 mod positions;
@@ -31,6 +32,7 @@ use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, Viola
 use groups::*;
 use halves::*;
 use language::*;
+use limited::*;
 use limits::*;
 use outside::*;
 use positions::*;
@@ -137,6 +139,10 @@ tests![
     checks_are_reported,
     references_and_loops_are_those_of_rust,
     references_and_loops_in_kernels,
+    counts_in_memory_limit_launches,
+    items_beyond_a_count_violate_nothing,
+    counts_come_from_the_device,
+    what_needs_all_items_has_no_count,
 ];
 
 /// Elements that a launch brings to device memory that had none of them.

@@ -49,6 +49,9 @@ pub enum LowerError {
     /// Something that the macro ought to have refused.
     #[error("`{0}` cannot be used like this in a kernel")]
     Unsupported(&'static str),
+    /// Its launches need all of their items.
+    #[error("{0}, so no count in memory limits its launches (`at_most`)")]
+    Limit(&'static str),
     /// The IR is refused.
     #[error(transparent)]
     Refused(#[from] VerifyError),

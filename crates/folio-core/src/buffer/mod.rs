@@ -255,6 +255,20 @@ macro_rules! common {
                 self.slice([0; D], self.range())?.read()
             }
 
+            /// As [`read`](Self::read), as rows of the last dimension.
+            ///
+            /// ```
+            /// # fn main() -> folio_core::Result<()> {
+            /// # let rt = folio_core::Runtime::builder().build()?;
+            /// let image = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
+            /// assert_eq!(image.read_rows()?.row(1), Some(&[4, 5, 6][..]));
+            /// # Ok(())
+            /// # }
+            /// ```
+            pub fn read_rows(&self) -> Result<ReadRows<T, D>> {
+                self.slice([0; D], self.range())?.read_rows()
+            }
+
             /// As [`read`](Self::read), as a future.
             pub fn read_async(&self) -> Result<ReadFuture<T, D>> {
                 self.slice([0; D], self.range())?.read_async()

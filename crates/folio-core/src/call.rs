@@ -271,7 +271,7 @@ impl<K: Kernel> KernelCall<K, 1> {
     ///     Ok(())
     /// }
     /// ```
-    pub fn at_most<C: Count + DeviceType>(
+    pub fn at_most<C: Count>(
         self,
         count: impl AsPart<C, 1>,
     ) -> KernelCall<Limited<K, C>, 1> {

@@ -2,6 +2,7 @@
 //! type, so that inference of literals goes both ways. Slots can compute as well as tell what they
 //! are of: where both are in the same place, rustc says once what is wrong there.
 
+use super::verdict::assert_failed;
 use super::{Mode, Slot};
 use folio_kernel::source::Entry;
 use std::marker::PhantomData;
@@ -21,6 +22,11 @@ macro_rules! operators {
             #[doc = concat!("`self ", $text, " b`")]
             #[must_use]
             fn $method<M: Mode>(self, b: B) -> Self;
+
+            /// The type lacks the exact result, which integers have all the same.
+            fn is_beyond(self, _: B) -> bool {
+                false
+            }
 
             /// The table's entry for it: the function that it is, for structs.
             fn entry() -> Entry {
@@ -87,6 +93,25 @@ pub fn div<M: Mode, T: Over<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
 #[track_caller]
 pub fn rem<M: Mode, T: Modulo<B>, B>(_: &Slot<(T, B)>, a: T, b: B) -> T {
     a.modulo::<M>(b)
+}
+
+macro_rules! checked {
+    ($($function:ident $name:ident $method:ident $text:literal $message:literal;)*) => {$(
+        #[doc = concat!("`", $text, "` of a kernel that is `checked`, at the place of the call.")]
+        #[inline(always)]
+        #[track_caller]
+        pub fn $function<M: Mode, T: $name<B>, B: Copy>(_: &Slot<(T, B)>, a: T, b: B) -> T {
+            if a.is_beyond(b) {
+                assert_failed($message);
+            }
+            a.$method::<M>(b)
+        }
+    )*};
+}
+checked! {
+    checked_plus Plus plus "a + b" "attempt to add with overflow";
+    checked_minus Minus minus "a - b" "attempt to subtract with overflow";
+    checked_times Times times "a * b" "attempt to multiply with overflow";
 }
 
 /// A trait that is Rust's of an operator; by that macros ask whether a trait is it.

@@ -202,6 +202,10 @@ macro_rules! ints {
             fn plus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_add(b)
             }
+            #[inline(always)]
+            fn is_beyond(self, b: $ty) -> bool {
+                self.checked_add(b).is_none()
+            }
         }
         #[diagnostic::do_not_recommend]
         // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
@@ -210,6 +214,10 @@ macro_rules! ints {
             fn minus<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_sub(b)
             }
+            #[inline(always)]
+            fn is_beyond(self, b: $ty) -> bool {
+                self.checked_sub(b).is_none()
+            }
         }
         #[diagnostic::do_not_recommend]
         // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
@@ -217,6 +225,10 @@ macro_rules! ints {
             #[inline(always)]
             fn times<M: Mode>(self, b: $ty) -> $ty {
                 self.wrapping_mul(b)
+            }
+            #[inline(always)]
+            fn is_beyond(self, b: $ty) -> bool {
+                self.checked_mul(b).is_none()
             }
         }
         #[diagnostic::do_not_recommend]

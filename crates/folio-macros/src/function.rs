@@ -71,7 +71,7 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     walk.kinds.parameters = parameters.map(|ty| ty.ident.to_string()).collect();
     walk.generic = !walk.kinds.parameters.is_empty();
     let asked = Asked::read(arguments, kind, &mut walk);
-    walk.deny_checks = asked.deny_checks;
+    (walk.deny_checks, walk.checked) = (asked.deny_checks, asked.checked);
     let parts = Signature::read(&function.sig, kind, asked, &mut walk);
     let (native, tree) = walk.whole(&function.sig, &function.block);
     if kind == Kind::Kernel {

@@ -26,6 +26,8 @@ pub struct Asked {
     group: Vec<Expr>,
     /// `contract`.
     contract: bool,
+    /// `checked`.
+    pub checked: bool,
     /// `deny_checks`.
     pub deny_checks: bool,
 }
@@ -51,6 +53,9 @@ impl Asked {
                 Meta::Path(path) if path.is_ident("contract") && kind == Kind::Kernel => {
                     asked.contract = true;
                 }
+                Meta::Path(path) if path.is_ident("checked") && kind == Kind::Kernel => {
+                    asked.checked = true;
+                }
                 Meta::Path(path) if path.is_ident("deny_checks") && kind == Kind::Kernel => {
                     asked.deny_checks = true;
                 }
@@ -63,7 +68,7 @@ impl Asked {
         for size in &asked.group {
             names::refuse(size.to_token_stream(), &mut HashSet::new(), &mut walk.errors);
         }
-        if asked.group.is_empty() && !asked.contract && !asked.deny_checks {
+        if asked.group.is_empty() && !(asked.contract || asked.checked || asked.deny_checks) {
             walk.refuse(span, Asked::what(kind));
         }
         asked
@@ -72,8 +77,8 @@ impl Asked {
     fn what(kind: Kind) -> &'static str {
         match kind {
             Kind::Kernel => {
-                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, `contract` and \
-                 `deny_checks`"
+                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, `contract`, `checked` \
+                 and `deny_checks`"
             }
             Kind::Device | Kind::Method => "this attribute takes no arguments",
         }
@@ -94,7 +99,7 @@ impl Signature {
     pub fn read(
         signature: &syn::Signature,
         kind: Kind,
-        Asked { group, contract, deny_checks }: Asked,
+        Asked { group, contract, deny_checks, .. }: Asked,
         walk: &mut Walk,
     ) -> Signature {
         refuse_modifiers(signature, walk);
@@ -410,6 +415,10 @@ fn place(
         walk.refuse(group[0].span(), text);
     } else if let (false, Some(size)) = (grouped, group.first()) {
         walk.refuse(size.span(), "only kernels of groups have a group's size: `g: Group`");
+    }
+    if grouped && walk.checked {
+        let text = "only kernels of items are `checked`: `i: Item`; `checked_add` and the like are for all";
+        walk.refuse(signature.ident.span(), text);
     }
     for parameter in parameters {
         let text = match (parameter.role, kind) {

@@ -91,6 +91,8 @@ pub struct Walk {
     pub first: usize,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
+    /// Sums, differences and products of integers fail beyond their type.
+    pub checked: bool,
     /// A test at run time is refused.
     pub deny_checks: bool,
     /// Where indices are written that are looked at for blocks.

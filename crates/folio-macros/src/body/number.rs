@@ -145,7 +145,7 @@ impl Walk {
             Some(function) => (quote_spanned!(binary.span() => #function(#a, #b)), None),
             None => self.operation(binary, &op, a, b),
         };
-        let tree = Tree::of("binary").word(op).part(&tree_a).part(&tree_b);
+        let tree = Tree::of("binary").word(self.word_of(&op)).part(&tree_a).part(&tree_b);
         let tree = tree.entry(entry).at(place_of(binary.span()));
         (native, tree)
     }
@@ -197,10 +197,16 @@ impl Walk {
         let (target, tree_a) = self.target(&binary.left, Access::Change);
         let by = Ident::new("__by", Span::mixed_site().located_at(binary.op.span()));
         let (new, entry) = self.operation(binary, op, target.read(), by.to_token_stream());
-        let tree = Tree::of("assign_op").word(op).part(&tree_a).part(&tree_b);
+        let tree = Tree::of("assign_op").word(self.word_of(op)).part(&tree_a).part(&tree_b);
         let tree = tree.entry(entry).at(place_of(binary.span()));
         let (before, write) = (target.before(true), target.write(new, 0, binary.span()));
         (quote!({ let #by = #b; #before #write; }), tree)
+    }
+
+    /// An operator in the tree: integers fail beyond their type where the kernel is `checked`.
+    fn word_of(&self, op: &str) -> String {
+        let check = if self.checked && checked_of(op).is_some() { "?" } else { "" };
+        format!("{op}{check}")
     }
 
     /// An operator between two values, and its entry.
@@ -217,7 +223,11 @@ impl Walk {
             let token = respanned(token, span);
             return (quote!(((#a) #token (#b))), None);
         };
-        let function = Ident::new(name, span);
+        let (function, by_slot) = match checked_of(op).filter(|_| self.checked) {
+            Some(checked) => (checked, BySlot::Told),
+            None => (name, by_slot),
+        };
+        let function = Ident::new(function, span);
         let function = quote_spanned!(span => ::folio::ir::device::ops::#function);
         match by_slot {
             BySlot::No => (quote_spanned!(binary.span() => #function(#a, #b)), None),
@@ -286,6 +296,16 @@ fn function_of(op: &str) -> Option<(&'static str, BySlot)> {
         "%" => Some(("rem", BySlot::Told)),
         "<<" => Some(("shl", BySlot::No)),
         ">>" => Some(("shr", BySlot::No)),
+        _ => None,
+    }
+}
+
+/// The function that an operator becomes in a kernel that is `checked`, if it can leave the type.
+fn checked_of(op: &str) -> Option<&'static str> {
+    match op {
+        "+" => Some("checked_plus"),
+        "-" => Some("checked_minus"),
+        "*" => Some("checked_times"),
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 mod agree;
 mod borders;
+mod checked;
 mod code;
 mod computations;
 mod denied;
@@ -22,6 +23,7 @@ use super::rig::*;
 use super::tests;
 use agree::*;
 use borders::*;
+use checked::*;
 use code::*;
 use computations::*;
 use denied::*;
@@ -143,6 +145,8 @@ tests![
     items_beyond_a_count_violate_nothing,
     counts_come_from_the_device,
     what_needs_all_items_has_no_count,
+    checked_integers_stay_in_their_types,
+    checked_operators_fail_as_those_of_rust,
 ];
 
 /// Elements that a launch brings to device memory that had none of them.

@@ -9,6 +9,17 @@ use crate::op::{Binary, Compare, Op, Unary};
 use crate::types::{Composite, Scalar, Type};
 use std::collections::HashMap;
 
+/// An operator of a kernel that is `checked`: its word, that of the same without a check, the
+/// operation, and what is wrong where its type lacks the result.
+type Checked = (&'static str, &'static str, Binary, &'static str);
+
+/// All of them, with Rust's messages, as `operators` of `folio-device` have them.
+const CHECKED: &[Checked] = &[
+    ("+?", "+", Binary::Add, "attempt to add with overflow"),
+    ("-?", "-", Binary::Sub, "attempt to subtract with overflow"),
+    ("*?", "*", Binary::Mul, "attempt to multiply with overflow"),
+];
+
 impl Lower {
     pub(super) fn expr(&mut self, expr: &Expr) -> Result<Given> {
         match expr {
@@ -181,8 +192,26 @@ impl Lower {
             Some(Scalar::Bool) => return self.of_bools(op, a, b),
             Some(_) => {}
         }
+        if let Some(checked) = CHECKED.iter().find(|checked| checked.0 == op) {
+            return self.checked(checked, (a, b), at);
+        }
         self.site(at);
         self.operator(op, a, b)
+    }
+
+    /// An operation of a kernel that is `checked`: of integers it fails beyond their type.
+    fn checked(&mut self, of: &Checked, (a, b): (Value, Value), at: At) -> Result<Value> {
+        let &(_, plain, op, message) = of;
+        let integer = self.builder.type_of(a).scalar().filter(|scalar| scalar.is_int());
+        let Some(scalar) = integer else {
+            self.site(at);
+            return self.operator(plain, a, b);
+        };
+        let (value, beyond) = self.with_overflow(op, (a, b), scalar);
+        let fits = self.builder.unary(Unary::Not, beyond);
+        let site = self.site_of(at, Some(message));
+        self.builder.assert(fits, site);
+        Ok(value)
     }
 
     /// Of an enum, which is a struct of a number. Rustc has seen to it that no other struct is
@@ -317,9 +346,9 @@ impl Lower {
         match expr {
             Expr::Number(..) | Expr::Bool(_) | Expr::Local(_) | Expr::Const(_) => true,
             Expr::Binary(op, a, b, function, _) => {
-                let divides = matches!(*op, "/" | "%");
+                let can_fail = matches!(*op, "/" | "%") || CHECKED.iter().any(|of| of.0 == *op);
                 let number = self.operator_of(*function).is_none();
-                number && !divides && self.is_plain(a) && self.is_plain(b)
+                number && !can_fail && self.is_plain(a) && self.is_plain(b)
             }
             Expr::Unary(_, a, function) => {
                 self.operator_of(*function).is_none() && self.is_plain(a)

@@ -30,7 +30,7 @@ impl SimGraph {
     /// The work of a replay that is issued now.
     pub(crate) fn replay(&self) -> Work {
         let nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        Work::Replay(nodes.iter().filter_map(Work::again).collect())
+        Work::Replay(nodes.clone())
     }
 }
 
@@ -51,12 +51,10 @@ unsafe impl Graph for SimGraph {
 
     fn set_scalars(&self, all: &[(usize, &[u64])]) -> Result<bool, HalError> {
         let mut nodes = self.nodes.lock().unwrap_or_else(PoisonError::into_inner);
-        Ok(all.iter().all(|(node, scalars)| match nodes.get_mut(*node) {
-            Some(Work::Launch(Launch { code: Code::Ir(_, blob, _), .. })) => {
-                *blob = scalars.iter().flat_map(|word| word.to_ne_bytes()).collect();
-                true
-            }
-            _ => false,
+        Ok(all.iter().all(|(node, scalars)| {
+            let Some(Work::Launch(launch)) = nodes.get_mut(*node) else { return false };
+            let new = launch.with_scalars(scalars).map(Arc::new);
+            new.map(|new| *launch = new).is_some()
         }))
     }
 }
@@ -93,11 +91,12 @@ fn work(op: Op<'_>, find: &Find) -> Result<Work, HalError> {
                 KernelRef::Loaded(handle) => Code::Ir(find(handle)?, args.blob.into(), args.proved),
                 KernelRef::Native(given) => {
                     let none = || HalError::unsupported("a launch of nothing");
-                    Code::Native(given.take().ok_or_else(none)?.shared())
+                    Code::Native(given.take().ok_or_else(none)?)
                 }
                 KernelRef::Foreign(_) => return Err(HalError::unsupported("an interop task")),
             };
-            Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() })
+            let params = args.params.to_vec();
+            Work::Launch(Arc::new(Launch { code, geometry: *geometry, params }))
         }
         Op::Branch(branch) => Work::Branch(branched(branch, find)?),
         _ => Work::plain(op).ok_or_else(|| HalError::unsupported(op.name()))?,

@@ -132,8 +132,10 @@ impl SimLane {
         geometry: &Geometry,
         args: &Args<'_>,
     ) -> Result<(), HalError> {
-        let work =
-            |code| Work::Launch(Launch { code, geometry: *geometry, params: args.params.to_vec() });
+        let work = |code| {
+            let params = args.params.to_vec();
+            Work::Launch(Arc::new(Launch { code, geometry: *geometry, params }))
+        };
         let given = match kernel {
             KernelRef::Native(given) if self.closures => given,
             KernelRef::Native(_) | KernelRef::Foreign(_) => {
@@ -155,7 +157,9 @@ impl SimLane {
         };
         let mut work = work(Code::Native(kernel));
         let result = self.issue(head, OpKind::Launch, &mut work);
-        if let Work::Launch(Launch { code: Code::Native(kernel), .. }) = work {
+        if let Work::Launch(launch) = work
+            && let Some(Launch { code: Code::Native(kernel), .. }) = Arc::into_inner(launch)
+        {
             given.set(Some(kernel));
         }
         result

@@ -15,10 +15,11 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
 /// The work of an operation, in the engine's terms.
+#[derive(Clone)]
 pub(crate) enum Work {
     Copy(Vec<CopyRect>),
     Fill(Vec<FillRect>, Vec<u8>),
-    Launch(Launch),
+    Launch(Arc<Launch>),
     Hint(MemRef, u64),
     Switch(MemRef, u64, Side),
     /// The work of the nodes of a graph, one after the other.
@@ -38,18 +39,6 @@ impl Work {
             hal::Op::Join => Some(Work::Nothing),
             _ => None,
         }
-    }
-
-    /// The same once more, of a graph's node.
-    pub(crate) fn again(&self) -> Option<Work> {
-        Some(match self {
-            Work::Copy(rects) => Work::Copy(rects.clone()),
-            Work::Fill(rects, pattern) => Work::Fill(rects.clone(), pattern.clone()),
-            Work::Launch(launch) => Work::Launch(launch.again()?),
-            Work::Branch(branch) => Work::Branch(branch.again(Work::again)?),
-            Work::Nothing => Work::Nothing,
-            Work::Hint(..) | Work::Switch(..) | Work::Replay(_) => return None,
-        })
     }
 
     /// The memory that it names, and how many bytes; `None` where these overflow.
@@ -104,6 +93,7 @@ impl Work {
 }
 
 /// A conditional node of a graph.
+#[derive(Clone)]
 pub(crate) struct Branched<T> {
     pub(crate) choice: Choice,
     pub(crate) value: MemRef,
@@ -123,13 +113,6 @@ impl<T> Branched<T> {
         let bodies = bodies.into_iter().map(|body| body.into_iter().map(&mut step).collect());
         Ok(Branched { choice, value, bytes, number, bodies: bodies.collect::<Result<_, _>>()? })
     }
-
-    fn again(&self, step: impl Fn(&T) -> Option<T>) -> Option<Branched<T>> {
-        let Branched { choice, value, bytes, number, .. } = *self;
-        let bodies = self.bodies.iter().map(|body| body.iter().map(&step).collect());
-        let bodies = bodies.collect::<Option<_>>()?;
-        Some(Branched { choice, value, bytes, number, bodies })
-    }
 }
 
 impl Branched<Ready> {
@@ -145,8 +128,7 @@ impl Branched<Ready> {
         };
         let body = |number: usize| {
             let steps = self.bodies.get(number).map_or(&[][..], Vec::as_slice);
-            let gone = || HalError::unsupported("a step that runs once");
-            steps.iter().try_for_each(|step| step.again().ok_or_else(gone)?.run())
+            steps.iter().try_for_each(|Ready(step)| step())
         };
         match self.choice {
             Choice::If => body(usize::from(read() == 0)),
@@ -173,11 +155,11 @@ pub(crate) struct Launch {
 }
 
 impl Launch {
-    fn again(&self) -> Option<Launch> {
-        let code = match &self.code {
-            Code::Native(kernel) => Code::Native(kernel.again()?),
-            Code::Ir(kernel, blob, proved) => Code::Ir(kernel.clone(), blob.clone(), *proved),
-        };
+    /// The same with other scalars, where a kernel that was loaded has them.
+    pub(crate) fn with_scalars(&self, words: &[u64]) -> Option<Launch> {
+        let Code::Ir(kernel, _, proved) = &self.code else { return None };
+        let blob = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let code = Code::Ir(kernel.clone(), blob, *proved);
         Some(Launch { code, geometry: self.geometry, params: self.params.clone() })
     }
 }
@@ -232,62 +214,12 @@ pub(crate) fn param_span(param: &Param) -> Option<u64> {
     if inside { elements.checked_mul(u64::from(param.size)) } else { None }
 }
 
-enum Ready {
-    Copy(Vec<(*mut u8, *mut u8, CopyRect)>),
-    Fill(Vec<(*mut u8, FillRect)>, Vec<u8>),
-    Launch(Box<Launch>, Vec<ParamPtr>, Vec<Block>),
-    Switch(Arc<Bytes>, Side),
-    Replay(Vec<Ready>),
-    Branch(*mut u8, Branched<Ready>),
-    Fail(HalError),
-}
+/// The work of an operation, with its addresses. Steps of a body are done more than once.
+struct Ready(Box<dyn Fn() -> Result<(), HalError>>);
 
 impl Ready {
-    /// The same once more, of a step of a body.
-    fn again(&self) -> Option<Ready> {
-        Some(match self {
-            Ready::Copy(moves) => Ready::Copy(moves.clone()),
-            Ready::Fill(places, pattern) => Ready::Fill(places.clone(), pattern.clone()),
-            Ready::Launch(launch, params, blocks) => {
-                Ready::Launch(Box::new(launch.again()?), params.clone(), blocks.clone())
-            }
-            Ready::Branch(value, branch) => Ready::Branch(*value, branch.again(Ready::again)?),
-            Ready::Fail(error) => Ready::Fail(error.clone()),
-            Ready::Switch(..) | Ready::Replay(_) => return None,
-        })
-    }
-
-    fn run(self) -> Result<(), HalError> {
-        match self {
-            Ready::Copy(moves) => {
-                for (src, dst, rect) in moves {
-                    copy_rect(src, dst, &rect);
-                }
-                Ok(())
-            }
-            Ready::Switch(block, to) => {
-                block.switch(to).map_err(|what| HalError::new(HalErrorKind::Driver, what))
-            }
-            Ready::Fill(places, pattern) => {
-                for (dst, rect) in places {
-                    fill_rect(dst, &rect, &pattern);
-                }
-                Ok(())
-            }
-            Ready::Launch(what, params, blocks) => launch(*what, &params, &blocks),
-            Ready::Replay(nodes) => {
-                let mut nodes = nodes.into_iter().enumerate();
-                let failed = nodes.find_map(|(at, node)| Some(node.run().err()?.at_node(at)));
-                // Nodes behind the one that failed do not run.
-                let dropped = drop_contained(nodes);
-                failed.map_or(dropped, Err)
-            }
-            Ready::Branch(value, branch) => {
-                let ran = branch.run(value);
-                ran.and(drop_contained(branch))
-            }
-            Ready::Fail(error) => Err(error),
-        }
+    fn new(work: impl Fn() -> Result<(), HalError> + 'static) -> Ready {
+        Ready(Box::new(work))
     }
 }
 
@@ -295,7 +227,8 @@ impl Ready {
 pub(crate) struct Job {
     pub(crate) lane: usize,
     pub(crate) tick: Tick,
-    ready: Ready,
+    /// Or why it cannot run.
+    ready: Result<Ready, HalError>,
     /// Memory that is freed under a running operation stays mapped.
     pins: Vec<Arc<Bytes>>,
 }
@@ -317,21 +250,22 @@ impl Job {
         random: &mut Random,
     ) -> Job {
         let mut pins = Vec::new();
-        let ready = resolve(work, memory, random, &mut pins).unwrap_or_else(Ready::Fail);
+        let ready = resolve(work, memory, random, &mut pins);
         Job { lane, tick, ready, pins }
     }
 
     pub(crate) fn failure(&self) -> Option<&HalError> {
-        match &self.ready {
-            Ready::Fail(error) => Some(error),
-            _ => None,
-        }
+        self.ready.as_ref().err()
     }
 
     /// Does it. Panics of kernels become failures.
     pub(crate) fn run(self) -> Outcome {
         let Job { lane, tick, ready, pins } = self;
-        let failure = ready.run().err();
+        let ran = ready.and_then(|ready| {
+            let ran = ready.0();
+            ran.and(drop_contained(ready))
+        });
+        let failure = ran.err();
         drop(pins);
         Outcome { lane, tick, failure }
     }
@@ -358,7 +292,10 @@ fn resolve(
                 let src = address(memory, &r.src, from, pins)?;
                 moves.push((src, address(memory, &r.dst, to, pins)?, r));
             }
-            Ready::Copy(moves)
+            Ready::new(move || {
+                moves.iter().for_each(|(src, dst, rect)| copy_rect(*src, *dst, rect));
+                Ok(())
+            })
         }
         Work::Fill(rects, pattern) => {
             let mut places = Vec::with_capacity(rects.len());
@@ -366,7 +303,10 @@ fn resolve(
                 let to = span(r.pitch, r.extent).ok_or_else(overflow)?;
                 places.push((address(memory, &r.dst, to, pins)?, r));
             }
-            Ready::Fill(places, pattern)
+            Ready::new(move || {
+                places.iter().for_each(|(dst, rect)| fill_rect(*dst, rect, &pattern));
+                Ok(())
+            })
         }
         Work::Launch(launch) => {
             let mut found = Vec::with_capacity(launch.params.len());
@@ -375,29 +315,37 @@ fn resolve(
                 found.push(p.at(address(memory, &p.mem, bytes, pins)?));
             }
             let blocks = blocks(&launch.geometry, random);
-            Ready::Launch(Box::new(launch), found, blocks)
+            Ready::new(move || run(&launch, &found, &blocks))
         }
         Work::Hint(mem, bytes) => {
             address(memory, &mem, bytes, pins)?;
-            Ready::Copy(Vec::new())
+            Ready::new(|| Ok(()))
         }
         Work::Switch(mem, bytes, to) => {
             let wrong = |what| HalError::new(HalErrorKind::Driver, what);
             let MemBase::Device { device, handle } = mem.base else {
                 return Err(wrong("the host's memory is switched".to_owned()));
             };
-            let block = memory.find(device, handle, mem.offset, bytes).map_err(wrong)?;
-            Ready::Switch(block.clone(), to)
+            let block = memory.find(device, handle, mem.offset, bytes).map_err(wrong)?.clone();
+            Ready::new(move || {
+                block.switch(to).map_err(|what| HalError::new(HalErrorKind::Driver, what))
+            })
         }
         Work::Replay(nodes) => {
             let ready = nodes.into_iter().map(|node| resolve(node, memory, random, pins));
-            Ready::Replay(ready.collect::<Result<_, _>>()?)
+            let ready: Vec<Ready> = ready.collect::<Result<_, _>>()?;
+            // Nodes behind the one that failed do not run.
+            Ready::new(move || {
+                let mut all = ready.iter().enumerate();
+                all.try_for_each(|(at, Ready(node))| node().map_err(|error| error.at_node(at)))
+            })
         }
         Work::Branch(branch) => {
             let value = address(memory, &branch.value, branch.bytes as u64, pins)?;
-            Ready::Branch(value, branch.map(|step| resolve(step, memory, random, pins))?)
+            let branch = branch.map(|step| resolve(step, memory, random, pins))?;
+            Ready::new(move || branch.run(value))
         }
-        Work::Nothing => Ready::Copy(Vec::new()),
+        Work::Nothing => Ready::new(|| Ok(())),
     })
 }
 
@@ -444,9 +392,8 @@ fn fill_rect(dst: *mut u8, rect: &FillRect, pattern: &[u8]) {
 }
 
 /// Runs a kernel: native code block by block, others as a whole.
-fn launch(what: Launch, params: &[ParamPtr], blocks: &[Block]) -> Result<(), HalError> {
-    let Launch { code, geometry, .. } = what;
-    let ran = catch_unwind(AssertUnwindSafe(|| match &code {
+fn run(launch: &Launch, params: &[ParamPtr], blocks: &[Block]) -> Result<(), HalError> {
+    let ran = catch_unwind(AssertUnwindSafe(|| match &launch.code {
         Code::Native(kernel) => {
             // A graph's node runs more than once.
             kernel.begin();
@@ -459,9 +406,8 @@ fn launch(what: Launch, params: &[ParamPtr], blocks: &[Block]) -> Result<(), Hal
         Code::Ir(kernel, blob, proved) => {
             // SAFETY: as above; the engine gives the memory of the kernel's parameters in their
             // order.
-            unsafe { kernel.run(&geometry, blob, params, *proved) }
+            unsafe { kernel.run(&launch.geometry, blob, params, *proved) }
         }
     }));
-    let dropped = drop_contained(code);
-    ran.map_err(HalError::panic).and_then(|ran| ran).and(dropped)
+    ran.map_err(HalError::panic).and_then(|ran| ran)
 }

@@ -3,7 +3,9 @@
 
 use crate::emit::{compare, launch};
 use folio_kernel::emit::{Dialect, Form};
-use folio_kernel::fuse::{Fate, Graph, OtherWork, Planted, Reason, Work, plan, planted};
+use folio_kernel::fuse::{
+    Fate, Graph, OtherWork, Planted, Reason, Shapes, Sharing, Work, plan, planted,
+};
 use folio_model::compilers::opencl::OpenCl;
 use folio_model::fusion::{Case, Ended, arguments_of, case, check, generate};
 use folio_model::interp::{self, Order, same};
@@ -64,13 +66,13 @@ fn random_graphs_fuse_in_all_ways_and_are_refused_for_all_reasons() {
         for pair in &plan.unfused {
             count(match &pair.reason {
                 Reason::Between { .. } => "between",
-                Reason::Range { .. } => "range",
-                Reason::Ranges { .. } => "ranges",
-                Reason::Tree { .. } => "tree",
-                Reason::Conflict { .. } => "conflict",
-                Reason::Barrier { .. } => "barrier",
-                Reason::Atomics { .. } => "atomics",
-                Reason::Result { .. } => "result",
+                Reason::Shapes(Shapes::Range { .. }) => "range",
+                Reason::Shapes(Shapes::Ranges { .. }) => "ranges",
+                Reason::Shapes(Shapes::Tree { .. }) => "tree",
+                Reason::Memory { why: Sharing::Conflict { .. }, .. } => "conflict",
+                Reason::Memory { why: Sharing::Barrier { .. }, .. } => "barrier",
+                Reason::Memory { why: Sharing::Atomics, .. } => "atomics",
+                Reason::Memory { why: Sharing::Result, .. } => "result",
                 Reason::NoGain(balance) if balance.lost_ns > 0 => "too many registers",
                 Reason::NoGain(_) => "no gain",
                 _ => "other",

@@ -285,7 +285,7 @@ impl<'g> Clusters<'g> {
             return Err((None, Reason::Between { node: self.graph.node_label(between), what }));
         }
         let joint = unit.joint.unwrap_or(Joint::of(call));
-        let joint = pair::join(joint, &members, call).map_err(|reason| (None, reason))?;
+        let joint = pair::join(joint, &members, call).map_err(|why| (None, Reason::Shapes(why)))?;
         let barriers = joint.groups && self.options.insert_barriers;
         for member in &members {
             pair::order(self.graph, member, call, &joint.space(), (barriers, self.planted))
@@ -298,7 +298,7 @@ impl<'g> Clusters<'g> {
             return Err((None, Reason::NoGain(Box::new(balance))));
         }
         let all: Vec<&PreparedCall<'g>> = members.iter().copied().chain([call]).collect();
-        pair::limits(&all, self.facts).map_err(|reason| (None, reason))?;
+        pair::limits(&all, self.facts).map_err(|why| (None, Reason::Shortage(why)))?;
         Ok(Fit { joint, bytes: step.saved, load })
     }
 

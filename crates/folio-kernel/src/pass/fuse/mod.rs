@@ -96,6 +96,7 @@ pub use join::{Parameter, Source};
 pub use plan::{FusedKernel, Plan, Step, plan, planted};
 pub use pressure::registers;
 pub use reason::{
-    Between, Contradiction, Elements, FuseError, Hazard, Incompatible, Obstacle, Reason, Refutation,
+    Between, Contradiction, Elements, FuseError, Hazard, Incompatible, Obstacle, Reason,
+    Refutation, Shapes, Sharing, Shortage,
 };
 pub use scope::{AccessScope, Wishes, of_access, of_both};

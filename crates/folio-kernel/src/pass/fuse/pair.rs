@@ -6,7 +6,7 @@
 //! barrier between the two orders what meets there.
 
 use super::input::{Argument, Facts, Graph, Planted, Region};
-use super::reason::{Elements, Hazard, Reason};
+use super::reason::{Elements, Hazard, Reason, Shapes, Sharing, Shortage};
 use super::scope::{AccessScope, Wishes, of_both};
 use super::touch::{Meeting, PreparedCall, Space, Touch, meeting};
 use crate::flow::Use;
@@ -52,18 +52,18 @@ pub(crate) fn join(
     joint: Joint,
     members: &[&PreparedCall<'_>],
     more: &PreparedCall<'_>,
-) -> Result<Joint, Reason> {
+) -> Result<Joint, Shapes> {
     let with = Joint::of(more);
     if joint.rank != with.rank {
-        return Err(Reason::Rank { first: joint.rank, second: with.rank });
+        return Err(Shapes::Rank { first: joint.rank, second: with.rank });
     }
     if joint.offset != with.offset {
-        return Err(Reason::Offset { first: joint.offset, second: with.offset });
+        return Err(Shapes::Offset { first: joint.offset, second: with.offset });
     }
     if let (Some(first), Some(second)) = (joint.group, with.group)
         && first != second
     {
-        return Err(Reason::Group { first, second });
+        return Err(Shapes::Group { first, second });
     }
     let groups = joint.groups || with.groups;
     let all = || members.iter().copied().chain([more]);
@@ -72,12 +72,12 @@ pub(crate) fn join(
         !kernel.shape.groups && has_reductions(kernel)
     };
     if let Some(call) = all().find(|call| groups && by_items(call)) {
-        return Err(Reason::Tree { kernel: call.call.kernel.name.clone() });
+        return Err(Shapes::Tree { kernel: call.call.kernel.name.clone() });
     }
     let range: [u64; 3] = std::array::from_fn(|dim| joint.range[dim].max(with.range[dim]));
     let (first, second) = (joint.range, with.range);
     if range != first && range != second {
-        return Err(Reason::Ranges { first, second });
+        return Err(Shapes::Ranges { first, second });
     }
     for call in all().filter(|call| call.call.geometry.range != range) {
         let kernel = &*call.call.kernel;
@@ -86,7 +86,7 @@ pub(crate) fn join(
             (_, true) => "reductions",
             _ => continue,
         };
-        return Err(Reason::Range { first, second, kernel: kernel.name.clone(), has });
+        return Err(Shapes::Range { first, second, kernel: kernel.name.clone(), has });
     }
     let group = joint.group.or(with.group);
     Ok(Joint { range, group, groups, ..joint })
@@ -199,18 +199,18 @@ pub(crate) fn order(
     results(graph, second, first)?;
     for a in View::all(first) {
         for b in View::all(second).filter(|b| a.may_overlap(b)) {
-            let memory = || graph.memory_label(a.region.memory);
+            let refused = |why| Reason::Memory { memory: graph.memory_label(a.region.memory), why };
             let any = |view: &View<'_>| view.touches.iter().any(Touch::writes);
             let Some(between) = hazard(any(&a), any(&b)) else { continue };
             let atomic = |view: &View<'_>| view.touches.iter().any(|t| t.does == Use::Atomic);
             if atomic(&a) || atomic(&b) {
-                return Err(Reason::Atomics { memory: memory() });
+                return Err(refused(Sharing::Atomics));
             }
             if !a.is_same(&b) {
-                return Err(Reason::Views { memory: memory(), hazard: between });
+                return Err(refused(Sharing::Views { hazard: between }));
             }
             let believed = believed(graph, &a, &b);
-            elements((&a, &b), believed, space, (barriers, planted), &memory)?;
+            elements((&a, &b), believed, space, (barriers, planted)).map_err(refused)?;
         }
     }
     Ok(())
@@ -228,8 +228,7 @@ fn elements(
     believed: Option<AccessScope>,
     space: &Space,
     (barriers, planted): (bool, Planted),
-    memory: &dyn Fn() -> String,
-) -> Result<(), Reason> {
+) -> Result<(), Sharing> {
     for x in a.touches {
         for y in b.touches {
             let Some(hazard) = hazard(x.writes(), y.writes()) else { continue };
@@ -253,9 +252,9 @@ fn elements(
             match meeting {
                 Meeting::Item => {}
                 Meeting::Group if barriers => {}
-                Meeting::Group => return Err(Reason::Barrier { memory: memory(), hazard }),
+                Meeting::Group => return Err(Sharing::Barrier { hazard }),
                 Meeting::Anywhere(elements) => {
-                    return Err(Reason::Conflict { memory: memory(), hazard, elements });
+                    return Err(Sharing::Conflict { hazard, elements });
                 }
             }
         }
@@ -268,14 +267,17 @@ fn results(graph: &Graph, one: &PreparedCall<'_>, other: &PreparedCall<'_>) -> R
     for argument in &one.call.arguments {
         let Argument::Reduce(memory) = argument else { continue };
         if other.call.arguments.iter().any(|argument| argument.memory() == Some(*memory)) {
-            return Err(Reason::Result { memory: graph.memory_label(*memory) });
+            return Err(Reason::Memory {
+                memory: graph.memory_label(*memory),
+                why: Sharing::Result,
+            });
         }
     }
     Ok(())
 }
 
 /// Fails with the limit of the device that the kernels together exceed.
-pub(crate) fn limits(members: &[&PreparedCall<'_>], facts: &Facts) -> Result<(), Reason> {
+pub(crate) fn limits(members: &[&PreparedCall<'_>], facts: &Facts) -> Result<(), Shortage> {
     let mut views: Vec<View<'_>> = vec![];
     let (mut results, mut local, mut statements) = (0, 0u64, 0);
     for call in members {
@@ -298,14 +300,14 @@ pub(crate) fn limits(members: &[&PreparedCall<'_>], facts: &Facts) -> Result<(),
     }
     let needed = views.len() + results;
     if needed > facts.views {
-        return Err(Reason::TooManyViews { needed, available: facts.views });
+        return Err(Shortage::Views { needed, available: facts.views });
     }
     if statements > facts.statements {
-        return Err(Reason::TooLong { needed: statements, most: facts.statements });
+        return Err(Shortage::Statements { needed: statements, most: facts.statements });
     }
     if local > facts.local_memory {
         let available = facts.local_memory;
-        return Err(Reason::LocalMemory { needed: local, available });
+        return Err(Shortage::LocalMemory { needed: local, available });
     }
     Ok(())
 }

@@ -94,6 +94,51 @@ pub enum Reason {
         /// Its kind.
         what: Between,
     },
+    /// Their items differ.
+    #[error(transparent)]
+    Shapes(Shapes),
+    /// A property of one of them contradicts its memory's.
+    #[error(transparent)]
+    Scopes(Contradiction),
+    /// Both use one memory so that their order across items matters.
+    #[error("`{memory}`: {why}")]
+    Memory {
+        /// The memory.
+        memory: String,
+        /// How.
+        why: Sharing,
+    },
+    /// The launch would need more than there is.
+    #[error(transparent)]
+    Shortage(Shortage),
+    /// The cost model says that one launch takes as long as several, or longer.
+    #[error("no gain: {0}")]
+    NoGain(Box<Balance>),
+    /// They were not compared, since nothing connects them.
+    #[error("they share no memory")]
+    Unrelated,
+    /// A call's arguments do not fit its kernel: the graph was filled in wrongly.
+    #[error("the arguments of `{node}` do not fit its kernel")]
+    Arguments {
+        /// The node.
+        node: String,
+    },
+    /// The fused kernel is not well formed. This is a mistake of fusion.
+    #[error("fused, it is not well formed: {0}")]
+    NotWellFormed(Box<VerifyError>),
+}
+
+impl Reason {
+    /// The launch has as much as it can have.
+    pub(crate) fn is_limit(&self) -> bool {
+        matches!(self, Reason::Shortage(_))
+    }
+}
+
+/// How the items of two kernels differ.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Shapes {
     /// The kernels differ in rank.
     #[error("one is launched over {first} dimensions, the other over {second}")]
     Rank {
@@ -144,50 +189,47 @@ pub enum Reason {
         /// The kernel that reduces.
         kernel: String,
     },
-    /// A property of one of them contradicts its memory's.
-    #[error(transparent)]
-    Scopes(Contradiction),
+}
+
+/// How two kernels use one memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Sharing {
     /// Two kernels access one memory so that their order across items matters.
-    #[error("`{memory}`: {hazard}, {elements}")]
+    #[error("{hazard}, {elements}")]
     Conflict {
-        /// The memory.
-        memory: String,
         /// The accesses, in their order.
         hazard: Hazard,
         /// Where.
         elements: Elements,
     },
     /// As before, but a barrier within the group is enough.
-    #[error("`{memory}`: {hazard}, in one group; `insert_barriers` makes that right")]
+    #[error("{hazard}, in one group; `insert_barriers` makes that right")]
     Barrier {
-        /// The memory.
-        memory: String,
         /// The accesses, in their order.
         hazard: Hazard,
     },
     /// One of the kernels uses atomic operations on a memory that the other one uses.
-    #[error("`{memory}`: atomic operations of one, and accesses of the other")]
-    Atomics {
-        /// The memory.
-        memory: String,
-    },
+    #[error("atomic operations of one, and accesses of the other")]
+    Atomics,
     /// Different parts of a memory, or the same part as other elements, which may overlap.
-    #[error("`{memory}`: {hazard}, by views that may overlap")]
+    #[error("{hazard}, by views that may overlap")]
     Views {
-        /// The memory.
-        memory: String,
         /// The accesses, in their order.
         hazard: Hazard,
     },
     /// The result of a reduction is complete only when the launch ends.
-    #[error("`{memory}` is the result of a reduction, which the other kernel uses")]
-    Result {
-        /// The memory.
-        memory: String,
-    },
+    #[error("the result of a reduction, which the other kernel uses")]
+    Result,
+}
+
+/// What a launch can have no more of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Shortage {
     /// More views than a kernel of this device can have.
     #[error("{needed} views, and a kernel can have {available}")]
-    TooManyViews {
+    Views {
         /// How many.
         needed: usize,
         /// How many there may be.
@@ -203,37 +245,12 @@ pub enum Reason {
     },
     /// More statements than a fused kernel should have.
     #[error("{needed} statements, and a fused kernel has {most} at most")]
-    TooLong {
+    Statements {
         /// How many.
         needed: usize,
         /// How many there may be.
         most: usize,
     },
-    /// The cost model says that one launch takes as long as several, or longer.
-    #[error("no gain: {0}")]
-    NoGain(Box<Balance>),
-    /// They were not compared, since nothing connects them.
-    #[error("they share no memory")]
-    Unrelated,
-    /// A call's arguments do not fit its kernel: the graph was filled in wrongly.
-    #[error("the arguments of `{node}` do not fit its kernel")]
-    Arguments {
-        /// The node.
-        node: String,
-    },
-    /// The fused kernel is not well formed. This is a mistake of fusion.
-    #[error("fused, it is not well formed: {0}")]
-    NotWellFormed(Box<VerifyError>),
-}
-
-impl Reason {
-    /// The launch has as much as it can have.
-    pub(crate) fn is_limit(&self) -> bool {
-        matches!(
-            self,
-            Reason::TooManyViews { .. } | Reason::LocalMemory { .. } | Reason::TooLong { .. }
-        )
-    }
 }
 
 /// Work between two kernels.

@@ -6,7 +6,7 @@ use crate::common::read;
 use folio_kernel::access::of_launch;
 use folio_kernel::fuse::{
     Argument, Between, Elements, Facts, Fate, FuseError, Geometry, Hazard, Mode, Obstacle, Options,
-    OtherWork, Plan, Reason, Region, Step, Work, plan,
+    OtherWork, Plan, Reason, Region, Shapes, Sharing, Shortage, Step, Work, plan,
 };
 use folio_kernel::launch::Launch;
 
@@ -44,7 +44,7 @@ fn pair(first: &str, second: &str) -> Chain {
 }
 
 fn conflict(hazard: Hazard, elements: Elements) -> Reason {
-    Reason::Conflict { memory: "tmp".to_owned(), hazard, elements }
+    Reason::Memory { memory: "tmp".to_owned(), why: Sharing::Conflict { hazard, elements } }
 }
 
 /// FUSE-11: the consumer reads what a neighbour writes.
@@ -93,18 +93,21 @@ fn geometry_that_cannot_be_joined_is_a_reason() {
     let mut chain = pair(FIVE, FIVE);
     chain.at(1).geometry.offset[0] = 1;
     chain.at(1).geometry.range[0] = 63;
-    assert_eq!(reason(&chain), Reason::Offset { first: [0; 3], second: [1, 0, 0] });
+    assert_eq!(reason(&chain), Reason::Shapes(Shapes::Offset { first: [0; 3], second: [1, 0, 0] }));
 
     let mut chain = pair(FIVE, FIVE);
     let mut kernel = (*chain.at(1).kernel).clone();
     kernel.shape.rank = 2;
     chain.at(1).kernel = kernel.into();
-    assert_eq!(reason(&chain), Reason::Rank { first: 1, second: 2 });
+    assert_eq!(reason(&chain), Reason::Shapes(Shapes::Rank { first: 1, second: 2 }));
 
     let mut chain = pair(FIVE, FIVE);
     chain.at(0).geometry.group = Some([8, 1, 1]);
     chain.at(1).geometry.group = Some([16, 1, 1]);
-    assert_eq!(reason(&chain), Reason::Group { first: [8, 1, 1], second: [16, 1, 1] });
+    assert_eq!(
+        reason(&chain),
+        Reason::Shapes(Shapes::Group { first: [8, 1, 1], second: [16, 1, 1] })
+    );
 }
 
 /// FUSE-04: smaller ranges run under guards, but for groups and reductions.
@@ -118,13 +121,13 @@ fn smaller_range_is_guarded_where_the_kernel_can_be() {
 
     let mut chain = pair(FIVE, SUM);
     chain.at(1).geometry.range[0] = 40;
-    assert!(matches!(reason(&chain), Reason::Range { has: "reductions", .. }));
+    assert!(matches!(reason(&chain), Reason::Shapes(Shapes::Range { has: "reductions", .. })));
 
     let mut chain = Chain::new();
     let [x, tmp, out] = ["x", "tmp", "out"].map(|name| chain.memory(name, 64));
     chain.call("five", FIVE, 64, &[x, tmp]);
     chain.grouped(DOUBLE, 40, 8, &[tmp, out]);
-    assert!(matches!(reason(&chain), Reason::Range { has: "groups", .. }));
+    assert!(matches!(reason(&chain), Reason::Shapes(Shapes::Range { has: "groups", .. })));
 }
 
 /// FUSE-06: different views of a memory, or the same elements of another type.
@@ -136,9 +139,15 @@ fn views_that_may_overlap_are_a_reason() {
     chain.at(1).geometry.range[0] = 40;
     chain.at(1).arguments[0] = Argument::View { region: half, wishes: Default::default() };
     let hazard = Hazard::ReadAfterWrite;
-    assert_eq!(reason(&chain), Reason::Views { memory: "tmp".to_owned(), hazard });
+    assert_eq!(
+        reason(&chain),
+        Reason::Memory { memory: "tmp".to_owned(), why: Sharing::Views { hazard } }
+    );
     let chain = pair(FIVE, &FIVE.replace("f32", "i32").replace("5.0", "5"));
-    assert_eq!(reason(&chain), Reason::Views { memory: "tmp".to_owned(), hazard });
+    assert_eq!(
+        reason(&chain),
+        Reason::Memory { memory: "tmp".to_owned(), why: Sharing::Views { hazard } }
+    );
 }
 
 /// Halves of one memory do not meet.
@@ -164,7 +173,10 @@ fn mirrored_read_in_a_group_needs_inserted_barriers() {
     chain.grouped(DOUBLE, 64, 8, &[x, tmp]);
     chain.grouped(MIRROR, 64, 8, &[tmp, out]);
     let hazard = Hazard::ReadAfterWrite;
-    assert_eq!(reason(&chain), Reason::Barrier { memory: "tmp".to_owned(), hazard });
+    assert_eq!(
+        reason(&chain),
+        Reason::Memory { memory: "tmp".to_owned(), why: Sharing::Barrier { hazard } }
+    );
     let barriers = Options { insert_barriers: true, ..Options::new(Mode::Require) };
     let found = chain.plan_with(barriers).unwrap();
     assert_eq!(outcome(&found, tmp).fate, Fate::Local { bytes: 32, stored: false });
@@ -224,7 +236,7 @@ fn result_of_a_reduction_is_not_used_in_its_launch() {
     let plan = chain.plan(Mode::Enable).unwrap();
     assert_eq!(steps(&plan), [vec![0, 1], vec![2]]);
     let found = plan.unfused.iter().find(|pair| pair.first == 1).unwrap();
-    assert_eq!(found.reason, Reason::Result { memory: "total".to_owned() });
+    assert_eq!(found.reason, Reason::Memory { memory: "total".to_owned(), why: Sharing::Result });
 }
 
 /// FUSE-13: with groups the fixed tree of a reduction over items would be another one.
@@ -235,7 +247,7 @@ fn reduction_over_items_is_not_joined_with_groups() {
     let total = chain.memory("total", 1);
     chain.grouped(DOUBLE, 64, 8, &[x, tmp]);
     chain.call("sum", SUM, 64, &[tmp, total]);
-    assert_eq!(reason(&chain), Reason::Tree { kernel: "sum".to_owned() });
+    assert_eq!(reason(&chain), Reason::Shapes(Shapes::Tree { kernel: "sum".to_owned() }));
 }
 
 /// FUSE-13: independent kernels share a launch where they are small.
@@ -336,9 +348,9 @@ fn limits_of_the_device_are_reasons() {
         *reason
     };
     let views = ask(Facts { views: 2, ..Facts::GPU });
-    assert_eq!(views, Reason::TooManyViews { needed: 3, available: 2 });
+    assert_eq!(views, Reason::Shortage(Shortage::Views { needed: 3, available: 2 }));
     let long = ask(Facts { statements: 9, ..Facts::GPU });
-    assert_eq!(long, Reason::TooLong { needed: 10, most: 9 });
+    assert_eq!(long, Reason::Shortage(Shortage::Statements { needed: 10, most: 9 }));
 }
 
 /// FUSE-14: in a large graph a kernel is compared with few others.

@@ -148,10 +148,10 @@ impl GraphState {
     ) -> Option<(usize, Label, bool)> {
         for at in self.conflicts.commands..self.len() as u32 {
             let accesses = match &self.trail {
-                Some(trail) => &trail.template(at as usize)?.command.accesses[..],
-                None => self.nodes[at as usize].what.accesses(),
+                Some(trail) => trail.accesses(at as usize)?,
+                None => self.nodes[at as usize].what.accesses().into(),
             };
-            self.conflicts.add(at, accesses, &mut |_, _| ());
+            self.conflicts.add(at, &accesses, &mut |_, _| ());
         }
         let (at, writes) = self.conflicts.latest(storage, elements, mode)?;
         let at = at as usize;

@@ -71,10 +71,13 @@ impl<'t> Renames<'t> {
 
     /// Arguments are those of another block's command.
     pub(super) fn are_arguments(&mut self, own: &Arguments, others: &Arguments) -> bool {
-        let pairs = own.storages.iter().zip(&others.storages);
-        own.words == others.words
-            && own.storages.len() == others.storages.len()
-            && pairs.into_iter().all(|(own, other)| self.is_for(*own, *other))
+        own.words == others.words && self.are_storages(&own.storages, &others.storages)
+    }
+
+    /// Storages are those of another block's command.
+    pub(super) fn are_storages(&mut self, own: &[StorageId], others: &[StorageId]) -> bool {
+        let mut pairs = own.iter().zip(others);
+        own.len() == others.len() && pairs.all(|(own, other)| self.is_for(*own, *other))
     }
 
     /// Accesses are those of another block's command.
@@ -83,6 +86,22 @@ impl<'t> Renames<'t> {
         own.len() == others.len()
             && pairs.all(|(a, b)| self.is_for(a.storage, b.storage) && is_same_part(a, b))
     }
+}
+
+/// Arguments are those of another block's command, if each storage is the same or `can_be` in the
+/// place of the other one. Where two are one buffer, they are so in both.
+pub(super) fn are_like(
+    own: &Arguments,
+    others: &Arguments,
+    can_be: impl Fn(usize, &StorageId) -> bool,
+) -> bool {
+    let all = || own.storages.iter().zip(&others.storages);
+    own.words == others.words
+        && own.storages.len() == others.storages.len()
+        && all().enumerate().all(|(nth, (own, other))| {
+            (own == other || can_be(nth, other))
+                && all().take(nth).all(|before| (before.0 == own) == (before.1 == other))
+        })
 }
 
 impl Steps {

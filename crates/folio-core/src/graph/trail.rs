@@ -7,11 +7,12 @@ use super::conflicts::Edges;
 use super::key::{Arguments, Called, Key, is_free_of_scalars, is_plain};
 use super::pool::Temporaries;
 use super::state::What;
-use super::store::{Class, Described, Entry, StoredList};
+use super::store::{Block, Class, Described, Entry, StoredList};
 use super::template::Template;
-use super::temporaries::{Renames, only};
+use super::temporaries::{Renames, are_like, only};
 use crate::buffer::StorageHandle;
 use crate::call::Passed;
+use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::terms::access::Access;
 use crate::group::Leases;
@@ -20,6 +21,7 @@ use crate::pages::DomainId;
 use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::runtime::Core;
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
@@ -36,6 +38,8 @@ pub(super) struct Trail {
     commands: Vec<Recorded>,
     /// The scalars of all commands so far.
     scalars: Vec<u64>,
+    /// The storages of those that are [renamed](Recorded::Renamed).
+    storages: Vec<StorageId>,
     /// The key of the latest command.
     key: Key,
     plant: Plant,
@@ -49,6 +53,9 @@ pub(super) struct Trail {
 enum Recorded {
     /// The one of a list of the class, but for its scalars.
     Stored(u32),
+    /// The one of a list, but for its scalars and over other storages, which begin here: buffers of
+    /// the block in the place of the list's temporaries.
+    Renamed(u32, u32),
     /// Another one of its kind, and its arguments.
     Own(Arc<Template>, Arguments),
 }
@@ -73,6 +80,7 @@ impl Trail {
         self.class = latest.unwrap_or(all.len());
         self.commands.clear();
         self.scalars.clear();
+        self.storages.clear();
     }
 
     /// Ends it. Its room is for the next block.
@@ -117,31 +125,55 @@ impl Trail {
         Some(&self.entry()?.lists.get(list as usize)?.block.described)
     }
 
-    /// The command of a number, but for its scalars.
+    /// The command of a number, but for its scalars and the storages of a renamed one.
     pub(super) fn template(&self, at: usize) -> Option<&Arc<Template>> {
         match self.commands.get(at)? {
-            Recorded::Stored(list) => self.list_at(*list)?.templates.get(at),
+            Recorded::Stored(list) | Recorded::Renamed(list, _) => {
+                self.list_at(*list)?.templates.get(at)
+            }
             Recorded::Own(template, _) => Some(template),
         }
     }
 
-    fn arguments(&self, at: usize) -> Option<&Arguments> {
-        match self.commands.get(at)? {
-            Recorded::Stored(list) => self.list_at(*list)?.arguments.get(at),
-            Recorded::Own(_, arguments) => Some(arguments),
-        }
+    fn arguments(&self, at: usize) -> Option<Cow<'_, Arguments>> {
+        let of = |list: u32| self.list_at(list)?.arguments.get(at);
+        Some(match self.commands.get(at)? {
+            Recorded::Stored(list) => Cow::Borrowed(of(*list)?),
+            Recorded::Renamed(list, _) => {
+                let (storages, words) = (self.renamed(at)?.into(), of(*list)?.words.clone());
+                Cow::Owned(Arguments { storages, words })
+            }
+            Recorded::Own(_, arguments) => Cow::Borrowed(arguments),
+        })
+    }
+
+    /// The storages of a renamed command.
+    fn renamed(&self, at: usize) -> Option<&[StorageId]> {
+        let Recorded::Renamed(list, begin) = self.commands.get(at)? else { return None };
+        let known = self.list_at(*list)?.arguments.get(at)?;
+        self.storages.get(*begin as usize..)?.get(..known.storages.len())
+    }
+
+    /// The accesses of the command of a number.
+    pub(super) fn accesses(&self, at: usize) -> Option<Cow<'_, [Access]>> {
+        let known = &self.template(at)?.command.accesses;
+        let over = |(known, storage): (&Access, &StorageId)| Access { storage: *storage, ..*known };
+        Some(match self.renamed(at) {
+            Some(storages) => known.iter().zip(storages).map(over).collect(),
+            None => Cow::Borrowed(known),
+        })
     }
 
     /// The command of a number is a list's, but for its scalars and temporaries.
     fn is_of(&self, at: usize, list: &Described, renames: &mut Renames<'_>) -> bool {
-        let (Some(arguments), Some(own)) = (self.arguments(at), self.template(at)) else {
+        let (Some(arguments), Some(own)) = (self.arguments(at), self.accesses(at)) else {
             return false;
         };
         let others = list.arguments.get(at).zip(list.templates.get(at));
         others.is_some_and(|(of, other)| {
             // Which elements a launch accesses may follow from its scalars.
-            renames.are_arguments(arguments, of)
-                && renames.are_accesses(&own.command.accesses, &other.command.accesses)
+            renames.are_arguments(&arguments, of)
+                && renames.are_accesses(&own, &other.command.accesses)
         })
     }
 
@@ -154,11 +186,12 @@ impl Trail {
     fn command(&self, at: usize) -> Option<Arc<Template>> {
         let (template, class) = (self.template(at)?, &self.entry()?.class);
         let words = self.scalars_of(class, at);
-        match &template.command.action {
-            Action::Launch(Some(launch)) if launch.scalars[..] != *words => {
-                Some(with_scalars(template, words))
+        match (&template.command.action, self.renamed(at)) {
+            (_, Some(storages)) => Some(with_arguments(template, words, storages)),
+            (Action::Launch(Some(launch)), None) if launch.scalars[..] != *words => {
+                Some(with_arguments(template, words, &[]))
             }
-            _ => Some(template.clone()),
+            (_, None) => Some(template.clone()),
         }
     }
 
@@ -175,7 +208,7 @@ impl Trail {
             let new = match (known, &self.commands[at]) {
                 (Some(nth), _) => Some(Recorded::Stored(nth as u32)),
                 (None, Recorded::Own(..)) => None,
-                (None, Recorded::Stored(_)) => self.own(at),
+                (None, Recorded::Stored(_) | Recorded::Renamed(..)) => self.own(at),
             };
             let Some(new) = new else { continue };
             if let Recorded::Own(template, _) = std::mem::replace(&mut self.commands[at], new)
@@ -190,7 +223,7 @@ impl Trail {
 
     /// The command of a number as one of the block's own.
     fn own(&self, at: usize) -> Option<Recorded> {
-        Some(Recorded::Own(self.command(at)?, self.arguments(at)?.clone()))
+        Some(Recorded::Own(self.command(at)?, self.arguments(at)?.into_owned()))
     }
 
     /// The next command, whose key is there, is of the class; or of another one that begins alike.
@@ -226,18 +259,39 @@ impl Trail {
 
     /// The list of the class that has the next command, of which `is` tells besides.
     fn list_of(&self, is: impl Fn(&Class, &Described) -> bool) -> Option<u32> {
-        let (at, entry) = (self.commands.len(), self.entry()?);
-        let has = |nth: &usize| {
-            let list = &entry.lists[*nth].block.described;
-            list.arguments.get(at) == Some(&self.key.arguments) && is(&entry.class, list)
-        };
+        let (at, class) = (self.commands.len(), &self.entry()?.class);
+        self.find_list(|list| {
+            let list = &list.block.described;
+            list.arguments.get(at) == Some(&self.key.arguments) && is(class, list)
+        })
+    }
+
+    /// As [`list_of`](Self::list_of), but for buffers in the place of the list's temporaries.
+    fn list_like(&self, given: &[Passed], is: impl Fn(&Class, &Described) -> bool) -> Option<u32> {
+        let (at, class) = (self.commands.len(), &self.entry()?.class);
+        self.find_list(|list| {
+            let Block { described, .. } = &list.block;
+            let Some((temporaries, _)) = list.block.temporaries() else { return false };
+            let can_be = |nth: usize, other: &StorageId| {
+                let own = given.get(nth).map(|passed| passed.part.view.storage.shape());
+                own.is_some() && own.as_ref() == temporaries.get(other)
+            };
+            let known = described.arguments.get(at);
+            known.is_some_and(|known| are_like(&self.key.arguments, known, can_be))
+                && is(class, described)
+        })
+    }
+
+    /// A list of the class.
+    fn find_list(&self, is: impl Fn(&StoredList) -> bool) -> Option<u32> {
+        let lists = &self.entry()?.lists;
         // As a rule the one that the latest command was of.
         let latest = match self.commands.last() {
-            Some(Recorded::Stored(list)) => *list as usize,
+            Some(Recorded::Stored(list) | Recorded::Renamed(list, _)) => *list as usize,
             _ => 0,
         };
-        let count = entry.lists.len();
-        let nth = (0..count).map(|nth| (latest + nth) % count).find(has)?;
+        let count = lists.len();
+        let nth = (0..count).map(|nth| (latest + nth) % count).find(|nth| is(&lists[*nth]))?;
         Some(nth as u32)
     }
 
@@ -256,6 +310,11 @@ impl Trail {
             let mut renames = Renames::new(temporaries, others);
             self.commands.iter().enumerate().all(|(at, command)| match command {
                 Recorded::Stored(of) if *of as usize == *nth => true,
+                Recorded::Renamed(of, _) if *of as usize == *nth => {
+                    let known = list.block.described.arguments.get(at);
+                    let both = self.renamed(at).zip(known);
+                    both.is_some_and(|(own, known)| renames.are_storages(own, &known.storages))
+                }
                 _ => self.is_of(at, &list.block.described, &mut renames),
             })
         };
@@ -281,7 +340,7 @@ impl Trail {
     fn handles(&self) -> impl Iterator<Item = &Arc<StorageHandle>> {
         let own = self.commands.iter().flat_map(|command| match command {
             Recorded::Own(template, _) => &template.leases[..],
-            Recorded::Stored(_) => &[],
+            Recorded::Stored(_) | Recorded::Renamed(..) => &[],
         });
         self.leases.iter().map(|(_, handle)| handle).chain(own)
     }
@@ -299,7 +358,9 @@ impl Trail {
         let all = || 0..self.len();
         Some(Described {
             templates: all().map(|at| self.command(at)).collect::<Option<_>>()?,
-            arguments: all().map(|at| self.arguments(at).cloned()).collect::<Option<_>>()?,
+            arguments: all()
+                .map(|at| Some(self.arguments(at)?.into_owned()))
+                .collect::<Option<_>>()?,
             scalars: self.scalars.clone(),
         })
     }
@@ -310,12 +371,19 @@ impl Trail {
     }
 }
 
-/// A command with other scalars. What is known can be done again.
-fn with_scalars(template: &Arc<Template>, words: &[u64]) -> Arc<Template> {
+/// A command with other scalars, and over other storages, where there are some. What is known can
+/// be done again.
+fn with_arguments(
+    template: &Arc<Template>,
+    words: &[u64],
+    storages: &[StorageId],
+) -> Arc<Template> {
     let Some(mut command) = template.command.again() else { return template.clone() };
     if let Action::Launch(Some(launch)) = &mut command.action {
         launch.set_scalars(words);
     }
+    let accesses = command.accesses.iter_mut().zip(storages);
+    accesses.for_each(|(access, storage)| access.storage = *storage);
     Arc::new(Template::of_command(command))
 }
 
@@ -385,7 +453,7 @@ impl GraphState {
                 called.code.knows_as_equal(own, called.scalars)
                     || is_free_of_scalars(&called, given)
             };
-            let at = trail.follow_call(edges, is_free)?;
+            let at = trail.follow_call(edges, given, is_free)?;
             Some((at, at))
         })
     }
@@ -461,7 +529,12 @@ impl Trail {
 
     /// The next command, of a call. `is_free`: nothing else follows from its scalars, where they
     /// are others than those of a list.
-    fn follow_call(&mut self, edges: &Edges, is_free: impl Fn(&[u64]) -> bool) -> Option<u32> {
+    fn follow_call(
+        &mut self,
+        edges: &Edges,
+        given: &[Passed],
+        is_free: impl Fn(&[u64]) -> bool,
+    ) -> Option<u32> {
         if !self.goes_on(edges) {
             return None;
         }
@@ -470,7 +543,12 @@ impl Trail {
             let own = class.scalars(at, &list.scalars);
             own == self.key.scalars || is_free(own) || any
         };
-        let list = self.list_of(has_scalars)?;
+        let Some(list) = self.list_of(has_scalars) else {
+            let list = self.list_like(given, has_scalars)?;
+            let begin = self.storages.len() as u32;
+            self.storages.extend_from_slice(&self.key.arguments.storages);
+            return Some(self.push(Recorded::Renamed(list, begin)));
+        };
         if any && let Some(entry) = self.all().get(self.class) {
             let known = &entry.lists[list as usize].block.described.scalars;
             let own = entry.class.scalars(at, known);

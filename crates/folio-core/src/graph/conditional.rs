@@ -1,5 +1,6 @@
 //! Conditional nodes: whether, which, and how often graphs run within another one.
 
+use super::items::works;
 use super::run::Renewed;
 use super::steps::{Step, Steps};
 use super::template::{Template, Work};
@@ -170,7 +171,7 @@ impl Bodies {
                     let command = template.called();
                     return Err(graph.error(GraphError::NotInBody { command, why }));
                 }
-                if matches!(command.action, Action::Nothing | Action::Hint { .. }) {
+                if !works(command) {
                     continue;
                 }
                 if let Action::Conditional(inner) = &command.action {

@@ -65,7 +65,15 @@ impl Items {
 
 /// A device has something to do for it.
 pub(super) fn works(command: &Command) -> bool {
-    !matches!(command.action, Action::Nothing | Action::Hint { .. })
+    match &command.action {
+        Action::Nothing | Action::Hint { .. } => false,
+        Action::Launch(_)
+        | Action::Copy { .. }
+        | Action::Fill { .. }
+        | Action::Task { .. }
+        | Action::Conditional(_)
+        | Action::Replay(_) => true,
+    }
 }
 
 /// Where a run is cut: commands that are a list together, and commands that are in none, in turns.

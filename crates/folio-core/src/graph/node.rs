@@ -1,6 +1,7 @@
 //! Nodes of graphs: what they are called by, and what they are.
 
 use crate::error::{Error, Result};
+use folio_kernel::fuse::OtherWork;
 use std::fmt;
 
 /// The result of a closure that describes a node: `()`, or a `Result`.
@@ -28,54 +29,46 @@ pub struct Node {
     pub(super) at: u32,
 }
 
-/// The kind of a node.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-#[non_exhaustive]
-pub enum NodeKind {
-    /// Only a point in the order.
-    Empty,
-    /// A barrier of a recorded queue.
-    Barrier,
-    /// A kernel.
-    Kernel,
-    /// A copy.
-    Copy,
-    /// A fill.
-    Fill,
-    /// A hint about USM: a prefetch, or advice.
-    Hint,
-    /// Brings data of a buffer somewhere.
-    Prefetch,
-    /// A host task.
-    HostTask,
-    /// A task that calls a driver, or a library over it.
-    Interop,
-    /// All of another graph.
-    Graph,
-    /// A choice of two graphs, or none.
-    If,
-    /// A graph again and again.
-    While,
-    /// A choice of several graphs.
-    Switch,
+macro_rules! kinds {
+    ($($kind:ident = $name:literal, $other:ident: $what:literal,)*) => {
+        /// The kind of a node.
+        #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+        #[non_exhaustive]
+        pub enum NodeKind {
+            $(#[doc = $what] $kind,)*
+        }
+
+        impl NodeKind {
+            /// For fusion, where it is no kernel of which there is IR.
+            pub(super) fn other(self) -> OtherWork {
+                match self {
+                    $(NodeKind::$kind => OtherWork::$other,)*
+                }
+            }
+        }
+
+        impl fmt::Display for NodeKind {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str(match self {
+                    $(NodeKind::$kind => $name,)*
+                })
+            }
+        }
+    };
 }
 
-impl fmt::Display for NodeKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            NodeKind::Empty => "empty node",
-            NodeKind::Barrier => "barrier",
-            NodeKind::Kernel => "kernel",
-            NodeKind::Copy => "copy",
-            NodeKind::Fill => "fill",
-            NodeKind::Hint => "hint",
-            NodeKind::Prefetch => "prefetch",
-            NodeKind::HostTask => "host task",
-            NodeKind::Interop => "interop task",
-            NodeKind::Graph => "graph",
-            NodeKind::If => "if",
-            NodeKind::While => "while",
-            NodeKind::Switch => "switch",
-        })
-    }
+kinds! {
+    Empty = "empty node", Marker: "Only a point in the order.",
+    Barrier = "barrier", Marker: "A barrier of a recorded queue.",
+    Kernel = "kernel", OpaqueKernel: "A kernel.",
+    Copy = "copy", Copy: "A copy.",
+    Fill = "fill", Fill: "A fill.",
+    Hint = "hint", Marker: "A hint about USM: a prefetch, or advice.",
+    Prefetch = "prefetch", Marker: "Brings data of a buffer somewhere.",
+    HostTask = "host task", HostTask: "A host task.",
+    Interop = "interop task", Library: "A task that calls a driver, or a library over it.",
+    Graph = "graph", Marker: "All of another graph.",
+    If = "if", Marker: "A choice of two graphs, or none.",
+    While = "while", Marker: "A graph again and again.",
+    Switch = "switch", Marker: "A choice of several graphs.",
 }

@@ -6,7 +6,7 @@ use crate::engine::kernels::loaded::LoadedKernel;
 use crate::engine::lanes::native::Native;
 use crate::engine::terms::access::{Access, RawMem, StorageId};
 use crate::error::{Cause, GraphError, Label};
-use crate::hal::{HalError, HalErrorKind, HostPtr, MemRef};
+use crate::hal::{HalError, HalErrorKind, HostPtr, MemRef, OpKind};
 use std::sync::Arc;
 
 /// Commands that a device does as one operation.
@@ -37,15 +37,12 @@ pub(crate) struct ListFacts {
     pub(crate) branches: Branches,
     /// By command: the earlier ones that it comes after.
     pub(crate) after: Vec<Vec<usize>>,
+    /// How many operations of each kind it has.
     pub(in crate::engine) counts: Counts,
 }
 
-/// The operations of a list, for counters.
-pub(in crate::engine) struct Counts {
-    pub(in crate::engine) launches: u64,
-    pub(in crate::engine) copies: u64,
-    pub(in crate::engine) fills: u64,
-}
+/// By kind of operation: how many.
+pub(in crate::engine) type Counts = [u64; OpKind::ALL.len()];
 
 /// An allocation: how the device, its kernels and the host name it.
 pub(in crate::engine) type AllocNames = (MemRef, Option<u64>, Option<HostPtr>);

@@ -444,10 +444,10 @@ impl Ledger {
                     op.nodes = Some(list.clone());
                 }
                 let payload = self.storages.payload(action, accesses);
-                let Some((lane, payload)) = lane.zip(payload) else {
+                let Some((lane, mut payload)) = lane.zip(payload) else {
                     return self.nowhere(op.what, &op.label, action.extent());
                 };
-                self.count_payload(&payload, op.queue);
+                self.count_payload(&mut payload, op.queue);
                 let device = || &self.topology.devices[self.topology.device_of(lane)];
                 match payload {
                     Payload::Hint(_) if !device().hints => Body::Nothing,

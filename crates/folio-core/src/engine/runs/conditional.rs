@@ -162,8 +162,8 @@ impl Run<'_> {
             for command in &mut commands {
                 let Command { action, accesses, .. } = command;
                 let payload = ledger.storages.node_payload(action, accesses);
-                let Some(payload) = payload else { continue };
-                ledger.count_payload(&payload, self.queue);
+                let Some(mut payload) = payload else { continue };
+                ledger.count_payload(&mut payload, self.queue);
                 let (what, label) = (command.action.name(), std::mem::take(&mut command.label));
                 self.last = ledger.submit(NewOp {
                     what,

@@ -107,19 +107,6 @@ impl List {
     }
 }
 
-impl Members<'_> {
-    fn counts(&self) -> Counts {
-        let count = |is: fn(&Action) -> bool| {
-            self.commands.iter().filter(|command| is(&command.action)).count() as u64
-        };
-        Counts {
-            launches: count(|action| matches!(action, Action::Launch(Some(_)))),
-            copies: count(|action| matches!(action, Action::Copy { .. })),
-            fills: count(|action| matches!(action, Action::Fill { .. })),
-        }
-    }
-}
-
 /// What a node of a graph does. Advice is left out.
 pub(super) fn op_of(payload: &mut Option<Payload>) -> Op<'_> {
     payload.as_mut().and_then(Payload::op).unwrap_or(Op::Join)
@@ -131,6 +118,7 @@ struct Nodes {
     branches: Branches,
     drafts: Vec<Option<Draft>>,
     payloads: Vec<Option<Payload>>,
+    counts: Counts,
 }
 
 impl Nodes {
@@ -142,12 +130,12 @@ impl Nodes {
         commands.iter_mut().for_each(Command::arm);
         let mut branches = Branches::default();
         let drafts = drafts(&commands, &mut branches)?;
-        Some(Nodes { commands, branches, drafts, payloads: Vec::new() })
+        Some(Nodes { commands, branches, drafts, payloads: Vec::new(), counts: Counts::default() })
     }
 
     /// Finds their memory, all of which is there.
     fn locate(&mut self, ledger: &Ledger) {
-        let Nodes { commands, branches, drafts, payloads } = self;
+        let Nodes { commands, branches, drafts, payloads, .. } = self;
         payloads.extend(
             commands.iter_mut().map(|command| {
                 ledger.storages.node_payload(&mut command.action, &command.accesses)
@@ -164,6 +152,11 @@ impl Nodes {
             None => Step::Op(op_of(payload)),
         });
         let steps: Vec<Step<'_>> = steps.collect();
+        for step in &steps {
+            if let Step::Op(op) = step {
+                self.counts[op.kind() as usize] += 1;
+            }
+        }
         let nodes = steps.iter().zip(after).map(|(step, after)| match step {
             Step::Op(op) => Node { op: *op, after },
             Step::Branch(branch) => Node { op: Op::Branch(branch), after },
@@ -205,8 +198,8 @@ impl Engine {
         nodes.locate(&ledger);
         self.leave(ledger);
         let native = nodes.make(&*opened, &members.after);
-        let (code, counts) = (nodes.code(), members.counts());
-        let Nodes { branches, commands, drafts, payloads } = nodes;
+        let code = nodes.code();
+        let Nodes { branches, commands, drafts, payloads, counts } = nodes;
         // The closures that the device has not taken are the user's.
         contain(|| drop((payloads, drafts, commands)));
         let all = || members.commands.iter();
@@ -376,18 +369,5 @@ impl Storages {
         // A command that was exchanged may have used what is gone.
         let alloc = self.get(access.storage.0)?.alloc(access.domain)?;
         Some((alloc.mem, alloc.address, alloc.host))
-    }
-}
-
-impl Ledger {
-    /// Counts a list's operations for its queue.
-    pub(crate) fn count_list(&mut self, queue: Option<u32>, list: &List) {
-        let Counts { launches, copies, fills } = list.fixed.counts;
-        self.count(None, queue, |c| {
-            c.copies += copies;
-            c.fills += fills;
-            c.replays += 1;
-        });
-        self.queues.count_launches(queue, launches);
     }
 }

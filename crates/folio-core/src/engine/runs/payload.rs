@@ -1,14 +1,16 @@
 //! From the action of a command to the operation of a lane: the same for commands that go to a
 //! lane, for those of a list, and for bodies of conditions.
 
+use crate::engine::lanes::list::List;
 use crate::engine::lanes::native::Replaying;
 use crate::engine::lanes::{Filling, Payload};
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::storages::Storages;
 use crate::engine::runs::command::{Action, End, MemRect};
 use crate::engine::terms::access::{Access, RawMem};
-use crate::hal::{CopyRect, FillRect, HostPtr, MemBase, MemRef};
+use crate::hal::{CopyRect, FillRect, HostPtr, MemBase, MemRef, OpKind};
 use crate::pages::DomainId;
+use crate::report::Counters;
 
 impl Storages {
     /// What a lane does for an action all of whose memory is where it runs, and which has these
@@ -90,14 +92,36 @@ impl Storages {
 
 impl Ledger {
     /// Counts an operation for its queue.
-    pub(super) fn count_payload(&mut self, payload: &Payload, queue: Option<u32>) {
+    pub(super) fn count_payload(&mut self, payload: &mut Payload, queue: Option<u32>) {
         match payload {
             Payload::Launch(_) => self.queues.count_launches(queue, 1),
-            Payload::Fill(_) => self.count(None, queue, |c| c.fills += 1),
-            Payload::Copy(_) => self.count(None, queue, |c| c.copies += 1),
-            Payload::Hint(_) => self.count(None, queue, |c| c.hints += 1),
             Payload::Replay(Some(replay)) => self.count_list(queue, replay.list()),
-            Payload::Replay(None) | Payload::Switch(_) => {}
+            payload => {
+                let kind = payload.op().map(|op| op.kind());
+                kind.into_iter().for_each(|kind| self.count_kind(queue, kind, 1));
+            }
+        }
+    }
+
+    /// Counts a list's operations for its queue, and its run.
+    pub(super) fn count_list(&mut self, queue: Option<u32>, list: &List) {
+        self.count_kind(queue, OpKind::Replay, 1);
+        let all = OpKind::ALL.iter().zip(list.fixed.counts).filter(|(_, count)| *count > 0);
+        all.for_each(|(kind, count)| self.count_kind(queue, *kind, count));
+    }
+
+    fn count_kind(&mut self, queue: Option<u32>, kind: OpKind, count: u64) {
+        let counter = |counters: &mut Counters| match kind {
+            OpKind::Copy => counters.copies += count,
+            OpKind::Fill => counters.fills += count,
+            OpKind::Hint => counters.hints += count,
+            OpKind::Replay => counters.replays += count,
+            // Launches are the queue's. The rest is no command of the program's.
+            OpKind::Launch | OpKind::Switch | OpKind::Branch | OpKind::Join => {}
+        };
+        match kind {
+            OpKind::Launch => self.queues.count_launches(queue, count),
+            _ => self.count(None, queue, counter),
         }
     }
 }

@@ -4,7 +4,6 @@ use super::{Draft, Piece};
 use crate::engine::kernels::launch::{Function, Launch};
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::Action;
-use crate::graph::NodeKind;
 use crate::graph::replay::can_fail;
 use crate::graph::steps::{Step, Steps};
 use crate::graph::template::Template;
@@ -89,17 +88,6 @@ fn bytes(words: &[u64], size: usize) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_ne_bytes()).take(size).collect()
 }
 
-fn other(template: &Template) -> OtherWork {
-    match template.kind {
-        NodeKind::Copy => OtherWork::Copy,
-        NodeKind::Fill => OtherWork::Fill,
-        NodeKind::HostTask => OtherWork::HostTask,
-        NodeKind::Interop => OtherWork::Library,
-        NodeKind::Kernel => OtherWork::OpaqueKernel,
-        _ => OtherWork::Marker,
-    }
-}
-
 impl Draft<'_> {
     /// The question of one part of the graph. Other parts' kernels are no kernels here.
     pub(super) fn question(&self, part: u32, is_fixed: &dyn Fn(usize) -> bool) -> Question {
@@ -146,7 +134,7 @@ impl Draft<'_> {
         all.sort_unstable();
         all.dedup();
         let what = match step {
-            Some(step) if step.part == part => other(&step.template),
+            Some(step) if step.part == part => step.template.kind.other(),
             // Launches of its own, which are nothing to this part.
             _ => OtherWork::Marker,
         };

@@ -37,7 +37,11 @@ impl Work {
             hal::Op::Copy(rects) => Some(Work::Copy(rects.to_vec())),
             hal::Op::Fill(rects, pattern) => Some(Work::Fill(rects.to_vec(), pattern.to_vec())),
             hal::Op::Join => Some(Work::Nothing),
-            _ => None,
+            hal::Op::Launch(..)
+            | hal::Op::Hint(..)
+            | hal::Op::Switch(..)
+            | hal::Op::Replay(_)
+            | hal::Op::Branch(_) => None,
         }
     }
 

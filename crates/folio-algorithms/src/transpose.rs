@@ -2,7 +2,8 @@
 //!
 //! Tiles go by way of local memory: rows of the source are read, and rows of the result written,
 //! elements beside each other. An item keeps four elements of a column in one slot. Of eight rows
-//! of slots each has its columns in another order, so that no two slots of a column are in one bank.
+//! of slots each has its columns in another order, so that no two slots of a column are in one
+//! bank.
 
 use crate::prelude::*;
 use crate::racy_whole;

@@ -104,8 +104,8 @@ impl<T, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
 pub struct RacyMemory<A>(A);
 
 impl<A> RacyMemory<A> {
-    /// Takes what can be passed for an `InOut`; [`Overwritten`](crate::buffer::Overwritten) memory, if each
-    /// launch writes all of it: then a kernel that comes after it element by element can be
+    /// Takes what can be passed for an `InOut`; [`Overwritten`](crate::buffer::Overwritten) memory,
+    /// if each launch writes all of it: then a kernel that comes after it element by element can be
     /// [fused](crate::Queue::batch_fused) with it.
     ///
     /// # Safety

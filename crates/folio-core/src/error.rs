@@ -195,8 +195,8 @@ pub enum Error {
         /// Bytes allowed: `u64::MAX` where there is no budget.
         limit: u64,
     },
-    /// An allocator of the program ([`HostAllocator`](crate::memory::HostAllocator)) gave no memory that
-    /// can be used.
+    /// An allocator of the program ([`HostAllocator`](crate::memory::HostAllocator)) gave no memory
+    /// that can be used.
     #[error(
         "the program's allocator, for {what} {label}: asked for {asked} bytes aligned to {align}, \
          {fault}"
@@ -411,8 +411,8 @@ pub enum Error {
     /// The memory behind a raw pointer, or the storage of a view, has been given back.
     #[error("{what} {label}: {}", gone(.what))]
     Freed {
-        /// The command that was to use it; or the [`view`](crate::buffer::Reclaim::take) whose storage was
-        /// to be taken again.
+        /// The command that was to use it; or the [`view`](crate::buffer::Reclaim::take) whose
+        /// storage was to be taken again.
         what: &'static str,
         /// Its name.
         label: Label,

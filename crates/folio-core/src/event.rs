@@ -248,8 +248,8 @@ impl Event {
     /// is from the first to the last. Fused kernels have the time of their launch.
     ///
     /// # Errors
-    /// [`GraphError::NotTimed`](crate::error::GraphError::NotTimed) if the node is not timed, or not of
-    /// that run; [`Error::Unsupported`] if the device tells no times.
+    /// [`GraphError::NotTimed`](crate::error::GraphError::NotTimed) if the node is not timed, or
+    /// not of that run; [`Error::Unsupported`] if the device tells no times.
     pub fn timing_of(&self, node: Node) -> Result<Option<Timing>> {
         match &self.rare {
             Some(Rare::Run(times)) => times.of_node(node, &self.core.engine),

@@ -11,8 +11,8 @@ use folio_kernel::fuse::{AccessScope, Wishes};
 /// Few programs need marks. That a kernel accesses only elements of its own items is found without
 /// them, and a buffer that only the graph holds is a temporary without them. An argument has its
 /// memory's marks and its own. A scope that contradicts the memory's is
-/// [`GraphError::WrongMark`](crate::error::GraphError::WrongMark) if fusion is required. If it is enabled,
-/// the call stays alone.
+/// [`GraphError::WrongMark`](crate::error::GraphError::WrongMark) if fusion is required. If it is
+/// enabled, the call stays alone.
 ///
 /// ```
 /// # use folio_core::{buffer::Marks, graph::AccessScope, Result, Runtime};

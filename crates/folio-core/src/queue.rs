@@ -165,7 +165,8 @@ impl Queue {
 
     /// The same queue, for commands that rely on each other. Where the queue has begun or ended to
     /// be recorded since this call, a command is refused
-    /// ([`GraphError::Divided`](crate::error::GraphError::Divided)): so none runs without those before it.
+    /// ([`GraphError::Divided`](crate::error::GraphError::Divided)): so none runs without those
+    /// before it.
     ///
     /// ```
     /// # use folio_core::{Queue, Result, Runtime};

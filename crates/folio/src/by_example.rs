@@ -536,7 +536,7 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
-//! # [`HostExecutor`](crate::managed::HostExecutor), [`ManagedFuture`](crate::managed::ManagedFuture)
+//! # [`HostExecutor`](crate::managed::HostExecutor), `ManagedFuture`
 //!
 //! ```
 //! let rt = folio::runtime()?;

@@ -3,7 +3,7 @@
 use super::conflicts::IdMap;
 use super::key::Key;
 use super::replay::can_fail_with;
-use super::store::{Block, Class, Described, StoredList, Unit};
+use super::store::{Block, Class, Description, StoredList, Unit};
 use super::trail::{is_same_part, uses_same};
 use crate::engine::kernels::launch::Function;
 use crate::engine::pages::storage::StorageId;
@@ -20,7 +20,7 @@ impl StoredList {
     /// Why a command that has other scalars than the list's may fail by itself with these, if one
     /// may.
     pub(super) fn may_fail(&self, class: &Class, all: &[u64]) -> Option<Arc<str>> {
-        let Described { templates, scalars, .. } = &self.block.described;
+        let Description { templates, scalars, .. } = &self.block.described;
         templates.iter().enumerate().find_map(|(at, template)| {
             let (words, own) = (class.scalars(at, all), class.scalars(at, scalars));
             let Action::Launch(Some(launch)) = &template.command.action else { return None };
@@ -34,7 +34,7 @@ impl StoredList {
 
     /// The commands that are exchanged in the list for other scalars.
     pub(super) fn other_scalars<'k>(&'k self, class: &Class, all: &'k [u64]) -> Exchange<'k> {
-        let Described { templates, scalars, .. } = &self.block.described;
+        let Description { templates, scalars, .. } = &self.block.described;
         let differs = |at: &usize| class.scalars(*at, all) != class.scalars(*at, scalars);
         let changed = match &self.block.units {
             None => {

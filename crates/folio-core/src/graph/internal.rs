@@ -1,6 +1,6 @@
-//! Memory of [`Marks::internal_memory`](crate::buffer::Marks::internal_memory). What a run leaves there is
-//! not used, so after the run it counts as never written, fused or not (FUSE-06). Fusion may keep
-//! it in registers, and no program can tell.
+//! Memory of [`Marks::internal_memory`](crate::buffer::Marks::internal_memory). What a run leaves
+//! there is not used, so after the run it counts as never written, fused or not (FUSE-06). Fusion
+//! may keep it in registers, and no program can tell.
 
 use super::fuse::function_of;
 use super::steps::{Step, Steps};

@@ -11,7 +11,7 @@ use super::key::{Arguments, Key};
 use super::pool::{Places, Temporaries};
 use super::replay::before_of;
 use super::steps::{Step, Steps};
-use super::store::{Block, Class, Described, StoredList, Unit, Units};
+use super::store::{Block, Class, Description, StoredList, Unit, Units};
 use super::template::Template;
 use super::why::WhyNot;
 use crate::engine::runs::command::{Action, Command};
@@ -177,7 +177,7 @@ impl Commands {
             Some(joined) => Some(Arc::new(self.units(joined, (at, described))?)),
             None => None,
         };
-        Some(Block { described: Described { templates, arguments, scalars }, units })
+        Some(Block { described: Description { templates, arguments, scalars }, units })
     }
 
     fn units(&self, joined: &Joined, (at, described): (&[u32], &[u32])) -> Option<Units> {

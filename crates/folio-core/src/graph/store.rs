@@ -45,7 +45,7 @@ pub(super) struct Class {
 
 /// The commands of a block as they were described.
 #[derive(Clone)]
-pub(super) struct Described {
+pub(super) struct Description {
     /// Without their buffers: the store keeps none.
     pub(super) templates: Arc<[Arc<Template>]>,
     pub(super) arguments: Arc<[Arguments]>,
@@ -56,7 +56,7 @@ pub(super) struct Described {
 /// A block as it runs.
 #[derive(Clone)]
 pub(super) struct Block {
-    pub(super) described: Described,
+    pub(super) described: Description,
     /// Its commands, if kernels of it may have become one, or it has temporaries: otherwise they
     /// run as described.
     pub(super) units: Option<Arc<Units>>,

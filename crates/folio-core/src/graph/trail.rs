@@ -7,7 +7,7 @@ use super::conflicts::Edges;
 use super::key::{Arguments, Called, Key, is_free_of_scalars, is_plain};
 use super::pool::Temporaries;
 use super::state::What;
-use super::store::{Block, Class, Described, Entry, StoredList};
+use super::store::{Block, Class, Description, Entry, StoredList};
 use super::template::Template;
 use super::temporaries::{Renames, are_like, only};
 use crate::buffer::StorageHandle;
@@ -121,7 +121,7 @@ impl Trail {
     }
 
     /// The block of a list of the class.
-    fn list_at(&self, list: u32) -> Option<&Described> {
+    fn list_at(&self, list: u32) -> Option<&Description> {
         Some(&self.entry()?.lists.get(list as usize)?.block.described)
     }
 
@@ -165,7 +165,7 @@ impl Trail {
     }
 
     /// The command of a number is a list's, but for its scalars and temporaries.
-    fn is_of(&self, at: usize, list: &Described, renames: &mut Renames<'_>) -> bool {
+    fn is_of(&self, at: usize, list: &Description, renames: &mut Renames<'_>) -> bool {
         let (Some(arguments), Some(own)) = (self.arguments(at), self.accesses(at)) else {
             return false;
         };
@@ -258,7 +258,7 @@ impl Trail {
     }
 
     /// The list of the class that has the next command, of which `is` tells besides.
-    fn list_of(&self, is: impl Fn(&Class, &Described) -> bool) -> Option<u32> {
+    fn list_of(&self, is: impl Fn(&Class, &Description) -> bool) -> Option<u32> {
         let (at, class) = (self.commands.len(), &self.entry()?.class);
         self.find_list(|list| {
             let list = &list.block.described;
@@ -267,7 +267,11 @@ impl Trail {
     }
 
     /// As [`list_of`](Self::list_of), but for buffers in the place of the list's temporaries.
-    fn list_like(&self, given: &[Passed], is: impl Fn(&Class, &Described) -> bool) -> Option<u32> {
+    fn list_like(
+        &self,
+        given: &[Passed],
+        is: impl Fn(&Class, &Description) -> bool,
+    ) -> Option<u32> {
         let (at, class) = (self.commands.len(), &self.entry()?.class);
         self.find_list(|list| {
             let Block { described, .. } = &list.block;
@@ -346,7 +350,7 @@ impl Trail {
     }
 
     /// All commands, without their buffers, which the trail keeps.
-    pub(super) fn take(&mut self) -> Option<Described> {
+    pub(super) fn take(&mut self) -> Option<Description> {
         let Trail { commands, leases, .. } = self;
         for (at, command) in (0..).zip(commands) {
             if let Recorded::Own(template, _) = command
@@ -356,7 +360,7 @@ impl Trail {
             }
         }
         let all = || 0..self.len();
-        Some(Described {
+        Some(Description {
             templates: all().map(|at| self.command(at)).collect::<Option<_>>()?,
             arguments: all()
                 .map(|at| Some(self.arguments(at)?.into_owned()))
@@ -513,7 +517,7 @@ impl Trail {
         }
         let at = self.commands.len();
         // The accesses of a launch may follow from its scalars.
-        let is = |class: &Class, list: &Described| {
+        let is = |class: &Class, list: &Description| {
             let own = list.templates.get(at).map(|own| &own.command.accesses);
             class.scalars(at, &list.scalars) == self.key.scalars
                 || own.is_some_and(|own| uses_same(own, &command.accesses))
@@ -539,7 +543,7 @@ impl Trail {
             return None;
         }
         let (at, any) = (self.commands.len(), self.plant.is(Planted::OtherValues));
-        let has_scalars = |class: &Class, list: &Described| {
+        let has_scalars = |class: &Class, list: &Description| {
             let own = class.scalars(at, &list.scalars);
             own == self.key.scalars || is_free(own) || any
         };

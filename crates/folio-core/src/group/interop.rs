@@ -78,9 +78,9 @@ impl CommandGroup {
 
 impl EachRun<'_> {
     /// The [interop task](Self::interop) enqueues the same whenever it is called. A graph of the
-    /// device's own ([`Replay`](crate::graph::Replay)) may call it once and repeat what it has enqueued,
-    /// where the driver captures that: CUDA does. There the task does not wait for the stream, nor
-    /// for anything else.
+    /// device's own ([`Replay`](crate::graph::Replay)) may call it once and repeat what it has
+    /// enqueued, where the driver captures that: CUDA does. There the task does not wait for the
+    /// stream, nor for anything else.
     ///
     /// Where it cannot be captured, a run is split at the task, which is called at each run.
     #[must_use]

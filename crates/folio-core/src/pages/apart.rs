@@ -8,7 +8,7 @@ use crate::geom::Box3;
 use std::ops::Range;
 
 /// Boxes in row-major order.
-pub(super) struct Apart<'a> {
+pub(super) struct TouchMarks<'a> {
     boxes: &'a [Box3],
     touched: &'a mut Vec<bool>,
 }
@@ -16,14 +16,14 @@ pub(super) struct Apart<'a> {
 /// The boxes are in no layers and rows.
 struct Irregular;
 
-impl Apart<'_> {
+impl TouchMarks<'_> {
     /// Says of each of `boxes`, which are in row-major order, whether it may share more than an
     /// edge with another. All may, if they are not in layers and rows.
     pub(super) fn mark(boxes: &[Box3], touched: &mut Vec<bool>) {
         touched.clear();
         touched.resize(boxes.len(), false);
-        let mut apart = Apart { boxes, touched };
-        if apart.within(0..boxes.len(), 0).is_err() {
+        let mut marks = TouchMarks { boxes, touched };
+        if marks.within(0..boxes.len(), 0).is_err() {
             touched.fill(true);
         }
     }
@@ -101,7 +101,7 @@ mod tests {
 
     fn touched(boxes: &[Box3]) -> Vec<bool> {
         let mut touched = Vec::new();
-        Apart::mark(boxes, &mut touched);
+        TouchMarks::mark(boxes, &mut touched);
         touched
     }
 

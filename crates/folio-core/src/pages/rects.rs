@@ -9,7 +9,7 @@
 
 use std::collections::BTreeMap;
 
-use super::apart::Apart;
+use super::apart::TouchMarks;
 use super::runs::continues;
 use crate::geom::Box3;
 
@@ -30,7 +30,7 @@ impl Merger {
     pub(super) fn merge(&mut self, boxes: &mut Vec<Box3>) {
         boxes.sort_unstable();
         join(boxes, 2);
-        Apart::mark(boxes, &mut self.touched);
+        TouchMarks::mark(boxes, &mut self.touched);
         self.alone.clear();
         let mut touched = self.touched.iter();
         boxes.retain(|b| {

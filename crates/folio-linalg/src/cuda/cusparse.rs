@@ -1,8 +1,8 @@
 //! cuSPARSE: its functions, a handle for each GPU, and products of sparse matrices.
 //!
-//! The library looks at a matrix once, and keeps what it finds in a descriptor and in a buffer. Both
-//! belong to the [`Csr`] and the device. A call compares the addresses of the matrix with those that
-//! the library has seen: memory that has moved is looked at again.
+//! The library looks at a matrix once, and keeps what it finds in a descriptor and in a buffer.
+//! Both belong to the [`Csr`] and the device. A call compares the addresses of the matrix with
+//! those that the library has seen: memory that has moved is looked at again.
 
 use super::OnCuda;
 use super::loader::{Loader, Opened, keep_context};

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "tests")]
 
 use folio::cpu::CpuBackend;
+use folio::error::GraphError;
 use folio::hal::LaneKind;
 use folio::prelude::*;
 use folio::{Executable, Parameter, graph::Node};
@@ -266,6 +267,47 @@ fn a_buffer_that_a_block_makes_and_keeps_has_memory_of_its_own() {
     let (kept, _) = q.batch_fused(|q| block(q, 4)).unwrap();
     q.batch_fused(|q| block(q, 5).map(drop)).unwrap();
     assert_eq!((kept.to_vec().unwrap(), x.to_vec().unwrap()), (vec![5; N], vec![6; N]));
+}
+
+/// GRAPH-08, FUSE-12: an equal block names other buffers where the ones before it have made theirs.
+#[test]
+fn buffers_in_the_place_of_those_that_blocks_make_are_used_as_they_are_named() {
+    let (_sim, rt, q) = sim();
+    let [x, kept] = <[_; 2]>::try_from(numbers(&rt, 2)).unwrap();
+    let own = || rt.buffer::<i32, 1>(N).map(Buffer::into_shared);
+    let block = |q: &Queue, value, [a, b]: [&Shared<i32>; 2]| {
+        q.run(N, puts(value, a))?;
+        q.run(N, adds(1, b))?;
+        q.copy(b, &x).map(drop)
+    };
+    for fuses in [false, true] {
+        let run = |of: &dyn Fn(&Queue) -> folio::Result<()>| {
+            if fuses { q.batch_fused(of) } else { q.batch(of) }.unwrap();
+            x.to_vec().unwrap()
+        };
+        let equal = |turn| {
+            run(&|q| {
+                let own = own()?;
+                block(q, turn, [&own, &own])
+            })
+        };
+        (0..4).for_each(|turn| assert_eq!(equal(turn), [turn + 1; N]));
+        assert_eq!(run(&|q| block(q, 7, [&kept, &kept])), [8; N], "the program's own");
+        assert_eq!(kept.to_vec().unwrap(), [8; N]);
+        let two = run(&|q| block(q, 9, [&own()?, &own()?]));
+        assert_eq!(two, [1; N], "two in the place of one");
+        run(&|q| {
+            let own = own()?;
+            q.run(N, puts(3, &own))?;
+            let refused = matches!(
+                own.to_vec().unwrap_err(),
+                Error::Graph { why, .. } if matches!(*why, GraphError::NotRunYet { .. })
+            );
+            assert!(refused, "the host reads what has not run");
+            Ok(())
+        });
+        assert_eq!(equal(5), [6; N]);
+    }
 }
 
 /// GRAPH-08: a block of ordinary commands finds memory for the buffers that it makes.

@@ -264,7 +264,12 @@ impl Running {
 
     /// # Safety
     /// As [`BlockKernel::run`], for the piece.
-    unsafe fn piece(&self, params: &[ParamPtr], piece: &Piece, scratch: &mut Lent) -> Verdict {
+    unsafe fn piece(
+        &self,
+        params: &[ParamPtr],
+        piece: &Piece,
+        scratch: &mut ThreadLines,
+    ) -> Verdict {
         let chain = &*self.chain;
         let items = chain.items_of(&piece.items);
         let of_stage = |memory: &Scratch| memory.of_stage.and_then(|at| items.get(at)).copied();
@@ -308,7 +313,7 @@ impl BlockKernel for Running {
     unsafe fn run(&self, params: &[ParamPtr], block: &Box3) -> Verdict {
         let chain = &*self.chain;
         let extent = self.extent(block.extent());
-        let mut scratch = Lent::take();
+        let mut scratch = ThreadLines::take();
         let own = chain.stages.iter().find(|stage| !stage.is_inlined);
         let offset = own.map_or([0; 3], |stage| stage.geometry.offset);
         let steps = |dim: usize| (block.min[dim]..block.max[dim]).step_by(extent[dim].max(1));
@@ -365,12 +370,12 @@ thread_local! {
 }
 
 /// A thread's scratch, for the length of a call.
-struct Lent(Vec<Line>);
+struct ThreadLines(Vec<Line>);
 
-impl Lent {
-    fn take() -> Lent {
+impl ThreadLines {
+    fn take() -> ThreadLines {
         // A thread that is ending has none, and a call within another one finds it taken.
-        Lent(LINES.try_with(Cell::take).unwrap_or_default())
+        ThreadLines(LINES.try_with(Cell::take).unwrap_or_default())
     }
 
     /// Its start, with room for so many lines.
@@ -382,7 +387,7 @@ impl Lent {
     }
 }
 
-impl Drop for Lent {
+impl Drop for ThreadLines {
     fn drop(&mut self) {
         let _ = LINES.try_with(|kept| kept.set(std::mem::take(&mut self.0)));
     }

@@ -25,9 +25,10 @@ impl FinalizeOptions {
     }
 
     /// An order: all kernels of the graph become one launch, those of each graph within it another
-    /// one. Errors are [`FeatureNotSupported`](crate::error::GraphError::FeatureNotSupported) by a device
-    /// that does not fuse, and [`KernelNotSupported`](crate::error::GraphError::KernelNotSupported) where
-    /// these kernels cannot be one launch.
+    /// one. Errors are [`FeatureNotSupported`](crate::error::GraphError::FeatureNotSupported) by a
+    /// device that does not fuse, and
+    /// [`KernelNotSupported`](crate::error::GraphError::KernelNotSupported) where these kernels
+    /// cannot be one launch.
     pub fn require_fusion(self) -> FinalizeOptions {
         FinalizeOptions { require: true, ..self }
     }

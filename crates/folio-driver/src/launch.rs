@@ -145,6 +145,7 @@ fn runs(range: [u64; 3], units: u64) -> u64 {
 #[allow(clippy::unwrap_used, reason = "tests may panic")]
 mod tests {
     use super::*;
+    use folio_core::hal::{MemBase, MemRef, Param};
 
     const FIT: Fit = Fit { block: [1, 4, 32], lanes: 256, units: 4 };
 
@@ -193,6 +194,35 @@ mod tests {
         })
         .unwrap();
         assert_eq!(grids, 1);
+    }
+
+    /// What is proved to be in bounds is tested all the same, where places need more than 31 bits.
+    #[test]
+    fn large_launches_are_tested() {
+        let of = |columns| Param {
+            mem: MemRef { base: MemBase::Device { device: 0, handle: 1 }, offset: 0 },
+            size: 1,
+            write: false,
+            dims: [1, 1, columns],
+            origin: [0; 3],
+            extent: [1, 1, columns],
+            index: [0; 3],
+            shape: [1, 1, columns],
+        };
+        for (items, elements, proved, is) in [
+            (100, 100, true, true),
+            (100, 100, false, false),
+            (100, 1 << 31, true, false),
+            (1 << 31, 100, true, false),
+        ] {
+            let params = [of(elements)];
+            let args = Args { proved, ..Args::new(&params) };
+            assert_eq!(
+                is_proved(&Geometry::new(3, [1, 1, items]), &args),
+                is,
+                "{items} {elements}"
+            );
+        }
     }
 
     #[test]

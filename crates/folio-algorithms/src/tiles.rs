@@ -304,7 +304,7 @@ pub(crate) fn sort_tile<
     // Of an item: how many keys it has, and digits.
     let each = (count + all - 1) / all;
     let digits_each = (DIGITS as u32 + all - 1) / all;
-    tile.fill(|k| if k < n { keys[k] } else { B::ZERO });
+    tile.fill(|k| keys[k.min(n - 1)]);
     let rank = g.private([0u32; EACH]);
     let from = g.private([0u32; EACH]);
     let before = g.private(0u32);

@@ -209,9 +209,18 @@ pub const SUITES: &[Suite] = &[
         name: "FUSION",
         quick: share(2, 1),
         normal: share(10, 300),
-        ci: share(36, 2_000),
+        ci: share(26, 1_500),
         soak: 100_000,
         soak_step: 10_000,
+    },
+    // A case is a block of kernels and algorithms, one by one, fused, and in a graph.
+    Suite {
+        name: "BLOCKS",
+        quick: share(2, 1),
+        normal: share(10, 20),
+        ci: share(10, 50),
+        soak: 20_000,
+        soak_step: 2_000,
     },
     // A case is a kernel in several forms, each of which OpenCL's driver compiles: three seconds of
     // a slow machine.

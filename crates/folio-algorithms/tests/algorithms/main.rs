@@ -2,6 +2,7 @@
 //! and on the devices of each driver.
 #![allow(clippy::unwrap_used, reason = "helpers of tests may panic")]
 
+mod blocks;
 mod draws;
 mod folds;
 mod fused;

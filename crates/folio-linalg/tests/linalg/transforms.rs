@@ -100,7 +100,7 @@ pub fn real_numbers_have_half_of_the_frequencies(rig: &Rig) -> folio::Result<()>
     ];
     for (shape, dimensions) in shapes {
         let n: usize = shape.iter().product();
-        if rig.is_slow && n > 100 {
+        if rig.is_slow && n > 40 {
             continue;
         }
         for choice in rig.choices() {

@@ -117,8 +117,42 @@ fn forms(request: &Request) -> Vec<Form> {
             };
             vec![form(RAYON, vec![0.0; n], gather)]
         }
+        ("linear", "product f32") | ("matmul", "tiled") => vec![product(seed, n)],
         _ => Vec::new(),
     }
+}
+
+/// The product of two matrices of `n` rows.
+fn product(seed: u64, n: usize) -> Form {
+    let (a, b) = (floats(seed, n * n, 1), floats(seed, n * n, 2));
+    let (row, n) = (n as isize, n);
+    form(["gemm", "0.19"], vec![0.0f32; n * n], move |y| {
+        let (a, b, y) = (a.as_ptr(), b.as_ptr(), y.as_mut_ptr());
+        // SAFETY: three matrices of `n` rows and columns without gaps; nothing else writes `y`.
+        unsafe {
+            gemm::gemm(
+                n,
+                n,
+                n,
+                y,
+                1,
+                row,
+                false,
+                a,
+                1,
+                row,
+                b,
+                1,
+                row,
+                0.0,
+                1.0,
+                false,
+                false,
+                false,
+                gemm::Parallelism::Rayon(0),
+            );
+        }
+    })
 }
 
 /// Words of 64 bits, of two random ones each.

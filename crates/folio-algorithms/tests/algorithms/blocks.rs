@@ -2,8 +2,8 @@
 //! twice, they give what they give one by one.
 
 use super::Rig;
-use folio::algorithms::{self, Direction};
 use folio::RacyMemory;
+use folio::algorithms::{self, Direction};
 use folio::buffer::Overwritten;
 use folio::graph::{FinalizeOptions, FusionCosts};
 use folio::prelude::*;
@@ -31,7 +31,7 @@ fn smooths(i: Item, x: In<u32>, y: Out<u32>) {
     y[i] = x[i.index().max(1) - 1] + 2 * x[i] + x[(i.index() + 1).min(x.len() - 1)];
 }
 
-/// Its variables begin with zero for each element.
+/// Variables begin with zero for each element.
 #[kernel]
 fn loops(i: Item, x: In<u32>, y: Out<u32>) {
     let mut sum = 0;
@@ -207,7 +207,7 @@ fn compared(rig: &Rig, block: &Block) -> folio::Result<Result<usize, &'static st
     let recording = graph.record([&rig.q])?;
     let kept = block.run(rig, &rig.q)?;
     drop(recording);
-    // Whatever can be fused is a gain.
+    // Launches are dear, so that each fusion is a gain.
     let costs = FusionCosts { launch_ns: 1_000_000_000, ..FusionCosts::CPU };
     let graph = graph.finalize_with(FinalizeOptions::new().enable_fusion().costs(costs))?;
     for _ in 0..2 {

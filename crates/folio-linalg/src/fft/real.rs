@@ -38,8 +38,8 @@ fn untangled<T: Number>(
     y[i] = [half * (even[0] + turned[0]), half * (even[1] + turned[1])];
 }
 
-/// Twice the frequencies of pairs, of those of real numbers. What would be an imaginary part of the
-/// first and of the last one is left out.
+/// Twice the frequencies of pairs, of those of real numbers. Imaginary parts of the first and of
+/// the last one are left out.
 #[kernel]
 fn tangled<T: Number>(
     i: Item<3>,

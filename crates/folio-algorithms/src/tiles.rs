@@ -74,12 +74,13 @@ pub(crate) fn count_chunks<B: Bits>(
     });
 }
 
-/// Moves the keys of each group's chunk, and with many `VALUES` what belongs to them, to their places
-/// among those of their digit. A group has `ITEMS`, or any number, which is 0. A tile has `TILE` keys
-/// at most, of which an item has `EACH`: they are ordered by way of local memory, where `HIGH` of
-/// them have more than 32 bits, and `VALUES` of them also where they come from: as many as `TILE`, or
-/// 1 where there is nothing of the kind. With `sums_counts`, `starts` has the counts of chunks, those
-/// of one chunk beside each other, and each group adds up what is before its own keys.
+/// Moves the keys of each group's chunk, and with many `VALUES` what belongs to them, to their
+/// places among those of their digit. A group has `ITEMS`, or any number, which is 0. A tile has
+/// `TILE` keys at most, of which an item has `EACH`: they are ordered by way of local memory, where
+/// `HIGH` of them have more than 32 bits, and `VALUES` of them also where they come from: as many
+/// as `TILE`, or 1 where there is nothing of the kind. With `sums_counts`, `starts` has the counts
+/// of chunks, those of one chunk beside each other, and each group adds up what is before its own
+/// keys.
 #[kernel]
 pub(crate) fn place_chunks<
     B: Bits + CastFrom<u64>,

@@ -271,10 +271,7 @@ impl<K: Kernel> KernelCall<K, 1> {
     ///     Ok(())
     /// }
     /// ```
-    pub fn at_most<C: Count>(
-        self,
-        count: impl AsPart<C, 1>,
-    ) -> KernelCall<Limited<K, C>, 1> {
+    pub fn at_most<C: Count>(self, count: impl AsPart<C, 1>) -> KernelCall<Limited<K, C>, 1> {
         let KernelCall { scalars, mut given, params, .. } = self;
         for passed in &mut given {
             if passed.mode.discards() {

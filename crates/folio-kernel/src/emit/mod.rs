@@ -105,8 +105,8 @@ pub struct Form {
     /// ([`Threads::Rows`]), of which compilers make vectors, and in blocks the first thread does
     /// alone what would take a barrier for each step.
     pub rows: bool,
-    /// Without tests: positions and where rows begin are computed in 32 bits, of which GPUs multiply
-    /// in one step. For launches that are [`is_narrow`].
+    /// Without tests: positions and where rows begin are computed in 32 bits, of which GPUs
+    /// multiply in one step. For launches that are [`is_narrow`].
     pub narrow: bool,
 }
 

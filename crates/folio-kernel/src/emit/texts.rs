@@ -97,8 +97,9 @@ impl<T> Texts<T> {
     }
 
     /// That of several items for each thread, and for how many columns of a launch for which
-    /// [`text`](Self::text) is that without tests, on a device of so many compute units: none where that would not occupy the
-    /// device. The rest of the columns is another launch, of [`text`](Self::text).
+    /// [`text`](Self::text) is that without tests, on a device of so many compute units: none where
+    /// that would not occupy the device. The rest of the columns is another launch, of
+    /// [`text`](Self::text).
     pub fn several(&self, range: [u64; 3], compute_units: u64) -> Option<(&T, u64)> {
         let (items, text) = self.tiled.as_ref()?;
         let ([slices, rows, columns], items) = (range, u64::from(*items));

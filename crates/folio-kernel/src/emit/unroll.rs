@@ -22,8 +22,8 @@ pub(super) fn is_worth_unrolling(body: &Body) -> bool {
 }
 
 /// A loop of few turns that is written down turn by turn: one that is short, so that loads of
-/// several turns are under way; or one that indexes arrays of variables by its turn, which can be in
-/// registers if each index is known, and else are in memory.
+/// several turns are under way; or one that indexes arrays of variables by its turn, which can be
+/// in registers if each index is known, and else are in memory.
 pub(super) fn is_worth_listing(turn: Value, body: &Body) -> bool {
     let (mut found, mut statements, mut is_plain) = (false, 0, true);
     walk(body, &mut |stmt| {

@@ -30,6 +30,8 @@ kinds! {
         "`InOut<f32>` has one dimension, `InOut<f32, 2>` two: the elements of a matrix as a vector are `x.flat_mut()`, those of a vector as a matrix `x.reinterpret([rows, columns])?`";
     Row "each item has a row of this: pass `&mut x`, of these elements and two dimensions"
         "`x` is a buffer, or a mutable slice of one; a shared one is passed by `&x`";
+    Column "each item has a column of this: pass `&mut x`, of these elements and two dimensions"
+        "`x` is a buffer, or a mutable slice of one; a shared one is passed by `&x`";
     Chunk "each item has an array of this: pass `&mut x`, of such arrays"
         "`x` is a buffer of arrays, `rt.buffer::<[f32; 4], 1>(n)?`; one of single elements is one of arrays by `x.reinterpret()`";
     OfGroup "each group has an element of this: pass `&mut x` with the elements and dimensions of `{P}`"

@@ -10,9 +10,9 @@ use crate::group::run::grouped;
 use crate::hal::{self, BlockKernel, Caps, Geometry, HalError, NativeKernel, ParamPtr, Verdict};
 use crate::items::IntoItems;
 use folio_device::{
-    Atomic, Code, Count, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Limited,
-    MOST_GROUP_BYTES, Out, OutChunk, OutGroup, OutRow, Positions, Racy, Reach, Reduce, Shared,
-    put_scalar, run, watch,
+    Atomic, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Limited,
+    MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, Positions, Racy, Reach, Reduce,
+    Shared, put_scalar, run, watch,
 };
 use folio_kernel::access::Reads;
 use folio_kernel::checks::Check;
@@ -87,16 +87,21 @@ written! {
     [O: 'static] Reduce<T, O>, T, 1, Mode::Discard { whole: false };
 }
 
-impl<T, A: AsPartMut<T, 2>> Argument<OutRow<T>> for A {
-    fn argument_value(mut self) -> ArgumentValue<OutRow<T>> {
-        ArgumentValue::new(self.as_part_mut(), Mode::Discard { whole: false })
-    }
+/// Rows and columns.
+macro_rules! lines {
+    ($($param:ident, $mode:expr;)*) => {$(
+        impl<T, A: AsPartMut<T, 2>> Argument<$param<T>> for A {
+            fn argument_value(mut self) -> ArgumentValue<$param<T>> {
+                ArgumentValue::new(self.as_part_mut(), $mode)
+            }
+        }
+    )*};
 }
-
-impl<T, A: AsPartMut<T, 2>> Argument<InOutRow<T>> for A {
-    fn argument_value(mut self) -> ArgumentValue<InOutRow<T>> {
-        ArgumentValue::new(self.as_part_mut(), Mode::Update)
-    }
+lines! {
+    OutRow, Mode::Discard { whole: false };
+    InOutRow, Mode::Update;
+    OutColumn, Mode::Discard { whole: false };
+    InOutColumn, Mode::Update;
 }
 
 /// An argument for a [`Racy`] parameter: memory that a launch's items read and write anywhere.
@@ -394,6 +399,7 @@ pub(crate) fn owned(
                 Box3::at(offset, range)
             }
             Owner::Row => Box3::at([0, offset[2], 0], [1, range[2], shape[2]]),
+            Owner::Column => Box3::at([0, 0, offset[2]], [1, shape[1], range[2]]),
             Owner::Group => {
                 let count = |dim: usize| range[dim].checked_div(group[dim]);
                 Some(Box3::whole(std::array::from_fn(|dim| count(dim).unwrap_or(0))))

@@ -13,8 +13,8 @@ use crate::group::{grouped, out_of_range};
 use crate::hal::{Geometry, ParamPtr};
 use crate::items::IntoItems;
 use folio_device::{
-    Atomic, Checked, In, InOut, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk, OutGroup,
-    OutRow, Positions, Racy, Reduce, Shared, put_scalar, watch,
+    Atomic, Checked, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk,
+    OutColumn, OutGroup, OutRow, Positions, Racy, Reduce, Shared, put_scalar, watch,
 };
 use folio_kernel::words::count;
 use folio_kernel::{Access, ParamKind, Violation};
@@ -132,6 +132,8 @@ written_in_shape! {
     [const D: usize,] InOut<T, D>: [T; D];
     [] OutRow<T>: [T; 2];
     [] InOutRow<T>: [T; 2];
+    [] OutColumn<T>: [T; 2];
+    [] InOutColumn<T>: [T; 2];
     [const N: usize, const D: usize,] OutChunk<T, N, D>: [[T; N]; D];
     [const D: usize,] OutGroup<T, D>: [T; D];
     [const D: usize,] InOutGroup<T, D>: [T; D];

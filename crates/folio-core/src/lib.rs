@@ -76,8 +76,8 @@ pub mod ir {
     pub use folio_kernel::*;
 }
 pub use folio_device::{
-    Atomic, Group, GroupItem, In, InOut, InOutGroup, InOutRow, Item, Local, LocalAtomic, Out,
-    OutChunk, OutGroup, OutRow, Private, Racy, Reduce,
+    Atomic, Group, GroupItem, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Local,
+    LocalAtomic, Out, OutChunk, OutColumn, OutGroup, OutRow, Private, Racy, Reduce,
 };
 /// What reductions and scans combine with.
 pub mod combine {

@@ -3,8 +3,8 @@
 
 use super::local::{Array, Once, Writes};
 use super::{
-    At, Elements, Group, GroupItem, In, InOut, InOutGroup, InOutRow, Item, Private, Racy, Shared,
-    Spot, View,
+    At, Elements, Group, GroupItem, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Private,
+    Racy, Shared, Spot, View,
 };
 
 /// Views and arrays whose elements can be changed at an index.
@@ -49,6 +49,8 @@ changed! {
     [const D: usize] View<'_, InOutGroup<T, D>, T, D>, Group<'i, D>;
     [] View<'_, InOutRow<T>, T, 2>, (Item<'i, 1>, usize);
     [] View<'_, InOutRow<T>, T, 2>, (GroupItem<'i, 1>, usize);
+    [] View<'_, InOutColumn<T>, T, 2>, (usize, Item<'i, 1>);
+    [] View<'_, InOutColumn<T>, T, 2>, (usize, GroupItem<'i, 1>);
     [const D: usize, I: Spot<D>] View<'_, Racy<T, D>, T, D>, I;
     [const D: usize] Private<'_, T>, GroupItem<'i, D>;
     [const N: usize, const D: usize] Array<'_, Writes, T, N>, GroupItem<'i, D>;

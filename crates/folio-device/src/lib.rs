@@ -56,6 +56,7 @@ mod spot;
 mod strip;
 mod subgroup;
 mod tally;
+mod variants;
 mod verdict;
 mod versions;
 mod view;
@@ -101,7 +102,8 @@ pub use self::{
     spot::Spot,
     strip::{Block, Lane, Lanes, Strip, Strips},
     tally::Tallied,
-    view::{At, Put, at, at_proved, put, put_proved},
+    variants::Variants,
+    view::{At, Put, PutField, at, at_proved, put, put_field, put_field_proved, put_proved},
 };
 
 /// Rust's library, by a name that a program cannot give to another one.
@@ -180,6 +182,13 @@ pub struct OutRow<T>(PhantomData<T>);
 /// A parameter of which each item reads and writes its own row: of rank 2, in a launch of rank 1.
 #[derive(Debug)]
 pub struct InOutRow<T>(PhantomData<T>);
+/// A parameter of which each item writes its own column: of rank 2, in a launch of rank 1.
+#[derive(Debug)]
+pub struct OutColumn<T>(PhantomData<T>);
+/// A parameter of which each item reads and writes its own column: of rank 2, in a launch of rank
+/// 1.
+#[derive(Debug)]
+pub struct InOutColumn<T>(PhantomData<T>);
 /// A parameter of which each item writes its own element, an array, slot by slot.
 #[derive(Debug)]
 pub struct OutChunk<T, const N: usize, const D: usize = 1>(PhantomData<T>);

@@ -1,6 +1,9 @@
 //! Views outside of kernels, where they have no elements: rustc refuses the index, and says why.
 
-use super::{Atomic, In, InOut, InOutGroup, InOutRow, Out, OutChunk, OutGroup, OutRow, Racy};
+use super::{
+    Atomic, In, InOut, InOutColumn, InOutGroup, InOutRow, Out, OutChunk, OutColumn, OutGroup,
+    OutRow, Racy,
+};
 use std::ops::{Index, IndexMut};
 
 /// Indices of a view of type `V` outside of a kernel: none.
@@ -36,6 +39,8 @@ outside! {
     [const D: usize] InOut<T, D>;
     [] OutRow<T>;
     [] InOutRow<T>;
+    [] OutColumn<T>;
+    [] InOutColumn<T>;
     [const N: usize, const D: usize] OutChunk<T, N, D>;
     [const D: usize] OutGroup<T, D>;
     [const D: usize] InOutGroup<T, D>;

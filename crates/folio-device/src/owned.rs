@@ -4,8 +4,8 @@
 use super::atomic::{Atom, Atoms};
 use super::view::{read, write};
 use super::{
-    At, Atomic, Group, GroupItem, In, InOut, InOutGroup, InOutRow, Item, Out, OutChunk, OutGroup,
-    OutRow, Put, Racy, Shared, Spot, View,
+    At, Atomic, Group, GroupItem, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Out,
+    OutChunk, OutColumn, OutGroup, OutRow, Put, PutField, Racy, Shared, Spot, View,
 };
 
 macro_rules! access {
@@ -54,6 +54,14 @@ access! {
     Put [] InOutRow<T>, T, 2, (GroupItem<'_, 1>, usize), |view, at| view.element(at.spot());
     Put [] OutRow<T>, T, 2, (Item<'_, 1>, usize), |view, at| view.element(at.spot());
     Put [] OutRow<T>, T, 2, (GroupItem<'_, 1>, usize), |view, at| view.element(at.spot());
+    At [] In<T, 2>, T, 2, (usize, Item<'_, 1>), |view, at| view.element(at.spot());
+    At [] In<T, 2>, T, 2, (usize, GroupItem<'_, 1>), |view, at| view.element(at.spot());
+    At [] InOutColumn<T>, T, 2, (usize, Item<'_, 1>), |view, at| view.element(at.spot());
+    At [] InOutColumn<T>, T, 2, (usize, GroupItem<'_, 1>), |view, at| view.element(at.spot());
+    Put [] InOutColumn<T>, T, 2, (usize, Item<'_, 1>), |view, at| view.element(at.spot());
+    Put [] InOutColumn<T>, T, 2, (usize, GroupItem<'_, 1>), |view, at| view.element(at.spot());
+    Put [] OutColumn<T>, T, 2, (usize, Item<'_, 1>), |view, at| view.element(at.spot());
+    Put [] OutColumn<T>, T, 2, (usize, GroupItem<'_, 1>), |view, at| view.element(at.spot());
 
     Put [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Item<'_, D>,
         |view, item| view.own(item);
@@ -95,6 +103,20 @@ macro_rules! as_items {
     };
 }
 as_items! { At In; At InOut; Put InOut; Put Out; }
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the item's own element.
+unsafe impl<T: Shared, const D: usize> PutField<GroupItem<'_, D>> for View<'_, Out<T, D>, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn place(&self, item: GroupItem<'_, D>) -> Option<*mut T> {
+        PutField::place(self, item.item())
+    }
+    #[inline(always)]
+    fn place_proved(&self, item: GroupItem<'_, D>) -> *mut T {
+        PutField::place_proved(self, item.item())
+    }
+}
 
 /// Views whose elements have slots. The trait does not depend on the index, so that at a wrong one
 /// that alone is reported.

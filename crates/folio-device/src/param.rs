@@ -55,7 +55,12 @@ pub const fn words<T>() -> usize {
 
 /// Appends a scalar, for [`scalar`] to find: its bytes, and zeros up to the next word.
 pub fn put_scalar<T: Shared>(value: T, words: &mut impl Extend<u64>) {
-    const { assert!(T::IN_MEMORY, "a kernel's parameter has no bool and no tuple in it") };
+    const {
+        assert!(
+            T::IN_MEMORY,
+            "a kernel's parameter has no bool, no tuple and no enum with data in it"
+        )
+    };
     let from = (&raw const value).cast::<u8>();
     words.extend((0..self::words::<T>()).map(|word| {
         let mut bytes = [0; 8];

@@ -15,7 +15,7 @@ use folio_kernel::{Scalar, Type, Types};
     message = "`{Self}` cannot be used in a kernel",
     label = "no device type",
     note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
-    note = "an enum without data: #[derive(Clone, Copy, DeviceType)] and #[repr(u32)]"
+    note = "an enum: #[derive(Clone, Copy, DeviceType)] and #[repr(u32)]"
 )]
 pub unsafe trait Shared<const ASKED: usize = 0>: Copy + 'static {
     /// The type can be in memory that is shared with the host: no `bool`, no tuple, whose layout is

@@ -110,7 +110,7 @@ pub fn stepped<R: Iterator>(range: R, by: usize) -> impl Iterator<Item = R::Item
     message = "`{Self}` cannot be used in a kernel",
     label = "no device type",
     note = "device types are numbers, bool, arrays and tuples of them, and structs with #[derive(Clone, Copy, DeviceType)] and #[repr(C)]",
-    note = "an enum without data: #[derive(Clone, Copy, DeviceType)] and #[repr(u32)]"
+    note = "an enum: #[derive(Clone, Copy, DeviceType)] and #[repr(u32)]"
 )]
 pub unsafe trait Slotted {
     /// Its entry in the table.

@@ -41,4 +41,6 @@ spots! {
     [const D: usize] GroupItem<'_, D>, D, |item| item.item().at;
     [] (Item<'_, 1>, usize), 2, |(row, c)| [row.at[0], c];
     [] (GroupItem<'_, 1>, usize), 2, |(row, c)| [row.item().at[0], c];
+    [] (usize, Item<'_, 1>), 2, |(r, column)| [r, column.at[0]];
+    [] (usize, GroupItem<'_, 1>), 2, |(r, column)| [r, column.item().at[0]];
 }

@@ -4,8 +4,8 @@
 use super::param::{Positions, last};
 use super::verdict::{Seen, note};
 use super::{
-    Atomic, Ends, Gaps, In, InOut, InOutGroup, InOutRow, Item, Mode, Out, OutChunk, OutGroup,
-    OutRow, ParamPtr, Racy, Shared,
+    Atomic, Ends, Gaps, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Mode, Out, OutChunk,
+    OutColumn, OutGroup, OutRow, ParamPtr, Racy, Shared,
 };
 use folio_kernel::source::{Entry, ViewType};
 use folio_kernel::{Access, Owner};
@@ -94,6 +94,8 @@ views! {
     [const D: usize] InOut<T, D>, T, D, InOut Item;
     [] OutRow<T>, T, 2, Out Row;
     [] InOutRow<T>, T, 2, InOut Row;
+    [] OutColumn<T>, T, 2, Out Column;
+    [] InOutColumn<T>, T, 2, InOut Column;
     [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Out Item;
     [const D: usize] OutGroup<T, D>, T, D, Out Group;
     [const D: usize] InOutGroup<T, D>, T, D, InOut Group;
@@ -103,7 +105,12 @@ views! {
 
 impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     pub(super) fn new(memory: &ParamPtr, param: usize, block: &Positions) -> Self {
-        const { assert!(T::IN_MEMORY, "a view's elements have no bool and no tuple in them") };
+        const {
+            assert!(
+                T::IN_MEMORY,
+                "a view's elements have no bool, no tuple and no enum with data in them"
+            )
+        };
         let ParamPtr { base, dims, origin, extent, index, shape } = *memory;
         let pitch = [dims[1].wrapping_mul(dims[2]), dims[2], 1];
         let at = origin.iter().zip(&pitch).map(|(at, pitch)| at.wrapping_mul(*pitch));
@@ -326,6 +333,56 @@ pub unsafe fn put_proved<M: Mode, I, V: Elements + Put<I>>(v: &mut V, index: I, 
     if M::PROVED { unsafe { v.put_proved(index, value) } } else { v.put(index, value) }
 }
 
+/// Views whose own element is a struct that is written field by field.
+///
+/// # Safety
+/// An implementation gives the address of an element that devices write at such an index.
+#[diagnostic::on_unimplemented(
+    message = "`{Self}` is not written in fields at an index of type `{I}`",
+    label = "not an item's own element",
+    note = "`Out` is written at the kernel's own item: `out[i] = ..` or `out[i].field = ..`"
+)]
+pub unsafe trait PutField<I>: Elements {
+    /// Where the element is, if it is accessed.
+    #[track_caller]
+    fn place(&self, index: I) -> Option<*mut Self::Element>;
+
+    /// Where the element is, of which it is known that it is accessed.
+    fn place_proved(&self, index: I) -> *mut Self::Element;
+}
+
+/// `v[index].field = value`
+///
+/// # Safety
+/// `field` gives the address of a field of the element that it is given.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn put_field<I, F: Shared, V: Elements + PutField<I>>(
+    v: &mut V,
+    index: I,
+    field: impl FnOnce(*mut V::Element) -> *mut F,
+    value: F,
+) {
+    write(v.place(index).map(field), value);
+}
+
+/// `v[index].field = value`, where [`Kernel::unproved`](super::Kernel::unproved) looks at this
+/// index.
+///
+/// # Safety
+/// As for [`put_field`]; in the mode [`Proved`](super::Proved), the index is inside.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn put_field_proved<M: Mode, I, F: Shared, V: Elements + PutField<I>>(
+    v: &mut V,
+    index: I,
+    field: impl FnOnce(*mut V::Element) -> *mut F,
+    value: F,
+) {
+    let place = if M::PROVED { Some(v.place_proved(index)) } else { v.place(index) };
+    write(place.map(field), value);
+}
+
 // SAFETY: it is what devices have at such an index, as `ViewParam` says.
 unsafe impl<P, T: Shared, const D: usize> Elements for View<'_, P, T, D> {
     type Element = T;
@@ -384,6 +441,20 @@ unsafe impl<T: Shared, const D: usize> Put<Item<'_, D>> for View<'_, Out<T, D>, 
     unsafe fn put_proved(&mut self, item: Item<'_, D>, value: T) {
         // SAFETY: the caller's promise; else as in `write`.
         unsafe { self.inside(item.at).write(value) };
+    }
+}
+
+#[diagnostic::do_not_recommend]
+// SAFETY: the item's own element.
+unsafe impl<T: Shared, const D: usize> PutField<Item<'_, D>> for View<'_, Out<T, D>, T, D> {
+    #[inline(always)]
+    #[track_caller]
+    fn place(&self, item: Item<'_, D>) -> Option<*mut T> {
+        self.own(item)
+    }
+    #[inline(always)]
+    fn place_proved(&self, item: Item<'_, D>) -> *mut T {
+        self.inside(item.at)
     }
 }
 

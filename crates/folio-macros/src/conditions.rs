@@ -24,6 +24,8 @@ const OF_ELEMENTS: &[&str] = &[
     "InOut",
     "OutRow",
     "InOutRow",
+    "OutColumn",
+    "InOutColumn",
     "OutChunk",
     "OutGroup",
     "InOutGroup",

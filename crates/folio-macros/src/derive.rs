@@ -5,7 +5,7 @@
 //! these types, and where they are. The checks are named by way of `folio`, as all is: a program's
 //! own crate may be called `core`.
 
-use crate::conditions;
+use crate::{conditions, enums};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -129,7 +129,7 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         Data::Struct(data) => data,
         Data::Enum(data) => return variants(input, data),
         Data::Union(_) => {
-            return Err(Error::new(name.span(), "DeviceType: for structs, and enums without data"));
+            return Err(Error::new(name.span(), "DeviceType: for structs and enums"));
         }
     };
     let Fields::Named(fields) = &data.fields else {
@@ -194,7 +194,7 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
         // SAFETY: the fields are device types; that there is no padding between them is asserted.
         unsafe impl #params ::folio::DeviceType for #name #arguments #conditions {
             const CHECKED: () = {
-                #(#of_memory::CHECKED;)*
+                #(let () = #of_memory::CHECKED;)*
                 ::folio::ir::device::rust::assert!(true #(&& #sizes > 0)*, #empty);
                 ::folio::ir::device::rust::assert!(<Self as ::folio::ir::device::Shared>::IN_MEMORY, #padding);
             };
@@ -230,14 +230,10 @@ fn implement(input: &DeriveInput) -> syn::Result<TokenStream> {
 /// The integers that can be an enum's representation.
 const REPRESENTATIONS: &[&str] = &["u8", "i8", "u16", "i16", "u32", "i32"];
 
-/// An enum without data: for devices a struct of its number. It is in no buffer, where there could
+/// An enum: without data, for devices a struct of its number. It is in no buffer, where there could
 /// be numbers of no variant.
 fn variants(input: &DeriveInput, data: &syn::DataEnum) -> syn::Result<TokenStream> {
     let name = &input.ident;
-    if let Some(with_data) = data.variants.iter().find(|v| !matches!(v.fields, Fields::Unit)) {
-        let text = "DeviceType: variants have no data here; write a struct with an enum and the data beside it";
-        return Err(Error::new(with_data.span(), text));
-    }
     if !input.generics.params.is_empty() {
         return Err(Error::new(
             input.generics.span(),
@@ -249,6 +245,9 @@ fn variants(input: &DeriveInput, data: &syn::DataEnum) -> syn::Result<TokenStrea
             "DeviceType: write #[repr(u32)] on the enum, so that devices agree on its numbers";
         return Err(Error::new(name.span(), text));
     };
+    if data.variants.iter().any(|variant| !matches!(variant.fields, Fields::Unit)) {
+        return enums::with_data(input, data);
+    }
     let site = Span::mixed_site().located_at(name.span());
     let [repr, all, other] = [repr, "__all", "__other"].map(|name| Ident::new(name, site));
     let repr = quote!(::folio::ir::device::rust::primitive::#repr);

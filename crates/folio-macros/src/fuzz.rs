@@ -46,7 +46,7 @@ const CORPUS: &[&str] = &[
         for j in 0..n { let by = x[j].x - me.x; sum += by * m[(k, j)]; for c in 1..m.shape()[1] { sum -= m[(k, c - 1)]; } }
         let last = sum * 2.0; for j in 0..x.len() { sum = sum + last + x[j].y; } y[i] = sum;
     }",
-    "fn owners(i: Item, at: In<u32>, r: OutRow<f32>, p: InOutRow<i32>, c: OutChunk<i32, 4>, bins: Atomic<u32>, s: Racy<u32>, sum: Reduce<f32, Add>) {
+    "fn owners(i: Item, at: In<u32>, r: OutRow<f32>, v: OutColumn<f32>, p: InOutRow<i32>, c: OutChunk<i32, 4>, bins: Atomic<u32>, s: Racy<u32>, sum: Reduce<f32, Add>) {
         for k in 1..p.shape()[1] { p[(i, k)] += p[(i, k - 1)]; r[(i, k)] = 0.5; } c[i][at[i] as usize] = 1; c[i] = [1, 2, 3, 4];
         let was = bins.add(at[i] % bins.len() as u32, 1); bins.max(0, bins.load(i) + was); s[at[i]] = was; sum.give(at[i] as f32);
     }",

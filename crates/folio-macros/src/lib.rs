@@ -19,6 +19,7 @@ mod conditions;
 mod deep;
 mod derive;
 mod entry;
+mod enums;
 mod errors;
 mod foreign;
 mod forms;

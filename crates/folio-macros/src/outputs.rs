@@ -86,6 +86,7 @@ impl Param {
             "Out" => (format!("{name}[{item}]"), false),
             "OutChunk" => (format!("{name}[{item}]"), true),
             "OutRow" => (format!("{name}[({item}, k)]"), true),
+            "OutColumn" => (format!("{name}[(k, {item})]"), true),
             "OutGroup" => (format!("{name}[g]"), false),
             _ => return None,
         };

@@ -56,7 +56,9 @@ pub fn role_of(ty: &Type) -> (Role, Special) {
         "Item" => (Role::Item(rank), Special::None),
         "Group" => (Role::Group(rank), Special::Group(rank)),
         "In" => (Role::View, Special::None),
-        "Out" | "InOut" | "OutRow" | "InOutRow" | "Racy" => (Role::View, Special::Written),
+        "Out" | "InOut" | "OutRow" | "InOutRow" | "OutColumn" | "InOutColumn" | "Racy" => {
+            (Role::View, Special::Written)
+        }
         "OutChunk" => (Role::View, Special::Chunk),
         "OutGroup" | "InOutGroup" => (Role::View, Special::OfGroup),
         "Atomic" => (Role::View, Special::Atomic),
@@ -72,6 +74,7 @@ pub fn argument_of(ty: &Type) -> Ident {
     let name = path_of(ty).map(|(name, _)| name).unwrap_or_default();
     let kind = match name.as_str() {
         "OutRow" | "InOutRow" => "Row",
+        "OutColumn" | "InOutColumn" => "Column",
         "OutChunk" => "Chunk",
         "OutGroup" | "InOutGroup" => "OfGroup",
         name => name,
@@ -121,7 +124,7 @@ pub fn grid_of(ty: &Type) -> Option<Grid> {
     let (rank, own) = match name.as_str() {
         "In" | "Racy" => (rank_of(ty), false),
         "Out" | "InOut" => (rank_of(ty), true),
-        "OutRow" | "InOutRow" => (2, false),
+        "OutRow" | "InOutRow" | "OutColumn" | "InOutColumn" => (2, false),
         _ => return None,
     };
     (rank > 1 && FLOATS_AND_INTEGERS.contains(&element.as_str())).then_some(Grid { rank, own })

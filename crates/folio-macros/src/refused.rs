@@ -68,7 +68,7 @@ pub fn refuse_rank(ty: &Type, walk: &mut Walk) {
         }
         return;
     };
-    if ["OutRow", "InOutRow"].contains(&name.as_str()) {
+    if ["OutRow", "InOutRow", "OutColumn", "InOutColumn"].contains(&name.as_str()) {
         let text = format!(
             "an `{name}` is of two dimensions by itself, rows and columns, and the item of one: write `{name}<T>`"
         );

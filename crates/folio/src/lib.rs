@@ -59,11 +59,15 @@
 //! [`by_example`] and [`by_example::kernels`] have a small program for each of them. The
 //! repository's `docs/guide` is the longer way to the same places.
 
+// What macros make names the crate so.
+extern crate self as folio;
+
 pub use folio_core::ir::device::{Float, Int, Number};
 pub use folio_core::*;
 pub use folio_macros::{DeviceType, device_fn, kernel, main};
 
 pub mod by_example;
+pub mod vector;
 
 #[cfg(feature = "algorithms")]
 pub use folio_algorithms as algorithms;
@@ -120,8 +124,9 @@ pub mod prelude {
     pub use folio_core::ir::device::Number;
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
-        InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk, OutGroup, OutRow,
-        Queue, Racy, Reduce, Runtime, Selector, Shared, Status, Timing, bf16, combine, f16,
+        InOutColumn, InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk,
+        OutColumn, OutGroup, OutRow, Queue, Racy, Reduce, Runtime, Selector, Shared, Status,
+        Timing, bf16, combine, f16,
     };
     pub use folio_macros::{DeviceType, device_fn, kernel};
 

@@ -351,6 +351,25 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         WriteGuard::take(&self.slice_mut([0; D], all)?.part, Mode::Discard { whole: false })
     }
 
+    /// All its elements in another shape, to write, without a copy: where items own rows or columns
+    /// of a vector. They must be equally many.
+    ///
+    /// ```
+    /// # fn main() -> folio_core::Result<()> {
+    /// # let rt = folio_core::Runtime::builder().build()?;
+    /// let mut x = rt.buffer_from(&[1, 2, 3, 4, 5, 6])?;
+    /// let mut halves = x.in_shape_mut([2, 3])?;
+    /// assert_eq!(halves.slice_mut([1, 0], [1, 3])?.to_vec()?, [4, 5, 6]);
+    /// # Ok(())
+    /// # }
+    /// ```
+    pub fn in_shape_mut<const E: usize>(
+        &mut self,
+        shape: impl Coords<E>,
+    ) -> Result<SliceMut<'_, T, E>> {
+        Ok(SliceMut::of(reinterpreted::<T, E>(&self.view, shape.coords())?.whole()))
+    }
+
     /// The same data as elements of another type or in another shape, without a copy. The bytes
     /// must be equally many.
     ///

@@ -92,7 +92,8 @@ impl CommandGroup {
     /// indices are sums of positions, extents and scalars (so a stencil's halo is found); in
     /// dimensions of other indices, all of it. An `Out` is discarded, and an `InOut` read and
     /// written, at the items' positions, [`OutRow`](crate::OutRow) and
-    /// [`InOutRow`](crate::InOutRow) in the rows of these; an [`OutGroup`](crate::OutGroup) is
+    /// [`InOutRow`](crate::InOutRow) in the rows of these, [`OutColumn`](crate::OutColumn) and
+    /// [`InOutColumn`](crate::InOutColumn) in their columns; an [`OutGroup`](crate::OutGroup) is
     /// discarded, and an [`InOutGroup`](crate::InOutGroup) read and written, at the groups'
     /// indices, and a [`Reduce`](crate::Reduce) at its first element; [`Atomic`](crate::Atomic) and
     /// [`Racy`](crate::Racy) are read and written as a whole. Positions count from the beginning of

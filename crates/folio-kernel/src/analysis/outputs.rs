@@ -7,7 +7,7 @@ use crate::ir::{Access, Body, Kernel, Label, Owner, ParamKind, Place, Root, Step
 use crate::linear::{self, Linear, Symbol};
 use crate::op::{Op, Query};
 use crate::print::head;
-use crate::types::{Composite, Type};
+use crate::types::{Composite, Type, Types};
 
 /// Checks the outputs of a verified kernel.
 pub fn check(kernel: &Kernel) -> Result<(), VerifyError> {
@@ -24,10 +24,14 @@ pub fn check(kernel: &Kernel) -> Result<(), VerifyError> {
     let end = check.body(&kernel.body, Some(start));
     let written = join(end, check.returns.take());
     for (at, param) in kernel.params.iter().enumerate() {
-        let ParamKind::View { access: Access::Out, owner, .. } = &param.kind else { continue };
+        let ParamKind::View { element, access: Access::Out, owner, .. } = &param.kind else {
+            continue;
+        };
         let whole = written.as_ref().is_none_or(|written| written[at] == WHOLE);
         if *owner != Owner::Anyone && !whole {
-            let fault = Fault::NotWritten { name: param.name.clone(), owner: *owner };
+            let parts = written.map_or(0, |written| written[at]);
+            let field = field_left(&kernel.types, *element, parts);
+            let fault = Fault::NotWritten { name: param.name.clone(), owner: *owner, field };
             let at = "outputs".to_owned();
             return Err(VerifyError { kernel: kernel.name.clone(), at, fault });
         }
@@ -37,7 +41,9 @@ pub fn check(kernel: &Kernel) -> Result<(), VerifyError> {
 
 /// Parts of the own element that are written for sure, as bits.
 type Parts = u128;
-/// All of it. Elements of more than 127 parts count as written only as a whole or by a loop.
+/// Parts that are told apart.
+const MOST_PARTS: u64 = 127;
+/// All of it. Elements of more parts count as written only as a whole or by a loop.
 const WHOLE: Parts = Parts::MAX;
 /// By parameter; none where nothing gets.
 type State = Option<Vec<Parts>>;
@@ -47,6 +53,38 @@ fn join(a: State, b: State) -> State {
         (Some(a), Some(b)) => Some(a.iter().zip(&b).map(|(a, b)| a & b).collect()),
         (a, None) => a,
         (None, b) => b,
+    }
+}
+
+/// So many parts from `first` on, as bits; none where there are more than bits.
+fn bits(first: u64, count: u64) -> Option<Parts> {
+    let end = first.checked_add(count).filter(|end| (1..=MOST_PARTS).contains(end))?;
+    Some((WHOLE >> (128 - end)) & (WHOLE << first))
+}
+
+/// The first field of a struct that is not written, if another is.
+fn field_left(types: &Types, element: Type, parts: Parts) -> Option<String> {
+    let Some(Composite::Struct(of)) = types.get(element) else { return None };
+    if parts == 0 || numbers(types, element) > MOST_PARTS {
+        return None;
+    }
+    let mut first = 0;
+    let left = of.fields.iter().find(|field| {
+        let count = numbers(types, field.ty);
+        let own = bits(first, count).unwrap_or(0);
+        first += count;
+        parts & own != own
+    });
+    left.map(|field| field.name.clone())
+}
+
+/// Numbers of a type.
+fn numbers(types: &Types, ty: Type) -> u64 {
+    let part = |at| types.part(ty, at).map_or(0, |part| numbers(types, part));
+    match types.get(ty) {
+        None => 1,
+        Some(Composite::Array { len, .. }) => part(0).saturating_mul(u64::from(*len)),
+        Some(Composite::Struct(of)) => (0..of.fields.len() as u32).map(part).sum(),
     }
 }
 
@@ -117,7 +155,10 @@ impl<'k> Outputs<'k> {
         };
         match owner {
             Owner::Item => is_own(&forms),
-            Owner::Row => forms.first().is_some_and(|row| is_own(std::slice::from_ref(row))),
+            Owner::Row | Owner::Column => owner
+                .line()
+                .and_then(|dim| forms.get(dim))
+                .is_some_and(|line| is_own(std::slice::from_ref(line))),
             // All items of a group share the slot: only one of them may write it, in a phase of its
             // own.
             Owner::Group => (self.once || !store) && forms.iter().enumerate().all(group),
@@ -197,31 +238,52 @@ impl<'k> Outputs<'k> {
 
     /// The parts of an `Out`'s own element that a store writes.
     fn writes(&self, place: &'k Place) -> Option<(usize, Parts)> {
-        let (param, _, access, owner, _) = self.view(place)?;
+        let (param, element, access, owner, _) = self.view(place)?;
         // A single item of the group writes the group's slot, and no other slot.
         let counts = match owner {
             Owner::Item => !self.once,
             Owner::Group => true,
-            Owner::Row | Owner::Atomic | Owner::Anyone => false,
+            Owner::Row | Owner::Column | Owner::Atomic | Owner::Anyone => false,
         };
         if access != Access::Out || !counts {
             return None;
         }
-        let part = match place.path.as_slice() {
-            [] => return Some((param, WHOLE)),
-            [Step::Part(part)] => u64::from(*part),
-            [Step::At(index)] => u64::try_from(self.constant(*index)?).ok()?,
-            _ => return None,
-        };
-        (part < 127).then(|| (param, 1 << part))
+        if place.path.is_empty() {
+            return Some((param, WHOLE));
+        }
+        let types = &self.kernel.types;
+        let fine = self.is_fine(element);
+        if !fine && place.path.len() > 1 {
+            return None;
+        }
+        let size = |ty| if fine { numbers(types, ty) } else { 1 };
+        let (mut ty, mut first) = (element, 0u64);
+        for step in &place.path {
+            let part = match step {
+                Step::Part(part) => *part,
+                Step::At(index) => u32::try_from(self.constant(*index)?).ok()?,
+            };
+            let mut before = (0..part).map(|at| types.part(ty, at));
+            first = before.try_fold(first, |sum, ty| Some(sum + size(ty?)))?;
+            ty = types.part(ty, part)?;
+        }
+        Some((param, bits(first, size(ty))?))
     }
 
     /// Parts that are all that there are, are the whole.
     fn complete(&self, param: usize, parts: Parts) -> Parts {
         let ParamKind::View { element, .. } = self.kernel.params[param].kind else { return parts };
-        let count = self.kernel.types.parts(element);
-        let all = (1..=127).contains(&count) && parts == WHOLE >> (128 - count);
-        if all { WHOLE } else { parts }
+        let types = &self.kernel.types;
+        let count = match self.is_fine(element) {
+            true => numbers(types, element),
+            false => types.parts(element).into(),
+        };
+        if bits(0, count) == Some(parts) { WHOLE } else { parts }
+    }
+
+    /// Each number of such an element is a part. Of larger ones the element's own parts are.
+    fn is_fine(&self, element: Type) -> bool {
+        numbers(&self.kernel.types, element) <= MOST_PARTS
     }
 
     fn constant(&self, value: Value) -> Option<i64> {
@@ -229,7 +291,8 @@ impl<'k> Outputs<'k> {
         form.terms.is_empty().then_some(form.constant)
     }
 
-    /// The parameters of which a loop from 0 writes every slot of the own chunk, or the own row.
+    /// The parameters of which a loop from 0 writes every slot of the own chunk, or the own row or
+    /// column.
     fn swept(&self, body: &'k Body, index: Value, end: Value) -> Vec<usize> {
         let mut swept = vec![];
         for stmt in body {
@@ -247,12 +310,14 @@ impl<'k> Outputs<'k> {
                 }
                 _ => false,
             };
-            let width = Linear::symbol(Symbol::Extent(crate::ParamId(param as u32), 1));
-            let row = owner == Owner::Row
-                && place.path.is_empty()
-                && at.get(1) == Some(&index)
-                && self.forms[end.index()].as_ref() == Some(&width);
-            if chunk || row {
+            let line = owner.line().is_some_and(|own| {
+                let along = 1 - own;
+                let extent = Symbol::Extent(crate::ParamId(param as u32), along as u8);
+                place.path.is_empty()
+                    && at.get(along) == Some(&index)
+                    && self.forms[end.index()].as_ref() == Some(&Linear::symbol(extent))
+            });
+            if chunk || line {
                 swept.push(param);
             }
         }

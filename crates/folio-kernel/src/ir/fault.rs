@@ -144,12 +144,14 @@ pub enum Fault {
         what: &'static str,
     },
     /// An `Out` of which not every element is shown to be written (KRN-02).
-    #[error("{}", not_written(.name, *.owner))]
+    #[error("{}", not_written(.name, *.owner, .field.as_deref()))]
     NotWritten {
         /// The parameter's name.
         name: String,
         /// Who has an element.
         owner: crate::ir::Owner,
+        /// A field that is not written, where others are.
+        field: Option<String>,
     },
     /// A store that may touch what is not the item's own (KRN-02).
     #[error("`{name}` is written at an index that is not shown to be the {owner}'s own")]
@@ -173,14 +175,22 @@ pub struct VerifyError {
     pub fault: Fault,
 }
 
-fn not_written(name: &str, owner: crate::ir::Owner) -> String {
+fn not_written(name: &str, owner: crate::ir::Owner, field: Option<&str>) -> String {
+    use crate::ir::Owner;
+    let line = |kind: &str, line: &str, extent: u8, place: &str| {
+        format!(
+            "`{name}` is `Out{kind}`, but not every path writes all of the item's {line}: write it in a loop over the \
+             {line}, `for k in 0..{name}.shape()[{extent}] {{ {name}[{place}] = ..; }}`, or make it `InOut{kind}`"
+        )
+    };
     match owner {
-        crate::ir::Owner::Row => format!(
-            "`{name}` is `OutRow`, but not every path writes all of the item's row: write it in a loop over the row, \
-             `for k in 0..{name}.shape()[1] {{ {name}[(i, k)] = ..; }}`, or make it `InOutRow`"
-        ),
-        _ => format!(
-            "`{name}` is `Out`, but not every path writes all of its element; make it `InOut`"
-        ),
+        Owner::Row => line("Row", "row", 1, "(i, k)"),
+        Owner::Column => line("Column", "column", 0, "(k, i)"),
+        _ => {
+            let left = field.map_or(String::new(), |field| format!(" (`{field}` is left out)"));
+            format!(
+                "`{name}` is `Out`, but not every path writes all of its element{left}; make it `InOut`"
+            )
+        }
     }
 }

@@ -45,9 +45,25 @@ names! {
     /// Which elements of an `Out` or `InOut` view an item may touch (semantics 7.2). A chunk is an
     /// item's element of array type.
     pub enum Owner {
-        Item = "item", Row = "row", Group = "group", Atomic = "atomic",
+        Item = "item", Row = "row", Column = "column", Group = "group", Atomic = "atomic",
         /// Freedom from races was promised by unsafe code.
         Anyone = "anyone",
+    }
+}
+
+impl Owner {
+    /// Of a row or column: the dimension that the item's position is the index of.
+    pub fn line(self) -> Option<usize> {
+        match self {
+            Owner::Row => Some(0),
+            Owner::Column => Some(1),
+            Owner::Item | Owner::Group | Owner::Atomic | Owner::Anyone => None,
+        }
+    }
+
+    /// Each element is one item's alone.
+    pub fn is_of_items(self) -> bool {
+        self == Owner::Item || self.line().is_some()
     }
 }
 

@@ -128,8 +128,8 @@ fn parameter(kernel: &Kernel, param: ParamId, kind: &ParamKind) -> Checked {
                     wrong("its rank differs from the launch's")
                 }
                 Owner::Group if !shape.groups => wrong("an item kernel has no groups"),
-                Owner::Row if (*rank, shape.rank) != (2, 1) => {
-                    wrong("rows are of a view of rank 2 and a launch of rank 1")
+                Owner::Row | Owner::Column if (*rank, shape.rank) != (2, 1) => {
+                    wrong("rows and columns are of a view of rank 2 and a launch of rank 1")
                 }
                 Owner::Atomic if *access == Access::Out => wrong("atomics read, too: `inout`"),
                 Owner::Atomic if !scalar.is_some_and(|s| matches!(s.bits(), 32 | 64)) => {

@@ -69,7 +69,7 @@ fn parameters_allow_what_is_done() {
     let atomic = "%6 f32 = atomic add p2[%1] (%5)";
     refused(SAXPY, "store p2[%1] = %5", atomic, &["used atomically: it is not `atomic`"]);
     refused(SAXPY, "inout item", "inout atomic", &["read but by atomic operations"]);
-    refused(SAXPY, "inout item", "inout row", &["rows are of a view of rank 2"]);
+    refused(SAXPY, "inout item", "inout row", &["rows and columns are of a view of rank 2"]);
     refused(SAXPY, "inout item", "inout group", &["an item kernel has no groups"]);
     refused(SAXPY, "\"a\" scalar f32", "\"a\" scalar bool", &["padding or a bool"]);
 }

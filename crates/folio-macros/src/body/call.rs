@@ -231,6 +231,11 @@ impl Walk {
         {
             return self.some(path, value);
         }
+        let data = call.args.iter().enumerate();
+        let data = data.map(|(at, value)| (super::variant::numbered(at, value.span()), value));
+        if let (None, Some(both)) = (&path.qself, self.variant(&path.path, data)) {
+            return both;
+        }
         call.args.iter().for_each(|arg| self.unproved(arg));
         let args: Vec<Both> = call.args.iter().map(|arg| self.argument(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();

@@ -12,14 +12,14 @@ use syn::spanned::Spanned;
 use syn::{Arm, Expr, ExprMatch, ExprPath, Lit, Pat, RangeLimits};
 
 /// The matched value: a local variable of the tree, or a tuple of such.
-enum Subject {
+pub(super) enum Subject {
     /// Its number, its type's entry, and the slot that tells it.
     One(u16, u16, Ident),
     Parts(Vec<Subject>),
 }
 
 /// A test; none if it always holds.
-type Test = Option<Tree>;
+pub(super) type Test = Option<Tree>;
 
 impl Walk {
     pub(super) fn choice(&mut self, choice: &ExprMatch) -> Both {
@@ -131,8 +131,18 @@ impl Walk {
 
     /// A pattern in Rust, and its test. Names are bound to the variable that is matched; `lets`
     /// gets those of names that are one variable or another.
-    fn test(&mut self, pat: &Pat, subject: &Subject, lets: &mut Vec<Tree>) -> (TokenStream, Test) {
+    pub(super) fn test(
+        &mut self,
+        pat: &Pat,
+        subject: &Subject,
+        lets: &mut Vec<Tree>,
+    ) -> (TokenStream, Test) {
         let whole = pat.to_token_stream();
+        if let Subject::One(at, _, slot) = subject
+            && let Some(found) = self.test_variant(pat, (*at, slot), lets)
+        {
+            return found;
+        }
         match (pat, subject) {
             (Pat::Wild(_), _) => (whole, None),
             (Pat::Paren(inner), _) => self.test(&inner.pat, subject, lets),
@@ -172,7 +182,7 @@ impl Walk {
             (Pat::TupleStruct(some), Subject::One(at, _, slot))
                 if some.path.is_ident("Some") && some.elems.len() == 1 =>
             {
-                let part = self.part_of(*at, lets);
+                let part = self.part_of(*at, "1", lets);
                 let entry = self.entry(quote!(#slot.some()));
                 // What is in it is no option, so its slot is not asked.
                 let inner = Subject::One(part, entry, slot.clone());
@@ -256,14 +266,14 @@ impl Walk {
         }
     }
 
-    /// The variable of what is in the option that `at` is.
-    fn part_of(&mut self, at: u16, lets: &mut Vec<Tree>) -> u16 {
-        if let Some(part) = self.parts.get(&at) {
+    /// The variable of a field of what `at` is: an option, or an enum with data.
+    pub(super) fn part_of(&mut self, at: u16, field: &str, lets: &mut Vec<Tree>) -> u16 {
+        if let Some(part) = self.parts.get(&(at, field.to_owned())) {
             return *part;
         }
         let part = self.scopes.unnamed();
-        lets.push(Tree::bound(part, &Tree::of("field").part(&Tree::local(at)).word("1")));
-        self.parts.insert(at, part);
+        lets.push(Tree::bound(part, &Tree::of("field").part(&Tree::local(at)).word(field)));
+        self.parts.insert((at, field.to_owned()), part);
         part
     }
 
@@ -312,9 +322,9 @@ impl Walk {
     }
 }
 
-const NO_ENUMS: &str = "kernels have no enums but `Option`; compare numbers: `match mode { FAST => .. }` with a `const FAST: u32`";
+const NO_ENUMS: &str = "kernels match on `Option` and on enums of one's own, whose variants are written with the enum's name: `Shape::Circle(r)`";
 
-fn and(a: Test, b: Test) -> Test {
+pub(super) fn and(a: Test, b: Test) -> Test {
     match (a, b) {
         (Some(a), Some(b)) => Some(Tree::binary("&&", &a, &b)),
         (a, b) => a.or(b),

@@ -24,6 +24,7 @@ mod strip;
 mod subgroup;
 mod sugar;
 mod through;
+mod variant;
 
 pub use call::FLOATS_AND_INTEGERS;
 pub use group::{Special, Zone};
@@ -108,7 +109,7 @@ pub struct Walk {
     /// Parameters that are `mut`: in the tree the body begins with variables of them.
     mutable: Vec<(Ident, u16)>,
     /// Variables of what is in options that are matched, by those.
-    parts: HashMap<u16, u16>,
+    parts: HashMap<(u16, String), u16>,
     /// Parameters that are closures.
     pub closures: HashSet<u16>,
     /// What is walked is in a closure that is given to a function.
@@ -628,6 +629,10 @@ impl Walk {
         if let Some(rest) = &literal.rest {
             return self.refuse(rest.span(), "`..rest` is not supported; name every field");
         }
+        let fields = literal.fields.iter().map(|field| (field.member.clone(), &field.expr));
+        if let (None, Some(both)) = (&literal.qself, self.variant(&literal.path, fields)) {
+            return both;
+        }
         let (slot, entry) = self.slot(literal.path.span());
         let (mut natives, mut trees, mut names) = (vec![], vec![], vec![]);
         for field in &literal.fields {
@@ -660,7 +665,7 @@ fn is_statement(expr: &Expr) -> bool {
 }
 
 /// A field's name, as the tree has it.
-fn name_of(member: &Member) -> String {
+pub(super) fn name_of(member: &Member) -> String {
     match member {
         Member::Named(name) => name.unraw().to_string(),
         Member::Unnamed(at) => at.index.to_string(),

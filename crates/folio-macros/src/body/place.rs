@@ -68,10 +68,12 @@ impl Walk {
             Expr::Paren(inner) => self.target(&inner.expr, access),
             Expr::Group(inner) => self.target(&inner.expr, access),
             Expr::Field(field) => {
-                let (base, tree) = self.target(&field.base, Access::Change);
+                let alone = access == Access::Write && self.is_in_fields(&field.base);
+                let inner = if alone { access } else { Access::Change };
+                let (base, tree) = self.target(&field.base, inner);
                 let name = name_of(&field.member);
                 let tree = Tree::of("field").part(&tree).word(name);
-                (Target::Field(Box::new(base), field.member.clone()), tree)
+                (base.field(field.member.clone(), alone), tree)
             }
             Expr::Index(index) => {
                 if let Some((native, tree)) = self.refuse_element(index, access) {
@@ -319,6 +321,11 @@ pub(super) enum Target {
         /// Where it is written.
         at: Spot,
     },
+    /// A field of an element, which is not read: from the element to it.
+    Part {
+        element: Box<Target>,
+        fields: Vec<Member>,
+    },
     /// A slot of an element, which is not read.
     Slot {
         element: Box<Target>,
@@ -386,13 +393,52 @@ pub(super) fn read(base: &TokenStream, name: &Ident, proved: bool, spot: Spot) -
     }
 }
 
+/// Puts a value to a field of an own element, which is not read. The call is the user's `at`.
+fn put_field(
+    (view, index): (&TokenStream, &Ident),
+    fields: &[Member],
+    proved: bool,
+    (value, at): (TokenStream, Span),
+) -> TokenStream {
+    let hidden = Span::mixed_site().located_at(value.span());
+    let [new, element] = ["__new", "__element"].map(|name| Ident::new(name, hidden));
+    let put = match proved {
+        true => quote_spanned!(at => ::folio::ir::device::put_field_proved::<__M, _, _, _>),
+        false => quote_spanned!(at => ::folio::ir::device::put_field),
+    };
+    let field = quote_spanned!(hidden => |#element| &raw mut (*#element) #(.#fields)*);
+    let write = quote_spanned!(at => #put(&mut #view, #index, #field, #new));
+    quote_spanned! {index.span()=>
+        {
+            let #new = #value;
+            // SAFETY: a field of the element, as a device type has no `Deref`. Where the index is
+            // not tested, `Kernel::unproved` looks at it.
+            unsafe { #write }
+        }
+    }
+}
+
 impl Target {
+    /// A field of this; `alone` of an element that is not read.
+    fn field(self, member: Member, alone: bool) -> Target {
+        match self {
+            Target::Part { element, mut fields } => {
+                fields.push(member);
+                Target::Part { element, fields }
+            }
+            element @ Target::Index { .. } if alone => {
+                Target::Part { element: Box::new(element), fields: vec![member] }
+            }
+            base => Target::Field(Box::new(base), member),
+        }
+    }
+
     /// Rust can assign to it directly.
     pub(super) fn is_variable(&self) -> bool {
         match self {
             Target::Name(_) => true,
             Target::Field(base, _) => base.is_variable(),
-            Target::Index { .. } | Target::Slot { .. } => false,
+            Target::Index { .. } | Target::Slot { .. } | Target::Part { .. } => false,
         }
     }
 
@@ -417,6 +463,7 @@ impl Target {
                 let before = element.before(changes);
                 quote!(#before let #name = #slot;)
             }
+            Target::Part { element, .. } => element.before(changes),
         }
     }
 
@@ -432,6 +479,10 @@ impl Target {
             Target::Slot { element, name, .. } => {
                 let at = name.span();
                 read(&element.read(), name, false, Spot { all: at, index: at, end: at })
+            }
+            Target::Part { element, fields } => {
+                let element = element.read();
+                quote!(#element #(.#fields)*)
             }
         }
     }
@@ -457,6 +508,10 @@ impl Target {
                 let new = Ident::new("__new", Span::mixed_site().located_at(span));
                 let write = quote_spanned!(at => #put(&mut #base, #index, #name, #new));
                 quote_spanned!(span => { let #new = #value; #write })
+            }
+            Target::Part { element, fields } => {
+                let Target::Index { base, name, proved, .. } = &**element else { return quote!() };
+                put_field((&base.read(), name), fields, *proved, (value, at))
             }
             Target::Index { base, name, proved, .. } => {
                 let put = quote_spanned!(at => ::folio::ir::device::put);

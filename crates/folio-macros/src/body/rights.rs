@@ -24,6 +24,7 @@ enum Owner {
     All,
     Item,
     Row,
+    Column,
     Group,
 }
 
@@ -53,12 +54,14 @@ impl Rights {
             "InOut" => (Owner::Item, true, true),
             "OutRow" => (Owner::Row, false, true),
             "InOutRow" => (Owner::Row, true, true),
+            "OutColumn" => (Owner::Column, false, true),
+            "InOutColumn" => (Owner::Column, true, true),
             "OutGroup" => (Owner::Group, false, true),
             "InOutGroup" => (Owner::Group, true, true),
             _ => return None,
         };
         let rank = match owner {
-            Owner::Row => 2,
+            Owner::Row | Owner::Column => 2,
             // Its rank comes after the number of its slots.
             _ if name == "OutChunk" => u8::from(list.args.len() == 2),
             _ => crate::parameter::rank_of(ty),
@@ -73,11 +76,12 @@ impl Rights {
             ("In", Access::Write) => "Out",
             ("In" | "Out", _) => "InOut",
             ("OutRow", _) => "InOutRow",
+            ("OutColumn", _) => "InOutColumn",
             ("OutGroup", _) => "InOutGroup",
             _ => return None,
         };
         let rank = match (self.owner, self.rank) {
-            (Owner::Row, _) | (_, 0 | 1) => String::new(),
+            (Owner::Row | Owner::Column, _) | (_, 0 | 1) => String::new(),
             (_, rank) => format!(", {rank}"),
         };
         Some(format!("{name}<{}{rank}>", self.element))
@@ -89,6 +93,17 @@ impl Walk {
     fn rights_of(&self, of: &Expr) -> Option<&Rights> {
         let number = self.number(of)?;
         self.rights.iter().find(|(at, _)| *at == number).map(|(_, rights)| rights)
+    }
+
+    /// An own element of an `Out`, or a field of it: its fields are written one by one.
+    pub(super) fn is_in_fields(&self, of: &Expr) -> bool {
+        match of {
+            Expr::Paren(inner) => self.is_in_fields(&inner.expr),
+            Expr::Group(inner) => self.is_in_fields(&inner.expr),
+            Expr::Field(field) => self.is_in_fields(&field.base),
+            Expr::Index(index) => self.rights_of(&index.expr).is_some_and(|of| of.name == "Out"),
+            _ => false,
+        }
     }
 
     /// Refuses an access that the view does not allow, as far as names tell.
@@ -181,7 +196,12 @@ impl Walk {
             (Owner::Row, Expr::Tuple(tuple)) => {
                 tuple.elems.first().is_some_and(|row| self.is_value(row))
             }
-            (Owner::Row, _) => self.is_value(place) || self.rank_of_item(place).is_some(),
+            (Owner::Column, Expr::Tuple(tuple)) => {
+                tuple.elems.last().is_some_and(|column| self.is_value(column))
+            }
+            (Owner::Row | Owner::Column, _) => {
+                self.is_value(place) || self.rank_of_item(place).is_some()
+            }
             _ => self.is_value(place),
         };
         // Of a kernel without item that is said.
@@ -202,6 +222,9 @@ impl Walk {
             }
             (Owner::Row, _) => format!(
                 "an item has its own row of `{of}` alone; write the item first, `{of}[({item}, k)]`"
+            ),
+            (Owner::Column, _) => format!(
+                "an item has its own column of `{of}` alone; write the item last, `{of}[(k, {item})]`"
             ),
             (_, Access::Read) => format!(
                 "others write their elements of `{of}` meanwhile, so an item reads its own alone, `{of}[{item}]`; pass what it \

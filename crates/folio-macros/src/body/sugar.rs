@@ -212,7 +212,8 @@ fn names_of(pat: &Pat, names: &mut Vec<Ident>) -> bool {
         Pat::Paren(inner) => names_of(&inner.pat, names),
         Pat::Tuple(tuple) => tuple.elems.iter().all(|pat| names_of(pat, names)),
         Pat::TupleStruct(of) => of.elems.iter().all(|pat| names_of(pat, names)),
-        Pat::Wild(_) | Pat::Lit(_) | Pat::Path(_) | Pat::Range(_) => true,
+        Pat::Struct(of) => of.fields.iter().all(|field| names_of(&field.pat, names)),
+        Pat::Wild(_) | Pat::Rest(_) | Pat::Lit(_) | Pat::Path(_) | Pat::Range(_) => true,
         _ => false,
     }
 }

@@ -95,6 +95,7 @@ fn parameters(code: &mut Code) {
         let name = format!("out{at}");
         match code.rng.below(10) {
             0 if rank == 1 && !groups => code.view(&name, element, 2, access, Owner::Row),
+            1 if rank == 1 && !groups => code.view(&name, element, 2, access, Owner::Column),
             1 | 2 if groups => code.view(&name, element, rank, access, Owner::Group),
             _ => code.view(&name, element, rank, access, Owner::Item),
         }
@@ -139,6 +140,8 @@ fn arguments(kernel: &Kernel, launch: &mut Launch, rng: &mut Rng) -> Vec<Arg> {
                         (Access::In, _) | (_, Owner::Atomic) => rng.within(1, 6) as u64,
                         (_, Owner::Group) => launch.range[dim] / launch.group[dim],
                         (_, Owner::Row) if dim == 1 => rng.within(1, 4) as u64,
+                        (_, Owner::Column) if dim == 0 => rng.within(1, 4) as u64,
+                        (_, Owner::Column) => launch.offset[0] + launch.range[0],
                         _ => launch.offset[dim] + launch.range[dim],
                     })
                     .collect();

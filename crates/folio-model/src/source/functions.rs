@@ -20,6 +20,7 @@ impl Writer {
                 self.function(Some(&ty));
             }
         }
+        self.enumeration();
         if self.rng.chance(50) {
             self.changing();
         }

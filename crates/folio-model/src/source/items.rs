@@ -43,7 +43,7 @@ impl Writer {
     pub fn write_outputs(&mut self) {
         for param in self.params.clone() {
             match param.kind {
-                Kind::Out | Kind::Row | Kind::Chunk => self.store(&param),
+                Kind::Out | Kind::Row | Kind::Column | Kind::Chunk => self.store(&param),
                 _ => {}
             }
         }
@@ -63,6 +63,14 @@ impl Writer {
                     "for {column} in 0..{width} {{ {name}[(i, {column})] = {value}; }}"
                 ));
             }
+            Kind::Column | Kind::InOutColumn => {
+                let row = self.name("r");
+                let (inner, height) = (self.vars.len(), format!("{name}.shape()[0]"));
+                self.var(&row, Ty::Num(USIZE), false);
+                let value = self.expr(element);
+                self.vars.truncate(inner);
+                self.line(&format!("for {row} in 0..{height} {{ {name}[({row}, i)] = {value}; }}"));
+            }
             Kind::Chunk => match element {
                 Ty::Array(num, n) if self.rng.chance(60) => {
                     let slot = self.name("c");
@@ -79,6 +87,13 @@ impl Writer {
                     self.line(&format!("{name}[i] = {value};"));
                 }
             },
+            Kind::Out if matches!(element, Ty::Struct(..)) && self.rng.chance(60) => {
+                let Ty::Struct(_, fields) = element else { return };
+                for (field, num) in ["a", "b"].into_iter().zip(fields) {
+                    let value = self.expr(&Ty::Num(*num));
+                    self.line(&format!("{name}[i].{field} = {value};"));
+                }
+            }
             _ => {
                 let value = self.expr(element);
                 self.line(&format!("{name}[i] = {value};"));
@@ -205,7 +220,8 @@ impl Writer {
     fn effect(&mut self) {
         let items = self.zone == Zone::Items;
         let params = self.params_of(|param| match param.kind {
-            Kind::Out | Kind::InOut | Kind::Row | Kind::InOutRow | Kind::Chunk => items,
+            Kind::Out | Kind::InOut | Kind::Row | Kind::InOutRow => items,
+            Kind::Column | Kind::InOutColumn | Kind::Chunk => items,
             Kind::Reduce(_) => items,
             Kind::Atomic(_) | Kind::LocalAtomic(_) => items,
             _ => false,

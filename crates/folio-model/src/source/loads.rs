@@ -44,6 +44,10 @@ impl Writer {
                 let at = self.index(&format!("{name}.shape()[1]"), param.extent[1]);
                 Some(format!("{name}[(i, {at})]"))
             }
+            Kind::InOutColumn if self.has_item() => {
+                let at = self.index(&format!("{name}.shape()[0]"), param.extent[0]);
+                Some(format!("{name}[({at}, i)]"))
+            }
             Kind::Local(_) if self.written.contains(name) => {
                 (self.zone == Zone::Items).then(|| format!("{name}[i]"))
             }

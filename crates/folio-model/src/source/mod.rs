@@ -51,6 +51,8 @@ enum Kind {
     InOut,
     Row,
     InOutRow,
+    Column,
+    InOutColumn,
     /// The slots of its element, an array.
     Chunk,
     OfGroup,
@@ -85,6 +87,8 @@ impl Param {
             Kind::InOut => format!("InOut<{element}, {rank}>"),
             Kind::Row => format!("OutRow<{element}>"),
             Kind::InOutRow => format!("InOutRow<{element}>"),
+            Kind::Column => format!("OutColumn<{element}>"),
+            Kind::InOutColumn => format!("InOutColumn<{element}>"),
             Kind::Chunk => match &self.element {
                 Ty::Array(num, n) => format!("OutChunk<{}, {n}, {rank}>", num.name),
                 _ => format!("Out<{element}, {rank}>"),

@@ -296,8 +296,13 @@ impl Writer {
             match self.rng.below(10) {
                 _ if self.fit => self.param(&name, kind, element, ends.to_vec()),
                 0 | 1 if self.rank == 1 && !self.groups => {
-                    let kind = self.rng.pick(&[Kind::Row, Kind::InOutRow]);
-                    self.param(&name, kind, element, vec![ends[0], self.rng.clone().within(1, 5)]);
+                    let [width, items] = [self.rng.clone().within(1, 5), ends[0]];
+                    match self.rng.below(4) {
+                        0 => self.param(&name, Kind::Row, element, vec![items, width]),
+                        1 => self.param(&name, Kind::InOutRow, element, vec![items, width]),
+                        2 => self.param(&name, Kind::Column, element, vec![width, items]),
+                        _ => self.param(&name, Kind::InOutColumn, element, vec![width, items]),
+                    }
                 }
                 0 if !self.groups => {
                     let element = Ty::Array(self.rng.pick(&self.nums), self.rng.within(1, 4));

@@ -38,11 +38,12 @@ impl Writer {
 
     /// A statement with one of these.
     pub fn written(&mut self) {
-        match self.rng.below(5) {
+        match self.rng.below(6) {
             0 => self.changed(),
             1 => self.several(),
             2 => self.gone_through(),
             3 if !self.groups => self.applied(),
+            4 => self.variant(),
             _ => self.option(),
         }
     }
@@ -113,6 +114,43 @@ impl Writer {
             ),
         };
         self.line(&text);
+    }
+
+    /// The enum with data that kernels have: of a struct, and of that struct's fields.
+    pub fn enumeration(&mut self) {
+        let Ty::Struct(_, [a, b]) = &self.structs[0] else { return };
+        let of = self.structs[0].name();
+        self.text += &format!(
+            "#[derive(Clone, Copy, DeviceType)]\n#[repr(u32)]\npub enum E {{\n    Neither,\n    One({of}),\n    \
+             Two {{ a: {}, b: {} }},\n}}\n\n",
+            a.name, b.name
+        );
+    }
+
+    fn variant(&mut self) {
+        let of = self.structs[0].clone();
+        let Ty::Struct(_, [a, b]) = &of else { return self.several() };
+        let (first, second) = (Ty::Num(*a), Ty::Num(*b));
+        let (one, two) = (self.expr(&of), [self.expr(&first), self.expr(&second)]);
+        let (cond, other, result) = (self.condition(), self.condition(), self.any_type());
+        let [kept, part, name] = ["e", "s", "v"].map(|name| self.name(name));
+        self.line(&format!(
+            "let {kept} = if {cond} {{ E::One({one}) }} else if {other} {{ E::Two {{ a: {}, b: {} }} }} else {{ E::Neither }};",
+            two[0], two[1]
+        ));
+        let otherwise = self.expr(&result);
+        let inner = self.vars.len();
+        self.var(&part, of.clone(), false);
+        let of_one = self.expr(&result);
+        self.vars.truncate(inner);
+        self.var(&part, second, false);
+        let (guard, of_two) = (self.condition(), self.expr(&result));
+        self.vars.truncate(inner);
+        self.line(&format!(
+            "let {name} = match {kept} {{ E::One({part}) => {of_one}, E::Two {{ b: {part}, .. }} if {guard} => {of_two}, \
+             E::Two {{ .. }} | E::Neither => {otherwise} }};"
+        ));
+        self.var(&name, result, false);
     }
 
     fn option(&mut self) {

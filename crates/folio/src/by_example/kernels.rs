@@ -57,6 +57,25 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`OutColumn`](crate::OutColumn), [`InOutColumn`](crate::InOutColumn)
+//!
+//! ```
+//! use folio::prelude::*;
+//!
+//! #[kernel]
+//! fn running_sums(i: Item, x: InOutColumn<i32>) {
+//!     for r in 1..x.shape()[0] {
+//!         x[(r, i)] = x[(r, i)] + x[(r - 1, i)];
+//!     }
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let mut x = rt.buffer_from((&[1, 2, 3, 4, 5, 6], [2, 3]))?;
+//! rt.queue()?.run(3, running_sums(&mut x))?; // an item for each column
+//! assert_eq!(x.to_vec()?, [1, 2, 3, 5, 7, 9]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`OutChunk`](crate::OutChunk)
 //!
 //! ```

@@ -112,6 +112,21 @@ fn begins_rows(i: Item, y: OutRow<i32>) {
     y[(i, 0)] = 1;
 }
 
+#[derive(Clone, Copy, DeviceType)]
+#[repr(C)]
+struct Body {
+    at: [f32; 2],
+    velocity: f32,
+}
+
+#[kernel]
+fn begins_bodies(i: Item, y: Out<Body>) {
+    y[i].at = [0.0; 2];
+    if i.index() > 2 {
+        y[i].velocity = 1.0;
+    }
+}
+
 #[kernel(group = 32)]
 fn in_groups(g: Group, y: Out<i32>) {
     g.each(|i| y[i] = 1);
@@ -127,6 +142,10 @@ fn launches_and_parts_say_what_to_write() {
     let rows = q.run(4, begins_rows(&mut m)).unwrap_err().to_string();
     let instead = "`for k in 0..y.shape()[1] { y[(i, k)] = ..; }`, or make it `InOutRow`";
     assert!(rows.starts_with("kernel `begins_rows`: ") && rows.ends_with(instead), "{rows}");
+    let mut bodies = rt.buffer::<Body, 1>(4).unwrap();
+    let fields = q.run(4, begins_bodies(&mut bodies)).unwrap_err().to_string();
+    let left = "writes all of its element (`velocity` is left out); make it `InOut`";
+    assert!(fields.ends_with(left), "{fields}");
     let mut y = rt.buffer::<i32, 1>(100).unwrap();
     let groups = q.run(100, in_groups(&mut y)).unwrap_err().to_string();
     assert!(groups.contains("`n.next_multiple_of(size)`"), "{groups}");

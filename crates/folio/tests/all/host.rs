@@ -27,6 +27,7 @@ fn every_kind(
     pair: OutChunk<u32, 2>,
     row: OutRow<u32>,
     more: InOutRow<u32>,
+    column: OutColumn<u32>,
     bins: Atomic<u32>,
     sum: Reduce<u32, Add>,
 ) {
@@ -35,6 +36,9 @@ fn every_kind(
     for c in 0..row.shape()[1] {
         row[(i, c)] = k * 10 + c as u32;
         more[(i, c)] += 1;
+    }
+    for r in 0..column.shape()[0] {
+        column[(r, i)] = k + r as u32;
     }
     bins.add(k % 2, k);
     sum.give(k);
@@ -102,8 +106,11 @@ fn every_kind_of_parameter() {
     let (mut pair, mut row, mut more) = ([[9; 2]; 3], [9; 6], vec![1; 6]);
     let (mut bins, mut sum) = ([1; 2], [77]);
     let rows = [3, 2];
-    every_kind::host(3, &mut pair, (&mut row, rows), (&mut more, rows), &mut bins, &mut sum)
-        .unwrap();
+    let mut column = [0; 6];
+    let columns = (&mut column, [2, 3]);
+    let (row_of, more_of) = ((&mut row, rows), (&mut more, rows));
+    every_kind::host(3, &mut pair, row_of, more_of, columns, &mut bins, &mut sum).unwrap();
+    assert_eq!(column, [0, 1, 2, 1, 2, 3]);
     assert_eq!(pair, [[0, 1], [1, 2], [2, 3]]);
     assert_eq!((row, more), ([0, 1, 10, 11, 20, 21], vec![2; 6]));
     assert_eq!((bins, sum), ([3, 2], [3]));

@@ -4,7 +4,8 @@
 #![forbid(unsafe_code)]
 use folio::ir::device::ops::{Equal, Float, Functions, Int, Negated, Number, Plus};
 use folio::ir::device::{
-    At, Called, CastFrom, Change, Elements, Given, Mode, Put, PutSlot, Slots, Slotted, Spot,
+    At, Called, CastFrom, Change, Elements, Given, Mode, Put, PutField, PutSlot, Slots,
+    Slotted, Spot, Variants,
 };
 use folio::ir::source::Entry;
 use folio::prelude::{DeviceType, In, InOut};
@@ -51,6 +52,14 @@ impl Slots for Next {
 impl PutSlot<usize> for Next {
     fn put_slot(&mut self, _: usize, _: usize, _: f32) {}
 }
+impl PutField<usize> for Next {
+    fn place(&self, _: usize) -> Option<*mut f32> {
+        None
+    }
+    fn place_proved(&self, _: usize) -> *mut f32 {
+        std::ptr::null_mut()
+    }
+}
 impl Given for Next {
     fn nothing() -> Next {
         Next(1)
@@ -86,6 +95,14 @@ impl Plus for Odd {
 impl Negated for Odd {
     fn negated<M: Mode>(self) -> Odd {
         self
+    }
+}
+impl Variants for Odd {
+    fn number(_: &str) -> Entry {
+        Entry::Unit
+    }
+    fn field(_: &str, _: &str) -> Entry {
+        Entry::Unit
     }
 }
 impl Number for Odd {}

@@ -47,6 +47,23 @@ fn rows(i: Item, y: InOutRow<i32>) {
 }
 
 #[kernel]
+fn columns(i: Item, y: InOutColumn<i32>) {
+    let k = other(i.index());
+    y[(0, k)] = 1;
+}
+
+#[kernel]
+fn rows_of_columns(i: Item, y: InOutColumn<i32>) {
+    y[(i, 0)] = 1;
+}
+
+#[kernel]
+fn fields(i: Item, y: Out<Pair>) {
+    let k = other(i.index());
+    y[k].a = 1;
+}
+
+#[kernel]
 fn groups(g: Group, y: InOutGroup<i32>) {
     let k = other(g.index());
     y[k] = 1;

@@ -102,8 +102,15 @@ enum NoZero {
 
 #[derive(Clone, Copy, DeviceType)]
 #[repr(u32)]
-enum WithData {
+enum Numbered {
     None,
+    Some(u32) = 3,
+}
+
+#[derive(Clone, Copy, DeviceType)]
+#[repr(u32)]
+enum Bracketed {
+    None(),
     Some(u32),
 }
 

@@ -14,8 +14,10 @@ mod language;
 mod limited;
 mod limits;
 mod outside;
+mod owners;
 mod positions;
 mod rare;
+mod vectors;
 mod ways;
 mod written;
 
@@ -37,8 +39,10 @@ use language::*;
 use limited::*;
 use limits::*;
 use outside::*;
+use owners::*;
 use positions::*;
 use rare::*;
+use vectors::*;
 use ways::*;
 use written::*;
 
@@ -62,6 +66,11 @@ tests![
     every_atomic_operation,
     rows_and_chunks,
     rows_move_where_they_are_owned,
+    fields_are_written_one_by_one,
+    columns_are_items_own,
+    vectors_have_their_operators,
+    columns_out_of_their_rows,
+    columns_move_where_they_are_owned,
     launch_wide_reductions,
     reductions_of_all_sizes,
     items_of_sub_groups,

@@ -485,6 +485,106 @@ mod enums {
     }
 }
 
+mod shapes {
+    //! Enums with data.
+
+    twice! {
+        {
+            #[derive(Clone, Copy, folio::DeviceType)]
+            #[repr(u32)]
+            pub enum Shape {
+                Empty,
+                Circle(u32),
+                Box { width: u32, height: u32 },
+                Polygon([u32; 3], bool),
+            }
+
+            #[derive(Clone, Copy, folio::DeviceType)]
+            #[repr(u8)]
+            pub enum Step {
+                Grow(u32),
+                Swap(Shape, Shape),
+                Nothing,
+            }
+
+            use self::Shape as Alias;
+        }
+
+        impl Shape {
+            pub fn area(&self) -> u32 {
+                match *self {
+                    Shape::Empty => 0,
+                    Self::Circle(0) => 100,
+                    Self::Circle(r) => r.wrapping_mul(r).wrapping_mul(3),
+                    Self::Box { width, height: 1 } => width,
+                    Shape::Box { width: w, height: h } => w.wrapping_mul(h),
+                    Shape::Polygon(_, true) => 7,
+                    Shape::Polygon(of, _) => of[0] ^ of[1] ^ of[2],
+                }
+            }
+            pub fn grow(&mut self, by: u32) {
+                let grown = match *self {
+                    Shape::Circle(r) if r > 9 => Shape::Empty,
+                    Shape::Circle(r) => Shape::Circle(r + by),
+                    Shape::Box { width, .. } => Shape::Box { height: width, width: by },
+                    Shape::Polygon(of, odd) => Alias::Polygon([of[1], by, of[0]], !odd),
+                    Shape::Empty => Shape::Circle(by % 12),
+                };
+                *self = grown;
+            }
+        }
+
+        fn stepped(shape: Shape, step: Step) -> Shape {
+            let mut own = shape;
+            match step {
+                Step::Grow(by) => own.grow(by),
+                Step::Swap(Shape::Circle(r), Shape::Box { width, .. })
+                | Step::Swap(Shape::Box { width, .. }, Shape::Circle(r)) => {
+                    own = Shape::Box { width: r, height: width };
+                }
+                Step::Swap(a, _) => own = a,
+                Step::Nothing => {}
+            }
+            own
+        }
+
+        fn circle(of: Shape) -> Option<u32> {
+            let Shape::Circle(r) = of else { return None };
+            Some(r)
+        }
+
+        pub fn shapes(x: u32) -> u32 {
+            let few = [Shape::Circle(x % 13), Shape::Empty, Shape::Box { width: x, height: x & 1 }];
+            let mut all = [few[0], few[1], few[2], Shape::Polygon([x, 3, 5], x & 1 == 0)];
+            let mut sum = 0u32;
+            for (nth, k) in [x % 4, (x / 3) % 4, (x / 7) % 4].iter().enumerate() {
+                let (at, other) = (*k as usize, (*k as usize + nth) % 4);
+                let step = if x & (1 << nth) == 0 {
+                    Step::Grow(x % 5)
+                } else if x % 11 == 3 {
+                    Step::Nothing
+                } else {
+                    Step::Swap(all[at], all[other])
+                };
+                all[at] = stepped(all[at], step);
+                sum = sum.wrapping_mul(31).wrapping_add(all[at].area());
+                if let Shape::Box { width, height } = all[other] {
+                    sum ^= width.wrapping_sub(height);
+                }
+                sum ^= matches!(all[at], Shape::Polygon(_, false)) as u32;
+                sum ^= circle(all[other]).unwrap_or(5);
+            }
+            sum
+        }
+    }
+}
+
+/// An enum with data is a variable, and what a function gives.
+#[kernel]
+fn has_shapes(i: Item, x: In<u32>, y: Out<u32>) {
+    y[i] = shapes::device::shapes(x[i]);
+}
+
 /// An enum is a kernel's parameter.
 #[kernel]
 fn faces(i: Item, first: enums::device::Side, turn: enums::device::Turn, y: Out<u32>) {
@@ -613,6 +713,7 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
     fine(mapped(rig, given, 0, |x, y| by_traits(x, y))?)?;
     fine(mapped(rig, given, 0, |x, y| closes_over(x, y))?)?;
     fine(mapped(rig, given, 0, |x, y| takes_sides(x, y))?)?;
+    fine(mapped(rig, given, 0, |x, y| has_shapes(x, y))?)?;
     let (side, turn) = (enums::device::Side::Before, enums::device::Turn::Right);
     let y = data([64], |_| 0);
     let args = vec![scalar(side as i32), scalar(turn as u8), y.arg()];
@@ -632,7 +733,7 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
     })?)?;
     fine(mapped(rig, angle, 0, |x, y| turns(x, y))?)?;
     let x: Vec<u32> = (0..64).map(given).collect();
-    let mut got = [[0; 64]; 7];
+    let mut got = [[0; 64]; 8];
     refers::host(64, &x, &mut got[0])?;
     goes_through::host(64, &x, &mut got[1])?;
     assigns::host(64, &x, &mut got[2])?;
@@ -640,7 +741,8 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
     by_traits::host(64, &x, &mut got[4])?;
     takes_sides::host(64, &x, &mut got[5])?;
     closes_over::host(64, &x, &mut got[6])?;
-    let plain: [Plain; 7] = [
+    has_shapes::host(64, &x, &mut got[7])?;
+    let plain: [Plain; 8] = [
         plain::references,
         plain::loops,
         plain::several,
@@ -648,8 +750,9 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
         fields::plain::slope_and_steps,
         enums::plain::enums,
         plain::closures,
+        shapes::plain::shapes,
     ];
-    let device: [Plain; 7] = [
+    let device: [Plain; 8] = [
         device::references,
         device::loops,
         device::several,
@@ -657,6 +760,7 @@ pub(super) fn references_and_loops_are_those_of_rust(rig: &Rig) -> Outcome {
         fields::device::slope_and_steps,
         enums::device::enums,
         device::closures,
+        shapes::device::shapes,
     ];
     for ((plain, device), got) in plain.into_iter().zip(device).zip(got) {
         for (x, got) in x.iter().zip(got) {

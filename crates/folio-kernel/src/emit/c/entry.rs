@@ -5,7 +5,7 @@ use super::lacks::{Capabilities, Lacks, Needs};
 use super::phases::reductions;
 use super::writer::Writer;
 use super::{Dialect, Form, Module, live, names, reduce, types};
-use crate::ir::{Access, Kernel, Owner, ParamId, ParamKind, Stmt, VarId, walk};
+use crate::ir::{Access, Kernel, ParamId, ParamKind, Stmt, VarId, walk};
 use crate::tile::{abreast, relabelled, tile};
 use crate::types::{Scalar, Type};
 
@@ -263,7 +263,7 @@ impl Writer<'_> {
         match self.kernel.params.get(param.index()).map(|p| &p.kind) {
             Some(ParamKind::View { element, access, owner, .. }) => {
                 let constant = if *access == Access::In { "const " } else { "" };
-                let own = *access == Access::In || matches!(owner, Owner::Item | Owner::Row);
+                let own = *access == Access::In || owner.is_of_items();
                 (self.type_name(*element), constant, if own { "RESTRICT " } else { "" })
             }
             Some(ParamKind::Reduce { element, .. }) => (self.type_name(*element), "", "RESTRICT "),

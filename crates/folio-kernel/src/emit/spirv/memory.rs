@@ -4,7 +4,7 @@ use super::super::abi::{Fails, Word as ArgumentWord};
 use super::assembly::{id, literal};
 use super::fails::Check;
 use super::writer::Writer;
-use crate::ir::{Access, Let, Owner, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
+use crate::ir::{Access, Let, ParamId, ParamKind, Place, Root, SiteId, Step, Value};
 use crate::op::Op as IrOp;
 use crate::types::{Composite, Scalar, Type};
 use rspirv::dr::Operand;
@@ -281,7 +281,7 @@ impl Writer<'_> {
     fn is_private(&self, param: ParamId) -> bool {
         let kind = self.kernel.params.get(param.index()).map(|param| &param.kind);
         let Some(ParamKind::View { access, owner, .. }) = kind else { return false };
-        let owned = matches!(owner, Owner::Item | Owner::Row) && !self.kernel.shape.groups;
+        let owned = owner.is_of_items() && !self.kernel.shape.groups;
         *access == Access::In || owned
     }
 

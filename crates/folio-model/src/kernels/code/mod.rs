@@ -263,13 +263,14 @@ impl Code {
     }
 
     fn write_whole(&mut self, view: View) {
-        if view.owner == Owner::Row {
-            let row = self.builder.position(0);
+        if let Some(line) = view.owner.line() {
+            let own = self.builder.position(0);
             let zero = self.builder.index(0);
-            let width = self.builder.extent(view.param, 1);
+            let length = self.builder.extent(view.param, 1 - line as u8);
             let value = self.of_type(view.element);
-            self.builder.for_range(zero, width, |b, column, _| {
-                b.store_at(view.param, [row, column], value);
+            self.builder.for_range(zero, length, |b, along, _| {
+                let at = if line == 0 { [own, along] } else { [along, own] };
+                b.store_at(view.param, at, value);
             });
             return;
         }

@@ -82,7 +82,7 @@ impl Code {
         let writes = |view: &View| view.access != Access::In && view.owner != Owner::Atomic;
         let views: Vec<_> = self.views.iter().copied().filter(writes).collect();
         let Some(view) = self.some(&views) else { return };
-        if view.owner == Owner::Row {
+        if view.owner.line().is_some() {
             return self.write_whole(view);
         }
         let Some(at) = self.own(view) else { return };

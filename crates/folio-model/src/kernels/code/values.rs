@@ -270,6 +270,10 @@ impl Code {
                 let row = self.builder.position(0);
                 Some(vec![row, self.anywhere(view, 1)])
             }
+            (Access::InOut, Owner::Column) => {
+                let column = self.builder.position(0);
+                Some(vec![self.anywhere(view, 0), column])
+            }
             _ => None,
         }
     }

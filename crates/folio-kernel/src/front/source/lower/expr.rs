@@ -6,7 +6,7 @@ use super::place::known;
 use super::{Given, Lower, LowerError, Result, fits_a_variable};
 use crate::ir::{ParamId, Stmt, Value};
 use crate::op::{Binary, Compare, Op, Unary};
-use crate::types::{Composite, Scalar, Type};
+use crate::types::{Composite, Field, Scalar, Struct, Type};
 use std::collections::HashMap;
 
 /// An operator of a kernel that is `checked`: its word, that of the same without a check, the
@@ -214,12 +214,12 @@ impl Lower {
         Ok(value)
     }
 
-    /// Of an enum, which is a struct of a number. Rustc has seen to it that no other struct is
-    /// compared.
+    /// Of an enum, which is a struct that begins with a number. Rustc has seen to it that no other
+    /// struct is compared.
     fn numbers_of_variants(&mut self, a: Value, b: Value) -> Option<[Value; 2]> {
         let ty = self.builder.type_of(a);
         match self.builder.types().get(ty) {
-            Some(Composite::Struct(of)) if matches!(&of.fields[..], [f] if f.name == "number") => {
+            Some(Composite::Struct(of)) if is_enum(of) => {
                 Some([a, b].map(|of| self.builder.op(Op::Part(of, 0))))
             }
             _ => None,
@@ -323,14 +323,18 @@ impl Lower {
         for (name, expr) in fields {
             values.insert(*name, self.of(expr)?);
         }
-        let names: Vec<_> = match self.builder.types().get(ty) {
-            Some(Composite::Struct(s)) => s.fields.iter().map(|f| f.name.clone()).collect(),
-            _ => vec![],
+        let (fields, variants) = match self.builder.types().get(ty) {
+            Some(Composite::Struct(s)) => (s.fields.clone(), is_enum(s)),
+            _ => (vec![], false),
         };
-        let parts: Option<Vec<_>> =
-            names.iter().map(|name| values.get(name.as_str()).copied()).collect();
-        let parts = parts.ok_or(LowerError::Unsupported("this struct"))?;
-        Ok(Given::Value(self.builder.op(Op::Make(ty, parts))))
+        let part = |field: &Field| match values.get(field.name.as_str()) {
+            Some(value) => Ok(*value),
+            // Data of another variant.
+            None if variants => self.made_of(field.ty, &mut std::iter::repeat(0)),
+            None => Err(LowerError::Unsupported("this struct")),
+        };
+        let parts: Result<Vec<_>> = fields.iter().map(part).collect();
+        Ok(Given::Value(self.builder.op(Op::Make(ty, parts?))))
     }
 
     pub(super) fn array(&mut self, parts: Vec<Value>) -> Result<Given> {
@@ -380,5 +384,15 @@ impl Lower {
             Some(Given::View(param)) => Some(*param),
             _ => None,
         }
+    }
+}
+
+/// A struct that stands for an enum: its number is first, and no struct of a program's has a field
+/// of this name beside others.
+fn is_enum(of: &Struct) -> bool {
+    match &of.fields[..] {
+        [number] => number.name == "number",
+        [number, ..] => number.name == "#",
+        [] => false,
     }
 }

@@ -6,6 +6,7 @@ mod products;
 mod sparse;
 mod transforms;
 
+use folio::error::GraphError;
 use folio::hal::Backend;
 use folio::linalg::{Choice, Linalg, Transform};
 use folio::prelude::*;
@@ -15,6 +16,7 @@ use folio_model::on_each_driver;
 use folio_model::rng::Rng;
 use folio_sim::{DeviceSpec, SimBackend};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Where the calls run.
 struct Rig {
@@ -90,6 +92,43 @@ fn cpu_with_two_domains() {
     for check in CHECKS {
         check(&rig).unwrap();
     }
+}
+
+/// Another thread begins and ends recordings of the queue: a transform has run, or is in the graph
+/// as a whole, or is refused.
+#[test]
+fn a_recording_begins_and_ends_between_the_commands() {
+    const N: usize = 4096;
+    let rig = Rig::new(CpuBackend::builder().threads(2).build().unwrap());
+    let (graph, linalg) = (rig.rt.graph(&rig.q.device()).unwrap(), rig.by(Choice::Own));
+    let x = rig.rt.buffer_from(&[[1.0f32, 0.0]; N]).unwrap();
+    let [none, mut whole] = [[[0.0f32; 2]; N]; 2];
+    whole[0] = [N as f32, 0.0];
+    let (is_done, mut refused) = (AtomicBool::new(false), 0);
+    let wrong = std::thread::scope(|threads| {
+        threads.spawn(|| {
+            while !is_done.load(Ordering::Relaxed) {
+                drop(graph.record([&rig.q]).unwrap());
+            }
+        });
+        let mut wrong = (0..2000).filter_map(|turn| {
+            let mut y = rig.rt.buffer(N).unwrap();
+            let result = linalg.fft(Transform::Forward, 1, &x, &mut y).map(drop);
+            let now = y.to_vec().unwrap();
+            refused += usize::from(result.is_err());
+            let is_whole = match &result {
+                Ok(()) => now == whole || now == none,
+                Err(Error::Graph { why, .. }) => **why == GraphError::Divided,
+                Err(_) => false,
+            };
+            let is_enough = turn >= 60 && refused > 0;
+            (!is_whole || is_enough).then_some((is_whole, result))
+        });
+        let wrong = wrong.next();
+        is_done.store(true, Ordering::Relaxed);
+        wrong
+    });
+    assert!(matches!(wrong, Some((true, _))), "{wrong:?}, {refused} refused");
 }
 
 /// A program has all threads of rayon's common pool wait for results of the libraries.

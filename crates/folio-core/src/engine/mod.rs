@@ -163,11 +163,14 @@ impl Engine {
         }
         drop(outbox.staging);
         // The program may wait for these in code of its own that comes next.
-        let is_keeper = |leftover: &Leftover| matches!(leftover, Leftover::Keeper(_));
-        let (keepers, leftovers): (Vec<_>, Vec<_>) =
-            outbox.leftovers.into_iter().partition(is_keeper);
-        for keeper in keepers {
-            contain(|| drop(keeper));
+        let is_view = |leftover: &Leftover| matches!(leftover, Leftover::View(_));
+        let (views, leftovers): (Vec<_>, Vec<_>) = outbox.leftovers.into_iter().partition(is_view);
+        for view in views {
+            contain(|| {
+                if let Leftover::View(storage) = view {
+                    self.give_back(storage);
+                }
+            });
         }
         for failure in outbox.reports {
             self.report(&failure);

@@ -543,6 +543,22 @@ impl Hazards {
         }
     }
 
+    /// Tells where copies to `domain` have failed that may have brought what was no value.
+    pub(crate) fn spoilt_arrivals(
+        &self,
+        range: &Box3,
+        domain: DomainId,
+        spoilt: &dyn Fn(Stamp) -> bool,
+        mut out: impl FnMut(&Box3),
+    ) {
+        self.map.visit(range, &mut |run, id| {
+            let arrivals = self.states.get(id as usize).into_iter().flat_map(|s| &s.arrivals);
+            if { arrivals }.any(|a| a.domain == domain && spoilt(a.stamp)) {
+                out(&run);
+            }
+        });
+    }
+
     /// All of `range` on `domain` is what copies bring.
     pub(crate) fn replaced(&mut self, range: &Box3, domain: DomainId) {
         let mut any = false;

@@ -1,11 +1,13 @@
 //! The worst that safe code may do: errors, and nothing worse. BUF-07, DEP-05, ERR-04
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests, and panics on purpose")]
 
-use folio::buffer::ViewPolicy;
+use folio::buffer::{ReclaimError, ViewPolicy};
 use folio::cpu::CpuBackend;
 use folio::geom::{Box3, Dims};
+use folio::hal::Link;
 use folio::pages::{BlockTracker, DomainId, DomainSet, PageTracker, PageTrackerFactory};
 use folio::*;
+use folio_sim::{DeviceSpec, SimBackend};
 use std::mem::ManuallyDrop;
 use std::pin::pin;
 use std::sync::Arc;
@@ -442,4 +444,42 @@ fn wakers_that_panic_when_dropped_take_nothing_with_them() {
         Ok(())
     });
     assert!(matches!(polled(failing.unwrap()), Err(Error::Failed(_))));
+}
+
+/// Adds 1 to all elements.
+fn add_one(q: &Queue, x: &mut Buffer<i32>) -> Result<Event> {
+    q.submit(|cg| {
+        let x = cg.read_write(x);
+        cg.host_kernel([8], x, |i, mut x| x[i] += 1);
+        Ok(())
+    })
+}
+
+/// BUF-07, POL-03: a device is lost, and another one runs kernels on what never came from there.
+/// The program's memory has nothing of that when it comes back: values, or zeros.
+#[test]
+fn memory_that_comes_back_after_a_loss_has_nothing_of_fresh_memory() {
+    let mut failed = 0;
+    for at in (1..4).cycle().take(48) {
+        let sim = SimBackend::builder().device(DeviceSpec::new().lose_at(at));
+        let sim = sim.device(DeviceSpec::new()).peers(Link::default()).build();
+        let rt = Runtime::builder().backend(sim).build().unwrap();
+        let queues = [0, 1].map(|at| rt.queue_on(&rt.devices()[at]).unwrap());
+        let (mut x, mut back) = rt.view(8, vec![1; 8], ViewPolicy::SyncWriteback).unwrap();
+        let added = queues.iter().all(|q| add_one(q, &mut x).is_ok());
+        drop(x);
+        let came = match back.take() {
+            Ok(came) => came,
+            Err(ReclaimError { storage, .. }) => storage.unwrap(),
+        };
+        assert!(came.iter().all(|x| (0..4).contains(x)), "lost at {at}: {came:?}");
+        failed += usize::from(added && came != [3; 8]);
+        let mut data = [1; 8];
+        let _ = rt.scope(|scope| {
+            let mut x = scope.view_mut(&mut data)?;
+            queues.iter().try_for_each(|q| add_one(q, &mut x).map(drop))
+        });
+        assert!(data.iter().all(|x| (0..4).contains(x)), "lost at {at}: {data:?}");
+    }
+    assert!(failed > 0, "no loss was met");
 }

@@ -26,7 +26,7 @@ use crate::engine::ledger::timeline::{Readiness, Timeline};
 use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::untold::UntoldFailures;
 use crate::engine::pages::residency::Residency;
-use crate::engine::pages::storage::Garbage;
+use crate::engine::pages::storage::{Garbage, StorageState};
 use crate::engine::terms::access::StorageId;
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::lane::{LANES_PER_DEVICE, WaitKey};
@@ -97,8 +97,8 @@ pub(crate) enum Leftover {
     Body(Body),
     /// Of a storage that is gone: it may have a user's page tracker.
     Residency(Box<Residency>),
-    /// Of a view that is gone: its drop gives the storage back.
-    Keeper(Box<dyn Send>),
+    /// A view that is gone: the drop of its keeper gives the storage back.
+    View(Box<StorageState>),
     /// A panic's payload or a task's error may be in it.
     Failure(Arc<Failure>),
     /// Of an operation that had failed before.

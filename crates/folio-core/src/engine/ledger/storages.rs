@@ -186,8 +186,9 @@ impl Outbox {
                 self.garbage.push(Garbage { alloc: *alloc, bytes, domain });
             }
         }
-        self.leftovers.extend(storage.keeper.map(Leftover::Keeper));
-        if storage.residency.tracker().is_foreign() {
+        if storage.keeper.is_some() {
+            self.leftovers.push(Leftover::View(Box::new(storage)));
+        } else if storage.residency.tracker().is_foreign() {
             self.leftovers.push(Leftover::Residency(Box::new(storage.residency)));
         }
     }

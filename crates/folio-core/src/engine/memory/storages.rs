@@ -8,13 +8,13 @@ use crate::engine::ledger::topology::Topology;
 use crate::engine::ledger::{Ledger, NewOp};
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
-use crate::engine::plan::apply::For;
+use crate::engine::plan::apply::{For, zero_on_host};
 use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::link::Linkage;
 use crate::engine::threads::wait::WaitEnd;
 use crate::error::{Cause, Error, Label};
 use crate::geom::Box3;
-use crate::hal::{HalError, HalErrorKind};
+use crate::hal::{FillRect, HalError, HalErrorKind};
 use crate::order::hazards::{Deps, Outcome, tidy};
 use crate::order::stamp::Stamp;
 use crate::pages::{DomainId, DomainSet, PageMap};
@@ -48,7 +48,15 @@ impl Engine {
     }
 
     pub(crate) fn let_go(&self, id: StorageId) {
+        let torn = self.enter(|ledger| ledger.storages[id.0].torn(&ledger.timeline));
+        torn.iter().for_each(zero_on_host);
         self.enter(|ledger| ledger.storages.let_go(id, &mut ledger.outbox));
+    }
+
+    /// Gives the program's memory back. Nothing uses the storage any more.
+    pub(crate) fn give_back(&self, storage: Box<StorageState>) {
+        let torn = storage.torn(&self.lock().timeline);
+        torn.iter().for_each(zero_on_host);
     }
 
     /// `keeper` is dropped when the storage is gone.
@@ -370,6 +378,25 @@ pub(in crate::engine) fn whole(
 }
 
 impl StorageState {
+    /// The parts of the program's memory that a failed copy may have filled with what a device's
+    /// fresh memory held. They are to be zeroed before the program sees them. Of memory that
+    /// operations use: none.
+    fn torn(&self, timeline: &Timeline) -> Vec<FillRect> {
+        let lent = self.alloc(DomainId::HOST).is_some_and(|alloc| alloc.owner == Owner::User);
+        let mut torn = Vec::new();
+        if !lent || self.only_read || self.in_use > 0 || timeline.failures.is_empty() {
+            return torn;
+        }
+        let (grid, pitch) = (self.residency.grid, self.pitch());
+        let is_spoilt = |stamp| timeline.failures.spoilt(stamp);
+        let hazards = &self.residency.hazards;
+        hazards.spoilt_arrivals(&grid.all(), DomainId::HOST, &is_spoilt, |pages| {
+            let rect = self.rect(DomainId::HOST, &grid.elements_of(pages));
+            torn.extend(rect.map(|(dst, extent)| FillRect { dst, pitch, extent }));
+        });
+        torn
+    }
+
     /// The pages of a storage, apart where one may come to the host and the other fail.
     fn pages_by_fate(&self, lost: DomainSet, timeline: &Timeline) -> Vec<SmallVec<[Box3; 2]>> {
         let Residency { grid, hazards, .. } = &self.residency;

@@ -356,7 +356,7 @@ fn moves(counters: &mut Counters, from: DomainId, to: DomainId) -> &mut Moves {
 }
 
 /// Zeroes a part of host memory.
-fn zero_on_host(rect: &FillRect) {
+pub(in crate::engine) fn zero_on_host(rect: &FillRect) {
     let MemBase::Host(base) = rect.dst.base else { return };
     let [slices, rows, bytes] = rect.extent;
     for slice in 0..slices {

@@ -35,8 +35,11 @@ impl Variant {
     }
 }
 
+/// Fields, and the pattern of each.
+type Fields<'p> = Vec<(Member, &'p Pat)>;
+
 /// What a pattern of a variant asks of its fields, and whether it leaves others out.
-pub(super) fn fields_of(pat: &Pat) -> Option<(&Path, Vec<(Member, &Pat)>, bool)> {
+pub(super) fn fields_of(pat: &Pat) -> Option<(&Path, Fields<'_>, bool)> {
     match pat {
         Pat::TupleStruct(of) if of.qself.is_none() => {
             let rest = matches!(of.elems.last(), Some(Pat::Rest(_)));

@@ -202,6 +202,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
             }
             #attributes
             // SAFETY: both forms are of one body.
+            #[diagnostic::do_not_recommend]
             unsafe impl #params #ours for #of #conditions {
                 #lints
                 #[inline(always)]

@@ -24,11 +24,6 @@ fn a_slot(i: Item, y: InOut<[i32; 2]>) {
 }
 
 #[kernel]
-fn of_what_is_only_written(i: Item, y: Out<Pair>) {
-    y[i].a = 1;
-}
-
-#[kernel]
 fn of_what_is_only_read(i: Item, x: In<Pair>, y: Out<i32>) {
     x[i].a = 1;
     y[i] = 0;

@@ -73,7 +73,7 @@ pub fn left_out(backend: &dyn Backend, further: &[LeftOut]) -> BTreeMap<&'static
     let linked_without_address = linked().any(|at| !has_address(backend, at, AllocKind::Device));
     let own: HashSet<_> = homes().filter(|home| *home != MemoryHome::Host).collect();
     let reasons = [
-        ("1 devices with memory of their own", 57, own.is_empty()),
+        ("1 devices with memory of their own", 58, own.is_empty()),
         ("2 devices with memory of their own", 3, own.len() < 2),
         ("3 devices with memory of their own", 2, own.len() < 3),
         ("several devices", 2, devices.len() < 2),

@@ -343,6 +343,8 @@ fn may_fit_twice(pat: &Pat) -> bool {
         }
         Pat::Paren(inner) => may_fit_twice(&inner.pat),
         Pat::Tuple(tuple) => tuple.elems.iter().any(may_fit_twice),
+        Pat::TupleStruct(of) => of.elems.iter().any(may_fit_twice),
+        Pat::Struct(of) => of.fields.iter().any(|field| may_fit_twice(&field.pat)),
         Pat::Ident(name) => name.subpat.as_ref().is_some_and(|(_, inner)| may_fit_twice(inner)),
         _ => false,
     }

@@ -103,4 +103,15 @@ fn methods(i: Item, x: In<i32>, y: Out<i32>) {
     (x[i])(3);
 }
 
+#[kernel]
+fn alternatives_within(i: Item, x: In<i32>, y: Out<i32>) {
+    let mut asked = 0;
+    let n = if x[i] > 0 { Some(x[i]) } else { None };
+    y[i] = match n {
+        Some(1 | _) if { asked += 1; asked == 3 } => 1,
+        Some(2 | 3) if { asked += 1; asked == 3 } => 2,
+        _ => asked,
+    };
+}
+
 fn main() {}

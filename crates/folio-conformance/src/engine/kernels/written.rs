@@ -490,7 +490,7 @@ mod shapes {
 
     twice! {
         {
-            #[derive(Clone, Copy, folio::DeviceType)]
+            #[derive(Clone, Copy, PartialEq, folio::DeviceType)]
             #[repr(u32)]
             pub enum Shape {
                 Empty,
@@ -508,12 +508,14 @@ mod shapes {
             }
 
             use self::Shape as Alias;
+            const UNIT: Shape = Shape::Circle(1);
         }
 
         impl Shape {
             pub fn area(&self) -> u32 {
                 match *self {
                     Shape::Empty => 0,
+                    UNIT => 55,
                     Self::Circle(0) => 100,
                     Self::Circle(r) => r.wrapping_mul(r).wrapping_mul(3),
                     Self::Box { width, height: 1 } => width,

@@ -178,11 +178,14 @@ impl Lower {
             let given = self.inline(function, (function.table)(), given)?;
             return self.value(given);
         }
-        if matches!(op, "is" | "==" | "!=")
-            && let Some([a, b]) = self.numbers_of_variants(a, b)
-        {
+        if matches!(op, "is" | "==" | "!=") && self.is_enum(a) {
+            let [first, second] = [a, b].map(|of| self.builder.op(Op::Part(of, 0)));
             let op = if op == "!=" { op } else { "==" };
-            return self.operated(op, a, b, None, at);
+            let number = self.operated(op, first, second, None, at)?;
+            return (1..self.parts(a)).try_fold(number, |all, part| {
+                let is = self.is_alike(a, b, part, at)?;
+                self.operator("&", all, is)
+            });
         }
         let op = if op == "is" { "==" } else { op };
         let compares = matches!(op, "==" | "!=" | "<" | "<=" | ">" | ">=");
@@ -214,16 +217,29 @@ impl Lower {
         Ok(value)
     }
 
-    /// Of an enum, which is a struct that begins with a number. Rustc has seen to it that no other
-    /// struct is compared.
-    fn numbers_of_variants(&mut self, a: Value, b: Value) -> Option<[Value; 2]> {
-        let ty = self.builder.type_of(a);
-        match self.builder.types().get(ty) {
-            Some(Composite::Struct(of)) if is_enum(of) => {
-                Some([a, b].map(|of| self.builder.op(Op::Part(of, 0))))
-            }
-            _ => None,
+    /// Whether it is an enum, which is a struct that begins with a number. Rustc has seen to it
+    /// that no other struct is compared. Enums with data are, with constants of patterns.
+    fn is_enum(&mut self, of: Value) -> bool {
+        let ty = self.builder.type_of(of);
+        matches!(self.builder.types().get(ty), Some(Composite::Struct(of)) if is_enum(of))
+    }
+
+    fn parts(&mut self, of: Value) -> u32 {
+        let ty = self.builder.type_of(of);
+        self.builder.types().parts(ty)
+    }
+
+    /// Whether a part of a value is that of a constant: data of a variant, as patterns compare it.
+    fn is_alike(&mut self, a: Value, b: Value, part: u32, at: At) -> Result<Value> {
+        let [a, b] = [a, b].map(|of| self.builder.op(Op::Part(of, part)));
+        if self.builder.type_of(a).scalar().is_some() {
+            return self.operated("==", a, b, None, at);
         }
+        let yes = self.builder.bits(Scalar::Bool, 1);
+        (0..self.parts(a)).try_fold(yes, |all, part| {
+            let is = self.is_alike(a, b, part, at)?;
+            self.operator("&", all, is)
+        })
     }
 
     /// An operator of two `bool`: the IR has no order of them.

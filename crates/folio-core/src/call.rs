@@ -253,10 +253,10 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
 }
 
 impl<K: Kernel> KernelCall<K, 1> {
-    /// The same call for the first `count[0]` of the launch's items only, whose number the launch's
-    /// device reads when it runs. No host waits for the count; a larger one than the launch has
-    /// items means all of them. Elements of an `Out` that belong to the other items keep what they
-    /// had.
+    /// The same call for items at positions below `count[0]` only, a number that the device reads
+    /// when the launch runs: for the first `count[0]` items of a launch from 0 on. No host waits
+    /// for the count, and beyond the launch's end a larger one means no more. Elements of an `Out`
+    /// that belong to the other items keep what they had.
     ///
     /// Bounds are checked and memory is moved as for all items of the launch, of which a device
     /// starts all. Kernels of groups, and kernels with a [`Reduce`], need all of their items:
@@ -342,7 +342,7 @@ impl<'c> Plan<'c> {
         if range.contains(&0) {
             return (Box3::EMPTY, true);
         }
-        if self.code.limit() == Some(given.param) {
+        if self.code.is_limit(given.param) {
             return (Box3::whole([1; 3]), true);
         }
         if given.mode.writes() {

@@ -93,6 +93,8 @@ unsafe fn parts<K: Kernel>(
     launch: &Launched,
     compute: &mut dyn FnMut(&Positions, Form),
 ) {
+    // SAFETY: the caller's promise.
+    let block = &unsafe { K::part(memory, block) };
     if is_empty(block) {
         return;
     }

@@ -270,6 +270,16 @@ pub unsafe trait Kernel: Sized + 'static {
     /// The code that was made of it, at the first call.
     fn code() -> &'static Built;
 
+    /// The items of a block that run: all of them, but where a count in memory says how many. That
+    /// is read once for a block; its other items are in none of what follows.
+    ///
+    /// # Safety
+    /// That of [`run`].
+    #[inline(always)]
+    unsafe fn part(_memory: &[ParamPtr], block: &Positions) -> Positions {
+        *block
+    }
+
     /// How many of the indices that the body does not check in the mode [`Proved`] may be outside
     /// of what is accessed, for some item of the block. `gaps` is told by how much.
     ///

@@ -41,25 +41,6 @@ unsafe impl Count for u64 {
 #[derive(Debug)]
 pub struct Limited<K, C>(PhantomData<fn() -> (K, C)>);
 
-impl<K: Kernel, C: Count> Limited<K, C> {
-    /// The items of a block that run.
-    ///
-    /// # Safety
-    /// That of [`run`](super::run): the last argument is memory of one `C` or more.
-    unsafe fn part(memory: &[ParamPtr], block: &Positions) -> Positions {
-        let mut part = *block;
-        if let Some((count, others)) = memory.split_last() {
-            let view = View::<(), C, 1>::new(count, others.len(), block);
-            part.max[2] = part.max[2].min(read(view.element([0])).items());
-        }
-        part
-    }
-}
-
-fn is_empty(block: &Positions) -> bool {
-    block.min[2] >= block.max[2]
-}
-
 // SAFETY: `K` keeps what it promises for the items that run, and `Code::limited` has the others do
 // nothing. `K` finds its own arguments before the count.
 unsafe impl<K: Kernel, C: Count> Kernel for Limited<K, C> {
@@ -72,6 +53,19 @@ unsafe impl<K: Kernel, C: Count> Kernel for Limited<K, C> {
         })
     }
 
+    unsafe fn part(memory: &[ParamPtr], block: &Positions) -> Positions {
+        let Some((count, others)) = memory.split_last() else { return *block };
+        let mut part = *block;
+        // As devices do, a limit of `K`'s own is read by items alone that this one lets run.
+        let end = read(View::<(), C, 1>::new(count, others.len(), block).element([0])).items();
+        part.max[2] = part.max[2].min(end).max(part.min[2]);
+        match part.min[2] < part.max[2] {
+            // SAFETY: the caller's promise, of a part of the block, and of `K`'s own arguments.
+            true => unsafe { K::part(others, &part) },
+            false => part,
+        }
+    }
+
     unsafe fn unproved(
         scalars: &[u64],
         memory: &[ParamPtr],
@@ -80,12 +74,7 @@ unsafe impl<K: Kernel, C: Count> Kernel for Limited<K, C> {
         gaps: &Gaps,
     ) -> usize {
         // SAFETY: the caller's promise.
-        let part = unsafe { Self::part(memory, block) };
-        if is_empty(&part) {
-            return 0;
-        }
-        // SAFETY: the caller's promise, of a part of the block.
-        unsafe { K::unproved(scalars, memory, &part, launch, gaps) }
+        unsafe { K::unproved(scalars, memory, block, launch, gaps) }
     }
 
     unsafe fn undecided(
@@ -96,21 +85,12 @@ unsafe impl<K: Kernel, C: Count> Kernel for Limited<K, C> {
         gaps: &Gaps,
     ) -> usize {
         // SAFETY: the caller's promise.
-        let part = unsafe { Self::part(memory, block) };
-        if is_empty(&part) {
-            return 0;
-        }
-        // SAFETY: the caller's promise, of a part of the block.
-        unsafe { K::undecided(scalars, memory, &part, launch, gaps) }
+        unsafe { K::undecided(scalars, memory, block, launch, gaps) }
     }
 
     unsafe fn interior(scalars: &[u64], memory: &[ParamPtr], block: &Positions, launch: &Launched) {
         // SAFETY: the caller's promise.
-        let part = unsafe { Self::part(memory, block) };
-        if !is_empty(&part) {
-            // SAFETY: the caller's promise: of this part `unproved` and `undecided` have told.
-            unsafe { K::interior(scalars, memory, &part, launch) }
-        }
+        unsafe { K::interior(scalars, memory, block, launch) }
     }
 
     unsafe fn items<M: Mode>(
@@ -120,10 +100,6 @@ unsafe impl<K: Kernel, C: Count> Kernel for Limited<K, C> {
         launch: &Launched,
     ) {
         // SAFETY: the caller's promise.
-        let part = unsafe { Self::part(memory, block) };
-        if !is_empty(&part) {
-            // SAFETY: the caller's promise: of this part `unproved` and `undecided` have told.
-            unsafe { K::items::<M>(scalars, memory, &part, launch) }
-        }
+        unsafe { K::items::<M>(scalars, memory, block, launch) }
     }
 }

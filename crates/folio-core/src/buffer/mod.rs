@@ -359,7 +359,8 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
     /// # let rt = folio_core::Runtime::builder().build()?;
     /// let mut x = rt.buffer_from(&[1, 2, 3, 4, 5, 6])?;
     /// let mut halves = x.in_shape_mut([2, 3])?;
-    /// assert_eq!(halves.slice_mut([1, 0], [1, 3])?.to_vec()?, [4, 5, 6]);
+    /// halves.slice_mut([1, 0], [1, 3])?.write()?.fill(9);
+    /// assert_eq!(x.to_vec()?, [1, 2, 3, 9, 9, 9]);
     /// # Ok(())
     /// # }
     /// ```

@@ -156,9 +156,7 @@ impl CommandGroup {
             if !Box3::whole(whole.extent()).contains(&accessed) {
                 let parameter = function.parameter(nth);
                 let error = match code.ir.params.get(passed.param).map(|param| &param.kind) {
-                    _ if code.limit() == Some(passed.param) => {
-                        self.no_element(nth, part, parameter)
-                    }
+                    _ if code.is_limit(passed.param) => self.no_element(nth, part, parameter),
                     Some(ParamKind::Reduce { .. }) => self.no_element(nth, part, parameter),
                     _ => self.launch_too_large(&launch.geometry, nth, part, parameter),
                 };

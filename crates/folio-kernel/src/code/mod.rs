@@ -40,7 +40,7 @@ pub struct Code {
     own: Vec<bool>,
     /// By parameter: whether they read it besides, so that no analysis is needed in launches.
     reads_own: Vec<bool>,
-    /// The parameter that limits its launches: a count in memory.
+    /// The first parameter that limits its launches: counts in memory are the last ones.
     limit: Option<usize>,
     /// Arrays are indexed by values, in variables, in elements, or in local memory.
     pub indexes_arrays: bool,
@@ -103,14 +103,14 @@ impl Code {
         let content: Arc<str> = format!("{} limited {count:?}", self.content).into();
         Ok(table::shared(content.clone(), || {
             let mut code = Code::new(self.function, ir, content);
-            code.limit = code.ir.params.len().checked_sub(1);
+            code.limit = self.limit.or(code.ir.params.len().checked_sub(1));
             code
         }))
     }
 
-    /// The parameter that limits its launches, if one does.
-    pub fn limit(&self) -> Option<usize> {
-        self.limit
+    /// Whether a parameter limits its launches.
+    pub fn is_limit(&self, param: usize) -> bool {
+        self.limit.is_some_and(|first| param >= first)
     }
 
     fn new(function: &'static Function, ir: Kernel, content: Arc<str>) -> Code {

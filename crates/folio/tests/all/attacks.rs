@@ -152,3 +152,47 @@ fn a_nested_kernel_does_not_change_what_went_wrong() {
     q.run(4, outer_is_fine(&x, &mut y)).unwrap().wait().unwrap();
     assert_eq!(y.to_vec().unwrap(), [7; 4]);
 }
+
+#[kernel(checked)]
+fn counts_down(i: Item, x: In<u64>, y: Out<u64>) {
+    let mut left = x[i];
+    while left != u64::MAX / 2 {
+        left -= 1;
+    }
+    y[i] = left;
+}
+
+/// A loop that a failure alone ends is ended by that.
+#[test]
+fn a_checked_kernel_does_not_go_on_for_ever() {
+    let Err(Error::Failed(failure)) = counts_down::host(3, &[0, 1, 9], &mut [0; 3]) else {
+        panic!("it has failed")
+    };
+    let Cause::Kernel(violation) = failure.cause() else { panic!("{failure:?}") };
+    assert_eq!(violation.site.message.as_deref(), Some("attempt to subtract with overflow"));
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    let x = rt.buffer_from(&[0, 1, 9]).unwrap();
+    let mut y = rt.buffer(3).unwrap();
+    assert!(q.run(3, counts_down(&x, &mut y)).unwrap().wait().is_err());
+}
+
+/// KRN-02: each count is read where it lies, as what it is.
+#[test]
+fn of_two_counts_both_limit_a_launch() {
+    const ITEMS: usize = 200;
+    let rt = folio::runtime().unwrap();
+    let q = rt.queue().unwrap();
+    let x = rt.buffer_from(&[7u32; ITEMS]).unwrap();
+    for (wide, short) in [(3u64, 150u32), (150, 3), (0, 9), (9, 0), (u64::MAX, u32::MAX)] {
+        let counts = (rt.buffer_from(&[wide]).unwrap(), rt.buffer_from(&[short]).unwrap());
+        let mut y = rt.buffer::<u32, 1>(ITEMS).unwrap();
+        q.run(ITEMS, outer_is_fine(&x, &mut y).at_most(&counts.0).at_most(&counts.1)).unwrap();
+        let kept = y.to_vec().unwrap().into_iter().filter(|y| *y == 7).count();
+        assert_eq!(kept as u64, wide.min(short.into()).min(ITEMS as u64), "{wide} {short}");
+    }
+    let (none, one) = (rt.buffer::<u64, 1>(0).unwrap(), rt.buffer_from(&[1u32]).unwrap());
+    let mut y = rt.buffer::<u32, 1>(ITEMS).unwrap();
+    let refused = q.run(ITEMS, outer_is_fine(&x, &mut y).at_most(&none).at_most(&one));
+    assert!(matches!(refused, Err(Error::NoElement { .. })), "{refused:?}");
+}

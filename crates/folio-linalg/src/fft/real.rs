@@ -34,7 +34,9 @@ fn untangled<T: Number>(
     let n = x.shape()[2];
     let (p, q) = (x[(a, b, k % n)], x[(a, b, (n - k) % n)]);
     let (even, odd) = ([p[0] + q[0], p[1] - q[1]], [p[1] + q[1], q[0] - p[0]]);
-    let turned = times(odd, times(fine[k % FINE], coarse[k / FINE]));
+    // At the end the root is -1, and no rounding: the frequency is real.
+    let root = times(fine[k % FINE], coarse[k / FINE]);
+    let turned = if k == n { [T::ZERO - odd[0], T::ZERO - odd[1]] } else { times(odd, root) };
     y[i] = [half * (even[0] + turned[0]), half * (even[1] + turned[1])];
 }
 

@@ -3,7 +3,7 @@
 
 use folio::opencl::{Native, OpenClBackend};
 use folio::prelude::*;
-use folio::{memory::RawMemory, DeviceRef, Usm};
+use folio::{DeviceRef, Usm, memory::RawMemory};
 use std::error::Error as AnyError;
 
 const TEXT: &str = "

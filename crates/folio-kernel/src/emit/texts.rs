@@ -91,7 +91,8 @@ impl<T> Texts<T> {
         self.tiled.iter().for_each(|(_, text)| see(text));
     }
 
-    /// That of a launch of which all accesses are proved and that [`is_narrow`], or of another.
+    /// That of a launch of which all accesses are proved and that [`is_narrow`](super::is_narrow),
+    /// or of another.
     pub fn text(&self, proved: bool) -> &T {
         self.proved.as_ref().filter(|_| proved).unwrap_or(&self.checked)
     }

@@ -128,8 +128,7 @@ impl Linalg {
             return Ok(Library::RustFft);
         }
         #[cfg(feature = "cuda")]
-        if self.choice != crate::Choice::Own
-            && let Some(cuda) = &self.cuda
+        if let Some(cuda) = self.nvidia()
             && cuda.transform(q, transform, extents, x, &mut *y)?
         {
             return Ok(Library::CuFft);

@@ -93,6 +93,12 @@ impl Linalg {
         Err(folio::Error::Configuration { what: "choice of a library", why: why.to_string() })
     }
 
+    /// NVIDIA's libraries, where calls may take one.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn nvidia(&self) -> Option<&OnCuda> {
+        self.cuda.as_ref().filter(|_| self.choice != Choice::Own)
+    }
+
     #[cfg(feature = "cuda")]
     fn on_cuda(self) -> Result<Linalg> {
         if self.q.device().info().caps.native != Some(TypeId::of::<folio_cuda::Native>()) {

@@ -265,10 +265,8 @@ impl Linalg {
         y: &mut SliceMut<'_, T, D>,
     ) -> Result<bool> {
         let is_empty = a.values.is_empty() || y.is_empty();
-        match &self.cuda {
-            Some(cuda) if self.choice != crate::Choice::Own && !is_empty => {
-                cuda.multiply_sparse(&self.q, a, x, y)
-            }
+        match self.nvidia() {
+            Some(cuda) if !is_empty => cuda.multiply_sparse(&self.q, a, x, y),
             _ => Ok(false),
         }
     }

@@ -18,9 +18,9 @@ pub enum Cut {
 /// Threads of a block for [`Cut::Gpu`], by the kernel's rank; the slowest dimension first.
 const BLOCKS: [[u64; 3]; 3] = [[1, 1, 256], [1, 8, 32], [2, 4, 32]];
 
-/// Threads by which a compute unit is busy, and as many launches of one item for each thread as one
-/// of several must be worth where it leaves a rest for another launch.
-const RESIDENT: u64 = 1024;
+/// Threads that a compute unit has at a time, and as many launches of one item for each thread as
+/// one of several must be worth where it leaves a rest for another launch.
+const RESIDENT: u64 = 2048;
 const WORTH_A_REST: u64 = 4;
 
 /// The texts of a kernel, as modules or as what a backend makes of these.

@@ -1,13 +1,13 @@
 //! cuBLAS: its functions, a handle for each GPU, and products.
 
 use super::OnCuda;
-use super::loader::{Loader, Opened, keep_context};
+use super::loader::{Loader, Opened, Words, checked, keep_context};
 use crate::element::Kind;
 use crate::matmul::{Extents, Matmul, Operands};
 use crate::prelude::*;
 use crate::{Element, LibraryError};
 use folio_cuda::{Native, NativeMemory};
-use std::ffi::{CStr, c_char, c_int, c_longlong, c_void};
+use std::ffi::{c_int, c_longlong, c_void};
 use std::ptr::{from_ref, null_mut, with_exposed_provenance_mut};
 use std::sync::{Mutex, PoisonError};
 
@@ -64,7 +64,7 @@ struct Functions {
     set_stream: unsafe extern "C" fn(Handle, *mut c_void) -> Status,
     set_workspace: unsafe extern "C" fn(Handle, *mut c_void, usize) -> Status,
     gemm: Gemm,
-    words: unsafe extern "C" fn(Status) -> *const c_char,
+    words: Words,
     /// Holds the functions in memory.
     _library: Option<Opened>,
 }
@@ -92,16 +92,8 @@ impl Functions {
 
     /// The error of a status, in the library's words.
     fn check(&self, function: &'static str, status: Status) -> Result<(), LibraryError> {
-        if status == 0 {
-            return Ok(());
-        }
-        // SAFETY: the function takes any number, and its answer is a constant or null.
-        let words = unsafe {
-            let words = (self.words)(status);
-            (!words.is_null()).then(|| CStr::from_ptr(words).to_string_lossy().into_owned())
-        };
-        let status = words.unwrap_or_else(|| format!("status {status}"));
-        Err(LibraryError::Call { library: NAME, function, status })
+        // SAFETY: the library's function takes any number, and answers with a constant or null.
+        unsafe { checked(NAME, self.words, function, status) }
     }
 }
 
@@ -320,7 +312,7 @@ mod tests {
         bytes as Status
     }
 
-    unsafe extern "C" fn words(status: Status) -> *const c_char {
+    unsafe extern "C" fn words(status: Status) -> *const std::ffi::c_char {
         if status == 14 { c"an internal operation failed".as_ptr() } else { std::ptr::null() }
     }
 

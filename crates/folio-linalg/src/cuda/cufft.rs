@@ -251,16 +251,7 @@ impl OnCuda {
         let Some(ready) = self.planned(q, key_of::<T>(extents, [C2C, Z2Z]))? else {
             return Ok(false);
         };
-        let (work, task) = (ready.work.clone(), ready.task(direction));
-        q.submit(|cg| {
-            let x = cg.label("fft (cuFFT)").read(&x);
-            let args = (x, cg.discard(&mut y), cg.discard(&work));
-            // SAFETY: the library reads `x`, and writes `y` and the work area, on the stream of the
-            // task. Plans live until the process ends.
-            unsafe { cg.each_run().capturable().interop(args, task) };
-            Ok(())
-        })?;
-        Ok(true)
+        ready.submit(q, direction, &x, &mut y)
     }
 
     /// The same of real numbers: extents are those of `x`.
@@ -274,15 +265,7 @@ impl OnCuda {
         let (Ok(x), Ok(mut y)) = (x.flat(), y.flat_mut()) else { return Ok(false) };
         let key = key_of::<T>(extents, [R2C, D2Z]).filter(|_| is_aligned(x.offset()));
         let Some(ready) = self.planned(q, key)? else { return Ok(false) };
-        let (work, task) = (ready.work.clone(), ready.task(FORWARD));
-        q.submit(|cg| {
-            let x = cg.label("fft (cuFFT)").read(&x);
-            let args = (x, cg.discard(&mut y), cg.discard(&work));
-            // SAFETY: as in `transform`.
-            unsafe { cg.each_run().capturable().interop(args, task) };
-            Ok(())
-        })?;
-        Ok(true)
+        ready.submit(q, FORWARD, &x, &mut y)
     }
 
     /// The same to real numbers: extents are those of `y`.
@@ -303,7 +286,7 @@ impl OnCuda {
         q.submit(|cg| {
             let copy = cg.label("fft (cuFFT)").read_write(&copy);
             let args = (copy, cg.discard(&mut y), cg.discard(&work));
-            // SAFETY: as in `transform`; the copy is written, too.
+            // SAFETY: as in `submit`; the copy is written, too.
             unsafe { cg.each_run().capturable().interop(args, task) };
             Ok(())
         })?;
@@ -349,6 +332,26 @@ struct Ready {
 }
 
 impl Ready {
+    /// Submits the transform, which leaves `x` as it is. True, since the library has taken it.
+    fn submit<X: DeviceType, Y: DeviceType>(
+        self,
+        q: &Queue,
+        direction: c_int,
+        x: &Slice<'_, X>,
+        y: &mut SliceMut<'_, Y>,
+    ) -> Result<bool> {
+        let (work, task) = (self.work.clone(), self.task(direction));
+        q.submit(|cg| {
+            let x = cg.label("fft (cuFFT)").read(x);
+            let args = (x, cg.discard(y), cg.discard(&work));
+            // SAFETY: the library reads `x`, and writes `y` and the work area, on the stream of the
+            // task. Plans live until the process ends.
+            unsafe { cg.each_run().capturable().interop(args, task) };
+            Ok(())
+        })?;
+        Ok(true)
+    }
+
     /// Enqueues the transform: what is transformed, what that becomes, and the work area.
     fn task(
         self,

@@ -8,9 +8,9 @@ mod matrix;
 
 pub(crate) use matrix::Preparations;
 
-use super::loader::{Loader, Opened, keep_context};
+use super::loader::{Loader, Opened, Words, checked, keep_context};
 use crate::LibraryError;
-use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ffi::{c_int, c_void};
 use std::ptr::{from_ref, null_mut, with_exposed_provenance_mut};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -124,7 +124,7 @@ struct Functions {
     vector: Vector,
     matrix_bytes: MatrixBytes,
     matrix: Matrix,
-    words: unsafe extern "C" fn(Status) -> *const c_char,
+    words: Words,
     /// Holds the functions in memory.
     _library: Option<Opened>,
 }
@@ -161,16 +161,8 @@ impl Functions {
 
     /// The error of a status, in the library's words.
     fn check(&self, function: &'static str, status: Status) -> Result<(), LibraryError> {
-        if status == 0 {
-            return Ok(());
-        }
-        // SAFETY: the function takes any number, and its answer is a constant or null.
-        let words = unsafe {
-            let words = (self.words)(status);
-            (!words.is_null()).then(|| CStr::from_ptr(words).to_string_lossy().into_owned())
-        };
-        let status = words.unwrap_or_else(|| format!("status {status}"));
-        Err(LibraryError::Call { library: NAME, function, status })
+        // SAFETY: the library's function takes any number, and answers with a constant or null.
+        unsafe { checked(NAME, self.words, function, status) }
     }
 }
 

@@ -2,7 +2,7 @@
 
 use crate::LibraryError;
 use libloading::{Library, Symbol};
-use std::ffi::{c_int, c_void};
+use std::ffi::{CStr, c_char, c_int, c_void};
 use std::path::{Path, PathBuf};
 use std::ptr::null_mut;
 
@@ -70,6 +70,31 @@ impl Opened {
         let library = self.name;
         found.map(|symbol| *symbol).map_err(|_| LibraryError::Function { library, function })
     }
+}
+
+/// A function that says what a status means.
+pub(crate) type Words = unsafe extern "C" fn(c_int) -> *const c_char;
+
+/// The error of a status, in the library's words.
+///
+/// # Safety
+/// `words` takes any number, and its answer is a string that stays, or null.
+pub(crate) unsafe fn checked(
+    library: &'static str,
+    words: Words,
+    function: &'static str,
+    status: c_int,
+) -> Result<(), LibraryError> {
+    if status == 0 {
+        return Ok(());
+    }
+    // SAFETY: the caller's promise.
+    let words = unsafe {
+        let words = words(status);
+        (!words.is_null()).then(|| CStr::from_ptr(words).to_string_lossy().into_owned())
+    };
+    let status = words.unwrap_or_else(|| format!("status {status}"));
+    Err(LibraryError::Call { library, function, status })
 }
 
 /// Retains a device's primary context, so that the handles of libraries outlive runtimes.

@@ -124,8 +124,7 @@ impl Linalg {
         let (x, mut y) = (x.in_dimensions(), y.in_dimensions_mut());
         let q = &self.q.undivided();
         #[cfg(feature = "cuda")]
-        if self.choice != crate::Choice::Own
-            && let Some(cuda) = &self.cuda
+        if let Some(cuda) = self.nvidia()
             && cuda.transform_real(q, extents, &x, &mut y)?
         {
             return Ok(Library::CuFft);
@@ -196,8 +195,7 @@ impl Linalg {
         let (x, mut y) = (x.in_dimensions(), y.in_dimensions_mut());
         let q = &self.q.undivided();
         #[cfg(feature = "cuda")]
-        if self.choice != crate::Choice::Own
-            && let Some(cuda) = &self.cuda
+        if let Some(cuda) = self.nvidia()
             && cuda.transform_to_real(q, extents, &x, &mut y)?
         {
             return Ok(Library::CuFft);

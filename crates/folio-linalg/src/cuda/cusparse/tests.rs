@@ -150,7 +150,7 @@ unsafe extern "C" fn matrix(
     if factors == [1.0, 0.0] { y.addr() as Status } else { 99 }
 }
 
-unsafe extern "C" fn words(status: Status) -> *const c_char {
+unsafe extern "C" fn words(status: Status) -> *const std::ffi::c_char {
     if status == 6 { c"an internal operation failed".as_ptr() } else { std::ptr::null() }
 }
 

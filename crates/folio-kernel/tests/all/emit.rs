@@ -156,6 +156,54 @@ fn positions_of_32_bits() {
     assert!(!gpu(true).contains("(u32)("), "{}", gpu(true));
 }
 
+/// What was there before costs a GPU an operation of its own, if somebody asks.
+#[test]
+fn exchanges_whose_answer_is_not_used_are_stores() {
+    let exchange = |used: &str| {
+        let kernel = read(&format!(
+            r#"kernel "puts" items 1 tile 1
+            param p0 = "x" view u32 1 inout atomic
+            param p1 = "y" view u32 1 inout item
+            body {{
+              %0 u64 = query position 0 0
+              %1 u32 = const u32 7
+              %2 u32 = atomic exchange p0[%0] (%1)
+              {used}
+            }}"#
+        ));
+        let text = text_of(&kernel, Dialect::Cuda, true).text;
+        (text.contains("atomicExch("), text.contains("*(volatile u32 *)&x_p0["))
+    };
+    assert_eq!(exchange(""), (false, true));
+    assert_eq!(exchange("store p1[%0] = %2"), (true, false));
+}
+
+/// Sums of one launch share the barriers of their trees.
+#[test]
+fn trees_of_reductions_share_their_steps() {
+    let barriers = |more: &str, gives: &str| {
+        let kernel = read(&format!(
+            r#"kernel "sums" items 1 tile 1
+            param p0 = "x" view f32 1 in item
+            param p1 = "sum" reduce f32 add
+            {more}
+            body {{
+              %0 u64 = query position 0 0
+              %1 f32 = load p0[%0]
+              contribute p1 = %1
+              {gives}
+            }}"#
+        ));
+        let text = text_of(&kernel, Dialect::Cuda, false).text;
+        let entry = text.split("_finish_").next().unwrap().matches("BARRIER;").count();
+        (entry, text.matches("own1 = ").count() > 0)
+    };
+    let (one, two) =
+        (barriers("", ""), barriers("param p2 = \"most\" reduce f32 max", "contribute p2 = %1"));
+    assert_eq!((one.0, one.1, two.1), (two.0, false, true));
+    assert!(one.0 > 0);
+}
+
 #[test]
 fn launches_that_are_narrow() {
     let param = |dims: [usize; 3], extent: [usize; 3], shape: [usize; 3], index: [usize; 3]| {
@@ -182,6 +230,38 @@ fn launches_that_are_narrow() {
         (few, [0, 0, usize::MAX], all(few), false),
     ] {
         assert_eq!(is_narrow(range, offset, [of]), narrow, "{range:?} {offset:?} {of:?}");
+    }
+}
+
+/// Arrays of a thread are in registers where each index is known: on GPUs, with tests or without.
+#[test]
+fn few_turns_over_an_array_are_written_down() {
+    let unrolled = |turns: u64, form: Form| {
+        let kernel = read(&format!(
+            r#"kernel "keeps" items 1 tile 1
+            type t0 = array f32 40
+            param p0 = "x" view f32 1 in item
+            param p1 = "y" view f32 1 inout item
+            var v0 = "own" t0
+            body {{
+              %0 u64 = query position 0 0
+              %1 u64 = const u64 0
+              %2 u64 = const u64 {turns}
+              for l0 %3 in %1, %2 {{
+                %4 f32 = load p0[%3]
+                %5 f32 = sin %4
+                store v0[%3] = %5
+              }}
+              %6 f32 = load v0[%0]
+              store p1[%0] = %6
+            }}"#
+        ));
+        emit(&kernel, form, &Capabilities::LEAST).unwrap().text.contains("#pragma unroll\n")
+    };
+    for checked in [true, false] {
+        let form = Form::new(Dialect::OpenCl, checked);
+        assert!(unrolled(16, form) && !unrolled(17, form));
+        assert!(!unrolled(16, Form { rows: true, ..form }));
     }
 }
 

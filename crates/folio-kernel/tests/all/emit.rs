@@ -156,7 +156,7 @@ fn positions_of_32_bits() {
     assert!(!gpu(true).contains("(u32)("), "{}", gpu(true));
 }
 
-/// What was there before costs a GPU an operation of its own, if somebody asks.
+/// An exchange takes a GPU more than a store does.
 #[test]
 fn exchanges_whose_answer_is_not_used_are_stores() {
     let exchange = |used: &str| {

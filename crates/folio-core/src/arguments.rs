@@ -36,6 +36,8 @@ kinds! {
         "`x` is a buffer of arrays, `rt.buffer::<[f32; 4], 1>(n)?`; one of single elements is one of arrays by `x.reinterpret()`";
     OfGroup "each group has an element of this: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer with an element for each group; a shared one is passed by `&x`";
+    OfTile "each group has a tile of this: pass `&mut x` with the elements and dimensions of `{P}`"
+        "`x` is a buffer, or a mutable slice of one; a shared one is passed by `&x`";
     Atomic "this is changed by all items: pass `&mut x` with the elements and dimensions of `{P}`"
         "`x` is a buffer, USM, or a mutable slice of one; a shared one is passed by `&x`";
     Reduce "a `Reduce` is written once: pass `&mut x`, of one such element"

@@ -11,8 +11,8 @@ use crate::hal::{self, BlockKernel, Caps, Geometry, HalError, NativeKernel, Para
 use crate::items::IntoItems;
 use folio_device::{
     Atomic, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Limited,
-    MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, Positions, Racy, Reach, Reduce,
-    Shared, put_scalar, run, watch,
+    MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, Reach,
+    Reduce, Shared, put_scalar, run, watch,
 };
 use folio_kernel::access::Reads;
 use folio_kernel::checks::Check;
@@ -83,6 +83,7 @@ written! {
     [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Mode::Discard { whole: false };
     [const D: usize] OutGroup<T, D>, T, D, Mode::Discard { whole: false };
     [const D: usize] InOutGroup<T, D>, T, D, Mode::Update;
+    [const R: usize, const C: usize, const D: usize] OutTile<T, R, C, D>, T, D, Mode::Update;
     [const D: usize] Atomic<T, D>, T, D, Mode::Update;
     [O: 'static] Reduce<T, O>, T, 1, Mode::Discard { whole: false };
 }

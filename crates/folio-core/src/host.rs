@@ -14,7 +14,7 @@ use crate::hal::{Geometry, ParamPtr};
 use crate::items::IntoItems;
 use folio_device::{
     Atomic, Checked, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk,
-    OutColumn, OutGroup, OutRow, Positions, Racy, Reduce, Shared, put_scalar, watch,
+    OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, Reduce, Shared, put_scalar, watch,
 };
 use folio_kernel::words::count;
 use folio_kernel::{Access, ParamKind, Violation};
@@ -137,6 +137,7 @@ written_in_shape! {
     [const N: usize, const D: usize,] OutChunk<T, N, D>: [[T; N]; D];
     [const D: usize,] OutGroup<T, D>: [T; D];
     [const D: usize,] InOutGroup<T, D>: [T; D];
+    [const R: usize, const W: usize, const D: usize,] OutTile<T, R, W, D>: [T; D];
     [const D: usize,] Atomic<T, D>: [T; D];
     [const D: usize,] Racy<T, D>: [T; D];
 }

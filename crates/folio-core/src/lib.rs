@@ -77,7 +77,7 @@ pub mod ir {
 }
 pub use folio_device::{
     Atomic, Group, GroupItem, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Local,
-    LocalAtomic, Out, OutChunk, OutColumn, OutGroup, OutRow, Private, Racy, Reduce,
+    LocalAtomic, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Private, Racy, Reduce, Tile,
 };
 /// What reductions and scans combine with.
 pub mod combine {

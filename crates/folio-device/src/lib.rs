@@ -56,6 +56,7 @@ mod spot;
 mod strip;
 mod subgroup;
 mod tally;
+pub mod tile;
 mod variants;
 mod verdict;
 mod versions;
@@ -74,6 +75,7 @@ pub use param::{Positions, put_scalar, scalar, words};
 pub use reduce::{Folding, Give, Gives, ReduceParam, Takes};
 pub use rows::Row;
 pub use shared::Shared;
+pub use tile::Tile;
 pub use verdict::{Verdict, assert_failed, end_item, watch};
 pub use versions::{Instructions, best};
 pub use view::{Elements, View, ViewParam};
@@ -198,6 +200,11 @@ pub struct OutGroup<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter of which each work-group reads and writes the element at its index.
 #[derive(Debug)]
 pub struct InOutGroup<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which each work-group writes the tile at its index: `R` rows and `C` columns, and
+/// of three dimensions those of one matrix. What is outside of the argument is not written, and
+/// what no group writes stays as it is.
+#[derive(Debug)]
+pub struct OutTile<T, const R: usize, const C: usize, const D: usize = 2>(PhantomData<T>);
 /// A parameter that all items use, with atomic operations only.
 #[derive(Debug)]
 pub struct Atomic<T, const D: usize = 1>(PhantomData<T>);

@@ -5,7 +5,7 @@ use super::param::{Positions, last};
 use super::verdict::{Seen, note};
 use super::{
     Atomic, Ends, Gaps, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Mode, Out, OutChunk,
-    OutColumn, OutGroup, OutRow, ParamPtr, Racy, Shared,
+    OutColumn, OutGroup, OutRow, OutTile, ParamPtr, Racy, Shared,
 };
 use folio_kernel::source::{Entry, ViewType};
 use folio_kernel::{Access, Owner};
@@ -99,6 +99,7 @@ views! {
     [const N: usize, const D: usize] OutChunk<T, N, D>, [T; N], D, Out Item;
     [const D: usize] OutGroup<T, D>, T, D, Out Group;
     [const D: usize] InOutGroup<T, D>, T, D, InOut Group;
+    [const R: usize, const C: usize, const D: usize] OutTile<T, R, C, D>, T, D, InOut Anyone;
     [const D: usize] Atomic<T, D>, T, D, InOut Atomic;
     [const D: usize] Racy<T, D>, T, D, InOut Anyone;
 }
@@ -180,6 +181,49 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
     #[inline(always)]
     fn ahead(&self, dim: usize, by: usize) -> usize {
         if dim + 1 < D { by.wrapping_mul(self.pitch[dim]) } else { by }
+    }
+
+    /// Where elements of a row are, and how many of `most` there are; none where the row is outside
+    /// of the shape.
+    #[inline(always)]
+    #[track_caller]
+    fn run(&self, at: [usize; D], most: usize) -> Option<(*mut T, usize)> {
+        let (row, column) = (at[D - 2], at[D - 1]);
+        if row >= self.shape[D - 2] || column >= self.shape[D - 1] {
+            return None;
+        }
+        let len = most.min(self.shape[D - 1] - column);
+        let mut last = at;
+        last[D - 1] += len - 1;
+        let first = self.element(at)?;
+        self.element(last).map(|_| (first, len))
+    }
+
+    /// Reads elements that are beside each other into a row, which has zeros where there are none.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) fn copy_row(&self, at: [usize; D], row: &mut [T])
+    where
+        Self: At<[usize; D]>,
+    {
+        if let Some((first, len)) = self.run(at, row.len()) {
+            // SAFETY: as in `read`: the first and the last of them are accessed, so all are, and a
+            // row's elements follow each other.
+            unsafe { row.as_mut_ptr().copy_from_nonoverlapping(first, len) };
+        }
+    }
+
+    /// Writes elements that are beside each other, where there are such.
+    ///
+    /// # Safety
+    /// They are the caller's alone, as those of [`Put`] are.
+    #[inline(always)]
+    #[track_caller]
+    pub(super) unsafe fn write_row(&self, at: [usize; D], row: &[T]) {
+        if let Some((first, len)) = self.run(at, row.len()) {
+            // SAFETY: the caller's promise; the first and the last are accessed, so all are.
+            unsafe { first.copy_from_nonoverlapping(row.as_ptr(), len) };
+        }
     }
 
     /// How many dimensions of an index are not shown to be inside of what is accessed.

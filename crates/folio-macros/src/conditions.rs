@@ -29,6 +29,7 @@ const OF_ELEMENTS: &[&str] = &[
     "OutChunk",
     "OutGroup",
     "InOutGroup",
+    "OutTile",
     "Atomic",
     "Racy",
     "Reduce",

@@ -61,6 +61,7 @@ pub fn role_of(ty: &Type) -> (Role, Special) {
         }
         "OutChunk" => (Role::View, Special::Chunk),
         "OutGroup" | "InOutGroup" => (Role::View, Special::OfGroup),
+        "OutTile" => (Role::View, Special::OfTile),
         "Atomic" => (Role::View, Special::Atomic),
         "Local" => (Role::Local, Special::Local),
         "LocalAtomic" => (Role::Local, Special::LocalAtomic),
@@ -77,6 +78,7 @@ pub fn argument_of(ty: &Type) -> Ident {
         "OutColumn" | "InOutColumn" => "Column",
         "OutChunk" => "Chunk",
         "OutGroup" | "InOutGroup" => "OfGroup",
+        "OutTile" => "OfTile",
         name => name,
     };
     Ident::new(kind, ty.span())

@@ -125,8 +125,8 @@ pub mod prelude {
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
         InOutColumn, InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk,
-        OutColumn, OutGroup, OutRow, Queue, Racy, Reduce, Runtime, Selector, Shared, Status,
-        Timing, bf16, combine, f16,
+        OutColumn, OutGroup, OutRow, OutTile, Queue, Racy, Reduce, Runtime, Selector, Shared,
+        Status, Tile, Timing, bf16, combine, f16,
     };
     pub use folio_macros::{DeviceType, device_fn, kernel};
 
@@ -255,6 +255,8 @@ mod documents {
     mod kernels {}
     #[doc = include_str!("../../../docs/guide/groups.md")]
     mod groups {}
+    #[doc = include_str!("../../../docs/guide/tiles.md")]
+    mod tiles {}
     #[doc = include_str!("../../../docs/guide/buffers-and-pages.md")]
     mod buffers_and_pages {}
     #[doc = include_str!("../../../docs/guide/queues-and-events.md")]

@@ -231,6 +231,9 @@ impl Walk {
         {
             return self.some(path, value);
         }
+        if let (None, Some(both)) = (&path.qself, self.makes_tile(call)) {
+            return both;
+        }
         let data = call.args.iter().enumerate();
         let data = data.map(|(at, value)| (super::variant::numbered(at, value.span()), value));
         if let (None, Some(both)) = (&path.qself, self.variant(&path.path, data)) {

@@ -25,6 +25,8 @@ pub enum Special {
     Chunk,
     /// A view that the group writes.
     OfGroup,
+    /// A view of which the group writes a tile.
+    OfTile,
     Atomic,
     Local,
     LocalAtomic,
@@ -43,6 +45,8 @@ pub enum Zone {
     Uniform,
     /// An item's, that gives a value to a reduction or scan.
     Gives,
+    /// Of an element of a tile.
+    Element,
     /// The first item's.
     Once,
 }
@@ -168,7 +172,7 @@ impl Walk {
 
     /// Refuses what may end an item that has to give a value.
     pub(super) fn may_leave(&mut self, at: Span, what: &str) {
-        if self.zone == Zone::Gives {
+        if matches!(self.zone, Zone::Gives | Zone::Element) {
             let text =
                 format!("{what} may leave an item without a value; write it in a phase before");
             self.refuse(at, text);
@@ -212,6 +216,9 @@ impl Walk {
 
     /// A method of a parameter that has methods of its own.
     pub(super) fn special(&mut self, call: &ExprMethodCall) -> Option<Both> {
+        if let Some(both) = self.of_tile(call) {
+            return Some(both);
+        }
         let name = call.method.to_string();
         if is_together(&name) {
             return Some(self.subgroup(call, &name));
@@ -259,7 +266,8 @@ impl Walk {
 
     fn uniform(&mut self, call: &ExprMethodCall) -> Option<Both> {
         let text = "items do this, not the group: write it in `g.each(|i| ..)` or `g.once(|| ..)`";
-        (self.zone == Zone::Uniform).then(|| self.refuse(call.method.span(), text))
+        matches!(self.zone, Zone::Uniform | Zone::Element)
+            .then(|| self.refuse(call.method.span(), text))
     }
 
     fn atomic(&mut self, call: &ExprMethodCall, name: &str) -> Both {
@@ -522,7 +530,7 @@ impl Walk {
                     Some(item) => quote!(let #name = #name.of(#item);),
                     None => quote!(let #name = #name.first();),
                 }),
-                Special::None | Special::Atomic | Special::Group(_) => None,
+                Special::None | Special::OfTile | Special::Atomic | Special::Group(_) => None,
             }
         });
         let kept = self.privates.iter().filter(|(number, _)| self.used.contains(number));

@@ -100,7 +100,7 @@ impl Walk {
     }
 
     /// A closure that a function is given. What it names is what it is around here.
-    fn given_closure(&mut self, closure: &ExprClosure) -> Both {
+    pub(super) fn given_closure(&mut self, closure: &ExprClosure) -> Both {
         let ends_items = std::mem::replace(&mut self.ends_items, false);
         let gives_nothing = std::mem::replace(&mut self.gives_nothing, false);
         let in_closure = std::mem::replace(&mut self.in_closure, true);

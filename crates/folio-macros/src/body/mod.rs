@@ -24,6 +24,7 @@ mod strip;
 mod subgroup;
 mod sugar;
 mod through;
+mod tile;
 mod variant;
 
 pub use call::FLOATS_AND_INTEGERS;
@@ -128,6 +129,8 @@ pub struct Walk {
     phase: u16,
     /// Variables that items keep between phases: number and name.
     privates: Vec<(u16, Ident)>,
+    /// Variables that are tiles.
+    tiles: HashSet<u16>,
     /// Locals that the phase names, and those of which it writes elements.
     used: BTreeSet<u16>,
     written: BTreeSet<u16>,
@@ -407,6 +410,7 @@ impl Walk {
         let fitting = positions::fitting(pat, &init.expr);
         let pat = fitting.as_ref().unwrap_or(pat);
         let private = self.kept(&init.expr);
+        let is_tile = self.is_tile(&init.expr);
         let before = self.errors.count();
         let (native, tree) = match private {
             Some(call) => self.keeps(call),
@@ -427,6 +431,9 @@ impl Walk {
         self.learn_decided(pat, &init.expr);
         if private.is_some() {
             self.keep(pat);
+        }
+        if is_tile {
+            self.names_tile(pat);
         }
         (quote!(let #pat = #native;), Tree::of("let").part(&pattern).part(&tree))
     }
@@ -458,6 +465,9 @@ impl Walk {
                 self.used.extend(local);
                 if local.is_none() && path.path.is_ident("None") {
                     return self.none(path);
+                }
+                if let Some(refused) = self.refuse_tile(expr) {
+                    return refused;
                 }
                 let whole = std::mem::take(&mut self.as_whole);
                 if !whole && self.is_known_by_name(expr) {

@@ -176,6 +176,28 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`Tile`](crate::Tile), [`OutTile`](crate::OutTile)
+//!
+//! ```
+//! use folio::prelude::*;
+//!
+//! /// The squares of matrices of up to 32 x 32, and no more than 100.
+//! #[kernel(group = [8, 8])]
+//! fn squares(g: Group<2>, x: In<i32, 2>, y: OutTile<i32, 32, 32>) {
+//!     let x = x.tile::<32, 32>((0, 0)); // zero where `x` has no elements
+//!     let mut sum = Tile::<i32, 32, 32>::zero();
+//!     sum.add_product(&x, &x);
+//!     y.put(g, sum.map(|x| x.min(100)));
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let x = rt.buffer_from((&[1, 2, 3, 400], [2, 2]))?;
+//! let mut y = rt.buffer::<i32, 2>([2, 2])?;
+//! rt.queue()?.run([8, 8], squares(&x, &mut y))?;
+//! assert_eq!(y.to_vec()?, [7, 100, 100, 100]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`LocalAtomic`](crate::LocalAtomic), [`GroupItem`](crate::GroupItem)
 //!
 //! ```

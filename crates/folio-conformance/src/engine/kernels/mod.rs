@@ -17,6 +17,8 @@ mod outside;
 mod owners;
 mod positions;
 mod rare;
+mod tile;
+mod tile_code;
 mod vectors;
 mod ways;
 mod written;
@@ -42,6 +44,7 @@ use outside::*;
 use owners::*;
 use positions::*;
 use rare::*;
+use tile::*;
 use vectors::*;
 use ways::*;
 use written::*;
@@ -60,6 +63,11 @@ tests![
     tiles_in_local_memory,
     folds_of_groups,
     groups_sort_and_transpose,
+    products_of_tiles,
+    products_of_transposed_tiles,
+    rows_of_tiles_are_reduced,
+    tiles_are_copied_and_replaced,
+    tiles_of_narrow_numbers,
     tiles_larger_than_groups,
     groups_speak_the_language,
     histograms,

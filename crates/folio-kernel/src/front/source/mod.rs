@@ -60,6 +60,8 @@ pub enum Entry {
     Reduce(fn(&mut Types) -> Type, Combine),
     /// The operation that combines values.
     Combine(Combine),
+    /// A tile: type of an element, rows and columns.
+    Tile(fn(&mut Types) -> Type, u32, u32),
     /// A view.
     View(ViewType),
 }

@@ -266,6 +266,12 @@ impl Reader {
                 let (value, array) = (self.boxed()?, self.boxed()?);
                 Expr::Fill(array, self.number()?, value)
             }
+            "tile" => Expr::Tile(self.number()?, self.maybe()?),
+            "tile_of" => {
+                let (index, view) = (self.boxed()?, self.boxed()?);
+                Expr::TileOf(view, index, self.number()?, self.flag()?)
+            }
+            "tile_fold" => Expr::TileFold(self.boxed()?, self.number()?, self.flag()?),
             _ => return Err(WRONG),
         })
     }
@@ -285,7 +291,8 @@ mod tests {
         bool 1 body 0 - while 2 body 0 - loop 3 \
         name 3 number 0 1 number 9 1 number 2 1 body 0 - for 4 1 0 + unit break 4 + continue 4 return - \
         bool 1 assert 6 a b  c 1 2 panic 0  3 4 unit each 5 unit once \
-        unit collect Reduce 1 2 unit subgroup Inclusive 1 unit private local 1 unit fill 2 tuple 4 body 32 + ";
+        unit collect Reduce 1 2 unit subgroup Inclusive 1 unit private local 1 unit fill 2 tile 1 - unit unit tile_of 1 1 \
+        unit tile_fold 1 0 tuple 7 body 32 + ";
 
     #[test]
     fn all_that_is_written_is_read() {

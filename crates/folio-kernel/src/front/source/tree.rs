@@ -87,6 +87,12 @@ pub(super) enum Expr {
     Private(Box<Expr>),
     /// `tile.fill(|k| ..)`: the array, the slot's local, and its value.
     Fill(Box<Expr>, u16, Box<Expr>),
+    /// A tile of equal elements, or of zeros: its type's entry in the table.
+    Tile(u16, Option<Box<Expr>>),
+    /// A tile of a view: where it begins, its type's entry, and whether its rows are columns there.
+    TileOf(Box<Expr>, Box<Expr>, u16, bool),
+    /// The rows of a tile, or its columns, each as one value: the operation's entry.
+    TileFold(Box<Expr>, u16, bool),
 }
 
 /// The numbers of a `for`: `start..end`, `start..=end`, then `.rev()`, then `.step_by(step)`.

@@ -57,6 +57,11 @@ impl Lower {
             let value = self.expr(arg)?;
             given.push(self.settle(value)?);
         }
+        self.applied(&closure, given)
+    }
+
+    /// What a closure gives.
+    pub(super) fn applied(&mut self, closure: &Closure, given: Vec<Given>) -> Result<Given> {
         self.inlined += 1;
         if self.inlined > MOST_CALLS {
             return Err(LowerError::Calls);
@@ -143,6 +148,9 @@ impl Lower {
         at: At,
     ) -> Result<Given> {
         let given = self.expr(receiver)?;
+        if let Given::Tile(tile) = &given {
+            return self.tile_method(tile, name, args);
+        }
         if let Some(answer) = self.asks(&given, name) {
             return Ok(answer);
         }

@@ -100,6 +100,7 @@ impl Lower {
             | Expr::Collect(..)
             | Expr::Private(_)
             | Expr::Fill(..) => self.grouped(expr),
+            Expr::Tile(..) | Expr::TileOf(..) | Expr::TileFold(..) => self.tiled(expr),
             other => self.statement(other).map(|()| Given::Unit),
         }
     }

@@ -16,10 +16,16 @@ impl Lower {
     /// An expression that gives no value.
     pub(super) fn statement(&mut self, expr: &Expr) -> Result<()> {
         match expr {
-            Expr::Assign(to, from, at) => {
-                let value = self.of(from)?;
-                self.assign(to, value, *at)
-            }
+            Expr::Assign(to, from, at) => match self.expr(from)? {
+                Given::Tile(from) => match self.expr(to)? {
+                    Given::Tile(to) => self.assign_tile(&to, &from),
+                    _ => Err(LowerError::Unsupported("this assignment")),
+                },
+                from => {
+                    let value = self.value(from)?;
+                    self.assign(to, value, *at)
+                }
+            },
             Expr::AssignOp(op, to, from, function, at) => {
                 // As Rust orders operands of numbers: the right side first.
                 let by = self.of(from)?;

@@ -39,7 +39,10 @@ impl Lower {
     }
 
     /// Lowers what items do, between `begin` and what this gives to end it.
-    fn of_items(&mut self, fill: impl FnOnce(&mut Self) -> Result<()>) -> Result<Vec<Stmt>> {
+    pub(super) fn of_items(
+        &mut self,
+        fill: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<Vec<Stmt>> {
         self.builder.begin(true);
         let uniform = std::mem::replace(&mut self.uniform, false);
         let done = fill(self);
@@ -181,6 +184,12 @@ impl Lower {
             Some(ParamKind::Reduce { .. }) if name == "give" => {
                 let value = self.of(args.first().ok_or(LowerError::Unsupported(name))?)?;
                 self.builder.push(Stmt::Contribute { param, value });
+                Ok(Some(Given::Unit))
+            }
+            Some(ParamKind::View { owner: Owner::Anyone, .. }) if name == "put" => {
+                let Some(tile) = args.get(1) else { return Ok(None) };
+                let Given::Tile(tile) = self.expr(tile)? else { return Ok(None) };
+                self.put_tile(param, &tile)?;
                 Ok(Some(Given::Unit))
             }
             Some(ParamKind::View { owner: Owner::Atomic, .. } | ParamKind::Local { .. }) => {

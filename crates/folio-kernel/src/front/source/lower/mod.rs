@@ -9,6 +9,7 @@ mod group;
 mod integer;
 mod method;
 mod place;
+mod tile;
 
 use super::tree::{At, Block, Expr, Pattern, Statement};
 use super::{Entry, Function, Text};
@@ -35,6 +36,14 @@ pub enum LowerError {
         "local arrays of {0} bytes, and a group has at most {MOST_LOCAL}; use smaller ones, or a buffer"
     )]
     LocalMemory(u64),
+    /// Tiles are the square groups'.
+    #[error(
+        "a kernel with tiles says its group, of 64, 256 or 1024 items: `#[kernel(group = [16, 16])]`"
+    )]
+    TileGroup,
+    /// A tile whose parts would not be those of all items alike.
+    #[error("a tile of {0} x {1}; in such groups its extents are 1, or multiples of {2}")]
+    TileExtents(u32, u32, u32),
     /// A larger variable, or value, than an item can have.
     #[error(
         "a variable or value of {0} bytes, and items have at most {MOST_VARIABLE} in one; use smaller ones, or a buffer"
@@ -114,23 +123,31 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
         };
         lower.frame.locals.insert(at as u16, given);
     }
-    let locals = lower.builder.kernel().params.iter().map(|param| match param.kind {
-        ParamKind::Local { element, len } => (element, u64::from(len)),
-        _ => (U64, 0),
-    });
-    let bytes = locals
-        .map(|(element, len)| lower.builder.kernel().types.layout(element).0.saturating_mul(len));
-    let bytes = bytes.fold(0, u64::saturating_add);
-    if bytes > MOST_LOCAL {
-        return Err(LowerError::LocalMemory(bytes));
-    }
+    fits_local_memory(lower.builder.kernel())?;
     let body = lower.body(function)?;
     lower.block(&body)?;
+    // With the arrays of products and reductions of tiles.
+    fits_local_memory(lower.builder.kernel())?;
     let kernel = lower.builder.kernel();
     let types = kernel.vars.iter().map(|var| var.ty).chain(kernel.values.iter().copied());
     let largest = types.map(|ty| kernel.types.layout(ty).0).max().unwrap_or(0);
     fits_a_variable(largest)?;
     Ok(lower.builder.finish()?)
+}
+
+/// Refuses more local memory than groups have.
+fn fits_local_memory(kernel: &Kernel) -> Result<()> {
+    let sizes = kernel.params.iter().map(|param| match param.kind {
+        ParamKind::Local { element, len } => {
+            kernel.types.layout(element).0.saturating_mul(u64::from(len))
+        }
+        _ => 0,
+    });
+    let bytes = sizes.fold(0, u64::saturating_add);
+    match bytes > MOST_LOCAL {
+        true => Err(LowerError::LocalMemory(bytes)),
+        false => Ok(()),
+    }
 }
 
 /// Refuses what is larger than a variable can be.
@@ -157,6 +174,8 @@ enum Given {
     /// The extents of a view: an array whose elements stay known.
     Shape(Vec<Value>),
     Closure(Rc<Closure>),
+    /// A value of the whole group.
+    Tile(tile::Tile),
 }
 
 /// A closure, and what it can name.
@@ -308,6 +327,7 @@ impl Lower {
             Given::View(_) => Err(LowerError::Unsupported("a view")),
             Given::Private(..) => Err(LowerError::Unsupported("an item's value")),
             Given::Closure(_) => Err(LowerError::Unsupported("a closure")),
+            Given::Tile(_) => Err(LowerError::Unsupported("a tile")),
         }
     }
 
@@ -338,6 +358,11 @@ impl Lower {
                 given @ (Given::Item | Given::Group | Given::View(_) | Given::Private(..)),
             ) => {
                 self.frame.locals.insert(*local, given);
+                Ok(())
+            }
+            (Pattern::Local(local, true), Given::Tile(tile)) => {
+                let own = self.own_tile(tile)?;
+                self.frame.locals.insert(*local, Given::Tile(own));
                 Ok(())
             }
             (Pattern::Local(local, true), given) => {

@@ -1,0 +1,111 @@
+//! Kernels whose groups hold tiles.
+
+use folio::prelude::*;
+
+#[kernel(group = [8, 8])]
+pub(super) fn tile_products(g: Group<2>, a: In<f32, 2>, b: In<f32, 2>, c: OutTile<f32, 16, 24>) {
+    let (row, column) = g.pos();
+    let mut sum = Tile::<f32, 16, 24>::zero();
+    for k in 0..a.shape()[1].div_ceil(8) {
+        let x = a.tile::<16, 8>((row * 16, k * 8));
+        let y = b.tile::<8, 24>((k * 8, column * 24));
+        sum.add_product(&x, &y);
+    }
+    c.put(g, sum.map(|x| x.max(-4.0)));
+}
+
+/// Both factors are transposed in memory; of several matrices.
+#[kernel(group = [1, 8, 8])]
+pub(super) fn turned_products(
+    g: Group<3>,
+    a: In<f32, 3>,
+    b: In<f32, 3>,
+    c: OutTile<f32, 16, 16, 3>,
+) {
+    let (z, row, column) = g.pos();
+    let mut sum = Tile::<f32, 16, 16>::fill(0.25);
+    for k in 0..a.shape()[1].div_ceil(16) {
+        let x = a.tile_transposed::<16, 16>((z, row * 16, k * 16));
+        let y = b.tile_transposed::<16, 16>((z, k * 16, column * 16));
+        sum.add_product(&x, &y);
+    }
+    c.put(g, sum);
+}
+
+/// Each row's parts of its sum, times a matrix: what attention does.
+#[kernel(group = [8, 8])]
+pub(super) fn soft_products(
+    g: Group<2>,
+    x: In<f32, 2>,
+    b: In<f32, 2>,
+    scale: f32,
+    most: OutTile<f32, 16, 1>,
+    c: OutTile<f32, 16, 16>,
+) {
+    let (row, column) = g.pos();
+    let own = x.tile::<16, 16>((row * 16, 0));
+    let width = x.shape()[1];
+    let own = own.map_indexed(|(_, at), x| if at < width { x * scale } else { -1.0e30 });
+    let max = own.reduce_rows::<Max>();
+    let parts = own.zip(&max, |x, max| 1.0 / (1.0 + (max - x)));
+    let total = parts.reduce_rows::<Add>();
+    let mut sum = Tile::<f32, 16, 16>::zero();
+    let factor = b.tile::<16, 16>((0, column * 16));
+    sum.add_product(&parts, &factor);
+    let result = sum.zip(&total, |x, total| x / total);
+    most.put(g, max);
+    c.put(g, result);
+}
+
+/// Tiles that are kept, copied and replaced.
+#[kernel(group = [8, 8])]
+pub(super) fn kept_tiles(
+    g: Group<2>,
+    x: In<i32, 2>,
+    y: OutTile<i32, 16, 16>,
+    z: OutTile<i32, 1, 16>,
+) {
+    let (row, column) = g.pos();
+    let mut last = x.tile::<16, 16>((row * 16, column * 16));
+    let mut sum = Tile::<i32, 16, 16>::fill(3);
+    for k in 0..3 {
+        let before = last.clone();
+        if k == 1 {
+            last = last.map(|x| x.wrapping_mul(5) + k as i32);
+        } else {
+            last = sum.clone();
+        }
+        sum = sum.zip(&before, |a, b| a.wrapping_sub(b));
+        let turned = x.tile_transposed::<16, 16>((column * 16, row * 16));
+        sum.add_product(&last, &turned);
+        sum.add_product(&turned, &before);
+    }
+    z.put(g, sum.reduce_columns::<Xor>());
+    y.put(g, sum);
+}
+
+#[kernel(group = [8, 8])]
+pub(super) fn narrow_tiles(
+    g: Group<2>,
+    a: In<bf16, 2>,
+    b: In<bf16, 2>,
+    p: In<i8, 2>,
+    q: In<i8, 2>,
+    c: OutTile<f32, 16, 16>,
+    r: OutTile<i32, 16, 16>,
+) {
+    let (row, column) = g.pos();
+    let mut sum = Tile::<f32, 16, 16>::zero();
+    let mut total = Tile::<i32, 16, 16>::zero();
+    for k in 0..a.shape()[1].div_ceil(16) {
+        let x = a.tile::<16, 16>((row * 16, k * 16));
+        let y = b.tile::<16, 16>((k * 16, column * 16));
+        sum.add_product(&x, &y);
+        total.add_product(
+            &p.tile::<16, 16>((row * 16, k * 16)),
+            &q.tile::<16, 16>((k * 16, column * 16)),
+        );
+    }
+    c.put(g, sum);
+    r.put(g, total);
+}

@@ -81,8 +81,7 @@ pub fn libraries_multiply_the_same_within_rounding(rig: &Rig) -> folio::Result<(
             let of = (x.slice([1, 1], [depth, 3])?, z.slice_mut([0, 2], [rows, 3])?);
             assert_eq!(linalg.spmm(&wide, of.0, of.1)?, used);
             // NVIDIA's is the only library for sparse matrices.
-            let has_library =
-                choice == Choice::Auto && rig.is_nvidia() && linalg.missing().is_empty();
+            let has_library = choice == Choice::Auto && rig.is_cuda && linalg.missing().is_empty();
             assert_eq!(used, if has_library { Library::CuSparse } else { Library::Own });
             result.extend(y.to_vec()?.into_iter().map(f64::from));
             result.extend(z.to_vec()?);

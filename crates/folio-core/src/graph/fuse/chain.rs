@@ -18,8 +18,12 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 /// Bytes of all memories that a piece uses: they fit into a second-level cache. In pieces for a
-/// first-level cache, calls and what begins and ends a piece cost more than that cache gains.
+/// first-level cache, calls and what begins and ends a piece cost more than that cache gains, in
+/// most chains.
 const PIECE_BYTES: usize = 512 << 10;
+/// The same where kernels without reductions use scratch again that others have done with: about a
+/// first-level cache. Ten kernels over 2^16 elements take 0.67 of the time.
+const NEAR_BYTES: usize = 64 << 10;
 /// With fewer items, calls cost more than the cache gains: a call of a kernel is some 30 ns.
 const FEWEST_ITEMS: usize = 256;
 /// More items gain nothing, however few bytes each of them uses.
@@ -29,10 +33,13 @@ const MOST_ITEMS: usize = 32768;
 pub(crate) struct Chain {
     stages: Vec<Stage>,
     scratch: Vec<Scratch>,
+    /// By scratch: its place. Scratch that is not in use at the same time shares one.
+    places: Vec<usize>,
     /// Items of a group, which stay together; ones without groups.
     group: Dims,
-    /// Items of a piece, about.
+    /// Items of a piece, about; and of one for a first-level cache, where that pays.
     items: usize,
+    near: Option<usize>,
     /// Of what the kernels are; equal ones take about the same time.
     number: u64,
 }
@@ -80,10 +87,18 @@ impl Chain {
         (group, element_bytes): (Option<Dims>, &[usize]),
         number: u64,
     ) -> Chain {
-        let of_scratch = scratch.iter().map(|scratch| scratch.element_bytes);
-        let bytes = element_bytes.iter().copied().chain(of_scratch).sum::<usize>().max(1);
+        let places = shared(&scratch, |nth| in_use(&stages, nth));
+        let mut of_places: SmallVec<[usize; 8]> = SmallVec::new();
+        for (scratch, place) in scratch.iter().zip(&places) {
+            of_places.resize(of_places.len().max(place + 1), 0);
+            of_places[*place] = of_places[*place].max(scratch.element_bytes);
+        }
+        let bytes = element_bytes.iter().chain(&of_places).sum::<usize>().max(1);
         let group = group.unwrap_or([1; 3]);
-        let mut chain = Chain { stages, scratch, group, items: 1, number };
+        let mut chain = Chain { stages, scratch, places, group, items: 1, near: None, number };
+        if of_places.len() < chain.scratch.len() && !chain.is_reaching() {
+            chain.near = Some((NEAR_BYTES / bytes).clamp(FEWEST_ITEMS, MOST_ITEMS));
+        }
         chain.items = match chain.is_reaching() {
             false => (PIECE_BYTES / bytes).clamp(FEWEST_ITEMS, MOST_ITEMS),
             true => {
@@ -132,11 +147,18 @@ impl Chain {
 
     /// By stage: its items in a piece. Later stages tell what those before them are to compute.
     fn items_of(&self, piece: &Box3) -> SmallVec<[Box3; 8]> {
-        let own = |stage: &Stage| match stage.is_inlined {
+        let mut items = SmallVec::new();
+        self.find_items(piece, &mut items);
+        items
+    }
+
+    /// The same, in place of what `items` had.
+    fn find_items(&self, piece: &Box3, items: &mut SmallVec<[Box3; 8]>) {
+        items.clear();
+        items.extend(self.stages.iter().map(|stage| match stage.is_inlined {
             true => Box3::EMPTY,
             false => piece.intersect(&Box3::whole(stage.geometry.range)),
-        };
-        let mut items: SmallVec<[Box3; 8]> = self.stages.iter().map(own).collect();
+        }));
         for at in (0..self.stages.len()).rev().filter(|at| self.stages[*at].is_inlined) {
             let is_own = |place: &At| matches!(place, At::Scratch(nth) if self.scratch[*nth].of_stage == Some(at));
             let later = self.stages.iter().enumerate().skip(at + 1);
@@ -149,18 +171,23 @@ impl Chain {
                 loads.map(|(later, stage, nth)| stage.loads(nth, &items[later])).collect();
             items[at] = loads.iter().fold(Box3::EMPTY, |all, more| all.hull(more));
         }
-        items
     }
 
-    /// The bytes of the scratch for such items, and where each begins: in lines of the cache.
+    /// Where each scratch begins for such items, and how many lines of the cache all have.
     fn places(&self, items: impl Fn(&Scratch) -> usize) -> (SmallVec<[usize; 8]>, usize) {
+        let mut lines: SmallVec<[usize; 8]> = SmallVec::new();
+        for (scratch, place) in self.scratch.iter().zip(&self.places) {
+            let own = (items(scratch) * scratch.element_bytes).div_ceil(size_of::<Line>());
+            lines.resize(lines.len().max(place + 1), 0);
+            lines[*place] = lines[*place].max(own);
+        }
         let mut end = 0;
-        let places = self.scratch.iter().map(|scratch| {
+        for lines in &mut lines {
             let first = end;
-            end += (items(scratch) * scratch.element_bytes).div_ceil(size_of::<Line>());
-            first * size_of::<Line>()
-        });
-        (places.collect(), end)
+            end += *lines;
+            *lines = first * size_of::<Line>();
+        }
+        (self.places.iter().map(|place| lines[*place]).collect(), end)
     }
 }
 
@@ -173,7 +200,7 @@ impl NativeChain for Chain {
     }
 
     fn with_scalars(&self, mut words: &[u64]) -> Arc<dyn NativeChain> {
-        let Chain { scratch, group, items, number, .. } = self;
+        let Chain { ref scratch, ref places, group, items, near, number, .. } = *self;
         let mut stages = self.stages.clone();
         for stage in &mut stages {
             let count = stage.scalars.len().min(words.len());
@@ -181,8 +208,8 @@ impl NativeChain for Chain {
             stage.scalars = Scalars::from_slice(own);
             words = others;
         }
-        let (scratch, group) = (scratch.clone(), *group);
-        Arc::new(Chain { stages, scratch, group, items: *items, number: *number })
+        let (scratch, places) = (scratch.clone(), places.clone());
+        Arc::new(Chain { stages, scratch, places, group, items, near, number })
     }
 }
 
@@ -220,8 +247,13 @@ impl Scratch {
         let group = if self.of_groups { piece.group } else { [1; 3] };
         // Elements at items' positions count from the offset, those of groups from 0.
         let first = if self.of_groups { [0; 3] } else { piece.offset };
-        let index = std::array::from_fn(|dim| first[dim] + min[dim] / group[dim]);
-        let extent = std::array::from_fn(|dim| (max[dim] - min[dim]) / group[dim]);
+        // A division takes as long as some vectors of items.
+        let groups = |items: usize, dim: usize| match group[dim] {
+            1 => items,
+            group => items / group,
+        };
+        let index = std::array::from_fn(|dim| first[dim] + groups(min[dim], dim));
+        let extent = std::array::from_fn(|dim| groups(max[dim] - min[dim], dim));
         ParamPtr { base, dims: extent, origin: [0; 3], extent, index, shape: of.shape }
     }
 }
@@ -243,7 +275,8 @@ struct Running {
 impl Running {
     /// Items of a piece of a block: whole groups, and contiguous in the order of items.
     fn extent(&self, block: Dims) -> Dims {
-        let Chain { group, items, .. } = *self.chain;
+        let Chain { group, items, near, .. } = *self.chain;
+        let items = near.filter(|_| self.grain == 1).unwrap_or(items);
         let mut extent: Dims = std::array::from_fn(|dim| group[dim].min(block[dim]));
         for dim in (0..3).rev() {
             let others = extent.iter().product::<usize>() / extent[dim].max(1);
@@ -264,48 +297,63 @@ impl Running {
 
     /// # Safety
     /// As [`BlockKernel::run`], for the piece.
-    unsafe fn piece(
-        &self,
-        params: &[ParamPtr],
-        piece: &Piece,
-        scratch: &mut ThreadLines,
-    ) -> Verdict {
+    unsafe fn piece(&self, piece: &Piece, work: &mut Work) -> Verdict {
         let chain = &*self.chain;
-        let items = chain.items_of(&piece.items);
+        chain.find_items(&piece.items, &mut work.items);
+        let items = &work.items;
         let of_stage = |memory: &Scratch| memory.of_stage.and_then(|at| items.get(at)).copied();
         let count = |memory: &Scratch| of_stage(memory).unwrap_or(piece.items).volume();
         let (places, lines) = chain.places(count);
-        let scratch = scratch.with_room(lines);
+        let scratch = work.scratch.with_room(lines);
         let at = |nth: usize| scratch.wrapping_add(places[nth]);
         for (nth, memory) in chain.scratch.iter().enumerate().filter(|(_, memory)| memory.zeroed) {
             let bytes = count(memory) * memory.element_bytes;
             // SAFETY: there is room for as many, from that place on.
             unsafe { at(nth).write_bytes(0, bytes) };
         }
-        for ((stage, kernel), items) in chain.stages.iter().zip(&self.kernels).zip(&items) {
+        let mut rest = work.given.as_mut_slice();
+        for ((stage, kernel), items) in chain.stages.iter().zip(&self.kernels).zip(items) {
+            let given = rest.split_off_mut(..stage.params.len()).unwrap_or_default();
             if items.is_empty() {
                 continue;
             }
-            let given = stage.params.iter().map(|(param, place)| match *place {
-                At::Param(nth) => {
-                    param.at(params.get(nth).map_or(std::ptr::null_mut(), |p| p.base))
-                }
-                At::Scratch(nth) => {
-                    let memory = &chain.scratch[nth];
-                    let of_stage = of_stage(memory);
-                    let of_stage =
-                        of_stage.map(|items| Piece { items, offset: [0; 3], group: [1; 3] });
-                    memory.param(param, at(nth), of_stage.as_ref().unwrap_or(piece))
-                }
-            });
-            let given: SmallVec<[ParamPtr; 8]> = given.collect();
+            for ((param, place), given) in stage.params.iter().zip(&mut *given) {
+                let At::Scratch(nth) = *place else {
+                    continue;
+                };
+                let memory = &chain.scratch[nth];
+                let of_stage = of_stage(memory);
+                let of_stage = of_stage.map(|items| Piece { items, offset: [0; 3], group: [1; 3] });
+                *given = memory.param(param, at(nth), of_stage.as_ref().unwrap_or(piece));
+            }
             // SAFETY: the parameters are the kernel's, at the launch's memory or in scratch of this
             // piece's elements, which the kernel accesses no others of (`fuse::Home`), or of those
-            // that it may load (`Stage::loads`). Fusion has shown that pieces do not meet; the rest
-            // is the caller's promise.
-            unsafe { kernel.run(&given, items)? };
+            // that it may load (`Stage::loads`). Scratch at one place is not in use at the same
+            // time (`shared`). Fusion has shown that pieces do not meet; the rest is the caller's
+            // promise.
+            unsafe { kernel.run(given, items)? };
         }
         Ok(())
+    }
+}
+
+/// What the pieces of a block are computed with, one after the other.
+struct Work {
+    /// The parameters of all stages. Those in scratch are the piece's.
+    given: Vec<ParamPtr>,
+    /// By stage.
+    items: SmallVec<[Box3; 8]>,
+    scratch: ThreadLines,
+}
+
+impl Work {
+    fn new(chain: &Chain, params: &[ParamPtr]) -> Work {
+        let all = chain.stages.iter().flat_map(|stage| &stage.params);
+        let given = all.map(|(param, place)| match *place {
+            At::Param(nth) => param.at(params.get(nth).map_or(std::ptr::null_mut(), |p| p.base)),
+            At::Scratch(_) => param.at(std::ptr::null_mut()),
+        });
+        Work { given: given.collect(), items: SmallVec::new(), scratch: ThreadLines::take() }
     }
 }
 
@@ -313,7 +361,7 @@ impl BlockKernel for Running {
     unsafe fn run(&self, params: &[ParamPtr], block: &Box3) -> Verdict {
         let chain = &*self.chain;
         let extent = self.extent(block.extent());
-        let mut scratch = ThreadLines::take();
+        let mut work = Work::new(chain, params);
         let own = chain.stages.iter().find(|stage| !stage.is_inlined);
         let offset = own.map_or([0; 3], |stage| stage.geometry.offset);
         let steps = |dim: usize| (block.min[dim]..block.max[dim]).step_by(extent[dim].max(1));
@@ -324,7 +372,7 @@ impl BlockKernel for Running {
                     let end = |dim: usize| (min[dim] + extent[dim]).min(block.max[dim]);
                     let items = Box3 { min, max: std::array::from_fn(end) };
                     // SAFETY: the caller's promise; pieces are parts of the block.
-                    unsafe { self.piece(params, &Piece { items, offset, group }, &mut scratch)? };
+                    unsafe { self.piece(&Piece { items, offset, group }, &mut work)? };
                 }
             }
         }
@@ -342,6 +390,32 @@ impl BlockKernel for Running {
     fn number(&self) -> u64 {
         self.chain.number
     }
+}
+
+/// The first and the last of the stages that use a scratch.
+fn in_use(stages: &[Stage], nth: usize) -> (usize, usize) {
+    let uses = |stage: &Stage| stage.params.iter().any(|(_, at)| *at == At::Scratch(nth));
+    let first = stages.iter().position(uses).unwrap_or(0);
+    (first, stages.iter().rposition(uses).unwrap_or(first))
+}
+
+/// The place of each scratch: that of another which no stage uses from the first use of this one
+/// on. What is zeroed, or has elements of a stage's items, has a place for itself.
+fn shared(scratch: &[Scratch], in_use: impl Fn(usize) -> (usize, usize)) -> Vec<usize> {
+    // By place: the stage that uses it last.
+    let mut last: SmallVec<[usize; 8]> = SmallVec::new();
+    let mut order: SmallVec<[usize; 8]> = (0..scratch.len()).collect();
+    order.sort_by_key(|nth| in_use(*nth).0);
+    let mut places = vec![0; scratch.len()];
+    for nth in order {
+        let (first, end) = in_use(nth);
+        let is_apart = scratch[nth].zeroed || scratch[nth].of_stage.is_some();
+        let free = last.iter().position(|last| !is_apart && *last < first);
+        places[nth] = free.unwrap_or(last.len());
+        last.resize(last.len().max(places[nth] + 1), 0);
+        last[places[nth]] = if is_apart { usize::MAX } else { end };
+    }
+    places
 }
 
 /// How many of `all` a piece has: whole units, about `wanted`, and in each piece as many. What
@@ -396,6 +470,19 @@ impl Drop for ThreadLines {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scratch_that_is_not_in_use_at_the_same_time_shares_a_place() {
+        let plain = Scratch { element_bytes: 4, of_groups: false, zeroed: false, of_stage: None };
+        let zeroed = Scratch { zeroed: true, ..plain };
+        let chain = |nth: usize| (nth, nth + 1);
+        assert_eq!(shared(&[plain; 5], chain), [0, 1, 0, 1, 0]);
+        assert_eq!(shared(&[plain, zeroed, plain, plain], chain), [0, 1, 0, 2]);
+        // In use throughout; in another order than the stages'.
+        assert_eq!(shared(&[plain; 3], |nth| (0, 3 - nth)), [0, 1, 2]);
+        assert_eq!(shared(&[plain; 3], |nth| (2 - nth, 2 - nth)), [0, 0, 0]);
+        assert!(shared(&[], chain).is_empty());
+    }
 
     #[test]
     fn pieces_of_a_block_are_about_as_long_as_each_other() {

@@ -14,7 +14,7 @@ use folio_device::{
     MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, Reach,
     Reduce, Shared, put_scalar, run, watch,
 };
-use folio_kernel::access::Reads;
+use folio_kernel::access::{Ends, Reads};
 use folio_kernel::checks::Check;
 use folio_kernel::words::bytes;
 use folio_kernel::{Owner, ParamKind};
@@ -339,7 +339,7 @@ impl<'c> Plan<'c> {
 
     /// Which indices of an argument the launch accesses, and whether no other can occur.
     pub(crate) fn accessed(&self, given: &Passed) -> (Box3, bool) {
-        let Places { offset, range, group } = self.places;
+        let Places { offset, range, .. } = self.places;
         if range.contains(&0) {
             return (Box3::EMPTY, true);
         }
@@ -355,19 +355,33 @@ impl<'c> Plan<'c> {
         {
             return (own, true);
         }
+        let Reads { ends, proved } = self.code.read_box(given.param, &self.reach());
+        (ends.map_or(Box3::EMPTY, |ends| box_of(&ends, given)), proved)
+    }
+
+    /// Boxes that together have all indices of an argument that the launch reads.
+    pub(crate) fn read(&self, given: &Passed) -> SmallVec<[Box3; 8]> {
+        let boxes = self.code.read_boxes(given.param, &self.reach());
+        boxes.iter().map(|ends| box_of(ends, given)).collect()
+    }
+
+    fn reach(&self) -> Reach<'_> {
+        let Places { offset, range, group } = self.places;
         let [offset, range, group] = [offset, range, group].map(|dims| leading(dims, self.rank));
         let shapes = self.shapes.get_or_init(|| self.shapes());
-        let reach = Reach { offset, range, group, shapes, scalars: self.scalars };
-        let Reads { ends, proved } = self.code.read_box(given.param, &reach);
-        let Some(ends) = ends else { return (Box3::EMPTY, proved) };
-        let rank = usize::from(given.part.view.rank);
-        let mut accessed = Box3 { min: [0; 3], max: [1; 3] };
-        for (dim, (first, end)) in ends.iter().take(rank).enumerate() {
-            (accessed.min[3 - rank + dim], accessed.max[3 - rank + dim]) =
-                (*first as usize, *end as usize);
-        }
-        (accessed, proved)
+        Reach { offset, range, group, shapes, scalars: self.scalars }
     }
+}
+
+/// A box of an argument's indices, by the ends of its own dimensions.
+fn box_of(ends: &Ends, given: &Passed) -> Box3 {
+    let rank = usize::from(given.part.view.rank);
+    let mut indices = Box3 { min: [0; 3], max: [1; 3] };
+    for (dim, (first, end)) in ends.iter().take(rank).enumerate() {
+        (indices.min[3 - rank + dim], indices.max[3 - rank + dim]) =
+            (*first as usize, *end as usize);
+    }
+    indices
 }
 
 impl Plan<'_> {

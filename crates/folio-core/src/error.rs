@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use text::{
     access_name, access_to, buffer_name, by_way_of, checks_left, from_offset, gone, in_groups,
-    mismatch, of_kernel, of_limit, one_buffer, place, used, used_buffer,
+    mismatch, of_kernel, of_limit, of_parameter, one_buffer, place, used, used_buffer,
 };
 pub(crate) use text::{listed, operations};
 
@@ -340,6 +340,16 @@ pub enum Error {
         group: Vec<usize>,
         /// What is wrong.
         why: &'static str,
+    },
+    /// A launch that several devices cannot share ([`Queue::spread`](crate::Queue::spread)).
+    #[error("kernel `{}` cannot be spread over devices: {}", Plain(.kernel), of_parameter(.parameter, .why))]
+    NotSpread {
+        /// The kernel.
+        kernel: Arc<str>,
+        /// The parameter, if it is one's.
+        parameter: Label,
+        /// What stands in the way.
+        why: Arc<str>,
     },
     /// A kernel that cannot be launched anywhere: `Out` of which not everything is written, for
     /// one.

@@ -286,6 +286,23 @@ impl CommandGroup {
         Write { token, _elements: PhantomData }
     }
 
+    /// A host task over these parts.
+    pub(crate) fn task_over(
+        &mut self,
+        parts: impl IntoIterator<Item = (Part, Mode)>,
+        body: HostBody,
+    ) {
+        let args = parts.into_iter().map(|(part, mode)| self.access(part, mode)).collect();
+        self.act(Doing::Task { body, args });
+    }
+
+    /// Sets all of a part to an element, by its bytes.
+    pub(crate) fn fill_bytes(&mut self, part: Part, pattern: &[u8]) {
+        let to = self.access(part, Mode::Discard { whole: true }).at;
+        let pattern = SmallVec::from_slice(pattern);
+        self.act_on(Action::Fill { to: self.at(to), pattern });
+    }
+
     fn act(&mut self, doing: Doing) {
         self.actions += 1;
         let before = std::mem::replace(&mut self.doing, doing);

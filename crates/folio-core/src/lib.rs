@@ -49,6 +49,7 @@ mod report;
 mod runtime;
 mod scope;
 mod select;
+mod spread;
 mod sync;
 mod token;
 mod usm;
@@ -112,6 +113,7 @@ pub use report::{Counters, Moves};
 pub use runtime::{DeviceRef, Runtime, RuntimeBuilder};
 pub use scope::Scope;
 pub use select::{DEVICE_VARIABLE, Selector};
+pub use spread::{Spread, SpreadPart, SpreadRead};
 pub use usm::{Usm, UsmKind, UsmPtr};
 pub use views::{
     ClosureIn, ClosureInOut, ClosureItem, ClosureOut, HostArgs, HostRead, HostWrite, KernelArgs,

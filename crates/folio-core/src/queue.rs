@@ -14,7 +14,7 @@ use crate::items::{IntoItems, Items};
 use crate::order::stamp::Stamp;
 use crate::report::Counters;
 use crate::runtime::{Core, DeviceRef, Runtime};
-use crate::sched::{Candidate, Scheduler, Task};
+use crate::sched::{Candidate, Scheduler, Split, Task};
 use crate::token::GroupId;
 use folio_device::Kernel;
 use smallvec::SmallVec;
@@ -47,6 +47,9 @@ pub(crate) struct Inner {
     pub(crate) recorder: Recorder,
     pub(crate) batches: Batches,
 }
+
+/// A command that is checked, and the group that keeps its storages alive.
+pub(crate) type Ready = (CommandGroup, Command);
 
 impl Drop for Inner {
     fn drop(&mut self) {
@@ -228,6 +231,12 @@ impl Queue {
     #[inline]
     fn complete(&self, group: &mut CommandGroup, command: &mut Command) -> Result<()> {
         group.device = self.choose(group);
+        self.complete_there(group, command)
+    }
+
+    /// The command that a group describes, for its device.
+    #[inline]
+    fn complete_there(&self, group: &mut CommandGroup, command: &mut Command) -> Result<()> {
         group.finish(command)?;
         match command.device {
             Some(device) => self.inner.core.engine.open(device).map(|_| ()),
@@ -359,8 +368,32 @@ impl Queue {
             let mut command = Command::new(Some(inner.id), inner.in_order);
             self.complete(&mut group, &mut command).map(|()| (group, command))
         };
+        self.submit_all(boxes.into_iter().map(ready).collect::<Result<_>>()?)
+    }
+
+    /// The split of its scheduler.
+    pub(crate) fn split(&self) -> Split {
+        self.inner.scheduler.as_ref().map_or_else(Split::rows, |scheduler| scheduler.split())
+    }
+
+    /// A command of one of its devices, checked.
+    pub(crate) fn ready_on(
+        &self,
+        device: u16,
+        act: &mut dyn FnMut(&mut CommandGroup),
+    ) -> Result<Ready> {
+        let mut group = self.group(GroupId::next());
+        group.device = device;
+        act(&mut group);
+        let mut command = Command::new(Some(self.inner.id), self.inner.in_order);
+        self.complete_there(&mut group, &mut command)?;
+        Ok((group, command))
+    }
+
+    /// Submits commands that are checked; the event is that of all of them.
+    pub(crate) fn submit_all(&self, ready: Vec<Ready>) -> Result<Event> {
+        let inner = &self.inner;
         // The groups keep the storages alive until the ledger does.
-        let ready = boxes.into_iter().map(ready).collect::<Result<Vec<_>>>()?;
         let (_groups, mut commands): (Vec<CommandGroup>, Vec<Command>) = ready.into_iter().unzip();
         let ran = inner.core.engine.run_all(inner.id, &mut commands)?;
         let events = ran

@@ -587,7 +587,17 @@ impl Runtime {
         home: Option<DomainId>,
     ) -> Result<View> {
         const { T::CHECKED };
-        let element_bytes = size_of::<T>();
+        self.storage_of((size_of::<T>(), align_of::<T>()), (dims, rank), options, home)
+    }
+
+    /// The same, of elements of so many bytes with this alignment.
+    pub(crate) fn storage_of(
+        &self,
+        (element_bytes, align): (usize, usize),
+        (dims, rank): (Dims, usize),
+        options: BufferOptions,
+        home: Option<DomainId>,
+    ) -> Result<View> {
         let label = options.label;
         let refused = |what: &'static str, why: &str| {
             Err(Error::Configuration { what, why: format!("buffer {label}: {why}") })
@@ -595,7 +605,7 @@ impl Runtime {
         if element_bytes == 0 {
             return refused("element type", "elements need a size");
         }
-        if align_of::<T>() > crate::engine::terms::lender::ALIGN {
+        if align > crate::engine::terms::lender::ALIGN {
             return refused("element type", "elements are aligned to 64 bytes at most");
         }
         let bytes = crate::geom::checked_volume(dims).and_then(|n| n.checked_mul(element_bytes));
@@ -619,13 +629,12 @@ impl Runtime {
             Some(factory) => Tracker::Foreign(Foreign::new(factory.make(grid.pages))),
         };
         let mut state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
-        state.align = align_of::<T>() as u64;
+        state.align = align as u64;
         state.evict = options.evict.or(self.core.engine.evict);
         state.allocator = options.allocator;
         let core = self.core.clone();
         let id = core.engine.new_storage(state);
-        let mut storage =
-            StorageHandle::new(core, id, label, (grid, element_bytes, align_of::<T>()), home);
+        let mut storage = StorageHandle::new(core, id, label, (grid, element_bytes, align), home);
         storage.end = options.sync.then(|| Box::new(End::that_waits()));
         let storage = Arc::new(storage);
         Ok(View::new(storage, (dims, rank), element_bytes))

@@ -47,6 +47,7 @@ pub mod ops;
 mod outside;
 mod owned;
 mod param;
+mod parts;
 mod reduce;
 mod rows;
 mod scan;
@@ -72,6 +73,8 @@ pub use limited::{Count, Limited};
 pub use local::{Array, LocalParam};
 pub use ops::{Arith, Float, Functions, Int, Number};
 pub use param::{Positions, put_scalar, scalar, words};
+#[doc(hidden)]
+pub use parts::Combiner;
 pub use reduce::{Folding, Give, Gives, ReduceParam, Takes};
 pub use rows::Row;
 pub use shared::Shared;

@@ -33,7 +33,7 @@ pub(super) struct Reduction {
     shared: SharedChunks,
 }
 
-fn word_of<T: Shared>(value: T) -> u64 {
+pub(super) fn word_of<T: Shared>(value: T) -> u64 {
     const { assert!(size_of::<T>() <= 8) };
     let mut word = 0u64;
     // SAFETY: at most 8 bytes, all initialised (`Shared` types have no padding), into a word.
@@ -41,7 +41,7 @@ fn word_of<T: Shared>(value: T) -> u64 {
     word
 }
 
-fn value_of<T: Shared>(word: u64) -> T {
+pub(super) fn value_of<T: Shared>(word: u64) -> T {
     const { assert!(size_of::<T>() <= 8) };
     // SAFETY: the word holds a `T`: made by `word_of`, or zero, which is a value of every type.
     unsafe { (&raw const word).cast::<T>().read_unaligned() }
@@ -80,12 +80,16 @@ impl Reduction {
         // A graph runs the launch again.
         self.missing.store(self.results.len(), Ordering::Relaxed);
         let results = self.results.iter().map(|word| value_of(word.load(Ordering::Relaxed)));
-        let mut values: Vec<T> = results.collect();
-        while values.len() > 1 {
-            values = values.chunks(CHUNK).map(fold::<O, T>).collect();
-        }
-        values.first().copied()
+        reduced::<O, T>(results.collect())
     }
+}
+
+/// The one value that is left of values.
+pub(super) fn reduced<O: Combine<T>, T: Shared>(mut values: Vec<T>) -> Option<T> {
+    while values.len() > 1 {
+        values = values.chunks(CHUNK).map(fold::<O, T>).collect();
+    }
+    values.first().copied()
 }
 
 /// The result of a chunk.

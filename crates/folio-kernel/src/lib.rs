@@ -78,7 +78,7 @@ mod front;
 mod ir;
 mod pass;
 
-pub use analysis::{access, checks, flow, interval, launch, linear, outputs};
+pub use analysis::{access, checks, divide, flow, interval, launch, linear, outputs};
 pub use front::{build::Builder, parse, source};
 #[doc(hidden)]
 pub use ir::words;

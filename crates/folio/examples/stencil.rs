@@ -1,12 +1,13 @@
 //! Heat in a plate: Jacobi steps over four memory domains that exchange their borders.
 //!
-//! No exchange is written down. Each domain owns a band of rows, reads its band and one row more on
-//! either side, and writes its band. Pages are rows, so what moves in a step is exactly those rows
-//! that a neighbour has written: the halo. The program checks that, to the byte.
+//! No exchange is written down, and no domain is named: `spread` gives each device a band of rows,
+//! and what a band reads follows from the kernel. So what moves in a step is what a neighbour has
+//! written of the rows beside a band: the halo. The program checks that, to the byte.
 #![forbid(unsafe_code)]
 
 use folio::cpu::CpuBackend;
 use folio::prelude::*;
+use folio::sched::Split;
 use std::error::Error;
 use std::time::Instant;
 
@@ -14,41 +15,21 @@ const DOMAINS: usize = 4;
 const BAND: usize = 128; // rows of each domain
 const ROWS: usize = DOMAINS * BAND + 2; // and a fixed row at either end
 const COLUMNS: usize = 1024;
+const INNER: usize = COLUMNS - 2; // the sides are fixed, too
 const STEPS: usize = 20;
-const ROW_BYTES: usize = COLUMNS * size_of::<f32>();
+
+/// A step for each item that is no border.
+#[kernel]
+fn step(i: Item<2>, old: In<f32, 2>, new: Out<f32, 2>) {
+    let (r, c) = i.pos();
+    new[i] = 0.25 * (old[(r - 1, c)] + old[(r + 1, c)] + old[(r, c - 1)] + old[(r, c + 1)]);
+}
 
 /// Hot at the top, cold elsewhere.
 fn plate() -> Vec<f32> {
     let mut plate = vec![0.0; ROWS * COLUMNS];
     plate[..COLUMNS].fill(100.0);
     plate
-}
-
-/// A step of one band.
-fn submit(
-    q: &Queue,
-    band: usize,
-    old: &Buffer<f32, 2>,
-    new: &mut Buffer<f32, 2>,
-) -> folio::Result<()> {
-    let first = 1 + band * BAND;
-    q.submit(|cg| {
-        // Row `r` of the band is row `r + 1` of what is read.
-        let old = cg.read(old.slice([first - 1, 0], [BAND + 2, COLUMNS])?);
-        let new = cg.discard(new.slice_mut([first, 0], [BAND, COLUMNS])?);
-        cg.host_kernel([BAND, COLUMNS], (old, new), |item, (old, mut new)| {
-            let [r, c] = item.position();
-            let here = old[[r + 1, c]];
-            let value = if c == 0 || c == COLUMNS - 1 {
-                here // the sides are fixed, too
-            } else {
-                0.25 * (old[[r, c]] + old[[r + 2, c]] + old[[r + 1, c - 1]] + old[[r + 1, c + 1]])
-            };
-            new.put(item, value);
-        });
-        Ok(())
-    })?;
-    Ok(())
 }
 
 /// The same steps, by hand.
@@ -67,14 +48,14 @@ fn by_hand() -> Vec<f32> {
     old
 }
 
-/// Rows that a step has to move: two across each of the inner borders. In addition the first step
-/// brings the bands to the domains that are not the host's, and each of the two plates brings its
-/// fixed last row to the last domain when it is first read there.
-fn rows_to_move(step: usize) -> usize {
-    let halo = 2 * (DOMAINS - 1);
+/// Elements that a step has to move: two rows across each of the inner borders. In addition the
+/// first step brings the bands to the domains that are not the host's, and each of the two plates
+/// brings its fixed sides there, and its fixed last row to the last domain, when it is first read.
+fn elements_to_move(step: usize) -> usize {
+    let (others, halo) = (DOMAINS - 1, 2 * (DOMAINS - 1) * INNER);
     match step {
-        0 => (DOMAINS - 1) * (BAND + 2),
-        1 => halo + 1,
+        0 => others * ((BAND + 2) * INNER + 2 * BAND),
+        1 => halo + others * 2 * BAND + INNER,
         _ => halo,
     }
 }
@@ -85,28 +66,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     folio::trace::from_environment().map_err(|why| why.to_string())?;
     let cpu = CpuBackend::builder().domains(DOMAINS).build()?;
     let rt = Runtime::builder().backend(cpu).build()?;
-    let queues: Vec<Queue> =
-        rt.devices().iter().map(|d| rt.queue_on(d)).collect::<Result<_, _>>()?;
+    let q = rt.queue_over(&rt.devices(), Split::rows())?;
 
-    let rows = || BufferOptions::new().page([1, COLUMNS]);
-    let mut old = rt.buffer_with((plate(), [ROWS, COLUMNS]), rows().label("a"))?;
-    let mut new = rt.buffer_with((plate(), [ROWS, COLUMNS]), rows().label("b"))?;
+    let mut old = rt.buffer_from((plate(), [ROWS, COLUMNS]))?;
+    let mut new = rt.buffer_from((plate(), [ROWS, COLUMNS]))?;
+    let inner = old.interior(1);
+    println!("{}", q.explain_spread(inner, &step(&old, &mut new))?);
 
     let start = Instant::now();
     let mut moved = 0;
-    for step in 0..STEPS {
-        for (band, q) in queues.iter().enumerate() {
-            submit(q, band, &old, &mut new)?;
-        }
+    for nth in 0..STEPS {
+        q.spread(inner, step(&old, &mut new))?;
         std::mem::swap(&mut old, &mut new);
         // Counted when planned, so there is nothing to wait for.
         let bytes = rt.counters().transfers().bytes as usize - moved;
         moved += bytes;
-        if step < 4 || step + 1 == STEPS {
-            println!("step {step:>2}: {bytes:>7} bytes = {:>3} rows", bytes / ROW_BYTES);
+        if nth < 4 || nth + 1 == STEPS {
+            println!("step {nth:>2}: {bytes:>7} bytes");
         }
-        if bytes != rows_to_move(step) * ROW_BYTES {
-            return Err(format!("step {step} should move {} rows", rows_to_move(step)).into());
+        let wanted = elements_to_move(nth) * size_of::<f32>();
+        if bytes != wanted {
+            return Err(format!("step {nth} should move {wanted} bytes, and not {bytes}").into());
         }
     }
 

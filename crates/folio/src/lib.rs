@@ -279,6 +279,8 @@ mod documents {
     mod graphs {}
     #[doc = include_str!("../../../docs/guide/fusion.md")]
     mod fusion {}
+    #[doc = include_str!("../../../docs/guide/several-devices.md")]
+    mod several_devices {}
     #[doc = include_str!("../../../docs/guide/slow.md")]
     mod slow {}
     #[doc = include_str!("../../../docs/sycl.md")]

@@ -36,4 +36,5 @@ mod profiles;
 mod raw_memory;
 mod several;
 mod several_lost;
+mod spread;
 mod support;

@@ -76,6 +76,7 @@ use crate::managed::whereabouts::Whereabouts;
 use crate::pages::DomainId;
 use crate::report::Counters;
 use crate::runtime::Core;
+use crate::spread::Owners;
 use crate::sync::Mutex;
 use folio_kernel::words;
 use std::marker::PhantomData;
@@ -105,6 +106,8 @@ pub(crate) struct StorageHandle {
     pub(crate) managed: OnceLock<Box<Whereabouts>>,
     /// For the fusion of kernels that use it.
     pub(crate) marks: Mutex<Marks>,
+    /// Its elements are divided among devices.
+    pub(crate) owners: Mutex<Option<Arc<Owners>>>,
 }
 
 /// No domain: a buffer.
@@ -136,6 +139,7 @@ impl StorageHandle {
             end: None,
             managed: OnceLock::new(),
             marks: Mutex::default(),
+            owners: Mutex::default(),
         }
     }
 

@@ -37,7 +37,7 @@ impl Part {
     }
 
     /// A part of this one, at `offset` from its first element.
-    fn part(&self, offset: Dims, extent: Dims) -> Result<Part> {
+    pub(crate) fn part(&self, offset: Dims, extent: Dims) -> Result<Part> {
         let Part { view, part, marks, overwritten, .. } = self;
         let inside = Box3::at(offset, extent)
             .filter(|inside| Box3::whole(part.extent()).contains(inside))

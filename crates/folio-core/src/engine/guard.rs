@@ -114,7 +114,8 @@ impl Engine {
             self.deliver(outbox);
             return Err(error);
         }
-        let (domain, pages, accesses) = (access.domain, access.pages, [access]);
+        let pages = ledger.storages[storage.0].residency.pages(&access);
+        let (domain, accesses) = (access.domain, [access]);
         ledger.traced = traced;
         let label = ledger.storages[storage.0].label.clone();
         let mut deps: Deps = SmallVec::new();
@@ -220,11 +221,10 @@ impl Ledger {
                 device: "the host".to_owned(),
             });
         }
-        let access = Access::new((storage, &state.residency.grid), elements, mode, domain);
-        if state.held(&access.pages, mode.writes()) {
+        if state.held(&state.residency.grid.pages_of(&elements), mode.writes()) {
             return Err(Error::HostAccessHeld { buffer: state.label.clone(), by: None });
         }
-        Ok(access)
+        Ok(state.access(storage, elements, mode, domain))
     }
 }
 

@@ -44,6 +44,7 @@ impl Debug for Error {
             LaunchRange { command launch offset why }
             NoElement { command access parameter buffer }
             GroupSize { kernel launch group why }
+            NotSpread { kernel parameter why }
             Kernel { kernel cause }
             ChecksLeft { kernel checks }
             Mismatch { what label source_extent target needed }

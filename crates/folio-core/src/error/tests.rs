@@ -394,6 +394,22 @@ fn all() -> Vec<(Error, &'static str)> {
             "kernel `k` over [10]: say how large",
         ),
         (
+            Error::NotSpread {
+                kernel: Arc::from("k"),
+                parameter: Label::from("sums"),
+                why: Arc::from("floats are added in any order"),
+            },
+            "kernel `k` cannot be spread over devices: `sums`: floats are added in any order",
+        ),
+        (
+            Error::NotSpread {
+                kernel: Arc::from("k"),
+                parameter: Label::NONE,
+                why: Arc::from("it asks for its launch's range"),
+            },
+            "kernel `k` cannot be spread over devices: it asks for its launch's range",
+        ),
+        (
             Error::Graph {
                 graph: Label::from("step"),
                 why: Box::new(GraphError::Cycle {
@@ -492,6 +508,7 @@ fn number(error: &Error) -> usize {
         Error::Allocator { .. } => 40,
         Error::HasMemory { .. } => 41,
         Error::LaunchRange { .. } => 42,
+        Error::NotSpread { .. } => 44,
     }
 }
 
@@ -524,14 +541,14 @@ fn names_do_not_act_on_messages() {
 /// ERR-01: what, where and why, in words.
 #[test]
 fn messages_say_what_where_and_why() {
-    let mut seen = [false; 44];
+    let mut seen = [false; 45];
     for (error, text) in all() {
         assert_eq!(error.to_string(), text);
         // As `main` shows it.
         assert_eq!(format!("{error:?}"), text);
         seen[number(&error)] = true;
     }
-    assert_eq!(seen, [true; 44], "a variant without a message here");
+    assert_eq!(seen, [true; 45], "a variant without a message here");
 }
 
 /// ERR-01: by `{:#?}` an error shows its fields, and a failure its cause.

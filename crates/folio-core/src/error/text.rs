@@ -85,6 +85,14 @@ pub(super) fn in_groups(group: &[usize]) -> String {
     if group.is_empty() { String::new() } else { format!(" in groups of {group:?}") }
 }
 
+/// What is wrong with a parameter, or with the kernel where it has no name.
+pub(super) fn of_parameter(parameter: &Label, why: &str) -> String {
+    match parameter.name() {
+        Some(_) => format!("{parameter}: {why}"),
+        None => why.to_owned(),
+    }
+}
+
 pub(super) fn of_limit(limit: u64) -> String {
     if limit == u64::MAX { String::new() } else { format!(" of {}", bytes(limit)) }
 }

@@ -230,7 +230,6 @@ impl Key {
         self.kind.words.push(number_of(access.mode) << 32 | u64::from(access.domain.0));
         self.arguments.storages.push(access.storage);
         self.bounds(&access.elements);
-        self.bounds(&access.pages);
     }
 
     fn place(&mut self, place: &MemRect) {

@@ -577,6 +577,5 @@ pub(super) fn uses_same(a: &[Access], b: &[Access]) -> bool {
 }
 
 pub(super) fn is_same_part(a: &Access, b: &Access) -> bool {
-    (a.elements, a.pages, a.all) == (b.elements, b.pages, b.all)
-        && (a.mode, a.domain) == (b.mode, b.domain)
+    (a.elements, a.all) == (b.elements, b.all) && (a.mode, a.domain) == (b.mode, b.domain)
 }

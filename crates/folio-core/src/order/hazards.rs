@@ -248,6 +248,21 @@ impl Hazards {
         }
     }
 
+    /// There are other pages from now on: what `moved` makes of the pages of a run has its state.
+    pub(crate) fn cut(&mut self, pages: Dims, moved: &dyn Fn(&Box3) -> Box3) {
+        let mut map = PageMap::new(pages, 0);
+        self.states.iter_mut().for_each(|state| state.pages = 0);
+        let states = &mut self.states;
+        self.map.visit(&Box3::whole(self.map.dims()), &mut |run, id| {
+            let run = moved(&run);
+            map.set(&run, id);
+            if let Some(state) = states.get_mut(id as usize) {
+                state.pages += run.volume();
+            }
+        });
+        self.map = map;
+    }
+
     /// How many different states the pages are in.
     #[cfg(test)]
     pub(crate) fn states(&self) -> usize {

@@ -1,7 +1,11 @@
 //! Which device runs a command of a queue that has several. Pure: a scheduler sees numbers and
 //! answers with an index; the engine checks it.
 
+mod split;
+
 use crate::geom::Dims;
+pub use split::Split;
+pub(crate) use split::{Parts, tile};
 
 /// What a scheduler is told of the command.
 #[derive(Clone, Debug)]
@@ -39,6 +43,12 @@ pub struct Candidate<'a> {
 pub trait Scheduler: Send + Sync {
     /// Chooses.
     fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize;
+
+    /// How a launch that all devices share is divided among them
+    /// ([`Queue::spread`](crate::Queue::spread)).
+    fn split(&self) -> Split {
+        Split::rows()
+    }
 }
 
 /// Fewest bytes to move; then least load for its size, least used by the queue for its size, the
@@ -77,6 +87,17 @@ pub struct OwnerComputes;
 impl Scheduler for OwnerComputes {
     fn choose(&self, _: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
         cheapest(candidates, |c| (c.bytes_to_take, by_size(c, c.placed), c.bytes_to_move))
+    }
+}
+
+/// A launch that one device runs goes where most of what it writes is.
+impl Scheduler for Split {
+    fn choose(&self, task: &Task<'_>, candidates: &[Candidate<'_>]) -> usize {
+        OwnerComputes.choose(task, candidates)
+    }
+
+    fn split(&self) -> Split {
+        self.clone()
     }
 }
 

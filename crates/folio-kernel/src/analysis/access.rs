@@ -257,20 +257,9 @@ impl Summary {
     ) -> Reads {
         let (mut hull, mut proved): (Option<Ends>, bool) = (None, true);
         for pattern in patterns.iter().filter(|pattern| pattern.does != Use::Write) {
-            let mut ends = [(0, 1); 3];
-            for (dim, form) in pattern.forms.iter().enumerate() {
-                let range = match (form, pattern.computed.get(dim)) {
-                    (None, Some(Some(at))) => self.computed.index(*at, values),
-                    (form, _) => form.as_ref().and_then(|form| form.range(of)),
-                };
-                let range = range.filter(exact);
-                let all = Interval { lo: 0, hi: i128::from(extent[dim]) - 1 };
-                proved &= range.is_some_and(|range| all.contains(range));
-                ends[dim] = range.map_or((0, extent[dim]), |range| clip(range, extent[dim]));
-            }
-            if ends.iter().any(|(first, end)| first >= end) {
-                continue;
-            }
+            let Reads { ends, proved: inside } = self.pattern_ends(pattern, extent, of, values);
+            proved &= inside;
+            let Some(ends) = ends else { continue };
             hull = Some(match hull {
                 None => ends,
                 Some(hull) => std::array::from_fn(|dim| {
@@ -279,6 +268,46 @@ impl Summary {
             });
         }
         Reads { ends: hull, proved }
+    }
+
+    /// As [`read_box`](Self::read_box), a box for each way in which the view is indexed: together
+    /// they may be less than the box around them. Boxes may overlap.
+    pub fn read_boxes(
+        &self,
+        param: ParamId,
+        extent: &[u64; 3],
+        of: &dyn Fn(Symbol) -> Option<Interval>,
+    ) -> Vec<Ends> {
+        let Some(patterns) = self.params.get(param.index()) else { return vec![] };
+        let range = |symbol| self.symbol(symbol, of);
+        self.computed.values(of, |values| {
+            let reads = patterns.iter().filter(|pattern| pattern.does != Use::Write);
+            let ends = |pattern| self.pattern_ends(pattern, extent, &range, values).ends;
+            reads.filter_map(ends).collect()
+        })
+    }
+
+    /// What is read by one way to index.
+    fn pattern_ends(
+        &self,
+        pattern: &Pattern,
+        extent: &[u64; 3],
+        of: &dyn Fn(Symbol) -> Option<Interval>,
+        values: &[Interval],
+    ) -> Reads {
+        let (mut ends, mut proved) = ([(0, 1); 3], true);
+        for (dim, form) in pattern.forms.iter().enumerate() {
+            let range = match (form, pattern.computed.get(dim)) {
+                (None, Some(Some(at))) => self.computed.index(*at, values),
+                (form, _) => form.as_ref().and_then(|form| form.range(of)),
+            };
+            let range = range.filter(exact);
+            let all = Interval { lo: 0, hi: i128::from(extent[dim]) - 1 };
+            proved &= range.is_some_and(|range| all.contains(range));
+            ends[dim] = range.map_or((0, extent[dim]), |range| clip(range, extent[dim]));
+        }
+        let none = ends.iter().any(|(first, end)| first >= end);
+        Reads { ends: (!none).then_some(ends), proved }
     }
 
     /// The range of a symbol: the variable of a loop is anything from its start to before its end.

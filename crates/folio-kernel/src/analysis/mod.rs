@@ -5,6 +5,7 @@
 pub mod access;
 pub mod checks;
 pub(crate) mod computed;
+pub mod divide;
 pub mod flow;
 pub mod interval;
 pub mod launch;

@@ -12,7 +12,7 @@ pub use counted::Counted;
 pub use local::LocalMemory;
 pub use param::ParamPtr;
 
-use crate::access::{self, Pattern, Reads, Summary};
+use crate::access::{self, Ends, Pattern, Reads, Summary};
 use crate::checks::{self, Check};
 use crate::contract::contract;
 use crate::flow::Use;
@@ -165,6 +165,13 @@ impl Code {
         };
         let of = |symbol| self.symbol(symbol, launch);
         self.summary.read_box(ParamId(param as u32), shape, &of)
+    }
+
+    /// The elements of a view that a launch reads, in boxes; see [`Summary::read_boxes`].
+    pub fn read_boxes(&self, param: usize, launch: &Reach<'_>) -> Vec<Ends> {
+        let Some(shape) = launch.shapes.get(param) else { return vec![] };
+        let of = |symbol| self.symbol(symbol, launch);
+        self.summary.read_boxes(ParamId(param as u32), shape, &of)
     }
 
     /// Whether items access of a view the element at their own position and no other.

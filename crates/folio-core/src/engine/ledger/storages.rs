@@ -6,6 +6,7 @@ use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Leftover, Outbox};
 use crate::engine::pages::storage::{Garbage, StorageId, StorageState};
 use crate::engine::terms::access::{Access, Missing, Mode, RawMem};
+use crate::geom::Box3;
 use crate::order::hazards::{Dep, Deps, Flow, Outcome};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
@@ -157,6 +158,15 @@ impl Storages {
         }
     }
 
+    /// Cuts the pages of a buffer: see [`Residency::cut`]. Pages that a host guard shows, and those
+    /// of USM, stay as they are.
+    pub(crate) fn cut(&mut self, id: StorageId, boxes: &[Box3]) {
+        let Some(storage) = self.get_mut(id.0) else { return };
+        if storage.home.is_none() && storage.guards.is_empty() {
+            storage.residency.cut(boxes);
+        }
+    }
+
     /// True for a command that is to write everything where nothing is, or over an operation that
     /// may turn out to have spoilt it.
     pub(in crate::engine) fn defines(
@@ -170,7 +180,7 @@ impl Storages {
         let mut whole = accesses.iter().filter(|a| a.mode == (Mode::Discard { whole: true }));
         whole.any(|a| {
             let residency = &self[a.storage.0].residency;
-            !residency.is_defined(&a.pages, a.place) || deps.iter().any(over)
+            !residency.is_defined(&residency.pages(a), a.place) || deps.iter().any(over)
         })
     }
 }

@@ -372,8 +372,7 @@ pub(in crate::engine) fn whole(
     mode: Mode,
     domain: DomainId,
 ) -> Access {
-    let grid = storage.residency.grid;
-    let access = Access::new((id, &grid), Box3::whole(grid.dims), mode, domain);
+    let access = storage.access(id, Box3::whole(storage.residency.grid.dims), mode, domain);
     Access { place: storage.place(domain), ..access }
 }
 
@@ -387,7 +386,7 @@ impl StorageState {
         if !lent || self.only_read || self.in_use > 0 || timeline.failures.is_empty() {
             return torn;
         }
-        let (grid, pitch) = (self.residency.grid, self.pitch());
+        let (grid, pitch) = (&self.residency.grid, self.pitch());
         let is_spoilt = |stamp| timeline.failures.spoilt(stamp);
         let hazards = &self.residency.hazards;
         hazards.spoilt_arrivals(&grid.all(), DomainId::HOST, &is_spoilt, |pages| {
@@ -440,7 +439,7 @@ impl Storages {
             let device = topology.domain_name(access.domain);
             return Err(Error::Device { device, doing, cause });
         }
-        if storage.held(&access.pages, true) {
+        if storage.held(&storage.residency.pages(access), true) {
             return Err(Error::HostAccessHeld { buffer: label.clone(), by: None });
         }
         Ok(())
@@ -456,14 +455,16 @@ impl Ledger {
         queue: Option<u32>,
     ) -> (Option<Access>, Deps) {
         let storage = &self.storages[id.0];
-        let (grid, label) = (storage.residency.grid, storage.label.clone());
-        let elements = Box3::whole(grid.dims);
-        let access = Access::new((id, &grid), elements, Mode::Read, DomainId::HOST);
+        let label = storage.label.clone();
+        let elements = Box3::whole(storage.residency.grid.dims);
+        let access = storage.access(id, elements, Mode::Read, DomainId::HOST);
         let mut deps = Deps::new();
         let who = For { queue, label: &label, lane: None };
         for pages in self.storages[id.0].pages_by_fate(self.topology.lost, &self.timeline) {
+            let storage = &self.storages[id.0];
             let part = |pages: &Box3| {
-                Access::new((id, &grid), grid.elements_of(pages), Mode::Read, DomainId::HOST)
+                let elements = storage.residency.grid.elements_of(pages);
+                storage.access(id, elements, Mode::Read, DomainId::HOST)
             };
             let parts: SmallVec<[Access; 2]> = pages.iter().map(part).collect();
             // By itself: a command of which one part is known to fail brings nothing.

@@ -1,6 +1,7 @@
 //! Where the contents of a storage's pages are, who brings and writes them, and the few ways in
 //! which that changes.
 
+use crate::engine::pages::layout::Layout;
 use crate::engine::pages::pieces::{Fragment, Pieces};
 use crate::engine::pages::tracker::Tracker;
 use crate::engine::terms::access::{Access, Mode};
@@ -16,7 +17,7 @@ pub(crate) type Outcomes<'a> = &'a dyn Fn(Stamp) -> Outcome;
 
 /// A storage's pages: where they are current and defined, and what is under way.
 pub(crate) struct Residency {
-    pub(crate) grid: Grid,
+    pub(crate) grid: Layout,
     /// Which pages are current where. May be a user's.
     pub(in crate::engine) tracker: Tracker,
     /// Where each page holds zeros or some value that this storage had: the engine's own
@@ -43,7 +44,7 @@ impl Residency {
     /// That of pages which hold nothing anywhere.
     pub(crate) fn new(grid: Grid, tracker: Tracker) -> Residency {
         Residency {
-            grid,
+            grid: grid.into(),
             tracker,
             defined: PageMap::new(grid.pages, DomainSet::EMPTY),
             hazards: Hazards::new(grid.pages),
@@ -53,6 +54,17 @@ impl Residency {
             earlier: Vec::new(),
             pieces: Pieces::new(grid.pages),
         }
+    }
+
+    /// The pages that an access is in.
+    #[inline]
+    pub(crate) fn pages(&self, a: &Access) -> Box3 {
+        self.grid.pages_of(&a.elements)
+    }
+
+    /// What is current or defined somewhere has changed, or which pages there are.
+    pub(super) fn note_change(&mut self) {
+        self.changes += 1;
     }
 
     /// A number that is another one when what is current or defined somewhere has changed.
@@ -254,7 +266,7 @@ impl Residency {
     /// written.
     pub(crate) fn elsewhere(&self, a: &Access, element_bytes: usize) -> [u64; 2] {
         let [mut moved, mut taken] = [0, 0];
-        self.tracker.visit(&a.pages, &mut |run, set| {
+        self.tracker.visit(&self.pages(a), &mut |run, set| {
             if !set.is_empty() && !set.contains(a.place) {
                 let bytes = (self.grid.elements_of(&run).volume() * element_bytes) as u64;
                 moved += if a.mode.discards() { 0 } else { bytes };
@@ -274,14 +286,15 @@ impl Residency {
 
     /// The stamps that an access waits for.
     pub(crate) fn deps(&self, a: &Access, deps: &mut Deps) {
-        if a.pages.is_empty() {
+        let pages = self.pages(a);
+        if pages.is_empty() {
             return;
         }
         self.switch_deps(a.place, deps);
         match a.mode {
-            Mode::Read => self.hazards.read_deps(&a.pages, a.place, deps),
+            Mode::Read => self.hazards.read_deps(&pages, a.place, deps),
             Mode::Update | Mode::Discard { .. } => {
-                self.hazards.write_deps(&a.pages, a.place, self.writing(a), deps)
+                self.hazards.write_deps(&pages, a.place, self.writing(a), deps)
             }
         }
         if a.mode.discards() {
@@ -317,29 +330,29 @@ impl Residency {
 
     /// A stamp that the latest use of an access's first pages left, for choosing a lane.
     pub(crate) fn latest(&self, a: &Access) -> Option<Stamp> {
-        self.hazards.latest(&a.pages, a.mode.writes())
+        self.hazards.latest(&self.pages(a), a.mode.writes())
     }
 
     fn writing(&self, a: &Access) -> Writing {
         if a.mode == Mode::Update {
             return Writing::Update;
         }
-        let inside = self.grid.pages_inside(&a.elements);
+        let (pages, inside) = (self.pages(a), self.grid.pages_inside(&a.elements));
         match a.mode.writing() {
-            _ if inside != a.pages && self.hazards.crowded(&a.pages) => Writing::Update,
-            Writing::Replace if inside != a.pages => Writing::Discard,
+            _ if inside != pages && self.hazards.crowded(&pages) => Writing::Update,
+            Writing::Replace if inside != pages => Writing::Discard,
             how => how,
         }
     }
 
     /// `stamp` uses an access, which it reads.
     pub(crate) fn mark_read(&mut self, a: &Access, stamp: Stamp, known: Outcomes<'_>) {
-        self.hazards.mark_read(&a.pages, stamp, &mut |s| known(s));
+        self.hazards.mark_read(&self.grid.pages_of(&a.elements), stamp, &mut |s| known(s));
     }
 
     /// `stamp` writes an access.
     pub(crate) fn mark_written(&mut self, a: &Access, stamp: Stamp, known: Outcomes<'_>) {
-        let pages = a.pages;
+        let pages = self.pages(a);
         if pages.is_empty() {
             return;
         }
@@ -508,11 +521,11 @@ impl Residency {
     /// its memory holds what is not known to be well. Elements beside the part would be that.
     pub(crate) fn unsure_rests(&self, a: &Access, known: Outcomes<'_>) -> SmallVec<[Box3; 2]> {
         let mut found = SmallVec::new();
-        let inside = self.grid.pages_inside(&a.elements);
-        if !a.mode.discards() || inside == a.pages || self.tracker.is_foreign() {
+        let (pages, inside) = (self.pages(a), self.grid.pages_inside(&a.elements));
+        if !a.mode.discards() || inside == pages || self.tracker.is_foreign() {
             return found;
         }
-        a.pages.subtract(&inside, |border| {
+        pages.subtract(&inside, |border| {
             self.tracker.visit(&border, &mut |run, set| {
                 if !set.contains(a.place) {
                     self.pieces.visit(&run, &mut |run, fragments| {

@@ -3,6 +3,7 @@
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::tracker::Tracker;
 pub(crate) use crate::engine::terms::access::StorageId;
+use crate::engine::terms::access::{Access, Mode};
 use crate::engine::terms::evict::Evict;
 use crate::engine::terms::lender::{Lender, Program};
 use crate::engine::terms::link::{Link, NotLinked};
@@ -190,6 +191,19 @@ impl StorageState {
             counters: Counters::default(),
             raw: SmallVec::new(),
         }
+    }
+
+    /// An access to a box of its elements.
+    pub(crate) fn access(
+        &self,
+        id: StorageId,
+        elements: Box3,
+        mode: Mode,
+        domain: DomainId,
+    ) -> Access {
+        let grid = &self.residency.grid;
+        let all = grid.pages_of(&elements) == grid.all();
+        Access { storage: id, elements, all, mode, domain, place: domain }
     }
 
     /// The allocation on `domain`.

@@ -62,7 +62,8 @@ impl Storages {
     /// Contents of a command's memory that failed to come are not there.
     fn heal(&mut self, accesses: &[Access], raw: &[(StorageId, DomainId)], timeline: &Timeline) {
         for a in accesses {
-            self[a.storage.0].heal(&a.pages, timeline);
+            let storage = &mut self[a.storage.0];
+            storage.heal(&storage.residency.pages(a), timeline);
         }
         for &(id, _) in raw {
             // Later this would take what a raw command writes for what a failed one has left.
@@ -336,7 +337,8 @@ impl Ledger {
     /// The program has written all of an access. Zeroes what lies beside it, and says when that is
     /// done: later uses of the pages depend on it.
     pub(crate) fn surround(&mut self, a: &Access) -> Stamp {
-        self.storages[a.storage.0].heal(&a.pages, &self.timeline);
+        let storage = &mut self.storages[a.storage.0];
+        storage.heal(&storage.residency.pages(a), &self.timeline);
         let label = self.storages[a.storage.0].label.clone();
         let who = For { queue: None, label: &label, lane: None };
         let mut deps = Deps::new();

@@ -243,15 +243,16 @@ impl View<'_> {
     /// Makes the pages of an access usable where it is.
     fn plan_access(&self, a: &Access, plan: &mut Plan, with: &mut Planning) {
         let (place, residency) = (a.place, &self.storages[a.storage.0].residency);
-        if a.pages.is_empty() {
+        let all = residency.pages(a);
+        if all.is_empty() {
             return;
         }
-        if !a.mode.discards() && !residency.is_current(&a.pages, place) {
-            let pages = plan.left(a.storage, place, &a.pages);
+        if !a.mode.discards() && !residency.is_current(&all, place) {
+            let pages = plan.left(a.storage, place, &all);
             self.plan_copies(a.storage, &pages, place, plan, with);
         }
         let unsure = residency.unsure_rests(a, &|s| self.timeline.outcome(s));
-        let undefined = !residency.is_defined(&a.pages, place);
+        let undefined = !residency.is_defined(&all, place);
         if undefined {
             self.plan_completion(a, plan, with);
         }
@@ -260,7 +261,7 @@ impl View<'_> {
                 Mode::Discard { whole: true } => residency.grid.pages_inside(&a.elements),
                 Mode::Read | Mode::Update | Mode::Discard { whole: false } => Box3::EMPTY,
             };
-            let zeros = (&a.pages, &replaced, &Box3::EMPTY, &*unsure);
+            let zeros = (&all, &replaced, &Box3::EMPTY, &*unsure);
             self.plan_zero(a.storage, zeros, (place, a.domain), plan, &with.before);
         }
     }
@@ -342,7 +343,7 @@ impl View<'_> {
             true => residency.grid.pages_inside(&a.elements),
             false => Box3::EMPTY,
         };
-        let left = plan.left(a.storage, domain, &a.pages);
+        let left = plan.left(a.storage, domain, &residency.pages(a));
         for page in left.iter().flat_map(|p| residency.incomplete(p, &discarded, domain)) {
             let mut writers = Deps::new();
             residency.hazards.read_deps(&page, domain, &mut writers);
@@ -410,9 +411,10 @@ impl View<'_> {
     /// The program has written all of an access. Elements beside it are zeroed, in pages that hold
     /// nothing where it is.
     fn plan_surroundings(&self, a: &Access) -> Plan {
-        let inside = self.storages[a.storage.0].residency.grid.pages_inside(&a.elements);
+        let residency = &self.storages[a.storage.0].residency;
+        let inside = residency.grid.pages_inside(&a.elements);
         let mut plan = Plan::default();
-        let zeros = (&a.pages, &inside, &a.elements, &[][..]);
+        let zeros = (&residency.pages(a), &inside, &a.elements, &[][..]);
         self.plan_zero(a.storage, zeros, (a.place, a.domain), &mut plan, &Deps::new());
         plan
     }

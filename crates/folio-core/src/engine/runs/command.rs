@@ -325,7 +325,7 @@ impl Ledger {
             // A guard has mapped all of linked memory.
             let maps = storage.link.is_some_and(|link| link.device == access.domain)
                 && !storage.guards.is_empty();
-            if maps || storage.held(&access.pages, access.mode.writes()) {
+            if maps || storage.held(&storage.residency.pages(access), access.mode.writes()) {
                 let (buffer, by) = (storage.label.clone(), Some(command.used(at)));
                 return Err(Error::HostAccessHeld { buffer, by });
             }

@@ -48,8 +48,7 @@ impl Mode {
 pub(crate) struct Access {
     pub(crate) storage: StorageId,
     pub(crate) elements: Box3,
-    /// The pages that overlap them, and whether these are all pages of the storage.
-    pub(crate) pages: Box3,
+    /// They are in all pages that the storage was made with.
     pub(crate) all: bool,
     pub(crate) mode: Mode,
     /// Where it is accessed.
@@ -68,8 +67,8 @@ impl Access {
         mode: Mode,
         domain: DomainId,
     ) -> Access {
-        let pages = grid.pages_of(&elements);
-        Access { storage, elements, pages, all: pages == grid.all(), mode, domain, place: domain }
+        let all = grid.pages_of(&elements) == grid.all();
+        Access { storage, elements, all, mode, domain, place: domain }
     }
 
     /// An access to all of a storage that is not empty.
@@ -79,8 +78,8 @@ impl Access {
         mode: Mode,
         domain: DomainId,
     ) -> Access {
-        let (elements, pages) = (Box3::whole(grid.dims), grid.all());
-        Access { storage, elements, pages, all: true, mode, domain, place: domain }
+        let elements = Box3::whole(grid.dims);
+        Access { storage, elements, all: true, mode, domain, place: domain }
     }
 }
 

@@ -1,0 +1,309 @@
+//! Launches that all devices of a queue share: each device computes a part of the items, as a
+//! command of its own. What a part reads and writes follows from the kernel, and pages bring it,
+//! as for any command.
+
+mod boxes;
+mod owners;
+mod report;
+mod results;
+
+use boxes::Boxes;
+pub(crate) use owners::Owners;
+pub use report::{Spread, SpreadPart, SpreadRead};
+use results::Results;
+
+use crate::buffer::{StorageHandle, View, widen, widen_at};
+use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, function_of};
+use crate::engine::kernels::launch::Function;
+use crate::engine::terms::access::Access;
+use crate::error::{Error, Label, Result};
+use crate::event::Event;
+use crate::geom::{Box3, Dims};
+use crate::group::grouped;
+use crate::hal::Geometry;
+use crate::items::{IntoItems, Items};
+use crate::queue::Queue;
+use crate::sched::Parts;
+use folio_device::{Code, Combiner, Kernel};
+use folio_kernel::{Owner, ParamKind, divide};
+use smallvec::SmallVec;
+use std::sync::Arc;
+
+/// A launch that is to be divided.
+struct WholeLaunch<'c> {
+    function: Function,
+    code: &'static Code,
+    geometry: Geometry,
+    given: &'c [Passed],
+    scalars: &'c [u64],
+}
+
+/// A launch's parts.
+struct Divided {
+    /// How they were made.
+    owners: Owners,
+    /// By device of the queue.
+    parts: Parts,
+    /// The box of items of which parts are made.
+    unit: Dims,
+}
+
+impl Queue {
+    /// Runs a kernel call for `items` on all devices of the queue, each of which computes a part of
+    /// them: as the queue's [`Split`] says, and where its scheduler has none, in bands of rows. The
+    /// result is that of [`run`](Self::run), bit for bit, whatever the devices and the split.
+    ///
+    /// What a part reads and writes follows from the kernel, as for any launch. A device gets what
+    /// its part reads and it does not have: of a stencil the halo, of an `In` whose indices are no
+    /// sums of positions all of it. [`explain_spread`](Self::explain_spread) tells which.
+    ///
+    /// The event is done when all parts are, and fails if one does; the failure names the device.
+    /// A kernel of which no part can be computed by itself is [`Error::NotSpread`]: one that asks
+    /// for its launch's range or computes with the index of its group, and one that writes what is
+    /// not its items' own.
+    ///
+    /// ```
+    /// use folio_core::ir::device::Kernel;
+    /// use folio_core::sched::Split;
+    /// use folio_core::{Items, KernelCall, Result, Runtime};
+    ///
+    /// fn step<K: Kernel>(rt: &Runtime, items: Items<2>, call: KernelCall<K, 2>) -> Result<()> {
+    ///     let q = rt.queue_over(&rt.devices(), Split::rows())?;
+    ///     println!("{}", q.explain_spread(items, &call)?);
+    ///     q.spread(items, call)?.wait()
+    /// }
+    /// ```
+    pub fn spread<const D: usize>(
+        &self,
+        items: impl IntoItems<D>,
+        call: impl RunsIn<D>,
+    ) -> Result<Event> {
+        let (items, call) = (items.into_items(), call.call());
+        let whole = self.whole(&items, &call)?;
+        let divided = self.divide(&whole)?;
+        self.cut(&whole, &divided.parts);
+        let (mut ready, mut results) = (Vec::new(), Results::of(&whole));
+        for (device, part) in self.inner.devices.iter().zip(&divided.parts) {
+            if part.is_empty() {
+                continue;
+            }
+            let leaves = whole.leaves(part, divided.unit);
+            results.begin((self, *device), leaves.len(), &mut ready)?;
+            for (nth, (leaf, part)) in leaves.into_iter().enumerate() {
+                let (mut own, items) = (call.again(), narrow(&part, &items));
+                whole.move_groups(&part, &mut own.given)?;
+                results.take((leaf, nth), &mut own.given);
+                ready.push(self.ready_on(*device, &mut |cg| cg.run_here(items, &mut own))?);
+                if let Some((_, command)) = ready.last_mut() {
+                    whole.narrow_reads(&part, &mut command.accesses);
+                }
+            }
+        }
+        if ready.is_empty() {
+            return self.run(items, call);
+        }
+        results.end(self, &whole.code.name, &mut ready)?;
+        let event = self.submit_all(ready)?;
+        divided.owners.remember(&whole);
+        Ok(event)
+    }
+
+    /// What [`spread`](Self::spread) would do with a call: which items each device has, what of its
+    /// inputs it reads beyond its own part, and which inputs it needs as a whole. Submits nothing.
+    pub fn explain_spread<K: Kernel, const D: usize>(
+        &self,
+        items: impl IntoItems<D>,
+        call: &KernelCall<K, D>,
+    ) -> Result<Spread> {
+        let items = items.into_items();
+        let whole = self.whole(&items, call)?;
+        let divided = self.divide(&whole)?;
+        let part = |(at, part): (usize, &Box3)| self.explain(&whole, (at, part), &items);
+        let parts = divided.parts.iter().enumerate().map(part).collect();
+        Ok(Spread { kernel: whole.code.name.clone(), parts })
+    }
+
+    /// Checks a launch that is to be spread, as a whole.
+    fn whole<'c, K: Kernel, const D: usize>(
+        &self,
+        items: &Items<D>,
+        call: &'c KernelCall<K, D>,
+    ) -> Result<WholeLaunch<'c>> {
+        let items = *items;
+        let code = K::code().as_ref().map_err(|cause| {
+            let (kernel, cause) = (Arc::from(K::FUNCTION.name), Arc::new(cause.clone()));
+            Error::Kernel { kernel, cause }
+        })?;
+        let group = grouped::<D>(K::FUNCTION, &code.ir, &items)?.map(widen);
+        let (offset, range) = (widen_at(items.offset), widen(items.range));
+        let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
+        let KernelCall { scalars, given, .. } = call;
+        let whole =
+            WholeLaunch { function: function_of::<K>(code), code, geometry, given, scalars };
+        whole.check()?;
+        if self.recorder()?.is_some() {
+            return Err(whole.refused(Label::NONE, "its queue is recorded, or in a batch"));
+        }
+        // As one launch: what is wrong with that is wrong with its parts.
+        self.ready_on(self.inner.devices[0], &mut |cg| cg.run_here(items, &mut call.again()))?;
+        Ok(whole)
+    }
+
+    /// Cuts the pages of a launch's memory where its parts end: so no part waits for another that
+    /// writes beside it, and none is brought more than it reads.
+    fn cut(&self, whole: &WholeLaunch<'_>, parts: &Parts) {
+        let touched = |passed: &Passed| {
+            let of = |part: &Box3| whole.touched(passed, part);
+            let boxes = parts.iter().filter(|part| !part.is_empty()).flat_map(of);
+            boxes.collect::<SmallVec<[Box3; 8]>>()
+        };
+        let own_shape = |passed: &&Passed| has_own_shape(&passed.part.view);
+        let all: SmallVec<[_; 4]> = (whole.given.iter().filter(own_shape))
+            .map(|passed| (passed.part.view.storage.id, touched(passed)))
+            .collect();
+        self.inner.core.engine.enter(|ledger| {
+            all.iter().for_each(|(id, boxes)| ledger.storages.cut(*id, boxes));
+        });
+    }
+
+    fn divide(&self, whole: &WholeLaunch<'_>) -> Result<Divided> {
+        let split = self.split();
+        let devices = &self.inner.devices;
+        let Geometry { rank, offset, range, .. } = whole.geometry;
+        let unit = whole.unit()?;
+        let items = Box3::at(offset, range).unwrap_or(Box3::EMPTY);
+        let fresh = split.parts(&items, (rank.into(), unit), devices.len());
+        let fresh = fresh.map_err(|why| Error::Configuration { what: "split", why })?;
+        let kept = owners::kept((devices, &split), whole, (&items, unit), &fresh);
+        let parts = kept.unwrap_or(fresh);
+        let owners = Owners { devices: devices.clone(), split, items, parts: parts.clone() };
+        Ok(Divided { owners, parts, unit })
+    }
+}
+
+impl WholeLaunch<'_> {
+    fn refused(&self, parameter: Label, why: &str) -> Error {
+        Error::NotSpread { kernel: self.code.name.clone(), parameter, why: why.into() }
+    }
+
+    /// Why no part of the launch can be computed by itself, if none can.
+    fn check(&self) -> Result<()> {
+        if let Some(found) = divide::indivisible(&self.code.ir) {
+            let name = |param: folio_kernel::ParamId| {
+                let param = self.code.ir.params.get(param.index());
+                param.map_or(Label::NONE, |param| Label::from(param.name.as_str()))
+            };
+            return Err(self.refused(found.param.map_or(Label::NONE, name), found.why));
+        }
+        for (nth, passed) in self.given.iter().enumerate() {
+            let why = match self.kind(passed) {
+                _ if passed.part.view.storage.managed.get().is_some() => {
+                    "it is a managed pointer, which is accessible in one place"
+                }
+                Some(ParamKind::Reduce { element, combine }) => {
+                    match element.scalar().and_then(|of| Combiner::of(of, *combine)) {
+                        Some(_) => continue,
+                        None => "the host does not combine its values",
+                    }
+                }
+                Some(ParamKind::View { owner, .. }) if passed.mode.writes() => match owner {
+                    Owner::Item | Owner::Row | Owner::Column | Owner::Group => continue,
+                    Owner::Atomic if self.counted(nth).is_some() => continue,
+                    Owner::Atomic => "what its items find there depends on other items",
+                    Owner::Anyone => "any item may write any element, so parts may race",
+                },
+                _ => continue,
+            };
+            return Err(self.refused(self.function.parameter(nth), why));
+        }
+        Ok(())
+    }
+
+    fn kind(&self, passed: &Passed) -> Option<&ParamKind> {
+        self.code.ir.params.get(passed.param).map(|param| &param.kind)
+    }
+
+    fn is_of(&self, passed: &Passed, wanted: Owner) -> bool {
+        let kind = self.kind(passed);
+        passed.mode.writes()
+            && matches!(kind, Some(ParamKind::View { owner, .. }) if *owner == wanted)
+    }
+
+    /// The elements of an argument's storage, which has the argument's shape, that a part of the
+    /// launch accesses, in boxes that may overlap.
+    fn touched(&self, passed: &Passed, part: &Box3) -> Boxes {
+        let mut moved = passed.clone();
+        if self.move_groups(part, std::slice::from_mut(&mut moved)).is_err() {
+            return Boxes::new();
+        }
+        let boxes = match self.reads_around(passed) {
+            true => boxes::merged(self.plan(part).read(&moved)),
+            false => std::iter::once(self.accessed(&moved, part)).collect(),
+        };
+        let full = boxes.into_iter().filter(|elements| !elements.is_empty());
+        full.map(|elements| elements.shifted(moved.part.part.min)).collect()
+    }
+
+    /// An input of which items read other elements than those at their positions.
+    fn reads_around(&self, passed: &Passed) -> bool {
+        let Passed { param, mode, .. } = *passed;
+        !mode.writes() && !self.code.reads_own(param) && !self.code.is_limit(param)
+    }
+
+    /// A part's command reads no more of its inputs than its items do.
+    fn narrow_reads(&self, part: &Box3, accesses: &mut SmallVec<[Access; 4]>) {
+        for (nth, passed) in self.given.iter().enumerate() {
+            if !self.reads_around(passed) || !has_own_shape(&passed.part.view) {
+                continue;
+            }
+            if let ([first, others @ ..], Some(access)) =
+                (&*self.touched(passed, part), accesses.get_mut(nth))
+                && !others.is_empty()
+            {
+                (access.elements, access.all) = (*first, false);
+                let access = *access;
+                accesses
+                    .extend(others.iter().map(|elements| Access { elements: *elements, ..access }));
+            }
+        }
+    }
+
+    /// The elements that belong to groups are counted from a launch's first group on: those of a
+    /// part of the launch are a part of the argument.
+    fn move_groups(&self, part: &Box3, given: &mut [Passed]) -> Result<()> {
+        let Geometry { offset, group: Some(group), .. } = self.geometry else { return Ok(()) };
+        let first: Dims = std::array::from_fn(|d| (part.min[d] - offset[d]) / group[d]);
+        let count: Dims = std::array::from_fn(|d| part.extent()[d] / group[d]);
+        for passed in given.iter_mut().filter(|passed| self.is_of(passed, Owner::Group)) {
+            passed.part = passed.part.part(first, count)?;
+        }
+        Ok(())
+    }
+
+    /// The elements of an argument that a part of the launch accesses.
+    fn accessed(&self, passed: &Passed, part: &Box3) -> Box3 {
+        self.plan(part).accessed(passed).0
+    }
+
+    fn plan(&self, part: &Box3) -> Plan<'_> {
+        let places = Places {
+            offset: part.min,
+            range: part.extent(),
+            group: self.geometry.group.unwrap_or([1; 3]),
+        };
+        let rank = usize::from(self.geometry.rank);
+        Plan::new(self.code, rank, places, (self.given, self.scalars))
+    }
+}
+
+/// The view's elements are the storage's.
+fn has_own_shape(view: &View) -> bool {
+    let StorageHandle { grid, element_bytes, .. } = &*view.storage;
+    view.dims == grid.dims && view.element_bytes == *element_bytes
+}
+
+/// The items of a part of a launch.
+fn narrow<const D: usize>(part: &Box3, of: &Items<D>) -> Items<D> {
+    let dims = |dims: Dims| std::array::from_fn(|dim| dims[3 - D + dim]);
+    Items { offset: dims(part.min), range: dims(part.extent()), group: of.group }
+}

@@ -1,7 +1,6 @@
 //! Variants with data: as values, and as patterns.
 
 use super::choice::{Subject, Test, and};
-use super::constant::is_variant;
 use super::{Both, Walk, name_of};
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -18,7 +17,8 @@ pub(super) struct Variant {
 }
 
 impl Variant {
-    /// The variant of this path: its enum's name comes before it.
+    /// The variant of this path: its enum's name comes before it. With data it is no constant,
+    /// whatever its letters are.
     pub(super) fn of(path: &Path) -> Option<Variant> {
         let mut enumeration = path.clone();
         let last = enumeration.segments.pop()?.into_value();
@@ -26,7 +26,7 @@ impl Variant {
         let owner = enumeration.segments.last()?.ident.unraw().to_string();
         let name = last.ident.unraw().to_string();
         let named = owner.starts_with(char::is_uppercase) && owner != "Option";
-        let known = named && is_variant(&name) && last.arguments.is_empty();
+        let known = named && name.starts_with(char::is_uppercase) && last.arguments.is_empty();
         known.then(|| Variant { ty: enumeration.to_token_stream(), name })
     }
 

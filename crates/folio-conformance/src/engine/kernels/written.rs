@@ -502,7 +502,7 @@ mod shapes {
             #[derive(Clone, Copy, folio::DeviceType)]
             #[repr(u8)]
             pub enum Step {
-                Grow(u32),
+                A1(u32),
                 Swap(Shape, Shape),
                 Nothing,
             }
@@ -539,7 +539,7 @@ mod shapes {
         fn stepped(shape: Shape, step: Step) -> Shape {
             let mut own = shape;
             match step {
-                Step::Grow(by) => own.grow(by),
+                Step::A1(by) => own.grow(by),
                 Step::Swap(Shape::Circle(r), Shape::Box { width, .. })
                 | Step::Swap(Shape::Box { width, .. }, Shape::Circle(r)) => {
                     own = Shape::Box { width: r, height: width };
@@ -562,7 +562,7 @@ mod shapes {
             for (nth, k) in [x % 4, (x / 3) % 4, (x / 7) % 4].iter().enumerate() {
                 let (at, other) = (*k as usize, (*k as usize + nth) % 4);
                 let step = if x & (1 << nth) == 0 {
-                    Step::Grow(x % 5)
+                    Step::A1(x % 5)
                 } else if x % 11 == 3 {
                     Step::Nothing
                 } else {

@@ -222,6 +222,7 @@ impl Writer {
         let params = self.params_of(|param| match param.kind {
             Kind::Out | Kind::InOut | Kind::Row | Kind::InOutRow => items,
             Kind::Column | Kind::InOutColumn | Kind::Chunk => items,
+            Kind::RedBlack(_) | Kind::Scatter | Kind::ScatterLast => items,
             Kind::Reduce(_) => items,
             Kind::Atomic(_) | Kind::LocalAtomic(_) => items,
             _ => false,
@@ -254,6 +255,19 @@ impl Writer {
             Kind::Reduce(_) => {
                 let value = self.expr(element);
                 self.line(&format!("{name}.give({value});"));
+            }
+            Kind::Scatter | Kind::ScatterLast => {
+                let wild = if param.kind == Kind::Scatter { 10 } else { 60 };
+                let at = match self.rng.chance(wild) {
+                    true => self.index(&format!("{name}.len()"), param.extent[0]),
+                    // A place of the item's own.
+                    false => format!("(at0 + {}) % {name}.len()", param.extent[0] / 3),
+                };
+                let value = self.expr(element);
+                self.line(&format!("{name}[{at}] = {value};"));
+            }
+            Kind::RedBlack(_) if self.rng.chance(60) => {
+                self.assign(&format!("{name}[i]"), element);
             }
             Kind::InOut if self.rng.chance(50) && !element.parts().is_empty() => {
                 let parts = element.parts();

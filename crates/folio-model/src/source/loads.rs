@@ -40,6 +40,15 @@ impl Writer {
                 Some(format!("{name}[{at}]"))
             }
             Kind::InOut if self.has_item() => Some(format!("{name}[i]")),
+            Kind::RedBlack(_) if self.has_item() && self.rng.chance(50) => {
+                Some(format!("{name}[i]"))
+            }
+            // The cell beside the own one, in the same pair.
+            Kind::RedBlack(colour) if self.has_item() => Some(match self.rank {
+                1 => format!("{name}[2 * at0 + {}]", 1 - colour),
+                2 => format!("{name}[(at0, 2 * at1 + (at0 + {}) % 2)]", 1 - colour),
+                _ => format!("{name}[(at0, at1, 2 * at2 + (at0 + at1 + {}) % 2)]", 1 - colour),
+            }),
             Kind::InOutRow if self.has_item() => {
                 let at = self.index(&format!("{name}.shape()[1]"), param.extent[1]);
                 Some(format!("{name}[(i, {at})]"))

@@ -15,6 +15,7 @@ pub use harness::{Given, Harness, PLANTED};
 
 use crate::interp::Arg;
 use crate::rng::Rng;
+use std::ops::Range;
 use types::Ty;
 use writer::Writer;
 
@@ -40,6 +41,10 @@ pub struct Case {
     pub args: Vec<Arg>,
     /// The arguments that are parts of something larger.
     pub framed: Vec<bool>,
+    /// The arguments that no source names: claims of what is scattered.
+    pub claims: Range<usize>,
+    /// The argument that says which turn it is, of a kernel that runs twice.
+    pub turn: Option<usize>,
 }
 
 /// The kinds of parameters.
@@ -59,6 +64,12 @@ enum Kind {
     /// With the one operation that the kernel uses.
     Atomic(&'static str),
     Reduce(&'static str),
+    /// Every other cell, those of a colour.
+    RedBlack(usize),
+    Scatter,
+    ScatterLast,
+    /// How many items of the launch run.
+    Count,
     Local(usize),
     LocalAtomic(usize),
 }
@@ -96,11 +107,18 @@ impl Param {
             Kind::OfGroup => format!("OutGroup<{element}, {rank}>"),
             Kind::Atomic(_) => format!("Atomic<{element}, {rank}>"),
             Kind::Reduce(by) => format!("Reduce<{element}, {by}>"),
+            Kind::RedBlack(colour) => format!("RedBlack<{element}, {colour}, {rank}>"),
+            Kind::Scatter => format!("Scatter<{element}, {rank}>"),
+            Kind::ScatterLast => format!("ScatterLast<{element}, {rank}>"),
+            Kind::Count => element,
             Kind::Local(n) => format!("Local<{element}, {n}>"),
             Kind::LocalAtomic(n) => format!("LocalAtomic<{element}, {n}>"),
         }
     }
 }
+
+/// How a launch is limited.
+const LIMITED: &str = ".at_most(";
 
 /// Makes the case with this seed.
 pub fn generate(seed: u64) -> Case {
@@ -126,10 +144,15 @@ pub fn generate(seed: u64) -> Case {
     }
     writer.launch(&offset, &range, group.as_deref());
     let instances = writer.instances();
+    let (hidden, last) = (writer.scattered(), writer.last);
     let Writer { mut rng, params, text, inexact, .. } = writer;
     let (mut args, mut framed) = (vec![], vec![]);
+    let (mut claims, mut turn) = (0..0, None);
     for param in &params {
         let count = param.extent.iter().product();
+        if param.kind == Kind::Count {
+            (claims, turn) = hide(&hidden, last, &mut args, &mut framed);
+        }
         let bytes = param.element.values(count, &mut rng);
         framed.push(param.kind == Kind::In || rng.chance(50));
         args.push(match param.kind {
@@ -139,7 +162,30 @@ pub fn generate(seed: u64) -> Case {
             _ => Arg::View { extent: param.extent.iter().map(|n| *n as u64).collect(), bytes },
         });
     }
-    Case { seed, text, instances, inexact, offset, range, group, args, framed }
+    if params.last().is_none_or(|param| param.kind != Kind::Count) {
+        (claims, turn) = hide(&hidden, last, &mut args, &mut framed);
+    }
+    Case { seed, text, instances, inexact, offset, range, group, args, framed, claims, turn }
+}
+
+/// Adds the arguments that no source names: claims of views of these extents, and the turn of a
+/// kernel that runs twice.
+fn hide(
+    scattered: &[Vec<usize>],
+    twice: bool,
+    args: &mut Vec<Arg>,
+    framed: &mut Vec<bool>,
+) -> (Range<usize>, Option<usize>) {
+    let first = args.len();
+    args.extend(scattered.iter().map(|extent| Arg::View {
+        extent: extent.iter().map(|n| *n as u64).collect(),
+        bytes: vec![0; extent.iter().product::<usize>() * size_of::<u32>()],
+    }));
+    let claims = first..args.len();
+    let turn = twice.then_some(args.len());
+    args.extend(turn.map(|_| Arg::Scalar(0u32.to_le_bytes().to_vec())));
+    framed.resize(args.len(), false);
+    (claims, turn)
 }
 
 /// The program of these cases: a module for each, and a `main` that gives all of them to a
@@ -152,9 +198,15 @@ pub fn program(seeds: impl Iterator<Item = u64> + Clone) -> String {
     }
     text += "pub fn main() {\nlet harness = Harness::open();\n";
     for seed in seeds {
-        for of in generate(seed).instances {
+        let case = generate(seed);
+        let limited = case.text.contains(LIMITED);
+        for of in case.instances {
             let call = if of.is_empty() { String::new() } else { format!("::{of}") };
-            text += &format!("harness.case::<k{seed}::k{of}>({seed}, &k{seed}::launch{call});\n");
+            let kernel = match limited {
+                true => format!("folio::ir::device::Limited<k{seed}::k{of}, u32>"),
+                false => format!("k{seed}::k{of}"),
+            };
+            text += &format!("harness.case::<{kernel}>({seed}, &k{seed}::launch{call});\n");
         }
     }
     text + "}\n"

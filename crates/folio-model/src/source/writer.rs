@@ -2,7 +2,7 @@
 
 use super::types::{F32, I32, INTEGERS, Num, TWINS, Ty, U32, USIZE};
 use super::written::Change;
-use super::{Kind, Param};
+use super::{Kind, LIMITED, Param};
 use crate::rng::Rng;
 
 /// Whose code is written.
@@ -66,6 +66,10 @@ pub(super) struct Writer {
     pub zone: Zone,
     /// Local arrays that the phase writes; it reads the others.
     pub written: Vec<String>,
+    /// Items scatter, and the last one writes: the kernel runs twice.
+    pub last: bool,
+    /// Integers are checked.
+    pub checked: bool,
     /// All outputs have been written.
     pub complete: bool,
     /// There is only what loops that run for strips of items can have around and in them.
@@ -93,6 +97,8 @@ impl Writer {
         let twins = rng.chance(25).then(|| rng.pick(&TWINS));
         let left = if fit { rng.within(6, 14) } else { rng.within(1, 7) };
         let zone = if groups { Zone::Uniform } else { Zone::Items };
+        let line = !groups && !fit && rank == 1;
+        let (last, checked) = (line && rng.chance(12), !groups && rng.chance(6));
         Writer {
             rng,
             rank,
@@ -111,6 +117,8 @@ impl Writer {
             open: vec![],
             zone,
             written: vec![],
+            last,
+            checked,
             complete: false,
             fit,
             spine: !groups,
@@ -262,7 +270,7 @@ impl Writer {
         if self.fit {
             return self.local_arrays();
         }
-        if self.rng.chance(20) {
+        if !self.last && self.rng.chance(20) {
             let wide = ["i32", "u32", "i64", "u64"];
             let all: Vec<_> =
                 INTEGERS.iter().copied().filter(|num| wide.contains(&num.name)).collect();
@@ -275,6 +283,12 @@ impl Writer {
             self.param("sum", Kind::Reduce(by), element, vec![1]);
         }
         self.local_arrays();
+        if self.rank == 1 && !self.groups && self.rng.chance(15) {
+            let sums = self.params.iter().any(|param| matches!(param.kind, Kind::Reduce(_)));
+            if !sums {
+                self.param("count", Kind::Count, Ty::Num(U32), vec![1]);
+            }
+        }
         if self.groups && self.rng.chance(25) {
             self.param("counts", Kind::LocalAtomic(8), Ty::Num(U32), vec![1]);
         }
@@ -293,8 +307,25 @@ impl Writer {
         for at in 0..self.rng.within(1, 3) {
             let (name, element) = (format!("y{at}"), self.memory_type());
             let kind = self.rng.pick(&[Kind::Out, Kind::InOut]);
+            let line = self.rank == 1 && !self.groups && !self.fit;
             match self.rng.below(10) {
                 _ if self.fit => self.param(&name, kind, element, ends.to_vec()),
+                _ if self.last => {
+                    let kinds = [Kind::Out, Kind::Scatter, Kind::ScatterLast];
+                    let kind = if at == 0 { Kind::ScatterLast } else { self.rng.pick(&kinds) };
+                    let more = if kind == Kind::Out { 0 } else { self.rng.below(3) };
+                    self.param(&name, kind, element, vec![ends[0] + more]);
+                }
+                8 if line => {
+                    let len = ends[0] + self.rng.below(3);
+                    self.param(&name, Kind::Scatter, element, vec![len]);
+                }
+                9 if !self.groups => {
+                    let mut extent = ends.to_vec();
+                    extent.iter_mut().rev().take(1).for_each(|n| *n *= 2);
+                    let colour = self.rng.below(2);
+                    self.param(&name, Kind::RedBlack(colour), element, extent);
+                }
                 0 | 1 if self.rank == 1 && !self.groups => {
                     let [width, items] = [self.rng.clone().within(1, 5), ends[0]];
                     match self.rng.below(4) {
@@ -339,9 +370,11 @@ impl Writer {
             true => format!("{first}: Group<{rank}>"),
             false => format!("{first}: Item<{rank}>"),
         }];
-        list.extend(self.params.iter().map(|param| format!("{}: {}", param.name, param.ty())));
+        let named = self.params.iter().filter(|param| param.kind != Kind::Count);
+        list.extend(named.map(|param| format!("{}: {}", param.name, param.ty())));
         let of = self.generics();
-        self.text += &format!("#[kernel]\npub fn k{of}({}) {{\n", list.join(", "));
+        let checked = if self.checked { "(checked)" } else { "" };
+        self.text += &format!("#[kernel{checked}]\npub fn k{of}({}) {{\n", list.join(", "));
         if self.generic {
             self.place_var("N");
         }
@@ -358,18 +391,31 @@ impl Writer {
         self.twins.map_or(vec![String::new()], |[a, b]| [(a, 1), (b, 4)].map(of).to_vec())
     }
 
+    /// The extents of what is scattered.
+    pub fn scattered(&self) -> Vec<Vec<usize>> {
+        let scatters = |kind| matches!(kind, Kind::Scatter | Kind::ScatterLast);
+        let all = self.params.iter().filter(|param| scatters(param.kind));
+        all.map(|param| param.extent.clone()).collect()
+    }
+
     /// The function that launches the kernel, and gives the bytes of all views.
     pub fn launch(&mut self, offset: &[usize], range: &[usize], group: Option<&[usize]>) {
         let of = self.generics();
         self.text += &format!(
             "}}\n\npub fn launch{of}(rt: &Runtime, q: &Queue, given: &Given) -> folio::Result<()> {{\n"
         );
-        let (mut passed, mut read) = (vec![], vec![]);
+        let (mut passed, mut read, mut limit) = (vec![], vec![], String::new());
+        let hidden = self.scattered().len() + usize::from(self.last);
         for (at, param) in self.params.clone().iter().enumerate() {
             let (name, element, rank) = (&param.name, param.element.name(), param.rank());
             match param.kind {
                 Kind::Local(_) | Kind::LocalAtomic(_) => {}
                 Kind::Scalar => passed.push(format!("given.scalar::<{element}>({at})")),
+                Kind::Count => {
+                    let at = at + hidden;
+                    self.line(&format!("let {name} = given.buffer::<u32, 1>(rt, {at})?;"));
+                    limit = format!("{LIMITED}given.part({at}, &{name})?)");
+                }
                 kind => {
                     let line =
                         format!("let mut {name} = given.buffer::<{element}, {rank}>(rt, {at})?;");
@@ -386,7 +432,7 @@ impl Writer {
         let groups = group.map_or_else(String::new, |size| format!(".groups({size:?})"));
         let items = format!("Items::from([{}]){groups}", ends.join(", "));
         let kernel = if self.generic { "k::<T, N>" } else { "k" };
-        self.line(&format!("q.run({items}, {kernel}({}))?;", passed.join(", ")));
+        self.line(&format!("q.run({items}, {kernel}({}){limit})?;", passed.join(", ")));
         // All of them, also when the first one says that the kernel has failed.
         self.line(&format!("[{}].into_iter().collect()", read.join(", ")));
         self.text += "}\n";

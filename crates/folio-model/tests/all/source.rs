@@ -120,6 +120,9 @@ fn planted_guard_is_found() {
     assert!(wrong(true) > 0, "no kernel shows it");
 }
 
+/// Kernels that have each thing, at least.
+const LEAST: usize = 2;
+
 /// What the suite's kernels are made of.
 #[test]
 fn random_source_has_all_kinds_of_things() {
@@ -137,6 +140,11 @@ fn random_source_has_all_kinds_of_things() {
         "OutColumn<",
         "InOutColumn<",
         "[i].b = ",
+        "Scatter<",
+        "ScatterLast<",
+        "RedBlack<",
+        "#[kernel(checked)]",
+        ".at_most(",
         "E::Two {",
         "OutChunk<",
         "OutGroup<",
@@ -225,7 +233,9 @@ fn random_source_has_all_kinds_of_things() {
         ") = (",
     ];
     for thing in things {
-        assert!(with(thing) > 0, "nothing has `{thing}`");
+        let count = with(thing);
+        println!("{count} of {} kernels have `{thing}`", all.len());
+        assert!(count >= LEAST, "{count} kernels have `{thing}`, fewer than {LEAST}");
     }
     let count = |is: fn(&folio_model::source::Case) -> bool| all.iter().filter(|c| is(c)).count();
     assert!(count(|c| c.group.is_some()) > 40 && count(|c| c.inexact) < 50);

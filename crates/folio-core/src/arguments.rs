@@ -42,6 +42,10 @@ kinds! {
         "`x` is a buffer, USM, or a mutable slice of one; a shared one is passed by `&x`";
     Reduce "a `Reduce` is written once: pass `&mut x`, of one such element"
         "`x` is a buffer of one element, `rt.buffer::<f32, 1>(1)?`, which is read when the command is done: `x.get(0)?`";
+    RedBlack "items change every other cell of this: pass `&mut x` with the elements and dimensions of `{P}`"
+        "`x` is a buffer, USM, or a mutable slice of one; a shared one is passed by `&x`";
+    Scatter "items write this anywhere: pass `&mut x` with the elements and dimensions of `{P}`"
+        "`x` is a buffer, USM, or a mutable slice of one; a shared one is passed by `&x`";
     Racy "a `Racy` is written without order: pass `unsafe {{ RacyMemory::new(&mut x) }}`"
         "who passes it promises that no item touches an element that another one writes; an `Atomic` needs no promise";
 }

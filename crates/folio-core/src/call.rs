@@ -12,7 +12,7 @@ use crate::items::IntoItems;
 use folio_device::{
     Atomic, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Limited,
     MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, Reach,
-    Reduce, Shared, put_scalar, run, watch,
+    RedBlack, Reduce, Scatter, ScatterLast, Shared, put_scalar, run, watch,
 };
 use folio_kernel::access::{Ends, Reads};
 use folio_kernel::checks::Check;
@@ -85,6 +85,9 @@ written! {
     [const D: usize] InOutGroup<T, D>, T, D, Mode::Update;
     [const R: usize, const C: usize, const D: usize] OutTile<T, R, C, D>, T, D, Mode::Update;
     [const D: usize] Atomic<T, D>, T, D, Mode::Update;
+    [const COLOUR: usize, const D: usize] RedBlack<T, COLOUR, D>, T, D, Mode::Update;
+    [const D: usize] Scatter<T, D>, T, D, Mode::Update;
+    [const D: usize] ScatterLast<T, D>, T, D, Mode::Update;
     [O: 'static] Reduce<T, O>, T, 1, Mode::Discard { whole: false };
 }
 
@@ -135,8 +138,19 @@ impl<T, const D: usize, A: AsPartMut<T, D>> Argument<Racy<T, D>> for RacyMemory<
 pub struct KernelCall<K, const D: usize> {
     pub(crate) scalars: Scalars,
     pub(crate) given: SmallVec<[Passed; 4]>,
+    /// Of a kernel that scatters.
+    pub(crate) claims: Claims,
     params: usize,
     _kernel: PhantomData<fn() -> K>,
+}
+
+/// What the launches of a kernel that scatters need.
+#[derive(Clone, Default)]
+pub(crate) struct Claims {
+    /// Which arguments are claims: each stands for memory of its shape, zero before the launch.
+    pub(crate) of: SmallVec<[usize; 1]>,
+    /// The kernel runs twice, and its last scalar says which time.
+    pub(crate) twice: bool,
 }
 
 /// A call of a kernel with items, or groups, in `D` dimensions. It is for rustc, which tells of a
@@ -174,16 +188,22 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         KernelCall {
             scalars: Scalars::new(),
             given: SmallVec::new(),
+            claims: Claims::default(),
             params: 0,
             _kernel: PhantomData,
         }
     }
 
+    /// A queue runs it by several commands.
+    pub(crate) fn scatters(&self) -> bool {
+        !self.claims.of.is_empty()
+    }
+
     /// The same call once more.
     pub(crate) fn again(&self) -> Self {
-        let KernelCall { scalars, given, params, .. } = self;
-        let (scalars, given) = (scalars.clone(), given.clone());
-        KernelCall { scalars, given, params: *params, _kernel: PhantomData }
+        let KernelCall { scalars, given, claims, params, .. } = self;
+        let (scalars, given, claims) = (scalars.clone(), given.clone(), claims.clone());
+        KernelCall { scalars, given, claims, params: *params, _kernel: PhantomData }
     }
 
     /// The next argument, a scalar.
@@ -204,6 +224,31 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     pub unsafe fn memory<P>(&mut self, argument: impl Argument<P>) {
         let ArgumentValue(passed, _) = argument.argument_value();
         self.given.push(Passed { param: self.params, ..passed });
+        self.params += 1;
+    }
+
+    /// A parameter that is no argument: the claims of the argument of this number among those that
+    /// are memory, which is given.
+    ///
+    /// # Safety
+    /// For the kernel's macro: the next parameter is atomic, of `u32`, and of the argument's rank.
+    #[doc(hidden)]
+    pub unsafe fn claims(&mut self, of: usize) {
+        let Some(Passed { part, .. }) = self.given.get(of) else { return };
+        let (part, mode) = (Part { overwritten: false, ..part.clone() }, Mode::Update);
+        self.claims.of.push(self.given.len());
+        self.given.push(Passed { param: self.params, part, mode });
+        self.params += 1;
+    }
+
+    /// A parameter that is no argument: whether the kernel runs for the first time.
+    ///
+    /// # Safety
+    /// For the kernel's macro: the next parameter is a `u32`, and the last scalar.
+    #[doc(hidden)]
+    pub unsafe fn turn(&mut self) {
+        put_scalar(0u32, &mut self.scalars);
+        self.claims.twice = true;
         self.params += 1;
     }
 
@@ -278,14 +323,14 @@ impl<K: Kernel> KernelCall<K, 1> {
     /// }
     /// ```
     pub fn at_most<C: Count>(self, count: impl AsPart<C, 1>) -> KernelCall<Limited<K, C>, 1> {
-        let KernelCall { scalars, mut given, params, .. } = self;
+        let KernelCall { scalars, mut given, claims, params, .. } = self;
         for passed in &mut given {
             if passed.mode.discards() {
                 passed.mode = Mode::Update;
             }
         }
         given.push(Passed { param: params, part: count.as_part(), mode: Mode::Read });
-        KernelCall { scalars, given, params: params + 1, _kernel: PhantomData }
+        KernelCall { scalars, given, claims, params: params + 1, _kernel: PhantomData }
     }
 }
 

@@ -12,9 +12,11 @@ use crate::geom::{Box3, Dims, checked_volume};
 use crate::group::{grouped, out_of_range};
 use crate::hal::{Geometry, ParamPtr};
 use crate::items::IntoItems;
+use crate::scatter::within;
 use folio_device::{
     Atomic, Checked, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Out, OutChunk,
-    OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, Reduce, Shared, put_scalar, watch,
+    OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, RedBlack, Reduce, Scatter, ScatterLast,
+    Shared, put_scalar, watch,
 };
 use folio_kernel::words::count;
 use folio_kernel::{Access, ParamKind, Violation};
@@ -125,6 +127,8 @@ written! {
     [] InOutGroup<T>: [T];
     [] Atomic<T>: [T];
     [] Racy<T>: [T];
+    [] Scatter<T>: [T];
+    [] ScatterLast<T>: [T];
     [O: 'static,] Reduce<T, O>: [T];
 }
 written_in_shape! {
@@ -140,6 +144,9 @@ written_in_shape! {
     [const R: usize, const W: usize, const D: usize,] OutTile<T, R, W, D>: [T; D];
     [const D: usize,] Atomic<T, D>: [T; D];
     [const D: usize,] Racy<T, D>: [T; D];
+    [const COLOUR: usize, const D: usize,] RedBlack<T, COLOUR, D>: [T; D];
+    [const D: usize,] Scatter<T, D>: [T; D];
+    [const D: usize,] ScatterLast<T, D>: [T; D];
 }
 
 /// A kernel and its arguments, on the host; for the macro, which makes one in the kernel's `host`.
@@ -148,6 +155,10 @@ pub struct HostCall<'m, K, const D: usize> {
     scalars: Scalars,
     /// And which parameter each is for.
     lent: Vec<(usize, Slice)>,
+    /// The memory of claims, which slices point to.
+    claims: Vec<Vec<u32>>,
+    /// The kernel runs twice.
+    twice: bool,
     params: usize,
     _kernel: Borrows<'m, K>,
 }
@@ -158,7 +169,14 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
     /// # Safety
     /// Arguments of the parameters' types follow in their order.
     pub unsafe fn begin() -> Self {
-        HostCall { scalars: Scalars::new(), lent: vec![], params: 0, _kernel: PhantomData }
+        HostCall {
+            scalars: Scalars::new(),
+            lent: vec![],
+            claims: vec![],
+            twice: false,
+            params: 0,
+            _kernel: PhantomData,
+        }
     }
 
     /// The next argument, a scalar.
@@ -180,6 +198,31 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         self.params += 1;
     }
 
+    /// A parameter that is no argument: the claims of the argument of this number among those that
+    /// are memory, which is given.
+    ///
+    /// # Safety
+    /// The next parameter is atomic, of `u32`, and of the argument's rank.
+    pub unsafe fn claims(&mut self, of: usize) {
+        let Some((_, Slice { len, shape, rank, .. })) = self.lent.get(of) else { return };
+        let (len, shape, rank) = (*len, *shape, *rank);
+        let mut claims = vec![0u32; len];
+        let base = claims.as_mut_ptr().cast();
+        self.claims.push(claims);
+        self.lent.push((self.params, Slice { base, len, shape, rank }));
+        self.params += 1;
+    }
+
+    /// A parameter that is no argument: whether the kernel runs for the first time.
+    ///
+    /// # Safety
+    /// The next parameter is a `u32`, and the last scalar.
+    pub unsafe fn turn(&mut self) {
+        put_scalar(0u32, &mut self.scalars);
+        self.twice = true;
+        self.params += 1;
+    }
+
     /// A parameter that is no argument.
     ///
     /// # Safety
@@ -189,13 +232,16 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
     }
 
     /// Runs it.
-    pub fn run(self, items: impl IntoItems<D>) -> Result<()> {
+    pub fn run(mut self, items: impl IntoItems<D>) -> Result<()> {
         let name = K::FUNCTION.name;
         let code = K::code().as_ref().map_err(|cause| Error::Kernel {
             kernel: Arc::from(name),
             cause: Arc::new(cause.clone()),
         })?;
         let places = items.into_items();
+        if !self.claims.is_empty() {
+            within::<K, D>(&places)?;
+        }
         let group = grouped::<D>(K::FUNCTION, &code.ir, &places)?.map_or([1; 3], widen);
         if group_too_large(code, group).is_some() {
             return Err(Error::GroupSize {
@@ -258,12 +304,22 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
         }
         let launch = Launched::new(offset, range, group, code.reductions);
         let block = Positions { min, max };
-        // SAFETY: the arguments fit the parameters (`begin`): slices that are borrowed for as long
-        // as `self` lives, mutably where they are written, with as many elements as their shapes
-        // say. What owns elements by an item's position or a group's index has them there, as was
-        // checked, and each position is computed once, in one block.
-        let mut run = || unsafe { K::items::<Checked>(&self.scalars, &memory, &block, &launch) };
-        watch(K::FUNCTION, &mut run).map_err(|violation| failed(*violation))
+        let once = |scalars: &Scalars| {
+            // SAFETY: the arguments fit the parameters (`begin`): slices that are borrowed for as
+            // long as `self` lives, or that it owns, mutably where they are written, with as many
+            // elements as their shapes say. What owns elements by an item's position or a group's
+            // index has them there, as was checked, and each position is computed once a turn, in
+            // one block. One item after the other scatters.
+            let mut run = || unsafe { K::items::<Checked>(scalars, &memory, &block, &launch) };
+            watch(K::FUNCTION, &mut run).map_err(|violation| failed(*violation))
+        };
+        once(&self.scalars)?;
+        if self.twice {
+            self.scalars.pop();
+            put_scalar(1u32, &mut self.scalars);
+            once(&self.scalars)?;
+        }
+        Ok(())
     }
 }
 

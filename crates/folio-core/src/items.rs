@@ -26,6 +26,25 @@ impl<const D: usize> Items<D> {
         Items { group: Some(size), ..self }
     }
 
+    /// Half as many in the last dimension, for kernels with a [`RedBlack`](crate::RedBlack): an item
+    /// for each pair of cells that begins at an even index.
+    ///
+    /// ```
+    /// use folio_core::Items;
+    ///
+    /// assert_eq!(Items::from([8, 9]).half(), Items::from([8, 5])); // the last cell may be beyond
+    /// ```
+    #[must_use]
+    pub fn half(self) -> Items<D> {
+        let mut half = self;
+        if let (Some(first), Some(n)) = (half.offset.last_mut(), half.range.last_mut()) {
+            let end = first.saturating_add(*n).div_ceil(2);
+            *first /= 2;
+            *n = if *n == 0 { 0 } else { end - *first };
+        }
+        half
+    }
+
     /// These without their edge: a kernel for them may look `width` items around without a guard.
     /// There are none if the edge is all.
     ///

@@ -14,6 +14,7 @@ mod allocator;
 pub mod arguments;
 pub mod buffer;
 mod call;
+mod columns;
 mod coords;
 mod element;
 mod engine;
@@ -47,6 +48,7 @@ mod progress;
 mod queue;
 mod report;
 mod runtime;
+mod scatter;
 mod scope;
 mod select;
 mod spread;
@@ -58,6 +60,7 @@ mod views;
 #[doc(hidden)]
 pub use call::ArgumentValue;
 pub use call::{Argument, KernelCall, RacyMemory, RunsIn};
+pub use columns::{Columns, InColumns, InOutColumns, OutColumns};
 pub use coords::Coords;
 pub use element::DeviceType;
 /// For what the derive of [`DeviceType`] writes.
@@ -78,7 +81,8 @@ pub mod ir {
 }
 pub use folio_device::{
     Atomic, Group, GroupItem, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Local,
-    LocalAtomic, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Private, Racy, Reduce, Tile,
+    LocalAtomic, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Private, Racy, RedBlack,
+    Reduce, Scatter, ScatterLast, Tile,
 };
 /// What reductions and scans combine with.
 pub mod combine {

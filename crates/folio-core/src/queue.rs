@@ -197,7 +197,7 @@ impl Queue {
 
     /// A group of this queue, to be described.
     #[inline]
-    fn group(&self, id: GroupId) -> CommandGroup {
+    pub(crate) fn group(&self, id: GroupId) -> CommandGroup {
         let inner = &self.inner;
         let mut group = CommandGroup::new(&inner.core, inner.devices[0], id);
         if self.timed {
@@ -252,6 +252,9 @@ impl Queue {
         call: impl RunsIn<D>,
     ) -> Result<Event> {
         let (items, mut call) = (items.into_items(), call.call());
+        if call.scatters() {
+            return self.run_each([items], call);
+        }
         if let Some(event) = self.follow_call(&items, &mut call) {
             return Ok(event);
         }
@@ -354,21 +357,16 @@ impl Queue {
         call: KernelCall<K, D>,
     ) -> Result<Event> {
         let inner = &self.inner;
-        let described = |items: Items<D>| {
-            let mut group = self.group(GroupId::next());
-            group.run_here(items, &mut call.again());
-            group
-        };
+        let boxes: Vec<_> = boxes.into_iter().collect();
+        let mut groups = self.groups_of(&boxes, call)?;
         if let Some(graph) = self.recorder()? {
-            let mut groups: Vec<_> = boxes.into_iter().map(described).collect();
             return graph.record(self, &mut groups);
         }
-        let ready = |items: Items<D>| {
-            let mut group = described(items);
+        let ready = |mut group: CommandGroup| {
             let mut command = Command::new(Some(inner.id), inner.in_order);
             self.complete(&mut group, &mut command).map(|()| (group, command))
         };
-        self.submit_all(boxes.into_iter().map(ready).collect::<Result<_>>()?)
+        self.submit_all(groups.into_iter().map(ready).collect::<Result<_>>()?)
     }
 
     /// The split of its scheduler.

@@ -25,6 +25,7 @@ pub mod asks;
 pub mod atomic;
 mod block;
 mod cast;
+mod cells;
 mod change;
 mod chunk;
 mod combine;
@@ -51,6 +52,7 @@ mod parts;
 mod reduce;
 mod rows;
 mod scan;
+mod scatter;
 mod shared;
 mod slot;
 mod spot;
@@ -99,6 +101,7 @@ pub use self::{
     gaps::Gaps,
     group::Room,
     owned::{PutSlot, Slots},
+    scatter::{claim_of, scatter, scatter_last},
     shared::{NoDeref, asked},
     slot::{
         Called, Callee, Form, Given, Inlined, Method, NeedsVariable, Slot, Slotted, constant, form,
@@ -215,6 +218,19 @@ pub struct Atomic<T, const D: usize = 1>(PhantomData<T>);
 /// no two items use one element while one of them writes it.
 #[derive(Debug)]
 pub struct Racy<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter of which an item owns every other cell of the last dimension, those of a colour, 0
+/// or 1, and reads its own cell and those of the other colour.
+#[derive(Debug)]
+pub struct RedBlack<T, const COLOUR: usize, const D: usize = 2>(PhantomData<T>);
+/// A parameter that all items write anywhere, each element by one item: two items that write one
+/// element fail the command. For kernels whose items have one dimension.
+#[derive(Debug)]
+pub struct Scatter<T, const D: usize = 1>(PhantomData<T>);
+/// A parameter that all items write anywhere. Of several items that write one element, it is the
+/// last one, at the highest position, whose value stays. The kernel runs twice: it finds the last
+/// items, then they write. For kernels whose items have one dimension.
+#[derive(Debug)]
+pub struct ScatterLast<T, const D: usize = 1>(PhantomData<T>);
 /// A parameter of one element, which becomes what all items' values come to.
 #[derive(Debug)]
 pub struct Reduce<T, O>(PhantomData<(T, O)>);

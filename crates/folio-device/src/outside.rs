@@ -2,7 +2,7 @@
 
 use super::{
     Atomic, In, InOut, InOutColumn, InOutGroup, InOutRow, Out, OutChunk, OutColumn, OutGroup,
-    OutRow, Racy,
+    OutRow, Racy, RedBlack, Scatter, ScatterLast,
 };
 use std::ops::{Index, IndexMut};
 
@@ -46,4 +46,7 @@ outside! {
     [const D: usize] InOutGroup<T, D>;
     [const D: usize] Atomic<T, D>;
     [const D: usize] Racy<T, D>;
+    [const COLOUR: usize, const D: usize] RedBlack<T, COLOUR, D>;
+    [const D: usize] Scatter<T, D>;
+    [const D: usize] ScatterLast<T, D>;
 }

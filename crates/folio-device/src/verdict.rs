@@ -3,7 +3,7 @@
 
 use super::slot::{Given, nothing};
 use folio_kernel::Site;
-use folio_kernel::source::Function;
+use folio_kernel::source::{Function, WRITTEN_TWICE};
 use folio_kernel::{Violation, ViolationKind};
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -19,6 +19,12 @@ pub(super) enum Seen {
     },
     DivisionByZero,
     Assertion(&'static str),
+    /// Two items that write one element of a parameter, by its number in the source.
+    WrittenTwice {
+        param: usize,
+        index: Vec<usize>,
+        items: [usize; 2],
+    },
 }
 
 /// The result of a block of a launch: nothing, or its first violation.
@@ -62,6 +68,7 @@ pub(super) fn note(seen: impl FnOnce() -> Seen) {
             }
             Seen::DivisionByZero => panic!("an integer is divided by zero"),
             Seen::Assertion(message) => panic!("{message}"),
+            Seen::WrittenTwice { index, items, .. } => panic!("items {items:?} write {index:?}"),
         },
     }
 }
@@ -126,13 +133,17 @@ fn named(function: &Function, seen: Seen, place: &Location<'_>) -> Violation {
         column: place.column(),
         message: None,
     };
+    let name = |at: usize| function.params.get(at).map(|name| (*name).to_owned());
     let kind = match seen {
         Seen::Bounds { param, index, extent } => {
-            let name = param.and_then(|at| function.params.get(at));
-            let param = name.map(|name| (*name).to_owned());
+            let param = param.and_then(name);
             ViolationKind::OutOfBounds { param, index, extent }
         }
         Seen::DivisionByZero => ViolationKind::DivisionByZero,
+        Seen::WrittenTwice { param, index, items } => {
+            site.message = Some(WRITTEN_TWICE.to_owned());
+            ViolationKind::written_twice(name(param).unwrap_or_default(), index, items)
+        }
         Seen::Assertion(message) => {
             site.message = Some(message.to_owned());
             ViolationKind::Assertion

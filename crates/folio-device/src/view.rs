@@ -5,7 +5,7 @@ use super::param::{Positions, last};
 use super::verdict::{Seen, note};
 use super::{
     Atomic, Ends, Gaps, In, InOut, InOutColumn, InOutGroup, InOutRow, Item, Mode, Out, OutChunk,
-    OutColumn, OutGroup, OutRow, OutTile, ParamPtr, Racy, Shared,
+    OutColumn, OutGroup, OutRow, OutTile, ParamPtr, Racy, Scatter, ScatterLast, Shared,
 };
 use folio_kernel::source::{Entry, ViewType};
 use folio_kernel::{Access, Owner};
@@ -73,6 +73,7 @@ macro_rules! views {
                     rank: $rank as u8,
                     access: Access::$access,
                     owner: Owner::$owner,
+                    colour: None,
                 })
             }
             #[inline(always)]
@@ -80,10 +81,7 @@ macro_rules! views {
                 View::new(memory, number, block)
             }
             fn none<'m>() -> Self::View<'m> {
-                let (base, none) = (std::ptr::null_mut(), [0; 3]);
-                let memory =
-                    ParamPtr { base, dims: none, origin: none, extent: none, index: none, shape: none };
-                View::new(&memory, 0, &Positions { min: none, max: none })
+                View::nothing()
             }
         }
     )*};
@@ -102,6 +100,8 @@ views! {
     [const R: usize, const C: usize, const D: usize] OutTile<T, R, C, D>, T, D, InOut Anyone;
     [const D: usize] Atomic<T, D>, T, D, InOut Atomic;
     [const D: usize] Racy<T, D>, T, D, InOut Anyone;
+    [const D: usize] Scatter<T, D>, T, D, InOut Anyone;
+    [const D: usize] ScatterLast<T, D>, T, D, InOut Anyone;
 }
 
 impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
@@ -126,6 +126,19 @@ impl<P, T: Shared, const D: usize> View<'_, P, T, D> {
         let own = !empty && (3 - D..3).all(inside);
         let (pitch, low, shape) = (last(pitch), last(index), last(shape));
         View { first, pitch, low, size, shape, own, alone: false, param, _elements: PhantomData }
+    }
+
+    /// A view of nothing.
+    pub(super) fn nothing() -> Self {
+        let (base, none) = (std::ptr::null_mut(), [0; 3]);
+        let memory =
+            ParamPtr { base, dims: none, origin: none, extent: none, index: none, shape: none };
+        View::new(&memory, 0, &Positions { min: none, max: none })
+    }
+
+    /// The parameter's number in the source.
+    pub(super) fn number(&self) -> usize {
+        self.param
     }
 
     /// How many elements are accessed.

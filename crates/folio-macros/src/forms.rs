@@ -2,9 +2,11 @@
 //! parts that launches and calls need.
 
 use crate::body::Walk;
+use crate::columns::Columns;
 use crate::entry;
 use crate::function::Kind;
-use crate::parameter::{Parameter, Role, argument_of};
+use crate::parameter::{Hidden, Parameter, Role, argument_of};
+use crate::pattern::same;
 use crate::signature::Signature;
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -171,7 +173,7 @@ impl Signature {
         let (contract, deny_checks) = (self.contract, self.deny_checks);
         let looked_at = looked_at.iter().map(|(line, column)| quote!((#line, #column)));
         let group = if self.grouped() { quote!(Self::__GROUP) } else { quote!(&[]) };
-        let texts = self.parameters.iter().map(|p| p.name.unraw().to_string());
+        let texts = self.parameters.iter().map(|p| p.text(&self.columns));
         quote! {{
             use ::folio::ir::source as __s;
             static __TREE: __s::Text = __s::Text(#tree);
@@ -283,39 +285,72 @@ impl Signature {
         }
     }
 
+    /// The arguments of a call: views that are columns are one.
+    fn arguments(&self, given: &[&Parameter]) -> Vec<TokenStream> {
+        let argument = |Parameter { name, ty, role, .. }: &&Parameter| {
+            let of =
+                self.columns.iter().find(|of| of.views.iter().any(|(view, _)| same(view, name)));
+            if let Some(Columns { name: all, of, writes, views }) = of {
+                let changes = writes.then(|| quote!(mut));
+                let of = quote_spanned!(ty.span() => <#of as ::folio::Columns>::Buffers);
+                return same(&views[0].0, name).then(|| quote!(#all: &#changes #of));
+            }
+            if *role == Role::Value {
+                return Some(quote!(#name: #ty));
+            }
+            let kind = argument_of(ty);
+            Some(quote_spanned!(ty.span() => #name: impl ::folio::arguments::#kind<#ty>))
+        };
+        given.iter().filter_map(argument).collect()
+    }
+
+    /// The part of an argument that a view is, if it is a column.
+    fn column(&self, view: &Ident) -> Option<TokenStream> {
+        self.columns.iter().find_map(|Columns { name, writes, views, .. }| {
+            let (_, field) = views.iter().find(|(own, _)| same(own, view))?;
+            let changes = writes.then(|| quote!(mut));
+            Some(quote!(&#changes #name.#field))
+        })
+    }
+
     /// The function that users call: it makes a call of its arguments.
     fn call(&self, function: &ItemFn) -> TokenStream {
         let (attributes, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
-        let is_given = |p: &&Parameter| matches!(p.role, Role::View | Role::Reduce | Role::Value);
+        let is_given = |p: &&Parameter| {
+            p.hidden.is_none() && matches!(p.role, Role::View | Role::Reduce | Role::Value)
+        };
         let given: Vec<_> = self.parameters.iter().filter(is_given).collect();
         let names: Vec<_> = given.iter().map(|p| &p.name).collect();
-        let types = |lent: bool| -> Vec<TokenStream> {
-            let ty_of = |Parameter { ty, role, .. }: &&Parameter| match (role, lent) {
-                (Role::Value, _) => quote!(#ty),
-                (_, true) => quote_spanned!(ty.span() => impl ::folio::HostArgument<#ty>),
-                (_, false) => {
-                    let kind = argument_of(ty);
-                    quote_spanned!(ty.span() => impl ::folio::arguments::#kind<#ty>)
-                }
-            };
-            given.iter().map(ty_of).collect()
-        };
-        let (lent, types) = (types(true), types(false));
+        let arguments_of_call = self.arguments(&given);
+        let lent = given.iter().map(|Parameter { ty, role, .. }| match role {
+            Role::Value => quote!(#ty),
+            _ => quote_spanned!(ty.span() => impl ::folio::HostArgument<#ty>),
+        });
+        let lent: Vec<_> = lent.collect();
         // Not as methods: a trait of the user's may have others of these names.
-        let passed = |to: &TokenStream| -> TokenStream {
-            let each = self.parameters.iter().map(|Parameter { name, ty, role, .. }| match role {
-                Role::View | Role::Reduce => quote!(#to::memory::<#ty>(&mut __call, #name);),
-                Role::Value => quote!(#to::value(&mut __call, #name);),
-                // No argument, but a parameter.
-                Role::Local => quote!(#to::local(&mut __call);),
-                Role::Item(_) | Role::Group(_) | Role::Closure => quote!(),
-            });
+        let passed = |to: &TokenStream, apart: bool| -> TokenStream {
+            let each =
+                self.parameters.iter().map(|Parameter { name, ty, role, hidden, .. }| match role {
+                    _ if let Some(hidden) = hidden => match hidden {
+                        Hidden::Claims { memory, .. } => quote!(#to::claims(&mut __call, #memory);),
+                        Hidden::Turn => quote!(#to::turn(&mut __call);),
+                    },
+                    Role::View | Role::Reduce => {
+                        let of = if apart { None } else { self.column(name) };
+                        let given = of.unwrap_or_else(|| quote!(#name));
+                        quote!(#to::memory::<#ty>(&mut __call, #given);)
+                    }
+                    Role::Value => quote!(#to::value(&mut __call, #name);),
+                    // No argument, but a parameter.
+                    Role::Local => quote!(#to::local(&mut __call);),
+                    Role::Item(_) | Role::Group(_) | Role::Closure => quote!(),
+                });
             quote!(#(#each)*)
         };
         let (passed, lent_to) =
-            (passed(&quote!(::folio::KernelCall)), passed(&quote!(::folio::HostCall)));
+            (passed(&quote!(::folio::KernelCall), false), passed(&quote!(::folio::HostCall), true));
         // Where rustc has nowhere to put a type parameter it proposes none for an unknown type:
         // then what it says here is what it says everywhere, once.
         let own = match function.sig.generics.params.is_empty() {
@@ -325,7 +360,7 @@ impl Signature {
         quote! {
             #(#attributes)*
             #[allow(clippy::too_many_arguments, reason = "kernels take what they need")]
-            #vis fn #name #own (#(#names: #types),*)
+            #vis fn #name #own (#(#arguments_of_call),*)
                 -> ::folio::KernelCall<#name #arguments, #rank> #conditions
             {
                 // SAFETY: the arguments follow in the order of the parameters, which they fit.

@@ -1,6 +1,7 @@
 //! Functions under an attribute: each is read, walked, and written as what it becomes; or refused.
 
 use crate::body::Walk;
+use crate::columns::{self, Columns};
 use crate::parameter::{Role, role_of};
 use crate::signature::{Asked, Signature};
 use crate::{
@@ -25,6 +26,21 @@ pub enum Kind {
 
 /// Expands an attribute.
 pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStream {
+    if kind == Kind::Kernel
+        && let Some(asked) = columns::asked(&arguments, &item)
+    {
+        return asked;
+    }
+    expand_with(arguments, item, kind, vec![])
+}
+
+/// The same, of a kernel with these columns.
+pub fn expand_with(
+    arguments: TokenStream,
+    item: TokenStream,
+    kind: Kind,
+    columns: Vec<Columns>,
+) -> TokenStream {
     if let Some(at) = deep::find(&arguments).or_else(|| deep::find(&item)) {
         return syn::Error::new(at, format!("kernel: {}", deep::TEXT)).to_compile_error();
     }
@@ -72,8 +88,10 @@ pub fn expand(arguments: TokenStream, item: TokenStream, kind: Kind) -> TokenStr
     walk.generic = !walk.kinds.parameters.is_empty();
     let asked = Asked::read(arguments, kind, &mut walk);
     (walk.deny_checks, walk.checked) = (asked.deny_checks, asked.checked);
-    let parts = Signature::read(&function.sig, kind, asked, &mut walk);
+    let mut parts = Signature::read(&function.sig, kind, asked, &mut walk);
+    parts.columns = columns;
     let (native, tree) = walk.whole(&function.sig, &function.block);
+    let native = walk.with_claim(native, parts.names().first().copied());
     if kind == Kind::Kernel {
         outputs::check(&function.sig, &function.block, &mut walk.errors);
     }

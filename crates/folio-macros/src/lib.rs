@@ -14,6 +14,7 @@
 
 mod body;
 mod called;
+mod columns;
 mod combine;
 mod conditions;
 mod deep;
@@ -60,6 +61,19 @@ pub fn device_fn(arguments: TokenStream, item: TokenStream) -> TokenStream {
 #[proc_macro_derive(DeviceType)]
 pub fn device_type(item: TokenStream) -> TokenStream {
     derive::expand(item.into()).into()
+}
+
+#[doc = include_str!("docs/columns.md")]
+#[proc_macro_derive(Columns)]
+pub fn columns(item: TokenStream) -> TokenStream {
+    columns::derive(item.into()).into()
+}
+
+/// For what `derive(Columns)` writes.
+#[doc(hidden)]
+#[proc_macro]
+pub fn kernel_of_columns(tokens: TokenStream) -> TokenStream {
+    columns::kernel(tokens.into()).into()
 }
 
 #[doc = include_str!("docs/main.md")]

@@ -1,6 +1,7 @@
 //! Parameters: what each is, by its type, and how it is written.
 
 use crate::body::{FLOATS_AND_INTEGERS, Special};
+use crate::columns::Columns;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::ext::IdentExt;
@@ -30,6 +31,16 @@ pub struct Parameter {
     pub role: Role,
     /// The body may change it.
     pub mutable: bool,
+    /// No source names it.
+    pub hidden: Option<Hidden>,
+}
+
+/// The parameters that are no arguments.
+pub enum Hidden {
+    /// Of a parameter: its name, and its number among those that are memory.
+    Claims { of: Ident, memory: usize },
+    /// Which turn it is, of a kernel that runs twice.
+    Turn,
 }
 
 /// The last part of a type's path, and its const argument if that is a literal.
@@ -56,9 +67,8 @@ pub fn role_of(ty: &Type) -> (Role, Special) {
         "Item" => (Role::Item(rank), Special::None),
         "Group" => (Role::Group(rank), Special::Group(rank)),
         "In" => (Role::View, Special::None),
-        "Out" | "InOut" | "OutRow" | "InOutRow" | "OutColumn" | "InOutColumn" | "Racy" => {
-            (Role::View, Special::Written)
-        }
+        "Out" | "InOut" | "OutRow" | "InOutRow" | "OutColumn" | "InOutColumn" | "Racy"
+        | "RedBlack" | "Scatter" | "ScatterLast" => (Role::View, Special::Written),
         "OutChunk" => (Role::View, Special::Chunk),
         "OutGroup" | "InOutGroup" => (Role::View, Special::OfGroup),
         "OutTile" => (Role::View, Special::OfTile),
@@ -79,6 +89,7 @@ pub fn argument_of(ty: &Type) -> Ident {
         "OutChunk" => "Chunk",
         "OutGroup" | "InOutGroup" => "OfGroup",
         "OutTile" => "OfTile",
+        "ScatterLast" => "Scatter",
         name => name,
     };
     Ident::new(kind, ty.span())
@@ -124,7 +135,7 @@ pub fn grid_of(ty: &Type) -> Option<Grid> {
     let (element, _) = path_of(element)?;
     let name = path_of(ty)?.0;
     let (rank, own) = match name.as_str() {
-        "In" | "Racy" => (rank_of(ty), false),
+        "In" | "Racy" | "Scatter" | "ScatterLast" => (rank_of(ty), false),
         "Out" | "InOut" => (rank_of(ty), true),
         "OutRow" | "InOutRow" | "OutColumn" | "InOutColumn" => (2, false),
         _ => return None,
@@ -167,6 +178,21 @@ pub fn taken(ty: &Type) -> (By, &Type) {
 }
 
 impl Parameter {
+    /// The name as violations tell it.
+    pub fn text(&self, columns: &[Columns]) -> String {
+        if let Some(column) = columns.iter().find_map(|of| of.text(&self.name)) {
+            return column;
+        }
+        match &self.hidden {
+            Some(Hidden::Claims { of, .. }) => of.unraw().to_string(),
+            _ => self.name.unraw().to_string(),
+        }
+    }
+
+    pub fn is_memory(&self) -> bool {
+        matches!(self.role, Role::View | Role::Reduce)
+    }
+
     pub fn native(&self, grouped: bool) -> TokenStream {
         let ty = &self.ty;
         match self.role {

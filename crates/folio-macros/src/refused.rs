@@ -58,8 +58,19 @@ pub fn refuse_atomic(ty: &Type, walk: &mut Walk) {
 
 /// Refuses numbers of dimensions that a type does not have.
 pub fn refuse_rank(ty: &Type, walk: &mut Walk) {
-    const OF_RANK: [&str; 9] =
-        ["Item", "Group", "In", "Out", "InOut", "OutGroup", "InOutGroup", "Atomic", "Racy"];
+    const OF_RANK: [&str; 11] = [
+        "Item",
+        "Group",
+        "In",
+        "Out",
+        "InOut",
+        "OutGroup",
+        "InOutGroup",
+        "Atomic",
+        "Racy",
+        "Scatter",
+        "ScatterLast",
+    ];
     let Some((name, rank)) = path_of(ty) else { return };
     let Some(rank) = rank else {
         let says = ["Item", "Group"].contains(&name.as_str()) && has_arguments(ty);

@@ -1,6 +1,7 @@
 //! Signatures: what functions take and give, and what their attributes say.
 
 use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
+use crate::columns::Columns;
 use crate::function::Kind;
 use crate::parameter::{
     By, Parameter, Role, closure_of, grid_of, path_of, rank_of, role_is_plain, role_of, taken,
@@ -93,6 +94,8 @@ pub struct Signature {
     pub contract: bool,
     /// Whether it asks that no check is left.
     pub deny_checks: bool,
+    /// Arguments that are several views.
+    pub columns: Vec<Columns>,
 }
 
 impl Signature {
@@ -107,8 +110,9 @@ impl Signature {
         refuse_result(signature, kind, walk);
         walk.scopes.enter();
         let arguments = signature.inputs.iter();
-        let parameters: Vec<_> =
+        let mut parameters: Vec<_> =
             arguments.filter_map(|argument| parameter(argument, kind, walk)).collect();
+        walk.hidden(&mut parameters);
         if place(signature, kind, &parameters, &group, walk) {
             walk.begin_group();
         }
@@ -123,7 +127,7 @@ impl Signature {
         }
         // The table has the parameters and the result first.
         walk.first = parameters.len() + 1;
-        Signature { parameters, group, contract, deny_checks }
+        Signature { parameters, group, contract, deny_checks, columns: vec![] }
     }
 
     pub fn has_views(&self) -> bool {
@@ -256,7 +260,7 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
             walk.takes(at, taken(&ty).0);
             // A receiver cannot be bound again.
             let (role, mutable) = (Role::Value, false);
-            return Some(Parameter { name, ty, role, mutable });
+            return Some(Parameter { name, ty, role, mutable, hidden: None });
         }
         FnArg::Receiver(of) => {
             let text = match kind {
@@ -331,7 +335,7 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
         }
     }
     let (name, ty) = (name.ident.clone(), (*typed.ty).clone());
-    Some(Parameter { name, ty, role, mutable })
+    Some(Parameter { name, ty, role, mutable, hidden: None })
 }
 
 /// `self`, `&self` or `&mut self`.
@@ -421,7 +425,15 @@ fn place(
         walk.refuse(signature.ident.span(), text);
     }
     for parameter in parameters {
+        let scatters = ["Scatter", "ScatterLast"];
+        let scatters = path_of(&parameter.ty).is_some_and(|(name, _)| scatters.contains(&&*name));
         let text = match (parameter.role, kind) {
+            (Role::View, Kind::Device | Kind::Method) if scatters => {
+                "a kernel scatters in its own body: let the function give the index and the value"
+            }
+            (Role::View, Kind::Kernel) if scatters && first != Some(Role::Item(1)) => {
+                "a kernel that scatters has items of one dimension: `i: Item`; make two numbers of one by `/` and `%`"
+            }
             (Role::Local, _) if !grouped => "local memory is of kernels of groups: `g: Group`",
             (Role::Group(_), Kind::Device | Kind::Method) => {
                 "device functions have no phases; write them in the kernel"

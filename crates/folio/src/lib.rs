@@ -64,7 +64,9 @@ extern crate self as folio;
 
 pub use folio_core::ir::device::{Float, Int, Number};
 pub use folio_core::*;
-pub use folio_macros::{DeviceType, device_fn, kernel, main};
+#[doc(hidden)]
+pub use folio_macros::kernel_of_columns;
+pub use folio_macros::{Columns, DeviceType, device_fn, kernel, main};
 
 pub mod by_example;
 pub mod vector;
@@ -123,12 +125,13 @@ pub mod prelude {
     pub use folio_core::combine::{And, Max, Min, Or, Xor};
     pub use folio_core::ir::device::Number;
     pub use folio_core::{
-        Atomic, Buffer, BufferOptions, CommandGroup, DeviceType, Error, Event, Group, In, InOut,
-        InOutColumn, InOutGroup, InOutRow, Item, Items, Local, LocalAtomic, Out, OutChunk,
-        OutColumn, OutGroup, OutRow, OutTile, Queue, Racy, Reduce, Runtime, Selector, Shared,
-        Status, Tile, Timing, bf16, combine, f16,
+        Atomic, Buffer, BufferOptions, Columns, CommandGroup, DeviceType, Error, Event, Group, In,
+        InColumns, InOut, InOutColumn, InOutColumns, InOutGroup, InOutRow, Item, Items, Local,
+        LocalAtomic, Out, OutChunk, OutColumn, OutColumns, OutGroup, OutRow, OutTile, Queue, Racy,
+        RedBlack, Reduce, Runtime, Scatter, ScatterLast, Selector, Shared, Status, Tile, Timing,
+        bf16, combine, f16,
     };
-    pub use folio_macros::{DeviceType, device_fn, kernel};
+    pub use folio_macros::{Columns, DeviceType, device_fn, kernel};
 
     /// [`combine::Add`] as a value.
     #[allow(non_upper_case_globals, reason = "the name of a unit struct")]

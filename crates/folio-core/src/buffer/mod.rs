@@ -19,6 +19,11 @@ macro_rules! shaped {
             Items::from(self.range()).interior(width)
         }
 
+        /// Items for a kernel of red and black cells: see [`Items::half`].
+        pub fn half(&self) -> Items<D> {
+            Items::from(self.range()).half()
+        }
+
         /// The other items, in boxes: see [`Items::edge`].
         pub fn edge(&self, width: impl Into<Margin<D>>) -> Edge<D> {
             Items::from(self.range()).edge(width)

@@ -78,6 +78,10 @@ pub(crate) fn out_of_range(code: &Code, geometry: &Geometry) -> Option<&'static 
     (!reduces).then_some("so many items do not reduce to one value in one launch")
 }
 
+/// Why a group does not run a kernel.
+const SEVERAL: &str =
+    "a kernel that scatters takes several commands; run it by a queue, `q.run(..)`";
+
 /// Why a launch has too many items for any device.
 pub(super) const MANY_ITEMS: &str = "so many items cannot be counted";
 
@@ -96,7 +100,8 @@ impl CommandGroup {
     /// [`InOutColumn`](crate::InOutColumn) in their columns; an [`OutGroup`](crate::OutGroup) is
     /// discarded, and an [`InOutGroup`](crate::InOutGroup) read and written, at the groups'
     /// indices, and a [`Reduce`](crate::Reduce) at its first element; [`Atomic`](crate::Atomic) and
-    /// [`Racy`](crate::Racy) are read and written as a whole. Positions count from the beginning of
+    /// [`Racy`](crate::Racy) are read and written as a whole. A kernel with a
+    /// [`Scatter`](crate::Scatter) is refused: a queue runs it, by several commands. Positions count from the beginning of
     /// the argument; a launch that reaches beyond what it writes is [`Error::LaunchTooLarge`].
     ///
     /// An index out of bounds, an integer divided by zero, a failed `assert!` or a `panic!` fail
@@ -125,6 +130,9 @@ impl CommandGroup {
         };
         let (offset, range) = (widen_at(places.offset), widen(places.range));
         let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };
+        if call.scatters() {
+            return self.refuse(self.launch_range(&geometry, SEVERAL));
+        }
         let KernelCall { scalars, given, .. } = call;
         self.run_function(&K::FUNCTION.name, function_of::<K>(code), geometry, given, scalars);
     }

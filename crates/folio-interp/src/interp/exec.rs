@@ -6,8 +6,9 @@ use super::{
 };
 use folio_kernel::launch::Launch;
 use folio_kernel::{
-    Atomic, Binary, Body, Combine, Compare, Fold, Kernel, Label, Let, Op, ParamId, ParamKind,
-    Place, Query, Root, Scalar, SiteId, Step, Stmt, Subgroup, Type, Value, VarId, ViolationKind,
+    Atomic, Binary, Body, Collision, Combine, Compare, Fold, Kernel, Label, Let, Op, ParamId,
+    ParamKind, Place, Query, Root, Scalar, SiteId, Step, Stmt, Subgroup, Type, Value, VarId,
+    ViolationKind,
 };
 
 /// Runs a kernel whose arguments fit.
@@ -394,8 +395,21 @@ impl<'r> Machine<'r> {
                     *own = Some(fold::add(combine, scalar, *own, value));
                 }
             }
-            Stmt::Assert { cond, site } if !self.bool(*cond, item) => {
-                self.fail(ViolationKind::Assertion, Some(*site));
+            Stmt::Assert { cond, site, collision } if !self.bool(*cond, item) => {
+                let kind = match collision {
+                    None => ViolationKind::Assertion,
+                    Some(Collision { param, index, items }) => {
+                        let number = |value: &Value| self.bits(*value, item) as usize;
+                        let param = self.kernel.params[param.index()].name.clone();
+                        let index = index.iter().map(number).collect();
+                        ViolationKind::written_twice(
+                            param,
+                            index,
+                            [0, 1].map(|k| number(&items[k])),
+                        )
+                    }
+                };
+                self.fail(kind, Some(*site));
                 return Ok(Way::Return);
             }
             Stmt::Break(label) => return Ok(Way::Break(*label)),

@@ -44,7 +44,13 @@ mod tests {
     }
 
     fn table() -> Vec<Entry> {
-        let view = |access| ViewType { element: u32_type, rank: 1, access, owner: Owner::Item };
+        let view = |access| ViewType {
+            element: u32_type,
+            rank: 1,
+            access,
+            owner: Owner::Item,
+            colour: None,
+        };
         vec![
             Entry::Item(1),
             Entry::View(view(Access::In)),

@@ -211,6 +211,8 @@ pub(super) enum Fails {
     Bounds(Option<ParamId>, u8),
     DivisionByZero,
     Assertion,
+    /// Two items write an element, of so many dimensions, of a parameter.
+    Collision(ParamId, u8),
     /// A loop that the driver ended, after so many turns.
     #[cfg(feature = "spirv")]
     Turns(u32),
@@ -254,6 +256,10 @@ impl Points {
                 }
                 Fails::DivisionByZero => (ViolationKind::DivisionByZero, 0),
                 Fails::Assertion => (ViolationKind::Assertion, 0),
+                Fails::Collision(param, rank) => {
+                    let param = name(param).unwrap_or_default();
+                    (ViolationKind::written_twice(param, vec![], [0; 2]), *rank)
+                }
                 #[cfg(feature = "spirv")]
                 Fails::Turns(most) => (ViolationKind::LoopEnded { most: *most }, 0),
             };
@@ -268,9 +274,18 @@ impl Points {
         let at = (record.0[0] as u32).checked_sub(1)?;
         let (kind, rank, site) = self.all.get(at as usize)?;
         let mut kind = kind.clone();
-        if let ViolationKind::OutOfBounds { index, extent, .. } = &mut kind {
-            index.extend(record.0[1..4].iter().take(*rank).map(|i| *i as i64));
-            extent.extend(record.0[4..7].iter().take(*rank).map(|n| *n as usize));
+        let (first, second) = (record.0[1..4].iter().take(*rank), record.0[4..7].iter());
+        match &mut kind {
+            ViolationKind::OutOfBounds { index, extent, .. } => {
+                index.extend(first.map(|i| *i as i64));
+                extent.extend(second.take(*rank).map(|n| *n as usize));
+            }
+            ViolationKind::WrittenTwice { param, .. } => {
+                let items = [record.0[4], record.0[5]].map(|item| item as usize);
+                let at = first.map(|i| *i as usize).collect();
+                kind = ViolationKind::written_twice(std::mem::take(param), at, items);
+            }
+            _ => {}
         }
         Some(Violation { kernel: self.kernel.clone(), kind, site: site.clone() })
     }

@@ -4,8 +4,8 @@
 use crate::fault::VerifyError;
 use crate::infer;
 use crate::ir::{
-    Access, Body, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place, Shape, Site, SiteId,
-    Stmt, Value, VarDecl, VarId,
+    Access, Body, Collision, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place, Shape,
+    Site, SiteId, Stmt, Value, VarDecl, VarId,
 };
 use crate::op::{Atomic, Binary, Combine, Compare, Fold, Op, Query, Unary};
 use crate::types::{Scalar, Type, Types};
@@ -406,7 +406,13 @@ impl Builder {
     /// An `assert!`.
     pub fn assert(&mut self, cond: Value, site: Site) {
         let site = self.site(site);
-        self.push(Stmt::Assert { cond, site });
+        self.push(Stmt::Assert { cond, site, collision: None });
+    }
+
+    /// An item may write an element, unless another one does, too.
+    pub fn claimed(&mut self, cond: Value, site: Site, collision: Collision) {
+        let (site, collision) = (self.site(site), Some(collision));
+        self.push(Stmt::Assert { cond, site, collision });
     }
 
     /// The kernel as built, unchecked.

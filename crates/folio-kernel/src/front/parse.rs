@@ -1,8 +1,8 @@
 //! Reads the text form.
 
 use crate::ir::{
-    Access, Body, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place, Root, Shape, Site,
-    SiteId, Step, Stmt, Value, VarDecl, VarId,
+    Access, Body, Collision, Kernel, Label, Let, Owner, Param, ParamId, ParamKind, Place, Root,
+    Shape, Site, SiteId, Step, Stmt, Value, VarDecl, VarId,
 };
 use crate::op::{Atomic, Binary, Combine, Compare, Fold, Op, Query, Subgroup, Unary};
 use crate::types::{Composite, Field, Scalar, Struct, Type, Types};
@@ -359,7 +359,7 @@ impl Parser<'_> {
             "assert" => {
                 let cond = self.value()?;
                 match self.site_id()? {
-                    Some(site) => Ok(Stmt::Assert { cond, site }),
+                    Some(site) => Ok(Stmt::Assert { cond, site, collision: self.collision()? }),
                     None => self.error("a site"),
                 }
             }
@@ -368,6 +368,17 @@ impl Parser<'_> {
                 self.error("a statement")
             }
         }
+    }
+
+    fn collision(&mut self) -> Result<Option<Collision>> {
+        if !self.is("collides") {
+            return Ok(None);
+        }
+        let param = self.param()?;
+        self.expect("[")?;
+        let index = self.values_until("]")?;
+        let items = [self.value()?, self.value()?];
+        Ok(Some(Collision { param, index, items }))
     }
 
     fn for_loop(&mut self) -> Result<Stmt> {

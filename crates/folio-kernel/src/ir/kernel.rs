@@ -319,7 +319,32 @@ pub enum Stmt {
         cond: Value,
         /// Where, and the message.
         site: SiteId,
+        /// The two items that write one element, where that is what fails.
+        collision: Option<Collision>,
     },
+}
+
+/// Two items that write one element. All values are `u64`.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Collision {
+    /// The view.
+    pub param: ParamId,
+    /// The element, by dimension.
+    pub index: Vec<Value>,
+    /// The positions of the items.
+    pub items: [Value; 2],
+}
+
+impl Collision {
+    /// The values that it uses.
+    pub fn operands(&self) -> impl Iterator<Item = Value> + '_ {
+        self.index.iter().chain(&self.items).copied()
+    }
+
+    /// Applies `change` to each value that it uses.
+    pub fn map(&mut self, change: &mut dyn FnMut(&mut Value)) {
+        self.index.iter_mut().chain(&mut self.items).for_each(change);
+    }
 }
 
 impl Stmt {
@@ -332,7 +357,10 @@ impl Stmt {
                 all.push(*value);
                 all
             }
-            Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => vec![*cond],
+            Stmt::If { cond, .. } => vec![*cond],
+            Stmt::Assert { cond, collision, .. } => {
+                [*cond].into_iter().chain(collision.iter().flat_map(Collision::operands)).collect()
+            }
             Stmt::For { start, end, .. } => vec![*start, *end],
             Stmt::Collect { value, .. } | Stmt::Contribute { value, .. } => vec![*value],
             Stmt::Loop { .. }

@@ -1,7 +1,9 @@
 //! The text form: stable, complete, and read back by [`crate::parse`]. Equal kernels have equal
 //! texts; the content hash is of this text.
 
-use crate::ir::{Body, Kernel, Param, ParamKind, Place, Root, Site, SiteId, Step, Stmt, Value};
+use crate::ir::{
+    Body, Collision, Kernel, Param, ParamKind, Place, Root, Site, SiteId, Step, Stmt, Value,
+};
 use crate::op::Op;
 use crate::types::{Composite, Scalar, Type};
 use std::fmt::{self, Display, Formatter, Write};
@@ -220,7 +222,13 @@ impl Printer<'_, '_> {
             Stmt::Contribute { param, value } => {
                 write!(self.f, "contribute p{} = {value}", param.0)
             }
-            Stmt::Assert { cond, site } => write!(self.f, "assert {cond} @{}", site.0),
+            Stmt::Assert { cond, site, collision } => {
+                write!(self.f, "assert {cond} @{}", site.0)?;
+                let Some(Collision { param, index, items }) = collision else { return Ok(()) };
+                write!(self.f, " collides p{} [", param.0)?;
+                list(self.f, index)?;
+                write!(self.f, "] {} {}", items[0], items[1])
+            }
         }
     }
 

@@ -7,7 +7,8 @@
 use crate::fault::{Fault, VerifyError};
 use crate::infer;
 use crate::ir::{
-    Access, Body, Kernel, Label, Owner, ParamId, ParamKind, Place, Root, SiteId, Stmt, Value, VarId,
+    Access, Body, Collision, Kernel, Label, Owner, ParamId, ParamKind, Place, Root, SiteId, Stmt,
+    Value, VarId,
 };
 use crate::op::{Combine, Fold, Op};
 use crate::print::{head, type_name};
@@ -306,12 +307,26 @@ impl<'k> Verifier<'k> {
                 self.collects(*fold, *into, ty)
             }
             Stmt::Contribute { param, value } => self.contribute(*param, *value),
-            Stmt::Assert { cond, site } => {
+            Stmt::Assert { cond, site, collision } => {
                 self.left = true;
                 self.site(Some(*site))?;
+                if let Some(collision) = collision {
+                    self.collision(collision)?;
+                }
                 self.is("the condition", *cond, bool)
             }
         }
+    }
+
+    fn collision(&self, of: &Collision) -> Checked {
+        let Some((_, rank)) = self.kernel.elements(of.param) else {
+            return Err(Fault::NoParam(of.param));
+        };
+        let (found, wanted) = (of.index.len(), usize::from(rank));
+        if found != wanted {
+            return Err(Fault::Count { what: "indices", found, wanted });
+        }
+        of.operands().try_for_each(|value| self.is("a place or an item", value, Scalar::U64.into()))
     }
 
     /// Checks the bodies in a statement.

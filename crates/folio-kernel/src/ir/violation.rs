@@ -20,11 +20,29 @@ pub enum ViolationKind {
     DivisionByZero,
     /// An `assert!` did not hold, or a `panic!` was reached; the site has the message.
     Assertion,
+    /// Two items of a launch wrote one element of a [`Scatter`] parameter.
+    ///
+    /// [`Scatter`]: https://docs.rs/folio/latest/folio/struct.Scatter.html
+    WrittenTwice {
+        /// The parameter's name.
+        param: String,
+        /// The element, by dimension.
+        index: Vec<usize>,
+        /// The positions of two items that wrote it, the lower one first.
+        items: [usize; 2],
+    },
     /// The driver ended a loop that had turns left. A limit of some drivers, not a kernel's fault.
     LoopEnded {
         /// Turns that the driver lets all loops of neighbouring items have together.
         most: u32,
     },
+}
+
+impl ViolationKind {
+    /// Two items wrote one element; whichever of them was found first is told first.
+    pub fn written_twice(param: String, index: Vec<usize>, [a, b]: [usize; 2]) -> ViolationKind {
+        ViolationKind::WrittenTwice { param, index, items: [a.min(b), a.max(b)] }
+    }
 }
 
 /// A violation of a launch, which fails its command: the kernel, the kind, and the place in the
@@ -69,6 +87,11 @@ impl fmt::Display for Place<'_> {
             ViolationKind::Assertion => {
                 f.write_str(message.as_deref().unwrap_or("assertion failed"))
             }
+            ViolationKind::WrittenTwice { param, index, items: [first, second] } => write!(
+                f,
+                "items {first} and {second} both write `{param}` at {index:?}, and an element has one \
+                 writer; with `ScatterLast` the last one writes"
+            ),
             ViolationKind::LoopEnded { most } => write!(
                 f,
                 "a loop had turns left when the driver ended it: this driver ends all loops of \

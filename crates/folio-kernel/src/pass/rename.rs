@@ -4,7 +4,8 @@
 //! one text ([`crate::emit`]), and fusion ([`crate::fuse`]).
 
 use crate::ir::{
-    Body, Kernel, Label, Let, Param, ParamId, ParamKind, Place, Root, SiteId, Stmt, Value, VarId,
+    Body, Collision, Kernel, Label, Let, Param, ParamId, ParamKind, Place, Root, SiteId, Stmt,
+    Value, VarId,
 };
 use crate::op::{Op, Query};
 use crate::types::{Composite, Type, Types};
@@ -110,6 +111,13 @@ impl Renamer {
         self.sites.get(site.index()).copied().unwrap_or(site)
     }
 
+    fn collision(&self, of: &Collision) -> Collision {
+        let mut of = of.clone();
+        of.param = self.param(of.param);
+        of.map(&mut |value| *value = self.value(*value));
+        of
+    }
+
     fn place(&self, place: &mut Place) {
         place.map(&mut |value| *value = self.value(*value));
         match &mut place.root {
@@ -193,9 +201,11 @@ impl Renamer {
             Stmt::Contribute { param, value } => {
                 Stmt::Contribute { param: self.param(*param), value: self.value(*value) }
             }
-            Stmt::Assert { cond, site } => {
-                Stmt::Assert { cond: self.value(*cond), site: self.site(*site) }
-            }
+            Stmt::Assert { cond, site, collision } => Stmt::Assert {
+                cond: self.value(*cond),
+                site: self.site(*site),
+                collision: collision.as_ref().map(|of| self.collision(of)),
+            },
         }
     }
 }

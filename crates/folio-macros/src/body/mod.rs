@@ -20,6 +20,7 @@ mod number;
 mod parts;
 mod place;
 mod rights;
+mod scatter;
 mod strip;
 mod subgroup;
 mod sugar;
@@ -91,6 +92,12 @@ pub struct Walk {
     pub plan: Plan,
     /// The number of the first of them.
     pub first: usize,
+    /// Parameters that items scatter to.
+    scattered: Vec<scatter::Scattered>,
+    /// The parameter that says which turn of a kernel that runs twice this is.
+    turn: Option<u16>,
+    /// An element is claimed.
+    claims: bool,
     /// The function is a kernel, not called by one.
     pub ends_items: bool,
     /// Sums, differences and products of integers fail beyond their type.

@@ -17,6 +17,9 @@ impl Walk {
         if let Some(both) = self.assign_several(to, from) {
             return both;
         }
+        if let Some(both) = self.scatter(to, from) {
+            return both;
+        }
         let (native, tree) = self.expr(from);
         if matches!(to, Expr::Infer(_)) {
             return (quote!(_ = #native), tree);
@@ -241,13 +244,16 @@ impl Walk {
             let (native, tree) = self.expr(index);
             return (self.fits_index(index, native), tree);
         };
-        let parts = tuple.elems.iter().map(|part| {
-            let (native, tree) = self.expr(part);
-            (self.fits(Some(Kind::position()), part, native), tree)
-        });
+        let parts = tuple.elems.iter().map(|part| self.index_part(part));
         let (natives, trees): (Vec<_>, Vec<_>) = parts.unzip();
         let tuple = call::arguments(tuple.paren_token.span.join(), quote!(#(#natives,)*));
         (tuple.to_token_stream(), Tree::of("tuple").parts(&trees))
+    }
+
+    /// A part of an index of several dimensions.
+    pub(super) fn index_part(&mut self, part: &Expr) -> Both {
+        let (native, tree) = self.expr(part);
+        (self.fits(Some(Kind::position()), part, native), tree)
     }
 
     /// An index of this.

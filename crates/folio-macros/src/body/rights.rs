@@ -58,6 +58,7 @@ impl Rights {
             "InOutColumn" => (Owner::Column, true, true),
             "OutGroup" => (Owner::Group, false, true),
             "InOutGroup" => (Owner::Group, true, true),
+            "Scatter" | "ScatterLast" => (Owner::All, false, true),
             _ => return None,
         };
         let rank = match owner {
@@ -134,6 +135,9 @@ impl Walk {
             Some(ty) => {
                 format!("`{of}` is `{name}`, which is only {only}; to {does}, write `{of}: {ty}`")
             }
+            None if self.number(&index.expr).is_some_and(|at| self.is_scattered(at)) => format!(
+                "`{of}` is `{name}`, of which items write whole elements, and read none; pass what they read as an `In`, and write `{of}[k] = ..`"
+            ),
             None => format!(
                 "`{of}` is `{name}`, which is only {only}; keep the values in an array, and write that: `{of}[i] = own`"
             ),
@@ -232,7 +236,7 @@ impl Walk {
             ),
             _ => format!(
                 "an item writes its own element of `{of}` alone; write the item, `{of}[{item}]`, and gather, `x[from[{item}]]`; \
-                 what items write anywhere is `Atomic`, or `Racy` if the caller promises that no two write one element"
+                 what items write anywhere is `Scatter`, if no two write one element, or `Atomic`"
             ),
         };
         Some((place.span(), text))

@@ -221,6 +221,32 @@
 //! # Ok::<(), folio::Error>(())
 //! ```
 //!
+//! # [`Scatter`](crate::Scatter), [`ScatterLast`](crate::ScatterLast)
+//!
+//! ```
+//! use folio::prelude::*;
+//!
+//! #[kernel]
+//! fn newest(i: Item, key: In<u32>, x: In<u32>, y: ScatterLast<u32>) {
+//!     y[key[i]] = x[i];
+//! }
+//!
+//! #[kernel]
+//! fn inverse(i: Item, of: In<u32>, y: Scatter<u32>) {
+//!     y[of[i]] = i.index() as u32;
+//! }
+//!
+//! let rt = folio::runtime()?;
+//! let q = rt.queue()?;
+//! let (key, x) = (rt.buffer_from(&[2u32, 0, 2])?, rt.buffer_from(&[7u32, 8, 9])?);
+//! let mut y = rt.buffer::<u32, 1>(3)?;
+//! q.run(3, newest(&key, &x, &mut y))?;
+//! assert_eq!(y.to_vec()?, [8, 0, 9]);
+//! q.run(3, inverse(&rt.buffer_from(&[2u32, 0, 1])?, &mut y))?;
+//! assert_eq!(y.to_vec()?, [1, 2, 0]);
+//! # Ok::<(), folio::Error>(())
+//! ```
+//!
 //! # [`Racy`](crate::Racy), [`RacyMemory`](crate::RacyMemory)
 //!
 //! ```

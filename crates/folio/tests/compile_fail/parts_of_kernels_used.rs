@@ -1,7 +1,7 @@
 //! KRN-02: what the macro writes is made of, and what a body is given, only unsafe code makes.
 #![forbid(unsafe_code)]
 use folio::ir::device::{
-    Block, Folding, Give, Gives, LocalParam, ParamPtr, Positions, Proof, Proved, Room, Takes,
+    Block, Folding, Give, Gives, LocalParam, ParamPtr, Positions, Proof, Proved, Room, Takes, View,
     ViewParam, scalar,
 };
 use folio::{combine, prelude::*};
@@ -47,6 +47,13 @@ fn arguments(x: &Buffer<f32>, y: &mut Buffer<f32>) {
     call.value(1u64);
     call.memory::<In<f32>>(x);
     call.local();
+    call.claims(0);
+    call.turn();
+}
+
+/// Writes with claims of its own.
+fn scatters(y: View<'_, Scatter<u32>, u32, 1>, claims: View<'_, Atomic<u32>, u32, 1>) {
+    folio::ir::device::scatter(&y, &claims, 1, 0usize, 7);
 }
 
 /// Runs a kernel on whatever memory.

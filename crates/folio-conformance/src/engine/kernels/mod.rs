@@ -2,8 +2,10 @@
 
 mod agree;
 mod borders;
+mod cells;
 mod checked;
 mod code;
+mod columns;
 mod computations;
 mod denied;
 mod edges;
@@ -17,6 +19,7 @@ mod outside;
 mod owners;
 mod positions;
 mod rare;
+mod scattered;
 mod tile;
 mod tile_code;
 mod vectors;
@@ -27,8 +30,10 @@ use super::rig::*;
 use super::tests;
 use agree::*;
 use borders::*;
+use cells::*;
 use checked::*;
 use code::*;
+use columns::*;
 use computations::*;
 use denied::*;
 use edges::*;
@@ -44,6 +49,7 @@ use outside::*;
 use owners::*;
 use positions::*;
 use rare::*;
+use scattered::*;
 use tile::*;
 use vectors::*;
 use ways::*;
@@ -79,6 +85,16 @@ tests![
     vectors_have_their_operators,
     columns_out_of_their_rows,
     columns_move_where_they_are_owned,
+    scattered_elements_have_one_writer,
+    two_writers_of_one_element_fail,
+    the_last_item_writes,
+    launches_have_claims_of_their_own,
+    what_cannot_scatter_is_refused,
+    red_and_black_cells_are_items_own,
+    sweeps_by_colour_are_those_of_a_loop,
+    cells_of_others_are_not_read,
+    fields_are_columns,
+    columns_have_bounds,
     launch_wide_reductions,
     reductions_of_all_sizes,
     items_of_sub_groups,

@@ -5,7 +5,7 @@ use super::names;
 use super::types;
 use super::unroll::{LISTED, UNROLL, is_worth_listing, is_worth_unrolling};
 use super::writer::{Open, Writer};
-use crate::ir::{Body, Label, Let, ParamKind, SiteId, Stmt, Value};
+use crate::ir::{Body, Collision, Label, Let, ParamKind, SiteId, Stmt, Value};
 use crate::op::{Binary, Op};
 use crate::types::Scalar;
 
@@ -36,8 +36,8 @@ impl Writer<'_> {
                 self.exit();
                 false
             }
-            Stmt::Assert { cond, site } => {
-                self.assert(*cond, *site);
+            Stmt::Assert { cond, site, collision } => {
+                self.assert(*cond, *site, collision.as_ref());
                 true
             }
             Stmt::Contribute { param, value } => {
@@ -211,13 +211,23 @@ impl Writer<'_> {
         if to == "phase" { format!("phase{}", self.phases) } else { to.to_owned() }
     }
 
-    fn assert(&mut self, cond: Value, site: SiteId) {
+    fn assert(&mut self, cond: Value, site: SiteId, collision: Option<&Collision>) {
         self.at(Some(site));
-        let point = self.point(Fails::Assertion, Some(site));
-        let name = self.helpers.fixed("fail");
+        let fails = match collision {
+            None => {
+                let point = self.point(Fails::Assertion, Some(site));
+                format!("{}(verdict, {point}u);", self.helpers.fixed("fail"))
+            }
+            Some(Collision { param, index, items }) => {
+                let what = Fails::Collision(*param, index.len() as u8);
+                let index: Vec<_> = index.iter().map(|at| self.atom(*at)).collect();
+                let items = items.map(|item| self.atom(item));
+                self.outside(what, &index, &items, Some(site))
+            }
+        };
         let cond = self.atom(cond);
         self.open(format!("if (!{cond}) {{"));
-        self.line(format!("{name}(verdict, {point}u);"));
+        self.line(fails);
         self.exit();
         self.close("}");
     }

@@ -123,7 +123,8 @@ impl Writer<'_> {
         };
         if self.form.checked {
             let extent: Vec<_> = (0..rank).map(|dim| self.extent(param, dim)).collect();
-            let fails = self.outside(Some(param), &at, &extent, site);
+            let fails =
+                self.outside(Fails::Bounds(Some(param), at.len() as u8), &at, &extent, site);
             spot.checks.push(Check { holds: inside.join(" && "), fails });
         }
         spot
@@ -154,7 +155,7 @@ impl Writer<'_> {
         }
         let len = self.literal(Scalar::U64, len);
         let holds = format!("{index} < {len}");
-        let fails = self.outside(param, &[index.to_owned()], &[len], site);
+        let fails = self.outside(Fails::Bounds(param, 1), &[index.to_owned()], &[len], site);
         spot.checks.push(Check { holds, fails });
     }
 
@@ -164,15 +165,15 @@ impl Writer<'_> {
         literal.strip_suffix(end).and_then(|number| number.parse().ok())
     }
 
-    /// The call that notes an index out of bounds.
-    fn outside(
+    /// The call that notes a failure at an index: with the extent, or the items that meet there.
+    pub(super) fn outside(
         &mut self,
-        param: Option<ParamId>,
+        what: Fails,
         index: &[String],
         extent: &[String],
         site: Option<SiteId>,
     ) -> String {
-        let point = self.point(Fails::Bounds(param, index.len() as u8), site);
+        let point = self.point(what, site);
         let name = self.helpers.fixed("outside");
         let three = |of: &[String]| {
             let at = |dim: usize| of.get(dim).map_or("0", String::as_str).to_owned();

@@ -3,9 +3,10 @@
 use super::super::abi::Fails;
 use super::super::unroll::{UNROLL, is_worth_unrolling};
 use super::assembly::{id, literal};
+use super::fails::Check;
 use super::stride::InTurns;
 use super::writer::{Open, Writer};
-use crate::ir::{Body, Label, Let, Place, SiteId, Stmt, Value, walk};
+use crate::ir::{Body, Collision, Label, Let, Place, SiteId, Stmt, Value, walk};
 use crate::op::{Binary, Op as IrOp};
 use crate::types::Scalar;
 use rspirv::spirv::{Capability, GlslStd450Op, Op, Word};
@@ -51,7 +52,9 @@ impl Writer<'_> {
             Stmt::Break(label) => return self.leave(Some(*label), false),
             Stmt::Continue(label) => return self.leave(Some(*label), true),
             Stmt::Return => return self.exit(),
-            Stmt::Assert { cond, site } => self.assert(*cond, *site),
+            Stmt::Assert { cond, site, collision } => {
+                self.assert(*cond, *site, collision.as_ref());
+            }
             Stmt::Contribute { param, value } => self.contribute(*param, *value),
             // In uniform code only, which is written elsewhere.
             Stmt::Phase { .. } | Stmt::Collect { .. } => {}
@@ -59,14 +62,25 @@ impl Writer<'_> {
         true
     }
 
-    fn assert(&mut self, cond: Value, site: SiteId) {
-        let point = self.point(Fails::Assertion, Some(site));
-        let cond = self.value(cond);
+    fn assert(&mut self, cond: Value, site: SiteId, collision: Option<&Collision>) {
+        let what = collision.map_or(Fails::Assertion, |Collision { param, index, .. }| {
+            Fails::Collision(*param, index.len() as u8)
+        });
+        let point = self.point(what, Some(site));
+        let holds = self.value(cond);
+        let collision = collision.map(|Collision { index, items, .. }| {
+            let index = index.iter().map(|at| self.value(*at)).collect();
+            let extent = items.iter().map(|item| self.value(*item)).collect();
+            Check { holds, point, index, extent }
+        });
         let otherwise = |w: &mut Self| {
-            w.fail(point);
+            match &collision {
+                None => w.fail(point),
+                Some(collision) => w.outside(collision),
+            }
             w.exit()
         };
-        self.branches(cond, |_| true, otherwise);
+        self.branches(holds, |_| true, otherwise);
     }
 
     // Loops and blocks.

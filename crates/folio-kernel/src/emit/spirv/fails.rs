@@ -91,7 +91,8 @@ impl Writer<'_> {
         self.asm.of(Op::FunctionCall, void, &[function, record, point]);
     }
 
-    fn outside(&mut self, check: &Check) {
+    /// Notes a failure at an index.
+    pub fn outside(&mut self, check: &Check) {
         let (record, function, void) = (self.record(), self.outside_function(), self.asm.void());
         let zero = self.asm.u64(0);
         let three = |of: &[Word]| [0, 1, 2].map(|dim| of.get(dim).copied().unwrap_or(zero));

@@ -33,7 +33,15 @@ pub struct ViewType {
     pub access: Access,
     /// By whom.
     pub owner: Owner,
+    /// Items own every other cell of the last dimension, those of this colour, 0 or 1.
+    pub colour: Option<u8>,
 }
+
+/// What a kernel has done of which two items write one element.
+pub const WRITTEN_TWICE: &str = "two items write one element";
+
+/// What a kernel has done that reads a cell of another item.
+pub const OTHERS_CELL: &str = "an item reads its own cell, and cells of the other colour";
 
 /// An entry of the table.
 #[derive(Clone, Debug)]

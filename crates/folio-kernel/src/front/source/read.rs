@@ -256,6 +256,10 @@ impl Reader {
             "continue" => Expr::Continue(self.number()?),
             "return" => Expr::Return(self.maybe()?),
             "assert" => Expr::Assert(self.boxed()?, self.text()?, self.at()?),
+            "claimed" => {
+                let (own, holder, place) = (self.boxed()?, self.boxed()?, self.boxed()?);
+                Expr::Claimed(place, holder, own, self.at()?)
+            }
             "panic" => Expr::Panic(self.text()?, self.at()?),
             "each" => Expr::Each(self.number()?, self.boxed()?),
             "once" => Expr::Once(self.boxed()?),

@@ -72,6 +72,8 @@ pub(super) enum Expr {
     Return(Option<Box<Expr>>),
     /// `assert!`
     Assert(Box<Expr>, &'static str, At),
+    /// An element that an item claims: its place, the claim that was there, and the own one.
+    Claimed(Box<Expr>, Box<Expr>, Box<Expr>, At),
     /// `panic!`
     Panic(&'static str, At),
     /// `g.each(|i| ..)`: the item's local, and what items do.

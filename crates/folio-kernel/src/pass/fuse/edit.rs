@@ -58,7 +58,13 @@ pub(crate) fn map_operands(stmt: &mut Stmt, change: &mut dyn FnMut(&mut Value)) 
             place.map(change);
             change(value);
         }
-        Stmt::If { cond, .. } | Stmt::Assert { cond, .. } => change(cond),
+        Stmt::If { cond, .. } => change(cond),
+        Stmt::Assert { cond, collision, .. } => {
+            change(cond);
+            if let Some(collision) = collision {
+                collision.map(change);
+            }
+        }
         Stmt::For { start, end, .. } => [start, end].into_iter().for_each(change),
         Stmt::Collect { value, .. } | Stmt::Contribute { value, .. } => change(value),
         Stmt::Loop { .. }

@@ -1,8 +1,9 @@
 //! Branches, loops, and ways out.
 
+use super::super::WRITTEN_TWICE;
 use super::super::tree::{Block, Counted, Expr};
 use super::{Around, Given, Lower, LowerError, Result};
-use crate::ir::{Body, Stmt, Value, VarId};
+use crate::ir::{Body, Collision, Place, Root, Site, Stmt, Value, VarId};
 use crate::op::{Binary, Compare, Op};
 use crate::types::Scalar;
 
@@ -76,6 +77,11 @@ impl Lower {
                 self.builder.assert(cond, site);
                 Ok(())
             }
+            Expr::Claimed(place, holder, own, at) => {
+                let [holder, own] = [self.of(holder)?, self.of(own)?];
+                let site = self.site_of(*at, Some(WRITTEN_TWICE));
+                self.claimed(place, [holder, own], site)
+            }
             Expr::Panic(message, at) => {
                 let cond = self.builder.bits(Scalar::Bool, 0);
                 let site = self.site_of(*at, Some(message));
@@ -84,6 +90,25 @@ impl Lower {
             }
             _ => Err(LowerError::Unsupported("this expression")),
         }
+    }
+
+    /// An item may write where no other has claimed the place. Claims are positions of items, and
+    /// one more; 0 is none.
+    fn claimed(&mut self, place: &Expr, [holder, own]: [Value; 2], site: Site) -> Result<()> {
+        let Given::Place(Place { root: Root::Element(param, index), .. }, _) = self.place(place)?
+        else {
+            return Err(LowerError::Unsupported("this claim"));
+        };
+        let [none, one] = [0, 1].map(|bits| self.builder.bits(Scalar::U32, bits));
+        let is_free = self.builder.compare(Compare::Eq, holder, none);
+        let is_own = self.builder.compare(Compare::Eq, holder, own);
+        let fits = self.builder.binary(Binary::Or, is_free, is_own);
+        let items = [holder, own].map(|claim| {
+            let item = self.builder.binary(Binary::Sub, claim, one);
+            self.builder.cast(item, Scalar::U64)
+        });
+        self.builder.claimed(fits, site, Collision { param, index, items });
+        Ok(())
     }
 
     /// Which of those around has this number.

@@ -97,7 +97,8 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
     };
     let frame = Frame::of(function, table, None);
     let (calls, bodies) = (vec![function], HashMap::new());
-    let mut lower = Lower { builder, calls, inlined: 0, bodies, frame, uniform };
+    let colours = HashMap::new();
+    let mut lower = Lower { builder, calls, inlined: 0, bodies, frame, uniform, colours };
     for (at, name) in function.params.iter().enumerate() {
         let given = match lower.frame.table[at] {
             Entry::Item(_) => Given::Item,
@@ -105,7 +106,9 @@ pub fn lower(function: &'static Function) -> Result<Kernel> {
             Entry::View(view) => {
                 let element = (view.element)(lower.builder.types());
                 let (rank, access, owner) = (view.rank, view.access, view.owner);
-                Given::View(lower.builder.view(name, element, rank, access, owner))
+                let param = lower.builder.view(name, element, rank, access, owner);
+                lower.colours.extend(view.colour.map(|colour| (param, colour)));
+                Given::View(param)
             }
             Entry::Local(element, len) => {
                 let element = element(lower.builder.types());
@@ -230,6 +233,8 @@ struct Lower {
     frame: Frame,
     /// In a group kernel's uniform code.
     uniform: bool,
+    /// Views of which items own every other cell: the cells' colour.
+    colours: HashMap<ParamId, u8>,
 }
 
 /// Calls that a kernel may have in all: beyond it compilers for devices would not end either.

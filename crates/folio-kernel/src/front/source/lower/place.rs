@@ -1,16 +1,52 @@
 //! Elements of views and arrays, and what is written to.
 
+use super::super::OTHERS_CELL;
 use super::super::tree::{At, Expr, Pattern};
 use super::{Given, Lower, LowerError, Result, U64};
 use crate::ir::{ParamId, ParamKind, Place, Root, Step, Value};
-use crate::op::{Op, Query};
+use crate::op::{Binary, Compare, Op, Query};
 use crate::types::{Composite, Scalar};
 
 impl Lower {
+    /// The element that an expression means, of a view. Of cells that have a colour, an item means
+    /// its own, and other indices are those of the other colour.
+    fn element_of(&mut self, param: ParamId, index: &Expr, at: At) -> Result<Vec<Value>> {
+        let Some(colour) = self.colours.get(&param).copied() else {
+            return self.indices(param, index);
+        };
+        let given = self.expr(index)?;
+        let is_own = matches!(given, Given::Item);
+        let mut indices = self.indices_of(param, given)?;
+        let one = self.builder.bits(Scalar::U64, 1);
+        let mut sum = self.builder.bits(Scalar::U64, colour.into());
+        let others = if is_own { indices.len().saturating_sub(1) } else { indices.len() };
+        for index in &indices[..others] {
+            sum = self.builder.binary(Binary::Add, sum, *index);
+        }
+        let odd = self.builder.binary(Binary::And, sum, one);
+        match indices.last_mut() {
+            Some(last) if is_own => {
+                let first = self.builder.binary(Binary::Add, *last, *last);
+                *last = self.builder.binary(Binary::Add, first, odd);
+            }
+            _ => {
+                let is_other = self.builder.compare(Compare::Eq, odd, one);
+                let site = self.site_of(at, Some(OTHERS_CELL));
+                self.builder.assert(is_other, site);
+            }
+        }
+        Ok(indices)
+    }
+
     /// The indices that an expression means, for a view.
     pub(super) fn indices(&mut self, param: ParamId, index: &Expr) -> Result<Vec<Value>> {
+        let given = self.expr(index)?;
+        self.indices_of(param, given)
+    }
+
+    fn indices_of(&mut self, param: ParamId, given: Given) -> Result<Vec<Value>> {
         let rank = self.builder.kernel().elements(param).map_or(1, |(_, rank)| rank);
-        match self.expr(index)? {
+        match given {
             Given::Item => match self.kind(param) {
                 Some(ParamKind::Local { .. }) => Ok(vec![self.local_index()]),
                 _ => Ok((0..rank).map(|dim| self.builder.position(dim)).collect()),
@@ -57,7 +93,7 @@ impl Lower {
         };
         match base {
             Given::View(param) => {
-                let indices = self.indices(param, index)?;
+                let indices = self.element_of(param, index, at)?;
                 self.site(at);
                 let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
                 Ok(Given::Place(Place::element(param, indices), ty))
@@ -97,7 +133,7 @@ impl Lower {
                 let base = self.place(base)?;
                 match base {
                     Given::View(param) => {
-                        let indices = self.indices(param, index)?;
+                        let indices = self.element_of(param, index, *at)?;
                         self.site(*at);
                         let ty = self.builder.kernel().elements(param).map_or(U64, |(ty, _)| ty);
                         Ok(Given::Place(Place::element(param, indices), ty))

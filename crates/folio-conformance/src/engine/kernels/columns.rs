@@ -1,0 +1,124 @@
+//! Structs that are kept as columns, each in a buffer of its own.
+#![forbid(unsafe_code)]
+
+use super::agree::*;
+use crate::engine::rig::*;
+use folio::prelude::*;
+use folio_core::ViolationKind;
+
+#[derive(Clone, Copy, Debug, PartialEq, DeviceType, Columns)]
+#[repr(C)]
+struct Body {
+    at: [f32; 2],
+    speed: f32,
+    hits: u32,
+}
+
+mod other {
+    use folio::prelude::*;
+
+    #[derive(Clone, Copy, Debug, PartialEq, DeviceType, Columns)]
+    #[repr(C)]
+    pub struct Pair {
+        pub a: i32,
+        pub b: u32,
+    }
+}
+use other::Pair;
+
+#[device_fn]
+fn faster(of: Body, by: f32) -> Body {
+    Body { speed: of.speed * by, hits: of.hits + 1, at: [of.at[1], by] }
+}
+
+/// Elements of columns, and of their elements; whole structs; two arguments of columns, and a
+/// parameter whose name a column's has in it.
+#[kernel]
+fn moves(
+    i: Item,
+    by: f32,
+    p: InOutColumns<Body>,
+    q: InColumns<Pair>,
+    r: OutColumns<Pair>,
+    p_at: Out<u32>,
+) {
+    let k = i.index();
+    p[i].at[1] += by * p[i].speed;
+    if q[k].b % 3 == 0 {
+        p[i] = faster(p[i], q[q.len() - 1 - k].a as f32);
+    } else {
+        p[i].hits = q[i].b;
+    }
+    let pair = q[(q[i].a as usize) % q.len()];
+    r[i] = Pair { a: pair.a - 1, b: pair.b };
+    p_at[i] = pair.b + p[i].hits;
+}
+
+const N: usize = 50;
+
+fn body(k: usize) -> Body {
+    Body { at: [k as f32, wave(k)], speed: wave(k + 9), hits: (k * 7) as u32 }
+}
+
+fn pair(k: usize) -> Pair {
+    Pair { a: (k * 31 % 83) as i32, b: (k * 5) as u32 }
+}
+
+pub(super) fn fields_are_columns(rig: &Rig) -> Outcome {
+    let (at, speed) = (data([N], |k| body(k).at), data([N], |k| body(k).speed));
+    let (hits, none) = (data([N], |k| body(k).hits), data([N], |_| 0u32));
+    let (a, b) = (data([N], |k| pair(k).a), data([N], |k| pair(k).b));
+    let (c, d) = (data([N], |_| 0i32), data([N], |_| 0u32));
+    let args = vec![
+        scalar(0.5f32),
+        at.arg(),
+        speed.arg(),
+        hits.arg(),
+        a.arg(),
+        b.arg(),
+        c.arg(),
+        d.arg(),
+        none.arg(),
+    ];
+    let bodies: Vec<Body> = (0..N).map(body).collect();
+    let pairs: Vec<Pair> = (0..N).map(pair).collect();
+    fine(agree::<moves>(rig, &[N], args, |rt, queue| {
+        let (mut p, q) = (Body::of_rows(rt, &bodies)?, Pair::of_rows(rt, &pairs)?);
+        let (mut r, mut sums) = (Pair::empty(rt, N)?, rt.buffer(N)?);
+        queue.run(Body::range(&p), moves(0.5, &mut p, &q, &mut r, &mut sums))?;
+        let rows = Body::rows(&p)?;
+        assert_eq!((rows.len(), rows[7].hits), (N, p.hits.get(7)?));
+        let [at, speed, hits] = [contents(&p.at)?, contents(&p.speed)?, contents(&p.hits)?];
+        let [a, b] = [contents(&q.a)?, contents(&q.b)?];
+        Ok(vec![at, speed, hits, a, b, contents(&r.a)?, contents(&r.b)?, contents(&sums)?])
+    })?)
+}
+
+/// A violation names the column.
+pub(super) fn columns_have_bounds(rig: &Rig) -> Outcome {
+    for device in 0..rig.rt.devices().len() {
+        let (rt, queue) = (&rig.rt, rig.on(device)?);
+        let wrong = Pair { a: -1, b: 1 };
+        let (mut p, q) = (Body::empty(rt, 2)?, Pair::of_rows(rt, &[wrong; 2])?);
+        let (mut r, mut sums) = (Pair::empty(rt, 1)?, rt.buffer(1)?);
+        refused!(
+            queue.run(2, moves(1.0, &mut p, &q, &mut r, &mut sums)),
+            Error::LaunchTooLarge { .. }
+        );
+        let (mut wide, mut sums) = (Pair::empty(rt, 2)?, rt.buffer(2)?);
+        let narrow = Pair::of_rows(rt, &[wrong])?;
+        let ended = queue.run(2, moves(1.0, &mut p, &narrow, &mut wide, &mut sums))?.wait();
+        let Err(Error::Failed(failure)) = ended else {
+            return Err(Stop::Failed("nothing is behind the end".to_owned()));
+        };
+        let folio_core::Cause::Kernel(violation) = failure.cause() else {
+            return Err(Stop::Failed(failure.to_string()));
+        };
+        let column = match &violation.kind {
+            ViolationKind::OutOfBounds { param: Some(param), .. } => param.clone(),
+            _ => violation.to_string(),
+        };
+        ensure!(["q.a", "q.b"].contains(&column.as_str()), "{column}");
+    }
+    Ok(())
+}

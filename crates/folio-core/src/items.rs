@@ -26,8 +26,8 @@ impl<const D: usize> Items<D> {
         Items { group: Some(size), ..self }
     }
 
-    /// Half as many in the last dimension, for kernels with a [`RedBlack`](crate::RedBlack): an item
-    /// for each pair of cells that begins at an even index.
+    /// Half as many in the last dimension, for kernels with a [`RedBlack`](crate::RedBlack): an
+    /// item for each pair of cells that begins at an even index.
     ///
     /// ```
     /// use folio_core::Items;

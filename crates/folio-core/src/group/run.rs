@@ -101,8 +101,9 @@ impl CommandGroup {
     /// discarded, and an [`InOutGroup`](crate::InOutGroup) read and written, at the groups'
     /// indices, and a [`Reduce`](crate::Reduce) at its first element; [`Atomic`](crate::Atomic) and
     /// [`Racy`](crate::Racy) are read and written as a whole. A kernel with a
-    /// [`Scatter`](crate::Scatter) is refused: a queue runs it, by several commands. Positions count from the beginning of
-    /// the argument; a launch that reaches beyond what it writes is [`Error::LaunchTooLarge`].
+    /// [`Scatter`](crate::Scatter) is refused: a queue runs it, by several commands. Positions
+    /// count from the beginning of the argument; a launch that reaches beyond what it writes is
+    /// [`Error::LaunchTooLarge`].
     ///
     /// An index out of bounds, an integer divided by zero, a failed `assert!` or a `panic!` fail
     /// the command with [`Cause::Kernel`]. Without a [`label`](Self::label) the command has the

@@ -106,7 +106,8 @@ impl<'g, const D: usize> GroupRow<'g, D> {
     /// Its items.
     #[inline(always)]
     pub fn lanes(self) -> impl Iterator<Item = Lane> {
-        Lane::each(self.first(), self.strip.columns)
+        let GroupStrip { rows, columns, .. } = self.strip;
+        Lane::each(self.first(), columns, rows.wrapping_mul(columns))
     }
 
     /// An item.

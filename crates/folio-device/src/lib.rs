@@ -108,7 +108,7 @@ pub use self::{
         in_place, method, nothing, place, probe, record, stepped, zeroed,
     },
     spot::Spot,
-    strip::{Block, Lane, Lanes, Strip, Strips},
+    strip::{ArrayLanes, Block, Lane, LaneArray, Lanes, Strip, Strips},
     tally::Tallied,
     variants::Variants,
     view::{At, Put, PutField, at, at_proved, put, put_field, put_field_proved, put_proved},

@@ -6,7 +6,9 @@
 //! No item sees another's variables, and each does what it does in its own order, so results are
 //! those of items one by one.
 
-use super::{Item, Positions, param::last};
+use super::slot::zeroed;
+use super::view::outside;
+use super::{At, Change, Elements, Item, Positions, Put, Shared, param::last};
 use std::marker::PhantomData;
 use std::mem::MaybeUninit;
 
@@ -16,30 +18,39 @@ const MOST: usize = 128;
 const LEAST: usize = 16;
 /// Memory of a variable.
 const BYTES: usize = 2048;
+/// Memory of an array that lanes index.
+const ARRAY_BYTES: usize = 16 << 10;
+/// A loop over so many elements of an array is vectors by itself.
+const LONG: usize = 32;
 
 /// Neighbours in the last dimension.
 #[derive(Clone, Copy, Debug)]
 pub struct Strip<'b, const D: usize> {
     first: [usize; D],
     count: usize,
+    most: usize,
     _turn: PhantomData<&'b ()>,
 }
 
-/// One item of a strip, by number.
+/// One item of a strip.
 #[derive(Clone, Copy, Debug)]
-pub struct Lane(usize);
+pub struct Lane {
+    number: usize,
+    /// Items of a strip, at most: so many words of arrays lie beside each other.
+    most: usize,
+}
 
 impl Lane {
-    /// So many, from this number on.
+    /// So many, from this number on, of a strip of `most`.
     #[inline(always)]
-    pub(super) fn each(first: usize, count: usize) -> impl Iterator<Item = Lane> {
-        (0..count).map(move |lane| Lane(first.wrapping_add(lane)))
+    pub(super) fn each(first: usize, count: usize, most: usize) -> impl Iterator<Item = Lane> {
+        (0..count).map(move |lane| Lane { number: first.wrapping_add(lane), most })
     }
 
     /// Its number in the strip.
     #[inline(always)]
     pub(super) fn number(self) -> usize {
-        self.0
+        self.number
     }
 }
 
@@ -47,7 +58,7 @@ impl<'b, const D: usize> Strip<'b, D> {
     /// Its items.
     #[inline(always)]
     pub fn lanes(self) -> impl Iterator<Item = Lane> {
-        (0..self.count).map(Lane)
+        Lane::each(0, self.count, self.most)
     }
 
     /// An item.
@@ -56,7 +67,7 @@ impl<'b, const D: usize> Strip<'b, D> {
         let mut at = self.first;
         if let Some(x) = at.last_mut() {
             // A test of this sum, in profiles that have it, would cost the vectors.
-            *x = x.wrapping_add(lane.0);
+            *x = x.wrapping_add(lane.number);
         }
         Item::new(at)
     }
@@ -128,7 +139,7 @@ impl<'b, const D: usize> Iterator for Strips<'b, D> {
         } else {
             [z + 1, min[1], min[2]]
         };
-        Some(Strip { first: last([z, y, x]), count, _turn: PhantomData })
+        Some(Strip { first: last([z, y, x]), count, most: self.most, _turn: PhantomData })
     }
 }
 
@@ -192,7 +203,9 @@ impl<T: Copy> Lanes<T> {
         let (from, to) = (self.0.as_ptr().cast::<u8>(), value.as_mut_ptr().cast::<u8>());
         // SAFETY: as in `set`, which has written these words.
         unsafe {
-            Self::words(|word| move_word(Self::WORD, from, word * Self::ROOM + lane.0, to, word));
+            Self::words(|word| {
+                move_word(Self::WORD, from, word * Self::ROOM + lane.number, to, word)
+            });
             value.assume_init()
         }
     }
@@ -211,7 +224,7 @@ impl<T: Copy> Lanes<T> {
         // SAFETY: `value` has `WORDS` words, aligned, since a size is a multiple of its alignment;
         // and here the last one ends at `WORDS * ROOM * WORD` or before, which is at most `BYTES`.
         Self::words(|word| unsafe {
-            move_word(Self::WORD, from, word, to, word * Self::ROOM + lane.0);
+            move_word(Self::WORD, from, word, to, word * Self::ROOM + lane.number);
         });
     }
 
@@ -220,6 +233,155 @@ impl<T: Copy> Lanes<T> {
         (0..Self::WORDS).for_each(each);
     }
 }
+
+/// An array of each item of a strip, of which lanes index elements. An element lies beside those of
+/// the neighbours, unless the array is long or large: then it is that of a strip of one.
+#[derive(Debug)]
+#[repr(C, align(64))]
+pub struct ArrayLanes<T: Copy, const N: usize>(MaybeUninit<ArrayRoom<T, N>>);
+
+/// Memory for many, or for one that needs more.
+#[derive(Clone, Copy)]
+#[repr(C)]
+union ArrayRoom<T: Copy, const N: usize> {
+    many: [u8; ARRAY_BYTES],
+    one: [T; N],
+}
+
+impl<T: Copy, const N: usize> ArrayLanes<T, N> {
+    /// Lanes that there is memory for, in whole vectors.
+    const ROOM: usize = match N * size_of::<T>() {
+        0 => MOST,
+        size if N >= LONG || size > ARRAY_BYTES / LEAST => 1,
+        size => ARRAY_BYTES / size / LEAST * LEAST,
+    };
+
+    /// Of no item yet.
+    #[inline(always)]
+    #[expect(clippy::new_without_default, reason = "made by the macro only")]
+    pub fn new() -> ArrayLanes<T, N> {
+        ArrayLanes(MaybeUninit::uninit())
+    }
+
+    /// How many items it has memory for.
+    #[inline(always)]
+    pub fn most(&self) -> usize {
+        Self::ROOM
+    }
+
+    /// Gives it to an item.
+    ///
+    /// # Safety
+    /// The lane is of a strip of at most [`ArrayLanes::most`] items, as are all lanes that use it.
+    #[inline(always)]
+    pub unsafe fn set(&mut self, lane: Lane, value: [T; N]) {
+        // SAFETY: the caller's promise; every element is written.
+        let mut array = unsafe { self.array(lane) };
+        for (index, element) in value.into_iter().enumerate() {
+            array.write(index, element);
+        }
+    }
+
+    /// An item's array.
+    ///
+    /// # Safety
+    /// That of [`set`](ArrayLanes::set); and before an element is read, the array was set.
+    #[inline(always)]
+    pub unsafe fn array(&mut self, lane: Lane) -> LaneArray<'_, T, N> {
+        LaneArray { lanes: self, lane }
+    }
+}
+
+/// An array of one item of a strip. Elements are read and written where they lie.
+#[derive(Debug)]
+pub struct LaneArray<'l, T: Copy, const N: usize> {
+    lanes: &'l mut ArrayLanes<T, N>,
+    lane: Lane,
+}
+
+impl<T: Copy, const N: usize> LaneArray<'_, T, N> {
+    /// Where a word of an element is, in words.
+    #[inline(always)]
+    fn place(&self, index: usize, word: usize) -> usize {
+        (index * Lanes::<T>::WORDS + word) * self.lane.most + self.lane.number
+    }
+
+    #[inline(always)]
+    fn read(&self, index: usize) -> T {
+        let from = self.lanes.0.as_ptr().cast::<u8>();
+        let mut value = MaybeUninit::<T>::uninit();
+        let to = value.as_mut_ptr().cast::<u8>();
+        // SAFETY: callers' indices are below `N`, the lane's number is below `most`, and that is at
+        // most `ROOM`; so these are words that `write` has written.
+        unsafe {
+            Lanes::<T>::words(|word| {
+                move_word(Lanes::<T>::WORD, from, self.place(index, word), to, word);
+            });
+            value.assume_init()
+        }
+    }
+
+    #[inline(always)]
+    fn write(&mut self, index: usize, value: T) {
+        let from = (&raw const value).cast::<u8>();
+        let to = self.lanes.0.as_mut_ptr().cast::<u8>();
+        // SAFETY: as in `read`: the last word ends within the memory of all lanes, or of one.
+        Lanes::<T>::words(|word| unsafe {
+            move_word(Lanes::<T>::WORD, from, word, to, self.place(index, word));
+        });
+    }
+}
+
+// SAFETY: an element of the lane's own array.
+unsafe impl<T: Shared, const N: usize> Elements for LaneArray<'_, T, N> {
+    type Element = T;
+}
+
+macro_rules! indexed {
+    ($($index:ident)*) => {$(
+        #[diagnostic::do_not_recommend]
+        // SAFETY: as an array has it.
+        unsafe impl<T: Shared, const N: usize> At<$index>
+            for LaneArray<'_, T, N>
+        {
+            #[inline(always)]
+            #[track_caller]
+            fn at(&self, index: $index) -> T {
+                if (index as usize) < N {
+                    return self.read(index as usize);
+                }
+                outside(None, [index as usize], [N]);
+                zeroed()
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        // SAFETY: as an array has it.
+        unsafe impl<T: Shared, const N: usize> Put<$index>
+            for LaneArray<'_, T, N>
+        {
+            #[inline(always)]
+            #[track_caller]
+            fn put(&mut self, index: $index, value: T) {
+                match (index as usize) < N {
+                    true => self.write(index as usize, value),
+                    false => outside(None, [index as usize], [N]),
+                }
+            }
+        }
+        #[diagnostic::do_not_recommend]
+        // SAFETY: as an array has it.
+        unsafe impl<T: Shared, const N: usize> Change<$index>
+            for LaneArray<'_, T, N>
+        {
+            type Index = $index;
+            #[inline(always)]
+            fn same(index: $index) -> $index {
+                index
+            }
+        }
+    )*};
+}
+indexed! { usize u32 i32 }
 
 /// Copies a word of so many bytes, which may be padding, from one place to another, counted in
 /// words.
@@ -247,17 +409,21 @@ unsafe fn move_word(size: usize, from: *const u8, at: usize, to: *mut u8, place:
 mod tests {
     use super::*;
 
+    fn lane_of(number: usize, most: usize) -> Lane {
+        Lane { number, most }
+    }
+
     /// What is set is what is there, for each lane that there can be.
     fn keeps<T: Copy + PartialEq + std::fmt::Debug>(value: impl Fn(usize) -> T) {
         let mut lanes = Lanes::new();
         let count = lanes.most().min(MOST);
         for lane in 0..count {
             // SAFETY: there is memory for it.
-            unsafe { lanes.set(Lane(lane), value(lane)) };
+            unsafe { lanes.set(lane_of(lane, count), value(lane)) };
         }
         for lane in 0..count {
             // SAFETY: it was set.
-            assert_eq!(unsafe { lanes.get(Lane(lane)) }, value(lane));
+            assert_eq!(unsafe { lanes.get(lane_of(lane, count)) }, value(lane));
         }
     }
 
@@ -275,6 +441,39 @@ mod tests {
         keeps(|_| ());
         keeps(|k| [k as u64; BYTES / 8 + 1]);
         assert_eq!(Lanes::<[u8; 2 * BYTES]>::new().most(), 1);
+    }
+
+    #[test]
+    fn arrays_of_lanes_are_those_of_each_item() {
+        let mut lanes = ArrayLanes::<[f32; 2], 3>::new();
+        let count = lanes.most().min(MOST);
+        assert_eq!(count, MOST);
+        let of = |lane: usize, k: usize| [(lane * 8 + k) as f32, 0.5];
+        for lane in 0..count {
+            // SAFETY: there is memory for it, and then it is set.
+            let mut array = unsafe {
+                lanes.set(lane_of(lane, count), [0, 1, 2].map(|k| of(lane, k)));
+                lanes.array(lane_of(lane, count))
+            };
+            array.put(1u32, [7.0, lane as f32]);
+        }
+        for lane in 0..count {
+            // SAFETY: it was set.
+            let array = unsafe { lanes.array(lane_of(lane, count)) };
+            let all = [0, 1, 2usize].map(|k| array.at(k));
+            assert_eq!(all, [of(lane, 0), [7.0, lane as f32], of(lane, 2)]);
+        }
+        let mut large = ArrayLanes::<f64, 1000>::new();
+        assert_eq!(large.most(), 1);
+        // SAFETY: there is memory for one.
+        let mut one = unsafe {
+            large.set(lane_of(0, 1), [1.0; 1000]);
+            large.array(lane_of(0, 1))
+        };
+        one.put(999usize, 2.0);
+        assert_eq!([one.at(998i32), one.at(999i32)], [1.0, 2.0]);
+        let outside = std::panic::AssertUnwindSafe(|| one.at(1000usize));
+        assert!(std::panic::catch_unwind(outside).is_err());
     }
 
     #[test]

@@ -139,10 +139,10 @@ pub(crate) fn each(signature: &Signature, strips: bool) -> TokenStream {
 /// block.
 pub(crate) fn strips(signature: &Signature, strips: &Strips, block: &Ident) -> TokenStream {
     let rank = signature.rank();
-    let Strips { strip, kept, each, .. } = strips;
+    let Strips { strip, memory, rooms, each, .. } = strips;
     quote! {{
-        #(let mut #kept = ::folio::ir::device::Lanes::new();)*
-        let __rooms = [#(::folio::ir::device::Lanes::most(&#kept)),*];
+        #(#memory)*
+        let __rooms = [#(#rooms),*];
         for #strip in ::folio::ir::device::Block::strips::<#rank>(#block, &__rooms) {
             #each
         }

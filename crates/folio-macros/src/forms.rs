@@ -49,7 +49,7 @@ impl Signature {
             names.insert(0, &proof);
             types.insert(0, quote!(::folio::ir::device::Proof<__M>));
         }
-        let described = self.described(name, tree, &probe, &walk.looked_at);
+        let described = self.described(name, tree, &probe, Some(walk));
         // Once for all: what a macro gives may differ from place to place.
         let sizes = &self.group;
         let sizes = self
@@ -167,11 +167,19 @@ impl Signature {
         name: &Ident,
         tree: Tree,
         probe: &TokenStream,
-        looked_at: &[(u32, u32)],
+        walk: Option<&Walk>,
     ) -> TokenStream {
         let (text, tree) = (name.unraw().to_string(), tree.text());
         let (contract, deny_checks) = (self.contract, self.deny_checks);
-        let looked_at = looked_at.iter().map(|(line, column)| quote!((#line, #column)));
+        let place = |(line, column): &(u32, u32)| quote!((#line, #column));
+        let looked_at = walk.into_iter().flat_map(|walk| &walk.looked_at).map(place);
+        let item_by_item = match walk.and_then(Walk::unfit) {
+            None => quote!(::folio::ir::device::rust::option::Option::None),
+            Some(at) => {
+                let at = place(&at);
+                quote!(::folio::ir::device::rust::option::Option::Some(#at))
+            }
+        };
         let group = if self.grouped() { quote!(Self::__GROUP) } else { quote!(&[]) };
         let texts = self.parameters.iter().map(|p| p.text(&self.columns));
         quote! {{
@@ -184,6 +192,7 @@ impl Signature {
                 contract: #contract,
                 deny_checks: #deny_checks,
                 looked_at: &[#(#looked_at),*],
+                item_by_item: #item_by_item,
                 params: &[#(#texts),*],
                 body: &__TREE,
                 table: || ::folio::ir::device::record(|| { #probe }),

@@ -257,22 +257,25 @@ fn strips(body: &str) -> bool {
     shown.contains("__strip")
 }
 
-/// Lanes copy all of a variable that they keep. An array is left to the items, unless it is in
-/// registers.
+/// Lanes copy all of a variable that they keep, but of an array that is only indexed the element.
 #[test]
-fn arrays_in_memory_have_no_strips() {
+fn arrays_have_strips_that_lanes_need_not_copy() {
     for body in [
         "let mut a = [0.0; 4]; for k in 0..n { a[1] += x[k]; }",
         "let mut a = [0.0; 4]; for k in 0..n { for j in 0..4 { a[3 - (j)] += x[k]; } }",
         "let a = f(n); for k in 0..n { let b = [x[i], x[k]]; y[i] = b[k % 2] * a[0]; }",
+        "let mut a = [0.0; 4]; for k in 0..n { a[k % 4] += x[k]; }",
+        "let mut a = [0.0; 40]; for k in 0..n { for j in 0..40 { a[j] += x[k]; } }",
+        "let a = f(n); let mut s = 0.0; for k in 0..n { let j = 1; s += (a)[0][j]; } y[i] = s;",
+        "let a = [0.0; 4]; for k in 0..n { let t = x[x[k] as usize]; y[i] = t; }",
     ] {
         assert!(strips(body), "{body}");
     }
     for body in [
-        "let mut a = [0.0; 4]; for k in 0..n { a[k % 4] += x[k]; }",
-        "let mut a = [0.0; 40]; for k in 0..n { for j in 0..40 { a[j] += x[k]; } }",
+        "let mut a = [0.0; 4]; for k in 0..n { a[k % 4] += x[k]; } let b = a; y[i] = b[0];",
+        "let mut a = [0.0; 4]; for k in 0..n { a[k % 4] += x[k]; a = [1.0; 4]; }",
         "let a = f(n); let mut s = 0.0; for k in 0..n { s += a.all[k].x[0]; } y[i] = s;",
-        "let a = f(n); let mut s = 0.0; for k in 0..n { let j = 1; s += (a)[0][j]; } y[i] = s;",
+        "let a = [0.0; 4]; let mut s = 0.0; for k in 0..n { s += x[x[k] as usize] * x[i]; } y[i] = s;",
     ] {
         assert!(!strips(body), "{body}");
     }

@@ -91,8 +91,10 @@ fn inherent(item: &ItemImpl, inner: &ImplItem, errors: &mut Errors) -> TokenStre
     let body = signature.body(&walk, output, &native);
     let rust = hidden("__body", name);
     let described = hidden("__DESCRIBED", name);
-    let value =
-        outside(&signature.described(name, tree, &signature.probe(&quote!(<#of>::#rust)), &[]), of);
+    let value = outside(
+        &signature.described(name, tree, &signature.probe(&quote!(<#of>::#rust)), None),
+        of,
+    );
     let marker = marker(item, name, &quote!(&<#of>::#described));
     let (vis, attributes, own) = (&function.vis, attributes(), &function.attrs);
     let lints = lints(own);
@@ -181,7 +183,7 @@ fn operator(item: &ItemImpl, path: &syn::Path, errors: &mut Errors) -> TokenStre
     let function = Ident::new(function, Span::mixed_site());
     let form = quote!(<#of as #ours>::#function);
     let described =
-        outside(&signature.described(&method.sig.ident, tree, &signature.probe(&form), &[]), of);
+        outside(&signature.described(&method.sig.ident, tree, &signature.probe(&form), None), of);
     let marker = marker(item, &method.sig.ident, &quote!(&#described));
     let (made, marked) = (marker.tokens, marker.ty);
     let others = item.items.iter().filter(|item| !matches!(item, ImplItem::Fn(_)));

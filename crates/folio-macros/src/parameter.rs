@@ -100,6 +100,11 @@ pub fn role_is_plain(ty: &Type) -> bool {
     path_of(ty).is_some_and(|(name, _)| ["In", "Out", "InOut"].contains(&name.as_str()))
 }
 
+/// A view whose own element is written slot by slot.
+pub fn is_chunk(ty: &Type) -> bool {
+    path_of(ty).is_some_and(|(name, _)| name == "OutChunk")
+}
+
 /// A view that is used atomically.
 pub fn is_atomic(ty: &Type) -> bool {
     path_of(ty).is_some_and(|(name, _)| name == "Atomic")

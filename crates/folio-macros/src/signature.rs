@@ -4,7 +4,8 @@ use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::columns::Columns;
 use crate::function::Kind;
 use crate::parameter::{
-    By, Parameter, Role, closure_of, grid_of, path_of, rank_of, role_is_plain, role_of, taken,
+    By, Parameter, Role, closure_of, grid_of, is_chunk, path_of, rank_of, role_is_plain, role_of,
+    taken,
 };
 use crate::refused::{refuse_atomic, refuse_in_memory, refuse_rank, refuse_type};
 use crate::{combine, conditions, names};
@@ -118,7 +119,7 @@ impl Signature {
         }
         let plain = parameters.iter().all(|p| match p.role {
             Role::Item(_) => true,
-            Role::View => role_is_plain(&p.ty),
+            Role::View => role_is_plain(&p.ty) || is_chunk(&p.ty),
             Role::Value => !p.mutable,
             _ => false,
         });

@@ -103,7 +103,7 @@ fn function_of(
     let call = quote!(<Self as #holder #arguments>::#rust);
     let outside_call = quote!(<#of as #holder #arguments>::#rust);
     let probe = signature.probe(&outside_call);
-    let described = outside(&signature.described(name, tree, &probe, &[]), of);
+    let described = outside(&signature.described(name, tree, &probe, None), of);
     let marker = marker(item, name, &quote!(&#described));
     let (made, marked) = (marker.tokens, marker.ty);
     let (forms, associated) = (Forms::of(&function.sig), hidden("function", name));

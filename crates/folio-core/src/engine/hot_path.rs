@@ -85,6 +85,7 @@ impl<const GENERIC: bool> Adds<GENERIC> {
             contract: false,
             deny_checks: false,
             looked_at: &[],
+            item_by_item: None,
             params: &["i", "a", "x", "y"],
             body: &TEXT,
             table: || {

@@ -30,6 +30,9 @@ pub enum CheckKind {
         /// The parameter's name.
         param: String,
     },
+    /// Nothing that is tested: for this, CPUs compute the kernel's loops item by item, without
+    /// vectors over the items.
+    ItemByItem,
     /// A divisor may be zero.
     Division,
     /// An `assert!` or a `panic!`; the site has the message.
@@ -64,7 +67,7 @@ impl Check {
 
     /// Only the Rust form has it, which hosts run.
     pub fn only_on_hosts(&self) -> bool {
-        matches!(self.kind, CheckKind::HostIndex { .. })
+        matches!(self.kind, CheckKind::HostIndex { .. } | CheckKind::ItemByItem)
     }
 }
 
@@ -84,6 +87,7 @@ impl fmt::Display for Check {
             CheckKind::HostIndex { param } => {
                 write!(f, "an index of `{param}`, which hosts test")
             }
+            CheckKind::ItemByItem => f.write_str("for this, loops run item by item on CPUs"),
             CheckKind::Division => f.write_str("a divisor is no constant, and may be zero"),
             CheckKind::Assertion => {
                 write!(f, "an assertion: {}", message.as_deref().unwrap_or("assertion failed"))

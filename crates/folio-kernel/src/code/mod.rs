@@ -13,7 +13,7 @@ pub use local::LocalMemory;
 pub use param::ParamPtr;
 
 use crate::access::{self, Ends, Pattern, Reads, Summary};
-use crate::checks::{self, Check};
+use crate::checks::{self, Check, CheckKind};
 use crate::contract::contract;
 use crate::flow::Use;
 use crate::interval::Interval;
@@ -208,13 +208,17 @@ impl Code {
     }
 
     /// The checks that are left in a launch, in the order of the source: assertions and divisions
-    /// last. (KRN-10)
+    /// behind those, and what has hosts compute loops item by item last. (KRN-10)
     pub fn checks(&self, launch: &Reach<'_>) -> Vec<Check> {
-        let Function { file, looked_at, .. } = *self.function;
+        let Function { file, looked_at, item_by_item, .. } = *self.function;
         let tested =
             |site: &Site| site.file != file || !looked_at.contains(&(site.line, site.column));
         let mut left = checks::of_launch(&self.ir, &known(&self.ir, launch), &tested);
         left.extend_from_slice(&self.lasting);
+        left.extend(item_by_item.map(|(line, column)| {
+            let site = Site { file: file.to_owned(), line, column, message: None };
+            Check::new(CheckKind::ItemByItem, site)
+        }));
         left
     }
 

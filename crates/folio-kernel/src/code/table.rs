@@ -70,6 +70,7 @@ mod tests {
             contract: false,
             deny_checks: false,
             looked_at,
+            item_by_item: None,
             params: &["i", "x", "y"],
             body: &TEXT,
             table,

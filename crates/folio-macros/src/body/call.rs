@@ -109,6 +109,11 @@ pub const FLOATS_AND_INTEGERS: &[&str] = &[
 /// Methods that are written as other code.
 const REWRITTEN: &[&str] = &["sin_cos", "is_some", "is_none", "unwrap_or"];
 
+/// A method of numbers, which computes and does nothing else.
+pub(super) fn is_of_numbers(name: &str) -> bool {
+    NUMBERS.contains(&name)
+}
+
 /// A method with this name would not be called.
 pub fn is_taken(name: &str) -> bool {
     is_together(name)
@@ -145,7 +150,7 @@ impl Walk {
         if let Some(text) = self.no_method(call, &name) {
             return self.refuse(call.method.span(), text);
         }
-        call.args.iter().for_each(|arg| self.unproved(arg));
+        call.args.iter().for_each(|arg| self.passes(arg));
         let args: Vec<Both> = call.args.iter().map(|arg| self.argument(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let method = &call.method;
@@ -239,7 +244,7 @@ impl Walk {
         if let (None, Some(both)) = (&path.qself, self.variant(&path.path, data)) {
             return both;
         }
-        call.args.iter().for_each(|arg| self.unproved(arg));
+        call.args.iter().for_each(|arg| self.passes(arg));
         let args: Vec<Both> = call.args.iter().map(|arg| self.argument(arg)).collect();
         let (natives, trees): (Vec<_>, Vec<_>) = args.into_iter().unzip();
         let Some(last) = path.path.segments.last() else {
@@ -376,7 +381,7 @@ impl Walk {
         {
             return both;
         }
-        self.plan.give_up();
+        self.plan.give_up(mac.span());
         let name = mac.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let parsed = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
         if let Some(text) = of_the_host(&name) {

@@ -12,6 +12,8 @@ use super::known::Knowledge;
 use crate::names;
 use proc_macro2::{Literal, TokenStream, TokenTree};
 use quote::{ToTokens, quote};
+use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{
     BinOp, Block, Expr, ExprArray, ExprIf, ExprLit, ExprMethodCall, ExprTuple, Lit, Pat, PatSlice,
     PatTuple, Stmt, Type, UnOp, parse_quote,
@@ -53,7 +55,7 @@ fn number_of(dim: &ExprLit) -> Option<usize> {
 pub(super) fn names(tokens: &TokenStream, all: &[&str]) -> bool {
     tokens.clone().into_iter().any(|token| match token {
         TokenTree::Group(group) => names(&group.stream(), all),
-        TokenTree::Ident(name) => all.iter().any(|of| name == of),
+        TokenTree::Ident(name) => all.iter().any(|of| name.unraw() == of),
         _ => false,
     })
 }
@@ -166,12 +168,25 @@ impl Walk {
         self.known.ends.contains_key(&local)
     }
 
-    /// An index that is not looked at for a whole block: strips would not become vectors.
-    pub(super) fn unproved(&mut self, view: &Expr) {
-        let array = self.local_of(view).is_some_and(|at| self.known.locals.contains_key(&at));
-        if array || self.is_view(view) {
-            self.plan.give_up();
+    /// An index that is not looked at for a whole block: where lanes check it, strips would not
+    /// become vectors.
+    pub(super) fn unproved(&mut self, view: &Expr, index: &Expr) {
+        if self.is_given_memory(view) {
+            let same = self.is_view(view) && self.is_same(index);
+            self.plan.checks(index.span(), same);
         }
+    }
+
+    /// An argument, which a function may index.
+    pub(super) fn passes(&mut self, arg: &Expr) {
+        if self.is_given_memory(arg) {
+            self.plan.give_up(arg.span());
+        }
+    }
+
+    fn is_given_memory(&self, expr: &Expr) -> bool {
+        let array = self.local_of(expr).is_some_and(|at| self.known.locals.contains_key(&at));
+        array || self.is_view(expr)
     }
 
     /// Whether a name may be that of a kernel's view, local array, group or item. Such a name is

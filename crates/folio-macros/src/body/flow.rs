@@ -11,10 +11,15 @@ use syn::{Block, Expr, ExprForLoop, ExprIf, ExprRange, Label, Lifetime, RangeLim
 /// A loop or labelled block around.
 pub struct Around {
     label: Option<Lifetime>,
+    /// The label in Rust, which reads like no other around: so both forms have the same loop.
+    own: Option<Lifetime>,
     number: u16,
     /// `break` and `continue` without label are for loops.
     is_loop: bool,
 }
+
+/// The number of a loop or labelled block, and its label in Rust.
+type Inside = (u16, Option<Label>);
 
 impl Around {
     /// Its label reads like this one.
@@ -58,8 +63,10 @@ impl Walk {
     }
 
     pub(super) fn flow(&mut self, expr: &Expr) -> Both {
-        if !matches!(expr, Expr::ForLoop(_)) {
-            self.plan.give_up();
+        match expr {
+            Expr::ForLoop(_) => {}
+            Expr::While(_) | Expr::Loop(_) => self.plan.turns_freely(expr.span()),
+            _ => self.plan.give_up(expr.span()),
         }
         if !matches!(expr, Expr::Break(_) | Expr::Continue(_) | Expr::Return(_)) {
             // Behind a loop is where it ends, however its turns do.
@@ -78,27 +85,26 @@ impl Walk {
                     return self.anew(anew);
                 }
                 let (cond, cond_tree) = self.decision(&repeat.cond);
-                let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
-                let label = &repeat.label;
+                let ((number, label), body, tree) =
+                    self.inside(repeat.label.as_ref(), true, &repeat.body);
                 let tree = Tree::of("while").word(number).part(&cond_tree).part(&tree);
                 (quote!(#label while #cond #body), tree)
             }
             Expr::Loop(repeat) => {
-                let (number, body, tree) = self.inside(repeat.label.as_ref(), true, &repeat.body);
-                let label = &repeat.label;
+                let ((number, label), body, tree) =
+                    self.inside(repeat.label.as_ref(), true, &repeat.body);
                 (quote!(#label loop #body), Tree::of("loop").word(number).part(&tree))
             }
             Expr::Block(block) => {
-                let (number, body, tree) = self.inside(block.label.as_ref(), false, &block.block);
-                let label = &block.label;
+                let ((number, label), body, tree) =
+                    self.inside(block.label.as_ref(), false, &block.block);
                 (quote!(#label #body), Tree::of("scope").word(number).part(&tree))
             }
             Expr::ForLoop(repeat) => self.counted(repeat),
             Expr::Break(leave) => {
-                let Some(number) = self.named(leave.label.as_ref(), leave.span()) else {
+                let Some((number, label)) = self.named(leave.label.as_ref(), leave.span()) else {
                     return (quote!(break), Tree::unit());
                 };
-                let label = &leave.label;
                 let Some(value) = &leave.expr else {
                     let tree = Tree::of("break").word(number).maybe(None);
                     return (quote!(break #label), tree);
@@ -108,10 +114,9 @@ impl Walk {
                 (quote!(break #label (#native)), tree)
             }
             Expr::Continue(again) => {
-                let Some(number) = self.named(again.label.as_ref(), again.span()) else {
+                let Some((number, label)) = self.named(again.label.as_ref(), again.span()) else {
                     return (quote!(continue), Tree::unit());
                 };
-                let label = &again.label;
                 (quote!(continue #label), Tree::of("continue").word(number))
             }
             Expr::Return(leave) if self.in_closure => {
@@ -137,23 +142,30 @@ impl Walk {
         }
     }
 
-    /// The body of a loop or labelled block, and the number of that.
+    /// The body of a loop or labelled block with its label in Rust, and its number.
     fn inside(
         &mut self,
         label: Option<&Label>,
         is_loop: bool,
         block: &Block,
-    ) -> (u16, TokenStream, Tree) {
+    ) -> (Inside, TokenStream, Tree) {
         let number = self.loops;
         self.loops = self.loops.saturating_add(1);
-        self.around.push(Around { label: label.map(|l| l.name.clone()), number, is_loop });
+        let mut own = label.cloned();
+        if let Some(Label { name, .. }) = &mut own
+            && self.around.iter().any(|around| around.is(name))
+        {
+            name.ident = Ident::new(&format!("__{}_{number}", name.ident), name.ident.span());
+        }
+        let (label, name) = (label.map(|l| l.name.clone()), own.as_ref().map(|l| l.name.clone()));
+        self.around.push(Around { label, own: name, number, is_loop });
         let (body, tree) = self.block(block);
         self.around.pop();
-        (number, body, tree)
+        ((number, own), body, tree)
     }
 
-    /// The number of what a `break` or `continue` names.
-    fn named(&mut self, label: Option<&Lifetime>, at: Span) -> Option<u16> {
+    /// The number of what a `break` or `continue` names, and the label that it has in Rust.
+    fn named(&mut self, label: Option<&Lifetime>, at: Span) -> Option<(u16, Option<Lifetime>)> {
         let found = match label {
             None => self.around.iter().rev().find(|around| around.is_loop),
             Some(label) => {
@@ -167,7 +179,12 @@ impl Walk {
             }
         };
         if let Some(around) = found {
-            return Some(around.number);
+            let own = label.zip(around.own.as_ref()).map(|(label, own)| {
+                let mut own = own.clone();
+                own.ident.set_span(own.ident.span().located_at(label.ident.span()));
+                own
+            });
+            return Some((around.number, own));
         }
         match label {
             Some(label) => {
@@ -230,9 +247,9 @@ impl Walk {
             self.enter_spine_loop(&repeat.pat);
         }
         let body = |walk: &mut Walk| walk.inside(repeat.label.as_ref(), true, &repeat.body);
-        let (number, body, tree) = if known { body(self) } else { self.perhaps(body) };
+        let ((number, label), body, tree) = if known { body(self) } else { self.perhaps(body) };
         self.scopes.leave();
-        let (pat, label) = (&repeat.pat, &repeat.label);
+        let pat = &repeat.pat;
         if spine {
             self.leave_spine_loop(quote!(#pat), over.clone());
         }

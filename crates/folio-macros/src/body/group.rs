@@ -321,12 +321,12 @@ impl Walk {
         let each = quote_spanned!(method.span() => #group.#method(|#item| { #(#copies)* #body; }));
         let native = match strips {
             None => each,
-            Some(Strips { strip, kept, each: lanes, turns, fixed, .. }) => {
+            Some(Strips { strip, memory, rooms: room, each: lanes, turns, fixed, .. }) => {
                 let [all, many, rooms] = ["__strips", "__turns", "__rooms"]
                     .map(|name| Ident::new(name, Span::mixed_site()));
                 quote! {{
-                    #(let mut #kept = ::folio::ir::device::Lanes::new();)*
-                    let (#many, #rooms) = (#turns, [#(::folio::ir::device::Lanes::most(&#kept)),*]);
+                    #(#memory)*
+                    let (#many, #rooms) = (#turns, [#(#room),*]);
                     // SAFETY: lanes are of the strip that is asked for their items.
                     match unsafe {
                         ::folio::ir::device::Group::strips(#group, #many, #fixed, &#rooms)

@@ -8,14 +8,23 @@ use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 use syn::ext::IdentExt;
 
+/// A name that is bound.
+#[derive(Clone)]
+pub(super) struct Bound {
+    pub(super) name: Ident,
+    pub(super) mutable: bool,
+    /// The variable's number.
+    pub(super) at: Option<u16>,
+}
+
 /// A statement of the spine.
 pub(super) enum SpineStatement {
     /// A statement that is the same for all.
     Same(TokenStream),
     /// Positions, by this name or these.
     Again(Vec<Ident>, TokenStream),
-    /// For each lane; the names that it binds, and whether those are `mut`.
-    Each(Vec<(Ident, bool)>, TokenStream),
+    /// For each lane; the names that it binds.
+    Each(Vec<Bound>, TokenStream),
     /// `for .. in ..`, its pattern and its range; and its body.
     Loop(TokenStream, TokenStream, Vec<SpineStatement>),
 }
@@ -24,7 +33,7 @@ pub(super) enum SpineStatement {
 #[derive(Clone)]
 pub(super) enum Variable {
     Again(Vec<Ident>, TokenStream),
-    Kept { name: Ident, lanes: Ident, mutable: bool },
+    Kept { name: Ident, lanes: Ident, mutable: bool, array: bool },
 }
 
 /// The form, as it is written.
@@ -37,10 +46,13 @@ pub struct Strips {
     pub strip: Ident,
     /// In a phase: the name of a row of the strip. Kernels of items have strips of one row.
     pub(super) row: Option<Ident>,
-    /// Where lanes keep their variables.
-    pub kept: Vec<Ident>,
-    /// Names of those variables.
-    pub(super) names: Vec<Ident>,
+    /// `let` of where lanes keep each of their variables, and for how many there is room.
+    pub memory: Vec<TokenStream>,
+    pub rooms: Vec<TokenStream>,
+    /// The numbers of those variables.
+    pub(super) numbers: Vec<u16>,
+    /// Arrays that are only indexed.
+    pub(super) arrays: BTreeSet<u16>,
     /// The code of a strip.
     pub each: TokenStream,
     /// How many turns the first loop has.
@@ -89,6 +101,16 @@ impl Strips {
         quote!(#(#written)*)
     }
 
+    /// Memory for a variable of each lane.
+    fn keep(&mut self, lanes: &Ident, array: bool) {
+        let of = match array {
+            true => quote!(ArrayLanes),
+            false => quote!(Lanes),
+        };
+        self.memory.push(quote!(let mut #lanes = ::folio::ir::device::#of::new();));
+        self.rooms.push(quote!(::folio::ir::device::#of::most(&#lanes)));
+    }
+
     /// Statements that each lane does one after the other.
     fn lanes(
         &mut self,
@@ -104,19 +126,27 @@ impl Strips {
         for (at, variable) in variables.iter().enumerate() {
             match variable {
                 Variable::Again(_, native) => before.push(perhaps_unused(native)),
-                Variable::Kept { name, lanes, mutable } => {
+                Variable::Kept { name, lanes, mutable, array } => {
                     let hidden = variables.iter().skip(at + 1).any(|other| other.is(name));
                     if hidden || !named.contains(&name.unraw().to_string()) {
                         continue;
                     }
                     let token = mutable.then(|| quote!(mut));
+                    if *array {
+                        before.push(quote! {
+                            // SAFETY: each lane has set it where it is declared, and has it alone.
+                            #[allow(unused_mut, unused_variables, reason = "here, where it may be used elsewhere")]
+                            let #token #name = unsafe { ::folio::ir::device::ArrayLanes::array(&mut #lanes, #lane) };
+                        });
+                        continue;
+                    }
                     before.push(quote! {
                         // SAFETY: each lane has set it where it is declared.
                         #[allow(unused_mut, unused_variables, reason = "here, where it may be used elsewhere")]
                         let #token #name = unsafe { ::folio::ir::device::Lanes::get(&#lanes, #lane) };
                     });
                     if *mutable {
-                        set.push((name.clone(), lanes.clone()));
+                        set.push((name.clone(), lanes.clone(), false));
                     }
                 }
             }
@@ -131,32 +161,36 @@ impl Strips {
                 SpineStatement::Each(names, native) => {
                     // Variables that one loop over the lanes leaves as they are, a later one may
                     // change.
-                    let changed = names.iter().any(|(_, mutable)| *mutable);
+                    let changed = names.iter().any(|bound| bound.mutable);
                     let allowed = changed.then(
                         || quote!(#[allow(unused_mut, reason = "it may be changed elsewhere")]),
                     );
                     natives.push(quote!(#allowed #native));
-                    for (nth, (name, mutable)) in names.iter().enumerate() {
-                        let hidden = names.iter().skip(nth + 1).any(|(other, _)| same(other, name))
-                            || steps.iter().skip(at + 1).any(|step| step.binds(name));
+                    for (nth, Bound { name, mutable, at: number }) in names.iter().enumerate() {
+                        let hidden =
+                            names.iter().skip(nth + 1).any(|other| same(&other.name, name))
+                                || steps.iter().skip(at + 1).any(|step| step.binds(name));
                         if hidden || !later.contains(&name.unraw().to_string()) {
                             continue;
                         }
-                        let lanes = format_ident!("__lanes{}", self.kept.len(), span = lane.span());
-                        self.kept.push(lanes.clone());
-                        self.names.push(name.clone());
-                        set.push((name.clone(), lanes.clone()));
+                        let lanes =
+                            format_ident!("__lanes{}", self.memory.len(), span = lane.span());
+                        let array = number.is_some_and(|number| self.arrays.contains(&number));
+                        self.keep(&lanes, array);
+                        self.numbers.extend(number);
+                        set.push((name.clone(), lanes.clone(), array));
                         let (name, mutable) = (name.clone(), *mutable);
-                        variables.push(Variable::Kept { name, lanes, mutable });
+                        variables.push(Variable::Kept { name, lanes, mutable, array });
                     }
                 }
                 SpineStatement::Same(_) | SpineStatement::Loop(..) => {}
             }
         }
-        let set = set.iter().map(|(name, lanes)| {
+        let set = set.iter().map(|(name, lanes, array)| {
+            let of = if *array { quote!(ArrayLanes) } else { quote!(Lanes) };
             quote! {
                 // SAFETY: a strip has no more lanes than there is memory for in each variable.
-                unsafe { ::folio::ir::device::Lanes::set(&mut #lanes, #lane, #name) };
+                unsafe { ::folio::ir::device::#of::set(&mut #lanes, #lane, #name) };
             }
         });
         let (strip, row) = (&self.strip, self.row.iter());
@@ -187,7 +221,7 @@ impl SpineStatement {
     fn binds(&self, name: &Ident) -> bool {
         match self {
             SpineStatement::Again(names, _) => names.iter().any(|own| same(own, name)),
-            SpineStatement::Each(names, _) => names.iter().any(|(own, _)| same(own, name)),
+            SpineStatement::Each(names, _) => names.iter().any(|own| same(&own.name, name)),
             SpineStatement::Same(_) | SpineStatement::Loop(..) => false,
         }
     }

@@ -105,7 +105,7 @@ impl Walk {
         let gives_nothing = std::mem::replace(&mut self.gives_nothing, false);
         let in_closure = std::mem::replace(&mut self.in_closure, true);
         let around = std::mem::take(&mut self.around);
-        self.plan.give_up();
+        self.plan.give_up(closure.span());
         self.scopes.enter();
         let patterns: Vec<_> = closure
             .inputs
@@ -138,7 +138,7 @@ impl Walk {
             return (quote_spanned!(lends.and_token.span => &#native), tree);
         }
         self.acts += 1;
-        self.plan.give_up();
+        self.plan.give_up(lends.span());
         let (target, tree) = self.target(of, Access::Change);
         if !target.is_variable() {
             let text = "of what is in memory or in an array there is no `&mut`: copy it into a variable, and back";
@@ -168,7 +168,7 @@ impl Walk {
         if !changes || !self.may_change(number) || call.args.iter().any(lends) {
             return None;
         }
-        self.plan.give_up();
+        self.plan.give_up(call.method.span());
         let span = call.method.span();
         let (slot, entry) = self.callee(span);
         let placed = super::call::hidden("device_place", &call.method);

@@ -52,7 +52,7 @@ use quote::{ToTokens, quote, quote_spanned};
 use std::collections::{BTreeSet, HashMap, HashSet};
 use syn::ext::IdentExt;
 use syn::spanned::Spanned;
-use syn::{BinOp, Block, Expr, ExprStruct, Member, Pat, Stmt};
+use syn::{BinOp, Block, Expr, ExprPath, ExprStruct, Member, Pat, Stmt};
 
 /// Rust, and tree.
 pub type Both = (TokenStream, Tree);
@@ -255,6 +255,7 @@ impl Walk {
             self.refuse_value(block);
         }
         let both = self.body(block);
+        self.refuse_hiding(signature);
         let mut found = HashSet::new();
         // A constant is written more than once: a macro could give each another value.
         for tokens in [signature.to_token_stream(), both.0.clone(), self.constants()] {
@@ -262,6 +263,27 @@ impl Walk {
         }
         self.refuse_excess(signature.ident.span());
         both
+    }
+
+    /// Refuses constants of the block that have a name of the signature's. In Rust a constant hides
+    /// a parameter; and the types of parameters, which the table has again behind the constants,
+    /// would be others there.
+    fn refuse_hiding(&mut self, signature: &syn::Signature) {
+        let signature = signature.to_token_stream();
+        let hides = |name: &Ident| ends::names(&signature, &[&name.unraw().to_string()]);
+        let names = self.constants.iter().map(|(name, _)| name).filter(|name| hides(name));
+        for name in names.cloned().collect::<Vec<_>>() {
+            let text =
+                format!("`{name}` is in the function's signature; give the constant another name");
+            self.refuse(name.span(), text);
+        }
+    }
+
+    /// The variable that a path is, if it is one.
+    fn variable(&mut self, path: &ExprPath) -> Option<u16> {
+        let at = self.scopes.find(path.path.get_ident()?)?;
+        self.plan.uses(at, 1);
+        Some(at)
     }
 
     /// A kernel's block that ends in a value.
@@ -312,9 +334,12 @@ impl Walk {
         for (at, stmt) in block.stmts.iter().enumerate() {
             match stmt {
                 Stmt::Local(local) => {
+                    // Its value may have a name that the pattern hides.
+                    let init = local.init.as_ref().filter(|_| spine.is_some());
+                    let same = init.is_some_and(|init| self.is_same(&init.expr));
                     let (native, tree) = self.local(local);
                     if spine.is_some() {
-                        self.let_of_spine(local, &native);
+                        self.let_of_spine(local, same, &native);
                     }
                     natives.push(native);
                     trees.push(tree);
@@ -468,7 +493,7 @@ impl Walk {
                 (quote!((#native)), tree)
             }
             Expr::Path(path) => {
-                let local = path.path.get_ident().and_then(|name| self.scopes.find(name));
+                let local = self.variable(path);
                 self.used.extend(local);
                 if local.is_none() && path.path.is_ident("None") {
                     return self.none(path);
@@ -541,7 +566,7 @@ impl Walk {
                         quote_spanned!(index.span() => { let #value = #native; #read })
                     }
                 } else {
-                    self.unproved(&index.expr);
+                    self.unproved(&index.expr, &index.index);
                     // The call begins with the view, where a violation is; what index it takes is
                     // asked at the index.
                     let at = Ident::new("at", span);

@@ -105,7 +105,7 @@ impl Walk {
                             true => self
                                 .looked_at
                                 .extend([index.span(), index.index.span()].map(place_of)),
-                            false => self.unproved(&index.expr),
+                            false => self.unproved(&index.expr, &index.index),
                         }
                         let at = Spot::of(index);
                         Target::Index { base, index: native, name, proved, at }
@@ -261,6 +261,7 @@ impl Walk {
         if let Expr::Lit(ExprLit { lit: Lit::Int(number), .. }) = index
             && number.suffix().is_empty()
         {
+            self.indexes(of, index);
             return self.literal_index(number);
         }
         self.indexes(of, index);

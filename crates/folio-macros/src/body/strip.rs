@@ -6,20 +6,27 @@
 //! it. There a statement is one of these: a loop; a `let` of what is the same for all items; a
 //! `let` of positions, which is repeated wherever it is needed; or anything else, which is done by
 //! each lane. A kernel with anything whose meaning could depend on where it is (a way out, an index
-//! that is checked, other views) has none.
+//! that lanes would check, other views) has none.
+//!
+//! Of an array that lanes keep and only index, each element lies beside those of the neighbours, and
+//! what is indexed is one element.
 //!
 //! Phases of groups have such a form as kernels have it, with what the group has for what is the
 //! same for all.
 
-use super::Walk;
-use super::lanes::{SpineStatement, Strips, perhaps_unused, words};
+use super::call::is_of_numbers;
+use super::lanes::{Bound, SpineStatement, Strips, perhaps_unused, words};
+use super::lent::bare;
+use super::number::is_assignment;
+use super::{Walk, place_of};
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::quote;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use syn::ext::IdentExt;
+use syn::spanned::Spanned;
 use syn::{
-    BinOp, Expr, ExprArray, ExprForLoop, ExprMethodCall, ExprTuple, Lit, Local, Pat, PatSlice,
-    PatTuple, RangeLimits, UnOp,
+    BinOp, Block, Expr, ExprArray, ExprForLoop, ExprMethodCall, ExprTuple, Lit, Local, Pat,
+    PatSlice, PatTuple, RangeLimits, Stmt, UnOp,
 };
 
 /// Loops with so many turns at most, which rustc unrolls, are left to the items.
@@ -30,10 +37,14 @@ const SHORT: i128 = 16;
 pub struct Plan {
     /// The item of a kernel for which there may be one.
     item: Option<Ident>,
-    /// Something was found with which there is none.
-    unfit: bool,
-    /// There is a loop.
+    /// Where something is with which there is none.
+    unfit: Option<(u32, u32)>,
+    /// Where an index is the same for all items and checked, in the statement that is walked.
+    checked: Option<(u32, u32)>,
+    /// There is a loop of the spine.
     loops: bool,
+    /// There is a loop with more than a few turns.
+    long: bool,
     /// Rustc knows how many turns the first one has.
     fixed: bool,
     /// The next block is of the spine.
@@ -48,8 +59,11 @@ pub struct Plan {
     same: BTreeSet<u16>,
     /// Variables of loops so short that they are unrolled.
     unrolled: BTreeSet<u16>,
-    /// Names of arrays, or of what has them, with an index that is only known when the kernel runs.
-    indexed: BTreeSet<String>,
+    /// Arrays, or what has them, with an index that is only known when the kernel runs, and where
+    /// the first one is.
+    indexed: BTreeMap<u16, (u32, u32)>,
+    /// How often a variable is used otherwise than to index it.
+    whole: BTreeMap<u16, i32>,
     /// Of a phase: the number of its item. Variables of the group have lower numbers.
     phase: Option<u16>,
     /// Names of the spine's other variables that are visible, and whether those are `mut`.
@@ -77,9 +91,39 @@ impl Plan {
         self.same.insert(at);
     }
 
-    /// There is none.
-    pub fn give_up(&mut self) {
-        self.unfit = true;
+    /// There is none because of what is there.
+    pub fn give_up(&mut self, at: Span) {
+        self.unfit.get_or_insert(place_of(at));
+    }
+
+    /// A loop whose turns nothing counts.
+    pub(super) fn turns_freely(&mut self, at: Span) {
+        self.long = true;
+        self.give_up(at);
+    }
+
+    /// This is checked when it is indexed, with an index that may be the `same` for all items: a
+    /// check that is done once for them costs nothing.
+    pub(super) fn checks(&mut self, at: Span, same: bool) {
+        match same {
+            true => _ = self.checked.get_or_insert(place_of(at)),
+            false => self.give_up(at),
+        }
+    }
+
+    /// A variable is used, or by `-1` indexed.
+    pub(super) fn uses(&mut self, at: u16, times: i32) {
+        *self.whole.entry(at).or_default() += times;
+    }
+
+    /// Where an array is indexed that lanes would copy.
+    fn in_memory(&self, at: u16) -> Option<(u32, u32)> {
+        self.indexed.get(&at).filter(|_| !self.is_array(at)).copied()
+    }
+
+    /// An array that is only indexed.
+    fn is_array(&self, at: u16) -> bool {
+        self.indexed.contains_key(&at) && self.whole.get(&at).is_none_or(|times| *times == 0)
     }
 
     /// A visible variable has this name, or one of another macro that reads the same; whether it is
@@ -94,12 +138,16 @@ impl Plan {
     fn binds(&mut self, names: &[(Ident, bool)]) {
         let means =
             |name: &Ident| self.again.iter().any(|all| all.contains(&name.unraw().to_string()));
-        if names.iter().any(|(name, _)| means(name)) {
-            self.give_up();
+        if let Some((name, _)) = names.iter().find(|(name, _)| means(name)) {
+            self.give_up(name.span());
         }
     }
 
     fn push(&mut self, step: SpineStatement) {
+        let checked = self.checked.take();
+        if !matches!(step, SpineStatement::Same(_)) {
+            self.unfit = self.unfit.or(checked);
+        }
         if let (SpineStatement::Again(_, native), Some(all)) = (&step, self.again.last_mut()) {
             words(native, all);
         }
@@ -145,23 +193,24 @@ impl Walk {
         }
     }
 
-    /// A `let` of a block, whose names are bound.
-    pub(super) fn let_of_spine(&mut self, local: &Local, native: &TokenStream) {
-        let Some(init) = &local.init else { return self.plan.give_up() };
+    /// A `let` of a block, whose names are bound, of what may be the `same` for all items.
+    pub(super) fn let_of_spine(&mut self, local: &Local, same: bool, native: &TokenStream) {
+        let at = local.pat.span();
+        let Some(init) = &local.init else { return self.plan.give_up(at) };
         let mut names = vec![];
         bound(&local.pat, &mut names);
         let numbers: Vec<_> = names.iter().filter_map(|(name, _)| self.scopes.find(name)).collect();
         let hides: Vec<_> = names.iter().filter_map(|(name, _)| self.plan.sees(name)).collect();
         if hides.contains(&true) {
             // The lanes would have to tell the one from the other.
-            self.plan.give_up();
+            self.plan.give_up(at);
         }
         self.plan.binds(&names);
         if !is_known(&local.pat) {
-            self.plan.give_up();
+            self.plan.give_up(at);
         }
         let fixed = names.iter().all(|(_, mutable)| !mutable);
-        if fixed && hides.is_empty() && is_name(&local.pat) && self.is_same(&init.expr) {
+        if same && fixed && hides.is_empty() && !names.is_empty() {
             self.plan.same.extend(numbers);
             return self.plan.push(SpineStatement::Same(native.clone()));
         }
@@ -169,7 +218,7 @@ impl Walk {
         let positions = fixed && numbers.iter().all(|at| self.has_ends(*at));
         if !positions && numbers.iter().any(|at| self.has_ends(*at)) {
             // A repeated expression could contain a part that only lanes have.
-            self.plan.give_up();
+            self.plan.give_up(at);
         }
         if positions && divides(&init.expr) {
             // A failure is told here, also where nothing needs the value.
@@ -181,7 +230,13 @@ impl Walk {
                 names.into_iter().map(|(name, _)| name).collect(),
                 native.clone(),
             ),
-            false => SpineStatement::Each(names, native.clone()),
+            false => {
+                let bind = |(name, mutable): (Ident, bool)| {
+                    let at = self.scopes.find(&name);
+                    Bound { name, mutable, at }
+                };
+                SpineStatement::Each(names.into_iter().map(bind).collect(), native.clone())
+            }
         });
     }
 
@@ -191,14 +246,16 @@ impl Walk {
         if self.plan.item.is_none() || (is_short(&repeat.expr) && repeat.label.is_none()) {
             return false;
         }
+        self.plan.long = true;
         let mut names = vec![];
         bound(&repeat.pat, &mut names);
         let plain = repeat.label.is_none()
             && (is_name(&repeat.pat) || names.is_empty())
             && names.iter().all(|(name, mutable)| !mutable && self.plan.sees(name).is_none());
         let taken = statement && plain && self.is_same_range(&repeat.expr);
+        self.plan.checked = self.plan.checked.filter(|_| !taken);
         if !taken {
-            self.plan.give_up();
+            self.plan.give_up(repeat.for_token.span);
         } else if !std::mem::replace(&mut self.plan.loops, true) {
             self.plan.fixed = self.is_fixed(&repeat.expr);
         }
@@ -228,8 +285,12 @@ impl Walk {
     /// This is indexed. An array with such an index is in memory, and lanes would copy all of it
     /// for each element.
     pub(super) fn indexes(&mut self, of: &Expr, at: &Expr) {
-        if let Some(name) = root(of).filter(|_| !self.is_unrolled(at)) {
-            self.plan.indexed.insert(name.unraw().to_string());
+        if let (Expr::Path(_), Some(at)) = (bare(of), self.number(bare(of))) {
+            self.plan.uses(at, -1);
+        }
+        let array = root(of).and_then(|name| self.scopes.find(name));
+        if let Some(array) = array.filter(|_| !self.is_unrolled(at)) {
+            self.plan.indexed.entry(array).or_insert(place_of(at.span()));
         }
     }
 
@@ -296,13 +357,25 @@ impl Walk {
     }
 
     /// An expression is the same for all items, and does nothing.
-    fn is_same(&self, expr: &Expr) -> bool {
+    pub(super) fn is_same(&self, expr: &Expr) -> bool {
         match expr {
             Expr::Lit(_) => true,
-            Expr::Unary(_) => literal(expr).is_some(),
+            Expr::Unary(unary) => match unary.op {
+                UnOp::Neg(_) | UnOp::Not(_) => self.is_same(&unary.expr),
+                _ => false,
+            },
             Expr::Paren(inner) => self.is_same(&inner.expr),
             Expr::Group(inner) => self.is_same(&inner.expr),
             Expr::Cast(cast) => self.is_same(&cast.expr),
+            Expr::Tuple(tuple) => tuple.elems.iter().all(|part| self.is_same(part)),
+            Expr::Array(array) => array.elems.iter().all(|part| self.is_same(part)),
+            Expr::If(branch) => {
+                let otherwise = branch.else_branch.as_ref();
+                self.is_same(&branch.cond)
+                    && self.gives_same(&branch.then_branch)
+                    && otherwise.is_some_and(|(_, otherwise)| self.is_same(otherwise))
+            }
+            Expr::Block(block) => block.label.is_none() && self.gives_same(&block.block),
             Expr::Path(path) => match path.path.get_ident() {
                 Some(name) => match self.scopes.find(name) {
                     Some(at) => {
@@ -314,13 +387,18 @@ impl Walk {
                 None => true,
             },
             Expr::Binary(binary) => {
-                let plain = matches!(
-                    binary.op,
-                    BinOp::Add(_) | BinOp::Sub(_) | BinOp::Mul(_) | BinOp::Div(_) | BinOp::Rem(_)
-                );
-                plain && self.is_same(&binary.left) && self.is_same(&binary.right)
+                !is_assignment(&binary.op)
+                    && self.is_same(&binary.left)
+                    && self.is_same(&binary.right)
             }
-            Expr::MethodCall(call) => self.is_extent(call, "len") || self.asks_group(call),
+            Expr::MethodCall(call) => {
+                let of_number = || {
+                    is_of_numbers(&call.method.to_string())
+                        && self.is_same(&call.receiver)
+                        && call.args.iter().all(|arg| self.is_same(arg))
+                };
+                self.is_extent(call, "len") || self.asks_group(call) || of_number()
+            }
             Expr::Index(index) => match (&*index.expr, &*index.index) {
                 (Expr::MethodCall(call), Expr::Lit(_)) => self.is_extent(call, "shape"),
                 // Only an `In` can be read at anything but the item.
@@ -335,6 +413,11 @@ impl Walk {
         }
     }
 
+    /// A block of one expression.
+    fn gives_same(&self, block: &Block) -> bool {
+        matches!(block.stmts.as_slice(), [Stmt::Expr(expr, None)] if self.is_same(expr))
+    }
+
     /// In a phase, a variable of the group, or a parameter that is a value.
     fn is_of_group(&self, at: u16) -> bool {
         self.plan.phase.is_some_and(|item| at < item) && self.is_uniform(at)
@@ -344,10 +427,26 @@ impl Walk {
         call.method == name && call.args.is_empty() && self.is_view(&call.receiver)
     }
 
+    /// Where something is for which a kernel with loops has one form only.
+    pub fn unfit(&self) -> Option<(u32, u32)> {
+        let plan = &self.plan;
+        let kept = |strips: Strips| strips.numbers.iter().find_map(|at| plan.in_memory(*at));
+        match plan.item {
+            Some(_) if plan.long => plan.unfit.or_else(|| self.written().and_then(kept)),
+            _ => None,
+        }
+    }
+
     /// The second form, if there is one.
     pub fn strips(&self) -> Option<Strips> {
+        let strips = self.written()?;
+        let in_memory = |at: &u16| self.plan.in_memory(*at).is_some();
+        (!strips.numbers.iter().any(in_memory)).then_some(strips)
+    }
+
+    fn written(&self) -> Option<Strips> {
         let plan = &self.plan;
-        let item = plan.item.as_ref().filter(|_| plan.loops && !plan.unfit)?;
+        let item = plan.item.as_ref().filter(|_| plan.loops && plan.unfit.is_none())?;
         let [strip, lane, row] =
             ["__strip", "__lane", "__row"].map(|name| Ident::new(name, Span::mixed_site()));
         let row = plan.phase.map(|_| row);
@@ -371,13 +470,14 @@ impl Walk {
             row,
             strip,
             lane,
-            kept: vec![],
-            names: vec![],
+            memory: vec![],
+            rooms: vec![],
+            numbers: vec![],
+            arrays: plan.indexed.keys().copied().filter(|at| plan.is_array(*at)).collect(),
             each: quote!(),
         };
         strips.each = strips.block(&plan.left, &mut vec![]);
-        let in_memory = |name: &Ident| plan.indexed.contains(&name.unraw().to_string());
-        (!strips.names.iter().any(in_memory)).then_some(strips)
+        Some(strips)
     }
 }
 

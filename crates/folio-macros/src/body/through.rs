@@ -4,7 +4,8 @@
 use super::lent::bare;
 use super::sugar::hidden;
 use super::{Special, Walk};
-use proc_macro2::{Ident, TokenStream};
+use crate::pattern::same;
+use proc_macro2::{Group, Ident, TokenStream, TokenTree};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
 use syn::{Expr, ExprForLoop, ExprMethodCall, Pat, parse_quote};
@@ -46,25 +47,65 @@ impl Element {
         }
     }
 
-    /// Binds the value of a turn to the pattern's names.
-    fn bind(self, pat: &Pat, turn: &Ident, lets: &mut Vec<TokenStream>) {
+    /// The patterns of a turn, and the value of each.
+    fn bind<'p>(self, pat: &'p Pat, turn: &Ident, all: &mut Vec<(&'p Pat, TokenStream)>) {
         match (pat, self) {
-            (Pat::Paren(inner), element) => element.bind(&inner.pat, turn, lets),
+            (Pat::Paren(inner), element) => element.bind(&inner.pat, turn, all),
             (Pat::Tuple(tuple), Element::Pair(parts)) if tuple.elems.len() == 2 => {
                 let parts = IntoIterator::into_iter(*parts);
-                tuple.elems.iter().zip(parts).for_each(|(pat, part)| part.bind(pat, turn, lets));
+                tuple.elems.iter().zip(parts).for_each(|(pat, part)| part.bind(pat, turn, all));
             }
             (Pat::Reference(of), element @ Element::One(_, Borrowed::Yes)) => {
-                let (pat, value) = (&of.pat, element.value(turn));
-                lets.push(quote!(let #pat = #value;));
+                all.push((&of.pat, element.value(turn)));
             }
             (pat, element) => {
                 let value = element.value(turn);
                 let borrow = matches!(element, Element::One(_, Borrowed::Yes)).then(|| quote!(&));
-                lets.push(quote!(let #pat = #borrow #value;));
+                all.push((pat, quote!(#borrow #value)));
             }
         }
     }
+}
+
+/// The statements that bind these. A name that is bound hides the array of this name from those
+/// that follow, which go through a copy that `before` makes.
+fn in_order(parts: &[(&Pat, TokenStream)], before: &mut Vec<TokenStream>) -> Vec<TokenStream> {
+    let mut bound = vec![];
+    let mut bind = |(pat, value): &(&Pat, TokenStream)| {
+        let value = apart(value, &bound, before);
+        bound.extend(words(pat.to_token_stream()));
+        quote!(let #pat = #value;)
+    };
+    parts.iter().map(&mut bind).collect()
+}
+
+/// The value, where names that are hidden are those of copies.
+fn apart(value: &TokenStream, hidden_by: &[Ident], before: &mut Vec<TokenStream>) -> TokenStream {
+    let mut token = |token| match token {
+        TokenTree::Group(group) => {
+            let mut inner =
+                Group::new(group.delimiter(), apart(&group.stream(), hidden_by, before));
+            inner.set_span(group.span());
+            inner.into()
+        }
+        TokenTree::Ident(name) if hidden_by.iter().any(|of| same(of, &name)) => {
+            let copy = hidden(&format!("__hidden{}", before.len()), name.span());
+            before.push(quote!(let #copy = #name;));
+            copy.into()
+        }
+        other => other,
+    };
+    value.clone().into_iter().map(&mut token).collect()
+}
+
+/// All words of a pattern.
+fn words(tokens: TokenStream) -> Vec<Ident> {
+    let of = |token| match token {
+        TokenTree::Ident(name) => vec![name],
+        TokenTree::Group(group) => words(group.stream()),
+        TokenTree::Punct(_) | TokenTree::Literal(_) => vec![],
+    };
+    tokens.into_iter().flat_map(of).collect()
 }
 
 /// Whether it is a reference to the element.
@@ -83,6 +124,7 @@ impl Walk {
         let turn = hidden("__turn", span);
         let (mut parts, turns) = (vec![], over.turns);
         over.element.bind(&repeat.pat, &turn, &mut parts);
+        let parts = in_order(&parts, &mut lets);
         let (label, statements) = (&repeat.label, &repeat.body.stmts);
         let body =
             quote_spanned!(repeat.body.brace_token.span.join() => { #(#parts)* #(#statements)* });

@@ -32,6 +32,26 @@ macro_rules! of_two_macros {
 }
 of_two_macros!('a);
 
+/// Two loops of one name: the nearer one is meant.
+#[kernel]
+fn leaves_the_nearer(i: Item, y: InOut<u32>) {
+    let mut n = 0;
+    'a: for _ in 0..3 {
+        'a: for b in 0..3 {
+            n += 1;
+            if b == 1 {
+                continue 'a;
+            }
+            n += 10;
+        }
+        n += 100;
+        if n > 230 {
+            break 'a;
+        }
+    }
+    y[i] = n;
+}
+
 /// Names of the language's for other types.
 #[allow(non_camel_case_types, dead_code, unused_imports, reason = "that is what is tested")]
 mod others {
@@ -91,6 +111,8 @@ fn labels_are_those_of_their_macro() {
         let mut y = rt.buffer_from(&[0; 4]).unwrap();
         q.run(4, leaves(&mut y)).unwrap();
         assert_eq!(y.to_vec().unwrap(), [6; 4]);
+        q.run(4, leaves_the_nearer(&mut y)).unwrap();
+        assert_eq!(y.to_vec().unwrap(), [246; 4]);
     });
 }
 

@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use folio::error::{Check, CheckKind};
 use folio::prelude::*;
 
 /// The questions that items can be asked in Rust, too.
@@ -110,7 +111,7 @@ both!(wide, plain_wide: |i, n, x, y| {
     y[i] = all[1] + all[2] + all[32];
 });
 
-// Arrays with elements of their own for each item: in memory, so this is done item by item.
+// Arrays with elements of their own for each item.
 both!(gathers, plain_gathers: |i, n, x, y| {
     let mut all = [x[i]; 24];
     for k in 0..n {
@@ -125,8 +126,7 @@ both!(gathers, plain_gathers: |i, n, x, y| {
     y[i] = sum;
 });
 
-// An array with such an index is done item by item, too: the index is made of the loop's variable;
-// the other array is in registers.
+// An array is indexed by what is made of the loop's variable, and the other one is in registers.
 both!(picks, plain_picks: |i, n, x, y| {
     let mut all = [x[i], 0.5, 0.25];
     let mut few = [0.0f32; 3];
@@ -137,6 +137,43 @@ both!(picks, plain_picks: |i, n, x, y| {
         }
     }
     y[i] = few[0] - few[1] + few[2];
+});
+
+// Rows of an array, and of an array that is used as a whole, too.
+both!(rows, plain_rows: |i, n, x, y| {
+    let mut turns = [[0.0f32; 3]; 20];
+    let mut sums = [0.0f32; 20];
+    for k in 0..20 {
+        turns[k][1] = x[i] * k as f32;
+        turns[k][k % 3] += 0.5;
+        sums[k] = x[k];
+    }
+    for a in 0..n {
+        let b = x[a];
+        for k in 0..20 {
+            let row = turns[(k + a) % 20];
+            sums[k] += b * turns[k][1] - row[2];
+            sums[k] *= 0.75;
+        }
+    }
+    for k in 0..20 {
+        y[i] += sums[k];
+    }
+});
+
+// What is the same for all items is computed once for them: elements at an index that is read,
+// branches, pairs.
+both!(tables, plain_tables: |i, n, x, y| {
+    let mut sum = y[i];
+    for k in 0..n {
+        let kind = (x[k] * 10.0) as usize % 7;
+        let of = x[kind];
+        let (near, far) = if of > 1.0 { (of, 0.5) } else if kind == 2 { (1.0, -of) } else { (-of, 1.5) };
+        let is_near = !(near > far) && kind != 3;
+        let weight = -near.abs().max(far);
+        sum = sum * 0.5 + if is_near { near } else { far } * y[i] + weight;
+    }
+    y[i] = sum;
 });
 
 // A name of its own in the loop, for what is changed outside of it.
@@ -237,9 +274,89 @@ fn strips_compute_what_items_do_one_by_one() {
         wide plain_wide
         gathers plain_gathers
         picks plain_picks
+        rows plain_rows
+        tables plain_tables
         large plain_large
         names plain_names
     }
+}
+
+/// Slots of an item's own element.
+#[kernel]
+fn chunks<const N: usize>(i: Item, n: usize, x: In<f32>, y: OutChunk<f32, N>) {
+    let mut sums = [0.0; N];
+    for k in 0..n {
+        let other = x[k];
+        for j in 0..N {
+            sums[j] += other * x[i] - j as f32;
+        }
+    }
+    for j in 0..N {
+        y[i][j] = sums[j];
+    }
+}
+
+#[kernel]
+fn by_kind(i: Item, n: usize, kinds: In<u32>, table: In<f32>, y: Out<f32>) {
+    let mut sum = 0.0;
+    for k in 0..n {
+        let of = table[kinds[k]];
+        sum += of;
+    }
+    y[i] = sum;
+}
+
+#[kernel]
+fn by_own_kind(i: Item, n: usize, kinds: In<u32>, table: In<f32>, y: Out<f32>) {
+    let mut sum = 0.0;
+    for k in 0..n {
+        sum += table[kinds[i]] + k as f32;
+    }
+    y[i] = sum;
+}
+
+#[test]
+fn chunks_are_those_of_each_item() {
+    fn check<const N: usize>(q: &Queue, x: &Buffer<f32>) {
+        let mut y = q.runtime().buffer::<[f32; N], 1>(200).unwrap();
+        q.run(200, chunks(9, x, &mut y)).unwrap();
+        let (x, y) = (x.to_vec().unwrap(), y.to_vec().unwrap());
+        for i in [0, 1, 127, 128, 199] {
+            let of = |j: usize| (0..9).fold(0.0, |sum, k| sum + (x[k] * x[i] - j as f32));
+            assert_eq!(y[i], std::array::from_fn(of), "{i} of {N}");
+        }
+    }
+    let rt = folio::runtime().unwrap();
+    let (q, x) = (rt.queue().unwrap(), rt.buffer_from(values(200)).unwrap());
+    check::<1>(&q, &x);
+    check::<4>(&q, &x);
+    check::<33>(&q, &x);
+    check::<300>(&q, &x);
+}
+
+/// KRN-10
+#[test]
+fn loops_that_run_item_by_item_are_told() {
+    let rt = folio::runtime().unwrap();
+    let (q, table) = (rt.queue().unwrap(), rt.buffer_from(values(40)).unwrap());
+    let mut y = rt.buffer::<f32, 1>(40).unwrap();
+    let kinds = rt.buffer_from(&[39u32; 40]).unwrap();
+    let apart = |checks: Vec<Check>| {
+        let mut all = checks.into_iter().filter(|check| check.kind == CheckKind::ItemByItem);
+        all.next().map(|check| (check.site.column, check.to_string()))
+    };
+    let left = by_kind(40, &kinds, &table, &mut y).checks(40).unwrap();
+    assert!(!left.is_empty());
+    assert_eq!(apart(left), None);
+    let (column, text) =
+        apart(by_own_kind(40, &kinds, &table, &mut y).checks(40).unwrap()).unwrap();
+    assert_eq!(column, 22);
+    assert!(text.ends_with(": for this, loops run item by item on CPUs"), "{text}");
+    // What is outside is told all the same.
+    q.run(40, by_kind(40, &kinds, &table, &mut y)).unwrap().wait().unwrap();
+    let kinds = rt.buffer_from(&[40u32; 40]).unwrap();
+    let outside = q.run(40, by_kind(40, &kinds, &table, &mut y)).unwrap().wait();
+    assert!(matches!(outside, Err(Error::Failed(_))));
 }
 
 #[kernel]

@@ -153,6 +153,9 @@ twice! {
         for (a, b) in few.iter().zip(seen.iter()) {
             sum = sum.wrapping_add(a * b);
         }
+        for (seen, few) in few.iter().zip(seen.iter()) {
+            sum = sum.wrapping_mul(3).wrapping_add(seen ^ (few << 1));
+        }
         for (at, (a, b)) in few.iter().zip(&[9, 8, 7u32]).enumerate() {
             sum = sum.wrapping_add(a ^ (b << at));
         }

@@ -90,6 +90,9 @@ pub struct Function {
     /// Lines and columns of the indices that hosts look at for blocks of items, and do not test one
     /// by one.
     pub looked_at: &'static [(u32, u32)],
+    /// Line and column of what keeps a CPU from computing the loops of several items together, if
+    /// it does not.
+    pub item_by_item: Option<(u32, u32)>,
     /// Names of its parameters.
     pub params: &'static [&'static str],
     /// Its body.

@@ -109,7 +109,7 @@ impl Walk {
         let Expr::Index(index) = super::lent::bare(to) else { return None };
         let view = self.number(&index.expr)?;
         let at = self.scattered.iter().position(|of| of.view == view)?;
-        self.plan.give_up();
+        self.plan.give_up(index.span());
         self.deny_assertion("a scatter", index.span());
         let span = index.span();
         if let Some(refused) = self.refuse_element(index, super::Access::Write) {

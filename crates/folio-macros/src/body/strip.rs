@@ -8,8 +8,8 @@
 //! each lane. A kernel with anything whose meaning could depend on where it is (a way out, an index
 //! that lanes would check, other views) has none.
 //!
-//! Of an array that lanes keep and only index, each element lies beside those of the neighbours, and
-//! what is indexed is one element.
+//! Of an array that lanes keep and only index, each element lies beside those of the neighbours.
+//! Where it is indexed, one element is read or written.
 //!
 //! Phases of groups have such a form as kernels have it, with what the group has for what is the
 //! same for all.

@@ -1,5 +1,5 @@
 //! Names of which Rust and the description might take different ones. KRN-02
-#![allow(non_upper_case_globals)]
+#![allow(non_upper_case_globals, reason = "a constant that reads like a parameter")]
 
 use folio::prelude::*;
 

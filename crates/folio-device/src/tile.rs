@@ -175,18 +175,23 @@ impl<T: Shared, const R: usize, const C: usize> Tile<T, R, C> {
 
 /// Elements whose products are added up as `S`: numbers of that type, `f16` and `bf16` as `f32`,
 /// `i8` and `u8` as `i32`.
+///
+/// # Safety
+/// An implementation computes what devices compute: a fused operation of floats, and else a product
+/// and a sum that wrap.
 #[diagnostic::on_unimplemented(
     message = "products of `{Self}` are not added up as `{S}`",
     note = "`f32` and `f64` are, and integers of 32 and 64 bits; `f16` and `bf16` as `f32`, `i8` and `u8` as `i32`"
 )]
-pub trait Factor<S>: Shared {
+pub unsafe trait Factor<S>: Shared {
     /// `sum + a * b`
     fn add_product(a: Self, b: Self, sum: S) -> S;
 }
 
 macro_rules! factors {
     ($($of:ident $sum:ident |$a:ident, $b:ident, $s:ident| $more:expr;)*) => {$(
-        impl Factor<$sum> for $of {
+        // SAFETY: the same in Rust; the kernel suite compares both.
+        unsafe impl Factor<$sum> for $of {
             #[inline(always)]
             fn add_product($a: $of, $b: $of, $s: $sum) -> $sum {
                 $more

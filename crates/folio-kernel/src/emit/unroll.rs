@@ -43,3 +43,17 @@ pub(super) fn is_worth_listing(turn: Value, body: &Body) -> bool {
     });
     found || (is_plain && statements <= SHORT)
 }
+
+/// A loop of few turns that loads for loops which are written down: the next turns' loads are under
+/// way while those compute.
+pub(super) fn feeds_loops(body: &Body) -> bool {
+    let loads = |stmt: &Stmt| {
+        let Stmt::Let(Let { op: Op::Load(place), .. }) = stmt else { return false };
+        matches!(place.root, Root::Element(..))
+    };
+    let lists = |stmt: &Stmt| match stmt {
+        Stmt::For { index, body, .. } => is_worth_listing(*index, body),
+        _ => false,
+    };
+    body.iter().any(loads) && body.iter().any(lists)
+}

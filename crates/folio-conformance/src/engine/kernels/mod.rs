@@ -74,6 +74,7 @@ tests![
     rows_of_tiles_are_reduced,
     tiles_are_copied_and_replaced,
     tiles_of_narrow_numbers,
+    tiles_fit_their_groups,
     tiles_larger_than_groups,
     groups_speak_the_language,
     histograms,

@@ -4,6 +4,7 @@ use super::agree::*;
 use super::tile_code::*;
 use crate::engine::rig::*;
 use folio::prelude::*;
+use folio_core::error::LowerError;
 use folio_core::ir::device::Kernel;
 use folio_interp::interp::Arg;
 
@@ -122,4 +123,21 @@ pub(super) fn tiles_of_narrow_numbers(rig: &Rig) -> Outcome {
         queue.run(items, narrow_tiles(&a, &b, &p, &q, &mut c, &mut r))?;
         Ok(vec![contents(&c)?, contents(&r)?])
     })?)
+}
+
+pub(super) fn tiles_fit_their_groups(rig: &Rig) -> Outcome {
+    for at in 0..rig.rt.devices().len() {
+        let (q, mut y) = (rig.on(at)?, rig.rt.buffer::<f32, 2>([16, 16])?);
+        let all = [
+            (q.run([4, 4], tiles_of_few(&mut y)), LowerError::TileGroup),
+            (q.run([8, 8], tiles_of_parts(&mut y)), LowerError::TileExtents(8, 12, 8)),
+        ];
+        for (result, wanted) in all {
+            match result {
+                Err(Error::Kernel { cause, .. }) => ensure_eq!(*cause, wanted),
+                other => return Err(Stop::Failed(format!("{other:?}"))),
+            }
+        }
+    }
+    Ok(())
 }

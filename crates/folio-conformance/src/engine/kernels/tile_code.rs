@@ -2,7 +2,7 @@
 
 use folio::prelude::*;
 
-#[kernel(group = [8, 8])]
+#[kernel(group = [8, 8], deny_checks)]
 pub(super) fn tile_products(g: Group<2>, a: In<f32, 2>, b: In<f32, 2>, c: OutTile<f32, 16, 24>) {
     let (row, column) = g.pos();
     let mut sum = Tile::<f32, 16, 24>::zero();
@@ -15,7 +15,7 @@ pub(super) fn tile_products(g: Group<2>, a: In<f32, 2>, b: In<f32, 2>, c: OutTil
 }
 
 /// Both factors are transposed in memory; of several matrices.
-#[kernel(group = [1, 8, 8])]
+#[kernel(group = [1, 8, 8], deny_checks)]
 pub(super) fn turned_products(
     g: Group<3>,
     a: In<f32, 3>,
@@ -33,7 +33,7 @@ pub(super) fn turned_products(
 }
 
 /// Each row's parts of its sum, times a matrix: what attention does.
-#[kernel(group = [8, 8])]
+#[kernel(group = [8, 8], deny_checks)]
 pub(super) fn soft_products(
     g: Group<2>,
     x: In<f32, 2>,
@@ -58,7 +58,7 @@ pub(super) fn soft_products(
 }
 
 /// Tiles that are kept, copied and replaced.
-#[kernel(group = [8, 8])]
+#[kernel(group = [8, 8], deny_checks)]
 pub(super) fn kept_tiles(
     g: Group<2>,
     x: In<i32, 2>,
@@ -84,7 +84,7 @@ pub(super) fn kept_tiles(
     y.put(g, sum);
 }
 
-#[kernel(group = [8, 8])]
+#[kernel(group = [8, 8], deny_checks)]
 pub(super) fn narrow_tiles(
     g: Group<2>,
     a: In<bf16, 2>,
@@ -108,4 +108,16 @@ pub(super) fn narrow_tiles(
     }
     c.put(g, sum);
     r.put(g, total);
+}
+
+/// Its group is no square of 64 items or more.
+#[kernel(group = [4, 4])]
+pub(super) fn tiles_of_few(g: Group<2>, y: OutTile<f32, 16, 16>) {
+    y.put(g, Tile::<f32, 16, 16>::zero());
+}
+
+/// Its items would have parts of different sizes.
+#[kernel(group = [8, 8])]
+pub(super) fn tiles_of_parts(g: Group<2>, y: OutTile<f32, 8, 12>) {
+    y.put(g, Tile::<f32, 8, 12>::zero());
 }

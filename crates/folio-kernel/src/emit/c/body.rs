@@ -3,7 +3,7 @@
 use super::abi::Fails;
 use super::names;
 use super::types;
-use super::unroll::{LISTED, UNROLL, is_worth_listing, is_worth_unrolling};
+use super::unroll::{LISTED, UNROLL, feeds_loops, is_worth_listing, is_worth_unrolling};
 use super::writer::{Open, Writer};
 use crate::ir::{Body, Collision, Label, Let, ParamKind, SiteId, Stmt, Value};
 use crate::op::{Binary, Op};
@@ -96,7 +96,8 @@ impl Writer<'_> {
                 let (ty, i) = (self.type_name(self.ty(*index)), format!("k{}", index.0));
                 self.is(*index, i.clone());
                 let few = self.known(&to).is_some_and(|end| end <= LISTED);
-                if few && self.known(&from).is_some() && is_worth_listing(*index, body) {
+                let few = few && self.known(&from).is_some();
+                if few && (is_worth_listing(*index, body) || feeds_loops(body)) {
                     self.unroll_all();
                 } else {
                     self.unroll(body);

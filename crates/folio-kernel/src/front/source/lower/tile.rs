@@ -13,9 +13,15 @@ use crate::op::{Binary, Combine, Compare, Op, Query};
 use crate::types::{Scalar, Type};
 use std::rc::Rc;
 
+/// Bytes that devices load from local memory at once.
+const PIECE_BYTES: u64 = 16;
+
 /// Bytes of local memory that the operands of a product take whole, where these are in memory:
 /// several groups run beside each other in 32 KiB. Larger ones take as many as a step of the side.
 const MOST_STAGED: u64 = 16 << 10;
+
+/// Values of neighbours that a reduction reads together.
+const FOLDED: u32 = 4;
 
 /// A tile.
 #[derive(Clone, Debug)]
@@ -55,22 +61,17 @@ enum Side {
     Right,
 }
 
-/// An operand of a product in local memory: slots of the elements that one item reads together.
+/// An operand of a product in local memory, in pieces of elements that one item reads together.
+/// They are ordered by depth, then by their number, then by lane. A piece is left out after each
+/// depth, so that neighbours that write one lane at several depths use other banks.
 #[derive(Clone, Copy)]
 struct Staged {
     array: ParamId,
-    order: Order,
-}
-
-/// The order of an operand's slots.
-#[derive(Clone, Copy, PartialEq)]
-enum Order {
-    /// By lane, then by depth.
-    Lane,
-    /// By depth, then by lane.
-    Depth,
-    /// By lane, then by depth plus lane: neighbours read other banks.
-    Rotated,
+    /// What an item has of a depth.
+    own: u32,
+    /// Elements of a piece.
+    piece: u32,
+    ty: Type,
 }
 
 /// A step of a product.
@@ -84,6 +85,17 @@ struct Step {
     number: u32,
     /// Type of the sum.
     sum: Scalar,
+}
+
+impl Source {
+    /// The index of its first element in the view.
+    fn first(&self) -> Vec<Value> {
+        let (mut at, rank) = (self.at.clone(), self.at.len());
+        if self.turned {
+            at.swap(rank - 2, rank - 1);
+        }
+        at
+    }
 }
 
 impl Tile {
@@ -306,48 +318,84 @@ impl Lower {
         self.tile_phase(|lower, (u, v)| {
             let zero = lower.builder.op(Op::Zero(ty));
             lower.builder.set(var, zero);
-            lower.each_own(tile, |lower, p, q| {
-                let r = lower.along(tile.rows, u, p)?;
-                let c = lower.along(tile.columns, v, q)?;
-                let place = Place::var(var).at(p).at(q);
-                lower.fetch(source, (r, c), place, tile.element);
-                Ok(())
+            let whole = lower.is_whole(tile, source);
+            lower.in_either(whole, |lower, tested| {
+                lower.each_own(tile, |lower, p, q| {
+                    let r = lower.along(tile.rows, u, p)?;
+                    let c = lower.along(tile.columns, v, q)?;
+                    let place = Place::var(var).at(p).at(q);
+                    lower.fetch(source, (r, c), (place, tile.element), tested);
+                    Ok(())
+                })
             })
         })?;
         Ok(own)
     }
 
-    /// The element at a row and column of the source goes to a place, if there is one.
-    fn fetch(&mut self, source: &Source, (r, c): Spot, to: Place, element: Scalar) {
+    /// The element at a row and column of the source goes to a place: where `tested`, only if there
+    /// is one.
+    fn fetch(&mut self, source: &Source, (r, c): Spot, (to, of): (Place, Scalar), tested: bool) {
         let (r, c) = if source.turned { (c, r) } else { (r, c) };
-        let (index, inside) = self.within(source.view, &source.at, (r, c), source.turned);
+        self.builder.begin(false);
+        let (index, inside) = self.within(source.view, &source.first(), (r, c));
         self.builder.begin(false);
         let value = self.builder.load_at(source.view, index);
-        let value = self.cast(value, element);
+        let value = self.cast(value, of);
         self.builder.store(to, value);
         let then = self.builder.end();
-        self.builder.push(Stmt::If { cond: inside, then, otherwise: vec![] });
+        let mut body = self.builder.end();
+        match tested {
+            true => body.push(Stmt::If { cond: inside, then, otherwise: vec![] }),
+            false => body.extend(then),
+        }
+        body.into_iter().for_each(|stmt| self.builder.push(stmt));
+    }
+
+    /// Whether all of a tile is inside of its view: one test for all of its elements.
+    fn is_whole(&mut self, tile: &Tile, source: &Source) -> Value {
+        let first = source.first();
+        let (rows, columns) = match source.turned {
+            false => (tile.rows, tile.columns),
+            true => (tile.columns, tile.rows),
+        };
+        let mut whole = self.builder.bits(Scalar::Bool, 1);
+        for (back, len) in [(2, rows), (1, columns)] {
+            let dim = first.len() - back;
+            let extent = self.builder.extent(source.view, dim as u8);
+            let len = self.builder.index(len.into());
+            let last = self.builder.binary(Binary::Sub, extent, len);
+            let fits = self.builder.compare(Compare::Ge, extent, len);
+            let begins = self.builder.compare(Compare::Le, first[dim], last);
+            let both = self.builder.binary(Binary::And, fits, begins);
+            whole = self.builder.binary(Binary::And, whole, both);
+        }
+        whole
+    }
+
+    /// A body without tests where a condition holds, and else with them.
+    fn in_either(
+        &mut self,
+        holds: Value,
+        body: impl Fn(&mut Self, bool) -> Result<()>,
+    ) -> Result<()> {
+        self.builder.begin(false);
+        let done = body(self, false);
+        let then = self.builder.end();
+        self.builder.begin(false);
+        let done = done.and_then(|()| body(self, true));
+        let otherwise = self.builder.end();
+        self.builder.push(Stmt::If { cond: holds, then, otherwise });
+        done
     }
 
     /// The index so many rows and columns from another, and whether both are inside of the view.
-    fn within(
-        &mut self,
-        view: ParamId,
-        first: &[Value],
-        (r, c): Spot,
-        turned: bool,
-    ) -> (Vec<Value>, Value) {
-        let rank = first.len();
+    fn within(&mut self, view: ParamId, first: &[Value], (r, c): Spot) -> (Vec<Value>, Value) {
         let mut index = first.to_vec();
-        let [mut row, mut column] = [rank - 2, rank - 1];
-        if turned {
-            index.swap(row, column);
-        }
         let mut inside = vec![];
-        for (dim, ahead) in [(&mut row, r), (&mut column, c)] {
-            index[*dim] = self.sum_of(index[*dim], ahead);
-            let extent = self.builder.extent(view, *dim as u8);
-            inside.push(self.builder.compare(Compare::Lt, index[*dim], extent));
+        for (dim, ahead) in (first.len() - 2..).zip([r, c]) {
+            index[dim] = self.sum_of(index[dim], ahead);
+            let extent = self.builder.extent(view, dim as u8);
+            inside.push(self.builder.compare(Compare::Lt, index[dim], extent));
         }
         let inside = self.builder.binary(Binary::And, inside[0], inside[1]);
         (index, inside)
@@ -416,7 +464,8 @@ impl Lower {
         let shape = if rows { (tile.rows, 1) } else { (1, tile.columns) };
         let result = self.items_tile(tile.element, shape.0, shape.1)?;
         let Held::Items(into) = result.held else { return Ok(result) };
-        let array = self.staging("folded", tile.element.into(), kept * side * side);
+        let piece = self.builder.types().array(tile.element, FOLDED);
+        let array = self.staging("folded", piece, kept * side * side / FOLDED);
         self.tile_phase(|lower, (u, v)| {
             let (lane, across) = if rows { (u, v) } else { (v, u) };
             lower.turns(kept, |lower, k| {
@@ -427,8 +476,11 @@ impl Lower {
                     parts.push(lower.held_at(&tile, p, q)?);
                 }
                 let part = lower.tree(combine, parts);
-                let slot = lower.fold_slot(k, lane, across, side);
-                lower.builder.store_at(array, [slot], part);
+                let width = lower.builder.index(FOLDED.into());
+                let first = lower.builder.binary(Binary::Div, across, width);
+                let rest = lower.builder.binary(Binary::Rem, across, width);
+                let slot = lower.fold_slot(k, lane, first, side);
+                lower.builder.store(Place::element(array, [slot]).at(rest), part);
                 Ok(())
             })
         })?;
@@ -436,10 +488,12 @@ impl Lower {
             let lane = if rows { u } else { v };
             lower.turns(kept, |lower, k| {
                 let mut parts = Vec::with_capacity(side as usize);
-                for across in 0..side {
-                    let across = lower.builder.index(across.into());
-                    let slot = lower.fold_slot(k, lane, across, side);
-                    parts.push(lower.builder.load_at(array, [slot]));
+                for number in 0..side / FOLDED {
+                    let number = lower.builder.index(number.into());
+                    let slot = lower.fold_slot(k, lane, number, side);
+                    let piece = lower.builder.load_at(array, [slot]);
+                    let of = (0..FOLDED).map(|part| lower.builder.op(Op::Part(piece, part)));
+                    parts.extend(of);
                 }
                 let whole = lower.tree(combine, parts);
                 let zero = lower.builder.index(0);
@@ -451,13 +505,14 @@ impl Lower {
         Ok(result)
     }
 
-    /// The slot for what an item has of a row or column.
-    fn fold_slot(&mut self, k: Value, lane: Value, across: Value, side: u32) -> Value {
-        let side = self.builder.index(side.into());
-        let line = self.builder.binary(Binary::Mul, k, side);
+    /// The slot for what some items have of a row or column.
+    fn fold_slot(&mut self, k: Value, lane: Value, number: Value, side: u32) -> Value {
+        let square = self.builder.index(side.into());
+        let line = self.builder.binary(Binary::Mul, k, square);
         let line = self.sum_of(line, lane);
-        let line = self.builder.binary(Binary::Mul, line, side);
-        self.sum_of(line, across)
+        let slots = self.builder.index(u64::from(side / FOLDED));
+        let line = self.builder.binary(Binary::Mul, line, slots);
+        self.sum_of(line, number)
     }
 
     /// semantics 8.1
@@ -521,8 +576,8 @@ impl Lower {
         let sums = *sums;
         self.tile_phase(|lower, (u, v)| {
             lower.turns(step.depth, |lower, k| {
-                let x = lower.unstage(left, u, k, step)?;
-                let y = lower.unstage(right, v, k, step)?;
+                let x = lower.unstage(left, u, k, step.sum)?;
+                let y = lower.unstage(right, v, k, step.sum)?;
                 lower.each_own(sum, |lower, p, q| {
                     let x = lower.builder.load(Place::var(x).at(p));
                     let y = lower.builder.load(Place::var(y).at(q));
@@ -547,44 +602,50 @@ impl Lower {
     /// Brings a step's part of an operand to local memory.
     fn stage(&mut self, side: Side, tile: &Tile, step: Step, (u, v): Spot) -> Result<Staged> {
         let square = self.side()?;
-        let own = match side {
-            Side::Left => tile.own(square).0,
-            Side::Right => tile.own(square).1,
+        let (rows, columns) = tile.own(square);
+        let (own, extent) = match side {
+            Side::Left => (rows, tile.rows),
+            Side::Right => (columns, tile.columns),
         };
+        let staged = self.staged(side, own, step)?;
         let ty = self.builder.types().array(step.sum, own);
-        let name = if side == Side::Left { "left" } else { "right" };
-        let array = self.staging(name, ty, square * step.depth);
-        let value = self.builder.var(name, ty, false);
+        let value = self.builder.var("own", ty, false);
         let Held::Memory(source) = &tile.held else {
             self.own_operand(side, tile, step, value)?;
-            let slot = self.slot(u, v, square)?;
-            let value = self.builder.get(value);
-            self.builder.store_at(array, [slot], value);
-            let order = if side == Side::Left { Order::Lane } else { Order::Depth };
-            return Ok(Staged { array, order });
+            let (lane, k) = if side == Side::Left { (u, v) } else { (v, u) };
+            self.store_pieces(staged, lane, k, value)?;
+            return Ok(staged);
         };
-        let order = match (side, source.turned) {
-            (Side::Left, false) => Order::Lane,
-            (Side::Left, true) | (Side::Right, false) => Order::Depth,
-            (Side::Right, true) => Order::Rotated,
-        };
+        // Neighbours read neighbouring elements of memory.
+        let along_depth = (side == Side::Left) != source.turned;
+        let (lane, across) = if along_depth { (u, v) } else { (v, u) };
+        let whole = self.is_whole(tile, source);
         self.turns(step.depth / square, |lower, m| {
-            let (lane, k, slot) = lower.filled_slot(order, (u, v), m, step)?;
+            let k = lower.along(step.depth, across, m)?;
             let zero = lower.builder.op(Op::Zero(ty));
             lower.builder.set(value, zero);
-            let k = lower.sum_of(k, step.first);
-            let extent = if side == Side::Left { tile.rows } else { tile.columns };
-            lower.turns(own, |lower, j| {
-                let along = lower.along(extent, lane, j)?;
-                let at = if side == Side::Left { (along, k) } else { (k, along) };
-                lower.fetch(source, at, Place::var(value).at(j), step.sum);
-                Ok(())
+            let column = lower.sum_of(k, step.first);
+            lower.in_either(whole, |lower, tested| {
+                lower.turns(own, |lower, j| {
+                    let along = lower.along(extent, lane, j)?;
+                    let at = if side == Side::Left { (along, column) } else { (column, along) };
+                    lower.fetch(source, at, (Place::var(value).at(j), step.sum), tested);
+                    Ok(())
+                })
             })?;
-            let value = lower.builder.get(value);
-            lower.builder.store_at(array, [slot], value);
-            Ok(())
+            lower.store_pieces(staged, lane, k, value)
         })?;
-        Ok(Staged { array, order })
+        Ok(staged)
+    }
+
+    /// The local memory of an operand.
+    fn staged(&mut self, side: Side, own: u32, step: Step) -> Result<Staged> {
+        let most = (PIECE_BYTES / step.sum.size()) as u32;
+        let piece = [most, 2, 1].into_iter().find(|len| own.is_multiple_of(*len)).unwrap_or(1);
+        let ty = self.builder.types().array(step.sum, piece);
+        let name = if side == Side::Left { "left" } else { "right" };
+        let line = self.side()? * (own / piece) + 1;
+        Ok(Staged { array: self.staging(name, ty, line * step.depth), own, piece, ty })
     }
 
     /// What an item holds of an operand's step.
@@ -601,60 +662,48 @@ impl Lower {
         })
     }
 
-    /// `major * width + minor`
-    fn slot(&mut self, major: Value, minor: Value, width: u32) -> Result<Value> {
-        let width = self.builder.index(width.into());
-        let before = self.builder.binary(Binary::Mul, major, width);
-        Ok(self.sum_of(before, minor))
+    /// The slot of an item's first piece at a depth; the next is as many slots on as the side has.
+    fn first_piece(&mut self, staged: Staged, lane: Value, k: Value) -> Result<Value> {
+        let line = self.side()? * (staged.own / staged.piece) + 1;
+        let line = self.builder.index(line.into());
+        let before = self.builder.binary(Binary::Mul, k, line);
+        Ok(self.sum_of(before, lane))
     }
 
-    /// The lane, the depth and the slot of what an item brings in a turn: neighbours read
-    /// neighbouring elements of memory.
-    fn filled_slot(
-        &mut self,
-        order: Order,
-        (u, v): Spot,
-        m: Value,
-        step: Step,
-    ) -> Result<(Value, Value, Value)> {
-        let square = self.side()?;
-        let depth = self.builder.index(step.depth.into());
-        match order {
-            Order::Lane => {
-                let k = self.along(step.depth, v, m)?;
-                Ok((u, k, self.slot(u, k, step.depth)?))
-            }
-            Order::Depth => {
-                let k = self.along(step.depth, u, m)?;
-                Ok((v, k, self.slot(k, v, square)?))
-            }
-            Order::Rotated => {
-                let turned = self.along(step.depth, v, m)?;
-                let ahead = self.sum_of(turned, depth);
-                let ahead = self.builder.binary(Binary::Sub, ahead, u);
-                let k = self.builder.binary(Binary::Rem, ahead, depth);
-                Ok((u, k, self.slot(u, turned, step.depth)?))
-            }
+    fn next_piece(&mut self, first: Value, number: u32) -> Result<Value> {
+        let ahead = self.builder.index(u64::from(number * self.side()?));
+        Ok(self.sum_of(first, ahead))
+    }
+
+    fn store_pieces(&mut self, staged: Staged, lane: Value, k: Value, from: VarId) -> Result<()> {
+        let first = self.first_piece(staged, lane, k)?;
+        for number in 0..staged.own / staged.piece {
+            let parts = (0..staged.piece)
+                .map(|part| {
+                    let part = Place::var(from).part(number * staged.piece + part);
+                    self.builder.load(part)
+                })
+                .collect();
+            let piece = self.builder.op(Op::Make(staged.ty, parts));
+            let slot = self.next_piece(first, number)?;
+            self.builder.store_at(staged.array, [slot], piece);
         }
+        Ok(())
     }
 
     /// The elements of a lane at a depth, in a variable.
-    fn unstage(&mut self, staged: Staged, lane: Value, k: Value, step: Step) -> Result<VarId> {
-        let square = self.side()?;
-        let slot = match staged.order {
-            Order::Lane => self.slot(lane, k, step.depth)?,
-            Order::Depth => self.slot(k, lane, square)?,
-            Order::Rotated => {
-                let depth = self.builder.index(step.depth.into());
-                let turned = self.sum_of(k, lane);
-                let turned = self.builder.binary(Binary::Rem, turned, depth);
-                self.slot(lane, turned, step.depth)?
-            }
-        };
-        let value = self.builder.load_at(staged.array, [slot]);
-        let ty = self.builder.type_of(value);
+    fn unstage(&mut self, staged: Staged, lane: Value, k: Value, of: Scalar) -> Result<VarId> {
+        let ty = self.builder.types().array(of, staged.own);
         let var = self.builder.var("beside", ty, false);
-        self.builder.set(var, value);
+        let first = self.first_piece(staged, lane, k)?;
+        for number in 0..staged.own / staged.piece {
+            let slot = self.next_piece(first, number)?;
+            let piece = self.builder.load_at(staged.array, [slot]);
+            for part in 0..staged.piece {
+                let value = self.builder.op(Op::Part(piece, part));
+                self.builder.store(Place::var(var).part(number * staged.piece + part), value);
+            }
+        }
         Ok(var)
     }
 
@@ -671,7 +720,7 @@ impl Lower {
             lower.each_own(&tile, |lower, p, q| {
                 let r = lower.along(tile.rows, u, p)?;
                 let c = lower.along(tile.columns, v, q)?;
-                let (index, inside) = lower.within(view, &at, (r, c), false);
+                let (index, inside) = lower.within(view, &at, (r, c));
                 lower.builder.begin(false);
                 let value = lower.held_at(&tile, p, q)?;
                 lower.builder.store_at(view, index, value);

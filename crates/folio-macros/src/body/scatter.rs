@@ -110,8 +110,12 @@ impl Walk {
         let view = self.number(&index.expr)?;
         let at = self.scattered.iter().position(|of| of.view == view)?;
         self.plan.give_up(index.span());
-        self.deny_assertion("a scatter", index.span());
         let span = index.span();
+        if self.deny_checks {
+            let text = "deny_checks: claims are tested while the kernel runs; gather, `y[i] = x[from[i]]`, or promise by a `Racy` \
+                that no two items write one element";
+            self.errors.add(span, text);
+        }
         if let Some(refused) = self.refuse_element(index, super::Access::Write) {
             return Some(refused);
         }

@@ -302,6 +302,14 @@ pub const SUITES: &[Suite] = &[
     },
     // A case is 1000 command groups; every fourth case is on devices of the same kind.
     Suite {
+        name: "SPREAD",
+        quick: share(2, 1),
+        normal: share(10, 20),
+        ci: share(30, 100),
+        soak: 20_000,
+        soak_step: 500,
+    },
+    Suite {
         name: "ORDER",
         quick: share(2, 4),
         normal: share(5, 4),

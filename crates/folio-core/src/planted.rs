@@ -40,6 +40,10 @@ pub enum Planted {
     OldVersion,
     /// To stop at the end of a smaller range, where a CPU runs kernels one after the other.
     StageBound,
+    /// To hand the pieces of a page to the pages that it is cut into.
+    LostPieces,
+    /// To bring all boxes of what a part of a spread launch reads.
+    FirstBox,
     /// Something that a plan of fusion does.
     #[cfg(feature = "planted")]
     Fusion(folio_kernel::fuse::Planted),

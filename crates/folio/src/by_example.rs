@@ -405,6 +405,29 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # [`Split`](crate::sched::Split), [`Spread`](crate::Spread)
+//!
+//! ```
+//! use folio::cpu::CpuBackend;
+//! use folio::prelude::*;
+//! use folio::sched::Split;
+//!
+//! #[kernel]
+//! fn next(i: Item, x: In<u32>, y: Out<u32>) {
+//!     y[i] = x[i.index() + 1];
+//! }
+//!
+//! let cpu = CpuBackend::builder().domains(2).build()?;
+//! let rt = folio::Runtime::builder().backend(cpu).build()?;
+//! let q = rt.queue_over(&rt.devices(), Split::weights(&[1.0, 3.0]))?;
+//! let (x, mut y) = (rt.buffer_from(&[7; 9])?, rt.buffer(8)?);
+//! let told = q.explain_spread(8, &next(&x, &mut y))?;
+//! assert_eq!((told.parts[1].range[0], told.parts[1].reads[0].bytes), (6, 4));
+//! q.spread(8, next(&x, &mut y))?;
+//! assert_eq!(y.to_vec()?, [7; 8]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # [`Error`](crate::Error)
 //!
 //! ```

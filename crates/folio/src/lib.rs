@@ -41,7 +41,7 @@
 //! | move data by hand | [`managed`]: [`ManagedPtr`](managed::ManagedPtr), [`Executor`](managed::Executor) |
 //! | submit work | [`Queue`], [`CommandGroup`] |
 //! | write kernels | [`kernel`], [`device_fn`], [`Item`], [`In`], [`Out`], [`InOut`] |
-//! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`Queue::run_each`], [`CommandGroup::run`] |
+//! | run them | [`KernelCall`], [`Items`], [`Queue::run`], [`Queue::run_each`], [`Queue::spread`], [`CommandGroup::run`] |
 //! | test them | [`HostArgument`]: each has a function `host` for slices |
 //! | sort, scan, draw numbers | `algorithms`, with the feature of that name |
 //! | multiply matrices, solve systems | `linalg`, with the feature of that name |

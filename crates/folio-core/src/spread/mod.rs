@@ -22,6 +22,7 @@ use crate::geom::{Box3, Dims};
 use crate::group::grouped;
 use crate::hal::Geometry;
 use crate::items::{IntoItems, Items};
+use crate::planted::{Plant, Planted};
 use crate::queue::Queue;
 use crate::sched::Parts;
 use folio_device::{Code, Combiner, Kernel};
@@ -95,7 +96,7 @@ impl Queue {
                 results.take((leaf, nth), &mut own.given);
                 ready.push(self.ready_on(*device, &mut |cg| cg.run_here(items, &mut own))?);
                 if let Some((_, command)) = ready.last_mut() {
-                    whole.narrow_reads(&part, &mut command.accesses);
+                    whole.narrow_reads(&part, &mut command.accesses, self.inner.core.engine.plant);
                 }
             }
         }
@@ -161,8 +162,9 @@ impl Queue {
         let all: SmallVec<[_; 4]> = (whole.given.iter().filter(own_shape))
             .map(|passed| (passed.part.view.storage.id, touched(passed)))
             .collect();
+        let plant = self.inner.core.engine.plant;
         self.inner.core.engine.enter(|ledger| {
-            all.iter().for_each(|(id, boxes)| ledger.storages.cut(*id, boxes));
+            all.iter().for_each(|(id, boxes)| ledger.storages.cut(*id, boxes, plant));
         });
     }
 
@@ -251,7 +253,7 @@ impl WholeLaunch<'_> {
     }
 
     /// A part's command reads no more of its inputs than its items do.
-    fn narrow_reads(&self, part: &Box3, accesses: &mut SmallVec<[Access; 4]>) {
+    fn narrow_reads(&self, part: &Box3, accesses: &mut SmallVec<[Access; 4]>, plant: Plant) {
         for (nth, passed) in self.given.iter().enumerate() {
             if !self.reads_around(passed) || !has_own_shape(&passed.part.view) {
                 continue;
@@ -262,6 +264,7 @@ impl WholeLaunch<'_> {
             {
                 (access.elements, access.all) = (*first, false);
                 let access = *access;
+                let others = if plant.is(Planted::FirstBox) { &[] } else { others };
                 accesses
                     .extend(others.iter().map(|elements| Access { elements: *elements, ..access }));
             }

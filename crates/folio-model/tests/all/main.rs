@@ -32,4 +32,5 @@ mod seeds;
 mod soft;
 mod source;
 mod spirv;
+mod spread;
 mod vectors;

@@ -10,6 +10,7 @@ use crate::geom::Box3;
 use crate::order::hazards::{Dep, Deps, Flow, Outcome};
 use crate::order::stamp::Stamp;
 use crate::pages::DomainId;
+use crate::planted::Plant;
 use std::ops::{Deref, DerefMut};
 
 /// The storages that have a handle, or that an operation under way uses.
@@ -160,10 +161,10 @@ impl Storages {
 
     /// Cuts the pages of a buffer: see [`Residency::cut`]. Pages that a host guard shows, and those
     /// of USM, stay as they are.
-    pub(crate) fn cut(&mut self, id: StorageId, boxes: &[Box3]) {
+    pub(crate) fn cut(&mut self, id: StorageId, boxes: &[Box3], plant: Plant) {
         let Some(storage) = self.get_mut(id.0) else { return };
         if storage.home.is_none() && storage.guards.is_empty() {
-            storage.residency.cut(boxes);
+            storage.residency.cut(boxes, plant);
         }
     }
 

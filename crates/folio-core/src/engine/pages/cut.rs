@@ -7,12 +7,13 @@ use crate::engine::pages::residency::Residency;
 use crate::engine::pages::tracker::Tracker;
 use crate::geom::Box3;
 use crate::pages::{BlockTracker, DomainSet, PageMap, PageTracker};
+use crate::planted::{Plant, Planted};
 
 impl Residency {
     /// Cuts pages so that none reaches over the edges of these boxes of elements. Of a user's
     /// tracker, which keeps the pages that it was made for, and beyond the limit of a [`Layout`],
     /// pages stay as they are: then parts of launches move more than they need.
-    pub(crate) fn cut(&mut self, boxes: &[Box3]) {
+    pub(crate) fn cut(&mut self, boxes: &[Box3], plant: Plant) {
         if self.tracker.is_foreign() {
             return;
         }
@@ -40,6 +41,9 @@ impl Residency {
                 }
             }
         });
+        if plant.is(Planted::LostPieces) {
+            pieces = Pieces::new(new.pages);
+        }
         (self.tracker, self.defined, self.pieces) = (Tracker::Own(tracker), defined, pieces);
         self.note_change();
     }

@@ -163,7 +163,7 @@ pub(super) fn launches_have_claims_of_their_own(rig: &Rig) -> Outcome {
                 true => q.batch_fused(both)?,
                 false => q.batch(both)?,
             };
-            let wanted = |k: usize| if k % 7 != 3 && k % 2 == 0 { 3.5 } else { 2.5 };
+            let wanted = |k: usize| if k % 7 != 3 && k.is_multiple_of(2) { 3.5 } else { 2.5 };
             let all = y.to_vec()?;
             ensure!((0..N).all(|k| all[anywhere(k) as usize] == wanted(k)), "{fused}");
         }

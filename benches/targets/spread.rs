@@ -1,6 +1,6 @@
-//! One launch over several devices beside one device: `cargo bench -p folio-benches --bench spread`.
-//! Arguments: the backend whose devices are taken (`cuda`), the side of the stencil's plate on
-//! each device, and the bodies. Each row says whether the results have the same bits.
+//! One launch over several devices beside one device: `cargo bench -p folio-benches --bench
+//! spread`. Arguments: the backend whose devices are taken (`cuda`), the side of the stencil's
+//! plate on each device, and the bodies. Each row says whether the results have the same bits.
 
 use folio::prelude::*;
 use folio::sched::Split;

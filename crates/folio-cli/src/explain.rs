@@ -113,7 +113,7 @@ impl<'t> Index<'t> {
             "accesses": args["accesses"], "begin_microseconds": command["ts"], "microseconds": command["dur"],
             "total_microseconds": self.totals.get(called(args)), "bytes_moved": bytes,
             "device_nanoseconds": args["device_ns"], "failed": args["failed"], "waited_for": after, "moves": moves, "allocations": allocations,
-            "checks": args["checks"], "fusion": args["fusion"],
+            "checks": args["checks"], "fast": args["fast"], "fusion": args["fusion"],
         })
     }
 }
@@ -332,6 +332,9 @@ fn show(record: &Value) {
     }
     for check in list("checks") {
         say(format_args!("  checks {}", text(check)));
+    }
+    if record["fast"] == json!(true) {
+        say("  has fast functions: its bits may differ between devices");
     }
     for line in list("fusion") {
         say(format_args!("  {}", text(line)));

@@ -9,6 +9,7 @@ use crate::geom::{Box3, Dims};
 use crate::group::run::grouped;
 use crate::hal::{self, BlockKernel, Caps, Geometry, HalError, NativeKernel, ParamPtr, Verdict};
 use crate::items::IntoItems;
+use crate::log::Log;
 use folio_device::{
     Atomic, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Limited,
     MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, Reach,
@@ -250,6 +251,17 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
         put_scalar(0u32, &mut self.scalars);
         self.claims.twice = true;
         self.params += 1;
+    }
+
+    /// The next argument, what the kernel prints to, and its texts by their numbers.
+    ///
+    /// # Safety
+    /// As for [`value`](Self::value).
+    #[doc(hidden)]
+    pub unsafe fn log(&mut self, log: &Log, texts: &[(u32, &'static str)]) {
+        log.learn(texts);
+        // SAFETY: the caller's promise: the parameter has words that are changed atomically.
+        unsafe { self.memory::<folio_device::Atomic<u32>>(log.words()) };
     }
 
     /// A parameter that is no argument.

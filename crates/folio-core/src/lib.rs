@@ -24,6 +24,7 @@ pub mod graph;
 mod group;
 mod host;
 mod items;
+mod log;
 #[cfg(loom)]
 #[doc(hidden)]
 pub mod loom_model;
@@ -98,6 +99,7 @@ pub use host::HostArgument;
 #[doc(hidden)]
 pub use host::{HostCall, HostMemory};
 pub use items::{Edge, IntoItems, Items, Margin};
+pub use log::{Line, Lines, Log};
 /// Whose memory is used, and how: links of devices with the host, allocators, advice, eviction, and
 /// what other programs and drivers are given.
 pub mod memory {

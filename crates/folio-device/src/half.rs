@@ -8,6 +8,7 @@ use super::{Functions, Mode, Shared};
 use crate::math::{narrow, single};
 use folio_kernel::{Scalar, Type, Types};
 use half::{bf16, f16};
+use std::cmp::Ordering;
 
 /// A format, and `f32`.
 trait Narrow: Copy {
@@ -78,6 +79,7 @@ macro_rules! formats {
         // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
         unsafe impl Float for $ty {
             const INFINITY: $ty = $ty::INFINITY;
+            const FAST: bool = false;
             #[inline(always)]
             fn fma(self, b: $ty, c: $ty) -> $ty {
                 $ty::of(self.wide().mul_add(b.wide(), c.wide()))
@@ -89,6 +91,10 @@ macro_rules! formats {
             #[inline(always)]
             fn signed_as(self, b: $ty) -> $ty {
                 $ty::from_bits(self.to_bits() & 0x7fff | b.to_bits() & 0x8000)
+            }
+            #[inline(always)]
+            fn order(&self, b: &$ty) -> Ordering {
+                self.total_cmp(b)
             }
         }
         functions! {

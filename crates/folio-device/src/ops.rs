@@ -2,9 +2,12 @@
 
 use super::verdict::{Seen, note};
 use super::{Cast, Checked, Mode, Shared};
+use std::cmp::Ordering;
 
+pub use super::fast::*;
 pub use super::functions::*;
 pub use super::operators::*;
+pub use super::printed::{printed_high, printed_kind, printed_low};
 
 /// A number.
 ///
@@ -175,6 +178,8 @@ pub unsafe trait Half: Float {
 pub unsafe trait Float: Number + Functions {
     /// Infinity.
     const INFINITY: Self;
+    /// There are fast forms of its functions: of `f32`.
+    const FAST: bool;
     /// `self * b + c`, rounded once.
     #[must_use]
     fn fma(self, b: Self, c: Self) -> Self;
@@ -184,6 +189,8 @@ pub unsafe trait Float: Number + Functions {
     /// With the sign of `b`.
     #[must_use]
     fn signed_as(self, b: Self) -> Self;
+    /// As `total_cmp` of the standard library.
+    fn order(&self, b: &Self) -> Ordering;
 }
 
 #[cold]
@@ -490,6 +497,7 @@ macro_rules! floats {
         // SAFETY: it computes what the semantics define; the kernel suite compares both forms.
         unsafe impl Float for $ty {
             const INFINITY: $ty = $ty::INFINITY;
+            const FAST: bool = size_of::<$ty>() == 4;
             #[inline(always)]
             fn fma(self, b: $ty, c: $ty) -> $ty {
                 self.mul_add(b, c)
@@ -501,6 +509,10 @@ macro_rules! floats {
             #[inline(always)]
             fn signed_as(self, b: $ty) -> $ty {
                 self.copysign(b)
+            }
+            #[inline(always)]
+            fn order(&self, b: &$ty) -> Ordering {
+                self.total_cmp(b)
             }
         }
     )*};
@@ -751,6 +763,34 @@ pub fn fract<T: Float>(a: T) -> T {
 #[inline(always)]
 pub fn copysign<T: Float>(a: T, b: T) -> T {
     a.signed_as(b)
+}
+
+macro_rules! totals {
+    ($($name:ident $holds:ident)*) => {$(
+        #[doc = concat!("`a.total_cmp(&b).", stringify!($holds), "()`")]
+        #[inline(always)]
+        pub fn $name<T: Float>(a: T, b: T) -> bool {
+            a.order(&b).$holds()
+        }
+    )*};
+}
+totals! {
+    total_lt is_lt total_le is_le total_gt is_gt total_ge is_ge total_eq is_eq total_ne is_ne
+}
+
+/// `c`, plus the products of the bytes of `a` and `b`, which have signs.
+#[inline(always)]
+pub fn dot4_i8(a: u32, b: u32, c: i32) -> i32 {
+    let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+    let products = a.iter().zip(b).map(|(a, b)| i32::from(*a as i8) * i32::from(b as i8));
+    products.fold(c, i32::wrapping_add)
+}
+/// `c`, plus the products of the bytes of `a` and `b`, which have no signs.
+#[inline(always)]
+pub fn dot4_u8(a: u32, b: u32, c: u32) -> u32 {
+    let (a, b) = (a.to_le_bytes(), b.to_le_bytes());
+    let products = a.iter().zip(b).map(|(a, b)| u32::from(*a) * u32::from(b));
+    products.fold(c, u32::wrapping_add)
 }
 
 /// ±1 with the sign of `a`; NaN for NaN.

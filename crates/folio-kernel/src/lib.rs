@@ -64,7 +64,7 @@
 //! | --- | --- | --- |
 //! | `ir` | kernels, operations, types, the text form, typing rules, the verifier | |
 //! | `analysis` | what a kernel does: ranges, accesses, checks, outputs | `ir` |
-//! | `pass` | kernels of kernels: renaming, contraction, limits, tiles, soft arithmetic, fusion | `ir`, `analysis` |
+//! | `pass` | kernels of kernels: renaming, contraction, fast forms, limits, tiles, soft arithmetic, fusion | `ir`, `analysis` |
 //! | `front` | what makes kernels: the builder, the parser, the macro's trees | `ir`, `analysis` |
 //! | `code` | a kernel with all that launches ask of it | `ir`, `analysis`, `pass`, `front` |
 //! | `emit` | C and SPIR-V | `ir`, `pass`, `code` |
@@ -95,7 +95,7 @@ pub use ir::{
     violation::{Violation, ViolationKind},
     walk,
 };
-pub use pass::{contract, fuse, limit, rename, soft, tile};
+pub use pass::{contract, fast, fuse, limit, rename, soft, tile};
 
 // So that rooms name each other's modules as programs do.
 use analysis::computed;

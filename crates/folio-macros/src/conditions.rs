@@ -14,7 +14,7 @@ use syn::{
 /// Types of which nothing has to be asked: the language's own, and what has no values in memory.
 const KNOWN: &[&str] = &[
     "bool", "i8", "i16", "i32", "i64", "isize", "u8", "u16", "u32", "u64", "usize", "f32", "f64",
-    "f16", "bf16", "Self", "Item", "Group",
+    "f16", "bf16", "Self", "Item", "Group", "Log",
 ];
 
 /// Views and others, of which the first argument is the type of an element.

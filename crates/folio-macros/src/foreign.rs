@@ -11,7 +11,7 @@ const SUBGROUPS: &str = "items of a sub-group have methods: `i.subgroup_shuffle_
     `i.subgroup_reduce::<Add>(x)`, `i.subgroup_any(b)`, `i.subgroup_all(b)`";
 /// Where something is counted or combined by all items.
 const ATOMIC: &str = "pass an `Atomic` and call `n.add(at, 1)`, `n.max(at, k)` and others";
-const PRINTS: &str = "devices print nothing; write to a buffer instead";
+const PRINTS: &str = "write `print!`, in a kernel with a parameter `log: Log`";
 
 /// Values.
 const VALUES: &[(&str, &str)] = &[
@@ -110,7 +110,7 @@ pub const NOT_HERE: &[(&str, &str)] = &[
     ("checked_pow", "compare before"),
     ("to_radians", "write `x * (PI / 180.0)`"),
     ("to_degrees", "write `x * (180.0 / PI)`"),
-    ("total_cmp", "compare with `<`"),
+    ("total_cmp", "ask at once: `a.total_cmp(&b).is_lt()`"),
     ("div_euclid", "write `(a - a.rem_euclid(b)) / b`"),
     ("ilog2", "write `31 - x.leading_zeros()`, for 32 bits"),
     ("is_power_of_two", "write `x.count_ones() == 1`"),

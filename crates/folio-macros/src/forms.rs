@@ -170,7 +170,7 @@ impl Signature {
         walk: Option<&Walk>,
     ) -> TokenStream {
         let (text, tree) = (name.unraw().to_string(), tree.text());
-        let (contract, deny_checks) = (self.contract, self.deny_checks);
+        let (floats, deny_checks) = (self.floats, self.deny_checks);
         let place = |(line, column): &(u32, u32)| quote!((#line, #column));
         let looked_at = walk.into_iter().flat_map(|walk| &walk.looked_at).map(place);
         let item_by_item = match walk.and_then(Walk::unfit) {
@@ -189,7 +189,7 @@ impl Signature {
                 name: #text,
                 file: ::folio::ir::device::rust::file!(),
                 group: #group,
-                contract: #contract,
+                floats: __s::Floats::#floats,
                 deny_checks: #deny_checks,
                 looked_at: &[#(#looked_at),*],
                 item_by_item: #item_by_item,
@@ -220,7 +220,7 @@ impl Signature {
             },
             false => quote!(::folio::ir::device::code_of::<Self>()),
         };
-        let call = self.call(function);
+        let call = self.call(function, walk);
         quote! {
             // SAFETY: the Rust form and the tree come from one walk over one body; views stay
             // within their memory.
@@ -295,7 +295,7 @@ impl Signature {
     }
 
     /// The arguments of a call: views that are columns are one.
-    fn arguments(&self, given: &[&Parameter]) -> Vec<TokenStream> {
+    fn arguments(&self, given: &[&Parameter], walk: &Walk) -> Vec<TokenStream> {
         let argument = |Parameter { name, ty, role, .. }: &&Parameter| {
             let of =
                 self.columns.iter().find(|of| of.views.iter().any(|(view, _)| same(view, name)));
@@ -306,6 +306,9 @@ impl Signature {
             }
             if *role == Role::Value {
                 return Some(quote!(#name: #ty));
+            }
+            if walk.is_log(name) {
+                return Some(quote!(#name: &::folio::Log));
             }
             let kind = argument_of(ty);
             Some(quote_spanned!(ty.span() => #name: impl ::folio::arguments::#kind<#ty>))
@@ -323,7 +326,7 @@ impl Signature {
     }
 
     /// The function that users call: it makes a call of its arguments.
-    fn call(&self, function: &ItemFn) -> TokenStream {
+    fn call(&self, function: &ItemFn, walk: &Walk) -> TokenStream {
         let (attributes, vis, name) = (&function.attrs, &function.vis, &function.sig.ident);
         let (params, arguments, conditions) = function.sig.generics.split_for_impl();
         let rank = self.rank();
@@ -332,7 +335,8 @@ impl Signature {
         };
         let given: Vec<_> = self.parameters.iter().filter(is_given).collect();
         let names: Vec<_> = given.iter().map(|p| &p.name).collect();
-        let arguments_of_call = self.arguments(&given);
+        let arguments_of_call = self.arguments(&given, walk);
+        let texts = walk.printed_texts();
         let lent = given.iter().map(|Parameter { ty, role, .. }| match role {
             Role::Value => quote!(#ty),
             _ => quote_spanned!(ty.span() => impl ::folio::HostArgument<#ty>),
@@ -346,6 +350,9 @@ impl Signature {
                         Hidden::Claims { memory, .. } => quote!(#to::claims(&mut __call, #memory);),
                         Hidden::Turn => quote!(#to::turn(&mut __call);),
                     },
+                    Role::View if !apart && walk.is_log(name) => {
+                        quote!(#to::log(&mut __call, #name, &[#(#texts),*]);)
+                    }
                     Role::View | Role::Reduce => {
                         let of = if apart { None } else { self.column(name) };
                         let given = of.unwrap_or_else(|| quote!(#name));

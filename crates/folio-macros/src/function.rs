@@ -11,7 +11,7 @@ use proc_macro2::{Ident, TokenStream, TokenTree};
 use syn::ext::IdentExt;
 use syn::parse::{ParseStream, Parser};
 use syn::spanned::Spanned;
-use syn::{Attribute, FnArg, Generics, ItemFn, Token, Visibility};
+use syn::{Attribute, FnArg, Generics, ItemFn, Pat, Token, Visibility, parse_quote};
 
 /// The two uses of a function.
 #[derive(Clone, Copy, PartialEq)]
@@ -80,6 +80,9 @@ pub fn expand_with(
         return stub::within(around, &function, kind);
     }
     combine::resolve(&mut function.sig);
+    if kind == Kind::Device {
+        name_patterns(&mut function);
+    }
     let mut walk = Walk::default();
     walk.ends_items = kind == Kind::Kernel;
     walk.name = Some(function.sig.ident.clone());
@@ -102,6 +105,24 @@ pub fn expand_with(
     conditions::add(&mut function.sig);
     parts.emit(&function, kind, &walk, &native, tree)
 }
+
+/// Parameters that are patterns get names, and the body a `let` for each.
+pub fn name_patterns(function: &mut ItemFn) {
+    let mut lets = vec![];
+    for (at, argument) in function.sig.inputs.iter_mut().enumerate() {
+        if let FnArg::Typed(typed) = argument
+            && let Pat::Tuple(_) | Pat::Slice(_) = &*typed.pat
+        {
+            let name = Ident::new(&format!("{NAMED}{at}"), typed.pat.span());
+            let pattern = std::mem::replace(&mut *typed.pat, parse_quote!(#name));
+            lets.push(parse_quote!(let #pattern = #name;));
+        }
+    }
+    function.block.stmts.splice(0..0, lets);
+}
+
+/// The names of parameters that are patterns begin with this.
+pub const NAMED: &str = "__argument";
 
 /// The parser's error, with advice where an index has a comma.
 fn named(error: &syn::Error) -> syn::Error {

@@ -78,7 +78,7 @@ const CORPUS: &[&str] = &[
 
 /// Arguments of the attribute.
 const ARGUMENTS: &[&str] =
-    &["", "contract", "group = 64", "group = [8, 4], contract", "deny_checks", "checked"];
+    &["", "contract", "fast", "group = 64", "group = [8, 4], contract", "deny_checks", "checked"];
 
 /// Structs and others to derive for.
 const STRUCTS: &[&str] = &[

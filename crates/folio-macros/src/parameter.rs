@@ -8,7 +8,7 @@ use syn::ext::IdentExt;
 use syn::spanned::Spanned;
 use syn::{
     GenericArgument, ParenthesizedGenericArguments, PathArguments, PathSegment, Type,
-    TypeParamBound,
+    TypeParamBound, parse_quote_spanned,
 };
 
 /// The roles of a parameter.
@@ -60,6 +60,24 @@ pub fn path_of(ty: &Type) -> Option<(String, Option<u8>)> {
     Some((last.ident.to_string(), number))
 }
 
+/// The type of a parameter that `print!` writes to: words that are changed atomically.
+const LOG: &str = "Log";
+
+/// The parameter is what `print!` writes to.
+pub fn is_log(ty: &Type) -> bool {
+    path_of(ty).is_some_and(|(name, _)| name == LOG)
+}
+
+/// The type that a parameter's elements are found by.
+pub fn native_type(ty: &Type) -> Type {
+    match is_log(ty) {
+        true => parse_quote_spanned!(ty.span()=>
+            ::folio::ir::device::Atomic<::folio::ir::device::rust::primitive::u32>
+        ),
+        false => ty.clone(),
+    }
+}
+
 pub fn role_of(ty: &Type) -> (Role, Special) {
     let Some((name, rank)) = path_of(ty) else { return (Role::Value, Special::None) };
     let rank = rank.unwrap_or(1);
@@ -72,7 +90,7 @@ pub fn role_of(ty: &Type) -> (Role, Special) {
         "OutChunk" => (Role::View, Special::Chunk),
         "OutGroup" | "InOutGroup" => (Role::View, Special::OfGroup),
         "OutTile" => (Role::View, Special::OfTile),
-        "Atomic" => (Role::View, Special::Atomic),
+        "Atomic" | LOG => (Role::View, Special::Atomic),
         "Local" => (Role::Local, Special::Local),
         "LocalAtomic" => (Role::Local, Special::LocalAtomic),
         "Reduce" => (Role::Reduce, Special::Reduce),

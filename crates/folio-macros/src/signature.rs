@@ -2,10 +2,10 @@
 
 use crate::body::{NOTHING_RETURNED, Rights, Special, Walk};
 use crate::columns::Columns;
-use crate::function::Kind;
+use crate::function::{Kind, NAMED};
 use crate::parameter::{
-    By, Parameter, Role, closure_of, grid_of, is_chunk, path_of, rank_of, role_is_plain, role_of,
-    taken,
+    By, Parameter, Role, closure_of, grid_of, is_chunk, is_log, native_type, path_of, rank_of,
+    role_is_plain, role_of, taken,
 };
 use crate::refused::{refuse_atomic, refuse_in_memory, refuse_rank, refuse_type};
 use crate::{combine, conditions, names};
@@ -21,13 +21,30 @@ use syn::{
     TypeReference,
 };
 
+/// What a kernel asks of its floats: the variant of `folio_kernel::source::Floats`.
+#[derive(Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Floats {
+    #[default]
+    Exact,
+    Contracted,
+    Fast,
+}
+
+impl ToTokens for Floats {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(
+            Ident::new(&format!("{self:?}"), proc_macro2::Span::call_site()).into_token_stream(),
+        );
+    }
+}
+
 /// The arguments of the attribute.
 #[derive(Default)]
 pub struct Asked {
     /// The group's size: `group = 256`, `group = [16, 16]`.
     group: Vec<Expr>,
-    /// `contract`.
-    contract: bool,
+    /// `contract` or `fast`.
+    floats: Floats,
     /// `checked`.
     pub checked: bool,
     /// `deny_checks`.
@@ -53,7 +70,10 @@ impl Asked {
                     };
                 }
                 Meta::Path(path) if path.is_ident("contract") && kind == Kind::Kernel => {
-                    asked.contract = true;
+                    asked.floats = asked.floats.max(Floats::Contracted);
+                }
+                Meta::Path(path) if path.is_ident("fast") && kind == Kind::Kernel => {
+                    asked.floats = Floats::Fast;
                 }
                 Meta::Path(path) if path.is_ident("checked") && kind == Kind::Kernel => {
                     asked.checked = true;
@@ -70,17 +90,22 @@ impl Asked {
         for size in &asked.group {
             names::refuse(size.to_token_stream(), &mut HashSet::new(), &mut walk.errors);
         }
-        if asked.group.is_empty() && !(asked.contract || asked.checked || asked.deny_checks) {
+        if asked.group.is_empty() && !asked.is_more() {
             walk.refuse(span, Asked::what(kind));
         }
         asked
     }
 
+    /// Something beside the size of groups.
+    fn is_more(&self) -> bool {
+        self.floats != Floats::Exact || self.checked || self.deny_checks
+    }
+
     fn what(kind: Kind) -> &'static str {
         match kind {
             Kind::Kernel => {
-                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, `contract`, `checked` \
-                 and `deny_checks`"
+                "the arguments are a group's size, `group = 256` or `group = [16, 16]`, `contract`, `fast`, \
+                 `checked` and `deny_checks`"
             }
             Kind::Device | Kind::Method => "this attribute takes no arguments",
         }
@@ -91,8 +116,8 @@ pub struct Signature {
     pub parameters: Vec<Parameter>,
     /// Items of a group, if the attribute says.
     pub group: Vec<Expr>,
-    /// Whether it asks for contraction.
-    pub contract: bool,
+    /// What it asks of floats.
+    pub floats: Floats,
     /// Whether it asks that no check is left.
     pub deny_checks: bool,
     /// Arguments that are several views.
@@ -103,7 +128,7 @@ impl Signature {
     pub fn read(
         signature: &syn::Signature,
         kind: Kind,
-        Asked { group, contract, deny_checks, .. }: Asked,
+        Asked { group, floats, deny_checks, .. }: Asked,
         walk: &mut Walk,
     ) -> Signature {
         refuse_modifiers(signature, walk);
@@ -128,7 +153,7 @@ impl Signature {
         }
         // The table has the parameters and the result first.
         walk.first = parameters.len() + 1;
-        Signature { parameters, group, contract, deny_checks, columns: vec![] }
+        Signature { parameters, group, floats, deny_checks, columns: vec![] }
     }
 
     pub fn has_views(&self) -> bool {
@@ -279,7 +304,8 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
             return None;
         }
     };
-    if name.ident.unraw().to_string().starts_with("__") {
+    let text = name.ident.unraw().to_string();
+    if text.starts_with("__") && !text.starts_with(NAMED) {
         let text = "names that begin with `__` are the macro's; give the parameter another";
         walk.refuse(name.span(), text);
     }
@@ -321,6 +347,9 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
     walk.rights.extend(Rights::of(&typed.ty).map(|rights| (at, rights)));
     walk.kinds.parameter(at, ty);
     if kind == Kind::Kernel {
+        if is_log(&typed.ty) {
+            walk.begin_log(&name.ident);
+        }
         match role {
             Role::Item(rank) => walk.known.item(at, rank),
             Role::Group(rank) => walk.known.group(at, rank),
@@ -335,7 +364,7 @@ fn parameter(argument: &FnArg, kind: Kind, walk: &mut Walk) -> Option<Parameter>
             _ => {}
         }
     }
-    let (name, ty) = (name.ident.clone(), (*typed.ty).clone());
+    let (name, ty) = (name.ident.clone(), native_type(&typed.ty));
     Some(Parameter { name, ty, role, mutable, hidden: None })
 }
 

@@ -40,8 +40,8 @@ struct Atom {
 }
 
 /// An item has `N` poses, which share what is known of two atoms wherever they are. A pose is three
-/// angles and a shift.
-#[kernel]
+/// angles and a shift. Energies are compared with some digits, so functions are fast ones.
+#[kernel(fast)]
 fn dock<const N: usize>(
     i: Item,
     protein: In<Atom>,

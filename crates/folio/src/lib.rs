@@ -127,7 +127,7 @@ pub mod prelude {
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, Columns, CommandGroup, DeviceType, Error, Event, Group, In,
         InColumns, InOut, InOutColumn, InOutColumns, InOutGroup, InOutRow, Item, Items, Local,
-        LocalAtomic, Out, OutChunk, OutColumn, OutColumns, OutGroup, OutRow, OutTile, Queue, Racy,
+        LocalAtomic, Log, Out, OutChunk, OutColumn, OutColumns, OutGroup, OutRow, OutTile, Queue, Racy,
         RedBlack, Reduce, Runtime, Scatter, ScatterLast, Selector, Shared, Status, Tile, Timing,
         bf16, combine, f16,
     };
@@ -256,6 +256,8 @@ mod documents {
     mod first_program {}
     #[doc = include_str!("../../../docs/guide/kernels.md")]
     mod kernels {}
+    #[doc = include_str!("../../../docs/guide/numbers.md")]
+    mod numbers {}
     #[doc = include_str!("../../../docs/guide/groups.md")]
     mod groups {}
     #[doc = include_str!("../../../docs/guide/tiles.md")]

@@ -82,7 +82,7 @@ impl<const GENERIC: bool> Adds<GENERIC> {
             name: "adds",
             file: file!(),
             group: &[],
-            contract: false,
+            floats: crate::ir::source::Floats::Exact,
             deny_checks: false,
             looked_at: &[],
             item_by_item: None,

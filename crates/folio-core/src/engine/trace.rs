@@ -103,15 +103,25 @@ impl Engine {
         };
         match note {
             Note::Plan(plan) => {
-                let Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion } =
-                    &**plan;
+                let Plan {
+                    what,
+                    label,
+                    kernel,
+                    stamp,
+                    accesses,
+                    after,
+                    moves,
+                    checks,
+                    fast,
+                    fusion,
+                } = &**plan;
                 let kernel = kernel.as_deref();
                 let Moves { operations, bytes, pages } = moves;
                 let (waits, after) = (after.len(), stamps(after));
                 let (checks, fusion) = (checks.as_deref().map(lines), fusion.as_deref());
                 tracing::trace!(
                     target: "folio", what, %label, kernel, ?stamp, accesses, waits, ?after,
-                    operations, bytes, pages, checks, fusion, "plan"
+                    operations, bytes, pages, checks, fast, fusion, "plan"
                 );
             }
             Note::Allocate { what, label, on, bytes, imported: true } => {

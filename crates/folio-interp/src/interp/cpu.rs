@@ -19,6 +19,7 @@ pub fn unary(op: Unary, scalar: Scalar, a: u64) -> Option<u64> {
     of! {
         Exp exp Exp2 exp2 ExpM1 exp_m1 Ln ln Log2 log2 Log10 log10 Ln1p ln_1p Sin sin Cos cos Tan tan
         Asin asin Acos acos Atan atan Sinh sinh Cosh cosh Tanh tanh Cbrt cbrt Rsqrt rsqrt
+        FastRsqrt rsqrt FastExp2 exp2 FastLog2 log2 FastSin sin FastCos cos
     }
 }
 

@@ -489,6 +489,9 @@ impl<'r> Machine<'r> {
                 Val::Bits(scalar::compare(*op, self.scalar(*a), bits(a), bits(b)).into())
             }
             Op::Fma(a, b, c) => Val::Bits(scalar::fma(self.scalar(*a), bits(a), bits(b), bits(c))),
+            Op::Dot4(a, b, c) => {
+                Val::Bits(scalar::dot4(self.scalar(*c), bits(a), bits(b), bits(c)))
+            }
             Op::Select(cond, a, b) => self.get(if bits(cond) == 1 { *a } else { *b }, item),
             Op::Cast(a, to) => Val::Bits(scalar::cast(self.scalar(*a), bits(a), *to)),
             Op::Bits(a, _) => Val::Bits(bits(a)),

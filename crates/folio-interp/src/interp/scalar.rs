@@ -101,6 +101,13 @@ fn float_unary(op: Unary, scalar: Scalar, a: u64) -> u64 {
         | Unary::Sinh
         | Unary::Cosh
         | Unary::Tanh => function(scalar, a, op),
+        Unary::FastRecip => floats(scalar, [a], |[x]| 1.0 / x, |[x]| 1.0 / x),
+        Unary::FastSqrt => exact!(sqrt),
+        Unary::FastRsqrt => function(scalar, a, Unary::Rsqrt),
+        Unary::FastExp2 => function(scalar, a, Unary::Exp2),
+        Unary::FastLog2 => function(scalar, a, Unary::Log2),
+        Unary::FastSin => function(scalar, a, Unary::Sin),
+        Unary::FastCos => function(scalar, a, Unary::Cos),
         // Of integers only.
         Unary::Not
         | Unary::CountOnes
@@ -189,6 +196,14 @@ fn lesser(scalar: Scalar, a: u64, b: u64) -> bool {
 /// `a * b + c`, rounded once, or as semantics 2.2 says.
 pub fn fma(scalar: Scalar, a: u64, b: u64, c: u64) -> u64 {
     floats(scalar, [a, b, c], |[x, y, z]| x.mul_add(y, z), |[x, y, z]| x.mul_add(y, z))
+}
+
+/// The products of four bytes, added to `c`.
+pub fn dot4(scalar: Scalar, a: u64, b: u64, c: u64) -> u64 {
+    let byte = if scalar.is_signed() { Scalar::I8 } else { Scalar::U8 };
+    let part = |word: u64, at: u32| byte.int(word >> (8 * at) & 0xff);
+    let products = (0..4).map(|at| part(a, at) * part(b, at));
+    int(scalar, scalar.int(c) + products.sum::<i128>())
 }
 
 /// A comparison.

@@ -15,13 +15,14 @@ pub use param::ParamPtr;
 use crate::access::{self, Ends, Pattern, Reads, Summary};
 use crate::checks::{self, Check, CheckKind};
 use crate::contract::contract;
+use crate::fast::{self, fast};
 use crate::flow::Use;
 use crate::interval::Interval;
 use crate::ir::{Kernel, ParamId, ParamKind, Root, Site, Step, Stmt, walk};
 use crate::limit;
 use crate::linear::Symbol;
 use crate::op::{Op, Query};
-use crate::source::{Function, LowerError, lower};
+use crate::source::{Floats, Function, LowerError, lower};
 use crate::types::Scalar;
 use counted::counted;
 use proofs::{Proofs, known};
@@ -58,6 +59,8 @@ pub struct Code {
     proofs: Proofs,
     /// Checks that are left in every launch.
     lasting: Vec<Check>,
+    /// It has fast forms.
+    fast: bool,
     function: &'static Function,
     /// Its IR, and what its function says of checks.
     content: Arc<str>,
@@ -85,9 +88,11 @@ impl Code {
     /// That of a function: made, if there is none of equal content.
     pub fn of(function: &'static Function) -> Built {
         let mut ir = lower(function)?;
-        if function.contract {
-            ir = contract(ir);
-        }
+        ir = match function.floats {
+            Floats::Exact => ir,
+            Floats::Contracted => contract(ir),
+            Floats::Fast => contract(fast(ir)),
+        };
         let Function { file, looked_at, deny_checks, .. } = *function;
         let content: Arc<str> = format!("{ir}\n{file} {looked_at:?} {deny_checks}").into();
         Ok(table::shared(content.clone(), || Code::new(function, ir, content)))
@@ -106,6 +111,11 @@ impl Code {
             code.limit = self.limit.or(code.ir.params.len().checked_sub(1));
             code
         }))
+    }
+
+    /// Whether its bits may differ between devices (semantics 5.9).
+    pub fn is_fast(&self) -> bool {
+        self.fast
     }
 
     /// Whether a parameter limits its launches.
@@ -137,7 +147,7 @@ impl Code {
         let (item_bytes, local) = (item_bytes(&ir), LocalMemory::of(&ir));
         let name = Arc::from(function.name);
         let (counted, proofs) = (counted(&ir), Proofs::default());
-        let lasting = checks::of_kernel(&ir);
+        let (lasting, fast) = (checks::of_kernel(&ir), fast::is_fast(&ir));
         Code {
             name,
             ir: Arc::new(ir),
@@ -153,6 +163,7 @@ impl Code {
             scalars,
             proofs,
             lasting,
+            fast,
             function,
             content,
         }

@@ -36,7 +36,7 @@ mod tests {
     use super::super::Built;
     use super::*;
     use crate::ir::{Access, Owner};
-    use crate::source::{Entry, Function, Text, ViewType};
+    use crate::source::{Entry, Floats, Function, Text, ViewType};
     use crate::types::{Scalar, Type, Types};
 
     fn u32_type(_: &mut Types) -> Type {
@@ -67,7 +67,7 @@ mod tests {
             name,
             file: "table.rs",
             group: &[],
-            contract: false,
+            floats: Floats::Exact,
             deny_checks: false,
             looked_at,
             item_by_item: None,

@@ -53,6 +53,7 @@ pub fn has_effect(op: &Op, kernel: &Kernel, checked: bool) -> bool {
         | Op::Binary(..)
         | Op::Compare(..)
         | Op::Fma(..)
+        | Op::Dot4(..)
         | Op::Select(..)
         | Op::Cast(..)
         | Op::Bits(..)

@@ -513,6 +513,7 @@ impl Parser<'_> {
                 dim: self.number()?,
                 copy: self.number()?,
             }),
+            "dot4" => Ok(Op::Dot4(self.value()?, self.second()?, self.second()?)),
             "fma" => Ok(Op::Fma(self.value()?, self.second()?, self.second()?)),
             "select" => Ok(Op::Select(self.value()?, self.second()?, self.second()?)),
             "cast" => Ok(Op::Cast(self.value()?, self.scalar()?)),

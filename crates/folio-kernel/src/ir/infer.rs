@@ -85,6 +85,13 @@ impl Rules<'_> {
                 self.is("the third operand", *c, scalar.into())?;
                 if scalar.is_float() { Ok(scalar.into()) } else { Err(undefined("fma", scalar)) }
             }
+            Op::Dot4(a, b, c) => {
+                self.is("the first operand", *a, Scalar::U32.into())?;
+                self.is("the second operand", *b, Scalar::U32.into())?;
+                let scalar = self.scalar("the third operand", *c)?;
+                let fits = matches!(scalar, Scalar::I32 | Scalar::U32);
+                if fits { Ok(scalar.into()) } else { Err(undefined("dot4", scalar)) }
+            }
             Op::Select(cond, a, b) => {
                 self.is("the condition", *cond, Scalar::Bool.into())?;
                 let ty = self.ty(*a)?;
@@ -163,6 +170,7 @@ impl Rules<'_> {
             Abs => a.is_float() || a.is_signed(),
             Not => !a.is_float(),
             CountOnes | LeadingZeros | TrailingZeros | ReverseBits | SwapBytes => a.is_int(),
+            fast if fast.is_fast() => a == Scalar::F32,
             _ => a.is_float(),
         };
         match op {

@@ -17,6 +17,29 @@ names! {
         Ln = "ln", Log2 = "log2", Log10 = "log10", Ln1p = "ln_1p",
         Sin = "sin", Cos = "cos", Tan = "tan", Asin = "asin", Acos = "acos", Atan = "atan",
         Sinh = "sinh", Cosh = "cosh", Tanh = "tanh",
+        /// Of `f32` only, as are the next six: as near as semantics 5.9 says.
+        FastRecip = "fast_recip", FastSqrt = "fast_sqrt", FastRsqrt = "fast_rsqrt",
+        FastExp2 = "fast_exp2", FastLog2 = "fast_log2", FastSin = "fast_sin", FastCos = "fast_cos",
+    }
+}
+
+impl Unary {
+    /// The fast form of an operation (semantics 5.9), which floats of 32 bits have.
+    pub fn fast(self) -> Option<Unary> {
+        Some(match self {
+            Unary::Sqrt => Unary::FastSqrt,
+            Unary::Rsqrt => Unary::FastRsqrt,
+            Unary::Exp2 => Unary::FastExp2,
+            Unary::Log2 => Unary::FastLog2,
+            Unary::Sin => Unary::FastSin,
+            Unary::Cos => Unary::FastCos,
+            _ => return None,
+        })
+    }
+
+    /// The operation is a fast form.
+    pub fn is_fast(self) -> bool {
+        self == Unary::FastRecip || Unary::ALL.iter().any(|op| op.fast() == Some(self))
     }
 }
 
@@ -184,6 +207,9 @@ pub enum Op {
     Compare(Compare, Value, Value),
     /// `a * b + c`, rounded once.
     Fma(Value, Value, Value),
+    /// The third, plus the products of the bytes of the first two, which are `u32`: bytes with a sign
+    /// if the third is an `i32`, without one if it is a `u32`. It wraps.
+    Dot4(Value, Value, Value),
     /// The second if the first is true, else the third; all are evaluated before.
     Select(Value, Value, Value),
     /// The value as another scalar type.
@@ -218,6 +244,7 @@ impl Op {
             | Op::Binary(..)
             | Op::Compare(..)
             | Op::Fma(..)
+            | Op::Dot4(..)
             | Op::Select(..)
             | Op::Cast(..)
             | Op::Bits(..)
@@ -233,6 +260,7 @@ impl Op {
         match self {
             Op::Unary(op, _) => {
                 matches!(op, Unary::Neg | Unary::Not | Unary::Abs | Unary::Sqrt | Unary::Rsqrt)
+                    || op.is_fast()
             }
             Op::Binary(op, ..) => !matches!(op, Binary::Pow | Binary::Atan2 | Binary::Hypot),
             Op::Atomic(..) | Op::Subgroup(..) | Op::SubgroupFold(..) => false,
@@ -243,6 +271,7 @@ impl Op {
             | Op::Query { .. }
             | Op::Compare(..)
             | Op::Fma(..)
+            | Op::Dot4(..)
             | Op::Select(..)
             | Op::Cast(..)
             | Op::Bits(..)
@@ -262,7 +291,7 @@ impl Op {
             | Op::Part(a, _)
             | Op::SubgroupFold(_, _, a) => vec![*a],
             Op::Binary(_, a, b) | Op::Compare(_, a, b) => vec![*a, *b],
-            Op::Fma(a, b, c) | Op::Select(a, b, c) => vec![*a, *b, *c],
+            Op::Fma(a, b, c) | Op::Dot4(a, b, c) | Op::Select(a, b, c) => vec![*a, *b, *c],
             Op::Make(_, parts) | Op::Subgroup(_, parts) => parts.clone(),
             Op::Load(place) => place.operands(),
             Op::Atomic(_, place, args) => {
@@ -283,7 +312,9 @@ impl Op {
             | Op::Part(a, _)
             | Op::SubgroupFold(_, _, a) => change(a),
             Op::Binary(_, a, b) | Op::Compare(_, a, b) => [a, b].into_iter().for_each(change),
-            Op::Fma(a, b, c) | Op::Select(a, b, c) => [a, b, c].into_iter().for_each(change),
+            Op::Fma(a, b, c) | Op::Dot4(a, b, c) | Op::Select(a, b, c) => {
+                [a, b, c].into_iter().for_each(change)
+            }
             Op::Make(_, parts) | Op::Subgroup(_, parts) => parts.iter_mut().for_each(change),
             Op::Load(place) => place.map(change),
             Op::Atomic(_, place, args) => {

@@ -104,6 +104,7 @@ impl Display for Op {
             Op::Unary(op, a) => write!(f, "{op} {a}"),
             Op::Binary(op, a, b) => write!(f, "{op} {a}, {b}"),
             Op::Compare(op, a, b) => write!(f, "{op} {a}, {b}"),
+            Op::Dot4(a, b, c) => write!(f, "dot4 {a}, {b}, {c}"),
             Op::Fma(a, b, c) => write!(f, "fma {a}, {b}, {c}"),
             Op::Select(a, b, c) => write!(f, "select {a}, {b}, {c}"),
             Op::Cast(a, to) => write!(f, "cast {a} {to}"),

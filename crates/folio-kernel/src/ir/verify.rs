@@ -448,6 +448,7 @@ impl<'k> Verifier<'k> {
             | Op::Binary(..)
             | Op::Compare(..)
             | Op::Fma(..)
+            | Op::Dot4(..)
             | Op::Select(..)
             | Op::Cast(..)
             | Op::Bits(..)

@@ -3,6 +3,7 @@
 //! Imports `ir` and `analysis`.
 
 pub mod contract;
+pub mod fast;
 pub mod fuse;
 pub mod limit;
 pub mod rename;

@@ -42,6 +42,18 @@ pub const NUMBERS: &[&str] = &[
     "max",
     "clamp",
     "mul_add",
+    "fast_mul_add",
+    "fast_recip",
+    "fast_div",
+    "fast_sqrt",
+    "fast_rsqrt",
+    "fast_exp",
+    "fast_exp2",
+    "fast_ln",
+    "fast_log2",
+    "fast_sin",
+    "fast_cos",
+    "fast_powf",
     "mul_hi",
     "pow",
     "rem_euclid",
@@ -83,6 +95,17 @@ pub const NUMBERS: &[&str] = &[
     "to_bits",
     "to_f32",
     "to_f64",
+    "dot4_i8",
+    "dot4_u8",
+    "total_lt",
+    "total_le",
+    "total_gt",
+    "total_ge",
+    "total_eq",
+    "total_ne",
+    "printed_kind",
+    "printed_low",
+    "printed_high",
 ];
 
 /// Methods of items, groups and views that are functions of `device::asks`.
@@ -135,6 +158,9 @@ impl Walk {
             return both;
         }
         if let Some(both) = self.asks_option(call) {
+            return both;
+        }
+        if let Some(both) = self.total_order(call) {
             return both;
         }
         let name = call.method.to_string();
@@ -381,6 +407,9 @@ impl Walk {
         {
             return both;
         }
+        if mac.path.is_ident("print") || mac.path.is_ident("println") {
+            return self.print(mac);
+        }
         self.plan.give_up(mac.span());
         let name = mac.path.get_ident().map(ToString::to_string).unwrap_or_default();
         let parsed = mac.parse_body_with(Punctuated::<Expr, Token![,]>::parse_terminated);
@@ -499,8 +528,8 @@ fn of_the_host(name: &str) -> Option<String> {
         }
         "assert_eq" | "debug_assert_eq" => "write `assert!(a == b)`".to_owned(),
         "assert_ne" | "debug_assert_ne" => "write `assert!(a != b)`".to_owned(),
-        "println" | "print" | "eprintln" | "eprint" | "dbg" => {
-            format!("`{name}!` cannot run on a device; write to a buffer instead")
+        "eprintln" | "eprint" | "dbg" => {
+            format!("`{name}!` cannot run on a device; `print!` can")
         }
         "vec" => "`vec!` allocates, which devices cannot; use an array, whose length is a constant: `[0.0; 16]`".to_owned(),
         "format" => "`format!` allocates, which devices cannot, and there are no strings".to_owned(),

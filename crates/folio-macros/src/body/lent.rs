@@ -10,7 +10,7 @@ use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
 use quote::{ToTokens, quote, quote_spanned};
 use syn::spanned::Spanned;
-use syn::{Expr, ExprClosure, ExprMethodCall, ExprPath, ExprReference, Pat};
+use syn::{Expr, ExprClosure, ExprMethodCall, ExprPath, ExprReference, Pat, ReturnType};
 
 /// A variable that the source takes for a reference.
 #[derive(Clone, Copy, PartialEq)]
@@ -99,6 +99,30 @@ impl Walk {
         self.number(bare(of)).is_some_and(|at| self.closures.contains(&at))
     }
 
+    /// `let f = |x| ..;`, which is inlined where it is called.
+    pub(super) fn let_closure(&mut self, pat: &Pat, closure: &ExprClosure) -> Both {
+        let name = match pat {
+            Pat::Ident(name) if name.mutability.is_none() && name.by_ref.is_none() => name,
+            other => {
+                return self.refuse(other.span(), "a closure has a name without `mut` and type");
+            }
+        };
+        if self.known.group.is_some() {
+            let text = "in kernels of groups closures have no names; write a `#[device_fn]`";
+            return self.refuse(closure.span(), text);
+        }
+        if let Some(token) = &closure.capture {
+            return self.refuse(
+                token.span(),
+                "a closure has what is around it as it is; leave out `move`",
+            );
+        }
+        let (native, tree) = self.given_closure(closure);
+        let pattern = self.scopes.pattern(pat, &mut self.errors);
+        self.closures.extend(self.scopes.find(&name.ident));
+        (quote!(let #pat = #native;), Tree::of("let").part(&pattern).part(&tree))
+    }
+
     /// A closure that a function is given. What it names is what it is around here.
     pub(super) fn given_closure(&mut self, closure: &ExprClosure) -> Both {
         let ends_items = std::mem::replace(&mut self.ends_items, false);
@@ -122,8 +146,14 @@ impl Walk {
         self.around = around;
         (self.ends_items, self.gives_nothing) = (ends_items, gives_nothing);
         self.in_closure = in_closure;
-        let inputs = &closure.inputs;
-        let native = quote_spanned!(closure.span() => |#inputs| #native);
+        let (inputs, output) = (&closure.inputs, &closure.output);
+        let native = match output {
+            ReturnType::Default => quote_spanned!(closure.span() => |#inputs| #native),
+            ReturnType::Type(_, ty) => {
+                refuse_type(ty, self);
+                quote_spanned!(closure.span() => |#inputs| #output { #native })
+            }
+        };
         let tree = Tree::of("closure").part(&Tree::of("names").parts(&patterns)).part(&tree);
         (native, tree)
     }

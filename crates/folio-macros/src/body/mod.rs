@@ -19,6 +19,7 @@ mod lent;
 mod number;
 mod parts;
 mod place;
+mod print;
 mod rights;
 mod scatter;
 mod strip;
@@ -122,6 +123,8 @@ pub struct Walk {
     pub closures: HashSet<u16>,
     /// What is walked is in a closure that is given to a function.
     in_closure: bool,
+    /// What `print!` writes to, and what it has written.
+    pub log: Option<print::Log>,
     /// Blocks around.
     blocks: usize,
     /// Constants of the function's block, with their names.
@@ -254,7 +257,10 @@ impl Walk {
         if self.gives_nothing {
             self.refuse_value(block);
         }
-        let both = self.body(block);
+        let both = match self.with_position(block) {
+            Some(block) => self.body(&block),
+            None => self.body(block),
+        };
         self.refuse_hiding(signature);
         let mut found = HashSet::new();
         // A constant is written more than once: a macro could give each another value.
@@ -418,6 +424,9 @@ impl Walk {
             self.scopes.pattern(pat, &mut self.errors);
             return (quote!(let #pat;), Tree::unit());
         };
+        if let (Expr::Closure(closure), None) = (lent::bare(&init.expr), &init.diverge) {
+            return self.let_closure(pat, closure);
+        }
         if let (Expr::Reference(of), None) = (lent::bare(&init.expr), &init.diverge)
             && of.mutability.is_none()
             && !self.is_view(&of.expr)
@@ -668,9 +677,6 @@ impl Walk {
     }
 
     fn structure(&mut self, literal: &ExprStruct) -> Both {
-        if let Some(rest) = &literal.rest {
-            return self.refuse(rest.span(), "`..rest` is not supported; name every field");
-        }
         let fields = literal.fields.iter().map(|field| (field.member.clone(), &field.expr));
         if let (None, Some(both)) = (&literal.qself, self.variant(&literal.path, fields)) {
             return both;
@@ -685,9 +691,17 @@ impl Walk {
             trees.push(tree);
             names.push(name);
         }
+        // The fields that are not named are those of another value.
+        let base = literal.rest.as_ref().map(|rest| {
+            let (native, tree) = self.expr(rest);
+            trees.push(tree);
+            names.push("..".to_owned());
+            quote!(..#native)
+        });
         let path = &literal.path;
         let value = Ident::new("__v", Span::mixed_site().located_at(literal.span()));
-        let native = quote!({ let #value = #path { #(#natives),* }; #slot.is(#value); #value });
+        let native =
+            quote!({ let #value = #path { #(#natives,)* #base }; #slot.is(#value); #value });
         let tree = Tree::of("struct").word(entry).parts(&trees);
         (native, names.iter().fold(tree, Tree::word))
     }

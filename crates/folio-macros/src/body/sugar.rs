@@ -1,6 +1,7 @@
 //! Code that is written in other words before it is walked: assignments of several values, options,
 //! `let` in conditions, `matches!`, `sin_cos`.
 
+use super::lent::bare;
 use super::{Both, Walk};
 use crate::tree::Tree;
 use proc_macro2::{Ident, Span, TokenStream};
@@ -120,6 +121,23 @@ impl Walk {
         let value = hidden("__angle", at);
         let [sin, cos] = ["sin", "cos"].map(|name| Ident::new(name, at));
         let whole: Expr = parse_quote!({ let #value = #of; (#value.#sin(), #value.#cos()) });
+        Some(self.expr(&whole))
+    }
+
+    /// `a.total_cmp(&b).is_lt()`, and the others.
+    pub(super) fn total_order(&mut self, call: &ExprMethodCall) -> Option<Both> {
+        let Expr::MethodCall(order) = bare(&call.receiver) else { return None };
+        let asked = call.method.to_string();
+        let asks = ["is_lt", "is_le", "is_gt", "is_ge", "is_eq", "is_ne"];
+        if order.method != "total_cmp" || !call.args.is_empty() || !asks.contains(&&*asked) {
+            return None;
+        }
+        let (1, Some(Expr::Reference(other))) = (order.args.len(), order.args.first()) else {
+            return None;
+        };
+        let (of, other) = (&order.receiver, &other.expr);
+        let function = Ident::new(&asked.replace("is_", "total_"), call.method.span());
+        let whole: Expr = parse_quote!(#of.#function(#other));
         Some(self.expr(&whole))
     }
 

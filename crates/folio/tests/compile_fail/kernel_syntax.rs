@@ -5,7 +5,7 @@ const LIMIT: i32 = 3;
 
 #[kernel]
 fn expressions(i: Item, x: In<i32>, y: Out<i32>) {
-    let closure = |a: i32| a + 1;
+    let closure = move |a: i32| a + 1;
     let reference = &x;
     let value = *reference;
     let text = "text";

@@ -384,3 +384,79 @@ functions! {
     ;
     powf_of powf Pow 16; atan2_of atan2 Atan2 6; hypot_of hypot Hypot 4;
 }
+
+/// Each number beside the next one.
+#[kernel]
+fn orders<T: Float>(i: Item, x: In<T>, y: Out<u32>) {
+    let (a, b) = (x[i], x[(i.index() + 1) % x.len()]);
+    let asked = [
+        a.total_cmp(&b).is_lt(),
+        a.total_cmp(&b).is_le(),
+        a.total_cmp(&b).is_gt(),
+        a.total_cmp(&b).is_ge(),
+        a.total_cmp(&b).is_eq(),
+        a.total_cmp(&b).is_ne(),
+    ];
+    let mut bits = 0;
+    for k in 0..6 {
+        bits |= (asked[k] as u32) << k;
+    }
+    y[i] = bits;
+}
+
+/// semantics 5.10: the order of `total_cmp`, with zeros and NaN of both signs.
+pub(super) fn orders_of_floats_are_total(rig: &Rig) -> Outcome {
+    macro_rules! orders {
+        ($ty:ident $bits:ident $all:expr) => {{
+            let all: [$bits; 12] = $all;
+            let n = all.len() * all.len();
+            // Each pair is beside each other somewhere.
+            let x = data([2 * n], |k| {
+                $ty::from_bits(all[(k % 2 * (k / 2) + (1 - k % 2) * (k / 2 / 12)) % 12])
+            });
+            let y = data([2 * n], |_| 0u32);
+            fine(agree::<orders<$ty>>(rig, &[2 * n], vec![x.arg(), y.arg()], |rt, q| {
+                let (x, mut y) = (x.buffer(rt)?, y.buffer(rt)?);
+                q.run(2 * n, orders(&x, &mut y))?;
+                Ok(vec![contents(&y)?])
+            })?)?;
+        }};
+    }
+    let single = [0, 1, 0x3f80_0000, 0x7f80_0000, 0x7fc0_0000, 0x7f80_0001]
+        .map(|of: u32| [of, of | 1 << 31]);
+    let double = [0, 1, 0x3ff0 << 48, 0x7ff0 << 48, 0x7ff8 << 48, (0x7ff0 << 48) + 1]
+        .map(|of: u64| [of, of | 1 << 63]);
+    let half = [0, 1, 0x3c00, 0x7c00, 0x7e00, 0x7c01].map(|of: u16| [of, of | 1 << 15]);
+    orders!(f32 u32 std::array::from_fn(|k| single[k / 2][k % 2]));
+    orders!(f64 u64 std::array::from_fn(|k| double[k / 2][k % 2]));
+    orders!(f16 u16 std::array::from_fn(|k| half[k / 2][k % 2]));
+    Ok(())
+}
+
+#[kernel]
+fn quads(i: Item, a: In<u32>, b: In<u32>, y: Out<i32>, z: Out<u32>) {
+    y[i] = a[i].dot4_i8(b[i], 2_147_483_000 - (a[i] & 511) as i32);
+    z[i] = a[i].dot4_u8(b[i], 4_294_967_000) + a[i].dot4_u8(3, 0);
+}
+
+/// semantics 3.7
+pub(super) fn bytes_are_multiplied_and_added(rig: &Rig) -> Outcome {
+    let edges = [0, u32::MAX, 0x8080_8080, 0x7f7f_7f7f, 0x8000_7f01];
+    let word =
+        |k: usize| edges.get(k % 25 / 5).map_or(0, |of| if k < 25 { *of } else { noise(k) as u32 });
+    let other = |k: usize| if k < 25 { edges[k % 5] } else { noise(k + 77) as u32 };
+    let (a, b) = (data([200], word), data([200], other));
+    let (y, z) = (data([200], |_| 0i32), data([200], |_| 0u32));
+    let args = vec![a.arg(), b.arg(), y.arg(), z.arg()];
+    fine(agree::<quads>(rig, &[200], args, |rt, q| {
+        let (a, b, mut y, mut z) = (a.buffer(rt)?, b.buffer(rt)?, y.buffer(rt)?, z.buffer(rt)?);
+        q.run(200, quads(&a, &b, &mut y, &mut z))?;
+        Ok(vec![contents(&y)?, contents(&z)?])
+    })?)?;
+    let signed = |a: i8, b: i8| 4 * i32::from(a) * i32::from(b);
+    ensure_eq!(
+        folio_core::ir::device::ops::dot4_i8(0x8080_8080, 0x7f7f_7f7f, 5),
+        5 + signed(-128, 127)
+    );
+    Ok(())
+}

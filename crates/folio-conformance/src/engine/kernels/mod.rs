@@ -9,6 +9,8 @@ mod columns;
 mod computations;
 mod denied;
 mod edges;
+mod fast;
+mod gallery;
 mod group_code;
 mod groups;
 mod halves;
@@ -18,6 +20,7 @@ mod limits;
 mod outside;
 mod owners;
 mod positions;
+mod printed;
 mod rare;
 mod scattered;
 mod tile;
@@ -37,9 +40,11 @@ use columns::*;
 use computations::*;
 use denied::*;
 use edges::*;
+use fast::*;
 use folio::prelude::*;
 use folio_core::ir::device::Kernel;
 use folio_core::{Cause, Failure, Items, Moves, Shared, UsmKind, Violation, ViolationKind};
+use gallery::*;
 use groups::*;
 use halves::*;
 use language::*;
@@ -48,6 +53,7 @@ use limits::*;
 use outside::*;
 use owners::*;
 use positions::*;
+use printed::*;
 use rare::*;
 use scattered::*;
 use tile::*;
@@ -84,6 +90,22 @@ tests![
     fields_are_written_one_by_one,
     columns_are_items_own,
     vectors_have_their_operators,
+    fast_functions_are_near,
+    fast_kernels_are_near,
+    items_print,
+    gliders_glide,
+    images_are_drawn,
+    words_are_compared,
+    graphs_are_walked,
+    models_are_fitted,
+    fields_are_drawn,
+    fluids_keep_their_mass,
+    numbers_are_found,
+    images_are_filtered,
+    tables_are_computed,
+    logs_have_a_limit,
+    orders_of_floats_are_total,
+    bytes_are_multiplied_and_added,
     columns_out_of_their_rows,
     columns_move_where_they_are_owned,
     scattered_elements_have_one_writer,

@@ -96,15 +96,16 @@ impl Command {
 
     /// What a subscriber is told of it. It gets its stamp later.
     pub(in crate::engine) fn told(&mut self, after: Deps, moves: Moves) -> Box<Plan> {
-        let (kernel, checks) = match &mut self.action {
+        let (kernel, checks, fast) = match &mut self.action {
             Action::Launch(Some(launch)) => {
-                (launch.kernel_name().map(Arc::from), launch.checks.take())
+                let fast = launch.function.as_ref().is_some_and(|function| function.code.is_fast());
+                (launch.kernel_name().map(Arc::from), launch.checks.take(), fast)
             }
-            _ => (None, None),
+            _ => (None, None, false),
         };
         let (what, label, fusion) = (self.action.name(), self.label.clone(), self.fusion.take());
         let (stamp, accesses) = (Stamp::DONE, self.accesses.len());
-        Box::new(Plan { what, label, kernel, stamp, accesses, after, moves, checks, fusion })
+        Box::new(Plan { what, label, kernel, stamp, accesses, after, moves, checks, fast, fusion })
     }
 
     /// Where it uses something, for errors.

@@ -25,6 +25,8 @@ pub(crate) struct Plan {
     pub(crate) moves: Moves,
     /// The run-time checks that are left in a launch of a `#[kernel]`.
     pub(crate) checks: Option<Box<[Check]>>,
+    /// Its kernel has fast forms, whose bits differ between devices.
+    pub(crate) fast: bool,
     /// Which fusion it took part in, or why it did not.
     pub(crate) fusion: Option<Arc<str>>,
 }

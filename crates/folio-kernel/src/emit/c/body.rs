@@ -321,6 +321,11 @@ impl Writer<'_> {
                 let (a, b, c) = (atom(self, a), atom(self, b), atom(self, c));
                 self.scalars().fma(of, &a, &b, &c)
             }
+            Op::Dot4(a, b, c) => {
+                let signed = scalar(self, c).is_signed();
+                let (a, b, c) = (atom(self, a), atom(self, b), atom(self, c));
+                self.scalars().dot4(signed, &a, &b, &c)
+            }
             Op::Select(cond, a, b) => {
                 format!("{} ? {} : {}", atom(self, cond), atom(self, a), atom(self, b))
             }

@@ -196,6 +196,62 @@ FN f64 even_f64(f64 x) {
   return size < 4503599627370496.0 ? copysign(size + 4503599627370496.0 - 4503599627370496.0, x) : x;
 }
 "),
+        "fast_recip" => (
+            &[],
+            "FN f32 fast_recip(f32 x) { return native_recip(x); }\n",
+            "FN f32 fast_recip(f32 x) { f32 y; asm(\"rcp.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n",
+        ),
+        "fast_sqrt" => (
+            &[],
+            "FN f32 fast_sqrt(f32 x) { return native_sqrt(x); }\n",
+            "FN f32 fast_sqrt(f32 x) { f32 y; asm(\"sqrt.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n",
+        ),
+        "fast_rsqrt" => (
+            &[],
+            "FN f32 fast_rsqrt(f32 x) { return native_rsqrt(x); }\n",
+            "FN f32 fast_rsqrt(f32 x) { f32 y; asm(\"rsqrt.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n",
+        ),
+        "fast_exp2" => (
+            &[],
+            "FN f32 fast_exp2(f32 x) { return native_exp2(x); }\n",
+            "FN f32 fast_exp2(f32 x) { f32 y; asm(\"ex2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n",
+        ),
+        "fast_log2" => (
+            &[],
+            "FN f32 fast_log2(f32 x) { return native_log2(x); }\n",
+            "FN f32 fast_log2(f32 x) { f32 y; asm(\"lg2.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n",
+        ),
+        "fast_sin" => (
+            &[],
+            "FN f32 fast_sin(f32 x) { return native_sin(x); }\n",
+            "FN f32 fast_sin(f32 x) { f32 y; asm(\"sin.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n",
+        ),
+        "fast_cos" => (
+            &[],
+            "FN f32 fast_cos(f32 x) { return native_cos(x); }\n",
+            "FN f32 fast_cos(f32 x) { f32 y; asm(\"cos.approx.ftz.f32 %0, %1;\" : \"=f\"(y) : \"f\"(x)); return y; }\n",
+        ),
+        "dot4_i32" => (
+            &[],
+            "\
+FN i32 dot4_i32(u32 a, u32 b, i32 c) {
+  u32 sum = (u32)c;
+  for (u32 k = 0; k < 32; k += 8) sum += (u32)((i32)(i8)(a >> k) * (i32)(i8)(b >> k));
+  return (i32)sum;
+}
+",
+            "FN i32 dot4_i32(u32 a, u32 b, i32 c) { return __dp4a((i32)a, (i32)b, c); }\n",
+        ),
+        "dot4_u32" => (
+            &[],
+            "\
+FN u32 dot4_u32(u32 a, u32 b, u32 c) {
+  for (u32 k = 0; k < 32; k += 8) c += (a >> k & 255u) * (b >> k & 255u);
+  return c;
+}
+",
+            "FN u32 dot4_u32(u32 a, u32 b, u32 c) { return __dp4a(a, b, c); }\n",
+        ),
         "ones_u32" => (
             &[],
             "FN u32 ones_u32(u32 x) { return popcount(x); }\n",

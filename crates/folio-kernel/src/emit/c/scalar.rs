@@ -174,6 +174,13 @@ impl Scalars<'_> {
                 return self.narrow(of, format!("({far} ? copysign({one}, {wide}) : {near})"));
             }
             Unary::Tanh => "tanh",
+            Unary::FastRecip
+            | Unary::FastSqrt
+            | Unary::FastRsqrt
+            | Unary::FastExp2
+            | Unary::FastLog2
+            | Unary::FastSin
+            | Unary::FastCos => return format!("{}({a})", self.helpers.fixed(op.name())),
             // Of integers only.
             Unary::Not
             | Unary::CountOnes
@@ -287,6 +294,12 @@ impl Scalars<'_> {
     /// `a * b + c`, rounded once.
     pub fn fma(&mut self, of: Scalar, a: &str, b: &str, c: &str) -> String {
         self.call(of, "fma", &[a, b, c])
+    }
+
+    /// `c` and the products of four bytes.
+    pub fn dot4(&mut self, signed: bool, a: &str, b: &str, c: &str) -> String {
+        let name = self.helpers.fixed(if signed { "dot4_i32" } else { "dot4_u32" });
+        format!("{name}({a}, {b}, {c})")
     }
 
     /// A comparison.

@@ -477,6 +477,11 @@ impl Writer<'_> {
                 }
                 self.asm.glsl(GlslStd450Op::Fma, ty, &all)
             }
+            IrOp::Dot4(a, b, c) => {
+                let of = self.scalar(*c);
+                let all = [a, b, c].map(|value| self.value(*value));
+                self.dot4(of, all)
+            }
             IrOp::Compare(op, a, b) => {
                 let of = self.scalar(*a);
                 let (a, b) = (self.value(*a), self.value(*b));

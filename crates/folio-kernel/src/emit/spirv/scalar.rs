@@ -7,6 +7,18 @@ use crate::soft::softened;
 use crate::types::{Scalar, Types};
 use rspirv::spirv::{GlslStd450Op, Op, Word};
 
+/// GLSL's function of a fast operation.
+fn fast_function(op: Unary) -> GlslStd450Op {
+    match op {
+        Unary::FastRsqrt => GlslStd450Op::InverseSqrt,
+        Unary::FastExp2 => GlslStd450Op::Exp2,
+        Unary::FastLog2 => GlslStd450Op::Log2,
+        Unary::FastSin => GlslStd450Op::Sin,
+        Unary::FastCos => GlslStd450Op::Cos,
+        _ => GlslStd450Op::Sqrt,
+    }
+}
+
 impl Writer<'_> {
     pub fn same(&mut self, op: Op, of: Scalar, values: &[Word]) -> Word {
         let ty = self.asm.scalar(of);
@@ -39,6 +51,21 @@ impl Writer<'_> {
             }
         };
         self.bits(raw, chosen, of)
+    }
+
+    /// The third, plus the products of the bytes of the first two.
+    pub fn dot4(&mut self, of: Scalar, [a, b, c]: [Word; 3]) -> Word {
+        let down = if of.is_signed() { Op::ShiftRightArithmetic } else { Op::ShiftRightLogical };
+        let last = self.asm.u32(24);
+        (0..4).fold(c, |sum, byte| {
+            let up = self.asm.u32(24 - 8 * byte);
+            let [x, y] = [a, b].map(|word| {
+                let high = self.same(Op::ShiftLeftLogical, of, &[word, up]);
+                self.same(down, of, &[high, last])
+            });
+            let product = self.same(Op::IMul, of, &[x, y]);
+            self.same(Op::IAdd, of, &[sum, product])
+        })
     }
 
     /// An integer's negative.
@@ -120,6 +147,14 @@ impl Writer<'_> {
                 let down = self.asm.u32(32 - of.bits());
                 let turned = self.same(Op::ShiftRightLogical, Scalar::U32, &[turned, down]);
                 self.resized(Scalar::U32, turned, of)
+            }
+            Unary::FastRecip => {
+                let one = self.asm.constant(of, 0x3f80_0000);
+                self.same(Op::FDiv, of, &[one, a])
+            }
+            fast if fast.is_fast() => {
+                let ty = self.asm.scalar(of);
+                self.asm.glsl(fast_function(fast), ty, &[a])
             }
             // The rest are softened.
             _ => a,

@@ -74,6 +74,17 @@ pub enum Entry {
     View(ViewType),
 }
 
+/// What a kernel asks of its floats.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Floats {
+    /// The results that semantics 5.1 to 5.8 define.
+    Exact,
+    /// Contraction (semantics 5.2).
+    Contracted,
+    /// Fast forms (semantics 5.9), and contraction.
+    Fast,
+}
+
 /// A kernel or device function.
 #[derive(Debug)]
 pub struct Function {
@@ -83,8 +94,8 @@ pub struct Function {
     pub file: &'static str,
     /// Items of a group in each dimension, if the kernel says.
     pub group: &'static [usize],
-    /// Whether it asks for contraction.
-    pub contract: bool,
+    /// What it asks of floats.
+    pub floats: Floats,
     /// Whether launches in which a check is left are refused.
     pub deny_checks: bool,
     /// Lines and columns of the indices that hosts look at for blocks of items, and do not test one

@@ -188,7 +188,8 @@ impl Code {
             s if s.is_float() => {
                 let wrong = |op: &Unary| *op == Not || integers[2..].contains(op);
                 let all = Unary::ALL.iter().copied();
-                all.filter(|op| !wrong(op) && !counts.contains(op)).collect()
+                let fast = |op: &Unary| op.is_fast() && s != Scalar::F32;
+                all.filter(|op| !wrong(op) && !counts.contains(op) && !fast(op)).collect()
             }
             s if s.is_signed() => integers.iter().copied().chain([Abs]).collect(),
             _ => integers.to_vec(),

@@ -39,6 +39,7 @@ pub fn unary(op: Unary) -> Unary {
         Unary::Sin | Unary::Cos | Unary::Tan => Unary::Trunc,
         Unary::Asin | Unary::Acos | Unary::Atan => Unary::Round,
         Unary::Sinh | Unary::Cosh | Unary::Tanh => Unary::RoundEven,
+        fast if fast.is_fast() => Unary::Abs,
         other => other,
     }
 }

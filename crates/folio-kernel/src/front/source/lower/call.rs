@@ -3,6 +3,7 @@
 use super::super::tree::{At, Expr, Pattern};
 use super::super::{Entry, Function};
 use super::method::{self, Method};
+use super::print::printed_kind;
 use super::{Closure, Frame, Given, Lower, LowerError, MOST_CALLS, Result, U64};
 use crate::ir::{ParamKind, Stmt, Value};
 use crate::op::{Binary, Combine, Compare, Op, Subgroup, Unary};
@@ -226,6 +227,18 @@ impl Lower {
                 let (b, c) = (b(0)?, b(1)?);
                 self.builder.op(Op::Fma(a, b, c))
             }
+            Method::Fast(op) => self.fast(op, a, scalar),
+            Method::FastRecip => self.fast_recip(a, scalar),
+            Method::FastDiv => {
+                let b = b(0)?;
+                self.fast_quotient((a, b), scalar)
+            }
+            Method::FastExp => self.fast_exp(a, scalar),
+            Method::FastLn => self.fast_ln(a, scalar),
+            Method::FastPow => {
+                let b = b(0)?;
+                self.fast_power((a, b), scalar)
+            }
             Method::Clamp => {
                 let (lo, hi) = (b(0)?, b(1)?);
                 let low = self.builder.binary(Binary::Max, a, lo);
@@ -248,6 +261,17 @@ impl Lower {
                 self.builder.op(Op::Bits(a, to))
             }
             Method::To(scalar) => self.cast(a, scalar),
+            Method::Dot4 => {
+                let (b, c) = (b(0)?, b(1)?);
+                self.builder.op(Op::Dot4(a, b, c))
+            }
+            Method::Total(op) => {
+                let b = b(0)?;
+                let (a, b) = (self.total_key(a, scalar), self.total_key(b, scalar));
+                self.builder.compare(op, a, b)
+            }
+            Method::PrintedKind => self.builder.bits(Scalar::U32, printed_kind(scalar)),
+            Method::Printed(from) => self.printed(a, scalar, from),
             Method::OfInverse(op) => {
                 let inverse = self.builder.unary(Unary::Not, a);
                 self.builder.unary(op, inverse)

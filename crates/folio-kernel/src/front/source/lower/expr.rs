@@ -344,13 +344,15 @@ impl Lower {
             Some(Composite::Struct(s)) => (s.fields.clone(), is_enum(s)),
             _ => (vec![], false),
         };
-        let part = |field: &Field| match values.get(field.name.as_str()) {
-            Some(value) => Ok(*value),
+        let base = values.get("..").copied();
+        let part = |(at, field): (usize, &Field)| match (values.get(field.name.as_str()), base) {
+            (Some(value), _) => Ok(*value),
+            (None, Some(base)) => Ok(self.builder.op(Op::Part(base, at as u32))),
             // Data of another variant.
-            None if variants => self.made_of(field.ty, &mut std::iter::repeat(0)),
-            None => Err(LowerError::Unsupported("this struct")),
+            _ if variants => self.made_of(field.ty, &mut std::iter::repeat(0)),
+            _ => Err(LowerError::Unsupported("this struct")),
         };
-        let parts: Result<Vec<_>> = fields.iter().map(part).collect();
+        let parts: Result<Vec<_>> = fields.iter().enumerate().map(part).collect();
         Ok(Given::Value(self.builder.op(Op::Make(ty, parts?))))
     }
 

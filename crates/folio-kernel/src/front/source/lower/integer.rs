@@ -27,6 +27,23 @@ impl Lower {
         self.builder.op(Op::Select(negative, above, rest))
     }
 
+    /// An integer that orders floats as `total_cmp` does: their bits, of which those of negative
+    /// floats but for the sign are turned.
+    pub(super) fn total_key(&mut self, a: Value, scalar: Scalar) -> Value {
+        let (signed, unsigned) = match scalar.bits() {
+            64 => (Scalar::I64, Scalar::U64),
+            16 => (Scalar::I16, Scalar::U16),
+            _ => (Scalar::I32, Scalar::U32),
+        };
+        let bits = self.builder.op(Op::Bits(a, unsigned));
+        let bits = self.cast(bits, signed);
+        let last = self.builder.bits(signed, u64::from(scalar.bits()) - 1);
+        let sign = self.builder.binary(Binary::Shr, bits, last);
+        let most = self.builder.bits(signed, scalar.mask() >> 1);
+        let turned = self.builder.binary(Binary::And, sign, most);
+        self.builder.binary(Binary::Xor, bits, turned)
+    }
+
     /// The quotient of numbers without sign, rounded up.
     pub(super) fn quotient_up(&mut self, a: Value, b: Value, scalar: Scalar) -> Value {
         let whole = self.builder.binary(Binary::Div, a, b);

@@ -9,6 +9,18 @@ pub(super) enum Method {
     Binary(Binary),
     /// `a.mul_add(b, c)`
     Fma,
+    /// The fast form of an operation; of other floats than `f32` the operation.
+    Fast(Unary),
+    /// `x.fast_recip()`
+    FastRecip,
+    /// `a.fast_div(b)`
+    FastDiv,
+    /// `x.fast_exp()`
+    FastExp,
+    /// `x.fast_ln()`
+    FastLn,
+    /// `x.fast_powf(y)`
+    FastPow,
     /// `x.clamp(lo, hi)`
     Clamp,
     /// `1 / x`
@@ -17,8 +29,16 @@ pub(super) enum Method {
     Fract,
     /// To bits of the same width.
     ToBits,
+    /// `a.dot4_i8(b, c)` and `a.dot4_u8(b, c)`
+    Dot4,
+    /// `a.total_cmp(&b).is_lt()`, and the others.
+    Total(Compare),
     /// To another float.
     To(Scalar),
+    /// The kind of a value that is printed.
+    PrintedKind,
+    /// The bits of a value that is printed, from this one on, as a `u32`.
+    Printed(u64),
     /// Of the complement.
     OfInverse(Unary),
     /// The absolute value, unsigned.
@@ -82,11 +102,32 @@ pub(super) fn find(name: &str) -> Option<Method> {
         "rem_euclid" => Some(Method::RemEuclid),
         "div_ceil" => Some(Method::DivCeil),
         "pow" | "wrapping_pow" => Some(Method::IntPow),
-        "mul_add" => Some(Method::Fma),
+        "mul_add" | "fast_mul_add" => Some(Method::Fma),
+        "fast_sqrt" => Some(Method::Fast(Unary::Sqrt)),
+        "fast_rsqrt" => Some(Method::Fast(Unary::Rsqrt)),
+        "fast_exp2" => Some(Method::Fast(Unary::Exp2)),
+        "fast_log2" => Some(Method::Fast(Unary::Log2)),
+        "fast_sin" => Some(Method::Fast(Unary::Sin)),
+        "fast_cos" => Some(Method::Fast(Unary::Cos)),
+        "fast_recip" => Some(Method::FastRecip),
+        "fast_div" => Some(Method::FastDiv),
+        "fast_exp" => Some(Method::FastExp),
+        "fast_ln" => Some(Method::FastLn),
+        "fast_powf" => Some(Method::FastPow),
         "clamp" => Some(Method::Clamp),
         "recip" => Some(Method::Recip),
         "fract" => Some(Method::Fract),
         "to_bits" => Some(Method::ToBits),
+        "dot4_i8" | "dot4_u8" => Some(Method::Dot4),
+        "total_lt" => Some(Method::Total(Compare::Lt)),
+        "total_le" => Some(Method::Total(Compare::Le)),
+        "total_gt" => Some(Method::Total(Compare::Gt)),
+        "total_ge" => Some(Method::Total(Compare::Ge)),
+        "total_eq" => Some(Method::Total(Compare::Eq)),
+        "total_ne" => Some(Method::Total(Compare::Ne)),
+        "printed_kind" => Some(Method::PrintedKind),
+        "printed_low" => Some(Method::Printed(0)),
+        "printed_high" => Some(Method::Printed(32)),
         "to_f32" => Some(Method::To(Scalar::F32)),
         "to_f64" => Some(Method::To(Scalar::F64)),
         "signum" => Some(Method::Signum),

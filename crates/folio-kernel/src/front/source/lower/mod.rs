@@ -4,11 +4,13 @@
 
 mod call;
 mod expr;
+mod fast;
 mod flow;
 mod group;
 mod integer;
 mod method;
 mod place;
+mod print;
 mod tile;
 
 use super::tree::{At, Block, Expr, Pattern, Statement};

@@ -42,6 +42,8 @@ const PRINTING: &[&str] = &[
     "matrix/src/machine.rs",
     "matrix/src/peers/session.rs",
     "folio-cli/src/terminal.rs",
+    // Kernels that print.
+    "kernels/printed.rs",
 ];
 
 /// Texts that belong to a single machine. Split, so that this file does not contain them.

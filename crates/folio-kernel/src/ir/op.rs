@@ -207,8 +207,8 @@ pub enum Op {
     Compare(Compare, Value, Value),
     /// `a * b + c`, rounded once.
     Fma(Value, Value, Value),
-    /// The third, plus the products of the bytes of the first two, which are `u32`: bytes with a sign
-    /// if the third is an `i32`, without one if it is a `u32`. It wraps.
+    /// The third, plus the products of the bytes of the first two, which are `u32`: bytes with a
+    /// sign if the third is an `i32`, without one if it is a `u32`. It wraps.
     Dot4(Value, Value, Value),
     /// The second if the first is true, else the third; all are evaluated before.
     Select(Value, Value, Value),

@@ -1,5 +1,5 @@
-//! Fast forms: what a kernel computes with `f32` by functions and divisions, as near as semantics 5.9
-//! says. For kernels that ask for it: results differ between devices.
+//! Fast forms: what a kernel computes with `f32` by functions and divisions, as near as semantics
+//! 5.9 says. For kernels that ask for it: results differ between devices.
 
 use crate::ir::{Body, Kernel, Let, Stmt, Value, walk};
 use crate::op::{Binary, Op, Unary};

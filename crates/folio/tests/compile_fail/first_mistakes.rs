@@ -175,7 +175,7 @@ fn iterates(i: Item, x: In<f32>, y: Out<f32>) {
 
 #[kernel]
 fn options(i: Item, x: In<f32>, y: Out<f32>) {
-    let double = |x| x * 2.0;
+    let mut double = |x| x * 2.0;
     y[i] = match x.get(i.index() + 1) {
         Some(x) => double(x),
         None => 0.0,

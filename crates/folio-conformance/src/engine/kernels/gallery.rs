@@ -1,5 +1,5 @@
-//! Kernels as textbooks and demonstrations have them, written by the guide: each gives the same bits
-//! on every device, interpreted, and on the host, and what is known of its results holds.
+//! Kernels as textbooks and demonstrations have them, written by the guide: each gives the same
+//! bits on every device, interpreted, and on the host, and what is known of its results holds.
 #![forbid(unsafe_code)]
 
 use super::agree::*;
@@ -24,8 +24,8 @@ macro_rules! give {
     }};
 }
 
-/// As `give`, where functions have other last bits on other devices: what each device gives is looked
-/// at.
+/// As `give`, where functions have other last bits on other devices: what each device gives is
+/// looked at.
 macro_rules! look {
     ($rig:ident, $kernel:path[$range:expr]($($value:expr),*; $($x:expr),*; $($y:ident),*), |$($given:ident),*| $seen:block) => {
         for device in $rig.rt.devices() {

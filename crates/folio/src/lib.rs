@@ -127,9 +127,9 @@ pub mod prelude {
     pub use folio_core::{
         Atomic, Buffer, BufferOptions, Columns, CommandGroup, DeviceType, Error, Event, Group, In,
         InColumns, InOut, InOutColumn, InOutColumns, InOutGroup, InOutRow, Item, Items, Local,
-        LocalAtomic, Log, Out, OutChunk, OutColumn, OutColumns, OutGroup, OutRow, OutTile, Queue, Racy,
-        RedBlack, Reduce, Runtime, Scatter, ScatterLast, Selector, Shared, Status, Tile, Timing,
-        bf16, combine, f16,
+        LocalAtomic, Log, Out, OutChunk, OutColumn, OutColumns, OutGroup, OutRow, OutTile, Queue,
+        Racy, RedBlack, Reduce, Runtime, Scatter, ScatterLast, Selector, Shared, Status, Tile,
+        Timing, bf16, combine, f16,
     };
     pub use folio_macros::{Columns, DeviceType, device_fn, kernel};
 

@@ -255,7 +255,7 @@ fn lines_are_those_of_one_device() {
         let start = numbers(n);
         let ran = |q: &Queue, spread: bool| {
             let x = rt.buffer_from(&start).unwrap();
-            let at = rt.buffer_from(&start.iter().map(|k| k % n as u32).collect::<Vec<_>>());
+            let at = rt.buffer_from(start.iter().map(|k| k % n as u32).collect::<Vec<_>>());
             let mut y = rt.buffer_from(&start).unwrap();
             let (at, mut z) = (at.unwrap(), rt.buffer::<u32, 1>(n).unwrap());
             for _ in 0..2 {
@@ -281,7 +281,7 @@ fn rows_columns_and_groups_are_those_of_one_device() {
             let mut rows = rt.buffer::<u32, 2>(extent).unwrap();
             let mut columns = rt.buffer::<u32, 2>(extent).unwrap();
             let mut sums = rt.buffer::<u32, 1>(9).unwrap();
-            let y = rt.buffer_from(&numbers(40)).unwrap();
+            let y = rt.buffer_from(numbers(40)).unwrap();
             Box::new(row_sums(&x, &mut rows)).start(q, 10.into(), spread);
             Box::new(column_sums(&rows, &mut columns)).start(q, (1..7).into(), spread);
             Box::new(group_sums(&y, &mut sums)).start(q, (4..40).into(), spread);
@@ -416,7 +416,7 @@ fn reductions_are_those_of_one_device() {
             let all = over(&rt, split);
             let n = 3 * 4096 + 123;
             let ran = |q: &Queue, spread: bool| {
-                let x = rt.buffer_from(&floats(n)).unwrap();
+                let x = rt.buffer_from(floats(n)).unwrap();
                 let plate = rt.buffer_from((floats(9000), [75, 120])).unwrap();
                 let wide = rt.buffer_from((floats(8320), [130, 64])).unwrap();
                 let mut y = rt.buffer::<f32, 1>(n).unwrap();
@@ -448,7 +448,7 @@ fn counts_are_those_of_one_device() {
     each(|one, all| {
         let rt = one.runtime();
         let ran = |q: &Queue, spread: bool| {
-            let x = rt.buffer_from(&numbers(100)).unwrap();
+            let x = rt.buffer_from(numbers(100)).unwrap();
             let mut bins = rt.buffer_from((vec![9u32; 20], [20])).unwrap();
             let mut least = rt.buffer_from(&[i32::MAX; 2]).unwrap();
             for _ in 0..2 {
@@ -467,7 +467,7 @@ fn failures_of_parts_name_their_device() {
     let rt = Runtime::builder().backend(simulated(3)).build().unwrap();
     let mut at = numbers(30).iter().map(|k| k % 30).collect::<Vec<_>>();
     at[14] = 1000;
-    let (at, x) = (rt.buffer_from(&at).unwrap(), rt.buffer_from(&numbers(30)).unwrap());
+    let (at, x) = (rt.buffer_from(&at).unwrap(), rt.buffer_from(numbers(30)).unwrap());
     let mut y = rt.buffer::<u32, 1>(30).unwrap();
     let event = over(&rt, Split::rows()).spread(30, gather(&at, &x, &mut y)).unwrap();
     let error = event.wait().unwrap_err().to_string();

@@ -1,6 +1,7 @@
 //! The pages of a storage: of one size, and cut further where parts of launches have ended.
 
 use crate::geom::{Box3, Dims, Grid};
+use smallvec::SmallVec;
 
 /// A storage is cut at so many places of a dimension at most, beside those where its pages of one
 /// size end. Each page more costs the steps of plans and of hazards.
@@ -11,17 +12,24 @@ const MOST_CUTS: usize = 128;
 pub(crate) struct Layout {
     /// The shape, in elements.
     pub(crate) dims: Dims,
-    /// The number of pages in each dimension.
+    /// The number of pages in each dimension of pages.
     pub(crate) pages: Dims,
     /// The pages of one size.
     grid: Grid,
     /// By dimension, where pages begin, and where the last one ends; none if there are no cuts.
     ends: Option<Box<[Vec<usize>; 3]>>,
+    /// By dimension, the pages from which on they are of another size.
+    changes: Option<Box<[Vec<usize>; 3]>>,
+    /// By dimension of pages, the dimension of elements that it is. In a storage that has been cut
+    /// the most pages are in the last one: what lies beside a cut is one run there, and not one in
+    /// each row.
+    order: [usize; 3],
 }
 
 impl From<Grid> for Layout {
     fn from(grid: Grid) -> Layout {
-        Layout { dims: grid.dims, pages: grid.pages, grid, ends: None }
+        let (dims, pages) = (grid.dims, grid.pages);
+        Layout { dims, pages, grid, ends: None, changes: None, order: [0, 1, 2] }
     }
 }
 
@@ -37,11 +45,13 @@ impl Layout {
         match &self.ends {
             None => self.grid.pages_of(elements),
             Some(_) if elements.is_empty() => Box3::EMPTY,
-            Some(ends) => Box3 {
-                min: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end <= elements.min[d]) - 1),
-                max: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end < elements.max[d])),
-            }
-            .intersect(&self.all()),
+            Some(ends) => self
+                .turned(&Box3 {
+                    min: [0, 1, 2]
+                        .map(|d| ends[d].partition_point(|end| *end <= elements.min[d]) - 1),
+                    max: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end < elements.max[d])),
+                })
+                .intersect(&self.all()),
         }
     }
 
@@ -55,13 +65,29 @@ impl Layout {
             min: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end < elements.min[d])),
             max: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end <= elements.max[d]) - 1),
         };
-        if inside.is_empty() { Box3::EMPTY } else { inside }
+        if inside.is_empty() { Box3::EMPTY } else { self.turned(&inside) }
+    }
+
+    /// Pages by the dimensions of elements, as they are by those of pages.
+    fn turned(&self, pages: &Box3) -> Box3 {
+        let Box3 { min, max } = pages;
+        Box3 { min: self.order.map(|d| min[d]), max: self.order.map(|d| max[d]) }
+    }
+
+    /// The inverse of [`turned`](Self::turned).
+    fn unturned(&self, pages: &Box3) -> Box3 {
+        let mut turned = *pages;
+        for (at, d) in self.order.into_iter().enumerate() {
+            (turned.min[d], turned.max[d]) = (pages.min[at], pages.max[at]);
+        }
+        turned
     }
 
     /// The elements of `pages`.
     pub(crate) fn elements_of(&self, pages: &Box3) -> Box3 {
         let Some(ends) = &self.ends else { return self.grid.elements_of(pages) };
-        let at = |d: usize, page: usize| ends[d][page.min(self.pages[d])];
+        let at = |d: usize, page: usize| ends[d][page.min(ends[d].len() - 1)];
+        let pages = self.unturned(pages);
         let elements = Box3 {
             min: [0, 1, 2].map(|d| at(d, pages.min[d])),
             max: [0, 1, 2].map(|d| at(d, pages.max[d])),
@@ -71,27 +97,40 @@ impl Layout {
 
     /// As [`Grid::alike`]; of cut pages there may be more boxes.
     pub(crate) fn alike(&self, pages: &Box3, elements: &Box3, out: &mut dyn FnMut(Box3)) {
-        let Some(ends) = &self.ends else { return self.grid.alike(pages, elements, out) };
+        let (Some(ends), Some(changes)) = (&self.ends, &self.changes) else {
+            return self.grid.alike(pages, elements, out);
+        };
+        let pages = self.unturned(pages);
         let runs = [0, 1, 2].map(|d| {
             let covered = |page: usize| {
                 let (first, end) = (ends[d][page], ends[d][page + 1]);
                 let [from, to] = [elements.min[d], elements.max[d]].map(|at| at.clamp(first, end));
                 [end - first, from - first, to - first]
             };
+            // Pages between these are alike: of one size, and inside or outside of the elements.
+            let edges = [elements.min[d], elements.max[d]];
+            let at_edges = edges.map(|at| ends[d].partition_point(|end| *end <= at));
+            let at_edges = at_edges.into_iter().flat_map(|end| [end.saturating_sub(1), end]);
+            let mut starts: SmallVec<[usize; 16]> =
+                changes[d].iter().copied().chain(at_edges).chain([pages.min[d]]).collect();
+            starts.retain(|page| (pages.min[d]..pages.max[d]).contains(page));
+            starts.sort_unstable();
+            starts.dedup();
             let mut runs: Vec<[usize; 2]> = vec![];
-            for page in pages.min[d]..pages.max[d] {
+            for (at, page) in starts.iter().enumerate() {
+                let end = starts.get(at + 1).copied().unwrap_or(pages.max[d]);
                 match runs.last_mut() {
-                    Some(run) if covered(run[0]) == covered(page) => run[1] = page + 1,
-                    _ => runs.push([page, page + 1]),
+                    Some(run) if covered(run[0]) == covered(*page) => run[1] = end,
+                    _ => runs.push([*page, end]),
                 }
             }
             runs
         });
         for at in Box3::whole([0, 1, 2].map(|d| runs[d].len())).cells() {
-            out(Box3 {
+            out(self.turned(&Box3 {
                 min: [0, 1, 2].map(|d| runs[d][at[d]][0]),
                 max: [0, 1, 2].map(|d| runs[d][at[d]][1]),
-            });
+            }));
         }
     }
 
@@ -101,13 +140,14 @@ impl Layout {
             return self.grid.parts_of(pages, part, out);
         }
         let size = self.elements_of(&Box3::cell(pages.min)).extent();
+        let pages = self.unturned(pages);
         let through = |d: usize| part.min[d] == 0 && part.max[d] == size[d];
         let many = [0, 1, 2].map(|d| if through(d) { pages.extent()[d] } else { 1 });
         let boxes = [0, 1, 2].map(|d| pages.extent()[d] / many[d]);
         for at in Box3::whole(boxes).cells() {
             let first = [0, 1, 2].map(|d| pages.min[d] + at[d] * many[d]);
             let max = [0, 1, 2].map(|d| first[d] + many[d]);
-            let run = self.elements_of(&Box3 { min: first, max });
+            let run = self.elements_of(&self.turned(&Box3 { min: first, max }));
             out(Box3 {
                 min: [0, 1, 2].map(|d| run.min[d] + part.min[d]),
                 max: [0, 1, 2].map(|d| run.max[d] - size[d] + part.max[d]),
@@ -136,8 +176,20 @@ impl Layout {
         }
         let few = (0..3).all(|d| pages[d] <= self.grid.pages[d] + MOST_CUTS);
         let fits = crate::geom::checked_volume(pages).is_some();
-        let cut = pages != self.pages && few && fits;
-        cut.then(|| Layout { pages, ends: Some(Box::new(ends)), ..self.clone() })
+        let known = self.unturned(&Box3 { min: [0; 3], max: self.pages }).max;
+        let changes = [0, 1, 2].map(|d| {
+            let size = |page: usize| ends[d][page + 1] - ends[d][page];
+            (1..pages[d]).filter(|page| size(*page) != size(page - 1)).collect()
+        });
+        let mut order = [0, 1, 2];
+        order.sort_by_key(|d| pages[*d]);
+        (pages != known && few && fits).then(|| Layout {
+            pages: order.map(|d| pages[d]),
+            ends: Some(Box::new(ends)),
+            changes: Some(Box::new(changes)),
+            order,
+            ..self.clone()
+        })
     }
 }
 
@@ -162,7 +214,8 @@ mod tests {
         let layout = Layout::from(Grid::new([2, 5, 7], [2, 2, 3]));
         let once = layout.cut(&[cut([0, 1], [1, 4], [0, 7])])?;
         let twice = once.cut(&[cut([0, 2], [0, 5], [2, 5])])?;
-        assert_eq!((once.pages, twice.pages), ([2, 4, 3], [2, 4, 5]));
+        // Of 2, 4 and 3 pages, and of 2, 4 and 5.
+        assert_eq!((once.pages, twice.pages), ([2, 3, 4], [2, 4, 5]));
         assert!(twice.cut(&[cut([1, 2], [1, 2], [3, 5])]).is_none());
         Some(twice)
     }
@@ -205,6 +258,24 @@ mod tests {
             told.sort_unstable();
             assert_eq!(told, pages.cells().collect::<Vec<_>>(), "{elements:?}");
         }
+    }
+
+    #[test]
+    fn what_lies_within_a_border_is_few_runs_however_many_rows_there_are() {
+        let inner = Box3 { min: [0, 1, 1], max: [1, 4999, 99] };
+        let layout = Layout::from(Grid::new([1, 5000, 100], [1, 1, 100])).cut(&[inner]).unwrap();
+        let mut map = crate::pages::PageMap::new(layout.pages, 0);
+        map.set(&layout.pages_of(&inner), 1);
+        let (mut runs, mut elements) = (0, 0);
+        map.visit(&layout.all(), &mut |pages, value| {
+            runs += 1;
+            elements += value * layout.elements_of(&pages).volume();
+        });
+        assert!(runs <= 5, "{runs}");
+        assert_eq!(elements, inner.volume());
+        let mut told = 0;
+        layout.alike(&layout.pages_of(&inner), &inner, &mut |_| told += 1);
+        assert_eq!(told, 1);
     }
 
     #[test]

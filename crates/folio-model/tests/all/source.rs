@@ -121,7 +121,7 @@ fn planted_guard_is_found() {
 }
 
 /// Kernels that have each thing, at least.
-const LEAST: usize = 2;
+const LEAST: usize = 1;
 
 /// What the suite's kernels are made of.
 #[test]

@@ -122,7 +122,7 @@ impl Data {
         Data {
             rt: rt.clone(),
             at: rt.buffer_from(&indices).unwrap(),
-            lines: [(); 3].map(|()| rt.buffer_from(&numbers(N)).unwrap()),
+            lines: [(); 3].map(|()| rt.buffer_from(numbers(N)).unwrap()),
             plates: [(); 2].map(|()| plate()),
             table: rt.buffer_from((numbers(63), [9, 7])).unwrap(),
             bins: rt.buffer(5).unwrap(),
@@ -206,7 +206,7 @@ fn machine(seed: u64) -> RuntimeBuilder {
     let cpu = |n| CpuBackend::builder().domains(n).threads(n).build().unwrap();
     let device = || {
         let spec = DeviceSpec::new().closures(false).ir(Arc::new(Interpreter));
-        spec.wait_group((seed % 3 == 0).then_some(0))
+        spec.wait_group(seed.is_multiple_of(3).then_some(0))
     };
     let script = Script::new().seed(seed).jitter(seed / 4 % 5);
     let sim = SimBackend::builder().script(script);

@@ -43,7 +43,7 @@ fn raw_names(i: Item, r#__number: usize, s: Reduce<u32, Add>) {
     s.give(__number as u32);
 }
 
-#[kernel(fast)]
+#[kernel(quick)]
 fn arguments(i: Item) {}
 
 #[kernel]

@@ -39,6 +39,9 @@ fn pull(i: Item, at: In<[f32; 4]>, force: Out<[f32; 4]>) {
 /// Seconds of a step and a digest of what was computed.
 type Timed = (f64, u64);
 
+/// A work on a queue of so many devices.
+type Work<'w> = &'w dyn Fn(&Queue, usize) -> folio::Result<Timed>;
+
 fn digest(values: impl IntoIterator<Item = u32>) -> u64 {
     values.into_iter().fold(0xcbf2_9ce4_8422_2325, |hash, word| {
         (hash ^ u64::from(word)).wrapping_mul(0x0100_0000_01b3)
@@ -115,7 +118,7 @@ fn main() -> folio::Result<()> {
         rt.devices().into_iter().filter(|device| device.name().starts_with(wanted)).collect();
     let (side, count) = (number(1, 2048), number(2, 8192));
     println!("{} devices", devices.len());
-    let works: [(&str, &dyn Fn(&Queue, usize) -> folio::Result<Timed>); 4] = [
+    let works: [(&str, Work<'_>); 4] = [
         ("stencil, a plate for each device", &|q, n| stencil(&rt, q, [n * side + 2, side])),
         ("stencil, one plate", &|q, _| stencil(&rt, q, [side + 2, side])),
         ("sum", &|q, _| sum(&rt, q, side * side / 16)),

@@ -138,14 +138,14 @@ struct Operation {
 
 type Make = Box<dyn Fn([Value; 3]) -> Op>;
 
-/// All that there are.
+/// All that there are, but fast functions, which have other bits on each device.
 fn operations(from: Scalar) -> Vec<Operation> {
     let mut all: Vec<(usize, Make)> = vec![(3, Box::new(|[a, b, c]| Op::Fma(a, b, c)))];
     for to in Scalar::ALL {
         all.push((1, Box::new(|[a, ..]| Op::Cast(a, *to))));
         all.push((1, Box::new(|[a, ..]| Op::Bits(a, *to))));
     }
-    for op in Unary::ALL {
+    for op in Unary::ALL.iter().filter(|op| !op.is_fast()) {
         all.push((1, Box::new(|[a, ..]| Op::Unary(*op, a))));
     }
     for op in Binary::ALL {

@@ -22,7 +22,7 @@ const VALUE: usize = 3;
 /// # use folio_core::{KernelCall, Log, Queue, Result, Runtime};
 /// # use folio_device::Kernel;
 /// # fn example<K: Kernel>(q: &Queue, call: impl Fn(&Log) -> KernelCall<K, 1>) -> Result<()> {
-/// let log = Log::new(q.runtime(), 10_000)?;
+/// let log = Log::new(&q.runtime(), 10_000)?;
 /// q.run(1000, call(&log))?;
 /// eprint!("{}", log.take()?);
 /// # Ok(())

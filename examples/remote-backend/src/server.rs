@@ -48,6 +48,10 @@ fn failure(error: &HalError) -> Message {
         }
         ViolationKind::DivisionByZero => (2, "", vec![], vec![]),
         ViolationKind::Assertion => (3, "", vec![], vec![]),
+        ViolationKind::WrittenTwice { param, index, items } => {
+            let index = words(index.iter().map(|n| *n as u64));
+            (4, param.as_str(), index, words(items.map(|n| n as u64)))
+        }
         // Folio may get more kinds.
         _ => return as_text(),
     };
@@ -70,6 +74,12 @@ pub fn result(reply: Message) -> Result<Vec<u8>, HalError> {
             let kind = match place[0] {
                 2 => ViolationKind::DivisionByZero,
                 3 => ViolationKind::Assertion,
+                4 => {
+                    let places = |of: &[u8]| numbers(of).into_iter().map(|n| n as usize).collect();
+                    let (index, items): (_, Vec<usize>) = (places(index), places(extent));
+                    let items = [0, 1].map(|nth| items.get(nth).copied().unwrap_or(0));
+                    ViolationKind::written_twice(text(name), index, items)
+                }
                 named => ViolationKind::OutOfBounds {
                     param: (named == 1).then(|| text(name)),
                     index: numbers(index).into_iter().map(u64::cast_signed).collect(),

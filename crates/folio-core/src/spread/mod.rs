@@ -52,8 +52,8 @@ struct Divided {
 impl Queue {
     /// Runs a kernel call for `items` on all devices of the queue, each of which computes a part of
     /// them: as the queue's [`Split`](crate::sched::Split) says, and where its scheduler has none,
-    /// in bands of rows. The result is that of [`run`](Self::run), bit for bit, whatever the devices
-    /// and the split.
+    /// in bands of rows. The result is that of [`run`](Self::run), bit for bit, whatever the
+    /// devices and the split.
     ///
     /// What a part reads and writes follows from the kernel, as for any launch. A device gets what
     /// its part reads and it does not have: of a stencil the halo, of an `In` whose indices are no

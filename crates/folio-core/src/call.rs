@@ -11,9 +11,9 @@ use crate::hal::{self, BlockKernel, Caps, Geometry, HalError, NativeKernel, Para
 use crate::items::IntoItems;
 use crate::log::Log;
 use folio_device::{
-    Atomic, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched, Limited,
-    MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Positions, Racy, Reach,
-    RedBlack, Reduce, Scatter, ScatterLast, Shared, put_scalar, run, watch,
+    Atomic, Built, Code, Count, In, InOut, InOutColumn, InOutGroup, InOutRow, Kernel, Launched,
+    Limited, MOST_GROUP_BYTES, Out, OutChunk, OutColumn, OutGroup, OutRow, OutTile, Positions,
+    Racy, Reach, RedBlack, Reduce, Scatter, ScatterLast, Shared, put_scalar, run, watch,
 };
 use folio_kernel::access::{Ends, Reads};
 use folio_kernel::checks::Check;
@@ -293,10 +293,7 @@ impl<K: Kernel, const D: usize> KernelCall<K, D> {
     /// ```
     pub fn checks(&self, items: impl IntoItems<D>) -> Result<Vec<Check>> {
         let items = items.into_items();
-        let code = K::code().as_ref().map_err(|cause| {
-            let (kernel, cause) = (Arc::from(K::FUNCTION.name), Arc::new(cause.clone()));
-            Error::Kernel { kernel, cause }
-        })?;
+        let code = code_of(K::FUNCTION.name, K::code())?;
         let group = grouped::<D>(K::FUNCTION, &code.ir, &items)?.map(widen);
         let (offset, range) = (widen_at(items.offset), widen(items.range));
         if range.contains(&0) {
@@ -659,6 +656,12 @@ impl<K: Kernel> Native<K> {
         let launch = launched(code, geometry, params);
         Native { scalars, offset: geometry.offset, launch, _kernel: PhantomData }
     }
+}
+
+/// The code of a kernel of this name, or the error of its commands that there is none.
+pub(crate) fn code_of(name: &str, code: &'static Built) -> Result<&'static Arc<Code>> {
+    code.as_ref()
+        .map_err(|cause| Error::Kernel { kernel: name.into(), cause: Arc::new(cause.clone()) })
 }
 
 impl<K: Kernel> BlockKernel for Native<K> {

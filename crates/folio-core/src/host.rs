@@ -3,7 +3,7 @@
 //! caller.
 
 use crate::buffer::{widen, widen_at};
-use crate::call::{Places, group_too_large, owned};
+use crate::call::{Places, code_of, group_too_large, owned};
 use crate::coords::Coords;
 use crate::element::DeviceType;
 use crate::engine::kernels::launch::Scalars;
@@ -234,10 +234,7 @@ impl<'m, K: Kernel, const D: usize> HostCall<'m, K, D> {
     /// Runs it.
     pub fn run(mut self, items: impl IntoItems<D>) -> Result<()> {
         let name = K::FUNCTION.name;
-        let code = K::code().as_ref().map_err(|cause| Error::Kernel {
-            kernel: Arc::from(name),
-            cause: Arc::new(cause.clone()),
-        })?;
+        let code = code_of(name, K::code())?;
         let places = items.into_items();
         if !self.claims.is_empty() {
             within::<K, D>(&places)?;

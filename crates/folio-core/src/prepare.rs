@@ -1,5 +1,6 @@
 //! Kernels that are made ready before they are launched.
 
+use crate::call::code_of;
 use crate::error::{Error, Result};
 use crate::hal::compiled_here;
 use crate::runtime::DeviceRef;
@@ -7,7 +8,7 @@ use folio_device::{Built, Kernel};
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// A kernel by its type, which has the name of the function: see [`DeviceRef::prepare`].
 #[derive(Clone, Copy)]
@@ -113,10 +114,7 @@ impl<'w> Work<'w> {
     }
 
     fn ready(&self, kernel: &KernelType) -> Result<()> {
-        let code = (kernel.code)().as_ref().map_err(|cause| Error::Kernel {
-            kernel: Arc::from(kernel.name),
-            cause: Arc::new(cause.clone()),
-        })?;
+        let code = code_of(kernel.name, (kernel.code)())?;
         self.device.core.engine.prepare(self.device.at, code)
     }
 

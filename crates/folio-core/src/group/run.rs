@@ -3,7 +3,7 @@
 use super::finish::param;
 use super::{CommandGroup, Doing};
 use crate::buffer::{Part, widen, widen_at};
-use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, function_of};
+use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, code_of, function_of};
 use crate::engine::kernels::launch::{Function, Launch, Scalars};
 #[cfg(doc)]
 use crate::error::Cause;
@@ -118,12 +118,9 @@ impl CommandGroup {
         places: Items<D>,
         call: &mut KernelCall<K, D>,
     ) {
-        let code = match K::code() {
+        let code = match code_of(K::FUNCTION.name, K::code()) {
             Ok(code) => code,
-            Err(cause) => {
-                let (kernel, cause) = (Arc::from(K::FUNCTION.name), Arc::new(cause.clone()));
-                return self.refuse(Error::Kernel { kernel, cause });
-            }
+            Err(error) => return self.refuse(error),
         };
         let group = match grouped::<D>(K::FUNCTION, &code.ir, &places) {
             Ok(group) => group.map(widen),

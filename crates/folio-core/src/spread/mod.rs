@@ -13,7 +13,7 @@ pub use report::{Spread, SpreadPart, SpreadRead};
 use results::Results;
 
 use crate::buffer::{StorageHandle, View, widen, widen_at};
-use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, function_of};
+use crate::call::{KernelCall, Passed, Places, Plan, RunsIn, code_of, function_of};
 use crate::engine::kernels::launch::Function;
 use crate::engine::terms::access::Access;
 use crate::error::{Error, Label, Result};
@@ -28,7 +28,6 @@ use crate::sched::Parts;
 use folio_device::{Code, Combiner, Kernel};
 use folio_kernel::{Owner, ParamKind, divide};
 use smallvec::SmallVec;
-use std::sync::Arc;
 
 /// A launch that is to be divided.
 struct WholeLaunch<'c> {
@@ -132,10 +131,7 @@ impl Queue {
         call: &'c KernelCall<K, D>,
     ) -> Result<WholeLaunch<'c>> {
         let items = *items;
-        let code = K::code().as_ref().map_err(|cause| {
-            let (kernel, cause) = (Arc::from(K::FUNCTION.name), Arc::new(cause.clone()));
-            Error::Kernel { kernel, cause }
-        })?;
+        let code = code_of(K::FUNCTION.name, K::code())?;
         let group = grouped::<D>(K::FUNCTION, &code.ir, &items)?.map(widen);
         let (offset, range) = (widen_at(items.offset), widen(items.range));
         let geometry = Geometry { offset, group, ..Geometry::new(D as u8, range) };

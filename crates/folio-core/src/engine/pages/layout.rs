@@ -16,58 +16,22 @@ pub(crate) struct Layout {
     pub(crate) pages: Dims,
     /// The pages of one size.
     grid: Grid,
-    /// By dimension, where pages begin, and where the last one ends; none if there are no cuts.
-    ends: Option<Box<[Vec<usize>; 3]>>,
+    cuts: Option<Box<Cuts>>,
+}
+
+/// What a storage has that was cut.
+#[derive(Clone, Debug)]
+struct Cuts {
+    /// By dimension, where pages begin, and where the last one ends.
+    ends: [Vec<usize>; 3],
     /// By dimension, the pages from which on they are of another size.
-    changes: Option<Box<[Vec<usize>; 3]>>,
-    /// By dimension of pages, the dimension of elements that it is. In a storage that has been cut
-    /// the most pages are in the last one: what lies beside a cut is one run there, and not one in
-    /// each row.
+    changes: [Vec<usize>; 3],
+    /// By dimension of pages, the dimension of elements that it is. The most pages are in the last
+    /// one: what lies beside a cut is one run there, and not one in each row.
     order: [usize; 3],
 }
 
-impl From<Grid> for Layout {
-    fn from(grid: Grid) -> Layout {
-        let (dims, pages) = (grid.dims, grid.pages);
-        Layout { dims, pages, grid, ends: None, changes: None, order: [0, 1, 2] }
-    }
-}
-
-impl Layout {
-    /// The box of all pages.
-    pub(crate) fn all(&self) -> Box3 {
-        Box3::whole(self.pages)
-    }
-
-    /// The pages that overlap `elements`.
-    #[inline]
-    pub(crate) fn pages_of(&self, elements: &Box3) -> Box3 {
-        match &self.ends {
-            None => self.grid.pages_of(elements),
-            Some(_) if elements.is_empty() => Box3::EMPTY,
-            Some(ends) => self
-                .turned(&Box3 {
-                    min: [0, 1, 2]
-                        .map(|d| ends[d].partition_point(|end| *end <= elements.min[d]) - 1),
-                    max: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end < elements.max[d])),
-                })
-                .intersect(&self.all()),
-        }
-    }
-
-    /// The pages that lie wholly inside `elements`.
-    pub(crate) fn pages_inside(&self, elements: &Box3) -> Box3 {
-        let Some(ends) = &self.ends else { return self.grid.pages_inside(elements) };
-        if elements.is_empty() {
-            return Box3::EMPTY;
-        }
-        let inside = Box3 {
-            min: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end < elements.min[d])),
-            max: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end <= elements.max[d]) - 1),
-        };
-        if inside.is_empty() { Box3::EMPTY } else { self.turned(&inside) }
-    }
-
+impl Cuts {
     /// Pages by the dimensions of elements, as they are by those of pages.
     fn turned(&self, pages: &Box3) -> Box3 {
         let Box3 { min, max } = pages;
@@ -82,12 +46,57 @@ impl Layout {
         }
         turned
     }
+}
+
+impl From<Grid> for Layout {
+    fn from(grid: Grid) -> Layout {
+        let (dims, pages) = (grid.dims, grid.pages);
+        Layout { dims, pages, grid, cuts: None }
+    }
+}
+
+impl Layout {
+    /// The box of all pages.
+    pub(crate) fn all(&self) -> Box3 {
+        Box3::whole(self.pages)
+    }
+
+    /// The pages that overlap `elements`.
+    #[inline]
+    pub(crate) fn pages_of(&self, elements: &Box3) -> Box3 {
+        match &self.cuts {
+            None => self.grid.pages_of(elements),
+            Some(_) if elements.is_empty() => Box3::EMPTY,
+            Some(cuts) => cuts
+                .turned(&Box3 {
+                    min: [0, 1, 2]
+                        .map(|d| cuts.ends[d].partition_point(|end| *end <= elements.min[d]) - 1),
+                    max: [0, 1, 2]
+                        .map(|d| cuts.ends[d].partition_point(|end| *end < elements.max[d])),
+                })
+                .intersect(&self.all()),
+        }
+    }
+
+    /// The pages that lie wholly inside `elements`.
+    pub(crate) fn pages_inside(&self, elements: &Box3) -> Box3 {
+        let Some(cuts) = &self.cuts else { return self.grid.pages_inside(elements) };
+        let ends = &cuts.ends;
+        if elements.is_empty() {
+            return Box3::EMPTY;
+        }
+        let inside = Box3 {
+            min: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end < elements.min[d])),
+            max: [0, 1, 2].map(|d| ends[d].partition_point(|end| *end <= elements.max[d]) - 1),
+        };
+        if inside.is_empty() { Box3::EMPTY } else { cuts.turned(&inside) }
+    }
 
     /// The elements of `pages`.
     pub(crate) fn elements_of(&self, pages: &Box3) -> Box3 {
-        let Some(ends) = &self.ends else { return self.grid.elements_of(pages) };
-        let at = |d: usize, page: usize| ends[d][page.min(ends[d].len() - 1)];
-        let pages = self.unturned(pages);
+        let Some(cuts) = &self.cuts else { return self.grid.elements_of(pages) };
+        let at = |d: usize, page: usize| cuts.ends[d][page.min(cuts.ends[d].len() - 1)];
+        let pages = cuts.unturned(pages);
         let elements = Box3 {
             min: [0, 1, 2].map(|d| at(d, pages.min[d])),
             max: [0, 1, 2].map(|d| at(d, pages.max[d])),
@@ -97,10 +106,8 @@ impl Layout {
 
     /// As [`Grid::alike`]; of cut pages there may be more boxes.
     pub(crate) fn alike(&self, pages: &Box3, elements: &Box3, out: &mut dyn FnMut(Box3)) {
-        let (Some(ends), Some(changes)) = (&self.ends, &self.changes) else {
-            return self.grid.alike(pages, elements, out);
-        };
-        let pages = self.unturned(pages);
+        let Some(cuts) = &self.cuts else { return self.grid.alike(pages, elements, out) };
+        let (Cuts { ends, changes, .. }, pages) = (&**cuts, cuts.unturned(pages));
         let runs = [0, 1, 2].map(|d| {
             let covered = |page: usize| {
                 let (first, end) = (ends[d][page], ends[d][page + 1]);
@@ -127,7 +134,7 @@ impl Layout {
             runs
         });
         for at in Box3::whole([0, 1, 2].map(|d| runs[d].len())).cells() {
-            out(self.turned(&Box3 {
+            out(cuts.turned(&Box3 {
                 min: [0, 1, 2].map(|d| runs[d][at[d]][0]),
                 max: [0, 1, 2].map(|d| runs[d][at[d]][1]),
             }));
@@ -136,18 +143,18 @@ impl Layout {
 
     /// As [`Grid::parts_of`], for pages that are of one size.
     pub(crate) fn parts_of(&self, pages: &Box3, part: &Box3, out: &mut dyn FnMut(Box3)) {
-        if self.ends.is_none() || pages.is_empty() {
+        let Some(cuts) = self.cuts.as_ref().filter(|_| !pages.is_empty()) else {
             return self.grid.parts_of(pages, part, out);
-        }
+        };
         let size = self.elements_of(&Box3::cell(pages.min)).extent();
-        let pages = self.unturned(pages);
+        let pages = cuts.unturned(pages);
         let through = |d: usize| part.min[d] == 0 && part.max[d] == size[d];
         let many = [0, 1, 2].map(|d| if through(d) { pages.extent()[d] } else { 1 });
         let boxes = [0, 1, 2].map(|d| pages.extent()[d] / many[d]);
         for at in Box3::whole(boxes).cells() {
             let first = [0, 1, 2].map(|d| pages.min[d] + at[d] * many[d]);
             let max = [0, 1, 2].map(|d| first[d] + many[d]);
-            let run = self.elements_of(&self.turned(&Box3 { min: first, max }));
+            let run = self.elements_of(&cuts.turned(&Box3 { min: first, max }));
             out(Box3 {
                 min: [0, 1, 2].map(|d| run.min[d] + part.min[d]),
                 max: [0, 1, 2].map(|d| run.max[d] - size[d] + part.max[d]),
@@ -161,7 +168,7 @@ impl Layout {
         let regular = |d: usize| (0..self.grid.pages[d]).map(move |page| page * self.grid.page[d]);
         let (mut ends, mut pages) = ([vec![], vec![], vec![]], [0; 3]);
         for d in 0..3 {
-            let known = self.ends.as_ref().map(|ends| &ends[d]);
+            let known = self.cuts.as_ref().map(|cuts| &cuts.ends[d]);
             let known: Vec<usize> = match known {
                 Some(known) => known.clone(),
                 None => regular(d).chain([self.dims[d]]).collect(),
@@ -176,18 +183,16 @@ impl Layout {
         }
         let few = (0..3).all(|d| pages[d] <= self.grid.pages[d] + MOST_CUTS);
         let fits = crate::geom::checked_volume(pages).is_some();
-        let known = self.unturned(&Box3 { min: [0; 3], max: self.pages }).max;
+        let all = self.cuts.as_ref().map_or(self.all(), |cuts| cuts.unturned(&self.all()));
         let changes = [0, 1, 2].map(|d| {
             let size = |page: usize| ends[d][page + 1] - ends[d][page];
             (1..pages[d]).filter(|page| size(*page) != size(page - 1)).collect()
         });
         let mut order = [0, 1, 2];
         order.sort_by_key(|d| pages[*d]);
-        (pages != known && few && fits).then(|| Layout {
+        (pages != all.max && few && fits).then(|| Layout {
             pages: order.map(|d| pages[d]),
-            ends: Some(Box::new(ends)),
-            changes: Some(Box::new(changes)),
-            order,
+            cuts: Some(Box::new(Cuts { ends, changes, order })),
             ..self.clone()
         })
     }

@@ -100,20 +100,23 @@ pub fn run(mut args: Args) -> Result<bool> {
 struct Row {
     name: &'static str,
     time: Duration,
+    /// What processors did for it; nothing where the system does not tell.
+    work: Option<Duration>,
     counts: Counts,
 }
 
 fn timed(name: &'static str, step: Step, run: &Run) -> Row {
     println!("\n=== {name}");
-    let start = Instant::now();
+    let (start, before) = (Instant::now(), process::work_of_children());
     let counts = step(run).unwrap_or_else(|why| {
         println!("error: {why}");
         one(false)
     });
     let time = start.elapsed();
+    let work = process::work_of_children().zip(before).map(|(now, before)| now - before);
     let word = if counts.failed == 0 { "ok" } else { "FAILED" };
     println!("=== {name}: {word}, {:.1} min", minutes(time));
-    Row { name, time, counts }
+    Row { name, time, work, counts }
 }
 
 fn minutes(time: Duration) -> f64 {
@@ -123,10 +126,11 @@ fn minutes(time: Duration) -> f64 {
 fn table(rows: &[Row]) -> bool {
     let mut total = Counts::default();
     let mut time = Duration::ZERO;
-    println!("\n{:<10} {:>7}  result", "step", "minutes");
+    println!("\n{:<10} {:>7} {:>7}  result", "step", "minutes", "cores");
     for row in rows {
         let word = if row.counts.failed == 0 { "ok" } else { "FAILED" };
-        println!("{:<10} {:>7.1}  {word}: {}", row.name, minutes(row.time), row.counts);
+        let (spent, counts) = (minutes(row.time), row.counts);
+        println!("{:<10} {spent:>7.1} {:>7}  {word}: {counts}", row.name, cores(row));
         total += row.counts;
         time += row.time;
     }
@@ -136,6 +140,12 @@ fn table(rows: &[Row]) -> bool {
     }
     println!("\n{total}");
     total.failed == 0
+}
+
+/// How many processors a step has kept busy: fewer than there are can be mended.
+fn cores(row: &Row) -> String {
+    let of = |work: Duration| format!("{:.1}", work.as_secs_f64() / row.time.as_secs_f64());
+    row.work.map(of).unwrap_or_default()
 }
 
 /// A step that is no test run counts as one.
@@ -224,7 +234,7 @@ mod tests {
 
     fn row(failed: usize) -> Row {
         let counts = Counts { passed: 2, failed, skipped: 1 };
-        Row { name: "test", time: Duration::from_secs(90), counts }
+        Row { name: "test", time: Duration::from_secs(90), work: None, counts }
     }
 
     /// BACK-01: a backend and what it needs come with its feature, and only then.

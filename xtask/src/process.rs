@@ -24,6 +24,16 @@ fn start_error(command: &Command, error: &std::io::Error) -> String {
     format!("cannot start `{}`: {error}", shown(command))
 }
 
+/// What processors have done for programs that have ended, and for theirs. Linux tells.
+pub fn work_of_children() -> Option<Duration> {
+    let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name, in parentheses, may have spaces.
+    let (_, after) = stat.rsplit_once(')')?;
+    let ticks = |at| after.split_whitespace().nth(at)?.parse::<u32>().ok();
+    // A tick is a hundredth of a second wherever Linux runs.
+    Some(Duration::from_millis(10) * ticks(13)?.saturating_add(ticks(14)?))
+}
+
 /// Runs with output to the terminal; true on success.
 pub fn show(command: &mut Command) -> Result<bool> {
     println!("$ {}", shown(command));
@@ -155,6 +165,16 @@ mod tests {
     #[cfg(unix)]
     fn log(name: &str) -> std::path::PathBuf {
         std::env::temp_dir().join(format!("xtask-{name}-{}.log", std::process::id()))
+    }
+
+    #[test]
+    #[cfg(target_os = "linux")]
+    fn what_a_child_has_done_is_told_when_it_has_ended() {
+        let before = work_of_children().unwrap();
+        let mut busy = Command::new("sh");
+        busy.args(["-c", "n=0; while [ $n -lt 200000 ]; do n=$((n + 1)); done"]);
+        assert!(busy.status().unwrap().success());
+        assert!(work_of_children().unwrap() - before >= Duration::from_millis(20));
     }
 
     #[test]

@@ -11,8 +11,8 @@ use crate::process;
 enum From {
     /// Debian's and Ubuntu's package manager.
     System(&'static [&'static str]),
-    /// A wheel from the Python index, unpacked under `target/`.
-    Wheel(&'static str),
+    /// A wheel from the Python index, unpacked into this folder under `target/`.
+    Wheel(&'static str, &'static str),
 }
 
 /// A tool that tests need.
@@ -82,7 +82,25 @@ const TOOLS: &[Tool] = &[
         name: "NVRTC (CUDA's compiler)",
         needed_by: "folio-model",
         signs: &["target:nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so*"],
-        from: From::Wheel("nvidia-cuda-nvrtc-cu12"),
+        from: From::Wheel("nvidia-cuda-nvrtc-cu12", "nvrtc"),
+    },
+    Tool {
+        name: "Open MPI",
+        needed_by: "folio-mpi",
+        signs: &["/usr/bin/mpirun.openmpi"],
+        from: From::System(&["openmpi-bin"]),
+    },
+    Tool {
+        name: "MPICH",
+        needed_by: "folio-mpi",
+        signs: &["/usr/bin/mpiexec.mpich"],
+        from: From::System(&["mpich"]),
+    },
+    Tool {
+        name: "MPI with the standard interface",
+        needed_by: "folio-mpi",
+        signs: &["target:mpich/*/data/lib/libmpi_abi.so.1"],
+        from: From::Wheel("mpich", "mpich"),
     },
 ];
 
@@ -127,8 +145,8 @@ fn plan(tools: &[&Tool], has_pip: bool, target: &Path) -> Vec<String> {
         let what = packages.join(" ");
         lines.push(format!("would run, as root or by sudo: apt-get install {what}"));
     }
-    for wheel in wheels {
-        let into = target.join("nvrtc");
+    for (wheel, folder) in wheels {
+        let into = target.join(folder);
         lines.push(format!("would unpack the Python package {wheel} into {}", into.display()));
     }
     lines
@@ -137,22 +155,25 @@ fn plan(tools: &[&Tool], has_pip: bool, target: &Path) -> Vec<String> {
 fn advice(tool: &Tool) -> String {
     let by_hand = match &tool.from {
         From::System(packages) => format!("apt-get install {}", packages.join(" ")),
-        From::Wheel(package) => format!("the Python package {package}"),
+        From::Wheel(package, _) => format!("the Python package {package}"),
     };
     format!("{by_hand} (or `cargo xtask test --setup`)")
 }
 
+/// A package of the Python index, and the folder that it is unpacked into.
+type Wheel = (&'static str, &'static str);
+
 /// The packages of the system, and of the Python index, that have the tools.
-fn sources(tools: &[&Tool], has_pip: bool) -> (Vec<&'static str>, Vec<&'static str>) {
+fn sources(tools: &[&Tool], has_pip: bool) -> (Vec<&'static str>, Vec<Wheel>) {
     let packages = tools.iter().flat_map(|tool| match &tool.from {
         From::System(packages) => packages.to_vec(),
-        From::Wheel(_) => Vec::new(),
+        From::Wheel(..) => Vec::new(),
     });
     let mut packages: Vec<_> = packages.collect();
     let wheels: Vec<_> = tools
         .iter()
         .filter_map(|tool| match tool.from {
-            From::Wheel(package) => Some(package),
+            From::Wheel(package, folder) => Some((package, folder)),
             From::System(_) => None,
         })
         .collect();
@@ -171,7 +192,7 @@ fn install_all(tools: &[&Tool], target: &Path) -> Result<()> {
     if !packages.is_empty() {
         system_install(&packages)?;
     }
-    wheels.iter().try_for_each(|wheel| wheel_install(wheel, target))
+    wheels.into_iter().try_for_each(|wheel| wheel_install(wheel, target))
 }
 
 fn pip(words: &[&str]) -> Command {
@@ -206,7 +227,7 @@ fn system_install(packages: &[&str]) -> Result<()> {
 }
 
 /// Downloads one wheel and unpacks it under the target folder.
-fn wheel_install(package: &str, target: &Path) -> Result<()> {
+fn wheel_install((package, folder): Wheel, target: &Path) -> Result<()> {
     let wheels = target.join("wheels");
     let into = wheels.to_string_lossy().into_owned();
     let words = ["download", "--no-deps", "--only-binary=:all:", "--dest", &into, package];
@@ -217,7 +238,7 @@ fn wheel_install(package: &str, target: &Path) -> Result<()> {
     let stem = package.replace('-', "_");
     for wheel in matching(&wheels, &format!("{stem}-*")) {
         let mut unzip = Command::new("python3");
-        unzip.args(["-m", "zipfile", "-e"]).arg(wheel).arg(target.join("nvrtc"));
+        unzip.args(["-m", "zipfile", "-e"]).arg(wheel).arg(target.join(folder));
         process::show(&mut unzip)?;
     }
     Ok(())
@@ -268,7 +289,7 @@ mod tests {
         let root = crate::tree::root().unwrap();
         let lines = plan(&missing(&root, |_| false), false, Path::new("target"));
         let of = |start: &str| lines.iter().filter(|line| line.starts_with(start)).count();
-        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [8, 1, 1], "{lines:?}");
+        assert_eq!([of("missing: "), of("would run"), of("would unpack")], [11, 1, 2], "{lines:?}");
         let packages = "ocl-icd-libopencl1 pocl-opencl-icd libvulkan1 mesa-vulkan-drivers \
                         vulkan-validationlayers chromium spirv-tools python3-pip";
         assert!(lines.iter().any(|line| line.ends_with(packages)), "{lines:?}");

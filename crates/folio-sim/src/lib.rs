@@ -32,6 +32,7 @@ mod memory;
 mod script;
 mod shared;
 mod timeline;
+mod wire;
 mod work;
 
 pub use device::DeviceSpec;
@@ -40,6 +41,7 @@ pub use handle::{Counters, LogEntry, SimHandle, Violation};
 pub use ir::{IrKernel, IrRunner};
 pub use memory::{FREED, FRESH, UNMAPPED};
 pub use script::Script;
+pub use wire::{SimWire, SimWorld};
 
 use device::SimDevice;
 use folio_core::hal::{

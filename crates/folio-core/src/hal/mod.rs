@@ -89,6 +89,7 @@ mod mem;
 mod notify;
 mod op;
 mod opaque;
+mod wire;
 
 pub use calls::Calls;
 pub use caps::{Caps, DeviceInfo, DeviceKind, Limits, Link, MemoryHome, WaitGroup};
@@ -107,6 +108,7 @@ pub use mem::{
 pub use notify::Notify;
 pub use op::{Op, OpKind};
 pub use opaque::{Argument, Foreign, Image, Source};
+pub use wire::{Arrival, NOTE, NUMBERS, Rank, Wire, WireError};
 
 use std::any::Any;
 use std::ffi::c_void;

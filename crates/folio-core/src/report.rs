@@ -79,6 +79,13 @@ pub struct Counters {
     pub allocated_bytes: u64,
     /// Of those, bytes of page-locked memory on the host.
     pub page_locked_bytes: u64,
+    /// Calls by which frames of memory that comes in frames have got memory, each for frames that
+    /// follow one another.
+    pub frame_maps: u64,
+    /// Bytes of those frames.
+    pub mapped_bytes: u64,
+    /// Bytes of frames that gave memory back while their buffer lived.
+    pub unmapped_bytes: u64,
     /// Copies that gave way to memory that was asked for.
     pub evictions: u64,
     /// Bytes of those.

@@ -631,6 +631,7 @@ impl Runtime {
         let mut state = StorageState::new(label.clone(), (grid, element_bytes), tracker, home);
         state.align = align as u64;
         state.evict = options.evict.or(self.core.engine.evict);
+        state.sparse = options.sparse;
         state.allocator = options.allocator;
         let core = self.core.clone();
         let id = core.engine.new_storage(state);

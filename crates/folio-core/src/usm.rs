@@ -9,6 +9,7 @@ use crate::buffer::{
     reinterpreted, widen, widen_at,
 };
 use crate::element::DeviceType;
+use crate::engine::memory::storages::AllocationFacts;
 use crate::engine::pages::storage::{Alloc, Owner};
 use crate::engine::terms::access::RawMem;
 use crate::engine::terms::access::{Access, Mode};
@@ -188,6 +189,12 @@ pub struct Allocation {
     pub address: Option<u64>,
     /// Folio frees it; otherwise the program does.
     pub owned: bool,
+    /// Bytes of memory that it has.
+    pub bytes: u64,
+    /// Bytes of a frame, where its memory comes in frames: then it may have memory for a part of
+    /// the buffer only, and its address is that of all of it. See
+    /// [`BufferOptions::sparse`](crate::BufferOptions::sparse).
+    pub frame: Option<u64>,
     /// How many of the buffer's pages are current there.
     pub current: usize,
     /// How many pages the buffer has.
@@ -521,13 +528,15 @@ impl<T: DeviceType, const D: usize> Buffer<T, D> {
         let storage = &self.view.storage;
         let engine = &storage.core.engine;
         let all = engine.allocations(storage.id).into_iter();
-        all.map(|(domain, alloc, owned, current)| {
+        all.map(|AllocationFacts { domain, address, owned, current, bytes, frame }| {
             let at = engine.devices.iter().position(|d| d.domain == domain);
             let at = at.filter(|_| !domain.is_host());
             Allocation {
                 device: at.map(|at| DeviceRef { core: storage.core.clone(), at: at as u16 }),
-                address: alloc.address,
+                address,
                 owned,
+                bytes,
+                frame,
                 current,
                 pages: storage.grid.count(),
             }

@@ -1,6 +1,7 @@
 //! The backend and its devices.
 
 use crate::config::{Builder, ConfigError, GroupLimits};
+use crate::frames::{CAN, FRAME};
 use crate::graph::CpuGraph;
 use crate::lane::CpuLane;
 use crate::memory::{self, Memory};
@@ -70,6 +71,7 @@ fn caps(unified: bool, memory: u64, limits: GroupLimits) -> Caps {
     caps.unified = unified;
     // The host's memory is any other memory, and mapping it is nothing.
     caps.links = unified.then_some(1);
+    caps.frame = (CAN && !unified).then_some(FRAME);
     caps.closures = true;
     caps.notifies = true;
     caps.copy_lanes = true;

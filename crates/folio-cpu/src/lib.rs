@@ -7,7 +7,7 @@
 //! never calls back except through [`Notify`], never touches rayon's global pool.
 //!
 //! Code map: `config` (builder and environment), `cores` (how many there are), `device` (backend
-//! and devices), `memory` (domains), `lane` (the queue and the wait protocol), `driver` (who runs a
+//! and devices), `memory` (domains), `frames` (their memory in parts), `lane` (the queue and the wait protocol), `driver` (who runs a
 //! lane, and how), `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and
 //! fills), `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready),
 //! `rest` (how work finds a thread), `share` (launches on several threads), `crew` (the threads
@@ -41,6 +41,7 @@ mod cost;
 mod crew;
 mod device;
 mod driver;
+mod frames;
 mod graph;
 mod job;
 mod lane;

@@ -4,6 +4,7 @@
 //! touched. Memory that is not freed lives as long as the machine, which every lane with work
 //! keeps.
 
+use crate::frames::{CAN, Frames};
 use crate::lock;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
@@ -11,6 +12,7 @@ use folio_core::hal::{
 };
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Mutex;
 
 /// Everything is aligned to a cache line, which is also the widest vector.
@@ -43,6 +45,8 @@ struct AllocEntry {
 enum Origin {
     /// Ours: where `alloc_zeroed` put it, and how to give it back.
     Owned(HostPtr, Layout),
+    /// Ours, in frames.
+    InFrames(Frames),
     /// The user's; how often it was imported.
     Imported(u32),
 }
@@ -79,7 +83,7 @@ impl Memory {
     }
 
     /// Counts `size` bytes as used, if there is room.
-    fn reserve(&self, size: u64) -> bool {
+    fn take(&self, size: u64) -> bool {
         let mut state = lock(&self.state);
         match state.in_use.checked_add(size) {
             Some(sum) if sum <= self.limit => {
@@ -91,8 +95,8 @@ impl Memory {
     }
 }
 
-// SAFETY: allocations come from the global allocator, so they are live, apart from each other and
-// of the size and alignment asked for until `free`; `reserve` keeps the limit.
+// SAFETY: allocations come from the global allocator or the system, so they are live, apart from
+// each other and of the size and alignment asked for until `free`; `take` keeps the limit.
 unsafe impl UsmAllocator for Memory {
     fn alloc(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         if req.linked && !self.host_visible {
@@ -114,7 +118,7 @@ unsafe impl UsmAllocator for Memory {
             .and_then(|padded| usize::try_from(padded).ok())
             .and_then(|padded| Layout::from_size_align(padded, CALLOC_ALIGN).ok());
         let Some(layout) = layout else { return Err(self.out_of_memory(req.size)) };
-        if !self.reserve(req.size) {
+        if !self.take(req.size) {
             return Err(self.out_of_memory(req.size));
         }
         // SAFETY: the layout's size is at least `align`, not 0.
@@ -144,12 +148,63 @@ unsafe impl UsmAllocator for Memory {
             return;
         }
         let Some(entry) = state.entries.remove(&handle) else { return };
-        if let Origin::Owned(start, layout) = entry.origin {
-            state.in_use -= entry.size;
+        match entry.origin {
+            Origin::Owned(start, layout) => {
+                state.in_use -= entry.size;
+                drop(state);
+                // SAFETY: `start` came from `alloc_zeroed` with this layout and left the table just
+                // now; the engine frees only what no operation uses (contract).
+                unsafe { dealloc(start.0, layout) };
+            }
+            Origin::InFrames(frames) => {
+                state.in_use -= frames.in_use();
+                drop(state);
+                drop(frames);
+            }
+            Origin::Imported(_) => {}
+        }
+    }
+
+    fn reserve(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        let plain = req.import.is_none() && !req.zeroed && !req.linked && !req.exported;
+        if self.host_visible || !CAN || !plain || req.kind != AllocKind::Device {
+            return Err(HalError::unsupported("memory in frames"));
+        }
+        let frames = Frames::reserve(req.size).ok_or_else(|| self.out_of_memory(req.size))?;
+        let address = frames.base().0.expose_provenance() as u64;
+        if !address.is_multiple_of(req.align) {
+            return Err(HalError::unsupported("frames of this alignment"));
+        }
+        let (kind, size, origin) = (req.kind, req.size, Origin::InFrames(frames));
+        lock(&self.state).entries.insert(address, AllocEntry { kind, size, origin });
+        Ok(Allocation { handle: address, address: Some(address), host: None, zeroed: false })
+    }
+
+    fn map(&self, handle: u64, bytes: Range<u64>) -> Result<(), HalError> {
+        let asked = bytes.end - bytes.start;
+        if !self.take(asked) {
+            return Err(self.out_of_memory(asked));
+        }
+        let mut state = lock(&self.state);
+        let done = match state.entries.get_mut(&handle).map(|entry| &mut entry.origin) {
+            Some(Origin::InFrames(frames)) => frames.map(&bytes),
+            _ => false,
+        };
+        if !done {
+            state.in_use -= asked;
             drop(state);
-            // SAFETY: `start` came from `alloc_zeroed` with this layout and left the table just
-            // now; the engine frees only what no operation uses (contract).
-            unsafe { dealloc(start.0, layout) };
+            return Err(self.out_of_memory(asked));
+        }
+        Ok(())
+    }
+
+    fn unmap(&self, handle: u64, bytes: Range<u64>) {
+        let mut state = lock(&self.state);
+        if let Some(AllocEntry { origin: Origin::InFrames(frames), .. }) =
+            state.entries.get_mut(&handle)
+        {
+            frames.unmap(&bytes);
+            state.in_use -= bytes.end - bytes.start;
         }
     }
 

@@ -1,8 +1,10 @@
 //! Which memory of a device is in use, by its addresses.
 
+use crate::frames::Frames;
 use cudarc::driver::sys;
 use folio_core::hal::{AllocKind, PointerInfo};
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 #[derive(Default)]
 pub(crate) struct Allocations {
@@ -26,6 +28,8 @@ pub(crate) struct Block {
     /// The driver's address.
     pub(crate) base: u64,
     pub(crate) imported: bool,
+    /// Of memory in frames, which of them have some.
+    pub(crate) frames: Option<Frames>,
     /// The memory that `base` is mapped from, if that is another driver's: given back with it.
     pub(crate) external: Option<External>,
 }
@@ -48,7 +52,8 @@ impl External {
 
 impl Block {
     fn charged(&self) -> u64 {
-        if self.imported || self.external.is_some() { 0 } else { self.size }
+        let own = self.frames.as_ref().map_or(self.size, Frames::in_use);
+        if self.imported || self.external.is_some() { 0 } else { own }
     }
 
     fn charged_to_host(&self) -> u64 {
@@ -94,6 +99,26 @@ impl Allocations {
         Some(entry)
     }
 
+    /// The frames of the memory that begins at an address, if it comes in frames.
+    pub(crate) fn frames_at(&self, address: u64) -> Option<&Frames> {
+        self.all.get(&address)?.0.frames.as_ref()
+    }
+
+    /// Frames of the memory at an address have got memory, or have given it back.
+    pub(crate) fn back(&mut self, address: u64, bytes: &Range<u64>, backed: bool) {
+        let Some((entry, _)) = self.all.get_mut(&address) else { return };
+        let Some(frames) = &mut entry.frames else { return };
+        self.in_use -= frames.in_use();
+        frames.set(bytes, backed);
+        self.in_use += frames.in_use();
+    }
+
+    /// All memory in frames, by its address.
+    pub(crate) fn in_frames(&self) -> impl Iterator<Item = (u64, Frames)> {
+        let frames = |(at, (entry, _)): (&u64, &(Block, Users))| Some((*at, entry.frames.clone()?));
+        self.all.iter().filter_map(frames)
+    }
+
     /// The memory around an address: of several, one inside another, that which begins the latest.
     pub(crate) fn around(&self, address: u64) -> Option<PointerInfo> {
         for (start, (Block { kind, size, imported, .. }, _)) in self.all.range(..=address).rev() {
@@ -119,7 +144,7 @@ mod tests {
     use super::*;
 
     fn entry(size: u64, imported: bool) -> Block {
-        Block { kind: AllocKind::Device, size, base: 16, imported, external: None }
+        Block { kind: AllocKind::Device, size, base: 16, imported, frames: None, external: None }
     }
 
     /// Memory of ours is given back, whoever came first and whoever goes last, and counts with its

@@ -54,7 +54,7 @@ impl Memory {
             return Err(HalError::unsupported(&what));
         }
         let entry =
-            Block { kind: req.kind, size: req.size, base: at, imported: true, external: None };
+            Block { kind: req.kind, size: req.size, base: at, imported: true, frames: None, external: None };
         lock(&self.live).add(at, entry);
         Ok(Allocation { handle: at, address: Some(at), host: None, zeroed: false })
     }
@@ -113,7 +113,7 @@ impl Memory {
             return Err(error);
         }
         let external = Some(external);
-        let entry = Block { kind: req.kind, size: req.size, base, imported: false, external };
+        let entry = Block { kind: req.kind, size: req.size, base, imported: false, frames: None, external };
         lock(&self.live).add(base, entry);
         Ok(Allocation { handle: base, address: Some(base), host: None, zeroed: false })
     }
@@ -141,7 +141,7 @@ impl Memory {
             }
         }
         let base = at.0.expose_provenance() as u64;
-        let entry = Block { kind: req.kind, size: req.size, base, imported: true, external: None };
+        let entry = Block { kind: req.kind, size: req.size, base, imported: true, frames: None, external: None };
         lock(&self.live).add(address, entry);
         Ok(Allocation { handle: address, address: Some(address), host: Some(at), zeroed: false })
     }

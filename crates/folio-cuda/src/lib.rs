@@ -30,6 +30,7 @@ mod copy;
 mod device;
 mod driver;
 mod fill;
+mod frames;
 mod graph;
 mod graph_failures;
 mod host;

@@ -9,6 +9,7 @@
 
 use crate::allocations::{Allocations, Block};
 use crate::driver::{Context, Relaxed, call};
+use crate::frames::frame_of;
 use crate::platform::attribute;
 use cudarc::driver::sys;
 use folio_core::hal::{
@@ -17,6 +18,7 @@ use folio_core::hal::{
 };
 use folio_driver::{lock, memory};
 use std::ffi::c_void;
+use std::ops::Range;
 use std::ptr::null_mut;
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
@@ -96,6 +98,10 @@ pub(crate) struct Memory {
     /// Orders the pool's allocations; nothing else runs there.
     stream: sys::CUstream,
     pub(crate) live: Mutex<Allocations>,
+    /// Bytes of a frame, if memory can come in frames.
+    pub(crate) frame: Option<u64>,
+    /// The devices that may use frames: this one first.
+    pub(crate) users: Mutex<Vec<sys::CUdevice>>,
 }
 
 // SAFETY: the driver's objects may be used by any thread.
@@ -131,6 +137,8 @@ impl Memory {
                 pool,
                 stream,
                 live: Mutex::default(),
+                frame: frame_of(context.device),
+                users: Mutex::new(vec![context.device]),
             };
             let threshold = sys::CUmemPool_attribute::CU_MEMPOOL_ATTR_RELEASE_THRESHOLD;
             let kept = (&raw mut keep).cast::<c_void>();
@@ -161,7 +169,8 @@ impl Memory {
         };
         // SAFETY: one description, which is live.
         let result = unsafe { sys::cuMemPoolSetAccess(self.pool, &raw const access, 1) };
-        self.context.check("cuMemPoolSetAccess", result)
+        self.context.check("cuMemPoolSetAccess", result)?;
+        self.share_frames_with(device)
     }
 
     /// Two pieces for what a stream does, from here in its order on until [`Memory::free_in`]. The
@@ -207,7 +216,7 @@ impl Memory {
     }
 
     /// With the sizes, which the driver does not tell.
-    fn refused(&self, asked: u64, error: HalError) -> HalError {
+    pub(crate) fn refused(&self, asked: u64, error: HalError) -> HalError {
         if memory::is_short(&error) { self.out_of_memory(asked) } else { error }
     }
 
@@ -265,6 +274,9 @@ impl Memory {
         // other than success means that the device is lost, with its memory.
         match (entry.kind, entry.imported) {
             (AllocKind::Device, true) => {}
+            (AllocKind::Device, false) if let Some(frames) = entry.frames.clone() => {
+                self.aside(move || frames.release(base));
+            }
             (AllocKind::Device, false) if let Some(external) = entry.external => {
                 self.aside(move || {
                     // SAFETY: see above.
@@ -293,8 +305,8 @@ impl Memory {
     }
 
     /// Does what the driver takes its time for, on a thread of its own.
-    fn aside(&self, free: impl FnOnce() + Send + Copy + 'static) {
-        let context = self.context.clone();
+    fn aside(&self, free: impl FnOnce() + Send + Clone + 'static) {
+        let (context, here) = (self.context.clone(), free.clone());
         let work = move || {
             // Threads in calls wait for this one: it must not stay when the process ends.
             if let Some(_calls) = Calls::try_begin()
@@ -310,7 +322,7 @@ impl Memory {
                 freeing.retain(|(_, thread)| !thread.is_finished());
                 freeing.push((self.context.device, thread));
             }
-            Err(_) => free(),
+            Err(_) => here(),
         }
     }
 }
@@ -363,7 +375,7 @@ unsafe impl UsmAllocator for Memory {
             // SAFETY: the host reaches all of it, and nobody uses it yet.
             unsafe { at.write_bytes(0, req.size as usize) };
         }
-        let entry = Block { kind: req.kind, size: req.size, base, imported: false, external: None };
+        let entry = Block { kind: req.kind, size: req.size, base, imported: false, frames: None, external: None };
         lock(&self.live).add(address, entry);
         let zeroed = req.zeroed;
         Ok(Allocation { handle: address, address: Some(address), host, zeroed })
@@ -376,6 +388,18 @@ unsafe impl UsmAllocator for Memory {
             let _relaxed = Relaxed::begin();
             self.release(&entry);
         }
+    }
+
+    fn reserve(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.reserve_frames(req)
+    }
+
+    fn map(&self, handle: u64, bytes: Range<u64>) -> Result<(), HalError> {
+        self.map_frames(handle, &bytes)
+    }
+
+    fn unmap(&self, handle: u64, bytes: Range<u64>) {
+        self.unmap_frames(handle, &bytes);
     }
 
     fn memory(&self) -> MemoryInfo {

@@ -3,6 +3,7 @@
 use crate::compiler::CompiledPrograms;
 use crate::device::CudaDevice;
 use crate::driver::{self, Optional};
+use crate::frames::frame_of;
 use crate::native::Native;
 use crate::nvtx::{self, Ranges};
 use crate::verdict::IN_FLIGHT;
@@ -159,6 +160,7 @@ fn info(
     (caps.denormals, caps.exact_div_sqrt) = (true, true);
     caps.hints =
         optional.hints && of(Attribute::CU_DEVICE_ATTRIBUTE_CONCURRENT_MANAGED_ACCESS) != 0;
+    caps.frame = frame_of(device);
     caps.max_alloc = memory as u64;
     let bytes = |which| u64::try_from(of(which)).unwrap_or(0);
     caps.local_memory = bytes(Attribute::CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK);

@@ -12,6 +12,7 @@ use folio_core::hal::{
     KernelSource, Lane, LaneKind, Lost, Node, Notify, Op, OpKind, Tick, Unavailable,
 };
 use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Instant;
 
@@ -26,6 +27,8 @@ pub enum Site {
     Lane,
     /// [`folio_core::hal::UsmAllocator::alloc`].
     Alloc,
+    /// [`folio_core::hal::UsmAllocator::map`].
+    Map,
     /// [`Device::load`].
     Load,
     /// [`Lane::enqueue`].
@@ -323,6 +326,16 @@ unsafe impl Hooks for Faults {
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         self.0.count_call(Site::Alloc, device.index, req.label)?;
         device.inner.usm().alloc(req)
+    }
+
+    fn reserve(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.0.count_call(Site::Alloc, device.index, req.label)?;
+        device.inner.usm().reserve(req)
+    }
+
+    fn map(&self, device: &DeviceRef, handle: u64, bytes: Range<u64>) -> Result<(), HalError> {
+        self.0.count_call(Site::Map, device.index, "")?;
+        device.inner.usm().map(handle, bytes)
     }
 
     fn load(

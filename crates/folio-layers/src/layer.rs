@@ -10,6 +10,7 @@ use folio_core::hal::{
     Notify, Op, PointerInfo, Tick, Timing, Unavailable, UsmAllocator, Wait,
 };
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Instant;
@@ -112,6 +113,21 @@ pub unsafe trait Hooks: Send + Sync + Sized + 'static {
     /// [`UsmAllocator::alloc`].
     fn alloc(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
         device.inner.usm().alloc(req)
+    }
+
+    /// [`UsmAllocator::reserve`].
+    fn reserve(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        device.inner.usm().reserve(req)
+    }
+
+    /// [`UsmAllocator::map`].
+    fn map(&self, device: &DeviceRef, handle: u64, bytes: Range<u64>) -> Result<(), HalError> {
+        device.inner.usm().map(handle, bytes)
+    }
+
+    /// [`UsmAllocator::unmap`].
+    fn unmap(&self, device: &DeviceRef, handle: u64, bytes: Range<u64>) {
+        device.inner.usm().unmap(handle, bytes);
     }
 
     /// [`UsmAllocator::free`].
@@ -259,6 +275,18 @@ unsafe impl<H: Hooks> UsmAllocator for LayerDevice<H> {
 
     fn free(&self, handle: u64) {
         self.hooks.free(&self.device, handle);
+    }
+
+    fn reserve(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.hooks.reserve(&self.device, req)
+    }
+
+    fn map(&self, handle: u64, bytes: Range<u64>) -> Result<(), HalError> {
+        self.hooks.map(&self.device, handle, bytes)
+    }
+
+    fn unmap(&self, handle: u64, bytes: Range<u64>) {
+        self.hooks.unmap(&self.device, handle, bytes);
     }
 
     fn memory(&self) -> MemoryInfo {

@@ -11,6 +11,7 @@ use folio_core::hal::{
     PointerInfo, UsmAllocator, WaitGroup,
 };
 use folio_core::ir::device::MOST_GROUP_BYTES;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// A simulated device's description. The default: 1 GiB of its own memory, all lane kinds, native
@@ -35,6 +36,7 @@ pub struct DeviceSpec {
     pub(crate) memory: u64,
     pub(crate) max_alloc: u64,
     pub(crate) addresses: bool,
+    pub(crate) frame: Option<u64>,
     pub(crate) batch: u64,
     pub(crate) lose_at: Option<u64>,
     /// Kinds of lanes on which nothing ends.
@@ -63,6 +65,7 @@ impl DeviceSpec {
             memory: 1 << 30,
             max_alloc: u64::MAX,
             addresses: true,
+            frame: None,
             batch: 1,
             lose_at: None,
             held: Vec::new(),
@@ -138,6 +141,12 @@ impl DeviceSpec {
     /// Its memory has addresses. Without them pointers cannot be taken or found.
     pub fn addresses(mut self, on: bool) -> DeviceSpec {
         self.addresses = on;
+        self
+    }
+
+    /// Has memory in frames of so many bytes, where its memory is not the host's.
+    pub fn frame(mut self, bytes: u64) -> DeviceSpec {
+        self.frame = Some(bytes.max(1));
         self
     }
 
@@ -222,6 +231,7 @@ impl DeviceSpec {
         // The host's, or an interpreter's.
         (caps.denormals, caps.exact_div_sqrt) = (true, true);
         caps.links = self.links.then_some(crate::memory::LINKED_ALIGN);
+        caps.frame = self.frame.filter(|_| !self.host_visible());
         caps.max_alloc = self.max_alloc;
         caps.courier = self.courier;
         caps.one_at_a_time = self.one_at_a_time;
@@ -362,6 +372,43 @@ unsafe impl UsmAllocator for SimDevice {
             }
             for what in world.memory.sweep(None) {
                 world.violate("freed memory is not touched", what);
+            }
+        });
+    }
+
+    fn reserve(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        self.core.shared.change(|world| {
+            if let Some(lost) = &world.devices[self.index as usize].lost {
+                return Err(gone(lost));
+            }
+            let mut out = world.memory.reserve(self.index, req)?;
+            if !world.devices[self.index as usize].spec.addresses {
+                out.address = None;
+            }
+            world.counters.allocs += 1;
+            Ok(out)
+        })
+    }
+
+    fn map(&self, handle: u64, bytes: Range<u64>) -> Result<(), HalError> {
+        self.core.shared.change(|world| {
+            if let Some(lost) = &world.devices[self.index as usize].lost {
+                return Err(gone(lost));
+            }
+            let done = world.memory.back((self.index, handle), &bytes, true)?;
+            done.map_err(|what| world.violate("frames get memory once", what))
+        })
+    }
+
+    fn unmap(&self, handle: u64, bytes: Range<u64>) {
+        self.core.shared.change(|world| {
+            let lost = world.devices[self.index as usize].lost.is_some();
+            if let Some((lane, tick)) = world.user_of(self.index, handle).filter(|_| !lost) {
+                let what = format!("allocation {handle} is used by tick {tick} of lane {lane}");
+                world.violate("memory is freed after its users have ended", what);
+            }
+            if let Ok(Err(what)) = world.memory.back((self.index, handle), &bytes, false) {
+                world.violate("frames get memory once", what);
             }
         });
     }

@@ -95,7 +95,22 @@ impl SimLane {
             return Err(world.violate("patterns are not empty", "a fill without one".to_owned()));
         }
         let memory = work.memory();
-        memory.iter().try_for_each(|(mem, span)| self.check_memory(world, mem, *span))
+        memory.iter().try_for_each(|(mem, span)| self.check_memory(world, mem, *span))?;
+        let mut unbacked = None;
+        work.each_row(&mut |mem, bytes| {
+            if let MemBase::Device { handle, .. } = mem.base
+                && !world.memory.is_backed(handle, &bytes)
+            {
+                unbacked = unbacked.take().or(Some((handle, bytes)));
+            }
+        });
+        match unbacked {
+            None => Ok(()),
+            Some((handle, bytes)) => {
+                let what = format!("bytes {bytes:?} of allocation {handle}");
+                Err(world.violate("frames that are used have memory", what))
+            }
+        }
     }
 
     fn check_memory(

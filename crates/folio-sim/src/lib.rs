@@ -24,6 +24,7 @@
 //! ```
 
 mod device;
+mod frames;
 mod graph;
 mod handle;
 mod ir;
@@ -37,6 +38,7 @@ mod work;
 
 pub use device::DeviceSpec;
 pub use folio_core::hal::OpKind;
+pub use frames::UNBACKED;
 pub use handle::{Counters, LogEntry, SimHandle, Violation};
 pub use ir::{IrKernel, IrRunner};
 pub use memory::{FREED, FRESH, UNMAPPED};

@@ -7,12 +7,14 @@
 //! Linked memory has bytes for each side, brought over when it is switched; the host's hold
 //! [`UNMAPPED`] while they are the device's, so that whoever does not map sees it.
 
+use crate::frames::Frames;
 use folio_core::hal::{
     AllocKind, AllocReq, Allocation, HalError, HalErrorKind, HostPtr, MemBase, MemRef, MemoryInfo,
     PointerInfo, RawMemory, Side,
 };
 use std::alloc::{Layout, alloc, dealloc};
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The bytes of fresh memory.
@@ -89,15 +91,29 @@ impl Block {
             // SAFETY: both have `size` bytes, the host's as its owner has promised.
             unsafe { std::ptr::copy_nonoverlapping(host.base, self.base, self.size) };
         } else {
-            host.fill(UNMAPPED);
+            host.fill(0..host.size(), UNMAPPED);
         }
         self.host = Some(Host { bytes: Box::new(host), side: Mutex::new(Side::Device) });
         self
     }
 
-    fn fill(&self, byte: u8) {
+    /// Bytes.
+    pub(crate) fn size(&self) -> u64 {
+        self.size as u64
+    }
+
+    /// Fills some of its bytes.
+    pub(crate) fn fill(&self, bytes: Range<u64>, byte: u8) {
         // SAFETY: the allocation's bytes.
-        unsafe { self.base.write_bytes(byte, self.size) };
+        unsafe { self.at(bytes.start).write_bytes(byte, (bytes.end - bytes.start) as usize) };
+    }
+
+    /// Some of its bytes are all this one.
+    pub(crate) fn holds(&self, bytes: Range<u64>, byte: u8) -> bool {
+        let len = (bytes.end - bytes.start) as usize;
+        // SAFETY: these are our bytes, and they were initialised by `new`.
+        let own = unsafe { std::slice::from_raw_parts(self.at(bytes.start), len) };
+        own.iter().all(|b| *b == byte)
     }
 
     fn take_from(&self, other: &Block) {
@@ -124,13 +140,13 @@ impl Block {
         };
         let mut side = side.lock().unwrap_or_else(PoisonError::into_inner);
         match (*side, to) {
-            (Side::Device, Side::HostOverwrites) => bytes.fill(FRESH),
+            (Side::Device, Side::HostOverwrites) => bytes.fill(0..bytes.size(), FRESH),
             (Side::Device, Side::HostReads | Side::HostWrites) => bytes.take_from(self),
             (Side::HostReads, Side::Device) if bytes.owned.is_none() => {}
-            (Side::HostReads, Side::Device) => bytes.fill(UNMAPPED),
+            (Side::HostReads, Side::Device) => bytes.fill(0..bytes.size(), UNMAPPED),
             (Side::HostWrites | Side::HostOverwrites, Side::Device) => {
                 self.take_from(bytes);
-                bytes.fill(UNMAPPED);
+                bytes.fill(0..bytes.size(), UNMAPPED);
             }
             (from, to) => return Err(format!("linked memory goes from {from:?} to {to:?}")),
         }
@@ -160,11 +176,7 @@ impl Block {
     }
 
     fn poison_intact(&self) -> bool {
-        // SAFETY: these are our bytes, and they were initialised by `new`.
-        self.owned.is_none()
-            || unsafe { std::slice::from_raw_parts(self.base, self.size) }
-                .iter()
-                .all(|b| *b == FREED)
+        self.owned.is_none() || self.holds(0..self.size(), FREED)
     }
 }
 
@@ -182,6 +194,8 @@ struct Entry {
     device: u32,
     kind: AllocKind,
     label: Box<str>,
+    /// Of memory in frames.
+    frames: Option<Frames>,
 }
 
 /// The limit of a device's memory, and the bytes in use.
@@ -194,6 +208,8 @@ pub(crate) struct Budget {
     pub(crate) host_visible: bool,
     /// There is linked memory.
     pub(crate) links: bool,
+    /// Bytes of a frame, if there is memory in frames.
+    pub(crate) frame: Option<u64>,
 }
 
 /// All memory of one backend.
@@ -254,11 +270,62 @@ impl Memory {
             host: host.then_some(HostPtr(base)),
             zeroed: req.zeroed,
         };
-        let entry =
-            Entry { block: Arc::new(block), device, kind: req.kind, label: req.label.into() };
-        self.live.insert(self.next, entry);
-        self.next += 1;
+        self.add(device, req, (block, None));
         Ok(out)
+    }
+
+    fn add(&mut self, device: u32, req: &AllocReq<'_>, (block, frames): (Block, Option<Frames>)) {
+        let (kind, label) = (req.kind, req.label.into());
+        self.live.insert(self.next, Entry { block: Arc::new(block), device, kind, label, frames });
+        self.next += 1;
+    }
+
+    /// Addresses without memory.
+    pub(crate) fn reserve(
+        &mut self,
+        device: u32,
+        req: &AllocReq<'_>,
+    ) -> Result<Allocation, HalError> {
+        let Budget { limit, in_use, frame, host_visible, .. } = self.budgets[device as usize];
+        let Some(frame) = frame.filter(|_| !host_visible) else {
+            return Err(HalError::unsupported("memory in frames"));
+        };
+        let full = || HalError::out_of_memory(req.size, in_use, limit);
+        let block = Block::new(req.size, req.align).ok_or_else(full)?;
+        let (handle, address) = (self.next, Some(block.base as u64));
+        let frames = Frames::new(&block, frame);
+        self.add(device, req, (block, Some(frames)));
+        Ok(Allocation { handle, address, host: None, zeroed: false })
+    }
+
+    /// Gives memory to frames, or takes it back. An inner error says what was wrong with them.
+    pub(crate) fn back(
+        &mut self,
+        (device, handle): (u32, u64),
+        bytes: &Range<u64>,
+        backed: bool,
+    ) -> Result<Result<(), String>, HalError> {
+        let entry = self.live.get_mut(&handle).filter(|entry| entry.device == device);
+        let Some(Entry { block, frames: Some(frames), .. }) = entry else {
+            return Ok(Err(format!("allocation {handle} of device {device} has no frames")));
+        };
+        let Budget { limit, in_use, .. } = &mut self.budgets[device as usize];
+        let asked = bytes.end.saturating_sub(bytes.start);
+        let fits = in_use.checked_add(asked).is_some_and(|sum| sum <= *limit);
+        if backed && !fits {
+            return Err(HalError::out_of_memory(asked, *in_use, *limit));
+        }
+        let done = frames.set(block, bytes, backed);
+        if done.is_ok() {
+            *in_use = if backed { *in_use + asked } else { *in_use - asked };
+        }
+        Ok(done)
+    }
+
+    /// All of these bytes, which are in an allocation, have memory.
+    pub(crate) fn is_backed(&self, handle: u64, bytes: &Range<u64>) -> bool {
+        let frames = self.live.get(&handle).and_then(|entry| entry.frames.as_ref());
+        frames.is_none_or(|frames| frames.are_backed(bytes))
     }
 
     /// Gives memory back; the error says what was wrong with it.
@@ -267,12 +334,14 @@ impl Memory {
         let Some(entry) = owned.then(|| self.live.remove(&handle)).flatten() else {
             return Err(format!("device {device} has no live allocation {handle} to free"));
         };
-        let Entry { block, label, .. } = entry;
-        let intact = block.guards_intact();
+        let Entry { block, label, frames, .. } = entry;
+        let unbacked = frames.as_ref().is_none_or(|frames| frames.are_intact(&block));
+        let intact = block.guards_intact() && unbacked;
         if block.owned.is_some() {
             block.poison();
             let lent = block.host.as_ref().is_some_and(|host| host.bytes.owned.is_none());
-            self.budgets[device as usize].in_use -= if lent { 0 } else { block.size as u64 };
+            let charged = frames.map_or(block.size(), |frames| frames.in_use());
+            self.budgets[device as usize].in_use -= if lent { 0 } else { charged };
             self.quarantined += block.size as u64;
             self.quarantine.push_back((handle, block));
         }

@@ -82,6 +82,7 @@ impl World {
             in_use: 0,
             host_visible: s.host_visible(),
             links: s.has_links(),
+            frame: s.frame,
         };
         let budgets = specs.iter().map(budget).collect();
         let devices = specs.into_iter().enumerate().map(|(i, spec)| DeviceState {

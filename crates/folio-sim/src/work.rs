@@ -11,6 +11,7 @@ use folio_core::hal::{
     self, Block, Choice, CopyRect, FillRect, Geometry, HalError, HalErrorKind, MemBase, MemRef,
     NativeKernel, OpKind, Order, Param, ParamPtr, Side, Tick,
 };
+use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 
@@ -65,6 +66,27 @@ impl Work {
                 std::iter::once(value).chain(branch.steps().flat_map(Work::memory)).collect()
             }
             Work::Nothing => Vec::new(),
+        }
+    }
+
+    /// Calls `f` with the rows that its copies and fills use, themselves and in what it replays or
+    /// chooses: an allocation, and bytes of that.
+    pub(crate) fn each_row(&self, f: &mut dyn FnMut(MemRef, Range<u64>)) {
+        let mut rows = |mem: MemRef, pitch: [u64; 2], [slices, rows, bytes]: [u64; 3]| {
+            for at in (0..slices).flat_map(|slice| (0..rows).map(move |row| [slice, row])) {
+                let start = mem.offset + at[0] * pitch[0] + at[1] * pitch[1];
+                f(mem, start..start + bytes);
+            }
+        };
+        match self {
+            Work::Copy(rects) => rects.iter().for_each(|r| {
+                rows(r.src, r.src_pitch, r.extent);
+                rows(r.dst, r.dst_pitch, r.extent);
+            }),
+            Work::Fill(rects, _) => rects.iter().for_each(|r| rows(r.dst, r.pitch, r.extent)),
+            Work::Replay(nodes) => nodes.iter().for_each(|node| node.each_row(f)),
+            Work::Branch(branch) => branch.steps().for_each(|step| step.each_row(f)),
+            Work::Launch(_) | Work::Hint(..) | Work::Switch(..) | Work::Nothing => {}
         }
     }
 

@@ -21,6 +21,7 @@ mod engine_sim;
 mod engine_spoilt;
 mod engine_staged;
 mod engine_traced;
+mod frames;
 mod hal_cpu;
 mod hal_drivers;
 mod hal_sim;

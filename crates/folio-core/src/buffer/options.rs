@@ -17,6 +17,8 @@ pub struct BufferOptions {
     /// The drop waits.
     pub(crate) sync: bool,
     pub(crate) evict: Option<Evict>,
+    /// Its memory on devices comes in frames.
+    pub(crate) sparse: Option<bool>,
     pub(crate) page_locked: Option<DeviceRef>,
     /// Who gives the memory on the host.
     pub(crate) allocator: Option<Program>,
@@ -54,6 +56,20 @@ impl BufferOptions {
     #[must_use]
     pub fn evict(mut self, how: Evict) -> BufferOptions {
         self.evict = Some(how);
+        self
+    }
+
+    /// The buffer's memory on devices comes in *frames*, or does not. A frame is the least part of
+    /// an allocation that a device can give memory to while the others have none
+    /// ([`Allocation::frame`](crate::Allocation::frame)). The addresses of all of it are reserved,
+    /// and each frame gets memory when a command first uses pages that lie in it.
+    ///
+    /// Without this, memory comes in frames on a device that has some where the first command that
+    /// needs the buffer there uses a part of it, and the buffer has at least 8 frames. Devices
+    /// without frames give all of the memory, whatever is said here.
+    #[must_use]
+    pub fn sparse(mut self, in_frames: bool) -> BufferOptions {
+        self.sparse = Some(in_frames);
         self
     }
 

@@ -12,7 +12,8 @@ use crate::engine::terms::link::NotLinked;
 use crate::error::{Error, Label};
 use crate::foreign;
 use crate::hal::{
-    AllocKind, AllocReq, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase, MemRef,
+    AllocKind, AllocReq, Allocation, Device, DeviceInfo, HalError, HalErrorKind, LaneKind, MemBase,
+    MemRef,
 };
 use crate::order::stamp::LaneId;
 use crate::pages::DomainId;
@@ -199,36 +200,10 @@ impl Engine {
         }
         let req = AllocReq { size: asked.max(1), align: req.align.max(DEVICE_ALIGN), ..req };
         match device.usm().alloc(&req) {
-            Ok(a) => {
-                // Memory in the host's own domain is used by other backends too.
-                let base = match a.host.filter(|_| entry.domain.is_host()) {
-                    Some(host) => MemBase::Host(host),
-                    None => MemBase::Device { device: entry.index as u32, handle: a.handle },
-                };
-                let owner = match imported {
-                    true => Owner::Imported(at, a.handle),
-                    false => Owner::Device(at, a.handle),
-                };
-                let (address, host, clean) = (a.address, a.host, a.zeroed);
-                let (pointed, apart) = (false, NotLinked::Usm);
-                let mem = MemRef { base, offset: 0 };
-                Ok(Alloc { mem, address, host, owner, clean, pointed, apart })
-            }
+            Ok(made) => Ok(entry.alloc_of(at, &made, imported)),
             Err(cause) => {
                 budget.give(if imported { 0 } else { asked });
-                Err(match cause.kind {
-                    HalErrorKind::OutOfMemory { in_use, limit, .. } => out(in_use, limit),
-                    HalErrorKind::Unsupported => {
-                        let (whose, why) =
-                            (if imported { " of others" } else { "" }, cause.message);
-                        let what = format!("{kind:?} memory{whose} for {what} {label}: {why}");
-                        Error::Unsupported { device: entry.name.clone(), what }
-                    }
-                    _ => {
-                        let doing = format!("allocate {} for {what} {label}", words::bytes(asked));
-                        Error::Device { device: entry.name.clone(), doing, cause }
-                    }
-                })
+                Err(refused((whose, &entry.name), (kind, imported), (what, label), asked, cause))
             }
         }
     }
@@ -259,6 +234,51 @@ impl Engine {
                     budget.give(garbage.bytes as u64);
                 }
             }
+        }
+    }
+}
+
+impl DeviceEntry {
+    /// Memory that the device, which is the runtime's `at`th, has given, or has imported.
+    pub(super) fn alloc_of(&self, at: u16, made: &Allocation, imported: bool) -> Alloc {
+        // Memory in the host's own domain is used by other backends too.
+        let base = match made.host.filter(|_| self.domain.is_host()) {
+            Some(host) => MemBase::Host(host),
+            None => MemBase::Device { device: self.index as u32, handle: made.handle },
+        };
+        let owner = match imported {
+            true => Owner::Imported(at, made.handle),
+            false => Owner::Device(at, made.handle),
+        };
+        let (address, host, clean) = (made.address, made.host, made.zeroed);
+        let (pointed, apart) = (false, NotLinked::Usm);
+        let mem = MemRef { base, offset: 0 };
+        Alloc { mem, address, host, owner, clean, pointed, apart }
+    }
+}
+
+/// The error of memory that a device has refused. The budget is `whose`.
+pub(super) fn refused(
+    (whose, device): (&str, &str),
+    (kind, imported): (AllocKind, bool),
+    (what, label): (&'static str, &Label),
+    asked: u64,
+    cause: HalError,
+) -> Error {
+    let device = device.to_owned();
+    match cause.kind {
+        HalErrorKind::OutOfMemory { in_use, limit, .. } => {
+            let (device, label) = (whose.to_owned(), label.clone());
+            Error::OutOfMemory { device, what, label, asked, in_use, limit }
+        }
+        HalErrorKind::Unsupported => {
+            let (whose, why) = (if imported { " of others" } else { "" }, cause.message);
+            let what = format!("{kind:?} memory{whose} for {what} {label}: {why}");
+            Error::Unsupported { device, what }
+        }
+        _ => {
+            let doing = format!("allocate {} for {what} {label}", words::bytes(asked));
+            Error::Device { device, doing, cause }
         }
     }
 }

@@ -102,7 +102,7 @@ impl Engine {
         let mut may_wait = self.may_wait_for(&mut ledger, &access);
         // A thread that may not wait gets no memory, either.
         if may_wait.is_ok() && !ledger.storages.missing(&[access]).is_empty() {
-            ledger = self.reserve(ledger, &[storage], |ledger| {
+            ledger = self.reserve(ledger, &[access], |ledger| {
                 ledger.host_access(storage, (elements, mode), reachable)?;
                 Ok(ledger.storages.missing(&[access]))
             })?;

@@ -24,7 +24,7 @@ pub(crate) mod threads;
 pub(crate) mod trace;
 pub(crate) mod untold;
 
-use crate::engine::terms::access::Missing;
+use crate::engine::terms::access::{Access, Missing};
 use crate::engine::terms::budget::Budget;
 use crate::engine::terms::evict::Evict;
 use crate::engine::terms::lane::LANES_PER_DEVICE;
@@ -44,9 +44,7 @@ use lanes::port::LaneTable;
 use lanes::{LaneShared, Lanes};
 use ledger::{Ledger, Leftover, Outbox};
 use memory::allocate::Takes;
-use pages::storage::StorageId;
 use runs::command::Command;
-use smallvec::SmallVec;
 use std::sync::{Arc, Weak};
 use threads::host::HostThreads;
 use threads::reaper::Reaper;
@@ -247,11 +245,11 @@ impl Engine {
 
     /// Allocates until `missing` names nothing. The closure checks what the caller is about to do,
     /// each time anew, since the ledger is unlocked while memory is made. Where memory is short,
-    /// what `keep` names does not give way.
+    /// what these accesses use does not give way.
     pub(crate) fn reserve<'a>(
         &'a self,
         mut ledger: MutexGuard<'a, Ledger>,
-        keep: &[StorageId],
+        uses: &[Access],
         mut missing: impl FnMut(&Ledger) -> Result<Missing, Error>,
     ) -> Result<MutexGuard<'a, Ledger>, Error> {
         loop {
@@ -260,7 +258,7 @@ impl Engine {
                 return Ok(ledger);
             }
             drop(ledger);
-            self.allocate_for(&missing, keep, Takes::InUse)?;
+            self.allocate_for(&missing, uses, Takes::InUse)?;
             ledger = self.lock();
         }
     }
@@ -275,9 +273,7 @@ impl Engine {
         command: &mut Command,
     ) -> Result<Stamp, Error> {
         let traced = ledger.traced;
-        let keep: SmallVec<[StorageId; 4]> =
-            command.accesses.iter().map(|access| access.storage).collect();
-        let ledger = self.reserve(ledger, &keep, |ledger| {
+        let ledger = self.reserve(ledger, &command.accesses, |ledger| {
             ledger.check(command)?;
             Ok(ledger.storages.missing(&command.accesses))
         });

@@ -96,6 +96,9 @@ pub struct Caps {
     pub links: Option<u64>,
     /// Memory can be exported to other drivers ([`super::AllocReq::exported`]).
     pub exports: bool,
+    /// Memory of the device's own can come in frames of so many bytes
+    /// ([`super::UsmAllocator::reserve`]); `None`: an allocation has all of its memory.
+    pub frame: Option<u64>,
     /// How much of [`DeviceInfo::memory`] the driver advises to use, in bytes, if it says: other
     /// programs may have some. The number is the device's budget where the program sets none.
     pub budget: Option<u64>,
@@ -158,6 +161,7 @@ impl Default for Caps {
             exact_div_sqrt: false,
             links: None,
             exports: false,
+            frame: None,
             budget: None,
             f64: false,
             atomics64: false,

@@ -69,7 +69,9 @@
 //! **Memory.** An allocation stays valid until [`UsmAllocator::free`]; the engine calls that only
 //! after every operation that names it has been reached, or its device is lost. A request to import
 //! memory that a device cannot use fails as [`HalErrorKind::Unsupported`]; it never falls back to
-//! fresh memory. Memory of a peer is named only after [`Device::peer`] has returned a link to it.
+//! fresh memory. A reserved allocation ([`UsmAllocator::reserve`]) has memory where it was
+//! [mapped](UsmAllocator::map), at one address all its life; the engine calls map, unmap and free
+//! of an allocation one at a time. Memory of a peer is named only after [`Device::peer`] has returned a link to it.
 //!
 //! **Leaving.** Handles may be dropped with work under way. Work that was handed over is finished
 //! or discarded, closures are dropped, and nothing is freed that the device may still use.
@@ -112,6 +114,7 @@ pub use wire::{Arrival, NOTE, NUMBERS, Rank, Wire, WireError};
 
 use std::any::Any;
 use std::ffi::c_void;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -213,6 +216,28 @@ pub unsafe trait UsmAllocator: Send + Sync {
 
     /// Gives an allocation back. Does not wait and cannot fail.
     fn free(&self, handle: u64);
+
+    /// Reserves addresses for an allocation of [`AllocKind::Device`] that has no memory yet: only
+    /// where [`Caps::frame`] says so, and neither imported, zeroed, linked nor exported. Memory
+    /// comes to its frames by [`map`](Self::map). No operation uses other bytes of it than those of
+    /// frames that have memory.
+    fn reserve(&self, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        let _ = req;
+        Err(HalError::unsupported("memory in frames"))
+    }
+
+    /// Gives memory to the frames of a reserved allocation in these bytes, all of it or none; it
+    /// may hold anything. The range begins and ends with a frame, and none of them has memory.
+    fn map(&self, handle: u64, bytes: Range<u64>) -> Result<(), HalError> {
+        let _ = (handle, bytes);
+        Err(HalError::unsupported("memory in frames"))
+    }
+
+    /// Takes the memory of the frames in these bytes back, all of which have some that no operation
+    /// uses. Does not fail. [`free`](Self::free) takes back what frames have then.
+    fn unmap(&self, handle: u64, bytes: Range<u64>) {
+        let _ = (handle, bytes);
+    }
 
     /// How much there is.
     fn memory(&self) -> MemoryInfo;

@@ -417,6 +417,17 @@ unsafe impl Hooks for Validate {
         Ok(made)
     }
 
+    fn reserve(&self, device: &DeviceRef, req: &AllocReq<'_>) -> Result<Allocation, HalError> {
+        let plain = req.import.is_none() && !req.zeroed && !req.linked && !req.exported;
+        let frames = device.inner.info().caps.frame.is_some();
+        if !frames || !plain || req.kind != AllocKind::Device {
+            self.report.add(Rule::Caps, format!("reserves {req:?} on device {}", device.index));
+        }
+        let made = device.inner.usm().reserve(req)?;
+        self.lock().memory.alloc(device.index, req, &made, &self.report);
+        Ok(made)
+    }
+
     fn free(&self, device: &DeviceRef, handle: u64) {
         {
             let mut state = self.lock();

@@ -5,7 +5,7 @@ use crate::engine::ledger::slab::Slab;
 use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::{Leftover, Outbox};
 use crate::engine::pages::storage::{Garbage, StorageId, StorageState};
-use crate::engine::terms::access::{Access, Missing, Mode, RawMem};
+use crate::engine::terms::access::{Access, Lack, Missing, Mode, Need, RawMem};
 use crate::geom::Box3;
 use crate::order::hazards::{Dep, Deps, Flow, Outcome};
 use crate::order::stamp::Stamp;
@@ -108,19 +108,25 @@ impl Storages {
         })
     }
 
-    /// The allocations that a command needs and that are not there.
+    /// The memory that a command needs and that is not there.
     pub(crate) fn missing(&self, accesses: &[Access]) -> Missing {
-        let mut missing = Missing::new();
-        for a in accesses {
-            let need = (a.storage, a.domain);
-            if !a.elements.is_empty()
-                && self[a.storage.0].alloc(a.domain).is_none()
-                && !missing.contains(&need)
-            {
-                missing.push(need);
+        let mut missing = Missing::default();
+        self.add_missing(accesses, &mut missing);
+        missing.tidied()
+    }
+
+    /// Adds the memory that a command needs and that is not there.
+    pub(crate) fn add_missing(&self, accesses: &[Access], missing: &mut Missing) {
+        for a in accesses.iter().filter(|a| !a.elements.is_empty()) {
+            let storage = &self[a.storage.0];
+            let mut need =
+                |what| missing.push(Need { storage: a.storage, domain: a.domain, what });
+            match storage.alloc(a.domain) {
+                None => need(if a.all { Lack::Whole } else { Lack::Part }),
+                Some(_) if storage.frames.is_empty() => {}
+                Some(_) => storage.missing_frames(a, &mut |span| need(Lack::Frames(span))),
             }
         }
-        missing
     }
 
     /// The storage behind raw memory, if that is USM.
@@ -189,11 +195,11 @@ impl Storages {
 impl Outbox {
     /// The memory of a storage is given back.
     fn take_storage(&mut self, storage: StorageState) {
-        let bytes = storage.bytes();
         // A device's before that of the host, which it may be made over.
         for (domain, alloc) in storage.allocs.iter().enumerate().rev() {
             if let Some(alloc) = alloc {
                 let domain = DomainId(domain as u8);
+                let bytes = storage.backed_bytes(domain);
                 self.garbage.push(Garbage { alloc: *alloc, bytes, domain });
             }
         }
@@ -259,7 +265,8 @@ mod tests {
         let [x, y] = [(); 2].map(|()| storages.add(storage()));
         let on = |id, elements, domain| access(id, elements, Mode::Read, domain);
         let all = [on(x, 4, 1), on(x, 4, 2), on(x, 1, 2), on(y, 0, 2), on(y, 4, 3)];
-        assert_eq!(storages.missing(&all)[..], [(x, DomainId(2)), (y, DomainId(3))]);
+        let need = |storage, domain| Need { storage, domain: DomainId(domain), what: Lack::Whole };
+        assert_eq!(storages.missing(&all)[..], [need(x, 2), need(y, 3)]);
     }
 
     /// A discard that runs over another one may be the first to write what that one has spoilt.

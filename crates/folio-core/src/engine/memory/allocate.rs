@@ -7,9 +7,12 @@ use crate::allocator::AllocatorFault;
 use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::memory::evict::{Pressure, Takeover};
+use crate::engine::memory::frames::NewFrames;
 use crate::engine::memory::host_memory::ProgramMemory;
 use crate::engine::memory::link::Prospect;
+use crate::engine::pages::frames::Frames;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId};
+use crate::engine::terms::access::{Access, Lack, Missing, Need};
 use crate::engine::terms::link::NotLinked;
 use crate::engine::terms::note::Note;
 use crate::error::{Error, Label};
@@ -36,18 +39,18 @@ struct MemoryRequest<'a> {
 
 /// The kind of memory that was refused, where room can be made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Lack {
+enum Short {
     /// Memory, or budget.
     Memory,
     /// Memory of the program's allocator.
     OfProgram,
 }
 
-impl Lack {
-    fn of<T>(made: &Result<T, Error>) -> Option<Lack> {
+impl Short {
+    fn of<T>(made: &Result<T, Error>) -> Option<Short> {
         match made {
-            Err(Error::OutOfMemory { .. }) => Some(Lack::Memory),
-            Err(Error::Allocator { fault: AllocatorFault::Refused, .. }) => Some(Lack::OfProgram),
+            Err(Error::OutOfMemory { .. }) => Some(Short::Memory),
+            Err(Error::Allocator { fault: AllocatorFault::Refused, .. }) => Some(Short::OfProgram),
             _ => None,
         }
     }
@@ -61,6 +64,10 @@ enum Origin {
     Own(Alloc),
     /// The memory is that of another storage.
     Other(Takeover),
+    /// The storage's own addresses, whose memory comes in frames of so many bytes.
+    Reserved(Alloc, u64),
+    /// Frames of the storage's memory.
+    Frames(NewFrames),
 }
 
 /// Memory for a storage, and its bytes.
@@ -74,59 +81,83 @@ struct NewMemory {
 impl Engine {
     /// Allocates all of `missing`, or nothing. Nothing uses that memory yet.
     pub(crate) fn allocate(&self, missing: &[(StorageId, DomainId)]) -> Result<(), Error> {
-        self.allocate_for(missing, &[], Takes::Idle)
+        self.allocate_for(&whole_of(missing), &[], Takes::Idle)
     }
 
-    /// As [`allocate`](Self::allocate), for a command that uses `keep`: memory of others may have
-    /// to go.
+    /// As [`allocate`](Self::allocate), for a command of these accesses: memory that they do not
+    /// use may have to go.
     pub(crate) fn allocate_for(
         &self,
-        missing: &[(StorageId, DomainId)],
-        keep: &[StorageId],
+        missing: &Missing,
+        uses: &[Access],
         takes: Takes,
     ) -> Result<(), Error> {
-        self.allocate_as(missing, keep, (takes, false))
+        self.allocate_as(missing, uses, (takes, false))
+    }
+
+    /// As [`allocate`](Self::allocate), of one, while memory of others is short: `keep` does not
+    /// give way.
+    pub(super) fn allocate_beside(
+        &self,
+        whose: (StorageId, DomainId),
+        keep: SmallVec<[StorageId; 4]>,
+    ) -> Result<(), Error> {
+        let missing = whole_of(&[whose]);
+        self.with_room(&[whose.1], (keep, &[]), |_| {
+            self.try_allocate(&missing, MemoryRequest { take: None, pointed: false })
+        })
+    }
+
+    /// Memory for all frames of a storage on a domain.
+    pub(super) fn back_all(&self, id: StorageId, domain: DomainId) -> Result<(), Error> {
+        let all = self.enter(|ledger| {
+            let frames = ledger.storages[id.0].frames(domain)?;
+            Some(Need { storage: id, domain, what: Lack::Frames(frames.all()) })
+        });
+        self.allocate_as(&all.into_iter().collect(), &[], (Takes::Idle, false))
     }
 
     /// Memory whose address the program gets; [`Error::Unsupported`] where it has none.
     pub(super) fn allocate_pointed(&self, id: StorageId, domain: DomainId) -> Result<(), Error> {
-        self.allocate_as(&[(id, domain)], &[], (Takes::Idle, true))
+        self.allocate_as(&whole_of(&[(id, domain)]), &[], (Takes::Idle, true))
     }
 
     fn allocate_as(
         &self,
-        missing: &[(StorageId, DomainId)],
-        keep: &[StorageId],
+        missing: &Missing,
+        uses: &[Access],
         (takes, pointed): (Takes, bool),
     ) -> Result<(), Error> {
         // Here, where no lock is held.
-        for (_, domain) in missing.iter().filter(|(_, domain)| !domain.is_host()) {
-            self.open(self.first_on(*domain))?;
+        for need in missing.iter().filter(|need| !need.domain.is_host()) {
+            self.open(self.first_on(need.domain))?;
         }
-        let domains: SmallVec<[DomainId; 4]> = missing.iter().map(|(_, at)| *at).collect();
-        let needed = missing.iter().map(|(id, _)| *id).chain(keep.iter().copied());
-        self.with_room(&domains, needed.collect(), |spared| {
+        let domains: SmallVec<[DomainId; 4]> = missing.iter().map(|need| need.domain).collect();
+        let needed = missing.iter().map(|need| need.storage);
+        let keep = needed.chain(uses.iter().map(|a| a.storage)).collect();
+        self.with_room(&domains, (keep, uses), |spared| {
             let take = spared.filter(|_| takes == Takes::InUse);
             self.try_allocate(missing, MemoryRequest { take, pointed })
         })
     }
 
     /// Makes memory on these domains. Where it is short, that of other storages may go, but not of
-    /// `keep`. `make` is told what does not give way, from the time on when memory is short.
+    /// `keep`, and frames that `uses` does not name. `make` is told what does not give way, from
+    /// the time on when memory is short.
     pub(super) fn with_room<T>(
         &self,
         domains: &[DomainId],
-        keep: SmallVec<[StorageId; 4]>,
+        (keep, uses): (SmallVec<[StorageId; 4]>, &[Access]),
         make: impl Fn(Option<&[StorageId]>) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let mut made = make(None);
-        if Lack::of(&made).is_some() {
+        if Short::of(&made).is_some() {
             self.reclaim();
             let programs = self.programs_of(&keep);
-            let mut pressure = Pressure::new(keep);
+            let mut pressure = Pressure::new(keep, uses);
             made = make(Some(&pressure.spared));
-            while let Some(lack) = Lack::of(&made) {
-                pressure.programs = (lack == Lack::OfProgram).then(|| programs.clone());
+            while let Some(short) = Short::of(&made) {
+                pressure.programs = (short == Short::OfProgram).then(|| programs.clone());
                 if !self.evict(domains, &mut pressure) {
                     break;
                 }
@@ -145,7 +176,7 @@ impl Engine {
 
     fn try_allocate(
         &self,
-        missing: &[(StorageId, DomainId)],
+        missing: &Missing,
         wanted: MemoryRequest<'_>,
     ) -> Result<(), Error> {
         // Foreign code, and so before the lock.
@@ -156,15 +187,16 @@ impl Engine {
         let mut made: SmallVec<[NewMemory; 4]> = SmallVec::new();
         let mut result = Ok(());
         // With linked memory of a device comes the host's.
-        let devices = missing.iter().filter(|(_, domain)| !domain.is_host());
-        let hosts = missing.iter().filter(|(_, domain)| domain.is_host());
-        for &(id, domain) in devices.chain(hosts) {
+        let devices = missing.iter().filter(|need| !need.domain.is_host());
+        let hosts = missing.iter().filter(|need| need.domain.is_host());
+        for need in devices.chain(hosts) {
+            let Need { storage: id, domain, .. } = *need;
             let linked = |new: &NewMemory| new.id == id && matches!(new.origin, Origin::Link(..));
             if domain.is_host() && made.iter().any(linked) {
                 // If it does not come, the caller asks again.
                 continue;
             }
-            match self.make_one((id, domain), wanted, (&made, &mut given)) {
+            match self.make_one(need, wanted, (&made, &mut given)) {
                 Ok(new) => made.extend(new),
                 Err(error) => {
                     result = Err(error);
@@ -173,6 +205,10 @@ impl Engine {
             }
         }
         let failed = result.is_err();
+        if failed {
+            // Before another thread can ask for the same frames.
+            made.iter().filter_map(NewMemory::frames).for_each(|new| self.undo_frames(new));
+        }
         let outbox = {
             let mut ledger = self.lock();
             ledger.traced = traced;
@@ -192,17 +228,25 @@ impl Engine {
     /// Memory for one storage, which may have got some meanwhile.
     fn make_one(
         &self,
-        (id, domain): (StorageId, DomainId),
+        need: &Need,
         wanted: MemoryRequest<'_>,
         (made, given): (&[NewMemory], &mut ProgramMemory<'_>),
     ) -> Result<Option<NewMemory>, Error> {
-        let (bytes, label, of_program) = {
+        let Need { storage: id, domain, what } = *need;
+        if let Lack::Frames(span) = what {
+            let frames = self.back_frames((id, domain), span)?;
+            let new = |frames| NewMemory { id, domain, bytes: 0, origin: Origin::Frames(frames) };
+            return Ok(frames.map(new));
+        }
+        let frame = self.frame_of(domain);
+        let (bytes, label, of_program, frame) = {
             let ledger = self.lock();
             let storage = &ledger.storages[id.0];
             if storage.alloc(domain).is_some() {
                 return Ok(None);
             }
-            (storage.bytes(), storage.label.clone(), storage.allocator.is_some())
+            let frame = storage.wants_frames(frame, what == Lack::Part);
+            (storage.bytes(), storage.label.clone(), storage.allocator.is_some(), frame)
         };
         let new = |origin| Ok(Some(NewMemory { id, domain, bytes, origin }));
         if domain.is_host() && of_program {
@@ -215,6 +259,10 @@ impl Engine {
                 Ok((alloc, prospect)) => return new(Origin::Link(alloc, prospect)),
                 Err(why) => apart = why,
             }
+        }
+        if let Some(frame) = frame {
+            let alloc = self.reserve_frames(domain, bytes, &label)?;
+            return new(Origin::Reserved(Alloc { apart, ..alloc }, frame));
         }
         let own = match wanted.pointed {
             true => self.allocate_addressed(domain, bytes, &label),
@@ -276,9 +324,25 @@ impl NewMemory {
         let (domain, bytes) = (self.domain, self.bytes);
         match self.origin {
             Origin::Link(alloc, _) | Origin::Own(alloc) => Some(Garbage { alloc, bytes, domain }),
-            Origin::Other(_) => None,
+            Origin::Reserved(alloc, _) => Some(Garbage { alloc, bytes: 0, domain }),
+            Origin::Other(_) | Origin::Frames(_) => None,
         }
     }
+
+    fn frames(&self) -> Option<&NewFrames> {
+        match &self.origin {
+            Origin::Frames(new) => Some(new),
+            _ => None,
+        }
+    }
+}
+
+/// All memory of these storages, each on a domain.
+fn whole_of(missing: &[(StorageId, DomainId)]) -> Missing {
+    let whole = |(storage, domain): &(StorageId, DomainId)| {
+        Need { storage: *storage, domain: *domain, what: Lack::Whole }
+    };
+    missing.iter().map(whole).collect()
 }
 
 impl Ledger {
@@ -310,6 +374,14 @@ impl Ledger {
                 }
                 return;
             }
+            Origin::Reserved(alloc, frame) => {
+                self.stay_apart(id, domain, alloc.apart);
+                let storage = &mut self.storages[id.0];
+                storage.set_alloc(domain, alloc);
+                storage.frames.push(Frames::new(domain, frame, bytes));
+                return;
+            }
+            Origin::Frames(new) => return self.receive_frames(&new),
         };
         self.note_memory(id, "buffer", (domain, bytes), &alloc);
     }

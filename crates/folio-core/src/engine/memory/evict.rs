@@ -18,8 +18,8 @@ use crate::engine::ledger::Ledger;
 use crate::engine::ledger::storages::Storages;
 use crate::engine::ledger::timeline::Timeline;
 use crate::engine::ledger::topology::Topology;
-use crate::engine::memory::allocate::Takes;
 use crate::engine::pages::storage::{Alloc, Garbage, Life, Owner, StorageId, StorageState};
+use crate::engine::terms::access::Access;
 use crate::engine::terms::evict::Evict;
 use crate::engine::terms::lender::Program;
 use crate::engine::terms::link::NotLinked;
@@ -43,7 +43,7 @@ pub(in crate::engine) struct Takeover {
 }
 
 /// A request for memory, and the storages that do not give way to it.
-pub(in crate::engine) struct Pressure {
+pub(in crate::engine) struct Pressure<'a> {
     /// A command that is being submitted needs them, or they were found not to be able to go.
     pub(in crate::engine) spared: SmallVec<[StorageId; 4]>,
     /// They were written to the host for this. Pages that are then still current on the device
@@ -52,11 +52,31 @@ pub(in crate::engine) struct Pressure {
     written: Vec<StorageId>,
     /// Only host memory of these allocators of the program helps.
     pub(in crate::engine) programs: Option<SmallVec<[Program; 1]>>,
+    /// The accesses of the command that is being submitted. Frames of its storages that these do
+    /// not use may give memory back, once nothing else can.
+    uses: &'a [Access],
+    /// Of its storages, those that were found not to give way.
+    refused: Vec<StorageId>,
 }
 
-impl Pressure {
-    pub(in crate::engine) fn new(keep: SmallVec<[StorageId; 4]>) -> Pressure {
-        Pressure { spared: keep, written: Vec::new(), programs: None }
+impl<'a> Pressure<'a> {
+    pub(in crate::engine) fn new(
+        keep: SmallVec<[StorageId; 4]>,
+        uses: &'a [Access],
+    ) -> Pressure<'a> {
+        Pressure { spared: keep, written: Vec::new(), programs: None, uses, refused: Vec::new() }
+    }
+
+    /// A storage was found not to be able to give way.
+    fn refuse(&mut self, id: StorageId) {
+        self.spared.push(id);
+        self.refused.push(id);
+    }
+
+    /// Its accesses of a storage on a domain.
+    fn uses_of(&self, id: StorageId, domain: DomainId) -> SmallVec<[Access; 4]> {
+        let of = |a: &&Access| (a.storage, a.domain) == (id, domain);
+        self.uses.iter().filter(of).copied().collect()
     }
 }
 
@@ -75,6 +95,8 @@ enum Way {
 pub(in crate::engine) enum EvictStep {
     /// An allocation was freed.
     Freed,
+    /// Frames of this storage can give memory back.
+    Frames(StorageId),
     /// An allocation can be freed when this command has ended.
     Wait(StorageId, Stamp),
     /// This one can be freed when it is written to the host.
@@ -90,7 +112,7 @@ pub(in crate::engine) enum EvictStep {
 
 impl StorageState {
     /// Its memory on `domain` is of the kind that is short.
-    fn helps(&self, domain: DomainId, pressure: &Pressure) -> bool {
+    fn helps(&self, domain: DomainId, pressure: &Pressure<'_>) -> bool {
         let Some(programs) = &pressure.programs else { return true };
         let owner = self.alloc(domain).map(|alloc| alloc.owner);
         matches!(owner, Some(Owner::Host(lender)) if lender.is_one_of(programs))
@@ -98,7 +120,11 @@ impl StorageState {
 
     /// Its allocation on `domain` may go, now or when its commands have ended.
     fn may_give(&self, domain: DomainId) -> Option<Evict> {
-        let evict = self.evict?;
+        // Frames of which nothing is current give way without being asked for.
+        let evict = match self.frames(domain) {
+            Some(_) => self.evict.unwrap_or_default(),
+            None => self.evict?,
+        };
         let alloc = self.alloc(domain)?;
         let owned = match alloc.owner {
             Owner::Host(_) => domain.is_host(),
@@ -210,7 +236,10 @@ impl Storages {
         // A switch may have failed, and so the memory be in use by the other side.
         let evict = storage.may_give(domain)?;
         let side = storage.link.is_some_and(|link| link.device == domain);
-        let alone = !side && storage.residency.rests_on(domain, topology.lost);
+        let alone = match storage.frames(domain) {
+            Some(_) => storage.spare_frames(domain, topology.lost, &[]).is_empty(),
+            None => !side && storage.residency.rests_on(domain, topology.lost),
+        };
         match alone {
             true if !evict.dirty || domain.is_host() => None,
             _ if storage.in_use > 0 => Some(Way::Wait),
@@ -260,6 +289,7 @@ impl Storages {
         let fits = matches!(alloc.owner, Owner::Device(..))
             && alloc.misaligned(taker.align).is_none()
             && giver.bytes() == taker.bytes()
+            && giver.frames(domain).is_none()
             && giver.in_use <= MOST_USERS
             && giver.link.is_none_or(|link| link.device != domain);
         let wants = taker.alloc(domain).is_none() && taker.home.is_none();
@@ -276,7 +306,7 @@ impl Ledger {
     pub(in crate::engine) fn evict_one(
         &mut self,
         domain: DomainId,
-        pressure: &Pressure,
+        pressure: &Pressure<'_>,
     ) -> EvictStep {
         self.poll_all();
         let mut first: Option<(i32, StorageId, Way)> = None;
@@ -288,6 +318,9 @@ impl Ledger {
                 continue;
             }
             match self.storages.way_out((id, domain), (&self.timeline, &self.topology)) {
+                Some(Way::Free) if self.storages[id.0].frames(domain).is_some() => {
+                    return EvictStep::Frames(id);
+                }
                 Some(Way::Free) => {
                     let alloc = self.evict_copy(id, domain);
                     let bytes = self.storages[id.0].bytes();
@@ -300,11 +333,8 @@ impl Ledger {
             }
         }
         match first {
-            None => EvictStep::Nothing,
-            Some((_, id, Way::Wait)) => self
-                .timeline
-                .user_of(id)
-                .map_or(EvictStep::Stays(id), |user| EvictStep::Wait(id, user)),
+            None => self.own_frames(domain, pressure),
+            Some((_, id, Way::Wait)) => self.wait_for(id),
             Some((_, id, _)) if self.storages[id.0].alloc(DomainId::HOST).is_none() => {
                 EvictStep::NeedsHost(id)
             }
@@ -313,6 +343,32 @@ impl Ledger {
                 EvictStep::Written(id, self.meet(deps))
             }
         }
+    }
+
+    fn wait_for(&self, id: StorageId) -> EvictStep {
+        let user = self.timeline.user_of(id);
+        user.map_or(EvictStep::Stays(id), |user| EvictStep::Wait(id, user))
+    }
+
+    /// A step on the way to frames of the command's own storages that it does not use.
+    fn own_frames(&mut self, domain: DomainId, pressure: &Pressure<'_>) -> EvictStep {
+        for a in pressure.uses.iter().filter(|a| a.domain == domain) {
+            let id = a.storage;
+            let storage = &mut self.storages[id.0];
+            let gives = storage.frames(domain).is_some() && storage.may_give(domain).is_some();
+            if !gives || pressure.refused.contains(&id) {
+                continue;
+            }
+            storage.heal_all(&self.timeline);
+            let uses = pressure.uses_of(id, domain);
+            let spare = storage.spare_frames(domain, self.topology.lost, &uses);
+            match (spare.is_empty(), storage.in_use > 0) {
+                (true, _) => {}
+                (false, false) => return EvictStep::Frames(id),
+                (false, true) => return self.wait_for(id),
+            }
+        }
+        EvictStep::Nothing
     }
 
     /// Takes a storage's copy on `domain` away, and counts that.
@@ -349,15 +405,21 @@ impl Ledger {
 impl Engine {
     /// Frees a copy on one of these domains, or waits until that gets on. `false`: nothing can be
     /// freed.
-    pub(in crate::engine) fn evict(&self, domains: &[DomainId], pressure: &mut Pressure) -> bool {
+    pub(in crate::engine) fn evict(&self, domains: &[DomainId], pressure: &mut Pressure<'_>) -> bool {
         domains.iter().any(|domain| {
             match self.enter(|ledger| ledger.evict_one(*domain, pressure)) {
                 EvictStep::Nothing => return false,
                 EvictStep::Freed => {}
+                EvictStep::Frames(id) => {
+                    let uses = pressure.uses_of(id, *domain);
+                    if !self.give_back_frames(id, *domain, &uses) {
+                        pressure.refuse(id);
+                    }
+                }
                 // Refused in a kernel, and in a task that is in the way itself: others may go.
                 EvictStep::Wait(id, stamp) => {
                     if self.wait(stamp, None).is_err() {
-                        pressure.spared.push(id);
+                        pressure.refuse(id);
                     }
                 }
                 EvictStep::Written(id, stamp) => {
@@ -369,11 +431,11 @@ impl Engine {
                 EvictStep::NeedsHost(id) => {
                     let mut keep = pressure.spared.clone();
                     keep.push(id);
-                    if self.allocate_for(&[(id, DomainId::HOST)], &keep, Takes::Idle).is_err() {
+                    if self.allocate_beside((id, DomainId::HOST), keep).is_err() {
                         pressure.spared.push(id);
                     }
                 }
-                EvictStep::Stays(id) => pressure.spared.push(id),
+                EvictStep::Stays(id) => pressure.refuse(id),
             }
             true
         })

@@ -15,6 +15,7 @@ use crate::engine::Engine;
 use crate::engine::ledger::Ledger;
 use crate::engine::pages::storage::StorageState;
 use crate::engine::pages::storage::{Alloc, Garbage, Owner, StorageId};
+use crate::engine::terms::access::{Missing, Need};
 use crate::engine::terms::lender::ALLOCATED;
 use crate::engine::terms::lender::{HostMemory, Lender, Program, take};
 use crate::error::{Error, Label};
@@ -48,10 +49,11 @@ impl Engine {
     /// Asks programs' allocators for what `missing` names on the host. Called without any lock.
     pub(super) fn ask_programs(
         &self,
-        missing: &[(StorageId, DomainId)],
+        missing: &Missing,
     ) -> Result<ProgramMemory<'_>, Error> {
         let mut given = ProgramMemory { engine: self, memory: SmallVec::new() };
-        for (id, domain) in missing.iter().copied().filter(|(_, domain)| domain.is_host()) {
+        for need in missing.iter().filter(|need| need.domain.is_host()) {
+            let Need { storage: id, domain, .. } = *need;
             let wanted = self.enter(|ledger| ledger.storages[id.0].wants_of_program());
             let Some((program, bytes, label)) = wanted else { continue };
             let alloc = self.host_alloc(Some(&program), bytes, "buffer", &label)?;

@@ -3,6 +3,7 @@
 
 pub(super) mod allocate;
 pub(crate) mod evict;
+mod frames;
 pub(crate) mod host_memory;
 pub(crate) mod link;
 pub(crate) mod page_lock;
@@ -88,7 +89,7 @@ impl Ledger {
                     if storage.residency.rests_on(DomainId::HOST, lost) {
                         return Err(only(storage));
                     }
-                    storage.residency.leave(DomainId::HOST);
+                    storage.residency.leave_all(DomainId::HOST);
                 }
                 if !link.over_host {
                     storage.remove_alloc(DomainId::HOST);
@@ -99,11 +100,11 @@ impl Ledger {
                 if storage.residency.rests_on(domain, lost) {
                     return Err(only(storage));
                 }
-                storage.residency.leave(domain);
+                storage.residency.leave_all(domain);
             }
         }
+        let bytes = storage.backed_bytes(domain);
         storage.remove_alloc(domain);
-        let bytes = storage.bytes();
         self.outbox.garbage.push(Garbage { alloc, bytes, domain });
         Ok(())
     }

@@ -37,6 +37,8 @@ enum AddressStep {
     Address(Alloc, usize),
     /// The device needs memory.
     Missing,
+    /// The memory comes in frames, of which some have none.
+    Frames,
     /// The memory has no address.
     Nowhere,
     /// The memory was a device's that is lost.
@@ -63,6 +65,7 @@ impl Engine {
             match self.enter(|ledger| ledger.next_to_address(id, domain))? {
                 AddressStep::Address(alloc, bytes) => return Ok((alloc, bytes)),
                 AddressStep::Missing => self.allocate_pointed(id, domain)?,
+                AddressStep::Frames => self.back_all(id, domain)?,
                 AddressStep::Nowhere => {
                     let label = self.enter(|ledger| ledger.storages[id.0].label.clone());
                     return Err(no_address(&self.domain_name(domain), &label));
@@ -103,7 +106,7 @@ impl Engine {
         });
         let keep = || SmallVec::from_slice(&[id]);
         let own = match asked == device {
-            true => Some(self.with_room(&[device], keep(), |_| {
+            true => Some(self.with_room(&[device], (keep(), &[]), |_| {
                 self.allocate_addressed(device, bytes, &label)
             })?),
             // The device gets memory when a command next needs some.
@@ -115,7 +118,7 @@ impl Engine {
         };
         // From here on the host's budget counts what the device's has counted.
         let host = [DomainId::HOST];
-        let charge = || self.with_room(&host, keep(), |_| self.take_host(bytes, "buffer", &label));
+        let charge = || self.with_room(&host, (keep(), &[]), |_| self.take_host(bytes, "buffer", &label));
         if !over_host && let Err(error) = charge() {
             back(own);
             return Err(error);
@@ -173,6 +176,9 @@ impl Ledger {
         let earlier: SmallVec<[Stamp; 4]> = earlier.filter(pending).collect();
         if !earlier.is_empty() {
             return Ok(AddressStep::After(earlier));
+        }
+        if self.storages[id.0].frames(domain).is_some_and(|frames| !frames.is_full()) {
+            return Ok(AddressStep::Frames);
         }
         self.storages[id.0].point(domain);
         Ok(AddressStep::Address(alloc, self.storages[id.0].bytes()))

@@ -22,6 +22,18 @@ use crate::report::Counters;
 use smallvec::{SmallVec, smallvec};
 use std::sync::Arc;
 
+/// What programs are told of an allocation.
+pub(crate) struct AllocationFacts {
+    pub(crate) domain: DomainId,
+    pub(crate) address: Option<u64>,
+    /// The engine frees it.
+    pub(crate) owned: bool,
+    /// How many pages are current there.
+    pub(crate) current: usize,
+    pub(crate) bytes: u64,
+    pub(crate) frame: Option<u64>,
+}
+
 impl Engine {
     /// Takes a new storage.
     pub(crate) fn new_storage(&self, state: StorageState) -> StorageId {
@@ -79,16 +91,19 @@ impl Engine {
         self.enter(|ledger| ledger.storages[id.0].counters)
     }
 
-    /// Its allocations, whether the engine frees them, and the number of pages that are current
-    /// there.
-    pub(crate) fn allocations(&self, id: StorageId) -> Vec<(DomainId, Alloc, bool, usize)> {
+    /// Its allocations.
+    pub(crate) fn allocations(&self, id: StorageId) -> Vec<AllocationFacts> {
         self.enter(|ledger| {
             ledger.poll_all();
             ledger.storages[id.0].heal_all(&ledger.timeline);
             let storage = &ledger.storages[id.0];
-            let facts = |(domain, alloc): (DomainId, &Alloc)| {
-                let current = storage.residency.current_pages(storage.place(domain));
-                (domain, *alloc, storage.owns(domain), current)
+            let facts = |(domain, alloc): (DomainId, &Alloc)| AllocationFacts {
+                domain,
+                address: alloc.address,
+                owned: storage.owns(domain),
+                current: storage.residency.current_pages(storage.place(domain)),
+                bytes: storage.backed_bytes(domain) as u64,
+                frame: storage.frames(domain).map(|frames| frames.size),
             };
             storage.allocs().map(facts).collect()
         })
@@ -108,7 +123,9 @@ impl Engine {
             ledger.storages[from.0].heal_all(&ledger.timeline);
         });
         // The contents come to it first.
-        let mut ledger = self.reserve(self.lock(), &[from], |ledger| {
+        let ledger = self.lock();
+        let all = whole(from, &ledger.storages[from.0], Mode::Read, domain);
+        let mut ledger = self.reserve(ledger, &[all], |ledger| {
             let storage = &ledger.storages[from.0];
             let access = whole(from, storage, Mode::Read, domain);
             let label = storage.label.clone();
@@ -148,17 +165,21 @@ impl Engine {
                 return Err(Error::InUse { buffer });
             };
             let idle = storage.in_use == 0 && storage.guards.is_empty();
-            if !idle || storage.is_linked(domain) {
+            let gave = storage.frames(domain).is_some_and(|frames| !frames.is_full());
+            if !idle || gave || storage.is_linked(domain) {
                 return Err(Error::InUse { buffer });
             }
             if storage.residency.rests_on(domain, lost) {
                 return Err(Error::OnlyCopy { buffer });
             }
-            storage.residency.leave(domain);
+            storage.residency.leave_all(domain);
+            let frames = storage.frames.extract_if(.., |frames| frames.domain == domain);
+            let frames: Vec<_> = frames.collect();
             storage.remove_alloc(domain);
             let keeper = storage.device_keeper();
             let alloc = Alloc { clean: true, ..alloc };
             ledger.storages[to.0].adopt(domain, alloc);
+            ledger.storages[to.0].frames = frames;
             ledger.storages[to.0].keeper = keeper;
             Ok(alloc)
         })

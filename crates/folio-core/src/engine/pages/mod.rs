@@ -2,6 +2,7 @@
 
 pub(super) mod cut;
 pub(super) mod fragments;
+pub(crate) mod frames;
 pub(super) mod layout;
 pub(crate) mod pieces;
 pub(crate) mod residency;

@@ -208,20 +208,25 @@ impl Residency {
 
     /// As [`leave`](Self::leave), while operations may be at work on that memory.
     pub(crate) fn leave_in_use(&mut self, domain: DomainId, known: Outcomes<'_>) {
-        self.hazards.leave(&self.grid.all(), domain, &mut |s| known(s));
-        self.leave(domain);
+        let all = self.grid.all();
+        self.hazards.leave(&all, domain, &mut |s| known(s));
+        self.leave(&all, domain);
     }
 
-    /// The memory of `domain` is given away.
-    pub(crate) fn leave(&mut self, domain: DomainId) {
-        let all = self.grid.all();
+    /// The memory of `pages` on `domain` is given away.
+    pub(crate) fn leave(&mut self, pages: &Box3, domain: DomainId) {
         self.changes += 1;
-        self.tracker.remove(&all, domain);
-        self.pieces.update(&all, &mut |fragment| {
+        self.tracker.remove(pages, domain);
+        self.pieces.update(pages, &mut |fragment| {
             fragment.domains = fragment.domains.without(domain);
             fragment.arriving.retain(|(to, _)| *to != domain);
         });
-        self.defined.update(&all, &mut |_, set: DomainSet| set.without(domain));
+        self.defined.update(pages, &mut |_, set: DomainSet| set.without(domain));
+    }
+
+    /// All of the memory of `domain` is given away.
+    pub(crate) fn leave_all(&mut self, domain: DomainId) {
+        self.leave(&self.grid.all(), domain);
     }
 
     /// Nothing is under way to where data are current, other than on `domain`: that could fail.

@@ -1,5 +1,6 @@
 //! A storage in the ledger: a buffer's or a USM allocation's memory, wherever it is.
 
+use crate::engine::pages::frames::Frames;
 use crate::engine::pages::residency::Residency;
 use crate::engine::pages::tracker::Tracker;
 pub(crate) use crate::engine::terms::access::StorageId;
@@ -133,6 +134,11 @@ pub(crate) struct StorageState {
     pub(crate) align: u64,
     pub(crate) residency: Residency,
     pub(crate) allocs: SmallVec<[Option<Alloc>; 2]>,
+    /// The frames of those of its allocations whose memory comes in frames.
+    pub(crate) frames: Vec<Frames>,
+    /// Its memory comes in frames, or does not; where the program has not said, if a part of it is
+    /// all that is needed at first.
+    pub(crate) sparse: Option<bool>,
     /// Who gives it memory on the host, if the program has said so.
     pub(crate) allocator: Option<Program>,
     /// Its copies may go when memory is short.
@@ -176,6 +182,8 @@ impl StorageState {
             align: 1,
             residency: Residency::new(grid, tracker),
             allocs: SmallVec::new(),
+            frames: Vec::new(),
+            sparse: None,
             allocator: None,
             evict: None,
             used: 0,
@@ -245,6 +253,7 @@ impl StorageState {
         if let Some(place) = self.allocs.get_mut(usize::from(domain.0)) {
             *place = None;
         }
+        self.frames.retain(|frames| frames.domain != domain);
     }
 
     /// Bytes of the whole storage.

@@ -18,7 +18,6 @@ use crate::engine::lanes::list::{AllocNames, Branches, Counts, ListFacts, Uses};
 use crate::engine::lanes::native::Native;
 use crate::engine::ledger::Ledger;
 use crate::engine::ledger::storages::Storages;
-use crate::engine::pages::storage::StorageId;
 use crate::engine::plan::union::Union;
 use crate::engine::runs::branch::{Draft, drafts};
 use crate::engine::runs::command::{Action, Command};
@@ -189,8 +188,7 @@ impl Engine {
         };
         let accesses = members.commands.iter().flat_map(|command| &command.accesses);
         let accesses = Union::of(accesses);
-        let keep: Vec<StorageId> = accesses.iter().map(|access| access.storage).collect();
-        let ledger = self.reserve(self.lock(), &keep, |ledger| {
+        let ledger = self.reserve(self.lock(), &accesses, |ledger| {
             members.commands.iter().try_for_each(|command| ledger.check(command))?;
             Ok(ledger.storages.missing(&accesses))
         })?;
@@ -279,8 +277,7 @@ impl Engine {
         if let Some(all) = &accesses
             && !ledger.storages.missing(all).is_empty()
         {
-            let keep: Vec<StorageId> = all.iter().map(|access| access.storage).collect();
-            ledger = self.reserve(ledger, &keep, |ledger| Ok(ledger.storages.missing(all)))?;
+            ledger = self.reserve(ledger, all, |ledger| Ok(ledger.storages.missing(all)))?;
         }
         let uses = match accesses {
             None => ledger.storages.is_where_it_was(list).then(|| list.uses.clone()),

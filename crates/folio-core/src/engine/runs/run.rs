@@ -10,7 +10,7 @@ use crate::engine::ledger::timeline::Timeline;
 use crate::engine::pages::storage::StorageId;
 use crate::engine::runs::command::{Action, Command};
 use crate::engine::runs::list::List;
-use crate::engine::terms::access::Missing;
+use crate::engine::terms::access::{Access, Missing};
 use crate::error::{Error, Label};
 use crate::foreign;
 use crate::geom::Box3;
@@ -100,16 +100,14 @@ impl Engine {
         let hold = Hold::begin();
         ledger.look_at(run.device);
         let accesses = commands.iter().flat_map(|command| &command.accesses);
-        let keep: Vec<StorageId> = accesses.map(|access| access.storage).collect();
-        let reserved = self.reserve(ledger, &keep, |ledger| {
-            let mut missing = Missing::new();
+        let uses: Vec<Access> = accesses.copied().collect();
+        let reserved = self.reserve(ledger, &uses, |ledger| {
+            let mut missing = Missing::default();
             for command in &*commands {
                 ledger.check(command)?;
-                missing.extend(ledger.storages.missing(&command.accesses));
+                ledger.storages.add_missing(&command.accesses, &mut missing);
             }
-            missing.sort_unstable();
-            missing.dedup();
-            Ok(missing)
+            Ok(missing.tidied())
         });
         let mut ledger = match reserved {
             Ok(ledger) => ledger,

@@ -11,8 +11,78 @@ use smallvec::SmallVec;
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Hash, PartialOrd, Ord)]
 pub(crate) struct StorageId(pub u32, pub u32);
 
-/// Allocations that are not there.
-pub(crate) type Missing = SmallVec<[(StorageId, DomainId); 4]>;
+/// Frames of an allocation, by their numbers: `to` is none of them.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub(crate) struct FrameSpan {
+    pub(crate) from: u32,
+    pub(crate) to: u32,
+}
+
+/// Memory that a command needs and a storage does not have.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub(crate) struct Need {
+    pub(crate) storage: StorageId,
+    pub(crate) domain: DomainId,
+    pub(crate) what: Lack,
+}
+
+/// What of a storage's memory is missing.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+pub(crate) enum Lack {
+    /// The allocation, of which all is needed.
+    Whole,
+    /// The allocation, of which a part is needed.
+    Part,
+    /// Memory for these frames.
+    Frames(FrameSpan),
+}
+
+/// Memory that is not there, each part of it once.
+#[derive(Debug, Default)]
+pub(crate) struct Missing(SmallVec<[Need; 4]>);
+
+impl Missing {
+    pub(crate) fn push(&mut self, need: Need) {
+        self.0.push(need);
+    }
+
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// In order, each part once; who needs all of an allocation needs the part, too.
+    pub(crate) fn tidied(mut self) -> Missing {
+        self.0.sort_unstable();
+        self.0.dedup_by(|later, first| {
+            if (later.storage, later.domain) != (first.storage, first.domain) {
+                return false;
+            }
+            match (&mut first.what, later.what) {
+                (Lack::Frames(first), Lack::Frames(later)) if later.from <= first.to => {
+                    first.to = first.to.max(later.to);
+                    true
+                }
+                (Lack::Whole | Lack::Part, Lack::Whole | Lack::Part) => true,
+                _ => false,
+            }
+        });
+        self
+    }
+}
+
+impl std::ops::Deref for Missing {
+    type Target = [Need];
+
+    fn deref(&self) -> &[Need] {
+        &self.0
+    }
+}
+
+impl FromIterator<Need> for Missing {
+    fn from_iter<I: IntoIterator<Item = Need>>(needs: I) -> Missing {
+        Missing(needs.into_iter().collect())
+    }
+}
 
 /// How a command uses the elements of an access.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

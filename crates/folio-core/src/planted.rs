@@ -42,6 +42,8 @@ pub enum Planted {
     StageBound,
     /// To hand the pieces of a page to the pages that it is cut into.
     LostPieces,
+    /// To give memory to all frames that follow one another.
+    FirstFrame,
     /// To bring all boxes of what a part of a spread launch reads.
     FirstBox,
     /// Something that a plan of fusion does.

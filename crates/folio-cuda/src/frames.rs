@@ -100,14 +100,13 @@ pub(crate) fn frame_of(device: sys::CUdevice) -> Option<u64> {
         return None;
     }
     let (mut bytes, properties) = (0usize, properties(device));
-    let which =
-        sys::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
+    let which = sys::CUmemAllocationGranularity_flags::CU_MEM_ALLOC_GRANULARITY_RECOMMENDED;
     // SAFETY: properties of one of the driver's devices, and a place for the answer.
-    let asked = unsafe {
-        sys::cuMemGetAllocationGranularity(&raw mut bytes, &raw const properties, which)
-    };
-    check("cuMemGetAllocationGranularity", asked).ok()?;
-    (bytes > 0).then(|| FRAME.next_multiple_of(bytes as u64))
+    let asked =
+        unsafe { sys::cuMemGetAllocationGranularity(&raw mut bytes, &raw const properties, which) };
+    // Without an answer the frame is a multiple of what any device is known to have.
+    let unit = check("cuMemGetAllocationGranularity", asked).map_or(1, |()| bytes.max(1));
+    Some(FRAME.next_multiple_of(unit as u64))
 }
 
 /// Maps new memory at an address. The context is current.
@@ -130,12 +129,7 @@ fn map(context: &Context, at: u64, size: u64) -> Result<(), HalError> {
 
 impl Memory {
     /// Lets the lanes of these devices use frames, all of which have memory.
-    fn set_access(
-        &self,
-        devices: &[sys::CUdevice],
-        at: u64,
-        bytes: u64,
-    ) -> Result<(), HalError> {
+    fn set_access(&self, devices: &[sys::CUdevice], at: u64, bytes: u64) -> Result<(), HalError> {
         let access = |device: &sys::CUdevice| sys::CUmemAccessDesc {
             location: on_device(*device),
             flags: sys::CUmemAccess_flags::CU_MEM_ACCESS_FLAGS_PROT_READWRITE,

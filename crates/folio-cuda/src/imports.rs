@@ -53,8 +53,14 @@ impl Memory {
             let what = format!("{} bytes where {there} are", req.size);
             return Err(HalError::unsupported(&what));
         }
-        let entry =
-            Block { kind: req.kind, size: req.size, base: at, imported: true, frames: None, external: None };
+        let entry = Block {
+            kind: req.kind,
+            size: req.size,
+            base: at,
+            imported: true,
+            frames: None,
+            external: None,
+        };
         lock(&self.live).add(at, entry);
         Ok(Allocation { handle: at, address: Some(at), host: None, zeroed: false })
     }
@@ -113,7 +119,8 @@ impl Memory {
             return Err(error);
         }
         let external = Some(external);
-        let entry = Block { kind: req.kind, size: req.size, base, imported: false, frames: None, external };
+        let entry =
+            Block { kind: req.kind, size: req.size, base, imported: false, frames: None, external };
         lock(&self.live).add(base, entry);
         Ok(Allocation { handle: base, address: Some(base), host: None, zeroed: false })
     }
@@ -141,7 +148,14 @@ impl Memory {
             }
         }
         let base = at.0.expose_provenance() as u64;
-        let entry = Block { kind: req.kind, size: req.size, base, imported: true, frames: None, external: None };
+        let entry = Block {
+            kind: req.kind,
+            size: req.size,
+            base,
+            imported: true,
+            frames: None,
+            external: None,
+        };
         lock(&self.live).add(address, entry);
         Ok(Allocation { handle: address, address: Some(address), host: Some(at), zeroed: false })
     }

@@ -375,7 +375,14 @@ unsafe impl UsmAllocator for Memory {
             // SAFETY: the host reaches all of it, and nobody uses it yet.
             unsafe { at.write_bytes(0, req.size as usize) };
         }
-        let entry = Block { kind: req.kind, size: req.size, base, imported: false, frames: None, external: None };
+        let entry = Block {
+            kind: req.kind,
+            size: req.size,
+            base,
+            imported: false,
+            frames: None,
+            external: None,
+        };
         lock(&self.live).add(address, entry);
         let zeroed = req.zeroed;
         Ok(Allocation { handle: address, address: Some(address), host, zeroed })

@@ -1,5 +1,5 @@
 //! Memory in frames: devices have memory only where pages of a buffer are. On simulated devices, on
-//! CPUs by the system's own pages, and on GPUs where there are some.
+//! CPUs by the system's own pages, and on GPUs where there are some. MEM-02
 #![allow(clippy::unwrap_used, clippy::panic, reason = "helpers of tests may panic")]
 
 use folio::memory::Evict;
@@ -14,6 +14,7 @@ use folio_layers::{Fault, Faults, Site, Validate};
 use folio_model::interp::Interpreter;
 use folio_sim::{DeviceSpec, SimBackend, SimHandle};
 use std::sync::Arc;
+use std::time::Instant;
 
 #[kernel]
 fn around(i: Item<2>, x: In<f32, 2>, y: Out<f32, 2>) {
@@ -125,12 +126,15 @@ fn stencil(rt: &Runtime, devices: &[DeviceRef], extent: [usize; 2], frame: u64) 
     let n = devices.len();
     let q = rt.queue_over(devices, Split::rows()).unwrap();
     let one = Runtime::builder().backend(CpuBackend::new().unwrap()).build().unwrap();
-    let made = |rt: &Runtime| rt.buffer_from((floats(extent[0] * extent[1]), extent)).unwrap();
+    let data = floats(extent[0] * extent[1]);
+    let options = || BufferOptions::new().sparse(true);
+    let made = |rt: &Runtime| rt.buffer_with((data.clone(), extent), options()).unwrap();
+    let begun = Instant::now();
     let (mut x, mut y) = (made(rt), made(rt));
     let (mut a, mut b) = (made(&one), made(&one));
     let items = Items::from(extent).interior(1);
     let mut maps = 0;
-    for step in 0..8 {
+    for step in 0..4 {
         let parts = q.explain_spread(items, &around(&x, &mut y)).unwrap().parts;
         q.spread(items, around(&x, &mut y)).unwrap().wait().unwrap();
         one.queue().unwrap().run(items, around(&a, &mut b)).unwrap();
@@ -153,6 +157,7 @@ fn stencil(rt: &Runtime, devices: &[DeviceRef], extent: [usize; 2], frame: u64) 
         assert!(step < 2 || now == maps, "frames get memory once: {now} after {maps}");
         maps = now;
     }
+    println!("{extent:?} over {n} devices: {maps} maps, {:?}", begun.elapsed());
     assert_eq!(bits(&x), bits(&a));
 }
 
@@ -174,7 +179,7 @@ fn parts_on_cpus_have_pages_of_the_system() {
     let frame = cpu.devices().unwrap()[1].caps.frame;
     let Some(frame) = frame else { return println!("skipped: no frames on this system") };
     let rt = Runtime::builder().backend(cpu).build().unwrap();
-    stencil(&rt, &rt.devices()[1..], [2100, 2048], frame);
+    stencil(&rt, &rt.devices()[1..], [1100, 1024], frame);
 }
 
 /// The address is that of all of the buffer, whatever of it has memory; a pointer has all.
@@ -430,17 +435,11 @@ fn what_is_taken_out_has_all_memory() {
 /// A buffer of twice a GPU's memory, of which a tenth is touched.
 #[test]
 fn cuda_a_buffer_of_twice_the_memory_works() {
-    let backend = CudaBackend::new();
-    let info = match backend.devices() {
-        Ok(devices) => devices.into_iter().next().unwrap(),
-        Err(why) => return println!("skipped: cuda: {}", why.reason),
-    };
-    let Some(frame) = info.caps.frame else { return println!("skipped: cuda: no frames") };
-    let rt = Runtime::builder().backend(backend).build().unwrap();
-    let q = rt.queue_on("cuda:0").unwrap();
-    let device = q.device();
+    let Some((rt, devices, frame)) = gpus(1) else { return };
+    let device = &devices[0];
+    let q = rt.queue_on(device).unwrap();
     // Elements of 4 bytes: twice the memory.
-    let n = (info.memory / 2) as usize;
+    let n = (device.info().memory / 2) as usize;
     let page = frame as usize / 4;
     let mut x = rt.buffer_with(n, BufferOptions::new().page([page])).unwrap();
     // Windows that together are a tenth of the buffer.
@@ -458,9 +457,9 @@ fn cuda_a_buffer_of_twice_the_memory_works() {
         to.div_ceil(frame) - from / frame
     };
     let used: u64 = (0..windows).map(frames).sum();
-    assert_eq!(bytes_on(&x, &device), used * frame);
+    assert_eq!(bytes_on(&x, device), used * frame);
     assert_eq!(rt.counters().frame_maps, windows as u64);
-    let address = address_on(&x, &device);
+    let address = address_on(&x, device);
     // The host has no room for all of the buffer: a part comes by way of another one.
     let some = 1 << 16;
     let mut part = rt.buffer::<u32, 1>(some).unwrap();
@@ -472,8 +471,62 @@ fn cuda_a_buffer_of_twice_the_memory_works() {
             assert!(part.to_vec().unwrap().into_iter().eq(expected), "window {window}");
         }
     }
-    assert_eq!(address_on(&x, &device), address);
+    assert_eq!(address_on(&x, device), address);
     drop((x, part));
     rt.wait().unwrap();
     assert_eq!(device.budget().1, 0);
+}
+
+/// CUDA's devices, if there are so many that have frames.
+fn gpus(count: usize) -> Option<(Runtime, Vec<DeviceRef>, u64)> {
+    let backend = CudaBackend::new();
+    let found = match backend.devices() {
+        Ok(devices) => devices,
+        Err(why) => {
+            println!("skipped: cuda: {}", why.reason);
+            return None;
+        }
+    };
+    let frame = found.first().and_then(|info| info.caps.frame);
+    let Some(frame) = frame.filter(|_| found.len() >= count) else {
+        println!("skipped: cuda: {count} devices with frames");
+        return None;
+    };
+    let rt = Runtime::builder().backend(backend).build().unwrap();
+    let devices = rt.devices();
+    Some((rt, devices, frame))
+}
+
+/// Peers reach the frames of each other.
+#[test]
+fn cuda_a_field_is_spread_over_gpus() {
+    let Some((rt, devices, frame)) = gpus(2) else { return };
+    for n in 2..=devices.len() {
+        stencil(&rt, &devices[..n], [12_000, 8192], frame);
+    }
+}
+
+/// What frames cost: for each size, the time of all calls for so much memory.
+#[test]
+fn cuda_times_of_frames() {
+    let Some((rt, devices, frame)) = gpus(1) else { return };
+    let q = rt.queue_on(&devices[0]).unwrap();
+    for frames in [8, 32, 128] {
+        for sparse in [true, false] {
+            let n = frames * frame as usize / 4;
+            let options = BufferOptions::new().page([frame as usize / 4]).sparse(sparse);
+            let mut x = rt.buffer_with(n, options).unwrap();
+            let begun = Instant::now();
+            q.run(n, number(1, &mut x)).unwrap();
+            let asked = begun.elapsed();
+            q.wait().unwrap();
+            let first = begun.elapsed();
+            let begun = Instant::now();
+            (0..100).for_each(|_| drop(q.run(n, number(1, &mut x)).unwrap()));
+            q.wait().unwrap();
+            let later = begun.elapsed() / 100;
+            println!("{frames} frames, sparse {sparse}: {asked:?}, {first:?}; then {later:?} each");
+            assert_eq!(bytes_on(&x, &devices[0]), frames as u64 * frame);
+        }
+    }
 }

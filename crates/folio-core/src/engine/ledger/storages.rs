@@ -119,10 +119,13 @@ impl Storages {
     pub(crate) fn add_missing(&self, accesses: &[Access], missing: &mut Missing) {
         for a in accesses.iter().filter(|a| !a.elements.is_empty()) {
             let storage = &self[a.storage.0];
-            let mut need =
-                |what| missing.push(Need { storage: a.storage, domain: a.domain, what });
+            let mut need = |what| missing.push(Need { storage: a.storage, domain: a.domain, what });
             match storage.alloc(a.domain) {
-                None => need(if a.all { Lack::Whole } else { Lack::Part }),
+                None => {
+                    let residency = &storage.residency;
+                    let whole = residency.pages(a) == residency.grid.all();
+                    need(if whole { Lack::Whole } else { Lack::Part });
+                }
                 Some(_) if storage.frames.is_empty() => {}
                 Some(_) => storage.missing_frames(a, &mut |span| need(Lack::Frames(span))),
             }

@@ -174,11 +174,7 @@ impl Engine {
         self.enter(Ledger::poll_all);
     }
 
-    fn try_allocate(
-        &self,
-        missing: &Missing,
-        wanted: MemoryRequest<'_>,
-    ) -> Result<(), Error> {
+    fn try_allocate(&self, missing: &Missing, wanted: MemoryRequest<'_>) -> Result<(), Error> {
         // Foreign code, and so before the lock.
         let mut given = self.ask_programs(missing)?;
         // Two threads that need the same must not both take it from the budget.
@@ -339,8 +335,10 @@ impl NewMemory {
 
 /// All memory of these storages, each on a domain.
 fn whole_of(missing: &[(StorageId, DomainId)]) -> Missing {
-    let whole = |(storage, domain): &(StorageId, DomainId)| {
-        Need { storage: *storage, domain: *domain, what: Lack::Whole }
+    let whole = |(storage, domain): &(StorageId, DomainId)| Need {
+        storage: *storage,
+        domain: *domain,
+        what: Lack::Whole,
     };
     missing.iter().map(whole).collect()
 }

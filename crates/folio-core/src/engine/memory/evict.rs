@@ -405,7 +405,11 @@ impl Ledger {
 impl Engine {
     /// Frees a copy on one of these domains, or waits until that gets on. `false`: nothing can be
     /// freed.
-    pub(in crate::engine) fn evict(&self, domains: &[DomainId], pressure: &mut Pressure<'_>) -> bool {
+    pub(in crate::engine) fn evict(
+        &self,
+        domains: &[DomainId],
+        pressure: &mut Pressure<'_>,
+    ) -> bool {
         domains.iter().any(|domain| {
             match self.enter(|ledger| ledger.evict_one(*domain, pressure)) {
                 EvictStep::Nothing => return false,

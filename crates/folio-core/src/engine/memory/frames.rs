@@ -18,6 +18,7 @@ use crate::engine::terms::note::Note;
 use crate::error::{Error, Label};
 use crate::hal::{AllocKind, AllocReq, UsmAllocator};
 use crate::pages::DomainId;
+use crate::planted::Planted;
 use smallvec::SmallVec;
 use std::ops::Range;
 
@@ -114,7 +115,9 @@ impl Engine {
             });
         }
         for (done, span) in new.spans.iter().enumerate() {
-            if let Err(cause) = usm.map(new.handle, new.range(*span)) {
+            let first = self.plant.is(Planted::FirstFrame);
+            let to = if first { span.from + 1 } else { span.to };
+            if let Err(cause) = usm.map(new.handle, new.range(FrameSpan { to, ..*span })) {
                 new.spans[..done].iter().for_each(|span| usm.unmap(new.handle, new.range(*span)));
                 budget.give(new.bytes);
                 let name = &self.devices[usize::from(new.at)].name;
@@ -128,7 +131,11 @@ impl Engine {
     /// Gives back what no storage was told of.
     pub(super) fn undo_frames(&self, new: &NewFrames) {
         if let Ok(device) = self.open(new.at) {
-            self.unback(device.usm(), (new.at, new.handle), new.spans.iter().map(|s| new.range(*s)));
+            self.unback(
+                device.usm(),
+                (new.at, new.handle),
+                new.spans.iter().map(|s| new.range(*s)),
+            );
         }
         self.enter_quietly(|ledger| ledger.end_use(new.id));
     }

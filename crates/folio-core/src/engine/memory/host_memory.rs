@@ -47,10 +47,7 @@ impl Drop for ProgramMemory<'_> {
 
 impl Engine {
     /// Asks programs' allocators for what `missing` names on the host. Called without any lock.
-    pub(super) fn ask_programs(
-        &self,
-        missing: &Missing,
-    ) -> Result<ProgramMemory<'_>, Error> {
+    pub(super) fn ask_programs(&self, missing: &Missing) -> Result<ProgramMemory<'_>, Error> {
         let mut given = ProgramMemory { engine: self, memory: SmallVec::new() };
         for need in missing.iter().filter(|need| need.domain.is_host()) {
             let Need { storage: id, domain, .. } = *need;

@@ -118,7 +118,8 @@ impl Engine {
         };
         // From here on the host's budget counts what the device's has counted.
         let host = [DomainId::HOST];
-        let charge = || self.with_room(&host, (keep(), &[]), |_| self.take_host(bytes, "buffer", &label));
+        let charge =
+            || self.with_room(&host, (keep(), &[]), |_| self.take_host(bytes, "buffer", &label));
         if !over_host && let Err(error) = charge() {
             back(own);
             return Err(error);

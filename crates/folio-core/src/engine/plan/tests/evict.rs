@@ -180,7 +180,7 @@ fn low_priority_goes_first_busy_or_not() {
     t.ledger.storages[other.id.0].evict = Some(Evict::clean().priority(1));
     assert_eq!(giver(&mut t, small, &[low.id]), Some(other.id));
     assert_eq!(giver(&mut t, small, &[]), None, "the low one goes first, not so");
-    let mut pressure = Pressure::new(SmallVec::new());
+    let mut pressure = Pressure::new(SmallVec::new(), &[]);
     let step = t.ledger.evict_one(domain, &pressure);
     assert!(matches!(step, EvictStep::Wait(id, _) if id == low.id));
     pressure.spared.push(low.id);

@@ -7,13 +7,13 @@
 //! never calls back except through [`Notify`], never touches rayon's global pool.
 //!
 //! Code map: `config` (builder and environment), `cores` (how many there are), `device` (backend
-//! and devices), `memory` (domains), `frames` (their memory in parts), `lane` (the queue and the wait protocol), `driver` (who runs a
-//! lane, and how), `op` (what is queued), `spread` (a launch cut into blocks), `bytes` (copies and
-//! fills), `cost` (how long a kernel took before), `pool` (threads and the lanes that are ready),
-//! `rest` (how work finds a thread), `share` (launches on several threads), `crew` (the threads
-//! that share them), `job` (what they share), `round` (how they take blocks of it), `bed` (where
-//! one of them sleeps), `graph` (lists of operations that run as one), `list` (how such a list
-//! runs), `sync` (locks and atomics, or loom's).
+//! and devices), `memory` (domains), `frames` (their memory in parts), `lane` (the queue and the
+//! wait protocol), `driver` (who runs a lane, and how), `op` (what is queued), `spread` (a launch
+//! cut into blocks), `bytes` (copies and fills), `cost` (how long a kernel took before), `pool`
+//! (threads and the lanes that are ready), `rest` (how work finds a thread), `share` (launches on
+//! several threads), `crew` (the threads that share them), `job` (what they share), `round` (how
+//! they take blocks of it), `bed` (where one of them sleeps), `graph` (lists of operations that run
+//! as one), `list` (how such a list runs), `sync` (locks and atomics, or loom's).
 //!
 //! # Waiting inside a kernel
 //!

@@ -71,7 +71,8 @@
 //! memory that a device cannot use fails as [`HalErrorKind::Unsupported`]; it never falls back to
 //! fresh memory. A reserved allocation ([`UsmAllocator::reserve`]) has memory where it was
 //! [mapped](UsmAllocator::map), at one address all its life; the engine calls map, unmap and free
-//! of an allocation one at a time. Memory of a peer is named only after [`Device::peer`] has returned a link to it.
+//! of an allocation one at a time. Memory of a peer is named only after [`Device::peer`] has
+//! returned a link to it.
 //!
 //! **Leaving.** Handles may be dropped with work under way. Work that was handed over is finished
 //! or discarded, closures are dropped, and nothing is freed that the device may still use.

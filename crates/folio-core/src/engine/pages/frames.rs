@@ -229,7 +229,9 @@ mod tests {
     #[test]
     fn frames_of_a_box_are_those_of_its_bytes() {
         let dims = [3, 4, 5];
-        for (element, size) in [(1, 1), (1, 3), (2, 7), (4, 16), (4, 64), (8, 480), (8, 1000)] {
+        for (element, size) in
+            [(1usize, 1usize), (1, 3), (2, 7), (4, 16), (4, 64), (8, 480), (8, 1000)]
+        {
             for at in Box3::whole(dims).cells() {
                 for to in (Box3 { min: at, max: dims }).cells() {
                     let elements = Box3 { min: at, max: to.map(|d| d + 1) };

@@ -86,7 +86,9 @@ fn submissions(rt: &Runtime, q: &Queue, bytes: u64, rounds: usize) -> (f64, f64)
         event.wait().unwrap();
         time
     };
-    let fresh = || rt.buffer_with(bytes as usize, BufferOptions::new().page([PART])).unwrap();
+    // Allocations are timed, and not frames.
+    let options = || BufferOptions::new().page([PART]).sparse(false);
+    let fresh = || rt.buffer_with(bytes as usize, options()).unwrap();
     let mut x = fresh();
     fill(&mut x);
     let there = (0..SUBMISSIONS).map(|_| fill(&mut x)).collect();
